@@ -1,5 +1,5 @@
-//! A future that is polled only when it asked to be. Beside a busy connection it costs a look at a flag, where a plain
-//! `select!` would poll timers and notifications anew with every request.
+//! A future that is polled only after it was woken. Next to a busy connection it costs one check of a flag, whereas a plain
+//! `select!` would poll its timers and notifications again with every request.
 
 use futures_util::task::AtomicWaker;
 use std::future::Future;
@@ -32,7 +32,7 @@ impl Wake for Bell {
 
 impl<F: Future> Aside<F> {
     pub(crate) fn new(inner: F) -> Self {
-        // Rung, so that the first poll starts it.
+        // Set, so that the first poll starts it.
         let bell = Arc::new(Bell { rung: AtomicBool::new(true), outer: AtomicWaker::new() });
         let waker = Waker::from(Arc::clone(&bell));
         Self { inner: Box::pin(inner), bell, waker }
@@ -43,7 +43,7 @@ impl<F: Future> Future for Aside<F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        // Registered before the flag is looked at: a ring in between wakes the task again.
+        // Registered before the flag is read: a wake in between wakes the task again.
         self.bell.outer.register(cx.waker());
         if !self.bell.rung.load(Ordering::Acquire) {
             return Poll::Pending;

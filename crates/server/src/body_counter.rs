@@ -1,5 +1,5 @@
-//! Counts the body bytes in what a connection sends, so that a client that answers pings but takes no content is not
-//! mistaken for a slow reader. On HTTP/2 only the payload of DATA frames counts, on HTTP/1.1 everything.
+//! Counts the body bytes that a connection sends, so that a client that answers pings but reads no content is not mistaken
+//! for a slow reader. On HTTP/2 only the payload of DATA frames counts, on HTTP/1.1 everything.
 
 use crate::frames::{DATA, Frames};
 
@@ -18,11 +18,12 @@ enum Protocol {
 }
 
 impl BodyCounter {
-    /// How many of the next bytes that went out belong to bodies.
+    /// How many of these sent bytes belong to bodies.
     pub(crate) fn count(&mut self, mut bytes: &[u8]) -> usize {
         let Some(first) = bytes.first() else { return 0 };
         if self.protocol == Protocol::Unknown {
-            // HTTP/1.1 begins with its name; HTTP/2 with the length of a SETTINGS frame, whose first byte is zero.
+            // HTTP/1.1 responses start with `HTTP`; HTTP/2 starts with the length of a SETTINGS frame, whose first byte is
+            // zero.
             self.protocol = if *first == b'H' { Protocol::Http1 } else { Protocol::Http2 };
         }
         if self.protocol == Protocol::Http1 {

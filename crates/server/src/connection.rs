@@ -1,5 +1,5 @@
-//! One connection as handlers see it: who is at the other end, and the memory that answers hold until the client takes
-//! them. Whether the client still reads is watched by `pulse`.
+//! One connection as handlers see it: the peer address, and the memory that responses hold until the client has received
+//! them. `pulse` watches whether the client still reads.
 
 use crate::pulse::{Counted, Pulse};
 use crate::send_budget::{Loading, Permit, Share};
@@ -11,19 +11,21 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-/// Whole bodies that wait on one connection; beyond it files are sent in pieces.
+/// Whole bodies that may wait on one connection; beyond that, files are sent in pieces.
 const WHOLE_BYTES: u64 = 8 << 20;
-/// Bodies up to this are not charged: on HTTP/2, where a hundred may wait on a connection, and on HTTP/1.1, where one may.
+/// Bodies up to this size are not charged on HTTP/2, where a hundred may wait on a connection; on HTTP/1.1 one may wait, so
+/// the limit there is `PIECE_BYTES`.
 const FREE_BYTES: u64 = 4 * 1024;
-/// The piece of a body that a connection may hold whatever its neighbours hold, so that none of them can stop it.
+/// The size of a body piece that a connection may always hold, whatever others of its network hold, so that they cannot block
+/// it.
 pub(crate) const PIECE_BYTES: u64 = 64 * 1024;
 
 /// The pieces that one stream from storage holds at a time: one is sent while the next is read.
 const STREAM_PIECES: usize = 2;
-/// How long an answer waits for room.
+/// How long a response waits for room.
 const PATIENCE: Duration = Duration::from_secs(10);
 const STREAM_PATIENCE: Duration = Duration::from_secs(30);
-/// When an answer that found no room is worth asking for again.
+/// `Retry-After` of a response that found no room.
 const RETRY_SECONDS: i64 = 5;
 
 #[derive(Debug)]
@@ -33,20 +35,20 @@ pub(crate) struct Connection {
     share: Share,
 }
 
-/// Memory of an answer, charged to its connection, its network and the server until it is dropped.
+/// Memory of a response, charged to its connection, its network and the server until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Charge(Option<Charged>);
 
 #[derive(Debug)]
 struct Charged {
-    /// None for what counts towards the connection alone.
+    /// `None` for memory that counts towards the connection alone.
     permit: Option<Permit>,
     pulse: Arc<Pulse>,
     bytes: u64,
 }
 
-/// The memory of an answer that is streamed from storage, charged to its network for as long as it lasts. Its pieces have
-/// their room in it: if each of them had to wait for room, streams could wait for each other for ever.
+/// The memory of a response that is streamed from storage, charged to its network while it lasts. It includes the room for
+/// its pieces: if each piece had to wait for room, streams could deadlock.
 #[derive(Debug, Clone)]
 pub(crate) struct StreamRoom {
     permit: Arc<Permit>,
@@ -71,11 +73,11 @@ impl AsRef<[u8]> for Piece {
 impl StreamRoom {
     /// Waits until an earlier piece of the stream has been sent.
     pub(crate) async fn place(&self) -> Option<OwnedSemaphorePermit> {
-        // Never closed, so that there always is one.
+        // Never closed, so this always succeeds.
         Arc::clone(&self.pieces).acquire_owned().await.ok()
     }
 
-    /// The same bytes, which give their place back when they have been sent.
+    /// The same bytes, which release their place once they have been sent.
     pub(crate) fn attach(&self, place: Option<OwnedSemaphorePermit>, bytes: Bytes) -> Bytes {
         let charged = bytes.len() as u64;
         self.pulse.hold(charged);
@@ -84,7 +86,7 @@ impl StreamRoom {
     }
 }
 
-/// Bytes with their charge: both go when the last of the bytes has been written to the client.
+/// Bytes with their charge: both are dropped when the last of the bytes has been written to the client.
 struct Held {
     bytes: Bytes,
     _charge: Charged,
@@ -107,7 +109,7 @@ impl Connection {
         Arc::new(Self { peer, pulse, share })
     }
 
-    /// Charges so many bytes of a whole body if there is room for them now.
+    /// Charges a whole body of this size if there is room now.
     pub(crate) fn try_charge(&self, bytes: u64) -> Option<Charge> {
         if bytes <= self.free_bytes() {
             return Some(Charge(None));
@@ -118,12 +120,12 @@ impl Connection {
         self.share.try_hold(bytes).map(|permit| self.charged(Some(permit), bytes))
     }
 
-    /// Charges so many bytes to the connection alone: an answer that is there already and has to be given.
+    /// Charges this many bytes to the connection alone: for a response that already exists and has to be sent.
     pub(crate) fn overdraw(&self, bytes: u64) -> Charge {
         self.charged(None, bytes)
     }
 
-    /// Charges so many bytes as soon as there is room in the share of the network. For requests under way.
+    /// Charges this many bytes as soon as the network's share has room. For requests under way.
     pub(crate) async fn charge(&self, bytes: u64) -> Charge {
         let waiting = self.pulse.wait();
         let charge = self.charge_piece(bytes).await;
@@ -131,7 +133,7 @@ impl Connection {
         charge
     }
 
-    /// The same for a piece of an answer that has begun. A connection that holds nothing else gets it at once.
+    /// The same for a piece of a response that has started. A connection that holds nothing else gets it at once.
     pub(crate) async fn charge_piece(&self, bytes: u64) -> Charge {
         if bytes > PIECE_BYTES {
             let permit = self.share.hold(bytes).await;
@@ -148,7 +150,7 @@ impl Connection {
         }
     }
 
-    /// Room for a stream that takes so many bytes beside its pieces.
+    /// Reserves room for a stream that needs this many bytes besides its pieces.
     pub(crate) async fn open_stream(&self, bytes: u64) -> Result<StreamRoom> {
         let waiting = self.pulse.wait();
         let all = bytes + STREAM_PIECES as u64 * PIECE_BYTES;
@@ -158,8 +160,8 @@ impl Connection {
         Ok(StreamRoom { permit: Arc::new(permit), pieces, pulse: Arc::clone(&self.pulse) })
     }
 
-    /// Charges an answer that is in memory already. It waits for room, together with few others of its network; none when
-    /// those are too many or the room does not come in time.
+    /// Charges a response that is already in memory. Waits for room with a few others of its network; fails if too many wait
+    /// or the room does not come in time.
     pub(crate) async fn charge_made(&self, bytes: u64) -> Result<Charge> {
         if let Some(charge) = self.try_charge(bytes) {
             return Ok(charge);
@@ -168,13 +170,13 @@ impl Connection {
         timeout(PATIENCE, self.charge(bytes)).await.map_err(|_| no_room())
     }
 
-    /// Waits until so many bytes may be loaded from storage; for as long as what is given lives. The client is not blamed
-    /// for the time that takes.
+    /// Waits until this many bytes may be loaded from storage; valid while the returned guards live. This time does not count
+    /// against the client.
     pub(crate) async fn load(&self, bytes: u64) -> (Counted, Loading) {
         (self.pulse.work(), self.share.load(bytes).await)
     }
 
-    /// The body of a request is read while this lives.
+    /// Marks a request body as being read while this guard lives.
     pub(crate) fn read_body(&self) -> Counted {
         self.pulse.read_body()
     }
@@ -183,7 +185,7 @@ impl Connection {
         if self.pulse.is_http2() { FREE_BYTES } else { PIECE_BYTES }
     }
 
-    /// An event stream was opened: it may be silent as long as it lives.
+    /// Marks an open event stream, which may be silent as long as it lives.
     pub(crate) fn listen(&self) -> Counted {
         self.pulse.listen()
     }
@@ -200,7 +202,7 @@ fn no_room() -> Error {
 }
 
 impl Charge {
-    /// Gives back what turned out not to be needed.
+    /// Releases what turned out not to be needed.
     pub(crate) fn shrink_to(&mut self, bytes: u64) {
         if let Some(charged) = &mut self.0
             && bytes < charged.bytes
@@ -213,7 +215,7 @@ impl Charge {
         }
     }
 
-    /// The same bytes, which give the charge back when they have been sent.
+    /// The same bytes, which release the charge once they have been sent.
     pub(crate) fn attach(self, bytes: Bytes) -> Bytes {
         match self.0 {
             Some(charge) => Bytes::from_owner(Held { bytes, _charge: charge }),

@@ -1,5 +1,5 @@
-//! Finds the frames in a stream of HTTP/2 bytes, however it is cut into reads and writes. Knows their kind and length,
-//! not their content.
+//! Finds the frames in a stream of HTTP/2 bytes, however it is split into reads and writes. Knows their type and length, not
+//! their content.
 
 const HEADER_BYTES: usize = 9;
 
@@ -16,18 +16,18 @@ pub(crate) struct Frames {
     payload: usize,
 }
 
-/// So many bytes of the payload of a frame.
+/// A part of a frame's payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Part {
     pub(crate) kind: u8,
     pub(crate) flags: u8,
     pub(crate) bytes: usize,
-    /// Whether these are the last of the frame.
+    /// Whether this is the last part of the frame.
     pub(crate) is_last: bool,
 }
 
 impl Frames {
-    /// The next part of a payload in these bytes, which are left at what follows it. None when they are used up.
+    /// The next part of a payload; advances `bytes` past it. `None` when they are used up.
     pub(crate) fn next(&mut self, bytes: &mut &[u8]) -> Option<Part> {
         if self.payload == 0 {
             let part = (HEADER_BYTES - self.filled).min(bytes.len());

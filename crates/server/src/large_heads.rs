@@ -1,5 +1,5 @@
-//! Bounds how many connections may be sending a request head that is larger than accepted. Such heads are read so that the
-//! refusal can say what happened; without a bound, their buffers would be a cheap way to fill the memory.
+//! Limits how many connections may be sending a request head that is larger than accepted. Such heads are read so that the
+//! error can name the cause; without a limit, their buffers would be a cheap way to exhaust memory.
 
 use crate::frames::{CONTINUATION, END_HEADERS, Frames, HEADERS};
 use crate::pulse::Pulse;
@@ -10,23 +10,23 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 /// Connections that may be sending a large head at the same time, on the whole server and from one network.
 const CONNECTIONS: usize = 64;
 pub(crate) const CONNECTIONS_OF_NETWORK: usize = 8;
-/// What HTTP/2 clients send first.
+/// The connection preface of HTTP/2 clients (RFC 9113 §3.4).
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 #[derive(Debug)]
 pub(crate) struct LargeHeads {
     connections: Arc<Semaphore>,
-    /// Heads up to this are not large.
+    /// Heads up to this size are not large.
     small_bytes: usize,
-    /// More than this cannot be a head: on HTTP/1.1 it is the rest of a body that was refused.
+    /// More than this cannot be a head: on HTTP/1.1 it is the rest of a refused body.
     most_bytes: usize,
 }
 
-/// How much of a request's head one connection has sent.
+/// Measures how much of a request head one connection has sent.
 #[derive(Debug)]
 pub(crate) struct HeadMeter {
     heads: Arc<LargeHeads>,
-    /// The bound of the network; none for proxies.
+    /// The limit of the network; `None` for proxies.
     network: Option<Arc<Semaphore>>,
     protocol: Protocol,
     requests: u64,
@@ -36,7 +36,7 @@ pub(crate) struct HeadMeter {
 
 #[derive(Debug)]
 enum Protocol {
-    /// So many bytes came, and all of them as HTTP/2 begins.
+    /// This many bytes arrived, and all of them match the preface of HTTP/2.
     Unknown(usize),
     Http1 {
         /// Whether the head has ended: what follows is a body.
@@ -46,10 +46,10 @@ enum Protocol {
     Http2(Frames),
 }
 
-/// How the line under way looks; a head ends with an empty one.
+/// The state of the current line; a head ends with an empty one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Line {
-    /// Nothing of the head has come yet. Empty lines before it do not end it.
+    /// Nothing of the head has arrived yet. Empty lines before it do not end it.
     First,
     Empty,
     Filled,
@@ -60,7 +60,7 @@ impl LargeHeads {
         Arc::new(Self { connections: Arc::new(Semaphore::new(CONNECTIONS)), small_bytes, most_bytes })
     }
 
-    /// `is_http1` where the client has chosen HTTP/1.1 already, whatever it sends.
+    /// `is_http1` if HTTP/1.1 has already been negotiated, whatever the client sends.
     pub(crate) fn meter(self: &Arc<Self>, network: Option<Arc<Semaphore>>, is_http1: bool) -> HeadMeter {
         let protocol = if is_http1 { Protocol::http1() } else { Protocol::Unknown(0) };
         HeadMeter { heads: Arc::clone(self), network, protocol, requests: 0, bytes: 0, permits: None }
@@ -74,7 +74,7 @@ impl Protocol {
 }
 
 impl Line {
-    /// The line after this byte; None when the head ends with it.
+    /// The line after this byte; `None` if the head ends with it.
     const fn after(self, byte: u8) -> Option<Self> {
         match (byte, self) {
             (b'\n', Self::Empty) => None,
@@ -84,13 +84,13 @@ impl Line {
         }
     }
 
-    /// Goes on with these bytes; None when the head ends in them.
+    /// Continues with these bytes; `None` if the head ends in them.
     fn pass(mut self, mut bytes: &[u8]) -> Option<Self> {
         while let Some((first, rest)) = bytes.split_first() {
             self = self.after(*first)?;
             bytes = rest;
             if self == Self::Filled {
-                // What else is in the line does not matter.
+                // The rest of the line does not matter.
                 let Some(end) = bytes.iter().position(|byte| *byte == b'\n') else { return Some(self) };
                 bytes = &bytes[end..];
             }
@@ -100,7 +100,7 @@ impl Line {
 }
 
 impl HeadMeter {
-    /// Counts bytes that arrived. Fails when they belong to a large head and too many of those arrive already.
+    /// Counts bytes that arrived. Fails if they belong to a large head and too many of those are already arriving.
     pub(crate) fn count(&mut self, mut bytes: &[u8], pulse: &Pulse) -> io::Result<()> {
         if let Protocol::Unknown(seen) = &mut self.protocol {
             let part = (PREFACE.len() - *seen).min(bytes.len());
@@ -112,7 +112,7 @@ impl HeadMeter {
                 bytes = &bytes[part..];
                 self.protocol = Protocol::Http2(Frames::default());
             } else {
-                // What came before was the beginning of a line.
+                // The bytes before were the start of a line.
                 let line = if *seen > 0 { Line::Filled } else { Line::First };
                 self.bytes = *seen;
                 self.protocol = Protocol::Http1 { is_whole: false, line };
@@ -190,7 +190,7 @@ mod tests {
         let mut next = heads.meter(None, false);
         next.count(&[b'G'; 900], &pulse).unwrap();
         assert!(next.count(&[b'G'; 900], &pulse).is_err());
-        // What is too long to be a head is a body that nobody reads.
+        // What is too long for a head is a body that is not read.
         meters[0].count(&[b'G'; 4000], &pulse).unwrap();
         heads.meter(None, false).count(&[b'G'; 1800], &pulse).unwrap();
     }
@@ -216,7 +216,7 @@ mod tests {
             meter.count(&[b'G'; 900], &pulse).unwrap();
             let busy = pulse.begin(Version::HTTP_11);
             meter.count(&vec![b'b'; 100_000], &pulse).unwrap();
-            // The rest of a body that was refused is still read after the answer.
+            // The rest of a refused body is still read after the response.
             let body = pulse.read_body();
             drop(busy);
             meter.count(&[b'b'; 1500], &pulse).unwrap();

@@ -1,4 +1,4 @@
-//! The doors of dropleaf: configuration, command line, HTTP. Rules live in `core`, acts in `app`, SQL in `store`.
+//! The binary's library: configuration, command line, HTTP. Rules live in `core`, operations in `app`, SQL in `store`.
 
 mod aside;
 mod body_counter;

@@ -1,5 +1,5 @@
-//! The operator's lists, read anew while the server runs: when it is told to (SIGHUP), and by itself when the folder has
-//! changed. A mistake in them changes nothing: the rules that are in force stay.
+//! Reloads the operator's lists while the server runs: on SIGHUP, and when the folder has changed. A mistake in them changes
+//! nothing: the current rules stay in force.
 
 use crate::config::Config;
 use anyhow::Result;
@@ -11,14 +11,14 @@ use std::time::{Duration, SystemTime};
 
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
-/// What the folder looks like from outside: of each file, what changes when it is written.
+/// The state of the folder from outside: what changes about each file when it is written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Outside(Vec<(PathBuf, u64, Option<SystemTime>)>);
 
 impl Outside {
     fn of(dir: &Path) -> Self {
         let entries = dir.read_dir().into_iter().flatten().flatten();
-        // Through links: the folder may be one that others exchange as a whole.
+        // Follows links: the folder may be one that is replaced as a whole.
         let seen = entries.filter_map(|entry| {
             let (path, about) = (entry.path(), entry.path().metadata().ok()?);
             Some((path, about.len(), about.modified().ok()))
@@ -29,11 +29,11 @@ impl Outside {
     }
 }
 
-/// What is known of the folder.
+/// The last known states of the folder.
 #[derive(Debug, Default)]
 struct Known {
     last: Outside,
-    /// As it was when the lists were last read, with or without success.
+    /// Its state when the lists were last read, with or without success.
     read: Option<Outside>,
 }
 
@@ -44,12 +44,12 @@ pub struct Lists {
     known: Mutex<Known>,
 }
 
-/// What came of a look.
+/// The result of a check of the folder.
 #[derive(Debug, PartialEq, Eq)]
 enum Found {
-    /// Nothing that has not been read.
+    /// Everything has already been read.
     Nothing,
-    /// Somebody is writing.
+    /// The files are being written.
     Unrest,
     Changes(Vec<Change>),
     Mistake(String),
@@ -64,7 +64,7 @@ impl Lists {
         !self.config.safety.lists_dir.is_empty()
     }
 
-    /// Looks at the folder again and again.
+    /// Checks the folder periodically.
     pub async fn watch(self: Arc<Self>) {
         while self.has_any() {
             tokio::time::sleep(LOOK_EVERY).await;
@@ -78,7 +78,7 @@ impl Lists {
         }
     }
 
-    /// Reads the lists now, and says in the log what came of it.
+    /// Reads the lists now and logs the result.
     pub async fn read_anew(self: &Arc<Self>) {
         if !self.has_any() {
             tracing::info!("there is nothing to read anew: `safety.lists_dir` is not set");
@@ -95,8 +95,7 @@ impl Lists {
         }
     }
 
-    /// Reads what has changed once the folder has been still from one look to the next: whoever changes several files
-    /// is not half-way then.
+    /// Reads the changes once the folder is the same in two consecutive checks: an edit of several files is complete by then.
     fn look(&self) -> Found {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Outside::of(Path::new(&self.config.safety.lists_dir));
@@ -184,7 +183,7 @@ mod tests {
         assert_eq!((lists.look(), lists.look()), (Found::Changes(vec![]), Found::Nothing));
         write(&dir, "hosts.txt", "[blocked]\na.example\nb.example\n");
         assert_eq!(lists.look(), Found::Unrest);
-        // The second file of the same change.
+        // The second file of the same edit.
         write(&dir, "brands.txt", "[ours]\nFernway: fernway @ fernway.example\n");
         assert_eq!(lists.look(), Found::Unrest);
         assert!(!refuses(&lists, "b.example"));

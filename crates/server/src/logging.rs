@@ -1,13 +1,13 @@
-//! Structured logs: text on a terminal, JSON otherwise. What may never be logged is never handed to it:
-//! no token, key, password, query string or Authorization header is put into a field anywhere.
+//! Structured logs: text on a terminal, JSON otherwise. Secrets are never passed to the logger: no token, key, password,
+//! query string or Authorization header is put into a field anywhere.
 
 use crate::config::Config;
 use anyhow::{Context, Result};
 use std::io::IsTerminal;
 use tracing_subscriber::EnvFilter;
 
-/// What others write into our log unless the operator asks for it by name: the PostgreSQL driver repeats the server's
-/// notices, which are for its log; the MCP library writes whole messages of clients, with all that is in them.
+/// Limits for libraries, unless the operator names them in the setting: the PostgreSQL driver repeats the server's notices,
+/// which belong in its own log; the MCP library logs whole messages of clients.
 const OTHERS: [(&str, &str); 2] = [("tokio_postgres", "warn"), ("rmcp", "off")];
 
 fn filter(level: &str) -> String {
@@ -15,14 +15,14 @@ fn filter(level: &str) -> String {
     unnamed.fold(level.to_owned(), |filter, (name, most)| format!("{filter},{name}={most}"))
 }
 
-/// Starts logging to standard error, so that standard output stays for what a command prints.
+/// Starts logging to standard error; standard output is for the output of commands.
 pub fn start(config: &Config) -> Result<()> {
     let filter = EnvFilter::try_new(filter(&config.log.level)).context("`log.level` is not understood")?;
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
         .with_target(false)
-        // Complaining where nothing can be written would end the server in the middle of its work.
+        // Reporting that nothing can be written would end the server in the middle of its work.
         .log_internal_errors(false);
     let json = match config.log.format.as_str() {
         "json" => true,
@@ -34,7 +34,7 @@ pub fn start(config: &Config) -> Result<()> {
     } else {
         builder.with_ansi(std::io::stderr().is_terminal()).try_init()
     };
-    // A second start in one process happens in tests only; the first stays.
+    // A second start in one process happens only in tests; the first one stays.
     let _ = started;
     Ok(())
 }

@@ -3,7 +3,7 @@
 use clap::Parser;
 use std::process::ExitCode;
 
-/// A seventh more pages published and a twelfth more served in the same processor time than with the system's own.
+/// Publishes about 14% and serves about 8% more pages per CPU time than the system allocator.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

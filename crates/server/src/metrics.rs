@@ -1,4 +1,4 @@
-//! Figures for Prometheus, counted with plain atomics and shown on a listener of their own.
+//! Prometheus metrics, counted with plain atomics and served on a separate listener.
 
 use prometheus_client::encoding::text::encode;
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue};
@@ -20,7 +20,7 @@ struct Labels {
     status: u16,
 }
 
-/// The codes counted without a lock: an index for each status class on each surface.
+/// Responses are counted by surface and status; the two most frequent ones without a lock.
 #[derive(Debug)]
 pub struct Metrics {
     registry: Registry,

@@ -1,6 +1,6 @@
-//! What each client network holds of this server: open connections, memory for answers it has not taken yet, and large
-//! request heads. A network is an IPv4 address; of IPv6 connections are counted for the /64 and for the /48, the rest for
-//! the /48, which has twice as much as an address.
+//! Tracks what each client network uses of this server: open connections, memory for unsent responses, and large request
+//! heads. A network is an IPv4 address; for IPv6, connections are counted per /64 and per /48, the rest per /48, which gets
+//! twice as much as an address.
 
 use crate::large_heads::CONNECTIONS_OF_NETWORK;
 use crate::send_budget::{SendBudget, Share};
@@ -16,12 +16,12 @@ const CUSTOMER_PREFIX: u8 = 48;
 
 #[derive(Debug)]
 pub(crate) struct Networks {
-    /// Connections for one client network; a /48 may have twice as many.
+    /// Connections of one client network; a /48 may have twice as many.
     cap: usize,
-    /// Trusted proxies, which speak for many clients, and networks without limits.
+    /// Trusted proxies, which serve many clients, and networks without limits.
     uncapped: Vec<IpNet>,
     budget: SendBudget,
-    /// What all uncapped networks share.
+    /// The share of all uncapped networks together.
     whole: Share,
     held: Mutex<HashMap<IpNet, Held>>,
 }
@@ -32,14 +32,14 @@ struct Held {
     share: Option<(Share, Arc<Semaphore>)>,
 }
 
-/// One connection's place in the count of its networks. It ends when this is dropped.
+/// One connection's place in the counts of its networks, released on drop.
 #[derive(Debug)]
 pub(crate) struct Seat {
     networks: Arc<Networks>,
-    /// The networks that were counted; none for those without limits.
+    /// The networks that were counted; empty for those without limits.
     counted: Vec<IpNet>,
     pub(crate) share: Share,
-    /// The bound of large heads for its network.
+    /// The limit of large heads for its network.
     pub(crate) large_heads: Option<Arc<Semaphore>>,
 }
 
@@ -49,7 +49,7 @@ impl Networks {
         Arc::new(Self { cap: cap.max(1), uncapped, budget, whole, held: Mutex::default() })
     }
 
-    /// Counts one more connection of this address. None when its network has as many as it may.
+    /// Counts one more connection of this address. `None` if its network has reached its limit.
     pub(crate) fn enter(self: &Arc<Self>, ip: IpAddr) -> Option<Seat> {
         if network::is_in(ip, &self.uncapped) {
             let (networks, share) = (Arc::clone(self), self.whole.clone());

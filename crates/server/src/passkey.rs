@@ -1,6 +1,6 @@
-//! The one place that knows the passkey library: questions for the browser as JSON, and what its answers prove. User
-//! verification is always asked for, and the credential must be one that the device finds by itself, so that nobody
-//! types an address and no answer depends on one.
+//! Wraps the WebAuthn library: challenges for the browser as JSON, and verification of its responses. User verification is
+//! always required, and credentials must be discoverable, so that people do not enter an address and responses do not depend
+//! on one.
 
 use anyhow::{Context, Result, ensure};
 use dropleaf_app::NewPasskey;
@@ -13,11 +13,11 @@ use webauthn_rs::prelude::{
     RegisterPublicKeyCredential, Url, Uuid, Webauthn, WebauthnBuilder,
 };
 
-/// Passkeys for one address.
+/// Passkeys for one origin.
 #[derive(Debug)]
 pub struct Passkeys(Webauthn);
 
-/// A question for the browser, and what must be remembered of it.
+/// A challenge for the browser, and the state to store for it.
 #[derive(Debug)]
 pub struct Question {
     pub options: Value,
@@ -25,7 +25,7 @@ pub struct Question {
 }
 
 impl Passkeys {
-    /// None where browsers offer no passkeys: at an IP address, or without https away from this machine.
+    /// `None` if browsers do not offer passkeys: at an IP address, or without HTTPS unless on this machine.
     pub fn at(base: &Origin) -> Option<Self> {
         if base.is_ip() || !(base.scheme == "https" || base.is_loopback()) {
             return None;
@@ -36,7 +36,7 @@ impl Passkeys {
         site.timeout(timeout).build().ok().map(Self)
     }
 
-    /// Asks for a new passkey of this person, on a device that has none of theirs yet.
+    /// Starts the registration of a passkey for this person, on a device that has none of theirs yet.
     pub fn ask_new(&self, user: [u8; 16], name: &str, known: Vec<Vec<u8>>) -> Result<Question> {
         let (options, state) =
             self.0.start_passkey_registration(Uuid::from_bytes(user), name, name, Some(known))?;
@@ -59,22 +59,22 @@ impl Passkeys {
         })
     }
 
-    /// Asks for any passkey of this site; the question is the same for everybody.
+    /// Starts a sign-in with any passkey of this site; the challenge does not depend on the person.
     pub fn ask_any(&self) -> Result<Question> {
         let (options, state) = self.0.start_discoverable_authentication()?;
-        // Asked by a button, not while an address is typed.
+        // Requested by a button, not as autofill while an address is typed.
         let options = json!({"publicKey": options.public_key});
         Ok(Question { options, state: serde_json::to_string(&state)? })
     }
 
-    /// The credential and the person that an answer speaks of. Nothing is proved yet.
+    /// The credential and user that a response names. Nothing is verified yet.
     pub fn named(&self, answer: &Value) -> Result<(Vec<u8>, [u8; 16])> {
         let answer: PublicKeyCredential = serde_json::from_value(answer.clone())?;
         let (user, credential_id) = self.0.identify_discoverable_authentication(&answer)?;
         Ok((credential_id.to_vec(), user.into_bytes()))
     }
 
-    /// Checks an answer against the stored credential. The credential as it is after this use.
+    /// Verifies a response against the stored credential. Returns the credential as updated by this use.
     pub fn check_use(&self, state: &str, answer: &Value, credential: &str) -> Result<String> {
         let state: DiscoverableAuthentication = serde_json::from_str(state)?;
         let answer: PublicKeyCredential = serde_json::from_value(answer.clone())?;

@@ -1,5 +1,5 @@
-//! How long a connection may say nothing: the time for the headers of a request on HTTP/1.1, counted from the end of the
-//! last one, and the idle time on HTTP/2. A request costs a few stores here and no timer of its own.
+//! Tracks the activity of a connection and its timeouts: the header timeout of HTTP/1.1, counted from the end of the last
+//! request, and the idle timeout of HTTP/2. A request costs a few atomic stores here and no timer.
 
 use http::Version;
 use std::sync::Arc;
@@ -8,33 +8,33 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
-/// The life signs of one connection.
+/// The activity of one connection.
 #[derive(Debug)]
 pub struct Pulse {
     start: Instant,
     under_way: AtomicU32,
-    /// Requests that have begun so far.
+    /// Requests that have started so far.
     requests: AtomicU64,
-    /// Milliseconds from the start to the end of the last request; 0 before the first one ended.
+    /// Milliseconds from the start to the end of the last request; 0 before the first one has ended.
     last: AtomicU64,
     http2: AtomicBool,
-    /// Body bytes that were written to the client, and all bytes that it sent.
+    /// Body bytes that were written to the client, and all bytes received from it.
     sent: AtomicU64,
     received: AtomicU64,
-    /// Bytes of bodies that wait to be written, as far as they are charged, and how often they came down to zero.
+    /// Charged body bytes that wait to be written, and how often they dropped to zero.
     held: AtomicU64,
     emptied: AtomicU64,
-    /// Rung when nothing waits to be written any more.
+    /// Notified when nothing waits to be written any more.
     empty: Notify,
     /// Requests under way that only wait for memory.
     waiting: AtomicU32,
-    /// Event streams, which say little for hours.
+    /// Event streams, which may be silent for hours.
     listening: AtomicU32,
-    /// Bodies of requests that are being read.
+    /// Request bodies that are being read.
     bodies: AtomicU32,
 }
 
-/// A request under way; it ends when this is dropped, however that comes.
+/// A request under way; it ends when this guard is dropped.
 #[derive(Debug)]
 pub struct Busy(Arc<Pulse>);
 
@@ -46,7 +46,7 @@ impl Drop for Busy {
     }
 }
 
-/// Something that counts while it lives: a request that waits for room, a body that is read, an event stream.
+/// Counts while it lives: a request that waits for room, a body that is read, an event stream.
 #[derive(Debug)]
 pub struct Counted {
     pulse: Arc<Pulse>,
@@ -59,23 +59,23 @@ impl Drop for Counted {
     }
 }
 
-/// How much a client must take of what it asked for.
+/// How fast a client must receive what it requested.
 #[derive(Debug, Clone, Copy)]
 pub struct Pace {
     pub over: Duration,
     pub bytes_per_second: u64,
 }
 
-/// A client whose request is being worked on need not take anything for so many times `Pace::over` in a row. Longer only
-/// if it sends at that pace itself: an upload that goes on.
+/// While its request is being processed, a client need not receive anything for this many consecutive `Pace::over` periods.
+/// Longer only if it sends at that rate itself: an upload that continues.
 const EXCUSES: u32 = 6;
 
 /// How a connection fell silent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Silence {
-    /// No whole request ever came.
+    /// No complete request ever arrived.
     FromTheStart,
-    /// None has come for a while.
+    /// None has arrived for a while.
     Since,
 }
 
@@ -111,7 +111,7 @@ impl Pulse {
         self.requests.load(Ordering::Relaxed)
     }
 
-    /// Whether a request is being worked on.
+    /// Whether a request is being processed.
     pub fn is_busy(&self) -> bool {
         self.under_way.load(Ordering::Acquire) > 0
     }
@@ -120,17 +120,17 @@ impl Pulse {
         self.http2.load(Ordering::Relaxed)
     }
 
-    /// So many bytes of bodies were written.
+    /// Adds to the body bytes written.
     pub fn sent(&self, bytes: u64) {
         self.sent.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// So many bytes came in.
+    /// Adds to the bytes received.
     pub fn received(&self, bytes: u64) {
         self.received.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// So many bytes more wait to be written.
+    /// Adds to the bytes that wait to be written.
     pub fn hold(&self, bytes: u64) {
         self.held.fetch_add(bytes, Ordering::AcqRel);
     }
@@ -147,7 +147,7 @@ impl Pulse {
         }
     }
 
-    /// Completes when nothing waits to be written any more; perhaps also without need.
+    /// Completes when nothing waits to be written any more; may also complete spuriously.
     pub async fn emptied(&self) {
         self.empty.notified().await;
     }
@@ -157,27 +157,27 @@ impl Pulse {
         self.held.load(Ordering::Acquire)
     }
 
-    /// A request waits for memory.
+    /// Marks a request as waiting for memory.
     pub fn wait(self: &Arc<Self>) -> Counted {
         self.counted(|pulse| &pulse.waiting)
     }
 
-    /// The server works on an answer that has begun: meanwhile the client has nothing to take.
+    /// Marks a started response as being worked on by the server: meanwhile the client has nothing to receive.
     pub fn work(self: &Arc<Self>) -> Counted {
         self.counted(|pulse| &pulse.under_way)
     }
 
-    /// The body of a request is being read, perhaps after it was answered.
+    /// Marks a request body as being read, possibly after the response was sent.
     pub fn read_body(self: &Arc<Self>) -> Counted {
         self.counted(|pulse| &pulse.bodies)
     }
 
-    /// Whether what arrives now can be the head of a request.
+    /// Whether the bytes that arrive now can be a request head.
     pub fn expects_head(&self) -> bool {
         !self.is_busy() && self.bodies.load(Ordering::Acquire) == 0
     }
 
-    /// An event stream was opened.
+    /// Marks an open event stream.
     pub fn listen(self: &Arc<Self>) -> Counted {
         self.counted(|pulse| &pulse.listening)
     }
@@ -187,20 +187,20 @@ impl Pulse {
         Counted { pulse: Arc::clone(self), which }
     }
 
-    /// Whether no whole request has come yet.
+    /// Whether no complete request has arrived yet.
     pub fn is_untouched(&self) -> bool {
         self.under_way.load(Ordering::Acquire) == 0 && self.last.load(Ordering::Relaxed) == 0
     }
 
-    /// Completes when the client takes its answers more slowly than `pace`. An event stream needs no pace, only a sign of
-    /// life, unless other answers wait beside it.
+    /// Completes when the client receives responses more slowly than `pace`. For an event stream any progress is enough,
+    /// unless other responses wait too.
     pub async fn stalled(&self, pace: Pace) {
         let mut excuses = 0;
         while self.takes_enough(pace, &mut excuses).await {}
     }
 
-    /// Completes when answers wait to be written and the client takes them more slowly than `pace`, whatever else it asks
-    /// for meanwhile.
+    /// Completes when responses wait to be written and the client receives them more slowly than `pace`, whatever else it
+    /// requests meanwhile.
     pub async fn starved(&self, pace: Pace) {
         let mut excuses = 0;
         loop {
@@ -234,16 +234,16 @@ impl Pulse {
         *excuses <= EXCUSES
     }
 
-    /// Whether the client waits for the server. A request that waits for memory does so because of the client itself,
-    /// unless nothing of its own waits to be taken.
+    /// Whether the client is waiting for the server. A request that waits for memory does not count, because the client
+    /// itself holds it, unless nothing of its own waits to be received.
     fn is_worked_on(&self) -> bool {
         let (under_way, waiting) =
             (self.under_way.load(Ordering::Acquire), self.waiting.load(Ordering::Relaxed));
         under_way > waiting || (under_way > 0 && self.held() == 0)
     }
 
-    /// Ends when no request came in time: the first one and every next of HTTP/1.1 within `headers`, the next of
-    /// HTTP/2 within `idle`.
+    /// Completes when no request arrived in time: the first one and every next one of HTTP/1.1 within `headers`, the next one
+    /// of HTTP/2 within `idle`.
     pub async fn stopped(&self, headers: Duration, idle: Duration) -> Silence {
         sleep_until(self.start + headers).await;
         loop {
@@ -293,7 +293,7 @@ mod tests {
 
     const PACE: Pace = Pace { over: IDLE, bytes_per_second: 100 };
 
-    /// Sends so many bytes every ten seconds, nine times.
+    /// Sends this many bytes every ten seconds, nine times.
     async fn send_slowly(pulse: &Pulse, bytes: u64) {
         for _ in 0..9 {
             tokio::time::sleep(Duration::from_secs(10)).await;
@@ -306,7 +306,7 @@ mod tests {
     async fn one_that_takes_too_little_is_stalled_and_a_slow_one_is_not() {
         for (bytes, end) in [(0, 30), (999, 30), (1000, 120)] {
             let pulse = Pulse::new();
-            // Where both wake at once, what was sent counts first.
+            // If both wake at once, what was sent counts first.
             tokio::select! { biased; () = send_slowly(&pulse, bytes) => {}, () = pulse.stalled(PACE) => {} }
             assert_eq!(pulse.start.elapsed().as_secs(), end, "{bytes} bytes");
         }

@@ -1,18 +1,18 @@
-//! A budget for memory that answers hold until their clients take them: one for the server, and a share of it for each
-//! client network. Without it, clients that ask for large files and read none of them would fill the memory.
+//! Limits the memory that responses hold until their clients have received them: one budget for the server, and a share of it
+//! for each client network. Without it, clients that request large files and read none of them would exhaust memory.
 
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// The part of the whole budget that one network may hold.
+/// The fraction (1/8) of the whole budget that one network may hold.
 const NETWORK_PART: usize = 8;
-/// What may be loaded from storage at the same time. Loading takes a moment and does not wait for any client.
+/// What may be loaded from storage at the same time. Loading is brief and does not wait for any client.
 const LOADING_KIB: usize = 16 * 1024;
-/// The part of it that one network may load, so that its requests do not queue in front of everybody else's.
+/// The part of it that one network may load, so that its requests do not delay everyone else's.
 const NETWORK_LOADING_KIB: usize = 4 * 1024;
-/// Answers of one network that are made already and wait for room, in all.
+/// Finished responses of one network that may wait for room, in total.
 const WAITING_KIB: usize = 4 * 1024;
-/// What every network may hold even while others have used up the whole budget.
+/// What every network may hold even if others have used up the whole budget.
 const FREE_KIB: usize = 1024;
 
 /// The budget of the server.
@@ -23,7 +23,7 @@ pub(crate) struct SendBudget {
     loading: Arc<Semaphore>,
 }
 
-/// What one network may hold of it. Clones are the same share.
+/// The share of one network. Clones are the same share.
 #[derive(Debug, Clone)]
 pub(crate) struct Share {
     network: Arc<Semaphore>,
@@ -34,21 +34,21 @@ pub(crate) struct Share {
     waiting: Arc<Semaphore>,
 }
 
-/// Memory that is held; it is given back when this is dropped.
+/// Held memory, released on drop.
 #[derive(Debug)]
 pub(crate) struct Permit {
     network: OwnedSemaphorePermit,
     all: Option<OwnedSemaphorePermit>,
 }
 
-/// A file is being loaded while this lives.
+/// A file is being loaded while this guard lives.
 #[derive(Debug)]
 pub(crate) struct Loading {
     _permits: (Option<OwnedSemaphorePermit>, Option<OwnedSemaphorePermit>),
 }
 
 impl Permit {
-    /// Gives back all but so many bytes.
+    /// Releases all but this many bytes.
     pub(crate) fn shrink_to(&mut self, bytes: u64) {
         let kib = usize::try_from(bytes.div_ceil(1024)).unwrap_or(usize::MAX);
         for permit in std::iter::once(&mut self.network).chain(self.all.as_mut()) {
@@ -68,12 +68,12 @@ impl SendBudget {
         }
     }
 
-    /// The share of a network that has none yet: an eighth of the whole, so many times.
+    /// A new share for a network: an eighth of the whole, `times` as much.
     pub(crate) fn share(&self, times: usize) -> Share {
         self.part(self.all_kib / NETWORK_PART * times, times)
     }
 
-    /// For trusted proxies, which speak for many networks: no limit but that of the server.
+    /// A share for trusted proxies, which serve many networks: limited only by the whole budget.
     pub(crate) fn whole(&self) -> Share {
         self.part(self.all_kib, NETWORK_PART)
     }
@@ -92,7 +92,7 @@ impl SendBudget {
 }
 
 impl Share {
-    /// Holds so many bytes now, or not at all. Half of the share is kept for those who wait for theirs in `hold`.
+    /// Holds this many bytes now, or not at all. Half of the share is kept for those who wait in `hold`.
     pub(crate) fn try_hold(&self, bytes: u64) -> Option<Permit> {
         let kib = self.kib(bytes);
         if self.network.available_permits() < kib as usize + self.network_kib / 2 {
@@ -104,10 +104,10 @@ impl Share {
         Some(Permit { network, all })
     }
 
-    /// Holds so many bytes as soon as they are free, in the order of asking.
+    /// Holds this many bytes as soon as they are free, first come, first served.
     pub(crate) async fn hold(&self, bytes: u64) -> Permit {
         let kib = self.kib(bytes);
-        // The semaphores are never closed, so that neither wait can fail.
+        // The semaphores are never closed, so neither wait can fail.
         loop {
             let Ok(network) = Arc::clone(&self.network).acquire_many_owned(kib).await else { continue };
             if self.is_free() {
@@ -118,28 +118,27 @@ impl Share {
         }
     }
 
-    /// Waits until so many bytes may be loaded from storage.
+    /// Waits until this many bytes may be loaded from storage.
     pub(crate) async fn load(&self, bytes: u64) -> Loading {
         let kib = u32::try_from(bytes.div_ceil(1024).min(NETWORK_LOADING_KIB as u64)).unwrap_or(u32::MAX);
-        // Never closed, so that there always are permits.
+        // Never closed, so this always succeeds.
         let of_network = Arc::clone(&self.network_loading).acquire_many_owned(kib).await.ok();
         let of_all = Arc::clone(&self.loading).acquire_many_owned(kib).await.ok();
         Loading { _permits: (of_network, of_all) }
     }
 
-    /// A place for an answer of so many bytes that is made already and waits for room; None when too much of the network
-    /// waits.
+    /// A place for a finished response of this size that waits for room; `None` if too many of this network wait.
     pub(crate) fn queue(&self, bytes: u64) -> Option<OwnedSemaphorePermit> {
         let kib = u32::try_from(bytes.div_ceil(1024).min(WAITING_KIB as u64)).unwrap_or(u32::MAX);
         Arc::clone(&self.waiting).try_acquire_many_owned(kib).ok()
     }
 
-    /// Whether the network holds so little, with what it was just given, that the budget of the server does not matter.
+    /// Whether the network holds so little, including what it was just given, that the server's budget does not apply.
     fn is_free(&self) -> bool {
         self.network.available_permits() + FREE_KIB >= self.network_kib
     }
 
-    /// More than the whole share counts as the whole share, so that a large thing waits until it is alone.
+    /// More than the whole share counts as the whole share, so that something large waits until it is alone.
     fn kib(&self, bytes: u64) -> u32 {
         let kib = usize::try_from(bytes.div_ceil(1024)).unwrap_or(usize::MAX).min(self.network_kib);
         u32::try_from(kib).unwrap_or(u32::MAX)

@@ -1,4 +1,4 @@
-//! Starting and stopping: listeners, storage, the door, the work beside it. What happens on a connection is in `wire`.
+//! Starts and stops the server: listeners, storage, HTTP, background tasks. Connections are handled in `wire`.
 
 use crate::config::{Config, Layers, Listen, Resolved, missing_chains};
 use crate::http::Door;
@@ -17,9 +17,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 
-/// How long requests under way may take to end when the server stops.
+/// How long requests under way may take when the server stops.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// How long the start waits to hear what the payment facilitator supports.
+/// How long the start waits for the facilitator's supported networks.
 const FACILITATOR_PATIENCE: Duration = Duration::from_secs(3);
 
 /// A server that is up.
@@ -28,21 +28,21 @@ pub struct Running {
     pub app: Arc<App>,
     pub resolved: Arc<Resolved>,
     pub metrics: Arc<Metrics>,
-    /// The operator's new key, when this was the first start.
+    /// The operator's new key, if this was the first start.
     pub first_key: Option<String>,
-    /// A link that signs the operator in, then too.
+    /// A sign-in link for the operator, if this was the first start.
     pub first_link: Option<String>,
-    /// The operator's own, for the phishing check.
+    /// The operator's lists for the phishing check.
     pub lists: Arc<Lists>,
     tasks: Tasks,
-    /// Let go last, when the storage is closed.
+    /// Released last, when the storage is closed.
     lock: Option<ServeLock>,
 }
 
 impl Running {
-    /// Stops taking requests, lets those under way end, writes out what is in memory.
+    /// Stops accepting requests, lets those under way finish, writes out what is in memory.
     pub async fn stop(self) {
-        // Both asks to settle a payment, and what is done before and after.
+        // Two settle requests of a payment, and the work before and after.
         let settling =
             Duration::from_secs(self.resolved.config.payments.settle_timeout_seconds) * 2 + PATIENCE;
         self.tasks.finish_all(PATIENCE, settling, || self.app.has_payments_in_flight()).await;
@@ -63,7 +63,7 @@ pub async fn start(config: Config) -> Result<Running> {
     Ok(Running { lock: Some(lock), ..start_with(resolved, app, listeners).await? })
 }
 
-/// Serves an app that is open already.
+/// Serves an app that is already open.
 pub async fn start_with(
     resolved: Arc<Resolved>,
     app: Arc<App>,
@@ -77,7 +77,7 @@ pub async fn start_with(
         "" => None,
         cert => Some(tls::acceptor(cert, &resolved.config.tls.key_file)?),
     };
-    // A facilitator that does not answer must not keep the pages from being served.
+    // An unresponsive facilitator must not keep the pages from being served.
     let known = tokio::time::timeout(FACILITATOR_PATIENCE, app.refresh_market()).await.unwrap_or(false);
     app.let_go_of_payments().await?;
     let metrics = Arc::new(Metrics::default());
@@ -108,7 +108,7 @@ pub async fn start_with(
     Ok(Running { app, resolved, metrics, first_key, first_link, lists, tasks, lock: None })
 }
 
-/// Runs until the process is told to stop.
+/// Runs until a signal stops the process.
 pub async fn run(layers: &Layers, config: Config) -> Result<()> {
     for warning in &layers.warnings {
         tracing::warn!("{warning}");
@@ -133,7 +133,7 @@ pub async fn run(layers: &Layers, config: Config) -> Result<()> {
             "payments are live, but this server cannot look at the chain: a payment whose outcome gets lost waits for the operator"
         );
     }
-    // Else whoever publishes first would wait for the rules to be made.
+    // Otherwise the first publish would wait until the rules are compiled.
     let app = Arc::clone(&running.app);
     running.tasks.spawn(async move { app.make_rules().await });
     crate::cli::welcome::print(&running);
@@ -167,7 +167,7 @@ pub async fn bind(listen: &Listen) -> Result<Vec<TcpListener>> {
     if listen.host == "localhost" {
         let v4 = open(Ipv4Addr::LOCALHOST.into(), listen.port).await?;
         let port = v4.local_addr()?.port();
-        // A machine without IPv6 serves IPv4 alone.
+        // A machine without IPv6 serves only IPv4.
         let v6 = open(Ipv6Addr::LOCALHOST.into(), port).await.ok();
         return Ok([Some(v4), v6].into_iter().flatten().collect());
     }
@@ -184,7 +184,7 @@ pub async fn bind(listen: &Listen) -> Result<Vec<TcpListener>> {
     Ok(listeners)
 }
 
-/// One connection needs one file: take as many as the system lets us.
+/// Each connection needs a file descriptor: raises the limit as far as the system allows.
 fn raise_file_limit() {
     if let Err(error) = rlimit::increase_nofile_limit(u64::MAX) {
         tracing::debug!(%error, "the limit of open files stays as it is");

@@ -1,6 +1,6 @@
-//! Keeps a second server off the SQLite database and the data folder of a running one. The lock is the operating system's
-//! (`flock`), so it ends with the process however that ends; the files themselves mean nothing. Other commands, such as
-//! `backup`, do not take it. Servers on PostgreSQL share their database and take no lock.
+//! Prevents two servers from using the same SQLite database or data folder. The lock is the operating system's (`flock`), so
+//! it ends with the process in any case; leftover lock files have no effect. Other commands, such as `backup`, do not take
+//! it. Servers on PostgreSQL share their database and take no lock.
 
 use anyhow::{Context, Result, bail};
 use std::ffi::OsString;
@@ -17,8 +17,8 @@ pub(crate) struct ServeLock {
 }
 
 impl ServeLock {
-    /// Locks the data folder and the database file. Both, because a server may have its database elsewhere, and two servers
-    /// on one data folder would collect each other's bodies.
+    /// Locks the data folder and the database file. Both, because the database may be elsewhere, and two servers on one data
+    /// folder would delete each other's bodies.
     pub(crate) fn take(data_dir: &Path, database_url: &str) -> Result<Self> {
         let Some(database) = database_url.strip_prefix("sqlite:") else {
             return Ok(Self { _files: Vec::new() });
@@ -30,7 +30,7 @@ impl ServeLock {
     }
 }
 
-/// `PATH.lock`; never the database itself, whose own locks end when any handle on it is closed.
+/// `PATH.lock`; never the database itself, whose locks are released when any handle on it is closed.
 fn beside(database: &Path) -> PathBuf {
     let mut name = OsString::from(database);
     name.push(".lock");

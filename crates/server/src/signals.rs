@@ -1,4 +1,4 @@
-//! What the process is told from outside: to stop, or to read its lists anew.
+//! Handles signals: stop, or reload the lists.
 
 use anyhow::Result;
 use std::io::{IsTerminal, stderr, stdin, stdout};
@@ -15,12 +15,12 @@ pub(crate) struct Signals {
     term: Signal,
     int: Signal,
     hangup: Signal,
-    /// Somebody started it by hand.
+    /// The server was started from a terminal.
     had_terminal: bool,
 }
 
 impl Signals {
-    /// From now on signals are heard.
+    /// Starts handling signals.
     pub(crate) fn listen() -> Result<Self> {
         Ok(Self {
             term: signal(SignalKind::terminate())?,
@@ -38,7 +38,7 @@ impl Signals {
         }
     }
 
-    /// The same signal says that the window was closed.
+    /// SIGHUP is also sent when the terminal is closed, which stops the server.
     fn hung_up(&self) -> Told {
         if self.had_terminal && !has_terminal() { Told::Stop } else { Told::Reload }
     }

@@ -1,4 +1,4 @@
-//! Putting the parts together: storage opened and migrated, the server's secret found or made, the app built.
+//! Builds the app: opens and migrates the storage, loads or creates the server's secret.
 
 use crate::config::{Config, Resolved};
 use crate::outbound::{RemoteChecker, RemoteFacilitator};
@@ -36,7 +36,7 @@ pub async fn open_app(resolved: &Resolved) -> Result<App> {
     open_app_with(resolved, clock, Minter::system()).await
 }
 
-/// The same with a given clock and minter.
+/// The same with the given clock and minter.
 pub async fn open_app_with(resolved: &Resolved, clock: Arc<dyn Clock>, minter: Minter) -> Result<App> {
     let store = open_store(resolved, clock.now()).await?;
     let keys = keys(&resolved.config, &resolved.data_dir, &minter)?;
@@ -57,7 +57,7 @@ pub async fn open_app_with(resolved: &Resolved, clock: Arc<dyn Clock>, minter: M
     }))
 }
 
-/// The server's own secret: from the settings, or kept in the data folder since the first start.
+/// The server's secret key: from the settings, or stored in the data folder since the first start.
 fn keys(config: &Config, data_dir: &Path, minter: &Minter) -> Result<Keys> {
     if !config.secret_key.is_empty() {
         return parse_key(&config.secret_key).context("`secret_key` must be 64 hexadecimal digits");
@@ -68,7 +68,7 @@ fn keys(config: &Config, data_dir: &Path, minter: &Minter) -> Result<Keys> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             let master = minter.bytes::<32>();
             let text = master.iter().fold(String::new(), |text, b| format!("{text}{b:02x}"));
-            // Written aside and renamed, so that a crash never leaves half a secret.
+            // Written to a temporary file and renamed, so that a crash never leaves half a secret.
             let fresh = data_dir.join("secret.key.new");
             let mut file =
                 fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&fresh)?;
@@ -101,7 +101,7 @@ pub(crate) fn make_private_dir(dir: &Path) -> Result<()> {
         .with_context(|| format!("cannot make the data folder {}", dir.display()))
 }
 
-/// Clears away uploads that a crash left half-way.
+/// Deletes incomplete uploads left by a crash.
 fn empty_spool(dir: &Path) -> Result<()> {
     make_private_dir(dir)?;
     for entry in fs::read_dir(dir)? {

@@ -1,5 +1,5 @@
-//! Work in the background that shutdown waits for: the sweep, writing view counts, news from other nodes, payments that
-//! were left half-way, looking through the books, letters about the operator's desk.
+//! Background tasks that shutdown waits for: the sweep, writing view counts, notifications of other nodes, recovery of
+//! unfinished payments, ledger audits, emails to operators and appellants.
 
 use crate::lists::Lists;
 use crate::metrics::Metrics;
@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// Views are written this often; more rarely when many pages are viewed, so that writing takes a fiftieth of the time.
+/// Views are written this often; less often if many pages are viewed, so that writing takes a fiftieth of the time.
 const FLUSH_EVERY: Duration = Duration::from_secs(5);
 const FLUSH_LATER: Duration = Duration::from_secs(55);
 const FLUSH_SHARE: u32 = 50;
@@ -20,13 +20,13 @@ const ERASE_EVERY: Duration = Duration::from_secs(10);
 const AUDIT_EVERY: Duration = Duration::from_hours(24);
 const LETTERS_EVERY: Duration = Duration::from_secs(30);
 const RECOVER_EVERY: Duration = Duration::from_secs(30);
-/// How often it is looked whether something is still under way.
+/// How often shutdown checks whether something is still under way.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// What the facilitator supports is asked for this often; more often while it does not say.
+/// How often the facilitator's supported networks are fetched; more often while they are unknown.
 const MARKET_EVERY: Duration = Duration::from_mins(5);
 const MARKET_SOON: Duration = Duration::from_secs(10);
 
-/// How often the regular work is done.
+/// Intervals of the periodic work.
 #[derive(Debug, Clone, Copy)]
 pub struct Every {
     pub sweep: Duration,
@@ -41,12 +41,12 @@ pub struct Tasks {
 }
 
 impl Tasks {
-    /// Starts a task that is waited for at shutdown.
+    /// Starts a task that shutdown waits for.
     pub fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         self.tracker.spawn(work);
     }
 
-    /// Starts a task that is cut off when the server stops.
+    /// Starts a task that is cancelled when the server stops.
     fn spawn_until_stop(&self, work: impl Future<Output = ()> + Send + 'static) {
         let stopping = self.stopping.clone();
         self.spawn(async move {
@@ -54,7 +54,7 @@ impl Tasks {
         });
     }
 
-    /// Starts everything that goes on beside serving.
+    /// Starts all background work.
     pub fn start_all(&self, app: &Arc<App>, metrics: &Arc<Metrics>, every: Every) {
         if let Some(follow) = app.follow_changes() {
             self.spawn_until_stop(follow);
@@ -80,7 +80,7 @@ impl Tasks {
                 if let Err(error) = eraser.erase_burnt().await {
                     tracing::warn!(%error, "a burnt page could not be erased yet; the next round tries again");
                 }
-                // Woken when the only view has been sent; else in time for windows that end.
+                // Woken when the only view has been sent; otherwise in time for windows that end.
                 let _ = tokio::time::timeout(ERASE_EVERY, eraser.only_view_sent()).await;
             }
         });
@@ -108,7 +108,7 @@ impl Tasks {
         self.start_letters(app);
         let (collector, counters) = (Arc::clone(app), Arc::clone(metrics));
         self.spawn_until_stop(async move {
-            // Soon after the start, so that a server that never runs for long collects too.
+            // Soon after the start, so that a server that never runs for long collects garbage too.
             tokio::time::sleep(every.collect.min(FIRST_COLLECT)).await;
             loop {
                 match collector.collect().await {
@@ -124,10 +124,10 @@ impl Tasks {
         });
     }
 
-    /// Starts writing to operators and appellants.
+    /// Starts sending emails to operators and appellants.
     fn start_letters(&self, app: &Arc<App>) {
         let (writer, stopping) = (Arc::clone(app), self.stopping.clone());
-        // Not cut off: a letter that is being sent is sent to the end, for it is not sent again.
+        // Not cancelled: an email that is being sent is finished, because it is not sent again.
         self.spawn(async move {
             let pause = || stopping.run_until_cancelled(tokio::time::sleep(LETTERS_EVERY));
             while pause().await.is_some() {
@@ -141,13 +141,13 @@ impl Tasks {
         });
     }
 
-    /// Starts looking whether the operator's lists have changed.
+    /// Starts watching the operator's lists for changes.
     pub fn start_watching(&self, lists: &Arc<Lists>) {
         self.spawn_until_stop(Arc::clone(lists).watch());
     }
 
-    /// Starts what payments need. When nothing is sold, what was paid for before is finished all the same. `known`: what
-    /// the facilitator supports is known.
+    /// Starts the tasks for payments. Even if nothing is sold, earlier purchases are completed. `known`: the facilitator's
+    /// supported networks are known.
     pub fn start_payments(&self, app: &Arc<App>, mut known: bool) {
         if app.settings().payments.is_some() {
             let market = Arc::clone(app);
@@ -159,7 +159,7 @@ impl Tasks {
             });
         }
         let (payments, stopping) = (Arc::clone(app), self.stopping.clone());
-        // Not cut off: a payment that is being asked for is asked to the end.
+        // Not cancelled: a query about a payment is finished.
         self.spawn(async move {
             while !stopping.is_cancelled() {
                 match payments.recover_payments_while(|| !stopping.is_cancelled()).await {
@@ -172,12 +172,12 @@ impl Tasks {
         });
     }
 
-    /// Tells every task to end and waits, but not for ever.
+    /// Tells every task to end and waits for them, up to a limit.
     pub async fn finish(&self, patience: Duration) {
         self.finish_all(patience, Duration::ZERO, || false).await;
     }
 
-    /// The same, and waits longer as long as something is under way that should not be cut short.
+    /// The same, and waits longer while something is under way that should not be interrupted.
     pub async fn finish_all(&self, patience: Duration, longer: Duration, under_way: impl Fn() -> bool) {
         self.stopping.cancel();
         self.tracker.close();

@@ -1,5 +1,5 @@
-//! A connection's stream that reports to the pulse how many body bytes went out, so that a client that has stopped
-//! reading can be told apart from one that is slow, and that meters how large the heads of requests are.
+//! A connection's stream that reports the body bytes sent to `pulse`, so that a client that has stopped reading can be told
+//! apart from a slow one, and that measures the size of request heads.
 
 use crate::body_counter::BodyCounter;
 use crate::large_heads::HeadMeter;
@@ -23,7 +23,7 @@ impl<S> Tended<S> {
         Self { stream, counter: BodyCounter::default(), heads, pulse }
     }
 
-    /// Counts what was written of these pieces.
+    /// Counts the written part of these pieces.
     fn report<'a>(&mut self, pieces: impl Iterator<Item = &'a [u8]>, written: usize) {
         let (mut left, mut counted) = (written, 0);
         for piece in pieces {

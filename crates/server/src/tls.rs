@@ -1,4 +1,4 @@
-//! TLS with certificate files the operator provides, and the one place that names the crypto provider.
+//! TLS with certificate files of the operator, and the one place that chooses the crypto provider.
 
 use anyhow::{Context, Result};
 use rustls::pki_types::pem::PemObject;
@@ -7,9 +7,9 @@ use std::path::Path;
 use std::sync::Arc;
 use tokio_rustls::TlsAcceptor;
 
-/// Makes ring the provider of everything in this process that speaks TLS.
+/// Makes ring the provider for all TLS in this process.
 pub fn install_provider() {
-    // Fails only when a provider is installed already, which is as good.
+    // Fails only if a provider is already installed, which is fine.
     let _ = rustls::crypto::ring::default_provider().install_default();
 }
 

@@ -1,4 +1,4 @@
-//! The wire: accepting, TLS, HTTP/1.1 and HTTP/2 on one port, limits on connections, and a graceful end for each.
+//! Accepts connections: TLS, HTTP/1.1 and HTTP/2 on one port, connection limits, and graceful shutdown of each.
 
 use crate::aside::Aside;
 use crate::config::Resolved;
@@ -23,9 +23,9 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
 
-/// What the kernel may hold of an answer beyond what is on its way. With more, a slow reader would seem to stand still
-/// for minutes, and clients that read nothing would fill the kernel's memory. Linux asks for more when half of it is
-/// left, so that the slowest pace that is allowed moves something in every span in which it is measured.
+/// How much unsent data the kernel may buffer for a connection. With more, a slow reader would seem to stand still for
+/// minutes, and clients that read nothing would fill the kernel's memory. Linux asks for more when half of it is left, so
+/// that the slowest allowed pace makes progress in every measured period.
 const UNSENT_BYTES: u32 = 32 * 1024;
 
 /// Everything a connection needs.
@@ -42,12 +42,12 @@ pub(crate) struct Wire {
     tasks: Tasks,
 }
 
-/// Why a connection is ended from this side.
+/// Why this side ends a connection.
 enum End {
-    /// The server stops.
+    /// The server is stopping.
     Stopping,
     Silent(Silence),
-    /// The client leaves its answers untaken.
+    /// The client does not receive its responses.
     Starved,
 }
 
@@ -57,8 +57,8 @@ impl Wire {
         let header_time = Duration::from_secs(limits.header_seconds.max(1));
         let idle = Duration::from_secs(limits.idle_seconds.max(1));
         let mut builder = auto::Builder::new(TokioExecutor::new());
-        // hyper reads at most 100 headers by itself. Asking it to gather pipelined answers would make it copy every
-        // body, and to time headers would set a timer for every request: the pulse does that with two stores.
+        // hyper limits requests to 100 headers by default. Letting it flush pipelined responses together would copy every
+        // body, and its header timeout would set a timer for every request: `pulse` does that with two stores.
         builder.http1().header_read_timeout(None).max_buf_size(HEAD_READ_BYTES);
         builder
             .http2()
@@ -76,7 +76,7 @@ impl Wire {
             uncapped,
             SendBudget::new(limits.unsent_bytes),
         );
-        // Beyond what is read of a head, something else arrives.
+        // More bytes than are read of a head belong to something else.
         let large_heads = LargeHeads::new(HEAD_BYTES, HEAD_READ_BYTES + HEAD_BYTES);
         let pace = Pace { over: idle, bytes_per_second: limits.download_bytes_per_second };
         Self { door, tls, builder, places, networks, large_heads, header_time, idle, pace, tasks }
@@ -109,7 +109,7 @@ impl Wire {
                     });
                 }
                 Err(error) => {
-                    // Out of files or memory: wait a moment instead of spinning, connections will end.
+                    // Out of file descriptors or memory: wait a moment instead of spinning; connections will end.
                     tracing::warn!(%error, "a connection could not be accepted");
                     tokio::time::sleep(Duration::from_millis(50)).await;
                 }
@@ -118,7 +118,7 @@ impl Wire {
     }
 
     async fn connection(&self, stream: TcpStream, peer: SocketAddr, seat: &Seat) {
-        // Answers are written whole; waiting to fill packets only delays them.
+        // Responses are written whole; waiting to fill packets only delays them.
         let _ = stream.set_nodelay(true);
         let _ = SockRef::from(&stream).set_tcp_notsent_lowat(UNSENT_BYTES);
         match &self.tls {
@@ -175,12 +175,13 @@ impl Wire {
             biased;
             outcome = connection.as_mut() => outcome,
             end = &mut end => match end {
-                // Nothing was asked, so nothing is owed an answer; hyper would wait for the rest of the headers.
+                // No complete request arrived, so no response is owed; hyper would wait for the rest of the headers.
                 End::Silent(Silence::FromTheStart) | End::Starved => return,
                 End::Stopping if pulse.is_untouched() => return,
                 End::Silent(Silence::Since) | End::Stopping => {
                     connection.as_mut().graceful_shutdown();
-                    // What is still being sent may take as long as it goes on; one that has stopped reading may not.
+                    // A response that is being sent may take as long as it makes progress; one that the client has stopped
+                    // reading may not.
                     tokio::select! {
                         outcome = connection => outcome,
                         () = pulse.stalled(self.pace) => return,
@@ -194,7 +195,7 @@ impl Wire {
     }
 }
 
-/// An eighth of all connections for one network, unless the operator says otherwise.
+/// An eighth of all connections for one network, unless configured otherwise.
 fn connections_per_network(all: usize, setting: usize) -> usize {
     let share = (all / 8).max(1);
     if setting == 0 { share } else { setting.min(all) }

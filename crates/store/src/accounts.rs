@@ -1,19 +1,19 @@
-//! Rows of `accounts`, with the page counter that plans are enforced by.
+//! SQL for `accounts`, including the counter of active pages that enforces plan limits.
 
 use crate::db::{DbError, Row, Stmt, Val};
 use crate::store::Store;
 use dropleaf_core::account::{Account, Suspension};
 use dropleaf_core::unlock::{Sku, Unlocks};
 
-/// The plan's number of active pages is used up.
+/// The account has reached its plan's limit of active pages.
 pub const PAGE_LIMIT: &str = "page_limit";
 pub const EMAIL_TAKEN: &str = "email_taken";
 pub const UNKNOWN: &str = "unknown_account";
-/// The account runs the service, or stands already as it was to be put.
+/// The account belongs to an operator, or is already in the requested state.
 pub const UNMOVED: &str = "account_unmoved";
 /// The account is suspended.
 pub const SUSPENDED: &str = "account_suspended";
-/// The account bought or spent something between reading and writing it.
+/// The account's balance or unlocks changed between reading and writing it.
 pub const CHANGED: &str = "account_changed";
 
 /// The columns that [`row`] reads, of a table called `a`.
@@ -26,7 +26,7 @@ macro_rules! account_columns {
 
 pub(crate) use account_columns;
 
-/// As many as [`row`] reads: what else a query asks for comes after them.
+/// The number of columns that [`row`] reads; further columns of a query start at this index.
 pub(crate) const COLUMNS: usize = 12;
 
 macro_rules! select {
@@ -67,12 +67,12 @@ impl Store {
         self.db.get(select!("WHERE email = $1"), &[email.into()], row).await
     }
 
-    /// The account that was made at first start, if there is one.
+    /// The oldest operator account, which is created at first start.
     pub async fn find_operator(&self) -> Result<Option<Account>, DbError> {
         self.db.get(select!("WHERE is_operator = 1 ORDER BY created_at, id LIMIT 1"), &[], row).await
     }
 
-    /// Accounts whose address holds this text, the newest first, older than `before`.
+    /// Accounts whose email address contains this text, newest first, created before `before`.
     pub async fn search_accounts(
         &self,
         text: &str,
@@ -121,7 +121,7 @@ pub fn set_plan(id: &str, plan: &str) -> Stmt {
     Stmt::new("UPDATE accounts SET plan = $1 WHERE id = $2", vec![plan.into(), id.into()]).one(UNKNOWN)
 }
 
-/// Counts one more active page, unless the cap is reached. No cap is written as -1.
+/// Counts one more active page, unless the cap is reached. No cap is bound as -1.
 pub fn take_page(id: &str, cap: Option<i64>) -> Stmt {
     Stmt::new(
         "UPDATE accounts SET active_pages = active_pages + 1 \
@@ -131,7 +131,7 @@ pub fn take_page(id: &str, cap: Option<i64>) -> Stmt {
     .one(PAGE_LIMIT)
 }
 
-/// Counts one active page less.
+/// Counts one active page fewer.
 pub fn give_page(id: &str) -> Stmt {
     Stmt::new(
         "UPDATE accounts SET active_pages = active_pages - 1 WHERE id = $1 AND active_pages > 0",
@@ -139,8 +139,8 @@ pub fn give_page(id: &str) -> Stmt {
     )
 }
 
-/// Lifts a limit, whatever the account has by now: a period begins when the present one ends. For what was paid for
-/// already, so that nothing but a missing account stands in the way.
+/// Extends an unlock, whatever the account already has: a new period starts when the current one ends. Used after payment, so
+/// only a missing account makes it fail.
 pub fn unlock(id: &str, sku: Sku, now: i64) -> Stmt {
     let sql = match sku {
         Sku::MakePermanent => {
@@ -155,12 +155,12 @@ pub fn unlock(id: &str, sku: Sku, now: i64) -> Stmt {
              CASE WHEN higher_limits_until > $1 THEN higher_limits_until ELSE $1 END + CAST($2 AS BIGINT) WHERE id = $3"
         }
     };
-    // What holds for good has no period: its beginning is now.
+    // A permanent unlock has no period: it starts now.
     let seconds = sku.period_days().unwrap_or_default() * 86_400;
     Stmt::new(sql, vec![now.into(), seconds.into(), id.into()]).one(UNKNOWN)
 }
 
-/// Gives the account these unlocks, if it still has what `before` says, and as much money.
+/// Sets the account's unlocks, if its unlocks and balance are still those of `before`.
 pub fn set_unlocks(before: &Account, unlocks: &Unlocks) -> Stmt {
     Stmt::new(
         "UPDATE accounts SET permanent_since = $1, custom_domain_until = $2, higher_limits_until = $3 WHERE id = $4 \
@@ -180,8 +180,8 @@ pub fn set_unlocks(before: &Account, unlocks: &Unlocks) -> Stmt {
     .one(CHANGED)
 }
 
-/// Holds the account's row to the end of the batch, unless the account is suspended: a suspension comes before all of the
-/// batch or after it, never in between.
+/// Locks the account's row until the end of the batch and fails if the account is suspended, so a suspension takes effect
+/// before or after the whole batch, never in between.
 pub fn require_active(id: &str) -> Stmt {
     Stmt::new(
         "UPDATE accounts SET active_pages = active_pages WHERE id = $1 AND suspended_at IS NULL",
@@ -190,7 +190,7 @@ pub fn require_active(id: &str) -> Stmt {
     .one(SUSPENDED)
 }
 
-/// Suspends an account that is not suspended and does not run the service.
+/// Suspends an account that is neither suspended nor an operator's.
 pub fn suspend(id: &str, reason: &str, now: i64) -> Stmt {
     Stmt::new(
         "UPDATE accounts SET suspended_at = $1, suspended_reason = $2 \

@@ -1,10 +1,10 @@
-//! Rows of `allowed_content`: what an operator lets be published, whatever the checks say.
+//! SQL for `allowed_content`: content that an operator allows to be published even if the checks refuse it.
 
 use crate::db::{DbError, Row, Stmt};
 use crate::store::Store;
 use dropleaf_core::appeal::{Allowed, Appeal};
 
-/// It is not allowed, or not any more.
+/// The content is not allowed, or no longer.
 pub const NOT_ALLOWED: &str = "content_not_allowed";
 
 fn row(row: &Row<'_>) -> Result<Allowed, DbError> {
@@ -17,19 +17,19 @@ fn row(row: &Row<'_>) -> Result<Allowed, DbError> {
 }
 
 impl Store {
-    /// Whether an operator allowed this content, and how.
+    /// The operator's decision that allows this content, if there is one.
     pub async fn find_allowed(&self, digest: [u8; 32]) -> Result<Option<Allowed>, DbError> {
         let sql = "SELECT digest, appeal_id, reason, created_at FROM allowed_content WHERE digest = $1";
         self.db.get(sql, &[digest.into()], row).await
     }
 
-    /// What was allowed by this appeal. The appeal itself may be forgotten.
+    /// The content that this appeal allowed. The appeal itself may have been deleted since.
     pub async fn find_allowed_by(&self, appeal_id: &str) -> Result<Option<Allowed>, DbError> {
         let sql = "SELECT digest, appeal_id, reason, created_at FROM allowed_content WHERE appeal_id = $1";
         self.db.get(sql, &[appeal_id.into()], row).await
     }
 
-    /// The newest.
+    /// The newest entries.
     pub async fn list_allowed(&self, limit: i64) -> Result<Vec<Allowed>, DbError> {
         let sql = "SELECT digest, appeal_id, reason, created_at FROM allowed_content \
                    ORDER BY created_at DESC, digest LIMIT $1";
@@ -37,7 +37,7 @@ impl Store {
     }
 }
 
-/// From now on the content may be published. The last who said so is who it is known by.
+/// Allows the content from now on. If it was allowed before, the newer appeal and reason replace the older ones.
 pub fn insert(appeal: &Appeal, reason: &str, now: i64) -> Stmt {
     Stmt::new(
         "INSERT INTO allowed_content (digest, appeal_id, reason, created_at) VALUES ($1, $2, $3, $4) \
@@ -47,7 +47,7 @@ pub fn insert(appeal: &Appeal, reason: &str, now: i64) -> Stmt {
     )
 }
 
-/// From now on it is checked as anything else.
+/// Withdraws the permission: the content is checked like any other again.
 pub fn delete(digest: [u8; 32]) -> Stmt {
     Stmt::new("DELETE FROM allowed_content WHERE digest = $1", vec![digest.into()]).one(NOT_ALLOWED)
 }

@@ -1,20 +1,21 @@
-//! Rows of `anonymous_sites` and `anonymous_usage`: what pages without an account take, for each network, for the wider
-//! network around it and for all together. A publish adds to the totals only while they stay within their limits; the sweep counts again what is left.
+//! SQL for `anonymous_sites` and `anonymous_usage`: the storage used by pages without an account, per network, per wider
+//! network (IPv6 /48) and in total. Publishing adds to the totals only while they stay within their limits; the sweep
+//! recounts them.
 
 use crate::db::{DbError, Row, Stmt};
 use crate::store::Store;
 
-/// The pages of all networks, or of this one, take as much as they may.
+/// All networks together have used up their limit; `NETWORK_FULL`: this network has.
 pub const SERVER_FULL: &str = "anonymous_server_full";
 pub const NETWORK_FULL: &str = "anonymous_network_full";
-/// The total of all networks. Networks are hashes, which hold no such word.
+/// The key of the total over all networks. The keys of networks are hashes, so they cannot collide with it.
 const ALL: &str = "all";
-/// What a version takes besides its content: its rows.
+/// Bytes that a version counts in addition to its content, for its rows.
 const VERSION_BYTES: i64 = 4096;
-/// An IPv6 /48, which may belong to one customer or to many, has this many times the bytes of a /64.
+/// An IPv6 /48, which may belong to one customer or to many, may use this many times the bytes of a /64.
 const WIDE: i64 = 4;
 
-/// Where a page without an account came from, as keyed hashes.
+/// The networks that a page without an account was published from, as keyed hashes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Networks {
     /// The IPv4 address or the IPv6 /64.
@@ -23,7 +24,7 @@ pub struct Networks {
     pub wide: String,
 }
 
-/// The most that pages without an account may take.
+/// The most bytes that pages without an account may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UsageLimits {
     pub server_bytes: i64,
@@ -31,7 +32,7 @@ pub struct UsageLimits {
 }
 
 impl Store {
-    /// The networks whose totals this page counts towards, if it counts at all.
+    /// The networks whose totals include this page, if it is counted at all.
     pub async fn find_anonymous_networks(&self, site_id: &str) -> Result<Option<Networks>, DbError> {
         let sql = "SELECT network, wide FROM anonymous_sites WHERE site_id = $1";
         let networks =
@@ -40,8 +41,8 @@ impl Store {
     }
 }
 
-/// Adds one version of a page to the totals, unless that is too much. The first takes the row that all such batches take
-/// first, so none of them waits for another in a circle.
+/// Adds one version of a page to the totals, or fails if a limit would be exceeded. All such batches lock the row of the
+/// overall total first, so they cannot deadlock.
 pub fn take(site_id: &str, networks: &Networks, byte_size: i64, limits: UsageLimits) -> Vec<Stmt> {
     let bytes = byte_size.saturating_add(VERSION_BYTES);
     let total = |key: &str, most: i64, label| {
@@ -70,8 +71,8 @@ pub fn take(site_id: &str, networks: &Networks, byte_size: i64, limits: UsageLim
     stmts
 }
 
-/// Counts again: claimed pages, pages whose content is erased and deleted versions no longer count.
-/// The first statement keeps publishes without an account waiting until the totals are right.
+/// Recounts the totals: claimed pages, pages whose content is erased and deleted versions no longer count. The first
+/// statement locks the overall total, so publishing without an account waits until the totals are right.
 pub fn recount() -> [Stmt; 6] {
     [
         Stmt::new("UPDATE anonymous_usage SET bytes = bytes WHERE key = 'all'", []),

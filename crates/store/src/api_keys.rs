@@ -1,4 +1,4 @@
-//! Rows of `api_keys`: found by the hash of the secret, which itself is never stored.
+//! SQL for `api_keys`. Keys are found by the hash of the secret, which is never stored itself.
 
 use crate::accounts::{self, account_columns};
 use crate::db::{DbError, Row, Stmt};
@@ -9,7 +9,7 @@ use dropleaf_core::api_key::{self, ApiKey};
 use dropleaf_core::scope::Scopes;
 
 pub const UNKNOWN: &str = "unknown_key";
-/// The account has as many keys as it may.
+/// The account has the maximum number of keys.
 pub const FULL: &str = "keys_full";
 
 fn row(row: &Row<'_>) -> Result<ApiKey, DbError> {
@@ -29,12 +29,12 @@ fn key_at(row: &Row<'_>, at: usize) -> Result<ApiKey, DbError> {
     })
 }
 
-/// A column of scopes that is null for all of them.
+/// A nullable column of scopes; null means all scopes.
 fn opt_scopes(row: &Row<'_>, at: usize) -> Result<Scopes, DbError> {
     if row.opt_text(at)?.is_some() { scopes(row, at) } else { Ok(Scopes::ALL) }
 }
 
-/// A key's account, the key, and what it allows.
+/// An account, one of its keys, and the scopes the key has in effect.
 pub type Known = (Account, ApiKey, Scopes);
 
 macro_rules! select {
@@ -56,15 +56,15 @@ fn known(row: &Row<'_>) -> Result<Known, DbError> {
 }
 
 impl Store {
-    /// The key, its account and what it allows in one read: this stands in front of every authenticated request. A key
-    /// that a program made allows no more than the program's grant, while that stands.
+    /// The key, its account and its scopes in one read, because every authenticated request needs them. A key created by an
+    /// OAuth client works only while the client's grant is valid, and allows no more than the grant.
     pub async fn find_key(&self, hash: &[u8; 32], now: i64) -> Result<Option<Known>, DbError> {
         self.db.get(select!(
                     "WHERE k.key_hash = $1 AND (k.grant_id IS NULL OR (g.revoked_at IS NULL AND g.ends_at > $2))"
                 ), &[(*hash).into(), now.into()], known).await
     }
 
-    /// The same by the key's id, for what was made with it.
+    /// The same by the key's id, for things that were created with it.
     pub async fn find_key_by_id(&self, id: &str, now: i64) -> Result<Option<Known>, DbError> {
         self.db
             .get(
@@ -77,7 +77,7 @@ impl Store {
             .await
     }
 
-    /// An account's keys, or of them those of one grant.
+    /// An account's keys, or only those of one grant.
     pub async fn list_keys(&self, account_id: &str, grant_id: Option<&str>) -> Result<Vec<ApiKey>, DbError> {
         self.db
             .list(
@@ -91,7 +91,7 @@ impl Store {
     }
 }
 
-/// Adds a key, unless the account has as many as it may. Exact where the batch holds the account's row.
+/// Adds a key unless the account has the maximum number. The limit is exact if the batch has locked the account's row.
 pub fn insert(key: &ApiKey, hash: &[u8; 32]) -> Stmt {
     Stmt::new(
         "INSERT INTO api_keys (id, account_id, name, prefix, key_hash, created_at, last_used, grant_id, scopes) \
@@ -112,12 +112,12 @@ pub fn insert(key: &ApiKey, hash: &[u8; 32]) -> Stmt {
     .one(FULL)
 }
 
-/// Takes away the keys that a program made for itself.
+/// Deletes the keys that an OAuth client created for itself.
 pub fn delete_of_grant(grant_id: &str) -> Stmt {
     Stmt::new("DELETE FROM api_keys WHERE grant_id = $1", vec![grant_id.into()])
 }
 
-/// Takes away a key of the account, or only if it is of this grant.
+/// Deletes a key of the account; with `grant_id`, only if it belongs to that grant.
 pub fn delete(account_id: &str, grant_id: Option<&str>, id: &str) -> Stmt {
     Stmt::new(
         "DELETE FROM api_keys WHERE account_id = $1 AND id = $2 AND (CAST($3 AS TEXT) IS NULL OR grant_id = $3)",
@@ -126,7 +126,7 @@ pub fn delete(account_id: &str, grant_id: Option<&str>, id: &str) -> Stmt {
     .one(UNKNOWN)
 }
 
-/// Notes a use, unless one was noted since `not_since`: at most one write a minute for each key.
+/// Records that the key was used, unless a use was recorded since `not_since`: at most one write a minute for each key.
 pub fn touch(id: &str, now: i64, not_since: i64) -> Stmt {
     Stmt::new(
         "UPDATE api_keys SET last_used = $1 WHERE id = $2 AND (last_used IS NULL OR last_used <= $3)",

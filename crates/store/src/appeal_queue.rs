@@ -1,4 +1,5 @@
-//! What waits for the operator as a whole, and the rows of `appeal_senders`: others who sent content that waits already.
+//! SQL for the size of the queue of open appeals, and for `appeal_senders`: further senders of content that is already under
+//! appeal.
 
 use crate::db::{DbError, Row, Stmt};
 use crate::store::Store;
@@ -30,12 +31,12 @@ const OF_CLIENT: &str = "SELECT COUNT(*), CAST(COALESCE(SUM(size_bytes), 0) AS B
      WHERE state = 'open' AND account_id IS NULL AND client = $1";
 
 impl Store {
-    /// How much waits.
+    /// Number and total size of the open appeals.
     pub async fn sum_open_appeals(&self) -> Result<Room, DbError> {
         Ok(self.db.get(ALL, &[], room).await?.unwrap_or(Room { count: 0, bytes: 0 }))
     }
 
-    /// How much of it is of one account, or of a network without one.
+    /// The same for one account, or for one network without an account.
     pub async fn sum_appeals_of(&self, account_id: Option<&str>, client: &str) -> Result<Room, DbError> {
         let found = match account_id {
             Some(id) => self.db.get(OF_ACCOUNT, &[id.into()], room).await?,
@@ -44,14 +45,14 @@ impl Store {
         Ok(found.unwrap_or(Room { count: 0, bytes: 0 }))
     }
 
-    /// What is kept of the words of whoever holds this token.
+    /// The comment and contact of the sender who holds this token.
     pub async fn find_plea(&self, token_hash: [u8; 32]) -> Result<Option<Plea>, DbError> {
         let sql = "SELECT comment, contact FROM appeals WHERE token_hash = $1 \
                    UNION ALL SELECT comment, contact FROM appeal_senders WHERE token_hash = $1";
         self.db.get(sql, &[token_hash.into()], plea).await
     }
 
-    /// Those with something to say, who sent the same later.
+    /// Later senders of the same content who left a comment or a contact.
     pub async fn list_joined(&self, appeal_id: &str) -> Result<Vec<Joined>, DbError> {
         let sql = "SELECT comment, contact, account_id, created_at FROM appeal_senders \
                    WHERE appeal_id = $1 AND (comment IS NOT NULL OR contact IS NOT NULL) \
@@ -59,21 +60,21 @@ impl Store {
         self.db.list(sql, vec![appeal_id.into(), HEARD_MOST.into()], joined).await
     }
 
-    /// The page that was taken down and that the content of this appeal is like.
+    /// The taken-down page that the content of this appeal resembles.
     pub async fn find_like_site(&self, appeal_id: &str) -> Result<Option<String>, DbError> {
         let sql = "SELECT like_site FROM appeals WHERE id = $1";
         let own = |row: &Row<'_>| row.opt_text(0).map(|id| id.map(str::to_owned));
         Ok(self.db.get(sql, &[appeal_id.into()], own).await?.flatten())
     }
 
-    /// The page behind a mark.
+    /// The page that this entry of `unwanted` was made from.
     pub async fn find_site_of_unwanted(&self, id: &str) -> Result<Option<String>, DbError> {
         let sql = "SELECT site_id FROM unwanted WHERE id = $1";
         self.db.get(sql, &[id.into()], |row| row.text(0).map(str::to_owned)).await
     }
 }
 
-/// One more who sent the same. The words of the first few are kept.
+/// Adds another sender of the same content. Comments and contacts are kept for the first few senders only.
 pub fn join(appeal_id: &str, token_hash: [u8; 32], sender: &Joined) -> Stmt {
     Stmt::new(
         "INSERT INTO appeal_senders (token_hash, appeal_id, account_id, created_at, comment, contact) \

@@ -1,4 +1,4 @@
-//! Rows of `appeals`: pages that were refused and what an operator decided about them.
+//! SQL for `appeals`: refused pages, and what an operator decided about them.
 
 use crate::db::{DbError, Row, Stmt};
 use crate::store::Store;
@@ -6,9 +6,9 @@ use dropleaf_core::appeal::{Appeal, Plea, Room, State};
 use dropleaf_core::finding::Finding;
 use serde_json::{Value, json};
 
-/// The same content is waiting already, or there is no room.
+/// The same content already has an open appeal, or the queue is full.
 pub const NOT_ADDED: &str = "appeal_not_added";
-/// Somebody has decided before.
+/// The appeal has already been decided.
 pub const DECIDED: &str = "appeal_decided";
 
 macro_rules! select {
@@ -75,7 +75,7 @@ impl Store {
         self.db.get(sql, &[digest.into()], row).await
     }
 
-    /// Those that wait, the longest first.
+    /// Open appeals, the longest waiting first.
     pub async fn list_open_appeals(&self, limit: i64) -> Result<Vec<Appeal>, DbError> {
         let sql = select!("WHERE state = 'open' ORDER BY created_at, id LIMIT $1");
         self.db.list(sql, vec![limit.into()], row).await
@@ -87,19 +87,19 @@ impl Store {
         self.db.list(sql, vec![limit.into()], row).await
     }
 
-    /// Those that were decided last.
+    /// The most recently decided appeals.
     pub async fn list_decided_appeals(&self, limit: i64) -> Result<Vec<Appeal>, DbError> {
         let sql = select!("WHERE state <> 'open' ORDER BY decided_at DESC, id DESC LIMIT $1");
         self.db.list(sql, vec![limit.into()], row).await
     }
 
-    /// What else was asked about the same content, the newest first.
+    /// Other appeals about the same content, newest first.
     pub async fn list_earlier_appeals(&self, appeal: &Appeal, limit: i64) -> Result<Vec<Appeal>, DbError> {
         let sql = select!("WHERE digest = $1 AND id <> $2 ORDER BY created_at DESC, id DESC LIMIT $3");
         self.db.list(sql, vec![appeal.digest.into(), appeal.id.as_str().into(), limit.into()], row).await
     }
 
-    /// Those without an account that have waited since this time.
+    /// Open appeals without an account that were sent before this time.
     pub async fn list_overdue_appeals(&self, sent_before: i64, limit: i64) -> Result<Vec<Appeal>, DbError> {
         let sql = select!(
             "WHERE state = 'open' AND account_id IS NULL AND created_at <= $1 ORDER BY created_at, id LIMIT $2"
@@ -113,7 +113,7 @@ impl Store {
     }
 }
 
-/// An appeal and what nobody is told of it.
+/// A new appeal together with the columns that no one is shown.
 #[derive(Debug)]
 pub struct NewAppeal<'a> {
     pub appeal: &'a Appeal,
@@ -121,11 +121,11 @@ pub struct NewAppeal<'a> {
     /// Keyed hash of the network.
     pub client: &'a str,
     pub size_bytes: i64,
-    /// The page that was taken down and that it is like.
+    /// The taken-down page that the content resembles.
     pub like_site: Option<&'a str>,
 }
 
-/// Adds an open appeal, unless the same content waits already or there is no room for it.
+/// Adds an open appeal, unless the same content has one already or the queue is full.
 pub fn insert(new: &NewAppeal<'_>, room: Room) -> Stmt {
     let NewAppeal { appeal, token_hash, client, size_bytes, like_site } = new;
     Stmt::new(
@@ -156,7 +156,7 @@ pub fn insert(new: &NewAppeal<'_>, room: Room) -> Stmt {
     .one(NOT_ADDED)
 }
 
-/// Decides an open appeal and lets go of its content: of two operators, one gets here first.
+/// Decides an open appeal and releases its content. If two operators decide at once, one of them fails with [`DECIDED`].
 pub fn decide(appeal: &Appeal, state: State, answer: &str, now: i64) -> Vec<Stmt> {
     let decided = Stmt::new(
         "UPDATE appeals SET state = $1, answer = $2, decided_at = $3, bundle_id = NULL WHERE id = $4 AND state = 'open'",
@@ -166,7 +166,7 @@ pub fn decide(appeal: &Appeal, state: State, answer: &str, now: i64) -> Vec<Stmt
     std::iter::once(decided.one(DECIDED)).chain(released).collect()
 }
 
-/// Forgets what was decided long ago, with what its publisher wrote. What was allowed stays allowed.
+/// Deletes appeals that were decided long ago, with what their senders wrote. Allowed content stays allowed.
 pub fn delete_old(decided_before: i64) -> [Stmt; 2] {
     [
         Stmt::new(

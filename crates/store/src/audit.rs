@@ -1,4 +1,4 @@
-//! Rows of `audit`: what operators did. Nothing changes or deletes them.
+//! SQL for `audit`, the log of operator actions. Rows are never changed or deleted.
 
 use crate::db::{DbError, Row, Stmt};
 use crate::store::Store;
@@ -22,14 +22,14 @@ macro_rules! select {
     };
 }
 
-/// Newest first. Acts of two nodes at the very same moment may have the same number; the id decides between them.
+/// All lists are newest first. Two nodes that write at the same moment may assign the same `seq`; time and id break the tie.
 impl Store {
-    /// The newest lines.
+    /// The newest entries.
     pub async fn list_audit(&self, limit: i64) -> Result<Vec<Entry>, DbError> {
         self.db.list(select!("ORDER BY seq DESC, at DESC, id DESC LIMIT $1"), vec![limit.into()], row).await
     }
 
-    /// The newest lines that are older than the one with this id.
+    /// The newest entries that are older than the one with this id.
     pub async fn list_audit_before(&self, id: &str, limit: i64) -> Result<Vec<Entry>, DbError> {
         let sql = select!(
             "WHERE (seq, at, id) < (SELECT seq, at, id FROM audit WHERE id = $1) \
@@ -38,13 +38,13 @@ impl Store {
         self.db.list(sql, vec![id.into(), limit.into()], row).await
     }
 
-    /// The newest lines about one thing.
+    /// The newest entries about one subject.
     pub async fn list_audit_of(&self, subject: &str, limit: i64) -> Result<Vec<Entry>, DbError> {
         let sql = select!("WHERE subject = $1 ORDER BY seq DESC, at DESC, id DESC LIMIT $2");
         self.db.list(sql, vec![subject.into(), limit.into()], row).await
     }
 
-    /// The newest lines about one of two things.
+    /// The newest entries about either of two subjects.
     pub async fn list_audit_of_either(
         &self,
         subject: &str,
@@ -56,7 +56,7 @@ impl Store {
     }
 }
 
-/// A line gets a higher number than every line that is there.
+/// Inserts an entry with a `seq` above all existing ones.
 pub fn insert(entry: &Entry) -> Stmt {
     Stmt::new(
         "INSERT INTO audit (id, at, actor, act, subject, reason, seq) VALUES ($1, $2, $3, $4, $5, $6, \

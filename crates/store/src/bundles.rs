@@ -1,10 +1,10 @@
-//! Rows of `bundles` and `bundle_files`: immutable, shown by one version or more. Each knows how many show it, so that
-//! what nothing shows any more is found without looking at everything.
+//! SQL for `bundles` and `bundle_files`: immutable sets of files, each shown by one or more versions. `refs` counts the
+//! references, so unused bundles are found without a full scan.
 
 use crate::db::{DbError, Row, Stmt};
 use crate::store::Store;
 
-/// The bundle that a version was to show is no longer there.
+/// The bundle that a version was to show no longer exists.
 pub const GONE: &str = "bundle_gone";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,18 +22,18 @@ pub struct Bundle {
     pub entry: String,
     /// The name a single file was uploaded under.
     pub file_name: Option<String>,
-    /// Files refer to each other by paths that start with `/`.
+    /// Files link to each other with paths that start with `/`.
     pub root_paths: bool,
     /// Scripts read the path in the address bar, so the page is shown at the root of its host.
     pub client_routes: bool,
     /// Unknown navigations are answered with `index.html`.
     pub spa: bool,
-    /// A sandboxed frame shows one of the files.
+    /// The bundle has a page that embeds one of its files in a sandboxed frame.
     pub sandboxed_frames: bool,
     pub files: Vec<BundleFile>,
 }
 
-/// Everything but the id and the files.
+/// Every column but the id; `files` stays empty.
 fn head(row: &Row<'_>) -> Result<Bundle, DbError> {
     Ok(Bundle {
         kind: row.text(0)?.to_owned(),
@@ -79,13 +79,13 @@ impl Store {
         Ok(Some(bundle))
     }
 
-    /// Whether anything still shows or keeps the bundle; what nothing does is about to be erased.
+    /// Whether anything still references the bundle; unreferenced bundles are about to be erased.
     pub async fn is_bundle_held(&self, id: &str) -> Result<bool, DbError> {
         let sql = "SELECT refs FROM bundles WHERE id = $1";
         Ok(self.db.get(sql, &[id.into()], |row| row.int(0)).await?.is_some_and(|refs| refs > 0))
     }
 
-    /// None when no page with a strict policy has used the bundle yet.
+    /// `None` until a page with a strict content security policy has used the bundle.
     pub async fn find_script_sources(&self, id: &str) -> Result<Option<String>, DbError> {
         let sql = "SELECT script_sources FROM bundles WHERE id = $1";
         let found = self.db.get(sql, &[id.into()], |row| Ok(row.opt_text(0)?.map(str::to_owned))).await?;
@@ -93,7 +93,7 @@ impl Store {
     }
 }
 
-/// The statements that record a bundle for the one version that shows it. Its bodies are recorded already, each once.
+/// Statements that insert a bundle with one reference. Its bodies must have been inserted before, each once.
 pub fn insert(bundle: &Bundle, now: i64) -> Vec<Stmt> {
     let head = Stmt::new(
         "INSERT INTO bundles (id, kind, entry, file_name, root_paths, client_routes, spa, sandboxed_frames, refs, \
@@ -125,12 +125,12 @@ pub fn insert(bundle: &Bundle, now: i64) -> Vec<Stmt> {
     std::iter::once(head).chain(files).collect()
 }
 
-/// Records which inline scripts a strict policy allows.
+/// Records which inline scripts a strict content security policy allows.
 pub fn set_script_sources(id: &str, sources: &str) -> Stmt {
     Stmt::new("UPDATE bundles SET script_sources = $1 WHERE id = $2", vec![sources.into(), id.into()])
 }
 
-/// One more version shows the bundle; fails when none does any more and it may be gone.
+/// Adds a reference; fails if there is none any more, because the bundle may be gone.
 pub fn show_again(id: &str) -> Stmt {
     Stmt::new("UPDATE bundles SET refs = refs + 1 WHERE id = $1 AND refs > 0", [id.into()]).one(GONE)
 }

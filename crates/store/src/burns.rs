@@ -1,4 +1,4 @@
-//! Rows of `burns`: who has seen a page that ends with its first view, and when its bytes are to be erased.
+//! SQL for `burns`: the one viewer of a burn-after-reading page, and when its bytes are to be erased.
 
 use crate::db::{DbError, Row, Stmt};
 use crate::store::Store;
@@ -15,7 +15,7 @@ impl Store {
             .await
     }
 
-    /// The sites whose viewer has had his time, longest ago first.
+    /// Sites whose viewing window is over, oldest first.
     pub async fn list_burns_over(&self, now: i64, limit: i64) -> Result<Vec<String>, DbError> {
         self.db
             .list(
@@ -27,7 +27,7 @@ impl Store {
     }
 }
 
-/// Stands beside the update of the site that makes it burnt; that one's guard picks the winner.
+/// Goes into the same batch as the update that marks the site as burnt; the guard of that update picks the one winner.
 pub fn insert(site_id: &str, burn: &Burn) -> Stmt {
     Stmt::new(
         "INSERT INTO burns (site_id, secret_hash, erase_at) VALUES ($1, $2, $3)",

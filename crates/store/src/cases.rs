@@ -1,4 +1,4 @@
-//! What stands around a page that an operator looks at: the account's other pages, and pages that show the same.
+//! Reads the context of a page under moderation: the account's other pages, and pages with the same content.
 
 use crate::db::DbError;
 use crate::sites::{row, select};
@@ -6,7 +6,7 @@ use crate::store::Store;
 use dropleaf_core::site::Site;
 
 impl Store {
-    /// The other pages of an account that changed last, in whatever state.
+    /// The account's other pages in any state, most recently changed first.
     pub async fn list_other_sites(
         &self,
         account_id: &str,
@@ -17,13 +17,13 @@ impl Store {
         self.db.list(sql, vec![account_id.into(), site_id.into(), limit.into()], row).await
     }
 
-    /// How many pages of an account were taken down; the forgotten ones are not known.
+    /// How many pages of an account were taken down, not counting those whose rows were deleted.
     pub async fn count_taken_down(&self, account_id: &str) -> Result<i64, DbError> {
         let sql = "SELECT COUNT(*) FROM sites WHERE account_id = $1 AND state = 'taken_down'";
         Ok(self.db.get(sql, &[account_id.into()], |row| row.int(0)).await?.unwrap_or_default())
     }
 
-    /// Pages whose main document is this body. Of the newest pages only: no index leads from bodies to bundles.
+    /// Pages whose main document is this body. Searches only the newest 20,000 pages: no index leads from bodies to bundles.
     pub async fn list_alike(
         &self,
         site_id: &str,
@@ -32,7 +32,7 @@ impl Store {
     ) -> Result<Vec<Site>, DbError> {
         let shared = "SELECT refs FROM blobs WHERE hash = $1";
         let refs = self.db.get(shared, &[(*entry_hash).into()], |row| row.int(0)).await?;
-        // Nearly always this is the only bundle that holds it.
+        // Almost always this is the only bundle that holds it.
         if refs.is_none_or(|refs| refs < 2) {
             return Ok(Vec::new());
         }

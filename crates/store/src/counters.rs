@@ -1,11 +1,11 @@
-//! Rows of `counters`: acts in a window, counted where every node sees them.
+//! SQL for `counters`: events per time window, counted where every node sees them.
 
 use crate::db::{DbError, Stmt};
 use crate::store::Store;
 use dropleaf_core::rate::Rate;
 
 impl Store {
-    /// How many acts this window has seen.
+    /// How many events were counted in the current window.
     pub async fn count_used(&self, key: &str, rate: &Rate, now: i64) -> Result<i64, DbError> {
         let used = self
             .db
@@ -19,7 +19,7 @@ impl Store {
     }
 }
 
-/// Counts one act, unless the window is full; then the whole batch fails with the rate's name.
+/// Counts one event; if the window is full, the whole batch fails with the rate's name.
 pub fn take(key: &str, rate: &Rate, now: i64) -> Stmt {
     Stmt::new(
         "INSERT INTO counters (key, window_at, used, ends_at) VALUES ($1, $2, 1, $3) \
@@ -32,7 +32,7 @@ pub fn take(key: &str, rate: &Rate, now: i64) -> Stmt {
     .one(rate.name)
 }
 
-/// Takes one act back, if it was counted in this window.
+/// Subtracts one event, if it was counted in the current window.
 pub fn give_back(key: &str, rate: &Rate, now: i64) -> Stmt {
     Stmt::new(
         "UPDATE counters SET used = used - 1 WHERE key = $1 AND window_at = $2 AND used > 0",

@@ -1,21 +1,21 @@
-//! What operators and appellants are written to about: which reports and appeals operators have heard of, and which
-//! decisions are still to be sent.
+//! SQL for notification emails: which reports and appeals operators have been notified of, and which decisions are still to
+//! be sent to appellants.
 
 use crate::db::{DbError, Row, Stmt};
 use crate::store::Store;
 use dropleaf_core::appeal::State;
 
-/// Somebody else sends the letter, or it was sent.
+/// Another process is sending this email, or has sent it.
 pub const TAKEN: &str = "letter_taken";
 
-/// How much waits for an operator.
+/// Open reports and appeals.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Desk {
     pub reports: i64,
-    /// That the reports are about.
+    /// The number of distinct pages among the reports.
     pub pages: i64,
     pub appeals: i64,
-    /// When the first of them came.
+    /// When the oldest of them arrived.
     pub since: Option<i64>,
 }
 
@@ -25,19 +25,19 @@ impl Desk {
     }
 }
 
-/// A decision that its appellant has not been told of by mail.
+/// A decision that its appellant has not been notified of by email.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DueLetter {
     pub appeal_id: String,
     pub account_id: Option<String>,
-    /// Keyed hash of the network it came from.
+    /// Keyed hash of the network the appeal came from.
     pub client: String,
     pub contact: Option<String>,
     pub state: State,
     pub answer: String,
     pub created_at: i64,
     pub letter_at: i64,
-    /// How often it was tried.
+    /// How many attempts were made to send it.
     pub tries: i64,
 }
 
@@ -76,22 +76,22 @@ fn due(row: &Row<'_>) -> Result<DueLetter, DbError> {
 }
 
 impl Store {
-    /// What waits and no operator has certainly heard of.
+    /// Open reports and appeals that no operator has certainly been notified of.
     pub async fn count_news(&self) -> Result<Desk, DbError> {
         Ok(self.db.get(NEW, &[], desk).await?.unwrap_or_default())
     }
 
-    /// What is in the letter that is being written; see [`take_up`].
+    /// Those in the email that is being prepared; see [`take_up`].
     pub async fn count_taken_up(&self) -> Result<Desk, DbError> {
         Ok(self.db.get(TAKEN_UP, &[], desk).await?.unwrap_or_default())
     }
 
-    /// All that waits.
+    /// All open reports and appeals.
     pub async fn count_desk(&self) -> Result<Desk, DbError> {
         Ok(self.db.get(ALL, &[], desk).await?.unwrap_or_default())
     }
 
-    /// Addresses of the accounts that run the service.
+    /// Email addresses of the operator accounts.
     pub async fn list_operator_addresses(&self, limit: i64) -> Result<Vec<String>, DbError> {
         let sql = "SELECT email FROM accounts WHERE is_operator = 1 AND email IS NOT NULL \
                    ORDER BY created_at, id LIMIT $1";
@@ -105,7 +105,7 @@ impl Store {
     }
 }
 
-/// What is new becomes part of the letter that is about to be written: what comes later is for the next one.
+/// Assigns everything new to the email that is about to be sent; what arrives later goes into the next one.
 pub fn take_up() -> Vec<Stmt> {
     vec![
         Stmt::new("UPDATE reports SET told = 1 WHERE closed_at IS NULL AND told = 0", Vec::new()),
@@ -113,7 +113,7 @@ pub fn take_up() -> Vec<Stmt> {
     ]
 }
 
-/// That letter has left.
+/// Marks that email as sent.
 pub fn told() -> Vec<Stmt> {
     vec![
         Stmt::new("UPDATE reports SET told = 2 WHERE closed_at IS NULL AND told = 1", Vec::new()),
@@ -121,12 +121,12 @@ pub fn told() -> Vec<Stmt> {
     ]
 }
 
-/// The decision is to be sent, now or later.
+/// Schedules the email about a decision.
 pub fn put_letter(appeal_id: &str, at: i64) -> Stmt {
     Stmt::new("UPDATE appeals SET letter_at = $1 WHERE id = $2", vec![at.into(), appeal_id.into()])
 }
 
-/// Takes a letter to send it: nobody else does, also not after a crash.
+/// Claims an email for sending, so that no other process sends it, not even after a crash.
 pub fn take_letter(letter: &DueLetter) -> Stmt {
     Stmt::new(
         "UPDATE appeals SET letter_at = NULL, letter_tries = letter_tries + 1 WHERE id = $1 AND letter_at = $2",

@@ -1,15 +1,15 @@
-//! Rows of `device_logins`: found by the hash of what the program holds, and by the code a person types.
+//! SQL for `device_logins`. A login is found by the hash of the program's device code, or by the code that a person types.
 
 use crate::db::{DbError, Row, Stmt};
 use crate::store::Store;
 use dropleaf_core::device_login::{DeviceLogin, Kind, POLL_SECONDS, SLOWER_SECONDS, State};
 use dropleaf_core::scope::Scopes;
 
-/// The code is in use; another one will not be.
+/// The user code is in use; try another one.
 pub const CODE_TAKEN: &str = "device_code_taken";
-/// Somebody has answered already, or the time is over.
+/// The login has already been answered, or has expired.
 pub const ANSWERED: &str = "device_answered";
-/// Another question was faster, or nobody has allowed it.
+/// Another poll was faster, or the login has not been allowed.
 pub const TAKEN: &str = "device_taken";
 
 fn row(row: &Row<'_>) -> Result<DeviceLogin, DbError> {
@@ -40,7 +40,7 @@ impl Store {
             .await
     }
 
-    /// The login that waits for an answer under this code.
+    /// The login that is waiting for an answer under this code.
     pub async fn find_device_by_code(
         &self,
         user_code: &str,
@@ -56,8 +56,8 @@ impl Store {
             .await
     }
 
-    /// Notes a question about a login that waits. Whether it came in time: of two that come at once, one does. One
-    /// that comes too soon makes the wait longer.
+    /// Records a poll of a pending login and returns whether it came in time; of two concurrent polls only one does. A poll
+    /// that comes too early lengthens the interval.
     pub async fn poll_device(
         &self,
         device_hash: &[u8; 32],
@@ -103,7 +103,7 @@ pub fn insert(login: &DeviceLogin, device_hash: &[u8; 32]) -> Stmt {
     .one(CODE_TAKEN)
 }
 
-/// A person's answer. The first one counts.
+/// Records a person's answer. Only the first one counts.
 pub fn answer(user_code: &str, account_id: &str, state: State, now: i64) -> Stmt {
     Stmt::new(
         "UPDATE device_logins SET state = $1, account_id = $2 \
@@ -113,7 +113,7 @@ pub fn answer(user_code: &str, account_id: &str, state: State, now: i64) -> Stmt
     .one(ANSWERED)
 }
 
-/// Stands beside what the program gets: of any number of questions, one gets it.
+/// Goes into the same batch as what the program receives: of any number of polls, one gets it.
 pub fn take(device_hash: &[u8; 32], now: i64) -> Stmt {
     Stmt::new(
         "UPDATE device_logins SET state = 'done' WHERE device_hash = $1 AND state = 'allowed' AND expires_at > $2",

@@ -1,13 +1,13 @@
-//! Rows of `email_codes`: one open code for each site and address. Rows are written alike for addresses that may
-//! pass and that may not, so that neither time nor answer tells them apart.
+//! SQL for `email_codes`: one open code for each site and address. Allowed and refused addresses get the same rows, so
+//! neither the timing nor the response tells them apart.
 
 use crate::db::{DbError, Stmt};
 use crate::store::Store;
 
-/// What `tries_left` says once the code was used.
+/// The value of `tries_left` once the code was used.
 const USED: i64 = -1;
 
-/// Keeps a code until then; an older one for the same address is worth nothing any more.
+/// Stores a code until it expires; it replaces an older one for the same address.
 pub fn put(site_id: &str, address_hash: &[u8; 32], code_mac: &[u8; 32], tries: i64, expires_at: i64) -> Stmt {
     Stmt::new(
         "INSERT INTO email_codes (site_id, address_hash, code_mac, tries_left, expires_at) VALUES ($1, $2, $3, $4, $5) \
@@ -17,14 +17,14 @@ pub fn put(site_id: &str, address_hash: &[u8; 32], code_mac: &[u8; 32], tries: i
     )
 }
 
-/// Forgets codes that nobody can use any more.
+/// Deletes expired codes.
 pub fn delete_expired(now: i64) -> Stmt {
     Stmt::new("DELETE FROM email_codes WHERE expires_at <= $1", vec![now.into()])
 }
 
 impl Store {
-    /// Uses a code up, or one of its tries: one statement, so that among any number of racers a right code opens
-    /// for one and a wrong one always costs. Whether it was right.
+    /// Uses up a code, or one of its tries, and returns whether the code was right. It is one statement: of any number of
+    /// concurrent requests a right code works for one, and a wrong one always costs a try.
     pub async fn take_code(
         &self,
         site_id: &str,

@@ -1,36 +1,36 @@
-//! Rows of `evidence`: what is kept, for a while, of pages that were taken down. The content itself is a sealed archive in a
-//! bundle of its own, which nothing but its row holds.
+//! SQL for `evidence`: what is kept, for a limited time, of pages that were taken down. The content is a sealed archive in a
+//! separate bundle that only this row references.
 
 use crate::db::{DbError, Row, Stmt};
 use crate::sites;
 use crate::store::Store;
 use dropleaf_core::site::Site;
 
-/// Somebody else has sealed it already.
+/// Another process has already sealed the page.
 pub const SEALED: &str = "evidence_sealed";
-/// It is erased already.
+/// The evidence has already been erased.
 pub const ERASED: &str = "evidence_erased";
 
-/// The kind of its bundle.
+/// The `kind` of an evidence bundle.
 pub const KIND: &str = "evidence";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Evidence {
     pub site_id: String,
-    /// None once it is erased.
+    /// `None` once it is erased.
     pub bundle_id: Option<String>,
-    /// Of the sealed archive.
+    /// Size of the sealed archive.
     pub size_bytes: i64,
     pub created_at: i64,
     pub erase_after: i64,
     pub erased_at: Option<i64>,
 }
 
-/// What a viewer said of a page, for its manifest.
+/// A viewer's report, for the manifest of the archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reported {
     pub at: i64,
-    /// The version that stood then.
+    /// The version that was current then.
     pub version: Option<i64>,
     pub reason: String,
     pub comment: Option<String>,
@@ -72,12 +72,12 @@ impl Store {
         self.db.get(select!("WHERE site_id = $1"), &[site_id.into()], row).await
     }
 
-    /// The newest, also what is erased.
+    /// The newest entries, including erased ones.
     pub async fn list_evidence(&self, limit: i64) -> Result<Vec<Evidence>, DbError> {
         self.db.list(select!("ORDER BY created_at DESC, site_id LIMIT $1"), vec![limit.into()], row).await
     }
 
-    /// What has been kept for as long as it was to be.
+    /// Evidence whose retention period is over.
     pub async fn list_old_evidence(&self, now: i64, limit: i64) -> Result<Vec<Evidence>, DbError> {
         let sql = select!("WHERE bundle_id IS NOT NULL AND erase_after <= $1 ORDER BY erase_after LIMIT $2");
         self.db.list(sql, vec![now.into(), limit.into()], row).await
@@ -90,8 +90,8 @@ impl Store {
         self.db.list(sql, vec![site_id.into()], reported).await
     }
 
-    /// Pages that were taken down and whose content is still as it was; those that were tried in vain come last, the
-    /// latest of them at the very end, so that they hold up nobody.
+    /// Taken-down pages whose content is not sealed yet. Pages whose sealing failed come last, the most recent failure at the
+    /// very end, so that they do not block the others.
     pub async fn list_unsealed(&self, limit: i64) -> Result<Vec<Site>, DbError> {
         let sql = sites::select!(
             "WHERE state = 'taken_down' AND purged_at IS NULL ORDER BY \
@@ -101,7 +101,7 @@ impl Store {
     }
 }
 
-/// Remembers that the sealing of a page was tried in vain.
+/// Records that sealing a page failed.
 pub fn tried(site_id: &str, now: i64) -> Stmt {
     Stmt::new(
         "INSERT INTO sealing_tries (site_id, tried_at) VALUES ($1, $2) \
@@ -110,7 +110,7 @@ pub fn tried(site_id: &str, now: i64) -> Stmt {
     )
 }
 
-/// Forgets that, when it has been sealed.
+/// Deletes that record, once the page is sealed.
 pub fn forget_tries(site_id: &str) -> Stmt {
     Stmt::new("DELETE FROM sealing_tries WHERE site_id = $1", [site_id.into()])
 }
@@ -130,7 +130,7 @@ pub fn insert(evidence: &Evidence) -> Stmt {
     .one(SEALED)
 }
 
-/// Lets go of the archive: its bundle is held by nothing any more.
+/// Releases the archive: afterwards nothing references its bundle.
 pub fn erase(site_id: &str, bundle_id: &str, now: i64) -> [Stmt; 2] {
     let let_go = "UPDATE evidence SET bundle_id = NULL, erased_at = $1 WHERE site_id = $2 AND bundle_id = $3";
     [

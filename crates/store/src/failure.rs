@@ -1,13 +1,13 @@
-//! What trouble with the storage means to a caller: one place, so that every act says the same.
+//! Maps storage errors to error codes for callers, in one place, so that every operation reports them alike.
 
 use crate::accounts;
 use crate::blobs::BlobError;
 use crate::db::DbError;
 use dropleaf_core::{Code, Error, account};
 
-/// Seconds after which storage that cannot be reached is worth asking again.
+/// `Retry-After` in seconds for storage that is unreachable.
 const RETRY: i64 = 5;
-/// Seconds after which a full queue of writes is worth trying again: it is worked off far more quickly.
+/// `Retry-After` in seconds for a full write queue, which empties much faster.
 const BUSY_RETRY: i64 = 1;
 
 impl From<DbError> for Error {

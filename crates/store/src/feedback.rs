@@ -1,4 +1,4 @@
-//! Rows of `feedback`: what viewers said about a page.
+//! SQL for `feedback`: viewers' comments on a page.
 
 use crate::db::{DbError, Row, Stmt};
 use crate::store::Store;
@@ -6,7 +6,7 @@ use dropleaf_core::feedback::{self, Feedback, Intent, Said, Severity};
 use dropleaf_core::feedback_list::Cursor;
 
 pub const UNKNOWN: &str = "unknown_feedback";
-/// The page holds as many open comments as it may.
+/// The page has the maximum number of open comments.
 pub const FULL: &str = "feedback_full";
 
 macro_rules! select {
@@ -40,7 +40,7 @@ fn row(row: &Row<'_>) -> Result<Feedback, DbError> {
 }
 
 impl Store {
-    /// A site's comments behind a place in the list: unresolved first, then newest.
+    /// A site's comments after a cursor: unresolved first, then newest first.
     pub async fn list_feedback(
         &self,
         site_id: &str,
@@ -63,14 +63,14 @@ impl Store {
             .await
     }
 
-    /// A site's unresolved comments behind a place in the list, newest first.
+    /// A site's unresolved comments after a cursor, newest first.
     pub async fn list_open_feedback(
         &self,
         site_id: &str,
         after: Option<&Cursor>,
         limit: i64,
     ) -> Result<Vec<Feedback>, DbError> {
-        // Behind a resolved comment there is no unresolved one.
+        // No unresolved comment comes after a resolved one.
         let (created_at, id) = match after {
             None => (i64::MAX, String::new()),
             Some(cursor) if cursor.resolved => (i64::MIN, String::new()),
@@ -88,7 +88,7 @@ impl Store {
             .await
     }
 
-    /// How many unresolved comments on a site no program of its owner has been given.
+    /// How many unresolved comments on a site have not been fetched by a program of its owner.
     pub async fn count_unread_feedback(&self, site_id: &str) -> Result<i64, DbError> {
         let found = self
             .db
@@ -102,8 +102,8 @@ impl Store {
     }
 }
 
-/// Records that a program of the owner is given these comments. Their ids are all 23 characters long, and are taken from
-/// one text so that the statement is the same for any number of them.
+/// Marks these comments as fetched by a program of the owner. Ids are all 23 characters long and are bound as one text, so
+/// the statement is the same for any number of them.
 pub fn mark_read(site_id: &str, given: &[Feedback], now: i64) -> Stmt {
     let ids: String = given.iter().map(|item| item.id.as_str()).collect();
     Stmt::new(
@@ -115,7 +115,7 @@ pub fn mark_read(site_id: &str, given: &[Feedback], now: i64) -> Stmt {
     )
 }
 
-/// Adds a comment, unless the page holds as many open ones as it may.
+/// Adds a comment, unless the page has the maximum number of open ones.
 pub fn insert(item: &Feedback) -> Stmt {
     let said = &item.said;
     Stmt::new(
@@ -141,7 +141,7 @@ pub fn insert(item: &Feedback) -> Stmt {
     .one(FULL)
 }
 
-/// Resolves a comment on a page of this account. The first moment stays; a later note replaces an earlier one.
+/// Resolves a comment on a page of this account. The first `resolved_at` stays; a later note replaces an earlier one.
 pub fn resolve(account_id: &str, id: &str, note: Option<&str>, now: i64) -> Stmt {
     Stmt::new(
         "UPDATE feedback SET resolved_at = COALESCE(resolved_at, $1), resolved_note = COALESCE($2, resolved_note) \
@@ -153,13 +153,13 @@ pub fn resolve(account_id: &str, id: &str, note: Option<&str>, now: i64) -> Stmt
     .one(UNKNOWN)
 }
 
-/// The comment that [`resolve`] gave back.
+/// The comment that [`resolve`] returned.
 pub fn resolved(outcome: &crate::Outcome) -> Result<Feedback, DbError> {
     let found = outcome.rows.first().ok_or_else(|| DbError::internal("a statement returned no row"))?;
     row(&found.as_row())
 }
 
-/// Takes away a comment on a page of this account.
+/// Deletes a comment on a page of this account.
 pub fn delete(account_id: &str, id: &str) -> Stmt {
     Stmt::new(
         "DELETE FROM feedback WHERE id = $1 AND site_id IN (SELECT id FROM sites WHERE account_id = $2)",
@@ -168,12 +168,12 @@ pub fn delete(account_id: &str, id: &str) -> Stmt {
     .one(UNKNOWN)
 }
 
-/// Takes away every comment on a site.
+/// Deletes every comment on a site.
 pub fn delete_of(site_id: &str) -> Stmt {
     Stmt::new("DELETE FROM feedback WHERE site_id = $1", vec![site_id.into()])
 }
 
-/// Takes away what is left of sites that are about to be forgotten; see [`crate::sites::delete_tombstones`].
+/// Deletes the comments of sites that are about to be deleted; see [`crate::sites::delete_tombstones`].
 pub fn delete_old(purged_before: i64) -> Stmt {
     Stmt::new(
         "DELETE FROM feedback WHERE site_id IN \

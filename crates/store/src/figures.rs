@@ -1,14 +1,14 @@
-//! Rows of `figures`, and the steps they are counted in: each reads a bounded number of rows, in the order of a table's
-//! own index, so that counting a million pages holds nobody up.
+//! SQL for `figures`, and the counting behind them in steps. Each step reads a bounded number of rows in primary-key order,
+//! so counting a million pages does not block other work.
 
 use crate::db::{DbError, Row, Stmt};
 use crate::store::Store;
 
-/// What a step found.
+/// The result of one step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step<const N: usize> {
     pub sums: [i64; N],
-    /// Where the next step begins; none when the table has ended.
+    /// The key after which the next step starts; `None` at the end of the table.
     pub last: Option<String>,
 }
 
@@ -25,7 +25,7 @@ fn first<const N: usize>(found: Vec<Step<N>>) -> Step<N> {
 }
 
 impl Store {
-    /// Live pages, their bytes, the views of all, and how many were made since `day`.
+    /// Live pages and their bytes, the views of all pages, and how many were created since `day`.
     pub async fn count_sites(&self, now: i64, day: i64, after: &str, rows: i64) -> Result<Step<4>, DbError> {
         let found = self
             .db
@@ -70,7 +70,7 @@ impl Store {
         Ok(first(found))
     }
 
-    /// What was counted last: names, values, moments.
+    /// The last counts: name, value and time of each.
     pub async fn list_figures(&self) -> Result<Vec<(String, i64, i64)>, DbError> {
         self.db
             .list("SELECT name, value, at FROM figures ORDER BY name", Vec::new(), |row| {

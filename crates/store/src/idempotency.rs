@@ -1,10 +1,10 @@
-//! Rows of `idempotency`: the first answer to a request that may come again.
+//! SQL for `idempotency`: the first response to a request that may be repeated.
 
 use crate::db::{DbError, Stmt};
 use crate::store::Store;
 use bytes::Bytes;
 
-/// Another node answered the same key first.
+/// Another node answered a request with the same key first.
 pub const ANSWERED: &str = "idempotency_answered";
 
 #[derive(Debug, Clone)]
@@ -38,7 +38,7 @@ impl Store {
     }
 }
 
-/// Records an answer with its effect. An entry older than `not_before` has lapsed and is written over.
+/// Stores a response in the batch of its effect. An entry older than `not_before` has expired and is overwritten.
 pub fn insert(scope: &str, key_hash: &[u8; 32], answer: &Answered, now: i64, not_before: i64) -> Stmt {
     Stmt::new(
         "INSERT INTO idempotency (scope, key_hash, request_hash, status, sealed, created_at) VALUES ($1, $2, $3, $4, $5, $6) \
@@ -57,7 +57,7 @@ pub fn insert(scope: &str, key_hash: &[u8; 32], answer: &Answered, now: i64, not
     .one(ANSWERED)
 }
 
-/// Answers up to one moment; what names something else, without a status, is kept longer, as that may be unfinished.
+/// Deletes old responses. Rows with status 0 refer to a payment instead; they are kept longer, as it may be unfinished.
 pub fn delete_old(not_before: i64, names_not_before: i64) -> Stmt {
     Stmt::new(
         "DELETE FROM idempotency WHERE created_at <= $1 AND (status <> 0 OR created_at <= $2)",
@@ -65,12 +65,12 @@ pub fn delete_old(not_before: i64, names_not_before: i64) -> Stmt {
     )
 }
 
-/// Forgets whatever points at this: what it named did not come to be.
+/// Deletes the rows that refer to this: it was never created.
 pub fn delete_named(scope: &str, sealed: &[u8]) -> Stmt {
     Stmt::new("DELETE FROM idempotency WHERE scope = $1 AND sealed = $2", vec![scope.into(), sealed.into()])
 }
 
-/// Counts the time of whatever points at this from `at` on.
+/// Restarts the retention period of the rows that refer to this at `at`.
 pub fn keep_named(scope: &str, sealed: &[u8], at: i64) -> Stmt {
     Stmt::new(
         "UPDATE idempotency SET created_at = $1 WHERE scope = $2 AND sealed = $3 AND created_at < $1",

@@ -1,10 +1,10 @@
-//! Rows of `leases`: work that one process at a time may do.
+//! SQL for `leases`: work that only one process at a time may do.
 
 use crate::db::Stmt;
 
 pub const HELD: &str = "lease_held";
 
-/// Takes or renews a lease; fails while another holder's still runs.
+/// Takes or renews a lease; fails while another holder's lease is valid.
 pub fn take(name: &str, holder: &str, until: i64, now: i64) -> Stmt {
     Stmt::new(
         "INSERT INTO leases (name, holder, until) VALUES ($1, $2, $3) \

@@ -1,26 +1,26 @@
-//! Rows of `ledger_txns`, `ledger_entries` and `ledger_accounts`: only ever added to, which the databases see to as well.
-//! A balance is the sum of its entries, moved in the transaction that adds them.
+//! SQL for `ledger_txns`, `ledger_entries` and `ledger_accounts`: append-only, which the databases enforce too. A balance is
+//! the sum of its entries, updated in the transaction that adds them.
 
 use crate::db::{DbError, Row, Stmt};
 use crate::store::Store;
 use dropleaf_core::ledger::{Book, Entry, Kind, Posting, Unit};
 
-/// The key is in the books already; whether it says the same, [`Store::find_posted`] knows.
+/// The key was posted before; [`Store::find_posted`] tells whether with the same content.
 pub const POSTED: &str = "ledger_posted";
-/// Somebody would spend more than they have.
+/// The account would spend more than its balance.
 pub const OVERDRAWN: &str = "ledger_overdrawn";
 
-/// An amount that cannot be booked.
+/// An amount that cannot be posted.
 pub const UNSOUND: &str = "ledger_unsound";
 
-/// An account of the books with what is in it, and what came to it since two moments.
+/// A ledger account with its balance and its movements since two points in time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BookLine {
     pub id: String,
     pub unit: Unit,
     pub kind: Kind,
     pub balance: i64,
-    /// Since the first moment, and since the second.
+    /// Movements since the first time, and since the second.
     pub since: [i64; 2],
 }
 
@@ -36,13 +36,13 @@ fn line(row: &Row<'_>) -> Result<BookLine, DbError> {
 }
 
 impl Store {
-    /// The fingerprint of what was booked under this key.
+    /// The fingerprint of what was posted under this key.
     pub async fn find_posted(&self, key: &str) -> Result<Option<[u8; 32]>, DbError> {
         let sql = "SELECT fingerprint FROM ledger_txns WHERE idem_key = $1";
         self.db.get(sql, &[key.into()], |row| row.hash(0)).await
     }
 
-    /// Every account that is nobody's balance. `later` must not be before `earlier`.
+    /// Every ledger account except customers' balances. `later` must not be before `earlier`.
     pub async fn list_books(&self, later: i64, earlier: i64) -> Result<Vec<BookLine>, DbError> {
         self.db
             .list(
@@ -58,7 +58,7 @@ impl Store {
             .await
     }
 
-    /// What is owed to all accounts together, in cents.
+    /// The sum of all customers' balances, in cents.
     pub async fn sum_prepaid(&self) -> Result<i64, DbError> {
         let sql =
             "SELECT CAST(COALESCE(-SUM(balance), 0) AS BIGINT) FROM ledger_accounts WHERE kind = 'liability'";
@@ -66,7 +66,7 @@ impl Store {
     }
 }
 
-/// The statements that book it: once, balances and all, or not at all.
+/// Statements that post a transaction, exactly once, and update the balances; all or nothing.
 pub fn post(id: &str, posting: &Posting, now: i64) -> Vec<Stmt> {
     let head = Stmt::new(
         "INSERT INTO ledger_txns (id, idem_key, fingerprint, kind, payment_id, note, created_at) \
@@ -87,7 +87,7 @@ pub fn post(id: &str, posting: &Posting, now: i64) -> Vec<Stmt> {
     std::iter::once(head).chain(lines).collect()
 }
 
-/// Keeps a batch from happening whose money cannot be booked.
+/// Fails a batch whose money cannot be posted.
 pub fn refuse() -> Stmt {
     Stmt::new("UPDATE ledger_accounts SET balance = balance WHERE id = ''", []).one(UNSOUND)
 }
@@ -119,7 +119,7 @@ fn add(book: &Book, amount: i64) -> Stmt {
     .one(OVERDRAWN)
 }
 
-/// The owner sees the balance from their side: what is owed to them is positive.
+/// Updates the balance that the customer sees. It has the opposite sign: what is owed to the customer is positive.
 fn show(account_id: &str, amount: i64) -> Stmt {
     Stmt::new(
         "UPDATE accounts SET balance_minor = balance_minor - $1 WHERE id = $2 AND balance_minor - $1 >= 0",

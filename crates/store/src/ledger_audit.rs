@@ -1,10 +1,10 @@
-//! Checks of the books. Each is one statement and so sees one moment, however much is booked meanwhile: what is moved in
-//! one transaction is never seen half.
+//! Checks the ledger. Each check is one statement and so reads one snapshot, whatever is posted meanwhile: it never sees a
+//! transaction half done.
 
 use crate::db::{DbError, Row};
 use crate::store::Store;
 
-/// Something that does not add up: what is wrong, with what, the number found and the number that ought to be there.
+/// An inconsistency: what is wrong, the row it concerns, the number found and the right number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     pub what: &'static str,
@@ -13,7 +13,7 @@ pub struct Fault {
     pub right: i64,
 }
 
-/// What is asked, and what it is a fault of. Each row: subject, found, right.
+/// Pairs of a description and a query. Each row of the query is a fault: subject, found, right.
 macro_rules! checks {
     ($($what:literal: $sql:literal;)*) => {
         const CHECKS: &[(&str, &str)] = &[$(($what, concat!($sql, " LIMIT 100")),)*];
@@ -60,7 +60,7 @@ fn fault(row: &Row<'_>) -> Result<(String, i64, i64), DbError> {
 }
 
 impl Store {
-    /// Everything that does not add up, at most a hundred of each kind. Reads every row of the books once or twice.
+    /// Every inconsistency, at most a hundred of each kind. Reads every row of the ledger once or twice.
     pub async fn audit_books(&self) -> Result<Vec<Fault>, DbError> {
         let mut faults = Vec::new();
         for (what, sql) in CHECKS {

@@ -1,6 +1,6 @@
-//! Rows and blobs: every SQL statement of the service, for SQLite and PostgreSQL from one text, and every body.
+//! Stores rows and bodies: all SQL of the service, one text for SQLite and PostgreSQL, and all object storage.
 //!
-//! Knows nothing of HTTP and decides no policy.
+//! Knows nothing of HTTP and contains no policy.
 
 pub mod backup;
 pub mod blobs;

@@ -1,30 +1,31 @@
-//! Rows of `mcp_sessions`: what a client said when it began, and whose session it is.
+//! SQL for `mcp_sessions`: the parameters of `initialize`, the owner of the session and what it is subscribed to.
 
 use crate::db::{DbError, Outcome, Stmt};
 use crate::store::Store;
 
-/// What the session watches has changed in between, or the session is gone.
+/// The session's subscriptions changed meanwhile, or the session is gone.
 pub const CHANGED: &str = "mcp_session_changed";
-/// How a session that asked for nothing any more is written: nothing at all stands for everything.
+/// Stored form of an empty list of subscriptions. The empty text means that the client never subscribed, and so gets
+/// everything.
 const NOTHING: &str = "-";
 
-/// A session as it is kept.
+/// A stored session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct McpSession {
     pub id: String,
     pub account_id: String,
-    /// The key or the grant it was begun with.
+    /// The key or grant it was started with.
     pub principal: String,
     /// The parameters of `initialize`, as JSON.
     pub params: String,
-    /// What it watches, as the tails of resource addresses. None: it never said.
+    /// The resources it is subscribed to, as the last parts of their URIs. `None` if it never subscribed.
     pub watched: Option<Vec<String>>,
     pub created_at: i64,
     pub last_seen_at: i64,
 }
 
 impl Store {
-    /// When a session of this principal was last seen; nothing else of it is read.
+    /// When a session of this principal was last used; reads nothing else of it.
     pub async fn mcp_session_seen_at(&self, id: &str, principal: &str) -> Result<Option<i64>, DbError> {
         let sql = "SELECT last_seen_at FROM mcp_sessions WHERE id = $1 AND principal = $2";
         self.db.get(sql, &[id.into(), principal.into()], |row| row.int(0)).await
@@ -80,7 +81,7 @@ pub fn insert(session: &McpSession) -> Stmt {
     )
 }
 
-/// Notes a use, unless one was noted since `not_since`.
+/// Records a use, unless one was recorded since `not_since`.
 pub fn touch(id: &str, now: i64, not_since: i64) -> Stmt {
     Stmt::new(
         "UPDATE mcp_sessions SET last_seen_at = $1 WHERE id = $2 AND last_seen_at <= $3",
@@ -88,7 +89,7 @@ pub fn touch(id: &str, now: i64, not_since: i64) -> Stmt {
     )
 }
 
-/// Watches something else, unless that has changed since `before`.
+/// Changes the subscriptions, unless they have changed since `before`.
 pub fn watch(id: &str, before: Option<&[String]>, after: &[String]) -> Stmt {
     Stmt::new(
         "UPDATE mcp_sessions SET watched = $1 WHERE id = $2 AND watched = $3",
@@ -101,8 +102,7 @@ pub fn delete(id: &str, principal: &str) -> Stmt {
     Stmt::new("DELETE FROM mcp_sessions WHERE id = $1 AND principal = $2", vec![id.into(), principal.into()])
 }
 
-/// Ends the sessions of an account that has more than `most` beside this one, the least recently used first; see
-/// [`deleted`].
+/// Deletes the least recently used sessions of an account, so that at most `most` besides this one are left; see [`deleted`].
 pub fn delete_beyond(account_id: &str, newest: &str, most: i64) -> Stmt {
     Stmt::new(
         "DELETE FROM mcp_sessions WHERE account_id = $1 AND id <> $2 AND id NOT IN \
@@ -112,17 +112,17 @@ pub fn delete_beyond(account_id: &str, newest: &str, most: i64) -> Stmt {
     )
 }
 
-/// The sessions that [`delete_beyond`] ended.
+/// The sessions that [`delete_beyond`] deleted.
 pub fn deleted(outcome: &Outcome) -> Result<Vec<String>, DbError> {
     outcome.rows.iter().map(|row| row.as_row().text(0).map(str::to_owned)).collect()
 }
 
-/// Ends the sessions of a key.
+/// Deletes the sessions of a key.
 pub fn delete_of_key(key_id: &str) -> Stmt {
     Stmt::new("DELETE FROM mcp_sessions WHERE principal = $1", vec![key_id.into()])
 }
 
-/// Ends the sessions of a program, also those begun with keys it made. To be done while the keys are there.
+/// Deletes the sessions of a grant, including those started with keys it created. Must run before these keys are deleted.
 pub fn delete_of_grant(grant_id: &str) -> Stmt {
     Stmt::new(
         "DELETE FROM mcp_sessions WHERE principal = $1 \

@@ -1,4 +1,4 @@
-//! Rows of `oauth_clients`: programs that registered themselves. Those that live at an address have no row.
+//! SQL for `oauth_clients`: clients that registered themselves. Clients identified by a metadata URL have no row.
 
 use crate::db::{DbError, Row, Stmt};
 use crate::store::Store;
@@ -28,7 +28,7 @@ pub(crate) fn scopes(row: &Row<'_>, at: usize) -> Result<Scopes, DbError> {
 }
 
 impl Store {
-    /// A program and the hash of its secret, if it has one.
+    /// A client and the hash of its secret, if it has one.
     pub async fn find_client(&self, id: &str) -> Result<Option<(Client, Option<[u8; 32]>)>, DbError> {
         self.db
             .get(
@@ -59,12 +59,12 @@ pub fn insert(client: &Client, secret_hash: Option<&[u8; 32]>) -> Stmt {
     )
 }
 
-/// Notes that a person let it in. A program without a row is none the worse.
+/// Records that a person granted it access. Does nothing for a client without a row.
 pub fn touch(id: &str, now: i64) -> Stmt {
     Stmt::new("UPDATE oauth_clients SET last_used_at = $1 WHERE id = $2", vec![now.into(), id.into()])
 }
 
-/// Forgets the oldest programs that nobody let in, if there are more than `most` beside this one.
+/// Deletes the oldest clients that were never granted access, so that at most `most` besides this one are left.
 pub fn delete_beyond(newest: &str, most: i64) -> Stmt {
     Stmt::new(
         "DELETE FROM oauth_clients WHERE id IN (SELECT id FROM oauth_clients WHERE last_used_at IS NULL AND id <> $1 \
@@ -74,7 +74,7 @@ pub fn delete_beyond(newest: &str, most: i64) -> Stmt {
     )
 }
 
-/// Forgets programs that nobody let in, and those that have had no access for long.
+/// Deletes clients that were never granted access, and those without a grant for long.
 pub fn delete_unused(made_before: i64, used_before: i64) -> Stmt {
     Stmt::new(
         "DELETE FROM oauth_clients WHERE (last_used_at IS NULL AND created_at <= $1) \

@@ -1,11 +1,11 @@
-//! Rows of `oauth_codes`: found by the hash of the code, good once.
+//! SQL for `oauth_codes`: found by the hash of the code, usable once.
 
 use crate::db::{DbError, Stmt};
 use crate::oauth_grants::{grant_at, grant_columns};
 use crate::store::Store;
 use dropleaf_core::oauth::grant::Grant;
 
-/// Somebody else has traded it in, or its time is over.
+/// The code was already redeemed, or has expired.
 pub const USED: &str = "oauth_code_used";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub struct CodeRow {
 }
 
 impl Store {
-    /// A code, also one that was used, and the grant it stands for.
+    /// A code and its grant, whether or not the code was used.
     pub async fn find_code(&self, hash: &[u8; 32]) -> Result<Option<(CodeRow, Grant)>, DbError> {
         self.db
             .get(
@@ -55,7 +55,7 @@ pub fn insert(hash: &[u8; 32], grant_id: &str, code: &CodeRow) -> Stmt {
     )
 }
 
-/// Trades it in: of any number that try, one does.
+/// Redeems the code: of any number of concurrent attempts, one succeeds.
 pub fn take(hash: &[u8; 32], now: i64) -> Stmt {
     Stmt::new(
         "UPDATE oauth_codes SET used_at = $1 WHERE code_hash = $2 AND used_at IS NULL AND expires_at > $1",

@@ -1,5 +1,5 @@
-//! Rows of `oauth_grants`: what a person allowed a program. A grant that is revoked stays for a day, so that what was
-//! issued from it is known to be dead rather than unknown.
+//! SQL for `oauth_grants`: the access that a person gave a client. A revoked grant is kept for a day, so that its tokens are
+//! recognised as revoked rather than unknown.
 
 use crate::accounts::{self, account_columns};
 use crate::db::{DbError, Row, Stmt};
@@ -9,7 +9,7 @@ use dropleaf_core::account::Account;
 use dropleaf_core::oauth::grant::Grant;
 
 pub const UNKNOWN: &str = "unknown_grant";
-/// It was revoked, or its time is over.
+/// The grant was revoked or has expired.
 pub const DEAD: &str = "dead_grant";
 
 /// The columns of a grant, in the order [`grant_at`] reads them.
@@ -37,7 +37,7 @@ pub(crate) fn grant_at(row: &Row<'_>, at: usize) -> Result<Grant, DbError> {
 }
 
 impl Store {
-    /// A grant that stands, and whose account it is.
+    /// A valid grant and its account.
     pub async fn find_live_grant(&self, id: &str, now: i64) -> Result<Option<(Account, Grant)>, DbError> {
         self.db
             .get(
@@ -55,7 +55,7 @@ impl Store {
             .await
     }
 
-    /// What programs can still do in an account's name, the newest first: grants with a token or a key that works.
+    /// The grants through which clients can still act for an account (with a working token or key), newest first.
     pub async fn list_grants(&self, account_id: &str, now: i64) -> Result<Vec<Grant>, DbError> {
         self.db
             .list(
@@ -93,7 +93,7 @@ pub fn insert(grant: &Grant) -> Stmt {
     )
 }
 
-/// Uses the grant, if it still stands: whatever is issued in the same transaction is issued from a grant that is alive.
+/// Marks the grant as used if it is still valid: whatever is issued in the same transaction comes from a valid grant.
 pub fn require_live(id: &str, now: i64) -> Stmt {
     Stmt::new(
         "UPDATE oauth_grants SET last_used_at = $1 WHERE id = $2 AND revoked_at IS NULL AND ends_at > $1",
@@ -102,7 +102,7 @@ pub fn require_live(id: &str, now: i64) -> Stmt {
     .one(DEAD)
 }
 
-/// Notes a use, unless one was noted since `not_since`.
+/// Records a use, unless one was recorded since `not_since`.
 pub fn touch(id: &str, now: i64, not_since: i64) -> Stmt {
     Stmt::new(
         "UPDATE oauth_grants SET last_used_at = $1 WHERE id = $2 AND (last_used_at IS NULL OR last_used_at <= $3)",
@@ -110,7 +110,7 @@ pub fn touch(id: &str, now: i64, not_since: i64) -> Stmt {
     )
 }
 
-/// Ends a grant whatever its state.
+/// Revokes a grant of any account. No error if it is already revoked.
 pub fn revoke(id: &str, now: i64) -> Stmt {
     Stmt::new(
         "UPDATE oauth_grants SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL",
@@ -118,7 +118,7 @@ pub fn revoke(id: &str, now: i64) -> Stmt {
     )
 }
 
-/// Ends an account's grant.
+/// Revokes a grant of this account.
 pub fn revoke_of(account_id: &str, id: &str, now: i64) -> Stmt {
     Stmt::new(
         "UPDATE oauth_grants SET revoked_at = $1 WHERE account_id = $2 AND id = $3 AND revoked_at IS NULL",
@@ -127,7 +127,7 @@ pub fn revoke_of(account_id: &str, id: &str, now: i64) -> Stmt {
     .one(UNKNOWN)
 }
 
-/// Grants that nothing can come of any more: their time is over, they were revoked, or their code was never traded in.
+/// Grants that can be deleted: expired, revoked, or with a code that was never redeemed.
 macro_rules! ended {
     () => {
         "SELECT g.id FROM oauth_grants g WHERE g.ends_at <= $1 OR g.revoked_at <= $2 OR (g.last_used_at IS NULL \
@@ -136,8 +136,8 @@ macro_rules! ended {
     };
 }
 
-/// Clears away what has ended: tokens, codes, keys, then the grants themselves. `day_ago` is how long what was revoked
-/// or never used is kept.
+/// Deletes what has ended: tokens, codes, keys, then the grants themselves. Revoked and never used grants are kept until
+/// `day_ago`.
 pub fn delete_ended(now: i64, day_ago: i64) -> Vec<Stmt> {
     let both = || vec![now.into(), day_ago.into()];
     vec![

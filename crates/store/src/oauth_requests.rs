@@ -1,11 +1,11 @@
-//! Rows of `oauth_requests`: consent pages that wait for an answer, each in the session it was shown to.
+//! SQL for `oauth_requests`: consent pages waiting for an answer, each bound to the session it was shown in.
 
 use crate::db::{DbError, Row, Stmt};
 use crate::oauth_clients::scopes;
 use crate::store::Store;
 use dropleaf_core::oauth::request::AccessRequest;
 
-/// It was answered already, belongs to another session, or has waited too long.
+/// The request was already answered, belongs to another session, or has expired.
 pub const ENDED: &str = "oauth_request_ended";
 
 fn row(row: &Row<'_>) -> Result<AccessRequest, DbError> {
@@ -21,7 +21,7 @@ fn row(row: &Row<'_>) -> Result<AccessRequest, DbError> {
 }
 
 impl Store {
-    /// The request of this session that waits under this id.
+    /// The pending request of this session with this id.
     pub async fn find_request(
         &self,
         id_hash: &[u8; 32],
@@ -58,7 +58,7 @@ pub fn insert(id_hash: &[u8; 32], session_id: &str, request: &AccessRequest, exp
     )
 }
 
-/// Forgets all but the newest of a session.
+/// Deletes all but the newest requests of a session.
 pub fn keep_newest(session_id: &str, count: i64) -> Stmt {
     Stmt::new(
         "DELETE FROM oauth_requests WHERE session_id = $1 AND id_hash NOT IN (SELECT id_hash FROM oauth_requests \
@@ -67,7 +67,7 @@ pub fn keep_newest(session_id: &str, count: i64) -> Stmt {
     )
 }
 
-/// Answers it: of any number of answers one is heard.
+/// Takes the request: of any number of concurrent answers, one succeeds.
 pub fn take(id_hash: &[u8; 32], session_id: &str, now: i64) -> Stmt {
     Stmt::new(
         "DELETE FROM oauth_requests WHERE id_hash = $1 AND session_id = $2 AND expires_at > $3",

@@ -1,4 +1,4 @@
-//! Rows of `oauth_tokens`: found by the hash of the token, which itself is never stored.
+//! SQL for `oauth_tokens`: found by the hash of the token, which is never stored itself.
 
 use crate::accounts::{self, account_columns};
 use crate::db::{DbError, Stmt};
@@ -10,7 +10,7 @@ use dropleaf_core::oauth::grant::Grant;
 use dropleaf_core::oauth::token::Kind;
 use dropleaf_core::scope::Scopes;
 
-/// A refresh token was traded in before.
+/// The refresh token was already used.
 pub const REUSED: &str = "oauth_token_reused";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct TokenRow {
     pub used_at: Option<i64>,
 }
 
-/// An access token that works, and on whose account.
+/// An access token with its grant and account.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccessRow {
     pub account: Account,
@@ -30,12 +30,12 @@ pub struct AccessRow {
     pub scopes: Scopes,
     pub expires_at: i64,
     pub used_at: Option<i64>,
-    /// When others were given in its place.
+    /// When other tokens were issued in its place.
     pub replaced_at: Option<i64>,
 }
 
 impl Store {
-    /// The access token, its grant and its account in one read, if all of them stand. The token itself may have been
+    /// The access token, its grant and its account in one read, if token and grant are valid. The token itself may have been
     /// replaced.
     pub async fn find_access(&self, hash: &[u8; 32], now: i64) -> Result<Option<AccessRow>, DbError> {
         self.db
@@ -93,7 +93,7 @@ impl Store {
     }
 }
 
-/// A new token of a grant; `parent` is the refresh token it was traded for.
+/// A new token of a grant; `parent` is the refresh token it was exchanged for.
 pub fn insert(hash: &[u8; 32], grant_id: &str, token: &TokenRow, parent: Option<&[u8; 32]>) -> Stmt {
     Stmt::new(
         "INSERT INTO oauth_tokens (token_hash, grant_id, kind, scopes, issued_at, expires_at, used_at, parent_hash) \
@@ -110,7 +110,7 @@ pub fn insert(hash: &[u8; 32], grant_id: &str, token: &TokenRow, parent: Option<
     )
 }
 
-/// Trades a refresh token in: of any number that try, one does.
+/// Redeems a refresh token: of any number of concurrent attempts, one succeeds.
 pub fn take_refresh(hash: &[u8; 32], now: i64) -> Stmt {
     Stmt::new(
         "UPDATE oauth_tokens SET used_at = $1 WHERE token_hash = $2 AND kind = 'refresh' AND used_at IS NULL \
@@ -120,8 +120,8 @@ pub fn take_refresh(hash: &[u8; 32], now: i64) -> Stmt {
     .one(REUSED)
 }
 
-/// Gives up for lost the two tokens that this refresh token was traded for, if nobody has used either and it was first
-/// traded in after `since`. They stay known: whoever shows them after all has stolen them.
+/// Marks the two tokens issued for this refresh token as replaced (lost in transit), if neither was used and it was first
+/// redeemed after `since`. Their rows stay: a client that presents one of them later has stolen it.
 pub fn replace(parent: &[u8; 32], now: i64, since: i64) -> Stmt {
     Stmt::new(
         "UPDATE oauth_tokens SET replaced_at = $1 WHERE parent_hash = $2 AND used_at IS NULL AND replaced_at IS NULL \
@@ -131,7 +131,7 @@ pub fn replace(parent: &[u8; 32], now: i64, since: i64) -> Stmt {
     .rows(2, REUSED)
 }
 
-/// Notes the first use of an access token.
+/// Records the first use of an access token.
 pub fn note_use(hash: &[u8; 32], now: i64) -> Stmt {
     Stmt::new(
         "UPDATE oauth_tokens SET used_at = $1 WHERE token_hash = $2 AND used_at IS NULL",

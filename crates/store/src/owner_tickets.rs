@@ -1,4 +1,4 @@
-//! Rows of `owner_tickets`: what lets an owner into a page of their own from the dashboard, once.
+//! SQL for `owner_tickets`: single-use tickets that let owners open their own pages from the dashboard.
 
 use crate::db::{DbError, Stmt};
 use crate::store::Store;
@@ -10,19 +10,19 @@ pub struct OwnerTicket<'a> {
     pub hash: &'a [u8; 32],
     pub site_id: &'a str,
     pub account_id: &'a str,
-    /// A changed gate makes it worthless.
+    /// Changing the gate invalidates the ticket.
     pub gate_version: i64,
 }
 
 impl Store {
-    /// Whether there is such a ticket for this site that has not expired.
+    /// Whether there is an unexpired ticket for this site.
     pub async fn has_owner_ticket(&self, hash: &[u8; 32], site_id: &str, now: i64) -> Result<bool, DbError> {
         let sql = "SELECT expires_at FROM owner_tickets WHERE ticket_hash = $1 AND site_id = $2 AND expires_at > $3";
         let found = self.db.get(sql, &[hash.into(), site_id.into(), now.into()], |row| row.int(0)).await?;
         Ok(found.is_some())
     }
 
-    /// Uses it up, if it is good for exactly this: of any number of requests, one gets it.
+    /// Takes the ticket if it matches exactly: of any number of concurrent requests, one succeeds.
     pub async fn take_owner_ticket(&self, ticket: OwnerTicket<'_>, now: i64) -> Result<bool, DbError> {
         let stmt = Stmt::new(
             "DELETE FROM owner_tickets WHERE ticket_hash = $1 AND site_id = $2 AND account_id = $3 \
@@ -53,7 +53,7 @@ pub fn insert(ticket: OwnerTicket<'_>, expires_at: i64) -> Stmt {
     )
 }
 
-/// Forgets all but the newest of an account.
+/// Deletes all but the newest tickets of an account.
 pub fn keep_newest(account_id: &str) -> Stmt {
     Stmt::new(
         "DELETE FROM owner_tickets WHERE account_id = $1 AND ticket_hash NOT IN (SELECT ticket_hash FROM owner_tickets \

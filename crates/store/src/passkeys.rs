@@ -1,17 +1,17 @@
-//! Rows of `passkeys`, and of `passkey_ceremonies`: questions that wait for a browser's answer.
+//! SQL for `passkeys` and `passkey_ceremonies` (WebAuthn challenges waiting for a browser's response).
 
 use crate::db::{DbError, Row, Stmt};
 use crate::store::Store;
 use dropleaf_core::passkey::{MOST, Passkey};
 
-/// The account has as many as it may, or somebody has this very credential.
+/// The account has the maximum number of passkeys, or the credential is already registered.
 pub const REFUSED: &str = "passkey_refused";
 pub const UNKNOWN: &str = "unknown_passkey";
 
-/// A question that was asked.
+/// A challenge that was issued.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ceremony {
-    /// Whose passkey it is to become; none when it is to sign somebody in.
+    /// The account to register a passkey for; `None` for a sign-in.
     pub account_id: Option<String>,
     pub state: String,
 }
@@ -49,7 +49,7 @@ impl Store {
         self.db.get(select!("WHERE credential_id = $1"), &[credential_id.to_vec().into()], row).await
     }
 
-    /// Takes a question back, so that it is answered once.
+    /// Takes a challenge, so that it can be answered only once.
     pub async fn take_ceremony(&self, hash: &[u8; 32], now: i64) -> Result<Option<Ceremony>, DbError> {
         let stmt = Stmt::new(
             "DELETE FROM passkey_ceremonies WHERE visit_hash = $1 RETURNING account_id, state, expires_at",
@@ -65,7 +65,7 @@ impl Store {
     }
 }
 
-/// Keeps a question until it is answered; an older one of the same browser is forgotten.
+/// Stores a challenge until it is answered; it replaces an older one of the same browser.
 pub fn put_ceremony(hash: &[u8; 32], ceremony: &Ceremony, expires_at: i64) -> Stmt {
     Stmt::new(
         "INSERT INTO passkey_ceremonies (visit_hash, account_id, state, expires_at) VALUES ($1, $2, $3, $4) \
@@ -80,7 +80,7 @@ pub fn put_ceremony(hash: &[u8; 32], ceremony: &Ceremony, expires_at: i64) -> St
     )
 }
 
-/// Adds a passkey, unless the account has as many as it may or the credential is somebody's already.
+/// Adds a passkey, unless the account has the maximum number or the credential is already registered.
 pub fn insert(passkey: &Passkey) -> Stmt {
     Stmt::new(
         "INSERT INTO passkeys (id, account_id, credential_id, user_handle, credential, name, created_at, last_used_at) \
@@ -101,7 +101,7 @@ pub fn insert(passkey: &Passkey) -> Stmt {
     .one(REFUSED)
 }
 
-/// Notes a use and what the counter says now, unless it was used or removed since it was read.
+/// Records a use and the new signature counter, unless the passkey was used or removed since it was read.
 pub fn note_use(passkey: &Passkey, credential: &str, now: i64) -> Stmt {
     Stmt::new(
         "UPDATE passkeys SET credential = $1, last_used_at = $2 WHERE id = $3 AND credential = $4",

@@ -1,4 +1,4 @@
-//! How many payments were settled: the figures of the public service record.
+//! Counts settled payments, for the public service record.
 
 use crate::db::DbError;
 use crate::store::Store;
@@ -21,7 +21,7 @@ impl Settlements {
 }
 
 impl Store {
-    /// Payments whose money moved, those of the sandbox or the others.
+    /// Payments whose money moved, either in the sandbox or outside it.
     pub async fn count_settlements(&self, sandbox: bool) -> Result<Settlements, DbError> {
         let sql = "SELECT network, item, COUNT(*) FROM payments \
                    WHERE state IN ('settled', 'fulfilled') AND sandbox = $1 \

@@ -1,6 +1,6 @@
-//! Rows of `payments`: reserved under a key that no second payment has, moved on by guarded statements, kept for good.
-//! Whoever works on one holds it until `held_until`; a move is guarded by the state and the hold it was seen with, so
-//! that of two who believe to hold it only one moves it.
+//! SQL for `payments`. A payment is reserved under a unique key, moves from state to state by guarded statements, and is kept
+//! forever unless refused. A worker holds it until `held_until`; each update is guarded by the state and hold that it was
+//! read with, so of two workers that believe they hold it only one succeeds.
 
 use crate::db::{DbError, Row, Stmt, Val};
 use crate::store::Store;
@@ -8,12 +8,12 @@ use dropleaf_core::payment::{Item, Payment, PaymentState};
 
 /// The key belongs to a payment that was reserved before.
 pub const TAKEN: &str = "payment_taken";
-/// The account has it for good already, or is about to.
+/// The account already has this permanent unlock, or is about to.
 pub const BOUGHT: &str = "payment_bought";
-/// Somebody else has moved the payment on, or holds it.
+/// Another worker has updated the payment, or holds it.
 pub const MOVED: &str = "payment_moved";
 
-/// Too many payments wait for somebody to find out what became of them.
+/// Too many payments have an unknown outcome.
 pub const CROWDED: &str = "payment_crowded";
 
 macro_rules! columns {
@@ -114,10 +114,10 @@ impl Store {
         self.db.get(select!("WHERE payment_key = $1"), &[key.into()], row).await
     }
 
-    /// Payments that are not decided and that nobody works on: what is settled first, then those that wait longest. Those
-    /// that somebody has to be asked about only as far as they are of the sandbox, or are not; of none by default. What is
-    /// settled and could not be made waits as long as it had been open when it was last tried, at most an hour; what is
-    /// settled and has lost its content waits for its payer.
+    /// Undecided payments that no worker holds: settled ones first, then by how long their hold has been over. Those that
+    /// need an answer of the facilitator or the chain are included only if they match `sandbox`; with `None`, none of them. A
+    /// settled payment that could not be fulfilled waits as long as it had been open at the last attempt, at most an hour; a
+    /// settled one that has lost its content waits for its payer.
     pub async fn list_stray_payments(
         &self,
         sandbox: Option<bool>,
@@ -136,7 +136,7 @@ impl Store {
         self.db.list(sql, vec![now.into(), sandbox.into(), limit.into()], row).await
     }
 
-    /// Payments, the newest first, older than `before`; of one state, or of all.
+    /// Payments older than `before`, newest first; of one state, or of all.
     pub async fn list_payments(
         &self,
         state: Option<PaymentState>,
@@ -152,7 +152,7 @@ impl Store {
         self.db.list(sql, vec![created_at.into(), id.into(), state.into(), limit.into()], row).await
     }
 
-    /// Payments that are not decided, the oldest first.
+    /// Undecided payments, oldest first.
     pub async fn list_open_payments(&self, limit: i64) -> Result<Vec<Payment>, DbError> {
         let sql = select!(
             "WHERE state IN ('verified', 'settling', 'settled', 'unknown') ORDER BY created_at, id LIMIT $1"
@@ -161,7 +161,7 @@ impl Store {
     }
 }
 
-/// Reserves a payment; fails when its key is known.
+/// Reserves a payment; fails if its key exists.
 pub fn insert(payment: &Payment) -> Stmt {
     Stmt::new(
         concat!(
@@ -175,7 +175,7 @@ pub fn insert(payment: &Payment) -> Stmt {
     .one(TAKEN)
 }
 
-/// Reserves one again that was refused; fails when it no longer is.
+/// Reserves a refused payment again; fails if it is no longer refused.
 pub fn reserve_again(payment: &Payment) -> Stmt {
     Stmt::new(
         "UPDATE payments SET id = $1, payment_key = $2, item = $3, protocol = $4, generation = $5, network = $6, \
@@ -189,8 +189,8 @@ pub fn reserve_again(payment: &Payment) -> Stmt {
     .one(TAKEN)
 }
 
-/// Moves a payment from what was seen to what it shall be: its state, hold, outcome and what it made. What was agreed
-/// on never changes. The moment of the move does, so that it tells two holds of the same second apart.
+/// Updates a payment's state, hold, outcome and results, if it is still as `before`. What was agreed on never changes. The
+/// guard includes `attempts`, which tells two holds of the same second apart.
 pub fn update(before: &Payment, after: &Payment) -> Stmt {
     Stmt::new(
         "UPDATE payments SET state = $1, ask = $2, draft = $3, bundle_id = $4, site_id = $5, account_id = $6, \
@@ -219,8 +219,8 @@ pub fn update(before: &Payment, after: &Payment) -> Stmt {
     .one(MOVED)
 }
 
-/// Of what holds for good an account pays once: fails while another payment for it is not decided, or when it is there.
-/// The account's row is held first, so that of two at once the second sees the first.
+/// Ensures that an account pays for a permanent unlock only once: fails while another payment for it is undecided, or if the
+/// account has it. Locks the account's row first, so of two concurrent batches the second sees the first.
 pub fn only_one(account_id: &str, item: Item, id: &str) -> [Stmt; 2] {
     let hold = Stmt::new(
         "UPDATE accounts SET active_pages = active_pages WHERE id = $1 AND permanent_since IS NULL",
@@ -234,7 +234,7 @@ pub fn only_one(account_id: &str, item: Item, id: &str) -> [Stmt; 2] {
     [hold.one(BOUGHT), alone.one(BOUGHT)]
 }
 
-/// Ends every hold: whoever held them is gone. Those whose outcome is not known keep their pauses.
+/// Ends every hold, because the workers that held them are gone. Payments with an unknown outcome keep their pauses.
 pub fn let_go(now: i64) -> Stmt {
     Stmt::new(
         "UPDATE payments SET held_until = $1 WHERE state IN ('verified', 'settling', 'settled') AND held_until > $1",
@@ -242,7 +242,7 @@ pub fn let_go(now: i64) -> Stmt {
     )
 }
 
-/// Ends the pauses of payments whose outcome is not known: there is somebody to ask now.
+/// Ends the pauses of payments with an unknown outcome: the facilitator can be asked now.
 pub fn wake_unknown(now: i64) -> Stmt {
     Stmt::new(
         "UPDATE payments SET held_until = $1 WHERE state = 'unknown' AND sandbox = 0 AND held_until > $1",
@@ -259,7 +259,7 @@ pub fn not_crowded(most: i64) -> Stmt {
     .one(CROWDED)
 }
 
-/// Gives the content back that waited for a settlement; if nothing else shows it, it is for the sweep.
+/// Releases content that was waiting for a settlement; if nothing else references it, the sweep deletes it.
 pub fn release_bundle(bundle_id: &str, now: i64) -> Stmt {
     Stmt::new(
         "UPDATE bundles SET refs = refs - 1, touched_at = $1 WHERE id = $2 AND refs > 0",
@@ -267,7 +267,7 @@ pub fn release_bundle(bundle_id: &str, now: i64) -> Stmt {
     )
 }
 
-/// Notes that somebody was told what was bought, if nobody was before.
+/// Records that the payer received what was bought, if that was not recorded before.
 pub fn deliver(id: &str, now: i64) -> Stmt {
     Stmt::new(
         "UPDATE payments SET delivered_at = $1 WHERE id = $2 AND delivered_at IS NULL",
@@ -275,8 +275,8 @@ pub fn deliver(id: &str, now: i64) -> Stmt {
     )
 }
 
-/// Erases drafts that are not shown again: of pages and of keys that were told up to a moment, and of what was fulfilled
-/// up to another and never told.
+/// Erases drafts that will not be shown again: of pages and of keys delivered up to these times, and of purchases fulfilled
+/// up to the third time and never delivered.
 pub fn erase_drafts(pages_told_to: i64, keys_told_to: i64, fulfilled_to: i64) -> Stmt {
     Stmt::new(
         "UPDATE payments SET draft = NULL WHERE draft IS NOT NULL AND fulfilled_at IS NOT NULL \

@@ -1,16 +1,16 @@
-//! Rows of `reports`: what viewers told the operator about a page.
+//! SQL for `reports`: viewers' reports about pages, for the operator.
 
 use crate::db::{DbError, Row, Stmt};
 use crate::store::Store;
 use dropleaf_core::report::{Closed, Outcome, Reason, Report, Said};
 use dropleaf_core::site::State;
 
-/// There is no open report about the page.
+/// The page has no open report.
 pub const NONE_OPEN: &str = "no_open_report";
-/// Somebody waits for a decision about the page.
+/// The page has an open report.
 pub const WAITING: &str = "report_waiting";
 
-/// A report beside the page it is about.
+/// A report with the page it is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
     pub report: Report,
@@ -19,7 +19,7 @@ pub struct Listed {
     pub account_id: Option<String>,
 }
 
-/// What waits about one page.
+/// The open reports about one page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Waiting {
     pub site_id: String,
@@ -79,8 +79,8 @@ fn report(row: &Row<'_>) -> Result<Report, DbError> {
 }
 
 impl Store {
-    /// Pages with open reports, the one that waits longest first: no number of reports about others hides a page. They
-    /// begin behind the one whose first report came at that time.
+    /// Pages with open reports, the longest waiting first, so that many reports about some pages cannot hide another. Starts
+    /// after the page with this first report.
     pub async fn list_waiting(
         &self,
         after: Option<(i64, &str)>,
@@ -101,7 +101,7 @@ impl Store {
         self.db.list(sql, vec![first_at.into(), site_id.into(), limit.into()], waiting).await
     }
 
-    /// The reasons given in the open reports about the pages of [`Self::list_waiting`], each page's most frequent first.
+    /// The reasons in the open reports about the pages of [`Self::list_waiting`], each page's most frequent first.
     pub async fn list_waiting_reasons(
         &self,
         after: Option<(i64, &str)>,
@@ -116,7 +116,7 @@ impl Store {
         self.db.list(sql, vec![first_at.into(), site_id.into(), limit.into()], counted).await
     }
 
-    /// The newest open reports about each of the same pages, at most so many of one.
+    /// The newest open reports about each of these pages, at most `most` per page.
     pub async fn list_waiting_words(
         &self,
         after: Option<(i64, &str)>,
@@ -136,7 +136,7 @@ impl Store {
         self.db.list(sql, args, report).await
     }
 
-    /// The reasons given in the open reports about a page, the most frequent first.
+    /// The reasons in the open reports about a page, the most frequent first.
     pub async fn count_open_reasons(&self, site_id: &str) -> Result<Vec<(Reason, i64)>, DbError> {
         let sql = "SELECT reason, COUNT(*) FROM reports WHERE site_id = $1 AND closed_at IS NULL \
                    GROUP BY reason ORDER BY COUNT(*) DESC, reason";
@@ -144,7 +144,7 @@ impl Store {
         self.db.list(sql, vec![site_id.into()], counted).await
     }
 
-    /// How many reports there are about a page, whatever became of them.
+    /// How many reports there are about a page, open or closed.
     pub async fn count_reports_of(&self, site_id: &str) -> Result<i64, DbError> {
         let sql = "SELECT COUNT(*) FROM reports WHERE site_id = $1";
         Ok(self.db.get(sql, &[site_id.into()], |row| row.int(0)).await?.unwrap_or_default())
@@ -157,13 +157,13 @@ impl Store {
         Ok(self.db.get(sql, &[most.into()], |row| row.int(0)).await?.unwrap_or_default())
     }
 
-    /// Whether somebody waits for a decision about a page.
+    /// Whether a page has an open report.
     pub async fn has_open_reports(&self, site_id: &str) -> Result<bool, DbError> {
         let sql = "SELECT created_at FROM reports WHERE site_id = $1 AND closed_at IS NULL LIMIT 1";
         Ok(self.db.get(sql, &[site_id.into()], |row| row.int(0)).await?.is_some())
     }
 
-    /// Reports about one page: those that wait, then the others, the newest first.
+    /// Reports about one page: open ones first, then closed ones, each newest first.
     pub async fn list_reports_of(&self, site_id: &str, limit: i64) -> Result<Vec<Report>, DbError> {
         let sql = select!(
             "WHERE r.site_id = $1 ORDER BY CASE WHEN r.closed_at IS NULL THEN 0 ELSE 1 END, r.created_at DESC, r.id DESC \
@@ -172,7 +172,7 @@ impl Store {
         self.db.list(sql, vec![site_id.into(), limit.into()], report).await
     }
 
-    /// The newest reports, about every page; only those that wait, or all.
+    /// The newest reports about all pages; only open ones, or all.
     pub async fn list_reports(&self, open: bool, limit: i64) -> Result<Vec<Listed>, DbError> {
         let sql = if open {
             select_listed!("WHERE r.closed_at IS NULL ORDER BY r.created_at DESC, r.id DESC LIMIT $1")
@@ -182,7 +182,7 @@ impl Store {
         self.db.list(sql, vec![limit.into()], listed).await
     }
 
-    /// The reports that were dealt with last.
+    /// The most recently closed reports.
     pub async fn list_closed_reports(&self, limit: i64) -> Result<Vec<Listed>, DbError> {
         let sql = select_listed!(
             "WHERE r.closed_at IS NOT NULL ORDER BY r.closed_at DESC, r.created_at DESC, r.id DESC LIMIT $1"
@@ -191,7 +191,8 @@ impl Store {
     }
 }
 
-/// The version that it names may be gone since it was looked at; then it is about the newest. The site's row must be held.
+/// Inserts a report. If the version it names has been deleted meanwhile, it is about the newest one. The site's row must be
+/// locked.
 pub fn insert(report: &Report) -> Stmt {
     Stmt::new(
         "INSERT INTO reports (id, site_id, reason, comment, contact, created_at, version) VALUES ($1, $2, $3, $4, $5, $6, \
@@ -209,7 +210,7 @@ pub fn insert(report: &Report) -> Stmt {
     )
 }
 
-/// Lets a batch erase the content of a page only while nobody waits for a decision about it.
+/// Fails if a page has an open report, so that a batch does not erase the reported content.
 pub fn require_none(site_id: &str) -> Stmt {
     Stmt::new(
         "UPDATE sites SET view_count = view_count WHERE id = $1 \
@@ -227,7 +228,7 @@ pub fn close(site_id: &str, outcome: Outcome, now: i64) -> Stmt {
     )
 }
 
-/// Closes one of them, if there is one: of two operators, one gets here first.
+/// Closes the first open report; fails if there is none, so that of two concurrent operators one succeeds.
 pub fn close_first(site_id: &str, outcome: Outcome, now: i64) -> Stmt {
     Stmt::new(
         "UPDATE reports SET closed_at = $1, outcome = $2 WHERE closed_at IS NULL \
@@ -237,7 +238,7 @@ pub fn close_first(site_id: &str, outcome: Outcome, now: i64) -> Stmt {
     .one(NONE_OPEN)
 }
 
-/// Forgets the reports about sites that are about to be forgotten themselves; see [`crate::sites::delete_tombstones`].
+/// Deletes the reports about sites that are about to be deleted; see [`crate::sites::delete_tombstones`].
 pub fn delete_old(purged_before: i64) -> Stmt {
     Stmt::new(
         "DELETE FROM reports WHERE site_id IN \

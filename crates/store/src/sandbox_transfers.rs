@@ -1,4 +1,4 @@
-//! Rows of `sandbox_transfers`: what the sandbox settled, each key once.
+//! SQL for `sandbox_transfers`: what the sandbox settled, one row per payment key.
 
 use crate::db::{DbError, Stmt};
 use crate::store::Store;
@@ -16,14 +16,14 @@ pub struct SandboxTransfer {
 }
 
 impl SandboxTransfer {
-    /// Whether it moved the same from the same to the same. When is not asked.
+    /// Whether both are the same transfer, apart from their time.
     pub fn is_same(&self, other: &Self) -> bool {
         *self == Self { created_at: self.created_at, ..other.clone() }
     }
 }
 
 impl Store {
-    /// What a key was settled as.
+    /// The transfer that settled this key.
     pub async fn find_sandbox_transfer(&self, payment_key: &str) -> Result<Option<SandboxTransfer>, DbError> {
         let sql = "SELECT payment_key, network, asset, sender, recipient, amount, tx_hash, created_at \
                    FROM sandbox_transfers WHERE payment_key = $1";
@@ -44,7 +44,7 @@ impl Store {
     }
 }
 
-/// Settles. A key that is settled stays as it is: the same key is the same transfer.
+/// Settles a transfer. A settled key stays as it is: the same key is the same transfer.
 pub fn insert(transfer: &SandboxTransfer) -> Stmt {
     Stmt::new(
         "INSERT INTO sandbox_transfers (payment_key, network, asset, sender, recipient, amount, tx_hash, created_at) \

@@ -1,4 +1,4 @@
-//! Rows of `sessions`: found by the hash of what the browser's cookie holds.
+//! SQL for `sessions`: found by the hash of the secret in the browser's cookie.
 
 use crate::accounts::{self, account_columns};
 use crate::db::{DbError, Row, Stmt};
@@ -24,7 +24,7 @@ fn session_at(row: &Row<'_>, at: usize) -> Result<Session, DbError> {
 }
 
 impl Store {
-    /// The open session and its account in one read: this stands in front of every page of the dashboard.
+    /// The open session and its account in one read, because every page of the dashboard needs them.
     pub async fn find_session(
         &self,
         secret_hash: &[u8; 32],
@@ -45,7 +45,7 @@ impl Store {
             .await
     }
 
-    /// An account's open sessions, the one used last first.
+    /// An account's open sessions, most recently used first.
     pub async fn list_sessions(&self, account_id: &str, now: i64) -> Result<Vec<Session>, DbError> {
         self.db
             .list(
@@ -76,7 +76,7 @@ pub fn insert(session: &Session, secret_hash: &[u8; 32]) -> Stmt {
     )
 }
 
-/// Notes a use and moves the end, unless one was noted since `not_since`.
+/// Records a use and extends the session, unless a use was recorded since `not_since`.
 pub fn touch(id: &str, now: i64, expires_at: i64, not_since: i64) -> Stmt {
     Stmt::new(
         "UPDATE sessions SET last_seen_at = $1, expires_at = $2 WHERE id = $3 AND last_seen_at <= $4",
@@ -89,12 +89,12 @@ pub fn delete(account_id: &str, id: &str) -> Stmt {
         .one(UNKNOWN)
 }
 
-/// Ends every session of an account but this one.
+/// Deletes every session of an account but this one.
 pub fn delete_others(account_id: &str, id: &str) -> Stmt {
     Stmt::new("DELETE FROM sessions WHERE account_id = $1 AND id <> $2", vec![account_id.into(), id.into()])
 }
 
-/// Ends the session that a browser held before it signed in anew, if the new one was made.
+/// Deletes the session that a browser had before it signed in again, if the new one was created.
 pub fn delete_replaced(old_hash: &[u8; 32], new_id: &str) -> Stmt {
     Stmt::new(
         "DELETE FROM sessions WHERE secret_hash = $1 AND EXISTS (SELECT 1 FROM sessions n WHERE n.id = $2)",

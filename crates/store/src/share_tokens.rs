@@ -1,4 +1,4 @@
-//! Rows of `share_tokens`: found by the hash of the token, shown to the owner from the sealed copy.
+//! SQL for `share_tokens`: found by the hash of the token, shown to the owner from the sealed copy.
 
 use crate::db::{DbError, Row, Stmt};
 use crate::store::Store;
@@ -6,7 +6,7 @@ use bytes::Bytes;
 use dropleaf_core::share_token::{self, ShareToken};
 
 pub const UNKNOWN: &str = "unknown_share_token";
-/// The page holds as many as it may.
+/// The page has the maximum number of tokens.
 pub const FULL: &str = "share_tokens_full";
 
 macro_rules! columns {
@@ -56,7 +56,7 @@ impl Store {
             .await
     }
 
-    /// A token of this site by its hash, if it would open now. Counts nothing.
+    /// A token of this site by its hash, if it is valid now. Does not count a use.
     pub async fn find_open_share_token(
         &self,
         site_id: &str,
@@ -77,7 +77,7 @@ impl Store {
             .await
     }
 
-    /// Counts a use of a token of this site, if it is good; the one statement decides among all who race for the last.
+    /// Counts a use of a token of this site, if it is valid. One statement decides between concurrent uses of the last one.
     pub async fn take_share_use(
         &self,
         site_id: &str,
@@ -97,7 +97,7 @@ impl Store {
     }
 }
 
-/// Adds a token, unless the page holds as many as it may.
+/// Adds a token, unless the page has the maximum number.
 pub fn insert(token: &ShareToken, hash: &[u8; 32], sealed: Bytes) -> Stmt {
     Stmt::new(
         "INSERT INTO share_tokens (id, site_id, token_hash, sealed, note, bypass_email_gate, max_uses, uses, created_at, \
@@ -121,7 +121,7 @@ pub fn insert(token: &ShareToken, hash: &[u8; 32], sealed: Bytes) -> Stmt {
     .one(FULL)
 }
 
-/// Takes away an account's token, named by its id or by itself.
+/// Deletes an account's token, given by its id or by the hash of the token itself.
 pub fn delete(account_id: &str, id: &str, hash: &[u8; 32]) -> Stmt {
     Stmt::new(
         "DELETE FROM share_tokens WHERE (id = $1 OR token_hash = $2) \
@@ -131,12 +131,12 @@ pub fn delete(account_id: &str, id: &str, hash: &[u8; 32]) -> Stmt {
     .one(UNKNOWN)
 }
 
-/// Takes away every token of a site.
+/// Deletes every token of a site.
 pub fn delete_of(site_id: &str) -> Stmt {
     Stmt::new("DELETE FROM share_tokens WHERE site_id = $1", vec![site_id.into()])
 }
 
-/// Takes away what is left of sites that are about to be forgotten; see [`crate::sites::delete_tombstones`].
+/// Deletes the tokens of sites that are about to be deleted; see [`crate::sites::delete_tombstones`].
 pub fn delete_old(purged_before: i64) -> Stmt {
     Stmt::new(
         "DELETE FROM share_tokens WHERE site_id IN \

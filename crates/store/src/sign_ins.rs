@@ -1,13 +1,13 @@
-//! Rows of `sign_ins`: one open sign-in for each browser that asked. Rows are written alike for addresses that have an
-//! account, may have one, or may not. A row is marked as proved and goes in the same transaction, so that only the one
-//! request that proved it ever sees the mark.
+//! SQL for `sign_ins`: one open sign-in for each browser that requested one. Addresses that have an account, may have one, or
+//! may not, all get the same rows. A row is marked as proved and deleted in the same transaction, so only the request that
+//! proved it ever sees the mark.
 
 use crate::db::{DbError, Outcome, Row, Stmt};
 use crate::store::Store;
 use dropleaf_core::account::Account;
 use dropleaf_core::session::Session;
 
-/// An open sign-in as a page shows it.
+/// An open sign-in, as shown on a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignIn {
     pub email: String,
@@ -27,7 +27,7 @@ pub struct NewSignIn<'a> {
     pub expires_at: i64,
 }
 
-/// What `tries_left` says once a sign-in was proved.
+/// The value of `tries_left` once a sign-in was proved.
 const PROVED: i64 = -1;
 
 fn row(row: &Row<'_>) -> Result<SignIn, DbError> {
@@ -60,7 +60,7 @@ impl Store {
     }
 }
 
-/// Opens a sign-in; what the browser asked for before is worth nothing any more.
+/// Starts a sign-in; it replaces an earlier one of the same browser.
 pub fn put(new: &NewSignIn<'_>) -> Stmt {
     Stmt::new(
         "INSERT INTO sign_ins (visit_hash, link_hash, email, code_mac, tries_left, return_to, expires_at) \
@@ -79,8 +79,8 @@ pub fn put(new: &NewSignIn<'_>) -> Stmt {
     )
 }
 
-/// Tries a code: a right one proves the sign-in, a wrong one costs a try. One statement, so that racers cannot try
-/// more often than that.
+/// Tries a code: a right one proves the sign-in, a wrong one costs a try. It is one statement, so concurrent requests cannot
+/// exceed the number of tries.
 pub fn try_code(visit_hash: &[u8; 32], code_mac: &[u8; 32], now: i64) -> Stmt {
     Stmt::new(
         "UPDATE sign_ins SET tries_left = CASE WHEN code_mac = $1 THEN -1 ELSE tries_left - 1 END \
@@ -89,8 +89,8 @@ pub fn try_code(visit_hash: &[u8; 32], code_mac: &[u8; 32], now: i64) -> Stmt {
     )
 }
 
-/// Proves the sign-in by the link in its letter, whatever was typed elsewhere. A browser other than the one that asked
-/// is sent to `elsewhere`.
+/// Proves the sign-in by the link in its email, even if no tries are left for the code. A browser other than the one that
+/// requested it is redirected to `elsewhere`.
 pub fn use_link(link_hash: &[u8; 32], visit_hash: &[u8; 32], elsewhere: &str, now: i64) -> Stmt {
     Stmt::new(
         "UPDATE sign_ins SET tries_left = -1 WHERE link_hash = $1 AND expires_at > $2 \
@@ -99,14 +99,14 @@ pub fn use_link(link_hash: &[u8; 32], visit_hash: &[u8; 32], elsewhere: &str, no
     )
 }
 
-/// What a statement that tried to prove a sign-in came to: the row, if the proof was right.
+/// The sign-in that a statement proved; `None` if the proof was wrong.
 pub fn proved(outcome: &Outcome) -> Result<Option<SignIn>, DbError> {
     let Some(found) = outcome.rows.first() else { return Ok(None) };
     let found = row(&found.as_row())?;
     Ok((found.tries_left == PROVED).then_some(found))
 }
 
-/// How a row is named in the statements of one sign-in.
+/// The column that identifies the row in the statements of one sign-in.
 #[derive(Debug, Clone, Copy)]
 pub enum Named<'a> {
     Visit(&'a [u8; 32]),
@@ -121,7 +121,7 @@ impl Named<'_> {
     }
 }
 
-/// Makes the account of a proved sign-in, unless its address has one.
+/// Creates the account of a proved sign-in, unless its address has one.
 pub fn make_account(named: Named<'_>, account: &Account) -> Stmt {
     macro_rules! sql {
         ($column:literal) => {
@@ -149,7 +149,7 @@ pub fn make_account(named: Named<'_>, account: &Account) -> Stmt {
     )
 }
 
-/// Begins the session of a proved sign-in, for whichever account its address has.
+/// Creates the session of a proved sign-in, for the account of its address.
 pub fn make_session(named: Named<'_>, session: &Session, secret_hash: &[u8; 32]) -> Stmt {
     macro_rules! sql {
         ($column:literal) => {
@@ -182,7 +182,7 @@ pub fn make_session(named: Named<'_>, session: &Session, secret_hash: &[u8; 32])
     )
 }
 
-/// Forgets a sign-in that was proved.
+/// Deletes a proved sign-in.
 pub fn finish(named: Named<'_>) -> Stmt {
     let sql = match named {
         Named::Visit(_) => "DELETE FROM sign_ins WHERE visit_hash = $1 AND tries_left = -1",

@@ -1,4 +1,4 @@
-//! What an owner sees of their sites: searched by words, narrowed by a filter, newest change first.
+//! Lists and searches an owner's sites by words and filter, most recently changed first.
 
 use crate::db::{DbError, Val};
 use crate::sites::{Before, row, select};
@@ -7,10 +7,10 @@ use dropleaf_core::search;
 use dropleaf_core::site::Site;
 use dropleaf_core::site_filter::Filter;
 
-/// The statement below has a place for each word.
+/// The statement below has one placeholder for each word.
 const _: () = assert!(search::MOST_WORDS == 8);
 
-/// What may stand anywhere in a text; the signs that mean something to LIKE are looked for as they are.
+/// A LIKE pattern that matches the text anywhere, with LIKE's special characters escaped.
 fn pattern(text: &str) -> String {
     let mut pattern = String::with_capacity(text.len() + 2);
     pattern.push('%');
@@ -25,7 +25,7 @@ fn pattern(text: &str) -> String {
 }
 
 impl Store {
-    /// Which of these ids are those of sites that the account is shown. All are of the same length.
+    /// Which of these ids are sites that the account is shown. All ids have the same length (25).
     pub async fn list_own_of(&self, account_id: &str, ids: &[&str]) -> Result<Vec<String>, DbError> {
         let sql = "WITH RECURSIVE asked (id, rest) AS (\
              SELECT substr(CAST($1 AS TEXT), 1, 25), substr(CAST($1 AS TEXT), 26) \
@@ -36,8 +36,8 @@ impl Store {
         self.db.list(sql, args, |row| row.text(0).map(str::to_owned)).await
     }
 
-    /// An account's sites that fit, newest change first: every word is in the title or the slug, whatever its case and
-    /// accents; or the text is a whole id or token.
+    /// An account's matching sites, most recently changed first: every word occurs in the title or the slug, ignoring case
+    /// and accents; or the text is a whole id or token.
     pub async fn search_sites(
         &self,
         account_id: &str,
@@ -49,7 +49,7 @@ impl Store {
     ) -> Result<Vec<Site>, DbError> {
         let before = before.unwrap_or(Before { updated_at: i64::MAX, id: String::new() });
         let mut words = search::words(text).into_iter();
-        // One text for every number of words: those that are not there fit everything.
+        // One statement for any number of words: missing words match everything.
         let mut word = || Val::from(pattern(&words.next().unwrap_or_default()));
         let sql = select!(
             "WHERE account_id = $1 AND (updated_at, id) < ($2, $3) \
@@ -85,7 +85,7 @@ impl Store {
         self.db.list(sql, args, row).await
     }
 
-    /// How many comments wait for an answer, for each site of an account that has any.
+    /// The number of unresolved comments, for each site of an account that has any.
     pub async fn count_open_feedback(&self, account_id: &str) -> Result<Vec<(String, i64)>, DbError> {
         self.db
             .list(

@@ -1,16 +1,16 @@
-//! What the passing of time does to `sites`: those that have expired, those whose bytes go, those that are forgotten.
+//! Time-based changes to `sites`: expired sites, sites whose bytes are to be erased, and tombstones to delete.
 
 use crate::db::{DbError, Stmt};
 use crate::sites::{row, select};
 use crate::store::Store;
 use dropleaf_core::site::Site;
 
-/// When sites must have ended for their bytes to go.
+/// How long ago sites must have ended for their bytes to be erased.
 #[derive(Debug, Clone, Copy)]
 pub struct EndedBefore {
     pub owned: i64,
     pub unowned: i64,
-    /// Those about which somebody waits for a decision; not those that were to be read once.
+    /// For sites with open reports, except burn-after-reading ones.
     pub reported: i64,
 }
 
@@ -42,8 +42,8 @@ impl Store {
             .await
     }
 
-    /// Ended sites whose bytes are still kept, and no longer need to be. Not those that were taken down: they are erased when
-    /// their content is sealed, and not before.
+    /// Ended sites whose bytes are still stored and no longer needed. Excludes taken-down sites: they are erased once their
+    /// content is sealed, and not before.
     pub async fn list_purgeable(&self, ended: EndedBefore, limit: i64) -> Result<Vec<Site>, DbError> {
         self.db
             .list(
@@ -61,8 +61,8 @@ impl Store {
     }
 }
 
-/// Lets an account's live pages stay that were to end with their plan's longest life. A shorter life was asked for, and
-/// stays. Whoever changes one of them at the same time finds it changed.
+/// Removes the expiry of an account's live pages that were to expire with the longest lifetime of their plan. A shorter one
+/// was chosen by the owner and stays. Raises `updated_at`, so concurrent changes to such a page fail.
 pub fn lift_expiry(account_id: &str, longest_life: i64, now: i64) -> Stmt {
     Stmt::new(
         "UPDATE sites SET expires_at = NULL, updated_at = CASE WHEN updated_at < $1 THEN $1 ELSE updated_at + 1 END \
@@ -71,7 +71,7 @@ pub fn lift_expiry(account_id: &str, longest_life: i64, now: i64) -> Stmt {
     )
 }
 
-/// Forgets sites whose bytes are long gone; until then their links answer 410 instead of 404.
+/// Deletes sites whose bytes were erased long ago; until then their links return 410 instead of 404.
 pub fn delete_tombstones(purged_before: i64) -> Stmt {
     Stmt::new("DELETE FROM sites WHERE purged_at IS NOT NULL AND purged_at <= $1", vec![purged_before.into()])
 }

@@ -1,4 +1,4 @@
-//! Rows of `site_versions`: the immutable revisions of a site.
+//! SQL for `site_versions`: the immutable revisions of a site.
 
 use crate::db::{DbError, Row, Stmt, Val};
 use crate::store::Store;
@@ -71,7 +71,7 @@ pub fn insert(version: &SiteVersion) -> Stmt {
     )
 }
 
-/// Lets go of versions up to this one, and of the bundles they show; what nothing shows is for the sweep.
+/// Deletes versions up to this one and releases their bundles; the sweep deletes unreferenced ones.
 pub fn delete_up_to(site_id: &str, version: i64, now: i64) -> [Stmt; 2] {
     let release = "UPDATE bundles SET refs = refs - (SELECT COUNT(*) FROM site_versions \
          WHERE site_versions.site_id = $1 AND site_versions.version <= $2 AND site_versions.bundle_id = bundles.id), \
@@ -84,9 +84,9 @@ pub fn delete_up_to(site_id: &str, version: i64, now: i64) -> [Stmt; 2] {
     ]
 }
 
-/// `gone`: the versions of site `$1` up to `$2` that nobody may have to look at. While reports are open, those stay that
-/// were kept (`$3` of them) when the first was made; of later reports the version each is about, for the first ten such
-/// versions and for the newest. So nobody makes a page keep more than a set number. `$4` is the time.
+/// `gone`: the versions of site `$1` up to `$2` that an operator does not need to review. While reports are open, this keeps
+/// the `$3` versions that existed when the first one was made; for later reports it keeps the reported version, for the first
+/// ten such versions and the newest. So reports cannot make a page keep an unlimited number of versions. `$4` is the time.
 macro_rules! with_gone {
     ($then:literal) => {
         concat!(
@@ -104,8 +104,8 @@ macro_rules! with_gone {
     };
 }
 
-/// Lets go of versions up to this one, of a site that keeps so many, but not of those that were reported. The site's row
-/// must be held: a report in between would be seen by one of the statements and not by the other.
+/// Deletes versions up to this one, of a site that keeps `kept` versions, except reported ones. The site's row must be
+/// locked: otherwise a report in between would be seen by one of the statements and not by the other.
 pub fn trim(site_id: &str, version: i64, kept: i64, now: i64) -> [Stmt; 2] {
     let release = with_gone!(
         "UPDATE bundles SET refs = refs - (SELECT COUNT(*) FROM gone WHERE gone.bundle_id = bundles.id), \

@@ -1,11 +1,11 @@
-//! Rows of `sites`. Every change is a compare-and-swap on `updated_at`, which rises with each of them.
+//! SQL for `sites`. Every change is a compare-and-swap on `updated_at`, which strictly rises.
 
 use crate::db::{DbError, Row, Stmt, Val};
 use crate::store::Store;
 use dropleaf_core::search;
 use dropleaf_core::site::{Site, State, Visibility};
 
-/// Somebody changed the site between reading and writing it.
+/// The site was changed between reading and writing it.
 pub const CHANGED: &str = "site_changed";
 
 macro_rules! site_columns {
@@ -23,7 +23,7 @@ macro_rules! select {
     };
 }
 
-/// The same, and since when the site's account is suspended.
+/// The same columns, and since when the site's account is suspended.
 macro_rules! select_shown {
     ($tail:literal) => {
         concat!(
@@ -73,15 +73,15 @@ pub(crate) fn row(row: &Row<'_>) -> Result<Site, DbError> {
     })
 }
 
-/// A site as viewers meet it: with it, whether its account is suspended.
+/// A site for viewers, with whether its account is suspended.
 fn shown(found: &Row<'_>) -> Result<(Site, bool), DbError> {
     Ok((row(found)?, found.opt_int(COLUMNS)?.is_some()))
 }
 
-/// As many as [`row`] reads.
+/// The number of columns that [`row`] reads.
 const COLUMNS: usize = 30;
 
-/// Where a page of the list starts: just below this change.
+/// Cursor of a list: it continues after this change.
 #[derive(Debug, Clone)]
 pub struct Before {
     pub updated_at: i64,
@@ -97,7 +97,7 @@ impl Store {
         self.db.get(select!("WHERE token = $1"), &[token.into()], row).await
     }
 
-    /// The same for a viewer, and whether the site's account is suspended.
+    /// The same for viewers, with whether the site's account is suspended.
     pub async fn find_shown_by_token(&self, token: &str) -> Result<Option<(Site, bool)>, DbError> {
         self.db.get(select_shown!("WHERE token = $1"), &[token.into()], shown).await
     }
@@ -107,14 +107,14 @@ impl Store {
         self.db.get(sql, &[slug.into()], shown).await
     }
 
-    /// The site that holds the slug now or held it last.
+    /// The site that has the slug now or had it last.
     pub async fn find_site_by_slug(&self, slug: &str) -> Result<Option<Site>, DbError> {
         self.db
             .get(select!("WHERE id = (SELECT site_id FROM slugs WHERE slug = $1)"), &[slug.into()], row)
             .await
     }
 
-    /// An account's sites in one state, newest change first.
+    /// An account's sites in one state, most recently changed first.
     pub async fn list_sites(
         &self,
         account_id: &str,
@@ -124,7 +124,7 @@ impl Store {
         limit: i64,
     ) -> Result<Vec<Site>, DbError> {
         let before = before.unwrap_or(Before { updated_at: i64::MAX, id: String::new() });
-        // A live page past its expiry is gone already, whether or not the sweep has seen it.
+        // A live page past its expiry counts as expired, whether or not the sweep has processed it.
         let horizon = if state == State::Live { now } else { i64::MIN };
         self.db
             .list(
@@ -191,7 +191,7 @@ pub fn insert(site: &Site) -> Stmt {
     )
 }
 
-/// Writes everything about a site that can change, if it is still as `before` says.
+/// Writes all mutable columns of a site, if it is still as `before`.
 pub fn update(before: &Site, after: &Site) -> Stmt {
     let args: Vec<Val> = vec![
         after.account_id.as_deref().into(),
@@ -231,18 +231,18 @@ pub fn update(before: &Site, after: &Site) -> Stmt {
     .one(CHANGED)
 }
 
-/// Holds a live site's row to the end of the batch, so that what is counted about it next is counted by one at a time.
+/// Locks a live site's row until the end of the batch, so that counts about it are exact.
 pub fn hold(id: &str) -> Stmt {
     Stmt::new("UPDATE sites SET view_count = view_count WHERE id = $1 AND state = 'live'", vec![id.into()])
         .one(CHANGED)
 }
 
-/// The same of a site in any state.
+/// The same for a site in any state.
 pub fn hold_any(id: &str) -> Stmt {
     Stmt::new("UPDATE sites SET view_count = view_count WHERE id = $1", [id.into()])
 }
 
-/// Adds views that were counted in memory. Not a change of the site: `updated_at` stays.
+/// Adds views that were counted in memory. Does not count as a change of the site: `updated_at` stays.
 pub fn add_views(id: &str, views: i64, last_at: i64) -> Stmt {
     Stmt::new(
         "UPDATE sites SET view_count = view_count + $1, \

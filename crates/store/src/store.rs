@@ -1,5 +1,5 @@
-//! The rows and the bodies, held together. Acts build lists of guarded statements from the noun modules
-//! and commit them here; a list is one transaction.
+//! The database and the object store together. Operations build lists of guarded statements from the modules of this crate
+//! and commit them here; each list is one transaction.
 
 use crate::blobs::Blobs;
 use crate::db::{Db, DbError, Outcome, Stmt};
@@ -15,12 +15,12 @@ impl Store {
         Self { db, blobs }
     }
 
-    /// All or nothing; durable when it returns. A failed guard comes back as [`DbError::Guard`] with its label.
+    /// Commits all statements or none; durable when it returns. A failed guard is [`DbError::Guard`] with its label.
     pub async fn commit(&self, stmts: Vec<Stmt>) -> Result<Vec<Outcome>, DbError> {
         self.db.batch(stmts).await
     }
 
-    /// The same, and tells the other nodes that these pages changed.
+    /// The same, and notifies the other nodes that these pages changed.
     pub async fn commit_changed(
         &self,
         stmts: Vec<Stmt>,

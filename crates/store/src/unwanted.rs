@@ -1,33 +1,33 @@
-//! Rows of `unwanted`: content that was taken down and is not wanted again, and the marks it is recognised by. Processes
-//! keep all of it in memory, so that every change raises a number that is quick to ask for.
+//! SQL for `unwanted`: content that was taken down and must not be published again, and the marks that identify it. Processes
+//! keep all of it in memory, so every change raises a generation number that is cheap to read.
 
 use crate::db::{DbError, Row, Stmt};
 use crate::store::Store;
 
-/// The content of this page is noted already.
+/// The content of this page is already listed.
 pub const KNOWN: &str = "unwanted_known";
-/// Nothing of this page is noted.
+/// No content of this page is listed.
 pub const UNKNOWN: &str = "unwanted_unknown";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unwanted {
     pub id: String,
-    /// The page it was taken down with.
+    /// The taken-down page that the content comes from.
     pub site_id: String,
     pub reason: String,
     pub created_at: i64,
 }
 
-/// What content is recognised by.
+/// A mark that identifies content.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Mark {
-    /// A digest of all of it, or of one page.
+    /// A digest of the whole content, or of one page.
     Exact([u8; 32]),
-    /// What one page of it is like.
+    /// A similarity sketch of one page.
     Sketch(Vec<u8>),
 }
 
-/// A mark, and the page it is of; none if it is of all of the content.
+/// A mark and the path of its page; `None` if it covers the whole content.
 pub type PageMark = (Option<String>, Mark);
 
 fn row(row: &Row<'_>) -> Result<Unwanted, DbError> {
@@ -49,59 +49,59 @@ fn mark(row: &Row<'_>) -> Result<(String, Mark), DbError> {
 }
 
 impl Store {
-    /// Rises with every change.
+    /// The generation number, which rises with every change.
     pub async fn find_unwanted_generation(&self) -> Result<i64, DbError> {
         let sql = "SELECT value FROM generations WHERE name = $1";
         Ok(self.db.get(sql, &["unwanted".into()], |row| row.int(0)).await?.unwrap_or_default())
     }
 
-    /// Every mark with the id of what it belongs to, those of one thing together.
+    /// Every mark with the id of its entry, ordered by entry.
     pub async fn list_marks(&self) -> Result<Vec<(String, Mark)>, DbError> {
         let sql = "SELECT unwanted_id, kind, mark FROM unwanted_marks ORDER BY unwanted_id, position";
         self.db.list(sql, Vec::new(), mark).await
     }
 
-    /// The newest.
+    /// The newest entries.
     pub async fn list_unwanted(&self, limit: i64) -> Result<Vec<Unwanted>, DbError> {
         let sql = "SELECT id, site_id, reason, created_at FROM unwanted WHERE forgotten_at IS NULL \
                    ORDER BY created_at DESC, id DESC LIMIT $1";
         self.db.list(sql, vec![limit.into()], row).await
     }
 
-    /// By the id of the page it was taken down with, or by its own.
+    /// Finds an entry by the id of its taken-down page, or by its own.
     pub async fn find_unwanted(&self, id: &str) -> Result<Option<Unwanted>, DbError> {
         let sql = "SELECT id, site_id, reason, created_at FROM unwanted \
                    WHERE (site_id = $1 OR id = $1) AND forgotten_at IS NULL";
         self.db.get(sql, &[id.into()], row).await
     }
 
-    /// Whether the content of a page was noted, also if it was forgotten since.
+    /// Whether the content of a page was listed, even if an operator removed it since.
     pub async fn was_noted(&self, site_id: &str) -> Result<bool, DbError> {
         let sql = "SELECT 1 FROM unwanted WHERE site_id = $1";
         Ok(self.db.get(sql, &[site_id.into()], |_| Ok(())).await?.is_some())
     }
 
-    /// The pages that content is recognised by, each with the id of what it belongs to.
+    /// The paths of all marked pages, each with the id of its entry.
     pub async fn list_marked_pages(&self) -> Result<Vec<(String, String)>, DbError> {
         let sql = "SELECT unwanted_id, path FROM unwanted_marks WHERE path IS NOT NULL \
                    GROUP BY unwanted_id, path ORDER BY unwanted_id, MIN(position)";
         self.db.list(sql, Vec::new(), pair).await
     }
 
-    /// The same of one thing.
+    /// The same for one entry.
     pub async fn list_marked_pages_of(&self, unwanted_id: &str) -> Result<Vec<String>, DbError> {
         let sql = "SELECT path FROM unwanted_marks WHERE unwanted_id = $1 AND path IS NOT NULL \
                    GROUP BY path ORDER BY MIN(position)";
         self.db.list(sql, vec![unwanted_id.into()], |row| Ok(row.text(0)?.to_owned())).await
     }
 
-    /// The pages that an operator named when the content was taken down.
+    /// The pages that an operator named in the takedown.
     pub async fn list_named_pages(&self, site_id: &str) -> Result<Vec<String>, DbError> {
         let sql = "SELECT path FROM unwanted_named WHERE site_id = $1 ORDER BY path";
         self.db.list(sql, vec![site_id.into()], |row| Ok(row.text(0)?.to_owned())).await
     }
 
-    /// Whether a body of a page is held by anything but its own versions.
+    /// Whether a body of this page is referenced by anything but its own versions.
     pub async fn shares_bodies(&self, site_id: &str) -> Result<bool, DbError> {
         let sql = "SELECT blobs.refs FROM (SELECT bundle_files.blob_hash AS hash, \
                    COUNT(DISTINCT bundle_files.bundle_id) AS own \
@@ -111,15 +111,15 @@ impl Store {
         Ok(self.db.get(sql, &[site_id.into()], |row| row.int(0)).await?.is_some())
     }
 
-    /// Bodies of a page that stand live under somebody else's account too, and did so no later than here. Pages without an
-    /// account do not count: whoever is taken down could shield himself with one.
+    /// Bodies of this page that are also live under another account, and were there no later than here. Pages without an
+    /// account do not count: an offender could use one to protect the content.
     pub async fn list_bodies_of_others(
         &self,
         site_id: &str,
         account_id: Option<&str>,
         now: i64,
     ) -> Result<Vec<[u8; 32]>, DbError> {
-        // No index leads from bodies to bundles: nearly always nobody else has any of them.
+        // No index leads from bodies to bundles, so this checks first; almost always no one else has any of them.
         if !self.shares_bodies(site_id).await? {
             return Ok(Vec::new());
         }
@@ -144,7 +144,7 @@ fn pair(row: &Row<'_>) -> Result<(String, String), DbError> {
     Ok((row.text(0)?.to_owned(), row.text(1)?.to_owned()))
 }
 
-/// Keeps the pages that an operator names until the content is noted.
+/// Stores a page that an operator names, until the content is listed.
 pub fn name_page(site_id: &str, path: &str) -> Stmt {
     Stmt::new(
         "INSERT INTO unwanted_named (site_id, path) VALUES ($1, $2) ON CONFLICT DO NOTHING",
@@ -152,7 +152,7 @@ pub fn name_page(site_id: &str, path: &str) -> Stmt {
     )
 }
 
-/// Notes content by its marks, once for each page.
+/// Lists content by its marks, once for each taken-down page.
 pub fn insert(unwanted: &Unwanted, marks: Vec<PageMark>) -> Vec<Stmt> {
     let head = Stmt::new(
         "INSERT INTO unwanted (id, site_id, reason, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT (site_id) DO NOTHING",
@@ -179,7 +179,7 @@ pub fn insert(unwanted: &Unwanted, marks: Vec<PageMark>) -> Vec<Stmt> {
     std::iter::once(head).chain(marks).chain([named, changed()]).collect()
 }
 
-/// Forgets one page of what was noted, and the content as a whole: it holds that page.
+/// Removes one page from an entry, and the marks of the whole content, which contains that page.
 pub fn forget_page(unwanted_id: &str, path: &str) -> [Stmt; 3] {
     [
         Stmt::new(
@@ -196,7 +196,7 @@ pub fn forget_page(unwanted_id: &str, path: &str) -> [Stmt; 3] {
     ]
 }
 
-/// Forgets what was noted of a page; that it was stays known, so that it is not noted again.
+/// Removes the marks of a page's content; the entry stays, so that the content is not listed again.
 pub fn forget(site_id: &str, now: i64) -> [Stmt; 3] {
     let marks =
         "DELETE FROM unwanted_marks WHERE unwanted_id IN (SELECT id FROM unwanted WHERE site_id = $1)";

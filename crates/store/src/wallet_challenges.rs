@@ -1,14 +1,14 @@
-//! Rows of `wallet_challenges`: what a wallet is asked to sign, good for one request.
+//! SQL for `wallet_challenges`: messages for a wallet to sign, valid for one request.
 
 use crate::db::{DbError, Stmt};
 use crate::store::Store;
 
-/// Another request was faster, or its time is over.
+/// Another request was faster, or the challenge has expired.
 pub const TAKEN: &str = "challenge_taken";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WalletChallenge {
-    /// In lower case.
+    /// Lower case.
     pub wallet: String,
     /// The exact text to sign.
     pub message: String,
@@ -32,7 +32,7 @@ impl Store {
             .await
     }
 
-    /// Whether a live page was paid for by this wallet, given in lower case.
+    /// Whether this wallet (in lower case) paid for a live page.
     pub async fn has_pages_of_wallet(&self, wallet: &str, now: i64) -> Result<bool, DbError> {
         let sql = "SELECT 1 FROM sites WHERE wallet = $1 AND state = 'live' \
                    AND (expires_at IS NULL OR expires_at > $2) LIMIT 1";
@@ -53,7 +53,7 @@ pub fn insert(hash: &[u8; 32], challenge: &WalletChallenge) -> Stmt {
     )
 }
 
-/// Stands beside what the challenge is used for: of any number of requests, one gets it.
+/// Goes into the same batch as what the challenge is used for: of any number of requests, one succeeds.
 pub fn take(hash: &[u8; 32], now: i64) -> Stmt {
     Stmt::new(
         "UPDATE wallet_challenges SET used_at = $1 WHERE challenge_hash = $2 AND used_at IS NULL AND expires_at > $1",

@@ -1,4 +1,4 @@
-//! `dropleaf account …`: made, listed, moved to another plan, given a key, suspended. Works while the server runs.
+//! `dropleaf account …`: creates and lists accounts, changes plans, issues keys, suspends. Works while the server runs.
 
 use super::{name, print_line, with_app};
 use crate::config::Config;
@@ -10,25 +10,25 @@ use dropleaf_core::ledger::{self, Unit};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Make an account and print its first key
+    /// Create an account and print its first key
     Create {
         #[arg(allow_hyphen_values = true, value_parser = name::parse)]
         email: String,
         /// The plan (default: `accounts.default_plan`)
         #[arg(long)]
         plan: Option<String>,
-        /// May run this service
+        /// Make it an operator of this service
         #[arg(long)]
         operator: bool,
     },
-    /// Make a new key for an account; prints the key and nothing else
+    /// Create a key for an account; prints the key and nothing else
     Key {
         #[arg(allow_hyphen_values = true, value_parser = name::parse)]
         email: String,
         #[arg(long, default_value = "command line")]
         name: String,
     },
-    /// Make a link that signs an account in, once, within an hour; prints the link and nothing else
+    /// Create a sign-in link for an account, valid once and for an hour; prints the link and nothing else
     Link {
         #[arg(allow_hyphen_values = true, value_parser = name::parse)]
         email: String,
@@ -41,36 +41,36 @@ pub(super) enum Command {
         email: String,
         plan: String,
     },
-    /// Give an account a balance to spend
+    /// Add to an account's prepaid balance
     Credit(Credit),
-    /// Suspend an account: its pages are not shown and it changes nothing, until that is lifted
+    /// Suspend an account: its pages are not shown and it cannot change anything, until the suspension is lifted
     Suspend(Standing),
-    /// Lift the suspension of an account: everything is as it was
+    /// Lift an account's suspension: everything is as before
     RestoreAccess(Standing),
 }
 
 #[derive(Debug, Args)]
 pub(super) struct Standing {
-    /// Its e-mail address or its id
+    /// Its email address or id
     #[arg(allow_hyphen_values = true, value_parser = name::parse)]
     account: String,
-    /// Why; kept in the audit list
+    /// The reason; recorded in the audit log
     #[arg(long)]
     reason: String,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct Credit {
-    /// Its e-mail address or its id
+    /// Its email address or id
     #[arg(allow_hyphen_values = true, value_parser = name::parse)]
     account: String,
-    /// In dollars, such as 10.00; less than nothing takes back
+    /// In dollars, such as 10.00; a negative amount takes money back
     #[arg(long, allow_hyphen_values = true)]
     amount: String,
-    /// Why; kept for good
+    /// The reason; kept forever
     #[arg(long)]
     reason: String,
-    /// A name for this credit: whatever is sent under the same name again changes nothing
+    /// An idempotency name for this credit: repeating it under the same name changes nothing
     #[arg(long, value_name = "NAME")]
     once: Option<String>,
 }
@@ -131,7 +131,7 @@ async fn act(app: &App, command: Command) -> Result<()> {
     Ok(())
 }
 
-/// The account with this e-mail address or id.
+/// The account with this email address or id.
 async fn named(app: &App, text: &str) -> Result<Account> {
     Ok(if text.contains('@') { app.get_account_by_email(text).await? } else { app.get_account(text).await? })
 }

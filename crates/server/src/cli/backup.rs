@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(super) struct Backup {
-    /// A folder that does not exist yet, or is empty
+    /// A folder that does not exist or is empty
     dir: PathBuf,
 }
 
@@ -19,7 +19,7 @@ pub(super) struct Backup {
 pub(super) struct Restore {
     /// A folder that `backup` wrote
     dir: PathBuf,
-    /// Throw away what the service holds now
+    /// Replace the data that the service holds now
     #[arg(long)]
     replace: bool,
 }
@@ -70,7 +70,7 @@ fn sites(report: &Report) -> u64 {
     report.rows.get("sites").copied().unwrap_or_default()
 }
 
-/// One line that renews itself; silent where nobody watches.
+/// A progress line that overwrites itself; silent if standard error is not a terminal.
 fn show(progress: Progress) {
     if !std::io::stderr().is_terminal() {
         return;

@@ -1,4 +1,4 @@
-//! `dropleaf evidence`: what is kept of pages that were taken down; listed, opened with a reason, erased before its time.
+//! `dropleaf evidence`: lists the sealed evidence of taken-down pages, opens it with a reason, or erases it early.
 
 use super::{name, print_line, with_app};
 use crate::config::Config;
@@ -18,24 +18,24 @@ pub(super) struct Evidence {
     /// The page: its id, slug, token or address
     #[arg(required_unless_present = "list", allow_hyphen_values = true, value_parser = name::parse)]
     page: Option<String>,
-    /// List what is kept, newest first
+    /// List the evidence, newest first
     #[arg(long, conflicts_with = "page")]
     list: bool,
     /// The list as JSON
     #[arg(long, requires = "list")]
     json: bool,
-    /// Why; kept in the audit list
+    /// The reason; recorded in the audit log
     #[arg(long, required_unless_present = "list")]
     reason: Option<String>,
     /// Where to write the zip archive; the content may be harmful
     #[arg(long, value_name = "FILE", required_unless_present_any = ["list", "erase"])]
     out: Option<PathBuf>,
-    /// Erase it instead, before its time
+    /// Erase it instead, before its retention period ends
     #[arg(long, conflicts_with = "out")]
     erase: bool,
 }
 
-/// As many as are listed.
+/// The most entries to list.
 const MOST: i64 = 10_000;
 
 impl Evidence {
@@ -50,7 +50,7 @@ impl Evidence {
             print_line(&format!("{}: the evidence is erased.", kept.site_id))?;
             return Ok(());
         };
-        // Before it is opened: an archive that cannot be written is not opened for nothing.
+        // Created first, so that evidence is not opened if it cannot be written.
         let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(out);
         let file = file.with_context(|| format!("cannot write {}", out.display()))?;
         let written = async {
@@ -64,7 +64,7 @@ impl Evidence {
                 Ok(())
             }
             Err(error) => {
-                // What is left would look like an archive.
+                // An incomplete file would look like an archive.
                 let _ = fs::remove_file(out);
                 Err(error)
             }

@@ -1,5 +1,5 @@
-//! `dropleaf facilitator`: the sandbox on its own, speaking the HTTP API of x402 facilitators. It checks every payment
-//! for real and settles it in a database of its own; no chain, no money. For whoever tests a server in live mode.
+//! `dropleaf facilitator`: runs the sandbox alone, with the HTTP API of x402 facilitators. It verifies every payment and
+//! settles it in its own database; no chain, no money. For testing a server in live mode.
 
 use crate::config::{Config, Listen};
 use crate::tasks::Tasks;
@@ -18,9 +18,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Beside the port of the server itself.
+/// Chosen next to the server's own default port.
 const LISTEN: &str = "localhost:8402";
-/// As much as we ourselves read of an answer.
+/// The same limit that we apply to a facilitator's responses.
 const BODY_BYTES: usize = 256 * 1024;
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -54,7 +54,7 @@ pub(super) async fn run(config: Config, listen: Option<&str>) -> Result<()> {
     Ok(())
 }
 
-/// A database of its own, so that it can share the folder of a server.
+/// Its own database file, so that it can share the folder of a server.
 async fn open(dir: &Path, now: i64) -> Result<Store> {
     std::fs::create_dir_all(dir).with_context(|| format!("cannot make the data folder {}", dir.display()))?;
     let db = Db::open(&format!("sqlite:{}", dir.join("facilitator.db").display())).await;

@@ -1,4 +1,4 @@
-//! `dropleaf ledger audit`: whether the books balance. Works while the server runs.
+//! `dropleaf ledger audit`: checks the ledger. Works while the server runs.
 
 use super::{Unbalanced, print_line, with_app};
 use crate::config::Config;
@@ -8,7 +8,7 @@ use dropleaf_app::{BooksAudit, Fault};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Look through all books; ends with 0 when they balance and with 3 when they do not
+    /// Check the whole ledger; exits with 0 if it is consistent, 3 if it is not
     Audit,
 }
 

@@ -1,5 +1,4 @@
-//! The command line: `dropleaf` starts the server, the rest are commands of the operator, and of
-//! people who publish.
+//! The command line: `dropleaf` starts the server; the other commands are for the operator and for people who publish.
 
 mod account;
 mod appeals;
@@ -30,10 +29,10 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// How a command ends that found what it was to look for: books which do not balance, files that would be refused.
+/// Exit code of a command that found a problem: an inconsistent ledger, files that would be refused.
 const FOUND: u8 = 3;
 
-/// What `ledger audit` complains of, after it has said what is wrong.
+/// The error of `ledger audit`, after it has printed the faults.
 #[derive(Debug)]
 struct Unbalanced;
 
@@ -45,7 +44,7 @@ impl std::fmt::Display for Unbalanced {
 
 impl std::error::Error for Unbalanced {}
 
-/// Prints an answer. Whoever reads it may have seen enough before its end.
+/// Prints a result. A reader that closes the pipe early is not an error.
 fn print_line(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
     match writeln!(out, "{text}").and_then(|()| out.flush()) {
@@ -56,12 +55,12 @@ fn print_line(text: &str) -> Result<()> {
     }
 }
 
-/// So much of a text that strangers wrote: what could move the cursor or turn the line around is shown as an escape.
+/// At most `most` characters of untrusted text, with everything that could move the cursor or reverse the line escaped.
 fn plain(text: &str, most: usize) -> String {
     text.chars().take(most).flat_map(char::escape_debug).collect()
 }
 
-/// How the process ends with this error.
+/// The exit code for this error.
 pub fn exit_code(error: &anyhow::Error) -> ExitCode {
     let found = error.is::<Unbalanced>()
         || error.is::<check::Refused>()
@@ -69,12 +68,12 @@ pub fn exit_code(error: &anyhow::Error) -> ExitCode {
     if found { ExitCode::from(FOUND) } else { ExitCode::FAILURE }
 }
 
-/// Does something with the app over the storage of these settings, whether or not a server has it open too, and closes it
-/// however that ends.
+/// Runs `act` with the app over the configured storage, whether or not a server has it open too, and closes it afterwards in
+/// any case.
 async fn with_app<T>(config: Config, act: impl AsyncFnOnce(&App) -> Result<T>) -> Result<T> {
     tls::install_provider();
     let port = Listen::parse(&config.listen)?.port;
-    // Both are large, and every command would carry them.
+    // Boxed because both are large, and every command would contain them.
     let resolved = Box::new(config.resolve(port)?);
     let app = Box::new(Box::pin(startup::open_app(&resolved)).await?);
     let outcome = act(&app).await;
@@ -82,7 +81,7 @@ async fn with_app<T>(config: Config, act: impl AsyncFnOnce(&App) -> Result<T>) -
     outcome
 }
 
-/// A private host for the pages that software agents make.
+/// Private hosting for pages that software agents create.
 #[derive(Debug, Parser)]
 #[command(name = "dropleaf", version, about)]
 pub struct Cli {
@@ -94,7 +93,7 @@ pub struct Cli {
 
 #[derive(Debug, Args)]
 struct Options {
-    /// The settings file (default: dropleaf.toml in the current folder, if it is there)
+    /// The settings file (default: dropleaf.toml in the current folder, if it exists)
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Any setting, for example --set `limits.key_per_minute=600`
@@ -109,10 +108,10 @@ struct Options {
     /// The public address of pages
     #[arg(long, global = true, value_name = "URL")]
     site_url: Option<String>,
-    /// The host below which pages have hosts of their own
+    /// The host under which pages get their own hosts
     #[arg(long, global = true, value_name = "HOST")]
     site_host: Option<String>,
-    /// Where the data is kept
+    /// The data folder
     #[arg(long, global = true, value_name = "DIR")]
     data_dir: Option<String>,
     /// sqlite:PATH or postgres://…
@@ -127,48 +126,48 @@ struct Options {
 enum Command {
     /// Start the server (also without any command)
     Serve,
-    /// Look at the settings
+    /// Check or print the settings
     #[command(subcommand)]
     Config(settings::Command),
     /// Accounts and their keys
     #[command(subcommand)]
     Account(account::Command),
-    /// What viewers have reported about pages, newest first
+    /// Reports from viewers about pages, newest first
     Reports(reports::Reports),
-    /// Pages that were refused and whose publishers ask for a second look
+    /// Appeals against refused pages
     Appeals(appeals::Appeals),
-    /// Take a page down for abuse: gone at once, for good
+    /// Take a page down for abuse, at once and permanently
     Takedown(takedown::Takedown),
-    /// What is kept, sealed, of pages that were taken down; opening it leaves a line in the audit list
+    /// Sealed evidence of taken-down pages; opening it is recorded in the audit log
     Evidence(evidence::Evidence),
-    /// Content that was taken down and is refused when it comes back
+    /// Content that was taken down and is refused if published again
     #[command(subcommand)]
     Unwanted(unwanted::Command),
-    /// What operators did, newest first
+    /// The audit log of operator actions, newest first
     Audit(takedown::Audit),
-    /// What was paid, and deciding on payments whose outcome is not known
+    /// Payments, and deciding on those with an unknown outcome
     #[command(subcommand)]
     Payments(payments::Command),
-    /// The books
+    /// The ledger
     #[command(subcommand)]
     Ledger(ledger::Command),
     /// Write a complete copy of the service into DIR, while it runs or not
     Backup(backup::Backup),
-    /// Bring back what `backup` wrote
+    /// Restore a backup
     Restore(backup::Restore),
-    /// Encrypt a page so that the server cannot read it; prints the end of the link that opens it
+    /// Encrypt a page so that the server cannot read it; prints the fragment of the link that opens it
     Encrypt(encrypt::Encrypt),
-    /// Say whether files would be refused for phishing, and what secrets are in them; needs no server. Prints JSON; ends
-    /// with 0 when all are accepted, 3 when one is refused
+    /// Check whether files would be refused for phishing, and which secrets they contain; needs no server. Prints JSON; exits
+    /// with 0 if all are accepted, 3 if one is refused
     Check(check::Check),
-    /// Run an x402 facilitator without a chain, for tests: it checks every payment and moves no money. Listens on
-    /// localhost:8402 unless --listen says otherwise
+    /// Run an x402 facilitator without a chain, for tests: it verifies every payment and moves no money. Listens on
+    /// localhost:8402 unless --listen is given
     Facilitator,
-    /// Sign in to a server; keeps a key for the commands below
+    /// Sign in to a server; stores a key for the commands below
     Login(person::Login),
-    /// Revoke the key that `login` kept, and forget it
+    /// Revoke the key that `login` stored, and delete it here
     Logout(person::Logout),
-    /// Say who is signed in, and where
+    /// Show who is signed in, and where
     Whoami(person::Whoami),
     /// Publish files; prints their links
     Publish(person::Publish),

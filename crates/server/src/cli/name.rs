@@ -1,9 +1,10 @@
-//! Arguments that name a page, an account, a payment or an appeal: an id, slug, token, address or e-mail address.
-//! Such an argument is declared with `allow_hyphen_values`, because tokens of older pages may begin with `-`.
+//! Parses arguments that name a page, an account, a payment or an appeal: an id, slug, token, URL or email address. They are
+//! declared with `allow_hyphen_values`, because tokens of older pages may start with `-`.
 
 use dropleaf_core::site;
 
-/// Takes what may begin with a hyphen and refuses any other word that does, so that a mistyped option is not taken for a name.
+/// Accepts tokens and email addresses that start with a hyphen and refuses any other word that does, so that a mistyped
+/// option is not taken for a name.
 pub(super) fn parse(text: &str) -> Result<String, String> {
     if !text.starts_with('-') || site::is_token(text) || text.contains('@') {
         return Ok(text.to_owned());

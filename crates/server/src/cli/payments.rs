@@ -1,4 +1,4 @@
-//! `dropleaf payments …`: what was paid, and deciding on what only a person can find out. Works while the server runs.
+//! `dropleaf payments …`: lists payments, and decides those that only a person can clarify. Works while the server runs.
 
 use super::{name, plain, print_line, with_app};
 use crate::config::Config;
@@ -21,13 +21,13 @@ pub(super) enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Ask the chain and the facilitator about a payment now, instead of waiting for the next time
+    /// Ask the chain and the facilitator about a payment now, instead of at the next scheduled time
     Ask {
         #[arg(allow_hyphen_values = true, value_parser = name::parse)]
         id: String,
     },
-    /// Decide on a payment whose outcome is `unknown`, after looking at the chain; or say that a `refused` one was paid after
-    /// all; or close a `settled` one that was refunded
+    /// Decide a payment whose outcome is `unknown`, after checking the chain; or mark a `refused` one as paid after all; or
+    /// close a `settled` one that was refunded
     Resolve(Resolve),
 }
 
@@ -48,16 +48,16 @@ pub(super) struct List {
 pub(super) struct Resolve {
     #[arg(allow_hyphen_values = true, value_parser = name::parse)]
     id: String,
-    /// The money moved, by this transaction: what it buys is made
+    /// The money moved, by this transaction: the purchase is fulfilled
     #[arg(long, value_name = "TRANSACTION", required_unless_present_any = ["not_settled", "refunded"])]
     settled: Option<String>,
     /// The money did not move
     #[arg(long, conflicts_with = "settled", requires = "reason")]
     not_settled: bool,
-    /// What it buys cannot be made, and you have sent the money back
+    /// The purchase cannot be fulfilled, and you have refunded the money
     #[arg(long, conflicts_with_all = ["settled", "not_settled"], requires = "reason")]
     refunded: bool,
-    /// How that is known, or how it was sent back; kept for good
+    /// How you know, or how it was refunded; kept forever
     #[arg(long, value_name = "WHY", conflicts_with = "settled")]
     reason: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! `dropleaf reports`: what viewers have reported about pages, for the operator, and closing them. Works while the server runs.
+//! `dropleaf reports`: lists viewers' reports about pages and closes them. Works while the server runs.
 
 use super::{name, plain, print_line, with_app};
 use crate::config::Config;
@@ -9,7 +9,7 @@ use dropleaf_core::iso;
 use dropleaf_core::report::Outcome;
 use serde_json::json;
 
-/// As much of a comment as a line of the table holds.
+/// The most characters of a comment in a table row.
 const SHOWN: usize = 60;
 
 #[derive(Debug, Args)]
@@ -23,12 +23,12 @@ pub(super) struct Reports {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Close the open reports about a page that may stay
+    /// Close the open reports about a page and keep the page
     Dismiss {
         /// The page: its id, slug, token or address
         #[arg(allow_hyphen_values = true, value_parser = name::parse)]
         page: String,
-        /// Why it may stay; kept in the audit list
+        /// The reason to keep it; recorded in the audit log
         #[arg(long, default_value = "")]
         reason: String,
     },
@@ -36,7 +36,7 @@ enum Command {
 
 #[derive(Debug, Args)]
 struct List {
-    /// Only those that nobody has dealt with
+    /// Only open ones
     #[arg(long)]
     open: bool,
     /// Everything, as JSON

@@ -6,11 +6,11 @@ use clap::Subcommand;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Say whether the settings make sense
+    /// Check whether the settings are valid
     Check,
     /// Print every setting with its value, secrets hidden
     Show,
-    /// Print the commented defaults, to start a file from
+    /// Print the commented defaults, as a starting point for a file
     Defaults,
 }
 

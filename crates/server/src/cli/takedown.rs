@@ -1,4 +1,4 @@
-//! `dropleaf takedown` and `dropleaf audit`: removing a page for abuse, and what operators did. Both work while the
+//! `dropleaf takedown` and `dropleaf audit`: removes a page for abuse, and shows what operators did. Both work while the
 //! server runs.
 
 use super::{name, plain, print_line, with_app};
@@ -15,13 +15,13 @@ pub(super) struct Takedown {
     /// The page: its id, slug, token or address
     #[arg(allow_hyphen_values = true, value_parser = name::parse)]
     page: String,
-    /// Why; kept in the audit list
+    /// The reason; recorded in the audit log
     #[arg(long)]
     reason: String,
-    /// A file within it that this is about; it is refused when it comes back. May be given several times
+    /// A file of the page that is the reason; it is refused if published again. May be given several times
     #[arg(long = "page", value_name = "PATH")]
     pages: Vec<String>,
-    /// Suspend the account that published it, too
+    /// Also suspend the account that published it
     #[arg(long)]
     suspend: bool,
 }
@@ -31,7 +31,7 @@ pub(super) struct Audit {
     /// As JSON
     #[arg(long)]
     json: bool,
-    /// Only what was done about this page or account, by its id
+    /// Only entries about the page or account with this id
     #[arg(long, value_name = "ID", allow_hyphen_values = true, value_parser = name::parse)]
     subject: Option<String>,
     /// How many to show
@@ -66,7 +66,7 @@ impl Takedown {
     }
 }
 
-/// What became of the content.
+/// Where the content is now.
 fn became(case: &CaseFile) -> String {
     let kept = match &case.evidence {
         Some(kept) if kept.erased_at.is_none() => {
@@ -114,7 +114,7 @@ fn table(found: &[Entry]) -> String {
     }
     let head = format!("{:<21}{:<28}{:<17}{:<27}reason", "when", "who", "act", "what");
     let lines = found.iter().map(|entry| {
-        // It may repeat what strangers wrote.
+        // It may repeat untrusted text.
         let reason = plain(entry.reason.as_deref().unwrap_or_default(), usize::MAX);
         let (when, act) = (iso::format(entry.at), entry.act.as_str());
         format!("{when:<21}{:<28}{act:<17}{:<27}{reason}", entry.actor, entry.subject)

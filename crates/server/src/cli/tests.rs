@@ -1,10 +1,10 @@
-//! Walks the whole tree of commands: each argument that names something accepts a token that begins with a hyphen.
+//! Checks the whole tree of commands: each argument that names something accepts a token that starts with a hyphen.
 
 use super::Cli;
 use clap::{ArgMatches, Command, CommandFactory};
 use std::collections::BTreeSet;
 
-/// Tokens that were minted before tokens began with a letter or a digit.
+/// Tokens from before tokens always started with a letter or a digit.
 const OLD_TOKENS: [&str; 5] = [
     "-2AAAAAAAAAAAAAAAAAAAA",
     "--AAAAAAAAAAAAAAAAAAAA",
@@ -13,8 +13,8 @@ const OLD_TOKENS: [&str; 5] = [
     "-_-------------------_",
 ];
 
-/// Every argument that names a page, an account, a payment or an appeal, in a complete command line: `NAME` is what is
-/// named. The argument comes first here; it is tried last as well.
+/// Every argument that names a page, an account, a payment or an appeal, in a complete command line with the placeholder
+/// `NAME`. The tests try the argument in this position and at the end.
 const NAMES: [(&str, &str); 19] = [
     ("account create email", "account create NAME"),
     ("account key email", "account key NAME"),
@@ -37,9 +37,9 @@ const NAMES: [(&str, &str); 19] = [
     ("publish update", "publish --update NAME page.html --json"),
 ];
 
-/// The other arguments with a value, each with the commands that lead to it. None of them takes a token: files, numbers,
-/// words for people, addresses (which begin with their scheme), and the ids of several appeals at once. Those begin with
-/// `app_`, and a list that took words with hyphens would swallow the options behind it.
+/// The other arguments with a value, each with the commands that lead to it. None of them takes a token: files, numbers, free
+/// text, URLs (which start with their scheme), and the ids of several appeals. Those start with `app_`, and a list that
+/// accepted words with hyphens would swallow the options after it.
 const OTHERS: [&str; 61] = [
     "config",
     "set",
@@ -104,7 +104,7 @@ const OTHERS: [&str; 61] = [
     "mcp wait",
 ];
 
-/// The id of each argument with the names of the commands that lead to it.
+/// Collects the id of each argument, prefixed with its commands.
 fn walk(command: &Command, path: &str, found: &mut BTreeSet<String>) {
     for arg in command.get_arguments().filter(|arg| arg.get_action().takes_values()) {
         found.insert(format!("{path}{}", arg.get_id()));
@@ -114,7 +114,7 @@ fn walk(command: &Command, path: &str, found: &mut BTreeSet<String>) {
     }
 }
 
-/// The values of an argument, wherever in the tree the command ended.
+/// The values of an argument in the innermost subcommand.
 fn values(mut matches: &ArgMatches, id: &str) -> Vec<String> {
     while let Some((_, inner)) = matches.subcommand() {
         matches = inner;
@@ -144,7 +144,7 @@ fn every_argument_that_names_something_takes_a_token_that_begins_with_a_hyphen()
                 line.split(' ').map(|word| if word == "NAME" { token } else { word }).collect();
             let at = words.iter().position(|word| *word == token).unwrap();
             let mut lines = vec![words.clone()];
-            // The same with a positional argument behind the options.
+            // The same with the positional argument after the options.
             if !words[at - 1].starts_with("--") && line != "account plan NAME solo" {
                 let mut last = words;
                 let name = last.remove(at);

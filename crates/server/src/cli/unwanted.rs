@@ -1,5 +1,4 @@
-//! `dropleaf unwanted`: content that was taken down and is refused when it comes back; listed, and forgotten when that was a
-//! mistake.
+//! `dropleaf unwanted`: lists content that was taken down and is refused if published again, and removes mistaken entries.
 
 use super::{name, plain, print_line, with_app};
 use crate::config::Config;
@@ -12,7 +11,7 @@ use serde_json::json;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// List it by the pages it was taken down with, newest first
+    /// List it by the taken-down pages, newest first
     List {
         /// As JSON
         #[arg(long)]
@@ -20,21 +19,21 @@ pub(super) enum Command {
     },
     /// Let the content of a page be published again; the page itself stays down
     Forget {
-        /// Its id, or an id, slug, token or address of the page it was taken down with
+        /// Its id, or an id, slug, token or address of the taken-down page
         #[arg(allow_hyphen_values = true, value_parser = name::parse)]
         name: String,
-        /// Why; kept in the audit list
+        /// The reason; recorded in the audit log
         #[arg(long)]
         reason: String,
-        /// Only this file of it; the others stay refused
+        /// Only this file; the others stay refused
         #[arg(long, value_name = "PATH")]
         page: Option<String>,
     },
 }
 
-/// As many as are listed.
+/// The most entries to list.
 const MOST: i64 = 10_000;
-/// So many of the marked pages are named.
+/// The most marked pages to name.
 const SHOWN: usize = 5;
 
 pub(super) async fn run(command: Command, config: Config) -> Result<()> {
@@ -86,7 +85,7 @@ fn as_json(noted: &Unwanted, pages: &[String]) -> serde_json::Value {
     })
 }
 
-/// Some of the paths; strangers chose them, so nothing in them moves the cursor.
+/// Some of the paths; they are untrusted text, so control characters are escaped.
 pub(super) fn shown(pages: &[String]) -> String {
     let mut some: Vec<String> = pages.iter().take(SHOWN).map(|path| plain(path, usize::MAX)).collect();
     if pages.len() > SHOWN {

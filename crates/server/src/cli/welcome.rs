@@ -1,10 +1,10 @@
-//! What a person sees when the server is up: where it is, and at the first start the key and the next step.
+//! Prints the message at start: the addresses, and at the first start the key and the next step.
 
 use crate::serve::Running;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-/// Printed to standard output, which holds nothing else. Nobody may be listening there: that is no reason to stop.
+/// Prints to standard output, and nothing else is printed there. It may be closed, which must not stop the server.
 pub fn print(running: &Running) {
     let mut out = std::io::stdout().lock();
     let _ = out.write_all(words(running).as_bytes()).and_then(|()| out.flush());
@@ -39,7 +39,7 @@ fn words(running: &Running) -> String {
     out
 }
 
-/// Nobody should find out by a bill, or by a lack of one.
+/// Shown so that no operator learns the payment mode from a bill, or from a missing one.
 fn payments(running: &Running) -> &'static str {
     match &running.resolved.settings.payments {
         None => "off: nothing is sold",

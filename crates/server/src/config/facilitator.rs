@@ -1,4 +1,4 @@
-//! How the facilitator of live payments is asked, and the chain: addresses, headers and times, from `[payments]`.
+//! Settings of the facilitator and the chains for live payments: URLs, headers and timeouts, from `[payments]`.
 
 use super::Config;
 use anyhow::{Context, Result, bail, ensure};
@@ -8,23 +8,23 @@ use std::fmt;
 use std::net::IpAddr;
 use std::time::Duration;
 
-/// How the facilitator of live payments is asked. Addresses of servers may hold a key, so no log shows more than the host.
+/// How to call the facilitator of live payments. Its URLs may hold a key, so logs show no more than the host.
 #[derive(Clone)]
 pub struct FacilitatorSettings {
     pub verify: Asking,
     pub settle: Asking,
     pub supported: Asking,
-    /// Where the EVM chain itself can be asked.
+    /// JSON-RPC server of the EVM chain.
     pub evm_rpc_url: Option<Url>,
-    /// Where Solana itself can be asked.
+    /// JSON-RPC server of Solana.
     pub solana_rpc_url: Option<Url>,
 }
 
-/// One of its operations.
+/// How to call one operation.
 #[derive(Clone)]
 pub struct Asking {
     pub url: Url,
-    /// Marked as sensitive, so that they show up in no log.
+    /// Marked as sensitive, so that no log shows them.
     pub headers: HeaderMap,
     pub timeout: Duration,
 }
@@ -51,7 +51,7 @@ impl fmt::Debug for Asking {
 }
 
 impl Config {
-    /// None unless payments are live.
+    /// `None` unless payments are live.
     pub(super) fn facilitator(&self) -> Result<Option<Box<FacilitatorSettings>>> {
         let set = &self.payments;
         if set.mode != "live" {
@@ -82,10 +82,10 @@ impl Config {
     }
 }
 
-/// The address of a server that is trusted with money, or with what is known about it. Over plain http anybody on the
-/// way could answer in its place, so that is for this machine alone.
+/// Parses the URL of a server that is trusted with money or with facts about it. Over plain HTTP anyone on the network path
+/// could answer in its place, so that is allowed on this machine only.
 pub(super) fn outside(name: &str, text: &str) -> Result<Url> {
-    // What is wrong with it is not repeated: it may hold a key.
+    // The value is not repeated in the error: it may hold a key.
     let url: Url = text
         .parse()
         .ok()
@@ -107,11 +107,11 @@ pub(super) fn outside(name: &str, text: &str) -> Result<Url> {
     }
 }
 
-/// The headers for one operation: those for all, and its own.
+/// The headers for one operation: those for all operations, and its own.
 fn headers(lines: &[String], operation: &str) -> Result<HeaderMap> {
     let mut found = HeaderMap::new();
     for line in lines {
-        // The line itself may hold a secret and is not repeated.
+        // The line may hold a secret and is not repeated.
         let wrong = "`payments.facilitator_headers`: write `Name: value`, or `verify`, `settle` or `supported` before it";
         let (name, value) = line.split_once(':').context(wrong)?;
         let (only, name) =

@@ -1,4 +1,4 @@
-//! Laying settings over each other, key by key, with a clear word about keys and values that do not fit.
+//! Merges settings key by key, with clear errors for unknown keys and wrong values.
 
 use super::{Config, DEFAULTS, list};
 use anyhow::{Context, Result, bail};
@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
-/// Variables with our prefix that are no settings.
+/// Variables with our prefix that are not settings.
 const NOT_SETTINGS: [&str; 5] = ["CONFIG", "BIN", "API_KEY", "URL", "TEST_"];
-/// Settings of features this version does not have yet; scripts may set them already.
+/// Settings of features that this version does not have yet; scripts may already set them.
 const RESERVED: [&str; 1] = ["stripe."];
-/// Never shown; the address of a JSON-RPC server often holds the key to it.
+/// Never shown; the URL of a JSON-RPC server often contains its key.
 const SECRET: [&str; 7] = [
     "secret_key",
     "s3.secret_access_key",
@@ -21,11 +21,11 @@ const SECRET: [&str; 7] = [
     "safety.checker_headers",
 ];
 
-/// Where settings can come from.
+/// The sources of settings.
 #[derive(Debug, Default, Clone)]
 pub struct Sources {
     pub file: Option<PathBuf>,
-    /// The environment, as read once at the start.
+    /// The environment, read once at start.
     pub env: Vec<(String, String)>,
     /// `key=value` from flags.
     pub flags: Vec<(String, String)>,
@@ -140,7 +140,7 @@ impl Layers {
         Ok(())
     }
 
-    /// A value of the right type for this key. Plans are a table that may grow.
+    /// A value of the right type for this key. New plans may be added, with the fields of the `free` plan.
     fn model_of(&self, key: &str) -> Option<Value> {
         if let Some(value) = self.values.get(key) {
             return Some(value.clone());

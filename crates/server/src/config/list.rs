@@ -1,4 +1,4 @@
-//! Lists given as text, in environment variables and flags: comma-separated, or an array as in JSON and TOML.
+//! Parses lists in environment variables and flags: comma-separated, or an array as in JSON and TOML.
 
 use anyhow::{Context, Result, bail};
 use std::net::Ipv6Addr;
@@ -22,7 +22,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<String>> {
     }
 }
 
-/// An address of IPv6 with its brackets begins a list as well: `[::1]:53,[::2]:53`.
+/// A list may also start with an IPv6 address in brackets: `[::1]:53,[::2]:53`.
 fn is_array(text: &str) -> bool {
     let Some(inside) = text.strip_prefix('[') else { return false };
     let address = inside.split(']').next().unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Settings: the embedded defaults, then a file, then the environment, then flags.
-//! The defaults file is also the list of known keys, so a key that is not in it is a mistake with a suggestion.
+//! Settings: the embedded defaults, overridden by a file, then the environment, then flags. The defaults file is also the
+//! list of known keys, so an unknown key is an error with a suggestion.
 
 mod facilitator;
 mod layers;

@@ -1,4 +1,4 @@
-//! The `[payments]` settings, checked: what is sold, for how much, and where the money goes.
+//! Validates the `[payments]` settings: what is sold, for how much, and where the money goes.
 
 use super::Config;
 use super::model::Payments;
@@ -10,7 +10,7 @@ use dropleaf_pay::{Cluster, EvmAddress, Mint, Network, SolanaAddress, Token, san
 const DECIMALS: usize = 6;
 
 impl Config {
-    /// None when nothing is sold.
+    /// `None` if nothing is sold.
     pub(super) fn payments(&self) -> Result<Option<PaymentSettings>> {
         let set = &self.payments;
         let mode = match set.mode.as_str() {
@@ -43,14 +43,14 @@ impl Config {
         }))
     }
 
-    /// The networks that a facilitator without a chain plays.
+    /// The networks that the sandbox facilitator simulates.
     pub(crate) fn networks(&self) -> Result<Vec<Network>> {
         let set = &self.payments;
         Ok(vec![Network::Evm(evm_network(set)?), Network::Solana(solana_network(set)?)])
     }
 }
 
-/// The settings that would let the server look payments up and are not set.
+/// The missing settings that would let the server look up payments on their chains.
 pub(crate) fn missing_chains(app: &App) -> Vec<&'static str> {
     let setting = |network: Network| match network {
         Network::Evm(_) => "payments.evm_rpc_url",
@@ -73,7 +73,7 @@ fn prices(set: &Payments) -> Result<Prices> {
     })
 }
 
-/// Dollars in the smallest unit of a token; nothing is free and nothing costs a million.
+/// Parses dollars into the smallest unit of a token; refuses zero and a million or more.
 fn dollars(text: &str) -> Option<u64> {
     let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
@@ -112,7 +112,7 @@ fn evm_way(set: &Payments, mode: Mode) -> Result<Option<EvmWay>> {
     Ok(Some(EvmWay { chain_id, token, pay_to }))
 }
 
-/// Money that is sent to a mistyped address is gone, so the checksum is looked at where there is one.
+/// Money sent to a mistyped address is lost, so the checksum is verified if there is one.
 fn evm_address(name: &str, text: &str) -> Result<EvmAddress> {
     EvmAddress::parse(text)
         .with_context(|| format!("`{name}` must be an address: 0x and 40 hexadecimal digits"))?;
@@ -165,7 +165,7 @@ mod tests {
             assert!(with("payments.evm_pay_to", good).is_ok(), "{good}");
         }
         for bad in [
-            // A digit that was mistyped, nobody's, the token's own.
+            // A mistyped digit, the zero address, the token's contract.
             "0x70997970C51812dc3A010C7d01b50e0d17dc79C9",
             "0x0000000000000000000000000000000000000000",
             "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",

@@ -1,8 +1,8 @@
-//! The page docs/configuration.md, made from the commented defaults file.
+//! Generates docs/configuration.md from the commented defaults file.
 
 use super::DEFAULTS;
 
-/// Renders the reference. Comment lines above a key are its meaning.
+/// Renders the reference. The comment lines above a key describe it.
 pub fn markdown() -> String {
     let mut out = String::from(
         "# Configuration\n\n<!-- Generated from config/dropleaf.default.toml by `make generate`. -->\n\n\

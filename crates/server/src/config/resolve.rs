@@ -1,4 +1,4 @@
-//! From settings to what the parts need: addresses filled in, networks and plans parsed, nonsense refused.
+//! Turns settings into what the components need: fills in addresses, parses networks and plans, refuses invalid values.
 
 use super::{Asking, Config, FacilitatorSettings};
 use crate::mail::Post;
@@ -34,7 +34,7 @@ impl Listen {
     }
 }
 
-/// The settings, checked and complete.
+/// The settings, validated and complete.
 #[derive(Debug, Clone)]
 pub struct Resolved {
     pub config: Config,
@@ -45,20 +45,20 @@ pub struct Resolved {
     pub trusted_proxies: Vec<IpNet>,
     /// Web pages of other origins that may write without a credential.
     pub anonymous_origins: AllowedOrigins,
-    /// As browsers write them.
+    /// Serialised as browsers send them.
     pub mcp_origins: Vec<String>,
     /// How often an open MCP stream checks its credential when no change was notified. No setting: tests make it longer.
     pub mcp_check_every: Duration,
     pub mail: Post,
-    /// Whoever settles live payments.
+    /// The facilitator of live payments.
     pub facilitator: Option<Box<FacilitatorSettings>>,
-    /// The operator's own check of content.
+    /// The operator's external content check.
     pub checker: Option<Box<Asking>>,
     pub settings: Settings,
 }
 
 impl Config {
-    /// `port` is the one that was bound, which may differ from the setting when that is 0.
+    /// `port` is the bound port, which differs from the setting if that is 0.
     pub fn resolve(self, port: u16) -> Result<Resolved> {
         let listen = Listen::parse(&self.listen).context("in `listen`")?;
         let hosts = self.hosts(&listen, port)?;

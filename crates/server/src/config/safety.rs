@@ -1,4 +1,4 @@
-//! What is checked before content is published, from `[safety]`.
+//! The checks before content is published, from `[safety]`.
 
 use super::facilitator::outside;
 use super::{Asking, Config};
@@ -11,9 +11,9 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use std::path::Path;
 use std::time::Duration;
 
-/// A list beyond this is not a list.
+/// The maximum size of a list file.
 const LIST_BYTES: u64 = 8 << 20;
-/// Stands for the address of every account that runs the service.
+/// Stands for the email addresses of all operator accounts.
 const OPERATORS: &str = "operators";
 
 impl Config {
@@ -37,7 +37,7 @@ impl Config {
         })
     }
 
-    /// Who hears by mail that something waits for an operator.
+    /// Who is notified by email of new reports and appeals.
     pub(super) fn notified(&self) -> Result<Notified> {
         let mut notified = Notified::default();
         for text in &self.safety.notify {
@@ -53,7 +53,7 @@ impl Config {
         Ok(notified)
     }
 
-    /// How the operator's own check is asked; None when there is none.
+    /// How to call the operator's external content check; `None` if there is none.
     pub(super) fn checker(&self) -> Result<Option<Asking>> {
         let set = &self.safety;
         if set.checker_url.is_empty() {
@@ -63,7 +63,7 @@ impl Config {
         ensure!((1..=60).contains(&seconds), "`safety.checker_timeout_seconds` must be 1 to 60");
         let mut headers = HeaderMap::new();
         for line in &set.checker_headers {
-            // The line itself may hold a secret and is not repeated.
+            // The line may hold a secret and is not repeated.
             let wrong = "`safety.checker_headers`: write `Name: value`";
             let (name, value) = line.split_once(':').context(wrong)?;
             let name: HeaderName = name.trim().parse().ok().context(wrong)?;
@@ -79,7 +79,7 @@ impl Config {
         Ok(self.own_lists()?.map(RuleBook::of).unwrap_or_default())
     }
 
-    /// Reads the operator's lists; None when there are none. Those that come with the program need no reading.
+    /// Reads the operator's lists; `None` if there are none. The built-in lists need no reading.
     pub(crate) fn own_lists(&self) -> Result<Option<OwnLists>> {
         let replaces = match self.safety.lists.as_str() {
             "extend" => false,

@@ -1,5 +1,5 @@
-//! A letter in the form that mail travels in (RFC 5322). Most of our letters are plain ASCII; one with an operator's words
-//! may hold any letter of any script and is written as quoted-printable (RFC 2045).
+//! Formats an email (RFC 5322). Most of ours are plain ASCII; one with an operator's text may contain any script and is
+//! encoded as quoted-printable (RFC 2045).
 
 use super::Sender;
 use dropleaf_app::{Letter, MailError};
@@ -8,10 +8,10 @@ use lettre::Address;
 use lettre::address::Envelope;
 use std::fmt::Write;
 
-/// The longest line that mail may have, without its end.
+/// The maximum length of a line, without its end.
 const LINE: usize = 998;
 
-/// Whom it goes to, and its text with all headers.
+/// The envelope, and the message with all headers.
 pub(super) fn message(letter: &Letter, from: &Sender) -> Result<(Envelope, Vec<u8>), MailError> {
     let unreachable = || MailError::Refused("the address cannot be written to".into());
     let to: Address = letter.to.parse().map_err(|_| unreachable())?;
@@ -24,7 +24,7 @@ pub(super) fn message(letter: &Letter, from: &Sender) -> Result<(Envelope, Vec<u
         ("Subject", letter.subject.clone()),
         ("Date", date(letter.written_at)),
         ("Message-ID", format!("<{}@{}>", letter.id, from.address.domain())),
-        // Tells mail programs not to answer by themselves (RFC 3834).
+        // Tells mail programs not to reply automatically (RFC 3834).
         ("Auto-Submitted", "auto-generated".into()),
         ("MIME-Version", "1.0".into()),
         ("Content-Type", "text/plain; charset=utf-8".into()),
@@ -53,14 +53,14 @@ pub(super) fn message(letter: &Letter, from: &Sender) -> Result<(Envelope, Vec<u
     Ok((envelope, out.into_bytes()))
 }
 
-/// One line as quoted-printable, in lines of at most 76 characters.
+/// Encodes one line as quoted-printable, in lines of at most 76 characters.
 fn push_quoted(out: &mut String, line: &str) {
     let mut width = 0;
     for (at, byte) in line.bytes().enumerate() {
         let is_last = at + 1 == line.len();
         let plain = (byte.is_ascii_graphic() && byte != b'=') || (byte == b' ' && !is_last);
         let needed = if plain { 1 } else { 3 };
-        // Room for the sign that says that the line goes on.
+        // Leaves room for the soft line break.
         if width + needed > 75 {
             out.push_str("=\r\n");
             width = 0;

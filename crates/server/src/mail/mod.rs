@@ -1,4 +1,4 @@
-//! How mail leaves: by SMTP, or on a server for one machine as files in the outbox folder. Settings `mail.*`.
+//! Sends email: over SMTP, or on a server for one machine as files in the outbox folder. Settings `mail.*`.
 
 mod compose;
 mod outbox;
@@ -16,7 +16,7 @@ use dropleaf_core::host::Origin;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Where letters go, as the settings say.
+/// How email is sent, according to the settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Way {
     Smtp(String),
@@ -24,12 +24,12 @@ pub enum Way {
     Off,
 }
 
-/// The settings of mail, checked.
+/// The mail settings, validated.
 #[derive(Debug, Clone)]
 pub struct Post {
     pub way: Way,
     pub from: Sender,
-    /// Nobody switched mail off; there is only no way for it.
+    /// Mail was not turned off; there is only no way to send it.
     is_missing: bool,
 }
 
@@ -38,7 +38,7 @@ impl Post {
         let mail = &config.mail;
         let way = match (mail.mode.as_str(), mail.smtp_url.as_str()) {
             ("off", _) => Way::Off,
-            // Letters open accounts and pages: on a server for others they lie in no folder.
+            // Emails give access to accounts and pages: on a server for other people they must not be stored in a folder.
             ("outbox", _) if !base.is_loopback() => bail!(
                 "`mail.mode` is outbox, which is for a `base_url` on this machine only: \
                  set `mail.smtp_url` and `mail.mode` = smtp, or `mail.mode` = off"
@@ -66,7 +66,7 @@ impl Post {
         Ok(Self { way, from, is_missing })
     }
 
-    /// What whoever runs the server should know about it.
+    /// A warning for the operator.
     pub fn warning(&self) -> Option<&'static str> {
         self.is_missing.then_some(
             "no e-mail can leave, so nobody can sign in with a code: set `mail.smtp_url` (or `mail.mode` = off to say \
@@ -74,7 +74,7 @@ impl Post {
         )
     }
 
-    /// Whoever takes the letters; None when mail is switched off.
+    /// The configured mailer; `None` if mail is turned off.
     pub fn open(&self, data_dir: &Path) -> Result<Option<Arc<dyn Mailer>>> {
         Ok(match &self.way {
             Way::Smtp(url) => Some(Arc::new(Smtp::new(url, self.from.clone())?)),
@@ -84,7 +84,7 @@ impl Post {
     }
 }
 
-/// A password that would travel through a network in the clear.
+/// Whether a password would be sent over a network unencrypted.
 fn is_readable_by_all(url: &str) -> bool {
     let Some(rest) = url.strip_prefix("smtp://") else { return false };
     let Some((_, host)) = rest.rsplit_once('@') else { return false };
@@ -92,13 +92,13 @@ fn is_readable_by_all(url: &str) -> bool {
     let host = host.trim_end_matches('/');
     let name = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|b| b.is_ascii_digit()));
     let name = name.map_or(host, |(name, _)| name);
-    // "opportunistic" gives way to whoever cuts the offer of TLS out of the conversation.
+    // "opportunistic" does not protect against an attacker who removes the server's offer of TLS.
     let sealed = query.split('&').any(|option| option == "tls=required");
     !sealed && !["localhost", "127.0.0.1", "[::1]"].contains(&name)
 }
 
 fn default_from(base: &Origin) -> Result<Sender> {
-    // An address in brackets is no name for a mailbox.
+    // An IP address in brackets is not a domain for a mailbox.
     let host = if base.is_ip() { "localhost" } else { &base.host };
     format!("dropleaf <dropleaf@{host}>").parse().context("`mail.from` must be set for this `base_url`")
 }

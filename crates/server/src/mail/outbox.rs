@@ -1,4 +1,4 @@
-//! Mail into a folder, one file for a letter: everything that needs mail works on a laptop, without a mail server.
+//! Writes emails to a folder, one file each, so that everything that needs mail works on a laptop without a mail server.
 
 use super::{Sender, compose};
 use dropleaf_app::{Letter, MailError, Mailer};
@@ -9,7 +9,7 @@ use std::io::{Result, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// The newest that are kept; codes are worth nothing after ten minutes.
+/// How many emails are kept; codes expire after ten minutes.
 const KEPT: usize = 500;
 
 #[derive(Debug)]
@@ -32,7 +32,7 @@ impl Mailer for Outbox {
     fn send<'a>(&'a self, letter: &'a Letter) -> BoxFuture<'a, std::result::Result<(), MailError>> {
         async move {
             let (_, bytes) = compose::message(letter, &self.from)?;
-            // The name sorts by time, so that the oldest can be told.
+            // The name sorts by time, so that the oldest can be found.
             let name = format!("{:012}-{}.eml", letter.written_at, letter.id);
             let (dir, file) = (self.dir.clone(), self.dir.join(&name));
             let written = tokio::task::spawn_blocking(move || write(&dir, &name, &bytes)).await;
@@ -53,7 +53,7 @@ fn make(dir: &Path) -> Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(dir)
 }
 
-/// Written aside and renamed: whoever watches the folder sees whole letters only.
+/// Writes to a temporary file and renames it, so that readers of the folder see only complete emails.
 fn write(dir: &Path, name: &str, bytes: &[u8]) -> Result<()> {
     make(dir)?;
     let aside = dir.join(format!("{name}.new"));
@@ -71,7 +71,7 @@ fn forget_old(dir: &Path) -> Result<()> {
     letters.sort();
     let old = letters.len().saturating_sub(KEPT);
     for path in &letters[..old] {
-        // Two letters at once may both see the same oldest one.
+        // Two concurrent writes may both see the same oldest one.
         let _ = fs::remove_file(path);
     }
     Ok(())

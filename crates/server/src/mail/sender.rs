@@ -1,4 +1,4 @@
-//! Who letters come from: `name <address>` or an address alone, in plain ASCII.
+//! The sender of our emails: `name <address>` or an address alone, in plain ASCII.
 
 use lettre::Address;
 use std::fmt;
@@ -19,7 +19,7 @@ impl FromStr for Sender {
             Some((name, address)) => (name.trim().trim_matches('"'), address),
             None => ("", text),
         };
-        // What stands in a name without quotes (RFC 5322, atoms and spaces).
+        // Characters allowed in a name without quotes (RFC 5322, atoms and spaces).
         let plain = |b: u8| b.is_ascii_alphanumeric() || b" !#$%&'*+-/=?^_`{|}~".contains(&b);
         anyhow::ensure!(
             name.bytes().all(plain),

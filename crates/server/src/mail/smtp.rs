@@ -1,4 +1,4 @@
-//! Mail by SMTP, one connection for a letter: there are few, and none should wait behind a stale connection.
+//! Sends email over SMTP with one connection each: there are few, and none should wait behind a stale connection.
 
 use super::{Sender, compose};
 use anyhow::{Context, Result};
@@ -11,7 +11,7 @@ use std::error::Error as _;
 use std::io::{self, ErrorKind};
 use std::time::Duration;
 
-/// For each step of the conversation.
+/// Timeout for each step of the conversation.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 #[derive(Debug)]
@@ -22,13 +22,13 @@ pub struct Smtp {
 
 fn builder(url: &str) -> Result<AsyncSmtpTransportBuilder> {
     let known = url.starts_with("smtp://") || url.starts_with("smtps://");
-    // The library's own words may repeat the password.
+    // The library's own error may repeat the password.
     let parsed = AsyncSmtpTransport::<Tokio1Executor>::from_url(url).ok().filter(|_| known);
     parsed
         .context("`mail.smtp_url` must be smtp://host[:port], with ?tls=required for STARTTLS, or smtps://…")
 }
 
-/// Whether the setting can be used at all.
+/// Checks that the setting is usable.
 pub(super) fn check(url: &str) -> Result<()> {
     crate::tls::install_provider();
     builder(url).map(|_| ())
@@ -54,7 +54,7 @@ impl Mailer for Smtp {
     }
 }
 
-/// What went wrong, without the server's own words: they may name the address.
+/// What went wrong, without the server's own text, which may contain the address.
 fn failure(error: &Error) -> MailError {
     if let Some(status) = error.status() {
         let why = format!("the mail server refused it with {status}");
@@ -70,7 +70,7 @@ fn failure(error: &Error) -> MailError {
     if never_connected(error) { MailError::Later(why) } else { MailError::Unclear(why) }
 }
 
-/// Whether there never was a conversation, so that the letter has certainly not been taken.
+/// Whether there was no connection at all, so the email has certainly not been accepted.
 fn never_connected(error: &Error) -> bool {
     let mut source = error.source();
     while let Some(inner) = source {

@@ -1,5 +1,5 @@
-//! The operator's own check of content, asked over HTTP with the headers and the time that the settings give. Whatever is
-//! no answer is lost.
+//! Calls the operator's external content check over HTTP, with the headers and timeout of the settings. Anything but a
+//! response is reported as lost.
 
 use super::exchange::{ANSWER_BYTES, client, exchange};
 use crate::config::Asking;

@@ -1,5 +1,5 @@
-//! Fetches a small document from an address that a stranger named: from public machines alone, within seconds, without
-//! following anybody anywhere. Knows nothing of what is in it.
+//! Fetches a small document from an untrusted URL: from public hosts only, within seconds, without following redirects. Does
+//! not interpret it.
 
 use bytes::{Bytes, BytesMut};
 use dropleaf_core::oauth::document::is_public;
@@ -10,11 +10,10 @@ use tokio::sync::Semaphore;
 
 const PATIENCE: Duration = Duration::from_secs(5);
 const LIMIT: usize = 64 * 1024;
-/// Documents that are fetched at the same time, for people and for those who have not signed in: strangers stand in
-/// nobody's way but each other's.
+/// Concurrent fetches, for signed-in people and for anonymous callers: anonymous callers can delay only each other.
 const FOR_PEOPLE: usize = 8;
 const FOR_STRANGERS: usize = 2;
-/// How long a request waits until it is its turn.
+/// How long a request waits for its turn.
 const IN_LINE: Duration = Duration::from_secs(3);
 
 #[derive(Debug)]
@@ -24,10 +23,10 @@ pub(crate) struct Fetcher {
     strangers: Semaphore,
 }
 
-/// For whom a document is fetched.
+/// Who a document is fetched for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asker {
-    /// Somebody who has signed in.
+    /// A signed-in person.
     Person,
     Stranger,
 }
@@ -43,7 +42,7 @@ pub(crate) struct Document {
 pub(crate) enum DocumentError {
     Unreachable,
     NotPublic,
-    /// Another status than 200, also a redirect.
+    /// A status other than 200, including redirects.
     Status(u16),
     TooLarge,
     Busy,
@@ -62,7 +61,7 @@ impl std::fmt::Display for DocumentError {
 }
 
 impl Fetcher {
-    /// `allow_loopback` lets tests keep documents on this machine.
+    /// `allow_loopback` lets tests serve documents on this machine.
     pub(crate) const fn new(allow_loopback: bool) -> Self {
         Self {
             allow_loopback,
@@ -84,7 +83,7 @@ impl Fetcher {
             DocumentError::Unreachable
         };
         let url = reqwest::Url::parse(address).map_err(|error| lost(&error))?;
-        // Another spelling of the same address might be read differently by somebody else.
+        // Another parser might read a different spelling of the same address differently.
         if url.as_str() != address {
             return Err(DocumentError::NotPublic);
         }
@@ -95,7 +94,7 @@ impl Fetcher {
             .no_proxy()
             .timeout(PATIENCE)
             .user_agent("dropleaf")
-            // The name is not asked for again: what was checked is what is connected to.
+            // The name is not resolved again: the connection goes to the address that was checked.
             .resolve_to_addrs(&host, &machines)
             .build()
             .map_err(|error| lost(&error))?;
@@ -120,7 +119,7 @@ impl Fetcher {
         Ok(Document { bytes: bytes.freeze(), cache_control })
     }
 
-    /// The machines behind a name, if every one of them may be asked.
+    /// The addresses of a host, if every one of them is allowed.
     async fn machines(&self, host: &str, port: u16) -> Result<Vec<SocketAddr>, DocumentError> {
         let found = tokio::net::lookup_host((host.trim_matches(['[', ']']), port)).await;
         let found: Vec<SocketAddr> = found.map_err(|_| DocumentError::Unreachable)?.collect();

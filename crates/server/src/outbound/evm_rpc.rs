@@ -1,5 +1,5 @@
-//! The EVM chain itself, asked by JSON-RPC whether a payment landed whose outcome nobody told us. It says so only when it
-//! is certain; the questions and what their answers mean are in `pay::trace`.
+//! Asks an EVM chain over JSON-RPC whether a payment with an unknown outcome landed. Answers only if it is certain; the
+//! queries and their interpretation are in `pay::trace`.
 
 use super::json_rpc::JsonRpc;
 use dropleaf_app::Trace;
@@ -9,13 +9,13 @@ use reqwest::{Client, Url};
 use serde_json::json;
 use std::time::Duration;
 
-/// For all that is asked about a payment.
+/// Timeout for all queries about a payment.
 const ALTOGETHER: Duration = Duration::from_mins(1);
-/// Clocks differ, and after this much time a chain does not take back what it has said either.
+/// Allows for clock differences; after this time a chain does not reorganise either.
 const MARGIN: i64 = 600;
-/// A signature is good for an hour and ten minutes at most, and may have been used before it came to us.
+/// A signature is valid for an hour and ten minutes at most, and may have been used before it reached us.
 const LONGEST_VALID: i64 = 4200;
-/// Blocks whose logs are asked for at once, as most servers allow, and how often that is done at most.
+/// Blocks per log query, as most servers allow, and the maximum number of such queries.
 const SPAN: u64 = 1000;
 const SPANS: u64 = 32;
 
@@ -53,7 +53,7 @@ impl EvmRpc {
         self.trace(&claimed).await
     }
 
-    /// None when it cannot be told.
+    /// `None` if it is uncertain.
     async fn look(&self, payment: &Payment) -> Option<Trace> {
         let wanted = Wanted::new(&payment.key, &payment.pay_to, u64::try_from(payment.amount).ok()?)?;
         let chain_id = read_quantity(&self.rpc.call("eth_chainId", json!([])).await?)?;
@@ -65,7 +65,7 @@ impl EvmRpc {
             );
             return None;
         }
-        // A name that cannot be looked up may be of a transaction that this chain has not seen.
+        // A transaction id that cannot be looked up may belong to a transaction that this node has not seen.
         let mut is_behind = payment.transaction.is_some();
         if let Some(named) = payment.transaction.as_deref().filter(|name| is_hash(name)) {
             let receipt = self.rpc.ask("eth_getTransactionReceipt", json!([named])).await?;
@@ -78,20 +78,20 @@ impl EvmRpc {
         if read_state(&self.rpc.call("eth_call", wanted.state(newest.number)).await?)? {
             return self.find_use(payment, &wanted, newest).await;
         }
-        // By the chain's own time, as the token goes by it.
+        // By the chain's own time, which the token contract uses.
         if newest.time > payment.valid_until + MARGIN {
             return Some(Trace::Void("payment_expired"));
         }
-        // A chain that does not have the transaction that was named has not seen everything yet.
+        // A node that does not have the named transaction has not seen everything yet.
         (!is_behind).then_some(Trace::Absent)
     }
 
-    /// Whom an authorization paid that was used. None when that is not to be found.
+    /// What a used authorization paid for. `None` if that cannot be found.
     async fn find_use(&self, payment: &Payment, wanted: &Wanted, newest: Block) -> Option<Trace> {
         let earliest = payment.created_at.min(payment.valid_until - LONGEST_VALID) - MARGIN;
         let first = self.last_before(earliest, newest).await?;
         let last = self.last_before(payment.valid_until + MARGIN, newest).await?;
-        // A chain whose times run backwards says nothing.
+        // A chain whose timestamps run backwards proves nothing.
         if last.checked_sub(first)? > SPAN * SPANS {
             return None;
         }
@@ -117,7 +117,7 @@ impl EvmRpc {
         }
     }
 
-    /// The number of the last block up to a moment: first in longer and longer steps back, then by halves.
+    /// The number of the last block up to a time: searches backwards in growing steps, then bisects.
     async fn last_before(&self, time: i64, newest: Block) -> Option<u64> {
         if newest.time <= time {
             return Some(newest.number);
@@ -148,7 +148,7 @@ impl EvmRpc {
     }
 }
 
-/// Whether a facilitator's name for a transaction can be one: an RPC answers others with an error.
+/// Whether a facilitator's transaction id can be a hash: an RPC server returns an error for others.
 fn is_hash(text: &str) -> bool {
     text.strip_prefix("0x")
         .is_some_and(|digits| digits.len() == 64 && digits.bytes().all(|b| b.is_ascii_hexdigit()))
@@ -170,13 +170,13 @@ mod tests {
     struct Chain {
         id: u64,
         newest: i64,
-        /// The block's time, and what its transfer moved to us.
+        /// The block's time, and the amount transferred to us.
         landed: Option<(i64, u64)>,
         canceled: Option<i64>,
         used: bool,
-        /// How often the transaction is not there yet when it is asked for.
+        /// How many queries for the transaction return nothing at first.
         late: usize,
-        /// How many more blocks are said to be very old; later ones are then said to be very new.
+        /// How many more blocks report a very old time; later ones report a very new one.
         lies: Option<usize>,
     }
 
@@ -271,7 +271,7 @@ mod tests {
     #[tokio::test]
     async fn a_transfer_to_us_landed() {
         for newest in [NOW + 60, LATER] {
-            // Somebody may have submitted it long before it came to us.
+            // Someone may have submitted it long before it reached us.
             for time in [NOW + 30, NOW - 3000] {
                 let (trace, asked) =
                     Chain { newest, landed: Some((time, 500_000)), used: true, ..QUIET }.trace().await;
@@ -330,7 +330,7 @@ mod tests {
             // Used long before, or after.
             Chain { newest: LATER, used: true, ..QUIET },
             Chain { id: 1, landed: Some((NOW + 30, 500_000)), used: true, ..QUIET },
-            // Its times run backwards: what came later is said to be in an earlier block.
+            // Its timestamps run backwards: later events are reported in an earlier block.
             Chain { newest: LATER, used: true, lies: Some(9), ..QUIET },
         ] {
             assert_eq!(chain.trace().await.0, Trace::CannotTell);

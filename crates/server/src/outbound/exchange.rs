@@ -1,5 +1,5 @@
-//! One question to a server that the operator named, and its answer: in time, of bounded size, from nobody else. Neither
-//! is ever logged. Knows nothing of what they say.
+//! One HTTP request to a server that the operator configured, and its response: with a timeout, of bounded size, without
+//! redirects. Neither is ever logged or interpreted here.
 
 use anyhow::{Context, Result};
 use bytes::{Bytes, BytesMut};
@@ -7,11 +7,11 @@ use reqwest::{Client, RequestBuilder};
 use std::error::Error;
 use std::time::Duration;
 
-/// The longest answer of a facilitator or a content check.
+/// The longest response of a facilitator or a content check.
 pub(super) const ANSWER_BYTES: usize = 256 * 1024;
 const CONNECT: Duration = Duration::from_secs(5);
 
-/// A client that goes nowhere it was not sent. Connections are kept for the next question.
+/// A client that follows no redirects and uses no proxy. Connections are reused.
 pub(super) fn client() -> Result<Client> {
     Client::builder()
         .redirect(reqwest::redirect::Policy::none())
@@ -22,7 +22,7 @@ pub(super) fn client() -> Result<Client> {
         .context("the client for questions to others cannot be made")
 }
 
-/// Status and body of at most `limit` bytes, or why there are none, in words for the log.
+/// Status and a body of at most `limit` bytes, or the reason for the log why there is none.
 pub(super) async fn exchange(
     request: RequestBuilder,
     timeout: Duration,
@@ -31,7 +31,7 @@ pub(super) async fn exchange(
     let request = request.header(http::header::ACCEPT, "application/json").timeout(timeout);
     let mut response = request.send().await.map_err(why)?;
     let status = response.status();
-    // Whoever is sent elsewhere would be asked in the name of the first.
+    // Following a redirect would send the request to a server that the operator did not configure.
     if status.is_redirection() {
         return Err(format!("it answers with a redirect ({status}), which is not followed"));
     }
@@ -45,7 +45,7 @@ pub(super) async fn exchange(
     Ok((status.as_u16(), body.freeze()))
 }
 
-/// An error and its causes, without the address, which may hold a key.
+/// An error and its causes, without the URL, which may contain a key.
 fn why(error: reqwest::Error) -> String {
     let error = error.without_url();
     let mut text = error.to_string();

@@ -1,5 +1,5 @@
-//! The facilitator of live payments: carries questions to it and answers back, with the headers and the time that the
-//! settings give. What they mean is `pay`'s business; whatever is no answer is lost, never good.
+//! The facilitator of live payments: sends requests and returns responses, with the headers and timeouts of the settings.
+//! `pay` interprets them; anything but a response is reported as lost, never as success.
 
 use super::evm_rpc::EvmRpc;
 use super::exchange::{ANSWER_BYTES, client, exchange};
@@ -132,7 +132,7 @@ mod tests {
         let facilitator = facilitator(&there.url);
         let reply = facilitator.ask(Ask::Verify, r#"{"a":1}"#).await.unwrap();
         assert_eq!((reply.status, reply.body.as_ref()), (200, &br#"{"isValid":true}"#[..]));
-        // What it refuses with is an answer too.
+        // A refusal is a response too.
         let reply = facilitator.ask(Ask::Settle, r#"{"a":2}"#).await.unwrap();
         assert_eq!((reply.status, reply.body.as_ref()), (402, &br#"{"success":false}"#[..]));
         assert_eq!(facilitator.supported().await.unwrap().status, 200);
@@ -161,7 +161,7 @@ mod tests {
         ] {
             for ask in [Ask::Verify, Ask::Settle] {
                 let there = Stranger::new(vec![sent.clone()]);
-                // What never answers is given up soon; any other answer may take its time.
+                // A server that never responds is given up soon; any other response may take its time.
                 let timeout = Duration::from_secs(if case == "slow" { 1 } else { 60 });
                 let lost = facilitator_within(timeout, &there.url).ask(ask, "{\"secret\":1}").await;
                 let Err(Lost(why)) = lost else { panic!("{case}") };
@@ -178,7 +178,7 @@ mod tests {
 
     #[tokio::test]
     async fn nobody_there_is_lost_too() {
-        // Bound, so that nobody else takes the port, and not listening.
+        // Bound, so that no other process takes the port, and not listening.
         let taken = tokio::net::TcpSocket::new_v4().unwrap();
         taken.bind(([127, 0, 0, 1], 0).into()).unwrap();
         let address = taken.local_addr().unwrap();

@@ -1,5 +1,5 @@
-//! A JSON-RPC server of a chain: one question, one answer, and whether it was out of reach. Knows nothing of chains. Its
-//! address usually holds a key, so no log shows more than the host.
+//! A JSON-RPC client for a chain: one request, one response, and whether the server was unreachable. Knows nothing of chains.
+//! The URL usually contains a key, so logs show no more than the host.
 
 use super::exchange::exchange;
 use reqwest::{Client, Url};
@@ -8,22 +8,22 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// For one question.
+/// Timeout for one request.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How often something that is said to be there is asked for, and the pause between: another server may be ahead of this.
+/// How often something that should exist is requested, and the pause between: another server may be ahead of this one.
 const TRIES: usize = 15;
 const PAUSE: Duration = Duration::from_secs(1);
-/// For all of these together.
+/// Timeout for all of these together.
 const WAITS: Duration = Duration::from_secs(15);
-/// The longest answer: receipts and logs can be long.
+/// The longest response: receipts and logs can be long.
 const ANSWER_BYTES: usize = 4 * 1024 * 1024;
 
 pub(super) struct JsonRpc {
     client: Client,
     url: Url,
-    /// Its name in the settings.
+    /// The name of its setting.
     setting: &'static str,
-    /// Not heard of since the start, or since the last time it was out of reach.
+    /// It has not responded since the start, or since it was last unreachable.
     lost: AtomicBool,
     pub(super) pause: Duration,
     waits: Duration,
@@ -40,12 +40,12 @@ impl JsonRpc {
         Self { client, url, setting, lost: AtomicBool::new(true), pause: PAUSE, waits: WAITS }
     }
 
-    /// The result of a question, which may be null. None when there is none.
+    /// The result of a request, which may be null. `None` if there is no result.
     pub(super) async fn ask(&self, method: &str, params: Value) -> Option<Value> {
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
         let request =
             self.client.post(self.url.clone()).header(http::header::CONTENT_TYPE, "application/json");
-        // Only a server that is out of reach comes back. One that refuses a question, or answers nonsense, is there.
+        // Only an unreachable server can come back. One that refuses a request or sends garbage is there.
         let (why, is_lost) = match exchange(request.body(body), PATIENCE, ANSWER_BYTES).await {
             Ok((200, body)) => match serde_json::from_slice::<Value>(&body) {
                 Ok(mut answer) => {
@@ -69,12 +69,12 @@ impl JsonRpc {
         None
     }
 
-    /// The same; null is no result.
+    /// The same, but null counts as no result.
     pub(super) async fn call(&self, method: &str, params: Value) -> Option<Value> {
         self.ask(method, params).await.filter(|result| !result.is_null())
     }
 
-    /// Asks until the answer is not null any more, but not for ever.
+    /// Repeats the request until the result is not null, within limits.
     pub(super) async fn wait_for(&self, method: &str, params: &Value) {
         let asking = async {
             for _ in 0..TRIES {
@@ -84,11 +84,12 @@ impl JsonRpc {
                 tokio::time::sleep(self.pause).await;
             }
         };
-        // What comes later is found by the next look.
+        // A later result is found at the next attempt.
         let _ = tokio::time::timeout(self.waits, asking).await;
     }
 
-    /// True once when it answers `method` for the first time, or again after it was out of reach. Asks only then.
+    /// True once when the server first answers `method`, and once after each time it was unreachable. Sends a request only
+    /// then.
     pub(super) async fn is_back(&self, method: &str) -> bool {
         if !self.lost.load(Ordering::Relaxed) || self.call(method, json!([])).await.is_none() {
             return false;

@@ -1,4 +1,4 @@
-//! Adapters to the outside: what the server itself asks others for.
+//! Adapters to other servers: everything the server itself requests.
 
 mod checker;
 mod document;

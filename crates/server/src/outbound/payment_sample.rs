@@ -1,4 +1,4 @@
-//! A payment whose outcome is not known, for tests of what a chain says about it.
+//! A payment with an unknown outcome, for tests of chain queries.
 
 use dropleaf_core::payment::{Item, Payment, PaymentState};
 

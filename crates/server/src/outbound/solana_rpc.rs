@@ -1,5 +1,5 @@
-//! Solana itself, asked by JSON-RPC whether a payment landed. It says so only when it is certain; what the answers mean is
-//! in `pay::solana_trace`.
+//! Asks Solana over JSON-RPC whether a payment landed. Answers only if it is certain; the responses are interpreted in
+//! `pay::solana_trace`.
 
 use super::json_rpc::JsonRpc;
 use dropleaf_app::Trace;
@@ -9,16 +9,16 @@ use reqwest::{Client, Url};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// For all that is asked about a payment.
+/// Timeout for all queries about a payment.
 const ALTOGETHER: Duration = Duration::from_mins(1);
-/// Clocks differ.
+/// Allows for clock differences.
 const MARGIN: i64 = 600;
-/// Servers keep the history of two days at least. Later nothing can be concluded from its absence.
+/// Servers keep at least two days of history. Later, nothing can be concluded from a missing transaction.
 const HISTORY_SECONDS: i64 = 86_400;
-/// Lines of the payer's history that are read at once, and how many pages at most.
+/// Entries of the payer's history per page, and the maximum number of pages.
 const PAGE: usize = 100;
 const PAGES: usize = 3;
-/// Transactions that are looked at for one payment.
+/// The maximum number of transactions to read for one payment.
 const MOST_LOOKED_AT: usize = 60;
 
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub(super) struct SolanaRpc {
     rpc: JsonRpc,
 }
 
-/// What the history of the payer's token account shows.
+/// The result of searching the history of the payer's token account.
 enum Found {
     Decided(Trace),
     /// `is_whole`: it was read to its beginning.
@@ -58,7 +58,7 @@ impl SolanaRpc {
         self.trace(&claimed).await
     }
 
-    /// None when it cannot be told.
+    /// `None` if it is uncertain.
     async fn look(&self, payment: &Payment) -> Option<Trace> {
         let wanted = WantedTransaction::new(&payment.key, payment.ask.as_deref()?)?;
         let genesis = self.rpc.call("getGenesisHash", json!([])).await?;
@@ -66,7 +66,7 @@ impl SolanaRpc {
             tracing::warn!("`payments.solana_rpc_url` is on another cluster");
             return None;
         }
-        // A name that cannot be looked up may be of a transaction that this chain has not seen.
+        // A transaction id that cannot be looked up may belong to a transaction that this node has not seen.
         let mut is_behind = payment.transaction.is_some();
         if let Some(named) = payment.transaction.as_deref().filter(|name| is_signature(name)) {
             let found = self.transaction(named).await?;
@@ -75,18 +75,18 @@ impl SolanaRpc {
                 return Some(trace);
             }
         }
-        // Asked before the history is read: what runs in between is in the history.
+        // Queried before the history is read: a transaction that runs in between is in the history.
         let absence = self.meaning_of_absence(payment, &wanted).await?;
         let is_whole = match self.find(payment, &wanted).await? {
             Found::Decided(trace) => return Some(trace),
             Found::NotThere { is_whole } => is_whole,
         };
         if absence == Trace::Absent {
-            // A chain that does not have the transaction that was named has not seen everything yet.
+            // A node that does not have the named transaction has not seen everything yet.
             if is_behind {
                 return None;
             }
-            // A transaction that was too old when it came to us may have run before the part that was read.
+            // A transaction that was already old when it reached us may have run before the part that was read.
             if !is_whole && payment.attempts == 0 && !self.is_blockhash_valid(&wanted).await? {
                 return None;
             }
@@ -94,8 +94,8 @@ impl SolanaRpc {
         Some(absence)
     }
 
-    /// What it means if the history does not have the transaction. It can no longer run when the chain has forgotten the
-    /// block it refers to, and by its own time had long seen it.
+    /// What it means if the history does not contain the transaction. It can no longer run once its blockhash has expired and
+    /// the chain's own time is well past the payment's validity.
     async fn meaning_of_absence(&self, payment: &Payment, wanted: &WantedTransaction) -> Option<Trace> {
         let finalized = json!({ "commitment": "finalized" });
         let slot = self.rpc.call("getSlot", json!([finalized])).await?;
@@ -116,7 +116,7 @@ impl SolanaRpc {
         read_blockhash_valid(&self.rpc.call("isBlockhashValid", params).await?)
     }
 
-    /// Looks through the history of the payer's token account for the transaction, back to when the payment was first seen.
+    /// Searches the history of the payer's token account for the transaction, back to when the payment was first seen.
     async fn find(&self, payment: &Payment, wanted: &WantedTransaction) -> Option<Found> {
         let (earliest, latest) = (payment.created_at - MARGIN, payment.valid_until + MARGIN);
         let (mut before, mut looked_at) = (None::<String>, 0);
@@ -138,7 +138,7 @@ impl SolanaRpc {
                     return None;
                 }
                 let found = self.transaction(&line.signature).await?;
-                // What is in the history and cannot be read may be the one.
+                // An unreadable transaction in the history may be the one.
                 let seen = wanted.read(&found)?;
                 if let Some(trace) = decided(Some(seen), &line.signature) {
                     return Some(Found::Decided(trace));

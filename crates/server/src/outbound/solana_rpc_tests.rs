@@ -1,4 +1,4 @@
-//! Tests of looking up payments on Solana, against a server that answers as told.
+//! Tests of payment lookups on Solana, against a server with scripted responses.
 
 use super::*;
 use crate::outbound::exchange::client;
@@ -22,22 +22,22 @@ fn paid() -> Payment {
     }
 }
 
-/// The name of the transaction that pays, and of another.
+/// The signature of the transaction that pays, or of another.
 fn name(digit: char) -> String {
     digit.to_string().repeat(88)
 }
 
-/// A cluster whose newest block is of `time`, with one other transaction of the payer in it.
+/// A cluster whose newest block has this `time`, with one other transaction of the payer in it.
 #[derive(Debug, Clone)]
 struct Cluster {
     genesis: &'static str,
     time: i64,
-    /// When ours ran, and the error if it failed.
+    /// When our transaction ran, and the error if it failed.
     ran: Option<(i64, Value)>,
     is_blockhash_valid: bool,
-    /// How often ours is not there yet when it is asked for by name.
+    /// How many queries for our transaction by signature return nothing at first.
     late: usize,
-    /// The history has 350 lines, and ours is this one.
+    /// The history has 350 entries, and ours is this one.
     line: Option<usize>,
 }
 
@@ -98,7 +98,7 @@ impl Cluster {
     }
 }
 
-/// A page of a history whose other lines are all of later than the payment.
+/// A page of a history whose other entries are all later than the payment.
 fn long_history(ours: usize, options: &Value) -> Value {
     let lines = (1..=350).map(|line| {
         let (signature, time) =

@@ -1,4 +1,4 @@
-//! A server for tests that answers as it is told, byte for byte.
+//! A server for tests that sends scripted responses, byte for byte.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -12,7 +12,7 @@ pub(super) struct Stranger {
     connections: Arc<AtomicUsize>,
 }
 
-/// An answer with this status and body.
+/// A response with this status and body.
 pub(super) fn answer(status: u16, body: &str) -> String {
     format!(
         "HTTP/1.1 {status} x\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
@@ -21,16 +21,16 @@ pub(super) fn answer(status: u16, body: &str) -> String {
 }
 
 impl Stranger {
-    /// In place of an answer: the connection stays open and nothing comes.
+    /// Instead of a response: the connection stays open and nothing is sent.
     pub(super) const SILENCE: &str = "(silence)";
 
-    /// Gives these answers, one for each request, and then ends. An empty one closes the connection.
+    /// Sends these responses, one for each request, and then ends. An empty one closes the connection.
     pub(super) fn new(answers: Vec<String>) -> Self {
         let mut answers = answers.into_iter();
         Self::answering(move |_| answers.next())
     }
 
-    /// Answers each request, head and body, as `reply` says; None ends it.
+    /// Responds to each request (head and body) with the result of `reply`; `None` ends the server.
     pub(super) fn answering(mut reply: impl FnMut(&str) -> Option<String> + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -49,7 +49,7 @@ impl Stranger {
                         break;
                     }
                     let sent_whole = stream.get_mut().write_all(sent.as_bytes()).is_ok();
-                    // Only what `answer` made is a whole one, with another possible after it.
+                    // Only the result of `answer` is a complete response, after which the connection can be reused.
                     if !sent_whole || !sent.contains("content-type: application/json") {
                         break;
                     }
@@ -68,7 +68,7 @@ impl Stranger {
     }
 }
 
-/// One request; None when there is none any more.
+/// One request; `None` at the end.
 fn read(stream: &mut BufReader<TcpStream>) -> Option<String> {
     let mut text = String::new();
     while !text.ends_with("\r\n\r\n") {

@@ -1,4 +1,4 @@
-//! How an appeal stands, for the publisher who comes back to ask. Whoever holds the address sees it.
+//! The status page of an appeal, for its publisher. Anyone with the link can see it.
 
 use super::notice::Glyph;
 use super::style::{Style, style};

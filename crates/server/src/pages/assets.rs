@@ -1,5 +1,5 @@
-//! Styles and scripts of the pages that may load them. The name carries a mark of the content: a changed file has
-//! another address.
+//! Stylesheets and scripts of the pages that load them as files. The name contains a hash of the content, so a changed file
+//! has another URL.
 
 use dropleaf_core::secret;
 use sha2::{Digest as _, Sha256};
@@ -42,13 +42,13 @@ impl Asset {
         Self { name: format!("{stem}.{mark}.{ending}"), kind, text }
     }
 
-    /// Where it is served.
+    /// The path at which it is served.
     pub fn path(&self) -> String {
         format!("/assets/{}", self.name)
     }
 }
 
-/// The asset of this name, if it is the current one.
+/// The asset of this name, if it is the current version.
 pub fn asset(name: &str) -> Option<&'static Asset> {
     all().into_iter().find(|asset| asset.name == name)
 }

@@ -1,5 +1,5 @@
-//! The pages that ask something of a viewer before they show the page: a password, an address, a code.
-//! Forms that work without script; what they ask is said once, and what went wrong beside the field it is about.
+//! The pages that ask a viewer for a password, an email address or a code before they show the page. The forms work without
+//! scripts; errors are shown next to their field.
 
 use super::notice::Glyph;
 use super::style::{Style, style};
@@ -9,12 +9,12 @@ use std::sync::LazyLock;
 
 static STYLE: LazyLock<Style> = style!("notice.css", "gate.css");
 
-/// What is asked.
+/// What the viewer is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step<'a> {
     Password,
     Address,
-    /// The code that was sent to this address, if it may pass.
+    /// The code that was sent to this address, if the address is allowed.
     Code {
         email: &'a str,
     },
@@ -23,14 +23,14 @@ pub enum Step<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct Gate<'a> {
     pub step: Step<'a>,
-    /// Where the form goes: a path on this host. None: to the page's own address, which alone keeps what is behind
-    /// its `#`, the key of an encrypted page.
+    /// The target of the form: a path on this host. `None` for the page's own URL, which keeps the fragment with the key of
+    /// an encrypted page.
     pub action: Option<&'a str>,
-    /// Where the viewer wanted to go.
+    /// The path that the viewer requested.
     pub to: &'a str,
-    /// What was wrong with the last try.
+    /// What was wrong with the last attempt.
     pub problem: Option<&'a str>,
-    /// Where this page can be reported.
+    /// The link to report this page.
     pub report: Option<&'a str>,
 }
 

@@ -1,5 +1,5 @@
-//! The texts for agents: how to get access, what makes a good page, where everything is. Every address and number comes
-//! from the settings. Programs read them as Markdown; browsers get the same text typeset.
+//! The guides for agents: how to get access, what makes a good page, where everything is. All URLs and numbers come from the
+//! settings. Programs get Markdown; browsers get the same text as HTML.
 
 use super::style::{Style, style};
 use super::{Rendered, Size};
@@ -15,7 +15,7 @@ use std::sync::LazyLock;
 
 static STYLE: LazyLock<Style> = style!("guide.css");
 
-/// What the texts say about this server.
+/// The values that the guides mention about this server.
 #[derive(Debug)]
 pub struct Facts {
     base_url: String,
@@ -36,11 +36,11 @@ pub struct Facts {
     grant_days: i64,
     client_documents: bool,
     plans: Vec<PlanFacts>,
-    /// None when nothing is sold.
+    /// `None` if nothing is sold.
     pay: Option<PayFacts>,
 }
 
-/// What can be paid for.
+/// What can be bought.
 #[derive(Debug)]
 struct PayFacts {
     publish: String,
@@ -50,7 +50,7 @@ struct PayFacts {
     agents_url: Option<String>,
 }
 
-/// A plan in words.
+/// A plan as text.
 #[derive(Debug)]
 struct PlanFacts {
     name: String,
@@ -139,7 +139,7 @@ struct Page<'a> {
     body: &'a str,
 }
 
-/// One of the texts for a browser. The Markdown is ours, and what it is filled with comes from the settings.
+/// One of the guides for a browser. The Markdown is ours, and its values come from the settings.
 pub fn guide(markdown: &str, path: &str, facts: &Facts) -> Rendered {
     let title = markdown.lines().next().unwrap_or_default().trim_start_matches("# ");
     let body = dropleaf_content::typeset(markdown);

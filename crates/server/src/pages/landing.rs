@@ -1,4 +1,4 @@
-//! The front page of the API host: what this is, and the commands that use it.
+//! The home page of the API host: what this is, and the commands to use it.
 
 use super::Rendered;
 use super::style::{Style, style};

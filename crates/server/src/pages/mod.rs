@@ -1,5 +1,6 @@
-//! The designed pages that dropleaf itself shows: notices, the front page, the API reference.
-//! Each is one HTML text with one inline style and no script; what is sent with it is decided in `http`.
+//! The HTML pages that dropleaf itself shows: notices, home page, API reference, dashboard, operator's pages. Those outside
+//! `dashboard` and `operator` are one HTML text with one inline stylesheet and, except the viewer of encrypted pages, no
+//! script. `http` decides the headers.
 
 mod appeal;
 mod assets;
@@ -36,21 +37,21 @@ pub use risky::{RiskyFile, risky};
 pub use viewer::{Viewer, viewer};
 pub use words::{owner_words, words};
 
-/// The mark, for `/favicon.svg`.
+/// The logo, for `/favicon.svg`.
 pub const FAVICON_SVG: &str = include_str!("../../assets/favicon.svg");
 
-/// A designed page and the exact CSP source of its one inline style, e.g. `'sha256-…'`.
+/// A page and the exact CSP source of its one inline stylesheet, e.g. `'sha256-…'`.
 #[derive(Debug, Clone)]
 pub struct Rendered {
     pub html: String,
     pub style_source: &'static str,
 }
 
-/// A page that loads its style and script from `/assets`.
+/// A page that loads its stylesheet and script from `/assets`.
 #[derive(Debug, Clone)]
 pub struct Html(pub String);
 
-/// An address that may stand in a link: anything else is left out of the page.
+/// Allows only URLs that are safe in a link; anything else is left out of the page.
 fn safe_link(address: &str) -> Option<&str> {
     let web = address.starts_with("https://") || address.starts_with("http://");
     let own = address.starts_with('/') && !address.starts_with("//");
@@ -64,10 +65,10 @@ mod tests {
     use base64::engine::general_purpose::STANDARD;
     use sha2::{Digest as _, Sha256};
 
-    /// Text that would break out of an element, an attribute or a style, were it not escaped.
+    /// Text that would break out of an element, an attribute or a stylesheet if it were not escaped.
     pub(super) const HOSTILE: &str = "\"'><script>alert(1)</script></style>&{{ x }}";
 
-    /// The page holds no markup of the hostile text, and one style element that its CSP source names.
+    /// Asserts that the page has no markup of the hostile text, and one style element that matches its CSP source.
     pub(super) fn assert_sound(page: &Rendered) {
         assert!(page.html.starts_with("<!doctype html>"));
         assert!(!page.html.contains("<script"), "{}", page.html);

@@ -1,9 +1,9 @@
-//! A moment as people read it, and as the dashboard's script does.
+//! Formats times, sizes, counts and durations for pages.
 
 use dropleaf_core::iso;
 use std::fmt;
 
-/// Written as a `time` element: UTC without script, the reader's own time with it.
+/// A time, shown in a `time` element: UTC without script, local time with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moment(pub i64);
 
@@ -21,7 +21,7 @@ impl fmt::Display for Moment {
     }
 }
 
-/// A size in bytes in the unit people would use.
+/// A size in bytes, shown in the appropriate unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size(pub i64);
 
@@ -45,7 +45,7 @@ impl fmt::Display for Size {
     }
 }
 
-/// A number with its thousands apart.
+/// A number with thousands separators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Count(pub i64);
 
@@ -65,7 +65,7 @@ impl fmt::Display for Count {
     }
 }
 
-/// How long something has been going on, in its two largest units.
+/// A duration, shown in its two largest units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span(pub u64);
 

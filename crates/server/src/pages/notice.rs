@@ -1,4 +1,4 @@
-//! One page for everything that stands between a viewer and a page: missing, gone, locked, broken.
+//! One page for everything that prevents a viewer from seeing a page: missing, gone, locked, broken.
 
 use super::prose::{Prose, Span};
 use super::style::{Style, style};
@@ -16,13 +16,13 @@ pub struct Notice<'a> {
     pub message: &'a str,
     /// A further sentence, such as the setting to change or the request id.
     pub hint: Option<&'a str>,
-    /// The base URL, only where it is safe to link.
+    /// The base URL, only where it is safe to link to it.
     pub home: Option<&'a str>,
-    /// Where this page can be reported.
+    /// The link to report this page.
     pub report: Option<&'a str>,
 }
 
-/// What is drawn inside the leaf.
+/// The symbol drawn inside the leaf.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Glyph {
     Missing,

@@ -1,4 +1,4 @@
-//! The page around the preview of one that ends with its first view: it says that this is a preview, and frames it.
+//! The page around an owner's preview of a burn-after-reading page: labels it as a preview and frames it.
 
 use super::style::{Style, style};
 use super::{Rendered, safe_link};
@@ -10,11 +10,11 @@ static STYLE: LazyLock<Style> = style!("preview.css");
 #[derive(Debug, Clone, Copy)]
 pub struct Preview<'a> {
     pub title: &'a str,
-    /// What is framed.
+    /// The URL in the frame.
     pub frame: &'a str,
-    /// Whether the frame is locked into a sandbox.
+    /// Whether the frame is sandboxed.
     pub is_sandboxed: bool,
-    /// The key is not known here; the frame asks for it.
+    /// The server does not know the key; the frame asks for it.
     pub is_encrypted: bool,
     /// The page in its owner's dashboard.
     pub dashboard: &'a str,

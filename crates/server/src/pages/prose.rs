@@ -1,5 +1,5 @@
-//! Plain text with `code` in backticks, cut into pieces that a template escapes one by one.
-//! Nothing else of Markdown is understood: descriptions come from outside and stay text.
+//! Splits plain text with `code` in backticks into parts that a template escapes one by one. Supports nothing else of
+//! Markdown: descriptions are untrusted input and stay text.
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Span<'a> {
@@ -7,7 +7,7 @@ pub(super) enum Span<'a> {
     Code(&'a str),
 }
 
-/// Paragraphs of spans; blank lines part the paragraphs.
+/// Paragraphs of spans, separated by blank lines.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Prose<'a> {
     pub(super) paragraphs: Vec<Vec<Span<'a>>>,
@@ -43,7 +43,7 @@ fn split_at_blank_line(text: &str) -> (&str, &str) {
     (text, "")
 }
 
-/// A run of backticks opens code that the next run of the same length closes; a run without its mate is text.
+/// A run of backticks opens code that the next run of the same length closes; an unmatched run is text.
 fn spans(mut text: &str) -> Vec<Span<'_>> {
     let mut spans = Vec::new();
     let mut from = 0;

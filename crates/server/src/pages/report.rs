@@ -1,4 +1,4 @@
-//! The form that reports a page to the operator, and the thanks for it. Shows nothing of the page itself.
+//! The form to report a page to the operator, and its confirmation. Shows nothing of the page itself.
 
 use super::style::{Style, style};
 use super::{Notice, Rendered, notice};
@@ -15,7 +15,7 @@ pub struct ReportForm<'a> {
     pub reason: &'a str,
     pub comment: &'a str,
     pub contact: &'a str,
-    /// What has to be put right before it can be sent.
+    /// What has to be corrected before it can be sent.
     pub problem: Option<&'a str>,
 }
 

@@ -1,4 +1,4 @@
-//! The page that stands before one which ends with its first view. It says nothing of what is behind it.
+//! The page before a burn-after-reading page. It reveals nothing of the content.
 
 use super::style::{Style, style};
 use super::{Rendered, safe_link};
@@ -9,11 +9,11 @@ static STYLE: LazyLock<Style> = style!("notice.css", "reveal.css");
 
 #[derive(Debug, Clone, Copy)]
 pub struct Reveal<'a> {
-    /// Where the button sends; nothing for the page's own address, which keeps the key behind its `#`.
+    /// The target of the button; `None` for the page's own URL, which keeps the key in its fragment.
     pub action: Option<&'a str>,
-    /// How long the viewer may look again.
+    /// How long the viewer may view the page again.
     pub window_seconds: i64,
-    /// Where this page can be reported.
+    /// The link to report this page.
     pub report: Option<&'a str>,
 }
 

@@ -1,4 +1,4 @@
-//! The page that stands before a file which can run on its reader's computer.
+//! The page before a file that can run on the viewer's computer.
 
 use super::style::{Style, style};
 use super::{Rendered, Size, safe_link};
@@ -11,7 +11,7 @@ static STYLE: LazyLock<Style> = style!("notice.css", "reveal.css");
 pub struct RiskyFile<'a> {
     pub name: &'a str,
     pub size_bytes: u64,
-    /// Where the page that offers it can be reported.
+    /// The link to report the page that offers it.
     pub report: &'a str,
 }
 
@@ -25,7 +25,7 @@ struct Page<'a> {
 }
 
 pub fn risky(file: &RiskyFile<'_>) -> Rendered {
-    // Characters that turn text around would make `exe.fdp` of a name that ends in `pdf.exe`.
+    // Bidirectional control characters would make a name that ends in `pdf.exe` look like `exe.fdp`.
     let hides = |c: &char| {
         c.is_control() || matches!(u32::from(*c), 0x200b..=0x200f | 0x202a..=0x202e | 0x2060..=0x206f)
     };

@@ -1,4 +1,4 @@
-//! The one inline style of a page, with the CSP source that allows exactly its text.
+//! The one inline stylesheet of a page, with the CSP source that allows exactly its text.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -16,7 +16,7 @@ impl Style {
     }
 }
 
-/// A page's style: the shared sheet, then its own ones.
+/// A page's stylesheet: the shared one, then its own.
 macro_rules! style {
     ($($file:literal),+) => {
         std::sync::LazyLock::new(|| {

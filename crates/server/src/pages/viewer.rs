@@ -1,5 +1,5 @@
-//! The page that opens an encrypted one: our script with the ciphertext beside it, in one answer. The key stays behind
-//! the `#` of the address; the server sends what it has and never learns more.
+//! The page that decrypts an encrypted page: our script with the ciphertext in one response. The key stays in the fragment of
+//! the URL, so the server never learns it.
 
 use super::style::{Style, style};
 use super::viewer_script::{SCRIPT, SCRIPT_SOURCE};
@@ -8,18 +8,18 @@ use dropleaf_content::MARKDOWN_STYLE;
 use std::sync::LazyLock;
 
 static STYLE: LazyLock<Style> = style!("notice.css", "viewer.css");
-/// Stands for the ciphertext, which is not rendered but streamed in its place.
+/// Placeholder for the ciphertext, which is not rendered but streamed in its place.
 const PLACE: &str = "@payload@";
 
 #[derive(Debug, Clone, Copy)]
 pub struct Viewer<'a> {
-    /// Where the page can be reported.
+    /// The link to report the page.
     pub report: &'a str,
-    /// Nobody answers for the page: the viewer says so.
+    /// The page has no account: the viewer says so.
     pub anonymous: bool,
 }
 
-/// The page around its payload, and the exact CSP source of its one script.
+/// The page before and after its payload, and the exact CSP source of its one script.
 #[derive(Debug, Clone)]
 pub struct Around {
     pub before: String,

@@ -1,5 +1,5 @@
 //! The one inline script of the viewer. Its Markdown renderer is written as modules, which tests import as they are; an
-//! inline script cannot import, so the modules are put one after another, without their `import` and `export` words.
+//! inline script cannot import, so the modules are concatenated without their `import` lines and `export` keywords.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -12,7 +12,7 @@ macro_rules! modules {
         [$(($name, include_str!(concat!("../../assets/markdown/", $name, ".js")))),+]
     };
 }
-/// In an order in which every module stands after those that it imports.
+/// Ordered so that every module comes after those that it imports.
 const MODULES: [(&str, &str); 20] = modules![
     "text",
     "line",

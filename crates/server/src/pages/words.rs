@@ -1,7 +1,7 @@
-//! What a viewer reads for each code: what happened, then what they can do about it.
-//! Says no more than the code itself: nothing of who made the page or what was on it.
+//! The text for each error code: what happened, then what the viewer can do about it. Says no more than the code itself:
+//! nothing about who made the page or what was on it.
 
-/// The same for somebody at the dashboard, where a viewer's words would be wrong.
+/// Other texts for people in the dashboard, where those for viewers would be wrong.
 pub fn owner_words(code: &str) -> Option<(&'static str, &'static str)> {
     Some(match code {
         "not_found" => (
@@ -48,7 +48,7 @@ pub fn owner_words(code: &str) -> Option<(&'static str, &'static str)> {
     })
 }
 
-/// The heading and the message for a viewer, or nothing when no viewer meets this code.
+/// The heading and the message for a viewer; `None` if viewers never get this code.
 pub fn words(code: &str) -> Option<(&'static str, &'static str)> {
     Some(match code {
         "not_found" => (

@@ -1,4 +1,4 @@
-//! Why a backup or a restore did not happen, in words for the operator.
+//! Errors of backup and restore, worded for the operator.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,10 +8,10 @@ use crate::db::DbError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {
-    /// Nothing was changed; the message says what stands in the way.
+    /// Nothing was changed; the message says what prevents it.
     #[error("{0}")]
     Refused(String),
-    /// The backup or the source is not whole.
+    /// The backup or the source is damaged or incomplete.
     #[error("{0}")]
     Damaged(String),
     #[error("{}: {source}", path.display())]

@@ -1,4 +1,4 @@
-//! The folder of a backup on disk: made beside its place, synced, then renamed into it.
+//! The folder of a backup on disk: created next to its final path as `DIR.partial`, synced, then renamed.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::{BackupError, DATABASE, MANIFEST, OBJECTS};
 
-/// `DIR.partial`, empty. `DIR` itself must be free.
+/// Creates an empty `DIR.partial`. `DIR` itself must be missing or empty.
 pub(super) fn begin(target: &Path) -> Result<PathBuf, BackupError> {
     let free = match fs::read_dir(target) {
         Ok(mut entries) => entries.next().is_none(),
@@ -27,17 +27,17 @@ pub(super) fn begin(target: &Path) -> Result<PathBuf, BackupError> {
     Ok(partial)
 }
 
-/// A folder that only its owner can open, with those above it that are missing.
+/// Creates a folder that only its owner can open, and its missing parents.
 pub(super) fn create_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
-/// A new file that only its owner can read: a backup holds page content and the hashes of secrets.
+/// Creates a file that only its owner can read: a backup holds page content and hashes of secrets.
 pub(super) fn create_file(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
-/// Removes what an interrupted backup left, and nothing else.
+/// Removes the leftovers of an interrupted backup, and refuses if anything else is there.
 fn clear(partial: &Path) -> Result<(), BackupError> {
     let entries = match fs::read_dir(partial) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -57,7 +57,7 @@ fn clear(partial: &Path) -> Result<(), BackupError> {
     fs::remove_dir_all(partial).map_err(BackupError::file(partial))
 }
 
-/// Makes the folder durable under its own name.
+/// Syncs the folder and renames it to its final path.
 pub(super) fn finish(partial: &Path, target: &Path) -> Result<(), BackupError> {
     let parent = match target.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -75,7 +75,7 @@ pub(super) fn finish(partial: &Path, target: &Path) -> Result<(), BackupError> {
     done().map_err(BackupError::file(target))
 }
 
-/// For files and folders alike.
+/// Syncs a file or a folder.
 pub(super) fn sync(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
@@ -90,7 +90,7 @@ pub(super) fn measure(path: &Path) -> Result<(u64, String), BackupError> {
     hashed().map_err(BackupError::file(path))
 }
 
-/// Where an object of this key lies in a backup. Keys come from rows, so they are not trusted to stay inside.
+/// The path of an object in a backup. Keys come from rows, so they are not trusted to stay inside the folder.
 pub(super) fn object_path(folder: &Path, key: &str) -> Result<PathBuf, BackupError> {
     let plain = |part: &str| !part.is_empty() && part != "." && part != ".." && !part.contains('\\');
     match key.split_once('/') {

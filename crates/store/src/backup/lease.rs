@@ -1,4 +1,4 @@
-//! Holds the lease that keeps the sweep away for as long as some work takes.
+//! Holds the lease that blocks the sweep while a backup or restore runs.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -9,13 +9,13 @@ use crate::leases;
 
 const HELD_SECONDS: i64 = 90;
 const RENEWED_EVERY: Duration = Duration::from_secs(20);
-/// A sweep holds the lease for moments only.
+/// Pause between attempts; a sweep holds the lease only briefly.
 const WAIT_FOR_SWEEP: Duration = Duration::from_millis(500);
 const WAITS: u32 = 20;
 
 static TURNS: AtomicU64 = AtomicU64::new(0);
 
-/// Runs `work` under the lease. Losing the lease half-way ends the work, because objects may be gone by then.
+/// Runs `work` under the lease. If the lease is lost, the work is aborted, because objects may have been deleted by then.
 pub(super) async fn hold<T>(
     db: &Db,
     now: i64,
@@ -49,7 +49,7 @@ pub(super) async fn hold<T>(
         done = work => done,
         error = renewal => Err(error),
     };
-    // Not released, it runs out by itself.
+    // If the release fails, the lease expires by itself.
     let _ = db.exec(leases::release(LEASE, &holder)).await;
     done
 }

@@ -1,4 +1,4 @@
-//! The page that says what a backup holds. A folder without one is not a backup.
+//! Reads and writes `manifest.json`, the list of what a backup holds. A folder without one is not a backup.
 
 use std::io::Write;
 use std::path::Path;

@@ -1,7 +1,7 @@
-//! Copies of everything, taken while the service runs, and their way back; also the way from one database to the other.
+//! Backs up a running service and restores backups; also migrates between SQLite and PostgreSQL.
 //!
-//! A backup is a folder: `dropleaf.db` (an SQLite file whatever the source was), `blobs/` (every object its rows name)
-//! and `manifest.json`, written last. No policy here: how often, and what is kept, is the operator's.
+//! A backup is a folder: `dropleaf.db` (an SQLite file, whichever database was the source), `blobs/` (every object that its
+//! rows refer to) and `manifest.json`, written last. Schedules and retention are left to the operator.
 
 mod error;
 mod files;
@@ -20,14 +20,14 @@ use std::collections::BTreeMap;
 
 use crate::db::migrate::MIGRATIONS;
 
-/// The lease that a backup or a restore holds, and that keeps the sweep away meanwhile.
+/// The lease that a backup or a restore holds; the sweep does not run meanwhile.
 pub(crate) const LEASE: &str = "backup";
 
 const DATABASE: &str = "dropleaf.db";
 const OBJECTS: &str = "blobs";
 const MANIFEST: &str = "manifest.json";
 
-/// How far a backup or a restore has come.
+/// The progress of a backup or a restore.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
     Verifying { done: u64, total: u64 },
@@ -44,10 +44,10 @@ pub struct Report {
     pub object_bytes: u64,
 }
 
-/// Told how far the work has come.
+/// Called with the progress of the work.
 pub type OnProgress<'a> = &'a (dyn Fn(Progress) + Send + Sync);
 
-/// Every table of a schema version, parents before children, as the migrations make them.
+/// Every table of a schema version in the order the migrations create them, so parents come before children.
 fn tables(schema: i64) -> Vec<&'static str> {
     let known = MIGRATIONS.iter().take(usize::try_from(schema).unwrap_or(0));
     let made = known.flat_map(|step| step.sql.lines()).filter_map(|line| line.strip_prefix("CREATE TABLE "));

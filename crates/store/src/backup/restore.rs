@@ -1,5 +1,5 @@
-//! Brings a backup back, into either database and any store of bodies: everything is checked before anything changes,
-//! objects come before the rows that name them, and the rows change in one step.
+//! Restores a backup into either database and any object store. Verifies everything before it changes anything, writes
+//! objects before the rows that refer to them, and replaces the rows in one step.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,8 +15,8 @@ use crate::db::sqlite::blocking;
 use crate::db::{Db, DbError, Engine, migrate};
 
 const TOGETHER: usize = 8;
-/// What does not come back. Sessions and tokens may have been ended since the backup, for good reasons, and nothing in it
-/// says so: people sign in again, and programs ask them again.
+/// Rows that are not restored. Sessions and tokens may have been revoked since the backup was taken, which it cannot know:
+/// people sign in again, and programs ask for access again.
 const FORGOTTEN: [&str; 10] = [
     "DELETE FROM sign_ins",
     "DELETE FROM sessions",
@@ -26,15 +26,15 @@ const FORGOTTEN: [&str; 10] = [
     "DELETE FROM oauth_requests",
     "DELETE FROM oauth_codes",
     "DELETE FROM oauth_tokens",
-    // Keys that programs made for themselves go with what they were allowed.
+    // API keys that OAuth clients created for themselves go with their grants.
     "DELETE FROM api_keys WHERE grant_id IS NOT NULL",
     "DELETE FROM oauth_grants",
 ];
 
-/// What is changed in restored rows before any server sees them.
+/// SQL that corrects restored rows before any server reads them.
 fn corrections(now: i64) -> String {
-    // The backup may be older than the settlement: only the chain or the facilitator knows. Counted as asked for before,
-    // so that a facilitator's refusal is not taken for proof that the money stayed.
+    // The payment may have been settled since the backup; only the chain or the facilitator knows. `attempts` is raised so
+    // that a facilitator's refusal is not taken as proof that no money moved.
     let payments = format!(
         "UPDATE payments SET state = 'unknown', reason = 'restored from a backup', attempts = attempts + 1, \
          held_until = {now}, updated_at = {now} WHERE state IN ('verified', 'settling')"
@@ -43,11 +43,11 @@ fn corrections(now: i64) -> String {
     forgotten.chain([payments]).collect::<Vec<_>>().join(";\n")
 }
 
-/// Tables that an empty database may have rows in.
+/// Tables that may have rows in a database that counts as empty.
 pub(super) const KEPT: [&str; 2] = ["schema_migrations", "leases"];
 
-/// Restores `dir`. The target must be empty, unless `replace` says that what it holds may go. Works while a server has
-/// the database open.
+/// Restores the backup in `dir`. The target must be empty unless `replace` is set. Works while a server has the database
+/// open.
 pub async fn restore(
     db: &Db,
     blobs: &Blobs,
@@ -161,7 +161,7 @@ async fn bring_back(
             let from = blocking(move || rows_sqlite::open_readonly(&file)).await?;
             let put = move |connection: &mut Connection| {
                 rows_sqlite::copy_pages(&from, connection)?;
-                // A backup of an older program gets the newer tables now.
+                // A backup of an older version has fewer tables; this adds the newer ones.
                 migrate::sqlite(connection, migrate::latest(), now)?;
                 connection.execute_batch(&format!("BEGIN IMMEDIATE; {}; COMMIT", corrections(now)))?;
                 Ok(())

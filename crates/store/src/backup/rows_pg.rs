@@ -1,4 +1,4 @@
-//! Rows between PostgreSQL and the SQLite file of a backup, streamed through bounded memory, each way in one transaction.
+//! Copies rows between PostgreSQL and the SQLite file of a backup, in bounded memory, each direction in one transaction.
 
 use std::path::{Path, PathBuf};
 
@@ -11,17 +11,17 @@ use tokio_postgres::types::Type;
 use super::{BackupError, rows_sqlite, tables};
 use crate::db::{DbError, PgDb, Val, migrate, own_pg};
 
-/// Rows travel in groups of about this many bytes.
+/// Rows are passed on in groups of about this many bytes.
 const GROUP: usize = 1 << 20;
 const GROUPS: usize = 4;
 
-/// What travels between the two sides: a table begins, then some of its rows.
+/// A message between the reading and the writing side: the start of a table, or some of its rows.
 enum Parcel {
     Table(&'static str, Vec<String>),
     Rows(Vec<Vec<Val>>),
 }
 
-/// Gathers rows until they are worth a parcel.
+/// Collects rows until they reach the size of a group.
 #[derive(Default)]
 struct Group {
     rows: Vec<Vec<Val>>,
@@ -68,7 +68,7 @@ pub(super) async fn is_empty(db: &PgDb) -> Result<bool, DbError> {
     Ok(true)
 }
 
-/// Every table, as of one moment, into a new SQLite file.
+/// Copies every table, from one snapshot, into a new SQLite file.
 pub(super) async fn save(db: &PgDb, path: PathBuf) -> Result<(), BackupError> {
     let mut client = db.client().await?;
     let snapshot = client.build_transaction().isolation_level(IsolationLevel::RepeatableRead).read_only(true);
@@ -95,7 +95,7 @@ pub(super) async fn save(db: &PgDb, path: PathBuf) -> Result<(), BackupError> {
     };
     let all_sent = sending.await;
     drop(send);
-    // The side that broke first knows why.
+    // If writing failed, its error is the cause of a failed send, so it is reported first.
     writing.await??;
     all_sent
 }
@@ -115,7 +115,7 @@ fn write_file(path: &Path, schema: i64, mut inbox: Receiver<Parcel>) -> Result<(
     rows_sqlite::settle(&connection)
 }
 
-/// Puts the rows of a backup in place of everything that is there and runs `corrections` on them, in one transaction.
+/// Replaces all rows with those of the backup and runs `corrections` on them, in one transaction.
 pub(super) async fn load(
     db: &PgDb,
     file: PathBuf,

@@ -1,4 +1,4 @@
-//! Rows in SQLite files: copied page by page, or read and written table by table on behalf of the other database.
+//! Copies SQLite files page by page, and reads and writes their tables for copies from and to PostgreSQL.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,11 +12,11 @@ use crate::blobs::Encoding;
 use crate::db::sqlite::own_row;
 use crate::db::{DbError, Val, migrate};
 
-/// How long a busy database is asked again before the copy gives up.
+/// How often a copy is retried while the database is busy.
 const TRIES: u32 = 600;
 const BETWEEN: Duration = Duration::from_millis(100);
 
-/// A row of `blobs` that names an object.
+/// A row of `blobs` whose body is an object.
 #[derive(Debug, Clone)]
 pub(super) struct ObjectRow {
     pub(super) hash: [u8; 32],
@@ -26,7 +26,7 @@ pub(super) struct ObjectRow {
     pub(super) key: String,
 }
 
-/// Everything in one step: a consistent state, whatever other processes write meanwhile.
+/// Copies the whole database in one step, so the copy is consistent whatever other processes write meanwhile.
 pub(super) fn copy_pages(from: &Connection, to: &mut Connection) -> Result<(), DbError> {
     let copy = Backup::new(from, to)?;
     for _ in 0..TRIES {
@@ -39,9 +39,9 @@ pub(super) fn copy_pages(from: &Connection, to: &mut Connection) -> Result<(), D
     Err(DbError::unavailable("the database stayed busy"))
 }
 
-/// A new file for a backup. Durability comes at the end, with one sync.
+/// Creates the database file of a backup. It is synced once at the end.
 pub(super) fn create(path: &Path) -> Result<Connection, DbError> {
-    // SQLite gives its journal the mode of the file, so that one is made first.
+    // SQLite gives the journal the mode of the database file, so the file is created first.
     files::create_file(path).map_err(|error| DbError::unavailable(format!("{}: {error}", path.display())))?;
     let connection = Connection::open(path)?;
     connection.execute_batch("PRAGMA synchronous=OFF; PRAGMA journal_mode=DELETE;")?;
@@ -52,7 +52,7 @@ pub(super) fn open_readonly(path: &Path) -> Result<Connection, DbError> {
     Ok(Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)?)
 }
 
-/// The copy stands alone: no log beside it, and no leases of processes that will not be there.
+/// Makes the copy self-contained: no write-ahead log next to it, and no leases of processes that no longer exist.
 pub(super) fn settle(connection: &Connection) -> Result<(), DbError> {
     connection.execute_batch("PRAGMA journal_mode=DELETE; DELETE FROM leases;")?;
     Ok(())
@@ -121,7 +121,7 @@ pub(super) fn insert(
     Ok(())
 }
 
-/// Hands over the rows of a table one by one.
+/// Calls `each` with every row of a table.
 pub(super) fn read(
     connection: &Connection,
     table: &str,

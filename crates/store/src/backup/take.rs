@@ -1,4 +1,4 @@
-//! Takes a backup: the rows as of one moment, then every object they name, each checked on its way.
+//! Takes a backup: a snapshot of the rows, then every object they refer to, each verified while it is copied.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,7 +16,7 @@ use crate::db::{Db, Engine};
 /// Objects copied at the same time.
 const TOGETHER: usize = 8;
 
-/// Writes a backup of a running or stopped service into `dir`, which must be free. Safe from another process.
+/// Writes a backup of a running or stopped service into `dir`, which must be missing or empty. Safe from another process.
 pub async fn backup(
     db: &Db,
     blobs: &Blobs,

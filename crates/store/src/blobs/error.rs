@@ -1,4 +1,4 @@
-//! The ways a body cannot be had or kept.
+//! Errors of body storage.
 
 use std::error::Error;
 use std::io;
@@ -10,7 +10,7 @@ use crate::db::{DbError, Source};
 pub enum BlobError {
     #[error("no such body")]
     Missing,
-    /// What is stored is not what was uploaded.
+    /// The stored bytes are not the uploaded ones.
     #[error("a stored body does not match its hash")]
     Corrupt,
     #[error("the disk is full")]
@@ -51,7 +51,7 @@ impl From<object_store::Error> for BlobError {
         match &error {
             Failure::NotFound { .. } => BlobError::Missing,
             _ if in_chain(&error, no_space) => BlobError::Full,
-            // Anything an S3 server says after all retries may pass; refusals and bad paths will not.
+            // An error of an S3 server after all retries may be temporary; refusals and bad paths are not.
             Failure::Generic { store: "S3", .. } => BlobError::Unavailable(Arc::new(error)),
             _ => BlobError::Internal(Arc::new(error)),
         }

@@ -1,4 +1,4 @@
-//! Where large bodies live: reads a blobs URL (`file:PATH` or `s3://bucket[/prefix]?endpoint=…`) into an object store.
+//! Opens the object store for large bodies from a blobs URL (`file:PATH` or `s3://bucket[/prefix]?endpoint=…`).
 
 use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use percent_encoding::percent_decode_str;
 
 use super::BlobError;
 
-/// Keys for an S3 server, when they are not in the URL.
+/// Credentials for an S3 server, if they are not in the URL.
 #[derive(Clone)]
 pub struct Credentials {
     pub access_key_id: String,
@@ -27,7 +27,7 @@ impl std::fmt::Debug for Credentials {
     }
 }
 
-/// The store, and its folder when it is one.
+/// The object store, and its folder if it is a local one.
 pub(super) type Place = (Arc<dyn ObjectStore>, Option<PathBuf>);
 
 pub(super) fn open(url: &str, credentials: Option<&Credentials>) -> Result<Place, BlobError> {
@@ -41,7 +41,7 @@ pub(super) fn open(url: &str, credentials: Option<&Credentials>) -> Result<Place
 }
 
 fn folder(path: PathBuf) -> Result<Place, BlobError> {
-    // Objects get ordinary modes; the closed folder around them keeps other users of the machine out.
+    // Objects get ordinary modes; the private folder around them keeps out other users of the machine.
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&path)?;
     let store = LocalFileSystem::new_with_prefix(&path)?.with_fsync(true);
     Ok((Arc::new(store), Some(path)))
@@ -50,7 +50,7 @@ fn folder(path: PathBuf) -> Result<Place, BlobError> {
 fn bucket(rest: &str, credentials: Option<&Credentials>) -> Result<Arc<dyn ObjectStore>, BlobError> {
     let (place, options) = rest.split_once('?').unwrap_or((rest, ""));
     let (name, prefix) = place.split_once('/').unwrap_or((place, ""));
-    // Requests of viewers wait for these; the defaults of the library are made for batch work.
+    // Viewers wait for these requests; the library's defaults are meant for batch work.
     let retry =
         RetryConfig { max_retries: 3, retry_timeout: Duration::from_secs(20), ..RetryConfig::default() };
     let client = ClientOptions::new()

@@ -1,8 +1,8 @@
-//! Bodies, addressed by the BLAKE3 of their bytes as uploaded: small ones in the database, large ones as objects in a
-//! folder or an S3 bucket.
+//! Stores bodies, addressed by the BLAKE3 hash of the bytes as uploaded: small ones in the database, large ones as objects in
+//! a folder or an S3 bucket.
 //!
-//! The body is durable before the row that names it. Each upload has an object key of its own, so that a sweep can
-//! never remove what a later upload of the same bytes has just put there.
+//! A body is durable before the row that refers to it. Each upload gets its own object key, so a sweep can never remove an
+//! object that a later upload of the same bytes has just written.
 
 mod error;
 mod location;
@@ -28,7 +28,7 @@ pub use orphans::sweep_orphans;
 pub use sweep::{Collected, Cut, collect_garbage, collect_rows, erase};
 pub(crate) use upload::put;
 
-/// The label of the guard that fails when a body was swept between `stage` and the batch.
+/// Label of the guard that fails if a body was swept between `stage` and the batch.
 pub const GONE: &str = "blob_gone";
 
 /// How a body is stored.
@@ -55,7 +55,7 @@ impl Encoding {
     }
 }
 
-/// A body to keep. `hash` and `size_bytes` are of the bytes as uploaded, `body` is the form to store.
+/// A body to store. `hash` and `size_bytes` describe the bytes as uploaded, `body` holds the stored form.
 #[derive(Debug)]
 pub struct NewBlob {
     pub hash: [u8; 32],
@@ -79,7 +79,7 @@ impl NewBody {
     }
 }
 
-/// Where bodies are kept. Clones share it.
+/// The storage for bodies. Clones share it.
 #[derive(Clone)]
 pub struct Blobs {
     store: Arc<dyn ObjectStore>,
@@ -89,7 +89,7 @@ pub struct Blobs {
 
 impl std::fmt::Debug for Blobs {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Not the store itself: it holds the keys to the bucket.
+        // Omits the store itself: it holds the bucket's credentials.
         f.debug_struct("Blobs").field("inline_limit", &self.inline_limit).finish_non_exhaustive()
     }
 }
@@ -97,7 +97,7 @@ impl std::fmt::Debug for Blobs {
 const INSERT: &str = "INSERT INTO blobs (hash, encoding, size_bytes, stored_bytes, refs, touched_at, object_key, body) \
      VALUES ($1, $2, $3, $4, 1, $5, $6, $7) ON CONFLICT (hash) DO UPDATE SET refs = blobs.refs + 1";
 const HOLD: &str = "UPDATE blobs SET refs = refs + 1 WHERE hash = $1";
-/// Keeps the sweep away from a body that is about to be held.
+/// Protects a body that is about to be referenced from the sweep.
 const TOUCH: &str = "UPDATE blobs SET touched_at = CASE WHEN touched_at > $1 THEN touched_at ELSE $1 END \
      WHERE hash = $2";
 
@@ -117,8 +117,8 @@ impl Blobs {
         Ok(Blobs { store, folder, inline_limit: inline_limit as u64 })
     }
 
-    /// Makes a body durable as far as that is possible outside a transaction, and gives back the statement that records
-    /// it as held by one more bundle. `nonce` is random and new for each call.
+    /// Makes a body durable as far as possible outside a transaction, and returns the statement that adds a reference of one
+    /// more bundle to it. `nonce` must be random and new for each call.
     pub async fn stage(&self, db: &Db, blob: NewBlob, nonce: &str, now: i64) -> Result<Stmt, BlobError> {
         let stored_bytes = blob.body.stored_bytes();
         let (body, object_key) = if stored_bytes <= self.inline_limit {
@@ -144,7 +144,7 @@ impl Blobs {
         Ok(Stmt::new(INSERT, args))
     }
 
-    /// Removes an object; one that is gone already is no error.
+    /// Deletes an object; a missing one is not an error.
     pub async fn delete(&self, object_key: &str) -> Result<(), BlobError> {
         match self.store.delete(&Path::from(object_key)).await {
             Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),

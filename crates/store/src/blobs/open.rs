@@ -1,4 +1,4 @@
-//! Reads bodies back: whole and verified for the cache, or as a stream for those too large for memory.
+//! Reads bodies: whole and verified for the cache, or as a stream if they are too large for memory.
 
 use std::io::{Read, Write};
 use std::ops::Range;
@@ -13,7 +13,7 @@ use object_store::{GetOptions, GetRange, ObjectStore, ObjectStoreExt};
 use super::{BlobError, BlobRow, Blobs, Encoding, Stored};
 use crate::db::Db;
 
-/// Below this, hashing and unpacking take less time than handing the work to another thread.
+/// Up to this size, hashing and decompressing take less time than handing the work to another thread.
 const SMALL: u64 = 64 << 10;
 
 pub type BlobStream = BoxStream<'static, Result<Bytes, BlobError>>;
@@ -24,7 +24,7 @@ impl Blobs {
         let row = Self::find_row(db, hash).await?.ok_or(BlobError::Missing)?;
         let (row, stored) = match self.stored(&row).await {
             Err(BlobError::Missing) => {
-                // Swept and uploaded again since the row was read: the new row has a new key.
+                // The body was swept and uploaded again since the row was read: the new row has a new key.
                 let row = Self::find_row(db, hash).await?.ok_or(BlobError::Missing)?;
                 let stored = self.stored(&row).await?;
                 (row, stored)
@@ -47,7 +47,7 @@ impl Blobs {
         }
     }
 
-    /// An object of a known row, whatever the database says by now.
+    /// Opens the object of a row that was read earlier, without reading the database again.
     pub(crate) fn open_object(
         &self,
         hash: [u8; 32],
@@ -74,12 +74,12 @@ impl Blobs {
     }
 }
 
-/// Unpacks a stored form and checks it.
+/// Decompresses a stored form and verifies it.
 fn restore(encoding: Encoding, size_bytes: u64, stored: Bytes, hash: &[u8; 32]) -> Result<Bytes, BlobError> {
     let bytes = match encoding {
         Encoding::Identity => stored,
         Encoding::Zstd => {
-            // The size comes from our own row, so that a damaged object cannot ask for more memory.
+            // The size comes from our own row, so a damaged object cannot make us allocate more.
             let limit = usize::try_from(size_bytes).map_err(|_| BlobError::Corrupt)?;
             zstd::bulk::decompress(&stored, limit).map_err(|_| BlobError::Corrupt)?.into()
         }
@@ -88,7 +88,7 @@ fn restore(encoding: Encoding, size_bytes: u64, stored: Bytes, hash: &[u8; 32]) 
     if whole { Ok(bytes) } else { Err(BlobError::Corrupt) }
 }
 
-/// A body found, not read yet.
+/// A body that was found but not read yet.
 #[derive(Clone)]
 pub struct OpenBlob {
     pub encoding: Encoding,
@@ -110,13 +110,14 @@ impl std::fmt::Debug for OpenBlob {
 }
 
 impl OpenBlob {
-    /// All stored bytes. A body that does not match its hash ends in `Corrupt` instead of ending well.
+    /// All stored bytes. If the body does not match its hash, the stream ends with `Corrupt`.
     pub async fn stream(&self) -> Result<BlobStream, BlobError> {
         let bytes = self.bytes_of(None).await?;
         Ok(verified(bytes, Check::new(self.encoding)?, self.stored_bytes, self.hash))
     }
 
-    /// A part of the stored bytes; of the body itself when it is stored as it is. Not checked against the hash.
+    /// A range of the stored bytes, which are those of the body itself if it is stored uncompressed. Not verified against the
+    /// hash.
     pub async fn range(&self, range: Range<u64>) -> Result<BlobStream, BlobError> {
         if range.start >= range.end || range.end > self.stored_bytes {
             return Err(BlobError::internal("a range outside the body"));
@@ -146,7 +147,7 @@ fn clamp(n: u64) -> usize {
     usize::try_from(n).unwrap_or(usize::MAX)
 }
 
-/// Whether a stored form unpacks to the bytes of this hash.
+/// Whether a stored form decompresses to bytes with this hash.
 pub(crate) fn matches(stored: impl Read, encoding: Encoding, hash: &[u8; 32]) -> Result<bool, BlobError> {
     match hash_of(stored, encoding) {
         Ok(found) => Ok(found == *hash),
@@ -166,7 +167,7 @@ fn hash_of(mut stored: impl Read, encoding: Encoding) -> Result<blake3::Hash, Bl
     }
 }
 
-/// Hashes what passes by, unpacked.
+/// Hashes the decompressed bytes of a stream.
 enum Check {
     Plain(Box<blake3::Hasher>),
     Zstd(Box<zstd::stream::write::Decoder<'static, blake3::Hasher>>),
@@ -211,7 +212,7 @@ fn verified(bytes: BlobStream, check: Check, stored_bytes: u64, hash: [u8; 32]) 
             Some(chunk) => {
                 let seen = seen + chunk.len() as u64;
                 check.take(&chunk)?;
-                // The last chunk is held to the hash before it leaves, so that nobody gets a whole wrong body.
+                // The hash is verified before the last chunk is sent, so no client receives a complete but wrong body.
                 let rest = if seen < stored_bytes {
                     Some(check)
                 } else if seen == stored_bytes && check.hash()? == hash {

@@ -1,4 +1,5 @@
-//! Objects that no row names: left by a crash between body and row, or by two uploads of the same bytes at once.
+//! Deletes objects that no row refers to: leftovers of a crash between body and row, or of two concurrent uploads of the same
+//! bytes.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -17,13 +18,13 @@ use crate::leases;
 const SWEEPER: &str = "sweep";
 const LEASE_SECONDS: i64 = 120;
 
-/// Removes objects that no row names.
+/// Deletes objects that no row refers to, and half-written files.
 pub async fn sweep_orphans(db: &Db, blobs: &Blobs, cut: Cut) -> Result<Collected, BlobError> {
     let Cut { now, older_than, limit } = cut;
     let mut collected = Collected::default();
     let candidates = find_orphans(db, blobs, older_than, limit).await?;
     if !candidates.is_empty() {
-        // A restore brings back objects under their old keys, so it must not run between look and removal.
+        // A restore brings back objects under their old keys, so it must not run between the check and the deletion.
         match db.exec(leases::take(LEASE, SWEEPER, now + LEASE_SECONDS, now)).await {
             Err(DbError::Guard(_)) => return Ok(Collected { held: true, ..collected }),
             taken => taken.map(|_| ())?,
@@ -43,7 +44,7 @@ async fn find_orphans(db: &Db, blobs: &Blobs, older_than: i64, limit: i64) -> Re
         "SELECT object_key FROM blobs WHERE hash >= $1 AND hash <= $2 AND object_key IS NOT NULL";
     let limit = usize::try_from(limit).unwrap_or(0);
     let mut orphans = Vec::new();
-    // One of 256 shares at a time, so that neither side of the comparison is ever held whole.
+    // One of 256 key prefixes at a time, so that neither list is ever in memory as a whole.
     for first in 0..=u8::MAX {
         let mut low = [0; 32];
         let mut high = [u8::MAX; 32];
@@ -73,7 +74,7 @@ fn key(row: &Row<'_>) -> Result<String, DbError> {
     Ok(row.text(0)?.to_owned())
 }
 
-/// The hash in an object's key. Anything else in the store is not ours to touch.
+/// The hash in an object's key. Other objects in the store are not ours and are left alone.
 fn hash_of(path: &Path) -> Option<[u8; 32]> {
     let (hex, _nonce) = path.filename()?.split_once('.')?;
     Some(*blake3::Hash::from_hex(hex).ok()?.as_bytes())
@@ -103,7 +104,7 @@ async fn remove_orphans(
     Ok(removed)
 }
 
-/// Half-written files of a process that died. The object store hides them (`…#1`), so the folder itself is walked.
+/// Deletes half-written files of a process that died. The object store does not list them (`…#1`), so this reads the folder.
 async fn remove_torn_files(folder: PathBuf, older_than: i64) -> Result<u64, BlobError> {
     let cut = UNIX_EPOCH + Duration::from_secs(u64::try_from(older_than).unwrap_or(0));
     let walk = move || -> std::io::Result<u64> {
@@ -115,7 +116,7 @@ async fn remove_torn_files(folder: PathBuf, older_than: i64) -> Result<u64, Blob
             }
             for file in std::fs::read_dir(share.path())? {
                 let file = file?;
-                // One that is finished this moment has another name by now: no error.
+                // A file that was just finished has been renamed: not an error.
                 let Ok(modified) = file.metadata().and_then(|metadata| metadata.modified()) else { continue };
                 if file.file_name().to_string_lossy().contains('#') && modified < cut {
                     std::fs::remove_file(file.path())?;

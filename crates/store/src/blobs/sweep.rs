@@ -1,7 +1,7 @@
-//! Removes what nothing points at any more: bundles, bodies, and objects without a row.
+//! Deletes unreferenced bundles and bodies, and objects without a row.
 //!
-//! Every removal checks again, in the statement that removes, that the thing is still unused and was not touched since
-//! `Cut::older_than`. Nothing is removed while a backup or a restore holds its lease. Run one sweep at a time.
+//! Every deletion checks again, in the statement that deletes, that the thing is still unused and was not touched since
+//! `Cut::older_than`. Nothing is deleted while a backup or a restore holds its lease. Run one sweep at a time.
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 
@@ -9,12 +9,12 @@ use super::{BlobError, Blobs, sweep_orphans};
 use crate::backup::LEASE;
 use crate::db::{Db, DbError, Stmt};
 
-/// Removals in flight at once: they share commits.
+/// Concurrent deletions; they share commits.
 const TOGETHER: usize = 16;
 const IN_USE: &str = "in_use";
 
 const UNUSED_BUNDLES: &str = "SELECT id FROM bundles WHERE refs = 0 AND touched_at < $1 LIMIT $2";
-/// Changes nothing, but makes whoever wants to show the bundle again wait for the outcome.
+/// Changes nothing, but makes a batch that wants to reference the bundle again wait for the outcome.
 const LOCK_BUNDLE: &str =
     "UPDATE bundles SET touched_at = touched_at WHERE id = $1 AND refs = 0 AND touched_at < $2";
 const LET_GO: &str = "UPDATE blobs SET refs = refs - 1 WHERE hash IN \
@@ -22,11 +22,11 @@ const LET_GO: &str = "UPDATE blobs SET refs = refs - 1 WHERE hash IN \
 const UNUSED_BLOBS: &str = "SELECT hash FROM blobs WHERE refs = 0 AND touched_at < $1 LIMIT $2";
 const DELETE_BLOB: &str =
     "DELETE FROM blobs WHERE hash = $1 AND refs = 0 AND touched_at < $2 RETURNING object_key";
-/// Holds the row that a backup must take before it looks at anything, and fails while one has it.
+/// Locks the row that a backup must take before it reads anything, and fails while a backup holds the lease.
 const NO_BACKUP: &str = "INSERT INTO leases (name, holder, until) VALUES ($1, '', 0) \
      ON CONFLICT (name) DO UPDATE SET until = leases.until WHERE leases.until <= $2";
 
-/// What a sweep may remove: at most `limit` things of each kind, last touched before `older_than`.
+/// What a sweep may delete: at most `limit` things of each kind, last touched before `older_than`.
 #[derive(Debug, Clone, Copy)]
 pub struct Cut {
     pub now: i64,
@@ -34,18 +34,18 @@ pub struct Cut {
     pub limit: i64,
 }
 
-/// What a sweep removed.
+/// What a sweep deleted.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Collected {
     pub bundles: u64,
     pub blobs: u64,
-    /// Objects that no row named.
+    /// Objects that no row referred to.
     pub orphans: u64,
     /// A backup or a restore is running; the rest waits for the next sweep.
     pub held: bool,
 }
 
-/// Rows first, then objects without a row.
+/// Deletes unused rows, then objects without a row.
 pub async fn collect_garbage(db: &Db, blobs: &Blobs, cut: Cut) -> Result<Collected, BlobError> {
     let mut collected = collect_rows(db, blobs, cut).await?;
     if !collected.held {
@@ -56,7 +56,7 @@ pub async fn collect_garbage(db: &Db, blobs: &Blobs, cut: Cut) -> Result<Collect
     Ok(collected)
 }
 
-/// Bundles that no version uses, then bodies that no bundle uses, each with its object.
+/// Deletes bundles that no version uses, then bodies that no bundle uses, each with its object.
 pub async fn collect_rows(db: &Db, blobs: &Blobs, cut: Cut) -> Result<Collected, BlobError> {
     let Cut { now, older_than, limit } = cut;
     let mut collected = Collected::default();
@@ -81,8 +81,8 @@ pub async fn collect_rows(db: &Db, blobs: &Blobs, cut: Cut) -> Result<Collected,
     Ok(collected)
 }
 
-/// Removes these bundles now, with every body that only they used; what is still used stays. For content that its
-/// owner wants erased. `false` when a backup or a restore holds it back: the sweep does it later.
+/// Deletes these bundles now, with every body that only they used; what is still used stays. For content that must be erased
+/// at once. `false` if a backup or a restore prevents it: the sweep deletes it later.
 pub async fn erase(db: &Db, blobs: &Blobs, bundles: &[String], now: i64) -> Result<bool, BlobError> {
     for id in bundles {
         let files = "SELECT blob_hash FROM bundle_files WHERE bundle_id = $1";
@@ -146,7 +146,7 @@ async fn remove_blob(
     let outcomes = db.batch(vec![no_backup(now), delete]).await.map_err(Removal::Db)?;
     let Some(row) = outcomes.last().and_then(|outcome| outcome.rows.first()) else { return Ok(false) };
     let key = row.as_row().opt_text(0).map_err(Removal::Db)?.map(str::to_owned);
-    // Its key was its own: a new upload of the same bytes has another.
+    // The object key belongs to this row alone: a new upload of the same bytes has another.
     if let Some(key) = key {
         blobs.delete(&key).await.map_err(Removal::Object)?;
     }

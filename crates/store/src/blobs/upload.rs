@@ -1,4 +1,4 @@
-//! Puts a stored form into the object store, durably, with bounded memory.
+//! Writes a stored form to the object store, durably and in bounded memory.
 
 use std::io::{Read, Seek, SeekFrom};
 
@@ -8,10 +8,10 @@ use object_store::{MultipartUpload, ObjectStore, ObjectStoreExt, PutPayload};
 
 use super::{BlobError, NewBody};
 
-/// Above this a body travels in parts. S3 wants at least 5 MiB in each but the last.
+/// Larger bodies are uploaded in parts. S3 requires at least 5 MiB in each part but the last.
 const PART: u64 = 8 << 20;
 
-/// What is left of a stored form, handed out piece by piece.
+/// The rest of a stored form, read part by part.
 enum Parts {
     Memory(Bytes),
     File { file: Option<std::fs::File>, left: u64 },
@@ -36,7 +36,7 @@ impl Parts {
         }
     }
 
-    /// The next piece; `None` at the end.
+    /// The next part; `None` at the end.
     async fn next(&mut self) -> Result<Option<Bytes>, BlobError> {
         let wanted = self.left().min(PART);
         if wanted == 0 {
@@ -63,7 +63,7 @@ pub(crate) async fn put(store: &dyn ObjectStore, key: &str, body: NewBody) -> Re
     Ok(())
 }
 
-/// The whole stored form in memory; for bodies that go into the database.
+/// Reads the whole stored form into memory, for bodies that go into the database.
 pub(super) async fn into_memory(body: NewBody) -> Result<Bytes, BlobError> {
     match body {
         NewBody::Memory(bytes) => Ok(bytes),
@@ -79,7 +79,7 @@ async fn in_parts(store: &dyn ObjectStore, key: &Path, parts: Parts) -> Result<(
     let mut upload = store.put_multipart(key).await?;
     let done = send_parts(upload.as_mut(), parts).await;
     if done.is_err() {
-        // What cannot be cleared now is not listed and costs only space.
+        // Parts that cannot be deleted now are not listed and only cost space.
         let _ = upload.abort().await;
     }
     done
@@ -106,7 +106,7 @@ async fn read(file: &mut Option<std::fs::File>, wanted: u64) -> Result<Bytes, Bl
     .await
 }
 
-/// Lends the file to the blocking pool for one operation.
+/// Moves the file to the blocking pool for one operation.
 async fn on_file<T: Send + 'static>(
     slot: &mut Option<std::fs::File>,
     work: impl FnOnce(&mut std::fs::File) -> std::io::Result<T> + Send + 'static,

@@ -1,22 +1,22 @@
-//! The six ways a database call fails, as far as a caller can act on them.
+//! The six kinds of database errors that a caller can tell apart.
 
 use std::error::Error;
 use std::sync::Arc;
 
-/// Where a failure came from. Shared, because one failed commit answers many callers.
+/// The cause of a failure. Shared, because one failed commit fails many callers.
 pub type Source = Arc<dyn Error + Send + Sync>;
 
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum DbError {
-    /// A guarded statement touched another number of rows than it had to; nothing of its batch happened.
+    /// A guarded statement affected another number of rows than required; nothing of its batch was committed.
     #[error("guard failed: {0}")]
     Guard(&'static str),
-    /// A text holds a NUL. PostgreSQL keeps no such text, so none is kept and none is found, whichever database it is.
+    /// A text contains NUL. PostgreSQL cannot store such a text, so none is stored or looked up in either database.
     #[error("a text with a NUL was bound")]
     Nul,
     #[error("the disk of the database is full")]
     Full,
-    /// Too many writes wait already: this one was not queued, so nothing of it happens.
+    /// The queue of writes is full: this one was not queued, so nothing of it happens.
     #[error("too many writes wait for the database")]
     Busy,
     /// Connection lost, database busy or closed: the same call may succeed later.
@@ -26,7 +26,7 @@ pub enum DbError {
     Internal(#[source] Source),
 }
 
-/// A failure that has no error of a driver behind it.
+/// An error without an underlying driver error.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct Message(pub(crate) String);
@@ -47,7 +47,7 @@ impl From<rusqlite::Error> for DbError {
         if let rusqlite::Error::SqliteFailure(inner, _) = &error {
             match inner.code {
                 ErrorCode::DiskFull => return DbError::Full,
-                // The wal-index could not grow: the only cause besides a broken disk is a full one.
+                // The wal-index could not grow: apart from a broken disk, only a full one causes this.
                 ErrorCode::SystemIoFailure if inner.extended_code == rusqlite::ffi::SQLITE_IOERR_SHMSIZE => {
                     return DbError::Full;
                 }
@@ -65,7 +65,7 @@ impl From<tokio_postgres::Error> for DbError {
     fn from(error: tokio_postgres::Error) -> Self {
         use tokio_postgres::error::SqlState;
         let Some(state) = error.code() else {
-            // No SQLSTATE: the server never answered, or the answer did not fit the asked type.
+            // No SQLSTATE: the server never answered, or a value did not match the requested type.
             let io = matches!(error.source(), Some(source) if source.is::<std::io::Error>());
             return if error.is_closed() || io || error.to_string().starts_with("error connecting") {
                 DbError::Unavailable(Arc::new(error))
@@ -88,7 +88,7 @@ impl From<deadpool_postgres::PoolError> for DbError {
     fn from(error: deadpool_postgres::PoolError) -> Self {
         match error {
             deadpool_postgres::PoolError::Backend(inner) => match DbError::from(inner) {
-                // A refused login is for the operator to mend; until then the database is not there.
+                // The operator has to fix a refused login; until then the database is unavailable.
                 DbError::Internal(source) => DbError::Unavailable(source),
                 other => other,
             },
@@ -97,14 +97,14 @@ impl From<deadpool_postgres::PoolError> for DbError {
     }
 }
 
-/// The server ended the connection, or was on its way down or up.
+/// The server closed the connection, or is shutting down or starting up.
 pub(crate) fn lost(error: &tokio_postgres::Error) -> bool {
     use tokio_postgres::error::SqlState;
     let code = error.code().map_or("", SqlState::code);
     code.starts_with("08") || code.starts_with("57P")
 }
 
-/// Serialization failure or deadlock: the transaction was undone and may be run again.
+/// Serialization failure or deadlock: the transaction was rolled back and can be retried.
 pub(crate) fn retryable(error: &tokio_postgres::Error) -> bool {
     use tokio_postgres::error::SqlState;
     error.code().is_some_and(|state| {

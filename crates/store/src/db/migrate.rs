@@ -1,5 +1,5 @@
-//! Brings a database to the schema this program knows. The same texts run on both databases, each exactly once; what only
-//! one of them understands comes after, in a text of its own.
+//! Migrates a database to the schema of this version. Both databases run the same SQL, each migration exactly once, followed
+//! by a separate text for what only one of them understands.
 
 use rusqlite::{Connection, TransactionBehavior};
 
@@ -9,7 +9,7 @@ use super::DbError;
 #[derive(Debug)]
 pub(crate) struct Migration {
     name: &'static str,
-    /// For both databases; makes every table.
+    /// Runs on both databases; creates every table.
     pub(crate) sql: &'static str,
     sqlite: &'static str,
     postgres: &'static str,
@@ -77,7 +77,7 @@ impl Pending {
     }
 }
 
-/// The migrations between the version found and the version wanted.
+/// The migrations after version `found`, up to `wanted`.
 pub(super) fn pending(found: i64, wanted: i64) -> Result<Vec<Pending>, DbError> {
     if found > latest() {
         return Err(DbError::internal(format!(

@@ -1,7 +1,7 @@
 //! One database interface over SQLite and PostgreSQL: `get`, `list`, `exec`, `batch`.
 //!
-//! Everything above speaks one SQL text (`TEXT`, `BIGINT`, `BYTEA`; `$1…` in order of first appearance). A
-//! transaction is a list of guarded statements, never a closure. Knows no table besides its own migrations.
+//! The layers above use one SQL text for both (`TEXT`, `BIGINT`, `BYTEA`; `$1…` in order of first appearance). A transaction
+//! is a list of guarded statements, never a closure. This module knows no table besides its own migrations.
 
 mod error;
 pub(crate) mod migrate;
@@ -43,7 +43,7 @@ pub(crate) enum Engine {
 }
 
 impl Db {
-    /// Opens `sqlite:PATH` or `postgres://…`. Makes the SQLite file when it is missing, and no tables.
+    /// Opens `sqlite:PATH` or `postgres://…`. Creates a missing SQLite file, but no tables.
     pub async fn open(url: &str) -> Result<Db, DbError> {
         if let Some(path) = url.strip_prefix("sqlite:") {
             let path = path.strip_prefix("//").unwrap_or(path);
@@ -55,7 +55,7 @@ impl Db {
         Err(DbError::internal("a database URL starts with sqlite: or postgres://"))
     }
 
-    /// Brings the schema up to date; safe to call from several processes at once.
+    /// Migrates the schema to the latest version; safe to call from several processes at once.
     pub async fn migrate(&self, now: i64) -> Result<(), DbError> {
         match &self.0 {
             Engine::Sqlite(db) => {
@@ -79,7 +79,7 @@ impl Db {
         }
     }
 
-    /// All rows. For reads that may take long.
+    /// All rows. For reads that may take longer.
     pub async fn list<T: Send + 'static>(
         &self,
         sql: &'static str,
@@ -104,7 +104,7 @@ impl Db {
         self.batch_notify(stmts, Vec::new()).await
     }
 
-    /// A batch that also tells the other nodes what changed, when it commits. On SQLite there are no other nodes.
+    /// A batch that also notifies the other nodes of what changed, when it commits. On SQLite there are no other nodes.
     pub async fn batch_notify(
         &self,
         stmts: Vec<Stmt>,
@@ -117,14 +117,14 @@ impl Db {
         }
     }
 
-    /// Whether the database answers.
+    /// Checks that the database answers.
     pub async fn ping(&self) -> Result<(), DbError> {
         self.get("SELECT 1", &[], |row| row.int(0)).await.map(|_| ())
     }
 
-    /// Sees to it that rows deleted before are in no file of the database any more. SQLite overwrites them in the main
-    /// file (`secure_delete`), but its log keeps what was written until it is emptied. PostgreSQL reuses the room by
-    /// itself, when its vacuum comes by. False when it has to be asked again later.
+    /// Removes deleted rows from all files of the database. SQLite overwrites them in the main file (`secure_delete`), but
+    /// its write-ahead log keeps old contents until it is truncated. PostgreSQL reclaims the space with its own vacuum.
+    /// `false` if it has to be called again later.
     pub async fn forget(&self) -> Result<bool, DbError> {
         match &self.0 {
             Engine::Sqlite(db) => db.empty_log().await,
@@ -132,8 +132,8 @@ impl Db {
         }
     }
 
-    /// A number that changes when another process has written; what was handed in here before is written when it
-    /// answers. `None` on PostgreSQL, where others tell of their changes themselves ([`Db::listen`]).
+    /// A number that changes when another process has written. Batches submitted before this call are committed when it
+    /// returns. `None` on PostgreSQL, where other nodes announce their changes ([`Db::listen`]).
     pub async fn others_version(&self) -> Result<Option<i64>, DbError> {
         match &self.0 {
             Engine::Sqlite(db) => db.others_version().await.map(Some),
@@ -141,12 +141,12 @@ impl Db {
         }
     }
 
-    /// Whether other servers may use it at the same time.
+    /// Whether other servers may use this database at the same time.
     pub const fn is_shared(&self) -> bool {
         matches!(self.0, Engine::Pg(_))
     }
 
-    /// Finishes every write handed in so far and lets go of the database.
+    /// Finishes all submitted writes and closes the database.
     pub async fn close(&self) {
         match &self.0 {
             Engine::Sqlite(db) => db.close().await,
@@ -154,8 +154,8 @@ impl Db {
         }
     }
 
-    /// Hears what other nodes changed; `None` on SQLite. The caller runs the future; it reconnects for ever and says
-    /// `*` (anything may have changed) whenever it starts to hear.
+    /// Receives the changes of other nodes; `None` on SQLite. The caller runs the future. It reconnects forever, and passes
+    /// `*` (anything may have changed) whenever it starts to listen.
     pub fn listen<F>(&self, on_change: F) -> Option<impl Future<Output = ()> + Send + use<F>>
     where
         F: Fn(&str) + Send + Sync + 'static,

@@ -1,4 +1,4 @@
-//! PostgreSQL: the pool, its settings, reads and migrations. Writes belong to `pg_batch`.
+//! PostgreSQL: connection pool, settings, reads and migrations. Writes are in `pg_batch`.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use super::{DbError, Row, Val, migrate, pg_tls};
 
 const PATIENCE: Duration = Duration::from_secs(5);
 const CONNECTIONS: usize = 16;
-/// Any number, the same in every process of this program.
+/// An arbitrary number, the same in every process of this program.
 const MIGRATION_LOCK: &str = "SELECT pg_advisory_xact_lock(7241950283)";
 
 pub(crate) struct PgDb {
@@ -23,7 +23,7 @@ pub(crate) struct PgDb {
 
 impl std::fmt::Debug for PgDb {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Not the configuration: it holds the password.
+        // Omits the configuration: it holds the password.
         f.write_str("PgDb")
     }
 }
@@ -48,7 +48,7 @@ impl PgDb {
             .build()
             .map_err(|error| DbError::internal(format!("no connection pool: {error}")))?;
         let db = PgDb { pool, config, tls };
-        // A wrong address or password is told at the start, not at the first request.
+        // Reports a wrong address or password at start, not at the first request.
         drop(db.client().await?);
         Ok(db)
     }
@@ -57,7 +57,7 @@ impl PgDb {
         Ok(self.pool.get().await?)
     }
 
-    /// When one connection was cut, the others most likely were too: the next caller gets a new one.
+    /// Drops the idle connections: when one connection was cut, the others most likely were too.
     pub(super) fn forget_idle(&self) {
         self.pool.retain(|_, _| false);
     }
@@ -90,7 +90,7 @@ impl PgDb {
         let client = self.client().await?;
         match read_with(&client, sql, args, map, limit).await {
             Err(Failure::Driver(error)) if client.is_closed() || lost(&error) || stale(&error) => {
-                // The server went away and came back, or the schema moved: a read can simply be asked again.
+                // The server restarted or the schema changed: a read can simply be repeated.
                 drop(Object::take(client));
                 self.forget_idle();
                 let client = self.client().await?;
@@ -107,7 +107,7 @@ impl PgDb {
         Ok(transaction.commit().await?)
     }
 
-    /// Runs what is missing up to a version, one process at a time.
+    /// Runs the missing migrations up to a version, one process at a time.
     pub(crate) async fn apply_migrations(
         transaction: &tokio_postgres::Transaction<'_>,
         wanted: i64,
@@ -130,7 +130,7 @@ impl PgDb {
     }
 }
 
-/// A prepared statement that the server no longer takes as it was prepared.
+/// Whether the server no longer accepts a prepared statement, because the schema changed.
 pub(super) fn stale(error: &tokio_postgres::Error) -> bool {
     error.code() == Some(&SqlState::FEATURE_NOT_SUPPORTED)
 }

@@ -1,7 +1,7 @@
-//! Writes on PostgreSQL: the statements of a batch leave together, in one transaction.
+//! Writes to PostgreSQL: sends the statements of a batch together, in one transaction.
 //!
-//! Without a guard a single statement needs no transaction. Deadlocks and serialization failures run the whole
-//! batch again. A caller that goes away leaves no open transaction in the pool.
+//! A single statement without a guard needs no transaction. After a deadlock or a serialization failure the whole batch is
+//! retried. A caller that goes away leaves no open transaction in the pool.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -18,21 +18,21 @@ use super::pg::{PgDb, stale};
 use super::pg_types::own;
 use super::{DbError, Expect, Outcome, OwnedRow, Stmt, Val};
 
-/// A deadlock ends one of its two batches, so many that cross need many tries; each waits longer than the last.
+/// A deadlock aborts one of its two batches, so many conflicting ones need many attempts; each waits longer than the last.
 const ATTEMPTS: u32 = 12;
 
-/// Spreads batches that failed together, so that they do not meet again.
+/// Varies the delay of batches that failed together, so that they do not conflict again.
 static SPREAD: AtomicU32 = AtomicU32::new(0);
 const NOTIFY: &str = "SELECT pg_notify('dropleaf_changed', $1)";
 
-/// Why a batch did not happen, with what is needed to decide whether to run it again.
+/// Why a batch failed, with what is needed to decide whether to retry it.
 enum Failure {
     Driver { error: tokio_postgres::Error, undone: bool },
     Final(DbError),
 }
 
 impl Failure {
-    /// Inside a transaction that is about to be rolled back, nothing has happened whatever the error says.
+    /// Inside a transaction that is about to be rolled back, nothing has happened, whatever the error says.
     fn undone(self) -> Self {
         match self {
             Failure::Driver { error, .. } => Failure::Driver { error, undone: true },
@@ -43,7 +43,7 @@ impl Failure {
 
 impl From<tokio_postgres::Error> for Failure {
     fn from(error: tokio_postgres::Error) -> Self {
-        // An answer of the server says that it did not do it; silence, or its shutting down, says nothing.
+        // An error response means that the server did not commit; no response, or a shutdown, means that we do not know.
         let undone = error.code().is_some() && !lost(&error);
         Failure::Driver { error, undone }
     }
@@ -94,7 +94,7 @@ impl PgDb {
     }
 }
 
-/// A connection that may be inside a transaction. Dropped half-way, it is closed instead of going back to the pool.
+/// A connection that may be inside a transaction. If dropped half-way, it is closed instead of returned to the pool.
 struct Lease(Option<Object>);
 
 impl Lease {
@@ -130,7 +130,7 @@ async fn run(client: &Object, stmts: &[&Stmt]) -> Result<Vec<Outcome>, Failure> 
         .map(|(statement, stmt)| Flight::Flying(Box::pin(run_one(client, statement, stmt))))
         .collect();
     let started = poll_fn(|cx| {
-        // The first poll of each sends its message, so the order of polling is the order of execution.
+        // The first poll of each future sends its message, so they are executed in the order of polling.
         let ready = begin.as_mut().poll(cx);
         for flight in &mut flights {
             flight.advance(cx);
@@ -153,7 +153,7 @@ async fn run(client: &Object, stmts: &[&Stmt]) -> Result<Vec<Outcome>, Failure> 
 
 type Landed = Result<Outcome, Failure>;
 
-/// A statement on its way. Boxed without its type, so that the compiler can see that a batch may move between threads.
+/// A statement in flight. Type-erased, so that the compiler can see that a batch may move between threads.
 enum Flight<'a> {
     Flying(Pin<Box<dyn Future<Output = Landed> + Send + 'a>>),
     Landed(Option<Landed>),
@@ -187,7 +187,7 @@ async fn land(mut flights: Vec<Flight<'_>>) -> Vec<Landed> {
     landed.collect()
 }
 
-/// The first statement that failed or broke its guard speaks for the batch; those behind it only echo.
+/// The first statement that failed or broke its guard decides the error; failures of later ones only follow from it.
 fn judge(landed: Vec<Landed>, stmts: &[&Stmt]) -> Result<Vec<Outcome>, Failure> {
     let mut outcomes = Vec::with_capacity(landed.len());
     for (landed, stmt) in landed.into_iter().zip(stmts) {

@@ -1,4 +1,4 @@
-//! Hears on PostgreSQL what other nodes changed, through a connection of its own.
+//! Listens for changes of other nodes on PostgreSQL, over a separate connection.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::pg::PgDb;
 const CHANNEL: &str = "LISTEN dropleaf_changed";
 const FIRST_WAIT: Duration = Duration::from_millis(100);
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
-/// A dead connection says nothing by itself: it is asked this often.
+/// How often the connection is checked, because a dead one gives no sign by itself.
 const HEARTBEAT: Duration = Duration::from_secs(10);
 
 impl PgDb {
@@ -38,7 +38,7 @@ impl PgDb {
         }
     }
 
-    /// One connection's life. `heard` is set once the server listens.
+    /// Runs one connection until it fails. `heard` is set once the server listens.
     async fn hear<F: Fn(&str)>(&self, on_change: &F, heard: &mut bool) -> Result<(), DbError> {
         let (client, mut connection) = self.config.connect(self.tls.clone()).await?;
         let messages = async {
@@ -51,7 +51,7 @@ impl PgDb {
         };
         let alive = async {
             client.batch_execute(CHANNEL).await?;
-            // What changed before this moment was not heard.
+            // Notifications from before this moment were missed.
             on_change("*");
             *heard = true;
             loop {

@@ -1,5 +1,5 @@
-//! TLS to PostgreSQL. `sslmode=require` checks the certificate against the system's roots; the default, `prefer`,
-//! encrypts when the server can and asks for no proof of who it is, as in libpq.
+//! TLS for PostgreSQL. `sslmode=require` verifies the certificate against the system's roots; the default, `prefer`, encrypts
+//! if the server supports it and does not verify its identity, as in libpq.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ pub(super) fn connector(mode: SslMode) -> Result<MakeRustlsConnect, DbError> {
     Ok(MakeRustlsConnect::new(config))
 }
 
-/// Takes any certificate, but still demands that the server holds its key.
+/// Accepts any certificate, but still requires proof that the server holds its key.
 #[derive(Debug)]
 struct AnyServer(Arc<CryptoProvider>);
 

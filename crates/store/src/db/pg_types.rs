@@ -1,4 +1,4 @@
-//! The glue between `Val` and the wire types of PostgreSQL.
+//! Converts between `Val` and the wire types of PostgreSQL.
 
 use std::error::Error;
 
@@ -38,7 +38,7 @@ fn mismatch(given: &str, ty: &Type) -> Failure {
     format!("{given} bound where the statement takes {ty}").into()
 }
 
-/// Any whole number or truth value: `SELECT 1` is an INT4 and `EXISTS` a BOOL there, both integers in SQLite.
+/// Any integer or boolean: in PostgreSQL `SELECT 1` is an INT4 and `EXISTS` a BOOL, in SQLite both are integers.
 pub(super) struct PgInt(pub(super) i64);
 
 impl<'a> FromSql<'a> for PgInt {
@@ -60,7 +60,7 @@ pub(super) fn pg_text(row: &tokio_postgres::Row, i: usize) -> Result<Option<&str
     Ok(row.try_get::<_, Option<&str>>(i)?)
 }
 
-/// Takes a row out of the driver's buffer.
+/// Copies a row out of the driver's buffer.
 pub(crate) fn own(row: &tokio_postgres::Row) -> Result<Vec<Val>, DbError> {
     let mut fields = Vec::with_capacity(row.len());
     for (i, column) in row.columns().iter().enumerate() {

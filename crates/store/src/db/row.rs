@@ -1,6 +1,6 @@
-//! One row, whichever database it comes from, read by column number.
+//! One row of either database, read by column number.
 //!
-//! Borrowed where the driver allows it, so that a point read copies only what the caller keeps.
+//! It borrows where the driver allows it, so a point read copies only what the caller keeps.
 
 use rusqlite::types::ValueRef;
 
@@ -19,7 +19,7 @@ enum Inner<'a> {
 
 impl std::fmt::Debug for Inner<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Never the fields: rows hold hashes and tokens.
+        // Never prints the fields: rows hold hashes and tokens.
         f.write_str(match self {
             Inner::Sqlite(_) => "sqlite row",
             Inner::Pg(_) => "postgres row",
@@ -28,7 +28,7 @@ impl std::fmt::Debug for Inner<'_> {
     }
 }
 
-/// A field as it lies in the driver's buffer.
+/// A field in the driver's buffer.
 enum Field<'a> {
     Null,
     Int(i64),

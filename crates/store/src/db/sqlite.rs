@@ -1,7 +1,7 @@
-//! The embedded database: connections, their settings, and reads.
+//! SQLite: connections, their settings, and reads.
 //!
-//! Point reads run on the calling thread with a connection of its own (a few microseconds, no hand-over); longer
-//! reads go to the blocking pool. Writes belong to `sqlite_writer`.
+//! Point reads run on the calling thread, which has its own connection (a few microseconds, no handover); longer reads run on
+//! the blocking pool. Writes are in `sqlite_writer`.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -21,7 +21,7 @@ pub(crate) use super::sqlite_types::own_row;
 use super::sqlite_writer::Writer;
 use super::{DbError, Row, Stmt, Val};
 
-/// Longer reads at the same time; each has a connection and a page cache of its own.
+/// Concurrent longer reads; each has its own connection and page cache.
 const LIST_READERS: usize = 4;
 const STATEMENTS_CACHED: usize = 512;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -50,7 +50,7 @@ struct Shared {
 }
 
 impl SqliteDb {
-    /// Opens the file, making it and its folder when they are missing.
+    /// Opens the file; creates it and its folder if they are missing.
     pub(crate) async fn open(path: &str) -> Result<Self, DbError> {
         let path = PathBuf::from(path);
         let at = path.clone();
@@ -77,7 +77,7 @@ impl SqliteDb {
         &self.shared.path
     }
 
-    /// At most one row, read here and now on the calling thread.
+    /// At most one row, read on the calling thread.
     pub(crate) fn get<T>(
         &self,
         sql: &'static str,
@@ -108,7 +108,7 @@ impl SqliteDb {
         let turn = Arc::clone(&self.shared.turns).acquire_owned().await;
         let shared = Arc::clone(&self.shared);
         blocking(move || {
-            // Kept to the end of the read, which outlives a caller that goes away.
+            // Held until the read ends, which may be after the caller has gone.
             let _turn = turn;
             let connection = match shared.take_idle() {
                 Some(connection) => connection,
@@ -125,8 +125,8 @@ impl SqliteDb {
         self.shared.writer.batch(stmts).await
     }
 
-    /// Moves the log into the database and empties it. False when a reader was in the way: those who write must not
-    /// wait long for one that takes its time, such as a backup.
+    /// Checkpoints the write-ahead log and truncates it. `false` if a reader prevented it: writers must not wait long for a
+    /// slow reader such as a backup.
     pub(crate) async fn empty_log(&self) -> Result<bool, DbError> {
         let work = |connection: &mut Connection| {
             connection.busy_timeout(READER_TIMEOUT)?;
@@ -138,7 +138,7 @@ impl SqliteDb {
         self.shared.writer.alone(work).await
     }
 
-    /// Changes when another connection than the writer's has committed: none of this process does.
+    /// Changes when a connection other than the writer's has committed; in this process only the writer commits.
     pub(crate) async fn others_version(&self) -> Result<i64, DbError> {
         let work = |connection: &mut Connection| {
             let mut statement = connection.prepare_cached("PRAGMA data_version")?;
@@ -147,7 +147,7 @@ impl SqliteDb {
         self.shared.writer.alone(work).await
     }
 
-    /// Waits for the writer to finish what it was given, moves the log into the database and lets go of the file.
+    /// Waits until the writer has finished its work, checkpoints the log and closes the file.
     pub(crate) async fn close(&self) {
         self.shared.writer.close().await;
         self.shared.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
@@ -193,7 +193,7 @@ fn query<T>(
     Ok(found)
 }
 
-/// SQLite gives the log and its index the mode of the main file, so that one is made first.
+/// SQLite gives the log and its index the mode of the main file, so the main file is created first.
 fn create_private(path: &Path) -> Result<(), DbError> {
     let failed = |error: std::io::Error| {
         if error.kind() == std::io::ErrorKind::StorageFull {
@@ -203,12 +203,12 @@ fn create_private(path: &Path) -> Result<(), DbError> {
     };
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder).map_err(failed)?;
-        // A new folder is lost in a power cut unless the one above it is synced. SQLite sees to the files.
+        // A new folder is lost in a power cut unless its parent is synced. SQLite syncs the files.
         if let Some(above) = folder.canonicalize().map_err(failed)?.parent() {
             File::open(above).and_then(|above| above.sync_all()).map_err(failed)?;
         }
     }
-    // A file that is there is not opened: closing it would end the locks that this process has on it (POSIX).
+    // An existing file is not opened: closing it would release the locks that this process holds on it (POSIX).
     match OpenOptions::new().append(true).create_new(true).mode(0o600).open(path) {
         Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(failed(error)),
         _ => Ok(()),
@@ -220,15 +220,15 @@ fn connection(path: &Path) -> Result<Connection, DbError> {
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
-    // Plans are made once. Otherwise SQLite plans a kept statement anew for every value that is bound to it, which
-    // costs more than most statements here do.
+    // Plans each statement once. Otherwise SQLite replans a cached statement for every bound value, which costs more than
+    // most statements here.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection
         .execute_batch("PRAGMA foreign_keys=ON; PRAGMA mmap_size=1073741824; PRAGMA temp_store=MEMORY;")?;
     Ok(connection)
 }
 
-/// Caches are per connection and count against the idle process, hence their modest sizes.
+/// Caches are per connection and count towards the memory of an idle process, so they are small.
 fn reader_connection(path: &Path, cache: &str) -> Result<Connection, DbError> {
     let connection = connection(path)?;
     connection.execute_batch(cache)?;
@@ -244,9 +244,9 @@ fn writer_connection(path: &Path) -> Result<Connection, DbError> {
     Ok(connection)
 }
 
-/// Switches a new database to its write-ahead log. When several processes do so at once, SQLite answers "busy" at once to
-/// one that waits with a lock of its own, so this tries again. Where another connection only holds a lock, SQLite itself
-/// waits for the busy timeout, and there is no second try.
+/// Switches a new database to WAL mode. When several processes do so at once, SQLite returns "busy" immediately to one that
+/// waits while holding a lock, so this retries. If another connection merely holds a lock, SQLite itself waits for the busy
+/// timeout, and there is no second attempt.
 fn use_log(connection: &Connection) -> Result<(), DbError> {
     let started = Instant::now();
     loop {
@@ -262,7 +262,7 @@ fn use_log(connection: &Connection) -> Result<(), DbError> {
     }
 }
 
-/// Only moves the log, so it needs no pages in memory.
+/// Only checkpoints the log, so it needs no page cache.
 fn log_connection(path: &Path) -> Result<Connection, DbError> {
     let connection = connection(path)?;
     connection.execute_batch("PRAGMA synchronous=FULL; PRAGMA cache_size=0;")?;

@@ -1,4 +1,4 @@
-//! A group of batches as one transaction of SQLite.
+//! Commits a group of batches as one SQLite transaction.
 
 use std::time::Instant;
 
@@ -23,7 +23,7 @@ impl Batch {
     }
 }
 
-/// Commits the group, then answers everybody in it. Says what it took, if it came that far.
+/// Commits the group, then replies to every caller in it. Returns how long it took, if everything succeeded.
 pub(super) fn commit(connection: &mut Connection, group: Vec<Batch>) -> Option<Took> {
     match try_commit(connection, &group) {
         Ok((answers, took)) => {
@@ -41,10 +41,10 @@ pub(super) fn commit(connection: &mut Connection, group: Vec<Batch>) -> Option<T
     }
 }
 
-/// One transaction for the group. An error means that nothing of it happened.
+/// Runs the group as one transaction. An error means that nothing of it was committed.
 ///
-/// Nearly every batch succeeds, so the group is tried without savepoints first: each of them copies every page it
-/// touches. Only when a batch fails is the group undone and done again with a savepoint around each.
+/// Nearly every batch succeeds, so the group is tried without savepoints first: each savepoint copies every page it touches.
+/// Only if a batch fails is the group rolled back and run again with a savepoint around each batch.
 fn try_commit(connection: &Connection, group: &[Batch]) -> Result<(Vec<Answer>, Option<Took>), DbError> {
     let begun = Instant::now();
     control(connection, "BEGIN IMMEDIATE")?;
@@ -52,7 +52,7 @@ fn try_commit(connection: &Connection, group: &[Batch]) -> Result<(Vec<Answer>, 
     for batch in group {
         match run_batch(connection, &batch.stmts) {
             Ok(outcomes) => answers.push(Ok(outcomes)),
-            // A full disk and some I/O errors have undone the transaction already.
+            // A full disk and some I/O errors have already rolled back the transaction.
             Err(error) if connection.is_autocommit() => return Err(error),
             Err(error) => {
                 control(connection, "ROLLBACK")?;
@@ -68,7 +68,7 @@ fn try_commit(connection: &Connection, group: &[Batch]) -> Result<(Vec<Answer>, 
     Ok((answers, Some(Took { work: done - begun, sync: done.elapsed() })))
 }
 
-/// One transaction, one savepoint per batch: those that fail are undone alone.
+/// One transaction with a savepoint per batch: failed batches are rolled back alone.
 fn commit_apart(connection: &Connection, group: &[Batch]) -> Result<Vec<Answer>, DbError> {
     control(connection, "BEGIN IMMEDIATE")?;
     let mut answers = Vec::with_capacity(group.len());

@@ -1,6 +1,6 @@
-//! Moving SQLite's log into the database. It takes syncs of its own, so a thread beside the writer does it while commits
-//! go on. Under a load that never pauses the log would grow for ever: the writer then finishes the move itself, which is
-//! little by that time, and begins the log anew.
+//! Checkpoints SQLite's write-ahead log. A checkpoint needs its own syncs, so a separate thread runs it while commits go on.
+//! Under uninterrupted load the log would grow forever: the writer then finishes the checkpoint itself, when little is left
+//! to do, and the log starts over.
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,17 +11,17 @@ use rusqlite::hooks::Wal;
 
 use super::DbError;
 
-/// The log is moved each time it has grown by so many pages.
+/// A checkpoint runs each time the log has grown by this many pages.
 const STEP_PAGES: i32 = 8000;
-/// The writer itself finishes the move when the log has so many: 128 MiB.
+/// At this many pages (128 MiB) the writer finishes the checkpoint itself.
 const MOST_PAGES: i32 = 4 * STEP_PAGES;
 
-/// The thread that moves the log of one database. It ends with the writer's connection.
+/// The thread that checkpoints the log of one database. It ends when the writer's connection is closed.
 #[derive(Debug)]
 pub(super) struct Mover(JoinHandle<()>);
 
 impl Mover {
-    /// Takes over from SQLite's own rule, which lets the writer do all of it.
+    /// Replaces SQLite's automatic checkpoints, which run entirely in the writer.
     pub(super) fn start(writer: &mut Connection, mover: Connection) -> Result<Self, DbError> {
         let (wake, woken) = sync_channel(1);
         let turn = Arc::new(Mutex::new(()));
@@ -34,13 +34,13 @@ impl Mover {
         Ok(Self(thread))
     }
 
-    /// Waits until it has let go of the file. The writer's connection must be gone.
+    /// Waits until the thread has closed the file. The writer's connection must have been closed.
     pub(super) fn join(self) {
         let _ = self.0.join();
     }
 }
 
-/// Called after each commit with the pages in the log.
+/// Called after each commit with the number of pages in the log.
 fn after_commit(
     wake: SyncSender<()>,
     turn: Arc<Mutex<()>>,
@@ -48,11 +48,12 @@ fn after_commit(
     let mut moved_at = 0;
     move |log, pages| {
         if pages < moved_at {
-            // It began anew.
+            // The log started over.
             moved_at = 0;
         }
         if pages >= MOST_PAGES {
-            // One at a time can move it. A reader in the way is no failure of the commit; the next one tries again.
+            // Only one checkpoint can run at a time. A reader that prevents it does not fail the commit; the next commit
+            // tries again.
             let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
             let _ = log.checkpoint();
         } else if pages >= moved_at + STEP_PAGES {
@@ -93,7 +94,7 @@ mod tests {
         let mover = Mover::start(&mut writer, open(&path)).unwrap();
         let commits = 60;
         for _ in 0..commits {
-            // Some 2,500 pages.
+            // About 2,500 pages.
             writer.execute("INSERT INTO t VALUES (zeroblob(10000000))", []).unwrap();
         }
         let log = std::fs::metadata(folder.path().join("a.db-wal")).unwrap().len();

@@ -1,18 +1,18 @@
-//! How many callers share one commit. A sync costs the same for one as for many, so more is better; but while it runs
-//! nobody who shares it can prepare their next act. So a group is as large as keeps the writer at work about three times
-//! as long as it waits for the disk: a slow disk gets large groups, a quick one leaves callers outside that meanwhile
-//! get the next group ready.
+//! Chooses how many batches share one commit. A sync costs the same for one as for many, so more is better; but callers that
+//! share a sync cannot prepare their next write while it runs. So the group size keeps the writer working about three times
+//! as long as it waits for the disk: slow disks get large groups; fast disks get small ones, and the callers left out prepare
+//! the next group meanwhile.
 
 use std::time::Duration;
 
 const LEAST: usize = 16;
 const MOST: usize = 256;
-/// The writer's work against its wait for the disk.
+/// The ratio of the writer's work to its wait for the disk.
 const SHARE: u32 = 3;
-/// What the last commit took counts for an eighth of what is expected of the next.
+/// The last commit counts for an eighth of the estimate for the next (moving average).
 const WEIGHT: u32 = 8;
 
-/// What one commit took.
+/// How long one commit took.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Took {
     /// Running the statements.
@@ -42,15 +42,14 @@ impl Pace {
         self.last = jobs;
     }
 
-    /// As many as the next commit takes.
+    /// The maximum number of batches in the next commit.
     pub(super) fn most(&self) -> usize {
         let jobs = (self.sync * SHARE).as_nanos() / self.work_each.as_nanos().max(1);
         usize::try_from(jobs).unwrap_or(MOST).clamp(LEAST, MOST)
     }
 
-    /// Whether so few are here, against those who shared the last commit, that more must be on their way: a moment's
-    /// wait spares a sync, and the pages at the end of every tree are written once for more of them. Somebody on their
-    /// own never waits.
+    /// Whether so few batches are waiting, compared with the last commit, that more are probably on their way: a short wait
+    /// saves a sync, and the last pages of every B-tree are written once for more batches. A lone caller never waits.
     pub(super) const fn expects_more(&self, here: usize) -> bool {
         self.last >= 4 && here * 2 < self.last
     }

@@ -1,12 +1,11 @@
-//! How much may wait for the writer of SQLite: a number of batches and a number of bytes. A batch that finds no place is
-//! refused before it is queued, so a refusal means that nothing of it happens; one that was queued is committed even if
-//! its caller has gone meanwhile.
+//! Limits the queue of SQLite's writer, by batches and by bytes. A batch that finds no place is refused before it is queued,
+//! so a refusal means that nothing of it happens; a queued batch is committed even if its caller has gone.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Batches that wait or are being committed. A quick disk commits this many in well under a second.
+/// Batches that are waiting or being committed. A fast disk commits this many in well under a second.
 pub(super) const BATCHES_MOST: usize = 4096;
-/// What they bind, together. One batch beside them may be larger than that: an archive of many small files is.
+/// Bytes bound by these batches together. One more batch may be larger than that: an archive of many small files can be.
 pub(super) const BYTES_MOST: usize = 64 << 20;
 
 #[derive(Debug, Default)]
@@ -15,13 +14,13 @@ pub(super) struct Queue(Arc<Mutex<Waiting>>);
 #[derive(Debug, Default)]
 struct Waiting {
     batches: usize,
-    /// Of all batches but the large one.
+    /// Bytes of all batches but the large one.
     bytes: usize,
-    /// A batch above [`BYTES_MOST`] is among them.
+    /// Whether the queue holds a batch above [`BYTES_MOST`].
     has_large: bool,
 }
 
-/// A place in the queue, given back when it is dropped.
+/// A place in the queue, released on drop.
 #[derive(Debug)]
 pub(super) struct Queued {
     queue: Arc<Mutex<Waiting>>,
@@ -29,7 +28,7 @@ pub(super) struct Queued {
 }
 
 impl Queue {
-    /// A place for a batch of this weight; none while too much waits.
+    /// Reserves a place for a batch of this size; `None` if the queue is full.
     pub(super) fn enter(&self, bytes: usize) -> Option<Queued> {
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_large = bytes > BYTES_MOST;
@@ -94,7 +93,7 @@ mod tests {
         let path = folder.path().join("a.db");
         let db = SqliteDb::open(path.to_str().unwrap()).await.unwrap();
         db.batch(vec![Stmt::new("CREATE TABLE t (a BIGINT)", vec![])]).await.unwrap();
-        // The writer is held until this test lets it go.
+        // Blocks the writer until this test releases it.
         let ((held, is_held), (release, released)) = (channel(), channel::<()>());
         let mut holder = Box::pin(db.writer().alone(move |_| {
             let _ = held.send(());

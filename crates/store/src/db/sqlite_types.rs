@@ -1,4 +1,4 @@
-//! Values as SQLite takes and gives them.
+//! Converts between `Val` and SQLite values.
 
 use bytes::Bytes;
 use rusqlite::types::{ToSqlOutput, ValueRef};
@@ -6,7 +6,7 @@ use rusqlite::{Statement, ToSql};
 
 use super::{DbError, Val};
 
-/// By position: SQLite numbers `$1…` in order of first appearance, as every statement here is written.
+/// Binds by position: SQLite numbers `$1…` in order of first appearance, and every statement here is written that way.
 pub(super) fn bind(statement: &mut Statement<'_>, args: &[Val]) -> Result<(), DbError> {
     if statement.parameter_count() != args.len() {
         let wanted = statement.parameter_count();

@@ -1,7 +1,7 @@
-//! The one thread that writes to SQLite: it groups what callers hand it into single commits.
+//! The one thread that writes to SQLite. It groups the batches of many callers into single commits.
 //!
-//! A caller is answered only after the commit that holds its batch has returned. Callers may go away at any time;
-//! the writer neither notices nor minds. What waits is bounded (`sqlite_queue`); beyond that a batch is refused at once.
+//! A caller gets its reply only after the commit that holds its batch has returned. A caller that goes away does not affect
+//! the writer. The queue is bounded (`sqlite_queue`); a batch beyond that is refused at once.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -16,17 +16,17 @@ use super::sqlite_pace::Pace;
 use super::sqlite_queue::{Queue, Queued};
 use super::{DbError, Stmt};
 
-/// Few enough to keep the first of them from waiting long.
+/// Small enough that the first batch of a group does not wait long.
 const BYTES_PER_COMMIT: usize = 16 << 20;
-/// How long a commit waits for company that is on its way.
+/// How long a commit waits for batches that are expected to arrive.
 const MOMENT: Duration = Duration::from_micros(1500);
 
 type Alone = Box<dyn FnOnce(&mut Connection) + Send>;
 
 enum Job {
     Batch(Batch, Queued),
-    /// Work that needs the write connection to itself, outside any transaction. Not counted: it comes from this program's
-    /// own tasks, one at a time, never from requests.
+    /// Work that needs the write connection to itself, outside any transaction. Not counted in the queue: it comes from this
+    /// program's own tasks, one at a time, never from requests.
     Alone(Alone),
     Close(oneshot::Sender<()>),
 }
@@ -38,7 +38,7 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// `log` is a second connection, for moving the log into the database.
+    /// `log` is a second connection, for checkpoints of the write-ahead log.
     pub(crate) fn start(mut connection: Connection, log: Connection) -> Result<Self, DbError> {
         let mover = Mover::start(&mut connection, log)?;
         let (jobs, inbox) = channel();
@@ -125,10 +125,10 @@ fn run(mut connection: Connection, mover: Mover, inbox: &Receiver<Job>) {
     }
 }
 
-/// What goes into one commit.
+/// The batches of one commit.
 struct Group {
     batches: Vec<Batch>,
-    /// Their places in the queue, which are free once the group is committed.
+    /// Their places in the queue, released once the group is committed.
     queued: Vec<Queued>,
     weight: usize,
 }
@@ -138,7 +138,7 @@ impl Group {
         Self { weight: first.weight(), batches: vec![first], queued: vec![queued] }
     }
 
-    /// Takes what is already waiting, up to one commit's worth. A job that is no batch ends the group.
+    /// Takes batches that are already waiting, up to the limits of one commit. Any other job ends the group and is returned.
     fn gather(&mut self, inbox: &Receiver<Job>, most: usize) -> Option<Job> {
         while self.batches.len() < most && self.weight < BYTES_PER_COMMIT {
             match inbox.try_recv() {
@@ -155,7 +155,7 @@ impl Group {
     }
 }
 
-/// A panic drops the replies of its group, which tells their callers; the thread goes on for the others.
+/// Catches panics. A panic drops the replies of its group, so its callers fail; the thread goes on for the others.
 fn survive<T>(connection: &mut Connection, work: impl FnOnce(&mut Connection) -> T) -> Option<T> {
     let outcome = catch_unwind(AssertUnwindSafe(|| work(connection))).ok();
     if outcome.is_none() {

@@ -1,15 +1,15 @@
-//! A statement with its arguments and the number of rows it must touch, and what came of it.
+//! A statement with its arguments and the number of rows it must affect, and its outcome.
 //!
-//! A transaction is a list of these, so that SQLite can group many into one commit and PostgreSQL can send
-//! them in one flight.
+//! A transaction is a list of statements, so SQLite can group many transactions into one commit and PostgreSQL can send one
+//! in a single round trip.
 
 use super::{Row, Val};
 
-/// What has to be true after a statement ran.
+/// The condition on the number of affected rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expect {
     Any,
-    /// Exactly this many rows; otherwise the whole batch is undone and fails with `DbError::Guard(label)`.
+    /// Exactly this many rows; otherwise the whole batch is rolled back and fails with `DbError::Guard(label)`.
     Rows(u64, &'static str),
 }
 
@@ -40,7 +40,7 @@ impl Stmt {
     }
 }
 
-/// What one statement did: rows touched, and the rows of its `RETURNING` clause.
+/// The result of one statement: rows affected, and the rows of its `RETURNING` clause.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {
     pub affected: u64,

@@ -1,6 +1,6 @@
-//! A value on its way into a statement, and the only three types the schema knows.
+//! A bound value, of one of the three types the schema uses.
 //!
-//! Booleans travel as 0 and 1, times as epoch seconds.
+//! Booleans are stored as 0 and 1, times as epoch seconds.
 
 use bytes::Bytes;
 
@@ -14,12 +14,12 @@ pub enum Val {
 }
 
 impl Val {
-    /// Whether every database can take it.
+    /// Whether both databases can store it.
     pub(super) fn is_sound(&self) -> bool {
         !matches!(self, Val::Text(text) if text.as_bytes().contains(&0))
     }
 
-    /// What the writer weighs when it decides how much to put into one commit.
+    /// Its size as the writer counts it when it limits the queue and the size of a commit.
     pub(crate) fn weight(&self) -> usize {
         match self {
             Val::Null | Val::Int(_) => 8,

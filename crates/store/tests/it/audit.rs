@@ -1,4 +1,4 @@
-//! What operators did stays written, whatever anybody tries.
+//! The audit log cannot be changed or deleted from.
 
 use dropleaf_core::audit::{Act, Entry};
 use dropleaf_store::backup::{backup, restore};
@@ -35,7 +35,7 @@ async fn lines_are_added_and_never_changed_or_removed() {
             assert!(outcome.is_err(), "{sql}");
         }
         for sql in ["INSERT OR REPLACE INTO audit (id, at, actor, act, subject) VALUES ('aud_1', 1, 'eve', 'set_plan', 'x')", "TRUNCATE audit"] {
-            // One of them is not SQL at all for each of the databases.
+            // Each database rejects one of them as a syntax error.
             assert!(store.commit(vec![Stmt::new(sql, [])]).await.is_err(), "{sql}");
         }
         assert_eq!(store.list_audit(10).await.unwrap(), [line("aud_2"), line("aud_1")]);
@@ -53,7 +53,7 @@ async fn lines_of_one_second_stand_in_the_order_in_which_they_were_written() {
         for pair in ids.chunks(2) {
             store.commit(pair.iter().map(|id| audit::insert(&line(id))).collect()).await.unwrap();
         }
-        // A clock that went back changes nothing.
+        // The order does not depend on the clock.
         let last = Entry { at: NOW - 60, subject: "site_1".to_owned(), ..line("aud_0") };
         store.commit(vec![audit::insert(&last)]).await.unwrap();
         let newest_first = ["aud_0", "aud_3", "aud_2", "aud_4", "aud_1", "aud_5"];

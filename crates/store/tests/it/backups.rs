@@ -1,4 +1,4 @@
-//! Backups: taken under load, brought back into either database, refused when they are not whole.
+//! Backups: taken under load, restored into either database, refused if damaged.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ async fn filled(db: &Db, blobs: &Blobs) {
     db.exec(Stmt::new(odd, [Val::Null, Val::Int(-7), "Grüße\t\n\\N 🍃".into()]).one("there")).await.unwrap();
 }
 
-/// All rows and all bodies, as text that can be compared.
+/// All rows and all bodies as comparable text.
 async fn contents(db: &Db, blobs: &Blobs) -> Vec<String> {
     let mut all = db
         .list("SELECT id, email, plan, balance_minor, created_at FROM accounts ORDER BY id", vec![], |row| {
@@ -165,7 +165,7 @@ async fn backup_can_be_read_by_its_owner_alone() {
     for_each_place(async |place| {
         let (db, blobs) = (place.open().await, place.blobs());
         filled(&db, &blobs).await;
-        // An empty folder that is open to all is tightened.
+        // Permissions of an existing empty folder are restricted.
         let dir = place.dir.path().join("copy");
         std::fs::create_dir(&dir).unwrap();
         std::fs::set_permissions(&dir, std::fs::Permissions::from_mode(0o777)).unwrap();
@@ -189,7 +189,7 @@ async fn backup_can_be_read_by_its_owner_alone() {
 async fn backup_under_load_is_one_moment() {
     for_each_place(async |place| {
         let (db, blobs) = (place.open().await, place.blobs());
-        // The backup comes from another process.
+        // Simulates a backup from another process.
         let (other, other_blobs) = (place.open().await, place.blobs());
         let (stop, written) = (AtomicBool::new(false), watch::Sender::new(0));
         let writing = async {
@@ -202,7 +202,7 @@ async fn backup_under_load_is_one_moment() {
         let copying = async {
             let mut dirs = Vec::new();
             for n in 0..3 {
-                // Each copy begins when there is more to copy.
+                // Each backup starts when there is more to copy.
                 let more = *written.borrow() + 2;
                 written.subscribe().wait_for(|n| *n >= more).await.unwrap();
                 let dir = place.dir.path().join(format!("copy{n}"));
@@ -221,7 +221,7 @@ async fn backup_under_load_is_one_moment() {
             let bodies = contents(&copy, &store).await.len();
             let migrations =
                 copy.list("SELECT name FROM schema_migrations", vec![], text).await.unwrap().len();
-            // Each act wrote one account and one body, so each moment has as many of both.
+            // Each publish wrote one account and one body, so each snapshot has the same number of both.
             let acts = i64::try_from(bodies - migrations).unwrap();
             assert_eq!(acts, 2 * count_accounts(&copy).await);
         }
@@ -289,7 +289,7 @@ async fn target_folder_must_be_free() {
     take(&db, &blobs, &dir).await.unwrap();
     let refused = take(&db, &blobs, &dir).await;
     assert!(matches!(refused, Err(BackupError::Refused(_))), "{refused:?}");
-    // What a killed backup left behind does not stop the next.
+    // Leftovers of a killed backup do not prevent the next.
     let partial = place.dir.path().join("next.partial/blobs");
     std::fs::create_dir_all(partial).unwrap();
     take(&db, &blobs, &place.dir.path().join("next")).await.unwrap();
@@ -308,7 +308,7 @@ async fn missing_object_fails_the_backup_and_leaves_nothing() {
         let failed = take(&db, &blobs, &dir).await;
         assert!(matches!(&failed, Err(BackupError::Damaged(why)) if why.contains(&key)), "{failed:?}");
         assert!(!dir.exists() && !place.dir.path().join("copy.partial").exists());
-        // The lease was given back.
+        // The lease was released.
         db.exec(leases::take("backup", "next", NOW + 1, NOW)).await.unwrap();
     })
     .await;

@@ -60,7 +60,7 @@ async fn broken_statement_undoes_its_own_batch_only() {
         good.unwrap();
         let ids = db.list("SELECT id FROM accounts ORDER BY id", vec![], text).await.unwrap();
         assert_eq!(ids, ["b"]);
-        // The connection that failed is fit for use.
+        // The connection that failed is still usable.
         db.exec(account("c")).await.unwrap();
         assert_eq!(count_accounts(db).await, 2);
     })

@@ -1,4 +1,4 @@
-//! Bodies: kept, found again, checked, in the database, in a folder and in a bucket.
+//! Bodies: stored, read back and verified, in the database, in a folder and in a bucket.
 
 use std::io::Write;
 

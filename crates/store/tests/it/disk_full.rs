@@ -1,6 +1,6 @@
-//! A full disk: nothing acknowledged is lost, reads go on, and freeing space is enough to go on.
+//! A full disk: no acknowledged write is lost, reads work, and freeing space is enough to recover.
 //!
-//! Each test starts itself again inside a small file system of its own, which ends with it.
+//! Each test runs itself again inside a small file system, which is unmounted with it.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ fn on_small_disk(test: &str) {
     let ran = second_process(&wrapper, test, dir.path()).output().unwrap();
     let told = String::from_utf8_lossy(&ran.stdout);
     assert!(ran.status.success(), "{told}{}", String::from_utf8_lossy(&ran.stderr));
-    // A name that fits no test succeeds as well.
+    // A filter that matches no test succeeds too.
     assert!(told.contains("1 passed"), "{told}");
 }
 

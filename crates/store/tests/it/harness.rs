@@ -1,4 +1,4 @@
-//! Databases and body stores to test against: made for one test, gone after it.
+//! Databases and object stores for tests, created for one test and deleted after it.
 
 use std::ffi::OsStr;
 use std::process::Command;
@@ -10,7 +10,7 @@ use dropleaf_store::blobs::{Encoding, NewBlob, NewBody};
 use dropleaf_store::{Blobs, Db, DbError, Row, Stmt};
 use tempfile::TempDir;
 
-/// The time at which everything in these tests happens, unless a test moves it.
+/// The time of everything in these tests, unless a test changes it.
 pub(crate) const NOW: i64 = 1_800_000_000;
 /// After the last modification time of any file made today.
 pub(crate) const FAR: i64 = 4_000_000_000;
@@ -19,7 +19,7 @@ const HANDED: &str = "DROPLEAF_TEST_HANDED";
 
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
-/// A database and a folder of its own.
+/// A database with its own folder.
 #[derive(Debug)]
 pub(crate) struct Place {
     pub(crate) url: String,
@@ -37,14 +37,14 @@ impl Place {
         let server = setting("DROPLEAF_TEST_POSTGRES");
         let name = unique("store_test");
         admin(&server, &format!("CREATE DATABASE {name}")).await;
-        // Deadlocks are made on purpose here; a second for each would be long.
+        // These tests cause deadlocks on purpose; the default timeout of a second for each would take long.
         admin(&server, &format!("ALTER DATABASE {name} SET deadlock_timeout = '20ms'")).await;
         let (head, options) = server.split_once('?').unwrap_or((&server, ""));
         let (host, _) = head.rsplit_once('/').unwrap();
         Place { url: format!("{host}/{name}?{options}"), dir: TempDir::new().unwrap(), server: Some(server) }
     }
 
-    /// Opened and migrated.
+    /// Opens and migrates the database.
     pub(crate) async fn open(&self) -> Db {
         let db = self.open_bare().await;
         db.migrate(NOW).await.unwrap();
@@ -85,7 +85,7 @@ pub(crate) async fn for_each_db(test: impl AsyncFn(&Db)) {
     .await;
 }
 
-/// A folder and a bucket, each empty.
+/// An empty folder and an empty bucket.
 pub(crate) fn body_stores(place: &Place, inline_limit: usize) -> [Blobs; 2] {
     install_crypto();
     let folder = format!("file:{}", place.dir.path().join("blobs").display());
@@ -106,12 +106,12 @@ pub(crate) fn setting(name: &str) -> String {
     value
 }
 
-/// What a test that starts itself again as a second process hands to it; `None` in the first.
+/// The value that a test passes to itself when it runs again as a second process; `None` in the first.
 pub(crate) fn from_first_process() -> Option<String> {
     handed_over(HANDED)
 }
 
-/// Runs one test of this binary again, below `wrapper`, and gives it something for [`from_first_process`].
+/// Runs one test of this binary again under `wrapper`, with a value for [`from_first_process`].
 pub(crate) fn second_process(wrapper: &[&str], test: &str, handed: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new("env");
     command.args(wrapper).arg(std::env::current_exe().unwrap());

@@ -1,4 +1,4 @@
-//! The books: once, never changed, never overdrawn, and looked through.
+//! The ledger: posted once, never changed, never overdrawn, and audited.
 
 use dropleaf_core::ledger::Posting;
 use dropleaf_core::payment::Item;
@@ -119,7 +119,7 @@ async fn databases_refuse_to_change_what_is_booked() {
         let same = post(&store, "other", &grant("g", 500)).await.unwrap_err();
         assert!(matches!(same, DbError::Guard(ledger::POSTED)), "{same}");
         if !place.url.starts_with("postgres") {
-            // It would delete what is in its way.
+            // REPLACE would delete the conflicting rows.
             for sql in [
                 "INSERT OR REPLACE INTO ledger_txns SELECT id, 'x', fingerprint, kind, payment_id, 'x', 1 FROM ledger_txns",
                 "INSERT OR REPLACE INTO ledger_txns SELECT 'x', idem_key, fingerprint, kind, payment_id, 'x', 1 FROM ledger_txns",
@@ -149,7 +149,7 @@ async fn books_come_back_from_a_backup_and_stay_closed() {
         let dir = from.dir.path().join("copy");
         backup(&store.db, &store.blobs, &dir, NOW, &|_| {}).await.unwrap();
         for_each_place(async |to| {
-            // Into a database that has books of its own, which go.
+            // Restores into a database with an existing ledger, which is replaced.
             let target = open(to).await;
             post(&target, "old", &grant("old", 900)).await.unwrap();
             restore(&target.db, &target.blobs, &dir, true, NOW, &|_| {}).await.unwrap();
@@ -164,7 +164,7 @@ async fn books_come_back_from_a_backup_and_stay_closed() {
     .await;
 }
 
-/// What is done behind the program's back, and what the audit says of it.
+/// Changes made behind the program's back, and the faults that the audit reports.
 const TAMPERED: [(&str, &[&str]); 6] = [
     (
         "INSERT INTO ledger_entries (txn_id, position, account_id, amount) VALUES ('t', 9, 'equity:grants', 5)",

@@ -1,4 +1,4 @@
-//! The contract of the store, on both databases and on both kinds of body storage.
+//! Contract tests of the store, on both databases and both kinds of object storage.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test says what went wrong by failing")]
 mod audit;

@@ -1,4 +1,4 @@
-//! The schema: made from nothing, once, and never taken back.
+//! The schema: created from nothing, once, and never downgraded.
 
 use dropleaf_store::{DbError, Stmt};
 

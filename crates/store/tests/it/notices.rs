@@ -1,4 +1,4 @@
-//! What one node changes, the others hear.
+//! Changes of one node reach the others.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use tokio::sync::watch;
 
 use crate::harness::{Place, account};
 
-/// Nothing here takes this long, unless it hangs.
+/// Everything here takes less, unless it hangs.
 const HANGS: Duration = Duration::from_mins(2);
 
 type Heard = watch::Receiver<Vec<String>>;

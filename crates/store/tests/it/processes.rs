@@ -1,4 +1,4 @@
-//! Another process, the command line for one, writes to the same SQLite file.
+//! Another process, such as the command line, writes to the same SQLite file.
 
 use std::process::Stdio;
 
@@ -62,7 +62,7 @@ async fn writes_of_others_are_told_from_our_own() {
     assert!(here.batch(vec![account("here-0-0").one("new")]).await.is_err());
     assert_eq!(ask().await, before);
     there.batch(vec![account("there")]).await.unwrap();
-    // Even if something of our own comes between.
+    // Even with a write of our own in between.
     here.batch(vec![account("after")]).await.unwrap();
     let after = ask().await;
     assert_ne!(after, before);

@@ -1,4 +1,4 @@
-//! `get` and `list`: every type there and back, several databases at once.
+//! `get` and `list`: round trips of every type, several databases at once.
 
 use dropleaf_store::{Db, DbError, Stmt, Val};
 

@@ -1,4 +1,4 @@
-//! What waits about many pages, in as few questions as for one.
+//! Reads the open reports of many pages with as few queries as for one.
 
 use crate::harness::for_each_place;
 use dropleaf_core::report::Reason;

@@ -10,7 +10,7 @@ fn literals(source: &str) -> Vec<String> {
         match c {
             '/' if chars.peek() == Some(&'/') => while chars.next().is_some_and(|c| c != '\n') {},
             '\'' => {
-                // A quote or a backslash as a character would derail the search for strings.
+                // A quote or a backslash as a character literal would confuse the search for strings.
                 let mut ahead = chars.clone();
                 match (ahead.next(), ahead.next(), ahead.next()) {
                     (Some('\\'), Some(_), Some('\'')) => chars = ahead,

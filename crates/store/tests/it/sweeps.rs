@@ -1,4 +1,4 @@
-//! What nothing points at goes, and only that.
+//! The sweep deletes everything unreferenced, and nothing else.
 
 use bytes::Bytes;
 use dropleaf_store::blobs::{self, Collected, Cut, collect_garbage};
@@ -8,17 +8,17 @@ use dropleaf_store::{BlobError, Blobs, Db, DbError, Stmt, leases};
 
 use crate::harness::{FAR, INLINE, NOW, body_stores, for_each_place, noise, plain};
 
-/// Everything that nothing points at.
+/// Selects everything that is unreferenced.
 const ALL: Cut = Cut { now: NOW, older_than: FAR, limit: 100 };
 
-/// Records a body as held by one bundle.
+/// Stores a body with one reference.
 async fn stage(db: &Db, blobs: &Blobs, bytes: &Bytes, nonce: &str, at: i64) -> [u8; 32] {
     let row = blobs.stage(db, plain(bytes), nonce, at).await.unwrap();
     db.exec(row).await.unwrap();
     *blake3::hash(bytes).as_bytes()
 }
 
-/// A body that nothing holds any more.
+/// Stores a body without references.
 async fn stage_dead(db: &Db, blobs: &Blobs, bytes: &Bytes, nonce: &str, at: i64) -> [u8; 32] {
     let hash = stage(db, blobs, bytes, nonce, at).await;
     db.exec(Stmt::new("UPDATE blobs SET refs = refs - 1 WHERE hash = $1", [hash.into()])).await.unwrap();
@@ -114,7 +114,7 @@ async fn uses_are_counted_however_they_come_and_go() {
                 blobs.stage(&db, plain(&one), "n", NOW).await.unwrap(),
                 blobs.stage(&db, plain(&two), "n", NOW).await.unwrap(),
             ];
-            // The same body under two names is held once.
+            // The same body under two paths counts as one reference.
             let (one, two) = (*blake3::hash(&one).as_bytes(), *blake3::hash(&two).as_bytes());
             let files = bundle(name, &[one, two, one], NOW);
             db.batch([rows.to_vec(), files, vec![version(id, version_no, name)]].concat()).await.unwrap();
@@ -131,7 +131,7 @@ async fn uses_are_counted_however_they_come_and_go() {
             (blobs, db.list(bundles, vec![], |row| row.int(0)).await.unwrap())
         };
         assert_eq!(refs().await, (vec![3, 3], vec![2, 1, 1]));
-        // Two of these versions show one bundle.
+        // Two of these versions show the same bundle.
         db.batch(site_versions::delete_up_to("a", 3, NOW).into()).await.unwrap();
         assert_eq!(refs().await, (vec![3, 3], vec![0, 0, 1]));
         let revived = db.exec(bundles::show_again("a1")).await;
@@ -185,7 +185,7 @@ async fn body_swept_before_its_batch_fails_the_batch() {
         collect_garbage(&db, &blobs, ALL).await.unwrap();
         let refused = db.batch(vec![row, crate::harness::account("a")]).await;
         assert!(matches!(refused, Err(DbError::Guard(blobs::GONE))), "{refused:?}");
-        // Staging again uploads again, under a key of its own.
+        // Staging again uploads again, under another key.
         assert_eq!(stage(&db, &blobs, &bytes, "third", NOW).await, hash);
         let key = db.get("SELECT object_key FROM blobs", &[], crate::harness::text).await.unwrap().unwrap();
         assert_eq!(key.rsplit('.').next(), Some("third"));
@@ -201,7 +201,7 @@ async fn uploads_and_sweeps_at_once_lose_nothing_that_was_acknowledged() {
         let blobs = place.blobs();
         let bytes = noise("contested", INLINE + 1);
         let hash = *blake3::hash(&bytes).as_bytes();
-        // The worst sweep there is: nothing is ever fresh.
+        // The most aggressive sweep: nothing counts as recent.
         let sweeping = async {
             for _ in 0..60 {
                 blobs::collect_rows(&db, &blobs, ALL).await.unwrap();
@@ -277,7 +277,7 @@ async fn running_backup_holds_the_sweep_back() {
         let held = collect_garbage(&db, &blobs, ALL).await.unwrap();
         assert_eq!(held, Collected { held: true, ..Collected::default() });
         blobs.read(&db, &hash).await.unwrap();
-        // A lease that has run out holds nothing back.
+        // An expired lease blocks nothing.
         let collected = collect_garbage(&db, &blobs, Cut { now: NOW + 61, ..ALL }).await.unwrap();
         assert_eq!(collected, Collected { blobs: 1, orphans: 1, ..Collected::default() });
     })

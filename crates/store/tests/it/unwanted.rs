@@ -1,4 +1,4 @@
-//! Rows of `unwanted`, and which bodies of a page stand elsewhere too.
+//! SQL for `unwanted`, and which bodies of a page other accounts have too.
 
 use crate::harness::{NOW, for_each_place, plain};
 use bytes::Bytes;

@@ -1,4 +1,4 @@
-//! `dropleaf appeals`: pages that were refused and whose publishers ask for a second look. Works while the server runs.
+//! `dropleaf appeals`: lists and decides appeals against refused pages. Works while the server runs.
 
 mod print;
 
@@ -23,9 +23,9 @@ pub(super) struct Appeals {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Those that wait, the longest first
+    /// Open appeals, the longest waiting first
     List(List),
-    /// One of them, with the reasons of the refusal and the publisher's words
+    /// One appeal, with the reasons for the refusal and the publisher's comment
     Show {
         #[arg(allow_hyphen_values = true, value_parser = name::parse)]
         id: String,
@@ -33,17 +33,17 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Accept this content from now on, wherever it is published
+    /// Allow this content from now on, for any publisher
     Allow(Answer),
-    /// Leave one or several refused
+    /// Uphold one or more refusals
     Uphold {
         #[arg(required = true)]
         ids: Vec<String>,
-        /// The words that the publishers read; kept in the audit list too
+        /// The answer that the publishers see; also recorded in the audit log
         #[arg(long)]
         answer: String,
     },
-    /// What was allowed, newest first
+    /// Allowed content, newest first
     Allowed {
         /// As JSON
         #[arg(long)]
@@ -52,12 +52,12 @@ enum Command {
         #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(i64).range(1..=10_000))]
         limit: i64,
     },
-    /// Take an allow back: the content is checked as any other, and what is published stays
+    /// Withdraw a permission: the content is checked like any other again; published pages stay
     Disallow {
-        /// The appeal it was allowed by, or the `content_hash`
+        /// The appeal that allowed it, or the `content_hash`
         #[arg(allow_hyphen_values = true, value_parser = name::parse)]
         id: String,
-        /// Why; kept in the audit list
+        /// The reason; recorded in the audit log
         #[arg(long)]
         reason: String,
     },
@@ -65,7 +65,7 @@ enum Command {
 
 #[derive(Debug, Args)]
 struct List {
-    /// Decided ones too, newest first
+    /// Include decided ones, newest first
     #[arg(long)]
     all: bool,
     /// As JSON
@@ -80,7 +80,7 @@ struct List {
 struct Answer {
     #[arg(allow_hyphen_values = true, value_parser = name::parse)]
     id: String,
-    /// The words that the publisher reads; kept in the audit list too
+    /// The answer that the publisher sees; also recorded in the audit log
     #[arg(long)]
     answer: String,
 }
@@ -156,7 +156,7 @@ impl Answer {
 
 async fn uphold(config: Config, ids: &[String], answer: &str) -> Result<()> {
     let act = async |app: &App| {
-        // Of one, it is told why not.
+        // A single failure is reported with its reason.
         if let [id] = ids {
             app.decide_appeal(COMMAND_LINE, id, Decision::Uphold, answer).await?;
             return Ok(1);

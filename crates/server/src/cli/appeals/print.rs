@@ -1,4 +1,4 @@
-//! Appeals on the terminal: as JSON for programs, as tables for people.
+//! Prints appeals: as JSON for programs, as tables for people.
 
 use crate::cli::plain;
 use crate::http::error::finding_json;
@@ -7,7 +7,7 @@ use dropleaf_core::appeal::{Allowed, Appeal, State};
 use dropleaf_core::{hex, iso};
 use serde_json::{Value, json};
 
-/// As much of a text as a line of the table holds.
+/// The most characters of a text in a table row.
 const SHOWN: usize = 60;
 
 pub(super) fn as_json(appeal: &Appeal) -> Value {
@@ -26,7 +26,7 @@ pub(super) fn as_json(appeal: &Appeal) -> Value {
     })
 }
 
-/// The same with what else there is to know.
+/// The same with the context of the appeal.
 pub(super) fn case_json(appeal: &Appeal, case: &AppealCase) -> Value {
     let mut json = as_json(appeal);
     json["like_site"] = json!(case.like_site);

@@ -1,4 +1,4 @@
-//! A folder with the files of a page, read as a .zip of it would be.
+//! Reads a folder with the files of a page as a .zip of it would be read.
 
 use super::source::Trouble;
 use dropleaf_content::{Limits, is_left_out, is_read, read_loose, root_of};
@@ -9,11 +9,11 @@ use std::path::Path;
 
 /// The files of a page in a folder.
 pub(super) struct Folder {
-    /// The folder in it that holds everything, with its slash; mostly empty.
+    /// The inner folder that holds everything, with its slash; usually empty.
     pub(super) root: String,
-    /// Paths below the root with their texts; what is not read has none.
+    /// Paths below the root with their texts; files that are not checked have an empty text.
     pub(super) texts: Vec<(String, String)>,
-    /// Why an archive of it is refused.
+    /// Why an archive of it would be refused.
     pub(super) trouble: Option<Trouble>,
 }
 
@@ -34,7 +34,7 @@ pub(super) fn read(folder: &Path, limits: &Limits) -> Result<Folder, Trouble> {
 
 struct Found<'a> {
     limits: &'a Limits,
-    /// Of all that is there.
+    /// The names of all files and folders.
     names: Vec<String>,
     texts: Vec<(String, String)>,
     room: u64,

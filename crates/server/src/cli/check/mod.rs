@@ -1,5 +1,5 @@
-//! `dropleaf check FILE…`: what publishing would say to files, without a server and without a data folder. The answer is
-//! JSON on standard output; the process ends with 0 when all are accepted, 3 when one is refused, 1 after anything else.
+//! `dropleaf check FILE…`: runs the checks of publishing on files, without a server and without a data folder. Prints JSON to
+//! standard output; exits with 0 if all files are accepted, 3 if one is refused, 1 after any other failure.
 
 mod folder;
 mod source;
@@ -21,10 +21,10 @@ pub(super) struct Check {
     /// .html, .md, .zip, .svg, .js…, a folder with the files of a page, or - for a page on standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// What to do about secrets and personal data (default: what the settings say): off, warn or block
+    /// What to do about secrets and personal data (default: as in the settings): off, warn or block
     #[arg(long = "pii-check", value_name = "HOW", value_parser = pii_check)]
     about_secrets: Option<PiiCheck>,
-    /// Leave out the rules about where a form or a script sends things, to see what the others find
+    /// Leave out the rules about where forms and scripts send data, to see what the other rules find
     #[arg(long)]
     without_destinations: bool,
 }
@@ -33,7 +33,7 @@ fn pii_check(text: &str) -> Result<PiiCheck, String> {
     PiiCheck::parse(text).ok_or_else(|| "must be off, warn or block".to_owned())
 }
 
-/// How a command ends that found something which publishing would refuse. The reasons are on standard output by then.
+/// The error of a command that found content which publishing would refuse. The reasons have already been printed.
 #[derive(Debug)]
 pub(super) struct Refused {
     refused: usize,
@@ -52,7 +52,7 @@ impl std::error::Error for Refused {}
 #[derive(Debug, Serialize)]
 struct Answer<'a> {
     accepted: bool,
-    /// Of all files.
+    /// The reasons for all files.
     reasons: Vec<&'a ReasonJson>,
     files: &'a [FileJson],
 }
@@ -63,7 +63,7 @@ struct FileJson {
     accepted: bool,
     reasons: Vec<ReasonJson>,
     warnings: Vec<String>,
-    /// Why there is no verdict.
+    /// Why the file could not be checked.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -73,7 +73,7 @@ struct FileJson {
 impl Check {
     pub(super) fn run(self, config: &Config) -> Result<()> {
         let mut safety = config.safety()?;
-        // Who asks wants to know, whatever the server does.
+        // The check is on here even if the server's settings turn it off.
         safety.phishing_check = true;
         safety.pii_check = safety.pii_check.or(self.about_secrets);
         if self.without_destinations {
@@ -110,7 +110,7 @@ impl FileJson {
         let file = path.display().to_string();
         let (said, trouble) =
             checker.check(path).unwrap_or_else(|trouble| (Checked::default(), Some(trouble)));
-        // What is refused anyhow needs no other fault.
+        // A refused file needs no other error.
         let trouble = trouble.filter(|_| said.is_accepted());
         let (error, error_description) = trouble.map(|Trouble { code, why }| (code, why)).unzip();
         Self {

@@ -1,5 +1,4 @@
-//! One file of `dropleaf check`, read as the kind of thing it is: a text on its own, something that is packed first, or
-//! a folder.
+//! Reads one argument of `dropleaf check` by its kind: a single text, a packed file, or a folder.
 
 use super::folder::{self, Folder};
 use dropleaf_app::{Checked, SafetySettings};
@@ -9,13 +8,13 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// As many first bytes as publishing looks at.
+/// The number of leading bytes that publishing reads to detect the kind.
 const HEAD: u64 = 1024;
-/// What a page is called once it is published.
+/// The name of a page once it is published.
 const PAGE: &str = "index.html";
 const NOT_READ: &str = "A file of this kind is not looked into.";
 
-/// What everything is checked with.
+/// Settings of the check.
 #[derive(Debug)]
 pub(super) struct Checker<'a> {
     pub(super) safety: SafetySettings,
@@ -24,7 +23,7 @@ pub(super) struct Checker<'a> {
     pub(super) spool: &'a Path,
 }
 
-/// Why there is no verdict, or no page in spite of a good one.
+/// Why the file could not be checked, or cannot be published even though the checks accept it.
 #[derive(Debug)]
 pub(super) struct Trouble {
     pub(super) code: &'static str,
@@ -46,12 +45,12 @@ impl From<Error> for Trouble {
 type Outcome = Result<(Checked, Option<Trouble>), Trouble>;
 
 impl Checker<'_> {
-    /// What the checks say of a file or a folder, and what else keeps it from being published.
+    /// What the checks say about a file or a folder, and what else would prevent its publication.
     pub(super) fn check(&self, path: &Path) -> Outcome {
         let unreadable = |error| Trouble::unreadable(&error);
         if path == Path::new("-") {
             let mut bytes = Vec::new();
-            // One byte more than allowed is enough to know.
+            // One byte more than allowed is enough to know that it is too large.
             io::stdin().take(self.upload_bytes + 1).read_to_end(&mut bytes).map_err(unreadable)?;
             self.check_size(bytes.len() as u64)?;
             return Ok(self.text(PAGE, Alone::Page, path, bytes));
@@ -89,7 +88,7 @@ impl Checker<'_> {
         Err(Error::new(Code::TooLarge, format!("it has {size} bytes or more; the limit is {most}")).into())
     }
 
-    /// A text on its own: a page, or a part of one.
+    /// A single text: a page, or a part of one.
     fn text(&self, name: &str, kind: Alone, path: &Path, bytes: Vec<u8>) -> (Checked, Option<Trouble>) {
         let (is_own_kind, is_page) = match kind {
             Alone::Page => (is_read(name) && !is_page(name), true),
@@ -103,7 +102,7 @@ impl Checker<'_> {
         if is_own_kind {
             checked = self.safety.check_texts(&files, named);
         }
-        // A drawing is a part of a page to one and, as publishing takes it, a page to another.
+        // An SVG is part of a page for some rules and, because publishing accepts it alone, a page for others.
         if is_page && checked.is_accepted() {
             PAGE.clone_into(&mut files[0].0);
             checked = self.safety.check_texts(&files, named);

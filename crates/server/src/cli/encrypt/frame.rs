@@ -1,5 +1,5 @@
-//! The format of end-to-end encrypted pages: `E2E1`, a header of 40 bytes that is authenticated, AES-256-GCM.
-//! Pure: secret, salt and IV come in. The table of fields is in docs/security.md.
+//! The format of end-to-end encrypted pages: `E2E1`, an authenticated header of 40 bytes, AES-256-GCM. Pure: secret, salt and
+//! IV are passed in. The table of fields is in docs/security.md.
 
 use aes_gcm::Aes256Gcm;
 use aes_gcm::aead::{Aead, KeyInit, Payload};
@@ -9,7 +9,7 @@ use sha2::Sha256;
 
 pub(super) const ITERATIONS: u32 = 600_000;
 
-/// What must be random and new for every page, and salt and IV for every revision.
+/// Random values. The secret must be new for every page, salt and IV for every revision.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Seeds {
     pub(super) secret: [u8; 32],
@@ -17,7 +17,7 @@ pub(super) struct Seeds {
     pub(super) iv: [u8; 12],
 }
 
-/// The payload to upload with `e2e=true`. `gzip` says that the plaintext is compressed already.
+/// The payload to upload with `e2e=true`. `gzip` states that the plaintext is already compressed.
 pub(super) fn seal(
     plain: &[u8],
     seeds: &Seeds,
@@ -46,7 +46,7 @@ fn derive(passphrase: &str, seeds: &Seeds, iterations: u32) -> [u8; 32] {
     pbkdf2::pbkdf2_hmac_array::<Sha256, 32>(&both, &seeds.salt, iterations)
 }
 
-/// The end of the link, which browsers keep to themselves.
+/// The fragment of the link, which browsers do not send to the server.
 pub(super) fn fragment(secret: &[u8; 32]) -> String {
     format!("#k={}", URL_SAFE_NO_PAD.encode(secret))
 }

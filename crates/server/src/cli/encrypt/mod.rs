@@ -1,4 +1,4 @@
-//! `dropleaf encrypt FILE`: writes what to upload with `e2e=true`, and prints the end of the link that opens it.
+//! `dropleaf encrypt FILE`: writes the payload to upload with `e2e=true`, and prints the fragment of the link that opens it.
 //! Needs no server and no settings.
 
 mod frame;
@@ -16,24 +16,24 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 pub(super) struct Encrypt {
-    /// The page to encrypt; Markdown (.md) is typeset first
+    /// The page to encrypt; Markdown (.md) is rendered first
     file: PathBuf,
     /// Where to write the payload (default: FILE with .e2e added)
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// Ask viewers for the passphrase in this file as well
+    /// Also ask viewers for the passphrase in this file
     #[arg(long, value_name = "FILE", conflicts_with = "ask_passphrase")]
     passphrase_file: Option<PathBuf>,
-    /// Ask viewers for a passphrase as well, typed in now
+    /// Also ask viewers for a passphrase, which you type now
     #[arg(long)]
     ask_passphrase: bool,
-    /// Compress before encrypting; the size then tells a little about the content
+    /// Compress before encrypting; the size then reveals a little about the content
     #[arg(long)]
     gzip: bool,
 }
 
 impl Encrypt {
-    /// Standard output gets the fragment and nothing else, so that scripts can use it.
+    /// Standard output gets only the fragment, so that scripts can use it.
     pub(super) fn run(self, minter: &Minter) -> Result<()> {
         let plain = fs::read(&self.file).with_context(|| format!("cannot read {}", self.file.display()))?;
         ensure!(!plain.is_empty(), "{} is empty", self.file.display());
@@ -79,7 +79,7 @@ fn is_markdown(file: &Path) -> bool {
     })
 }
 
-/// The page that the server would make of a document, made here because the server cannot read it.
+/// Renders Markdown as the server would, here because the server cannot read it.
 fn typeset(file: &Path, source: &[u8]) -> Result<Vec<u8>> {
     let source = source.strip_prefix(b"\xef\xbb\xbf").unwrap_or(source);
     let source =

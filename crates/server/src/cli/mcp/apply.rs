@@ -1,5 +1,4 @@
-//! Writes a settings file so that nobody ever sees half of it: through links, with the old mode, with a copy of what was
-//! there beside it.
+//! Replaces a settings file atomically: follows links, keeps the mode, and leaves a copy of the old file next to it.
 
 use anyhow::{Context, Result, bail};
 use std::fs::{self, OpenOptions};
@@ -7,7 +6,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// What a file holds; none when it is not there.
+/// The content of a file; `None` if it does not exist.
 pub(super) fn read(path: &Path) -> Result<Option<String>> {
     match fs::read(path) {
         Ok(bytes) => match String::from_utf8(bytes) {
@@ -19,7 +18,7 @@ pub(super) fn read(path: &Path) -> Result<Option<String>> {
     }
 }
 
-/// Puts the new text in place of the old, if the old is still there. Gives the path of the copy.
+/// Replaces the old text with the new one, if the file still has the old text. Returns the path of the backup copy.
 pub(super) fn write(path: &Path, old: Option<&str>, new: &str) -> Result<Option<PathBuf>> {
     write_while(path, old, new, || ())
 }
@@ -31,7 +30,7 @@ fn write_while(
     meanwhile: impl FnOnce(),
 ) -> Result<Option<PathBuf>> {
     still(path, old)?;
-    // Links stay links: what they lead to is written.
+    // Links stay links: their target is written.
     let target = match fs::canonicalize(path) {
         Ok(target) => target,
         Err(error) if error.kind() == io::ErrorKind::NotFound && !path.is_symlink() => path.to_owned(),
@@ -49,7 +48,7 @@ fn write_while(
         }
         None => None,
     };
-    // Compared last of all: clients write these files too, and nothing they wrote may be lost.
+    // Compared last: clients write these files too, and nothing they wrote may be lost.
     replace(&target, new, mode, || {
         meanwhile();
         still(path, old)
@@ -64,7 +63,7 @@ fn still(path: &Path, old: Option<&str>) -> Result<()> {
     Ok(())
 }
 
-/// Takes a file away that `install` has made.
+/// Removes a file that `install` created.
 pub(super) fn remove(path: &Path, old: &str) -> Result<()> {
     still(path, Some(old))?;
     fs::remove_file(path).context("it cannot be removed")
@@ -75,7 +74,7 @@ fn beside(path: &Path, ending: &str) -> PathBuf {
     path.with_file_name(format!("{name}.{ending}"))
 }
 
-/// Puts a text in place of a file, if it `may` once everything but that is done.
+/// Replaces a file with a text. `may` is called last, right before the rename, and can refuse it.
 fn replace(path: &Path, text: &str, mode: Option<u32>, may: impl FnOnce() -> Result<()>) -> Result<()> {
     let fresh = beside(path, &format!("dropleaf-{}", std::process::id()));
     let outcome = write_new(&fresh, text, mode)
@@ -94,7 +93,7 @@ fn replace(path: &Path, text: &str, mode: Option<u32>, may: impl FnOnce() -> Res
 
 fn write_new(fresh: &Path, text: &str, mode: Option<u32>) -> io::Result<()> {
     let _ = fs::remove_file(fresh);
-    // Settings of others may hold secrets: never more open than the file was, not even for a moment.
+    // Other settings in the file may be secrets: never more readable than the old file, not even for a moment.
     let mut options = OpenOptions::new();
     options.write(true).create_new(true).mode(mode.map_or(0o666, |mode| mode & 0o600));
     let mut file = options.open(fresh)?;

@@ -1,4 +1,5 @@
-//! The clients that `dropleaf mcp install` knows: where each keeps its settings, in which shape, and how it best connects.
+//! The MCP clients that `dropleaf mcp install` supports: where each keeps its settings, their format, and how it best
+//! connects.
 
 use clap::ValueEnum;
 use serde_json::{Value, json};
@@ -33,13 +34,13 @@ impl Platform {
 /// How a client reaches the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
-    /// By its address; the client signs in with OAuth.
+    /// Over HTTP; the client signs in with OAuth.
     Http,
-    /// By starting `dropleaf mcp`, which uses the stored login.
+    /// Over standard input and output: the client starts `dropleaf mcp`, which uses the stored login.
     Stdio,
 }
 
-/// What the environment says about folders.
+/// The settings folders according to the environment.
 #[derive(Debug, Clone)]
 pub(super) struct Folders<'a> {
     env: &'a [(String, String)],
@@ -59,7 +60,7 @@ impl<'a> Folders<'a> {
         self.find("HOME").map(PathBuf::from)
     }
 
-    /// Below which programs keep their settings.
+    /// The folder in which programs keep their settings.
     pub(super) fn config(&self) -> Option<PathBuf> {
         match self.platform {
             Platform::Linux => self.dot_config(),
@@ -68,12 +69,12 @@ impl<'a> Folders<'a> {
     }
 
     fn dot_config(&self) -> Option<PathBuf> {
-        // The XDG specification: a path that is not absolute is to be ignored.
+        // The XDG specification: relative paths must be ignored.
         let named = self.find("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
         named.or_else(|| Some(self.home()?.join(".config")))
     }
 
-    /// Whether a program of this name would be found.
+    /// Whether a program of this name is on the PATH.
     fn has_program(&self, name: &str) -> bool {
         let Some(path) = self.find("PATH") else { return false };
         std::env::split_paths(path).any(|folder| folder.join(name).is_file())
@@ -92,7 +93,7 @@ impl App {
         }
     }
 
-    /// As it is written on the command line.
+    /// Its name on the command line.
     pub(super) const fn word(self) -> &'static str {
         match self {
             Self::ClaudeCode => "claude-code",
@@ -104,7 +105,7 @@ impl App {
         }
     }
 
-    /// The file of its settings for this person.
+    /// Its settings file for this user.
     pub(super) fn file(self, folders: &Folders<'_>) -> Option<PathBuf> {
         let named = |name: &str| folders.find(name).map(PathBuf::from).filter(|path| path.is_absolute());
         match self {
@@ -128,15 +129,15 @@ impl App {
         }
     }
 
-    /// Whether it seems to be on this machine: its settings are, or its program is.
+    /// Whether it seems to be installed: its settings or its program exist.
     pub(super) fn is_here(self, folders: &Folders<'_>) -> bool {
         let (Some(file), Some(home)) = (self.file(folders), folders.home()) else { return false };
         let parent = |path: &Path| path.parent().map(Path::to_path_buf).unwrap_or_default();
         let (folder, program) = match self {
             Self::ClaudeCode => (home.join(".claude"), "claude"),
-            // Its settings are one floor up.
+            // Its settings are one folder up.
             Self::VsCode => (parent(&parent(&file)), "code"),
-            // The app is no program by this name; its folder has to do.
+            // The app has no program of this name; only its folder can be checked.
             Self::ClaudeDesktop => (parent(&file), ""),
             Self::Cursor => (parent(&file), "cursor"),
             Self::Codex => (parent(&file), "codex"),
@@ -145,7 +146,7 @@ impl App {
         file.is_file() || folder.is_dir() || (!program.is_empty() && folders.has_program(program))
     }
 
-    /// The member of its settings that lists servers.
+    /// The key in its settings that lists servers.
     pub(super) const fn list(self) -> &'static str {
         match self {
             Self::ClaudeCode | Self::ClaudeDesktop | Self::Cursor => "mcpServers",
@@ -155,8 +156,8 @@ impl App {
         }
     }
 
-    /// What works best where nobody chose. Claude Desktop's file takes programs only, and Codex signs in to addresses by
-    /// a command of its own. OAuth needs encryption, except on this machine.
+    /// The transport to use by default. Claude Desktop's file accepts only programs, and Codex needs a separate command to
+    /// sign in over HTTP. OAuth needs TLS, except on this machine.
     pub(super) fn way(self, server: &str) -> Way {
         let is_safe = server.starts_with("https://") || crate::cli::person::is_loopback(server);
         match self {
@@ -170,7 +171,7 @@ impl App {
         !matches!((self, way), (Self::ClaudeDesktop, Way::Http))
     }
 
-    /// Every key we write or have written, in order, with its value or without one.
+    /// Every key that we write or have written, in order; those without a value are removed.
     pub(super) fn entry(self, way: Way, server: &str, program: &str) -> Vec<(&'static str, Option<Value>)> {
         let kind = match (self, way) {
             (Self::ClaudeCode | Self::VsCode, Way::Http) => Some(json!("http")),
@@ -188,7 +189,7 @@ impl App {
         entry
     }
 
-    /// What is left to do in the client itself.
+    /// The next step in the client itself.
     pub(super) fn then(self, way: Way, name: &str) -> String {
         match (self, way) {
             (Self::ClaudeCode, Way::Http) => {

@@ -1,10 +1,10 @@
-//! What would change in a file, as the lines that differ with a few around them.
+//! Shows the changes to a file: the lines that differ, with a little context.
 
 use std::fmt::Write;
 
 const AROUND: usize = 2;
 
-/// Empty when nothing differs.
+/// Empty if nothing differs.
 pub(super) fn show(before: &str, after: &str) -> String {
     let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
     let same = |a: &&str, b: &&str| a == b;
@@ -17,7 +17,7 @@ pub(super) fn show(before: &str, after: &str) -> String {
     }
     let (old_end, new_end) = (old.len() - tail, new.len() - tail);
     let mut line = |mark: char, text: &str| {
-        // Whatever a file holds, it does not move the cursor.
+        // Drops control characters, so that no file can move the cursor.
         let text: String = text.chars().filter(|c| !c.is_control() || *c == '\t').collect();
         let _ = writeln!(out, "  {mark} {text}");
     };

@@ -1,4 +1,4 @@
-//! `dropleaf mcp install` and `uninstall`: shows what would change in the settings of MCP clients, asks, and does it.
+//! `dropleaf mcp install` and `uninstall`: shows the changes to the settings of MCP clients, asks, and applies them.
 
 use super::apps::{ALL, App, Folders, Platform, Way};
 use super::plan::{self, Plan, Wanted};
@@ -15,13 +15,13 @@ pub(super) struct Install {
     /// The server (default: `DROPLEAF_URL`, the one signed in to last, or <http://localhost:8080>)
     #[arg(long, value_name = "URL")]
     server: Option<String>,
-    /// Connect by the server's address; the client signs in with OAuth
+    /// Connect over HTTP; the client signs in with OAuth
     #[arg(long, conflicts_with = "stdio")]
     http: bool,
     /// Connect by starting `dropleaf mcp`, with the stored login
     #[arg(long)]
     stdio: bool,
-    /// Take it out again, as `uninstall` does
+    /// Remove it again, as `uninstall` does
     #[arg(long, conflicts_with_all = ["server", "http", "stdio"])]
     undo: bool,
     #[command(flatten)]
@@ -39,10 +39,10 @@ struct Choice {
     /// Which clients (default: those found on this machine)
     #[arg(value_name = "CLIENT", value_enum)]
     clients: Vec<App>,
-    /// What the server is called in the client
+    /// The name of the server in the client
     #[arg(long, default_value = "dropleaf")]
     name: String,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long, short)]
     yes: bool,
     /// Only show what would change
@@ -50,20 +50,20 @@ struct Choice {
     dry_run: bool,
 }
 
-/// One file that would change.
+/// One file to change.
 struct Step {
     app: App,
     file: PathBuf,
     old: Option<String>,
     plan: Plan,
     name: String,
-    /// What is put in; nothing when it is taken out.
+    /// What is added; `None` if the entry is removed.
     added: Option<Added>,
 }
 
 struct Added {
     server: String,
-    /// What is left to do in the client.
+    /// The next step in the client.
     then: String,
 }
 
@@ -116,7 +116,7 @@ impl Uninstall {
         let folders = Folders::new(env, Platform::here());
         let mut records = Records::load(around.beside_credentials("mcp-install.toml"));
         let name = &self.choice.name;
-        // Where the records are lost, the server in use is still known.
+        // If the records are lost, the current server is still known.
         let current = around.server(None).ok();
         let apps = self.choice.apps(|app| app.file(&folders).is_some_and(|file| file.is_file()))?;
         let steps = apps.into_iter().map(|app| {
@@ -157,7 +157,7 @@ impl Choice {
         Ok(ALL.into_iter().filter(is_chosen).collect())
     }
 
-    /// Shows the steps, asks, and takes them. Whether anything was written; what was refused is an error in the end.
+    /// Shows the steps, asks, and applies them. Returns whether anything was written; a refused step is an error at the end.
     fn carry_out(
         &self,
         steps: Vec<(App, Result<Step>)>,

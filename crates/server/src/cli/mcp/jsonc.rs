@@ -1,13 +1,13 @@
-//! JSON with comments and commas at the end, as editors keep their settings: where each part stands in the text, so that
-//! one part can be changed and the rest left as it is. What cannot be read is refused, never guessed.
+//! Parses JSON with comments and trailing commas, as editors write their settings, and records the position of each part, so
+//! that one part can be changed and the rest left as it is. Refuses what it cannot parse; never guesses.
 
 use serde_json::{Map, Value};
 use std::ops::Range;
 
-/// Deeper than any settings file, and not as deep as a stack.
+/// Deeper than any settings file, and shallow enough for the stack.
 const DEEPEST: usize = 100;
 
-/// A value and where it stands.
+/// A value and its position.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Node {
     pub span: Range<usize>,
@@ -24,14 +24,14 @@ pub(super) enum Kind {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Member {
     pub name: String,
-    /// Where the name begins.
+    /// Where the name starts.
     pub start: usize,
     pub value: Node,
-    /// The comma behind it, if there is one.
+    /// The position of the comma after it, if there is one.
     pub comma: Option<usize>,
 }
 
-/// Why a text is not understood, and in which line.
+/// Why a text cannot be parsed, and in which line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Unreadable {
     pub line: usize,
@@ -59,7 +59,7 @@ pub(super) fn parse(text: &str) -> Result<Node, Unreadable> {
 }
 
 impl Node {
-    /// The member of this name. Of several the last counts, as for whoever reads the file.
+    /// The member of this name. The last of several counts, as in JSON parsers.
     pub(super) fn member(&self, name: &str) -> Option<&Member> {
         match &self.kind {
             Kind::Object(members) => members.iter().rev().find(|member| member.name == name),
@@ -98,7 +98,7 @@ impl Reader<'_> {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    /// Past white space and comments.
+    /// Skips white space and comments.
     fn skip(&mut self) -> Result<(), Unreadable> {
         loop {
             let rest = self.rest();

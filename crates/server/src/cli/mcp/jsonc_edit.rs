@@ -1,5 +1,4 @@
-//! Changes to one member of an object in a settings file. What is put in can be taken out again, and then the text is as
-//! it was before, letter by letter.
+//! Sets or removes one member of an object in a settings file. Removing what was added restores the text byte for byte.
 
 use super::jsonc::{Kind, Member, Node, Unreadable, parse};
 use serde_json::Value;
@@ -28,21 +27,21 @@ impl From<Unreadable> for Refused {
     }
 }
 
-/// Something to write, its members in their order.
+/// A value to write, with its members in order.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Fresh {
     Plain(Value),
     Object(Vec<(String, Self)>),
 }
 
-/// How a file is laid out.
+/// The formatting of a file.
 #[derive(Debug)]
 struct Style {
     indent: String,
     newline: &'static str,
 }
 
-/// Sets the member at this path; objects on the way that are missing are made.
+/// Sets the member at this path; creates missing objects on the way.
 pub(super) fn set(text: &str, path: &[&str], value: &Fresh) -> Result<String, Refused> {
     let root = parse(text)?;
     let style = style(text, &root);
@@ -63,7 +62,7 @@ pub(super) fn set(text: &str, path: &[&str], value: &Fresh) -> Result<String, Re
     Ok(replaced(text, vec![(node.span.clone(), new)]))
 }
 
-/// Takes out the member at this path, if it is there.
+/// Removes the member at this path, if it exists.
 pub(super) fn remove(text: &str, path: &[&str]) -> Result<String, Refused> {
     let root = parse(text)?;
     let mut node = &root;
@@ -104,7 +103,7 @@ fn insert(
         let new = format!("{lead}{name}: {}", pretty(value, depth + 1, style));
         let close = format!("{}{}", style.newline, style.indent.repeat(depth));
         let kept = text[inner.clone()].trim_end();
-        // A comment may be all there is in it.
+        // A comment may be all that the object contains.
         return replaced(text, vec![(inner, format!("{kept}{new}{close}"))]);
     };
     let is_inline = !text[object.span.start..members[0].start].contains('\n');
@@ -113,7 +112,7 @@ fn insert(
     } else {
         format!("{lead}{name}: {}", pretty(value, depth + 1, style))
     };
-    // Behind the last comment, so that it stays with what it is about.
+    // After the last comment, so that the comment stays with what it describes.
     let end = inner.start + text[inner].trim_end().len();
     match last.comma {
         Some(_) => replaced(text, vec![(end..end, format!("{new},"))]),
@@ -133,14 +132,14 @@ fn take_out(text: &str, object: &Node, members: &[Member], index: usize) -> Stri
     let led_from = index.checked_sub(1).map_or(object.span.start + 1, |last| members[last].value.span.end);
     let behind = text[end..].lines().next().unwrap_or_default().trim_start_matches([' ', '\t', ',']);
     if !behind.is_empty() && !behind.starts_with("//") && ends_in_line_comment(&text[led_from..start]) {
-        // The line ends where the comment does: what stands behind the member must not become a part of it.
+        // The comment ends with its line: what follows the member must not become part of it.
         start = member.start;
     }
     let mut cuts: Vec<Range<usize>> = member.comma.map(|comma| comma..comma + 1).into_iter().collect();
     cuts.push(start..end);
     let is_last = index + 1 == members.len();
     if is_last && member.comma.is_none() {
-        // The comma that led to it.
+        // Also the comma before it.
         cuts.extend(
             index.checked_sub(1).and_then(|index| members[index].comma).map(|comma| comma..comma + 1),
         );
@@ -155,7 +154,7 @@ fn take_out(text: &str, object: &Node, members: &[Member], index: usize) -> Stri
     replaced(text, cuts.into_iter().map(|range| (range, String::new())).collect())
 }
 
-/// Whether a text of nothing but space, commas and comments ends within a comment of one line.
+/// Whether a text of only white space, commas and comments ends within a line comment.
 fn ends_in_line_comment(mut text: &str) -> bool {
     while let Some(at) = text.find('/') {
         let comment = &text[at..];
@@ -167,7 +166,7 @@ fn ends_in_line_comment(mut text: &str) -> bool {
     false
 }
 
-/// The text with these places replaced.
+/// The text with these ranges replaced.
 fn replaced(text: &str, mut changes: Vec<(Range<usize>, String)>) -> String {
     changes.sort_by_key(|(range, _)| range.start);
     let mut out = String::with_capacity(text.len() + 256);
@@ -182,7 +181,7 @@ fn replaced(text: &str, mut changes: Vec<(Range<usize>, String)>) -> String {
     out
 }
 
-/// As the first member that stands on a line of its own is indented.
+/// Indents like the first member that is on a separate line.
 fn style(text: &str, root: &Node) -> Style {
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let first = match &root.kind {
@@ -208,7 +207,7 @@ fn compact(value: &Fresh) -> String {
     }
 }
 
-/// Objects member by member, lists in one line.
+/// Objects with one member per line, lists in one line.
 fn pretty(value: &Fresh, depth: usize, style: &Style) -> String {
     let Fresh::Object(members) = value else { return compact(value) };
     let lead = format!("{}{}", style.newline, style.indent.repeat(depth + 1));
@@ -241,7 +240,7 @@ mod tests {
         Fresh::Object(vec![("url".into(), plain(json!("u"))), ("args".into(), plain(json!(["a", 1])))])
     }
 
-    /// Put in, the text reads as expected; taken out again, it is as it was.
+    /// Adding gives the expected text; removing restores the original.
     #[track_caller]
     fn there_and_back(before: &str, after: &str) {
         let set = set(before, PATH, &entry()).unwrap();

@@ -1,5 +1,5 @@
-//! `dropleaf mcp`: the tools of a server for clients that start a program and speak to it over standard input and output,
-//! and `dropleaf mcp install`, which tells such clients about it.
+//! `dropleaf mcp`: offers a server's tools to clients that start a program and talk to it over standard input and output; and
+//! `dropleaf mcp install`, which configures such clients.
 
 mod apply;
 mod apps;
@@ -31,7 +31,7 @@ pub(super) struct Mcp {
 enum Command {
     /// Add dropleaf to the settings of MCP clients, after showing what would change
     Install(install::Install),
-    /// Take it out of them again
+    /// Remove it from them again
     Uninstall(install::Uninstall),
 }
 

@@ -1,10 +1,11 @@
-//! Which entries of a client's settings are ours to change, and when changing one would hand a secret to a stranger.
+//! Decides which entries of a client's settings are ours to change, and whether changing one would send a secret to another
+//! server.
 
 use dropleaf_client::server_name;
 use serde_json::Value;
 use std::path::Path;
 
-/// What clients let an entry hold beside its address or program, and what is no secret for certain.
+/// Keys of an entry that certainly hold no secret, including the address and the program.
 const HARMLESS: [&str; 9] = [
     "type",
     "url",
@@ -17,14 +18,14 @@ const HARMLESS: [&str; 9] = [
     "autoApprove",
 ];
 
-/// Whether an entry under our name is ours: it starts `dropleaf mcp`, or has the address of a server that was named now or
-/// when it was written.
+/// Whether an entry with our name is ours: it starts `dropleaf mcp`, or its URL is that of a server named now or when it was
+/// written.
 pub(super) fn is_ours(entry: &Value, servers: &[&str]) -> bool {
     starts_us(entry) || address(entry).is_some_and(|server| servers.contains(&server.as_str()))
 }
 
-/// Whether an entry would take secrets that were meant for another server along to this one. What is not known to be
-/// harmless may be one: clients keep them under many names.
+/// Whether changing the entry would send secrets for another server to this one. Any text under a key that is not known to be
+/// harmless may be a secret: clients store them under many names.
 pub(super) fn would_leak(entry: &Value, server: &str) -> bool {
     origin(entry).as_deref() != Some(server)
         && entry.as_object().is_some_and(|members| {
@@ -45,7 +46,7 @@ fn address(entry: &Value) -> Option<String> {
     server_name(text(entry, "url").strip_suffix("/mcp")?).ok()
 }
 
-/// The server an entry leads to, if it says so.
+/// The server that an entry connects to, if it says so.
 fn origin(entry: &Value) -> Option<String> {
     if !starts_us(entry) {
         return address(entry);

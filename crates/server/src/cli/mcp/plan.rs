@@ -1,4 +1,4 @@
-//! What a client's settings would read like with our entry, or without it. Decides; writes nothing.
+//! Computes a client's settings with our entry, or without it. Writes nothing.
 
 use super::apps::App;
 use super::jsonc::{Kind, Node, parse};
@@ -9,33 +9,33 @@ use super::toml_text;
 use anyhow::{Result, bail, ensure};
 use serde_json::{Map, Value};
 
-/// The keys of an entry; those without a value are not to be there.
+/// The keys of an entry; those without a value must be absent.
 pub(super) type Entry = [(&'static str, Option<Value>)];
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Plan {
-    /// As wanted already.
+    /// The file already is as wanted.
     Nothing,
     Write {
         text: String,
-        /// What has to be known to take everything out again.
+        /// What has to be recorded to undo everything later.
         before: Option<Before>,
     },
-    /// The file goes: there was none before us.
+    /// Delete the file: it did not exist before.
     Remove,
 }
 
-/// What is to be there, and what is known about what may be there already.
+/// The entry to write, and what is known about an existing one.
 #[derive(Debug)]
 pub(super) struct Wanted<'a> {
     pub name: &'a str,
     pub server: &'a str,
     pub entry: &'a Entry,
-    /// The server of an entry that was written before.
+    /// The server recorded for an entry that was written before.
     pub recorded: Option<&'a str>,
 }
 
-/// Puts an entry in, or brings it up to date.
+/// Adds or updates an entry.
 pub(super) fn add(app: App, old: Option<&str>, wanted: &Wanted<'_>) -> Result<Plan> {
     let Wanted { name, server, entry, recorded } = *wanted;
     let blank = old.is_none_or(|text| text.trim().is_empty());
@@ -103,7 +103,7 @@ fn in_json(app: App, text: &str, name: &str, entry: &Entry, is_there: bool) -> R
     Ok(new)
 }
 
-/// Takes an entry out that leads to one of these servers, and with it what was made for its sake alone.
+/// Removes an entry for one of these servers, with everything that was created only for it.
 pub(super) fn take(
     app: App,
     old: &str,
@@ -146,7 +146,7 @@ fn out_of_json(app: App, old: &str, name: &str, with_list: bool) -> Result<Strin
     Ok(new)
 }
 
-/// Nothing else may have changed, whatever the file looks like.
+/// Checks that nothing else has changed, whatever the file looks like.
 fn unharmed(new: &str, wanted: &Value) -> Result<()> {
     ensure!(
         parse(new).is_ok_and(|node| node.to_value() == *wanted),
@@ -155,7 +155,7 @@ fn unharmed(new: &str, wanted: &Value) -> Result<()> {
     Ok(())
 }
 
-/// The servers a file lists; none when it has no list.
+/// The servers listed in a file; `None` if it has no list.
 fn listed(app: App, text: &str) -> Result<Option<Map<String, Value>>> {
     let all = if app == App::Codex {
         serde_json::to_value(toml_text::parse(text)?)?
@@ -243,10 +243,10 @@ mod tests {
             let ours = entry(App::Cursor, way);
             let refused = add_recorded(App::Cursor, Some(old), ("dropleaf", Some("http://old")), &ours);
             assert!(refused.unwrap_err().to_string().contains("credentials for another server"));
-            // Without a record it is not even ours.
+            // Without a record the entry does not even count as ours.
             let refused = add(App::Cursor, Some(old), "dropleaf", &ours);
             assert!(refused.unwrap_err().to_string().contains("--name"));
-            // For the same server it may stay.
+            // For the same server the secret may stay.
             let here = old.replace("http://old", SERVER);
             assert!(add(App::Cursor, Some(&here), "dropleaf", &ours).is_ok());
         }
@@ -261,7 +261,7 @@ mod tests {
         let old = "{ // c\n \"mcpServers\": {\"dropleaf\": {\"command\": \"dropleaf\", \"args\": [\"mcp\"]}}, \"y\": 2}";
         let (text, _) = written(take(App::Cursor, old, "dropleaf", Some(Before::NoList)).unwrap());
         assert_eq!(text, "{ // c\n  \"y\": 2}");
-        // The name stands there twice: what is left would count from now on.
+        // The name occurs twice: the remaining entry would take effect.
         let old = "{\"mcpServers\": {\"dropleaf\": {\"command\": \"a\"}, \"dropleaf\": {\"command\": \"dropleaf\", \"args\": [\"mcp\"]}}}";
         assert!(take(App::Cursor, old, "dropleaf", None).unwrap_err().to_string().contains("laid out"));
     }

@@ -1,11 +1,11 @@
-//! What `install` made beyond its own entry, so that `uninstall` leaves neither an empty list nor an empty file behind.
-//! Lost records do no harm: then only the entry goes.
+//! Records what `install` created besides its entry, so that `uninstall` leaves neither an empty list nor an empty file. Lost
+//! records do no harm: then only the entry is removed.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What was there before the first entry of ours.
+/// The state of the file before our first entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Before {
@@ -19,7 +19,7 @@ pub(super) enum Before {
 pub(super) struct Records {
     #[serde(default)]
     files: BTreeMap<String, Before>,
-    /// The server of each entry of ours, by file and name.
+    /// The server of each of our entries, by file and name.
     #[serde(default)]
     entries: BTreeMap<String, BTreeMap<String, String>>,
     #[serde(skip)]
@@ -27,7 +27,7 @@ pub(super) struct Records {
 }
 
 impl Records {
-    /// Beside the keys of `dropleaf login`.
+    /// Stored next to the keys of `dropleaf login`.
     pub(super) fn load(place: Option<PathBuf>) -> Self {
         let text = place.as_ref().and_then(|place| std::fs::read_to_string(place).ok()).unwrap_or_default();
         Self { place, ..toml::from_str(&text).unwrap_or_default() }
@@ -37,7 +37,7 @@ impl Records {
         self.files.get(&name(file)).copied()
     }
 
-    /// The server of an entry as it was written.
+    /// The server of an entry when it was written.
     pub(super) fn server(&self, file: &Path, entry: &str) -> Option<&str> {
         self.entries.get(&name(file))?.get(entry).map(String::as_str)
     }
@@ -50,7 +50,7 @@ impl Records {
         self.write();
     }
 
-    /// An entry is gone; what was there before all of them matters until the last is.
+    /// Removes an entry; the state before all entries is kept until the last is removed.
     pub(super) fn forget(&mut self, file: &Path, entry: &str) {
         let file = name(file);
         let left = self.entries.get_mut(&file).is_some_and(|entries| {

@@ -1,5 +1,4 @@
-//! The bridge at work: one message in each line of standard input, one in each line of standard output, and words for
-//! people on standard error alone.
+//! Runs the MCP bridge: one message per line on standard input and output, and messages for people on standard error.
 
 use crate::cli::person::{Surroundings, warn_if_readable};
 use anyhow::Result;
@@ -11,7 +10,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
-/// Lines that wait for the other side; each may be as long as a page.
+/// Queued lines in each direction; each may be as long as a page.
 const WAITING: usize = 8;
 /// How long a client has to read the last lines.
 const LAST_LINES: Duration = Duration::from_secs(10);
@@ -21,7 +20,7 @@ pub(super) struct Bridge {
     /// The server (default: `DROPLEAF_URL`, the one signed in to last, or <http://localhost:8080>)
     #[arg(long, value_name = "URL")]
     server: Option<String>,
-    /// How long a message waits for a server that is away
+    /// How long a message waits for an unreachable server
     #[arg(long, value_name = "SECONDS", default_value_t = 8)]
     wait: u64,
 }
@@ -32,7 +31,7 @@ impl Bridge {
         match around.key(self.server.as_deref(), &server) {
             Ok(Some(_)) => warn_if_readable(&server),
             Ok(None) => {}
-            // Somebody may sign in while it runs, and whoever asks hears the server's own refusal.
+            // The user may sign in while it runs; until then the client gets the server's refusal.
             Err(error) => eprintln!("dropleaf mcp: {error:#}"),
         }
         let (keys, named, at) = (around.clone(), self.server, server.clone());
@@ -54,14 +53,14 @@ impl Bridge {
             }
         };
         bridge.run(lines, stop).await;
-        // Everything that could write has ended, so the writer has too when it is through. A client that keeps its end
-        // open and does not read must not keep us.
+        // Everything that could write has ended, so the writer ends once it has written the rest. A client that keeps its end
+        // open without reading must not keep us running.
         let _ = timeout(LAST_LINES, through).await;
         Ok(())
     }
 }
 
-/// On a thread of its own, which the end of the program does not wait for: nothing can interrupt a read.
+/// Reads on a separate thread that is not joined at exit: nothing can interrupt a blocking read.
 fn read_lines() -> mpsc::Receiver<Line> {
     let (send, lines) = mpsc::channel(WAITING);
     std::thread::spawn(move || {
@@ -75,11 +74,11 @@ fn read_lines() -> mpsc::Receiver<Line> {
     lines
 }
 
-/// One writer, so that lines never mix. It ends with the last line, or when nobody reads them.
+/// Writes on a single thread, so lines never mix. It ends with the last line, or if the client stops reading.
 fn write_lines(mut written: mpsc::Receiver<Vec<u8>>) -> oneshot::Receiver<()> {
     let (done, through) = oneshot::channel();
     std::thread::spawn(move || {
-        // Dropped with the thread, which is what the other side waits for.
+        // Dropped with the thread, which completes the receiver.
         let _done: oneshot::Sender<()> = done;
         let mut out = std::io::stdout();
         while let Some(mut line) = written.blocking_recv() {

@@ -1,13 +1,13 @@
-//! Where the statements of a TOML text begin and end. The text has been read by the library before, so that nothing here
-//! has to judge it.
+//! Finds where the statements of a TOML text begin and end. The text has already been parsed by the library, so nothing here
+//! validates it.
 
 use std::ops::Range;
 use toml::{Table, Value};
 
-/// A line, or the lines of one value.
+/// One line, or the lines of one value.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Statement {
-    /// With the end of its line.
+    /// Including the end of the line.
     pub range: Range<usize>,
     pub what: What,
 }
@@ -41,7 +41,7 @@ pub(super) fn statements(text: &str) -> Vec<Statement> {
     found
 }
 
-/// The names of a header, in order: a text of this one header holds nothing else.
+/// The names of a header, in order; the text is this header alone.
 fn names(header: &str) -> Vec<String> {
     let mut names = Vec::new();
     let mut value = header.parse::<Table>().ok().map(Value::Table);
@@ -83,13 +83,13 @@ fn pair(words: &str, start: usize) -> Option<What> {
 }
 
 struct Ends {
-    /// Of the last thing that is neither space nor comment.
+    /// The end of the last token that is neither white space nor comment.
     value: usize,
-    /// Of the line.
+    /// The end of the line.
     line: usize,
 }
 
-/// The end of the statement that starts here: of its line, unless a text or a list goes on.
+/// The end of the statement that starts here: its line, unless a string or an array continues.
 fn ends(text: &str, start: usize) -> Ends {
     let bytes = text.as_bytes();
     let (mut at, mut depth, mut value) = (start, 0_usize, start);
@@ -117,7 +117,7 @@ fn ends(text: &str, start: usize) -> Ends {
     Ends { value, line: text.len() }
 }
 
-/// Behind the text in quotes that starts here.
+/// The position after the string that starts here.
 fn string_end(text: &str, start: usize) -> usize {
     let bytes = text.as_bytes();
     let quote = bytes[start];
@@ -129,7 +129,7 @@ fn string_end(text: &str, start: usize) -> usize {
             at += 2;
         } else if bytes[at..].iter().take(width).filter(|byte| **byte == quote).count() == width {
             at += width;
-            // Two more may stand before the end of a long one.
+            // A multi-line string may end with two more quotes.
             while long && bytes.get(at) == Some(&quote) {
                 at += 1;
             }

@@ -1,5 +1,5 @@
-//! One table of a TOML file, put in, changed and taken out as text, so that everything else stays as it is. The result is
-//! read again before it counts: a form this file does not know is refused, never guessed.
+//! Adds, changes and removes one table of a TOML file as text, so that everything else stays as it is. The result is parsed
+//! again and compared: a form that this file does not support is refused, never guessed.
 
 use super::toml_scan::{Statement, What, statements};
 use std::ops::Range;
@@ -10,7 +10,7 @@ pub(super) enum Refused {
     NotToml {
         line: usize,
     },
-    /// The table is there, but written in a way that is left to its owner.
+    /// The table exists, but in a form that this command does not edit.
     OtherForm,
 }
 
@@ -32,7 +32,7 @@ pub(super) fn parse(text: &str) -> Result<Table, Refused> {
     })
 }
 
-/// Sets these keys of a table and takes those without a value out of it; makes the table if it is not there.
+/// Sets these keys of a table and removes those without a value; creates the table if it is missing.
 pub(super) fn set(text: &str, path: &[&str], keys: &[(&str, Option<Value>)]) -> Result<String, Refused> {
     let mut wanted = parse(text)?;
     let was_there = find(&wanted, path).is_some();
@@ -47,7 +47,7 @@ pub(super) fn set(text: &str, path: &[&str], keys: &[(&str, Option<Value>)]) -> 
     if parse(&new).ok() == Some(wanted) { Ok(new) } else { Err(Refused::OtherForm) }
 }
 
-/// Takes out a table with everything below it.
+/// Removes a table with everything below it.
 pub(super) fn remove(text: &str, path: &[&str]) -> Result<String, Refused> {
     let mut wanted = parse(text)?;
     let Some((last, way)) = path.split_last().filter(|_| find(&wanted, path).is_some()) else {
@@ -67,7 +67,7 @@ pub(super) fn remove(text: &str, path: &[&str]) -> Result<String, Refused> {
         new.truncate(kept);
     }
     let mut left = parse(&new).map_err(|_| Refused::OtherForm)?;
-    // A table that was there for the sake of this one alone is not missed.
+    // A parent table that only held this one may disappear.
     prune(&mut left, way);
     prune(&mut wanted, way);
     if left == wanted { Ok(new) } else { Err(Refused::OtherForm) }
@@ -144,7 +144,7 @@ fn change(text: &str, path: &[&str], keys: &[(&str, Option<Value>)]) -> Result<S
     Ok(new)
 }
 
-/// Where the last thing said in a section ends; comments behind it belong to what follows.
+/// The end of the last pair of a section; comments after it belong to what follows.
 fn section_end(all: &[Statement], header: usize) -> usize {
     let pairs = all[header + 1..].iter().take_while(|statement| !matches!(statement.what, What::Header(_)));
     let last = pairs.filter(|statement| matches!(statement.what, What::Pair { .. })).last();

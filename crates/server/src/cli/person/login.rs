@@ -1,4 +1,4 @@
-//! `dropleaf login`: shows a code, waits until its owner has allowed it in a browser, and keeps the key.
+//! `dropleaf login`: shows a code, waits until the user approves it in a browser, and stores the key.
 
 use super::{DEFAULT_SERVER, Surroundings, visible, warn_if_readable};
 use anyhow::{Result, bail};
@@ -13,10 +13,10 @@ use tokio::time::{Instant, MissedTickBehavior, interval};
 pub(crate) struct Login {
     /// The server (default: `DROPLEAF_URL`, or <http://localhost:8080>)
     url: Option<String>,
-    /// What the key will be called in the list of keys
+    /// The name of the key in the list of keys
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Only show the address; do not open a browser
+    /// Only print the address; do not open a browser
     #[arg(long)]
     no_browser: bool,
 }
@@ -49,7 +49,7 @@ impl Login {
         };
         let before = credentials.find(&server).cloned();
         let client = client.with_key(Some(key.access_token.clone()));
-        // Kept before anything else can fail: it exists on the server now.
+        // Stored before anything else can fail: the key exists on the server now.
         let mut kept = Kept { key: key.access_token, key_id: key.key_id, email: None };
         credentials.keep(&server, kept.clone())?;
         let me = client.me().await?;
@@ -68,14 +68,14 @@ impl Login {
     }
 }
 
-/// The key of an earlier login is not needed any more. Nothing is lost when it stays: it is listed under Keys.
+/// Revokes the key of an earlier login. If that fails, the key stays listed under Keys and can be revoked there.
 async fn retire(server: &str, before: Kept) {
     if let (Some(id), Ok(client)) = (before.key_id, Client::new(server, Some(before.key))) {
         let _ = client.revoke_key(&id).await;
     }
 }
 
-/// Waits for the answer, with the time that is left on a line that renews itself.
+/// Waits for approval, with the remaining time on a line that overwrites itself.
 async fn wait(client: &Client, code: &DeviceCode, on_terminal: bool) -> Result<Polled<Key>> {
     let answer = wait_for_answer(code, async || client.poll_device(&code.device_code).await);
     if !on_terminal {
@@ -104,14 +104,14 @@ fn end_line(on_terminal: bool) {
     }
 }
 
-/// `dropleaf on <machine>`, so that the list of keys says where each one lives.
+/// `dropleaf on <machine>`, so that the list of keys shows where each one is.
 fn own_name() -> String {
     let machine = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let machine: String = machine.trim().chars().filter(|c| !c.is_control()).take(60).collect();
     if machine.is_empty() { "dropleaf command line".to_owned() } else { format!("dropleaf on {machine}") }
 }
 
-/// Tries to; whoever has no browser here has read the address.
+/// Best effort: the address was printed too.
 fn open_browser(address: &str) {
     let is_web = address.starts_with("https://") || address.starts_with("http://");
     if !is_web || !address.bytes().all(|b| b.is_ascii_graphic()) {

@@ -1,5 +1,5 @@
-//! The commands of a person who uses a server somewhere: `login`, `logout`, `whoami`, `publish`. They need no settings
-//! of a server and touch none of its data.
+//! Commands for users of any server: `login`, `logout`, `whoami`, `publish`. They read no server settings and touch no server
+//! data.
 
 mod login;
 mod publish;
@@ -14,7 +14,7 @@ use dropleaf_client::{Client, Credentials, server_name};
 
 const DEFAULT_SERVER: &str = "http://localhost:8080";
 
-/// What the environment says about servers and keys.
+/// Server and credentials according to the environment.
 #[derive(Debug, Clone)]
 pub(super) struct Surroundings {
     url: Option<String>,
@@ -45,7 +45,7 @@ impl Surroundings {
         Ok(Credentials::load(path)?)
     }
 
-    /// The server that is meant: as named, as in `DROPLEAF_URL`, the one signed in to last, or the one next door.
+    /// The server to use: the named one, `DROPLEAF_URL`, the one signed in to last, or the default on this machine.
     pub(super) fn server(&self, named: Option<&str>) -> Result<String> {
         if let Some(text) = named.or(self.url.as_deref()) {
             return Ok(server_name(text)?);
@@ -55,7 +55,7 @@ impl Surroundings {
         Ok(stored.unwrap_or_else(|| DEFAULT_SERVER.to_owned()))
     }
 
-    /// A client of that server with the key for it, if there is one.
+    /// A client for that server with its key, if there is one.
     fn client(&self, named: Option<&str>) -> Result<Client> {
         let server = self.server(named)?;
         let key = self.key(named, &server)?;
@@ -65,8 +65,8 @@ impl Surroundings {
         Ok(Client::new(&server, key)?)
     }
 
-    /// The key for a server: from the environment, or as stored. The one from the environment does not say where it
-    /// belongs, so it goes nowhere but to a server that somebody named.
+    /// The key for a server: from the environment, or stored. The one in the environment does not say which server it is for,
+    /// so it is only sent to a server that was named explicitly.
     pub(super) fn key(&self, named: Option<&str>, server: &str) -> Result<Option<String>> {
         if self.api_key.is_some() && (named.is_some() || self.url.is_some()) {
             return Ok(self.api_key.clone());
@@ -88,20 +88,20 @@ impl Surroundings {
         self.credentials.is_some() && self.load().is_ok_and(|stored| stored.find(server).is_some())
     }
 
-    /// A file beside the stored keys.
+    /// A file next to the stored keys.
     pub(super) fn beside_credentials(&self, name: &str) -> Option<std::path::PathBuf> {
         Some(self.credentials.as_ref()?.with_file_name(name))
     }
 }
 
-/// Says so before a key goes where others can read it.
+/// Warns before a key is sent unencrypted.
 pub(super) fn warn_if_readable(server: &str) {
     if server.starts_with("http://") && !is_loopback(server) {
         eprintln!("Careful: {server} is not encrypted. Whoever listens on the way can read the key.");
     }
 }
 
-/// What a server says, without what could move the cursor.
+/// Text from a server, without control characters that could move the cursor.
 fn visible(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).collect()
 }

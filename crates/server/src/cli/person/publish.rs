@@ -1,4 +1,4 @@
-//! `dropleaf publish FILE…`: prints one link for each file, and nothing else on standard output.
+//! `dropleaf publish FILE…`: prints one link per file, and nothing else on standard output.
 
 use super::sign::explained;
 use super::{Surroundings, visible};
@@ -23,16 +23,16 @@ pub(crate) struct Publish {
     /// The name of a public page
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     slug: Option<String>,
-    /// Show it to everybody, at an address with the slug
+    /// Make it public, at an address with the slug
     #[arg(long, conflicts_with = "burn")]
     public: bool,
     /// Delete it after its first view
     #[arg(long)]
     burn: bool,
-    /// Ask viewers for a password, typed in now
+    /// Protect it with a password, which you type now
     #[arg(long)]
     password: bool,
-    /// How long it lives; `never` where the plan allows it
+    /// How long it stays online; `never` if the plan allows it
     #[arg(long, value_name = "HOURS", value_parser = NonEmptyStringValueParser::new())]
     expires_in_hours: Option<String>,
     #[arg(long)]
@@ -40,7 +40,7 @@ pub(crate) struct Publish {
     /// What to do about secrets and personal data in it: off, warn or block
     #[arg(long, value_name = "HOW", value_parser = ["off", "warn", "block"])]
     pii_check: Option<String>,
-    /// What the server answers, as JSON
+    /// Print the server's response as JSON
     #[arg(long)]
     json: bool,
 }
@@ -117,18 +117,18 @@ fn read(path: &Path) -> Result<File> {
     Ok(File { name: name.unwrap_or_default(), bytes })
 }
 
-/// Whether a page was refused for what is in it, which is no failure of the command.
+/// Whether a page was refused for its content, which is not a failure of the command.
 pub(in crate::cli) fn is_refusal(error: &ClientError) -> bool {
     error.status() == Some(422) && !error.reasons().is_empty()
 }
 
-/// All that speaks against a page, for its author to act on; the complaint itself has the first of it.
+/// Prints all reasons against a page, for its author to fix; the error itself contains only the first.
 fn say_why(error: &ClientError, path: &Path, client: &Client) {
     for Reason { rule, file, line, why, fix } in error.reasons() {
         let place = line.map_or_else(|| file.clone(), |line| format!("{file}:{line}"));
         eprintln!("{place}: {why}\n    {fix} [{rule}]");
     }
-    // Only where the server says that it takes appeals.
+    // Only if the server says that it accepts appeals.
     if error.body().is_some_and(|body| body["appeal_url"].is_string()) {
         eprintln!(
             "If the page is honest, ask whoever runs the server to look at it:\n  \
@@ -139,14 +139,14 @@ fn say_why(error: &ClientError, path: &Path, client: &Client) {
     }
 }
 
-/// As a shell takes it for one word.
+/// Quotes a word for the shell.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "=@./_-".contains(c);
     let word = visible(word);
     if word.chars().all(is_plain) { word } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
 
-/// The link for scripts, the rest for people.
+/// Prints the link for scripts, the rest for people.
 fn report(client: &Client, site: &Site) {
     println!("{}", visible(&site.url));
     for warning in &site.warnings {

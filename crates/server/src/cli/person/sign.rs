@@ -10,7 +10,7 @@ pub(crate) struct Whoami {
     /// The server (default: `DROPLEAF_URL`, the one signed in to last, or <http://localhost:8080>)
     #[arg(long, value_name = "URL")]
     server: Option<String>,
-    /// Everything the server tells, as JSON
+    /// Print the server's response as JSON
     #[arg(long)]
     json: bool,
 }
@@ -19,7 +19,7 @@ pub(crate) struct Whoami {
 pub(crate) struct Logout {
     /// The server (default: `DROPLEAF_URL`, the one signed in to last, or <http://localhost:8080>)
     url: Option<String>,
-    /// Only forget the key here, without asking the server to revoke it
+    /// Only delete the key here, without revoking it on the server
     #[arg(long)]
     local: bool,
 }
@@ -55,7 +55,7 @@ impl Logout {
             let id = login.key_id.context("the entry does not say which key it is; use --local")?;
             match client.revoke_key(&id).await {
                 Ok(()) => {}
-                // It works no longer, or is gone: what was wanted.
+                // The key is invalid or gone, which is what was wanted.
                 Err(error) if matches!(error.status(), Some(401 | 404)) && error.code().is_some() => {}
                 Err(error) => {
                     return Err(error)
@@ -71,7 +71,7 @@ impl Logout {
     }
 }
 
-/// A key that works no longer is something to do about.
+/// Adds what to do if the key no longer works.
 pub(super) fn explained(error: dropleaf_client::ClientError, server: &str) -> anyhow::Error {
     let is_old = error.code() == Some("invalid_credential");
     let error = anyhow::Error::from(error);

@@ -1,4 +1,4 @@
-//! `/dashboard/account`: who one is here, what the plan allows, and what is signed in.
+//! `/dashboard/account`: the account, the limits of its plan, its sessions and passkeys.
 
 use super::figures::{size, span};
 use super::{Section, Shell};
@@ -14,12 +14,12 @@ pub struct AccountPage<'a> {
     pub since: Moment,
     pub plan: &'a Plan,
     pub used: Used,
-    /// What was paid in advance or given, in dollars; None when there is nothing to say about it.
+    /// The prepaid balance, in dollars; `None` if it is not shown.
     pub balance: Option<String>,
     pub unlocks: Vec<UnlockRow>,
     pub max_upload_bytes: u64,
     pub sessions: Vec<SessionRow>,
-    /// None where passkeys cannot work.
+    /// `None` if passkeys cannot work at this address.
     pub passkeys: Option<Passkeys>,
 }
 
@@ -30,20 +30,20 @@ pub struct Used {
     pub publishes_today: i64,
 }
 
-/// One limit of the plan, in words.
+/// One limit of the plan, as text.
 #[derive(Debug)]
 struct Usage {
     name: &'static str,
     said: String,
-    /// Used and allowed, when there is a cap.
+    /// Used and allowed, if there is a cap.
     of: Option<(i64, i64)>,
 }
 
-/// A limit that was lifted for money.
+/// A limit that was lifted by a payment.
 #[derive(Debug)]
 pub struct UnlockRow {
     pub title: &'static str,
-    /// None: for good.
+    /// `None` if permanent.
     pub until: Option<Moment>,
 }
 
@@ -51,7 +51,7 @@ pub struct UnlockRow {
 pub struct SessionRow {
     pub id: String,
     pub device: String,
-    /// How it began, in words.
+    /// How the person signed in, as text.
     pub method: &'static str,
     pub created: Moment,
     pub last_seen: Moment,
@@ -60,10 +60,10 @@ pub struct SessionRow {
 
 #[derive(Debug)]
 pub struct Passkeys {
-    /// The name at which they work.
+    /// The host name for which they work.
     pub host: String,
     pub list: Vec<PasskeyRow>,
-    /// Whether one may be added now, or the person must prove first who they are.
+    /// Whether one may be added now; otherwise the person must confirm their identity first.
     pub may_add: bool,
 }
 

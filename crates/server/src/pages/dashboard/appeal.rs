@@ -1,4 +1,4 @@
-//! The page on which a publisher who was refused asks for a second look.
+//! The form to appeal against the refusal of a page.
 
 use super::figures::size;
 use super::{Attempt, Section, Shell};
@@ -10,7 +10,7 @@ use dropleaf_core::appeal::{COMMENT_CHARACTERS, CONTACT_CHARACTERS};
 #[derive(Debug)]
 pub struct AppealView<'a> {
     pub shell: Shell<'a>,
-    /// How the operator can reach the person, unless they say otherwise.
+    /// The person's default contact for the operator.
     pub email: &'a str,
     pub max_upload_bytes: u64,
     pub attempt: Attempt,

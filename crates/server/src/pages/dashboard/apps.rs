@@ -1,4 +1,4 @@
-//! The programs a person has let in: who they are, what they may do, when they last did.
+//! The list of apps that a person has granted access: who they are, their permissions, when they were last used.
 
 use super::{Section, Shell};
 use crate::pages::{Html, Moment};

@@ -1,11 +1,11 @@
-//! What is worth knowing about a page at a glance.
+//! Badges with the most important facts about a page.
 
 use super::figures::span;
 use dropleaf_core::site::{Site, State, Visibility};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Badge {
-    /// `good`, `bad` or nothing.
+    /// `good`, `bad` or empty.
     pub tone: &'static str,
     pub text: String,
 }
@@ -14,7 +14,7 @@ fn plain(text: impl Into<String>) -> Badge {
     Badge { tone: "", text: text.into() }
 }
 
-/// The state of a page that is no longer live, in one word.
+/// The label of a page that is no longer live.
 pub(super) fn ended(state: State) -> Option<&'static str> {
     match state {
         State::Live => None,

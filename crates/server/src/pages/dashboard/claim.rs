@@ -1,5 +1,5 @@
-//! Where a claim link leads. The token is behind the `#`, so the browser keeps it: a script puts it into the form, and
-//! without one the person pastes it.
+//! The target of a claim link. The token is in the fragment, which the browser does not send: a script puts it into the form,
+//! and without scripts the person pastes it.
 
 use super::{Attempt, Section, Shell};
 use crate::pages::Html;
@@ -11,7 +11,7 @@ pub struct Claim<'a> {
     pub shell: Shell<'a>,
     /// The page's id, already checked for its shape.
     pub id: &'a str,
-    /// Where to sign in and come back from; none for whoever has.
+    /// The sign-in link that returns here; `None` if the person is signed in.
     pub sign_in: Option<String>,
     pub attempt: Attempt,
 }

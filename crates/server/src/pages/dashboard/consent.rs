@@ -1,5 +1,5 @@
-//! The page where a person lets a program in, or not. It names what cannot be invented, the host, beside what can, the
-//! name.
+//! The consent page, where a person allows or denies an app access. Besides the app's name, which anyone can choose, it shows
+//! the host, which cannot be faked.
 
 use super::{Section, Shell};
 use crate::pages::Html;
@@ -10,18 +10,18 @@ use dropleaf_core::scope::Scopes;
 #[template(path = "consent.html")]
 pub struct Consent<'a> {
     pub shell: Shell<'a>,
-    /// Names this one request; it can be answered once.
+    /// Identifies this request; it can be answered once.
     pub request: &'a str,
     pub name: &'a str,
     pub account: &'a str,
-    /// Where to sign in as somebody else, and come back.
+    /// The link to sign in with another account and return.
     pub other_account: String,
     pub scopes: Scopes,
-    /// Where the answer goes.
+    /// The host that receives the answer.
     pub host: &'a str,
-    /// Whether that is a program on the person's own machine.
+    /// Whether the app runs on the person's own machine.
     pub is_local: bool,
-    /// Where the program describes itself, if it does.
+    /// The host of the app's client metadata document, if it has one.
     pub document_host: Option<String>,
 }
 

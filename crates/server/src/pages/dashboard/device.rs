@@ -1,4 +1,4 @@
-//! The pages of a device login: type the code, look at who asks, done.
+//! The pages of a device login: enter the code, confirm, done.
 
 use super::{Section, Shell};
 use crate::pages::{Html, Moment};
@@ -50,12 +50,12 @@ impl Ended {
     }
 }
 
-/// Asks for the code; again, when the one that was typed leads nowhere.
+/// Asks for the code; `is_unknown` if the one that was entered does not exist.
 pub fn device_ask(shell: Shell<'_>, code: &str, is_unknown: bool) -> Html {
     render(&Ask { shell, code, is_unknown })
 }
 
-/// Shows who asks for what, and asks for an answer.
+/// Shows which program asks for what access, and asks for an answer.
 pub fn device_confirm(shell: Shell<'_>, login: &DeviceLogin) -> Html {
     render(&Confirm {
         shell,

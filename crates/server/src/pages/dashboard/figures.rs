@@ -1,9 +1,9 @@
-//! Numbers as templates ask for them: moments, sizes, counts.
+//! Numbers for templates: times, sizes, counts.
 
 use crate::pages::{Moment, Size};
 use dropleaf_core::iso;
 
-/// A number, behind however many references a template puts it.
+/// A number, through any number of references, which templates add.
 pub(super) trait Number {
     fn number(&self) -> i64;
 }
@@ -24,7 +24,7 @@ pub(super) fn moment(at: impl Number) -> Moment {
     Moment(at.number())
 }
 
-/// What a date field takes: UTC, to the minute.
+/// The value of a date field: UTC, to the minute.
 pub(super) fn date_field(at: i64) -> String {
     iso::format(at).get(..16).unwrap_or_default().to_owned()
 }
@@ -39,7 +39,7 @@ pub(super) fn count(n: impl Number, one: &str) -> String {
     if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") }
 }
 
-/// A span of time in its largest unit, rounded: what was set to a week says so a moment later.
+/// A duration in its largest unit, rounded, so that a week still reads as a week a moment later.
 pub(super) fn span(seconds: i64) -> String {
     let [minutes, hours, days] = [60, 3600, 86_400].map(|unit| (seconds + unit / 2) / unit);
     match (minutes, hours) {

@@ -1,4 +1,4 @@
-//! The list of API keys, and the one moment a new key is seen.
+//! The list of API keys, and the one page that shows a new key.
 
 use super::{Section, Shell};
 use crate::pages::Html;
@@ -15,7 +15,7 @@ pub struct KeyRow<'a> {
     pub last_used: Option<Moment>,
 }
 
-/// A key that was just made.
+/// A key that was just created.
 #[derive(Debug, Clone, Copy)]
 pub struct MadeKey<'a> {
     pub name: &'a str,
@@ -29,9 +29,9 @@ pub struct Keys<'a> {
     pub base_url: &'a str,
     pub keys: Vec<KeyRow<'a>>,
     pub made: Option<MadeKey<'a>>,
-    /// Whether the person proved who they are not long ago; without that no key is made.
+    /// Whether the person confirmed their identity recently; otherwise no key can be created.
     pub is_recent: bool,
-    /// What was typed, and what is wrong with it.
+    /// The name that was typed, and what is wrong with it.
     pub name: &'a str,
     pub problem: Option<&'a str>,
 }

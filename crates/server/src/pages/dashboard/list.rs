@@ -1,4 +1,4 @@
-//! The list of an owner's pages: what there is, how to find one, and how to make the first.
+//! The list of an owner's pages, with search, filters, and help for the first page.
 
 use super::badge::{Badge, badges};
 use super::figures::{self, size};
@@ -23,7 +23,7 @@ pub struct List<'a> {
     pub cards: Vec<Card<'a>>,
     pub filter: Filter,
     pub words: &'a str,
-    /// The query of the next page of the list.
+    /// The query string of the next page of the list.
     pub next: Option<String>,
     pub base_url: &'a str,
     pub max_upload_bytes: u64,
@@ -48,7 +48,7 @@ struct View<'a> {
 }
 
 impl View<'_> {
-    /// The filters, each with its name and where it leads.
+    /// The filters with their labels and links.
     fn filters(&self) -> Vec<(Filter, &'static str, String)> {
         let names = [
             (Filter::All, "All"),
@@ -71,7 +71,7 @@ impl View<'_> {
     }
 }
 
-/// The address of the list with a filter and words.
+/// The address of the list with a filter and search words.
 fn address(filter: Filter, words: &str) -> String {
     let mut query = form_urlencoded::Serializer::new(String::new());
     if filter != Filter::All {

@@ -1,5 +1,5 @@
-//! The pages of people who have signed in, and the small ones around signing in. All share a shell: the head, the
-//! navigation, a word about what was just done.
+//! The pages for signed-in people, and those around signing in. All share a shell: header, navigation, and a message about
+//! what was just done.
 
 mod account;
 mod appeal;

@@ -1,4 +1,4 @@
-//! One page of an owner: its link, its facts, and a form for everything that can be changed about it.
+//! The page of one site for its owner: link, details, and forms for everything that can be changed.
 
 use super::badge::{Badge, badges};
 use super::figures::{self, date_field, size, span};
@@ -12,7 +12,7 @@ use dropleaf_core::plan::Plan;
 use dropleaf_core::share_token::ShareToken;
 use dropleaf_core::site::{Site, State, Visibility};
 
-/// A version that can be brought back.
+/// A version that can be restored.
 #[derive(Debug)]
 pub struct VersionRow {
     pub version: i64,
@@ -23,7 +23,7 @@ pub struct VersionRow {
     pub created_at: i64,
 }
 
-/// A share link with its address.
+/// A share link with its URL.
 #[derive(Debug)]
 pub struct LinkRow {
     pub token: ShareToken,
@@ -35,7 +35,7 @@ pub struct PageView<'a> {
     pub shell: Shell<'a>,
     pub site: &'a Site,
     pub url: &'a str,
-    /// What a public name stands in: the text before it and after it.
+    /// The text before and after the slug in a public URL.
     pub slug_around: (&'a str, &'a str),
     pub plan: &'a Plan,
     pub restorable_until: Option<i64>,
@@ -45,9 +45,9 @@ pub struct PageView<'a> {
     pub versions: Vec<VersionRow>,
     pub links: Vec<LinkRow>,
     pub feedback: Vec<Feedback>,
-    /// There are more comments than are shown.
+    /// Whether there are more comments than shown.
     pub has_more_feedback: bool,
-    /// What an act wants to be known about what it did.
+    /// Notes about the operation that was just done.
     pub notes: Vec<String>,
     pub attempt: Attempt,
     pub now: i64,
@@ -80,12 +80,12 @@ impl View<'_> {
         self.site.visibility == Visibility::Burn
     }
 
-    /// Its link asks for something first, or burns: its owner needs another way in.
+    /// Whether the link is gated or burns: the owner needs another way to open the page.
     fn is_guarded(&self) -> bool {
         self.burns() || self.site.password_hash.is_some() || self.site.email_gate_domain.is_some()
     }
 
-    /// Live or expired: the settings can be changed, and a new expiry brings an expired page back.
+    /// Live or expired: the settings can be changed, and a new expiry restores an expired page.
     fn is_changeable(&self) -> bool {
         matches!(self.site.state, State::Live | State::Expired) && self.site.purged_at.is_none()
     }
@@ -102,7 +102,7 @@ impl View<'_> {
         token.is_expired(self.page.now)
     }
 
-    /// What the choice of expiries shows at first.
+    /// The initially selected expiry option.
     fn expiry_choice(&self) -> &'static str {
         if self.site.expires_at.is_some() { "date" } else { "never" }
     }

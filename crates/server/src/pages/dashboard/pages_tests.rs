@@ -1,4 +1,4 @@
-//! The pages about pages: whatever stands in them stays text, and what cannot be done is not offered.
+//! The pages about sites: hostile text stays text, and impossible actions are not offered.
 
 use super::{
     Attempt, Card, Claim, LinkRow, List, PageView, Refused, Section, Shell, UploadView, VersionRow, claim,
@@ -99,7 +99,7 @@ fn assert_sound(html: &str) {
         let form = form.split("</form>").next().unwrap();
         assert!(form.contains("method=\"get\"") || form.contains("name=\"form_token\""), "{form}");
     }
-    // Every field has a name that is read out.
+    // Every field has an accessible name.
     for field in html.split("<input ").skip(1).chain(html.split("<select ").skip(1)) {
         let field = field.split('>').next().unwrap();
         if field.contains("type=\"hidden\"") || field.contains("aria-label=") {

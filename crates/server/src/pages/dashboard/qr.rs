@@ -1,4 +1,4 @@
-//! A link as a QR code: one path of squares, drawn by the page itself.
+//! A link as a QR code: one SVG path of squares.
 
 use qrcode::{Color, EcLevel, QrCode};
 use std::fmt::Write as _;
@@ -8,13 +8,13 @@ const MARGIN: usize = 4;
 
 #[derive(Debug, Clone)]
 pub(super) struct Qr {
-    /// The side of the drawing, margin included.
+    /// The side length of the drawing, margin included.
     pub side: usize,
     /// The dark squares.
     pub path: String,
 }
 
-/// None when the link is too long for a code.
+/// `None` if the link is too long for a code.
 pub(super) fn qr(link: &str) -> Option<Qr> {
     let code = QrCode::with_error_correction_level(link, EcLevel::M).ok()?;
     let width = code.width();

@@ -1,19 +1,19 @@
-//! A form that was refused: what is wrong, beside which field, and what had been typed.
+//! A refused form: what is wrong, with which field, and what had been typed.
 
 use dropleaf_core::finding::Finding;
 use std::borrow::Borrow;
 
-/// Said once, beside the field; everything that was typed is still there.
+/// Shown once, next to the field; everything that was typed is kept.
 #[derive(Debug, Clone)]
 pub struct Refused {
-    /// Which form of the page.
+    /// The form of the page that was sent.
     pub form: &'static str,
-    /// Which of its fields; empty when it is about the whole.
+    /// The field that is wrong; empty if it is the whole form.
     pub field: &'static str,
     pub message: String,
-    /// What was found in the content, when that is why.
+    /// The findings in the content, if they are the reason.
     pub reasons: Vec<Finding>,
-    /// How to have somebody look at content that is honest in spite of them.
+    /// Where to appeal if the findings are wrong.
     pub appeal: Option<&'static str>,
     pub typed: Vec<(String, String)>,
 }
@@ -26,23 +26,23 @@ impl Refused {
     }
 }
 
-/// Whether a form was refused, and where to say so.
+/// The refused form, if there is one.
 #[derive(Debug, Clone, Default)]
 pub struct Attempt(pub Option<Refused>);
 
 impl Attempt {
-    /// Whether it is this form that was refused.
+    /// Whether this form was refused.
     pub fn is(&self, form: &str) -> bool {
         self.0.as_ref().is_some_and(|refused| refused.form == form)
     }
 
-    /// What is wrong with this field; or with the form as a whole, for a field without a name.
+    /// What is wrong with this field, or with the whole form if `field` is empty.
     pub fn problem(&self, form: &str, field: &str) -> Option<&str> {
         let refused = self.0.as_ref().filter(|refused| refused.form == form && refused.field == field);
         refused.map(|refused| refused.message.as_str())
     }
 
-    /// What was found in the content of the form that was refused.
+    /// The findings in the content of the refused form.
     pub fn reasons(&self) -> &[Finding] {
         self.0.as_ref().map(|refused| refused.reasons.as_slice()).unwrap_or_default()
     }
@@ -51,17 +51,17 @@ impl Attempt {
         self.0.as_ref()?.appeal
     }
 
-    /// What a field shows: what was typed, else what there is.
+    /// The value of a field: what was typed, else the current value.
     pub fn value<'a>(&'a self, form: &str, field: &str, current: &'a str) -> &'a str {
         self.0.as_ref().and_then(|refused| refused.typed(form, field)).unwrap_or(current)
     }
 
-    /// Whether a choice is made: the one that was sent, else the one there is.
+    /// Whether an option is selected: the one that was sent, else the current one.
     pub fn chosen(&self, form: &str, field: &str, value: &str, current: &str) -> bool {
         self.value(form, field, current) == value
     }
 
-    /// Whether a box is ticked: a form that was sent names the ticked ones only.
+    /// Whether a box is checked: a sent form contains only the checked ones.
     pub fn ticked(&self, form: &str, field: &str, current: impl Borrow<bool>) -> bool {
         match &self.0 {
             Some(refused) if refused.form == form => refused.typed(form, field).is_some(),

@@ -1,8 +1,9 @@
-//! The shell around every page of the dashboard: what its head loads, where one can go, what was just done.
+//! The shell around every page of the dashboard: stylesheets and scripts, navigation, and the message about what was just
+//! done.
 
 use crate::pages::assets::{APP_CSS, APP_JS, DEVICE_CSS};
 
-/// Where in the dashboard a page belongs.
+/// The section of the dashboard that a page belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Section {
     Pages,
@@ -10,7 +11,7 @@ pub enum Section {
     Apps,
     Account,
     Operator,
-    /// Nowhere: signing in, consent, a device's code.
+    /// None: signing in, consent, device codes.
     Door,
 }
 
@@ -18,18 +19,18 @@ pub enum Section {
 #[derive(Debug, Clone, Copy)]
 pub struct Shell<'a> {
     pub section: Section,
-    /// The person's address; none while nobody has signed in.
+    /// The person's email address; `None` if not signed in.
     pub email: Option<&'a str>,
     pub is_operator: bool,
-    /// Whether the account is suspended, which every page says.
+    /// Whether the account is suspended, which every page shows.
     pub is_suspended: bool,
     pub form_token: &'a str,
-    /// What was just done, after a form sent the browser here.
+    /// What was just done, after a form redirected here.
     pub done: Option<Done>,
 }
 
 impl<'a> Shell<'a> {
-    /// A small page for somebody who has not signed in, or whose name is not to be shown.
+    /// The shell of a small page without navigation, for people who are not signed in or whose address is not to be shown.
     pub const fn door(form_token: &'a str) -> Self {
         Self {
             section: Section::Door,
@@ -65,8 +66,8 @@ impl<'a> Shell<'a> {
 
 macro_rules! done {
     ($($variant:ident = $word:literal $(in $part:literal)? : $said:literal;)*) => {
-        /// Something that was done. Its word travels in the address (`?done=…`); what is said is fixed, so that nobody
-        /// can put words into the dashboard with a link.
+        /// Something that was done. Its word is in the URL (`?done=…`); the message is fixed, so that a link cannot put text
+        /// into the dashboard.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum Done { $($variant,)* }
 
@@ -79,7 +80,7 @@ macro_rules! done {
                 match self { $(Self::$variant => $said,)* }
             }
 
-            /// The section of the page that says it: where its form is. Empty for the top of the page.
+            /// The part of the page that shows the message: the one with its form. Empty for the top of the page.
             pub const fn part(self) -> &'static str {
                 match self { $(Self::$variant => concat!($($part)?),)* }
             }
@@ -92,8 +93,8 @@ macro_rules! done {
 }
 
 impl Done {
-    /// The address of a page that says it. The fragment leads to the message, so that a browser scrolls there and
-    /// focuses it without a script.
+    /// The URL of a page with this message. The fragment points to the message, so that a browser scrolls to it and focuses
+    /// it without a script.
     pub fn address(self, page: &str) -> String {
         format!("{page}?done={}#outcome", self.word())
     }

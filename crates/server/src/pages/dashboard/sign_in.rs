@@ -1,21 +1,21 @@
-//! The doors of the dashboard: an address, a code, a link to confirm. One card on an empty page.
+//! The sign-in pages: enter an email address, enter a code, confirm a link. Each is one card on an empty page.
 
 use super::{Section, Shell};
 use crate::pages::Html;
 use crate::pages::assets::PASSKEY_JS;
 use askama::Template;
 
-/// Asks for an address.
+/// Asks for an email address.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Login<'a> {
     pub email: &'a str,
-    /// Where the person is going.
+    /// Where to go after signing in.
     pub next: &'a str,
-    /// They have signed in, and are to prove once more who they are.
+    /// The person is signed in, and has to confirm their identity again.
     pub again: bool,
-    /// Whoever is new here gets an account.
+    /// Whether a new address gets an account.
     pub is_open: bool,
-    /// The name at which a passkey can be used, if there is one.
+    /// The host name for which a passkey can be used, if any.
     pub passkeys: Option<&'a str>,
     pub problem: Option<&'a str>,
 }
@@ -25,7 +25,7 @@ pub struct Login<'a> {
 pub struct EnterCode<'a> {
     pub email: &'a str,
     pub next: &'a str,
-    /// Every address gets a letter here; otherwise the page must not tell whether this one does.
+    /// Whether every address gets an email; otherwise the page must not reveal whether this one does.
     pub is_sent: bool,
     /// Whether the code can still be tried.
     pub is_open: bool,
@@ -35,10 +35,10 @@ pub struct EnterCode<'a> {
 /// Asks whether to sign in with a link.
 #[derive(Debug, Clone, Copy)]
 pub struct ConfirmLink<'a> {
-    /// None when the link works no longer.
+    /// `None` if the link has expired.
     pub email: Option<&'a str>,
     pub token: &'a str,
-    /// Who is signed in on this browser now, when that is somebody else.
+    /// The other account that is signed in on this browser now, if any.
     pub instead_of: Option<&'a str>,
 }
 
@@ -55,7 +55,7 @@ struct LoginPage<'a> {
 struct CodePage<'a> {
     shell: Shell<'a>,
     page: &'a EnterCode<'a>,
-    /// Where to ask for another code.
+    /// The link to request another code.
     anew: String,
 }
 

@@ -1,4 +1,4 @@
-//! The page for publishing a file: dropped with a script, sent as a plain form without one.
+//! The page for publishing a file: by drag and drop with a script, as a plain form without one.
 
 use super::figures::{size, span};
 use super::{Attempt, Section, Shell};

@@ -1,4 +1,4 @@
-//! The example request of an operation, as a command that can be pasted into a shell.
+//! Renders the example request of an operation as a shell command.
 
 use super::document::{Document, entries, flag, list, plain, text};
 use super::example;
@@ -6,19 +6,19 @@ use super::schema::is_file;
 use serde_json::Value;
 use std::fmt::Write as _;
 
-/// What the command is made of, besides the operation's own text.
+/// The parts of the command, besides the operation itself.
 #[derive(Debug)]
 pub(super) struct Request<'a> {
     pub(super) base_url: &'a str,
     pub(super) method: &'a str,
     pub(super) path: &'a str,
     pub(super) parameters: &'a [&'a Value],
-    /// The media type and what the document says of it.
+    /// The media type and its object in the document.
     pub(super) body: Option<(&'a str, &'a Value)>,
     pub(super) credential: Option<String>,
 }
 
-/// The document's own sample when it has one (`x-codeSamples`), otherwise a command made from the parts.
+/// The document's own sample if it has one (`x-codeSamples`), otherwise a command built from the parts.
 pub(super) fn command<'a>(document: Document<'a>, operation: &'a Value, request: &Request<'a>) -> String {
     let written = list(operation, "x-codeSamples").iter().find(|sample| {
         matches!(text(sample, "lang").to_ascii_lowercase().as_str(), "curl" | "shell" | "bash" | "sh")
@@ -49,7 +49,7 @@ pub(super) fn command<'a>(document: Document<'a>, operation: &'a Value, request:
     wrapped(&parts)
 }
 
-/// One line when it is short; otherwise a line for each part.
+/// One line if it is short; otherwise one line per part.
 fn wrapped(parts: &[String]) -> String {
     let line = parts.join(" ");
     if line.len() <= 72 {
@@ -71,14 +71,14 @@ fn form_parts(document: Document<'_>, media: &Value) -> Vec<String> {
     for (name, field) in entries(schema, "properties") {
         let given = example.get(name);
         if is_file(document.resolve(field)) {
-            // The example holds what is in the file; a shell names one.
+            // The example holds the content of the file; the command names a file.
             parts.push(format!("-F {}", quoted(&format!("{name}=@page.html"))));
         } else if given.is_some() || list(schema, "required").iter().any(|required| required == name) {
             let value = given.cloned().unwrap_or_else(|| example::made_up(document, field));
             parts.push(format!("-F {}", quoted(&format!("{name}={}", plain(&value)))));
         }
     }
-    // The file first: it is what the request is about.
+    // The file comes first: the request is about it.
     parts.sort_by_key(|part| !part.contains("=@"));
     parts
 }
@@ -133,7 +133,7 @@ fn sample(document: Document<'_>, parameter: &Value) -> String {
     example.map_or_else(|| format!("${}", shouted(text(parameter, "name"))), |value| encoded(&plain(value)))
 }
 
-/// The header with its example, or with a shell variable, which the shell replaces between double quotes alone.
+/// The header with its example, or with a shell variable in double quotes, in which the shell expands it.
 fn header(document: Document<'_>, parameter: &Value) -> String {
     let name = text(parameter, "name");
     match example::given(document, parameter) {
@@ -142,7 +142,7 @@ fn header(document: Document<'_>, parameter: &Value) -> String {
     }
 }
 
-/// `ID_OR_SLUG` of `idOrSlug`, `SESSION_ID` of `Session-Id`.
+/// `idOrSlug` becomes `ID_OR_SLUG`, `Session-Id` becomes `SESSION_ID`.
 fn shouted(name: &str) -> String {
     let mut shouted = String::new();
     for character in name.chars() {
@@ -166,7 +166,7 @@ fn encoded(value: &str) -> String {
     encoded
 }
 
-/// A word of the shell: bare when it can be, otherwise in single quotes.
+/// A word for the shell: bare if possible, otherwise in single quotes.
 fn quoted(word: &str) -> String {
     let bare = word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"=@:/._-".contains(&byte));
     if bare { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }

@@ -1,4 +1,4 @@
-//! The whole reference page, made from a realistic document and from hostile ones.
+//! The whole reference page, rendered from a realistic document and from hostile ones.
 
 use super::super::tests::{HOSTILE, assert_sound};
 use super::*;
@@ -8,7 +8,7 @@ fn example() -> Value {
     serde_json::from_str(include_str!("example_openapi.json")).unwrap()
 }
 
-/// Every string of the document that is not a name the page looks things up by.
+/// Replaces every string of the document that is not a name the page looks things up by.
 fn poison(value: &mut Value) {
     match value {
         Value::String(text) if !text.starts_with("#/") => HOSTILE.clone_into(text),

@@ -1,9 +1,9 @@
-//! An `OpenAPI` document as loose JSON: finding things in it and following its local references.
-//! Anything missing or of another shape reads as absent; a reference page is no validator.
+//! Reads an `OpenAPI` document as untyped JSON and follows its local references. Anything missing or of another shape counts
+//! as absent; a reference page is not a validator.
 
 use serde_json::Value;
 
-/// References may point at references; more hops than this is a circle.
+/// References may point to references; more hops than this are a cycle.
 const MAX_HOPS: usize = 16;
 
 #[derive(Debug, Clone, Copy)]
@@ -12,7 +12,7 @@ pub(super) struct Document<'a> {
 }
 
 impl<'a> Document<'a> {
-    /// What `value` stands for: itself, or what its `$ref` names. A dangling reference stands for nothing.
+    /// Resolves `value`: itself, or the target of its `$ref`. A dangling reference resolves to null.
     pub(super) fn resolve(self, mut value: &'a Value) -> &'a Value {
         for _ in 0..MAX_HOPS {
             let Some(reference) = reference(value) else { return value };
@@ -21,7 +21,7 @@ impl<'a> Document<'a> {
         &Value::Null
     }
 
-    /// The anchor of a named schema in the list of types, when the document has it.
+    /// The anchor of a named schema in the list of types, if the document has it.
     pub(super) fn type_anchor(self, name: &str) -> Option<String> {
         self.root["components"]["schemas"].get(name).map(|_| format!("type-{}", slug(name)))
     }
@@ -31,7 +31,7 @@ pub(super) fn reference(value: &Value) -> Option<&str> {
     value.get("$ref").and_then(Value::as_str)
 }
 
-/// The last word of a reference: `Site` of `#/components/schemas/Site`.
+/// The last segment of a reference: `Site` of `#/components/schemas/Site`.
 pub(super) fn reference_name(value: &Value) -> Option<&str> {
     reference(value).and_then(|at| at.rsplit('/').next()).filter(|name| !name.is_empty())
 }
@@ -53,12 +53,12 @@ pub(super) fn entries<'a>(value: &'a Value, key: &str) -> impl Iterator<Item = (
     map.into_iter().flatten().map(|(name, inner)| (name.as_str(), inner))
 }
 
-/// A JSON value as a person writes it: strings without their quotes.
+/// A JSON value as text: strings without their quotes.
 pub(super) fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Letters and digits joined by single hyphens, fit for a fragment.
+/// Letters and digits joined by single hyphens, valid in a fragment.
 pub(super) fn slug(text: &str) -> String {
     let lower = text.to_ascii_lowercase();
     let words = lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());

@@ -1,4 +1,4 @@
-//! Examples: the ones the document gives, and for a request body one made up from its schema.
+//! Examples: those in the document, and for a request body one generated from its schema.
 
 use super::document::{Document, entries, list, reference, text};
 use serde_json::{Map, Value, json};
@@ -26,7 +26,7 @@ fn of_schema<'a>(document: Document<'a>, schema: &'a Value) -> Option<&'a Value>
     own(schema).or_else(|| own(inner))
 }
 
-/// A body that fits the schema: what it requires, and what it shows an example of.
+/// A body that matches the schema: its required fields, and those with an example.
 pub(super) fn made_up(document: Document<'_>, schema: &Value) -> Value {
     value(document, schema, &mut Vec::new(), 0)
 }
@@ -89,7 +89,7 @@ fn invented<'a>(document: Document<'a>, schema: &'a Value, open: &mut Vec<&'a st
     }
 }
 
-/// An example as it is shown: JSON indented, text as it is.
+/// The displayed text of an example: JSON indented, text as it is.
 pub(super) fn shown(example: &Value) -> String {
     match example {
         Value::String(text) => text.clone(),

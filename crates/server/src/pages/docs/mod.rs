@@ -1,5 +1,5 @@
-//! The API reference for people, made from the `OpenAPI` document that programs read.
-//! Knows `OpenAPI` 3.1 in general and nothing of our own operations.
+//! Renders the API reference for people from the `OpenAPI` document that programs read. Supports `OpenAPI` 3.1 in general and
+//! knows nothing of our own operations.
 
 mod curl;
 mod document;
@@ -29,7 +29,7 @@ struct Page<'a> {
     style: &'static str,
     title: &'a str,
     version: &'a str,
-    /// Of the program that serves the page.
+    /// The version of the program that serves the page.
     running: &'a str,
     about: Prose<'a>,
     base_url: &'a str,
@@ -50,7 +50,7 @@ struct Group<'a> {
 struct Type<'a> {
     name: &'a str,
     anchor: String,
-    /// The schema seen as a field: its kind, description and allowed values.
+    /// The schema as a field: its type, description and allowed values.
     whole: Field<'a>,
     fields: Vec<Field<'a>>,
 }
@@ -73,7 +73,7 @@ pub fn docs(openapi: &Value, base_url: &str) -> Rendered {
     Rendered { html: page.render().unwrap_or_default(), style_source: &STYLE.source }
 }
 
-/// Tags in the document's order, then those only operations name; operations in the order of paths.
+/// Tags in the document's order, then those that only operations name; operations in the order of paths.
 fn groups<'a>(document: Document<'a>, base_url: &'a str) -> Vec<Group<'a>> {
     let mut groups: Vec<Group<'a>> = Vec::new();
     for tag in list(document.root, "tags") {

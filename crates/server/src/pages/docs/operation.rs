@@ -1,4 +1,4 @@
-//! One operation of the document, ready to be shown.
+//! The view model of one operation.
 
 use super::super::prose::Prose;
 use super::curl::{self, Request};
@@ -28,7 +28,7 @@ pub(super) struct Operation<'a> {
     pub(super) answer: Option<Answer<'a>>,
 }
 
-/// A piece of a path: fixed text, or a variable with its braces.
+/// A part of a path: fixed text, or a variable with its braces.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Segment<'a> {
     pub(super) text: &'a str,
@@ -49,7 +49,7 @@ pub(super) struct Body<'a> {
     pub(super) fields: Vec<Field<'a>>,
 }
 
-/// The example of what comes back.
+/// The example response.
 #[derive(Debug)]
 pub(super) struct Answer<'a> {
     pub(super) status: &'a str,
@@ -67,7 +67,7 @@ pub(super) fn operation<'a>(
     let raw = parameters(document, item, operation);
     let ways = security::ways(document, operation);
     let request_body = document.resolve(operation.get("requestBody").unwrap_or(&Value::Null));
-    // A form first: it is the shape that carries every kind of page.
+    // A form comes first: it can carry every kind of page.
     let mut media: Vec<_> = entries(request_body, "content").collect();
     media.sort_by_key(|(name, _)| !name.starts_with("multipart/"));
     let method = method.to_ascii_uppercase();
@@ -100,7 +100,7 @@ pub(super) fn operation<'a>(
     })
 }
 
-/// The operation's parameters, then those of its path that it does not replace.
+/// The operation's parameters, then those of its path that it does not override.
 fn parameters<'a>(document: Document<'a>, item: &'a Value, operation: &'a Value) -> Vec<&'a Value> {
     let mut found: Vec<&Value> = Vec::new();
     for parameter in list(operation, "parameters").iter().chain(list(item, "parameters")) {
@@ -133,7 +133,7 @@ fn body<'a>(document: Document<'a>, media_type: &'a str, media: &'a Value) -> Bo
     }
 }
 
-/// The first good answer that has an example.
+/// The first successful response that has an example.
 fn answer<'a>(document: Document<'a>, operation: &'a Value) -> Option<Answer<'a>> {
     entries(operation, "responses").filter(|(status, _)| status.starts_with('2')).find_map(
         |(status, response)| {

@@ -1,4 +1,4 @@
-//! What an operation answers, status by status, with the error codes its examples name.
+//! The responses of an operation by status, with the error codes that they name.
 
 use super::super::prose::Prose;
 use super::document::{Document, entries, list, reference, text};
@@ -14,7 +14,7 @@ pub(super) struct Response<'a> {
     pub(super) media_type: &'a str,
     pub(super) kind: String,
     pub(super) anchor: Option<String>,
-    /// Left out for an error of a named type: that one stands in the list of types, not under every operation.
+    /// Empty for an error of a named type, which is described once in the list of types.
     pub(super) fields: Vec<Field<'a>>,
     pub(super) headers: Vec<Field<'a>>,
     pub(super) codes: Vec<&'a str>,
@@ -51,8 +51,8 @@ fn one<'a>(document: Document<'a>, status: &'a str, response: &'a Value) -> Resp
     }
 }
 
-/// The codes a client can match on: those listed outright (`x-error-codes`), those of the examples, those the schema
-/// of this very response allows.
+/// The codes that a client can match on: those listed explicitly (`x-error-codes`), those in the examples, and those that the
+/// inline schema of this response allows.
 fn codes<'a>(document: Document<'a>, response: &'a Value, media: &'a Value) -> Vec<&'a str> {
     let listed = list(response, "x-error-codes").iter();
     let examples =

@@ -1,10 +1,10 @@
-//! A JSON schema as a reader meets it: a short name for its type, and its fields as one flat list.
+//! Renders a JSON schema: a short name for its type, and its fields as one flat list.
 
 use super::super::prose::Prose;
 use super::document::{Document, entries, flag, list, plain, reference, reference_name, text};
 use serde_json::Value;
 
-/// Nesting deeper than this is cut; the types list has the rest.
+/// Deeper nesting is cut off; the list of types has the rest.
 const MAX_DEPTH: usize = 5;
 
 #[derive(Debug)]
@@ -12,7 +12,7 @@ pub(super) struct Field<'a> {
     /// The path to the field: `sites[].email_gate.domain`.
     pub(super) name: String,
     pub(super) kind: String,
-    /// Where the list of types describes `kind`.
+    /// The anchor of `kind` in the list of types.
     pub(super) anchor: Option<String>,
     pub(super) required: bool,
     pub(super) deprecated: bool,
@@ -40,7 +40,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// Whether there is more to say than the description does.
+    /// Whether there is more to show than the description.
     pub(super) fn has_facts(&self) -> bool {
         !self.allowed.is_empty() || self.default.is_some() || !self.limits.is_empty()
     }
@@ -91,7 +91,7 @@ fn typed(document: Document<'_>, schema: &Value, name: &str) -> String {
     }
 }
 
-/// Bytes rather than text, in either spelling of the specification.
+/// Bytes rather than text, in either notation of the specification.
 pub(super) fn is_file(schema: &Value) -> bool {
     text(schema, "format") == "binary" || schema.get("contentMediaType").is_some()
 }
@@ -108,7 +108,7 @@ fn joined(kinds: impl Iterator<Item = String>) -> String {
     seen.join(" or ")
 }
 
-/// The one named type inside a schema, looked for through arrays and nullable choices.
+/// The one named type inside a schema, also within arrays and nullable choices.
 pub(super) fn type_name(schema: &Value) -> Option<&str> {
     let mut names = Vec::new();
     collect_names(schema, &mut names, 0);
@@ -126,7 +126,7 @@ fn collect_names<'a>(schema: &'a Value, names: &mut Vec<&'a str>, depth: usize) 
     }
 }
 
-/// The schema that holds enums and limits: the item of an array, the one choice that is not null.
+/// The schema that holds enums and limits: the item of an array, or the one choice that is not null.
 fn content<'a>(document: Document<'a>, schema: &'a Value) -> &'a Value {
     let mut at = schema;
     for _ in 0..MAX_DEPTH {
@@ -165,7 +165,7 @@ fn limits(schema: &Value) -> Vec<String> {
     limits
 }
 
-/// Every field of a schema, nested ones under their path; empty for a schema that is no object.
+/// Every field of a schema, nested ones under their path; empty for a schema that is not an object.
 pub(super) fn fields<'a>(document: Document<'a>, schema: &'a Value) -> Vec<Field<'a>> {
     let mut walk = Walk { document, open: Vec::new(), found: Vec::new() };
     walk.enter(schema, "", 0);
@@ -174,7 +174,7 @@ pub(super) fn fields<'a>(document: Document<'a>, schema: &'a Value) -> Vec<Field
 
 struct Walk<'a> {
     document: Document<'a>,
-    /// The references being walked: a type that holds itself is named, not entered again.
+    /// The references being visited: a recursive type is named, not entered again.
     open: Vec<&'a str>,
     found: Vec<Field<'a>>,
 }
@@ -197,7 +197,7 @@ impl<'a> Walk<'a> {
             self.enter(part, path, depth + 1);
         }
         let required = list(schema, "required");
-        // What must be sent comes first, whatever order the document keeps.
+        // Required fields come first, whatever the order in the document.
         let mut properties: Vec<_> = entries(schema, "properties")
             .map(|(name, inner)| (required.iter().any(|required| required == name), name, inner))
             .collect();
@@ -219,7 +219,7 @@ impl<'a> Walk<'a> {
         self.choices(schema, path, depth);
     }
 
-    /// One choice beside null is entered as if it stood alone; of several, each says which it is.
+    /// A single choice besides null is entered as if it were the schema itself; of several, each is labelled.
     fn choices(&mut self, schema: &'a Value, path: &str, depth: usize) {
         let choices: Vec<_> = ["oneOf", "anyOf"]
             .into_iter()

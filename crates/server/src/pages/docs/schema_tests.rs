@@ -1,4 +1,4 @@
-//! Schemas as utoipa writes them, and as nobody should.
+//! Schemas as utoipa generates them, and malformed ones.
 
 use super::*;
 use serde_json::json;

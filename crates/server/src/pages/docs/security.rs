@@ -1,10 +1,10 @@
-//! Who may call: the document's credentials, and which of them an operation takes.
+//! Authentication: the security schemes of the document, and which of them an operation accepts.
 
 use super::super::prose::Prose;
 use super::document::{Document, entries, text};
 use serde_json::Value;
 
-/// A credential the document knows, for the section on authentication.
+/// A security scheme, for the section on authentication.
 #[derive(Debug)]
 pub(super) struct Scheme<'a> {
     pub(super) name: &'a str,
@@ -12,7 +12,7 @@ pub(super) struct Scheme<'a> {
     pub(super) about: Prose<'a>,
 }
 
-/// One way to be allowed: every named credential together; none at all for anybody.
+/// One alternative of a security requirement: all named schemes together; without names, no credential is needed.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Way<'a> {
     pub(super) names: Vec<&'a str>,
@@ -41,7 +41,7 @@ fn how(scheme: &Value) -> String {
     }
 }
 
-/// The ways of one operation: its own, or the document's when it says nothing. Empty means that nothing is said.
+/// The alternatives of one operation: its own, or the document's if it has none. Empty if neither specifies any.
 pub(super) fn ways<'a>(document: Document<'a>, operation: &'a Value) -> Vec<Way<'a>> {
     let said = operation.get("security").or_else(|| document.root.get("security")).and_then(Value::as_array);
     let requirement = |requirement: &'a Value| {
@@ -59,7 +59,7 @@ pub(super) fn ways<'a>(document: Document<'a>, operation: &'a Value) -> Vec<Way<
     said.into_iter().flatten().map(requirement).collect()
 }
 
-/// The header an example request carries; none when nobody needs one.
+/// The header of an example request; `None` if no credential is needed.
 pub(super) fn example_header(document: Document<'_>, ways: &[Way<'_>]) -> Option<String> {
     if ways.iter().any(|way| way.names.is_empty()) {
         return None;

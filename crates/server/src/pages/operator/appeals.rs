@@ -1,4 +1,4 @@
-//! The operator's pages about appeals: those that wait, and one of them with its content, its reasons and the decision.
+//! The operator's pages about appeals: the queue, and one appeal with its content, its reasons and the decision.
 
 use super::look::Seen;
 use super::{at, sheet};
@@ -14,16 +14,16 @@ pub struct Appeals<'a> {
     pub shell: Shell<'a>,
     /// The longest waiting first.
     pub open: &'a [Appeal],
-    /// What was decided last.
+    /// The most recent decisions.
     pub decided: &'a [Appeal],
-    /// How many wait beyond these.
+    /// How many more are waiting.
     pub more: i64,
-    /// Into the form that upholds several.
+    /// For the form that upholds several at once.
     pub typed: Typed<'a>,
     pub is_recent: bool,
 }
 
-/// What was typed into the form that decides.
+/// What was typed into the decision form.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Typed<'a> {
     pub answer: &'a str,
@@ -36,7 +36,7 @@ pub struct OneAppeal<'a> {
     pub shell: Shell<'a>,
     pub appeal: &'a Appeal,
     pub case: &'a AppealCase,
-    /// None once it is decided: the content is gone.
+    /// `None` once it is decided: the content has been erased.
     pub seen: Option<&'a Seen>,
     pub typed: Typed<'a>,
     pub is_recent: bool,
@@ -47,12 +47,12 @@ impl OneAppeal<'_> {
         self.appeal.state == State::Open
     }
 
-    /// The allow that can be taken back here.
+    /// The permission that can be withdrawn here.
     fn allowed(&self) -> Option<&Allowed> {
         self.case.allowed.as_ref().filter(|allowed| allowed.appeal_id.as_ref() == Some(&self.appeal.id))
     }
 
-    /// An allow alone does not bring back what was taken down.
+    /// Whether the content was taken down before; allowing it alone does not restore that.
     fn was_taken_down(&self) -> bool {
         self.appeal.reasons.iter().any(|reason| reason.rule == "taken-down-before")
     }

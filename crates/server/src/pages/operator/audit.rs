@@ -1,4 +1,4 @@
-//! What operators did, as a page.
+//! The audit log as a page.
 
 use super::{at, sheet};
 use crate::pages::Html;
@@ -10,13 +10,13 @@ use dropleaf_core::audit::Entry;
 #[template(path = "operator_audit.html")]
 pub struct Audit<'a> {
     pub shell: Shell<'a>,
-    /// What the list is narrowed to; empty when it is not.
+    /// The subject that the list is filtered by; empty for no filter.
     pub subject: &'a str,
     pub lines: &'a [Entry],
     pub older: Option<&'a str>,
 }
 
-/// Where more is said about what a line is about.
+/// The page with more about the subject of an entry.
 pub(super) fn about(line: &Entry) -> Option<String> {
     let under = |place: &str| Some(format!("/operator/{place}/{}", line.subject));
     match line.subject.split_once('_')?.0 {

@@ -1,4 +1,4 @@
-//! One page before an operator.
+//! One page under moderation.
 
 use super::audit::about;
 use super::look::Seen;
@@ -9,7 +9,7 @@ use askama::Template;
 use dropleaf_app::CaseFile;
 use dropleaf_core::site::{Site, State, Visibility};
 
-/// A form that was sent with something wrong.
+/// A form that was refused.
 #[derive(Debug, Clone, Copy)]
 pub struct Refused<'a> {
     pub form: &'static str,
@@ -22,9 +22,9 @@ pub struct Refused<'a> {
 pub struct CasePage<'a> {
     pub shell: Shell<'a>,
     pub file: &'a CaseFile,
-    /// None when nothing can be looked at.
+    /// `None` if there is nothing to preview.
     pub seen: Option<&'a Seen>,
-    /// The one that is looked at.
+    /// The version in the preview.
     pub version: i64,
     pub refused: Option<Refused<'a>>,
     pub is_recent: bool,
@@ -48,14 +48,14 @@ impl CasePage<'_> {
         self.file.site.state == State::TakenDown
     }
 
-    /// Whether this version stood when somebody reported the page, and nobody has decided yet.
+    /// Whether this version was current when a still open report was made.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates hand over references")]
     fn is_reported(&self, version: &i64) -> bool {
         let mut open = self.file.reports.iter().filter(|report| report.closed.is_none());
         open.any(|report| report.version == Some(*version))
     }
 
-    /// The newest version that was reported, when the one that is looked at is a later one and was not.
+    /// The newest reported version, if the version in the preview is later and was not reported.
     fn reported_before(&self) -> Option<i64> {
         let mut older = self.file.versions.iter().map(|known| known.version);
         let told = older.find(|version| *version < self.version && self.is_reported(version))?;
@@ -66,7 +66,7 @@ impl CasePage<'_> {
         self.file.site.state == State::Live
     }
 
-    /// Whether its account could be suspended.
+    /// Whether its account can be suspended.
     fn can_suspend(&self) -> bool {
         self.file.account.as_ref().is_some_and(|account| !account.is_operator && account.suspended.is_none())
     }
@@ -80,7 +80,7 @@ impl CasePage<'_> {
         }
     }
 
-    /// Why there is nothing to look at.
+    /// Why there is no preview.
     fn unseen(&self) -> &'static str {
         let site = &self.file.site;
         if site.visibility == Visibility::Burn {
@@ -97,7 +97,7 @@ impl CasePage<'_> {
     }
 }
 
-/// How a page is reached, in one word for its badge.
+/// The visibility of a page, for its badge.
 fn reach(site: &Site) -> &'static str {
     match site.visibility {
         Visibility::Unlisted => "unlisted",

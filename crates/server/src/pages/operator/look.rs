@@ -1,15 +1,15 @@
-//! A safe look at content on an operator's page: the part that cases and appeals have in common. The page that holds it is
-//! answered with `framing`, so that the frame leads nowhere else.
+//! A safe preview of content on an operator's page, shared by cases and appeals. The response of the page uses `framing`, so
+//! that the frame cannot navigate elsewhere.
 
 use crate::pages::Size;
 use dropleaf_app::Look;
 use dropleaf_core::finding::Finding;
 
-/// A look, and how the page that holds it is asked for another file.
+/// A preview, and the URL of the page around it for requesting another file.
 #[derive(Debug, Clone)]
 pub struct Seen {
     pub look: Look,
-    /// The address of the page; `?file=…` is added to it, or `&file=…`.
+    /// The URL of the page; `?file=…` or `&file=…` is added to it.
     pub here: String,
 }
 
@@ -25,7 +25,7 @@ impl Seen {
         format!("{}{mark}file={name}", self.here)
     }
 
-    /// Where a finding stands in its source.
+    /// The link to a finding in its source.
     pub fn place(&self, finding: &Finding) -> String {
         let line = finding.line.unwrap_or(1);
         if finding.file == self.look.file {

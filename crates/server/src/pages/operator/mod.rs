@@ -1,4 +1,4 @@
-//! The operator's pages: figures, accounts, reports; what is about money is in `money`.
+//! The operator's pages: overview, accounts, reports; payments are in `money`.
 
 pub mod appeals;
 pub mod audit;
@@ -15,20 +15,20 @@ use dropleaf_app::{Case, ReportedPage};
 use dropleaf_core::audit::Entry;
 use dropleaf_core::site::{State, Visibility};
 
-/// A number with what it counts.
+/// A number with its label.
 #[derive(Debug)]
 pub struct Figure {
     pub value: String,
     pub label: &'static str,
 }
 
-/// What was typed into the form that takes a page down.
+/// What was typed into the takedown form.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Typed<'a> {
     pub page: &'a str,
     pub reason: &'a str,
     pub problem: Option<&'a str>,
-    /// Where the page was that has just been taken down.
+    /// The URL of the page that has just been taken down.
     pub gone: Option<&'a str>,
 }
 
@@ -42,9 +42,9 @@ pub struct Overview<'a> {
     pub uptime: super::Span,
     pub lines: &'a [Entry],
     pub typed: Typed<'a>,
-    /// Settings that are missing, so that lost payments cannot be looked up, by name.
+    /// The names of missing settings without which lost payments cannot be looked up.
     pub missing_chains: Vec<&'static str>,
-    /// Whether its forms will be taken, or ask for a sign-in first.
+    /// Whether the forms are accepted now; otherwise they ask to sign in again.
     pub is_recent: bool,
 }
 
@@ -66,7 +66,7 @@ impl AccountRow<'_> {
     }
 }
 
-/// A suspension that was sent without a good reason, or that was not possible.
+/// A suspension that was sent without a valid reason, or that was not possible.
 #[derive(Debug, Clone, Copy)]
 pub struct RefusedAccount<'a> {
     pub account_id: &'a str,
@@ -92,7 +92,7 @@ impl Accounts<'_> {
     }
 }
 
-/// A take-down that was sent without a good reason.
+/// A takedown that was sent without a valid reason.
 #[derive(Debug, Clone, Copy)]
 pub struct Refused<'a> {
     pub site_id: &'a str,
@@ -104,17 +104,17 @@ pub struct Refused<'a> {
 pub struct Reports<'a> {
     pub shell: Shell<'a>,
     pub cases: &'a [Case],
-    /// What was dealt with last.
+    /// The most recently closed reports.
     pub closed: &'a [ReportedPage],
-    /// Whether the list begins with the page that waits longest.
+    /// Whether the list starts with the page that has been waiting longest.
     pub is_first: bool,
-    /// Where the list goes on.
+    /// The link to the next page of the list.
     pub next: Option<&'a str>,
     pub refused: Option<Refused<'a>>,
     pub is_recent: bool,
 }
 
-/// Where their own style is served.
+/// The path of the stylesheet of these pages.
 fn sheet() -> String {
     OPERATOR_CSS.path()
 }
@@ -135,7 +135,7 @@ fn title(case: &Case) -> &str {
     if case.site.title.is_empty() { "Untitled page" } else { &case.site.title }
 }
 
-/// How a page is reached, in one word for its badge.
+/// The visibility of a page, for its badge.
 fn reach(case: &Case) -> &'static str {
     match case.site.visibility {
         Visibility::Unlisted => "unlisted",

@@ -1,4 +1,4 @@
-//! The operator's pages about money: what came in, what is not decided, and one payment with what to do about it.
+//! The operator's pages about payments: income, undecided payments, and one payment with what to do about it.
 
 use crate::pages::dashboard::{Section, Shell};
 use crate::pages::{Html, Moment, Span};
@@ -8,11 +8,11 @@ use dropleaf_core::ledger::{self, Kind, Unit};
 use dropleaf_core::payment::{Payment, PaymentState};
 use dropleaf_pay::Network;
 
-/// What came in by one way, or for one thing.
+/// Income over one network, or for one item.
 #[derive(Debug)]
 pub struct Income {
     pub name: String,
-    /// In a badge beside it.
+    /// The text of a badge next to the name.
     pub mark: Option<&'static str>,
     pub today: String,
     pub month: String,
@@ -25,7 +25,7 @@ pub struct Payments<'a> {
     pub shell: Shell<'a>,
     pub by_network: Vec<Income>,
     pub by_item: Vec<Income>,
-    /// What accounts may still spend, and what of all they ever had was given to them.
+    /// What accounts may still spend; `granted` is what operators gave them in total.
     pub prepaid: String,
     pub granted: String,
     pub open: &'a [Payment],
@@ -35,7 +35,7 @@ pub struct Payments<'a> {
     pub is_recent: bool,
 }
 
-/// What was typed into the forms that decide on a payment.
+/// What was typed into the forms that decide a payment.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Decision<'a> {
     pub transaction: &'a str,
@@ -62,35 +62,35 @@ impl OnePayment<'_> {
         self.payment.state == PaymentState::Settled
     }
 
-    /// Whether an operator can say that the money moved: it is not known, or was refused though it did.
+    /// Whether an operator can mark it as settled: its outcome is unknown, or it was refused although the money moved.
     fn can_be_settled(&self) -> bool {
         matches!(self.payment.state, PaymentState::Unknown | PaymentState::Refused)
     }
 
-    /// Whether there is somebody to ask what became of it.
+    /// Whether the chain or the facilitator can be asked about it.
     fn can_be_asked(&self) -> bool {
         self.payment.state.is_open() && !self.payment.has_lost_content()
     }
 
-    /// Whether it can be settled yet by whoever holds it.
+    /// Whether its authorisation can still be settled.
     fn is_valid(&self) -> bool {
         self.payment.valid_until > self.now
     }
 }
 
-/// What came in over each network, and for each thing.
+/// Income by network, and by item.
 pub fn incomes(money: &Money) -> (Vec<Income>, Vec<Income>) {
     let of = |kind: Kind| money.books.iter().filter(move |line| line.kind == kind).map(income).collect();
     (of(Kind::Asset), of(Kind::Revenue))
 }
 
-/// What operators have given, less what they took back.
+/// What operators have granted, minus what they took back.
 pub fn granted(money: &Money) -> i64 {
     money.books.iter().filter(|line| line.kind == Kind::Equity).map(|line| line.balance).sum()
 }
 
 fn income(line: &BookLine) -> Income {
-    // What was earned is a credit, and credits are negative.
+    // Revenue is a credit, and credits are negative.
     let sign = if line.kind == Kind::Revenue { -1 } else { 1 };
     let shown = |amount: i64| line.unit.decimal(sign * amount);
     Income {
@@ -106,7 +106,7 @@ fn income(line: &BookLine) -> Income {
     }
 }
 
-/// `asset:x402:eip155:8453` is read as `base`, `revenue:publish:usdc6` as `publish`.
+/// `asset:x402:eip155:8453` is shown as `base`, `revenue:publish:usdc6` as `publish`.
 fn name(line: &BookLine) -> String {
     let rest = line.id.split_once(':').map_or("", |(_, rest)| rest);
     match line.kind {
@@ -122,7 +122,7 @@ fn network(text: &str) -> String {
     known.map_or_else(|| text.to_owned(), str::to_owned)
 }
 
-// What follows is called by the templates.
+// The following functions are called by the templates.
 
 fn on(payment: &Payment) -> String {
     network(&payment.network)
