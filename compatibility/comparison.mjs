@@ -83,11 +83,9 @@ function problemsOfLines(aspect, lines, patterns = []) {
 }
 
 /** Whether the browser says that the declared reason is the reason. */
-function problemsOfReason({ violations, errors }, because) {
-  if (!because) return [];
-  const [reports, pattern] = because.error ? [errors, because.error] : [violations, because.violation];
-  if ([...reports].some((report) => pattern.test(report))) return [];
-  return [`reason: nothing fits ${pattern} among ${JSON.stringify([...reports].slice(0, MOST_LINES))}`];
+function problemsOfReason({ violations }, because) {
+  if (!because || [...violations].some((violation) => because.violation.test(violation))) return [];
+  return [`reason: nothing fits ${because.violation} among ${JSON.stringify([...violations].slice(0, MOST_LINES))}`];
 }
 
 function differentRequests(seen, reference) {

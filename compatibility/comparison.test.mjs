@@ -5,8 +5,8 @@ import { describe, test } from 'node:test';
 import { catalogue, expectedUpload } from './catalogue.mjs';
 import { problemsAtFirst, problemsAtLast, problemsOfUpload } from './comparison.mjs';
 import { MODES } from './modes.mjs';
-import { EVAL, FORMS } from './reasons.mjs';
-import { FORMS as FORMS_WARNING, hiddenFiles, LINKS_TO_ROOT } from './warnings.mjs';
+import { EVAL, HANDLERS } from './reasons.mjs';
+import { FORMS, hiddenFiles, LINKS_TO_ROOT } from './warnings.mjs';
 
 const EVAL_ERROR = 'EvalError: Evaluating a string as JavaScript violates the following Content Security Policy directive';
 const view = ({ text = 'Menu', requests = {}, errors = [], violations = [] } = {}) => ({
@@ -50,8 +50,8 @@ describe('a page as it opens', () => {
 
 describe('a page that was used', () => {
   test('and failed as declared must show the reason in the end', () => {
-    const declared = { because: FORMS, check: () => {} };
-    const blocked = view({ errors: ["Blocked form submission to 'search.html' because the form's frame is sandboxed"] });
+    const declared = { because: HANDLERS, check: () => {} };
+    const blocked = view({ violations: ['script-src-attr inline'] });
     assert.deepEqual(problemsAtLast(blocked, REFERENCE, declared), []);
     assert.match(problemsAtLast(REFERENCE, REFERENCE, declared).join('\n'), /^reason: /);
   });
@@ -75,8 +75,8 @@ describe('an upload', () => {
   });
 
   test('may neither warn of more nor of less', () => {
-    const form = 'csp_strict blocks forms that are sent (form in index.html). Handle them in a script.';
-    assert.match(form, FORMS_WARNING);
+    const form = 'csp_strict blocks forms that are sent to other sites (https://a.example/ in index.html). Handle them in a script.';
+    assert.match(form, FORMS);
     assert.deepEqual(problemsOfUpload({ ...found, warnings: [hidden, form] }, expected), [`warnings: ${form}`]);
     assert.match(problemsOfUpload({ ...found, warnings: [] }, expected).join('\n'), /nothing fits .* although it is declared/);
     assert.match(problemsOfUpload({ ...found, warnings: [hidden, hidden] }, expected).join('\n'), /several fit one expression/);
@@ -89,7 +89,7 @@ describe('an upload', () => {
   });
 
   test('at a slug has no warning that is declared for the other modes', () => {
-    const tool = { spa: false, warnings: [hiddenFiles(1)], unlistedWarnings: [LINKS_TO_ROOT], strictWarnings: [FORMS_WARNING] };
+    const tool = { spa: false, warnings: [hiddenFiles(1)], unlistedWarnings: [LINKS_TO_ROOT], strictWarnings: [FORMS] };
     const counts = Object.fromEntries(MODES.map((mode) => [mode.name, expectedUpload(tool, mode).warnings.length]));
     assert.deepEqual(counts, { unlisted: 2, slug: 1, agentation: 2, password: 2, burn: 2, strict: 3 });
   });

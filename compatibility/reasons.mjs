@@ -1,6 +1,6 @@
 // Why an output may differ under the strict policy, in the words of docs/compatibility.md, and what shows that this is the
-// reason: `violation` is found among the policy violations that the browser reports ("directive blocked-address"), `error`
-// in its console. `console` fits the errors that come with the reason.
+// reason: `violation` is found among the policy violations that the browser reports ("directive blocked-address").
+// `console` matches the errors that come with the reason.
 
 export const OTHER_HOSTS = {
   note: 'The strict policy loads nothing from other hosts: fonts, scripts and map tiles of a CDN are missing.',
@@ -16,10 +16,4 @@ export const HANDLERS = {
   note: 'The strict policy runs no handlers in attributes (`onclick=…`).',
   violation: /^script-src-attr inline$/,
   console: /^Executing inline event handler violates the following Content Security Policy directive/,
-};
-/** A sandbox keeps forms back before `form-action` is looked at; the browser reports that in the console alone. */
-export const FORMS = {
-  note: 'Under the strict policy no form is sent: a search that is a form does not work, nor does a dialog that a form closes (`method="dialog"`).',
-  error: /^Blocked form submission to /,
-  console: /^Blocked form submission to /,
 };

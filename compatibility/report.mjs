@@ -48,7 +48,7 @@ read, after the button was pressed; the strict policy (\`csp_strict\`).
 ## Differences
 
 A declared difference that no longer occurs fails the run, so this list is never longer than the truth. The browser must report the reason: a policy
-violation with the directive in question, or a form that the sandbox kept back.
+violation with the directive in question.
 
 ${notes.map((note, index) => `${index + 1}. ${note}`).join('\n')}
 

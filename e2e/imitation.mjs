@@ -14,8 +14,8 @@ export const SITE = `/p/${'A'.repeat(22)}/`;
 export const strict = (...sources) =>
   `default-src 'none'; script-src 'self' 'wasm-unsafe-eval'${sources.map((source) => ` ${source}`).join('')}; style-src 'self' 'unsafe-inline'; ` +
   "img-src 'self' data: blob:; font-src 'self' data:; media-src 'self' data: blob:; connect-src 'self'; worker-src 'self' blob:; " +
-  "manifest-src 'self'; frame-src 'self' blob: data:; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; " +
-  'sandbox allow-scripts allow-same-origin allow-modals allow-downloads';
+  "manifest-src 'self'; frame-src 'self' blob: data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'; " +
+  'sandbox allow-scripts allow-same-origin allow-forms allow-modals allow-downloads';
 
 const escape = (text) => text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
 

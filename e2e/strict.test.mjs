@@ -131,3 +131,36 @@ test('WebAssembly, a worker from a blob and frames of its own work; none of them
   assert.deepEqual(told.inner, ['TypeError']);
   assert.ok(answered.every((url) => !url.includes(':9/')), `${answered}`);
 });
+
+test('forms work within the page: handled by a script, in a dialog, sent to a file of its own; not to another site', async () => {
+  const form = (id, attributes) => `<form id="${id}" ${attributes}><input name="q" value="leaf"><button>${id}</button></form>`;
+  const script = `window.told = [];
+    document.querySelector('#handled').addEventListener('submit', (event) => { event.preventDefault(); told.push('handled ' + new FormData(event.target).get('q')); });
+    const dialog = document.querySelector('dialog');
+    dialog.addEventListener('close', () => told.push('closed'));
+    dialog.showModal();
+    addEventListener('securitypolicyviolation', (event) => told.push(event.effectiveDirective));`;
+  const outside = 'http://127.0.0.1:9/steal';
+  const bytes = zip([
+    {
+      name: 'index.html',
+      bytes: `<!doctype html><title>Forms</title><dialog>${form('close', 'method=dialog')}</dialog>
+        ${form('handled', `action="${outside}" method=post`)}${form('outside', `action="${outside}" method=post`)}${form('own', 'action=found.html')}<script src=index.js></script>`,
+    },
+    { name: 'index.js', bytes: script },
+    { name: 'found.html', bytes: '<!doctype html><title>Found</title><p>Found</p>' },
+  ]);
+  const site = await publish(server, { name: 'forms.zip', bytes, key, fields: { csp_strict: 'true' } });
+  assert.match(`${site.warnings}`, /forms that are sent to other sites \(http:\/\/127\.0\.0\.1:9\/steal in index\.html and 1 more\)/);
+  const page = await (await browser.newContext()).newPage();
+  const requested = [];
+  page.on('request', (request) => requested.push(request.url()));
+  await page.goto(site.url);
+  for (const name of ['close', 'handled', 'outside']) await page.getByRole('button', { name }).click();
+  await page.waitForFunction(() => told.includes('form-action'));
+  assert.deepEqual(await page.evaluate(() => told), ['closed', 'handled leaf', 'form-action']);
+  await page.getByRole('button', { name: 'own' }).click();
+  await page.getByText('Found').waitFor();
+  assert.match(page.url(), /found\.html\?q=leaf$/);
+  assert.ok(requested.every((url) => !url.includes(':9/')), `${requested}`);
+});

@@ -37,7 +37,7 @@ impl Kind {
             Self::Media => ("sound or video from other sites", "Put it into the archive."),
             Self::Frame => ("frames from other sites", "Put their pages into the archive, or link to them."),
             Self::Plugin => ("embedded objects", "Use images or links instead."),
-            Self::Form => ("forms that are sent", "Handle them in a script."),
+            Self::Form => ("forms that are sent to other sites", "Handle them in a script."),
             Self::ScriptLink => ("javascript: links", "Use addEventListener in a script."),
             Self::Base => ("a <base>", "Write relative references."),
             Self::NewWindow => ("links that open a new window", "Leave out target."),
@@ -120,12 +120,17 @@ pub(crate) fn of_element(tag: &str, attributes: &[(String, String)]) -> Vec<(Kin
         "link" if get("rel").is_some_and(|rel| rel.to_ascii_lowercase().contains("stylesheet")) => {
             outside(Kind::Stylesheet, "href", false);
         }
-        "img" | "input" => outside(Kind::Image, "src", true),
+        "img" => outside(Kind::Image, "src", true),
+        "input" => {
+            outside(Kind::Image, "src", true);
+            outside(Kind::Form, "formaction", false);
+        }
         "image" => outside(Kind::Image, "href", true),
         "video" | "audio" | "source" | "track" => outside(Kind::Media, "src", true),
         "iframe" | "frame" => outside(Kind::Frame, "src", true),
         "object" | "embed" => found.push((Kind::Plugin, tag.to_owned())),
-        "form" => found.push((Kind::Form, tag.to_owned())),
+        "form" => outside(Kind::Form, "action", false),
+        "button" => outside(Kind::Form, "formaction", false),
         "base" if get("href").is_some() => found.push((Kind::Base, tag.to_owned())),
         "a" | "area" if get("target").is_some_and(|t| t.eq_ignore_ascii_case("_blank")) => {
             found.push((Kind::NewWindow, get("href").unwrap_or(tag).to_owned()));

@@ -110,17 +110,17 @@ fn page_in_another_charset_is_hashed_as_characters() {
 fn what_will_be_blocked_is_told() {
     let page = "<base href=x><script src=https://cdn.example/a.js></script><link rel=stylesheet href=//cdn.example/a.css>\
         <img src=https://x.example/a.png onerror=go()><body onload=go()><a href=' JavaScript:go()'>x</a><a target=_blank href=b>y</a>\
-        <iframe src=https://x.example/></iframe><object></object><form></form><video src=https://x.example/v></video>\
+        <iframe src=https://x.example/></iframe><object></object><form action=https://x.example/><button formaction=//x.example/>z</button></form><video src=https://x.example/v></video>\
         <style>@font-face{src:url(https://x.example/f.woff2)}</style>";
     let told = strict(page).warnings();
     assert_eq!(told.len(), 12, "{told:#?}");
     for what in
-        ["cdn.example/a.js", "a.css", "a.png", "onerror in index.html and 1 more", "javascript:", "f.woff2"]
+        ["cdn.example/a.js", "a.css", "a.png", "onerror in index.html and 1 more", "javascript:", "f.woff2", "other sites (https://x.example/ in index.html and 1 more)"]
     {
         assert!(told.iter().any(|sentence| sentence.contains(what)), "{what}: {told:#?}");
     }
     let clean = "<link rel=stylesheet href=a.css><img src=data:,x srcset='a.png 2x'><script src=a.js></script><a href=https://x>x</a>\
-        <iframe srcdoc=x></iframe><iframe src=b.html></iframe>";
+        <iframe srcdoc=x></iframe><iframe src=b.html></iframe><form action=search.html><button>x</button></form><form method=dialog></form>";
     assert_eq!(strict(clean).warnings(), Vec::<String>::new());
 }
 

@@ -16,13 +16,13 @@ fn policy(scripts: &[&str], shared: bool) -> String {
     let scripts =
         ["'self' 'wasm-unsafe-eval'".to_owned()].into_iter().chain(sources).collect::<Vec<_>>().join(" ");
     let origin = if shared { "" } else { "allow-same-origin " };
-    let (frames, framed_by) = if shared { ("'none'", "'none'") } else { ("'self' blob: data:", "'self'") };
+    let (frames, own) = if shared { ("'none'", "'none'") } else { ("'self' blob: data:", "'self'") };
     format!(
         "default-src 'none'; script-src {scripts}; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; \
          font-src 'self' data:; media-src 'self' data: blob:; connect-src 'self'; worker-src 'self' blob:; \
-         manifest-src 'self'; frame-src {frames}; object-src 'none'; base-uri 'none'; form-action 'none'; \
-         frame-ancestors {framed_by}; \
-         sandbox allow-scripts {origin}allow-modals allow-downloads"
+         manifest-src 'self'; frame-src {frames}; object-src 'none'; base-uri 'none'; form-action {own}; \
+         frame-ancestors {own}; \
+         sandbox allow-scripts {origin}allow-forms allow-modals allow-downloads"
     )
 }
 
@@ -132,7 +132,7 @@ async fn more_than_64_inline_scripts_are_422() {
 #[tokio::test]
 async fn publisher_is_told_what_will_be_blocked() {
     let node = Node::start().await;
-    let html = "<title>B</title><script src=https://cdn.example/a.js></script><form></form><iframe src=https://cdn.example/></iframe>";
+    let html = "<title>B</title><script src=https://cdn.example/a.js></script><form action=https://cdn.example/></form><iframe src=https://cdn.example/></iframe>";
     let site = node.publish(Form::file("a.html", html).field("csp_strict", "true")).await;
     for what in ["scripts from other sites", "forms", "frames"] {
         assert!(told(&site).contains(what), "{what}: {site}");

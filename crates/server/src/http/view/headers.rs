@@ -277,19 +277,20 @@ fn strict(page: &Page, place: Place<'_>) -> HeaderValue {
         .unwrap_or_else(|_| HeaderValue::from_static("default-src 'none'; sandbox"))
 }
 
-/// The strict policy with these script sources. Where sites share an origin, the page gets an opaque one, so it cannot
-/// frame its own files. Workers and frames created from the page's own data inherit this policy, and compiling
-/// WebAssembly is not `eval`.
+/// The strict policy with these script sources. Where sites share an origin, the page gets an opaque one, so that it can
+/// neither frame its own files nor submit forms to itself. Workers and frames created from the page's own data inherit
+/// this policy, and compiling WebAssembly is not `eval`. `allow-forms` only lets a form fire its events and close a dialog:
+/// where it may be submitted to is decided by `form-action`.
 pub(super) fn strict_policy(scripts: &str, shared: bool) -> String {
     let space = if scripts.is_empty() { "" } else { " " };
     let origin = if shared { "" } else { " allow-same-origin" };
-    let (frames, framed_by) = if shared { ("'none'", "'none'") } else { ("'self' blob: data:", "'self'") };
+    let (frames, own) = if shared { ("'none'", "'none'") } else { ("'self' blob: data:", "'self'") };
     format!(
         "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'{space}{scripts}; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; \
          font-src 'self' data:; media-src 'self' data: blob:; connect-src 'self'; worker-src 'self' blob:; \
-         manifest-src 'self'; frame-src {frames}; object-src 'none'; base-uri 'none'; form-action 'none'; \
-         frame-ancestors {framed_by}; \
-         sandbox allow-scripts{origin} allow-modals allow-downloads"
+         manifest-src 'self'; frame-src {frames}; object-src 'none'; base-uri 'none'; form-action {own}; \
+         frame-ancestors {own}; \
+         sandbox allow-scripts{origin} allow-forms allow-modals allow-downloads"
     )
 }
 
