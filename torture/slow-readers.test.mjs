@@ -27,6 +27,11 @@ const MOST_GROWTH_TOGETHER = MOST_GROWTH + 128 + NETWORKS;
 const ENOUGH_GROWTH = 1_000;
 /** The shortest time for a client that takes nothing; the slow but honest clients below read more often than that. */
 const IDLE_SECONDS = 5;
+/**
+ * The longest that a connection may live by the rules of the server: half a minute waiting for memory, then up to eight idle
+ * times in which it takes nothing. Half a minute more is for a busy machine.
+ */
+const LONGEST_MS = 30_000 + 8 * IDLE_SECONDS * 1_000 + 30_000;
 /** A download of a byte a second is ended within this time. */
 const TRICKLE_MS = 600_000;
 
@@ -132,9 +137,7 @@ for (const [name, { count, begin, most = MOST_GROWTH }] of Object.entries(ATTACK
     const connections = await attack(count, begin, watched);
     const blocked = connections.reduce((sum, connection) => sum + connection.blocked(), 0);
     const [others, alone] = await measure(pages, 100);
-    // Half a minute for a busy machine.
-    const patience = IDLE_SECONDS * 3_000 + 30_000;
-    await Promise.race([Promise.all(connections.map((connection) => connection.closed)), sleep(patience)]);
+    await Promise.race([Promise.all(connections.map((connection) => connection.closed)), sleep(LONGEST_MS)]);
     watched.stop();
     const growth = watched.most();
     context.diagnostic(`${(uploaded / 1e6).toFixed(1)} MB uploaded; ${connections.length} connections, ${blocked} blocked answers: ${Math.round(calmMemory)} MiB grew by ${growth} MiB`);
