@@ -40,16 +40,28 @@ fn is_reference(before: &[u8]) -> bool {
 
 fn raw_title(page: &str) -> Option<&str> {
     let at = memmem::find(page.as_bytes().get(..HEAD_BYTES.min(page.len()))?, b"<title>")?;
-    let head = &page[..at];
-    let known = |tag: &str| {
-        HEAD_TAGS.iter().any(|name| tag.get(..name.len()).is_some_and(|t| t.eq_ignore_ascii_case(name)))
-    };
-    if !memchr_iter(b'<', head.as_bytes()).all(|open| known(&head[open + 1..])) {
-        return None;
+    let mut head = page[..at].trim_ascii_start();
+    while !head.is_empty() {
+        let (tag, after) = head.strip_prefix('<')?.split_once('>')?;
+        if !is_plain_head_tag(tag) {
+            return None;
+        }
+        head = after.trim_ascii_start();
     }
     let rest = &page[at + "<title>".len()..];
     let (text, after) = rest.split_at(memchr(b'<', rest.as_bytes())?);
     (after.starts_with("</title>") && text.len() <= TITLE_BYTES).then_some(text)
+}
+
+/// Whether the text between the angle brackets is one of the [`HEAD_TAGS`], and ends where it seems to: not within a
+/// quoted value.
+fn is_plain_head_tag(tag: &str) -> bool {
+    let name = tag.split(|c: char| c.is_ascii_whitespace() || c == '/').next().unwrap_or_default();
+    let quotes = |quote: u8| memchr_iter(quote, tag.as_bytes()).count();
+    HEAD_TAGS.iter().any(|known| name.eq_ignore_ascii_case(known))
+        && !tag.contains('<')
+        && quotes(b'"') % 2 == 0
+        && quotes(b'\'') % 2 == 0
 }
 
 /// Whether a value begins with one of the [`HARMLESS`] prefixes.
@@ -107,6 +119,10 @@ mod tests {
             "<title>A</title><a href=\"&#47;abs\">",
             "<base href=https://x.org><title>A</title>",
             "<title>\u{7}</title>",
+            "<meta content='<title>No</title>'><title>A</title>",
+            "<meta content='><title>No</title>'><title>A</title>",
+            "<header><title>A</title>",
+            "text<title>A</title>",
             "<title>A</title><img srcset='a.png 2x'>",
             "<title>A</title><video poster=a.png>",
             "<title>A</title><style>a { b: url(c.png) }</style>",

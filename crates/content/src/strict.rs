@@ -153,8 +153,10 @@ impl Scan {
     }
 
     fn finish(mut self) -> Strict {
-        if let Some(rewriter) = self.rewriter.take() {
-            let _ = rewriter.end();
+        if let Some(rewriter) = self.rewriter.take()
+            && rewriter.end().is_err()
+        {
+            self.found.borrow_mut().block(Kind::Unread, "its end");
         }
         std::mem::take(&mut self.found.borrow_mut().strict)
     }

@@ -114,9 +114,15 @@ fn what_will_be_blocked_is_told() {
         <style>@font-face{src:url(https://x.example/f.woff2)}</style>";
     let told = strict(page).warnings();
     assert_eq!(told.len(), 12, "{told:#?}");
-    for what in
-        ["cdn.example/a.js", "a.css", "a.png", "onerror in index.html and 1 more", "javascript:", "f.woff2", "other sites (https://x.example/ in index.html and 1 more)"]
-    {
+    for what in [
+        "cdn.example/a.js",
+        "a.css",
+        "a.png",
+        "onerror in index.html and 1 more",
+        "javascript:",
+        "f.woff2",
+        "other sites (https://x.example/ in index.html and 1 more)",
+    ] {
         assert!(told.iter().any(|sentence| sentence.contains(what)), "{what}: {told:#?}");
     }
     let clean = "<link rel=stylesheet href=a.css><img src=data:,x srcset='a.png 2x'><script src=a.js></script><a href=https://x>x</a>\

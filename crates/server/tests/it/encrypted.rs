@@ -76,7 +76,9 @@ async fn strict_policy_allows_the_viewers_script_and_no_other() {
         )),
         "{policy}"
     );
-    assert!(policy.ends_with("sandbox allow-scripts allow-same-origin allow-forms allow-modals allow-downloads"));
+    assert!(
+        policy.ends_with("sandbox allow-scripts allow-same-origin allow-forms allow-modals allow-downloads")
+    );
 }
 
 #[tokio::test]
