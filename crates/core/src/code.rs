@@ -102,7 +102,8 @@ codes! {
     StorageFull = "storage_full": "The server has no room left; nothing was stored. Reading still works.";
     AnonymousStorageFull = "anonymous_storage_full": "Anonymous pages have used all their storage, on this server or of this network; nothing was stored. Try again later or publish with an account.";
     StorageUnavailable = "storage_unavailable": "The server cannot reach its storage; whether a change was made is not certain. Look, and try again shortly.";
-    Overloaded = "overloaded": "The server is busy; try again shortly. The description says so if a change may still be made.";
+    Overloaded = "overloaded": "The server is busy; nothing was changed. Try again shortly.";
+    TimedOut = "timed_out": "The request timed out; the change may still be applied. Check first, or send it again with the same Idempotency-Key.";
     Internal = "internal": "Something went wrong on the server; the request id finds it in the log.";
 }
 

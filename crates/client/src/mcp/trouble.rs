@@ -37,6 +37,9 @@ pub(super) struct Refusal {
     pub retry_after: Option<u64>,
 }
 
+/// Error codes of the server after which a change may have been made.
+const UNCERTAIN: [&str; 2] = ["timed_out", "storage_unavailable"];
+
 impl Trouble {
     /// Whether the error is temporary, so that the message may succeed later; it may already have been processed.
     pub(super) fn may_pass(&self) -> bool {
@@ -52,8 +55,9 @@ impl Trouble {
     pub(super) fn did_nothing(&self) -> bool {
         match self {
             Self::Away { sent, .. } => !sent,
-            // 503 is our server's "not now"; a proxy's 502 or 504 may come after the call was processed.
-            Self::Refused(refusal) => refusal.status == 503,
+            // 503 is our server's "not now", except where it does not know itself whether the change was made; a proxy's
+            // 502 or 504 may come after the call was processed.
+            Self::Refused(refusal) => refusal.status == 503 && !UNCERTAIN.contains(&refusal.code.as_str()),
             _ => false,
         }
     }
@@ -174,6 +178,11 @@ mod tests {
         let away = |sent| Trouble::Away { why: String::new(), sent };
         assert!(away(false).did_nothing() && !away(true).did_nothing());
         assert!(refused(503, None).did_nothing() && !refused(502, None).did_nothing());
+        for code in UNCERTAIN {
+            let refusal = Refusal { status: 503, code: code.into(), ..Refusal::default() };
+            let trouble = Trouble::Refused(refusal);
+            assert!(!trouble.did_nothing() && trouble.may_pass(), "{code}");
+        }
         assert!(!Trouble::Cut.did_nothing() && Trouble::Cut.may_pass());
         assert!(!refused(500, None).may_pass() && !refused(401, None).may_pass());
     }

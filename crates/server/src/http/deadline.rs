@@ -74,11 +74,7 @@ pub(in crate::http) fn refusal(late: Late, is_safe: bool) -> Error {
     match late {
         Late::Client => Error::plain(Code::RequestTimeout),
         Late::Server if is_safe => Error::plain(Code::Overloaded).retry_after(RETRY_SECONDS),
-        Late::Server => {
-            let detail = "The request timed out; the change may still be applied. Check first, or send it again with the \
-                          same Idempotency-Key.";
-            Error::new(Code::Overloaded, detail).retry_after(RETRY_SECONDS)
-        }
+        Late::Server => Error::plain(Code::TimedOut).retry_after(RETRY_SECONDS),
     }
 }
 
@@ -162,7 +158,7 @@ mod tests {
         let deadline = Deadline::new(60);
         assert_eq!(deadline.limit(pending::<()>()).await, Err(Late::Server));
         let (read, changed) = (refusal(Late::Server, true), refusal(Late::Server, false));
-        assert_eq!((read.code, changed.code), (Code::Overloaded, Code::Overloaded));
+        assert_eq!((read.code, changed.code), (Code::Overloaded, Code::TimedOut));
         assert_eq!(changed.retry_after, Some(RETRY_SECONDS));
         assert!(changed.detail.contains("Idempotency-Key") && !read.detail.contains("Idempotency-Key"));
     }

@@ -82,9 +82,11 @@ pub const fn status(code: Code) -> StatusCode {
         Code::HeadersTooLarge => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
         Code::Internal | Code::PaidNotSaved => StatusCode::INTERNAL_SERVER_ERROR,
         Code::FacilitatorUnavailable | Code::SettlementUnknown => StatusCode::BAD_GATEWAY,
-        Code::StorageUnavailable | Code::Overloaded | Code::MailNotConfigured | Code::CheckUnavailable => {
-            StatusCode::SERVICE_UNAVAILABLE
-        }
+        Code::StorageUnavailable
+        | Code::Overloaded
+        | Code::TimedOut
+        | Code::MailNotConfigured
+        | Code::CheckUnavailable => StatusCode::SERVICE_UNAVAILABLE,
         Code::StorageFull | Code::AnonymousStorageFull => StatusCode::INSUFFICIENT_STORAGE,
     }
 }

@@ -10,7 +10,7 @@ async fn upload_that_is_not_worked_off_in_time_is_503() {
     let node = setup.set("limits.request_seconds", "1").start().await;
     checker.set(Says::Nothing);
     let publish = || node.post("/sites").key(&node.key).form(Form::file("a.html", page("Late"))).send();
-    let refused = publish().await.refused(503, "overloaded");
+    let refused = publish().await.refused(503, "timed_out");
     assert_eq!(refused.header("retry-after"), "5");
     assert!(refused.text().contains("Idempotency-Key"), "{}", refused.text());
 }

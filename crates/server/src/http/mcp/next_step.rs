@@ -93,7 +93,7 @@ pub(super) const fn next_step(code: Code) -> Option<&'static str> {
             "Publish with an API key; only pages without an account are held to this."
         }
         // A write whose connection to the storage was lost may have been applied.
-        Code::Internal | Code::StorageUnavailable => {
+        Code::Internal | Code::StorageUnavailable | Code::TimedOut => {
             "The fault is on the server. Look with get_site or list_sites whether it was done before you try again."
         }
         // Their descriptions say what to do, or no tool returns them: they belong to forms, viewers and people.
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn nothing_is_promised_about_what_may_have_been_stored() {
-        for code in [Code::Internal, Code::StorageUnavailable] {
+        for code in [Code::Internal, Code::StorageUnavailable, Code::TimedOut] {
             let said = next_step(code).unwrap();
             assert!(said.contains("whether it was done") && !said.contains("Nothing was"), "{said}");
             assert!(!code.meaning().contains("nothing was"), "{}", code.meaning());

@@ -48,6 +48,7 @@ fn derived(method: &str, path: &str, operation: &Value) -> Vec<Code> {
     codes.extend(STORED);
     let (keyed, open) = (takes(operation, API_KEY), is_open(operation));
     let changes = method != "get";
+    codes.extend(changes.then_some(Code::TimedOut));
     if keyed {
         codes.extend(PROTECTED);
         codes.extend((!open).then_some(Code::AuthRequired));
