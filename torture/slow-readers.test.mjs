@@ -87,6 +87,15 @@ async function attack(count, begin, growth) {
   return connections;
 }
 
+/** Waits until every connection is closed, or the time is over. */
+async function allClosed(connections, milliseconds) {
+  let timer;
+  const late = new Promise((resolve) => (timer = setTimeout(resolve, milliseconds)));
+  await Promise.race([Promise.all(connections.map((connection) => connection.closed)), late]);
+  // A pending timer would keep this process alive.
+  clearTimeout(timer);
+}
+
 /** An HTTP/2 connection whose streams have no window, so that no byte of a body may be sent. */
 function withoutWindow(number, localAddress) {
   const connection = connect(server.port, { window: 0, pingEvery: 1_000, localAddress });
@@ -137,7 +146,7 @@ for (const [name, { count, begin, most = MOST_GROWTH }] of Object.entries(ATTACK
     const connections = await attack(count, begin, watched);
     const blocked = connections.reduce((sum, connection) => sum + connection.blocked(), 0);
     const [others, alone] = await measure(pages, 100);
-    await Promise.race([Promise.all(connections.map((connection) => connection.closed)), sleep(LONGEST_MS)]);
+    await allClosed(connections, LONGEST_MS);
     watched.stop();
     const growth = watched.most();
     context.diagnostic(`${(uploaded / 1e6).toFixed(1)} MB uploaded; ${connections.length} connections, ${blocked} blocked answers: ${Math.round(calmMemory)} MiB grew by ${growth} MiB`);
@@ -163,11 +172,7 @@ test('clients that take one byte a second are ended', { skip: !LONG && 'only in 
     open.push(connection);
     return connection;
   });
-  let timer;
-  const late = new Promise((resolve) => (timer = setTimeout(resolve, TRICKLE_MS)));
-  await Promise.race([Promise.all(connections.map((connection) => connection.closed)), late]);
-  // Else it would keep this process alive.
-  clearTimeout(timer);
+  await allClosed(connections, TRICKLE_MS);
   const held = connections.filter((connection) => connection.blocked() > 0);
   const oldest = Math.max(...connections.map((connection) => connection.endedAfter ?? Date.now() - connection.startedAt));
   context.diagnostic(`${held.length} of ${connections.length} still held, the oldest for ${Math.round(oldest / 1000)} s`);
