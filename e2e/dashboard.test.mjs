@@ -124,7 +124,7 @@ test('a password set in the dashboard is asked for, and a share link opens the p
   await owner.click('summary:has-text("New share link")');
   await owner.fill('#share-note', 'For the board');
   await owner.fill('#share-uses', '3');
-  await owner.click('button:has-text("Make the link")');
+  await owner.click('button:has-text("Create link")');
   await owner.waitForSelector('.done');
   const shared = await owner.textContent('#share-links .rows .mono');
   const guest = await fresh(shared);
@@ -137,7 +137,7 @@ test('a password set in the dashboard is asked for, and a share link opens the p
 
 test('feedback of a viewer is read and resolved', async () => {
   const link = await published(owner, 'report.html', DEMO);
-  await set(owner, 'Toolbar and policy', async (form) => {
+  await set(owner, 'Comments and security', async (form) => {
     await form.locator('#agentation').check();
     await form.locator('button').click();
   });
@@ -441,7 +441,7 @@ async function furnished() {
     await form.locator('#slug').fill('orchard-report');
     await form.locator('button').click();
   });
-  await set(page, 'Toolbar and policy', async (form) => {
+  await set(page, 'Comments and security', async (form) => {
     await form.locator('#agentation').check();
     await form.locator('button').click();
   });
@@ -451,7 +451,7 @@ async function furnished() {
   await page.click('summary:has-text("New share link")');
   await page.fill('#share-note', 'For the board');
   await page.fill('#share-uses', '20');
-  await page.click('button:has-text("Make the link")');
+  await page.click('button:has-text("Create link")');
   await page.waitForSelector('.done');
   const viewer = await fresh(await page.textContent('#link'));
   await viewer.evaluate(async (said) => {

@@ -76,7 +76,7 @@ test('a reported page is looked at safely and taken down', async () => {
   await reader.goto(new URL('_dropleaf/report', site.url).href);
   await reader.getByLabel('It pretends to be somebody else').check();
   await reader.getByLabel('What did you see?').fill('It is not the orchard.');
-  await reader.getByRole('button', { name: 'Send the report' }).click();
+  await reader.getByRole('button', { name: 'Send report' }).click();
   await reader.waitForURL(/\?sent$/);
   await reader.context().close();
 
@@ -86,7 +86,7 @@ test('a reported page is looked at safely and taken down', async () => {
   // What the policy blocks is a request to the browser's tools, but nobody answers it.
   const answered = [];
   page.on('response', (made) => answered.push(made.url()));
-  await page.getByRole('link', { name: 'Look at it safely' }).click();
+  await page.getByRole('link', { name: 'Open safe preview' }).click();
   await page.getByRole('heading', { level: 1, name: 'Members of the orchard' }).waitFor();
   const frame = page.frameLocator('iframe.frame');
   await frame.getByRole('heading', { name: 'Members of the orchard' }).waitFor();

@@ -115,7 +115,7 @@ test('a person signs in on the way, agrees, and the program gets in', async () =
   page.once('dialog', (dialog) => dialog.accept());
   await page.getByRole('button', { name: 'Revoke Report Writer' }).click();
   await page.getByText('The app no longer has access.').waitFor();
-  assert.ok(await page.getByText('No app is connected.').isVisible());
+  assert.ok(await page.getByText('No connected apps.').isVisible());
   assert.equal((await me(json.access_token)).status, 401, 'at once');
   assert.deepEqual(page.complaints, []);
 });
@@ -125,14 +125,14 @@ test('a person refuses without script, and nothing is granted', async () => {
   await signIn(page, server, EMAIL);
   const { url, state } = await program();
   await page.goto(url);
-  await page.getByRole('button', { name: 'Do not allow' }).click();
+  await page.getByRole('button', { name: 'Deny' }).click();
   await page.waitForURL(`${callback.uri}?**`);
   const told = answered();
   assert.equal(told.get('error'), 'access_denied');
   assert.equal(told.get('state'), state);
   assert.equal(told.get('code'), null);
   await page.goto(`${server.url}/dashboard/apps`);
-  assert.ok(await page.getByText('No app is connected.').isVisible());
+  assert.ok(await page.getByText('No connected apps.').isVisible());
 });
 
 test('an app that is not known is explained to the person and told nothing', async () => {

@@ -46,7 +46,7 @@ async function assertTold(place) {
   assert.match(said, /collect\.invalid/);
   assert.match(said, /index\.html, line 3/);
   assert.match(said, /Is the page honest\?/);
-  assert.equal(await place.getByRole('link', { name: 'Ask for a second look' }).getAttribute('href'), '/dashboard/appeal');
+  assert.equal(await place.getByRole('link', { name: 'Request a review' }).getAttribute('href'), '/dashboard/appeal');
   assert.ok((await place.locator('ol.reasons > li').count()) >= 3);
 }
 
@@ -102,8 +102,8 @@ for (const [name, view] of Object.entries({ desk: DESK, phone: PHONE })) {
     await page.goto(at('/dashboard/upload'));
     await page.setInputFiles('input[type=file]', [file(text)]);
     await page.click('.zone button');
-    await page.getByRole('link', { name: 'Ask for a second look' }).click();
-    await page.getByRole('heading', { name: 'Ask for a second look' }).waitFor();
+    await page.getByRole('link', { name: 'Request a review' }).click();
+    await page.getByRole('heading', { name: 'Request a review' }).waitFor();
     assert.match(await page.getByLabel('How can they reach you?').inputValue(), /@example\.org$/);
     await page.screenshot({ path: pictureFile(`appeal-form-${name}`), fullPage: true });
     assert.ok(name === 'phone' || await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));

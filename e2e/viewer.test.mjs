@@ -51,7 +51,7 @@ describe('the vectors', () => {
 
   test('with a passphrase, a wrong one first', async () => {
     const page = await view(VECTORS.passphrase, FRAGMENT);
-    await heading(page, 'This page asks for a passphrase');
+    await heading(page, 'This page requires a passphrase');
     const field = page.getByLabel('Passphrase', { exact: true });
     assert.ok(await field.evaluate((node) => node === document.activeElement));
     await page.keyboard.type('Pass');
@@ -209,9 +209,9 @@ describe('what goes wrong', () => {
     'no key in the link': [good, '', 'The key is missing'],
     'another fragment': [good, '#summary', 'The key is missing'],
     'an empty key': [good, '#k=', 'The key is missing'],
-    'a cut key': [good, FRAGMENT.slice(0, -3), 'The key is not whole'],
-    'a key with a stray character': [good, `${FRAGMENT})`, 'The key is not whole'],
-    'a short key for the framed format': [good, fragment(SECRET.subarray(0, 16)), 'The key is not whole'],
+    'a cut key': [good, FRAGMENT.slice(0, -3), 'The key is incomplete'],
+    'a key with a stray character': [good, `${FRAGMENT})`, 'The key is incomplete'],
+    'a short key for the framed format': [good, fragment(SECRET.subarray(0, 16)), 'The key is incomplete'],
     'the key of another page': [good, fragment(Buffer.alloc(32, 9)), 'This key does not open the page'],
     'a changed byte': [other, FRAGMENT, 'This key does not open the page'],
     'a changed head, which is authenticated': [moved, FRAGMENT, 'This key does not open the page'],
@@ -253,10 +253,10 @@ describe('what goes wrong', () => {
     for (const text of [`https://pages.example/p/x/${FRAGMENT}`, FRAGMENT, FRAGMENT.slice(3), ` ${FRAGMENT.slice(1)} `]) {
       const page = await view(good, '', { headers: { 'content-security-policy': 'sandbox allow-scripts' } });
       await heading(page, 'The key is missing');
-      const field = page.getByLabel('Paste the whole link here, or its key');
+      const field = page.getByLabel('Paste the complete link or its key');
       await field.fill('nonsense!');
       await page.keyboard.press('Enter');
-      await heading(page, 'The key is not whole');
+      await heading(page, 'The key is incomplete');
       await field.fill(text);
       await page.getByRole('button', { name: 'Open the page' }).click();
       await shown(page, 'secret');
@@ -284,7 +284,7 @@ describe('the looks', () => {
     test(`are photographed: ${name}`, async () => {
       const shoot = (page, what) => page.screenshot({ path: pictureFile(`viewer-${what}-${name}`) });
       let page = await view(VECTORS.passphrase, FRAGMENT, { look });
-      await heading(page, 'This page asks for a passphrase');
+      await heading(page, 'This page requires a passphrase');
       await shoot(page, 'passphrase');
       await page.keyboard.type('wrong');
       await page.keyboard.press('Enter');

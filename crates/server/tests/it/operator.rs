@@ -279,7 +279,7 @@ async fn many_reports_about_one_page_hide_no_other() {
         assert_eq!(rest.iter().map(|case| case.site.id.as_str()).collect::<Vec<_>>(), [loud]);
         let next = format!("/operator/reports?after={}&after_id={quiet}", first.waiting.first_at);
         let html = operator.get(&next).await.expect(200).text();
-        assert!(html.contains("Back to the longest waiting") && !html.contains("Quiet"));
+        assert!(html.contains("Back to the oldest reports") && !html.contains("Quiet"));
 
         let case = format!("/operator/pages/{loud}");
         let html = operator.get(&case).await.expect(200).text();

@@ -27,7 +27,7 @@ async fn operator_looks_and_decides_with_words() {
         let shown = operator.get(&path).await.expect(200);
         let html = shown.text();
         assert!(html.contains("sandbox title=") && !html.contains("<script>alert"), "{html}");
-        assert!(html.contains("brand-in-title") && html.contains("What the phishing rules say today"));
+        assert!(html.contains("brand-in-title") && html.contains("Phishing check"));
         let policy = shown.header("content-security-policy");
         assert!(policy.starts_with("frame-src ") && policy.contains("/look/"), "{policy}");
         let (_, frame) = html.split_once("<iframe class=\"frame\" src=\"").unwrap();

@@ -21,7 +21,7 @@ use utoipa::openapi::schema::Object;
 #[derive(Debug, ToSchema)]
 #[schema(example = json!({
     "file": "<!doctype html>\n<title>Sign in</title>\n<p>A training page.</p>\n",
-    "comment": "A training page for our own staff; the form goes nowhere.", "contact": "sam@example.org"
+    "comment": "A training page for our staff. The form does not send anything.", "contact": "sam@example.org"
 }))]
 #[expect(dead_code, reason = "describes the form; it is read as a stream")]
 pub(super) struct AppealForm {
@@ -29,7 +29,7 @@ pub(super) struct AppealForm {
     #[schema(format = Binary, content_media_type = "application/octet-stream")]
     file: String,
     /// What the page is for; up to 2000 characters.
-    #[schema(nullable = false, example = "A training page for our own staff; the form goes nowhere.")]
+    #[schema(nullable = false, example = "A training page for our staff. The form does not send anything.")]
     comment: Option<String>,
     /// How the operator can reach you; up to 254 characters. An e-mail address is sent the decision, if the server can send mail.
     #[schema(nullable = false, example = "sam@example.org")]
