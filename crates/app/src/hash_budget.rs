@@ -87,7 +87,8 @@ impl HashBudget {
 
 fn account_refusal(wait: Duration) -> Error {
     let seconds = i64::try_from(wait.as_millis().div_ceil(1000)).unwrap_or(i64::MAX);
-    let detail = format!("This account set too many passwords in a minute; try again in {seconds} s.");
+    let detail =
+        format!("Too many passwords were set for this account within a minute. Try again in {seconds} s.");
     Error::new(Code::RateLimited, detail).retry_after(seconds)
 }
 

@@ -22,7 +22,7 @@ pub struct ApiKey {
 
 /// The refusal of one key more.
 pub fn too_many() -> Error {
-    Error::new(Code::TooMany, format!("An account can have {MOST} API keys; revoke some first."))
+    Error::new(Code::TooMany, format!("An account can have at most {MOST} API keys. Revoke some first."))
 }
 
 /// A name for a key: what was asked for, or a default.

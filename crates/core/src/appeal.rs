@@ -126,7 +126,7 @@ impl Decision {
 /// The words for the publisher. Whoever waited is told why, so there have to be some.
 pub fn answer(text: &str) -> Result<String> {
     plain_text::optional("answer", Some(text.to_owned()), ANSWER_CHARACTERS)?
-        .ok_or_else(|| Error::field("answer", "must say something to the publisher"))
+        .ok_or_else(|| Error::field("answer", "must contain a message to the publisher"))
 }
 
 #[cfg(test)]

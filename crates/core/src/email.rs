@@ -11,7 +11,7 @@ const NAME_BYTES: usize = 64;
 
 /// An address in the one spelling that is stored and compared: lower case, the domain in its ASCII form.
 pub fn address(text: &str) -> Result<String> {
-    let bad = || Error::field("email", "is not an e-mail address");
+    let bad = || Error::field("email", "is not an email address");
     let (name, host) = text.trim().split_once('@').ok_or_else(bad)?;
     let host = ascii_host(host, 1).ok_or_else(bad)?;
     let whole = format!("{}@{host}", name.to_ascii_lowercase());

@@ -60,7 +60,7 @@ impl Error {
     }
 
     pub fn not_found(what: &str) -> Self {
-        Self::new(Code::NotFound, format!("There is no such {what} here, or it is not yours."))
+        Self::new(Code::NotFound, format!("No such {what}, or you do not have access to it."))
     }
 
     pub fn field(name: &str, why: impl fmt::Display) -> Self {
@@ -75,8 +75,8 @@ impl Error {
 
     /// A field that the request does not take and that may not be ignored.
     pub fn unknown_field(name: &str, hint: &str) -> Self {
-        Self::new(Code::InvalidField, format!("`{name}` is not known: {hint}"))
-            .with_fault(name, format!("is not known: {hint}"))
+        Self::new(Code::InvalidField, format!("`{name}` is not a known field: {hint}"))
+            .with_fault(name, format!("is not a known field: {hint}"))
     }
 
     /// A limit, in one sentence, and what programs can do about it, in another.

@@ -246,7 +246,7 @@ const REASON_CHARACTERS: usize = 500;
 /// Why an operator touched money. It is kept for good, so there has to be one.
 pub fn reason(text: &str) -> Result<String> {
     plain_text::optional("reason", Some(text.to_owned()), REASON_CHARACTERS)?
-        .ok_or_else(|| Error::field("reason", "must say why"))
+        .ok_or_else(|| Error::field("reason", "must give a reason"))
 }
 
 /// Reads dollars such as `10` or `-2.50` as cents.

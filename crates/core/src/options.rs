@@ -74,13 +74,13 @@ impl UploadOptions {
         if options.asked_visibility() == Some(Visibility::Burn) && options.slug.is_some() {
             return Err(Error::field(
                 "burn_after_read",
-                "cannot be combined with a slug: a public page is read more than once",
+                "cannot be combined with a slug: a public page can be viewed more than once",
             ));
         }
         if options.asked_visibility() == Some(Visibility::Unlisted) && options.slug.is_some() {
             return Err(Error::field(
                 "slug",
-                "is for public pages only: make the page public, or leave the name out",
+                "is for public pages only: make the page public, or omit the name",
             ));
         }
         Ok(options)
@@ -172,7 +172,7 @@ fn agreed<T: PartialEq>(
 ) -> Result<Option<T>> {
     match (value, other) {
         (Some(value), Some(other)) if value != other => {
-            Err(Error::field(second_name, format!("contradicts `{name}`: send one of them")))
+            Err(Error::field(second_name, format!("conflicts with `{name}`: send only one of them")))
         }
         (value, other) => Ok(value.or(other)),
     }
@@ -180,12 +180,12 @@ fn agreed<T: PartialEq>(
 
 /// The refusal of an empty protection: it asks for nothing that could be done, and is not the same as not sending it.
 pub fn empty(name: &str) -> Error {
-    Error::field(name, "is empty: leave it out, or send a value")
+    Error::field(name, "is empty: omit it or send a value")
 }
 
 pub fn password(text: &str) -> Result<&str> {
     if text.trim().is_empty() || text.len() > PASSWORD_BYTES {
-        let why = format!("must be 1 to {PASSWORD_BYTES} bytes, and more than white space");
+        let why = format!("must be 1 to {PASSWORD_BYTES} bytes and not only whitespace");
         return Err(Error::field("password", why));
     }
     Ok(text)

@@ -8,7 +8,7 @@ pub const REASON_CHARACTERS: usize = 500;
 
 /// Why a page goes. It is kept for good, so there has to be one.
 pub fn reason(text: &str) -> Result<String> {
-    reason_for(text, "must say why the page is taken down")
+    reason_for(text, "must give a reason for the takedown")
 }
 
 /// Why something else is done that is kept for good; `missing` is what is wrong when nothing is said.

@@ -49,7 +49,7 @@ async fn terms_for_v2_are_in_the_header() {
     assert_eq!(terms["error"], "payment_required");
     let resource = json!({
         "url": format!("{}/publish", node.base_url()),
-        "description": "Publish one private HTML page that stays up", "mimeType": "application/json",
+        "description": "Publish one permanent private HTML page", "mimeType": "application/json",
     });
     assert_eq!(terms["resource"], resource);
     let [evm, solana] = terms["accepts"].as_array().unwrap().as_slice() else { panic!("two offers") };

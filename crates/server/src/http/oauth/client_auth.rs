@@ -11,7 +11,7 @@ use dropleaf_core::oauth::{OAuthCode, OAuthError, Refusal};
 use http::{HeaderMap, header};
 
 fn unknown() -> OAuthError {
-    OAuthError::new(OAuthCode::InvalidClient, "The client is unknown, or its secret is not right.")
+    OAuthError::new(OAuthCode::InvalidClient, "The client is unknown, or its secret is wrong.")
 }
 
 /// The id of the program, which has shown its secret if it has one.

@@ -42,7 +42,7 @@ pub(super) async fn authorize(
     let client_id = client_auth::authenticate(&state, &parts.headers, &params).await?;
     let (client_name, usual) = named(&state, &client_id, ip).await?;
     let Some(scopes) = Scopes::parse(params.find("scope")?.unwrap_or_default()) else {
-        let detail = "The scopes are sites:read and sites:write.";
+        let detail = "The supported scopes are sites:read and sites:write.";
         return Err(OAuthError::new(OAuthCode::InvalidScope, detail).into());
     };
     let asked = DeviceRequest {

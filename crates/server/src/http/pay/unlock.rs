@@ -31,7 +31,9 @@ pub(super) struct UnlocksJson {
 /// One unlock. Decisions §5.4. Its name in the document differs from that of the unlocks of `GET /me`, which would take its place.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = UnlockForSaleJson, example = json!({
-    "sku": "make_permanent", "title": "Permanent pages", "description": "The pages of the account, present and future, lose the plan's longest life. Once, for good.",
+    "sku": "make_permanent", "title": "Permanent pages", "description": "Current and future pages of the account are no longer \
+                                                                         limited to the plan's maximum lifetime. One-time \
+                                                                         purchase, no expiry.",
     "price": "2.00", "amount": "2000000", "amount_minor": 200, "currency": "USD", "period_days": null,
     "networks": ["eip155:8453"], "available": true
 }))]
@@ -111,7 +113,8 @@ pub(super) async fn catalogue(State(state): State<ApiState>) -> Result<Json<Unlo
         ("feature" = String, Query, description = "A `sku` of the catalogue."),
         ("PAYMENT-SIGNATURE" = Option<String>, Header, description = "Proof of payment, x402 v2."),
         ("X-PAYMENT" = Option<String>, Header, description = "Proof of payment, x402 v1."),
-        ("Idempotency-Key" = Option<String>, Header, description = "Repeat the request safely for 24 hours; a second payment of the same wallet with the same key buys nothing again."),
+        ("Idempotency-Key" = Option<String>, Header, description = "Repeat the request safely for 24 hours; a second payment of \
+                                                                    the same wallet with the same key buys nothing again."),
     ),
     responses(
         (
