@@ -41,9 +41,9 @@ impl AddressWarnings {
             // A page with routes of its own is shown at the root of its host as well.
             Need::Root if own_host && (slug || spa) => None,
             Need::Root if own_host => {
-                Some(format!("{warning} Write relative links, or publish the page with a slug."))
+                Some(format!("{warning} Use relative links or publish the page with a slug."))
             }
-            Need::Root => Some(format!("{warning} Write relative links.")),
+            Need::Root => Some(format!("{warning} Use relative links.")),
             Need::Routes => (!(own_host && spa)).then_some(warning),
         })
     }
@@ -65,7 +65,7 @@ mod tests {
             let said: Vec<String> = warnings.clone().at(ShownAt { own_host, slug, spa }).collect();
             said.join(" | ")
         };
-        let with_slug = "links Write relative links, or publish the page with a slug.";
+        let with_slug = "links Use relative links or publish the page with a slug.";
         assert_eq!(at(true, false, false), format!("{with_slug} | routes"));
         assert_eq!(at(true, true, false), "routes");
         assert_eq!(at(true, false, true), "");

@@ -129,7 +129,7 @@ impl App {
             anonymous_usage::SERVER_FULL | anonymous_usage::NETWORK_FULL => no_room(label),
             reports::WAITING => Error::new(
                 Code::Conflict,
-                "The operator of this server may need to review the page, so it cannot be changed to burn after reading now.",
+                "The operator of this server may need to review the page, so its visibility cannot be changed to burn now.",
             ),
             accounts::PAGE_LIMIT => self.name_unlock(page_limit(plan)),
             DAILY => daily_limit(plan, self.now()),

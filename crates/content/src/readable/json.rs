@@ -35,11 +35,11 @@ pub(super) fn shown(text: &str, is_whole: bool) -> Option<Shown> {
     let left_out = match values - written {
         _ if !is_whole => {
             facts = format!("At least {facts}");
-            Some("The rest of the file is left out.".to_owned())
+            Some("The rest of the file is not shown.".to_owned())
         }
         0 => None,
-        1 => Some("1 value is left out.".to_owned()),
-        more => Some(format!("{} are left out.", count(more, "value"))),
+        1 => Some("1 value is not shown.".to_owned()),
+        more => Some(format!("{} are not shown.", count(more, "value"))),
     };
     if left_out.is_some() && written != 1 {
         let _ = write!(facts, " (the first {} are shown)", count(written, "value"));
@@ -216,7 +216,7 @@ mod tests {
         for text in ["[1, {\"a\": [2, \"thr", "[1, {\"a\": [2, ", "[1, {\"a\": 2, \"b"] {
             let made = shown(text, false).unwrap();
             assert!(made.facts.starts_with("At least "), "{}", made.facts);
-            assert_eq!(made.left_out.as_deref(), Some("The rest of the file is left out."));
+            assert_eq!(made.left_out.as_deref(), Some("The rest of the file is not shown."));
             assert!(made.body.contains("<span class=\"n\">2</span>"), "{}", made.body);
             assert_eq!(made.body.matches("<details").count(), made.body.matches("</details>").count());
         }

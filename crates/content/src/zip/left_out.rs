@@ -22,9 +22,9 @@ pub(super) fn warning(left_out: &[&Entry]) -> Option<String> {
         return None;
     }
     let what = if files.count() == 1 { "hidden or system file was" } else { "hidden or system files were" };
-    let mut line = format!("{} {what} left out, not published: {files}.", files.count());
+    let mut line = format!("{} {what} not published: {files}.", files.count());
     if names().any(|name| name.split('/').any(|part| part == ".well-known")) {
-        line.push_str(" Nothing of a page may answer below .well-known/.");
+        line.push_str(" Pages cannot serve files under .well-known/.");
     }
     Some(line)
 }

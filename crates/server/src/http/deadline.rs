@@ -76,8 +76,8 @@ pub(in crate::http) fn refusal(late: Late, is_safe: bool) -> Error {
         Late::Client => Error::plain(Code::RequestTimeout),
         Late::Server if is_safe => Error::plain(Code::Overloaded).retry_after(RETRY_SECONDS),
         Late::Server => {
-            let detail = "The request timed out; the change may still be applied. Check first, or send it again with the \
-                          same Idempotency-Key.";
+            let detail = "The request timed out. The change may still be applied. Check first, or send it again with the same \
+                          Idempotency-Key.";
             Error::new(Code::Overloaded, detail).retry_after(RETRY_SECONDS)
         }
     }

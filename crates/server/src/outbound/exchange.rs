@@ -33,13 +33,13 @@ pub(super) async fn exchange(
     let status = response.status();
     // Whoever is sent elsewhere would be asked in the name of the first.
     if status.is_redirection() {
-        return Err(format!("it answers with a redirect ({status}), which is not followed"));
+        return Err(format!("it returned a redirect ({status}), which is not followed"));
     }
     let mut body = BytesMut::new();
     while let Some(piece) = response.chunk().await.map_err(why)? {
         body.extend_from_slice(&piece);
         if body.len() > limit {
-            return Err(format!("its answer is longer than {limit} bytes"));
+            return Err(format!("its response is longer than {limit} bytes"));
         }
     }
     Ok((status.as_u16(), body.freeze()))

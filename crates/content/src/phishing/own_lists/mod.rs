@@ -119,7 +119,7 @@ mod tests {
                 "[bots]\nx.example",
                 "hosts.txt, line 1: no kind of host is called `bots`; did you mean [bot]?",
             ),
-            ("hosts.txt", "x.example", "hosts.txt, line 1: this line stands before the first [section]"),
+            ("hosts.txt", "x.example", "hosts.txt, line 1: this line is before the first [section]"),
             ("hosts.txt", "# mine\n[blocked]\nhttps://x.example/", "hosts.txt, line 3: write"),
             (
                 "hosts.txt",
@@ -153,7 +153,7 @@ mod tests {
                 "[presure]\nen: hurry",
                 "phrases.txt, line 1: no kind of phrase is called `presure`",
             ),
-            ("phrases.txt", "[pressure\n", "phrases.txt, line 1: a section is written [name]"),
+            ("phrases.txt", "[pressure\n", "phrases.txt, line 1: write a section as [name]"),
             ("scripts.txt", "[send]\nx", "scripts.txt, line 2: `x` is too short"),
         ] {
             let fault = fault(file, text, false);

@@ -13,7 +13,7 @@ use std::path::Path;
 const HEAD: u64 = 1024;
 /// What a page is called once it is published.
 const PAGE: &str = "index.html";
-const NOT_READ: &str = "A file of this kind is not looked into.";
+const NOT_READ: &str = "Files of this type are not checked.";
 
 /// What everything is checked with.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ pub(super) struct Trouble {
 
 impl Trouble {
     pub(super) fn unreadable(error: &io::Error) -> Self {
-        Self { code: "unreadable", why: format!("it cannot be read: {error}") }
+        Self { code: "unreadable", why: format!("cannot be read: {error}") }
     }
 }
 
@@ -86,7 +86,7 @@ impl Checker<'_> {
         if size <= most {
             return Ok(());
         }
-        Err(Error::new(Code::TooLarge, format!("it has {size} bytes or more; the limit is {most}")).into())
+        Err(Error::new(Code::TooLarge, format!("it has at least {size} bytes; the limit is {most}")).into())
     }
 
     /// A text on its own: a page, or a part of one.
@@ -116,7 +116,7 @@ impl Checker<'_> {
             checked.warnings.push(NOT_READ.to_owned());
         }
         checked.warnings.push(
-            "It cannot be published alone (unsupported_type): publish it in a .zip, with the page that uses it."
+            "It cannot be published on its own (unsupported_type). Publish it in a .zip with the page that uses it."
                 .to_owned(),
         );
         (checked, None)

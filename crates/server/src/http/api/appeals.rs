@@ -37,8 +37,8 @@ pub(super) struct AppealForm {
 }
 
 fn status() -> Object {
-    let says = "`allowed`: what it was refused for is not held against the same content any more. `upheld`: it stays refused. \
-                `lapsed`: nobody decided in time; it may be sent again.";
+    let says = "`allowed`: the same content is accepted from now on. `upheld`: it stays refused. `lapsed`: the operator did not \
+                decide in time; you can appeal again.";
     words(AppealState::ALL.iter().map(|state| state.as_str()), Some(says))
 }
 
@@ -113,7 +113,7 @@ impl AppealJson {
     request_body(content = AppealForm, content_type = "multipart/form-data"),
     responses(
         (status = 201, description = "Waiting for the operator", body = AppealJson),
-        (status = 200, description = "Nothing to appeal against, or already waiting", body = NothingNewJson),
+        (status = 200, description = "Nothing to appeal, or an appeal is already open", body = NothingNewJson),
     ),
     security((), ("api_key" = [])),
 )]
@@ -149,7 +149,7 @@ pub(super) async fn create(
 /// A browser, which asks for HTML, is shown a page.
 #[utoipa::path(
     get, path = "/appeals/{token}", tag = "Sites", operation_id = "getAppeal",
-    params(("token" = String, Path, description = "The `token` that came with the appeal.")),
+    params(("token" = String, Path, description = "The `token` from the appeal response.")),
     responses((status = 200, description = "The appeal", content((AppealJson = "application/json"), (String = "text/html")))),
     security(()),
 )]

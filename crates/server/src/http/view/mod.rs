@@ -286,7 +286,7 @@ fn may_follow(scene: &Scene<'_>) -> bool {
 }
 
 fn no_file() -> Error {
-    Error::new(Code::NotFound, "This page has no such file.")
+    Error::new(Code::NotFound, "This page does not contain this file.")
 }
 
 /// Whether a path that names no file may be one that a script of the page knows: then a document is asked for, not a part.

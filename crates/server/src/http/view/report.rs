@@ -70,9 +70,9 @@ async fn submit(scene: &Scene<'_>, body: Incoming) -> Result<Response<OutBody>, 
 /// The mistake in words for people; the code's own sentence names a field they do not see.
 fn problem(error: &Error) -> &'static str {
     match error.detail.split('`').nth(1) {
-        Some("reason") => "Choose what is wrong with the page.",
-        Some("contact") => "Your address is too long.",
-        _ => "Your message is too long; 2000 characters are enough.",
+        Some("reason") => "Choose a reason.",
+        Some("contact") => "Your email address is too long.",
+        _ => "Your message is too long. The limit is 2000 characters.",
     }
 }
 

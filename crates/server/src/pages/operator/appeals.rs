@@ -63,7 +63,7 @@ fn title(appeal: &Appeal) -> &str {
 }
 
 fn sender(appeal: &Appeal) -> &str {
-    appeal.account_id.as_deref().unwrap_or("nobody: sent without an account")
+    appeal.account_id.as_deref().unwrap_or("anonymous: sent without an account")
 }
 
 fn joined_by(joined: &Joined) -> &str {
