@@ -48,7 +48,7 @@ test('the reveal page and the gone page are designed, without script', async () 
     assert.equal(await page.textContent('h1'), 'Photographed');
     const stranger = await openPage(await browser.newContext(options));
     assert.equal((await stranger.goto(site.url)).status(), 410);
-    assert.equal(await stranger.textContent('h1'), 'This page could be read once');
+    assert.equal(await stranger.textContent('h1'), 'This page could be viewed only once');
     await stranger.screenshot({ path: pictureFile(`gone-${name}`) });
     await stranger.context().close();
     await context.close();

@@ -103,7 +103,7 @@ test('an upload can be cancelled on its way, and nothing is published', async ()
   await drop(owner, '.zone', [{ name: 'long.html', text: samples.html('Never', `<!--${'x'.repeat(2_000_000)}-->`) }]);
   await owner.waitForSelector('.sending progress');
   await owner.click('.sending button:has-text("Cancel")');
-  assert.equal(await owner.textContent('.sending li.bad > span'), 'Cancelled');
+  assert.equal(await owner.textContent('.sending li.bad > span'), 'Canceled');
   await debug.send('Network.emulateNetworkConditions', { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: -1 });
   await owner.goto(at('/dashboard?q=Never'));
   assert.equal(await owner.locator('.pages .card').count(), 0);
@@ -192,7 +192,7 @@ test('a deleted page is gone for viewers, and restored it is back', async () => 
   const place = owner.url();
   owner.once('dialog', (dialog) => dialog.accept());
   await owner.click('button:has-text("Delete this page")');
-  await owner.waitForSelector('h2:has-text("This page is deleted")');
+  await owner.waitForSelector('h2:has-text("This page was deleted")');
   const gone = await openPage(await browser.newContext());
   assert.equal((await gone.goto(link)).status(), 410);
   await owner.goto(at('/dashboard?show=ended'));
@@ -264,11 +264,11 @@ test('a claim link is pasted into the dashboard', async () => {
 test('after the first upload nothing says that there is nothing, and the list is one step away', async () => {
   const page = await openPage(await browser.newContext(DESK));
   await signIn(page, server, 'first@example.org');
-  await page.getByRole('heading', { name: 'Nothing here yet' }).waitFor();
+  await page.getByRole('heading', { name: 'No pages yet' }).waitFor();
   assert.equal(await page.locator('main :is(button, .button):visible:not(.plain, .quiet, .secret *)').count(), 1, 'one primary button');
   await drop(page, '.zone', [{ name: 'first.html', text: samples.html('My very first') }]);
   await page.waitForSelector('.sending li.good');
-  assert.equal(await page.getByText('Nothing here yet').count(), 0);
+  assert.equal(await page.getByText('No pages yet').count(), 0);
   await page.click('a:has-text("Show in your list")');
   await page.waitForSelector('.pages .card:has-text("My very first")');
   assert.deepEqual(page.complaints, []);
@@ -284,7 +284,7 @@ test('grave changes ask first, and the expiry is shown and taken in the time of 
   await page.check('#v-burn');
   await page.click('form[action*="/visibility"] button');
   assert.equal(asked.length, 1);
-  assert.match(asked[0], /read once/);
+  assert.match(asked[0], /only one view/);
   assert.equal(await page.locator('.done').count(), 0);
   await page.reload();
   const day = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);

@@ -73,7 +73,7 @@ test('a page that burns keeps its key through the button', async () => {
   await page.reload();
   await isOpen(page);
   const stranger = await opened(site.link);
-  assert.equal(await stranger.textContent('h1'), 'This page could be read once');
+  assert.equal(await stranger.textContent('h1'), 'This page could be viewed only once');
 });
 
 test('under a strict policy the page opens and its inline script does not run', async () => {

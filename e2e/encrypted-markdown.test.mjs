@@ -183,7 +183,7 @@ describe('an encrypted Markdown document', () => {
   test('that is too large or grows too much is text, and says why', async () => {
     for (const text of [`# Long\n\n${WORDS.repeat(55_000)}`, `# Wide\n\n${'|a'.repeat(500)}|\n${'|-'.repeat(500)}|\n${'|\n'.repeat(400_000)}`]) {
       const page = await open(await sealed(text));
-      await page.getByText('too large to be shown as a page').waitFor();
+      await page.getByText('too large to render').waitFor();
       assert.equal(await page.locator('pre.text').evaluate((node) => node.textContent.length), text.length);
       await page.context().close();
     }

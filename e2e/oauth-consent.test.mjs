@@ -93,7 +93,7 @@ test('a person signs in on the way, agrees, and the program gets in', async () =
   const next = new URL(page.url()).searchParams.get('next');
   await signIn(page, server, EMAIL, next);
   assert.equal(await page.textContent('h1'), 'Let Report Writer in?');
-  for (const text of [EMAIL, new URL(callback.uri).host, 'Unverified app', 'Publish, change and delete pages in your name']) {
+  for (const text of [EMAIL, new URL(callback.uri).host, 'Unverified app', 'Publish, change and delete pages on your behalf']) {
     assert.ok(await page.getByText(text).first().isVisible(), text);
   }
   await page.screenshot({ path: pictureFile('consent'), fullPage: true });
@@ -114,7 +114,7 @@ test('a person signs in on the way, agrees, and the program gets in', async () =
   await page.screenshot({ path: pictureFile('apps'), fullPage: true });
   page.once('dialog', (dialog) => dialog.accept());
   await page.getByRole('button', { name: 'Revoke Report Writer' }).click();
-  await page.getByText('The app no longer has access.').waitFor();
+  await page.getByText('Access revoked.').waitFor();
   assert.ok(await page.getByText('No connected apps.').isVisible());
   assert.equal((await me(json.access_token)).status, 401, 'at once');
   assert.deepEqual(page.complaints, []);

@@ -138,7 +138,11 @@ mod tests {
         let account = Payer::Account("acc_1");
         assert_eq!((0..100).filter(|_| budget.take(&account, NOW).is_ok()).count(), 24);
         let refused = budget.take(&account, NOW).unwrap_err();
-        assert!(refused.detail.starts_with("This account set too many passwords"), "{}", refused.detail);
+        assert!(
+            refused.detail.starts_with("Too many passwords were set for this account"),
+            "{}",
+            refused.detail
+        );
         assert_eq!((refused.code, refused.retry_after), (Code::RateLimited, Some(3)));
     }
 }

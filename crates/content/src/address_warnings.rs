@@ -70,7 +70,7 @@ mod tests {
         assert_eq!(at(true, true, false), "routes");
         assert_eq!(at(true, false, true), "");
         for (slug, spa) in [(false, false), (true, false), (true, true)] {
-            assert_eq!(at(false, slug, spa), "paths | links Write relative links. | routes");
+            assert_eq!(at(false, slug, spa), "paths | links Use relative links. | routes");
         }
     }
 }

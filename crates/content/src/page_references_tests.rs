@@ -42,7 +42,9 @@ fn everything_that_a_page_loads_is_judged() {
     ] {
         let said = warnings(html);
         assert!(
-            said.len() == 1 && said[0].contains("Not part of the upload: ") && said[0].contains("gone.x (in"),
+            said.len() == 1
+                && said[0].contains("Missing from the upload: ")
+                && said[0].contains("gone.x (in"),
             "{html}: {said:?}"
         );
         assert_eq!(warnings(&html.replace("gone.x", "ok.png")), [""; 0], "{html}");

@@ -150,9 +150,9 @@ mod tests {
         let plain = Error::field("title", "is empty");
         assert_eq!(plain.detail, "`title` is empty.");
         assert_eq!(fault(&plain), ("title".into(), "is empty".into()));
-        let hinted = Error::field_hinted("expires_at", "lies in the past", "it is epoch seconds");
-        assert_eq!(hinted.detail, "`expires_at` lies in the past; it is epoch seconds.");
-        assert_eq!(fault(&hinted), ("expires_at".into(), "lies in the past".into()));
+        let hinted = Error::field_hinted("expires_at", "is in the past", "it is epoch seconds");
+        assert_eq!(hinted.detail, "`expires_at` is in the past; it is epoch seconds.");
+        assert_eq!(fault(&hinted), ("expires_at".into(), "is in the past".into()));
         let limit = Error::limit(Code::PlanPageLimit, "The plan holds 3.".into(), "Delete one.");
         assert_eq!(limit.detail, "The plan holds 3. Delete one.");
         assert_eq!(fault(&limit), (String::new(), "The plan holds 3.".into()));

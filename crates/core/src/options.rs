@@ -234,7 +234,7 @@ mod tests {
         ] {
             let error = UploadOptions::parse(fields).unwrap_err();
             assert_eq!(error.code, Code::InvalidField);
-            assert!(error.detail.contains(bad) && error.detail.contains("contradicts"), "{}", error.detail);
+            assert!(error.detail.contains(bad) && error.detail.contains("conflicts"), "{}", error.detail);
         }
         let same = UploadOptions::parse([("slug", "One"), ("public_slug", "one")]).unwrap();
         assert_eq!(same.slug.unwrap().as_str(), "one");

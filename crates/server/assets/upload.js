@@ -64,7 +64,7 @@ function prepare(form) {
     cancel.addEventListener('click', () => {
       row.cancelled = true;
       row.request?.abort();
-      end(row, 'Cancelled', false);
+      end(row, 'Canceled', false);
     });
     return row;
   }

@@ -162,7 +162,7 @@ mod tests {
             (refused(403, Some("sites:write")), "lacks the scope sites:write"),
             (refused(403, None), "Said so."),
             (refused(429, None), "Said so. Try again in 9 s."),
-            (Trouble::Away { why: "refused".into(), sent: false }, "Check that the server runs"),
+            (Trouble::Away { why: "refused".into(), sent: false }, "Check that the server is running"),
             (Trouble::Cut, "call again if needed"),
         ] {
             let answer: Value = serde_json::from_slice(&trouble.answer(&json!("x"), server)).unwrap();

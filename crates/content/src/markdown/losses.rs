@@ -143,8 +143,8 @@ mod tests {
     fn elements_are_listed_and_the_rest_is_counted() {
         assert_eq!(
             elements(&["a1", "a2", "a3", "a4", "a5", "a6", "a7"]).sentence(),
-            "HTML that Markdown pages do not show was left out: <a1>, <a2>, <a3>, <a4>, <a5> and 2 more. \
-             Send an .html file to publish HTML as it is."
+            "Unsupported HTML was removed from the Markdown page: <a1>, <a2>, <a3>, <a4>, <a5> and 2 more. Send an .html file \
+             to publish HTML unchanged."
         );
     }
 
@@ -161,10 +161,10 @@ mod tests {
         assert_eq!(
             losses.sentences(),
             [
-                "HTML that Markdown pages do not show was left out of 0.md, 1.md, 2.md, 3.md, 4.md and 3 more: \
-                 <script> and <style>. Put an .html file into the archive to publish HTML as it is.",
-                "Links other than http, https, mailto and relative ones were removed from a.md and b.md.",
-                "Mermaid diagrams that are shown as their source: c.md (line 7: it could not be read) and 2 more in c.md.",
+                "Unsupported HTML was removed from 0.md, 1.md, 2.md, 3.md, 4.md and 3 more: \
+                 <script> and <style>. Add an .html file to the archive to publish HTML unchanged.",
+                "Links other than http, https, mailto and relative links were removed from a.md and b.md.",
+                "Mermaid diagrams shown as source text: c.md (line 7: it could not be parsed) and 2 more in c.md.",
             ]
         );
         assert_eq!(ArchiveLosses::default().sentences(), [""; 0]);

@@ -204,7 +204,7 @@ mod tests {
     fn of_a_large_file_the_beginning_is_shown_and_the_rest_counted() {
         let made = shown(&format!("{{\"a\": [[{}1], 2]}}", "1,".repeat(25_000)), true).unwrap();
         assert_eq!(made.facts, "25,005 values (the first 20,000 values are shown)");
-        assert_eq!(made.left_out.as_deref(), Some("5,005 values are left out."));
+        assert_eq!(made.left_out.as_deref(), Some("5,005 values are not shown."));
         assert_eq!(made.body.matches("<p>").count() + made.body.matches("<summary>").count(), MOST_VALUES);
         assert_eq!(made.body.matches("<details").count(), made.body.matches("</details>").count());
         let exact = shown(&format!("[{}1]", "1,".repeat(MOST_VALUES - 2)), true).unwrap();

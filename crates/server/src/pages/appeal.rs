@@ -74,11 +74,11 @@ mod tests {
         };
         let open = appeal_status(&appeal);
         assert_sound(&open);
-        assert!(open.html.contains("Waiting") && !open.html.contains("/dashboard"));
+        assert!(open.html.contains("under review") && !open.html.contains("/dashboard"));
         appeal.account_id = Some("acc_1".into());
         appeal.decided_at = Some(86_400);
         appeal.answer = Some(HOSTILE.into());
-        for (state, said) in [(State::Allowed, "is allowed"), (State::Upheld, "stays refused")] {
+        for (state, said) in [(State::Allowed, "was approved"), (State::Upheld, "remains refused")] {
             appeal.state = state;
             let page = appeal_status(&appeal);
             assert_sound(&page);

@@ -275,7 +275,7 @@ async fn command_line_lists_opens_and_erases() {
     let dropleaf = Dropleaf::in_dir(node.dir.path())
         .env("DROPLEAF_DATA_DIR", &data)
         .env("DROPLEAF_BASE_URL", &node.base_url());
-    assert!(dropleaf.prints(&["evidence", "--list"]).contains("Nothing is kept"));
+    assert!(dropleaf.prints(&["evidence", "--list"]).contains("No stored evidence"));
     dropleaf.prints(&["takedown", text(&site, "id"), "--reason", "phishing"]);
     assert!(dropleaf.prints(&["evidence", "--list"]).contains(text(&site, "id")));
     let listed: Value = serde_json::from_str(&dropleaf.prints(&["evidence", "--list", "--json"])).unwrap();

@@ -36,7 +36,7 @@ async fn revoked_app_is_out_at_once_with_all_it_holds() {
         }
         refresh(node, &program.client_id, &program.refresh, &[]).await.refused(400, "invalid_grant");
         let page = person.get("/dashboard/apps?done=app-revoked").await.expect(200).text();
-        assert!(page.contains("The app no longer has access.") && page.contains("No connected apps."));
+        assert!(page.contains("Access revoked.") && page.contains("No connected apps."));
     })
     .await;
 }

@@ -267,7 +267,7 @@ fn diagrams_of_a_document_are_bounded_by_number_and_by_work() {
     let page = markdown_page(&small.repeat(DOCUMENT.diagrams + 7), None);
     assert_eq!(page.html.matches("<svg").count(), DOCUMENT.diagrams);
     assert_eq!(page.warnings.len(), MOST_WARNINGS + 1, "{:?}", page.warnings);
-    assert_eq!(page.warnings[MOST_WARNINGS], "2 more Mermaid diagrams are shown as their source.");
+    assert_eq!(page.warnings[MOST_WARNINGS], "2 more Mermaid diagrams are shown as source text.");
     let large = many("flowchart TD", &|n| format!("a{n} --> b{n}"), 20);
     let work = draw::read(&large).ok().unwrap().work;
     assert!(work > 400, "{work}");

@@ -117,7 +117,7 @@ mod tests {
             (
                 "hosts.txt",
                 "[bots]\nx.example",
-                "hosts.txt, line 1: no kind of host is called `bots`; did you mean [bot]?",
+                "hosts.txt, line 1: there is no kind of host named `bots`; did you mean [bot]?",
             ),
             ("hosts.txt", "x.example", "hosts.txt, line 1: this line is before the first [section]"),
             ("hosts.txt", "# mine\n[blocked]\nhttps://x.example/", "hosts.txt, line 3: write"),
@@ -129,7 +129,7 @@ mod tests {
             (
                 "weights.toml",
                 "[pasword-field]\nweight = 1",
-                "weights.toml, line 1: no rule is called `pasword-field`",
+                "weights.toml, line 1: there is no rule named `pasword-field`",
             ),
             ("weights.toml", "[password_field]\nweight = 1", "did you mean [password-field]?"),
             ("weights.toml", "[demo]\nweight = heavy", "weights.toml, line 2: `weight` must be a number"),
@@ -138,7 +138,7 @@ mod tests {
             ("weights.toml", "[threshold]\nrefuse_at = 0", "line 2: `refuse_at` must be a number"),
             ("weights.toml", "\n[threshold]\n", "line 2: [threshold] needs `refuse_at`"),
             ("weights.toml", "[demo]\ngroup = \"Z\"", "line 2: `group` must be a letter"),
-            ("weights.toml", "[demo]\nwhy = no quotes", "line 2: `why` must be a text in quotes"),
+            ("weights.toml", "[demo]\nwhy = no quotes", "line 2: `why` must be a quoted string"),
             ("brands.txt", "[mine]\nAcme acme", "brands.txt, line 2: a brand is written"),
             ("brands.txt", "[mine]\nAcme: a", "line 2: Acme has no spelling"),
             ("brands.txt", "[mine]\nAcme: acme @ acme;com", "line 2: `acme;com` is no host"),
@@ -146,12 +146,12 @@ mod tests {
             (
                 "secrets.txt",
                 "[passwords]\nde: x",
-                "no kind of secret is called `passwords`; did you mean [password]?",
+                "there is no kind of secret named `passwords`; did you mean [password]?",
             ),
             (
                 "phrases.txt",
                 "[presure]\nen: hurry",
-                "phrases.txt, line 1: no kind of phrase is called `presure`",
+                "phrases.txt, line 1: there is no kind of phrase named `presure`",
             ),
             ("phrases.txt", "[pressure\n", "phrases.txt, line 1: write a section as [name]"),
             ("scripts.txt", "[send]\nx", "scripts.txt, line 2: `x` is too short"),

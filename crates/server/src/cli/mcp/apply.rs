@@ -149,7 +149,7 @@ mod tests {
         let path = dir.path().join("a.json");
         for old in [None, Some("old")] {
             let outcome = write_while(&path, old, "new", || fs::write(&path, "old and more").unwrap());
-            assert!(outcome.unwrap_err().to_string().contains("changed meanwhile"));
+            assert!(outcome.unwrap_err().to_string().contains("changed in the meantime"));
             assert_eq!(fs::read_to_string(&path).unwrap(), "old and more");
             fs::write(&path, "old").unwrap();
         }

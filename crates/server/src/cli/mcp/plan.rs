@@ -260,7 +260,12 @@ mod tests {
         assert_eq!(text, "{ // c\n  \"y\": 2}");
         // The name stands there twice: what is left would count from now on.
         let old = "{\"mcpServers\": {\"dropleaf\": {\"command\": \"a\"}, \"dropleaf\": {\"command\": \"dropleaf\", \"args\": [\"mcp\"]}}}";
-        assert!(take(App::Cursor, old, "dropleaf", None).unwrap_err().to_string().contains("laid out"));
+        assert!(
+            take(App::Cursor, old, "dropleaf", None)
+                .unwrap_err()
+                .to_string()
+                .contains("cannot edit its format")
+        );
     }
 
     #[test]

@@ -120,8 +120,8 @@ mod tests {
 
     #[test]
     fn fields_are_called_what_people_call_them() {
-        let error = Error::field_hinted("expires_at", "lies in the past", "it is epoch seconds");
-        assert_eq!((field(&error), words(&error).as_str()), ("expires", "The expiry lies in the past."));
+        let error = Error::field_hinted("expires_at", "is in the past", "it is epoch seconds");
+        assert_eq!((field(&error), words(&error).as_str()), ("expires", "The expiry is in the past."));
         let error = Error::field("title", "must be 1 to 200 characters on one line");
         assert_eq!(words(&error), "The title must be 1 to 200 characters on one line.");
         let error = Error::field("unheard", "is odd");

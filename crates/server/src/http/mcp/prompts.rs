@@ -153,7 +153,7 @@ mod tests {
         let text = publish_report(&[Some("tides"), Some("sailors"), Some("24")]);
         assert!(text.contains("about: tides") && text.contains("for: sailors") && text.contains("`24`"));
         let text = publish_report(&[Some("tides"), None, None]);
-        assert!(!text.contains("It is for") && text.contains("without an expiry"));
+        assert!(!text.contains("Audience") && text.contains("without an expiry"));
         assert!(address_feedback(&[Some("my-page")]).contains("`site` = `my-page`"));
     }
 }
