@@ -165,7 +165,7 @@ test('a new version keeps the link, and the earlier one comes back', async () =>
   await drop(owner, '.drop.slim .zone', [{ name: 'page.html', text: samples.html('Second words') }]);
   await owner.waitForSelector('.done:has-text("Replaced")');
   assert.equal(await (await fresh(link)).textContent('h1'), 'Second words');
-  await owner.click('button[aria-label="Bring back version 1"]');
+  await owner.click('button[aria-label="Restore version 1"]');
   await owner.waitForSelector('.done:has-text("earlier version")');
   assert.equal(await (await fresh(link)).textContent('h1'), 'First words');
   assert.equal(await owner.textContent('#link'), link);
@@ -182,7 +182,7 @@ test('what changed meanwhile is not overwritten', async () => {
   await second.click('.settings summary:has-text("Title")');
   await second.fill('#title', 'Theirs');
   await second.click('.settings details[open] button');
-  await second.waitForSelector('.problem:has-text("Nothing was overwritten")');
+  await second.waitForSelector('.problem:has-text("Your change was not saved")');
   assert.equal(await second.textContent('h1'), 'Mine');
   await second.close();
 });
@@ -191,14 +191,14 @@ test('a deleted page is gone for viewers, and restored it is back', async () => 
   const link = await published(owner, 'page.html', samples.html('Back again'));
   const place = owner.url();
   owner.once('dialog', (dialog) => dialog.accept());
-  await owner.click('button:has-text("Delete this page")');
+  await owner.click('button:has-text("Delete page")');
   await owner.waitForSelector('h2:has-text("This page was deleted")');
   const gone = await openPage(await browser.newContext());
   assert.equal((await gone.goto(link)).status(), 410);
   await owner.goto(at('/dashboard?show=ended'));
   await owner.click('.card h2 a:has-text("Back again")');
   assert.equal(owner.url().split('?')[0], place.split('?')[0]);
-  await owner.click('button:has-text("Restore this page")');
+  await owner.click('button:has-text("Restore page")');
   await owner.waitForSelector('.done:has-text("Restored")');
   assert.equal((await gone.goto(link)).status(), 200);
 });
@@ -233,7 +233,7 @@ test('a claim link leads a signed-in person to their page', async () => {
   await owner.goto(site.claim_url);
   assert.equal(new URL(owner.url()).hash, '', 'the token is not left in the address');
   await owner.click('button:has-text("Claim this page")');
-  await owner.waitForSelector('.done:has-text("yours now")');
+  await owner.waitForSelector('.done:has-text("belongs to your account")');
   assert.equal(await owner.textContent('h1'), 'Claimed at once');
 });
 
@@ -245,12 +245,12 @@ test('whoever has not signed in does so and comes back with the token', async ()
   await signIn(page, server, 'newcomer@example.org', next);
   await page.waitForURL(at(`/claim/${site.id}`));
   await page.click('button:has-text("Claim this page")');
-  await page.waitForSelector('.done:has-text("yours now")');
+  await page.waitForSelector('.done:has-text("belongs to your account")');
   assert.equal(await page.textContent('h1'), 'Claimed after signing in');
   // Somebody else's now: said beside the field, in words.
   await owner.goto(site.claim_url);
   await owner.click('button:has-text("Claim this page")');
-  await owner.waitForSelector('.problem:has-text("Somebody else has claimed")');
+  await owner.waitForSelector('.problem:has-text("Another account has already claimed")');
 });
 
 test('a claim link is pasted into the dashboard', async () => {
@@ -258,7 +258,7 @@ test('a claim link is pasted into the dashboard', async () => {
   await owner.goto(at('/dashboard'));
   await owner.fill('#claim-link', site.claim_url);
   await owner.click('.claiming button');
-  await owner.waitForSelector('.done:has-text("yours now")');
+  await owner.waitForSelector('.done:has-text("belongs to your account")');
 });
 
 test('after the first upload nothing says that there is nothing, and the list is one step away', async () => {

@@ -78,7 +78,7 @@ test('an account is found and moved to another plan, without script on a phone',
   await signIn(page, server, 'operator@localhost', '/operator/accounts');
   await page.getByRole('searchbox').fill('owner@');
   await page.getByRole('button', { name: 'Search' }).click();
-  await page.getByLabel('Plan of owner@example.org').selectOption('pro');
+  await page.getByLabel('Plan for owner@example.org').selectOption('pro');
   await page.getByRole('button', { name: 'Set plan' }).click();
   await page.getByText('Plan changed.').waitFor();
   await page.screenshot({ path: path.join(OUTPUT, 'operator-accounts-phone-dark.png'), fullPage: true });

@@ -56,7 +56,7 @@ fn everything_that_a_page_loads_is_judged() {
 fn links_and_forms_are_judged_when_they_start_with_a_slash() {
     for html in ["<a href='/gone'>x</a>", "<form action='/gone'></form>", "<area href='/gone'>"] {
         let said = warnings(html);
-        assert!(said.len() == 1 && said[0].contains("lead to nothing: /gone (in"), "{html}: {said:?}");
+        assert!(said.len() == 1 && said[0].contains("Broken links: /gone (in"), "{html}: {said:?}");
         assert_eq!(warnings(&html.replace("/gone", "gone")), [""; 0], "{html}");
     }
 }

@@ -152,11 +152,8 @@ mod tests {
     #[test]
     fn the_refusal_says_what_was_found_and_what_to_do() {
         let text = found(&["a/x.html", "b.html", "b.css"]).unwrap_err();
-        assert!(text.contains("At its top are: a/, b.css and b.html."), "{text}");
-        assert!(
-            text.contains("Its pages are: a/x.html and b.html. Rename the one that opens first"),
-            "{text}"
-        );
+        assert!(text.contains("Its root contains: a/, b.css and b.html."), "{text}");
+        assert!(text.contains("Its pages are: a/x.html and b.html. Rename the start page"), "{text}");
         assert!(found(&["index.htm", "b.html"]).unwrap_err().contains("rename it to index.html"));
         assert!(found(&["Index.html", "b.html"]).unwrap_err().contains("There is Index.html: rename"));
         let nested = found(&["a/b/index.html", "c.html"]).unwrap_err();

@@ -280,7 +280,7 @@ fn nothing_of_a_page_answers_below_well_known() {
     let bundle = upload("a.zip", archive.build().bytes).unwrap();
     assert_eq!(paths(&bundle), ["index.html"]);
     assert!(
-        bundle.warnings[0].contains(".well-known/security.txt. Nothing of a page may"),
+        bundle.warnings[0].contains(".well-known/security.txt. Pages cannot serve"),
         "{:?}",
         bundle.warnings
     );

@@ -125,7 +125,7 @@ async fn refusals_stand_beside_the_field_and_nothing_changes() {
             "/expiry",
             &[("expires", "24"), ("until", "2030-01-02T03:04")],
             400,
-            "The expiry is given twice: choose “On the date”",
+            "The expiry is given twice: choose “On a date”",
         ),
         (
             "/visibility",
@@ -139,7 +139,12 @@ async fn refusals_stand_beside_the_field_and_nothing_changes() {
             400,
             "The public name is for public pages only",
         ),
-        ("/password", &[("password", "new"), ("act", "clear")], 400, "The password is typed, but Remove was"),
+        (
+            "/password",
+            &[("password", "new"), ("act", "clear")],
+            400,
+            "The password was entered, but you pressed Remove",
+        ),
         ("/rollback", &[("version", "7")], 404, "no longer exists"),
     ];
     for (form, fields, status, said) in table {
@@ -193,7 +198,7 @@ async fn lifetimes_beyond_the_plan_are_refused_and_explained() {
     let text = tab.get(path).await.expect(200).text();
     let (_, rest) = text.split_once("name=\"updated_at\" value=\"").unwrap();
     let seen = rest.split('"').next().unwrap();
-    assert!(text.contains("Pages of the free plan live"), "{text}");
+    assert!(text.contains("On the free plan, pages can stay online"), "{text}");
     let answer = tab
         .submit(&format!("{path}/expiry"), &[("expires", "never"), ("updated_at", seen)])
         .await
@@ -242,12 +247,12 @@ async fn earlier_versions_come_back() {
             .await
             .expect(200);
         let tab = node.operator().await;
-        assert!(tab.get(&at(&site, "")).await.text().contains("Bring back version 1"));
+        assert!(tab.get(&at(&site, "")).await.text().contains("Restore version 1"));
         assert_eq!(change(node, &tab, &site, "/rollback", &[("version", "1")]).await, 303);
         let now = node.read_site(&site).await;
         assert_eq!((&now["title"], &now["version"]), (&json!("First"), &json!(3)));
         let text = tab.get(&at(&site, "?done=rolled-back")).await.text();
-        assert!(text.contains("brought back from 1") && text.contains("Version restored."));
+        assert!(text.contains("restored from version 1") && text.contains("Version restored."));
     })
     .await;
 }

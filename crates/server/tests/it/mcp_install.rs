@@ -211,7 +211,7 @@ fn broken_settings_are_left_alone_and_the_others_are_written() {
     assert_eq!(machine.text(".cursor/mcp.json"), "{\n  \"mcpServers\": {\n}");
     machine.put(".claude.json", "{\"mcpServers\": {\"dropleaf\": {\"command\": \"mine\"}}}");
     let output = machine.dropleaf.run(&["mcp", "install", "claude-code", "--yes"]);
-    assert!(String::from_utf8(output.stdout).unwrap().contains("another server called `dropleaf`"));
+    assert!(String::from_utf8(output.stdout).unwrap().contains("a different server named `dropleaf`"));
     let none = Machine::new();
     assert!(none.dropleaf.complains(&["mcp", "install", "--yes"]).contains("name one of claude-code"));
 }
@@ -250,7 +250,7 @@ fn credentials_for_one_server_are_not_sent_to_another() {
     let text = plain.replace(SERVER, "https://third.example");
     machine.put(".cursor/mcp.json", &text);
     let said = String::from_utf8(machine.dropleaf.run(&elsewhere).stdout).unwrap();
-    assert!(said.contains("another server called `dropleaf`"), "{said}");
+    assert!(said.contains("a different server named `dropleaf`"), "{said}");
     // Without anything to lose it moves.
     machine.put(".cursor/mcp.json", &plain);
     machine.dropleaf.prints(&elsewhere);

@@ -84,7 +84,7 @@ async fn content_that_is_no_text_is_base64_or_refused() {
     let site = node.publish(Form::file("c.pdf", [pdf(), vec![b' '; 1_100_000]].concat())).await;
     let whole = json!({"site": site["id"], "max_bytes": 1_048_576});
     let text = client.refused("get_content", whole, "too_large").await;
-    assert!(text.contains("Fetch it past the model") && !text.contains("Increase"), "{text}");
+    assert!(text.contains("Fetch it directly") && !text.contains("Increase"), "{text}");
 }
 
 #[tokio::test]

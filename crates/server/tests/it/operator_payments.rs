@@ -44,7 +44,7 @@ async fn money_is_shown_by_network_and_by_what_it_was_for() {
         ] {
             assert!(html.contains(&row), "{row}\n{html}");
         }
-        assert!(html.contains("can still spend $5.00") && html.contains("given to them in all: $7.00"));
+        assert!(html.contains("Accounts have $5.00") && html.contains("$7.00 was granted in total"));
         node.clock.advance(DAY);
         let later = operator.get("/operator/payments").await.expect(200).text();
         assert!(later.contains(&row("base", ["0.00", "1.00", "1.00"])));

@@ -187,7 +187,7 @@ async fn command_line_takes_down_and_lists_what_was_done() {
     assert_eq!(dropleaf.prints(&["audit"]), "The audit log is empty.\n");
     let said = dropleaf.prints(&["takedown", text(&site, "url"), "--reason", "mal\u{1b}ware\u{202e}"]);
     let (first, then) = said.split_once('\n').unwrap();
-    assert_eq!(first, format!("{} is taken down: {}", text(&site, "id"), text(&site, "url")));
+    assert_eq!(first, format!("{} was taken down: {}", text(&site, "id"), text(&site, "url")));
     assert!(then.starts_with("Its content is stored as encrypted evidence until 20"), "{then}");
     assert!(then.ends_with("Z and is blocked from being published again.\n"), "{then}");
     node.clock.advance(2);

@@ -124,7 +124,7 @@ mod tests {
             (
                 "hosts.txt",
                 "[blocked]\na.example b.example",
-                "hosts.txt, line 2: `a.example b.example` is no host",
+                "hosts.txt, line 2: `a.example b.example` is not a host",
             ),
             (
                 "weights.toml",
@@ -139,9 +139,9 @@ mod tests {
             ("weights.toml", "\n[threshold]\n", "line 2: [threshold] needs `refuse_at`"),
             ("weights.toml", "[demo]\ngroup = \"Z\"", "line 2: `group` must be a letter"),
             ("weights.toml", "[demo]\nwhy = no quotes", "line 2: `why` must be a quoted string"),
-            ("brands.txt", "[mine]\nAcme acme", "brands.txt, line 2: a brand is written"),
+            ("brands.txt", "[mine]\nAcme acme", "brands.txt, line 2: write a brand as"),
             ("brands.txt", "[mine]\nAcme: a", "line 2: Acme has no spelling"),
-            ("brands.txt", "[mine]\nAcme: acme @ acme;com", "line 2: `acme;com` is no host"),
+            ("brands.txt", "[mine]\nAcme: acme @ acme;com", "line 2: `acme;com` is not a host"),
             ("secrets.txt", "[password]\nde: *", "secrets.txt, line 2: `*` is too short"),
             (
                 "secrets.txt",
