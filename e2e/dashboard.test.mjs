@@ -131,7 +131,7 @@ test('a password set in the dashboard is asked for, and a share link opens the p
   assert.equal(await guest.textContent('h1'), 'Secret plans');
   owner.once('dialog', (dialog) => dialog.accept());
   await owner.click('#share-links button:has-text("Revoke")');
-  await owner.waitForSelector('.done:has-text("no longer works")');
+  await owner.waitForSelector('.done:has-text("Share link revoked")');
   assert.ok(await (await fresh(shared)).locator('input[type=password]').count(), 'the door is shut again');
 });
 
@@ -166,7 +166,7 @@ test('a new version keeps the link, and the earlier one comes back', async () =>
   await owner.waitForSelector('.done:has-text("Replaced")');
   assert.equal(await (await fresh(link)).textContent('h1'), 'Second words');
   await owner.click('button[aria-label="Restore version 1"]');
-  await owner.waitForSelector('.done:has-text("earlier version")');
+  await owner.waitForSelector('.done:has-text("Version restored")');
   assert.equal(await (await fresh(link)).textContent('h1'), 'First words');
   assert.equal(await owner.textContent('#link'), link);
 });

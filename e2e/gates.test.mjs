@@ -178,7 +178,7 @@ test('a stranger sees the same page and gets no letter', async () => {
   await page.goto(site.url);
   assert.equal((await submit(page, 'email', 'eve@evil.example')).status(), 200);
   assert.equal(await page.textContent('h1'), 'Enter the code from the email');
-  await page.click('text=enter the address again');
+  await page.click('text=enter your address again');
   assert.equal((await submit(page, 'email', 'bob@example.org')).status(), 200);
   await until('the letter', async () => (await letters()).some((text) => text.includes('To: bob@example.org')));
   assert.ok(!(await letters()).some((text) => text.includes('evil.example')));

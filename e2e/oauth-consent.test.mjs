@@ -92,7 +92,7 @@ test('a person signs in on the way, agrees, and the program gets in', async () =
   assert.equal(new URL(page.url()).pathname, '/login', 'whoever has not signed in does so first');
   const next = new URL(page.url()).searchParams.get('next');
   await signIn(page, server, EMAIL, next);
-  assert.equal(await page.textContent('h1'), 'Let Report Writer in?');
+  assert.equal(await page.textContent('h1'), 'Allow Report Writer to access your account?');
   for (const text of [EMAIL, new URL(callback.uri).host, 'Unverified app', 'Publish, change and delete pages on your behalf']) {
     assert.ok(await page.getByText(text).first().isVisible(), text);
   }

@@ -100,7 +100,7 @@ describe('what it opens', () => {
     await shown(page, 'Notes');
     assert.equal(await page.locator('pre').textContent(), 'Notes\n\n<script>window.hacked = 1</script>\n');
     assert.equal(await page.evaluate(() => window.hacked), undefined);
-    assert.ok(await page.getByText('This server has not checked the content').isVisible());
+    assert.ok(await page.getByText('this server has not checked it').isVisible());
   });
 
   test('a PDF and other files for download', async () => {
