@@ -131,7 +131,7 @@ async fn dashboard_shows_each_reason_and_the_way_to_an_appeal() {
         let sent = tab.script(path).header("origin", &node.base_url()).header("x-form-token", &tab.token());
         let said = is_dashboards(sent.header("accept", "application/json").form(form).send().await);
         assert_eq!(said["appeal_page"], "/dashboard/appeal");
-        assert!(said["appeal"].as_str().unwrap().contains("honest"));
+        assert!(said["appeal"].as_str().unwrap().contains("mistake"));
     }
     assert_eq!(node.count("SELECT COUNT(*) FROM site_versions").await, 1);
 }

@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn what_was_given_is_in_the_text_and_nothing_is_left_to_fill_in() {
         let text = publish_report(&[Some("tides"), Some("sailors"), Some("24")]);
-        assert!(text.contains("about: tides") && text.contains("for: sailors") && text.contains("`24`"));
+        assert!(text.contains("Topic: tides") && text.contains("Audience: sailors") && text.contains("`24`"));
         let text = publish_report(&[Some("tides"), None, None]);
         assert!(!text.contains("Audience") && text.contains("without an expiry"));
         assert!(address_feedback(&[Some("my-page")]).contains("`site` = `my-page`"));
