@@ -108,7 +108,10 @@ fn outbox_is_refused_where_others_are_served() {
     assert!(!dropleaf.prints(&["config", "check", "--set", "mail.mode=outbox"]).contains("mail"));
     let dropleaf = dropleaf.env("DROPLEAF_BASE_URL", "https://drop.example.org");
     let check = dropleaf.prints(&["config", "check"]);
-    assert!(check.contains("warning: this server cannot send email") && check.contains("`mail.smtp_url`"), "{check}");
+    assert!(
+        check.contains("warning: this server cannot send email") && check.contains("`mail.smtp_url`"),
+        "{check}"
+    );
     let refused = dropleaf.complains(&["config", "check", "--set", "mail.mode=outbox"]);
     assert!(
         refused.contains("`mail.smtp_url`") && refused.contains("only with a local `base_url`"),
