@@ -265,7 +265,7 @@ describe('what goes wrong', () => {
 
   test('a connection on which browsers do not decrypt', async () => {
     const page = await view(good, FRAGMENT, { host: `insecure.test:${server.port}` });
-    await heading(page, 'This browser cannot decrypt here');
+    await heading(page, 'This browser cannot decrypt the page');
     await shown(page, 'opened over plain http');
   });
 

@@ -30,7 +30,7 @@
   const wrongPassphrase = () => new Trouble('', 'Incorrect passphrase. Check uppercase letters and spaces, then try again.', '', 'passphrase');
   const damaged = (what) => new Trouble('The content is damaged', 'The stored data is not a complete encrypted page, so no key can open it.', `${what} Ask the sender to publish the page again.`);
   const newer = (what) => new Trouble('This page needs a newer viewer', `This server does not support how it was encrypted: ${what}.`, 'Contact the sender or the operator of this server.');
-  const noCrypto = () => new Trouble('This browser cannot decrypt here', location.protocol === 'http:' ? 'Browsers decrypt only on a secure connection, and this page was opened over plain http.' : 'It lacks the Web Cryptography interface, or something has switched it off.', location.protocol === 'http:' ? 'Open the same link with https:// in front, or ask the operator of this server to set it up.' : 'Try a current version of Firefox, Chrome, Edge or Safari.');
+  const noCrypto = () => new Trouble('This browser cannot decrypt the page', location.protocol === 'http:' ? 'Browsers can decrypt only on a secure connection, but this page was opened over plain http.' : 'The Web Crypto API is missing or disabled.', location.protocol === 'http:' ? 'Open the link with https:// instead, or ask the operator of this server to set up HTTPS.' : 'Try a current version of Firefox, Chrome, Edge or Safari.');
 
   const pause = () => new Promise((resolve) => setTimeout(resolve));
 

@@ -19,7 +19,7 @@ pub(super) fn client() -> Result<Client> {
         .connect_timeout(CONNECT)
         .user_agent("dropleaf")
         .build()
-        .context("the client for questions to others cannot be made")
+        .context("cannot create the HTTP client")
 }
 
 /// Status and body of at most `limit` bytes, or why there are none, in words for the log.
