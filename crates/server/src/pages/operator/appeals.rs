@@ -67,7 +67,7 @@ fn sender(appeal: &Appeal) -> &str {
 }
 
 fn joined_by(joined: &Joined) -> &str {
-    joined.account_id.as_deref().unwrap_or("without an account")
+    joined.account_id.as_deref().unwrap_or("an anonymous publisher")
 }
 
 // Rendering writes into a String and cannot fail.
