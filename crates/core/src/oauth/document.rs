@@ -29,7 +29,7 @@ impl Document {
             return Err("Its client_id must be its own address.".to_owned());
         }
         if self.has_secret {
-            return Err("It contains a secret.".to_owned());
+            return Err("It must not contain a secret.".to_owned());
         }
         let mut description = self.description;
         if description.name.as_deref().is_none_or(|name| name.trim().is_empty()) {
