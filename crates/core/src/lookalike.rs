@@ -188,7 +188,10 @@ pub fn unknown_fields<'a>(names: impl IntoIterator<Item = &'a str>, taken: &[&st
     let mut warnings = Vec::new();
     for (count, name) in names.into_iter().enumerate() {
         if count >= MOST_UNKNOWN {
-            return Err(Error::unknown_field(name, &format!("there are more than {MOST_UNKNOWN} unknown fields.")));
+            return Err(Error::unknown_field(
+                name,
+                &format!("there are more than {MOST_UNKNOWN} unknown fields."),
+            ));
         }
         warnings.push(unknown_field(name, taken)?);
     }
