@@ -63,7 +63,7 @@ describe('a page that was used', () => {
 
 describe('an upload', () => {
   const expected = { cookies: [], spa: false, warnings: [hiddenFiles(1)] };
-  const hidden = '1 hidden or system file was left out, not published: .lock.';
+  const hidden = '1 hidden or system file was not published: .lock.';
   const found = { cookies: [], spa: false, warnings: [hidden] };
 
   test('is as the catalogue says', () => {
@@ -75,7 +75,7 @@ describe('an upload', () => {
   });
 
   test('may neither warn of more nor of less', () => {
-    const form = 'csp_strict blocks forms that are sent to other sites (https://a.example/ in index.html). Handle them in a script.';
+    const form = 'csp_strict blocks form submissions to other sites (https://a.example/ in index.html). Handle them in a script.';
     assert.match(form, FORMS);
     assert.deepEqual(problemsOfUpload({ ...found, warnings: [hidden, form] }, expected), [`warnings: ${form}`]);
     assert.match(problemsOfUpload({ ...found, warnings: [] }, expected).join('\n'), /nothing fits .* although it is declared/);

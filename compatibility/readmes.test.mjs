@@ -77,7 +77,7 @@ describe('a README is shown as on the page of its package', { concurrency: TABS 
       assert.deepEqual(seen.scripts, []);
       assert.deepEqual(seen.links.filter((protocol) => !/^(https?|mailto):$/.test(protocol)), []);
       const hasMissingPicture = RELATIVE_PICTURE.test(bytes.toString('utf8').replace(/```[\s\S]*?```|`[^`\n]*`/g, ''));
-      if (hasMissingPicture) assert.match((site.warnings ?? []).join('\n'), /^Not part of the upload: /m, 'a picture that is not there has a warning');
+      if (hasMissingPicture) assert.match((site.warnings ?? []).join('\n'), /^Missing from the upload: /m, 'a picture that is not there has a warning');
     });
   }
 });

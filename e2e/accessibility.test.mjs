@@ -43,7 +43,7 @@ const OPERATOR = {
   device: '/device',
   'device, allowed': '/device?ended=allowed',
   'device, denied': '/device?ended=denied',
-  'nothing here': '/dashboard/nothing',
+  'not found': '/dashboard/nothing',
   'device, asking': (made) => made.device,
   consent: (made) => made.consent,
   'sign in again': '/login?again=1&next=/dashboard/keys',
@@ -76,7 +76,7 @@ const VIEWER = {
   'notice 410 taken down': (made) => made.down.url,
 };
 // Pages that show an error by design; every other address must answer 200.
-const STATUS = { 'sign-in link, dead': 410, 'nothing here': 404, 'password gate': 401, 'e-mail gate': 401, 'notice 404': 404, 'notice 410 deleted': 410, 'notice 410 taken down': 410 };
+const STATUS = { 'sign-in link, dead': 410, 'not found': 404, 'password gate': 401, 'e-mail gate': 401, 'notice 404': 404, 'notice 410 deleted': 410, 'notice 410 taken down': 410 };
 
 const VERIFIER = 'a-verifier-that-is-long-enough-to-be-one-0123456789';
 
@@ -178,7 +178,7 @@ describe('signed out', () => {
     judge('the first visit to the dashboard', '/login', {
       prepare: async (page) => {
         await signIn(page, server, 'newcomer@example.org');
-        await page.getByRole('heading', { name: 'Nothing here yet' }).waitFor();
+        await page.getByRole('heading', { name: 'No pages yet' }).waitFor();
       },
     }));
 });
@@ -190,8 +190,8 @@ describe('signed in as the operator', () => {
       signedIn: true,
       prepare: async (page) => {
         await page.getByLabel('Name').fill('laptop');
-        await page.getByRole('button', { name: 'Make a key' }).click();
-        await page.getByRole('heading', { name: /Your new key/ }).waitFor();
+        await page.getByRole('button', { name: 'Create key' }).click();
+        await page.getByRole('heading', { name: /New key/ }).waitFor();
       },
     }));
   test('apps with an app', () =>

@@ -54,11 +54,11 @@ test('a refused page is looked at, allowed with a word, and published', async ()
   await phone.screenshot({ path: path.join(OUTPUT, 'appeal-phone-dark.png'), fullPage: true });
   assert.ok(await phone.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'it fits a phone');
 
-  await page.getByLabel('What the publisher is told').fill('A drill: fine.');
+  await page.getByLabel('Reply to the publisher').fill('A drill: fine.');
   page.once('dialog', (dialog) => dialog.accept());
-  await page.getByRole('button', { name: 'Allow this content' }).click();
-  await page.getByText('Nobody is waiting').waitFor();
-  await page.getByRole('region', { name: 'Decided lately' }).getByText('A drill: fine.').waitFor();
+  await page.getByRole('button', { name: 'Allow content' }).click();
+  await page.getByText('No open appeals').waitFor();
+  await page.getByRole('region', { name: 'Recently decided' }).getByText('A drill: fine.').waitFor();
   await page.screenshot({ path: path.join(OUTPUT, 'appeals-decided.png'), fullPage: true });
   const status = await request(server, { path: new URL(appeal.status_url).pathname });
   assert.equal(status.json().answer, 'A drill: fine.');

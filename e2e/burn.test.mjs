@@ -39,7 +39,7 @@ test('the reveal page and the gone page are designed, without script', async () 
     const context = await browser.newContext({ ...options, javaScriptEnabled: false });
     const page = await openPage(context);
     assert.equal((await page.goto(site.url)).status(), 200);
-    assert.equal(await page.textContent('h1'), 'This page can be read once');
+    assert.equal(await page.textContent('h1'), 'This page can be viewed only once');
     assert.ok(!(await page.content()).includes('Photographed'));
     const wide = await page.locator('main').evaluate(() => document.documentElement.scrollWidth - innerWidth).catch(() => 0);
     assert.ok(wide <= 0, `${name}: ${wide} px too wide`);
@@ -48,7 +48,7 @@ test('the reveal page and the gone page are designed, without script', async () 
     assert.equal(await page.textContent('h1'), 'Photographed');
     const stranger = await openPage(await browser.newContext(options));
     assert.equal((await stranger.goto(site.url)).status(), 410);
-    assert.equal(await stranger.textContent('h1'), 'This page could be read once');
+    assert.equal(await stranger.textContent('h1'), 'This page could be viewed only once');
     await stranger.screenshot({ path: pictureFile(`gone-${name}`) });
     await stranger.context().close();
     await context.close();
@@ -104,7 +104,7 @@ test('images, frames, fetches, prefetch and prerender use nothing up', async () 
   await until('the bait to be taken', () => seen.includes('image') && seen.length >= 4);
   assert.ok(await unread(site), 'nothing of this is reading');
   await page.goto(site.url);
-  assert.equal(await page.textContent('h1'), 'This page can be read once');
+  assert.equal(await page.textContent('h1'), 'This page can be viewed only once');
   await page.click('button');
   assert.equal(await page.textContent('h1'), 'Untouched');
   await context.close();

@@ -42,8 +42,8 @@ for (const many of [40, 180]) {
       const other = await openPage(context);
       const refused = await other.goto(address());
       assert.equal(refused.status(), 431);
-      assert.equal(await other.textContent('h1'), 'Your browser sent too much');
-      assert.match(await other.textContent('main'), /They have been cleared: reload the page/);
+      assert.equal(await other.textContent('h1'), 'Your browser sent too much data');
+      assert.match(await other.textContent('main'), /They have been cleared. Reload the page/);
       const again = await other.reload();
       assert.equal(again.status(), 200);
       assert.deepEqual((await context.cookies()).filter(({ name }) => /^c\d+$/.test(name)), []);

@@ -84,7 +84,7 @@ describe('a typed expiry date', () => {
     await page.selectOption('#expires', 'date');
     assert.equal(await page.inputValue('#until'), day, 'it comes back');
     await save(page, 'Expiry');
-    await assertToldHere(page, /new expiry/, 'expiry');
+    await assertToldHere(page, /Expiry saved/, 'expiry');
     assert.equal((await stored(site)).expires_at, epoch);
     await save(page, 'Expiry', () => page.selectOption('#expires', 'never'));
     assert.equal((await stored(site)).expires_at, null);
@@ -113,7 +113,7 @@ describe('after a form', () => {
       const page = await visit(site, options);
       await page.locator('#settings').scrollIntoViewIfNeeded();
       const before = await save(page, 'Title', (form) => form.locator('#title').fill('Stayed'));
-      const { y } = await assertToldHere(page, /new title/, 'title');
+      const { y } = await assertToldHere(page, /Title saved/, 'title');
       const moved = Math.abs((await seenAt(page, '#settings')) - before);
       assert.ok(moved < 2, `the section moved by ${moved}`);
       assert.ok(view === 'desk' || y > 300, `scrolled to ${y}`);
@@ -153,7 +153,7 @@ describe('after a form', () => {
     const site = await made('No script');
     const page = await visit(site, { ...PHONE, javaScriptEnabled: false });
     await save(page, 'Title', (form) => form.locator('#title').fill('Renamed'));
-    const { y } = await assertToldHere(page, /new title/, 'title');
+    const { y } = await assertToldHere(page, /Title saved/, 'title');
     assert.ok(y > 100, `scrolled to ${y}`);
     await save(page, 'Visibility', async (form) => {
       await form.locator('#v-public').check();
@@ -167,14 +167,14 @@ describe('after a form', () => {
     const page = await visit('/dashboard/keys', PHONE);
     for (let i = 0; i < 6; i += 1) {
       await page.getByLabel('Name').fill(`key ${i}`);
-      await page.getByRole('button', { name: 'Make a key' }).click();
-      await page.getByRole('heading', { name: /Your new key/ }).waitFor();
+      await page.getByRole('button', { name: 'Create key' }).click();
+      await page.getByRole('heading', { name: /New key/ }).waitFor();
     }
     await page.goto(`${server.url}/dashboard/keys`);
     page.on('dialog', (dialog) => dialog.accept());
     const revoke = page.locator('#keys button:has-text("Revoke")').nth(4);
     await revoke.scrollIntoViewIfNeeded();
     await Promise.all([page.waitForEvent('load'), revoke.click()]);
-    await assertToldHere(page, /no longer works/, 'revoked');
+    await assertToldHere(page, /Key revoked/, 'revoked');
   });
 });

@@ -103,7 +103,7 @@ test('an upload can be cancelled on its way, and nothing is published', async ()
   await drop(owner, '.zone', [{ name: 'long.html', text: samples.html('Never', `<!--${'x'.repeat(2_000_000)}-->`) }]);
   await owner.waitForSelector('.sending progress');
   await owner.click('.sending button:has-text("Cancel")');
-  assert.equal(await owner.textContent('.sending li.bad > span'), 'Cancelled');
+  assert.equal(await owner.textContent('.sending li.bad > span'), 'Canceled');
   await debug.send('Network.emulateNetworkConditions', { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: -1 });
   await owner.goto(at('/dashboard?q=Never'));
   assert.equal(await owner.locator('.pages .card').count(), 0);
@@ -124,20 +124,20 @@ test('a password set in the dashboard is asked for, and a share link opens the p
   await owner.click('summary:has-text("New share link")');
   await owner.fill('#share-note', 'For the board');
   await owner.fill('#share-uses', '3');
-  await owner.click('button:has-text("Make the link")');
+  await owner.click('button:has-text("Create link")');
   await owner.waitForSelector('.done');
   const shared = await owner.textContent('#share-links .rows .mono');
   const guest = await fresh(shared);
   assert.equal(await guest.textContent('h1'), 'Secret plans');
   owner.once('dialog', (dialog) => dialog.accept());
   await owner.click('#share-links button:has-text("Revoke")');
-  await owner.waitForSelector('.done:has-text("no longer works")');
+  await owner.waitForSelector('.done:has-text("Share link revoked")');
   assert.ok(await (await fresh(shared)).locator('input[type=password]').count(), 'the door is shut again');
 });
 
 test('feedback of a viewer is read and resolved', async () => {
   const link = await published(owner, 'report.html', DEMO);
-  await set(owner, 'Toolbar and policy', async (form) => {
+  await set(owner, 'Comments and security', async (form) => {
     await form.locator('#agentation').check();
     await form.locator('button').click();
   });
@@ -165,8 +165,8 @@ test('a new version keeps the link, and the earlier one comes back', async () =>
   await drop(owner, '.drop.slim .zone', [{ name: 'page.html', text: samples.html('Second words') }]);
   await owner.waitForSelector('.done:has-text("Replaced")');
   assert.equal(await (await fresh(link)).textContent('h1'), 'Second words');
-  await owner.click('button[aria-label="Bring back version 1"]');
-  await owner.waitForSelector('.done:has-text("earlier version")');
+  await owner.click('button[aria-label="Restore version 1"]');
+  await owner.waitForSelector('.done:has-text("Version restored")');
   assert.equal(await (await fresh(link)).textContent('h1'), 'First words');
   assert.equal(await owner.textContent('#link'), link);
 });
@@ -182,7 +182,7 @@ test('what changed meanwhile is not overwritten', async () => {
   await second.click('.settings summary:has-text("Title")');
   await second.fill('#title', 'Theirs');
   await second.click('.settings details[open] button');
-  await second.waitForSelector('.problem:has-text("Nothing was overwritten")');
+  await second.waitForSelector('.problem:has-text("Your change was not saved")');
   assert.equal(await second.textContent('h1'), 'Mine');
   await second.close();
 });
@@ -191,14 +191,14 @@ test('a deleted page is gone for viewers, and restored it is back', async () => 
   const link = await published(owner, 'page.html', samples.html('Back again'));
   const place = owner.url();
   owner.once('dialog', (dialog) => dialog.accept());
-  await owner.click('button:has-text("Delete this page")');
-  await owner.waitForSelector('h2:has-text("This page is deleted")');
+  await owner.click('button:has-text("Delete page")');
+  await owner.waitForSelector('h2:has-text("This page was deleted")');
   const gone = await openPage(await browser.newContext());
   assert.equal((await gone.goto(link)).status(), 410);
   await owner.goto(at('/dashboard?show=ended'));
   await owner.click('.card h2 a:has-text("Back again")');
   assert.equal(owner.url().split('?')[0], place.split('?')[0]);
-  await owner.click('button:has-text("Restore this page")');
+  await owner.click('button:has-text("Restore page")');
   await owner.waitForSelector('.done:has-text("Restored")');
   assert.equal((await gone.goto(link)).status(), 200);
 });
@@ -233,7 +233,7 @@ test('a claim link leads a signed-in person to their page', async () => {
   await owner.goto(site.claim_url);
   assert.equal(new URL(owner.url()).hash, '', 'the token is not left in the address');
   await owner.click('button:has-text("Claim this page")');
-  await owner.waitForSelector('.done:has-text("yours now")');
+  await owner.waitForSelector('.done:has-text("belongs to your account")');
   assert.equal(await owner.textContent('h1'), 'Claimed at once');
 });
 
@@ -245,12 +245,12 @@ test('whoever has not signed in does so and comes back with the token', async ()
   await signIn(page, server, 'newcomer@example.org', next);
   await page.waitForURL(at(`/claim/${site.id}`));
   await page.click('button:has-text("Claim this page")');
-  await page.waitForSelector('.done:has-text("yours now")');
+  await page.waitForSelector('.done:has-text("belongs to your account")');
   assert.equal(await page.textContent('h1'), 'Claimed after signing in');
   // Somebody else's now: said beside the field, in words.
   await owner.goto(site.claim_url);
   await owner.click('button:has-text("Claim this page")');
-  await owner.waitForSelector('.problem:has-text("Somebody else has claimed")');
+  await owner.waitForSelector('.problem:has-text("Another account has already claimed")');
 });
 
 test('a claim link is pasted into the dashboard', async () => {
@@ -258,17 +258,17 @@ test('a claim link is pasted into the dashboard', async () => {
   await owner.goto(at('/dashboard'));
   await owner.fill('#claim-link', site.claim_url);
   await owner.click('.claiming button');
-  await owner.waitForSelector('.done:has-text("yours now")');
+  await owner.waitForSelector('.done:has-text("belongs to your account")');
 });
 
 test('after the first upload nothing says that there is nothing, and the list is one step away', async () => {
   const page = await openPage(await browser.newContext(DESK));
   await signIn(page, server, 'first@example.org');
-  await page.getByRole('heading', { name: 'Nothing here yet' }).waitFor();
+  await page.getByRole('heading', { name: 'No pages yet' }).waitFor();
   assert.equal(await page.locator('main :is(button, .button):visible:not(.plain, .quiet, .secret *)').count(), 1, 'one primary button');
   await drop(page, '.zone', [{ name: 'first.html', text: samples.html('My very first') }]);
   await page.waitForSelector('.sending li.good');
-  assert.equal(await page.getByText('Nothing here yet').count(), 0);
+  assert.equal(await page.getByText('No pages yet').count(), 0);
   await page.click('a:has-text("Show in your list")');
   await page.waitForSelector('.pages .card:has-text("My very first")');
   assert.deepEqual(page.complaints, []);
@@ -284,7 +284,7 @@ test('grave changes ask first, and the expiry is shown and taken in the time of 
   await page.check('#v-burn');
   await page.click('form[action*="/visibility"] button');
   assert.equal(asked.length, 1);
-  assert.match(asked[0], /read once/);
+  assert.match(asked[0], /only one view/);
   assert.equal(await page.locator('.done').count(), 0);
   await page.reload();
   const day = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
@@ -441,7 +441,7 @@ async function furnished() {
     await form.locator('#slug').fill('orchard-report');
     await form.locator('button').click();
   });
-  await set(page, 'Toolbar and policy', async (form) => {
+  await set(page, 'Comments and security', async (form) => {
     await form.locator('#agentation').check();
     await form.locator('button').click();
   });
@@ -451,7 +451,7 @@ async function furnished() {
   await page.click('summary:has-text("New share link")');
   await page.fill('#share-note', 'For the board');
   await page.fill('#share-uses', '20');
-  await page.click('button:has-text("Make the link")');
+  await page.click('button:has-text("Create link")');
   await page.waitForSelector('.done');
   const viewer = await fresh(await page.textContent('#link'));
   await viewer.evaluate(async (said) => {

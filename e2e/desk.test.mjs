@@ -74,9 +74,9 @@ test('a reported page is looked at safely and taken down', async () => {
   const reader = await openPage(await browser.newContext({ javaScriptEnabled: false }));
   // Straight to the form: the page itself would navigate away at the same moment.
   await reader.goto(new URL('_dropleaf/report', site.url).href);
-  await reader.getByLabel('It pretends to be somebody else').check();
+  await reader.getByLabel('It impersonates someone').check();
   await reader.getByLabel('What did you see?').fill('It is not the orchard.');
-  await reader.getByRole('button', { name: 'Send the report' }).click();
+  await reader.getByRole('button', { name: 'Send report' }).click();
   await reader.waitForURL(/\?sent$/);
   await reader.context().close();
 
@@ -86,7 +86,7 @@ test('a reported page is looked at safely and taken down', async () => {
   // What the policy blocks is a request to the browser's tools, but nobody answers it.
   const answered = [];
   page.on('response', (made) => answered.push(made.url()));
-  await page.getByRole('link', { name: 'Look at it safely' }).click();
+  await page.getByRole('link', { name: 'Open safe preview' }).click();
   await page.getByRole('heading', { level: 1, name: 'Members of the orchard' }).waitFor();
   const frame = page.frameLocator('iframe.frame');
   await frame.getByRole('heading', { name: 'Members of the orchard' }).waitFor();
@@ -124,11 +124,11 @@ test('a reported page is looked at safely and taken down', async () => {
   assert.ok(await source.getByText('document.body.dataset.ran').count());
   assert.ok(await page.getByText('/taken').count());
 
-  await page.getByLabel('Why it goes').fill('It pretends to be the orchard.');
-  await page.getByLabel('Suspend its account as well').check();
+  await page.getByLabel('Reason for takedown').fill('It pretends to be the orchard.');
+  await page.getByLabel('Also suspend the account').check();
   page.once('dialog', (dialog) => dialog.accept());
   await page.getByRole('button', { name: 'Take down' }).click();
-  await page.getByRole('status').getByText('taken down, and its account is suspended').waitFor();
+  await page.getByRole('status').getByText('taken down and account suspended').waitFor();
   await page.getByText('It pretends to be the orchard.').first().waitFor();
   await page.screenshot({ path: path.join(OUTPUT, 'case-down.png'), fullPage: true });
   const gone = await openPage(await browser.newContext());
@@ -139,7 +139,7 @@ test('a reported page is looked at safely and taken down', async () => {
   await page.getByText('took down').waitFor();
   await page.screenshot({ path: path.join(OUTPUT, 'acts.png'), fullPage: true });
   await page.goto(`${server.url}/operator/reports`);
-  await page.getByRole('region', { name: 'Dealt with lately' }).getByText('taken down').waitFor();
+  await page.getByRole('region', { name: 'Recently closed' }).getByText('taken down').waitFor();
 });
 
 test('the command line takes a page down and the case tells it', async () => {
@@ -191,10 +191,10 @@ test('what was taken down in the dashboard does not come back, in no disguise', 
   const scam = await publish(server, { name: 'page.html', bytes: SCAM });
   const page = await openPage(await browser.newContext(WIDE));
   await signIn(page, server, 'operator@localhost', `/operator/pages/${scam.id}`);
-  await page.getByLabel('Why it goes').fill('There is no captain.');
+  await page.getByLabel('Reason for takedown').fill('There is no captain.');
   page.once('dialog', (dialog) => dialog.accept());
   await page.getByRole('button', { name: 'Take down' }).click();
-  await page.getByRole('heading', { name: 'Refused when it comes back' }).waitFor();
+  await page.getByRole('heading', { name: 'Blocked content' }).waitFor();
   const send = async (file) => {
     const form = await multipart({ fields: {}, file });
     return request(server, { method: 'POST', path: '/sites', headers: form.headers, body: form.body });
@@ -206,16 +206,16 @@ test('what was taken down in the dashboard does not come back, in no disguise', 
   }
 
   // A mistake is taken back on the same page.
-  await page.getByText('That was a mistake').click();
-  await page.getByLabel('Why it may be published again').fill('There is a captain.');
-  await page.getByRole('button', { name: 'Let it be published again' }).click();
-  await page.getByRole('status').getByText('may be published again').waitFor();
-  await page.getByText('Erase it before its time').click();
-  await page.getByLabel('Why it is erased').fill('Nobody needs it.');
+  await page.getByText('Unblock this content').click();
+  await page.getByLabel('Reason for unblocking').fill('There is a captain.');
+  await page.getByRole('button', { name: 'Unblock', exact: true }).click();
+  await page.getByRole('status').getByText('can be published again').waitFor();
+  await page.getByText('Erase it early').click();
+  await page.getByLabel('Reason for erasure').fill('Nobody needs it.');
   await page.screenshot({ path: path.join(OUTPUT, 'case-kept.png'), fullPage: true });
   page.once('dialog', (dialog) => dialog.accept());
   await page.getByRole('button', { name: 'Erase' }).click();
-  await page.getByRole('status').getByText('The evidence is erased').waitFor();
+  await page.getByRole('status').getByText('Evidence erased').waitFor();
   assert.equal((await send({ name: 'page.html', bytes: SCAM })).status, 201);
 });
 

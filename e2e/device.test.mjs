@@ -98,7 +98,7 @@ test('a page of another origin can neither frame the question nor answer it', as
   await until('the frame to fail', () => page.frames().find((frame) => frame.url().startsWith('chrome-error:')));
   await page.click('button');
   await page.waitForURL(`${server.url}/device`);
-  assert.match(await page.innerText('body'), /That came from somewhere else/);
+  assert.match(await page.innerText('body'), /Request blocked/);
   const polled = await fetch(`${server.url}/device/token`, { method: 'POST', body: new URLSearchParams({ device_code: begun.device_code }) });
   assert.equal((await polled.json()).error, 'authorization_pending');
 });
@@ -111,7 +111,7 @@ test('without script everything works', async () => {
   await page.fill('#user_code', begun.user_code);
   await page.click('form[action="/device"] button');
   await page.click('button[value="deny"]');
-  assert.match(await page.innerText('main'), /Nothing was connected/);
+  assert.match(await page.innerText('main'), /Device not connected/);
 });
 
 test('it looks right in light and dark, on a desk and on a phone', async () => {

@@ -66,14 +66,14 @@ test('Markdown is typeset before it is encrypted', async () => {
 test('a page that burns keeps its key through the button', async () => {
   const site = await sealed({ burn_after_read: 'true' });
   const page = await opened(site.link);
-  assert.equal(await page.textContent('h1'), 'This page can be read once');
+  assert.equal(await page.textContent('h1'), 'This page can be viewed only once');
   await page.click('button');
   await isOpen(page);
   assert.ok(page.url().includes('#k='), page.url());
   await page.reload();
   await isOpen(page);
   const stranger = await opened(site.link);
-  assert.equal(await stranger.textContent('h1'), 'This page could be read once');
+  assert.equal(await stranger.textContent('h1'), 'This page could be viewed only once');
 });
 
 test('under a strict policy the page opens and its inline script does not run', async () => {

@@ -112,7 +112,7 @@ describe('an encrypted Markdown document', () => {
     assert.equal(await page.locator('blockquote[dir=rtl]').count(), 1);
     assert.equal(await page.locator('.contents li').count(), 6);
     assert.ok(!(await page.textContent('main')).includes('title:'), 'front matter is hidden');
-    assert.match(await (await notice(page)).text('.bar'), /not checked by this server\. Report · Show source/);
+    assert.match(await (await notice(page)).text('.bar'), /This server has not checked the content\. Report · Show source/);
     assert.deepEqual(page.complaints, []);
     assert.deepEqual(others(page), [], 'a picture beside the page is not asked for: its name is a part of the text');
     assert.equal(await page.getByRole('img', { name: 'The press' }).count(), 1);
@@ -183,7 +183,7 @@ describe('an encrypted Markdown document', () => {
   test('that is too large or grows too much is text, and says why', async () => {
     for (const text of [`# Long\n\n${WORDS.repeat(55_000)}`, `# Wide\n\n${'|a'.repeat(500)}|\n${'|-'.repeat(500)}|\n${'|\n'.repeat(400_000)}`]) {
       const page = await open(await sealed(text));
-      await page.getByText('too large to be shown as a page').waitFor();
+      await page.getByText('too large to render').waitFor();
       assert.equal(await page.locator('pre.text').evaluate((node) => node.textContent.length), text.length);
       await page.context().close();
     }

@@ -74,7 +74,7 @@ for (const [name, sender] of Object.entries(SENDERS)) {
       const field = page.getByLabel('Passphrase', { exact: true });
       await field.fill('grösse');
       await page.keyboard.press('Enter');
-      await shown(page, 'That passphrase does not open this page');
+      await shown(page, 'Incorrect passphrase');
       await field.fill('größe 🌿');
       await page.keyboard.press('Enter');
       await shown(page, WORDS);

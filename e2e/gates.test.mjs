@@ -48,13 +48,13 @@ for (const [width, options] of Object.entries({ desktop: DESK, 'phone-dark': PHO
     const page = await openPage(await browser.newContext(options));
     const asked = await page.goto(`${site.url}?chapter=2#part`);
     assert.equal(asked.status(), 401);
-    assert.equal(await page.textContent('h1'), 'This page asks for a password');
+    assert.equal(await page.textContent('h1'), 'This page requires a password');
     assert.ok(await page.getByLabel('Password').evaluate((field) => field === document.activeElement), 'ready to type');
     if (width === 'desktop') await picture(page, 'gate-desktop');
 
     const wrong = await submit(page, 'password', 'battery staple');
     assert.equal(wrong.status(), 401);
-    assert.match(await page.textContent('[role=alert]'), /That is not the password/);
+    assert.match(await page.textContent('[role=alert]'), /Wrong password/);
     assert.equal(await page.inputValue('input[name=password]'), '');
     assert.deepEqual(await cookies(page), []);
     if (width !== 'desktop') await picture(page, 'gate-phone-dark');
@@ -90,7 +90,7 @@ test('whoever tries too often reads how long to wait', async () => {
   for (let n = 0; n < 5; n += 1) await submit(page, 'password', `guess ${n}`);
   const refused = await submit(page, 'password', PASSWORD);
   assert.equal(refused.status(), 429);
-  assert.match(await page.textContent('[role=alert]'), /Too many tries\. Wait (\d+ seconds|a second), then try again\./);
+  assert.match(await page.textContent('[role=alert]'), /Too many attempts\. Wait (\d+ seconds|a second), then try again\./);
   assert.equal(await page.locator('input[name=password]').count(), 1);
 });
 
@@ -127,7 +127,7 @@ test('the form of another page opens nothing', async () => {
   await page.goto(trap.url);
   const [refused] = await Promise.all([page.waitForNavigation(), page.click('button')]);
   assert.equal(refused.status(), 403);
-  assert.equal(await page.textContent('h1'), 'That came from somewhere else');
+  assert.equal(await page.textContent('h1'), 'Request blocked');
   assert.deepEqual(await cookies(page), []);
 });
 
@@ -155,15 +155,15 @@ for (const [width, options] of Object.entries({ desktop: DESK, 'phone-dark': PHO
     const address = `ann.${width}@example.org`;
     const page = await openPage(await browser.newContext({ ...options, javaScriptEnabled: width === 'desktop' }));
     assert.equal((await page.goto(site.url)).status(), 401);
-    assert.equal(await page.textContent('h1'), 'This page asks for your e-mail address');
+    assert.equal(await page.textContent('h1'), 'This page requires your email address');
     await page.screenshot({ path: path.join(OUTPUT, `code-address-${width}.png`) });
     assert.equal((await submit(page, 'email', address)).status(), 200);
-    assert.equal(await page.textContent('h1'), 'Enter the code from the e-mail');
+    assert.equal(await page.textContent('h1'), 'Enter the code from the email');
     const letter = await until('the letter', async () => (await letters()).find((text) => text.includes(`To: ${address}`)));
     const code = letter.match(/Your code is (\d{4} \d{4})/)[1];
     const wrong = code.startsWith('1') ? '2000 0000' : '1000 0000';
     assert.equal((await submit(page, 'code', wrong)).status(), 401);
-    assert.match(await page.textContent('[role=alert]'), /That code does not open the page/);
+    assert.match(await page.textContent('[role=alert]'), /Wrong code/);
     await picture(page, `code-${width}`);
     assert.ok((await overflow(page)) <= 0);
     assert.equal((await submit(page, 'code', code)).status(), 200);
@@ -177,8 +177,8 @@ test('a stranger sees the same page and gets no letter', async () => {
   const page = await openPage(await browser.newContext(DESK));
   await page.goto(site.url);
   assert.equal((await submit(page, 'email', 'eve@evil.example')).status(), 200);
-  assert.equal(await page.textContent('h1'), 'Enter the code from the e-mail');
-  await page.click('text=enter the address again');
+  assert.equal(await page.textContent('h1'), 'Enter the code from the email');
+  await page.click('text=enter your address again');
   assert.equal((await submit(page, 'email', 'bob@example.org')).status(), 200);
   await until('the letter', async () => (await letters()).some((text) => text.includes('To: bob@example.org')));
   assert.ok(!(await letters()).some((text) => text.includes('evil.example')));
@@ -189,7 +189,7 @@ test('the password comes first and the address second', async () => {
   const page = await openPage(await browser.newContext(PHONE));
   await page.goto(site.url);
   assert.equal((await submit(page, 'password', PASSWORD)).status(), 401);
-  assert.equal(await page.textContent('h1'), 'This page asks for your e-mail address');
+  assert.equal(await page.textContent('h1'), 'This page requires your email address');
   await submit(page, 'email', 'both@example.org');
   const letter = await until('the letter', async () => (await letters()).find((text) => text.includes('To: both@example.org')));
   assert.equal((await submit(page, 'code', letter.match(/Your code is (\d{4} \d{4})/)[1])).status(), 200);

@@ -26,7 +26,7 @@ test('a key is made, shown once, works, and stops working when it is revoked', a
   const page = await openPage(context);
   await signIn(page, server, 'ada@example.org', '/dashboard/keys');
   await page.getByLabel('Name').fill('build server');
-  await page.getByRole('button', { name: 'Make a key' }).click();
+  await page.getByRole('button', { name: 'Create key' }).click();
   const key = await page.locator('#new-key').textContent();
   assert.match(key, /^stk_live_[0-9A-Za-z]{36}$/);
   assert.equal(page.url(), `${server.url}/dashboard/keys`, 'the address does not hold it');
@@ -36,7 +36,7 @@ test('a key is made, shown once, works, and stops working when it is revoked', a
 
   const made = await upload(server, { name: 'page.html', bytes: samples.html('By key'), key });
   assert.equal(made.status, 201);
-  await page.getByRole('link', { name: 'back to the list' }).click();
+  await page.getByRole('link', { name: "I've saved it" }).click();
   await page.getByText('build server').first().waitFor();
   assert.equal(await page.getByText(key).count(), 0, 'it is shown once');
   assert.ok(await page.getByText('last used').count());
@@ -58,13 +58,13 @@ test('it works without script, on a phone in the dark', async () => {
   const page = await openPage(context);
   await signIn(page, server, 'grace@example.org', '/dashboard/keys');
   await page.getByLabel('Name').fill('phone');
-  await page.getByRole('button', { name: 'Make a key' }).click();
+  await page.getByRole('button', { name: 'Create key' }).click();
   const key = await page.locator('#new-key').textContent();
   await page.screenshot({ path: path.join(OUTPUT, 'keys-new-phone-dark.png'), fullPage: true });
   assert.equal((await request(server, { path: '/me', key })).status, 200);
-  await page.getByRole('link', { name: 'back to the list' }).click();
+  await page.getByRole('link', { name: "I've saved it" }).click();
   await page.getByRole('button', { name: 'Revoke phone' }).click();
-  await page.getByText('No key yet').waitFor();
+  await page.getByText('No keys yet').waitFor();
   assert.equal((await request(server, { path: '/me', key })).status, 401);
   await context.close();
 });

@@ -92,8 +92,8 @@ test('a person signs in on the way, agrees, and the program gets in', async () =
   assert.equal(new URL(page.url()).pathname, '/login', 'whoever has not signed in does so first');
   const next = new URL(page.url()).searchParams.get('next');
   await signIn(page, server, EMAIL, next);
-  assert.equal(await page.textContent('h1'), 'Let Report Writer in?');
-  for (const text of [EMAIL, new URL(callback.uri).host, 'Unverified app', 'Publish, change and delete pages in your name']) {
+  assert.equal(await page.textContent('h1'), 'Allow Report Writer to access your account?');
+  for (const text of [EMAIL, new URL(callback.uri).host, 'Unverified app', 'Publish, change and delete pages on your behalf']) {
     assert.ok(await page.getByText(text).first().isVisible(), text);
   }
   await page.screenshot({ path: pictureFile('consent'), fullPage: true });
@@ -114,8 +114,8 @@ test('a person signs in on the way, agrees, and the program gets in', async () =
   await page.screenshot({ path: pictureFile('apps'), fullPage: true });
   page.once('dialog', (dialog) => dialog.accept());
   await page.getByRole('button', { name: 'Revoke Report Writer' }).click();
-  await page.getByText('The app no longer has access.').waitFor();
-  assert.ok(await page.getByText('No app is connected.').isVisible());
+  await page.getByText('Access revoked.').waitFor();
+  assert.ok(await page.getByText('No connected apps.').isVisible());
   assert.equal((await me(json.access_token)).status, 401, 'at once');
   assert.deepEqual(page.complaints, []);
 });
@@ -125,14 +125,14 @@ test('a person refuses without script, and nothing is granted', async () => {
   await signIn(page, server, EMAIL);
   const { url, state } = await program();
   await page.goto(url);
-  await page.getByRole('button', { name: 'Do not allow' }).click();
+  await page.getByRole('button', { name: 'Deny' }).click();
   await page.waitForURL(`${callback.uri}?**`);
   const told = answered();
   assert.equal(told.get('error'), 'access_denied');
   assert.equal(told.get('state'), state);
   assert.equal(told.get('code'), null);
   await page.goto(`${server.url}/dashboard/apps`);
-  assert.ok(await page.getByText('No app is connected.').isVisible());
+  assert.ok(await page.getByText('No connected apps.').isVisible());
 });
 
 test('an app that is not known is explained to the person and told nothing', async () => {

@@ -47,13 +47,13 @@ test('a reported page is taken down and another one stays', async () => {
   const cases = page.getByRole('article');
   assert.equal(await cases.count(), 2);
   const first = cases.filter({ hasText: 'Your bank' });
-  assert.ok(await first.getByText('It pretends to be somebody else × 2').count());
+  assert.ok(await first.getByText('It impersonates someone × 2').count());
   assert.equal(await page.evaluate(() => window.hacked), undefined);
   // The address is there to be read, but no link leads to it.
   assert.ok(await first.getByText(bad.url).count());
   assert.equal(await first.locator(`a[href^="${bad.url}"]`).count(), 0);
 
-  await first.getByLabel('Why it goes').fill('It pretends to be a bank.');
+  await first.getByLabel('Reason for takedown').fill('It pretends to be a bank.');
   page.once('dialog', (dialog) => dialog.accept());
   await first.getByRole('button', { name: 'Take down' }).click();
   await page.getByRole('status').waitFor();
@@ -78,9 +78,9 @@ test('an account is found and moved to another plan, without script on a phone',
   await signIn(page, server, 'operator@localhost', '/operator/accounts');
   await page.getByRole('searchbox').fill('owner@');
   await page.getByRole('button', { name: 'Search' }).click();
-  await page.getByLabel('Plan of owner@example.org').selectOption('pro');
+  await page.getByLabel('Plan for owner@example.org').selectOption('pro');
   await page.getByRole('button', { name: 'Set plan' }).click();
-  await page.getByText('The account is on its new plan.').waitFor();
+  await page.getByText('Plan changed.').waitFor();
   await page.screenshot({ path: path.join(OUTPUT, 'operator-accounts-phone-dark.png'), fullPage: true });
   assert.match(await command(server, 'account', 'list'), /owner@example\.org\s+pro/);
   for (const name of ['', '/reports']) {
@@ -102,19 +102,19 @@ test('money is looked at and a payment is decided on by hand', async () => {
     { id: 'pay_6', item: 'publish', state: 'settling', amount: 500_000, ago: 5, valid: 180 },
   ]);
   await command(server, 'account', 'credit', 'owner@example.org', '--amount', '10.00', '--reason', 'an outage of ours');
-  assert.match(await command(server, 'ledger', 'audit'), /^The books balance: 4 transactions/);
+  assert.match(await command(server, 'ledger', 'audit'), /^Ledger check passed: 4 transactions/);
   const page = await openPage(context);
   await page.goto(`${server.url}/operator/payments`);
   const row = page.getByRole('row', { name: 'base' });
   assert.match(await row.innerText(), /0\.50\s+0\.50\s+1\.00/);
   await page.screenshot({ path: pictureFile('money'), fullPage: true });
-  await page.getByRole('region', { name: 'Not decided' }).getByRole('link', { name: '0.50 USDC for publish' }).first().click();
-  await page.getByText('Whether the money moved is not known').waitFor();
+  await page.getByRole('region', { name: 'Open payments' }).getByRole('link', { name: '0.50 USDC for publish' }).first().click();
+  await page.getByText('The outcome of the payment is unknown').waitFor();
   await page.screenshot({ path: path.join(OUTPUT, 'payment.png'), fullPage: true });
   await page.getByLabel('How you know').fill('The nonce is unused.');
   page.once('dialog', (dialog) => dialog.accept());
-  await page.getByRole('button', { name: 'The money did not move' }).click();
-  await page.getByText('Booked: no money moved.').waitFor();
+  await page.getByRole('button', { name: 'Mark as not settled' }).click();
+  await page.getByText('Payment marked as not settled.').waitFor();
   assert.match(await command(server, 'payments', 'show', 'pay_5'), /state\s+refused/);
   assert.deepEqual(page.complaints, []);
 

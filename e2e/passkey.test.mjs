@@ -72,7 +72,7 @@ test('a passkey is added, signs in without an address, is counted, and is remove
   }
   await signIn(page, server, EMAIL, '/dashboard/account');
   await addPasskey(page, 'My laptop');
-  await page.getByText('The passkey is ready').waitFor();
+  await page.getByText('Passkey added').waitFor();
   const row = page.locator('#passkeys li');
   await page.goto(`${server.url}/dashboard/account`);
   await page.setViewportSize({ width: 1280, height: 800 });
@@ -85,7 +85,7 @@ test('a passkey is added, signs in without an address, is counted, and is remove
 
   // The device has one already, and says so.
   await addPasskey(page, 'Again');
-  await page.getByText('holds a passkey for your account already').waitFor();
+  await page.getByText('already has a passkey for your account').waitFor();
 
   for (const turn of [1, 2]) {
     await signOut(page);
@@ -115,13 +115,13 @@ test('a passkey is added, signs in without an address, is counted, and is remove
   await page.waitForURL(`${server.url}/dashboard/account`);
   page.on('dialog', (dialog) => dialog.accept());
   await page.getByRole('button', { name: 'Remove My laptop' }).click();
-  await page.getByText('no longer works here').waitFor();
+  await page.getByText('Passkey removed').waitFor();
   assert.equal(await row.count(), 0);
   await signOut(page);
   await page.goto(`${server.url}/login`);
   await page.getByRole('button', { name: 'Use a passkey' }).click();
   await page.locator('#passkey-problem').waitFor();
-  assert.match(await page.locator('#passkey-problem').innerText(), /not known here/);
+  assert.match(await page.locator('#passkey-problem').innerText(), /unknown/);
   assert.equal(await sessionCookie(page), undefined);
   assert.deepEqual(page.complaints.filter((line) => !/400/.test(line)), []);
 });

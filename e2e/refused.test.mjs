@@ -42,11 +42,11 @@ async function owner(view) {
 /** What speaks against the file is told in full. */
 async function assertTold(place) {
   const said = await place.innerText();
-  assert.match(said, /takes secrets from its readers/);
+  assert.match(said, /looks like phishing/);
   assert.match(said, /collect\.invalid/);
   assert.match(said, /index\.html, line 3/);
-  assert.match(said, /Is the page honest\?/);
-  assert.equal(await place.getByRole('link', { name: 'Ask for a second look' }).getAttribute('href'), '/dashboard/appeal');
+  assert.match(said, /Was it refused by mistake\?/);
+  assert.equal(await place.getByRole('link', { name: 'Request a review' }).getAttribute('href'), '/dashboard/appeal');
   assert.ok((await place.locator('ol.reasons > li').count()) >= 3);
 }
 
@@ -102,25 +102,25 @@ for (const [name, view] of Object.entries({ desk: DESK, phone: PHONE })) {
     await page.goto(at('/dashboard/upload'));
     await page.setInputFiles('input[type=file]', [file(text)]);
     await page.click('.zone button');
-    await page.getByRole('link', { name: 'Ask for a second look' }).click();
-    await page.getByRole('heading', { name: 'Ask for a second look' }).waitFor();
-    assert.match(await page.getByLabel('How can they reach you?').inputValue(), /@example\.org$/);
+    await page.getByRole('link', { name: 'Request a review' }).click();
+    await page.getByRole('heading', { name: 'Request a review' }).waitFor();
+    assert.match(await page.getByLabel('How can we reach you?').inputValue(), /@example\.org$/);
     await page.screenshot({ path: pictureFile(`appeal-form-${name}`), fullPage: true });
     assert.ok(name === 'phone' || await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
     if (name === 'desk') assertReadable(await page.evaluate(examine), 'the form');
     // A file that nothing speaks against needs no appeal.
     await page.setInputFiles('input[type=file]', [file('<!doctype html><title>Fine</title><p>Fine')]);
-    await page.getByRole('button', { name: 'Send it' }).click();
-    await page.getByRole('status').getByText('would be published as it is').waitFor();
+    await page.getByRole('button', { name: 'Request review' }).click();
+    await page.getByRole('status').getByText('can be published as it is').waitFor();
     await page.getByLabel('What is the page for?').fill('A drill for our own staff.');
     await page.setInputFiles('input[type=file]', [file(text)]);
-    await page.getByRole('button', { name: 'Send it' }).click();
-    await page.getByRole('heading', { name: 'Waiting for a second look' }).waitFor();
+    await page.getByRole('button', { name: 'Request review' }).click();
+    await page.getByRole('heading', { name: 'Your appeal is under review' }).waitFor();
     await page.screenshot({ path: pictureFile(`appeal-waiting-${name}`), fullPage: true });
     const { id } = (await request(server, { path: new URL(page.url()).pathname })).json();
     await command(server, 'appeals', name === 'desk' ? 'allow' : 'uphold', id, '--answer', 'We looked at it together.');
     await page.reload();
-    const heading = name === 'desk' ? 'Your page is allowed' : 'Your page stays refused';
+    const heading = name === 'desk' ? 'Your page was approved' : 'Your page remains refused';
     await page.getByRole('heading', { name: heading }).waitFor();
     assert.match(await page.innerText('main'), /We looked at it together\./);
     await page.screenshot({ path: pictureFile(`appeal-decided-${name}`), fullPage: true });

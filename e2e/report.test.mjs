@@ -37,13 +37,13 @@ async function form(view) {
 
 test('a report is sent without script and the operator sees it', async () => {
   const page = await form({ viewport: { width: 1280, height: 900 }, colorScheme: 'light' });
-  await page.getByLabel('It pretends to be somebody else').check();
+  await page.getByLabel('It impersonates someone').check();
   await page.getByLabel('What did you see?').fill('It asks for my <b>bank</b> password.');
-  await page.getByLabel('How can they reach you?').fill('ada@example.org');
+  await page.getByLabel('How can we reach you?').fill('ada@example.org');
   await page.screenshot({ path: pictureFile('report-desktop-light'), fullPage: true });
-  await page.getByRole('button', { name: 'Send the report' }).click();
+  await page.getByRole('button', { name: 'Send report' }).click();
   await page.waitForURL(/_dropleaf\/report\?sent$/);
-  assert.equal(await page.textContent('h1'), 'Thank you for the report');
+  assert.equal(await page.textContent('h1'), 'Thank you for your report');
   await page.screenshot({ path: path.join(OUTPUT, 'report-thanks-desktop-light.png') });
   await page.reload();
   const [report, ...more] = await reports();
@@ -77,7 +77,7 @@ test('a form without a reason says so and keeps what was typed', async () => {
   const page = await form({ viewport: { width: 390, height: 844 }, colorScheme: 'light' });
   await page.getByLabel('What did you see?').fill('kept');
   await page.locator('form').evaluate((element) => (element.noValidate = true));
-  await page.getByRole('button', { name: 'Send the report' }).click();
+  await page.getByRole('button', { name: 'Send report' }).click();
   await page.getByRole('alert').waitFor();
   assert.equal(await page.getByLabel('What did you see?').inputValue(), 'kept');
 });
@@ -149,8 +149,8 @@ test("a page's script floods the form, and its viewer's own report works", async
     for (const site of [flooding, other]) {
       await page.goto(site.url);
       await page.goto(new URL('_dropleaf/report', page.url()).href);
-      await page.getByLabel('It harms or tricks my device').check();
-      await page.getByRole('button', { name: 'Send the report' }).click();
+      await page.getByLabel('It harms my device').check();
+      await page.getByRole('button', { name: 'Send report' }).click();
       await page.waitForURL(/_dropleaf\/report\?sent$/);
     }
     assert.deepEqual((await sent()).map(({ reason }) => reason), ['malware', 'malware']);

@@ -91,11 +91,11 @@ test('sessions are listed, and one or all others are ended', async () => {
   assert.equal(await rows.count(), 4);
   assert.equal(await rows.filter({ hasText: 'This browser' }).count(), 1);
   await rows.filter({ hasNotText: 'This browser' }).first().getByRole('button').click();
-  await page.getByText('That browser is signed out.').waitFor();
+  await page.getByText('That browser was signed out.').waitFor();
   assert.equal(await rows.count(), 3);
   page.once('dialog', (dialog) => dialog.accept());
   await page.getByRole('button', { name: 'Sign out everywhere else' }).click();
-  await page.getByText('Every other browser is signed out.').waitFor();
+  await page.getByText('All other browsers were signed out.').waitFor();
   assert.equal(await rows.count(), 1);
   for (const other of others) {
     await other.goto(`${server.url}/dashboard/account`);

@@ -151,7 +151,7 @@ test('forms work within the page: handled by a script, in a dialog, sent to a fi
     { name: 'found.html', bytes: '<!doctype html><title>Found</title><p>Found</p>' },
   ]);
   const site = await publish(server, { name: 'forms.zip', bytes, key, fields: { csp_strict: 'true' } });
-  assert.match(`${site.warnings}`, /forms that are sent to other sites \(http:\/\/127\.0\.0\.1:9\/steal in index\.html and 1 more\)/);
+  assert.match(`${site.warnings}`, /form submissions to other sites \(http:\/\/127\.0\.0\.1:9\/steal in index\.html and 1 more\)/);
   const page = await (await browser.newContext()).newPage();
   const requested = [];
   page.on('request', (request) => requested.push(request.url()));

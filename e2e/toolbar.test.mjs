@@ -289,7 +289,7 @@ describe('a server that', () => {
     await bar.says('.send', /Sending…/);
     await until('the request', () => server.stalled.length === 1);
     await page.clock.fastForward(16_000);
-    await bar.says('.problem', /did not answer in time/);
+    await bar.says('.problem', /did not respond in time/);
     assert.equal(await kept(), 'slow');
     server.manner.post = undefined;
     await bar.click('.send');
@@ -309,7 +309,7 @@ describe('a server that', () => {
     for (const [status, body, type] of lies) {
       server.manner.post = (_, response) => response.writeHead(status, { 'content-type': type, location: '/elsewhere' }).end(body);
       await bar.click('.send');
-      await bar.says('.problem', /makes no sense|could not be reached/);
+      await bar.says('.problem', /invalid response|could not be reached/);
       assert.equal(await kept(), 'truth');
       await bar.type('!');
       await bar.run((root) => (root.querySelector('textarea').value = 'truth'));
@@ -373,7 +373,7 @@ describe('later viewers', () => {
     await open();
     await bar.seen('.item');
     assert.equal(await bar.count('.stale'), 1);
-    assert.match(await bar.text('.stale'), /^Stale no longer on this page: img\.wall/);
+    assert.match(await bar.text('.stale'), /^Outdated no longer on this page: img\.wall/);
     await page.evaluate(() => document.querySelector('#order').remove());
     await until('the second stale mark', async () => (await bar.count('.stale')) === 2);
     await page.evaluate(() => (document.querySelectorAll('main p')[1].textContent = 'Rewritten.'));

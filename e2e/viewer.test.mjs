@@ -51,15 +51,15 @@ describe('the vectors', () => {
 
   test('with a passphrase, a wrong one first', async () => {
     const page = await view(VECTORS.passphrase, FRAGMENT);
-    await heading(page, 'This page asks for a passphrase');
+    await heading(page, 'This page requires a passphrase');
     const field = page.getByLabel('Passphrase', { exact: true });
     assert.ok(await field.evaluate((node) => node === document.activeElement));
     await page.keyboard.type('Pass');
     await page.keyboard.press('Enter');
-    await shown(page, 'That passphrase does not open this page');
+    await shown(page, 'Incorrect passphrase');
     assert.equal(await field.getAttribute('aria-invalid'), 'true');
     await page.keyboard.type('pass');
-    await page.getByRole('button', { name: 'Open the page' }).click();
+    await page.getByRole('button', { name: 'Open page' }).click();
     await shown(page, 'hi');
     assert.deepEqual(page.complaints, []);
   });
@@ -100,7 +100,7 @@ describe('what it opens', () => {
     await shown(page, 'Notes');
     assert.equal(await page.locator('pre').textContent(), 'Notes\n\n<script>window.hacked = 1</script>\n');
     assert.equal(await page.evaluate(() => window.hacked), undefined);
-    assert.ok(await page.getByText('not checked by this server').isVisible());
+    assert.ok(await page.getByText('this server has not checked it').isVisible());
   });
 
   test('a PDF and other files for download', async () => {
@@ -111,7 +111,7 @@ describe('what it opens', () => {
     assert.deepEqual(await readFile(await download.path()), pdf);
     const bytes = Buffer.from([0, 1, 2, 255, 254, 0, 7]);
     page = await view(seal(bytes), FRAGMENT, { headers: { 'content-security-policy': strict(`'sha256-${createHash('sha256').update(script).digest('base64')}'`) } });
-    await heading(page, 'A file, not a page');
+    await heading(page, 'File download');
     [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: /^Download/ }).click()]);
     assert.deepEqual(await readFile(await download.path()), bytes);
   });
@@ -157,7 +157,7 @@ describe('where it lives', () => {
   test('in a sandbox without an origin and without forms', async () => {
     const page = await view(seal('<p>boxed</p><script>document.body.dataset.origin = origin</script>', { passphrase: 'pass', gzip: true }), FRAGMENT, { headers: { 'content-security-policy': SANDBOX } });
     await page.getByLabel('Passphrase', { exact: true }).fill('pass');
-    await page.getByRole('button', { name: 'Open the page' }).click();
+    await page.getByRole('button', { name: 'Open page' }).click();
     await shown(page, 'boxed');
     assert.equal(await page.evaluate(() => document.body.dataset.origin), 'null');
   });
@@ -179,7 +179,7 @@ describe('the notice over an opened page', () => {
   test('says that nobody checked it, links the report and can be dismissed', async () => {
     const page = await view(seal('<p>hi</p>'), FRAGMENT);
     const bar = await notice(page);
-    assert.match(await bar.text('.bar'), /Encrypted page: its content was not checked by this server\. Report/);
+    assert.match(await bar.text('.bar'), /Encrypted page\. This server has not checked the content\. Report/);
     assert.equal(await bar.run((root) => root.querySelector('a').getAttribute('href')), `${SITE}_dropleaf/report`);
     await bar.click('button');
     await until('it is gone', () => page.evaluate(() => !document.querySelector('[popover]')));
@@ -209,9 +209,9 @@ describe('what goes wrong', () => {
     'no key in the link': [good, '', 'The key is missing'],
     'another fragment': [good, '#summary', 'The key is missing'],
     'an empty key': [good, '#k=', 'The key is missing'],
-    'a cut key': [good, FRAGMENT.slice(0, -3), 'The key is not whole'],
-    'a key with a stray character': [good, `${FRAGMENT})`, 'The key is not whole'],
-    'a short key for the framed format': [good, fragment(SECRET.subarray(0, 16)), 'The key is not whole'],
+    'a cut key': [good, FRAGMENT.slice(0, -3), 'The key is incomplete'],
+    'a key with a stray character': [good, `${FRAGMENT})`, 'The key is incomplete'],
+    'a short key for the framed format': [good, fragment(SECRET.subarray(0, 16)), 'The key is incomplete'],
     'the key of another page': [good, fragment(Buffer.alloc(32, 9)), 'This key does not open the page'],
     'a changed byte': [other, FRAGMENT, 'This key does not open the page'],
     'a changed head, which is authenticated': [moved, FRAGMENT, 'This key does not open the page'],
@@ -253,19 +253,19 @@ describe('what goes wrong', () => {
     for (const text of [`https://pages.example/p/x/${FRAGMENT}`, FRAGMENT, FRAGMENT.slice(3), ` ${FRAGMENT.slice(1)} `]) {
       const page = await view(good, '', { headers: { 'content-security-policy': 'sandbox allow-scripts' } });
       await heading(page, 'The key is missing');
-      const field = page.getByLabel('Paste the whole link here, or its key');
+      const field = page.getByLabel('Paste the complete link or its key');
       await field.fill('nonsense!');
       await page.keyboard.press('Enter');
-      await heading(page, 'The key is not whole');
+      await heading(page, 'The key is incomplete');
       await field.fill(text);
-      await page.getByRole('button', { name: 'Open the page' }).click();
+      await page.getByRole('button', { name: 'Open page' }).click();
       await shown(page, 'secret');
     }
   });
 
   test('a connection on which browsers do not decrypt', async () => {
     const page = await view(good, FRAGMENT, { host: `insecure.test:${server.port}` });
-    await heading(page, 'This browser cannot decrypt here');
+    await heading(page, 'This browser cannot decrypt the page');
     await shown(page, 'opened over plain http');
   });
 
@@ -284,11 +284,11 @@ describe('the looks', () => {
     test(`are photographed: ${name}`, async () => {
       const shoot = (page, what) => page.screenshot({ path: pictureFile(`viewer-${what}-${name}`) });
       let page = await view(VECTORS.passphrase, FRAGMENT, { look });
-      await heading(page, 'This page asks for a passphrase');
+      await heading(page, 'This page requires a passphrase');
       await shoot(page, 'passphrase');
       await page.keyboard.type('wrong');
       await page.keyboard.press('Enter');
-      await shown(page, 'That passphrase does not open');
+      await shown(page, 'Incorrect passphrase');
       await shoot(page, 'retry');
       assert.ok((await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0);
       page = await view(VECTORS.plain, '', { look });

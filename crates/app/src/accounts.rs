@@ -62,7 +62,7 @@ impl App {
         match self.store.commit(vec![accounts::insert(&account)]).await {
             Ok(_) => Ok(account),
             Err(DbError::Guard(accounts::EMAIL_TAKEN)) => {
-                Err(Error::new(Code::Conflict, "An account with this e-mail address exists already."))
+                Err(Error::new(Code::Conflict, "An account with this email address already exists."))
             }
             Err(error) => Err(error.into()),
         }

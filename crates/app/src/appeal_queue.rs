@@ -57,8 +57,7 @@ impl App {
         let most = self.settings.appeals_bytes;
         let own = self.store.sum_appeals_of(sender.account_id.as_deref(), &sender.client).await?;
         if !Room::of_sender(most).fits(own, bytes) {
-            let said =
-                "As many appeals of yours as can be kept are waiting for the operator; try again later.";
+            let said = "You have too many open appeals. Try again later.";
             return Err(Error::new(Code::RateLimited, said).retry_after(3600));
         }
         let all = self.store.sum_open_appeals().await?;
@@ -128,8 +127,7 @@ impl App {
         let patience = self.settings.retention.open_appeal;
         let days = patience / DAY;
         for appeal in self.store.list_overdue_appeals(self.now() - patience, BATCH).await? {
-            let answer =
-                format!("Nobody decided about it in {days} days. If it still matters, appeal again.");
+            let answer = format!("The operator did not decide within {days} days. You can appeal again.");
             match self.close_appeal(OURSELVES, appeal, State::Lapsed, Act::EndAppeal, answer).await {
                 Ok(_) => {}
                 Err(error) if error.code == Code::Conflict => {}
@@ -141,6 +139,6 @@ impl App {
 }
 
 pub(crate) fn full() -> Error {
-    let said = "As many appeals as can be kept are waiting for the operator; try again later.";
+    let said = "There are too many open appeals on this server. Try again later.";
     Error::new(Code::RateLimited, said).retry_after(3600)
 }

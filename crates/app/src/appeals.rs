@@ -196,7 +196,7 @@ impl App {
             }
             Err(DbError::Guard(appeals::DECIDED)) => {
                 let earlier = self.get_appeal(&before.id).await?;
-                let said = format!("This appeal was decided before: {}.", earlier.state.as_str());
+                let said = format!("This appeal has already been decided: {}.", earlier.state.as_str());
                 Err(Error::new(Code::Conflict, said))
             }
             Err(error) => Err(error.into()),

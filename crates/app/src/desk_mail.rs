@@ -93,12 +93,12 @@ impl App {
             (new.appeals > 0).then(|| format!("{}: {base}/operator/appeals\n", appeals(new))),
         ];
         let lines: String = lines.into_iter().flatten().collect();
-        let since = all.since.map(|at| format!(", the first since {}", iso::format(at))).unwrap_or_default();
+        let since = all.since.map(|at| format!(", the oldest from {}", iso::format(at))).unwrap_or_default();
         let text = format!(
-            "New at {host}:\n\n{lines}\n\
-             All that waits: {}{since}.\n\n\
-             The next letter leaves in an hour at the earliest, and only if something new arrives. Who gets these \
-             letters is set in `safety.notify`.\n\n\
+            "New on {host}:\n\n{lines}\n\
+             Open in total: {}{since}.\n\n\
+             You get at most one of these emails per hour, and only when there is something new. To change who gets them, edit \
+             `safety.notify`.\n\n\
              -- \nSent by dropleaf at {host}\n",
             counted(all)
         );
@@ -188,21 +188,25 @@ impl App {
         let day = day.get(..10).unwrap_or_default();
         let (subject, decided) = match due.state {
             State::Allowed => (
-                "Your appeal: the page may be published",
-                "The page may be published: send exactly the same file again.",
+                "Your appeal was accepted",
+                "You can publish the page now: send exactly the same file again.",
             ),
-            State::Upheld => ("Your appeal: the refusal stands", "The refusal stands."),
-            State::Lapsed | State::Open => ("Your appeal was not decided", "It ended without a decision."),
+            State::Upheld => ("Your appeal was rejected", "The page remains refused."),
+            State::Lapsed | State::Open => {
+                ("Your appeal was not decided", "The appeal was closed without a decision.")
+            }
         };
         let words = match due.state {
-            State::Allowed | State::Upheld => format!("The operator says:\n\n{}", quoted(&due.answer)),
+            State::Allowed | State::Upheld => {
+                format!("Message from the operator:\n\n{}", quoted(&due.answer))
+            }
             State::Lapsed | State::Open => format!("{}\n", due.answer),
         };
         let text = format!(
-            "On {day} somebody asked {host} to look at a page that was refused there, and gave this address.\n\n\
+            "On {day}, someone appealed the refusal of a page on {host} and gave this email address.\n\n\
              {decided} {words}\n\
-             How it stands: {status_url}\n\n\
-             If it was not you, you need not do anything. There will be no other letter about it.\n\n\
+             View the appeal: {status_url}\n\n\
+             If this was not you, you can ignore this email. We will not send another one about it.\n\n\
              -- \nSent by dropleaf at {host}\n"
         );
         let subject = subject.to_owned();

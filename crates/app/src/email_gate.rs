@@ -97,9 +97,8 @@ impl App {
         let (shown, minutes) = (codes::shown(code), LIFE / 60);
         let text = format!(
             "Your code is {shown}\n\n\
-             Type it into the page that asked for your address. It works once, within {minutes} minutes.\n\n\
-             If you did not ask for it, somebody has typed your address by mistake and you need not do anything. \
-             Do not pass the code on.\n\n\
+             Enter it on the page that asked for your email address. It works once and expires in {minutes} minutes.\n\n\
+             If you did not request this code, you can ignore this email. Do not share the code with anyone.\n\n\
              -- \nSent by dropleaf at {}\n",
             self.hosts.base.host
         );

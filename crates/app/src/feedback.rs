@@ -69,7 +69,7 @@ impl App {
             Err(DbError::Guard(sites::CHANGED)) => Err(Error::not_found("page")),
             Err(DbError::Guard(rows::FULL)) => Err(Error::new(
                 Code::TooMany,
-                "This page has as many open comments as it may; its owner has to settle some first.",
+                "This page has reached its limit of open comments. Its owner must resolve some first.",
             )),
             Err(error) => Err(self.guard_error(error, None)),
         }

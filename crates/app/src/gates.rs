@@ -162,6 +162,6 @@ fn gate(kind: Kind, site: &Site) -> GatePass<'_> {
 
 pub(crate) fn too_many(wait: Duration) -> Error {
     let seconds = i64::try_from(wait.as_millis().div_ceil(1000)).unwrap_or(i64::MAX);
-    Error::new(Code::RateLimited, format!("Too many tries from your network; try again in {seconds} s."))
+    Error::new(Code::RateLimited, format!("Too many attempts from your network. Try again in {seconds} s."))
         .retry_after(seconds)
 }

@@ -87,7 +87,8 @@ impl HashBudget {
 
 fn account_refusal(wait: Duration) -> Error {
     let seconds = i64::try_from(wait.as_millis().div_ceil(1000)).unwrap_or(i64::MAX);
-    let detail = format!("This account set too many passwords in a minute; try again in {seconds} s.");
+    let detail =
+        format!("Too many passwords were set for this account within a minute. Try again in {seconds} s.");
     Error::new(Code::RateLimited, detail).retry_after(seconds)
 }
 
@@ -137,7 +138,11 @@ mod tests {
         let account = Payer::Account("acc_1");
         assert_eq!((0..100).filter(|_| budget.take(&account, NOW).is_ok()).count(), 24);
         let refused = budget.take(&account, NOW).unwrap_err();
-        assert!(refused.detail.starts_with("This account set too many passwords"), "{}", refused.detail);
+        assert!(
+            refused.detail.starts_with("Too many passwords were set for this account"),
+            "{}",
+            refused.detail
+        );
         assert_eq!((refused.code, refused.retry_after), (Code::RateLimited, Some(3)));
     }
 }

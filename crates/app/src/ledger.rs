@@ -68,7 +68,7 @@ impl App {
         };
         let account = self.get_account(account_id).await?;
         let posting = Posting::grant(&name, &account.id, cents, reason.clone())
-            .ok_or_else(|| Error::field("amount", "must be more or less than nothing"))?;
+            .ok_or_else(|| Error::field("amount", "must not be zero"))?;
         let said = format!("{}: {reason}", Unit::Usd2.written(cents));
         let mut stmts = self.booked(Some(posting.clone()));
         stmts.push(self.audited(actor, Act::CreditAccount, &account.id, Some(said)));
@@ -79,7 +79,10 @@ impl App {
             }
             Err(DbError::Guard(ledger::POSTED)) if self.is_booked(&posting).await? => true,
             Err(DbError::Guard(ledger::POSTED)) => {
-                return Err(Error::new(Code::Conflict, "Something else was booked under this name before."));
+                return Err(Error::new(
+                    Code::Conflict,
+                    "A different entry was already recorded under this name.",
+                ));
             }
             Err(DbError::Guard(ledger::OVERDRAWN)) => {
                 let has = Unit::Usd2.written(account.balance_minor);

@@ -196,7 +196,7 @@ pub(crate) fn refused(standing: &Standing) -> Error {
     Error::new(
         Code::RateLimited,
         format!(
-            "At most {} in {} are allowed; try again in {resets_in} s.",
+            "At most {} in {} are allowed. Try again in {resets_in} s.",
             rate.limit,
             span(rate.window_seconds)
         ),

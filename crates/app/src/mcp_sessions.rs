@@ -25,7 +25,7 @@ impl App {
     /// Stores a new session. Returns the ids of the sessions that were ended to make room.
     pub async fn begin_mcp_session(&self, who: &Identity, id: &str, params: &str) -> Result<Vec<String>> {
         if params.len() > KEPT_BYTES {
-            return Err(Error::new(Code::TooLarge, "The parameters of initialize are too long."));
+            return Err(Error::new(Code::TooLarge, "The initialize parameters are too long."));
         }
         let now = self.now();
         let session = McpSession {
@@ -75,7 +75,9 @@ impl App {
     pub async fn watch_in_mcp_session(&self, who: &Identity, id: &str, entry: &str) -> Result<()> {
         self.change_watched(who, id, |watched| {
             if watched.len() >= WATCHED_MOST && !watched.iter().any(|known| known == entry) {
-                let detail = format!("A session can watch {WATCHED_MOST} resources; unsubscribe from some.");
+                let detail = format!(
+                    "A session can subscribe to at most {WATCHED_MOST} resources. Unsubscribe from some."
+                );
                 return Err(Error::new(Code::TooMany, detail));
             }
             watched.retain(|known| known != entry);
@@ -114,7 +116,7 @@ impl App {
                 Err(error) => return Err(error.into()),
             }
         }
-        Err(Error::new(Code::Conflict, "The session is being changed at the same time; try again."))
+        Err(Error::new(Code::Conflict, "Another request is changing the session. Try again."))
     }
 
     pub async fn end_mcp_session(&self, who: &Identity, id: &str) -> Result<()> {

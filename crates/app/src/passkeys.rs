@@ -103,7 +103,7 @@ impl App {
                 let most = passkey::MOST;
                 Err(Error::new(
                     Code::TooMany,
-                    format!("An account has at most {most} passkeys; remove one first."),
+                    format!("An account can have at most {most} passkeys. Remove one first."),
                 ))
             }
             Err(error) => Err(error.into()),

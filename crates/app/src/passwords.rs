@@ -82,7 +82,7 @@ impl Passwords {
                 Refused::Full => Error::plain(Code::Overloaded).retry_after(1),
                 Refused::GroupFull => {
                     let why =
-                        "Too many passwords from your network are being checked; try again in a second.";
+                        "Too many passwords from your network are being checked. Try again in a second.";
                     Error::new(Code::RateLimited, why).retry_after(1)
                 }
             }

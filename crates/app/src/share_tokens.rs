@@ -79,7 +79,7 @@ impl App {
                 let most = share_token::MOST;
                 Err(Error::new(
                     Code::TooMany,
-                    format!("A page has at most {most} share tokens; revoke some."),
+                    format!("A page can have at most {most} share tokens. Revoke some first."),
                 ))
             }
             (Err(error), _) => Err(error.into()),

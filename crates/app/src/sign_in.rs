@@ -215,10 +215,10 @@ impl App {
         let (link, host) = (self.sign_in_address(token), &self.hosts.base.host);
         let text = format!(
             "Your code is {shown}\n\n\
-             Type it where you asked to sign in, or open this link:\n\n{link}\n\n\
-             Both work once, within {minutes} minutes.\n\n\
-             If you did not ask to sign in, somebody has typed your address by mistake and you need not do anything. \
-             Do not pass the code or the link on: they open your account.\n\n\
+             Enter it on the sign-in page, or open this link:\n\n{link}\n\n\
+             The code and the link work once and expire in {minutes} minutes.\n\n\
+             If you did not try to sign in, you can ignore this email. Do not share the code or the link with anyone: they give \
+             access to your account.\n\n\
              -- \nSent by dropleaf at {host}\n"
         );
         Letter {

@@ -233,8 +233,7 @@ pub(crate) fn executable(path: &str) -> Error {
     Error::new(
         Code::ExecutableRefused,
         format!(
-            "`{shown}` can run on a viewer's computer. Such files are not taken without an account or on this plan; leave \
-             it out."
+            "`{shown}` can run on a viewer's computer. Anonymous uploads and this plan do not allow such files. Remove it."
         ),
     )
 }

@@ -8,8 +8,8 @@ use dropleaf_content::{MOST_SCRIPTS, Strict};
 use dropleaf_core::{Code, Error, Result};
 use dropleaf_store::{Stmt, bundles};
 
-const ENCRYPTED: &str = "The server cannot read an encrypted page: under csp_strict its inline scripts and whatever it \
-                         loads from other sites are blocked.";
+const ENCRYPTED: &str = "The server cannot read an encrypted page, so csp_strict blocks its inline scripts and everything it \
+                         loads from other sites.";
 
 /// The strict policy of some content.
 #[derive(Debug, Clone)]
@@ -26,8 +26,8 @@ impl Policy {
             return Err(Error::new(
                 Code::TooManyScripts,
                 format!(
-                    "The page has {count} different inline scripts; csp_strict allows {MOST_SCRIPTS}. Move some into \
-                     files of the archive, or leave csp_strict out."
+                    "The page has {count} different inline scripts; csp_strict allows {MOST_SCRIPTS}. Move some into files in \
+                     the archive or omit csp_strict."
                 ),
             ));
         }

@@ -18,13 +18,10 @@ pub struct Suspended {
 
 impl App {
     pub async fn suspend_account(&self, actor: &str, account_id: &str, reason: &str) -> Result<Suspended> {
-        let reason = takedown::reason_for(reason, "must say why the account is suspended")?;
+        let reason = takedown::reason_for(reason, "must give a reason for the suspension")?;
         let account = self.get_account(account_id).await?;
         if account.is_operator {
-            return Err(Error::new(
-                Code::Forbidden,
-                "The account of somebody who runs this service cannot be suspended.",
-            ));
+            return Err(Error::new(Code::Forbidden, "The account of an operator cannot be suspended."));
         }
         let stmt = accounts::suspend(&account.id, &reason, self.now());
         self.move_account(actor, Act::SuspendAccount, account, stmt, reason).await
@@ -72,7 +69,7 @@ impl App {
     }
 
     pub async fn lift_suspension(&self, actor: &str, account_id: &str, reason: &str) -> Result<Suspended> {
-        let reason = takedown::reason_for(reason, "must say why the suspension is lifted")?;
+        let reason = takedown::reason_for(reason, "must give a reason for lifting the suspension")?;
         let account = self.get_account(account_id).await?;
         let stmt = accounts::lift_suspension(&account.id);
         self.move_account(actor, Act::LiftSuspension, account, stmt, reason).await

@@ -110,7 +110,7 @@ impl App {
         let mut paths = Vec::new();
         for page in asked.iter().map(|page| page.trim().trim_start_matches('/')) {
             if !known.contains(page) {
-                return Err(Error::field("page", format!("{page} is no file of this page")));
+                return Err(Error::field("page", format!("{page} is not a file of this page")));
             }
             paths.push(page.to_owned());
         }

@@ -105,13 +105,13 @@ impl App {
         if ticket.is_expired(self.now()) {
             return Err(Error::new(
                 Code::InvalidUploadAddress,
-                "The upload address is too old; make a new one and use it within its time.",
+                "The upload address has expired. Create a new one and use it in time.",
             ));
         }
         let maker = self.identify_maker(&ticket.principal, ticket.grant_id.as_deref()).await?;
         let stands = |who: &Identity| who.account.id == ticket.account_id && who.scopes.has(Scope::Write);
         let who = maker.filter(stands).ok_or_else(|| {
-            let why = "The key or the access that the upload address was made with has ended.";
+            let why = "The key or token that created this upload address was revoked or has expired.";
             Error::new(Code::InvalidUploadAddress, why)
         })?;
         who.account.check_active()?;

@@ -50,7 +50,7 @@ impl App {
     pub(crate) async fn get_signer(&self, credential: &wallet::Credential) -> Result<String> {
         let row = self.store.find_wallet_challenge(&secret::hash(&credential.challenge)).await?;
         let row = row.ok_or_else(|| {
-            let why = "The challenge is not one of ours, or long over; ask for a new one at /wallet-auth/challenge.";
+            let why = "The challenge is unknown or expired. Request a new one at /wallet-auth/challenge.";
             Error::new(Code::InvalidCredential, why)
         })?;
         self.check_open(&row)?;

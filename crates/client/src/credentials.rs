@@ -76,7 +76,7 @@ impl Credentials {
             // Do not include the parser's error: it quotes the line, which may contain a key.
             Err(error) => {
                 let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
-                Err(CredentialsError::Damaged { path, why: format!("line {line} is not understood") })
+                Err(CredentialsError::Damaged { path, why: format!("line {line} is invalid") })
             }
         }
     }
@@ -134,7 +134,9 @@ fn write_new(fresh: &Path, text: &str) -> io::Result<()> {
     let _ = fs::remove_file(fresh);
     // `create_new`, so that an existing file or symlink is never written through; the mode applies from the first byte.
     let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(fresh)?;
-    file.write_all(b"# Keys of `dropleaf login`. Whoever reads this file can publish in your name.\n")?;
+    file.write_all(
+        b"# Keys of `dropleaf login`. Anyone who can read this file can publish on your behalf.\n",
+    )?;
     file.write_all(text.as_bytes())?;
     file.sync_all()
 }

@@ -9,7 +9,7 @@ pub enum ClientError {
     #[error("`{0}` is not the address of a server; it should look like https://pages.example.org")]
     Address(String),
     /// The server could not be reached, or the response was cut off.
-    #[error("{server} cannot be reached: {why}")]
+    #[error("cannot reach {server}: {why}")]
     Unreachable { server: String, why: String },
     /// The server returned an error response.
     #[error("{description}{}", retry(*retry_after))]
@@ -24,7 +24,7 @@ pub enum ClientError {
         body: Value,
     },
     /// The response is not one that a dropleaf server would send.
-    #[error("{server} answered {status}, but not as a dropleaf server does; is the address right?")]
+    #[error("{server} returned status {status}, but not like a dropleaf server. Check the address.")]
     Strange { server: String, status: u16 },
 }
 
@@ -56,7 +56,7 @@ impl Reason {
 }
 
 fn retry(after: Option<u64>) -> String {
-    after.map_or_else(String::new, |seconds| format!(" (again in {seconds} s)"))
+    after.map_or_else(String::new, |seconds| format!(" (try again in {seconds} s)"))
 }
 
 impl ClientError {
@@ -97,7 +97,7 @@ impl ClientError {
             cause = inner;
         }
         let why =
-            if error.is_timeout() { "it took too long to answer".to_owned() } else { cause.to_string() };
+            if error.is_timeout() { "it took too long to respond".to_owned() } else { cause.to_string() };
         Self::Unreachable { server: server.to_owned(), why }
     }
 }

@@ -41,9 +41,9 @@ impl AddressWarnings {
             // A page with client-side routes is also served at the root of its host.
             Need::Root if own_host && (slug || spa) => None,
             Need::Root if own_host => {
-                Some(format!("{warning} Write relative links, or publish the page with a slug."))
+                Some(format!("{warning} Use relative links or publish the page with a slug."))
             }
-            Need::Root => Some(format!("{warning} Write relative links.")),
+            Need::Root => Some(format!("{warning} Use relative links.")),
             Need::Routes => (!(own_host && spa)).then_some(warning),
         })
     }
@@ -65,12 +65,12 @@ mod tests {
             let said: Vec<String> = warnings.clone().at(ShownAt { own_host, slug, spa }).collect();
             said.join(" | ")
         };
-        let with_slug = "links Write relative links, or publish the page with a slug.";
+        let with_slug = "links Use relative links or publish the page with a slug.";
         assert_eq!(at(true, false, false), format!("{with_slug} | routes"));
         assert_eq!(at(true, true, false), "routes");
         assert_eq!(at(true, false, true), "");
         for (slug, spa) in [(false, false), (true, false), (true, true)] {
-            assert_eq!(at(false, slug, spa), "paths | links Write relative links. | routes");
+            assert_eq!(at(false, slug, spa), "paths | links Use relative links. | routes");
         }
     }
 }

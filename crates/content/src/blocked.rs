@@ -29,29 +29,26 @@ impl Kind {
     fn words(self) -> (&'static str, &'static str) {
         match self {
             Self::Handler => ("inline event handlers", "Use addEventListener in a script."),
-            Self::Script => ("scripts from other sites", "Put them into the archive."),
-            Self::Stylesheet => {
-                ("stylesheets from other sites", "Put them into the archive or into <style>.")
-            }
-            Self::Image => ("images from other sites", "Put them into the archive or use data: addresses."),
-            Self::Media => ("sound or video from other sites", "Put it into the archive."),
-            Self::Frame => ("frames from other sites", "Put their pages into the archive, or link to them."),
+            Self::Script => ("scripts from other sites", "Add them to the archive."),
+            Self::Stylesheet => ("stylesheets from other sites", "Add them to the archive or use <style>."),
+            Self::Image => ("images from other sites", "Add them to the archive or use data: URLs."),
+            Self::Media => ("audio or video from other sites", "Add it to the archive."),
+            Self::Frame => ("frames from other sites", "Add their pages to the archive or link to them."),
             Self::Plugin => ("embedded objects", "Use images or links instead."),
-            Self::Form => ("forms that are sent to other sites", "Handle them in a script."),
+            Self::Form => ("form submissions to other sites", "Handle them in a script."),
             Self::ScriptLink => ("javascript: links", "Use addEventListener in a script."),
-            Self::Base => ("a <base>", "Write relative references."),
-            Self::NewWindow => ("links that open a new window", "Leave out target."),
+            Self::Base => ("a <base>", "Use relative references."),
+            Self::NewWindow => ("links that open a new window", "Remove the target attribute."),
             Self::StyleLoads => {
-                ("fonts or images that styles load from other sites", "Put them into the archive.")
+                ("fonts or images loaded by styles from other sites", "Add them to the archive.")
             }
-            Self::Unread => ("inline scripts in what could not be read", "Make the page simpler."),
-            Self::CodeFromText => ("code that is made from text", "Use functions or JSON.parse instead."),
-            Self::Compiled => (
-                "scripts that are compiled in the browser",
-                "Compile them before, for example with a build tool.",
-            ),
-            Self::Wasm => ("WebAssembly from other sites", "Put it into the archive."),
-            Self::WideScript => ("inline scripts of pages in UTF-16", "Save the page as UTF-8."),
+            Self::Unread => ("inline scripts in parts that could not be parsed", "Simplify the page."),
+            Self::CodeFromText => ("code built from strings", "Use functions or JSON.parse instead."),
+            Self::Compiled => {
+                ("scripts compiled in the browser", "Compile them in advance, for example with a build tool.")
+            }
+            Self::Wasm => ("WebAssembly from other sites", "Add it to the archive."),
+            Self::WideScript => ("inline scripts in UTF-16 pages", "Save the page as UTF-8."),
         }
     }
 }

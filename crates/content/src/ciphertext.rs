@@ -64,7 +64,7 @@ impl Evenness {
         if self.len >= u64::from(SHORTEST_TEXT) && self.is_text() {
             return Some("plain text");
         }
-        self.is_uneven().then_some("data with a structure")
+        self.is_uneven().then_some("structured data")
     }
 
     /// Checks for the PE header, because `MZ` alone begins one in 65,536 random payloads.
@@ -154,13 +154,13 @@ mod tests {
             ("\u{feff}# \u{dc}berschrift\r\n\tund Text dazu".as_bytes().to_vec(), "plain text"),
             (b"q83vEjRWeJCrze8SNFZ4kKvN7xI0VniQq83vEjRWeJA=".to_vec(), "plain text"),
             ("\u{e9}".repeat(3000).into_bytes(), "plain text"),
-            (vec![7; 64], "data with a structure"),
-            (vec![0; 5000], "data with a structure"),
+            (vec![7; 64], "structured data"),
+            (vec![0; 5000], "structured data"),
             // A shortcut without its signature, text with two bytes per character, a disk image of zeros followed by random
             // bytes.
-            ([[0_u8; 400].to_vec(), noise(5, 800)].concat(), "data with a structure"),
-            ("Wide letters of an office".bytes().flat_map(|b| [b, 0]).collect(), "data with a structure"),
-            ([vec![0; 40_000], noise(6, 1_000_000)].concat(), "data with a structure"),
+            ([[0_u8; 400].to_vec(), noise(5, 800)].concat(), "structured data"),
+            ("Wide letters of an office".bytes().flat_map(|b| [b, 0]).collect(), "structured data"),
+            ([vec![0; 40_000], noise(6, 1_000_000)].concat(), "structured data"),
         ] {
             assert_eq!(kind(&bytes), Some(said), "{:?}", &bytes[..8]);
         }

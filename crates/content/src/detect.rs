@@ -6,7 +6,8 @@ use crate::mime::{BINARY, mime_of};
 use crate::refusal::{Refusal, RefusalCode, shown_name};
 use crate::single_file::{self, FileType};
 
-pub(crate) const ACCEPTED: &str = ".html, .htm, .md, .markdown, .zip, .pdf, .svg, .txt, .csv, .tsv, .json, .ipynb, .png, .jpg, .jpeg, .gif, .webp or \
+pub(crate) const ACCEPTED: &str = ".html, .htm, .md, .markdown, .zip, .pdf, .svg, .txt, .csv, .tsv, .json, .ipynb, .png, .jpg, \
+                                   .jpeg, .gif, .webp or \
      .avif";
 
 /// The format of an upload.
@@ -80,7 +81,7 @@ pub(crate) fn format(
             _ => "an upload without a file name".to_owned(),
         };
         let detail = format!(
-            "Could not tell what kind of page {name} is. Send {ACCEPTED}; several files go together in one .zip."
+            "Could not detect the file type of {name}. Send {ACCEPTED}. Put multiple files into one .zip."
         );
         Refusal::new(RefusalCode::UnsupportedType, detail)
     })
@@ -88,8 +89,8 @@ pub(crate) fn format(
 
 fn unsupported(name: &str) -> Refusal {
     let detail = format!(
-        "\"{}\" is not a kind of file that is hosted by itself. Send {ACCEPTED}; other files go into a .zip, beside \
-         the page that uses them. A page that is HTML needs a name that ends in .html.",
+        "\"{}\" is not a supported file type. Send {ACCEPTED}. Put other files into a .zip together with the page that uses \
+         them. The name of an HTML page must end in .html.",
         shown_name(name.as_bytes())
     );
     Refusal::new(RefusalCode::UnsupportedType, detail)

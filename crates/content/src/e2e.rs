@@ -64,15 +64,15 @@ fn check(head: &[u8], len: u64) -> Result<(), &'static str> {
     let iterations = u32::from_be_bytes([head[8], head[9], head[10], head[11]]);
     if flags & !1 != 0 || head[6] != 0 || head[7] != 0 {
         return Err(
-            "has reserved E2E1 header bits set: only bit 0 of byte 5 may be set, bytes 6 and 7 are zero",
+            "has reserved E2E1 header bits set: only bit 0 of byte 5 may be set, and bytes 6 and 7 must be zero",
         );
     }
     match kdf {
         0 if iterations == 0 => Ok(()),
-        0 => Err("states iterations without a passphrase: with kdf 0, bytes 8 to 11 are zero"),
+        0 => Err("has an iteration count without a passphrase: with kdf 0, bytes 8 to 11 must be zero"),
         1 if (600_000..=10_000_000).contains(&iterations) => Ok(()),
-        1 => Err("states a PBKDF2 iteration count outside 600000 to 10000000"),
-        _ => Err("names an unknown key derivation: byte 4 is 0 (key) or 1 (PBKDF2)"),
+        1 => Err("has a PBKDF2 iteration count outside the range 600000 to 10000000"),
+        _ => Err("has an unknown key derivation: byte 4 must be 0 (key) or 1 (PBKDF2)"),
     }
 }
 

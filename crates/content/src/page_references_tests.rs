@@ -42,7 +42,9 @@ fn everything_that_a_page_loads_is_judged() {
     ] {
         let said = warnings(html);
         assert!(
-            said.len() == 1 && said[0].contains("Not part of the upload: ") && said[0].contains("gone.x (in"),
+            said.len() == 1
+                && said[0].contains("Missing from the upload: ")
+                && said[0].contains("gone.x (in"),
             "{html}: {said:?}"
         );
         assert_eq!(warnings(&html.replace("gone.x", "ok.png")), [""; 0], "{html}");
@@ -54,7 +56,7 @@ fn everything_that_a_page_loads_is_judged() {
 fn links_and_forms_are_judged_when_they_start_with_a_slash() {
     for html in ["<a href='/gone'>x</a>", "<form action='/gone'></form>", "<area href='/gone'>"] {
         let said = warnings(html);
-        assert!(said.len() == 1 && said[0].contains("lead to nothing: /gone (in"), "{html}: {said:?}");
+        assert!(said.len() == 1 && said[0].contains("Broken links: /gone (in"), "{html}: {said:?}");
         assert_eq!(warnings(&html.replace("/gone", "gone")), [""; 0], "{html}");
     }
 }

@@ -18,8 +18,7 @@ pub(crate) fn prepare(
     packer: &mut Packer<'_>,
 ) -> Result<Bundle, Refusal> {
     if memmem::find(&input.head(1024)?, b"%PDF-").is_none() {
-        let detail = "The file is not a PDF: %PDF- is missing from its start. Export it again, \
-                      or give the file its true extension.";
+        let detail = "The file is not a PDF: it does not start with %PDF-. Export it again or correct the file extension.";
         return Err(Refusal::new(RefusalCode::InvalidPdf, detail));
     }
     let mut sink = packer.begin(PATH, PDF, input.len())?;

@@ -180,13 +180,13 @@ impl<'f> Report<'f> {
     /// One line for each cause.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let bring_files = if !self.files.is_single() {
-            "Add what is missing to the archive, or correct the paths."
+            "Add the missing files to the archive or correct the paths."
         } else if self.is_document {
             "Publish a .zip with the document and its files."
         } else {
-            "Publish the folder as a .zip with index.html at its top, so that its files come along."
+            "Publish the folder as a .zip with index.html at its root, so that its files are included."
         };
-        let missing = self.missing.sentence("Not part of the upload", bring_files);
+        let missing = self.missing.sentence("Missing from the upload", bring_files);
         let base = self.base.as_ref().and_then(|(folder, examples)| {
             let what = format!("Built for the folder /{}/", shown_name(folder.as_bytes()));
             let cure = "Build it for / (base in Vite, Astro and VitePress, basePath in Next.js, paths.base in SvelteKit).";
@@ -197,16 +197,17 @@ impl<'f> Report<'f> {
 
     /// The warnings that apply only at some addresses.
     pub(crate) fn address_warnings(&self) -> AddressWarnings {
-        let root_links = self.root_links.listed().map(|links| format!("Links that leave the page: {links}."));
+        let root_links =
+            self.root_links.listed().map(|links| format!("Links that point outside the page: {links}."));
         let cure = if self.files.is_single() {
-            "Publish the pages together as a .zip, or correct the links."
+            "Publish the pages together as a .zip or correct the links."
         } else {
-            "Add the pages to the archive, or correct the links."
+            "Add the pages to the archive or correct the links."
         };
         AddressWarnings::new([
             (Need::OwnHost, self.root_path_warning()),
             (Need::Root, root_links),
-            (Need::Routes, self.routes.sentence("Links that lead to nothing", cure)),
+            (Need::Routes, self.routes.sentence("Broken links", cure)),
         ])
     }
 
@@ -218,19 +219,19 @@ impl<'f> Report<'f> {
             None => return None,
         };
         let cure = if self.files.has_folder("_app/immutable/") {
-            "In SvelteKit, leave kit.paths.relative on and build again."
+            "In SvelteKit, keep kit.paths.relative enabled and build again."
         } else if self.files.has_folder("_next/")
             || self.files.has_folder("_astro/")
             || self.files.has("hashmap.json")
         {
-            "Build it with relative paths, or publish it on a server whose site host is a domain name."
+            "Build it with relative paths or publish it on a server that serves pages at a domain name."
         } else if self.files.has_folder("assets/") {
             "In Vite, set base: './' and build again."
         } else {
-            "Write relative paths."
+            "Use relative paths."
         };
         Some(format!(
-            "{} refers to {}: pages have no host of their own on this server, so paths that start with / lead away. {cure}",
+            "{} refers to {}. On this server, pages share one host, so paths that start with / point outside the page. {cure}",
             shown_name(from.as_bytes()),
             shown_name(url.as_bytes())
         ))

@@ -26,7 +26,7 @@ fn everything_that_is_missing_shares_one_line() {
     assert_eq!(
         lines(&files, &[("index.html", "js/gone.js", Use::Load)]),
         [
-            "Not part of the upload: js/gone.js (in index.html). Add what is missing to the archive, or correct the paths."
+            "Missing from the upload: js/gone.js (in index.html). Add the missing files to the archive or correct the paths."
         ]
     );
     let many = ["a.js", "b.js", "/c.js", "d.js", "a.js"].map(|url| ("index.html", url, Use::Load));
@@ -34,8 +34,8 @@ fn everything_that_is_missing_shares_one_line() {
     assert_eq!(
         lines(&files, &[&many[..], &other[..]].concat()),
         [
-            "Not part of the upload: a.js, b.js, /c.js, d.js (in index.html), e.js (in docs/b.html) and 2 more. \
-          Add what is missing to the archive, or correct the paths."
+            "Missing from the upload: a.js, b.js, /c.js, d.js (in index.html), e.js (in docs/b.html) and 2 more. \
+          Add the missing files to the archive or correct the paths."
         ]
     );
     assert_eq!(lines(&files, &[("index.html", "later.html", Use::Link)]), [""; 0]);
@@ -51,8 +51,8 @@ fn root_paths_are_silent_where_they_lead_to_a_file() {
     assert_eq!(
         lines(&files, &[("index.html", "/favicon.ico", Use::Load), ("index.html", "/later", Use::Link)]),
         [
-            "Not part of the upload: /favicon.ico (in index.html). Add what is missing to the archive, or correct the paths.",
-            "Links that lead to nothing: /later (in index.html). Add the pages to the archive, or correct the links."
+            "Missing from the upload: /favicon.ico (in index.html). Add the missing files to the archive or correct the paths.",
+            "Broken links: /later (in index.html). Add the pages to the archive or correct the links."
         ]
     );
 }
@@ -88,9 +88,9 @@ fn a_page_that_was_sent_without_its_files_is_told_to_bring_them() {
     assert_eq!(
         lines_at(UNLISTED, &files, &references),
         [
-            "Not part of the upload: style.css and /assets/app.js (in report.html). Publish the folder as a .zip with \
-             index.html at its top, so that its files come along.",
-            "Links that lead to nothing: /about (in report.html). Publish the pages together as a .zip, or correct the links."
+            "Missing from the upload: style.css and /assets/app.js (in report.html). Publish the folder as a .zip with \
+             index.html at its root, so that its files are included.",
+            "Broken links: /about (in report.html). Publish the pages together as a .zip or correct the links."
         ]
     );
 }
@@ -102,8 +102,9 @@ fn links_of_a_single_page_to_its_root_work_with_a_slug() {
     assert_eq!(
         lines_at(UNLISTED, &files, &references),
         [
-            "Links that leave the page: / and /report.html#part (in report.html). Write relative links, or publish the \
-          page with a slug."
+            "Links that point outside the page: / and /report.html#part (in report.html). Use relative links or publish the \
+             page with a \
+             slug."
         ]
     );
     assert_eq!(lines_at(SLUG, &files, &references), [""; 0]);
@@ -135,7 +136,7 @@ fn where_pages_have_no_host_the_tool_is_named_with_its_cure() {
         ("_app/immutable/x.js", "kit.paths.relative"),
         ("_next/static/x.js", "domain name"),
         ("_astro/x.js", "domain name"),
-        ("site.css", "Write relative paths."),
+        ("site.css", "Use relative paths."),
     ] {
         let files = Paths::new(["index.html", file]);
         let path = format!("/{file}");

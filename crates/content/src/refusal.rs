@@ -84,7 +84,7 @@ impl Refusal {
         Self::new(
             RefusalCode::TooLarge,
             format!(
-                "The content has {size} bytes; the limit is {limit} bytes. Make it smaller and send it again."
+                "The content is {size} bytes, which exceeds the limit of {limit} bytes. Make it smaller and send it again."
             ),
         )
     }
@@ -103,7 +103,7 @@ impl std::error::Error for Refusal {}
 
 impl From<io::Error> for Refusal {
     fn from(error: io::Error) -> Self {
-        let detail = format!("The upload could not be read or kept: {error}. Try again later.");
+        let detail = format!("The upload could not be read or stored: {error}. Try again later.");
         Self { io_kind: Some(error.kind()), ..Self::new(RefusalCode::Io, detail) }
     }
 }

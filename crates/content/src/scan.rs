@@ -180,7 +180,7 @@ fn frameset(
 /// Why a frameset is shown without the toolbar.
 pub(crate) fn toolbar_warning(page: &str) -> String {
     let page = shown_name(page.as_bytes());
-    format!("{page} is a frameset, in which the feedback toolbar cannot be shown. Use a page with a body.")
+    format!("{page} is a frameset, which cannot show the feedback toolbar. Use a page with a body.")
 }
 
 fn text_of(

@@ -137,7 +137,7 @@ pub(crate) fn prepare(
     };
     if !fits {
         let detail = format!(
-            "The file name says it is a {} file, but its content is not. Export it again or rename it.",
+            "The file name says {}, but the content does not match. Export it again or rename it.",
             extension_of(file_type, filename)
         );
         return Err(Refusal::new(RefusalCode::UnsupportedType, detail));

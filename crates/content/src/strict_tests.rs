@@ -145,9 +145,9 @@ fn what_stops_while_it_runs_is_told_once_for_each_cause() {
     assert_eq!(
         said,
         [
-            "csp_strict blocks code that is made from text (eval in index.html and 1 more). Use functions or JSON.parse \
+            "csp_strict blocks code built from strings (eval in index.html and 1 more). Use functions or JSON.parse \
              instead.",
-            "csp_strict blocks scripts that are compiled in the browser (text/babel in index.html). Compile them before, \
+            "csp_strict blocks scripts compiled in the browser (text/babel in index.html). Compile them in advance, \
              for example with a build tool.",
         ]
     );

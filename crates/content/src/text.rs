@@ -92,12 +92,12 @@ impl TextWatch {
     /// Refuses binary and blank texts. To be called after all bytes.
     pub(crate) fn check(&self) -> Result<(), Refusal> {
         if self.has_nul && !self.is_utf16() {
-            let detail = "The file is not text: it contains NUL bytes. Give it the extension of its true type \
-                          (such as .zip, .pdf or .png) or save it as UTF-8 text.";
+            let detail = "The file is not text: it contains NUL bytes. Use the correct file extension (such as .zip, .pdf or \
+                          .png) or save it as UTF-8 text.";
             return Err(Refusal::new(RefusalCode::NotText, detail));
         }
         if !self.has_content {
-            let detail = "The file has only white space. Send a file with content.";
+            let detail = "The file contains only whitespace. Send a file with content.";
             return Err(Refusal::new(RefusalCode::EmptyFile, detail));
         }
         Ok(())

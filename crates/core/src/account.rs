@@ -38,7 +38,7 @@ impl Account {
 pub fn suspended() -> Error {
     Error::new(
         Code::AccountSuspended,
-        "The account is suspended by the operator of this server. What it has can be read, and its pages can be \
-         deleted; nothing can be published, changed or bought. Write to the operator.",
+        "The operator of this server suspended the account. You can still read its data and delete its pages, but not publish, \
+         change or buy anything. Contact the operator.",
     )
 }

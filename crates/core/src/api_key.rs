@@ -22,7 +22,7 @@ pub struct ApiKey {
 
 /// The error when an account has reached the limit.
 pub fn too_many() -> Error {
-    Error::new(Code::TooMany, format!("An account can have {MOST} API keys; revoke some first."))
+    Error::new(Code::TooMany, format!("An account can have at most {MOST} API keys. Revoke some first."))
 }
 
 /// Validates the requested name of a key, or returns the default.

@@ -126,7 +126,7 @@ impl Decision {
 /// Validates the operator's answer to the publisher. It is required, because the publisher is owed a reason.
 pub fn answer(text: &str) -> Result<String> {
     plain_text::optional("answer", Some(text.to_owned()), ANSWER_CHARACTERS)?
-        .ok_or_else(|| Error::field("answer", "must say something to the publisher"))
+        .ok_or_else(|| Error::field("answer", "must contain a message to the publisher"))
 }
 
 #[cfg(test)]

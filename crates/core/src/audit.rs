@@ -67,16 +67,16 @@ impl Act {
             Self::DismissReports => "dismissed the reports about",
             Self::SetPlan => "changed the plan of",
             Self::CreditAccount => "changed the balance of",
-            Self::ResolvePayment => "decided on",
+            Self::ResolvePayment => "resolved the payment",
             Self::SuspendAccount => "suspended",
             Self::LiftSuspension => "lifted the suspension of",
             Self::OpenEvidence => "opened the evidence of",
             Self::EraseEvidence => "erased the evidence of",
-            Self::ForgetUnwanted => "allowed again the content of",
-            Self::AllowContent => "allowed after an appeal",
-            Self::UpholdRefusal => "upheld the refusal of",
-            Self::EndAppeal => "ended, undecided,",
-            Self::DisallowContent => "no longer allows the content of",
+            Self::ForgetUnwanted => "unblocked the content of",
+            Self::AllowContent => "allowed the content of the appeal",
+            Self::UpholdRefusal => "upheld the refusal in the appeal",
+            Self::EndAppeal => "closed the undecided appeal",
+            Self::DisallowContent => "stopped allowing the content of the appeal",
         }
     }
 }

@@ -137,10 +137,10 @@ pub fn client_name(sent: Option<String>) -> Result<String> {
     match name {
         Some(name) if name.contains(['\n', '\t']) => Err(Error::field("client_name", "must be one line")),
         Some(name) if name.chars().any(plain_text::is_misleading) => {
-            Err(Error::field("client_name", "must not hold marks that nobody sees"))
+            Err(Error::field("client_name", "must not contain invisible characters"))
         }
         Some(name) => Ok(name),
-        None => Ok("A program without a name".to_owned()),
+        None => Ok("Unnamed app".to_owned()),
     }
 }
 
@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn a_name_is_one_line_and_never_empty() {
         assert_eq!(client_name(Some("  my\u{0} laptop ".into())).unwrap(), "my laptop");
-        assert_eq!(client_name(Some(" ".into())).unwrap(), "A program without a name");
+        assert_eq!(client_name(Some(" ".into())).unwrap(), "Unnamed app");
         assert!(client_name(Some("a\nb".into())).is_err());
         for mark in ['\u{200b}', '\u{200e}', '\u{202e}', '\u{2066}', '\u{feff}'] {
             assert!(client_name(Some(format!("my{mark} laptop"))).is_err(), "{mark:?}");

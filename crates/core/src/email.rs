@@ -11,7 +11,7 @@ const NAME_BYTES: usize = 64;
 
 /// Normalizes an address to the form that is stored and compared: lower case, with the domain in its ASCII form.
 pub fn address(text: &str) -> Result<String> {
-    let bad = || Error::field("email", "is not an e-mail address");
+    let bad = || Error::field("email", "is not an email address");
     let (name, host) = text.trim().split_once('@').ok_or_else(bad)?;
     let host = ascii_host(host, 1).ok_or_else(bad)?;
     let whole = format!("{}@{host}", name.to_ascii_lowercase());

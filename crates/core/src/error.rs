@@ -60,7 +60,7 @@ impl Error {
     }
 
     pub fn not_found(what: &str) -> Self {
-        Self::new(Code::NotFound, format!("There is no such {what} here, or it is not yours."))
+        Self::new(Code::NotFound, format!("No such {what}, or you do not have access to it."))
     }
 
     pub fn field(name: &str, why: impl fmt::Display) -> Self {
@@ -75,8 +75,8 @@ impl Error {
 
     /// A field that the request does not support and that must not be ignored.
     pub fn unknown_field(name: &str, hint: &str) -> Self {
-        Self::new(Code::InvalidField, format!("`{name}` is not known: {hint}"))
-            .with_fault(name, format!("is not known: {hint}"))
+        Self::new(Code::InvalidField, format!("`{name}` is not a known field: {hint}"))
+            .with_fault(name, format!("is not a known field: {hint}"))
     }
 
     /// An exceeded limit: one sentence that states it, another with what API clients can do about it.
@@ -150,9 +150,9 @@ mod tests {
         let plain = Error::field("title", "is empty");
         assert_eq!(plain.detail, "`title` is empty.");
         assert_eq!(fault(&plain), ("title".into(), "is empty".into()));
-        let hinted = Error::field_hinted("expires_at", "lies in the past", "it is epoch seconds");
-        assert_eq!(hinted.detail, "`expires_at` lies in the past; it is epoch seconds.");
-        assert_eq!(fault(&hinted), ("expires_at".into(), "lies in the past".into()));
+        let hinted = Error::field_hinted("expires_at", "is in the past", "it is epoch seconds");
+        assert_eq!(hinted.detail, "`expires_at` is in the past; it is epoch seconds.");
+        assert_eq!(fault(&hinted), ("expires_at".into(), "is in the past".into()));
         let limit = Error::limit(Code::PlanPageLimit, "The plan holds 3.".into(), "Delete one.");
         assert_eq!(limit.detail, "The plan holds 3. Delete one.");
         assert_eq!(fault(&limit), (String::new(), "The plan holds 3.".into()));

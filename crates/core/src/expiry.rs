@@ -60,7 +60,7 @@ impl Lifetime {
             return Self::from_epoch(at, now);
         }
         if is_typed {
-            let why = "is given twice: choose “On the date” to use the date, or clear the date";
+            let why = "is given twice: choose “On a date” to use the date, or clear the date";
             return Err(Error::field("expires_at", why));
         }
         Self::from_hours_text(choice)
@@ -69,14 +69,14 @@ impl Lifetime {
     fn checked(self, field: &str, now: i64) -> Result<Self> {
         match self {
             Self::Until(at) if at <= now => {
-                Err(Error::field_hinted(field, "lies in the past", "it is epoch seconds"))
+                Err(Error::field_hinted(field, "is in the past", "it is epoch seconds"))
             }
             Self::Until(at) if at - now > FARTHEST_SECONDS => {
                 let hint = "it is epoch seconds, or null for no expiry";
-                Err(Error::field_hinted(field, "is too far ahead", hint))
+                Err(Error::field_hinted(field, "is too far in the future", hint))
             }
             Self::Seconds(s) if s > FARTHEST_SECONDS => {
-                Err(Error::field_hinted(field, "is too far ahead", "send `never` for no expiry"))
+                Err(Error::field_hinted(field, "is too far in the future", "send `never` for no expiry"))
             }
             good => Ok(good),
         }
@@ -115,8 +115,8 @@ fn over_plan(plan: &Plan) -> Error {
     let days = plan.longest_life_seconds.unwrap_or_default() / 86_400;
     Error::limit(
         Code::PlanLifetimeLimit,
-        format!("Pages of the {} plan live at most {days} days.", plan.name),
-        "Ask for less.",
+        format!("On the {} plan, pages can stay online for at most {days} days.", plan.name),
+        "Choose a shorter time.",
     )
 }
 

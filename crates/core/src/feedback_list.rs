@@ -73,7 +73,7 @@ impl Cursor {
             let id = parts.next().filter(|id| Minter::is_id("fb", id))?.to_owned();
             Some(Self { resolved, created_at, id })
         };
-        read().ok_or_else(|| Error::field("cursor", "must be `next_cursor` of the part before"))
+        read().ok_or_else(|| Error::field("cursor", "must be the `next_cursor` of the previous response"))
     }
 }
 

@@ -173,13 +173,13 @@ const SECOND_NAMES: [(&str, &str); 2] =
 pub fn unknown_field(name: &str, taken: &[&str]) -> Result<String> {
     let shown: String = name.chars().filter(|c| !c.is_control()).take(60).collect();
     let Some(protection) = protection(name) else {
-        return Ok(format!("The field `{shown}` is not known and was ignored."));
+        return Ok(format!("The unknown field `{shown}` was ignored."));
     };
     if let Some(field) = protection.fields.iter().find(|field| taken.contains(field)) {
         return Err(Error::unknown_field(&shown, &format!("did you mean `{field}`?")));
     }
-    let why = "it would have no effect here. Protections are never ignored: leave it out, or set it where the page is created \
-               or its settings are changed.";
+    let why = "it has no effect here. Security options are never silently ignored: remove it, or set it when you create the \
+               page or change its settings.";
     Err(Error::unknown_field(&shown, why))
 }
 
@@ -190,7 +190,7 @@ pub fn unknown_fields<'a>(names: impl IntoIterator<Item = &'a str>, taken: &[&st
         if count >= MOST_UNKNOWN {
             return Err(Error::unknown_field(
                 name,
-                &format!("and more than {MOST_UNKNOWN} others are not either."),
+                &format!("there are more than {MOST_UNKNOWN} unknown fields."),
             ));
         }
         warnings.push(unknown_field(name, taken)?);
@@ -205,10 +205,7 @@ pub fn refuse_in_address<'a>(names: impl IntoIterator<Item = &'a str>) -> Result
     match names.into_iter().take(MOST_UNKNOWN).find(|name| protection(name).is_some()) {
         Some(name) => {
             let shown: String = name.chars().filter(|c| !c.is_control()).take(60).collect();
-            Err(Error::field(
-                &shown,
-                "is in the address, where it has no effect: send it in the body of the request",
-            ))
+            Err(Error::field(&shown, "has no effect in the address: send it in the request body"))
         }
         None => Ok(()),
     }

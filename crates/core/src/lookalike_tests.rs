@@ -19,7 +19,11 @@ const UPLOAD: [&str; 9] = [
 fn protections_in_an_address_are_refused_and_other_names_are_not() {
     for name in ["password", "Passcode", "expires_in_hours", "ttl", "burn", "slug", "csp_strict"] {
         let error = refuse_in_address(["purge", name]).unwrap_err();
-        assert!(error.code == Code::InvalidField && error.detail.contains("in the body"), "{}", error.detail);
+        assert!(
+            error.code == Code::InvalidField && error.detail.contains("in the request body"),
+            "{}",
+            error.detail
+        );
     }
     assert!(refuse_in_address(["purge", "expected_updated_at", "utm_source", "v", ""]).is_ok());
 }

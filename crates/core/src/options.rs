@@ -75,13 +75,13 @@ impl UploadOptions {
         if options.asked_visibility() == Some(Visibility::Burn) && options.slug.is_some() {
             return Err(Error::field(
                 "burn_after_read",
-                "cannot be combined with a slug: a public page is read more than once",
+                "cannot be combined with a slug: a public page can be viewed more than once",
             ));
         }
         if options.asked_visibility() == Some(Visibility::Unlisted) && options.slug.is_some() {
             return Err(Error::field(
                 "slug",
-                "is for public pages only: make the page public, or leave the name out",
+                "is for public pages only: make the page public, or omit the name",
             ));
         }
         Ok(options)
@@ -173,7 +173,7 @@ fn agreed<T: PartialEq>(
 ) -> Result<Option<T>> {
     match (value, other) {
         (Some(value), Some(other)) if value != other => {
-            Err(Error::field(second_name, format!("contradicts `{name}`: send one of them")))
+            Err(Error::field(second_name, format!("conflicts with `{name}`: send only one of them")))
         }
         (value, other) => Ok(value.or(other)),
     }
@@ -181,12 +181,12 @@ fn agreed<T: PartialEq>(
 
 /// The error for an empty protection, which has no meaning and is not the same as omitting it.
 pub fn empty(name: &str) -> Error {
-    Error::field(name, "is empty: leave it out, or send a value")
+    Error::field(name, "is empty: omit it or send a value")
 }
 
 pub fn password(text: &str) -> Result<&str> {
     if text.trim().is_empty() || text.len() > PASSWORD_BYTES {
-        let why = format!("must be 1 to {PASSWORD_BYTES} bytes, and more than white space");
+        let why = format!("must be 1 to {PASSWORD_BYTES} bytes and not only whitespace");
         return Err(Error::field("password", why));
     }
     Ok(text)
@@ -235,7 +235,7 @@ mod tests {
         ] {
             let error = UploadOptions::parse(fields).unwrap_err();
             assert_eq!(error.code, Code::InvalidField);
-            assert!(error.detail.contains(bad) && error.detail.contains("contradicts"), "{}", error.detail);
+            assert!(error.detail.contains(bad) && error.detail.contains("conflicts"), "{}", error.detail);
         }
         let same = UploadOptions::parse([("slug", "One"), ("public_slug", "one")]).unwrap();
         assert_eq!(same.slug.unwrap().as_str(), "one");

@@ -82,21 +82,26 @@ impl PaymentState {
     pub const fn advice(self) -> &'static str {
         match self {
             Self::Verified => {
-                "Checked and reserved, not settled yet. It goes on by itself, or ends when it is no longer valid."
+                "Verified and reserved, but not settled yet. It continues automatically or expires."
             }
             Self::Settling => {
-                "The facilitator is being asked, or was when the server stopped. It goes on by itself within a minute."
+                "The facilitator is settling the payment, or was when the server stopped. It continues automatically within a \
+                 minute."
             }
             Self::Settled => {
-                "The money is there, and what it buys could not be made yet. It is tried again by itself; the log says why it failed. If it never will be made, send the money back and say so."
+                "The money was received, but the purchase could not be fulfilled yet. The server retries automatically; the log \
+                 says why it failed. If it can never be fulfilled, return the money and mark the payment as refunded."
             }
-            Self::Fulfilled => "Paid, and what it bought is there. Nothing is left to do.",
-            Self::Refunded => "The money was sent back and nothing was made. Nothing is left to do.",
+            Self::Fulfilled => "Paid and fulfilled. There is nothing to do.",
+            Self::Refunded => "The money was returned and nothing was created. There is nothing to do.",
             Self::Refused => {
-                "As far as is known no money moved, and nothing was made. If the receiving wallet shows the payment all the same, say by which transaction."
+                "As far as we know, no money was transferred and nothing was created. If the receiving wallet shows the payment \
+                 anyway, enter its transaction hash."
             }
             Self::Unknown => {
-                "Whether the money moved is not known. The chain and the facilitator are asked again by themselves. If that does not help, look at the receiving wallet on the chain for a transfer of this amount from this payer, and say what you found."
+                "The outcome of the payment is unknown. The server keeps checking the blockchain and the facilitator \
+                 automatically. If that does not help, look in the receiving wallet for a transfer of this amount from this \
+                 payer and record what you find."
             }
         }
     }
@@ -156,7 +161,9 @@ impl Payment {
     /// What the payment's state means for an operator, and what they can do about it.
     pub fn advice(&self) -> &'static str {
         if self.has_lost_content() {
-            return "The money is there, and the content is not. What it buys is made when the payer sends the same request with the same payment again. If that never happens, send the money back and say so.";
+            return "The money was received, but the content is missing. The purchase is fulfilled when the payer sends the same \
+                    request with the same payment again. If that never happens, return the money and mark the payment as \
+                    refunded.";
         }
         self.state.advice()
     }

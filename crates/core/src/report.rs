@@ -39,21 +39,21 @@ impl Reason {
     /// The text in the form.
     pub const fn title(self) -> &'static str {
         match self {
-            Self::Phishing => "It pretends to be somebody else",
-            Self::Malware => "It harms or tricks my device",
-            Self::Illegal => "It shows something illegal",
-            Self::Harassment => "It harasses or exposes a person",
+            Self::Phishing => "It impersonates someone",
+            Self::Malware => "It harms my device",
+            Self::Illegal => "It is illegal",
+            Self::Harassment => "It harasses or exposes someone",
             Self::Other => "Something else",
         }
     }
 
     pub const fn example(self) -> &'static str {
         match self {
-            Self::Phishing => "Asks for a password, a card or personal details in a false name",
-            Self::Malware => "Downloads, pop-ups, or software that does damage",
-            Self::Illegal => "Content that the law forbids, or that is not theirs to publish",
-            Self::Harassment => "Threats, hate, or private details of somebody",
-            Self::Other => "Say what it is below",
+            Self::Phishing => "Asks for a password, card or personal details under a false identity",
+            Self::Malware => "Harmful downloads, pop-ups or software",
+            Self::Illegal => "Content that is against the law or infringes copyright",
+            Self::Harassment => "Threats, hate or private details about someone",
+            Self::Other => "Describe it below",
         }
     }
 }

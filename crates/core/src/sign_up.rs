@@ -24,9 +24,9 @@ impl Entry {
         // People also write a domain as `@example.com`.
         match text.strip_prefix('@') {
             None if text.contains('@') => email::address(text).map(Self::Address),
-            rest => email::domain(rest.unwrap_or(text))
-                .map(Self::Domain)
-                .ok_or_else(|| Error::field("allowed", format!("`{text}` is no address and no domain"))),
+            rest => email::domain(rest.unwrap_or(text)).map(Self::Domain).ok_or_else(|| {
+                Error::field("allowed", format!("`{text}` is neither an email address nor a domain"))
+            }),
         }
     }
 }

@@ -60,10 +60,7 @@ impl SiteChange {
         next.slug = self.slug.over(site.slug.clone().map(Slug::parse_stored)).map(Slug::into_string);
         let is_private = matches!(self.visibility, Some(Visibility::Unlisted | Visibility::Burn));
         if names_slug && is_private && next.slug != site.slug {
-            return Err(Error::field(
-                "slug",
-                "is for public pages only: leave it out, or send visibility=public",
-            ));
+            return Err(Error::field("slug", "is for public pages only: omit it, or send visibility=public"));
         }
         next.visibility = match (self.visibility, site.visibility) {
             // Consistent with the `slug` field of an upload. Decisions §2.6.
@@ -78,7 +75,7 @@ impl SiteChange {
             (Visibility::Public, Some(_)) | (_, None) => {}
             (_, Some(slug)) if slug_sent => {
                 warnings.push(format!(
-                    "The slug {slug} is kept for this page; send visibility=public to serve it there."
+                    "The slug {slug} is reserved for this page. Send visibility=public to use it."
                 ));
             }
             (_, Some(_)) => {}

@@ -62,9 +62,10 @@ impl Sku {
     pub const fn description(self) -> &'static str {
         match self {
             Self::MakePermanent => {
-                "The pages of the account, present and future, lose the plan's longest life. Once, for good."
+                "Current and future pages of the account are no longer limited to the plan's maximum lifetime. One-time \
+                 purchase, no expiry."
             }
-            Self::CustomDomain => "Pages of the account may live under a domain of its own, for 30 days.",
+            Self::CustomDomain => "Serve pages of the account at a custom domain for 30 days.",
             Self::HigherLimits => "Up to 100 active pages and no daily cap, for 30 days.",
         }
     }

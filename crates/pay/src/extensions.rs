@@ -53,7 +53,7 @@ pub(crate) fn identifier_json(identifier: Identifier) -> Option<(&'static str, V
 }
 
 pub(crate) fn sandbox_json() -> (&'static str, Value) {
-    let text = "No money moves: payments are settled by a sandbox.";
+    let text = "Payments are settled in a sandbox. No real money is transferred.";
     (SANDBOX, json!({ "info": { "sandbox": true, "description": text }, "schema": { "type": "object" } }))
 }
 

@@ -130,53 +130,54 @@ impl Refusal {
             Self::NotJson => ("not_json", "The payment header does not decode to JSON."),
             Self::NotAnObject => ("not_an_object", "The payment header does not decode to a JSON object."),
             Self::TooDeep => ("too_deep", "The payment header's JSON is nested deeper than 16 levels."),
-            Self::DuplicateMember => ("duplicate_member", "The payment header's JSON names a member twice."),
+            Self::DuplicateMember => {
+                ("duplicate_member", "The payment header's JSON contains a duplicate member.")
+            }
             Self::WrongVersion => {
                 ("wrong_version", "x402Version must be 2 in PAYMENT-SIGNATURE and 1 in X-PAYMENT.")
             }
             Self::InvalidPayload => (
                 "invalid_payload",
-                "The payment has a missing, superfluous or malformed member. Amounts and times are plain decimal strings.",
+                "The payment has a missing, unexpected or malformed member. Amounts and times must be plain decimal strings.",
             ),
             Self::PaymentIdentifierMissing => (
                 "payment_identifier_missing",
-                "This endpoint needs the payment-identifier extension with an id.",
+                "This endpoint requires the payment-identifier extension with an id.",
             ),
             Self::PaymentIdentifierInvalid => (
                 "payment_identifier_invalid",
-                "A payment identifier has 16 to 128 letters, digits, hyphens or underscores.",
+                "A payment identifier must have 16 to 128 letters, digits, hyphens or underscores.",
             ),
-            Self::SchemeNotOffered => {
-                ("scheme_not_offered", "Only the payment scheme exact is accepted here.")
-            }
+            Self::SchemeNotOffered => ("scheme_not_offered", "Only the payment scheme `exact` is accepted."),
             Self::NetworkNotOffered => {
-                ("network_not_offered", "The payment names a network that is not offered here.")
+                ("network_not_offered", "The payment uses a network that is not offered.")
             }
             Self::OfferMismatch => (
                 "offer_mismatch",
-                "What was accepted equals none of the current offers. Read the terms again and sign anew.",
+                "The accepted offer matches none of the current offers. Read the terms again and sign a new payment.",
             ),
-            Self::OtherResource => ("other_resource", "The payment was made out for another endpoint."),
-            Self::MethodNotOffered => (
-                "method_not_offered",
-                "Only EIP-3009 authorizations are accepted, neither Permit2 nor ERC-7710.",
-            ),
-            Self::RecipientMismatch => {
-                ("recipient_mismatch", "The payment goes to another recipient than the terms name.")
+            Self::OtherResource => ("other_resource", "The payment was made for another endpoint."),
+            Self::MethodNotOffered => {
+                ("method_not_offered", "Only EIP-3009 authorizations are accepted, not Permit2 or ERC-7710.")
             }
-            Self::AmountMismatch => ("amount_mismatch", "The payment's amount is not exactly the price."),
-            Self::AssetMismatch => ("asset_mismatch", "The payment moves another token than the terms name."),
+            Self::RecipientMismatch => {
+                ("recipient_mismatch", "The recipient of the payment does not match the terms.")
+            }
+            Self::AmountMismatch => {
+                ("amount_mismatch", "The amount of the payment is not exactly the price.")
+            }
+            Self::AssetMismatch => ("asset_mismatch", "The token of the payment does not match the terms."),
             Self::NotYetValid => ("not_yet_valid", "The authorization is not valid yet. Check your clock."),
             Self::Expired => {
-                ("expired", "The authorization has expired, or will within seconds. Sign a new one.")
+                ("expired", "The authorization has expired or is about to expire. Sign a new one.")
             }
             Self::ValidTooLong => {
-                ("valid_too_long", "The authorization is valid far longer than the terms ask for.")
+                ("valid_too_long", "The authorization is valid for much longer than the terms allow.")
             }
             Self::InvalidSignature => ("invalid_signature", "The signature is not valid."),
             Self::TransactionUnreadable => (
                 "transaction_unreadable",
-                "The transaction is not a well-formed Solana transaction without address tables.",
+                "The transaction is not a valid Solana transaction without address lookup tables.",
             ),
             Self::InstructionCount => {
                 ("instruction_count", "The transaction must have three to seven instructions.")
@@ -186,7 +187,7 @@ impl Refusal {
                 ("compute_price", "The second instruction must set the compute unit price.")
             }
             Self::ComputePriceTooHigh => {
-                ("compute_price_too_high", "The compute unit price is above 5 lamports for a unit.")
+                ("compute_price_too_high", "The compute unit price is above 5 lamports per unit.")
             }
             Self::NoTransfer => {
                 ("no_transfer", "The third instruction must be a TransferChecked of the token.")
@@ -197,14 +198,14 @@ impl Refusal {
             ),
             Self::FeePayerMismatch => (
                 "fee_payer_mismatch",
-                "The transaction's fee payer is not the one the terms name. Read the terms again.",
+                "The fee payer of the transaction does not match the terms. Read the terms again.",
             ),
             Self::FeePayerUsed => ("fee_payer_used", "The fee payer must not take part in any instruction."),
             Self::TooManySigners => {
-                ("too_many_signers", "The transaction must be signed by fee payer and payer alone.")
+                ("too_many_signers", "The transaction must be signed only by the fee payer and the payer.")
             }
             Self::MemoCount => ("memo_count", "The transaction must have exactly one memo."),
-            Self::MemoMismatch => ("memo_mismatch", "The transaction's memo is not the one the terms name."),
+            Self::MemoMismatch => ("memo_mismatch", "The memo of the transaction does not match the terms."),
             Self::CredentialMalformed => (
                 "credential_malformed",
                 "Send Authorization: Wallet challenge=<challenge>,sig=<0x and 130 hexadecimal digits>.",

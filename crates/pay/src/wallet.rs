@@ -21,8 +21,8 @@ pub struct Credential {
 /// The exact text to sign. Wallets show it to people, so it names the host and states that it is not a transaction.
 pub fn message(host: &str, challenge: &str, expires_at: i64) -> String {
     format!(
-        "{host} asks for a signature to update one page that this wallet paid for.\n\n\
-         This is no transaction: it moves no money and gives no leave to move any.\n\n\
+        "{host} requests a signature to update one page that this wallet paid for.\n\n\
+         This is not a transaction. It does not transfer money or authorize a transfer.\n\n\
          Challenge: {challenge}\n\
          Valid until: {}",
         moment(expires_at)
@@ -147,7 +147,9 @@ mod tests {
 
     #[test]
     fn the_message_names_host_challenge_and_end() {
-        let expected = "pages.test asks for a signature to update one page that this wallet paid for.\n\nThis is no transaction: it moves no money and gives no leave to move any.\n\nChallenge: WAUTH-abc\nValid until: 2026-01-01T00:00:00Z";
+        let expected = "pages.test requests a signature to update one page that this wallet paid for.\n\nThis is not a \
+                        transaction. It does not transfer money or authorize a transfer.\n\nChallenge: WAUTH-abc\nValid until: \
+                        2026-01-01T00:00:00Z";
         assert_eq!(message("pages.test", "WAUTH-abc", 1_767_225_600), expected);
     }
 

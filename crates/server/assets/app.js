@@ -37,7 +37,7 @@ for (const field of document.querySelectorAll('input[data-utc]')) {
   const given = new Date(`${field.getAttribute('value')}Z`);
   if (!Number.isNaN(given.getTime())) field.value = minutes(given, given.getTimezoneOffset());
   const zone = field.parentElement.querySelector('[data-zone]');
-  if (zone) zone.textContent = 'in your time';
+  if (zone) zone.textContent = 'in your time zone';
   const translate = () => {
     const at = new Date(field.value);
     sent.value = Number.isNaN(at.getTime()) ? '' : minutes(at, 0);

@@ -24,7 +24,7 @@
       location.assign(said.to);
       return new Promise(() => {});
     }
-    throw new Error(said.error_description ?? 'Something went wrong. Load the page again and retry.');
+    throw new Error(said.error_description ?? 'Something went wrong. Reload the page and try again.');
   }
 
   const listed = (list) => (list ?? []).map((entry) => ({ ...entry, id: bytes(entry.id) }));
@@ -67,10 +67,10 @@
   }
 
   const WORDS = {
-    NotAllowedError: 'That was not finished. Try again when you are ready.',
-    InvalidStateError: 'This device holds a passkey for your account already.',
+    NotAllowedError: 'The request was canceled or timed out. Try again.',
+    InvalidStateError: 'This device already has a passkey for your account.',
     SecurityError: 'Passkeys do not work at this address.',
-    NotSupportedError: 'This device cannot keep such a passkey.',
+    NotSupportedError: 'This device does not support this type of passkey.',
   };
 
   /** Runs one ceremony for a form: its button rests, and what goes wrong stands below it. */

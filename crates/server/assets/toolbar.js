@@ -227,11 +227,11 @@
 
   const explain = (answer) => {
     const said = answer.body && typeof answer.body.error_description === 'string' ? cut(squeeze(answer.body.error_description), 300) : '';
-    if (answer.late) return 'The server did not answer in time.';
+    if (answer.late) return 'The server did not respond in time.';
     if (answer.status === 0) return navigator.onLine === false ? 'You are offline.' : 'The server could not be reached.';
-    if (answer.status < 400) return 'The server gave an answer that makes no sense.';
-    const wait = answer.wait > 90 ? `${round(answer.wait / 60)} minutes` : `${answer.wait} s`;
-    return (said || `The server refused it (${answer.status}).`) + (answer.wait ? ` Try again in ${wait}.` : '');
+    if (answer.status < 400) return 'The server sent an invalid response.';
+    const wait = answer.wait > 90 ? `${round(answer.wait / 60)} minutes` : `${answer.wait} seconds`;
+    return (said || `The server rejected it (${answer.status}).`) + (answer.wait ? ` Try again in ${wait}.` : '');
   };
 
   /** What a server says, checked: kinds, lengths, known words. */
@@ -267,11 +267,11 @@
   const pill = h('button', { class: 'pill', '@click': () => open() },
     icon('M21 3H11.500A9.5 9.5 0 1 0 21 12.500ZM2 22 16.5 7.5'), h('span', { text: 'Feedback' }), count);
   const heading = h('h2', { id: 'title', tabindex: '-1', text: 'Feedback' });
-  const back = h('button', { class: 'plain form', 'aria-label': 'Back to the comments', '@click': () => open() }, icon('m15 5-7 7 7 7'));
+  const back = h('button', { class: 'plain form', 'aria-label': 'Back to comments', '@click': () => open() }, icon('m15 5-7 7 7 7'));
   const shut = h('button', { class: 'plain', 'aria-label': 'Close feedback', '@click': () => close() }, icon('m6 6 12 12M18 6 6 18'));
   const pickButton = h('button', { class: 'act', '@click': () => startPicking() }, icon('M5 3v15l4.2-4 2.8 6.5 2.6-1.100L11.8 13H18Z'), h('span', { text: 'Pick an element' }));
   const textButton = h('button', { class: 'act', hidden: true, '@click': () => commentOnText() }, icon('M4 6h16M4 12h10M4 18h7'), h('span', { text: 'Selected text' }));
-  const pageButton = h('button', { class: 'act quiet', '@click': () => write({}) }, icon('M6 3h8l4 4v14H6Z'), h('span', { text: 'Whole page' }));
+  const pageButton = h('button', { class: 'act quiet', '@click': () => write({}) }, icon('M6 3h8l4 4v14H6Z'), h('span', { text: 'Entire page' }));
   const draftButton = h('button', { class: 'draft', hidden: true, text: 'Continue your unsent comment', '@click': () => write(target) });
   const note = h('p', { class: 'note', hidden: true });
   const lists = h('div', { class: 'lists' });
@@ -281,12 +281,12 @@
   const listView = h('div', { class: 'view list' }, h('p', { class: 'lead', text: 'Comment on:' }), h('div', { class: 'acts' }, pickButton, textButton, pageButton), draftButton, note, lists, foot);
 
   const subject = h('p', { class: 'subject', id: 'subject' });
-  const field = h('textarea', { id: 'comment', rows: '5', 'aria-describedby': 'subject left problem', placeholder: 'What should be different? What is unclear?', '@input': () => showLeft(), '@keydown': (event) => {
+  const field = h('textarea', { id: 'comment', rows: '5', 'aria-describedby': 'subject left problem', placeholder: 'What should change? What is unclear?', '@input': () => showLeft(), '@keydown': (event) => {
     if (keyOf(event) === 'Enter' && (ctrlOf(event) || metaOf(event))) { prevent(event); send(); }
   } });
   const left = h('span', { id: 'left', class: 'left' });
   const choices = (name, words, first) => {
-    const group = h('fieldset', {}, h('legend', { text: name === 'intent' ? 'What do you want?' : 'How much does it matter?' }));
+    const group = h('fieldset', {}, h('legend', { text: name === 'intent' ? 'What do you want?' : 'How important is it?' }));
     const row = h('div', { class: 'chips' });
     let value = first;
     each(keys(words), (word) => {
@@ -303,14 +303,14 @@
   const sendButton = h('button', { class: 'send', text: 'Send comment', '@click': () => send() });
   const formView = h('div', { class: 'view form' }, subject,
     h('div', { class: 'label' }, h('label', { for: 'comment', text: 'Comment' }), left), field, intent.group, severity.group, problem, sendButton,
-    h('p', { class: 'small', text: 'Everyone who can open this page can read it.' }));
+    h('p', { class: 'small', text: 'Anyone who can open this page can read your comment.' }));
   const panel = h('section', { class: 'panel', role: 'dialog', 'aria-labelledby': 'title' }, h('header', {}, back, heading, shut), listView, formView);
 
   const tag = h('span', { class: 'tag', hidden: true });
   const boxes = h('div', { 'aria-hidden': 'true' });
   const markers = h('div', { class: 'markers', 'aria-hidden': 'true' });
-  const pickHelp = h('p', { id: 'pick-help' }, h('span', { class: 'mouse', text: 'Choose the part you mean' }), h('span', { class: 'keys', text: 'arrow keys walk, Enter picks, Escape cancels' }));
-  const cover = h('div', { class: 'cover', tabindex: '0', role: 'application', 'aria-label': 'Pick an element of the page', 'aria-describedby': 'pick-help' });
+  const pickHelp = h('p', { id: 'pick-help' }, h('span', { class: 'mouse', text: 'Choose an element' }), h('span', { class: 'keys', text: 'arrow keys to move, Enter to select, Escape to cancel' }));
+  const cover = h('div', { class: 'cover', tabindex: '0', role: 'application', 'aria-label': 'Pick an element on the page', 'aria-describedby': 'pick-help' });
   const pickBar = h('div', { class: 'pickbar' }, pickHelp, h('button', { class: 'link', tabindex: '-1', text: 'Cancel', '@click': () => open() }));
   const bubble = h('button', { class: 'bubble', hidden: true, text: 'Comment', '@pointerdown': (event) => prevent(event), '@mousedown': (event) => prevent(event), '@click': () => commentOnText() });
   const stage = h('div', { class: 'stage' }, pickBar, panel, pill);
@@ -342,7 +342,7 @@
 
   const write = (what) => {
     target = what || {};
-    const words = target.text ? `“${cut(squeeze(target.text), 160)}”` : target.node ? describeElement(target.node) : 'The whole page';
+    const words = target.text ? `“${cut(squeeze(target.text), 160)}”` : target.node ? describeElement(target.node) : 'Entire page';
     setText(subject, words);
     toggle(subject, 'data-quote', target.text);
     light(target, true);
@@ -470,11 +470,11 @@
       const path = cut(plain(pagePath(item.page_url) || 'another page'), 80);
       at = link ? h('a', { class: 'where', href: link, text: path }) : h('span', { class: 'where', text: path });
     } else if (item.anchored && !item.spot) {
-      at = h('p', { class: 'stale' }, h('b', { text: 'Stale' }), h('span', { text: ` no longer on this page: ${where}` }));
+      at = h('p', { class: 'stale' }, h('b', { text: 'Outdated' }), h('span', { text: ` no longer on this page: ${where}` }));
     } else if (item.spot) {
       at = h('button', { class: 'where', 'aria-label': `Show on the page: ${where}`, text: where, '@click': () => visit(item) });
     } else {
-      at = h('span', { class: 'where', text: 'The whole page' });
+      at = h('span', { class: 'where', text: 'Entire page' });
     }
     item.node = h('li', { class: item.id === current ? 'item current' : 'item', tabindex: '-1' }, meta, words, at);
     rows[rows.length] = { id: item.id, at };
@@ -497,7 +497,7 @@
       replace(lists);
       if (near) { append(lists, h('h3', { text: `On this page · ${near}` })); append(lists, here); }
       if (far) { append(lists, h('h3', { text: `On other pages · ${far}` })); append(lists, there); }
-      if (!total && loaded === 'ok') append(lists, h('p', { class: 'empty', text: 'No open comments. Be the first to say something.' }));
+      if (!total && loaded === 'ok') append(lists, h('p', { class: 'empty', text: 'No open comments. Be the first to comment.' }));
       hide(foot, !near);
       // Who stands on a comment stays on it when the list is drawn anew.
       each(before, (old) => old.at === active && each(rows, (row) => row.id === old.id && focus(row.at)));
@@ -694,7 +694,7 @@
   on(window, 'resize', schedule);
   if (visual) each(['resize', 'scroll'], (name) => on(visual, name, schedule));
   on(window, 'load', () => refresh());
-  on(window, 'online', () => { if (failed) fail('You are back online: send your comment again.', false); });
+  on(window, 'online', () => { if (failed) fail('You are back online. Send your comment again.', false); });
 
   let refreshTimer = 0;
   const refresh = () => {

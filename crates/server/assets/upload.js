@@ -13,7 +13,7 @@ function prepare(form) {
   let busy = false;
 
   input.multiple = !one;
-  words.textContent = one ? 'Drop a new version here, or choose it' : 'Drop files here, or choose them';
+  words.textContent = one ? 'Drop a new version here or choose a file' : 'Drop files here or choose files';
 
   acceptDrops(one, add);
   form.addEventListener('submit', (event) => {
@@ -26,11 +26,11 @@ function prepare(form) {
   function add(files, folders = new Set()) {
     list.hidden = false;
     if (one && files.length > 1) {
-      end(row({ name: `${files.length} files` }), 'A page is replaced by one file. Nothing was replaced.', false);
+      end(row({ name: `${files.length} files` }), 'Choose only one file to replace a page. Nothing was replaced.', false);
     } else {
       for (const file of files) {
         const item = row(file);
-        if (folders.has(file.name)) end(item, 'This is a folder. Send it as a .zip file.', false);
+        if (folders.has(file.name)) end(item, 'Folders cannot be uploaded. Send it as a .zip file.', false);
         else waiting.push({ file, row: item });
       }
     }
@@ -64,7 +64,7 @@ function prepare(form) {
     cancel.addEventListener('click', () => {
       row.cancelled = true;
       row.request?.abort();
-      end(row, 'Cancelled', false);
+      end(row, 'Canceled', false);
     });
     return row;
   }
@@ -85,12 +85,12 @@ function prepare(form) {
       if (!event.lengthComputable) return;
       row.bar.value = event.loaded / event.total;
       const percent = Math.floor((100 * event.loaded) / event.total);
-      row.state.textContent = percent < 100 ? `${percent} %` : 'Being checked';
+      row.state.textContent = percent < 100 ? `${percent}%` : 'Checking…';
     });
     return new Promise((resolve) => {
       request.addEventListener('load', () => { arrived(request, row); resolve(); });
       request.addEventListener('error', () => {
-        end(row, 'The connection broke. Nothing was published; try again.', false);
+        end(row, 'Connection lost. Nothing was published. Try again.', false);
         resolve();
       });
       request.addEventListener('abort', resolve);
@@ -100,12 +100,12 @@ function prepare(form) {
 
   function arrived(request, row) {
     if (new URL(request.responseURL).pathname === '/login') {
-      end(row, 'You have been signed out. Sign in again, then send the file once more.', false);
+      end(row, 'You were signed out. Sign in and send the file again.', false);
       return;
     }
     const answer = request.response;
     if (request.status >= 300 || !answer?.page) {
-      end(row, answer?.error_description ?? `The server answered ${request.status}.`, false);
+      end(row, answer?.error_description ?? `The server returned an error (${request.status}).`, false);
       explain(row, answer);
       return;
     }
@@ -145,7 +145,7 @@ function prepare(form) {
     row.more.append(reasons);
     if (!answer.appeal) return;
     const appeal = make('p', `${answer.appeal} `, 'appeal');
-    const way = make('a', 'Ask for a second look');
+    const way = make('a', 'Request a review');
     way.href = answer.appeal_page;
     appeal.append(way);
     row.more.append(appeal);
@@ -166,8 +166,8 @@ function acceptDrops(one, add) {
   overlay.hidden = true;
   const words = make('p');
   words.append(
-    make('strong', one ? 'Drop the file to replace the content' : 'Drop files to publish them'),
-    make('span', one ? 'The link stays the same, and the current version is kept.' : 'Each file becomes a page of its own.'));
+    make('strong', one ? 'Drop a file to replace the content' : 'Drop files to publish them'),
+    make('span', one ? 'The link stays the same, and the current version is kept.' : 'Each file becomes a separate page.'));
   overlay.append(words);
   document.body.append(overlay);
 

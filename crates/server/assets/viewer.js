@@ -23,14 +23,14 @@
       Object.assign(this, { heading, hint, again });
     }
   }
-  const ASK_SENDER = 'Everything after the # sign belongs to the link. If you do not have it whole, ask the sender for it again.';
-  const noKey = () => new Trouble('The key is missing', 'This page is encrypted, and the link was opened without its last part, the key after the # sign.', ASK_SENDER, 'key');
-  const badKey = () => new Trouble('The key is not whole', 'The part of the link after #k= is too short, too long, or holds characters that do not belong there.', ASK_SENDER, 'key');
-  const wrongKey = () => new Trouble('This key does not open the page', 'The key in the link belongs to another page or to an earlier version of this one, or the content was damaged.', ASK_SENDER, 'key');
-  const wrongPassphrase = () => new Trouble('', 'That passphrase does not open this page. Check capitals and spaces, and try again.', '', 'passphrase');
-  const damaged = (what) => new Trouble('The content is damaged', 'What is stored here is not a whole encrypted page, so no key can open it.', `${what} The sender has to publish the page again.`);
-  const newer = (what) => new Trouble('This page needs a newer viewer', `It was encrypted in a way that this server does not know: ${what}.`, 'Ask the sender or the operator of this server.');
-  const noCrypto = () => new Trouble('This browser cannot decrypt here', location.protocol === 'http:' ? 'Browsers decrypt only on a secure connection, and this page was opened over plain http.' : 'It lacks the Web Cryptography interface, or something has switched it off.', location.protocol === 'http:' ? 'Open the same link with https:// in front, or ask the operator of this server to set it up.' : 'Try a current version of Firefox, Chrome, Edge or Safari.');
+  const ASK_SENDER = 'Everything after the # sign is part of the link. If it is missing or incomplete, ask the sender for the complete link.';
+  const noKey = () => new Trouble('The key is missing', 'This page is encrypted, and the link is missing its last part: the key after the # sign.', ASK_SENDER, 'key');
+  const badKey = () => new Trouble('The key is incomplete', 'The part of the link after #k= is too short, too long or contains invalid characters.', ASK_SENDER, 'key');
+  const wrongKey = () => new Trouble('This key does not open the page', 'The key belongs to another page or an earlier version of this page, or the content is damaged.', ASK_SENDER, 'key');
+  const wrongPassphrase = () => new Trouble('', 'Incorrect passphrase. Check uppercase letters and spaces, then try again.', '', 'passphrase');
+  const damaged = (what) => new Trouble('The content is damaged', 'The stored data is not a complete encrypted page, so no key can open it.', `${what} Ask the sender to publish the page again.`);
+  const newer = (what) => new Trouble('This page needs a newer viewer', `This server does not support how it was encrypted: ${what}.`, 'Contact the sender or the operator of this server.');
+  const noCrypto = () => new Trouble('This browser cannot decrypt the page', location.protocol === 'http:' ? 'Browsers can decrypt only on a secure connection, but this page was opened over plain http.' : 'The Web Crypto API is missing or disabled.', location.protocol === 'http:' ? 'Open the link with https:// instead, or ask the operator of this server to set up HTTPS.' : 'Try a current version of Firefox, Chrome, Edge or Safari.');
 
   const pause = () => new Promise((resolve) => setTimeout(resolve));
 
@@ -38,7 +38,7 @@
   async function fromBase64(text, progress) {
     const clean = text.replace(/\s+/g, '');
     const padding = clean.endsWith('==') ? 2 : clean.endsWith('=') ? 1 : 0;
-    if (clean.length % 4 || clean.length === 0) throw damaged('It does not reach its end.');
+    if (clean.length % 4 || clean.length === 0) throw damaged('The data is truncated.');
     const bytes = new Uint8Array((clean.length / 4) * 3 - padding);
     const step = 1 << 20;
     for (let at = 0, out = 0; at < clean.length; at += step) {
@@ -46,12 +46,12 @@
       try {
         part = atob(clean.slice(at, at + step));
       } catch {
-        throw damaged('It holds characters that do not belong there.');
+        throw damaged('The data contains invalid characters.');
       }
       for (let i = 0; i < part.length; i += 1) bytes[out + i] = part.charCodeAt(i);
       out += part.length;
       if (clean.length > step) {
-        progress(`Reading the page: ${Math.round((100 * Math.min(at + step, clean.length)) / clean.length)} %`);
+        progress(`Loading the page: ${Math.round((100 * Math.min(at + step, clean.length)) / clean.length)}%`);
         await pause();
       }
     }
@@ -72,16 +72,16 @@
   function parse(payload) {
     const framed = [0x45, 0x32, 0x45, 0x31].every((byte, i) => payload[i] === byte);
     if (!framed) {
-      if (payload.length < 12 + TAG + 1) throw damaged('It is too short.');
+      if (payload.length < 12 + TAG + 1) throw damaged('The data is too short.');
       return { kdf: 0, gzip: false, keys: [16, 32], iv: payload.subarray(0, 12), sealed: payload.subarray(12) };
     }
-    if (payload.length < 40 + TAG) throw damaged('It is too short.');
+    if (payload.length < 40 + TAG) throw damaged('The data is too short.');
     const [kdf, flags] = [payload[4], payload[5]];
     const iterations = new DataView(payload.buffer, payload.byteOffset).getUint32(8);
     if (kdf > 1) throw newer(`key derivation ${kdf}`);
     if (flags > 1 || payload[6] || payload[7]) throw newer('unknown flags');
     const allowed = kdf === 0 ? iterations === 0 : iterations >= ITERATIONS.least && iterations <= ITERATIONS.most;
-    if (!allowed) throw damaged('Its number of iterations is out of bounds.');
+    if (!allowed) throw damaged('The number of iterations is out of range.');
     return {
       kdf,
       iterations,
@@ -107,7 +107,7 @@
   }
 
   async function unpack(bytes) {
-    if (typeof DecompressionStream === 'undefined') throw newer('your browser cannot unpack gzip');
+    if (typeof DecompressionStream === 'undefined') throw newer('your browser cannot decompress gzip');
     const reader = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip')).getReader();
     const parts = [];
     let size = 0;
@@ -120,11 +120,11 @@
         parts.push(value);
       }
     } catch {
-      throw damaged('It was packed wrongly before it was encrypted.');
+      throw damaged('It was not compressed correctly before it was encrypted.');
     }
     if (size > LARGEST) {
       reader.cancel().catch(() => {});
-      throw new Trouble('The page is too large', 'Unpacked, it would take more than 256 MiB of memory.');
+      throw new Trouble('The page is too large', 'Decompressed, it would need more than 256 MiB of memory.');
     }
     return new Uint8Array(await new Blob(parts).arrayBuffer());
   }
@@ -193,7 +193,7 @@
     const sheet = new CSSStyleSheet();
     sheet.replaceSync(NOTICE_STYLE);
     root.adoptedStyleSheets = [sheet];
-    const words = ANONYMOUS ? 'Encrypted page, published without an account: its content was not checked by this server. Do not type passwords or personal details here.' : 'Encrypted page: its content was not checked by this server.';
+    const words = ANONYMOUS ? 'Encrypted page, published without an account. This server has not checked the content. Do not enter passwords or personal details.' : 'Encrypted page. This server has not checked the content.';
     const close = element('button', { type: 'button', textContent: '×', title: 'Hide this notice' });
     close.setAttribute('aria-label', 'Hide this notice');
     const text = element('p', { textContent: `${words} ` });
@@ -262,11 +262,11 @@ button.link { width: auto; height: auto; padding: 0; background: none; color: #1
     const href = URL.createObjectURL(new Blob([bytes], { type }));
     const download = element('a', { className: 'act', href, download: kind === 'pdf' ? 'page.pdf' : 'page.bin', textContent: `Download (${amount(bytes.length)})` });
     if (kind === 'pdf') {
-      show('A PDF document', 'It is decrypted. If your browser does not show it here, download it.');
+      show('PDF document', 'The document is decrypted. If your browser does not show it, download it.');
       // A sandboxed document may not use the browser's PDF viewer.
-      if (navigator.pdfViewerEnabled && self.origin !== 'null') return showWhole(element('object', { className: 'file', type, data: href }, element('p', { className: 'message', textContent: 'Your browser does not show PDF documents inside a page. Download it instead.' })), download);
+      if (navigator.pdfViewerEnabled && self.origin !== 'null') return showWhole(element('object', { className: 'file', type, data: href }, element('p', { className: 'message', textContent: 'Your browser cannot show PDF documents on this page. Download it instead.' })), download);
     } else {
-      show('A file, not a page', 'It is decrypted, but it is neither text nor a document that a browser shows. Open it only if you trust who sent you the link.');
+      show('File download', 'The file is decrypted, but browsers cannot show files of this type. Open it only if you trust the sender.');
     }
     $('acts').replaceChildren(download);
     reveal('acts', true);
@@ -291,7 +291,7 @@ button.link { width: auto; height: auto; padding: 0; background: none; color: #1
     if (reason) content.before(element('p', { className: 'reason', textContent: reason }));
   }
 
-  const TOO_LARGE = 'This looks like Markdown, but it is too large to be shown as a page. This is its text.';
+  const TOO_LARGE = 'This looks like Markdown, but it is too large to render. Here is the source text.';
   // Whatever the sanitiser lets through, nothing in a Markdown page runs, is framed, or is sent anywhere.
   const MARKDOWN_POLICY = "default-src 'none'; img-src http: https: data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
   const STYLES = { viewer: $('viewer-style'), markdown: $('markdown-style') };
@@ -338,7 +338,7 @@ button.link { width: auto; height: auto; padding: 0; background: none; color: #1
 
   /** Waits for a passphrase that opens the page. */
   function ask(frame, secret) {
-    show('This page asks for a passphrase', 'It is encrypted. The sender should have given you the passphrase apart from the link.');
+    show('This page requires a passphrase', 'It is encrypted. The sender should have given you the passphrase separately.');
     reveal('ask', true);
     const [input, open, problem] = [$('passphrase'), $('open'), $('problem')];
     input.focus();
@@ -377,8 +377,8 @@ button.link { width: auto; height: auto; padding: 0; background: none; color: #1
     try {
       const secret = secretOf(location.hash);
       if (!globalThis.crypto?.subtle) throw noCrypto();
-      show('Opening the encrypted page', 'It is decrypted here in your browser. The server never sees the key.');
-      doing('Reading the page…');
+      show('Opening encrypted page', 'It is decrypted in your browser. The server never sees the key.');
+      doing('Loading the page…');
       const payload = await fromBase64($('payload').textContent, doing);
       const frame = parse(payload);
       if (frame.kdf === 1 && secret.length !== 32) throw badKey();
@@ -390,13 +390,13 @@ button.link { width: auto; height: auto; padding: 0; background: none; color: #1
         if (payload.length > 1 << 20) await pause();
         plain = await decrypt(frame, secret);
       }
-      doing('Showing the page…');
+      doing('Rendering the page…');
       // document.open() does nothing while this page itself is still being read.
       if (document.readyState !== 'complete') await new Promise((resolve) => addEventListener('load', resolve, { once: true }));
       await pause();
       present(plain);
     } catch (trouble) {
-      const known = trouble instanceof Trouble ? trouble : damaged('The browser gave up on it.');
+      const known = trouble instanceof Trouble ? trouble : damaged('The browser could not process it.');
       show(known.heading, known.message, known.hint);
       reveal('paste', known.again === 'key');
       $('heading').focus();

@@ -197,7 +197,7 @@ impl Connection {
 }
 
 fn no_room() -> Error {
-    let detail = "Your network has too many answers that it has not read; read them, and ask again.";
+    let detail = "Your network has too many unread responses. Read them, then try again.";
     Error::new(Code::Overloaded, detail).retry_after(RETRY_SECONDS)
 }
 

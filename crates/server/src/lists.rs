@@ -200,7 +200,7 @@ mod tests {
         let lists = lists(&dir);
         write(&dir, "hosts.txt", "[blocked]\nb.example\n[bots]\n");
         let Found::Mistake(why) = lists.read() else { panic!("a mistake") };
-        assert!(why.contains("hosts.txt, line 3: no kind of host is called `bots`"), "{why}");
+        assert!(why.contains("hosts.txt, line 3: there is no kind of host named `bots`"), "{why}");
         assert_eq!((lists.look(), lists.look()), (Found::Unrest, Found::Nothing));
         assert!(refuses(&lists, "a.example") && !refuses(&lists, "b.example"));
         assert!(matches!(lists.read(), Found::Mistake(_)), "whoever asks is told again");

@@ -17,7 +17,7 @@ fn filter(level: &str) -> String {
 
 /// Starts logging to standard error; standard output is for the output of commands.
 pub fn start(config: &Config) -> Result<()> {
-    let filter = EnvFilter::try_new(filter(&config.log.level)).context("`log.level` is not understood")?;
+    let filter = EnvFilter::try_new(filter(&config.log.level)).context("`log.level` is invalid")?;
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)

@@ -56,7 +56,7 @@ pub async fn start(config: Config) -> Result<Running> {
     tls::install_provider();
     raise_file_limit();
     let listeners = bind(&Listen::parse(&config.listen).context("in `listen`")?).await?;
-    let port = listeners.first().context("nothing to listen on")?.local_addr()?.port();
+    let port = listeners.first().context("no address to listen on")?.local_addr()?.port();
     let resolved = Arc::new(config.resolve(port)?);
     let lock = ServeLock::take(&resolved.data_dir, &resolved.database_url)?;
     let app = Arc::new(startup::open_app(&resolved).await?);
@@ -120,8 +120,8 @@ pub async fn run(layers: &Layers, config: Config) -> Result<()> {
     }
     if running.app.gives_away() {
         tracing::warn!(
-            "`payments.mode` is sandbox and this host is not local: anybody can publish here without paying, as often as \
-             `limits.anonymous_per_hour` and `limits.anonymous_per_day` allow; set `payments.mode` to live or off to end that"
+            "`payments.mode` is sandbox and this host is not local: anyone can publish without paying, up to \
+             `limits.anonymous_per_hour` and `limits.anonymous_per_day`; set `payments.mode` to live or off to prevent this"
         );
     }
     if running.app.selling().is_ok_and(|payments| !payments.is_sandbox()) {
@@ -130,7 +130,8 @@ pub async fn run(layers: &Layers, config: Config) -> Result<()> {
     for setting in missing_chains(&running.app) {
         tracing::warn!(
             setting,
-            "payments are live, but this server cannot look at the chain: a payment whose outcome gets lost waits for the operator"
+            "payments are live, but this server cannot look at the chain: a payment whose outcome gets lost waits for the \
+             operator"
         );
     }
     // Otherwise the first publish would wait until the rules are compiled.
@@ -159,9 +160,7 @@ pub async fn bind(listen: &Listen) -> Result<Vec<TcpListener>> {
         let socket =
             if ip.is_ipv4() { tokio::net::TcpSocket::new_v4()? } else { tokio::net::TcpSocket::new_v6()? };
         socket.set_reuseaddr(true)?;
-        socket
-            .bind(addr)
-            .with_context(|| format!("cannot listen on {addr}; is another server running there?"))?;
+        socket.bind(addr).with_context(|| format!("cannot listen on {addr}; is another server running?"))?;
         Ok(socket.listen(4096)?)
     };
     if listen.host == "localhost" {

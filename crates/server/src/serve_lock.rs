@@ -51,9 +51,9 @@ fn lock(path: &Path) -> Result<File> {
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => bail!(
-            "another dropleaf server is running here ({} is locked). An SQLite database and its data folder belong to one \
-             server: stop the other one, or give this one a data_dir and a database_url of its own. Several servers can \
-             share a PostgreSQL database.",
+            "another dropleaf server is running here ({} is locked). Only one server can use an SQLite database and its data \
+             folder: stop the other server, or set a different data_dir and database_url. Several servers can share a \
+             PostgreSQL database.",
             path.display()
         ),
         Err(TryLockError::Error(error)) => {

@@ -17,8 +17,8 @@ use std::sync::Arc;
 /// Opens the storage and migrates it.
 pub async fn open_store(resolved: &Resolved, now: i64) -> Result<Store> {
     make_private_dir(&resolved.data_dir)?;
-    let db = Db::open(&resolved.database_url).await.context("the database cannot be opened")?;
-    db.migrate(now).await.context("the database cannot be brought up to date")?;
+    let db = Db::open(&resolved.database_url).await.context("cannot open the database")?;
+    db.migrate(now).await.context("cannot migrate the database")?;
     let config = &resolved.config;
     let credentials = (!config.s3.access_key_id.is_empty()).then(|| Credentials {
         access_key_id: config.s3.access_key_id.clone(),
@@ -26,7 +26,7 @@ pub async fn open_store(resolved: &Resolved, now: i64) -> Result<Store> {
         session_token: None,
     });
     let blobs = Blobs::open_with(&resolved.blobs_url, config.storage.inline_bytes, credentials.as_ref())
-        .context("the blob store cannot be opened")?;
+        .context("cannot open the blob store")?;
     Ok(Store::new(db, blobs))
 }
 
@@ -98,7 +98,7 @@ pub(crate) fn make_private_dir(dir: &Path) -> Result<()> {
         .recursive(true)
         .mode(0o700)
         .create(dir)
-        .with_context(|| format!("cannot make the data folder {}", dir.display()))
+        .with_context(|| format!("cannot create the data folder {}", dir.display()))
 }
 
 /// Deletes incomplete uploads left by a crash.

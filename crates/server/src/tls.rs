@@ -23,7 +23,7 @@ pub fn acceptor(cert_file: &str, key_file: &str) -> Result<TlsAcceptor> {
     let mut config = rustls::ServerConfig::builder()
         .with_no_client_auth()
         .with_single_cert(certs, key)
-        .context("the certificate and the key do not fit each other")?;
+        .context("the certificate and the key do not match")?;
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(TlsAcceptor::from(Arc::new(config)))
 }

@@ -10,7 +10,7 @@ fn row(row: &Row<'_>) -> Result<Entry, DbError> {
         id: row.text(0)?.to_owned(),
         at: row.int(1)?,
         actor: row.text(2)?.to_owned(),
-        act: Act::parse(act).ok_or_else(|| DbError::internal(format!("nobody knows the act {act}")))?,
+        act: Act::parse(act).ok_or_else(|| DbError::internal(format!("unknown audit action {act}")))?,
         subject: row.text(4)?.to_owned(),
         reason: row.opt_text(5)?.map(str::to_owned),
     })

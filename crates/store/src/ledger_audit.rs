@@ -38,19 +38,19 @@ checks! {
         "SELECT unit, CAST(SUM(balance) AS BIGINT), 0 FROM ledger_accounts GROUP BY unit HAVING SUM(balance) <> 0";
     "more was spent than was there":
         "SELECT id, balance, 0 FROM ledger_accounts WHERE kind = 'liability' AND balance > 0";
-    "balance that an account sees is not the one in the books":
+    "account balance does not match the ledger":
         "SELECT c.id, c.balance_minor, COALESCE(-a.balance, 0) FROM accounts c \
          LEFT JOIN ledger_accounts a ON a.id = 'prepaid:' || c.id WHERE c.balance_minor <> COALESCE(-a.balance, 0)";
-    "balance in the books belongs to no account":
+    "ledger balance belongs to no account":
         "SELECT a.id, a.balance, 0 FROM ledger_accounts a LEFT JOIN accounts c ON a.id = 'prepaid:' || c.id \
          WHERE a.kind = 'liability' AND a.balance <> 0 AND c.id IS NULL";
-    "fulfilled payment is not in the books":
+    "fulfilled payment is missing from the ledger":
         "SELECT p.id, 0, p.amount FROM payments p LEFT JOIN ledger_txns t ON t.idem_key = p.protocol || ':' || p.payment_key \
          AND t.payment_id = p.id AND t.kind = 'income' WHERE p.state = 'fulfilled' AND t.id IS NULL";
-    "income in the books has no fulfilled payment":
+    "ledger income has no fulfilled payment":
         "SELECT t.id, 1, 0 FROM ledger_txns t LEFT JOIN payments p ON p.id = t.payment_id AND p.state = 'fulfilled' \
          AND t.idem_key = p.protocol || ':' || p.payment_key WHERE t.kind = 'income' AND p.id IS NULL";
-    "income in the books is not the amount of its payment":
+    "ledger income does not match the amount of its payment":
         "SELECT p.id, e.amount, p.amount FROM ledger_txns t JOIN payments p ON p.id = t.payment_id \
          JOIN ledger_entries e ON e.txn_id = t.id AND e.amount > 0 WHERE t.kind = 'income' AND e.amount <> p.amount";
 }

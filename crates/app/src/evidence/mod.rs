@@ -141,7 +141,7 @@ impl App {
 
     /// Erases evidence before its retention period ends.
     pub async fn erase_evidence(&self, actor: &str, name: &str, reason: &str) -> Result<Evidence> {
-        let reason = takedown::reason_for(reason, "must say why the evidence is erased")?;
+        let reason = takedown::reason_for(reason, "must give a reason for the erasure")?;
         let kept = self.evidence_named(name).await?;
         if !self.erase_kept(actor, &kept, reason).await? {
             return Err(Error::not_found("evidence"));
@@ -152,7 +152,7 @@ impl App {
     /// Erases evidence whose retention period is over.
     pub(crate) async fn erase_old_evidence(&self) -> Result<()> {
         for kept in self.store.list_old_evidence(self.now(), BATCH).await? {
-            self.erase_kept(OURSELVES, &kept, "its time was over".to_owned()).await?;
+            self.erase_kept(OURSELVES, &kept, "retention period ended".to_owned()).await?;
         }
         Ok(())
     }

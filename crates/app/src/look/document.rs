@@ -21,7 +21,7 @@ impl App {
     /// Sanitizes a document. It is decoded here, so that the browser reads exactly the text that was sanitized.
     pub async fn look_document(&self, file: &LiveFile) -> Result<LookDocument> {
         if file.size_bytes > DOCUMENT_BYTES {
-            return Err(Error::new(Code::TooLarge, "The document is too large to be looked at."));
+            return Err(Error::new(Code::TooLarge, "The document is too large to preview."));
         }
         let bytes = self.read(&file.hash).await?;
         let mime = String::from_utf8_lossy(&file.mime).into_owned();

@@ -77,7 +77,7 @@ impl App {
     async fn authenticate_token(&self, token: &str) -> Result<Arc<AccessRow>> {
         let bad = || {
             let detail =
-                "The access token is unknown, revoked or too old; refresh it or ask for access again.";
+                "The access token is unknown, revoked or expired. Refresh it or request access again.";
             Error::new(Code::InvalidCredential, detail)
         };
         if !Kind::Access.fits(token) {

@@ -58,7 +58,7 @@ impl App {
         let found = self.store.find_client(id).await?;
         let proved = found.filter(|(_, hash)| *hash == secret.map(secret::hash));
         let (client, _) = proved.ok_or_else(|| {
-            Refusal::new(OAuthCode::InvalidClient, "The client is unknown, or its secret is not right.")
+            Refusal::new(OAuthCode::InvalidClient, "The client is unknown, or its secret is wrong.")
         })?;
         Ok(client)
     }

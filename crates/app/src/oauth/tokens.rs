@@ -122,7 +122,9 @@ impl App {
 
     /// Exchanges an authorization code for tokens.
     pub async fn trade_code(&self, client_id: &str, trade: CodeTrade<'_>) -> Result<Tokens, Refusal> {
-        let bad = || invalid_grant("The code is unknown, used or too old, or was given to another client.");
+        let bad = || {
+            invalid_grant("The code is unknown, already used or expired, or was issued to another client.")
+        };
         let (hash, now) = (secret::hash(trade.code), self.now());
         let (code, grant) = self.store.find_code(&hash).await?.ok_or_else(bad)?;
         if code.used_at.is_some() {
@@ -133,10 +135,10 @@ impl App {
             return Err(bad());
         }
         if trade.redirect_uri.is_some_and(|uri| uri != code.redirect_uri) {
-            return Err(invalid_grant("The redirect_uri is not the one the code was sent to."));
+            return Err(invalid_grant("The redirect_uri does not match the authorization request."));
         }
         if !pkce::is_proved(trade.verifier, &code.challenge) {
-            return Err(invalid_grant("The code_verifier does not belong to the code_challenge."));
+            return Err(invalid_grant("The code_verifier does not match the code_challenge."));
         }
         resource::require_granted(&grant.resource, trade.resources.iter().copied())?;
         let (tokens, issued) = self.issue(&grant, grant.scopes, None);
@@ -161,8 +163,11 @@ impl App {
         scope: Option<&str>,
         resources: &[&str],
     ) -> Result<Tokens, Refusal> {
-        let bad =
-            || invalid_grant("The refresh token is unknown, used, revoked or too old, or of another client.");
+        let bad = || {
+            invalid_grant(
+                "The refresh token is unknown, already used, revoked or expired, or belongs to another client.",
+            )
+        };
         if !Kind::Refresh.fits(refresh_token) {
             return Err(bad());
         }
@@ -203,6 +208,6 @@ fn narrowed(granted: Scopes, asked: Option<&str>) -> Result<Scopes, Refusal> {
     match Scopes::parse(asked) {
         Some(scopes) if scopes.is_empty() => Ok(granted),
         Some(scopes) if scopes.is_within(granted) => Ok(scopes),
-        _ => Err(Refusal::new(OAuthCode::InvalidScope, "The scope is unknown or more than was granted.")),
+        _ => Err(Refusal::new(OAuthCode::InvalidScope, "The scope is unknown or exceeds what was granted.")),
     }
 }

@@ -140,8 +140,8 @@ impl App {
                     Kind::IdempotencyKey => Error::plain(Code::IdempotencyMismatch),
                     Kind::PaymentIdentifier => Error::new(
                         Code::Conflict,
-                        "This payment identifier was used before with a different request. Nothing was charged now; \
-                         take a new identifier.",
+                        "This payment identifier was already used with a different request. Nothing was charged. Use a new \
+                         identifier.",
                     ),
                 });
             }

@@ -8,8 +8,8 @@ use serde_json::json;
 /// The URL and description of an item.
 pub(super) fn resource(base: &str, item: Item) -> Resource {
     let description = match item {
-        Item::Publish => "Publish one private HTML page that stays up",
-        Item::Provision => "Get an API key of an account of your own",
+        Item::Publish => "Publish one permanent private HTML page",
+        Item::Provision => "Get an API key for a new account",
         Item::Unlock(sku) => sku.description(),
     };
     Resource {

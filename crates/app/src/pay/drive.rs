@@ -39,7 +39,7 @@ impl App {
     pub(super) async fn hold(&self, payment: &Payment) -> Result<Payment, PayError> {
         let now = self.now();
         if !self.is_at_home(payment) {
-            let why = "it was reserved in another mode of `payments.mode`";
+            let why = "it was reserved under a different `payments.mode`";
             return Err(not_known(payment.transaction.as_deref(), Error::internal(why)));
         }
         let mut held = payment.clone();
@@ -197,7 +197,7 @@ pub(super) fn ask_later(payment: &Payment, now: i64) -> Option<PayError> {
     if !is_tiresome || !(1..=COME_BACK).contains(&wait) {
         return None;
     }
-    let error = Error::internal("it was asked for a moment ago");
+    let error = Error::internal("it was checked a moment ago");
     Some(match not_known(payment.transaction.as_deref(), error) {
         PayError::Failed(error) => error.retry_after(wait).into(),
         refused @ PayError::Refused(_) => refused,

@@ -122,9 +122,7 @@ impl App {
         let account = self.store.find_account(id).await?.ok_or_else(|| Error::not_found("account"))?;
         // Two payments for a permanent unlock: the second buys nothing and stays settled, to be refunded.
         if account.unlocks.is_complete(sku, self.now()) {
-            return Err(Error::internal(
-                "the account has this unlock already; the payment is to be refunded",
-            ));
+            return Err(Error::internal("the account already has this unlock; refund the payment"));
         }
         Ok(self.unlock_stmts(&account, sku, self.now()))
     }

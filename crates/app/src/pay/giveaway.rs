@@ -21,7 +21,8 @@ impl App {
         if !self.gives_away() || self.settings.sign_up == SignUp::Open {
             return Ok(());
         }
-        let said = "Accounts are not given to everybody here, and payments are in the sandbox, where nobody pays. Ask the operator for an account. Nothing was charged.";
+        let said = "This server does not allow open sign-up, and sandbox payments cannot buy an account. Ask the operator for \
+                    an account. Nothing was charged.";
         Err(Error::new(Code::Forbidden, said))
     }
 

@@ -91,7 +91,7 @@ fn everything(payments: &PaymentSettings) -> Supported {
 impl App {
     /// What is sold and at which prices. Not found if nothing is sold.
     pub fn selling(&self) -> Result<&PaymentSettings> {
-        let off = || Error::new(Code::NotFound, "Nothing is sold here: payments are switched off.");
+        let off = || Error::new(Code::NotFound, "Payments are turned off on this server.");
         self.settings.payments.as_ref().ok_or_else(off)
     }
 
@@ -100,7 +100,8 @@ impl App {
         if self.selling()?.is_on_sale(item) {
             return Ok(());
         }
-        let said = "This unlock is not on sale yet: pages cannot live under domains of their own. Nothing was charged.";
+        let said =
+            "This unlock is not available yet because custom domains are not supported. Nothing was charged.";
         Err(Error::new(Code::NotOnSale, said))
     }
 
@@ -108,7 +109,8 @@ impl App {
     pub fn listing(&self, item: Item) -> Result<Arc<Listing>> {
         self.check_on_sale(item)?;
         if !self.selling()?.is_payable(item) {
-            let said = "This is not payable here by x402: no network that it is paid on is set up. A prepaid balance can pay for unlocks; ask the operator. Nothing was charged.";
+            let said = "This server cannot take an x402 payment for this: no suitable network is configured. You can pay for \
+                        unlocks from a prepaid balance; ask the operator. Nothing was charged.";
             return Err(Error::new(Code::NotOnSale, said));
         }
         self.market.find(item).ok_or_else(|| Error::plain(Code::FacilitatorUnavailable).retry_after(10))

@@ -90,11 +90,11 @@ impl App {
             let state = payment.state.as_str();
             return Err(Error::new(
                 Code::Conflict,
-                format!("The payment is `{state}`; there is nothing to ask."),
+                format!("The payment is `{state}`. There is nothing to check."),
             ));
         }
         if !self.is_at_home(&payment) {
-            let said = "The payment was reserved in another `payments.mode`, so it cannot be looked up in this mode.";
+            let said = "The payment was reserved under a different `payments.mode` and cannot be looked up in the current mode.";
             return Err(Error::new(Code::Conflict, said));
         }
         let driven = match self.hold(&payment).await {

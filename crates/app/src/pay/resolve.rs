@@ -71,7 +71,7 @@ impl App {
             Resolution::Refunded { .. } if payment.held_until > now => {
                 return Err(Error::new(
                     Code::Conflict,
-                    "What it buys is being made at this moment; look again in a minute.",
+                    "The purchase is being fulfilled right now. Check again in a minute.",
                 ));
             }
             Resolution::Refunded { reason } => {
@@ -82,7 +82,7 @@ impl App {
             Resolution::NotSettled { .. } if payment.valid_until > now => {
                 return Err(Error::new(
                     Code::Conflict,
-                    "The payment can still be settled by whoever holds it; wait until it is no longer valid.",
+                    "The payment can still be settled. Wait until it expires.",
                 ));
             }
             Resolution::NotSettled { reason } => {
@@ -114,13 +114,13 @@ impl App {
             Trace::Void(_) => {
                 return Err(Error::new(
                     Code::Conflict,
-                    "The chain says that this payment was not settled, and cannot be any more.",
+                    "The blockchain shows that this payment was not settled and can no longer be settled.",
                 ));
             }
             Trace::Absent => {
                 return Err(Error::new(
                     Code::Conflict,
-                    "The chain does not show this payment so far. If it was submitted a moment ago, try again in a minute.",
+                    "The blockchain does not show this payment yet. If it was just submitted, try again in a minute.",
                 ));
             }
             Trace::CannotTell => {}
@@ -128,7 +128,7 @@ impl App {
         match self.store.find_settled_by(&payment.network, transaction, &payment.id).await? {
             Some(other) => {
                 let said = format!(
-                    "This transaction settled another payment, {other}; look for the one of this payment."
+                    "This transaction settled another payment, {other}. Find the transaction of this payment."
                 );
                 Err(Error::new(Code::Conflict, said))
             }
@@ -157,13 +157,17 @@ impl App {
 }
 
 fn on_chain(transaction: &str) -> Error {
-    Error::new(Code::Conflict, format!("The chain says that this payment was settled by {transaction}."))
+    Error::new(
+        Code::Conflict,
+        format!("The blockchain shows that this payment was settled by {transaction}."),
+    )
 }
 
 fn decided(payment: &Payment) -> Error {
     let state = payment.state.as_str();
     let said = format!(
-        "The payment is `{state}`; only `unknown` ones are decided by hand, `refused` ones only as settled, and only `settled` ones are refunded."
+        "The payment is `{state}`. Only `unknown` payments can be resolved manually, `refused` payments can only be marked as \
+         settled, and only `settled` payments can be refunded."
     );
     Error::new(Code::Conflict, said)
 }
@@ -179,7 +183,7 @@ fn transaction_on<'a>(network: &str, text: &'a str) -> Result<&'a str> {
     let (fits, shape) = if network.starts_with("eip155:") {
         (is_hash(), "must be 0x and 64 hexadecimal digits")
     } else {
-        (is_signature(), "must be the signature of the transaction, in base58")
+        (is_signature(), "must be the transaction signature in base58")
     };
     if fits { Ok(text) } else { Err(Error::field("transaction", shape)) }
 }

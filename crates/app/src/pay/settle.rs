@@ -111,9 +111,11 @@ impl App {
         let why = match trace {
             Trace::Landed { transaction } => return Ok(Settlement::Moved { transaction }),
             Trace::Absent | Trace::Void(_) => {
-                "the facilitator says it is settled, the chain does not show it"
+                "the facilitator reports it as settled, but the blockchain does not show it"
             }
-            Trace::CannotTell => "the facilitator says it is settled, the chain could not be asked",
+            Trace::CannotTell => {
+                "the facilitator reports it as settled, but the blockchain could not be queried"
+            }
         };
         Ok(Settlement::Unclear { why, transaction: Some(transaction) })
     }
@@ -137,7 +139,7 @@ impl App {
                 transaction: reverted,
             },
             Trace::Absent => Settlement::Unclear {
-                why: "the facilitator says it was used, the chain does not show it",
+                why: "the facilitator reports it as used, but the blockchain does not show it",
                 transaction: None,
             },
             Trace::CannotTell if hides => Settlement::Unclear {
@@ -172,7 +174,7 @@ impl App {
                 ("a transaction failed, but another may have settled it", Some(transaction))
             }
             (_, SettleAnswer::Unknown { why, transaction }) => (why, transaction),
-            (_, SettleAnswer::Pending { transaction }) => ("it is on its way", transaction),
+            (_, SettleAnswer::Pending { transaction }) => ("it is pending", transaction),
             (_, SettleAnswer::Settled { transaction }) => ("it was not confirmed", Some(transaction)),
         };
         Ok(Settlement::Unclear { why, transaction })
@@ -191,9 +193,9 @@ impl App {
                 tracing::warn!(
                     payment = payment.id,
                     why = lost.0,
-                    "no answer came from the payment facilitator"
+                    "no response from the payment facilitator"
                 );
-                SettleAnswer::Unknown { why: "no answer came", transaction: None }
+                SettleAnswer::Unknown { why: "no response", transaction: None }
             }
         })
     }
@@ -231,9 +233,9 @@ pub(super) fn receipt(payment: &Payment, outcome: Outcome) -> Option<Receipt> {
 /// Describes a facilitator's refusal in our own words.
 pub(super) fn refused_by(reason: &Reason, receipt: Option<Receipt>) -> PayRefused {
     let sentence = match reason.kind {
-        ReasonKind::NonceUsed => "The authorization was used or cancelled before. Sign a new one.",
-        ReasonKind::InsufficientFunds => "The wallet does not hold enough of the token.",
-        ReasonKind::Expired => "The authorization has expired, or will within seconds. Sign a new one.",
+        ReasonKind::NonceUsed => "The authorization has already been used or canceled. Sign a new one.",
+        ReasonKind::InsufficientFunds => "The wallet does not have enough of the token.",
+        ReasonKind::Expired => "The authorization has expired or is about to expire. Sign a new one.",
         ReasonKind::Signature => "The signature is not valid.",
         ReasonKind::Other => "The payment facilitator did not accept the payment.",
     };

@@ -79,7 +79,7 @@ impl App {
         render: impl Fn(&Unlocked) -> Vec<u8>,
     ) -> Result<Option<Done<Unlocked>>> {
         let Some(sold) = &self.settings.payments else {
-            return Err(Error::new(Code::NotFound, "Nothing is sold here: payments are switched off."));
+            return Err(Error::new(Code::NotFound, "Payments are turned off on this server."));
         };
         self.check_on_sale(Item::Unlock(sku))?;
         let price = sold.prices.minor_of(Item::Unlock(sku));
@@ -125,7 +125,7 @@ impl App {
                 (Err(error), _) => return Err(error.into()),
             }
         }
-        Err(Error::new(Code::Conflict, "The account is being changed by others at the same time; try again."))
+        Err(Error::new(Code::Conflict, "Another request is changing the account. Try again."))
     }
 
     /// The statements that activate a paid unlock, for the transaction that records its payment. Commit them with
@@ -172,7 +172,7 @@ pub(super) fn only_once(account_id: &str, sku: Sku, payment_id: &str) -> Vec<Stm
 
 /// Nothing was charged: the account has it, or another payment for it is undecided.
 pub(super) fn bought_once() -> Error {
-    let said = "The account has this unlock, or another payment for it is under way. Nothing was charged; look at GET /me.";
+    let said = "The account already has this unlock, or another payment for it is in progress. Nothing was charged. See GET /me.";
     Error::new(Code::Conflict, said).retry_after(5)
 }
 

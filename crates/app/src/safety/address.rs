@@ -26,9 +26,9 @@ impl App {
             file: "payload.e2e".to_owned(),
             line: None,
             why: format!(
-                "The address `{slug}` bears the name of {brand}, and nobody can check what an encrypted page shows."
+                "The slug `{slug}` contains the name of {brand}, and the content of an encrypted page cannot be checked."
             ),
-            fix: "Choose another slug, or none.".to_owned(),
+            fix: "Choose another slug or omit it.".to_owned(),
         };
         let detail = format!("{} {}", reason.why, reason.fix);
         Err(Error::new(Code::PhishingBlocked, detail).with_fact("reasons", Fact::Findings(vec![reason])))

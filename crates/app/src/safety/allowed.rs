@@ -30,8 +30,8 @@ impl App {
         Err(Error::new(
             Code::Conflict,
             format!(
-                "Content like this was taken down, and stays refused until that is forgotten. First forget it, at \
-                 /operator/pages/{page} or with `dropleaf unwanted forget {page} --reason …`; then allow this."
+                "Similar content was taken down and is blocked. First unblock it at /operator/pages/{page} or with `dropleaf \
+                 unwanted forget {page} --reason …`, then allow this content."
             ),
         ))
     }
@@ -43,7 +43,7 @@ impl App {
 
     /// Revokes an allow, by the id of its appeal or the hash of the content. What is already published stays.
     pub async fn disallow(&self, actor: &str, named: &str, reason: &str) -> Result<Allowed> {
-        let reason = takedown::reason_for(reason, "must say why it is not allowed any more")?;
+        let reason = takedown::reason_for(reason, "must give a reason for revoking the approval")?;
         let found = match hex::digest(named) {
             Some(digest) => self.store.find_allowed(digest).await?,
             None => self.store.find_allowed_by(named).await?,

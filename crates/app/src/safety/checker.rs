@@ -22,7 +22,7 @@ const WORDS: usize = 500;
 const PATH: usize = 300;
 /// The rule of a reason that names none.
 const RULE: &str = "outside-check";
-const WHY: &str = "The server's own check of content refuses this page.";
+const WHY: &str = "The content check of this server refused this page.";
 
 /// An external checker.
 pub trait Checker: Debug + Send + Sync {
@@ -71,10 +71,10 @@ pub(super) fn question(bundle: &Bundle, sends_content: bool, content_hash: &str)
 /// The reasons of a refusal, empty if it accepts; or why the answer is invalid.
 pub(super) fn understood(reply: &Reply) -> Result<Vec<Finding>, String> {
     if reply.status != 200 {
-        return Err(format!("it answers with status {}", reply.status));
+        return Err(format!("it returned status {}", reply.status));
     }
     let answer: Value =
-        serde_json::from_slice(&reply.body).map_err(|_| "its answer is no JSON".to_owned())?;
+        serde_json::from_slice(&reply.body).map_err(|_| "its response is not JSON".to_owned())?;
     match answer["verdict"].as_str() {
         Some("accept") => Ok(Vec::new()),
         Some("refuse") => {
@@ -85,7 +85,7 @@ pub(super) fn understood(reply: &Reply) -> Result<Vec<Finding>, String> {
             }
             Ok(reasons)
         }
-        _ => Err("its answer has no verdict that is accept or refuse".to_owned()),
+        _ => Err("its response has no `accept` or `refuse` verdict".to_owned()),
     }
 }
 

@@ -100,7 +100,7 @@ fn secrets_found(reading: &Reading) -> Error {
         file: found.file.clone(),
         line: Some(found.line as u64),
         why: format!("This looks like {}.", found.with_article()),
-        fix: "Take it out, or replace it by an example.".to_owned(),
+        fix: "Remove it or replace it with an example value.".to_owned(),
     });
     refusal(Code::SecretsFound, reasons.collect(), reading)
 }

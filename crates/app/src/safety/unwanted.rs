@@ -59,16 +59,16 @@ impl Reading {
         let Some(found) = &self.unwanted else { return Ok(()) };
         tracing::info!(unwanted = found.id, exact = found.exact, "content that was taken down came back");
         let why = if found.exact {
-            "This content was taken down from this server before."
+            "This content was previously taken down from this server."
         } else {
-            "This page is nearly the same as one that was taken down from this server before."
+            "This page is nearly identical to one that was previously taken down from this server."
         };
         let reason = Finding {
             rule: "taken-down-before".to_owned(),
             file: found.file.clone().unwrap_or_else(|| "index.html".to_owned()),
             line: None,
             why: why.to_owned(),
-            fix: "It is not published here again, unless whoever runs this server lets it come back after an appeal."
+            fix: "It cannot be published here again unless the operator of this server allows it after an appeal."
                 .to_owned(),
         };
         Err(refusal(Code::ContentBlocked, vec![reason], self))
@@ -154,7 +154,7 @@ impl App {
     /// Removes an entry from the blocklist, so that its content may be published again. The page itself stays down.
     /// `name` is the id of the entry, or an id, slug, token or URL of the page it was taken down with.
     pub async fn forget_unwanted(&self, actor: &str, name: &str, reason: &str) -> Result<rows::Unwanted> {
-        let reason = takedown::reason_for(reason, "must say why the content may come back")?;
+        let reason = takedown::reason_for(reason, "must give a reason for unblocking the content")?;
         let noted = self.unwanted_named(name).await?;
         let stmts = rows::forget(&noted.site_id, self.now());
         self.forget(actor, &noted, stmts, reason).await?;
@@ -169,7 +169,7 @@ impl App {
         path: &str,
         reason: &str,
     ) -> Result<rows::Unwanted> {
-        let reason = takedown::reason_for(reason, "must say why the page may come back")?;
+        let reason = takedown::reason_for(reason, "must give a reason for unblocking the page")?;
         let noted = self.unwanted_named(name).await?;
         let stmts = rows::forget_page(&noted.id, path);
         self.forget(actor, &noted, stmts, format!("{reason} ({path})")).await?;

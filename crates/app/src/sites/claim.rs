@@ -17,7 +17,7 @@ impl App {
                 State::Expired => {
                     return Err(Error::new(
                         Code::Expired,
-                        "The page has expired and cannot be claimed any more.",
+                        "The page has expired and can no longer be claimed.",
                     ));
                 }
                 State::Deleted | State::Burnt | State::TakenDown => return Err(Error::not_found("site")),

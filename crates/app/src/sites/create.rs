@@ -38,7 +38,7 @@ impl App {
         if caller.account.is_none() && options.slug.is_some() {
             return Err(Error::new(
                 Code::AuthRequired,
-                "A public page needs an account; send a key, or leave the slug out.",
+                "A public page requires an account. Send a key or omit the slug.",
             ));
         }
         self.check_address(options.e2e, options.slug.as_ref().map(Slug::as_str))?;
@@ -97,7 +97,9 @@ impl App {
         }
         let (at, cut) = expiry::anonymous(asked, now);
         if cut {
-            warnings.push("Pages without an account live 24 hours; claim the page to keep it.".into());
+            warnings.push(
+                "Pages without an account are deleted after 24 hours. Claim the page to keep it.".into(),
+            );
         }
         Ok(Some(at))
     }

@@ -19,8 +19,8 @@ pub struct Deleted {
 }
 
 /// The operator may have to examine reported content.
-const KEPT: &str = "The page is deleted, but its bytes are not erased yet: the operator of this server may have to look at \
-                    it. They are erased when its time to be restored is over.";
+const KEPT: &str = "The page is deleted, but its content is not erased yet because the operator of this server may need to \
+                    review it. It is erased when the restore period ends.";
 
 impl App {
     /// Hides the page at once. With `purge` its content is erased too, also if the page was deleted before, but not while
@@ -92,7 +92,7 @@ impl App {
                 State::Expired => {
                     return Err(Error::new(
                         Code::Expired,
-                        "The page was not deleted, it has expired; a later expiry brings it back.",
+                        "The page was not deleted but has expired. Set a later expiry to restore it.",
                     ));
                 }
                 State::Deleted | State::Burnt | State::TakenDown => {}
@@ -114,7 +114,9 @@ impl App {
             };
             if expired {
                 next.state = State::Expired;
-                warnings.push("The page has expired meanwhile; a later expiry brings it back.".to_owned());
+                warnings.push(
+                    "The page has expired in the meantime. Set a later expiry to restore it.".to_owned(),
+                );
             } else {
                 next.state = State::Live;
                 next.ended_at = None;
@@ -126,8 +128,9 @@ impl App {
             match (&site.slug, keep_slug) {
                 (Some(slug), true) => stmts.push(slugs::take(slug, &site.id, &account.id, now)),
                 (Some(slug), false) => {
-                    warnings
-                        .push(format!("The slug {slug} belongs to another page now; this one is unlisted."));
+                    warnings.push(format!(
+                        "The slug {slug} now belongs to another page, so this page is unlisted."
+                    ));
                     next.slug = None;
                     if next.visibility == Visibility::Public {
                         next.visibility = Visibility::Unlisted;

@@ -124,14 +124,12 @@ impl App {
         let DbError::Guard(label) = error else { return error.into() };
         match label {
             slugs::TAKEN => Error::plain(Code::SlugTaken),
-            sites::CHANGED => {
-                Error::new(Code::Conflict, "The page is being changed by others at the same time; try again.")
-            }
+            sites::CHANGED => Error::new(Code::Conflict, "Another request is changing the page. Try again."),
             accounts::SUSPENDED => account::suspended(),
             anonymous_usage::SERVER_FULL | anonymous_usage::NETWORK_FULL => no_room(label),
             reports::WAITING => Error::new(
                 Code::Conflict,
-                "The operator of this server may have to look at the page, so it cannot become one that is read once now.",
+                "The operator of this server may need to review the page, so its visibility cannot be changed to burn now.",
             ),
             accounts::PAGE_LIMIT => self.name_unlock(page_limit(plan)),
             DAILY => daily_limit(plan, self.now()),
@@ -154,7 +152,7 @@ impl App {
             return error;
         }
         let (name, base) = (sku.as_str(), self.hosts.base.url());
-        error.detail.push_str(" Or lift the limit: POST /unlock?feature=");
+        error.detail.push_str(" Or buy a higher limit: POST /unlock?feature=");
         error.detail.push_str(name);
         error.detail.push('.');
         let url = format!("{base}/unlock?feature={name}");
@@ -164,9 +162,9 @@ impl App {
 
 /// The error if anonymous pages have used all their storage. Deleting some does not help before they are erased.
 fn no_room(label: &str) -> Error {
-    let whose = if label == anonymous_usage::NETWORK_FULL { "of your network" } else { "on this server" };
+    let whose = if label == anonymous_usage::NETWORK_FULL { "from your network" } else { "on this server" };
     let detail = format!(
-        "Anonymous pages {whose} have used all their storage; try again later or publish with an account."
+        "The storage for anonymous pages {whose} is full. Try again later or publish with an account."
     );
     Error::new(Code::AnonymousStorageFull, detail).retry_after(3600)
 }
@@ -174,7 +172,7 @@ fn no_room(label: &str) -> Error {
 fn page_limit(plan: Option<&Plan>) -> Error {
     let (name, cap) =
         plan.map_or(("", 0), |plan| (plan.name.as_str(), plan.active_pages.unwrap_or_default()));
-    Error::limit(Code::PlanPageLimit, format!("The {name} plan holds {cap} active pages."), "Delete one.")
+    Error::limit(Code::PlanPageLimit, format!("The {name} plan allows {cap} active pages."), "Delete one.")
 }
 
 fn daily_limit(plan: Option<&Plan>, now: i64) -> Error {
@@ -184,7 +182,7 @@ fn daily_limit(plan: Option<&Plan>, now: i64) -> Error {
     });
     Error::new(
         Code::PlanDailyLimit,
-        format!("The plan allows {cap} publishes a day; it starts again in {resets_in} s."),
+        format!("The plan allows {cap} publishes a day. The limit resets in {resets_in} s."),
     )
     .retry_after(resets_in)
 }

@@ -167,9 +167,6 @@ impl App {
 }
 
 fn conflict(site: &Site) -> Error {
-    Error::new(
-        Code::Conflict,
-        format!("The page changed at {}; read it again and decide anew.", site.updated_at),
-    )
-    .with_fact("updated_at", dropleaf_core::error::Fact::Int(site.updated_at))
+    Error::new(Code::Conflict, format!("The page changed at {}. Read it again, then retry.", site.updated_at))
+        .with_fact("updated_at", dropleaf_core::error::Fact::Int(site.updated_at))
 }

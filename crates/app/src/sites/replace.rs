@@ -172,7 +172,7 @@ impl App {
             State::Live => Ok(site),
             State::Expired => Err(Error::new(
                 Code::Expired,
-                "The page has expired; a later expiry brings it back, and then its content can be replaced.",
+                "The page has expired. Set a later expiry to restore it, then replace its content.",
             )),
             State::Deleted | State::Burnt | State::TakenDown => Err(Error::not_found("site")),
         }
@@ -251,10 +251,10 @@ fn check_settings(writer: &Writer) -> Result<()> {
     let why = match writer {
         Writer::Account(_) => return Ok(()),
         Writer::Claim(_) => {
-            "A claim token replaces the content only; claim the page into an account to change its settings."
+            "A claim token can only replace the content. Claim the page to change its settings."
         }
         Writer::Wallet(_) => {
-            "A wallet's signature replaces the content only; claim the page into an account to change its settings."
+            "A wallet signature can only replace the content. Claim the page to change its settings."
         }
     };
     Err(Error::new(Code::Forbidden, why))

@@ -52,7 +52,10 @@ impl App {
                 .filter(|known| self.has_version(&site, known.version))
                 .ok_or_else(|| Error::not_found("version"))?;
             if old.version == site.version {
-                return Ok(Updated { site, warnings: vec!["This version is the newest already.".into()] });
+                return Ok(Updated {
+                    site,
+                    warnings: vec!["This version is already the current one.".into()],
+                });
             }
             self.check_stored_programs(&self.plan_of(account), &old.bundle_id).await?;
             let mut warnings = self.judge_stored_once(&mut judged, &old.bundle_id).await?;

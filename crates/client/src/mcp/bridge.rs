@@ -112,16 +112,16 @@ impl Bridge {
 
     async fn take(&mut self, line: Line) {
         let Line::Whole(line) = line else {
-            return self.link.say(no_message("The line is too long for a message.")).await;
+            return self.link.say(no_message("The line is too long.")).await;
         };
         let message = match Message::read(&line) {
             Ok(message) => message,
             Err(Broken::NotJson(why)) => return self.link.say(not_json(&why)).await,
             Err(Broken::Batch) => {
-                return self.link.say(no_message("Send one message in a line, not a list of them.")).await;
+                return self.link.say(no_message("Send one message per line, not a list.")).await;
             }
             Err(Broken::NotAMessage) => {
-                return self.link.say(no_message("The line is JSON, but not a message.")).await;
+                return self.link.say(no_message("The line is JSON but not a JSON-RPC message.")).await;
             }
         };
         let line = Bytes::from(line);

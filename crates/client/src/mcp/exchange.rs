@@ -125,7 +125,7 @@ impl Link {
     pub(super) async fn deliver(&self, seat: &Seat, line: &Bytes) -> Result<(), Trouble> {
         match timeout(DELIVERY, self.wire.post(seat, line)).await {
             Ok(reply) => reply.map(drop),
-            Err(_) => Err(Trouble::Away { why: "it did not answer in time".to_owned(), sent: true }),
+            Err(_) => Err(Trouble::Away { why: "it did not respond in time".to_owned(), sent: true }),
         }
     }
 
@@ -178,7 +178,7 @@ impl Link {
                 Sorted::Other { method, .. } if hush == Some(method.as_str()) => {}
                 Sorted::Other { line, .. } => self.say(line).await,
                 Sorted::Nonsense => {
-                    self.note("the server sent something that is no message; it was left out");
+                    self.note("the server sent an invalid message, which was ignored");
                 }
             }
         }

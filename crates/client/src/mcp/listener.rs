@@ -99,6 +99,6 @@ async fn follow(
 
 fn tell_once(link: &Link, trouble: &Trouble, has_told: &mut bool) {
     if !std::mem::replace(has_told, true) {
-        link.note(&format!("no news for now: {}", trouble.sentence(&link.wire.server)));
+        link.note(&format!("no server events for now: {}", trouble.sentence(&link.wire.server)));
     }
 }

@@ -104,11 +104,11 @@ impl Link {
                 json!({"jsonrpc": "2.0", "id": id, "method": "resources/subscribe", "params": {"uri": uri}});
             // A page that no longer exists must not prevent the other subscriptions.
             if let Err(trouble) = self.once(&line(&again), &seat, &id, None).await {
-                self.note(&format!("{uri} is not watched any more: {}", trouble.sentence(&self.wire.server)));
+                self.note(&format!("no longer subscribed to {uri}: {}", trouble.sentence(&self.wire.server)));
             }
         }
         self.renewed.send_replace(session.generation);
-        self.note("the server had forgotten the session; a new one has begun");
+        self.note("the server no longer knew the session; a new one was started");
         Ok(())
     }
 }

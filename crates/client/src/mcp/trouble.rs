@@ -66,28 +66,30 @@ impl Trouble {
     pub(super) fn sentence(&self, server: &str) -> String {
         match self {
             Self::Away { why, .. } => format!(
-                "{server} cannot be reached: {why}. Check that the server runs and that the address is right, then try again."
+                "cannot reach {server}: {why}. Check that the server is running and the address is correct, then try again."
             ),
             Self::Cut => format!(
-                "The connection to {server} was lost before the answer came, so it is not known whether the call was \
-                 carried out. Look first (for example with list_sites), then call again if needed."
+                "The connection to {server} was lost before the response arrived, so the call may or may not have been carried \
+                 out. Check first (for example with list_sites), then call again if needed."
             ),
             Self::Lost => {
                 format!(
-                    "{server} does not know this session and did not take a new one. Start the client anew."
+                    "{server} does not know this session and did not accept a new one. Restart the client."
                 )
             }
             Self::Refused(refusal) => refusal.sentence(server),
-            Self::Told(error) => {
-                error.get("message").and_then(Value::as_str).unwrap_or("The server refused.").to_owned()
-            }
+            Self::Told(error) => error
+                .get("message")
+                .and_then(Value::as_str)
+                .unwrap_or("The server refused the request.")
+                .to_owned(),
             Self::Strange { status } => {
                 format!(
-                    "{server} answered {status}, but not as a dropleaf server does; is the address right?"
+                    "{server} returned status {status}, but not like a dropleaf server. Check the address."
                 )
             }
-            Self::TooLong => "The server's answer is too long to pass on.".to_owned(),
-            Self::Busy => "Too many requests are under way; wait for some of them.".to_owned(),
+            Self::TooLong => "The response of the server is too long to forward.".to_owned(),
+            Self::Busy => "Too many requests are in progress. Wait for some to finish.".to_owned(),
         }
     }
 
@@ -115,11 +117,12 @@ impl Refusal {
         match (self.status, &self.scope) {
             (401, _) => {
                 format!(
-                    "{server} asks who you are: {said}. Run `dropleaf login {server}` or set DROPLEAF_API_KEY and DROPLEAF_URL."
+                    "{server} requires authentication: {said}. Run `dropleaf login {server}` or set DROPLEAF_API_KEY and \
+                     DROPLEAF_URL."
                 )
             }
             (403, Some(scope)) => format!(
-                "The key for {server} may not do this: it lacks the scope {scope}. Run `dropleaf login {server}`, or \
+                "The key for {server} does not allow this: it lacks the scope {scope}. Run `dropleaf login {server}`, or \
                  set DROPLEAF_API_KEY to a key that has it."
             ),
             _ => format!("{said}.{again}"),
@@ -163,7 +166,7 @@ mod tests {
             (refused(403, Some("sites:write")), "lacks the scope sites:write"),
             (refused(403, None), "Said so."),
             (refused(429, None), "Said so. Try again in 9 s."),
-            (Trouble::Away { why: "refused".into(), sent: false }, "Check that the server runs"),
+            (Trouble::Away { why: "refused".into(), sent: false }, "Check that the server is running"),
             (Trouble::Cut, "call again if needed"),
         ] {
             let answer: Value = serde_json::from_slice(&trouble.answer(&json!("x"), server)).unwrap();

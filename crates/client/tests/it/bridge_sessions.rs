@@ -129,7 +129,7 @@ async fn forgotten_session_begins_again_with_what_it_watched_and_the_client_noti
     let mut ids = [side.next().await["id"].clone(), side.next().await["id"].clone()];
     ids.sort_by_key(Value::to_string);
     assert_eq!(ids, [json!(4), json!(5)]);
-    assert!(side.notes.lock().unwrap().iter().any(|note| note.contains("a new one has begun")));
+    assert!(side.notes.lock().unwrap().iter().any(|note| note.contains("a new one was started")));
 }
 
 #[tokio::test]

@@ -40,7 +40,7 @@ async fn server_that_stays_away_is_an_answer_that_says_what_to_do() {
     assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(1), &json!(503)));
     let message = answer["error"]["message"].as_str().unwrap();
     assert!(
-        message.starts_with(&format!("{url} cannot be reached")) && message.contains("try again"),
+        message.starts_with(&format!("cannot reach {url}")) && message.contains("try again"),
         "{message}"
     );
 }
@@ -52,7 +52,7 @@ async fn call_whose_fate_is_unknown_is_not_repeated_and_a_question_is() {
     side.send(call(1)).await;
     drop(fake.next_post("tools/call").await.stream().await);
     let message = side.next().await["error"]["message"].as_str().unwrap().to_owned();
-    assert!(message.contains("not known whether"), "{message}");
+    assert!(message.contains("may or may not have been"), "{message}");
     side.send(list(2)).await;
     drop(fake.next_post("tools/list").await.stream().await);
     fake.next_post("tools/list").await.result("", json!({})).await;
@@ -97,7 +97,7 @@ async fn refusals_say_what_to_do() {
     side.send(call(1)).await;
     fake.next().await.answer("302 Found", "Location: http://127.0.0.1:1/\r\n", "").await;
     let message = side.next().await["error"]["message"].as_str().unwrap().to_owned();
-    assert!(message.contains("is the address right?"), "{message}");
+    assert!(message.contains("Check the address."), "{message}");
 }
 
 #[tokio::test]

@@ -44,7 +44,7 @@ async fn refusal_carries_the_servers_code_and_words() {
     let (client, _) = answering("429 Too Many Requests", "Retry-After: 7\r\n", body).await;
     let error = client.me().await.unwrap_err();
     assert_eq!((error.code(), error.status()), (Some("rate_limited"), Some(429)));
-    assert_eq!(error.to_string(), "Too many.[2J (again in 7 s)");
+    assert_eq!(error.to_string(), "Too many.[2J (try again in 7 s)");
 }
 
 #[tokio::test]
@@ -54,7 +54,7 @@ async fn server_that_is_not_there_is_named() {
     drop(listener);
     let error = Client::new(&server, None).unwrap().me().await.unwrap_err();
     let words = error.to_string();
-    assert!(words.starts_with(&format!("{server} cannot be reached: ")), "{words}");
+    assert!(words.starts_with(&format!("cannot reach {server}: ")), "{words}");
     assert!(words.contains("refused"), "{words}");
 }
 

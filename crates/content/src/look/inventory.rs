@@ -80,7 +80,7 @@ impl Reading {
             "form" => {
                 self.found.forms += 1;
                 let to = value("action").filter(|to| !to.is_empty());
-                self.leads(line, "form", to.unwrap_or_else(|| "nowhere: no action".to_owned()));
+                self.leads(line, "form", to.unwrap_or_else(|| "nowhere (no action)".to_owned()));
             }
             "input" | "textarea" | "select" => {
                 let kind =

@@ -167,7 +167,8 @@ mod tests {
     fn documents_that_are_too_large_get_no_page_and_are_named() {
         let size_of = |path: &str| if path == "README.md" { 1 } else { 2 << 20 };
         let mut plan = plan(&["README.md", "large.md"], size_of).unwrap();
-        let line = "Not made into a page, because it is too large, the archive has too many documents, or its name is taken: large.md.";
+        let line = "Not rendered as a page because it is too large, the archive has too many documents, or the name is already \
+                    used: large.md.";
         assert!(plan.warnings()[0].starts_with(line), "{:?}", plan.warnings());
         let (_, page) = plan
             .typeset("README.md", b"[large](large.md) [root](/README.md#x) [file](/docs/a.pdf?x)")
@@ -182,6 +183,6 @@ mod tests {
         let mut plan = plan(&["README.md", "old.md"], |_| 1).unwrap();
         assert!(plan.typeset("README.md", b"caf\xe9").is_none());
         assert!(plan.typeset("old.md", b"# caf\xe9").is_some());
-        assert_eq!(plan.warnings(), ["Not UTF-8, so some letters were lost: old.md. Save it as UTF-8."]);
+        assert_eq!(plan.warnings(), ["Not UTF-8, so some characters were lost: old.md. Save it as UTF-8."]);
     }
 }

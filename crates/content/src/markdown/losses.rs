@@ -29,21 +29,22 @@ impl Loss {
     pub(super) fn sentence(&self) -> String {
         match self {
             Self::Elements(names) => format!(
-                "HTML that Markdown pages do not show was left out: {}. Send an .html file to publish HTML as it is.",
+                "Unsupported HTML was removed from the Markdown page: {}. Send an .html file to publish HTML unchanged.",
                 tags(names)
             ),
-            Self::Links => "Links other than http, https, mailto and relative ones were removed.".to_owned(),
-            Self::Layout => "The document is too large to be typeset: it is shown as plain text. \
-                             Send it in parts, or as HTML."
-                .to_owned(),
+            Self::Links => "Links other than http, https, mailto and relative links were removed.".to_owned(),
+            Self::Layout => {
+                "The document is too large to render and is shown as plain text. Split it or send it as HTML."
+                    .to_owned()
+            }
             Self::Letters => {
-                "The document is not UTF-8, so some letters were lost. Save it as UTF-8.".to_owned()
+                "The document is not UTF-8, so some characters were lost. Save it as UTF-8.".to_owned()
             }
             Self::Diagram { line, cause } => {
-                format!("The Mermaid diagram at line {line} is shown as its source: {cause}.")
+                format!("The Mermaid diagram at line {line} is shown as source text: {cause}.")
             }
             Self::MoreDiagrams(count) => {
-                format!("{count} more Mermaid diagrams are shown as their source.")
+                format!("{count} more Mermaid diagrams are shown as source text.")
             }
         }
     }
@@ -92,34 +93,33 @@ impl ArchiveLosses {
             (
                 with_elements,
                 format!(
-                    "HTML that Markdown pages do not show was left out of {with_elements}: {}. Put an .html file into \
-                     the archive to publish HTML as it is.",
+                    "Unsupported HTML was removed from {with_elements}: {}. Add an .html file to the archive to publish HTML \
+                     unchanged.",
                     tags(elements)
                 ),
             ),
             (
                 with_links,
                 format!(
-                    "Links other than http, https, mailto and relative ones were removed from {with_links}."
+                    "Links other than http, https, mailto and relative links were removed from {with_links}."
                 ),
             ),
             (
                 with_layout,
                 format!(
-                    "Shown as plain text, because it is too large to be typeset: {with_layout}. Split it into \
-                     several documents."
+                    "Too large to render, shown as plain text: {with_layout}. Split it into several documents."
                 ),
             ),
             (
                 with_letters,
-                format!("Not UTF-8, so some letters were lost: {with_letters}. Save it as UTF-8."),
+                format!("Not UTF-8, so some characters were lost: {with_letters}. Save it as UTF-8."),
             ),
-            (diagrams, format!("Mermaid diagrams that are shown as their source: {diagrams}.")),
+            (diagrams, format!("Mermaid diagrams shown as source text: {diagrams}.")),
             (
                 unset,
                 format!(
-                    "Not made into a page, because it is too large, the archive has too many documents, or its name is taken: \
-                     {unset}. Rename it, or split the document or the archive."
+                    "Not rendered as a page because it is too large, the archive has too many documents, or the name is already \
+                     used: {unset}. Rename it, or split the document or the archive."
                 ),
             ),
         ];
@@ -143,8 +143,8 @@ mod tests {
     fn elements_are_listed_and_the_rest_is_counted() {
         assert_eq!(
             elements(&["a1", "a2", "a3", "a4", "a5", "a6", "a7"]).sentence(),
-            "HTML that Markdown pages do not show was left out: <a1>, <a2>, <a3>, <a4>, <a5> and 2 more. \
-             Send an .html file to publish HTML as it is."
+            "Unsupported HTML was removed from the Markdown page: <a1>, <a2>, <a3>, <a4>, <a5> and 2 more. Send an .html file \
+             to publish HTML unchanged."
         );
     }
 
@@ -156,15 +156,15 @@ mod tests {
         }
         losses.add("a.md", Loss::Links);
         losses.add("b.md", Loss::Links);
-        losses.add("c.md", Loss::Diagram { line: 7, cause: "it could not be read".to_owned() });
+        losses.add("c.md", Loss::Diagram { line: 7, cause: "it could not be parsed".to_owned() });
         losses.add("c.md", Loss::MoreDiagrams(2));
         assert_eq!(
             losses.sentences(),
             [
-                "HTML that Markdown pages do not show was left out of 0.md, 1.md, 2.md, 3.md, 4.md and 3 more: \
-                 <script> and <style>. Put an .html file into the archive to publish HTML as it is.",
-                "Links other than http, https, mailto and relative ones were removed from a.md and b.md.",
-                "Mermaid diagrams that are shown as their source: c.md (line 7: it could not be read) and 2 more in c.md.",
+                "Unsupported HTML was removed from 0.md, 1.md, 2.md, 3.md, 4.md and 3 more: \
+                 <script> and <style>. Add an .html file to the archive to publish HTML unchanged.",
+                "Links other than http, https, mailto and relative links were removed from a.md and b.md.",
+                "Mermaid diagrams shown as source text: c.md (line 7: it could not be parsed) and 2 more in c.md.",
             ]
         );
         assert_eq!(ArchiveLosses::default().sentences(), [""; 0]);

@@ -36,7 +36,7 @@ pub(crate) fn smuggled(facts: &Facts, hits: &mut Vec<Hit>) {
     let named = facts.download.as_ref().filter(|_| facts.has(Mark::Blob) || facts.carries_link);
     let found = match (facts.carried, named) {
         (Some((Carried::Program, at)), _) if hands_out => Some((at, "a program")),
-        (_, Some((_, at))) => Some((*at, "a file that runs")),
+        (_, Some((_, at))) => Some((*at, "an executable file")),
         (Some((Carried::Archive, at)), None) if saves && facts.text.len() <= LONGEST_LURE => {
             Some((at, "an archive"))
         }

@@ -35,11 +35,11 @@ pub(super) fn shown(text: &str, is_whole: bool) -> Option<Shown> {
     let left_out = match values - written {
         _ if !is_whole => {
             facts = format!("At least {facts}");
-            Some("The rest of the file is left out.".to_owned())
+            Some("The rest of the file is not shown.".to_owned())
         }
         0 => None,
-        1 => Some("1 value is left out.".to_owned()),
-        more => Some(format!("{} are left out.", count(more, "value"))),
+        1 => Some("1 value is not shown.".to_owned()),
+        more => Some(format!("{} are not shown.", count(more, "value"))),
     };
     if left_out.is_some() && written != 1 {
         let _ = write!(facts, " (the first {} are shown)", count(written, "value"));
@@ -204,7 +204,7 @@ mod tests {
     fn of_a_large_file_the_beginning_is_shown_and_the_rest_counted() {
         let made = shown(&format!("{{\"a\": [[{}1], 2]}}", "1,".repeat(25_000)), true).unwrap();
         assert_eq!(made.facts, "25,005 values (the first 20,000 values are shown)");
-        assert_eq!(made.left_out.as_deref(), Some("5,005 values are left out."));
+        assert_eq!(made.left_out.as_deref(), Some("5,005 values are not shown."));
         assert_eq!(made.body.matches("<p>").count() + made.body.matches("<summary>").count(), MOST_VALUES);
         assert_eq!(made.body.matches("<details").count(), made.body.matches("</details>").count());
         let exact = shown(&format!("[{}1]", "1,".repeat(MOST_VALUES - 2)), true).unwrap();
@@ -216,7 +216,7 @@ mod tests {
         for text in ["[1, {\"a\": [2, \"thr", "[1, {\"a\": [2, ", "[1, {\"a\": 2, \"b"] {
             let made = shown(text, false).unwrap();
             assert!(made.facts.starts_with("At least "), "{}", made.facts);
-            assert_eq!(made.left_out.as_deref(), Some("The rest of the file is left out."));
+            assert_eq!(made.left_out.as_deref(), Some("The rest of the file is not shown."));
             assert!(made.body.contains("<span class=\"n\">2</span>"), "{}", made.body);
             assert_eq!(made.body.matches("<details").count(), made.body.matches("</details>").count());
         }

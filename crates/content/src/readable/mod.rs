@@ -73,7 +73,8 @@ fn whole(title: &str, path: &str, shown: &Shown) -> String {
     );
     if let Some(left_out) = &shown.left_out {
         let left_out = escaped(left_out);
-        let _ = writeln!(body, "<p>{left_out} <a href=\"{link}\" download>Download the whole file</a></p>");
+        let _ =
+            writeln!(body, "<p>{left_out} <a href=\"{link}\" download>Download the complete file</a></p>");
     }
     whole_page(title, &body)
 }

@@ -26,7 +26,7 @@ pub(super) fn shown(text: &str) -> Option<Shown> {
     let (mut body, mut results) = (String::new(), 0);
     for cell in cells.iter().take(MOST_CELLS) {
         if body.len() > MOST_BYTES || results > MOST_RESULTS {
-            body.push_str("<p>The rest of the notebook is left out: download it to see all of it.</p>\n");
+            body.push_str("<p>The rest of the notebook is not shown. Download it to see everything.</p>\n");
             break;
         }
         let source = joined(cell.get("source"));

@@ -36,7 +36,7 @@ pub(crate) fn find(text: &str) -> Option<(usize, &'static str)> {
         }
         seen.insert(address);
         if seen.len() >= LIST {
-            return Some((first, "list of e-mail addresses"));
+            return Some((first, "list of email addresses"));
         }
     }
     None

@@ -83,7 +83,7 @@ pub(super) fn read(input: &mut Input, limits: &Limits) -> Result<Directory, Refu
     faults.into_result()?;
     if reader.read(&mut [0])? != 0 {
         return Err(Refusal::archive(
-            "The archive has more entries than its end record states. Make the archive again.",
+            "The archive has more entries than its end record states. Create the archive again.",
         ));
     }
     Ok(Directory { entries, start: end.directory.start })
@@ -102,13 +102,13 @@ fn find_end(input: &mut Input) -> Result<zip64::End, Refusal> {
     let candidates: Vec<usize> = memmem::find_iter(&tail, END_SIGNATURE).collect();
     let Some(&at) = candidates.last() else {
         return Err(Refusal::archive(
-            "The file is not a whole zip archive: its end record is missing. Make it or send it again.",
+            "The zip archive is incomplete: its end record is missing. Create it again or send it again.",
         ));
     };
     if !ends_file(at) || candidates.iter().filter(|&&at| ends_file(at)).count() != 1 {
         return Err(Refusal::archive(
             "The archive does not end exactly with one end record: bytes are missing, added or ambiguous. \
-             Make the archive again.",
+             Create the archive again.",
         ));
     }
     let record = &tail[at..];
@@ -122,16 +122,16 @@ fn find_end(input: &mut Input) -> Result<zip64::End, Refusal> {
     let (size, start) = (u32_at(record, 12), u32_at(record, 16));
     if records == u16::MAX || size == ELSEWHERE || start == ELSEWHERE {
         return Err(Refusal::archive(
-            "The archive uses zip64, but its zip64 end record is missing. Make the archive again.",
+            "The archive uses zip64, but its zip64 end record is missing. Create the archive again.",
         ));
     }
     if u16_at(record, 4) != 0 || u16_at(record, 6) != 0 || disk_records != records {
-        return Err(Refusal::archive("The archive is split over several files. Make it in one piece."));
+        return Err(Refusal::archive("The archive is split into several files. Create it as a single file."));
     }
     let (start, end) = (u64::from(start), tail_start + at as u64);
     if start + u64::from(size) != end {
         return Err(Refusal::archive(
-            "The archive's central directory is not where its end record states. Make the archive again, \
+            "The archive's central directory is not at the position in its end record. Create the archive again, \
              without bytes before or after it.",
         ));
     }
@@ -158,7 +158,7 @@ fn check_same_end(record: &[u8], end: &zip64::End) -> Result<(), Refusal> {
     if agree {
         return Ok(());
     }
-    Err(Refusal::archive("The archive's two end records disagree. Make the archive again."))
+    Err(Refusal::archive("The archive's two end records disagree. Create the archive again."))
 }
 
 /// A record of the central directory, without its name.
@@ -171,7 +171,9 @@ fn read_record(reader: &mut BufReader<Region<'_>>) -> Result<(Vec<u8>, Record), 
     let mut fields = [0; RECORD_BYTES];
     fill(reader, &mut fields)?;
     if u32_at(&fields, 0) != RECORD_SIGNATURE {
-        return Err(Refusal::archive("The archive's central directory is damaged. Make the archive again."));
+        return Err(Refusal::archive(
+            "The archive's central directory is damaged. Create the archive again.",
+        ));
     }
     let mut name = vec![0; usize::from(u16_at(&fields, 28))];
     fill(reader, &mut name)?;
@@ -189,7 +191,7 @@ impl Record {
         let fields = &self.fields;
         let stated = [u32_at(fields, 24), u32_at(fields, 20), u32_at(fields, 42)];
         let [size, packed, offset] = zip64::resolve(stated, &self.extra).map_err(|why| {
-            Entry::named(name.clone()).refusal(format!("{why}. Make the archive again, as a plain zip."))
+            Entry::named(name.clone()).refusal(format!("{why}. Create the archive again, as a plain zip."))
         })?;
         let entry = Entry {
             name,
@@ -203,9 +205,8 @@ impl Record {
             is_zip64: stated.contains(&ELSEWHERE),
         };
         if u16_at(fields, 34) != 0 {
-            return Err(
-                entry.refusal("it is in another part of a split archive. Make the archive in one piece.")
-            );
+            return Err(entry
+                .refusal("it is in another part of a split archive. Create the archive as a single file."));
         }
         check_entry(&entry, u32_at(fields, 38) >> 16)?;
         Ok(entry)
@@ -214,25 +215,25 @@ impl Record {
 
 fn check_entry(entry: &Entry, mode: u32) -> Result<(), Refusal> {
     if entry.flags & ENCRYPTED != 0 {
-        return Err(entry.refusal("it is encrypted. Make the archive without a password."));
+        return Err(entry.refusal("it is encrypted. Create the archive without a password."));
     }
     if entry.flags & PATCH != 0 || !matches!(entry.method, 0 | 8) {
         return Err(entry.refusal(format!(
-            "its compression method ({}) is not accepted. Make the archive with \"deflate\" or \"store\".",
+            "its compression method ({}) is not supported. Create the archive with \"deflate\" or \"store\".",
             entry.method
         )));
     }
     match (mode & 0o170_000, entry.is_folder()) {
         (0 | REGULAR, _) | (FOLDER, true) => {}
         (FOLDER, false) => return Err(entry.refusal("it is a folder, but its name does not end with \"/\".")),
-        (SYMLINK, _) => return Err(entry.refusal("it is a link. Replace it by the file it points to.")),
-        _ => return Err(entry.refusal("it is a device, pipe or socket. Leave it out.")),
+        (SYMLINK, _) => return Err(entry.refusal("it is a link. Replace it with the file it points to.")),
+        _ => return Err(entry.refusal("it is a device, pipe or socket. Remove it.")),
     }
     if entry.is_folder() && entry.size != 0 {
-        return Err(entry.refusal("it is a folder, but it has content. Make the archive again."));
+        return Err(entry.refusal("it is a folder, but it has content. Create the archive again."));
     }
     if entry.method == 0 && entry.packed != entry.size {
-        return Err(entry.refusal("it is stored, but its two sizes differ. Make the archive again."));
+        return Err(entry.refusal("it is stored, but its two sizes differ. Create the archive again."));
     }
     Ok(())
 }
@@ -245,7 +246,7 @@ fn fill(reader: &mut impl Read, buf: &mut [u8]) -> Result<(), Refusal> {
 }
 
 fn cut_short() -> Refusal {
-    Refusal::archive("The archive's central directory is cut short. Make the archive again.")
+    Refusal::archive("The archive's central directory is cut short. Create the archive again.")
 }
 
 pub(super) fn u16_at(bytes: &[u8], at: usize) -> u16 {

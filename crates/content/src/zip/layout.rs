@@ -58,7 +58,7 @@ fn shared_folder<'a>(files: &[&'a str], from: usize) -> Option<&'a str> {
 
 fn explain(entries: &[&Entry], files: &[&str]) -> String {
     if entries.is_empty() {
-        return "The archive has no files. It needs an index.html at its top.".to_owned();
+        return "The archive has no files. It needs an index.html at its root.".to_owned();
     }
     let mut tops = BTreeSet::new();
     for entry in entries {
@@ -67,7 +67,7 @@ fn explain(entries: &[&Entry], files: &[&str]) -> String {
     }
     let tops: NameList = tops.into_iter().collect();
     let mut text = format!(
-        "The archive has no index.html at its top (or in a single top folder). At its top are: {tops}.",
+        "The archive has no index.html at its root (or in a single top-level folder). Its root contains: {tops}.",
     );
     if let Some(near) = near_miss(entries) {
         text.push_str(&near);
@@ -75,7 +75,7 @@ fn explain(entries: &[&Entry], files: &[&str]) -> String {
     }
     let pages: NameList = files.iter().filter(|name| mime_of(name) == HTML).collect();
     if !pages.is_empty() {
-        return format!("{text} Its pages are: {pages}. Rename the one that opens first to index.html.");
+        return format!("{text} Its pages are: {pages}. Rename the start page to index.html.");
     }
     text
 }
@@ -152,11 +152,8 @@ mod tests {
     #[test]
     fn the_refusal_says_what_was_found_and_what_to_do() {
         let text = found(&["a/x.html", "b.html", "b.css"]).unwrap_err();
-        assert!(text.contains("At its top are: a/, b.css and b.html."), "{text}");
-        assert!(
-            text.contains("Its pages are: a/x.html and b.html. Rename the one that opens first"),
-            "{text}"
-        );
+        assert!(text.contains("Its root contains: a/, b.css and b.html."), "{text}");
+        assert!(text.contains("Its pages are: a/x.html and b.html. Rename the start page"), "{text}");
         assert!(found(&["index.htm", "b.html"]).unwrap_err().contains("rename it to index.html"));
         assert!(found(&["Index.html", "b.html"]).unwrap_err().contains("There is Index.html: rename"));
         let nested = found(&["a/b/index.html", "c.html"]).unwrap_err();

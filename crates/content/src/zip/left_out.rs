@@ -22,9 +22,9 @@ pub(super) fn warning(left_out: &[&Entry]) -> Option<String> {
         return None;
     }
     let what = if files.count() == 1 { "hidden or system file was" } else { "hidden or system files were" };
-    let mut line = format!("{} {what} left out, not published: {files}.", files.count());
+    let mut line = format!("{} {what} not published: {files}.", files.count());
     if names().any(|name| name.split('/').any(|part| part == ".well-known")) {
-        line.push_str(" Nothing of a page may answer below .well-known/.");
+        line.push_str(" Pages cannot serve files under .well-known/.");
     }
     Some(line)
 }
@@ -66,13 +66,13 @@ mod tests {
                 .into();
         let line = |count: usize| warning(&entries.iter().take(count).collect::<Vec<_>>());
         assert_eq!(line(0), None);
-        assert_eq!(line(2).unwrap(), "1 hidden or system file was left out, not published: .env.");
+        assert_eq!(line(2).unwrap(), "1 hidden or system file was not published: .env.");
         assert_eq!(
             line(8).unwrap(),
-            "7 hidden or system files were left out, not published: .env, .git/config, .git/HEAD, .vite/x, .DS_Store \
+            "7 hidden or system files were not published: .env, .git/config, .git/HEAD, .vite/x, .DS_Store \
              and 2 more."
         );
         let known = Entry::named(".well-known/security.txt".to_owned());
-        assert!(warning(&[&known]).unwrap().ends_with("Nothing of a page may answer below .well-known/."));
+        assert!(warning(&[&known]).unwrap().ends_with("Pages cannot serve files under .well-known/."));
     }
 }

@@ -26,7 +26,7 @@ pub(super) fn locate(input: &mut Input, directory: &Directory) -> Result<Vec<u64
     order.sort_by_key(|&index| entries[index].offset);
     if order.first().is_some_and(|&first| entries[first].offset != 0) {
         return Err(Refusal::archive(
-            "The archive has bytes before its first entry. Make a plain zip, not a self-extracting one.",
+            "The archive has bytes before its first entry. Create a plain zip, not a self-extracting one.",
         ));
     }
     let mut starts = vec![0; entries.len()];
@@ -39,7 +39,8 @@ pub(super) fn locate(input: &mut Input, directory: &Directory) -> Result<Vec<u64
 
 /// `end` is the offset of the next entry or of the central directory.
 fn locate_one(input: &mut Input, entry: &Entry, end: u64) -> Result<u64, Refusal> {
-    let overlaps = || entry.refusal("its data overlaps another part of the archive. Make the archive again.");
+    let overlaps =
+        || entry.refusal("its data overlaps another part of the archive. Create the archive again.");
     let name_start = entry.offset + HEADER_BYTES;
     if name_start + entry.written.len() as u64 > end {
         return Err(overlaps());
@@ -47,11 +48,11 @@ fn locate_one(input: &mut Input, entry: &Entry, end: u64) -> Result<u64, Refusal
     let mut header = vec![0; 30 + entry.written.len()];
     input.region(entry.offset, end).read_exact(&mut header)?;
     if u32_at(&header, 0) != SIGNATURE {
-        return Err(entry.refusal("its local header is missing. Make the archive again."));
+        return Err(entry.refusal("its local header is missing. Create the archive again."));
     }
     let name_bytes = u16_at(&header, 26);
     if usize::from(name_bytes) != entry.written.len() || &header[30..] != entry.written.as_bytes() {
-        return Err(entry.refusal("it has another name in its local header. Make the archive again."));
+        return Err(entry.refusal("its local header has a different name. Create the archive again."));
     }
     let (extra_start, extra_bytes) = (name_start + u64::from(name_bytes), u64::from(u16_at(&header, 28)));
     let data_start = extra_start + extra_bytes;
@@ -72,7 +73,7 @@ fn locate_one(input: &mut Input, entry: &Entry, end: u64) -> Result<u64, Refusal
         let sizes = zip64::field(&extra).ok().flatten().and_then(zip64::local_sizes);
         let Some(sizes) = sizes else {
             return Err(entry.refusal(
-                "its local header uses zip64 without a whole zip64 field. Make the archive again, as a plain zip.",
+                "its local header uses zip64 without a complete zip64 field. Create the archive again, as a plain zip.",
             ));
         };
         if size == ELSEWHERE {
@@ -88,7 +89,7 @@ fn locate_one(input: &mut Input, entry: &Entry, end: u64) -> Result<u64, Refusal
     if differs || !stated.iter().zip(expected).all(|(&said, meant)| said == meant || (later && said == 0)) {
         return Err(entry.refusal(
             "its local header disagrees with the central directory (flags, method, size or checksum). \
-             Make the archive again.",
+             Create the archive again.",
         ));
     }
     if later {
@@ -123,6 +124,6 @@ fn check_descriptor(
     }
     Err(entry.refusal(
         "the sizes and checksum after its data are missing or disagree with the central directory. \
-         Make the archive again.",
+         Create the archive again.",
     ))
 }

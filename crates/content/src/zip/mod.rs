@@ -76,7 +76,7 @@ pub(crate) fn prepare(
     let turned = kept.iter().filter(|e| e.written.contains('\\')).count();
     let mut warnings: Vec<String> = left_out::warning(&hidden).into_iter().collect();
     if turned > 0 {
-        warnings.push(format!("The backslashes in {turned} names were taken for slashes."));
+        warnings.push(format!("Backslashes in {turned} names were converted to slashes."));
     }
     let hash_of = |path: &str| files.iter().find(|file| file.path == path).map(|file| file.hash);
     let addressing = Addressing::of(&site.report, &paths, |page| hash_of(page) == hash_of(INDEX));
@@ -107,15 +107,15 @@ fn first_page_warning(document: &str, paths: &Paths<'_>) -> Option<String> {
     let mut pages = paths.pages();
     let only = pages.next().filter(|_| pages.next().is_none())?;
     let (document, only) = (shown_name(document.as_bytes()), shown_name(only.as_bytes()));
-    Some(format!("{document} opens first. To open {only} instead, put it at the top as index.html."))
+    Some(format!("{document} is the start page. To use {only} instead, put it at the root as index.html."))
 }
 
 /// Checks the total size including generated pages, and that the first page exists: it may have to be generated from a
 /// document.
 fn check_made(files: &[File], entry: &str, limits: &Limits) -> Result<(), Refusal> {
     if !files.iter().any(|file| file.path == entry) {
-        let detail = "The archive has no index.html, and the README.md at its top could not be made into one: it is not \
-                      UTF-8 or larger than 1 MiB. Add an index.html.";
+        let detail = "The archive has no index.html, and the README.md at its root could not be rendered because it is not \
+                      UTF-8 or is larger than 1 MiB. Add an index.html.";
         return Err(Refusal::new(RefusalCode::MissingIndex, detail));
     }
     let size = files.iter().map(|file| file.size_bytes).sum();
@@ -135,7 +135,7 @@ fn check_sizes(entries: &[Entry], limits: &Limits) -> Result<(), Refusal> {
     if unpacked > RATIO_FROM_BYTES && unpacked > packed.saturating_mul(limits.ratio) {
         let detail = format!(
             "The archive unpacks to {unpacked} bytes, more than {} times its packed size. \
-             Leave out the files that are mostly repetition.",
+             Remove files with highly repetitive content.",
             limits.ratio
         );
         return Err(Refusal::new(RefusalCode::TooLarge, detail));
@@ -144,6 +144,6 @@ fn check_sizes(entries: &[Entry], limits: &Limits) -> Result<(), Refusal> {
 }
 
 fn too_many_files(count: usize, limits: &Limits) -> Refusal {
-    let detail = format!("The archive has {count} files; the limit is {}. Leave some out.", limits.files);
+    let detail = format!("The archive has {count} files; the limit is {}. Remove some.", limits.files);
     Refusal::new(RefusalCode::TooManyFiles, detail)
 }

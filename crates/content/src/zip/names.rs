@@ -21,7 +21,7 @@ pub(super) fn forbidden(name: &[u8], detail: impl Into<String>) -> Refusal {
 /// write backslashes, and others prefix every name with the current folder; all rules apply to the name after that.
 pub(super) fn check(name: Vec<u8>, limits: &Limits) -> Result<(String, String), Refusal> {
     let written = String::from_utf8(name).map_err(|error| {
-        forbidden(error.as_bytes(), "its name is not UTF-8. Rename it and make the archive again.")
+        forbidden(error.as_bytes(), "its name is not UTF-8. Rename it and create the archive again.")
     })?;
     let mut name = written.replace('\\', "/");
     // The folder itself is kept as it is; it is not published.
@@ -30,7 +30,7 @@ pub(super) fn check(name: Vec<u8>, limits: &Limits) -> Result<(String, String), 
     }
     match fault(&name, limits) {
         Some(detail) => {
-            Err(forbidden(written.as_bytes(), format!("{detail} Rename it and make the archive again.")))
+            Err(forbidden(written.as_bytes(), format!("{detail} Rename it and create the archive again.")))
         }
         None => Ok((name, written)),
     }
@@ -116,7 +116,7 @@ impl Faults {
 pub(super) fn check_reserved(name: &str, path: &str) -> Result<(), Refusal> {
     if fold(path.split('/').next().unwrap_or_default()) == RESERVED {
         let detail =
-            format!("the folder name \"{RESERVED}\" is reserved. Rename it and make the archive again.");
+            format!("the folder name \"{RESERVED}\" is reserved. Rename it and create the archive again.");
         return Err(forbidden(name.as_bytes(), detail));
     }
     Ok(())

@@ -59,10 +59,8 @@ impl<'a> Tree<'a> {
 
     fn clash(&self, index: usize, other: usize, how: &str) -> Refusal {
         let (name, other) = (self.entries[index].name.as_bytes(), self.entries[other].name.as_bytes());
-        let detail = format!(
-            "it {how} \"{}\" (upper and lower case count as the same). Rename one of them.",
-            shown_name(other)
-        );
+        let detail =
+            format!("it {how} \"{}\" (names are not case-sensitive). Rename one of them.", shown_name(other));
         forbidden(name, detail)
     }
 }

@@ -47,10 +47,10 @@ impl<T: FnMut(&[u8]) -> io::Result<()>> Meter<'_, T> {
         let Some(left) = self.left.checked_sub(count) else {
             return Err(self
                 .entry
-                .refusal("it unpacks to more than its stated size. Make the archive again."));
+                .refusal("it unpacks to more than its stated size. Create the archive again."));
         };
         let Some(budget) = self.budget.checked_sub(count) else {
-            let detail = "with it the archive unpacks to more than is allowed. Leave some files out.";
+            let detail = "with it, the unpacked archive exceeds the limit. Remove some files.";
             return Err(Refusal::of_entry(RefusalCode::TooLarge, self.entry.name.as_bytes(), detail));
         };
         (self.left, *self.budget) = (left, budget);
@@ -62,10 +62,12 @@ impl<T: FnMut(&[u8]) -> io::Result<()>> Meter<'_, T> {
         if self.left != 0 {
             return Err(self
                 .entry
-                .refusal("it unpacks to less than its stated size. Make the archive again."));
+                .refusal("it unpacks to less than its stated size. Create the archive again."));
         }
         if self.crc.sum() != self.entry.crc {
-            return Err(self.entry.refusal("its checksum is wrong: the archive is damaged. Make it again."));
+            return Err(self
+                .entry
+                .refusal("its checksum is wrong: the archive is damaged. Create it again."));
         }
         Ok(())
     }
@@ -85,7 +87,7 @@ fn stored<T: FnMut(&[u8]) -> io::Result<()>>(region: &mut Region<'_>, meter: &mu
 }
 
 fn inflated<T: FnMut(&[u8]) -> io::Result<()>>(region: &mut Region<'_>, meter: &mut Meter<'_, T>) -> Taken {
-    let damaged = |entry: &Entry| entry.refusal("its compressed data is damaged. Make the archive again.");
+    let damaged = |entry: &Entry| entry.refusal("its compressed data is damaged. Create the archive again.");
     let (mut packed, mut plain) = (vec![0; CHUNK], vec![0; CHUNK]);
     let (mut from, mut to) = (0, 0);
     let mut inflate = Decompress::new(false);
@@ -110,7 +112,7 @@ fn inflated<T: FnMut(&[u8]) -> io::Result<()>>(region: &mut Region<'_>, meter: &
         }
     }
     if inflate.total_in() != meter.entry.packed {
-        return Err(meter.entry.refusal("it has bytes after its compressed data. Make the archive again."));
+        return Err(meter.entry.refusal("it has bytes after its compressed data. Create the archive again."));
     }
     Ok(())
 }

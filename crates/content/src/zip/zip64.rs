@@ -35,7 +35,7 @@ pub(super) fn is_locator(bytes: &[u8]) -> bool {
 pub(super) fn read_end(input: &mut Input, locator: &[u8], locator_at: u64) -> Result<End, Refusal> {
     let wrong = || {
         Refusal::archive(
-            "The archive's zip64 end record is missing, damaged or not where it should be. Make the archive again.",
+            "The archive's zip64 end record is missing, damaged or in the wrong place. Create the archive again.",
         )
     };
     let at = locator_at.checked_sub(END_BYTES as u64).ok_or_else(wrong)?;

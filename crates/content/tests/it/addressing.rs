@@ -129,7 +129,8 @@ fn vitepress_has_root_paths_and_routes() {
 
 #[test]
 fn astro_has_root_paths() {
-    let page = "<!DOCTYPE html><link rel=\"stylesheet\" href=\"/_astro/index.a1.css\"><a href=\"/\">Home</a><a href=\"/blog/\">B</a>";
+    let page = "<!DOCTYPE html><link rel=\"stylesheet\" href=\"/_astro/index.a1.css\"><a href=\"/\">Home</a><a \
+                href=\"/blog/\">B</a>";
     let files = [("index.html", page), ("blog/index.html", page), ("_astro/index.a1.css", "a{}")];
     assert_eq!(addressing(&files), Addressing { root_paths: true, ..NONE });
 }
@@ -240,15 +241,15 @@ fn references_of_a_single_page_are_told_under_its_own_name() {
     assert_eq!(
         made().warnings,
         [
-            "Not part of the upload: /img/a.png and b.png (in report.html). Publish the folder as a .zip with index.html at \
-          its top, so that its files come along."
+            "Missing from the upload: /img/a.png and b.png (in report.html). Publish the folder as a .zip with index.html at \
+             its root, so that its files are included."
         ]
     );
     assert_eq!(
         address_warnings(made(), UNLISTED),
         [
-            "Links that leave the page: / and /report.html#part (in report.html). Write relative links, or publish the page \
-          with a slug."
+            "Links that point outside the page: / and /report.html#part (in report.html). Use relative links or publish the \
+             page with a slug."
         ]
     );
     assert_eq!(address_warnings(made(), SLUG), [""; 0]);

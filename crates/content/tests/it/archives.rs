@@ -51,9 +51,7 @@ fn the_single_top_folder_of_a_mac_is_removed_with_its_junk() {
     assert_eq!(paths(&bundle), ["css/a.css", "index.html"]);
     assert_eq!(
         bundle.warnings,
-        [
-            "2 hidden or system files were left out, not published: __MACOSX/My Site/._index.html and My Site/.DS_Store."
-        ]
+        ["2 hidden or system files were not published: __MACOSX/My Site/._index.html and My Site/.DS_Store."]
     );
 }
 
@@ -119,7 +117,7 @@ fn references_to_nothing_are_reported_once_for_each_cause() {
     assert_eq!(
         warnings,
         [
-            "Not part of the upload: /css/a.css and js/gone.js (in index.html). Add what is missing to the archive, or \
+            "Missing from the upload: /css/a.css and js/gone.js (in index.html). Add the missing files to the archive or \
              correct the paths."
         ]
     );
@@ -251,7 +249,7 @@ fn backslashes_between_the_parts_of_names_are_read_as_slashes() {
         .build();
     let bundle = upload("a.zip", archive.bytes).unwrap();
     assert_eq!(paths(&bundle), ["css/a.css", "index.html", "plain.txt"]);
-    assert_eq!(bundle.warnings, ["The backslashes in 3 names were taken for slashes."]);
+    assert_eq!(bundle.warnings, ["Backslashes in 3 names were converted to slashes."]);
 }
 
 #[test]
@@ -271,7 +269,7 @@ fn what_tools_and_systems_leave_behind_is_left_out_with_one_warning() {
     assert_eq!(paths(&bundle), ["css/a.css", "index.html"]);
     assert_eq!(
         bundle.warnings,
-        ["6 hidden or system files were left out, not published: html/.buildinfo, html/.nojekyll, \
+        ["6 hidden or system files were not published: html/.buildinfo, html/.nojekyll, \
           html/.doctrees/environment.pickle, .env, Desktop.ini and 1 more."]
     );
 }
@@ -282,7 +280,7 @@ fn nothing_of_a_page_answers_below_well_known() {
     let bundle = upload("a.zip", archive.build().bytes).unwrap();
     assert_eq!(paths(&bundle), ["index.html"]);
     assert!(
-        bundle.warnings[0].contains(".well-known/security.txt. Nothing of a page may"),
+        bundle.warnings[0].contains(".well-known/security.txt. Pages cannot serve"),
         "{:?}",
         bundle.warnings
     );

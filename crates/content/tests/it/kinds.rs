@@ -59,16 +59,14 @@ fn a_lone_page_that_needs_files_is_told_to_come_as_a_zip() {
     assert_eq!(
         bundle.warnings,
         [
-            "Not part of the upload: app.js (in a.html). Publish the folder as a .zip with index.html at its top, so that \
-          its files come along."
+            "Missing from the upload: app.js (in a.html). Publish the folder as a .zip with index.html at its root, so that its \
+             files are included."
         ]
     );
     let unlisted = ShownAt { own_host: true, slug: false, spa: false };
     assert_eq!(
         bundle.address_warnings.at(unlisted).collect::<Vec<_>>(),
-        [
-            "Links that lead to nothing: /x (in a.html). Publish the pages together as a .zip, or correct the links."
-        ]
+        ["Broken links: /x (in a.html). Publish the pages together as a .zip or correct the links."]
     );
 }
 
@@ -204,11 +202,11 @@ fn large_data_is_cut_and_says_so() {
     let page = text_of(&bundle, "index.html");
     assert!(page.contains("120,002 values (the first 20,000 values are shown)"), "{}", &page[..4000]);
     let end =
-        "<p>100,002 values are left out. <a href=\"large.json\" download>Download the whole file</a></p>";
+        "<p>100,002 values are not shown. <a href=\"large.json\" download>Download the complete file</a></p>";
     assert!(page.contains(end), "{}", &page[page.len() - 400..]);
     let longer = format!("[{}1]", "[1,2,3],\n".repeat(1_000_000));
     let page = text_of(&upload("large.json", longer).unwrap(), "index.html");
-    assert!(page.contains("At least ") && page.contains("The rest of the file is left out."));
+    assert!(page.contains("At least ") && page.contains("The rest of the file is not shown."));
     assert!(!page.contains("<pre class=\"plain\">") && page.len() < 8 << 20);
 }
 

@@ -161,7 +161,8 @@ fn task_boxes_are_named_by_the_text_of_their_task() {
         "- [x] buy **milk** and `eggs`\n  - [ ] nested\n- [ ] <!-- nothing -->\n\n1. [ ] loose\n\n   more\n",
     );
     for part in [
-        "<label class=\"task\"><input type=\"checkbox\" disabled checked>\nbuy <strong>milk</strong> and <code>eggs</code></label>",
+        "<label class=\"task\"><input type=\"checkbox\" disabled checked>\nbuy <strong>milk</strong> and \
+         <code>eggs</code></label>",
         "<label class=\"task\"><input type=\"checkbox\" disabled>\nnested</label>",
         "<span class=\"unseen\">Task</span></label>",
         "<label class=\"task\"><input type=\"checkbox\" disabled>\nloose</label></p>\n<p>more</p>",
@@ -222,7 +223,8 @@ fn front_matter_comments_and_line_breaks_do_not_show() {
 fn html_of_readmes_is_shown_as_on_github() {
     let html = body(
         "<h1 align=\"center\">\n  <img src=\"logo.png\" width=\"120\" alt=\"Logo\"><br>\n  Orchard :apple:\n</h1>\n\n\
-         <p align=\"center\">\n<a href=\"https://ci.example\"><img src=\"https://ci.example/badge.svg\" height=\"20\"></a>\n</p>\n\n\
+         <p align=\"center\">\n<a href=\"https://ci.example\"><img src=\"https://ci.example/badge.svg\" \
+         height=\"20\"></a>\n</p>\n\n\
          <details>\n<summary>More <b>words</b></summary>\n\n- one `<x>`\n- **two**\n\n```js\nlet x;\n```\n\n</details>\n\n\
          Press <kbd>Ctrl</kbd>+<kbd>C</kbd>, H<sub>2</sub>O, <a name=\"here\"></a>[go](#here)\n\n\
          <table><tr><td>\n\n**bold**\n\n</td><td>x</td></tr></table>\n\n\
@@ -320,7 +322,7 @@ fn diagrams_are_drawn_and_a_warning_names_each_that_is_not() {
     assert_eq!(html.matches("<pre data-lang=\"mermaid\"").count(), 2, "both have their source");
     assert_eq!(
         bundle.warnings,
-        ["The Mermaid diagram at line 10 is shown as its source: it could not be read."]
+        ["The Mermaid diagram at line 10 is shown as source text: it could not be parsed."]
     );
     let bundle = upload("docs.zip", zip_of(&[("README.md", drawn), ("guide.md", drawn)])).unwrap();
     for page in ["index.html", "guide.html"] {
@@ -345,7 +347,7 @@ fn pictures_that_were_not_sent_are_warned_about_in_one_line() {
     assert_eq!(warnings.len(), 1, "{warnings:?}");
     assert_eq!(
         warnings[0],
-        "Not part of the upload: a.png, b/c.png and e.png (in notes.md). Publish a .zip with the document and its files."
+        "Missing from the upload: a.png, b/c.png and e.png (in notes.md). Publish a .zip with the document and its files."
     );
 }
 
@@ -360,7 +362,7 @@ fn pictures_are_judged_in_every_form_that_markdown_has() {
         let (bundle, _) = page(source);
         assert!(
             bundle.warnings.len() == 1
-                && bundle.warnings[0].starts_with("Not part of the upload: /gone.png (in notes.md)."),
+                && bundle.warnings[0].starts_with("Missing from the upload: /gone.png (in notes.md)."),
             "{source}: {:?}",
             bundle.warnings
         );
@@ -368,7 +370,7 @@ fn pictures_are_judged_in_every_form_that_markdown_has() {
         let warnings = upload("a.zip", zip_of(&files)).unwrap().warnings;
         assert!(
             warnings.len() == 1
-                && warnings[0].starts_with("Not part of the upload: /gone.png (in README.md)."),
+                && warnings[0].starts_with("Missing from the upload: /gone.png (in README.md)."),
             "{source}: {warnings:?}"
         );
         let sent = [("README.md", source), ("gone.png", "x")];
@@ -391,11 +393,11 @@ fn an_archive_of_markdown_is_warned_about_once_for_each_cause() {
     assert_eq!(
         upload("a.zip", zip_of(&files)).unwrap().warnings,
         [
-            "Not part of the upload: gone.png (in docs/0.md) and first.png (in README.md). Add what is missing to the \
-             archive, or correct the paths.",
-            "HTML that Markdown pages do not show was left out of docs/0.md, docs/1.md, docs/2.md, docs/3.md, docs/4.md \
-             and 2 more: <custom-element> and <script>. Put an .html file into the archive to publish HTML as it is.",
-            "Links other than http, https, mailto and relative ones were removed from docs/0.md, docs/1.md, docs/2.md, \
+            "Missing from the upload: gone.png (in docs/0.md) and first.png (in README.md). Add the missing files to the \
+             archive or correct the paths.",
+            "Unsupported HTML was removed from docs/0.md, docs/1.md, docs/2.md, docs/3.md, docs/4.md \
+             and 2 more: <custom-element> and <script>. Add an .html file to the archive to publish HTML unchanged.",
+            "Links other than http, https, mailto and relative links were removed from docs/0.md, docs/1.md, docs/2.md, \
              docs/3.md, docs/4.md and 2 more.",
         ]
     );
@@ -414,7 +416,8 @@ fn a_readme_opens_before_a_page_of_another_name() {
         let archive = zip_of(&[("README.md", "# Start"), (page, "<title>x</title>")]);
         let bundle = upload("a.zip", archive).unwrap();
         assert_eq!((bundle.title.as_str(), bundle.entry.as_str()), ("Start", "index.html"), "{page}");
-        let line = format!("README.md opens first. To open {page} instead, put it at the top as index.html.");
+        let line =
+            format!("README.md is the start page. To use {page} instead, put it at the root as index.html.");
         assert_eq!(bundle.warnings, [line]);
     }
 }
@@ -461,7 +464,10 @@ fn long_pages_have_a_table_of_contents_before_their_first_section() {
     let html = body(&sections(4));
     let at = html.find("<details class=\"contents\">").expect(&html);
     assert!(html.find("Introduction").unwrap() < at && at < html.find("<h2 id=\"part-1\">").unwrap());
-    assert!(html.contains("<li><a href=\"#part-2\">Part 2</a></li>\n<li class=\"part\"><a href=\"#detail-2\">Detail &lt;2</a></li>"));
+    assert!(html.contains(
+        "<li><a href=\"#part-2\">Part 2</a></li>\n<li class=\"part\"><a href=\"#detail-2\">Detail \
+                           &lt;2</a></li>"
+    ));
     assert!(!body(&sections(1)).contains("class=\"contents\""), "a short page has none");
     assert!(
         !body(&format!("{}\n## Contents\n", sections(4))).contains("class=\"contents\""),

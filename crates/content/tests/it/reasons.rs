@@ -109,7 +109,7 @@ fn faint_signs_of_a_name_have_their_own_words() {
     let verdict = judged(&[("index.html", about)]);
     assert!(of(&verdict, "brand-text").is_none(), "{:?}", verdict.reasons);
     let reason = of(&verdict, "title-about-brand").unwrap();
-    assert!(reason.why.starts_with("The title speaks about PayPal"), "{reason:?}");
+    assert!(reason.why.starts_with("The title mentions PayPal"), "{reason:?}");
 
     let like = "<title>Acornbank portal</title><img src='https://www.acornbank.example/logo.png'>\
                 <form action='https://a.invalid/'><input type=password></form>";

@@ -108,10 +108,10 @@ impl Description {
         let has = |name: &str| grants.iter().any(|grant| grant == name);
         let (codes, devices) = (has(CODE_GRANT), has(DEVICE_GRANT));
         if !codes && !devices {
-            return Err(bad(format!("grant_types must hold {CODE_GRANT} or {DEVICE_GRANT}.")));
+            return Err(bad(format!("grant_types must contain {CODE_GRANT} or {DEVICE_GRANT}.")));
         }
         if codes && self.response_types.is_some_and(|types| !types.iter().any(|kind| kind == "code")) {
-            return Err(bad("response_types must hold code.".into()));
+            return Err(bad("response_types must contain code.".into()));
         }
         let auth_method = match self.auth_method.as_deref() {
             None => AuthMethod::Basic,
@@ -124,16 +124,16 @@ impl Description {
         if codes && redirect_uris.is_empty() {
             return Err(OAuthError::new(
                 OAuthCode::InvalidRedirectUri,
-                "redirect_uris must name at least one.",
+                "redirect_uris must contain at least one address.",
             ));
         }
         if redirect_uris.len() > MOST_REDIRECTS {
-            let most = format!("redirect_uris may name {MOST_REDIRECTS}.");
+            let most = format!("redirect_uris must contain at most {MOST_REDIRECTS} addresses.");
             return Err(OAuthError::new(OAuthCode::InvalidRedirectUri, most));
         }
         redirect_uris.iter().try_for_each(|uri| redirect::check(uri))?;
         if redirect_uris.iter().any(|uri| redirect::is_ours(uri, hosts)) {
-            let ours = "A redirect URI must not lead to this server itself.";
+            let ours = "A redirect URI must not point to this server.";
             return Err(OAuthError::new(OAuthCode::InvalidRedirectUri, ours));
         }
         Ok(Client {
@@ -151,12 +151,12 @@ impl Description {
 
 /// Validates a name that can be shown on one line.
 fn name(given: Option<&str>) -> Result<String, String> {
-    let name = given.map(str::trim).filter(|name| !name.is_empty()).unwrap_or("An app without a name");
+    let name = given.map(str::trim).filter(|name| !name.is_empty()).unwrap_or("Unnamed app");
     if name.chars().count() > NAME_CHARACTERS {
-        return Err(format!("client_name may be {NAME_CHARACTERS} characters long."));
+        return Err(format!("client_name must be at most {NAME_CHARACTERS} characters."));
     }
     if name.chars().any(|c| c.is_control() || plain_text::is_misleading(c)) {
-        return Err("client_name must not hold control characters.".into());
+        return Err("client_name must not contain control characters.".into());
     }
     Ok(name.to_owned())
 }

@@ -26,10 +26,10 @@ impl Document {
     /// The client, if the document names this id and contains no secret; otherwise the reason for refusing it.
     pub fn check(self, id: &str, hosts: &Hosts, now: i64) -> Result<Client, String> {
         if self.client_id.as_deref() != Some(id) {
-            return Err("Its client_id is not its own address.".to_owned());
+            return Err("Its client_id must be its own address.".to_owned());
         }
         if self.has_secret {
-            return Err("It holds a secret.".to_owned());
+            return Err("It must not contain a secret.".to_owned());
         }
         let mut description = self.description;
         if description.name.as_deref().is_none_or(|name| name.trim().is_empty()) {
@@ -37,7 +37,7 @@ impl Document {
         }
         let method = description.auth_method.get_or_insert_with(|| AuthMethod::None.as_str().to_owned());
         if method != AuthMethod::None.as_str() {
-            return Err("Its token_endpoint_auth_method is not none.".to_owned());
+            return Err("Its token_endpoint_auth_method must be none.".to_owned());
         }
         description.check(id.to_owned(), hosts, now).map_err(|error| error.detail)
     }

@@ -16,7 +16,7 @@ impl Params {
         let mut found = self.all(name);
         match (found.next(), found.next()) {
             (_, Some(_)) => {
-                Err(OAuthError::new(OAuthCode::InvalidRequest, format!("{name} is sent more than once.")))
+                Err(OAuthError::new(OAuthCode::InvalidRequest, format!("{name} was sent more than once.")))
             }
             (found, None) => Ok(found),
         }

@@ -25,7 +25,7 @@ pub fn check(uri: &str) -> Result<(), OAuthError> {
     let bad =
         |why: &str| Err(OAuthError::new(OAuthCode::InvalidRedirectUri, format!("A redirect URI {why}.")));
     if uri.len() > LONGEST {
-        return bad("may be 2000 characters long");
+        return bad("must be at most 2000 characters");
     }
     if uri.contains('#') {
         return bad("must not have a fragment");
@@ -38,7 +38,7 @@ pub fn check(uri: &str) -> Result<(), OAuthError> {
         "http" if is_loopback(parts.host) => Ok(()),
         "http" => bad("must be https, or http on 127.0.0.1, [::1] or localhost"),
         scheme if scheme.contains('.') || EDITORS.contains(&scheme) => Ok(()),
-        _ => bad("of an app must have a scheme with a dot, such as com.example.app:/callback"),
+        _ => bad("of an app must use a scheme with a dot, such as com.example.app:/callback"),
     }
 }
 

@@ -30,7 +30,7 @@ impl AccessRequest {
         let bad = |code, detail: &str| Err(OAuthError::new(code, detail));
         let state = params.find("state")?;
         if state.is_some_and(|state| state.len() > STATE_CHARACTERS || state.chars().any(char::is_control)) {
-            return bad(OAuthCode::InvalidRequest, "state is too long or holds control characters.");
+            return bad(OAuthCode::InvalidRequest, "state is too long or contains control characters.");
         }
         if params.required("response_type")? != "code" {
             return bad(OAuthCode::UnsupportedResponseType, "response_type must be code.");
@@ -43,12 +43,12 @@ impl AccessRequest {
             return bad(OAuthCode::InvalidRequest, "code_challenge must be a SHA-256 hash in base64url.");
         }
         let Some(scopes) = Scopes::parse(params.find("scope")?.unwrap_or_default()) else {
-            return bad(OAuthCode::InvalidScope, "The scopes are sites:read and sites:write.");
+            return bad(OAuthCode::InvalidScope, "The supported scopes are sites:read and sites:write.");
         };
         let resource = resource::resolve(issuer, params.all("resource"))?;
         if params.is_silent() {
             // Access always requires the user's consent. Whether a user is signed in is not disclosed to the client.
-            return bad(OAuthCode::LoginRequired, "A person has to sign in and agree.");
+            return bad(OAuthCode::LoginRequired, "The user must sign in and give consent.");
         }
         Ok(Self {
             client_id: client.id.clone(),

@@ -33,7 +33,7 @@ pub fn require_granted<'a>(
 }
 
 fn foreign() -> OAuthError {
-    OAuthError::new(OAuthCode::InvalidTarget, "The resource is not one that this server gives access to.")
+    OAuthError::new(OAuthCode::InvalidTarget, "This server does not provide access to this resource.")
 }
 
 #[cfg(test)]

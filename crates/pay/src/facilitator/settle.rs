@@ -104,7 +104,7 @@ fn refused(answer: &Object, transaction: Option<String>, expected: &Expected) ->
         return SettleAnswer::Pending { transaction };
     }
     if has(&["unexpected", "timed_out", "timeout", "unknown_error", "unspecified", "transfer_event"]) {
-        return unknown("it lost sight of the transaction", transaction);
+        return unknown("it can no longer find the transaction", transaction);
     }
     if let Some(transaction) = transaction {
         // A transaction that was sent and did not fail may still be included.
@@ -121,7 +121,7 @@ fn refused(answer: &Object, transaction: Option<String>, expected: &Expected) ->
     if !has(&["transaction_failed"]) && has(&NEVER_SENT) {
         SettleAnswer::Refused(reason)
     } else {
-        unknown("it does not say that nothing was sent", None)
+        unknown("it does not confirm that nothing was sent", None)
     }
 }
 

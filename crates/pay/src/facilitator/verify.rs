@@ -31,7 +31,7 @@ pub fn read_verify(status: u16, body: &[u8], expected: &Expected) -> VerifyAnswe
             let reason = Reason::of(&answer, "invalidReason");
             // The facilitator failed, not the payment.
             if reason.text.contains("unexpected") {
-                return VerifyAnswer::Fault("it met an unexpected error");
+                return VerifyAnswer::Fault("it reported an unexpected error");
             }
             VerifyAnswer::Refused(reason)
         }

@@ -84,7 +84,10 @@ async fn act(app: &App, command: Command) -> Result<()> {
         Command::Create { email, plan, operator } => {
             let account = app.create_account(&email, plan.as_deref(), operator).await?;
             let key = new_key(app, &account, "first").await?;
-            eprintln!("Made {} ({}, plan {}). Its key, shown only now:", email, account.id, account.plan);
+            eprintln!(
+                "Created {} ({}, plan {}). API key (shown only once):",
+                email, account.id, account.plan
+            );
             print_line(&key)?;
         }
         Command::Key { email, name } => {
@@ -97,7 +100,7 @@ async fn act(app: &App, command: Command) -> Result<()> {
         }
         Command::List => {
             let head =
-                format!("{:<26}{:<34}{:<10}{:>6}  {:<9} state", "id", "e-mail", "plan", "pages", "operator");
+                format!("{:<26}{:<34}{:<10}{:>6}  {:<9} state", "id", "email", "plan", "pages", "operator");
             print_line(&head)?;
             for account in app.list_accounts().await? {
                 let email = account.email.as_deref().unwrap_or("-");
@@ -112,7 +115,7 @@ async fn act(app: &App, command: Command) -> Result<()> {
         Command::Plan { email, plan } => {
             let account = app.get_account_by_email(&email).await?;
             app.set_plan(COMMAND_LINE, &account.id, &plan).await?;
-            eprintln!("{email} is on the plan {plan} now.");
+            eprintln!("{email} is now on the {plan} plan.");
         }
         Command::Credit(credit) => credit.give(app).await?,
         Command::Suspend(Standing { account, reason }) => {
@@ -142,9 +145,9 @@ impl Credit {
         let account = named(app, &self.account).await?;
         let once = self.once.as_deref();
         let credited = app.credit_account(COMMAND_LINE, &account.id, cents, &self.reason, once).await?;
-        let again = if credited.again { ", as was done before" } else { "" };
+        let again = if credited.again { " (already applied)" } else { "" };
         let balance = Unit::Usd2.written(credited.account.balance_minor);
-        print_line(&format!("{} has {balance} now{again}.", account.id))?;
+        print_line(&format!("{} now has a balance of {balance}{again}.", account.id))?;
         Ok(())
     }
 }

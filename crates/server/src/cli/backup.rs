@@ -52,7 +52,7 @@ impl Restore {
             self.dir.display()
         );
         eprintln!(
-            "Page hosts and sealed answers depend on secret.key (or `secret_key`): keep it with your backups."
+            "Page hosts and encrypted responses depend on secret.key (or `secret_key`). Keep it with your backups."
         );
         store.db.close().await;
         Ok(())

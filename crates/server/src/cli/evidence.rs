@@ -47,7 +47,7 @@ impl Evidence {
         let (Some(page), Some(reason)) = (&self.page, &self.reason) else { return self.show(app).await };
         let Some(out) = &self.out else {
             let kept = app.erase_evidence(COMMAND_LINE, page, reason).await?;
-            print_line(&format!("{}: the evidence is erased.", kept.site_id))?;
+            print_line(&format!("{}: evidence erased.", kept.site_id))?;
             return Ok(());
         };
         // Created first, so that evidence is not opened if it cannot be written.
@@ -90,7 +90,7 @@ impl Evidence {
             return Ok(());
         }
         if kept.is_empty() {
-            print_line("Nothing is kept of pages that were taken down.")?;
+            print_line("No stored evidence.")?;
             return Ok(());
         }
         print_line(&format!("{:<27}{:>12}  {:<22}until", "page", "bytes", "sealed"))?;

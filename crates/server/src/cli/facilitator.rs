@@ -31,7 +31,7 @@ pub(super) async fn run(config: Config, listen: Option<&str>) -> Result<()> {
     let listeners = serve::bind(&listen).await?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::default());
     let store = open(Path::new(&config.data_dir), clock.now()).await?;
-    let port = listeners.first().context("nothing to listen on")?.local_addr()?.port();
+    let port = listeners.first().context("no address to listen on")?.local_addr()?.port();
     let host = if listen.host.contains(':') { format!("[{}]", listen.host) } else { listen.host };
     let names: Vec<_> = networks.iter().map(ToString::to_string).collect();
     let sandbox = Arc::new(Sandbox::new(store.clone(), clock, networks));
@@ -46,8 +46,8 @@ pub(super) async fn run(config: Config, listen: Option<&str>) -> Result<()> {
             }
         });
     }
-    println!("A facilitator without a chain is at http://{host}:{port}");
-    println!("It plays {}; no money moves.", names.join(" and "));
+    println!("Sandbox facilitator listening on http://{host}:{port}");
+    println!("It simulates {}. No real money is transferred.", names.join(" and "));
     serve::wait_for_signal().await?;
     tasks.finish(PATIENCE).await;
     store.db.close().await;
@@ -56,13 +56,14 @@ pub(super) async fn run(config: Config, listen: Option<&str>) -> Result<()> {
 
 /// Its own database file, so that it can share the folder of a server.
 async fn open(dir: &Path, now: i64) -> Result<Store> {
-    std::fs::create_dir_all(dir).with_context(|| format!("cannot make the data folder {}", dir.display()))?;
+    std::fs::create_dir_all(dir)
+        .with_context(|| format!("cannot create the data folder {}", dir.display()))?;
     let db = Db::open(&format!("sqlite:{}", dir.join("facilitator.db").display())).await;
-    let db = db.context("the database cannot be opened")?;
-    db.migrate(now).await.context("the database cannot be brought up to date")?;
+    let db = db.context("cannot open the database")?;
+    db.migrate(now).await.context("cannot migrate the database")?;
     // It stores no pages.
     let blobs = Blobs::open(&format!("file:{}", dir.join("blobs").display()), 0);
-    Ok(Store::new(db, blobs.context("the blob store cannot be opened")?))
+    Ok(Store::new(db, blobs.context("cannot open the blob store")?))
 }
 
 fn router(sandbox: Arc<Sandbox>) -> Router {
@@ -86,7 +87,7 @@ fn answer(outcome: Result<Reply, Lost>) -> Response {
             (status, [(header::CONTENT_TYPE, "application/json")], body).into_response()
         }
         Err(Lost(why)) => {
-            tracing::error!(why, "the ledger does not answer");
+            tracing::error!(why, "the ledger does not respond");
             let error = Json(json!({ "error": "internal" }));
             (StatusCode::INTERNAL_SERVER_ERROR, error).into_response()
         }

@@ -21,12 +21,12 @@ pub(super) async fn run(command: &Command, config: Config) -> Result<()> {
 
 fn told(audit: &BooksAudit) -> String {
     let BooksAudit { booked, faults, took } = audit;
-    let looked = format!("{booked} transactions, looked through in {} ms.", took.as_millis());
+    let looked = format!("{booked} transactions checked in {} ms.", took.as_millis());
     if faults.is_empty() {
-        return format!("The books balance: {looked}\n");
+        return format!("Ledger check passed: {looked}\n");
     }
     let lines = faults.iter().map(|Fault { what, subject, found, right }| {
-        format!("{what}: {subject} (found {found}, should be {right})")
+        format!("{what}: {subject} (found {found}, expected {right})")
     });
     let lines: Vec<String> = lines.chain([looked]).collect();
     lines.join("\n") + "\n"

@@ -38,7 +38,7 @@ struct Unbalanced;
 
 impl std::fmt::Display for Unbalanced {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("the books do not balance")
+        f.write_str("ledger check failed")
     }
 }
 
@@ -49,7 +49,7 @@ fn print_line(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
     match writeln!(out, "{text}").and_then(|()| out.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(error).context("standard output cannot be written to")
+            Err(error).context("cannot write to standard output")
         }
         _ => Ok(()),
     }
@@ -210,7 +210,7 @@ impl Cli {
         if config.runtime.workers > 0 {
             runtime.worker_threads(config.runtime.workers);
         }
-        let runtime = runtime.enable_all().build().context("the runtime cannot start")?;
+        let runtime = runtime.enable_all().build().context("cannot start the runtime")?;
         runtime.block_on(async {
             match self.command {
                 None | Some(Command::Serve) => serve::run(&layers, config).await,
@@ -241,7 +241,7 @@ impl Options {
         let mut flags = Vec::new();
         for pair in self.set {
             let (key, value) =
-                pair.split_once('=').with_context(|| format!("--set takes KEY=VALUE, not `{pair}`"))?;
+                pair.split_once('=').with_context(|| format!("--set requires KEY=VALUE, not `{pair}`"))?;
             flags.push((key.to_owned(), value.to_owned()));
         }
         let short = [

@@ -9,7 +9,7 @@ pub(super) fn parse(text: &str) -> Result<String, String> {
     if !text.starts_with('-') || site::is_token(text) || text.contains('@') {
         return Ok(text.to_owned());
     }
-    Err("there is no such option, and no id or token looks like this".to_owned())
+    Err("this is neither a known option nor an ID or token".to_owned())
 }
 
 #[cfg(test)]

@@ -89,18 +89,18 @@ async fn act(app: &App, command: Command) -> Result<()> {
             let payment = app.ask_payment(&id).await?;
             let why = payment.reason.as_deref().filter(|_| payment.state != PaymentState::Fulfilled);
             let why = why.map(|why| format!(" ({})", plain(why, usize::MAX))).unwrap_or_default();
-            print_line(&format!("{id} is {} now{why}.", payment.state.as_str()))?;
+            print_line(&format!("{id} is now {}{why}.", payment.state.as_str()))?;
         }
         Command::Resolve(Resolve { id, settled, refunded, reason, .. }) => {
             let resolution = match (settled, reason) {
                 (Some(transaction), _) => Resolution::Settled { transaction },
                 (None, reason) if refunded => {
-                    Resolution::Refunded { reason: reason.context("say --reason")? }
+                    Resolution::Refunded { reason: reason.context("--reason is required")? }
                 }
-                (None, reason) => Resolution::NotSettled { reason: reason.context("say --reason")? },
+                (None, reason) => Resolution::NotSettled { reason: reason.context("--reason is required")? },
             };
             let payment = app.resolve_payment(COMMAND_LINE, &id, resolution).await?;
-            print_line(&format!("{id} is {} now.", payment.state.as_str()))?;
+            print_line(&format!("{id} is now {}.", payment.state.as_str()))?;
         }
     }
     Ok(())

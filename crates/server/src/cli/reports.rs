@@ -55,8 +55,8 @@ impl Reports {
         let act = async |app: &App| Ok(app.dismiss_reports(COMMAND_LINE, &page, &reason).await?);
         let Dismissed { site, url, count } = with_app(config, act).await?;
         let closed =
-            if count == 1 { "1 report is closed".to_owned() } else { format!("{count} reports are closed") };
-        print_line(&format!("{}: {closed}; the page stays: {url}", site.id))?;
+            if count == 1 { "1 report closed".to_owned() } else { format!("{count} reports closed") };
+        print_line(&format!("{}: {closed}; the page stays online: {url}", site.id))?;
         Ok(())
     }
 }
@@ -94,7 +94,7 @@ fn as_json(page: &ReportedPage) -> serde_json::Value {
 
 fn table(found: &[ReportedPage], open: bool) -> String {
     if found.is_empty() {
-        let nothing = if open { "No report waits." } else { "No page has been reported." };
+        let nothing = if open { "No open reports." } else { "No reports." };
         return format!("{nothing}\n");
     }
     let head = format!("{:<21}{:<12}{:<26}{:<11}{:<11}comment", "when", "reason", "site", "page", "report");

@@ -26,7 +26,7 @@ pub(super) fn run(command: &Command, layers: &Layers, config: Config) -> Result<
                 println!("warning: {warning}");
             }
             println!(
-                "The settings are good. API: {}  Pages: {}",
+                "The configuration is valid. API: {}  Pages: {}",
                 resolved.hosts.base.url(),
                 resolved.hosts.site.url()
             );

@@ -50,17 +50,19 @@ impl Takedown {
             Ok((down, marked, case))
         };
         let (down, marked, case) = with_app(config, act).await?;
-        let when = if down.already { "was taken down before" } else { "is taken down" };
+        let when = if down.already { "was already taken down" } else { "was taken down" };
         print_line(&format!("{} {when}: {}", down.site.id, down.url))?;
         print_line(&became(&case))?;
         match &down.site.account_id {
-            Some(account) if down.suspended => print_line(&format!("Its account {account} is suspended."))?,
-            Some(_) if self.suspend => print_line("Its account runs this service and is not suspended.")?,
-            None if self.suspend => print_line("It belongs to no account that could be suspended.")?,
+            Some(account) if down.suspended => print_line(&format!("Its account {account} was suspended."))?,
+            Some(_) if self.suspend => {
+                print_line("Its account is an operator account and was not suspended.")?
+            }
+            None if self.suspend => print_line("It has no account to suspend.")?,
             _ => {}
         }
         if !marked.is_empty() {
-            print_line(&format!("Refused when they come back: {}", super::unwanted::shown(&marked)))?;
+            print_line(&format!("Blocked from being published again: {}", super::unwanted::shown(&marked)))?;
         }
         Ok(())
     }
@@ -70,12 +72,12 @@ impl Takedown {
 fn became(case: &CaseFile) -> String {
     let kept = match &case.evidence {
         Some(kept) if kept.erased_at.is_none() => {
-            format!("Its content is sealed as evidence until {}", iso::format(kept.erase_after))
+            format!("Its content is stored as encrypted evidence until {}", iso::format(kept.erase_after))
         }
-        _ if case.site.purged_at.is_some() => "Its content is erased".to_owned(),
-        _ => "Its content is sealed with the server's next sweep".to_owned(),
+        _ if case.site.purged_at.is_some() => "Its content was erased".to_owned(),
+        _ => "Its content will be encrypted as evidence by the server's next cleanup".to_owned(),
     };
-    let again = if case.unwanted.is_some() { ", and refused when it comes back." } else { "." };
+    let again = if case.unwanted.is_some() { " and is blocked from being published again." } else { "." };
     kept + again
 }
 
@@ -110,9 +112,9 @@ fn as_json(entry: &Entry) -> serde_json::Value {
 
 fn table(found: &[Entry]) -> String {
     if found.is_empty() {
-        return "No operator has done anything yet.\n".to_owned();
+        return "The audit log is empty.\n".to_owned();
     }
-    let head = format!("{:<21}{:<28}{:<17}{:<27}reason", "when", "who", "act", "what");
+    let head = format!("{:<21}{:<28}{:<17}{:<27}reason", "time", "actor", "action", "subject");
     let lines = found.iter().map(|entry| {
         // It may repeat untrusted text.
         let reason = plain(entry.reason.as_deref().unwrap_or_default(), usize::MAX);

@@ -49,7 +49,7 @@ async fn act(app: &App, command: Command) -> Result<()> {
                 let all: Vec<_> = all.iter().map(|noted| as_json(noted, pages(noted))).collect();
                 print_line(&serde_json::to_string_pretty(&json!({"unwanted": all}))?)?;
             } else if all.is_empty() {
-                print_line("Nothing is refused because it was taken down before.")?;
+                print_line("No blocked content.")?;
             } else {
                 print_line(&format!("{:<26}{:<27}{:<22}reason (pages)", "id", "page", "taken down"))?;
                 for noted in &all {
@@ -62,14 +62,14 @@ async fn act(app: &App, command: Command) -> Result<()> {
         Command::Forget { name, reason, page: Some(page) } => {
             let noted = app.forget_unwanted_page(COMMAND_LINE, &name, page.trim(), &reason).await?;
             print_line(&format!(
-                "{}: {} may be published again.",
+                "{}: {} can be published again.",
                 noted.site_id,
                 plain(page.trim(), usize::MAX)
             ))?;
         }
         Command::Forget { name, reason, page: None } => {
             let noted = app.forget_unwanted(COMMAND_LINE, &name, &reason).await?;
-            print_line(&format!("{}: its content may be published again.", noted.site_id))?;
+            print_line(&format!("{}: its content can be published again.", noted.site_id))?;
         }
     }
     Ok(())
@@ -91,5 +91,5 @@ pub(super) fn shown(pages: &[String]) -> String {
     if pages.len() > SHOWN {
         some.push(format!("and {} more", pages.len() - SHOWN));
     }
-    if some.is_empty() { "known by its bytes as a whole".to_owned() } else { some.join(", ") }
+    if some.is_empty() { "identified by its complete content".to_owned() } else { some.join(", ") }
 }

@@ -13,7 +13,7 @@ pub fn print(running: &Running) {
 fn words(running: &Running) -> String {
     let base = running.resolved.hosts.base.url();
     let mut out = format!(
-        "dropleaf {} is up.\n  API and docs   {base}/docs\n  MCP            {base}/mcp\n  \
+        "dropleaf {} is running.\n  API and docs   {base}/docs\n  MCP            {base}/mcp\n  \
          Pages          {}/p/<token>/\n  Payments       {}\n  Data           {}\n",
         env!("CARGO_PKG_VERSION"),
         running.resolved.hosts.site.url(),
@@ -24,7 +24,7 @@ fn words(running: &Running) -> String {
         let email = &running.resolved.config.operator.email;
         let _ = write!(
             out,
-            "\nFirst start: the account {email} was made. Its key, shown only now:\n\n  {key}\n\n\
+            "\nFirst start: created the account {email}. API key (shown only once):\n\n  {key}\n\n\
              Publish a page:\n\n  echo '<h1>Hello</h1>' > hello.html\n  \
              curl -H 'Authorization: Bearer {key}' -F file=@hello.html {base}/sites\n\n"
         );
@@ -32,8 +32,8 @@ fn words(running: &Running) -> String {
     if let Some(link) = &running.first_link {
         let _ = write!(
             out,
-            "Or sign in to the dashboard with this link; it works once, within an hour:\n\n  {link}\n\n\
-             Later, `dropleaf account link EMAIL` makes another.\n\n"
+            "Or sign in to the dashboard with this link (works once, expires in one hour):\n\n  {link}\n\n\
+             To create another link, run `dropleaf account link EMAIL`.\n\n"
         );
     }
     out
@@ -42,8 +42,8 @@ fn words(running: &Running) -> String {
 /// Shown so that no operator learns the payment mode from a bill, or from a missing one.
 fn payments(running: &Running) -> &'static str {
     match &running.resolved.settings.payments {
-        None => "off: nothing is sold",
-        Some(sold) if sold.is_sandbox() => "sandbox: everything works, no money moves",
+        None => "off",
+        Some(sold) if sold.is_sandbox() => "sandbox (no real money)",
         Some(_) => "live",
     }
 }

@@ -101,7 +101,7 @@ pub(super) fn outside(name: &str, text: &str) -> Result<Url> {
         "https" => Ok(url),
         "http" if here => Ok(url),
         "http" => bail!(
-            "`{name}` must begin with https:// unless it is on this machine: over plain http anybody on the way could answer"
+            "`{name}` must begin with https:// unless it is on this machine, because plain http is not secure"
         ),
         _ => bail!("`{name}` must begin with https://"),
     }

@@ -27,7 +27,7 @@ impl Config {
             );
             ensure!(
                 evm.is_some() || solana.is_some(),
-                "live payments need `payments.evm_pay_to` or `payments.solana_pay_to`: where the money goes"
+                "live payments need `payments.evm_pay_to` or `payments.solana_pay_to`, the wallet that receives the money"
             );
         }
         ensure!((30..=3600).contains(&set.timeout_seconds), "`payments.timeout_seconds` must be 30 to 3600");
@@ -61,7 +61,8 @@ pub(crate) fn missing_chains(app: &App) -> Vec<&'static str> {
 
 fn prices(set: &Payments) -> Result<Prices> {
     let read = |name: &str, text: &str| {
-        dollars(text).with_context(|| format!("`payments.prices.{name}`: `{text}` is no price such as 0.50"))
+        dollars(text)
+            .with_context(|| format!("`payments.prices.{name}`: `{text}` is not a price such as 0.50"))
     };
     let all = &set.prices;
     Ok(Prices {
@@ -93,7 +94,7 @@ fn evm_way(set: &Payments, mode: Mode) -> Result<Option<EvmWay>> {
     let chain_id = evm_network(set)?;
     let token = if set.evm_asset.is_empty() {
         Token::usdc(chain_id)
-            .context("USDC is not known on this `payments.evm_network`: set `payments.evm_asset`")?
+            .context("the USDC address on this `payments.evm_network` is unknown: set `payments.evm_asset`")?
     } else {
         ensure!(
             !set.evm_asset_name.is_empty() && !set.evm_asset_version.is_empty(),
@@ -107,7 +108,7 @@ fn evm_way(set: &Payments, mode: Mode) -> Result<Option<EvmWay>> {
     };
     ensure!(
         pay_to.0 != [0; 20] && pay_to != token.address,
-        "`payments.evm_pay_to` must be a wallet of yours: nobody gets money out of the zero address or the token's contract"
+        "`payments.evm_pay_to` must be your wallet: money sent to the zero address or the token contract is lost"
     );
     Ok(Some(EvmWay { chain_id, token, pay_to }))
 }
@@ -117,7 +118,9 @@ fn evm_address(name: &str, text: &str) -> Result<EvmAddress> {
     EvmAddress::parse(text)
         .with_context(|| format!("`{name}` must be an address: 0x and 40 hexadecimal digits"))?;
     EvmAddress::parse_checked(text).with_context(|| {
-        format!("`{name}` has a slip: its capital letters are a checksum (EIP-55) that does not fit. Copy it again")
+        format!(
+            "`{name}` has a typo: its EIP-55 checksum (the capital letters) does not match. Copy it again"
+        )
     })
 }
 
@@ -132,7 +135,7 @@ fn solana_way(set: &Payments, mode: Mode) -> Result<Option<SolanaWay>> {
     let mint = Mint::usdc(cluster, pay_to).map(|mint| mint.address);
     ensure!(
         pay_to.0 != [0; 32] && mint != Some(pay_to),
-        "`payments.solana_pay_to` must be a wallet of yours: nobody gets money out of the system program or the token's mint"
+        "`payments.solana_pay_to` must be your wallet: money sent to the system program or the token mint is lost"
     );
     Ok(Some(SolanaWay { cluster, pay_to }))
 }
@@ -140,14 +143,14 @@ fn solana_way(set: &Payments, mode: Mode) -> Result<Option<SolanaWay>> {
 fn evm_network(set: &Payments) -> Result<u64> {
     match Network::parse(&set.evm_network) {
         Some(Network::Evm(chain_id)) => Ok(chain_id),
-        _ => bail!("`payments.evm_network` must be written like eip155:8453"),
+        _ => bail!("`payments.evm_network` must have the form eip155:8453"),
     }
 }
 
 fn solana_network(set: &Payments) -> Result<Cluster> {
     match Network::parse(&set.solana_network) {
         Some(Network::Solana(cluster)) => Ok(cluster),
-        _ => bail!("`payments.solana_network` names no cluster of Solana"),
+        _ => bail!("`payments.solana_network` is not a Solana cluster"),
     }
 }
 

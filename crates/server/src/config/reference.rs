@@ -6,14 +6,16 @@ use super::DEFAULTS;
 pub fn markdown() -> String {
     let mut out = String::from(
         "# Configuration\n\n<!-- Generated from config/dropleaf.default.toml by `make generate`. -->\n\n\
-         Every setting has a default, so none is needed to start. A setting comes from, each overruling the one before:\n\n\
+         Every setting has a default, so you can start without any. Settings are read from these sources; later ones override \
+         earlier ones:\n\n\
          1. the defaults below,\n2. a TOML file: `--config FILE`, or `dropleaf.toml` in the current folder,\n\
          3. the environment: `DROPLEAF_` and the name in upper case, two underscores between levels \
-         (`DROPLEAF_LIMITS__KEY_PER_MINUTE=600`),\n4. flags: `--set limits.key_per_minute=600`, and short forms for the common ones.\n\n\
-         In the environment and in flags a list is written with commas (`DROPLEAF_TRUSTED_PROXIES=10.0.0.0/8,fd00::/8`) or as an array \
-         (`'[\"10.0.0.0/8\", \"fd00::/8\"]'`), which an item with a comma in it needs.\n\n\
-         `dropleaf config check` says whether the settings make sense; `dropleaf config show` prints them, secrets hidden. \
-         An unknown name is an error that suggests the nearest known one.\n",
+         (`DROPLEAF_LIMITS__KEY_PER_MINUTE=600`),\n4. flags: `--set limits.key_per_minute=600`, and short forms for the common \
+         ones.\n\n\
+         In the environment and in flags a list is written with commas (`DROPLEAF_TRUSTED_PROXIES=10.0.0.0/8,fd00::/8`) or as \
+         an array (`'[\"10.0.0.0/8\", \"fd00::/8\"]'`), which is required if an item contains a comma.\n\n\
+         `dropleaf config check` validates the settings; `dropleaf config show` prints them with secrets hidden. An unknown \
+         name is an error that suggests the closest known one.\n",
     );
     let (mut section, mut meaning) = (String::new(), Vec::<String>::new());
     let mut in_table = false;

@@ -27,8 +27,8 @@ pub struct Listen {
 
 impl Listen {
     pub fn parse(text: &str) -> Result<Self> {
-        let (host, port) = text.rsplit_once(':').context("an address to listen on is written host:port")?;
-        let port = number::unsigned(port).with_context(|| format!("`{port}` is no port"))?;
+        let (host, port) = text.rsplit_once(':').context("a listen address must have the form host:port")?;
+        let port = number::unsigned(port).with_context(|| format!("`{port}` is not a port"))?;
         let host = host.trim_matches(['[', ']']);
         Ok(Self { host: if host.is_empty() { "0.0.0.0".into() } else { host.into() }, port })
     }
@@ -105,7 +105,7 @@ impl Config {
             Listen::parse(&self.metrics.listen).context("in `metrics.listen`")?;
         }
         dropleaf_core::email::address(&self.operator.email)
-            .map_err(|_| anyhow::anyhow!("`operator.email` is not an e-mail address"))?;
+            .map_err(|_| anyhow::anyhow!("`operator.email` is not an email address"))?;
         let trusted_proxies = networks("trusted_proxies", &self.trusted_proxies)?;
         let mcp_origins = origins("mcp.allowed_origins", &self.mcp.allowed_origins)?;
         let anonymous_origins = AllowedOrigins::parse(&self.anonymous.origins).map_err(|text| {
@@ -169,7 +169,8 @@ impl Config {
         let agents = Origin::parse(&self.agents_url)
             .context("`agents_url` must be http://host[:port] or https://host[:port], without a path")?;
         hosts.with_agents(agents).context(
-            "`agents_url` must have a host of its own: not that of base_url or site_url, and below site_host only a name that no page can have, such as agents",
+            "`agents_url` must have its own host: not the host of base_url or site_url, and under site_host only a name that no \
+             page can have, such as agents",
         )
     }
 
@@ -181,7 +182,9 @@ impl Config {
             "allow-list" => {
                 let entries = accounts.allowed.iter().map(|text| {
                     Entry::parse(text).map_err(|_| {
-                        anyhow::anyhow!("`accounts.allowed`: `{text}` is no e-mail address and no domain")
+                        anyhow::anyhow!(
+                            "`accounts.allowed`: `{text}` is neither an email address nor a domain"
+                        )
                     })
                 });
                 SignUp::AllowList(entries.collect::<Result<_>>()?)
@@ -210,7 +213,7 @@ impl Config {
             publishes_a_day: (plan.publishes_a_day > 0).then_some(plan.publishes_a_day),
             executables: plan.executables,
         }));
-        ensure!(plans.knows(&self.accounts.default_plan), "`accounts.default_plan` names no plan");
+        ensure!(plans.knows(&self.accounts.default_plan), "`accounts.default_plan` is not a configured plan");
         let rate = |name, limit, window_seconds| Rate { name, limit, window_seconds };
         let keep = &self.retention;
         Ok(Settings {
@@ -271,7 +274,7 @@ fn networks(key: &str, list: &[String]) -> Result<Vec<IpNet>> {
             let alone = text.parse::<std::net::IpAddr>().map(IpNet::from);
             alone
                 .or_else(|_| text.parse())
-                .with_context(|| format!("`{key}`: `{text}` is no network such as 10.0.0.0/8"))
+                .with_context(|| format!("`{key}`: `{text}` is not a network such as 10.0.0.0/8"))
         })
         .collect()
 }
@@ -279,8 +282,9 @@ fn networks(key: &str, list: &[String]) -> Result<Vec<IpNet>> {
 fn origins(key: &str, list: &[String]) -> Result<Vec<String>> {
     list.iter()
         .map(|text| {
-            host::written_origin(text)
-                .with_context(|| format!("`{key}`: `{text}` is no origin such as https://app.example.com"))
+            host::written_origin(text).with_context(|| {
+                format!("`{key}`: `{text}` is not an origin such as https://app.example.com")
+            })
         })
         .collect()
 }

@@ -47,7 +47,7 @@ impl Config {
             }
             let address = email::address(text).ok();
             let wrong =
-                || format!("`safety.notify`: `{text}` is no e-mail address, and not the word operators");
+                || format!("`safety.notify`: `{text}` is neither an email address nor the word operators");
             notified.addresses.push(address.with_context(wrong)?);
         }
         Ok(notified)
@@ -103,7 +103,7 @@ fn own_lists(dir: &Path, replaces: bool) -> Result<OwnLists> {
             Path::new(&name).extension().is_some_and(|extension| extension == "txt" || extension == "toml");
         ensure!(
             !is_list || OwnLists::FILES.contains(&name.as_str()),
-            "no list is called {name}; there are {known}"
+            "there is no list named {name}; the lists are {known}"
         );
     }
     let mut own = OwnLists::new(replaces);
@@ -117,6 +117,6 @@ fn own_lists(dir: &Path, replaces: bool) -> Result<OwnLists> {
         let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {file}"))?;
         own.add(file, text)?;
     }
-    ensure!(!own.is_empty(), "the folder holds none of {known}");
+    ensure!(!own.is_empty(), "the folder contains none of {known}");
     Ok(own)
 }

@@ -13,10 +13,7 @@ fn require_text(request: &Request) -> Result<(), Error> {
     if path::is_text(request.uri().path()) {
         return Ok(());
     }
-    Err(Error::new(
-        Code::InvalidRequest,
-        "The address cannot be read: its names must be UTF-8, escaped with %.",
-    ))
+    Err(Error::new(Code::InvalidRequest, "The address is invalid: names must be percent-encoded UTF-8."))
 }
 
 /// At most [`lookalike::MOST_UNKNOWN`] names are checked; requests with more are refused.

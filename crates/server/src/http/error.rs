@@ -130,7 +130,7 @@ pub fn respond_to_owner(error: &Error) -> Response<OutBody> {
         let code = error.code.as_str();
         let (heading, message) = pages::owner_words(code)
             .or_else(|| pages::words(code))
-            .unwrap_or(("Something is not right", &error.detail));
+            .unwrap_or(("Something went wrong", &error.detail));
         let status = status.as_u16();
         let home = Some("/dashboard");
         pages::notice(&Notice { status, code, heading, message, hint: None, home, report: None })

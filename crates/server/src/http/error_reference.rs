@@ -10,7 +10,7 @@ pub fn markdown() -> String {
         "# Errors\n\n<!-- Generated from crates/core/src/code.rs and crates/server/src/http/error.rs by `make generate`. -->\n\n\
          An error is a JSON object: `error` is one of the codes below and never changes its meaning, `error_description` says \
          what happened and what to do next. Some carry further fields, such as `updated_at` with a conflict or `unlock` with a \
-         plan's limit. Viewers of pages get the same codes with `Accept: application/json`, a designed page in a browser, and a \
+         plan's limit. Viewers of pages get the same codes with `Accept: application/json`, an error page in a browser, and a \
          line of text otherwise.\n",
     );
     let mut codes: Vec<Code> = Code::ALL.to_vec();

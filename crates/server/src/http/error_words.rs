@@ -42,7 +42,7 @@ pub(super) fn viewer_words(error: &Error) -> String {
 }
 
 pub(super) fn page_body(error: &Error, status: StatusCode, report: Option<&str>) -> pages::Rendered {
-    let (heading, message) = pages::words(error.code.as_str()).unwrap_or(("Something is not right", ""));
+    let (heading, message) = pages::words(error.code.as_str()).unwrap_or(("Something went wrong", ""));
     let detail = if message.is_empty() || says_cause(error) { error.detail.as_str() } else { message };
     let hint = (error.code == Code::MisdirectedHost).then_some(error.detail.as_str());
     let notice = Notice {

@@ -30,15 +30,15 @@ pub(super) fn refuse(head: &Parts) -> Option<Response<OutBody>> {
     let cookies = head.headers.get_all(header::COOKIE).iter().map(HeaderValue::len).sum::<usize>();
     let are_cookies = cookies > COOKIE_BYTES;
     let detail = if are_cookies && is_secure(&head.headers) {
-        "Too many cookies came with this request; another site on this domain may have stored them. They have been \
-         cleared: reload the page. You may have to sign in again."
+        "This request had too many cookies, possibly from another site on this domain. They have been cleared. Reload the page. \
+         You may have to sign in again."
     } else if are_cookies {
-        "Too many cookies came with this request; another site on this domain may have stored them. Delete the cookies of \
-         this site in the settings of your browser, then reload the page. You may have to sign in again."
+        "This request had too many cookies, possibly from another site on this domain. Delete the cookies of this site in your \
+         browser settings, then reload the page. You may have to sign in again."
     } else if address > ADDRESS_BYTES {
-        "The address of this request is too long. Check the link, or ask the person who sent it for a new one."
+        "The address of this request is too long. Check the link or ask the sender for a new one."
     } else {
-        "The address and the headers of a request may have 32 KiB together."
+        "The address and headers of a request can have at most 32 KiB together."
     };
     let mut response = error::respond(&Error::new(Code::HeadersTooLarge, detail), Wants::of(&head.headers));
     if are_cookies {

@@ -21,7 +21,7 @@ pub(super) struct HealthJson {
 /// On every host.
 #[utoipa::path(
     get, path = "/healthz", tag = "Documents", operation_id = "getHealth",
-    responses((status = 200, description = "It does", body = HealthJson)),
+    responses((status = 200, description = "The process is running", body = HealthJson)),
     security(()),
 )]
 fn healthz() -> Response<OutBody> {
@@ -40,7 +40,7 @@ fn healthz() -> Response<OutBody> {
 /// Also checks the storage, for two seconds at most. On every host.
 #[utoipa::path(
     get, path = "/readyz", tag = "Documents", operation_id = "getReadiness",
-    responses((status = 200, description = "It can", body = HealthJson)),
+    responses((status = 200, description = "The server is ready", body = HealthJson)),
     security(()),
 )]
 async fn readyz(app: &App) -> Response<OutBody> {

@@ -209,7 +209,8 @@ impl Door {
     ) -> Response<OutBody> {
         let Some(uri) = pay::inner(request.method(), request.uri()) else {
             let detail = format!(
-                "Here is the front door for agents that pay: POST / publishes, GET / tells the rest. The whole service is at {}.",
+                "This is the endpoint for paying agents: POST / publishes a page, GET / describes the service. The full API is \
+                 at {}.",
                 self.resolved.hosts.base.url()
             );
             return error::respond(&Error::new(Code::NotFound, detail), Wants::Json);
@@ -220,7 +221,7 @@ impl Door {
 
     fn misdirected(&self, head: &Parts) -> Response<OutBody> {
         let detail = format!(
-            "This server answers as {}; to use another name, set base_url or site_url to it.",
+            "This server is configured for {}. To use another host name, set base_url or site_url to it.",
             self.resolved.hosts.base.url()
         );
         let wants = match Wants::of(&head.headers) {

@@ -40,8 +40,8 @@ impl Post {
             ("off", _) => Way::Off,
             // Emails give access to accounts and pages: on a server for other people they must not be stored in a folder.
             ("outbox", _) if !base.is_loopback() => bail!(
-                "`mail.mode` is outbox, which is for a `base_url` on this machine only: \
-                 set `mail.smtp_url` and `mail.mode` = smtp, or `mail.mode` = off"
+                "`mail.mode` is outbox, which works only with a local `base_url`: set `mail.smtp_url` and `mail.mode` = smtp, \
+                 or set `mail.mode` = off"
             ),
             ("auto", "") if !base.is_loopback() => Way::Off,
             ("outbox", _) | ("auto", "") => Way::Outbox,
@@ -53,7 +53,7 @@ impl Post {
             smtp::check(url)?;
             ensure!(
                 !is_readable_by_all(url),
-                "`mail.smtp_url` would send its password unencrypted: write smtps://… or add ?tls=required"
+                "`mail.smtp_url` would send the password unencrypted: use smtps://… or add ?tls=required"
             );
         }
         let from = match mail.from.as_str() {
@@ -69,8 +69,8 @@ impl Post {
     /// A warning for the operator.
     pub fn warning(&self) -> Option<&'static str> {
         self.is_missing.then_some(
-            "no e-mail can leave, so nobody can sign in with a code: set `mail.smtp_url` (or `mail.mode` = off to say \
-             that it is meant so; `dropleaf account link` makes links to sign in with)",
+            "this server cannot send email, so sign-in codes do not work: set `mail.smtp_url` (or set `mail.mode` = off if this \
+             is intended; `dropleaf account link` creates sign-in links)",
         )
     }
 

@@ -57,7 +57,7 @@ impl Mailer for Smtp {
 /// What went wrong, without the server's own text, which may contain the address.
 fn failure(error: &Error) -> MailError {
     if let Some(status) = error.status() {
-        let why = format!("the mail server refused it with {status}");
+        let why = format!("the mail server rejected it with status {status}");
         return if error.is_permanent() { MailError::Refused(why) } else { MailError::Later(why) };
     }
     if error.is_timeout() {

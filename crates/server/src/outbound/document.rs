@@ -53,9 +53,9 @@ impl std::fmt::Display for DocumentError {
         match self {
             Self::Unreachable => f.write_str("its host cannot be reached"),
             Self::NotPublic => f.write_str("its host is not on the public internet"),
-            Self::Status(status) => write!(f, "its host answers with status {status}"),
+            Self::Status(status) => write!(f, "its host returned status {status}"),
             Self::TooLarge => f.write_str("the description is too long"),
-            Self::Busy => f.write_str("this server is busy with others; try again"),
+            Self::Busy => f.write_str("this server is busy; try again"),
         }
     }
 }

@@ -19,7 +19,7 @@ pub(super) fn client() -> Result<Client> {
         .connect_timeout(CONNECT)
         .user_agent("dropleaf")
         .build()
-        .context("the client for questions to others cannot be made")
+        .context("cannot create the HTTP client")
 }
 
 /// Status and a body of at most `limit` bytes, or the reason for the log why there is none.
@@ -33,13 +33,13 @@ pub(super) async fn exchange(
     let status = response.status();
     // Following a redirect would send the request to a server that the operator did not configure.
     if status.is_redirection() {
-        return Err(format!("it answers with a redirect ({status}), which is not followed"));
+        return Err(format!("it returned a redirect ({status}), which is not followed"));
     }
     let mut body = BytesMut::new();
     while let Some(piece) = response.chunk().await.map_err(why)? {
         body.extend_from_slice(&piece);
         if body.len() > limit {
-            return Err(format!("its answer is longer than {limit} bytes"));
+            return Err(format!("its response is longer than {limit} bytes"));
         }
     }
     Ok((status.as_u16(), body.freeze()))

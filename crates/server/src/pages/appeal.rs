@@ -25,24 +25,24 @@ pub fn appeal_status(appeal: &Appeal) -> Rendered {
     let (glyph, heading, message) = match appeal.state {
         State::Open => (
             Glyph::Dots,
-            "Waiting for a second look",
-            "Your page has reached the people who run this server. They will look at it and decide. Keep this address: what \
-             they say is shown here.",
+            "Your appeal is under review",
+            "We sent your page to the operator of this server for review. Keep the link to this page: it will show the decision.",
         ),
         State::Allowed => (
             Glyph::Vein,
-            "Your page is allowed",
-            "The refusal was a mistake. Publish the same file again, unchanged: what it was refused for is not held against it any more.",
+            "Your page was approved",
+            "The refusal was a mistake. You can now publish the same file, unchanged.",
         ),
         State::Upheld => (
             Glyph::Bar,
-            "Your page stays refused",
-            "The people who run this server have looked at it, and the refusal holds. The copy you sent them is erased.",
+            "Your page remains refused",
+            "The operator of this server reviewed your page and upheld the refusal. The copy you sent has been erased.",
         ),
         State::Lapsed => (
             Glyph::Bar,
-            "Nobody has looked at it in time",
-            "Your page stays refused for now, and the copy you sent is erased. You may send it again.",
+            "Your appeal expired",
+            "It was not reviewed in time. Your page remains refused, and the copy you sent has been erased. You can appeal \
+             again.",
         ),
     };
     let (sent, decided) = (Moment(appeal.created_at), appeal.decided_at.map(Moment));
@@ -74,11 +74,11 @@ mod tests {
         };
         let open = appeal_status(&appeal);
         assert_sound(&open);
-        assert!(open.html.contains("Waiting") && !open.html.contains("/dashboard"));
+        assert!(open.html.contains("under review") && !open.html.contains("/dashboard"));
         appeal.account_id = Some("acc_1".into());
         appeal.decided_at = Some(86_400);
         appeal.answer = Some(HOSTILE.into());
-        for (state, said) in [(State::Allowed, "is allowed"), (State::Upheld, "stays refused")] {
+        for (state, said) in [(State::Allowed, "was approved"), (State::Upheld, "remains refused")] {
             appeal.state = state;
             let page = appeal_status(&appeal);
             assert_sound(&page);

@@ -49,9 +49,9 @@ struct Page<'a> {
 
 pub fn gate(gate: &Gate<'_>) -> Rendered {
     let (heading, glyph) = match gate.step {
-        Step::Password => ("This page asks for a password", Glyph::Keyhole),
-        Step::Address => ("This page asks for your e-mail address", Glyph::Letter),
-        Step::Code { .. } => ("Enter the code from the e-mail", Glyph::Letter),
+        Step::Password => ("This page requires a password", Glyph::Keyhole),
+        Step::Address => ("This page requires your email address", Glyph::Letter),
+        Step::Code { .. } => ("Enter the code from the email", Glyph::Letter),
     };
     let page = Page {
         style: STYLE.text,

@@ -103,9 +103,9 @@ impl PlanFacts {
         let days = plan.longest_life_seconds.map(|seconds| seconds / 86_400);
         Self {
             name: plan.name.clone(),
-            life: capped(days, "days", "no end"),
-            pages: capped(plan.active_pages, "pages", "any number of pages"),
-            publishes: capped(plan.publishes_a_day, "publishes a day", "no daily cap"),
+            life: capped(days, "days", "no expiry"),
+            pages: capped(plan.active_pages, "pages", "unlimited pages"),
+            publishes: capped(plan.publishes_a_day, "publishes per day", "no daily limit"),
         }
     }
 }

@@ -45,9 +45,9 @@ pub fn report_thanks() -> Rendered {
     notice(&Notice {
         status: 200,
         code: "reported",
-        heading: "Thank you for the report",
-        message: "It has reached the people who run this server. If you typed a password or card details into the page, \
-                  change or block them now.",
+        heading: "Thank you for your report",
+        message: "We sent it to the people who run this server. If you entered a password or card details on the page, change \
+                  or block them now.",
         hint: None,
         home: None,
         report: None,

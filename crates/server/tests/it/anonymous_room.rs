@@ -31,7 +31,7 @@ async fn network_and_server_hold_so_much_under_a_race() {
         assert_eq!(race.iter().filter(|answer| answer.status == 201).count(), 3);
         let refused = race.into_iter().find(|answer| answer.status != 201).unwrap();
         let refused = refused.refused(507, "anonymous_storage_full");
-        assert!(refused.text().contains("of your network") && refused.has("retry-after"));
+        assert!(refused.text().contains("from your network") && refused.has("retry-after"));
         let others = (0..6).map(|n| format!("198.51.100.{n}"));
         let others =
             futures_util::future::join_all(others.map(|ip| async move { publish(node, &ip).await })).await;

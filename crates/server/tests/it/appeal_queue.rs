@@ -39,13 +39,17 @@ async fn bytes_that_wait_are_bounded_for_all_and_for_each_sender_before_anything
         async |node| {
             from(node, "192.0.2.1", sized(1, 80 * KB)).send().await.expect(201);
             let own = from(node, "192.0.2.1", sized(2, 80 * KB)).send().await.refused(429, "rate_limited");
-            assert!(own.has("retry-after") && own.text().contains("of yours"), "{}", own.text());
+            assert!(
+                own.has("retry-after") && own.text().contains("You have too many open appeals"),
+                "{}",
+                own.text()
+            );
             for n in 2..4 {
                 from(node, &format!("192.0.2.{n}"), sized(n, 90 * KB)).send().await.expect(201);
             }
             let before = node.count("SELECT COUNT(*) FROM blobs").await;
             let full = from(node, "192.0.2.4", sized(4, 90 * KB)).send().await.refused(429, "rate_limited");
-            assert!(full.text().contains("as can be kept are waiting"), "{}", full.text());
+            assert!(full.text().contains("too many open appeals on this server"), "{}", full.text());
             assert_eq!(node.count("SELECT COUNT(*) FROM blobs").await, before, "nothing was stored for it");
             let key = node.account("free").await;
             let kept = from(node, "192.0.2.4", sized(4, 90 * KB)).key(&key).send().await;
@@ -139,10 +143,7 @@ async fn operator_upholds_several_sees_what_was_decided_before_and_takes_an_allo
     }
     let marked = [("appeal", id(&sent[0])), ("appeal", id(&sent[1])), ("answer", "Not here.")];
     let unmarked = operator.submit("/operator/appeals/uphold", &marked[2..]).await.expect(400).text();
-    assert!(
-        unmarked.contains("Mark the appeals that you mean.") && unmarked.contains("Not here."),
-        "{unmarked}"
-    );
+    assert!(unmarked.contains("Select at least one appeal.") && unmarked.contains("Not here."), "{unmarked}");
     operator.submit("/operator/appeals/uphold", &marked[..2]).await.expect(400);
     let done = operator.submit("/operator/appeals/uphold", &marked).await.expect(303);
     assert_eq!(done.header("location"), "/operator/appeals?done=upheld-several");
@@ -151,23 +152,23 @@ async fn operator_upholds_several_sees_what_was_decided_before_and_takes_an_allo
     let again = node.post("/appeals").form(page(0)).send().await.expect(201).json();
     let path = format!("/operator/appeals/{}", id(&again));
     let html = operator.get(&path).await.expect(200).text();
-    assert!(html.contains("The same content before") && html.contains("Not here."), "{html}");
+    assert!(html.contains("Earlier appeals for the same content") && html.contains("Not here."), "{html}");
     let data = node.data_dir().display().to_string();
     let dropleaf = Dropleaf::in_dir(node.dir.path()).env("DROPLEAF_DATA_DIR", &data);
     let shown = dropleaf.prints(&["appeals", "show", id(&again)]);
-    assert!(shown.contains(&format!("before   {}", id(&sent[0]))), "{shown}");
+    assert!(shown.contains(&format!("earlier  {}", id(&sent[0]))), "{shown}");
 
     operator.submit(&format!("{path}/allow"), &[("answer", "Fine.")]).await.expect(303);
     node.post("/sites").key(&node.key).form(page(0)).send().await.expect(201);
     assert!(dropleaf.prints(&["appeals", "allowed"]).contains(id(&again)));
-    assert!(operator.get(&path).await.text().contains("Take the allow back"));
+    assert!(operator.get(&path).await.text().contains("Revoke approval"));
     operator.submit(&format!("{path}/disallow"), &[("reason", "")]).await.expect(400);
     operator.submit(&format!("{path}/disallow"), &[("reason", "A mistake.")]).await.expect(303);
     node.post("/sites").key(&node.key).form(page(0)).send().await.refused(422, "phishing_blocked");
-    assert_eq!(dropleaf.prints(&["appeals", "allowed"]), "Nothing is allowed against the checks.\n");
+    assert_eq!(dropleaf.prints(&["appeals", "allowed"]), "No allowed content.\n");
     assert!(dropleaf.prints(&["audit"]).contains("disallow_content"));
     let gone = dropleaf.complains(&["appeals", "disallow", id(&again), "--reason", "Again."]);
-    assert!(gone.contains("no such allowed content"), "{gone}");
+    assert!(gone.contains("No such allowed content"), "{gone}");
 
     dropleaf.prints(&["appeals", "allow", id(&sent[2]), "--answer", "Fine."]);
     let json: Value = serde_json::from_str(&dropleaf.prints(&["appeals", "allowed", "--json"])).unwrap();

@@ -86,7 +86,7 @@ async fn upheld_content_stays_refused_and_is_decided_once() {
             node.app().decide_appeal("op", id(&appeal), Decision::Allow, "Oh well.").await.unwrap_err();
         assert_eq!(
             (late.code.as_str(), late.detail.as_str()),
-            ("conflict", "This appeal was decided before: upheld.")
+            ("conflict", "This appeal has already been decided: upheld.")
         );
         assert_eq!(stands(node, &appeal).await["status"], "upheld");
         assert_eq!(publish(node).await, 422);
@@ -188,7 +188,7 @@ async fn operator_decides_at_the_command_line_while_the_server_runs() {
     let node = Setup::new().real_time().start().await;
     let data = node.data_dir().display().to_string();
     let dropleaf = Dropleaf::in_dir(node.dir.path()).env("DROPLEAF_DATA_DIR", &data);
-    assert_eq!(dropleaf.prints(&["appeals"]), "No appeal is waiting.\n");
+    assert_eq!(dropleaf.prints(&["appeals"]), "No open appeals.\n");
     let plea = refused_form().field("comment", "\u{1b}[31mred\u{202e}back");
     let appeal = node.post("/appeals").form(plea).send().await.expect(201).json();
     let table = dropleaf.prints(&["appeals", "list"]);
@@ -197,11 +197,13 @@ async fn operator_decides_at_the_command_line_while_the_server_runs() {
     assert!(shown.contains("reason   brand-in-title (index.html:1): "), "{shown}");
     let json: Value = serde_json::from_str(&dropleaf.prints(&["appeals", "--json"])).unwrap();
     assert_eq!(json["appeals"][0]["id"], appeal["id"]);
-    assert!(dropleaf.complains(&["appeals", "allow", "app_x", "--answer", "x"]).contains("no such appeal"));
+    assert!(dropleaf.complains(&["appeals", "allow", "app_x", "--answer", "x"]).contains("No such appeal"));
     let done = dropleaf.prints(&["appeals", "allow", id(&appeal), "--answer", "Fine."]);
-    assert!(done.contains("is allowed; its content is erased here"), "{done}");
+    assert!(done.contains("is allowed; the stored copy was erased"), "{done}");
     assert!(
-        dropleaf.complains(&["appeals", "uphold", id(&appeal), "--answer", "No."]).contains("decided before")
+        dropleaf
+            .complains(&["appeals", "uphold", id(&appeal), "--answer", "No."])
+            .contains("already been decided")
     );
     assert_eq!(publish(&node).await, 201);
     assert_eq!(stands(&node, &appeal).await["answer"], "Fine.");

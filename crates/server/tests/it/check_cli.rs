@@ -105,7 +105,7 @@ fn every_kind_of_file_is_read_as_what_it_is() {
     bench.file("data.json", "{}").file("photo.png", b"\x89PNG\r\n\x1a\n\0\x01\x02");
     let (code, said) = bench.check(&["notes.md", "drawing.svg", "data.json", "photo.png"]);
     assert_eq!(code, 0, "{said}");
-    assert!(said["files"][3]["warnings"].to_string().contains("not looked into"), "{said}");
+    assert!(said["files"][3]["warnings"].to_string().contains("are not checked"), "{said}");
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn file_is_taken_for_what_publishing_takes_it_for() {
     let (code, said) = bench.check(&["app.js", "data.yaml", "film.mp4"]);
     assert_eq!(code, 0, "{said}");
     for file in said["files"].as_array().unwrap() {
-        assert!(file["warnings"].to_string().contains("cannot be published alone"), "{file}");
+        assert!(file["warnings"].to_string().contains("cannot be published on its own"), "{file}");
     }
 }
 
@@ -139,7 +139,7 @@ fn folder_is_checked_as_its_archive_would_be() {
     bench.file("bad/index.html", page("Fine")).file("bad/_dropleaf/gate", "x");
     bench.file("empty/sub/page.html", page("Fine")).file("empty/other.html", page("Fine"));
     for (name, error, said) in
-        [("bad", "forbidden_name", "_dropleaf"), ("empty", "missing_index", "no index.html at its top")]
+        [("bad", "forbidden_name", "_dropleaf"), ("empty", "missing_index", "no index.html at its root")]
     {
         let (code, answer) = bench.check(&[name]);
         let file = &answer["files"][0];

@@ -65,7 +65,7 @@ fn names_that_scripts_rely_on_are_read() {
     assert_eq!(shown(&dropleaf, &[], "site_host"), "\"sites.example.net\"");
     assert_eq!(shown(&dropleaf, &[], "limits.exempt"), "[\"10.0.0.0/8\", \"::1/128\"]");
     let check = dropleaf.prints(&["config", "check"]);
-    assert!(check.contains("The settings are good"), "{check}");
+    assert!(check.contains("The configuration is valid"), "{check}");
     assert!(check.contains("https://drop.example.org") && check.contains("https://pages.example.net"));
     assert!(check.contains("warning: `stripe.secret_key` has no effect"), "{check}");
     assert!(!check.contains("payments") && !check.contains("hush"), "{check}");
@@ -78,15 +78,15 @@ fn lists_of_ones_own_are_read_at_the_start_and_faults_are_named() {
     let check = ["config", "check", "--set", "safety.lists_dir=lists"];
     assert!(dropleaf.complains(&check).contains("cannot read the folder"));
     std::fs::create_dir(&lists).unwrap();
-    assert!(dropleaf.complains(&check).contains("the folder holds none of weights.toml, brands.txt"));
+    assert!(dropleaf.complains(&check).contains("the folder contains none of weights.toml, brands.txt"));
     std::fs::write(lists.join("hosts.txt"), "# Ours\n[blocked]\nbad.example\n\n[bots]\n").unwrap();
     let said = dropleaf.complains(&check);
-    assert!(said.contains("hosts.txt, line 5: no kind of host is called `bots`"), "{said}");
+    assert!(said.contains("hosts.txt, line 5: there is no kind of host named `bots`"), "{said}");
     std::fs::write(lists.join("hosts.txt"), "[blocked]\nbad.example\n").unwrap();
     std::fs::write(lists.join("README"), "Why these are here.").unwrap();
-    assert!(dropleaf.prints(&check).contains("The settings are good"));
+    assert!(dropleaf.prints(&check).contains("The configuration is valid"));
     std::fs::write(lists.join("brand.txt"), "").unwrap();
-    assert!(dropleaf.complains(&check).contains("no list is called brand.txt"));
+    assert!(dropleaf.complains(&check).contains("there is no list named brand.txt"));
     std::fs::remove_file(lists.join("brand.txt")).unwrap();
     let neither = [&check[..], &["--set", "safety.lists=both"]].concat();
     assert!(dropleaf.complains(&neither).contains("`safety.lists` must be extend or replace"));
@@ -98,7 +98,7 @@ fn who_is_written_to_is_named_by_address_or_as_operators() {
     dropleaf.prints(&["config", "check", "--set", "safety.notify=operators,ops@example.org"]);
     dropleaf.prints(&["config", "check", "--set", "safety.notify="]);
     let said = dropleaf.complains(&["config", "check", "--set", "safety.notify=operator"]);
-    assert!(said.contains("`safety.notify`: `operator` is no e-mail address"), "{said}");
+    assert!(said.contains("`safety.notify`: `operator` is neither an email address"), "{said}");
 }
 
 #[test]
@@ -108,9 +108,15 @@ fn outbox_is_refused_where_others_are_served() {
     assert!(!dropleaf.prints(&["config", "check", "--set", "mail.mode=outbox"]).contains("mail"));
     let dropleaf = dropleaf.env("DROPLEAF_BASE_URL", "https://drop.example.org");
     let check = dropleaf.prints(&["config", "check"]);
-    assert!(check.contains("warning: no e-mail can leave") && check.contains("`mail.smtp_url`"), "{check}");
+    assert!(
+        check.contains("warning: this server cannot send email") && check.contains("`mail.smtp_url`"),
+        "{check}"
+    );
     let refused = dropleaf.complains(&["config", "check", "--set", "mail.mode=outbox"]);
-    assert!(refused.contains("`mail.smtp_url`") && refused.contains("this machine only"), "{refused}");
+    assert!(
+        refused.contains("`mail.smtp_url`") && refused.contains("only with a local `base_url`"),
+        "{refused}"
+    );
     assert!(!dropleaf.prints(&["config", "check", "--set", "mail.mode=off"]).contains("warning"));
 }
 
@@ -187,16 +193,16 @@ fn accounts_are_made_listed_moved_and_given_keys() {
     assert_ne!(first, second);
     let link = dropleaf.prints(&["account", "link", "ann@example.org"]);
     assert!(link.contains("/login/link?token=") && link.trim_end().lines().count() == 1, "{link}");
-    assert!(dropleaf.complains(&["account", "link", "bob@example.org"]).contains("no such account"));
+    assert!(dropleaf.complains(&["account", "link", "bob@example.org"]).contains("No such account"));
     dropleaf.prints(&["account", "plan", "ann@example.org", "pro"]);
     let list = dropleaf.prints(&["account", "list"]);
     let row = list.lines().find(|line| line.contains("ann@example.org")).unwrap();
     assert!(row.contains("pro") && row.starts_with("acct_"), "{row}");
 
-    assert!(dropleaf.complains(&["account", "create", "ann@example.org"]).contains("exists already"));
-    assert!(dropleaf.complains(&["account", "key", "bob@example.org"]).contains("no such account"));
+    assert!(dropleaf.complains(&["account", "create", "ann@example.org"]).contains("already exists"));
+    assert!(dropleaf.complains(&["account", "key", "bob@example.org"]).contains("No such account"));
     assert!(dropleaf.complains(&["account", "plan", "ann@example.org", "gold"]).contains("free, pro, solo"));
-    assert!(dropleaf.complains(&["account", "create", "not-an-address"]).contains("e-mail"));
+    assert!(dropleaf.complains(&["account", "create", "not-an-address"]).contains("email"));
 }
 
 #[test]

@@ -18,7 +18,7 @@ async fn claim_page_takes_the_token_or_the_whole_link() {
             let site = node.publish_anonymously().await;
             let tab = node.operator().await;
             let shown = tab.get(&path(&site)).await.expect(200).text();
-            assert!(shown.contains("name=\"claim_token\"") && shown.contains("unless it was paid for"));
+            assert!(shown.contains("name=\"claim_token\"") && shown.contains("unless they were paid for"));
             let sent = if whole { site["claim_url"].as_str().unwrap() } else { token(&site) };
             let answer = tab.submit(&path(&site), &[("claim_token", sent)]).await.expect(303);
             assert_eq!(
@@ -39,7 +39,7 @@ async fn link_pasted_into_the_dashboard_claims_the_page() {
     for (link, status) in [("https://example.org/", 400), (token(&site), 400), ("x/claim/site_1#clm_x", 400)]
     {
         let text = tab.submit("/dashboard/claim", &[("link", link)]).await.expect(status).text();
-        assert!(text.contains("This is no claim link") && text.contains("aria-invalid"), "{text}");
+        assert!(text.contains("This is not a claim link") && text.contains("aria-invalid"), "{text}");
     }
     let link = site["claim_url"].as_str().unwrap();
     tab.submit("/dashboard/claim", &[("link", link)]).await.expect(303);
@@ -84,7 +84,7 @@ async fn refusals_are_worded() {
     tab.submit(&path(&other), &[("claim_token", token(&other))]).await.expect(303);
     let rival = node.newcomer_on("solo").await;
     let text = rival.submit(&path(&other), &[("claim_token", token(&other))]).await.expect(409).text();
-    assert!(text.contains("Somebody else has claimed this page"));
+    assert!(text.contains("Another account has already claimed this page"));
     node.clock.advance(DAY);
     assert!(said(&tab, token(&site), 410).await.contains("has expired"));
     assert_eq!(node.count("SELECT COUNT(*) FROM sites WHERE account_id IS NOT NULL").await, 1);

@@ -38,14 +38,14 @@ async fn comment_is_shown_resolved_with_a_note_and_deleted() {
         tab.submit(&format!("{path}/resolve"), &[("note", "On <Friday>.")]).await.expect(303);
         assert_eq!(listed(node, &site).await[0]["resolved_note"], json!("On <Friday>."));
         let shown = tab.get(&at(&site, "?done=resolved")).await.text();
-        assert!(shown.contains("1 resolved") && shown.contains("Marked as resolved."));
+        assert!(shown.contains("1 resolved") && shown.contains("Comment resolved."));
         assert!(!shown.contains("<Friday>") && !shown.contains("1 open"));
         assert!(!tab.get("/dashboard").await.text().contains("1 comment"));
         node.newcomer_on("solo").await.submit(&format!("{path}/delete"), &[]).await.expect(404);
         tab.submit(&format!("{path}/delete"), &[]).await.expect(303);
         assert_eq!(listed(node, &site).await.len(), 0);
         let text = tab.submit(&format!("{path}/delete"), &[]).await.expect(404).text();
-        assert!(text.contains("not there any more"));
+        assert!(text.contains("no longer exists"));
     })
     .await;
 }

@@ -20,8 +20,7 @@ async fn page_shows_its_link_and_facts() {
     let site = node.publish_page("Orchard").await;
     let tab = node.operator().await;
     let text = tab.get(&at(&site, "")).await.expect(200).text();
-    for part in
-        [site["url"].as_str().unwrap(), "QR code", "Open the page", "Version 1", "Current", "Share links"]
+    for part in [site["url"].as_str().unwrap(), "QR code", "Open page", "Version 1", "Current", "Share links"]
     {
         assert!(text.contains(part), "{part}");
     }
@@ -115,23 +114,18 @@ async fn refusals_stand_beside_the_field_and_nothing_changes() {
     let seen = site["updated_at"].to_string();
     let table: [Refusal<'_>; 13] = [
         ("/title", &[("title", " ")], 400, "The title must be 1 to 200"),
-        ("/visibility", &[("visibility", "public"), ("slug", "taken-name")], 409, "belongs to another page"),
+        ("/visibility", &[("visibility", "public"), ("slug", "taken-name")], 409, "already taken"),
         ("/visibility", &[("visibility", "public"), ("slug", "no_good")], 400, "value=\"no_good\""),
         ("/visibility", &[("visibility", "public"), ("slug", "")], 400, "A public page needs a name."),
         ("/password", &[("password", ""), ("act", "set")], 400, "The password must be"),
-        ("/email-gate", &[("domain", "<b>")], 400, "The e-mail domain"),
-        (
-            "/expiry",
-            &[("expires", "date"), ("until", "2020-01-01T00:00")],
-            400,
-            "The expiry lies in the past.",
-        ),
+        ("/email-gate", &[("domain", "<b>")], 400, "The email domain"),
+        ("/expiry", &[("expires", "date"), ("until", "2020-01-01T00:00")], 400, "The expiry is in the past."),
         ("/expiry", &[("expires", "date"), ("until", "soon")], 400, "The expiry needs a date"),
         (
             "/expiry",
             &[("expires", "24"), ("until", "2030-01-02T03:04")],
             400,
-            "The expiry is given twice: choose “On the date”",
+            "The expiry is given twice: choose “On a date”",
         ),
         (
             "/visibility",
@@ -145,8 +139,13 @@ async fn refusals_stand_beside_the_field_and_nothing_changes() {
             400,
             "The public name is for public pages only",
         ),
-        ("/password", &[("password", "new"), ("act", "clear")], 400, "The password is typed, but Remove was"),
-        ("/rollback", &[("version", "7")], 404, "not there any more"),
+        (
+            "/password",
+            &[("password", "new"), ("act", "clear")],
+            400,
+            "The password was entered, but you pressed Remove",
+        ),
+        ("/rollback", &[("version", "7")], 404, "no longer exists"),
     ];
     for (form, fields, status, said) in table {
         let fields = [fields, &[("updated_at", seen.as_str())]].concat();
@@ -199,13 +198,14 @@ async fn lifetimes_beyond_the_plan_are_refused_and_explained() {
     let text = tab.get(path).await.expect(200).text();
     let (_, rest) = text.split_once("name=\"updated_at\" value=\"").unwrap();
     let seen = rest.split('"').next().unwrap();
-    assert!(text.contains("Pages of the free plan live"), "{text}");
+    assert!(text.contains("On the free plan, pages can stay online"), "{text}");
     let answer = tab
         .submit(&format!("{path}/expiry"), &[("expires", "never"), ("updated_at", seen)])
         .await
         .expect(402);
     assert!(
-        answer.text().contains("Pages of the free plan live at most") && !answer.text().contains("unlock")
+        answer.text().contains("On the free plan, pages can stay online for at most")
+            && !answer.text().contains("unlock")
     );
 }
 
@@ -225,7 +225,8 @@ async fn form_that_did_not_see_the_last_change_overwrites_nothing() {
             let fields = [&fields[..], &[("updated_at", seen.as_str())]].concat();
             let text = tab.submit(&at(&site, form), &fields).await.expect(409).text();
             assert!(
-                text.contains("The page changed since you opened this form") && text.contains("By an agent")
+                text.contains("The page was changed elsewhere since you opened this form")
+                    && text.contains("By an agent")
             );
         }
         let now = node.read_site(&site).await;
@@ -246,12 +247,12 @@ async fn earlier_versions_come_back() {
             .await
             .expect(200);
         let tab = node.operator().await;
-        assert!(tab.get(&at(&site, "")).await.text().contains("Bring back version 1"));
+        assert!(tab.get(&at(&site, "")).await.text().contains("Restore version 1"));
         assert_eq!(change(node, &tab, &site, "/rollback", &[("version", "1")]).await, 303);
         let now = node.read_site(&site).await;
         assert_eq!((&now["title"], &now["version"]), (&json!("First"), &json!(3)));
         let text = tab.get(&at(&site, "?done=rolled-back")).await.text();
-        assert!(text.contains("brought back from 1") && text.contains("The earlier version is back."));
+        assert!(text.contains("restored from version 1") && text.contains("Version restored."));
     })
     .await;
 }
@@ -265,8 +266,8 @@ async fn deleted_page_is_shown_as_such_and_restored() {
         assert_eq!(answer.header("location"), at(&site, "?done=deleted#outcome"));
         node.get(site["url"].as_str().unwrap()).send().await.expect(410);
         let text = tab.get(&at(&site, "")).await.expect(200).text();
-        assert!(text.contains("This page is deleted") && text.contains("Restore this page"));
-        assert!(!text.contains("Open the page") && !text.contains("Delete this page"));
+        assert!(text.contains("This page was deleted") && text.contains("Restore page"));
+        assert!(!text.contains("Open page") && !text.contains("Delete page"));
         tab.submit(&at(&site, "/title"), &[("title", "x"), ("updated_at", "1")]).await.expect(404);
         tab.submit(&at(&site, "/restore"), &[]).await.expect(303);
         node.get(site["url"].as_str().unwrap()).send().await.expect(200);
@@ -274,7 +275,7 @@ async fn deleted_page_is_shown_as_such_and_restored() {
         node.clock.advance(31 * DAY);
         node.app().sweep().await.unwrap();
         let text = tab_again(node, &site).await;
-        assert!(text.contains("cannot come back") && !text.contains("Restore this page"), "{text}");
+        assert!(text.contains("cannot be restored") && !text.contains("Restore page"), "{text}");
     })
     .await;
 }
@@ -297,7 +298,7 @@ async fn expired_and_burnt_pages_say_so() {
     assert_eq!(change(&node, &tab, &brief, "/expiry", &[("expires", "24")]).await, 303);
     node.get(brief["url"].as_str().unwrap()).send().await.expect(200);
     let text = tab.get(&at(&once, "")).await.expect(200).text();
-    assert!(text.contains("This page was read and is gone") && !text.contains("Settings"), "{text}");
+    assert!(text.contains("This page was viewed and deleted") && !text.contains("Settings"), "{text}");
 }
 
 #[tokio::test]

@@ -42,8 +42,8 @@ async fn wish_that_makes_no_sense_is_refused_beside_its_field() {
     let site = node.publish_page("Locked").await;
     let tab = node.operator().await;
     for (name, value, said) in [
-        ("max_uses", "many", "The number of times must be a whole number."),
-        ("max_uses", "0", "The number of times must be at least 1."),
+        ("max_uses", "many", "The maximum number of uses must be a whole number."),
+        ("max_uses", "0", "The maximum number of uses must be at least 1."),
         ("note", &"x".repeat(201), "The note must be at most 200"),
     ] {
         let text = tab

@@ -124,7 +124,7 @@ async fn replaced_content_is_a_new_version_at_the_same_link() {
         );
         // The form was rendered for the first version.
         let text = send(node, &tab, &path, form()).await.expect(409).text();
-        assert!(text.contains("Nothing was"), "{text}");
+        assert!(text.contains("Your change was not saved"), "{text}");
         assert_eq!(node.read_site(&site).await["version"], json!(2));
         let by_script = Form::new().field("expected_updated_at", &now["updated_at"].to_string());
         let by_script = by_script.and_file("p.html", page("Third"));

@@ -12,7 +12,7 @@ async fn lost_owner_reads_words_for_owners_and_finds_the_way_back() {
         [nowhere, "/dashboard/nothing", "/dashboard/pages/a/b/c", "/operator/nothing", "/operator/a/b"]
     {
         let text = tab.get(path).await.expect(404).text();
-        assert!(text.contains("There is nothing here"), "{path}");
+        assert!(text.contains("Page not found"), "{path}");
         assert!(text.contains("<a href=\"/dashboard\">Back to your pages</a>"), "{path}");
         assert!(!text.contains("the person who sent it"), "{path}");
     }
@@ -34,15 +34,15 @@ async fn each_form_says_what_it_changed() {
     let tab = node.operator().await;
     let at = format!("/dashboard/pages/{}", site["id"].as_str().unwrap());
     for (form, fields, said) in [
-        ("title", vec![("title", "Garden")], "new title"),
-        ("password", vec![("act", "set"), ("password", "open sesame")], "asks for the new password"),
-        ("password", vec![("act", "clear")], "password is gone"),
-        ("email-gate", vec![("domain", "example.org")], "asks for an address"),
-        ("email-gate", vec![("act", "clear"), ("domain", "")], "no longer asks for an e-mail"),
-        ("expiry", vec![("expires", "24")], "new expiry"),
-        ("visibility", vec![("visibility", "public"), ("slug", "orchard-of-words")], "is public"),
-        ("visibility", vec![("visibility", "unlisted"), ("slug", "")], "Only people with the link"),
-        ("visibility", vec![("visibility", "burn"), ("slug", "")], "read once"),
+        ("title", vec![("title", "Garden")], "Title saved"),
+        ("password", vec![("act", "set"), ("password", "open sesame")], "Password saved"),
+        ("password", vec![("act", "clear")], "Password removed"),
+        ("email-gate", vec![("domain", "example.org")], "must now confirm an email address"),
+        ("email-gate", vec![("act", "clear"), ("domain", "")], "Email gate removed"),
+        ("expiry", vec![("expires", "24")], "Expiry saved"),
+        ("visibility", vec![("visibility", "public"), ("slug", "orchard-of-words")], "is now public"),
+        ("visibility", vec![("visibility", "unlisted"), ("slug", "")], "only people with the link"),
+        ("visibility", vec![("visibility", "burn"), ("slug", "")], "viewed only once"),
     ] {
         let seen = node.read_site(&site).await["updated_at"].to_string();
         let fields = [fields.as_slice(), &[("updated_at", seen.as_str())]].concat();
@@ -85,7 +85,7 @@ async fn grave_changes_ask_first() {
     let at = format!("/dashboard/pages/{id}");
     let page = tab.get(&at).await.expect(200).text();
     let burn = page.split("id=\"v-burn\"").nth(1).unwrap();
-    assert!(burn.split('>').next().unwrap().contains("data-confirm=\"Let this page be read once?"));
+    assert!(burn.split('>').next().unwrap().contains("data-confirm=\"Allow only one view?"));
     let seen = node.read_site(&site).await["updated_at"].to_string();
     let fields = [("act", "set"), ("password", "open sesame"), ("updated_at", seen.as_str())];
     tab.submit(&format!("{at}/password"), &fields).await.expect(303);

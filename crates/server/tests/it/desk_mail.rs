@@ -67,7 +67,7 @@ async fn operators_hear_of_the_first_at_once_and_then_at_most_once_an_hour() {
             assert!(told(node).await);
             let text = letter(&mail, OPERATOR).await;
             assert!(text.contains("new 2 reports about 2 pages and 1 appeal\n"), "{text}");
-            assert!(text.contains("All that waits: 3 reports about 2 pages and 1 appeal, the first since"));
+            assert!(text.contains("Open in total: 3 reports about 2 pages and 1 appeal, the oldest from"));
             assert!(text.contains(&format!("\n1 appeal: {}/operator/appeals\n", node.base_url())), "{text}");
             node.clock.advance(DAY);
             assert!(!told(node).await, "nothing is new");
@@ -159,7 +159,7 @@ async fn whoever_appealed_hears_of_the_decision_once() {
             let (first, second) = tokio::join!(sent(node), sent(node));
             assert_eq!((first + second, sent(node).await), (1, 0));
             let text = letter(&mail, SAM).await;
-            assert!(text.contains("Subject: Your appeal: the page may be published\n"), "{text}");
+            assert!(text.contains("Subject: Your appeal was accepted\n"), "{text}");
             assert!(text.contains("> Sch=C3=B6ne =C3=9Cbung.\n> --=20\n> Fine.\n"), "{text}");
             let status_url = allowed["status_url"].as_str().unwrap();
             assert!(text.replace("=\n", "").contains(status_url), "{text}");
@@ -168,7 +168,9 @@ async fn whoever_appealed_hears_of_the_decision_once() {
             decide(node, &upheld, Decision::Uphold, "It is a bank's page.").await;
             assert_eq!(sent(node).await, 1);
             let text = letter(&mail, SAM).await;
-            assert!(text.contains("The refusal stands. The operator says:\n\n> It is a bank's page.\n"));
+            assert!(text.contains(
+                "The page remains refused. Message from the operator:\n\n> It is a bank's page.\n"
+            ));
             assert!(text.contains(upheld["status_url"].as_str().unwrap()), "{text}");
 
             appeal(node, 3, SAM).await;
@@ -177,7 +179,10 @@ async fn whoever_appealed_hears_of_the_decision_once() {
             assert_eq!(sent(node).await, 1);
             let text = letter(&mail, SAM).await;
             assert!(text.contains("Subject: Your appeal was not decided\n"), "{text}");
-            assert!(text.contains("Nobody decided about it in 30 days.") && !text.contains("operator says"));
+            assert!(
+                text.contains("The operator did not decide within 30 days.")
+                    && !text.contains("Message from the operator")
+            );
 
             for contact in ["Sam <sam@example.org>", "by phone", "sam@example.org, eve@evil.example"] {
                 let odd = appeal(node, 4, contact).await;

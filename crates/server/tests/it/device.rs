@@ -201,7 +201,7 @@ async fn wrong_codes_are_limited_for_each_account_and_network() {
                 } else {
                     answer(&ann, "BBBB-BBBB", "allow").await
                 };
-                assert!(page.expect(400).text().contains("No device waits under this code"));
+                assert!(page.expect(400).text().contains("No device is waiting for this code"));
             }
             look(&ann, "BBBB-BBBB").await.expect(429);
             answer(&ann, code(&begun), "allow").await.expect(429);
@@ -340,5 +340,5 @@ async fn what_a_program_calls_itself_cannot_dress_up_the_page() {
     let begun = node.post("/device/code").json(&body).send().await.expect(200).json();
     let page = look(&ann, code(&begun)).await.expect(200).text();
     assert!(page.contains("&#60;b&#62;dropleaf") || page.contains("&lt;b&gt;dropleaf"), "{page}");
-    assert!(page.contains("Programs choose their own names"));
+    assert!(page.contains("Apps choose their own names"));
 }

@@ -231,7 +231,7 @@ async fn odd_addresses_and_foreign_forms_are_refused() {
         let answer = ask(&node, url(&site), odd).header("accept", "application/json").send().await;
         answer.refused(400, "invalid_field");
         let designed = ask(&node, url(&site), odd).browser().send().await.expect(400);
-        assert!(designed.text().contains("does not look like an e-mail address"));
+        assert!(designed.text().contains("is not a valid email address"));
     }
     let empty = ask(&node, url(&site), "").header("accept", "application/json").send().await;
     empty.refused(401, "email_required");

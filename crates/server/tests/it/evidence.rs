@@ -195,7 +195,7 @@ async fn evidence_is_erased_when_its_time_is_over_or_on_command() {
             .map(|line| (line.actor.as_str(), line.subject.as_str(), line.reason.as_deref().unwrap()))
             .collect();
         erased.sort_unstable();
-        let first_line = ("dropleaf", text(&first, "id"), "its time was over");
+        let first_line = ("dropleaf", text(&first, "id"), "retention period ended");
         assert_eq!(erased, [("ada", text(&second, "id"), "a judge says so"), first_line]);
         let gone = node.app().open_evidence("ada", text(&first, "id"), "x").await.unwrap_err();
         assert_eq!(gone.code, Code::NotFound);
@@ -275,7 +275,7 @@ async fn command_line_lists_opens_and_erases() {
     let dropleaf = Dropleaf::in_dir(node.dir.path())
         .env("DROPLEAF_DATA_DIR", &data)
         .env("DROPLEAF_BASE_URL", &node.base_url());
-    assert!(dropleaf.prints(&["evidence", "--list"]).contains("Nothing is kept"));
+    assert!(dropleaf.prints(&["evidence", "--list"]).contains("No stored evidence"));
     dropleaf.prints(&["takedown", text(&site, "id"), "--reason", "phishing"]);
     assert!(dropleaf.prints(&["evidence", "--list"]).contains(text(&site, "id")));
     let listed: Value = serde_json::from_str(&dropleaf.prints(&["evidence", "--list", "--json"])).unwrap();

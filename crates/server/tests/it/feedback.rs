@@ -56,7 +56,7 @@ async fn comment_arrives_whole_and_the_owner_and_viewers_see_it() {
         assert_eq!(made.header("content-type"), "application/json");
         assert!(!made.has("access-control-allow-origin"), "no other site may read it");
         let made = made.json();
-        assert_eq!(made["warnings"], json!(["The field `mood` is not known and was ignored."]));
+        assert_eq!(made["warnings"], json!(["The unknown field `mood` was ignored."]));
         let mut expected = json!({
             "id": made["id"], "comment": "This number is old.\nSee page 2.", "element": "td",
             "element_path": "main > table td:nth-child(2)", "selected_text": "4,200",
@@ -134,7 +134,7 @@ async fn resolved_comment_carries_the_moment_and_the_note() {
         let done = resolve(json!({"note": " Fixed in version 2. ", "by": "me"})).await.expect(200).json();
         let expected = json!({
             "ok": true, "id": made["id"], "resolved_at": NOW + 10, "resolved_note": "Fixed in version 2.",
-            "warnings": ["The field `by` is not known and was ignored."],
+            "warnings": ["The unknown field `by` was ignored."],
         });
         assert_eq!(done, expected);
         let item = &listed(node, &site).await[0];

@@ -86,7 +86,7 @@ async fn without_a_limit_all_that_fits_is_given_at_once() {
         );
         let tab = node.operator().await;
         let page = tab.get(&format!("/dashboard/pages/{}", site["id"].as_str().unwrap())).await.expect(200);
-        assert!(page.text().contains("215 open") && !page.text().contains("more comments than fit here"));
+        assert!(page.text().contains("215 open") && !page.text().contains("Not all comments are shown"));
         let result = node.mcp_modern(&node.key).call("list_feedback", json!({"site": site["id"]})).await;
         assert_eq!(ids(&result["structuredContent"]).len(), 100);
     })
@@ -109,7 +109,7 @@ async fn answer_is_about_a_mebibyte_whatever_the_comments_hold() {
         let tab = node.operator().await;
         let page = tab.get(&format!("/dashboard/pages/{}", site["id"].as_str().unwrap())).await.expect(200);
         assert!(page.body.len() < 1_300_000, "{}", page.body.len());
-        assert!(page.text().contains("There are more comments than fit here"));
+        assert!(page.text().contains("Not all comments are shown"));
     })
     .await;
 }

@@ -28,7 +28,7 @@ async fn guesses_are_throttled_before_anything_is_hashed() {
     by_header.send().await.expect(429);
     assert_eq!(node.app().hashed_passwords() - before, 5, "what is refused is not hashed");
     let page = guess(&node, url(&site), "x").from("203.0.113.7").browser().send().await.expect(429);
-    assert!(page.text().contains("Too many tries. Wait 10 seconds") && page.text().contains("<form"));
+    assert!(page.text().contains("Too many attempts. Wait 10 seconds") && page.text().contains("<form"));
 
     guess_from(&node, &site, PASSWORD, "203.0.113.8").await.expect(303);
     let other = locked(&node, "Other").await;

@@ -43,7 +43,7 @@ async fn browser_is_asked_and_the_form_opens_the_page() {
             assert!(asked.text().contains("<form method=\"post\"") && !asked.text().contains("nside"));
         }
         let answer = guess(node, &root, "wrong").browser().send().await.expect(401);
-        assert!(answer.text().contains("That is not the password"), "{}", answer.text());
+        assert!(answer.text().contains("Wrong password"), "{}", answer.text());
         assert!(answer.text().contains("<form") && !answer.has("set-cookie"));
 
         let path = &root[root.find("/p/").unwrap()..];
@@ -72,7 +72,7 @@ async fn gate_is_worded_for_whoever_asks() {
     let json = node.get(url(&site)).header("accept", "application/json").send().await;
     let json = json.refused(401, "password_required");
     let text = node.get(url(&site)).send().await.expect(401);
-    assert!(text.text().starts_with("401 This page asks for a password. "), "{}", text.text());
+    assert!(text.text().starts_with("401 This page requires a password. "), "{}", text.text());
     let designed = node.get(&own_host(&node, &site).await).browser().send().await.expect(401);
     for answer in [&json, &text, &designed] {
         assert_eq!(answer.header("www-authenticate"), "PagePassword");

@@ -25,7 +25,7 @@ async fn design_guide_is_markdown_with_this_servers_limits() {
         "123 files",
         "newest 4 versions",
         "for 9 days",
-        "77 requests a minute",
+        "77 requests per minute",
         "42 pages",
         "24 hours",
     ] {

@@ -35,7 +35,7 @@ async fn too_many_cookies_are_431_and_cleared() {
                 assert_eq!(answer.headers()["content-type"], "text/html; charset=utf-8");
                 let text = answer.text().await.unwrap();
                 assert!(text.contains("<h1>Your browser sent too much</h1>"), "{text}");
-                assert!(text.contains("They have been cleared: reload the page"), "{text}");
+                assert!(text.contains("They have been cleared. Reload the page"), "{text}");
             }
         }
     }

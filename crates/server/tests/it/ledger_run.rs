@@ -235,7 +235,7 @@ impl Run<'_> {
             };
             let decided = app.resolve_payment("run", &payment.id, resolution).await.unwrap();
             assert!(!decided.state.is_open(), "{decided:?}");
-            self.saw("decided by hand");
+            self.saw("resolved manually");
         }
     }
 

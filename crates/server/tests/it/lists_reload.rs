@@ -87,7 +87,7 @@ async fn lists_are_read_anew_on_sighup_and_a_mistake_changes_nothing() {
     let said = server.reload("[blocked]\na.example\n[bots]\n", "not taken over");
     assert_eq!(said["level"], "ERROR");
     let why = said["why"].as_str().unwrap();
-    assert!(why.contains("hosts.txt, line 3: no kind of host is called `bots`"), "{why}");
+    assert!(why.contains("hosts.txt, line 3: there is no kind of host named `bots`"), "{why}");
     assert!(server.accepts("a.example").await && !server.accepts("b.example").await, "the old rules stay");
 
     server.reload("[blocked]\na.example\n", "was read anew");

@@ -131,7 +131,7 @@ async fn login_that_is_denied_stores_nothing() {
     node.app().create_account("ann@example.org", None, false).await.unwrap();
     let machine = Machine::new(&node.base_url());
     let (success, said) = login(&node, &machine, "deny").await;
-    assert!(!success && said.contains("you said no"), "{said}");
+    assert!(!success && said.contains("you denied access"), "{said}");
     assert!(!machine.credentials().exists());
 }
 
@@ -147,7 +147,7 @@ async fn publish_without_a_login_says_how_to_keep_the_page() {
     node.get(link.trim()).send().await.expect(200);
     assert!(notes.contains("/claim/") && notes.contains("without an account"), "{notes}");
     let complaint = machine.dropleaf.complains(&["publish", &file, "--update", "x"]);
-    assert!(complaint.contains("needs a key"), "{complaint}");
+    assert!(complaint.contains("requires a key"), "{complaint}");
 
     // A key in the environment is used unchanged.
     let machine = Machine { dropleaf: machine.dropleaf.env("DROPLEAF_API_KEY", &node.key), ..machine };
@@ -168,7 +168,7 @@ async fn key_in_the_environment_goes_to_a_named_server_only() {
     std::fs::write(home.path().join("page.html"), page("Whose?")).unwrap();
     for args in [["whoami", "--json"], ["publish", "page.html"]] {
         let complaint = keyed(&node.key).complains(&args);
-        assert!(complaint.contains("name it with --server or DROPLEAF_URL"), "{complaint}");
+        assert!(complaint.contains("set --server or DROPLEAF_URL"), "{complaint}");
     }
     let named = keyed(&node.key).prints(&["whoami", "--server", &node.base_url()]);
     assert!(named.starts_with("operator@localhost at "), "{named}");
@@ -192,7 +192,7 @@ async fn server_that_cannot_be_reached_is_named() {
     let file = machine.file("page.html", &page("Nowhere"));
     for args in [vec!["login"], vec!["publish", &file]] {
         let complaint = machine.dropleaf.complains(&args);
-        assert!(complaint.contains(&format!("{url} cannot be reached")), "{complaint}");
+        assert!(complaint.contains(&format!("cannot reach {url}")), "{complaint}");
     }
     let complaint = machine.dropleaf.complains(&["login", "not an address"]);
     assert!(complaint.contains("is not the address of a server"), "{complaint}");

@@ -129,13 +129,13 @@ async fn messages_that_are_too_long_are_refused() {
     let node = Setup::new().set("limits.upload_bytes", "1000").start().await;
     let long = json!({"name": "publish_html", "arguments": {"html": "x".repeat(1_200_000)}});
     let refused = ask_now(&node, &node.key, "tools/call", &long).send().await.refused(413, "too_large");
-    assert!(refused.text().contains("the 1120112 bytes it may have"), "{}", refused.text());
+    assert!(refused.text().contains("the limit of 1120112 bytes"), "{}", refused.text());
     let params = json!({
         "protocolVersion": "2025-11-25", "capabilities": {},
         "clientInfo": {"name": "x".repeat(70_000), "version": "1"},
     });
     let refused = say(&node, &node.key, "", "initialize", &params).send().await.refused(413, "too_large");
-    assert!(refused.text().contains("the 65536 bytes it may have"), "{}", refused.text());
+    assert!(refused.text().contains("the limit of 65536 bytes"), "{}", refused.text());
 }
 
 #[tokio::test]
@@ -155,7 +155,7 @@ async fn only_documents_of_who_may_publish_are_long() {
     ];
     for (key, method, params) in others {
         let refused = ask_now(&node, key, method, &params).send().await.refused(413, "too_large");
-        assert!(refused.text().contains("the 262144 bytes it may have"), "{}", refused.text());
+        assert!(refused.text().contains("the limit of 262144 bytes"), "{}", refused.text());
     }
     let pieces = call("publish_html", json!(vec![0; 150_000]));
     let refused = ask_now(&node, &node.key, "tools/call", &pieces).send().await.refused(413, "too_large");

@@ -98,7 +98,9 @@ fn every_client_from_nothing_and_back() {
             if matches!(client, "claude-code" | "vscode") { json!("stdio") } else { Value::Null }
         );
         let before = machine.text(file);
-        assert!(machine.dropleaf.prints(&["mcp", "install", client, "--stdio"]).contains("already there"));
+        assert!(
+            machine.dropleaf.prints(&["mcp", "install", client, "--stdio"]).contains("already installed")
+        );
         assert_eq!(machine.text(file), before);
         assert!(!before.contains("stk_live"), "no secret is written");
     }
@@ -114,14 +116,13 @@ fn every_client_from_nothing_and_back() {
     }
     let complaint = machine.dropleaf.run(&["mcp", "install", "claude-desktop", "--http", "--yes"]);
     assert!(
-        !complaint.status.success()
-            && String::from_utf8(complaint.stdout).unwrap().contains("leave out --http")
+        !complaint.status.success() && String::from_utf8(complaint.stdout).unwrap().contains("omit --http")
     );
     machine.dropleaf.prints(&["mcp", "uninstall", "--yes"]);
     let left: Vec<String> =
         machine.files().into_iter().filter(|file| !file.ends_with(".dropleaf-backup")).collect();
     assert_eq!(left, Vec::<String>::new(), "files that were not there before are gone");
-    assert!(machine.dropleaf.prints(&["mcp", "uninstall", "zed"]).contains("nothing to take out"));
+    assert!(machine.dropleaf.prints(&["mcp", "uninstall", "zed"]).contains("nothing to remove"));
 }
 
 #[test]
@@ -181,7 +182,7 @@ fn nothing_is_written_unless_somebody_says_so() {
     machine.put(".cursor/mcp.json", text);
     let said = machine.dropleaf.prints(&["mcp", "install", "--dry-run"]);
     assert!(
-        said.contains("  + ") && said.contains("\"dropleaf\": {") && said.contains("Nothing was written"),
+        said.contains("  + ") && said.contains("\"dropleaf\": {") && said.contains("No files were changed"),
         "{said}"
     );
     assert!(!said.contains("Zed"), "only what is here: {said}");
@@ -204,13 +205,13 @@ fn broken_settings_are_left_alone_and_the_others_are_written() {
     let output = machine.dropleaf.run(&["mcp", "install", "--yes"]);
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(!output.status.success());
-    assert!(said.contains("Cursor: left alone, because it is not JSON (line 3"), "{said}");
-    assert!(said.contains("Codex: left alone, because it is not TOML (line 1"), "{said}");
+    assert!(said.contains("Cursor: not changed: it is not JSON (line 3"), "{said}");
+    assert!(said.contains("Codex: not changed: it is not TOML (line 1"), "{said}");
     assert!(said.contains("Claude Code: written"), "{said}");
     assert_eq!(machine.text(".cursor/mcp.json"), "{\n  \"mcpServers\": {\n}");
     machine.put(".claude.json", "{\"mcpServers\": {\"dropleaf\": {\"command\": \"mine\"}}}");
     let output = machine.dropleaf.run(&["mcp", "install", "claude-code", "--yes"]);
-    assert!(String::from_utf8(output.stdout).unwrap().contains("another server called `dropleaf`"));
+    assert!(String::from_utf8(output.stdout).unwrap().contains("a different server named `dropleaf`"));
     let none = Machine::new();
     assert!(none.dropleaf.complains(&["mcp", "install", "--yes"]).contains("name one of claude-code"));
 }
@@ -239,14 +240,17 @@ fn credentials_for_one_server_are_not_sent_to_another() {
         machine.put(".cursor/mcp.json", &text);
         let output = machine.dropleaf.run(&elsewhere);
         let said = String::from_utf8(output.stdout).unwrap();
-        assert!(!output.status.success() && said.contains("holds credentials for another server"), "{said}");
+        assert!(
+            !output.status.success() && said.contains("contains credentials for another server"),
+            "{said}"
+        );
         assert_eq!(machine.text(".cursor/mcp.json"), text);
     }
     // An address that only looks like ours is not ours.
     let text = plain.replace(SERVER, "https://third.example");
     machine.put(".cursor/mcp.json", &text);
     let said = String::from_utf8(machine.dropleaf.run(&elsewhere).stdout).unwrap();
-    assert!(said.contains("another server called `dropleaf`"), "{said}");
+    assert!(said.contains("a different server named `dropleaf`"), "{said}");
     // If nothing would be lost, it is moved.
     machine.put(".cursor/mcp.json", &plain);
     machine.dropleaf.prints(&elsewhere);

@@ -173,7 +173,7 @@ async fn session_the_server_forgot_begins_again_unnoticed() {
     node.get(site["url"].as_str().unwrap()).send().await.expect(200);
     assert_eq!(node.count(SESSIONS).await, 1);
     let (_, success, complaints) = pipe.leave().await;
-    assert!(success && complaints.contains("a new one has begun"), "{complaints}");
+    assert!(success && complaints.contains("a new one was started"), "{complaints}");
     assert_eq!(node.count(SESSIONS).await, 0);
 }
 
@@ -222,7 +222,7 @@ async fn server_that_is_away_is_named_and_what_is_no_message_too() {
     let dropleaf = Dropleaf::in_dir(home.path()).env("HOME", home.path().to_str().unwrap());
     let mut pipe = Pipe::start(&dropleaf, &["mcp", "--server", &url, "--wait", "0"]).modern();
     let error = pipe.error("tools/list", json!({})).await;
-    assert!(words(&error).contains(&format!("{url} cannot be reached")), "{error}");
+    assert!(words(&error).contains(&format!("cannot reach {url}")), "{error}");
     for (line, code) in [("hello", -32700), ("{", -32700), ("[1]", -32600), ("7", -32600)] {
         pipe.line(line);
         assert_eq!(pipe.complaint().await["code"], code, "{line}");

@@ -212,7 +212,7 @@ async fn options_are_those_of_an_upload() {
     for never in [json!("never"), Value::Null] {
         let asks = json!({"html": page("Long"), "expires_in_hours": never});
         let text = client.refused("publish_html", asks, "plan_lifetime_limit").await;
-        assert!(text.contains("Ask for a shorter life") && text.contains("An unlock"), "{text}");
+        assert!(text.contains("Choose a shorter lifetime") && text.contains("names an unlock"), "{text}");
     }
 }
 

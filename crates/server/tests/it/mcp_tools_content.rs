@@ -80,11 +80,11 @@ async fn content_that_is_no_text_is_base64_or_refused() {
     let site = node.publish(Form::file("b.pdf", long)).await;
     let text =
         client.refused("get_content", json!({"site": site["id"], "max_bytes": 1024}), "too_large").await;
-    assert!(text.contains("Raise `max_bytes`") && text.contains("/content"), "{text}");
+    assert!(text.contains("Increase `max_bytes`") && text.contains("/content"), "{text}");
     let site = node.publish(Form::file("c.pdf", [pdf(), vec![b' '; 1_100_000]].concat())).await;
     let whole = json!({"site": site["id"], "max_bytes": 1_048_576});
     let text = client.refused("get_content", whole, "too_large").await;
-    assert!(text.contains("Fetch it past the model") && !text.contains("Raise"), "{text}");
+    assert!(text.contains("Fetch it directly") && !text.contains("Increase"), "{text}");
 }
 
 #[tokio::test]

@@ -106,7 +106,7 @@ async fn bad_arguments_are_refused_with_a_code_and_what_to_do() {
         ("publish_html", json!({}), "invalid_field", "exactly one of `html` and `markdown`"),
         ("publish_html", json!({"html": "x", "markdown": "x"}), "invalid_field", "exactly one"),
         ("publish_html", json!({"html": 5}), "invalid_field", "`html` must be a string"),
-        ("publish_html", json!({"html": ""}), "empty_file", "whole document"),
+        ("publish_html", json!({"html": ""}), "empty_file", "complete document"),
         ("publish_html", json!({"html": "<p>", "slug": "!"}), "invalid_slug", "another slug"),
         ("publish_html", json!({"html": "<p>", "visibility": "public"}), "slug_required", "Send a `slug`"),
         ("publish_html", json!({"html": "<p>", "visibility": "secret"}), "invalid_field", "visibility"),
@@ -136,7 +136,7 @@ async fn bad_arguments_are_refused_with_a_code_and_what_to_do() {
             "update_site",
             json!({"site": id, "html": "<p>", "expected_updated_at": 1}),
             "conflict",
-            "`updated_at` as get_content gave it",
+            "`updated_at` from get_content",
         ),
         ("get_site", json!({"site": "nowhere"}), "not_found", "list_sites"),
         ("get_content", json!({"site": id, "max_bytes": 5}), "invalid_field", "`max_bytes`"),
@@ -154,7 +154,7 @@ async fn bad_arguments_are_refused_with_a_code_and_what_to_do() {
             "set_expiry",
             json!({"site": id, "expires_at": NOW + 9000, "expires_in_hours": 5}),
             "invalid_field",
-            "send one of the two",
+            "send only one of them",
         ),
         ("set_email_gate", json!({"site": id, "email_gate_domain": "no domain"}), "invalid_field", "email"),
         ("set_agentation", json!({"site": id, "agentation": null}), "invalid_field", "true or false"),
@@ -215,7 +215,7 @@ async fn limits_say_when_and_how_to_go_on() {
         last = client.give("publish_html", json!({"html": page(&n.to_string())})).await;
     }
     let text = client.refused("publish_html", json!({"html": page("4")}), "plan_page_limit").await;
-    assert!(text.contains("delete_site makes room"), "{text}");
+    assert!(text.contains("delete with delete_site"), "{text}");
     node.clock.advance(8 * DAY);
     let update = json!({"site": last["id"], "html": page("5")});
     let text = client.refused("update_site", update, "expired").await;

@@ -36,7 +36,7 @@ async fn file_becomes_a_page_with_the_chosen_options() {
         // Shells quote an apostrophe differently.
         assert_eq!(given["command"], format!("curl -sS -g -T FILE \"{url}\""));
         let says = made["content"][1]["text"].as_str().unwrap();
-        assert!(says.contains(given["command"].as_str().unwrap()) && says.contains("name goes"), "{says}");
+        assert!(says.contains(given["command"].as_str().unwrap()) && says.contains("with the file name"), "{says}");
         assert_eq!(given["form"]["url"], url.trim_end_matches('/'));
         let archive = zip(&[("index.html", &page("Zipped")), ("a.css", "p {}")]);
         let site = put(node, url, "here.zip", archive).await.expect(201).json();
@@ -138,7 +138,7 @@ async fn address_ends_after_15_minutes() {
     for url in [used, unused] {
         let refused =
             put(&node, &url, "a.html", page("In time")).await.refused(403, "invalid_upload_address");
-        assert!(refused.text().contains("too old"), "{}", refused.text());
+        assert!(refused.text().contains("has expired"), "{}", refused.text());
     }
 }
 
@@ -164,7 +164,7 @@ async fn address_ends_with_the_key_or_the_access_it_was_made_with() {
         for url in [url, granted, by_its_key] {
             let refused =
                 put(node, &url, "a.html", page("Late")).await.refused(403, "invalid_upload_address");
-            assert!(refused.text().contains("has ended"), "{}", refused.text());
+            assert!(refused.text().contains("was revoked or has expired"), "{}", refused.text());
             assert!(!refused.has("www-authenticate"));
         }
     })

@@ -36,7 +36,7 @@ async fn revoked_app_is_out_at_once_with_all_it_holds() {
         }
         refresh(node, &program.client_id, &program.refresh, &[]).await.refused(400, "invalid_grant");
         let page = person.get("/dashboard/apps?done=app-revoked").await.expect(200).text();
-        assert!(page.contains("The app no longer has access.") && page.contains("No app is connected."));
+        assert!(page.contains("Access revoked.") && page.contains("No connected apps."));
     })
     .await;
 }
@@ -63,5 +63,5 @@ async fn app_that_was_only_looked_at_is_not_listed() {
     let page = person.get(&authorize_path(&client, &[])).await.expect(200);
     person.consent(&page, "deny").await.expect(303);
     assert_nothing_granted(&node).await;
-    assert!(person.get("/dashboard/apps").await.expect(200).text().contains("No app is connected."));
+    assert!(person.get("/dashboard/apps").await.expect(200).text().contains("No connected apps."));
 }

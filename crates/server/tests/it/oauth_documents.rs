@@ -247,6 +247,6 @@ async fn pages_of_this_server_cannot_speak_for_a_program() {
         format!("https://s-abc.localhost:{port}/client.json"),
     ] {
         let answer = person.get(&authorize_path(&id, &[])).await.expect(400);
-        assert!(answer.text().contains("Pages on this server cannot speak for an app."), "{id}");
+        assert!(answer.text().contains("Pages on this server cannot act as an app."), "{id}");
     }
 }

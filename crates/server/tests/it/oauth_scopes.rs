@@ -76,7 +76,7 @@ async fn every_operation_takes_a_token_with_its_scope_and_refuses_one_without() 
             refused.header("www-authenticate"),
             format!(
                 "Bearer error=\"insufficient_scope\", scope=\"{scope}\", resource_metadata=\"{metadata}\", \
-                 error_description=\"The credential does not carry the scope {scope}.\""
+                 error_description=\"The credential lacks the scope {scope}.\""
             ),
             "{method} {path}"
         );

@@ -23,7 +23,7 @@ async fn pages_exist_for_operators_alone() {
     for path in PAGES {
         assert!(operator.get(path).await.expect(200).text().contains("aria-label=\"Operator\""));
         let hidden = eve.get(path).await.expect(404);
-        assert!(hidden.text().contains("There is nothing here"));
+        assert!(hidden.text().contains("Page not found"));
         let out = node.get(path).browser().send().await.expect(303);
         assert!(out.header("location").starts_with("/login?next=%2Foperator"));
     }
@@ -68,13 +68,13 @@ async fn figures_are_counted_and_kept_for_a_minute() {
             ("accounts", "1"),
             ("live pages", "2"),
             ("views", "1"),
-            ("new pages today, UTC", "2"),
+            ("new pages today (UTC)", "2"),
             ("open reports", "0"),
-            ("payments not decided", "0"),
+            ("open payments", "0"),
         ] {
             assert_eq!(figure(&html, label), value, "{label}");
         }
-        assert!(figure(&html, "in live pages").ends_with("bytes"));
+        assert!(figure(&html, "size of live pages").ends_with("bytes"));
         node.publish_page("Two").await;
         assert_eq!(
             figure(&operator.get("/operator").await.text(), "live pages"),
@@ -85,7 +85,7 @@ async fn figures_are_counted_and_kept_for_a_minute() {
         assert_eq!(figure(&operator.get("/operator").await.text(), "live pages"), "3");
         node.clock.advance(86_400);
         let html = operator.get("/operator").await.text();
-        assert_eq!(figure(&html, "new pages today, UTC"), "0");
+        assert_eq!(figure(&html, "new pages today (UTC)"), "0");
         assert_eq!(figure(&html, "live pages"), "2", "the page without an owner has expired");
     })
     .await;
@@ -109,7 +109,7 @@ async fn accounts_are_found_by_address_and_paged() {
         let found = operator.get("/operator/accounts?q=P_3").await.expect(200).text();
         assert!(found.contains("p_30@") && !found.contains("p_29@"));
         let wild = operator.get("/operator/accounts?q=%25").await.expect(200).text();
-        assert!(wild.contains("No address holds"), "a percent sign is a percent sign");
+        assert!(wild.contains("No accounts match"), "a percent sign is a percent sign");
     })
     .await;
 }
@@ -215,9 +215,9 @@ async fn reports_are_gathered_by_page_and_settled() {
             report(node, &bad, &said).await;
         }
         let html = operator.get("/operator/reports").await.expect(200).text();
-        assert!(html.find("Fine").unwrap() < html.find("Bad").unwrap(), "the longest waiting first");
+        assert!(html.find("Fine").unwrap() < html.find("Bad").unwrap(), "oldest first");
         assert!(
-            html.contains("It pretends to be somebody else × 2")
+            html.contains("It impersonates someone × 2")
                 && html.contains("It asks &#60;i&#62;me&#60;/i&#62;")
         );
         assert!(!html.contains("<script>alert"));
@@ -231,7 +231,7 @@ async fn reports_are_gathered_by_page_and_settled() {
 
         let take = format!("/operator/reports/{}/takedown", bad["id"].as_str().unwrap());
         let silent = operator.submit(&take, &[("reason", "")]).await.expect(400);
-        assert!(silent.text().contains("Say why"));
+        assert!(silent.text().contains("Enter a reason"));
         let sent = operator.submit(&take, &[("reason", "false bank")]).await.expect(303);
         assert_eq!(sent.header("location"), "/operator/reports?done=taken-down");
         node.get(bad["url"].as_str().unwrap()).send().await.expect(410);
@@ -266,8 +266,7 @@ async fn many_reports_about_one_page_hide_no_other() {
         report_often(node, loud, Reason::Other, 500).await;
         report_often(node, loud, Reason::Malware, 10).await;
         let html = operator.get("/operator/reports").await.expect(200).text();
-        for part in
-            ["Quiet", "Something else × 500", "It harms or tricks my device × 10", "510 reports", "505 more"]
+        for part in ["Quiet", "Something else × 500", "It harms my device × 10", "510 reports", "505 more"]
         {
             assert!(html.contains(part), "{part}: {html}");
         }
@@ -279,7 +278,7 @@ async fn many_reports_about_one_page_hide_no_other() {
         assert_eq!(rest.iter().map(|case| case.site.id.as_str()).collect::<Vec<_>>(), [loud]);
         let next = format!("/operator/reports?after={}&after_id={quiet}", first.waiting.first_at);
         let html = operator.get(&next).await.expect(200).text();
-        assert!(html.contains("Back to the longest waiting") && !html.contains("Quiet"));
+        assert!(html.contains("Back to the oldest reports") && !html.contains("Quiet"));
 
         let case = format!("/operator/pages/{loud}");
         let html = operator.get(&case).await.expect(200).text();

@@ -15,19 +15,19 @@ async fn appeal(node: &Node) -> Value {
 async fn operator_looks_and_decides_with_words() {
     on_each_database(Setup::new, async |node| {
         let operator = node.operator().await;
-        assert!(operator.get("/operator/appeals").await.expect(200).text().contains("Nobody is waiting"));
+        assert!(operator.get("/operator/appeals").await.expect(200).text().contains("No open appeals"));
         let (first, second) = (appeal(node).await, {
             let other = Form::file("page.html", REFUSED.replace("PayPal", "Netflix"));
             node.post("/appeals").form(other).send().await.expect(201).json()
         });
         let list = operator.get("/operator/appeals").await.expect(200).text();
         assert!(list.contains("&#60;script&#62;alert(2)") && !list.contains("<script>alert"), "{list}");
-        assert!(operator.get("/operator").await.text().contains("<dt>appeals not decided</dt><dd>2</dd>"));
+        assert!(operator.get("/operator").await.text().contains("<dt>open appeals</dt><dd>2</dd>"));
         let path = format!("/operator/appeals/{}", first["id"].as_str().unwrap());
         let shown = operator.get(&path).await.expect(200);
         let html = shown.text();
         assert!(html.contains("sandbox title=") && !html.contains("<script>alert"), "{html}");
-        assert!(html.contains("brand-in-title") && html.contains("What the phishing rules say today"));
+        assert!(html.contains("brand-in-title") && html.contains("Phishing check"));
         let policy = shown.header("content-security-policy");
         assert!(policy.starts_with("frame-src ") && policy.contains("/look/"), "{policy}");
         let (_, frame) = html.split_once("<iframe class=\"frame\" src=\"").unwrap();
@@ -36,7 +36,7 @@ async fn operator_looks_and_decides_with_words() {
         assert!(look.header("content-security-policy").contains("sandbox"), "nothing runs");
 
         let empty = operator.submit(&format!("{path}/allow"), &[("answer", " ")]).await.expect(400);
-        assert!(empty.text().contains("Say something to the publisher"));
+        assert!(empty.text().contains("Enter a reply to the publisher"));
         let done =
             operator.submit(&format!("{path}/allow"), &[("answer", "A drill. Fine.")]).await.expect(303);
         assert_eq!(done.header("location"), "/operator/appeals?done=allowed");
@@ -45,10 +45,10 @@ async fn operator_looks_and_decides_with_words() {
                 .get("/operator/appeals?done=allowed")
                 .await
                 .text()
-                .contains("its publisher reads your answer")
+                .contains("The publisher can read your reply")
         );
         let late = operator.submit(&format!("{path}/uphold"), &[("answer", "No.")]).await.expect(409);
-        assert!(late.text().contains("This appeal was decided before: allowed."));
+        assert!(late.text().contains("This appeal has already been decided: allowed."));
         node.get(&frame).send().await.expect(404);
         assert!(operator.get(&path).await.expect(200).text().contains("A drill. Fine."));
         node.post("/sites").key(&node.key).form(Form::file("page.html", REFUSED)).send().await.expect(201);
@@ -56,7 +56,7 @@ async fn operator_looks_and_decides_with_words() {
         let other = format!("/operator/appeals/{}/uphold", second["id"].as_str().unwrap());
         operator.submit(&other, &[("answer", "It is theirs.")]).await.expect(303);
         let list = operator.get("/operator/appeals").await.expect(200).text();
-        let (_, decided) = list.split_once("Decided lately").unwrap();
+        let (_, decided) = list.split_once("Recently decided").unwrap();
         assert!(decided.contains("A drill. Fine.") && decided.contains("It is theirs."), "{decided}");
         assert!(decided.contains(&format!("href=\"{path}\"")) && decided.contains(">upheld<"));
         let status = node.get(second["status_url"].as_str().unwrap()).send().await.expect(200).json();
@@ -64,7 +64,7 @@ async fn operator_looks_and_decides_with_words() {
             (status["status"].as_str(), status["answer"].as_str()),
             (Some("upheld"), Some("It is theirs."))
         );
-        assert!(operator.get("/operator").await.text().contains("allowed after an appeal"));
+        assert!(operator.get("/operator").await.text().contains("allowed the content of the appeal"));
     })
     .await;
 }

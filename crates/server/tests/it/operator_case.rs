@@ -28,20 +28,20 @@ async fn case_shows_reports_owner_other_pages_and_the_same_elsewhere() {
         report(node, &bad, "<script>alert(1)</script>").await;
         let html = operator.get(&case(&bad)).await.expect(200).text();
         for part in [
-            "It pretends to be somebody else",
+            "It impersonates someone",
             "&#60;script&#62;alert(1)&#60;/script&#62;",
-            "Its other pages",
+            "Other pages of this account",
             "A second one",
             "Pages with the same main file",
             &format!("href=\"{}\"", case(&twin)),
             "would be accepted",
-            "Suspend its account as well",
+            "Also suspend the account",
         ] {
             assert!(html.contains(part), "{part}: {html}");
         }
         assert!(!html.contains("<script>alert") && !html.contains("<i>page"));
         let anonymous = operator.get(&case(&twin)).await.expect(200).text();
-        assert!(anonymous.contains("published without an account") && !anonymous.contains("Suspend its"));
+        assert!(anonymous.contains("published without an account") && !anonymous.contains("Also suspend"));
         operator.get("/operator/pages/site_nothing").await.expect(404);
     })
     .await;
@@ -57,7 +57,7 @@ async fn page_is_taken_down_with_its_account_and_the_case_tells_it() {
         report(node, &bad, "false bank").await;
         let silent =
             operator.submit(&format!("{}/takedown", case(&bad)), &[("reason", " ")]).await.expect(400);
-        assert!(silent.text().contains("Say why") && silent.text().contains("aria-invalid"));
+        assert!(silent.text().contains("Enter a reason") && silent.text().contains("aria-invalid"));
         let fields = [("reason", "a false bank"), ("suspend", "1")];
         let sent = operator.submit(&format!("{}/takedown", case(&bad)), &fields).await.expect(303);
         assert_eq!(sent.header("location"), format!("{}?done=taken-down-held", case(&bad)));
@@ -82,7 +82,7 @@ async fn page_is_taken_down_with_its_account_and_the_case_tells_it() {
         assert!(operator.get(&case(&bad)).await.text().contains("opened the evidence of this page"));
         for (act, done, part) in [
             ("erase", "evidence-erased", "erased the evidence of this page"),
-            ("forget", "forgotten", "The content may be published again"),
+            ("forget", "forgotten", "Content unblocked"),
         ] {
             let path = format!("{}/{act}", case(&bad));
             operator.submit(&path, &[("reason", " ")]).await.expect(400);
@@ -121,7 +121,7 @@ async fn reports_are_dismissed_with_words_and_stay_known() {
         assert_eq!(html.matches(">dismissed</span>").count(), 2);
         operator.submit(&path, &[]).await.expect(404);
         let queue = operator.get("/operator/reports").await.expect(200).text();
-        assert!(queue.contains("No open reports") && queue.contains("Dealt with lately"));
+        assert!(queue.contains("No open reports") && queue.contains("Recently closed"));
         // An operator's account cannot be suspended.
         operator.submit(&format!("{}/suspend", case(&fine)), &[("reason", "x")]).await.expect(403);
     })
@@ -177,7 +177,7 @@ async fn acts_are_listed_by_subject_and_page_by_page() {
         assert!(!html.contains("changed the plan"));
         let odd =
             operator.get("/operator/audit?subject=%22%3E%3Cscript%3E&before=x").await.expect(200).text();
-        assert!(odd.contains("Nothing was done about") && !odd.contains("\"><script>"));
+        assert!(odd.contains("No entries for") && !odd.contains("\"><script>"));
     })
     .await;
 }
@@ -206,12 +206,12 @@ async fn command_line_tells_open_reports_from_settled_ones() {
         dropleaf.prints(&["reports", "dismiss", fine["url"].as_str().unwrap(), "--reason", "It is fine."]);
     assert_eq!(
         said,
-        format!("{}: 1 report is closed; the page stays: {}\n", id(&fine), fine["url"].as_str().unwrap())
+        format!("{}: 1 report closed; the page stays online: {}\n", id(&fine), fine["url"].as_str().unwrap())
     );
     assert!(dropleaf.prints(&["audit"]).contains("It is fine."));
-    assert!(dropleaf.complains(&["reports", "dismiss", id(&fine)]).contains("no such open report"));
-    assert!(dropleaf.complains(&["reports", "dismiss", "nowhere-at-all"]).contains("no such page"));
-    assert_eq!(dropleaf.prints(&["reports", "--open"]), "No report waits.\n");
+    assert!(dropleaf.complains(&["reports", "dismiss", id(&fine)]).contains("No such open report"));
+    assert!(dropleaf.complains(&["reports", "dismiss", "nowhere-at-all"]).contains("No such page"));
+    assert_eq!(dropleaf.prints(&["reports", "--open"]), "No open reports.\n");
 }
 
 #[tokio::test]

@@ -150,12 +150,12 @@ async fn what_nobody_may_see_is_not_shown_to_operators_either() {
     let burn = Form::file("a.html", page("Secret words")).field("burn_after_read", "true");
     let burn = node.publish(burn).await;
     let (html, frame) = look(&operator, &burn).await;
-    assert!(frame.is_none() && html.contains("to be read once") && !html.contains("&#60;h1&#62;Secret"));
+    assert!(frame.is_none() && html.contains("viewed only once") && !html.contains("&#60;h1&#62;Secret"));
     let sealed = Form::file("x", noise("sealed", 100)).field("e2e", "true");
     let sealed = node.publish(sealed).await;
     let (html, frame) = look(&operator, &sealed).await;
-    assert!(frame.is_none() && html.contains("nobody here can look"), "{html}");
+    assert!(frame.is_none() && html.contains("cannot be previewed"), "{html}");
     let document = node.publish(Form::file("a.pdf", pdf())).await;
     let (html, frame) = look(&operator, &document).await;
-    assert!(frame.is_none() && html.contains("A PDF cannot be shown"));
+    assert!(frame.is_none() && html.contains("A PDF cannot be previewed"));
 }

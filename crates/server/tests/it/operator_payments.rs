@@ -11,7 +11,7 @@ async fn money_is_shown_by_network_and_by_what_it_was_for() {
     on_each_database(Setup::new, async |node| {
         let operator = node.operator().await;
         let empty = operator.get("/operator/payments").await.expect(200).text();
-        assert!(empty.contains("Nobody has paid yet") && empty.contains("Nothing waits"));
+        assert!(empty.contains("No payments yet") && empty.contains("No open payments"));
         let solana = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp";
         node.write_payments(&[
             payment("pay_a", PaymentState::Fulfilled),
@@ -44,7 +44,7 @@ async fn money_is_shown_by_network_and_by_what_it_was_for() {
         ] {
             assert!(html.contains(&row), "{row}\n{html}");
         }
-        assert!(html.contains("can still spend $5.00") && html.contains("given to them in all: $7.00"));
+        assert!(html.contains("Accounts have $5.00") && html.contains("$7.00 was granted in total"));
         node.clock.advance(DAY);
         let later = operator.get("/operator/payments").await.expect(200).text();
         assert!(later.contains(&row("base", ["0.00", "1.00", "1.00"])));
@@ -71,10 +71,10 @@ async fn undecided_payment_is_decided_on_once_with_a_line_that_stays() {
         assert!(list.contains("href=\"/operator/payments/pay_a\"") && list.contains("1 min ago"));
         let page = operator.get("/operator/payments/pay_a").await.expect(200).text();
         assert!(
-            page.contains("Whether the money moved is not known") && page.contains("timeout &#60;b&#62;")
+            page.contains("The outcome of the payment is unknown") && page.contains("timeout &#60;b&#62;")
         );
         let waits = operator.get("/operator/payments/pay_b").await.expect(200).text();
-        assert!(waits.contains("no longer valid") && !waits.contains("name=\"reason\""));
+        assert!(waits.contains("only after it expires") && !waits.contains("name=\"reason\""));
         assert!(!operator.get("/operator/payments/pay_c").await.text().contains("<textarea"));
         operator.get("/operator/payments/pay_x").await.expect(404);
 
@@ -82,10 +82,10 @@ async fn undecided_payment_is_decided_on_once_with_a_line_that_stays() {
             operator.submit(&format!("/operator/payments/{id}/resolve"), fields).await
         };
         let silent = resolve("pay_a", &[("outcome", "not_settled"), ("reason", " ")]).await.expect(400);
-        assert!(silent.text().contains("Say how you know"));
+        assert!(silent.text().contains("Enter an explanation"));
         let strange = resolve("pay_a", &[("outcome", "settled"), ("transaction", "0x12")]).await.expect(400);
         assert!(
-            strange.text().contains("no transaction of the payment")
+            strange.text().contains("not a valid transaction hash")
                 && strange.text().contains("value=\"0x12\"")
         );
         let early = resolve("pay_b", &[("outcome", "not_settled"), ("reason", "x")]).await.expect(409);
@@ -107,12 +107,12 @@ async fn undecided_payment_is_decided_on_once_with_a_line_that_stays() {
         let settled = node.app().get_payment("pay_b").await.unwrap();
         assert_eq!((settled.state, settled.transaction.as_deref()), (PaymentState::Settled, Some(HASH)));
         let page = operator.get("/operator/payments/pay_b").await.expect(200).text();
-        assert!(page.contains("I have sent the money back"), "{page}");
+        assert!(page.contains("Mark as refunded"), "{page}");
         resolve("pay_b", &[("outcome", "refunded"), ("reason", "")]).await.expect(400);
         let sent = resolve("pay_b", &[("outcome", "refunded"), ("reason", "by 0x12")]).await.expect(303);
         assert_eq!(sent.header("location"), "/operator/payments/pay_b?done=payment-refunded");
         let page = operator.get(sent.header("location")).await.expect(200).text();
-        assert!(page.contains("the money was sent back") && !page.contains("<textarea"), "{page}");
+        assert!(page.contains("marked as refunded") && !page.contains("<textarea"), "{page}");
         resolve("pay_b", &[("outcome", "refunded"), ("reason", "again")]).await.expect(409);
         assert!(node.app().audit_books().await.unwrap().faults.is_empty());
     })
@@ -125,14 +125,14 @@ async fn refused_payment_can_be_booked_as_paid_after_all() {
         let operator = node.operator().await;
         node.write_payments(&[payment("pay_a", PaymentState::Refused)]).await;
         let page = operator.get("/operator/payments/pay_a").await.expect(200).text();
-        assert!(page.contains("The money moved") && !page.contains("<textarea"), "{page}");
-        assert!(!page.contains("Ask again now"), "{page}");
+        assert!(page.contains("Mark as settled") && !page.contains("<textarea"), "{page}");
+        assert!(!page.contains("Check again"), "{page}");
         let fields = [("outcome", "settled"), ("transaction", HASH)];
         let sent = operator.submit("/operator/payments/pay_a/resolve", &fields).await.expect(303);
         let page = operator.get(sent.header("location")).await.expect(200).text();
-        assert!(page.contains("The page is made when the payer sends the request again"), "{page}");
-        assert!(!page.contains("by itself"), "{page}");
-        assert!(page.contains("the content is not") && page.contains("I have sent the money back"), "{page}");
+        assert!(page.contains("The page will be created when the payer sends the request again"), "{page}");
+        assert!(!page.contains("automatically"), "{page}");
+        assert!(page.contains("the content is missing") && page.contains("Mark as refunded"), "{page}");
         assert!(operator.get("/operator/payments").await.text().contains("/operator/payments/pay_a"));
     })
     .await;
@@ -157,8 +157,7 @@ async fn operator_asks_again_at_once() {
         .await;
         let page = operator.get("/operator/payments/pay_a").await.expect(200).text();
         assert!(
-            page.contains("action=\"/operator/payments/pay_a/ask#outcome\"")
-                && page.contains("Ask again now")
+            page.contains("action=\"/operator/payments/pay_a/ask#outcome\"") && page.contains("Check again")
         );
         // The data needed to query it is missing, so it stays unknown.
         let asked = operator.submit("/operator/payments/pay_a/ask", &[]).await.expect(303);
@@ -166,7 +165,7 @@ async fn operator_asks_again_at_once() {
         let asked = node.app().get_payment("pay_a").await.unwrap();
         assert_eq!(asked.attempts, 2);
         let done = operator.submit("/operator/payments/pay_b/ask", &[]).await.expect(409);
-        assert!(done.text().contains("there is nothing to ask"), "{}", done.text());
+        assert!(done.text().contains("There is nothing to check"), "{}", done.text());
         assert!(
             done.text().contains("id=\"outcome\" tabindex=\"-1\" role=\"alert\""),
             "where the browser goes"

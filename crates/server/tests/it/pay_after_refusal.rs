@@ -93,7 +93,7 @@ async fn the_chain_is_asked_before_a_refused_payment_is_booked() {
         assert!(early.code == Code::Conflict && early.detail.contains("does not show"), "{early:?}");
         till.clock.advance(DAY);
         let late = till.app.resolve_payment("ada", &refused.id, settled()).await.unwrap_err();
-        assert!(late.code == Code::Conflict && late.detail.contains("cannot be any more"), "{late:?}");
+        assert!(late.code == Code::Conflict && late.detail.contains("can no longer be settled"), "{late:?}");
     })
     .await;
 }

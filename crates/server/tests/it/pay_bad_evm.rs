@@ -169,7 +169,7 @@ pub(crate) fn bent_v2(terms: &Terms, other: &Terms) -> Cases<Value> {
         ("accepted nothing", with("/accepted", json!(null))),
         ("accepted a list", with("/accepted", json!([]))),
         ("accepted Permit2", added("/accepted/extra", "assetTransferMethod", json!("permit2"))),
-        ("made out for another endpoint", with("/resource/url", json!(other.resource().url))),
+        ("made for another endpoint", with("/resource/url", json!(other.resource().url))),
         ("made out for nothing", with("/resource", json!({}))),
         ("extensions are a list", added("", "extensions", json!([]))),
         (

@@ -92,7 +92,7 @@ fn unreadable(terms: &Terms, generation: Generation) -> Cases<Headers> {
         ("a list", encoded(format!("[{text}]").as_bytes())),
         ("a text", encoded(b"\"exact\"")),
         ("deep nesting", encoded(format!("{{\"a\":{}1{}}}", "[".repeat(5000), "]".repeat(5000)).as_bytes())),
-        ("a member twice", encoded(text.replacen('{', "{\"payload\":{},", 1).as_bytes())),
+        ("a duplicate member", encoded(text.replacen('{', "{\"payload\":{},", 1).as_bytes())),
         ("too long", one("A".repeat(PROOF_BYTES + 4))),
         ("the other generation's proof", one(payer::header(&self::good(terms, other)))),
         ("re-wrapped in the other generation's version", {

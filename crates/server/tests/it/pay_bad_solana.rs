@@ -54,7 +54,7 @@ pub(crate) fn bent_solana(terms: &Terms, generation: Generation) -> Cases<Value>
         ("no compute limit", drawn(&|draft| drop(draft.calls.remove(0)))),
         ("too dear", drawn(&|draft| draft.calls[1].data[1..].copy_from_slice(&5_000_001_u64.to_le_bytes()))),
         ("a third signer", drawn(&|draft| draft.more_signers.push(SolanaAddress([8; 32])))),
-        ("address tables", bytes(&|bytes| *bytes.last_mut().unwrap() = 1)),
+        ("address lookup tables", bytes(&|bytes| *bytes.last_mut().unwrap() = 1)),
         ("no signature of the payer", bytes(&|bytes| bytes[65..129].fill(0))),
         ("another signature", bytes(&|bytes| bytes[70] ^= 1)),
         ("changed after it was signed", bytes(&|bytes| bytes[135] ^= 1)),

@@ -122,7 +122,7 @@ async fn an_outcome_that_stays_unclear_is_unknown_and_the_same_proof_resolves_it
             till.fake.next(Call::Settle, [fault.clone(), fault.clone()]);
             let error = failed(till.publish_html(proof.clone(), HTML).await, Code::SettlementUnknown);
             assert!(error.retry_after.is_some(), "{fault:?}");
-            assert!(error.detail.contains("do not sign a new"), "{fault:?}");
+            assert!(error.detail.contains("Do not sign a new"), "{fault:?}");
             assert_eq!(till.states().await, ["unknown"], "{fault:?}");
             assert_eq!(till.count("SELECT COUNT(*) FROM sites").await, 0);
 

@@ -71,7 +71,7 @@ async fn a_settlement_that_somebody_else_overtook_is_unknown_where_no_chain_can_
             till.fake.next(Call::Settle, [Fault::overtaken(said)]);
             let proof = till.sign(Item::Publish, nonce);
             let error = failed(till.publish_html(proof.clone(), HTML).await, Code::SettlementUnknown);
-            assert!(error.retry_after.is_some() && error.detail.contains("do not sign a new"), "{said}");
+            assert!(error.retry_after.is_some() && error.detail.contains("Do not sign a new"), "{said}");
             let sql = "SELECT COUNT(*) FROM payments WHERE state = 'unknown' AND bundle_id IS NOT NULL";
             assert_eq!(till.count(sql).await, 1, "{said}");
             // The same proof gets the page once the outcome is known.
@@ -321,7 +321,10 @@ async fn a_proof_that_expired_before_it_was_kept_buys_if_it_was_used_in_time() {
         failed(till.publish_html(proof.clone(), HTML).await, Code::FacilitatorUnavailable);
         till.clock.advance(VALID_SECONDS + 60);
         let refusal = refused(till.publish_html(unused, HTML).await);
-        assert!(refusal.reason == "expired" && !refusal.sentence.contains("oney moved"), "{refusal:?}");
+        assert!(
+            refusal.reason == "expired" && !refusal.sentence.contains("oney was transferred"),
+            "{refusal:?}"
+        );
         till.fake.is_blind(true);
         assert_eq!(refused(till.publish_html(proof.clone(), HTML).await).reason, "expired");
         till.fake.is_blind(false);
@@ -344,7 +347,7 @@ async fn a_lack_of_funds_after_an_earlier_attempt_is_unknown_where_no_chain_can_
     at_each_till(async |till| {
         till.fake.next(Call::Settle, [Fault::says(200, POOR)]);
         let refusal = refused(till.publish(1).await);
-        assert!(!refusal.sentence.contains("oney moved"), "{refusal:?}");
+        assert!(!refusal.sentence.contains("oney was transferred"), "{refusal:?}");
         till.fake.next(Call::Verify, [Fault::overtaken(VERIFY_POOR)]);
         failed(till.publish(1).await, Code::SettlementUnknown);
         assert_eq!(till.states().await, ["unknown"]);

@@ -49,7 +49,7 @@ async fn terms_for_v2_are_in_the_header() {
     assert_eq!(terms["error"], "payment_required");
     let resource = json!({
         "url": format!("{}/publish", node.base_url()),
-        "description": "Publish one private HTML page that stays up", "mimeType": "application/json",
+        "description": "Publish one permanent private HTML page", "mimeType": "application/json",
     });
     assert_eq!(terms["resource"], resource);
     let [evm, solana] = terms["accepts"].as_array().unwrap().as_slice() else { panic!("two offers") };
@@ -190,7 +190,7 @@ async fn ten_mebibytes_can_be_published_and_a_byte_more_cannot() {
     assert_eq!(html(100).len(), 100);
     owed(node.post("/publish").body("text/html", html(10_485_760)).send().await);
     let over = node.post("/publish").body("text/html", html(10_485_761)).send().await;
-    assert!(not_owed(over, 413, "too_large").text().contains("nothing was charged"));
+    assert!(not_owed(over, 413, "too_large").text().contains("Nothing was charged"));
     not_owed(node.post("/publish").json(&json!({"html": html(10_485_761)})).send().await, 413, "too_large");
 }
 
@@ -241,7 +241,10 @@ async fn payment_in_the_body_is_refused_aloud() {
     let node = Node::start().await;
     for body in [json!({"acp_shared_payment_token": "spt_x"}), json!({"ap2_mandate": {"id": "x"}})] {
         let answer = not_owed(node.post("/provision").json(&body).send().await, 400, "invalid_field");
-        assert!(answer.text().contains("not live here") && answer.text().contains("nothing was charged"));
+        assert!(
+            answer.text().contains("not available on this server")
+                && answer.text().contains("nothing was charged")
+        );
     }
     let menu = node.get("/provision").send().await.expect(200).json();
     assert_eq!((&menu["price"], &menu["amount"]), (&json!("1.00"), &json!("1000000")));
@@ -264,7 +267,7 @@ async fn mpp_credential_is_refused_aloud_wherever_payment_is_one() {
         for path in ["/publish", "/provision", "/unlock?feature=make_permanent"] {
             let answer = node.post(path).header("authorization", credential).json(&html).send().await;
             let answer = not_owed(answer, 400, "rail_not_live");
-            assert!(answer.text().contains("nothing was charged"), "{path}");
+            assert!(answer.text().contains("Nothing was charged"), "{path}");
         }
         let probe = node.post("/publish").header("authorization", credential).send().await;
         not_owed(probe, 400, "rail_not_live");

@@ -40,7 +40,7 @@ async fn payments_are_listed_shown_and_decided_on() {
         assert!(dropleaf.complains(&["payments", "list", "--state", "x"]).contains("must be one of"));
         let shown = dropleaf.prints(&["payments", "show", "pay_a"]);
         assert!(
-            shown.contains("pay_a for publish, 0.50 USDC") && shown.contains("look at the receiving wallet")
+            shown.contains("pay_a for publish, 0.50 USDC") && shown.contains("look in the receiving wallet")
         );
         let json: Value =
             serde_json::from_str(&dropleaf.prints(&["payments", "show", "pay_b", "--json"])).unwrap();
@@ -59,8 +59,8 @@ async fn payments_are_listed_shown_and_decided_on() {
         ] {
             dropleaf.complains(wrong);
         }
-        assert!(dropleaf.complains(&["payments", "ask", "pay_b"]).contains("nothing to ask"));
-        assert!(dropleaf.complains(&["payments", "ask", "pay_a"]).contains("another `payments.mode`"));
+        assert!(dropleaf.complains(&["payments", "ask", "pay_b"]).contains("nothing to check"));
+        assert!(dropleaf.complains(&["payments", "ask", "pay_a"]).contains("a different `payments.mode`"));
         let done = dropleaf.prints(&["payments", "resolve", "pay_a", "--not-settled", "--reason", "looked"]);
         assert_eq!(done, "pay_a is refused now.\n");
         let done = dropleaf.prints(&["payments", "resolve", "pay_c", "--refunded", "--reason", "by 0x12"]);
@@ -85,8 +85,12 @@ async fn credit_reaches_the_running_server_and_the_audit_says_how_the_books_are(
             args.into_iter().chain(more.iter().copied()).collect::<Vec<_>>()
         };
         assert!(dropleaf.prints(&credit("10.00", &["--once", "g"])).ends_with(" has $10.00 now.\n"));
-        assert!(dropleaf.prints(&credit("10.00", &["--once", "g"])).contains("as was done before"));
-        assert!(dropleaf.complains(&credit("11.00", &["--once", "g"])).contains("Something else was booked"));
+        assert!(dropleaf.prints(&credit("10.00", &["--once", "g"])).contains("already applied"));
+        assert!(
+            dropleaf
+                .complains(&credit("11.00", &["--once", "g"]))
+                .contains("A different entry was already recorded")
+        );
         assert!(dropleaf.complains(&credit("-10.01", &[])).contains("more than the balance"));
         assert!(dropleaf.complains(&credit("1.001", &[])).contains("must be dollars"));
         assert!(dropleaf.prints(&credit("-2.5", &[])).ends_with(" has $7.50 now.\n"));
@@ -97,18 +101,16 @@ async fn credit_reaches_the_running_server_and_the_audit_says_how_the_books_are(
 
         let good = dropleaf.run(&["ledger", "audit"]);
         assert_eq!(good.status.code(), Some(0));
-        assert!(String::from_utf8_lossy(&good.stdout).starts_with("The books balance: 3 transactions"));
+        assert!(String::from_utf8_lossy(&good.stdout).starts_with("Ledger check passed: 3 transactions"));
         let db = Db::open(&node.running.resolved.database_url).await.unwrap();
         db.exec(Stmt::new("UPDATE accounts SET balance_minor = 851", [])).await.unwrap();
         db.close().await;
         let bad = dropleaf.run(&["ledger", "audit"]);
         assert_eq!(bad.status.code(), Some(3));
         let said = String::from_utf8_lossy(&bad.stdout);
-        let wrong = format!(
-            "balance that an account sees is not the one in the books: {id} (found 851, should be 850)"
-        );
+        let wrong = format!("account balance does not match the ledger: {id} (found 851, expected 850)");
         assert!(said.contains(&wrong), "{said}");
-        assert!(String::from_utf8_lossy(&bad.stderr).contains("the books do not balance"));
+        assert!(String::from_utf8_lossy(&bad.stderr).contains("ledger check failed"));
     })
     .await;
 }

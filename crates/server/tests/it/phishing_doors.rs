@@ -123,9 +123,7 @@ async fn dashboard_shows_each_reason_and_the_way_to_an_appeal() {
         let sent = tab.bare(path).header("origin", &node.base_url()).form(form).send().await;
         let shown = sent.expect(422).text();
         assert!(shown.contains("role=\"alert\"") && shown.contains("<ol class=\"reasons\">"), "{shown}");
-        for said in
-            ["takes secrets from its readers", "collect.invalid", "index.html, line 3", "/dashboard/appeal"]
-        {
+        for said in ["looks like phishing", "collect.invalid", "index.html, line 3", "/dashboard/appeal"] {
             assert!(shown.contains(said), "{path}: {said} in {shown}");
         }
         // As the script sends it.
@@ -133,7 +131,7 @@ async fn dashboard_shows_each_reason_and_the_way_to_an_appeal() {
         let sent = tab.script(path).header("origin", &node.base_url()).header("x-form-token", &tab.token());
         let said = is_dashboards(sent.header("accept", "application/json").form(form).send().await);
         assert_eq!(said["appeal_page"], "/dashboard/appeal");
-        assert!(said["appeal"].as_str().unwrap().contains("honest"));
+        assert!(said["appeal"].as_str().unwrap().contains("mistake"));
     }
     assert_eq!(node.count("SELECT COUNT(*) FROM site_versions").await, 1);
 }

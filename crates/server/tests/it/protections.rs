@@ -264,7 +264,7 @@ async fn forms_of_the_dashboard_remove_a_gate_only_by_its_own_button() {
         .and_file("a.html", page("New"));
     assert_eq!(send(left_alone).await, 303);
     let shown = tab.get(&at("")).await.expect(200).text();
-    assert!(shown.contains("Remove the e-mail gate?"), "{shown}");
+    assert!(shown.contains("Remove the email gate?"), "{shown}");
     let clear = [("act", "clear"), ("domain", "example.com"), ("domain_shown", "example.com"), seen];
     assert_eq!(tab.submit(&at("/email-gate"), &clear).await.status, 303);
     assert_eq!(node.read_site(&site).await["email_gate"], Value::Null);

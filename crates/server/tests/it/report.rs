@@ -58,7 +58,7 @@ async fn browser_sends_the_form_and_is_thanked() {
         let sent = sent.send().await.expect(303);
         assert_eq!(sent.header("location"), format!("{path}?sent"));
         let thanks = node.get(&format!("{root}_dropleaf/report?sent")).browser().send().await.expect(200);
-        assert!(thanks.text().contains("Thank you for the report"));
+        assert!(thanks.text().contains("Thank you for your report"));
         let kept = (
             "phishing".to_owned(),
             Some("It asks for my card".to_owned()),
@@ -108,7 +108,7 @@ async fn form_without_a_reason_comes_back_with_what_was_typed() {
     let clicked = |body: &str| report(&node, &root, body).browser().header("sec-fetch-user", "?1").send();
     let again = clicked(typed).await.expect(400);
     is_locked_down(&again);
-    assert!(again.text().contains("Choose what is wrong with the page."));
+    assert!(again.text().contains("Choose a reason."));
     assert!(again.text().contains("&#60;script&#62;alert(1)&#60;/script&#62;</textarea>"));
     assert!(!again.text().contains("<script"));
     let long = format!("reason=other&comment={}", "x".repeat(2001));
@@ -272,7 +272,7 @@ async fn operator_lists_reports_on_the_command_line() {
     let site = node.publish_page("x").await;
     let data = node.data_dir().display().to_string();
     let dropleaf = Dropleaf::in_dir(node.dir.path()).env("DROPLEAF_DATA_DIR", &data);
-    assert_eq!(dropleaf.prints(&["reports"]), "No page has been reported.\n");
+    assert_eq!(dropleaf.prints(&["reports"]), "No reports.\n");
     let body = "reason=phishing&comment=%1B%5B31mred%E2%80%AEback&contact=a%40b.example";
     report(&node, site["url"].as_str().unwrap(), body).send().await.expect(200);
     node.clock.advance(1);

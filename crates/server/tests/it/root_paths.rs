@@ -239,7 +239,7 @@ async fn views_at_the_root_are_counted_once() {
 async fn links_to_the_root_are_warned_about_only_where_they_leave_the_page() {
     let node = Node::start().await;
     let page = || Form::file("report.html", "<title>Report</title><a href='/'>Home</a>");
-    let leaves = "Links that leave the page: / (in report.html). Write relative links, or publish the page with a slug.";
+    let leaves = "Links that point outside the page: / (in report.html). Use relative links or publish the page with a slug.";
     let unlisted = node.publish(page()).await;
     assert_eq!(unlisted["warnings"], json!([leaves]));
     let public = node.publish(page().field("slug", "report")).await;
@@ -254,12 +254,13 @@ async fn links_to_the_root_are_warned_about_only_where_they_leave_the_page() {
 
     // A publisher's explicit `spa` takes precedence.
     let app = || Form::file("app.zip", zip(&[("index.html", "<a href='/settings'>x</a>"), ("a.css", "")]));
-    let nothing = "Links that lead to nothing: /settings (in index.html). Add the pages to the archive, or correct the links.";
+    let nothing =
+        "Broken links: /settings (in index.html). Add the pages to the archive or correct the links.";
     assert_eq!(node.publish(app()).await["warnings"], json!([nothing]));
     assert_eq!(node.publish(app().field("spa", "true")).await["warnings"], json!([]));
 
     let shared = Setup::new().set("isolation", "sandbox").start().await;
     let below_a_path = shared.publish(page().field("slug", "report")).await;
-    let leaves = "Links that leave the page: / (in report.html). Write relative links.";
+    let leaves = "Links that point outside the page: / (in report.html). Use relative links.";
     assert_eq!(below_a_path["warnings"], json!([leaves]));
 }

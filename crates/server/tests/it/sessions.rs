@@ -113,7 +113,7 @@ async fn sessions_are_listed_and_ended_by_their_owner_alone() {
             tab.get("/dashboard/account?done=session-ended")
                 .await
                 .text()
-                .contains("That browser is signed out.")
+                .contains("That browser was signed out.")
         );
         // At once: it is cached nowhere.
         assert!(is_out(&phone.get("/dashboard/account").await));

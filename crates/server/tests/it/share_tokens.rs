@@ -74,7 +74,7 @@ async fn other_names_are_taken_and_unknown_fields_are_warnings() {
     let made =
         share(&node, &site, json!({"label": "old name", "expires_in_hours": 1.5, "colour": "red"})).await;
     assert_eq!((&made["note"], &made["expires_at"]), (&json!("old name"), &json!(NOW + 5400)));
-    assert_eq!(made["warnings"], json!(["The field `colour` is not known and was ignored."]));
+    assert_eq!(made["warnings"], json!(["The unknown field `colour` was ignored."]));
     let both = json!({"note": "one", "label": "one", "expires_in": 7200, "expires_in_hours": 2});
     let made = share(&node, &site, both).await;
     assert_eq!((&made["note"], &made["expires_at"]), (&json!("one"), &json!(NOW + 7200)));

@@ -160,7 +160,7 @@ async fn wrong_code_costs_a_try_and_the_sixth_is_too_late() {
                 answer.expect(400);
             }
             let late = tab.submit("/login/code", &[("code", &code)]).await.expect(400);
-            assert!(late.text().contains("tried too often") && !late.has("set-cookie"));
+            assert!(late.text().contains("Too many attempts") && !late.has("set-cookie"));
 
             ask(&tab, ANN, "/dashboard").await;
             let (_, code) = mail.next_code().await;

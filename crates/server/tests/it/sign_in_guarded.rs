@@ -175,7 +175,7 @@ async fn server_without_mail_says_so() {
     let node = Setup::new().set("mail.mode", "off").start().await;
     let tab = Tab::new(&node);
     let shown = tab.get("/login").await.expect(503);
-    assert!(shown.text().contains("no way to send e-mail"));
+    assert!(shown.text().contains("cannot send email"));
     tab.submit("/login", &[("email", ANN)]).await.expect(503);
     // The operator can still sign in.
     let link = node.running.first_link.clone().unwrap();
@@ -201,7 +201,7 @@ async fn page_that_was_open_too_long_asks_once_more() {
     for part in ["open for too long", ANN, "value=\"/dashboard/keys\""] {
         assert!(again.text().contains(part), "{part}: {}", again.text());
     }
-    assert_eq!(node.count(OPEN).await, 0, "nothing was done");
+    assert_eq!(node.count(OPEN).await, 0, "Nothing was changed");
     tab.submit("/login", &fields).await.expect(303);
     let (_, code) = mail.next_code().await;
     let done = tab.submit("/login/code", &[("code", &code)]).await.expect(303);

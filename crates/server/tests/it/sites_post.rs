@@ -299,7 +299,7 @@ async fn two_names_of_one_field_that_contradict_are_400() {
             node.post("/check").json(&json),
         ] {
             let refused = ask.send().await.refused(400, "invalid_field");
-            assert!(refused.text().contains(&format!("contradicts `{first}`")), "{}", refused.text());
+            assert!(refused.text().contains(&format!("conflicts with `{first}`")), "{}", refused.text());
         }
     }
     let form =

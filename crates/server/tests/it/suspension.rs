@@ -54,7 +54,7 @@ async fn pages_are_held_back_at_once_and_come_back_when_it_is_lifted() {
             } else {
                 seen
             };
-            assert!(seen.expect(403).text().contains("This page is on hold"));
+            assert!(seen.expect(403).text().contains("This page is suspended"));
             for open in [&other, &free] {
                 node.get(open["url"].as_str().unwrap()).send().await.expect(200);
             }
@@ -134,7 +134,7 @@ async fn tools_and_upload_addresses_say_so_too() {
                 client.give(tool, arguments).await;
             } else if tool != "delete_site" {
                 let said = client.refused(tool, arguments, CODE).await;
-                assert!(said.contains("only they can lift that"), "{tool}: {said}");
+                assert!(said.contains("Only the operator can lift"), "{tool}: {said}");
             }
         }
         client.give("delete_site", json!({"site": site["id"]})).await;
@@ -200,10 +200,10 @@ async fn operator_suspends_and_lifts_on_the_list_of_accounts_but_no_operator() {
         let person = node.newcomer("eve@example.org").await;
         let at = |act: &str| format!("/operator/accounts/{}/{act}", person.account.id);
         let silent = operator.submit(&at("suspend"), &[("reason", " "), ("q", "eve")]).await.expect(400);
-        assert!(silent.text().contains("must say why the account is suspended"), "{}", silent.text());
+        assert!(silent.text().contains("must give a reason for the suspension"), "{}", silent.text());
         let done = operator.submit(&at("suspend"), &[("reason", "spam <b>"), ("q", "eve")]).await.expect(303);
         let shown = operator.get(done.header("location")).await.expect(200).text();
-        assert!(shown.contains("The account is suspended.") && shown.contains("spam &#60;b&#62;"), "{shown}");
+        assert!(shown.contains("Account suspended.") && shown.contains("spam &#60;b&#62;"), "{shown}");
         person.submit("/dashboard/keys", &[("name", "x")]).await.expect(403);
         node.clock.advance(1);
         operator.submit(&at("lift"), &[("reason", "a mistake")]).await.expect(303);
@@ -253,7 +253,7 @@ async fn command_line_suspends_and_the_server_knows_within_a_second() {
         told["audit"].as_array().unwrap().iter().map(|line| line["act"].as_str().unwrap()).collect();
     assert_eq!(lines, ["lift_suspension", "suspend_account"], "newest first, also within one second");
     assert_eq!(told["audit"][0]["actor"], COMMAND_LINE);
-    assert_eq!(dropleaf.prints(&["audit", "--subject", "site_none"]), "No operator has done anything yet.\n");
+    assert_eq!(dropleaf.prints(&["audit", "--subject", "site_none"]), "The audit log is empty.\n");
 }
 
 fn publish(node: &Node, key: &str) -> Ask {

@@ -162,7 +162,7 @@ async fn command_line_names_pages_and_forgets_them_by_any_name() {
         let site = node.publish(Form::file("a.zip", archive)).await;
         let id = text(&site, "id");
         let said = dropleaf.prints(&["takedown", id, "--reason", "fraud", "--page", "notes.html"]);
-        assert!(said.contains("Refused when they come back: notes.html, index.html"), "{said}");
+        assert!(said.contains("Blocked from being published again: notes.html, index.html"), "{said}");
         let noted = listed()[0].clone();
         assert_eq!(noted["pages"], serde_json::json!(["notes.html", "index.html"]));
         let lines = dropleaf.prints(&["unwanted", "list"]);

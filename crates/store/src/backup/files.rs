@@ -49,7 +49,7 @@ fn clear(partial: &Path) -> Result<(), BackupError> {
             [DATABASE, OBJECTS, MANIFEST].into_iter().any(|known| name.to_string_lossy().starts_with(known));
         if !ours {
             return Err(BackupError::Refused(format!(
-                "{} is in the way: remove it first",
+                "{} already exists: remove it first",
                 partial.display()
             )));
         }
@@ -97,6 +97,6 @@ pub(super) fn object_path(folder: &Path, key: &str) -> Result<PathBuf, BackupErr
         Some((share, name)) if plain(share) && plain(name) && !name.contains('/') => {
             Ok(folder.join(OBJECTS).join(share).join(name))
         }
-        _ => Err(BackupError::Damaged(format!("{key:?} is no object key"))),
+        _ => Err(BackupError::Damaged(format!("{key:?} is not an object key"))),
     }
 }

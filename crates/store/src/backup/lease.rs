@@ -30,7 +30,7 @@ pub(super) async fn hold<T>(
             Err(DbError::Guard(_)) if waits < WAITS => waits += 1,
             Err(DbError::Guard(_)) => {
                 return Err(BackupError::Refused(format!(
-                    "another backup or restore is running (one that was killed blocks the next for {HELD_SECONDS} seconds)"
+                    "another backup or restore is running (if one was killed, wait {HELD_SECONDS} seconds)"
                 )));
             }
             taken => break taken?,

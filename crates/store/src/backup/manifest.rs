@@ -44,7 +44,7 @@ pub(super) fn read(folder: &Path) -> Result<Manifest, BackupError> {
     let text = match std::fs::read_to_string(&path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return Err(BackupError::Refused(format!(
-                "{} is no backup: it has no {MANIFEST}",
+                "{} is not a backup: it has no {MANIFEST}",
                 folder.display()
             )));
         }
@@ -54,7 +54,9 @@ pub(super) fn read(folder: &Path) -> Result<Manifest, BackupError> {
     match page["format"].as_i64() {
         Some(FORMAT) => {}
         Some(newer) if newer > FORMAT => {
-            return Err(BackupError::Refused(format!("backup format {newer} needs a newer program")));
+            return Err(BackupError::Refused(format!(
+                "backup format {newer} requires a newer version of dropleaf"
+            )));
         }
         _ => return Err(damaged()),
     }

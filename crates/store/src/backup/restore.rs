@@ -59,14 +59,16 @@ pub async fn restore(
     let manifest = manifest::read(dir)?;
     if manifest.schema > migrate::latest() {
         return Err(BackupError::Refused(format!(
-            "the backup has schema {}, this program knows only up to {}: use a newer program",
+            "the backup has schema version {}, but this version of dropleaf supports only up to {}: use a newer version",
             manifest.schema,
             migrate::latest()
         )));
     }
     let objects = verify(dir, &manifest, progress).await?;
     if !replace && !is_empty(db).await? {
-        return Err(BackupError::Refused("the target holds data; say so if it may be replaced".to_owned()));
+        return Err(BackupError::Refused(
+            "the target already contains data; use --replace to overwrite it".to_owned(),
+        ));
     }
     db.migrate(now).await?;
     lease::hold(db, now, bring_back(db, blobs, dir, &manifest, &objects, now, progress)).await?;
@@ -82,11 +84,11 @@ async fn verify(
     let objects = tokio::task::spawn_blocking(move || {
         let (bytes, hash) = files::measure(&file)?;
         if bytes != expected.database_bytes || hash != expected.database_blake3 {
-            return Err(BackupError::Damaged(format!("{DATABASE} is not the file that was backed up")));
+            return Err(BackupError::Damaged(format!("{DATABASE} does not match the backup")));
         }
         let objects = rows_sqlite::objects(&rows_sqlite::open_readonly(&file)?)?;
         if objects.len() as u64 != expected.report.objects {
-            return Err(BackupError::Damaged("the backup does not hold the objects it says".to_owned()));
+            return Err(BackupError::Damaged("the backup does not contain all of its objects".to_owned()));
         }
         Ok(objects)
     })

@@ -81,7 +81,7 @@ impl Pending {
 pub(super) fn pending(found: i64, wanted: i64) -> Result<Vec<Pending>, DbError> {
     if found > latest() {
         return Err(DbError::internal(format!(
-            "the database has schema {found}, this program knows only up to {}: use a newer program",
+            "the database has schema version {found}, but this version of dropleaf supports only up to {}: use a newer version",
             latest()
         )));
     }

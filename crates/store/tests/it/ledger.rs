@@ -176,21 +176,18 @@ const TAMPERED: [(&str, &[&str]); 6] = [
     ),
     (
         "UPDATE accounts SET balance_minor = 501 WHERE id = 'a'",
-        &["balance that an account sees is not the one in the books"],
+        &["account balance does not match the ledger"],
     ),
-    (
-        "UPDATE accounts SET balance_minor = 3 WHERE id = 'b'",
-        &["balance that an account sees is not the one in the books"],
-    ),
+    ("UPDATE accounts SET balance_minor = 3 WHERE id = 'b'", &["account balance does not match the ledger"]),
     (
         "INSERT INTO ledger_txns (id, idem_key, fingerprint, kind, created_at) VALUES ('u', 'u', '\\x01', 'income', 1)",
-        &["transaction has fewer than two entries", "income in the books has no fulfilled payment"],
+        &["transaction has fewer than two entries", "ledger income has no fulfilled payment"],
     ),
     (
         "INSERT INTO payments (id, payment_key, item, protocol, generation, network, asset, payer, pay_to, amount, \
          payer_is_eoa, sandbox, request_hash, client, state, attempts, held_until, valid_until, created_at, updated_at) \
          VALUES ('p', 'k', 'publish', 'x402', 2, 'n', 'a', 'p', 't', 5, 1, 0, '\\x01', '', 'fulfilled', 1, 0, 0, 0, 0)",
-        &["fulfilled payment is not in the books"],
+        &["fulfilled payment is missing from the ledger"],
     ),
 ];
 

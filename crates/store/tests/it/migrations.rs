@@ -40,7 +40,7 @@ async fn newer_schema_is_refused() {
         db.exec(Stmt::new(newer, vec![])).await.unwrap();
         let refused = db.migrate(NOW).await.unwrap_err();
         assert!(matches!(refused, DbError::Internal(_)));
-        assert!(refused.to_string().contains("use a newer program"), "{refused}");
+        assert!(refused.to_string().contains("use a newer version"), "{refused}");
     })
     .await;
 }

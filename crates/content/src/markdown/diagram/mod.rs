@@ -81,18 +81,18 @@ enum Cause {
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TooLong => write!(f, "it or one of its lines is too long"),
+            Self::TooLong => write!(f, "the diagram or one of its lines is too long"),
             Self::TooMuch => write!(
                 f,
                 "it is too large: more than {} parts, or as a flowchart more than about {} edges",
                 draw::MOST_PARTS,
                 draw::MOST_EDGES
             ),
-            Self::TooMany => f.write_str("the diagrams before it are all that is drawn of one upload"),
-            Self::OtherKind => f.write_str("this kind of diagram is not drawn"),
-            Self::Unread(_) => f.write_str("it could not be read"),
-            Self::Incomplete => f.write_str("it uses something that is not drawn"),
-            Self::Failed => f.write_str("it could not be drawn"),
+            Self::TooMany => f.write_str("the upload has too many diagrams"),
+            Self::OtherKind => f.write_str("this diagram type is not supported"),
+            Self::Unread(_) => f.write_str("it could not be parsed"),
+            Self::Incomplete => f.write_str("it uses an unsupported feature"),
+            Self::Failed => f.write_str("it could not be rendered"),
         }
     }
 }

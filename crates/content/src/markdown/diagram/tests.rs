@@ -123,17 +123,17 @@ fn a_drawing_is_the_same_every_time() {
 #[test]
 fn other_kinds_and_broken_ones_are_shown_as_their_source() {
     for (code, line, cause) in [
-        ("", 3, "it could not be read"),
-        ("just words", 3, "it could not be read"),
-        ("flowchart TD", 3, "it could not be read"),
-        ("flowchart TD\n  subgraph one\n  a --> b", 5, "it could not be read"),
-        ("C4Context\n  Person(a, \"A\")", 3, "this kind of diagram is not drawn"),
-        ("gantt\n  Pick :a1, 2024-01-01, 10d", 3, "this kind of diagram is not drawn"),
-        ("sequenceDiagram\n  a->>b: One\n  a-)b: Two", 3, "it uses something that is not drawn"),
+        ("", 3, "it could not be parsed"),
+        ("just words", 3, "it could not be parsed"),
+        ("flowchart TD", 3, "it could not be parsed"),
+        ("flowchart TD\n  subgraph one\n  a --> b", 5, "it could not be parsed"),
+        ("C4Context\n  Person(a, \"A\")", 3, "this diagram type is not supported"),
+        ("gantt\n  Pick :a1, 2024-01-01, 10d", 3, "this diagram type is not supported"),
+        ("sequenceDiagram\n  a->>b: One\n  a-)b: Two", 3, "it uses an unsupported feature"),
     ] {
         let (body, warnings) = page(code);
         assert!(!body.contains("<svg") && body.contains("<pre data-lang=\"mermaid\""), "{code}: {body}");
-        let expected = format!("The Mermaid diagram at line {line} is shown as its source: {cause}.");
+        let expected = format!("The Mermaid diagram at line {line} is shown as source text: {cause}.");
         assert_eq!(warnings, [expected], "{code}");
     }
 }
@@ -267,7 +267,7 @@ fn diagrams_of_a_document_are_bounded_by_number_and_by_work() {
     let page = markdown_page(&small.repeat(DOCUMENT.diagrams + 7), None);
     assert_eq!(page.html.matches("<svg").count(), DOCUMENT.diagrams);
     assert_eq!(page.warnings.len(), MOST_WARNINGS + 1, "{:?}", page.warnings);
-    assert_eq!(page.warnings[MOST_WARNINGS], "2 more Mermaid diagrams are shown as their source.");
+    assert_eq!(page.warnings[MOST_WARNINGS], "2 more Mermaid diagrams are shown as source text.");
     let large = many("flowchart TD", &|n| format!("a{n} --> b{n}"), 20);
     let work = draw::read(&large).ok().unwrap().work;
     assert!(work > 400, "{work}");

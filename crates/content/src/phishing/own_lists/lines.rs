@@ -22,7 +22,7 @@ pub(super) fn check(list: List, text: &str, alone: bool) -> Result<(), (usize, S
         }
         let at = |why: String| (number, why);
         if let Some(rest) = line.strip_prefix('[') {
-            let name = rest.strip_suffix(']').ok_or_else(|| at("a section is written [name]".to_owned()))?;
+            let name = rest.strip_suffix(']').ok_or_else(|| at("write a section as [name]".to_owned()))?;
             whole(list, section.take(), alone)?;
             known(list, name.trim()).map_err(at)?;
             section = Some((number, name.trim(), Vec::new()));
@@ -30,7 +30,7 @@ pub(super) fn check(list: List, text: &str, alone: bool) -> Result<(), (usize, S
         }
         match &mut section {
             None if list == Brands => brand(line).map_err(at)?,
-            None => return Err(at("this line stands before the first [section]".to_owned())),
+            None => return Err(at("this line is before the first [section]".to_owned())),
             Some((_, name, keys)) => entry(list, name, line, keys).map_err(at)?,
         }
     }
@@ -66,7 +66,7 @@ fn known(list: List, name: &str) -> Result<(), String> {
     let near = sections_of(list).filter(|known| similar(known, name));
     let near = near.max_by_key(|known| known.bytes().zip(name.bytes()).take_while(|(a, b)| a == b).count());
     let hint = near.map(|near| format!("; did you mean [{near}]?")).unwrap_or_default();
-    Err(format!("no {what} is called `{name}`{hint}"))
+    Err(format!("there is no {what} named `{name}`{hint}"))
 }
 
 /// The sections of the built-in list.
@@ -90,7 +90,7 @@ fn entry<'a>(list: List, section: &str, line: &'a str, keys: &mut Vec<&'a str>) 
         // Words such as "z" or "+" count only next to a name.
         Phrases if AROUND.contains(&section) => {}
         Secrets | Phrases => words(line)?,
-        Scripts if line.len() < 3 => return Err(format!("`{line}` is too short to mean anything")),
+        Scripts if line.len() < 3 => return Err(format!("`{line}` is too short")),
         Scripts => {}
     }
     Ok(())
@@ -98,7 +98,7 @@ fn entry<'a>(list: List, section: &str, line: &'a str, keys: &mut Vec<&'a str>) 
 
 /// `key = value`
 fn weight<'a>(section: &str, line: &'a str) -> Result<&'a str, String> {
-    let (key, value) = line.split_once('=').ok_or("a setting is written key = value")?;
+    let (key, value) = line.split_once('=').ok_or("write a setting as key = value")?;
     let (key, value) = (key.trim(), value.trim());
     let bare = value.trim_matches('"');
     let number = || bare.parse::<f64>().ok().filter(|number| number.abs() <= HEAVIEST);
@@ -115,7 +115,7 @@ fn weight<'a>(section: &str, line: &'a str) -> Result<&'a str, String> {
         (_, "group") if bare.len() == 1 && GROUPS.contains(bare) => Ok(key),
         (_, "group") => Err(format!("`group` must be a letter from A to H, not {value}")),
         (_, "why" | "fix") if value.len() >= 2 && value.starts_with('"') && value.ends_with('"') => Ok(key),
-        (_, "why" | "fix") => Err(format!("`{key}` must be a text in quotes")),
+        (_, "why" | "fix") => Err(format!("`{key}` must be a quoted string")),
         _ => Err(format!("a rule has no `{key}`, only group, weight, why and fix")),
     }
 }
@@ -124,7 +124,7 @@ fn weight<'a>(section: &str, line: &'a str) -> Result<&'a str, String> {
 fn brand(line: &str) -> Result<(), String> {
     let (names, hosts) = line.rsplit_once(" @ ").unwrap_or((line, ""));
     let (name, spellings) =
-        names.split_once(':').ok_or("a brand is written `Name: spelling, spelling @ host host`")?;
+        names.split_once(':').ok_or("write a brand as `Name: spelling, spelling @ host host`")?;
     if name.trim().is_empty() {
         return Err("the brand has no name before the colon".to_owned());
     }
@@ -137,7 +137,7 @@ fn brand(line: &str) -> Result<(), String> {
 
 fn host(entry: &str) -> Result<(), String> {
     if entry.contains("://") {
-        return Err(format!("write `{entry}` without what stands before and including //"));
+        return Err(format!("write `{entry}` without the scheme and //"));
     }
     let name = entry.split('/').next().unwrap_or(entry);
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '[' | ']' | ':');
@@ -145,7 +145,7 @@ fn host(entry: &str) -> Result<(), String> {
     if fits && !entry.contains(char::is_whitespace) {
         return Ok(());
     }
-    Err(format!("`{entry}` is no host such as example.com or example.com/path, one on a line"))
+    Err(format!("`{entry}` is not a host such as example.com or example.com/path; write one per line"))
 }
 
 /// `de: Kennwort, Passwort*`
@@ -156,8 +156,8 @@ fn words(line: &str) -> Result<(), String> {
         found = true;
         let bare = word.trim_matches('*');
         if bare.is_empty() || matches!(bare.as_bytes(), [one] if one.is_ascii_alphanumeric()) {
-            return Err(format!("`{word}` is too short: it would be found on every page"));
+            return Err(format!("`{word}` is too short: it would match every page"));
         }
     }
-    if found { Ok(()) } else { Err("there is no word in this line".to_owned()) }
+    if found { Ok(()) } else { Err("this line contains no word".to_owned()) }
 }

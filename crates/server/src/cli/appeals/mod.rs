@@ -118,7 +118,10 @@ pub(super) async fn run(appeals: Appeals, config: Config) -> Result<()> {
         Some(Command::Disallow { id, reason }) => {
             let act = async |app: &App| Ok(app.disallow(COMMAND_LINE, id.trim(), &reason).await?);
             let allowed = with_app(config, act).await?;
-            print_line(&format!("{} is checked as any other content again", hex::encode(&allowed.digest)))?;
+            print_line(&format!(
+                "{} is no longer allowed and is checked like any other content",
+                hex::encode(&allowed.digest)
+            ))?;
             Ok(())
         }
     }
@@ -150,7 +153,7 @@ impl Answer {
             Ok(app.decide_appeal(COMMAND_LINE, &self.id, Decision::Allow, &self.answer).await?)
         };
         let appeal = with_app(config, act).await?;
-        print_line(&format!("{} is {}; its content is erased here", appeal.id, appeal.state.as_str()))
+        print_line(&format!("{} is {}; the stored copy was erased", appeal.id, appeal.state.as_str()))
     }
 }
 
@@ -166,7 +169,10 @@ async fn uphold(config: Config, ids: &[String], answer: &str) -> Result<()> {
     };
     let count = with_app(config, act).await?;
     match ids {
-        [id] => print_line(&format!("{id} is upheld; its content is erased here")),
-        _ => print_line(&format!("{count} of {} are upheld; the others were decided before", ids.len())),
+        [id] => print_line(&format!("{id} is upheld; the stored copy was erased")),
+        _ => print_line(&format!(
+            "{count} of {} appeals are upheld; the others were already decided",
+            ids.len()
+        )),
     }
 }

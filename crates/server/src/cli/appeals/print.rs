@@ -51,7 +51,7 @@ pub(super) fn allowed_json(allowed: &Allowed) -> Value {
 
 pub(super) fn table(found: &[Appeal]) -> String {
     if found.is_empty() {
-        return "No appeal is waiting.\n".to_owned();
+        return "No open appeals.\n".to_owned();
     }
     let head = format!("{:<21}{:<27}{:<9}{:<26}comment", "when", "appeal", "status", "first reason");
     let lines = found.iter().map(|appeal| {
@@ -66,7 +66,7 @@ pub(super) fn table(found: &[Appeal]) -> String {
 
 pub(super) fn allowed_table(found: &[Allowed]) -> String {
     if found.is_empty() {
-        return "Nothing is allowed against the checks.\n".to_owned();
+        return "No allowed content.\n".to_owned();
     }
     let head = format!("{:<21}{:<27}{:<19}reason", "since", "appeal", "content_hash");
     let lines = found.iter().map(|allowed| {
@@ -97,14 +97,16 @@ pub(super) fn shown(appeal: &Appeal, case: &AppealCase) -> String {
         lines.push(format!("again    {}, {contact}: {comment}", iso::format(joined.created_at)));
     }
     if let Some(site) = &case.like_site {
-        lines.push(format!("like     {site}, which was taken down (dropleaf unwanted forget {site})"));
+        lines.push(format!(
+            "similar  {site}, which was taken down (to unblock: dropleaf unwanted forget {site})"
+        ));
     }
     for earlier in &case.earlier {
         let (when, state) = (iso::format(earlier.created_at), earlier.state.as_str());
-        lines.push(format!("before   {}, {when}: {state}: {}", earlier.id, text(earlier.answer.as_deref())));
+        lines.push(format!("earlier  {}, {when}: {state}: {}", earlier.id, text(earlier.answer.as_deref())));
     }
     if appeal.state != State::Open {
-        lines.push(format!("answer   {}", text(appeal.answer.as_deref())));
+        lines.push(format!("reply    {}", text(appeal.answer.as_deref())));
     }
     lines.join("\n") + "\n"
 }

@@ -23,7 +23,7 @@ pub(super) fn read(folder: &Path, limits: &Limits) -> Result<Folder, Trouble> {
     let (root, trouble) = match root_of(&found.names, limits) {
         Ok(root) => (root, None),
         Err(refusal) => {
-            let why = refusal.to_string().replace("The archive has", "An archive of it has");
+            let why = refusal.to_string().replace("The archive has", "An archive of this folder has");
             (String::new(), Some(Trouble { code: refusal.code.as_str(), why }))
         }
     };
@@ -76,7 +76,7 @@ impl Found<'_> {
         };
         let (size, text) = read().map_err(|error| Trouble::unreadable(&error))?;
         self.room = self.room.checked_sub(size).ok_or_else(|| {
-            let why = format!("its files have more than {unpacked_bytes} bytes");
+            let why = format!("its files exceed {unpacked_bytes} bytes");
             Trouble::from(Error::new(Code::TooLarge, why))
         })?;
         self.names.push(path.clone());

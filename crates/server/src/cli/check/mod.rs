@@ -43,7 +43,7 @@ pub(super) struct Refused {
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { refused, of } = self;
-        if *of == 1 { f.write_str("refused") } else { write!(f, "{refused} of {of} files are refused") }
+        if *of == 1 { f.write_str("refused") } else { write!(f, "{refused} of {of} files would be refused") }
     }
 }
 
@@ -79,7 +79,7 @@ impl Check {
         if self.without_destinations {
             safety.rules = safety.rules.without('B');
         }
-        let spool = tempfile::tempdir().context("there is no folder for temporary files")?;
+        let spool = tempfile::tempdir().context("cannot create a temporary folder")?;
         let checker = Checker {
             safety,
             limits: config.content_limits(),

@@ -12,7 +12,7 @@ use std::path::Path;
 const HEAD: u64 = 1024;
 /// The name of a page once it is published.
 const PAGE: &str = "index.html";
-const NOT_READ: &str = "A file of this kind is not looked into.";
+const NOT_READ: &str = "Files of this type are not checked.";
 
 /// Settings of the check.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ pub(super) struct Trouble {
 
 impl Trouble {
     pub(super) fn unreadable(error: &io::Error) -> Self {
-        Self { code: "unreadable", why: format!("it cannot be read: {error}") }
+        Self { code: "unreadable", why: format!("cannot be read: {error}") }
     }
 }
 
@@ -85,7 +85,7 @@ impl Checker<'_> {
         if size <= most {
             return Ok(());
         }
-        Err(Error::new(Code::TooLarge, format!("it has {size} bytes or more; the limit is {most}")).into())
+        Err(Error::new(Code::TooLarge, format!("it has at least {size} bytes; the limit is {most}")).into())
     }
 
     /// A single text: a page, or a part of one.
@@ -115,7 +115,7 @@ impl Checker<'_> {
             checked.warnings.push(NOT_READ.to_owned());
         }
         checked.warnings.push(
-            "It cannot be published alone (unsupported_type): publish it in a .zip, with the page that uses it."
+            "It cannot be published on its own (unsupported_type). Publish it in a .zip with the page that uses it."
                 .to_owned(),
         );
         (checked, None)

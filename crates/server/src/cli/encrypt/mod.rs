@@ -47,7 +47,7 @@ impl Encrypt {
         println!("{}", frame::fragment(&seeds.secret));
         eprintln!(
             "Wrote {0}. Publish it with: curl -F file=@{0} -F e2e=true …/sites\n\
-             Then put the line above at the end of the page's url. Whoever has all of it can read the page.",
+             Then append the line above to the URL of the page. Anyone with the complete link can read the page.",
             output.display()
         );
         Ok(())
@@ -60,9 +60,9 @@ impl Encrypt {
             line.strip_suffix('\r').unwrap_or(line).to_owned()
         } else if self.ask_passphrase {
             let first =
-                rpassword::prompt_password("Passphrase: ").context("there is no terminal to ask on")?;
+                rpassword::prompt_password("Passphrase: ").context("no terminal available for the prompt")?;
             if rpassword::prompt_password("Again: ")? != first {
-                bail!("the two differ");
+                bail!("the entries do not match");
             }
             first
         } else {

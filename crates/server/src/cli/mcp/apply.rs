@@ -11,7 +11,7 @@ pub(super) fn read(path: &Path) -> Result<Option<String>> {
     match fs::read(path) {
         Ok(bytes) => match String::from_utf8(bytes) {
             Ok(text) => Ok(Some(text)),
-            Err(_) => bail!("it is not text in UTF-8"),
+            Err(_) => bail!("it is not UTF-8 text"),
         },
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error).context("it cannot be read"),
@@ -34,16 +34,16 @@ fn write_while(
     let target = match fs::canonicalize(path) {
         Ok(target) => target,
         Err(error) if error.kind() == io::ErrorKind::NotFound && !path.is_symlink() => path.to_owned(),
-        Err(error) => return Err(error).context("its link leads nowhere"),
+        Err(error) => return Err(error).context("it is a broken link"),
     };
     let folder = target.parent().context("it has no folder")?;
-    fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+    fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     let mode = fs::metadata(&target).ok().map(|meta| meta.permissions().mode() & 0o7777);
     let copy = match old {
         Some(old) => {
             let copy = beside(&target, "dropleaf-backup");
             replace(&copy, old, mode, || Ok(()))
-                .with_context(|| format!("{} cannot be written", copy.display()))?;
+                .with_context(|| format!("cannot write {}", copy.display()))?;
             Some(copy)
         }
         None => None,
@@ -58,7 +58,7 @@ fn write_while(
 
 fn still(path: &Path, old: Option<&str>) -> Result<()> {
     if read(path)?.as_deref() != old {
-        bail!("it has changed meanwhile; run the command again");
+        bail!("it has changed in the meantime; run the command again");
     }
     Ok(())
 }
@@ -148,7 +148,7 @@ mod tests {
         let path = dir.path().join("a.json");
         for old in [None, Some("old")] {
             let outcome = write_while(&path, old, "new", || fs::write(&path, "old and more").unwrap());
-            assert!(outcome.unwrap_err().to_string().contains("changed meanwhile"));
+            assert!(outcome.unwrap_err().to_string().contains("changed in the meantime"));
             assert_eq!(fs::read_to_string(&path).unwrap(), "old and more");
             fs::write(&path, "old").unwrap();
         }

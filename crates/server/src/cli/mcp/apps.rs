@@ -199,8 +199,8 @@ impl App {
             (Self::Cursor | Self::VsCode | Self::Zed, Way::Http) => {
                 format!("{} opens the sign-in page when it first connects.", self.title())
             }
-            (Self::ClaudeDesktop, _) => "Quit Claude Desktop and start it again.".to_owned(),
-            (_, Way::Stdio) => format!("{} starts it in its next session.", self.title()),
+            (Self::ClaudeDesktop, _) => "Restart Claude Desktop.".to_owned(),
+            (_, Way::Stdio) => format!("{} uses it from its next session.", self.title()),
         }
     }
 }

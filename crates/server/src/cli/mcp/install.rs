@@ -73,13 +73,13 @@ impl Install {
             return Uninstall { choice: self.choice }.run(around, env);
         }
         let server = around.server(self.server.as_deref())?;
-        let program = std::env::current_exe().context("the place of this program is not known")?;
-        let program = program.to_str().context("the place of this program is not text in UTF-8")?;
+        let program = std::env::current_exe().context("the path of this program is unknown")?;
+        let program = program.to_str().context("the path of this program is not UTF-8")?;
         let folders = Folders::new(env, Platform::here());
         let apps = self.choice.apps(|app| app.is_here(&folders))?;
         if apps.is_empty() {
             let known: Vec<&str> = ALL.iter().map(|app| app.word()).collect();
-            bail!("none of the clients it knows was found here; name one of {}", known.join(", "));
+            bail!("no supported client was found; name one of {}", known.join(", "));
         }
         let way_of = |app: App| match (self.http, self.stdio) {
             (true, _) => Way::Http,
@@ -92,7 +92,10 @@ impl Install {
         let steps = apps.into_iter().map(|app| {
             let way = way_of(app);
             let step = file_of(app, &folders).and_then(|(file, old)| {
-                ensure!(app.takes(way), "its file takes no addresses, only programs: leave out --http");
+                ensure!(
+                    app.takes(way),
+                    "its settings file does not support addresses, only commands: omit --http"
+                );
                 let entry = app.entry(way, &server, program);
                 let recorded = records.server(&file, name);
                 let wanted = Wanted { name, server: &server, entry: &entry, recorded };
@@ -103,9 +106,9 @@ impl Install {
             (app, step)
         });
         let steps = steps.collect();
-        let has_written = self.choice.carry_out(steps, &folders, "already there", &mut records)?;
+        let has_written = self.choice.carry_out(steps, &folders, "already installed", &mut records)?;
         if has_written && needs_login {
-            println!("Run `dropleaf login {server}` once, so that `dropleaf mcp` has a key.");
+            println!("Run `dropleaf login {server}` once to give `dropleaf mcp` a key.");
         }
         Ok(())
     }
@@ -134,13 +137,13 @@ impl Uninstall {
             (app, step)
         });
         let steps = steps.collect();
-        self.choice.carry_out(steps, &folders, "nothing to take out", &mut records)?;
+        self.choice.carry_out(steps, &folders, "nothing to remove", &mut records)?;
         Ok(())
     }
 }
 
 fn file_of(app: App, folders: &Folders<'_>) -> Result<(PathBuf, Option<String>)> {
-    let file = app.file(folders).context("the home folder is not known")?;
+    let file = app.file(folders).context("the home folder is unknown")?;
     let old = apply::read(&file)?;
     Ok((file, old))
 }
@@ -150,7 +153,7 @@ impl Choice {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
         ensure!(
             !self.name.is_empty() && self.name.len() <= 64 && self.name.bytes().all(is_plain),
-            "--name takes letters, digits, - and _"
+            "--name accepts only letters, digits, - and _"
         );
         let is_chosen =
             |app: &App| if self.clients.is_empty() { is_meant(*app) } else { self.clients.contains(app) };
@@ -179,24 +182,24 @@ impl Choice {
                 }
                 Err(error) => {
                     failed += 1;
-                    println!("{}: left alone, because {error:#} ({})", app.title(), file.display());
+                    println!("{}: not changed: {error:#} ({})", app.title(), file.display());
                 }
             }
         }
         let has_work = !waiting.is_empty();
         if has_work && self.dry_run {
-            println!("Nothing was written.");
+            println!("No files were changed.");
         } else if has_work && self.may_write()? {
             for step in waiting {
                 if let Err(error) = step.take(records) {
                     failed += 1;
-                    println!("{}: left alone, because {error:#}", step.app.title());
+                    println!("{}: not changed: {error:#}", step.app.title());
                 }
             }
         } else if has_work {
-            bail!("nothing was written");
+            bail!("no files were changed");
         }
-        ensure!(failed == 0, "{failed} of the files could not be changed");
+        ensure!(failed == 0, "{failed} files could not be changed");
         Ok(has_work && !self.dry_run)
     }
 
@@ -205,11 +208,9 @@ impl Choice {
             return Ok(true);
         }
         if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
-            bail!(
-                "there is no terminal to ask on, so nothing was written; add --yes if this is what you want"
-            );
+            bail!("no terminal for confirmation, so no files were changed; add --yes to confirm");
         }
-        eprint!("Write this? [y/N] ");
+        eprint!("Apply these changes? [y/N] ");
         std::io::stderr().flush()?;
         let mut answer = String::new();
         std::io::stdin().lock().read_line(&mut answer)?;
@@ -223,7 +224,9 @@ impl Step {
         match &self.plan {
             Plan::Nothing => String::new(),
             Plan::Write { text, .. } => diff::show(old, text),
-            Plan::Remove => format!("{}  (the file goes: there was none before)\n", diff::show(old, "")),
+            Plan::Remove => {
+                format!("{}  (the file is removed, because it did not exist before)\n", diff::show(old, ""))
+            }
         }
     }
 
@@ -237,8 +240,9 @@ impl Step {
                     Some(added) => records.keep(file, &self.name, &added.server, *before),
                     None => records.forget(file, &self.name),
                 }
-                let copy =
-                    copy.map_or_else(String::new, |copy| format!("; the old file is {}", copy.display()));
+                let copy = copy.map_or_else(String::new, |copy| {
+                    format!("; the old file was saved as {}", copy.display())
+                });
                 println!("{}: written{copy}", app.title());
             }
             Plan::Remove => {

@@ -53,7 +53,7 @@ pub(super) fn parse(text: &str) -> Result<Node, Unreadable> {
     let node = reader.value(0)?;
     reader.skip()?;
     if reader.at < text.len() {
-        return Err(reader.fail("there is more after the end"));
+        return Err(reader.fail("there is text after the end"));
     }
     Ok(node)
 }
@@ -105,7 +105,7 @@ impl Reader<'_> {
             if rest.starts_with("//") {
                 self.at += rest.find('\n').unwrap_or(rest.len());
             } else if rest.starts_with("/*") {
-                let length = rest.find("*/").ok_or_else(|| self.fail("a comment does not end"))?;
+                let length = rest.find("*/").ok_or_else(|| self.fail("a comment is not closed"))?;
                 self.at += length + 2;
             } else if rest.starts_with([' ', '\t', '\n', '\r']) {
                 self.at += 1;
@@ -125,7 +125,7 @@ impl Reader<'_> {
             Some(b'[') => self.array(depth)?,
             Some(b'"') => Kind::Plain(Value::String(self.string()?)),
             Some(_) => self.word()?,
-            None => return Err(self.fail("it ends too early")),
+            None => return Err(self.fail("it ends unexpectedly")),
         };
         Ok(Node { span: start..self.at, kind })
     }
@@ -157,10 +157,10 @@ impl Reader<'_> {
                         last.comma = Some(self.at);
                         self.at += 1;
                     }
-                    _ => return Err(self.fail("there is a comma too many")),
+                    _ => return Err(self.fail("there is an extra comma")),
                 },
                 Some(b'"') => return Err(self.fail("a comma is missing")),
-                Some(_) => return Err(self.fail("a name in quotes is missing")),
+                Some(_) => return Err(self.fail("a quoted name is missing")),
                 None => return Err(self.fail("a brace is not closed")),
             }
         }
@@ -181,7 +181,7 @@ impl Reader<'_> {
                     may_follow = true;
                     self.at += 1;
                 }
-                Some(b',') => return Err(self.fail("there is a comma too many")),
+                Some(b',') => return Err(self.fail("there is an extra comma")),
                 Some(_) if may_follow => {
                     items.push(self.value(depth + 1)?);
                     may_follow = false;
@@ -201,14 +201,14 @@ impl Reader<'_> {
                 b'\\' => at += 2,
                 b'"' => {
                     let text = serde_json::from_str(&self.text[start..=at]);
-                    let text = text.map_err(|_| self.fail("a text in quotes is not understood"))?;
+                    let text = text.map_err(|_| self.fail("a quoted string is invalid"))?;
                     self.at = at + 1;
                     return Ok(text);
                 }
                 _ => at += 1,
             }
         }
-        Err(self.fail("a text in quotes does not end"))
+        Err(self.fail("a quoted string is not closed"))
     }
 
     /// A number, `true`, `false` or `null`.
@@ -216,8 +216,7 @@ impl Reader<'_> {
         let rest = self.rest();
         let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
         let length = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
-        let value =
-            serde_json::from_str(&rest[..length]).map_err(|_| self.fail("a value is not understood"))?;
+        let value = serde_json::from_str(&rest[..length]).map_err(|_| self.fail("a value is invalid"))?;
         self.at += length;
         Ok(Kind::Plain(value))
     }

@@ -49,11 +49,11 @@ pub(super) fn add(app: App, old: Option<&str>, wanted: &Wanted<'_>) -> Result<Pl
     if let Some(current) = current {
         ensure!(
             is_ours(current, &[server, recorded.unwrap_or(server)]),
-            "it has another server called `{name}`; choose a name for ours with --name"
+            "it already has a different server named `{name}`; choose another name with --name"
         );
         ensure!(
             !would_leak(current, server),
-            "its entry `{name}` holds credentials for another server; take it out first"
+            "its entry `{name}` contains credentials for another server; remove it first"
         );
         if entry.iter().all(|(key, value)| current.get(*key) == value.as_ref()) {
             return Ok(Plan::Nothing);
@@ -115,7 +115,7 @@ pub(super) fn take(
     match list.get(name) {
         None => return Ok(Plan::Nothing),
         Some(current) if !is_ours(current, servers) => {
-            bail!("its server `{name}` is not one this command has written")
+            bail!("its server `{name}` was not added by this command")
         }
         Some(_) => {}
     }
@@ -148,10 +148,7 @@ fn out_of_json(app: App, old: &str, name: &str, with_list: bool) -> Result<Strin
 
 /// Checks that nothing else has changed, whatever the file looks like.
 fn unharmed(new: &str, wanted: &Value) -> Result<()> {
-    ensure!(
-        parse(new).is_ok_and(|node| node.to_value() == *wanted),
-        "it is laid out in a way this command cannot edit"
-    );
+    ensure!(parse(new).is_ok_and(|node| node.to_value() == *wanted), "this command cannot edit its format");
     Ok(())
 }
 
@@ -263,7 +260,12 @@ mod tests {
         assert_eq!(text, "{ // c\n  \"y\": 2}");
         // The name occurs twice: the remaining entry would take effect.
         let old = "{\"mcpServers\": {\"dropleaf\": {\"command\": \"a\"}, \"dropleaf\": {\"command\": \"dropleaf\", \"args\": [\"mcp\"]}}}";
-        assert!(take(App::Cursor, old, "dropleaf", None).unwrap_err().to_string().contains("laid out"));
+        assert!(
+            take(App::Cursor, old, "dropleaf", None)
+                .unwrap_err()
+                .to_string()
+                .contains("cannot edit its format")
+        );
     }
 
     #[test]

@@ -69,7 +69,7 @@ impl Records {
         if let Some(folder) = place.parent() {
             let _ = std::fs::create_dir_all(folder);
         }
-        let words = "# What `dropleaf mcp install` found, for `dropleaf mcp uninstall`.\n";
+        let words = "# State saved by `dropleaf mcp install` for `dropleaf mcp uninstall`.\n";
         let _ = std::fs::write(place, format!("{words}{text}"));
     }
 }

@@ -20,7 +20,7 @@ impl std::fmt::Display for Refused {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::NotToml { line } => write!(f, "it is not TOML (line {line})"),
-            Self::OtherForm => f.write_str("the table is written in a form that this command does not edit"),
+            Self::OtherForm => f.write_str("this command cannot edit the format of the table"),
         }
     }
 }

@@ -38,13 +38,13 @@ impl Login {
             answer = wait(&client, &code, on_terminal) => answer?,
             _ = tokio::signal::ctrl_c() => {
                 end_line(on_terminal);
-                bail!("stopped; nothing was stored");
+                bail!("interrupted; nothing was saved");
             }
         };
         end_line(on_terminal);
         let key = match answer {
             Polled::Ready(key) => key,
-            Polled::Denied => bail!("you said no; nothing was stored"),
+            Polled::Denied => bail!("you denied access; nothing was saved"),
             _ => bail!("the code has expired; run `dropleaf login` again"),
         };
         let before = credentials.find(&server).cloned();
@@ -60,7 +60,7 @@ impl Login {
         }
         let who = me.email.as_deref().unwrap_or(&me.id);
         eprintln!(
-            "Signed in to {server} as {}. The key is in {}.",
+            "Signed in to {server} as {}. The key was saved in {}.",
             visible(who),
             credentials.path().display()
         );
@@ -79,7 +79,7 @@ async fn retire(server: &str, before: Kept) {
 async fn wait(client: &Client, code: &DeviceCode, on_terminal: bool) -> Result<Polled<Key>> {
     let answer = wait_for_answer(code, async || client.poll_device(&code.device_code).await);
     if !on_terminal {
-        eprintln!("Waiting for your answer there …");
+        eprintln!("Waiting for confirmation in your browser…");
         return Ok(answer.await?);
     }
     let mut answer = std::pin::pin!(answer);
@@ -91,7 +91,7 @@ async fn wait(client: &Client, code: &DeviceCode, on_terminal: bool) -> Result<P
             answer = &mut answer => return Ok(answer?),
             _ = tick.tick() => {
                 let left = ends.saturating_duration_since(Instant::now()).as_secs();
-                eprint!("\rWaiting for your answer there … {}:{:02} left\x1b[K", left / 60, left % 60);
+                eprint!("\rWaiting for confirmation in your browser… {}:{:02} left\x1b[K", left / 60, left % 60);
                 let _ = std::io::stderr().flush();
             }
         }

@@ -40,8 +40,7 @@ impl Surroundings {
     }
 
     fn load(&self) -> Result<Credentials> {
-        let path =
-            self.credentials.clone().context("neither HOME nor XDG_CONFIG_HOME says where keys are kept")?;
+        let path = self.credentials.clone().context("HOME or XDG_CONFIG_HOME must be set to store keys")?;
         Ok(Credentials::load(path)?)
     }
 
@@ -77,8 +76,7 @@ impl Surroundings {
         };
         ensure!(
             stored.is_some() || self.api_key.is_none(),
-            "DROPLEAF_API_KEY is set, but not for which server: name it with --server or DROPLEAF_URL, \
-             or run `dropleaf login {server}`"
+            "DROPLEAF_API_KEY is set without a server: set --server or DROPLEAF_URL, or run `dropleaf login {server}`"
         );
         Ok(stored)
     }
@@ -97,7 +95,9 @@ impl Surroundings {
 /// Warns before a key is sent unencrypted.
 pub(super) fn warn_if_readable(server: &str) {
     if server.starts_with("http://") && !is_loopback(server) {
-        eprintln!("Careful: {server} is not encrypted. Whoever listens on the way can read the key.");
+        eprintln!(
+            "Warning: the connection to {server} is not encrypted. Others on the network can read the key."
+        );
     }
 }
 
@@ -109,5 +109,5 @@ fn visible(text: &str) -> String {
 /// Runs one of these commands.
 pub(super) fn block_on(work: impl Future<Output = Result<()>>) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    runtime.context("the runtime cannot start")?.block_on(work)
+    runtime.context("cannot start the runtime")?.block_on(work)
 }

@@ -48,11 +48,11 @@ pub(crate) struct Publish {
 impl Publish {
     pub(crate) async fn run(self, around: &Surroundings) -> Result<()> {
         let alone = self.update.is_some() || self.slug.is_some();
-        ensure!(!alone || self.files.len() == 1, "--update and --slug take one file");
+        ensure!(!alone || self.files.len() == 1, "--update and --slug accept only one file");
         let files = self.files.iter().map(|path| read(path)).collect::<Result<Vec<_>>>()?;
         let client = around.client(self.server.as_deref())?;
         if self.update.is_some() && !client.has_key() {
-            bail!("replacing a page needs a key; run `dropleaf login {}`", client.server());
+            bail!("replacing a page requires a key; run `dropleaf login {}`", client.server());
         }
         let options = self.options()?;
         let mut answers = Vec::new();
@@ -87,9 +87,9 @@ impl Publish {
     fn options(&self) -> Result<PageOptions> {
         let password = if self.password {
             let first = rpassword::prompt_password("Password for viewers: ")
-                .context("there is no terminal to ask for the password on")?;
+                .context("no terminal available for the password prompt")?;
             ensure!(!first.trim().is_empty(), "the password is empty");
-            ensure!(rpassword::prompt_password("Again: ")? == first, "the two differ");
+            ensure!(rpassword::prompt_password("Again: ")? == first, "the entries do not match");
             Some(first)
         } else {
             None
@@ -131,7 +131,7 @@ fn say_why(error: &ClientError, path: &Path, client: &Client) {
     // Only if the server says that it accepts appeals.
     if error.body().is_some_and(|body| body["appeal_url"].is_string()) {
         eprintln!(
-            "If the page is honest, ask whoever runs the server to look at it:\n  \
+            "If this is a mistake, request a review from the operator of the server:\n  \
              curl -F {} -F comment=WHY {}/appeals",
             quoted(&format!("file=@{}", path.display())),
             client.server()
@@ -156,7 +156,7 @@ fn report(client: &Client, site: &Site) {
         let until =
             site.expires_at_iso.as_deref().map_or_else(String::new, |at| format!(" until {}", visible(at)));
         eprintln!(
-            "Published without an account: the page lives{until}. To keep it, sign in and open\n  {}\n\
+            "Published without an account. The page stays online{until}. To keep it, sign in and open\n  {}\n\
              or run `dropleaf login {}` before you publish.",
             visible(claim),
             client.server()

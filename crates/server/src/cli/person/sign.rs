@@ -52,20 +52,20 @@ impl Logout {
         if !self.local {
             warn_if_readable(&server);
             let client = Client::new(&server, Some(login.key))?;
-            let id = login.key_id.context("the entry does not say which key it is; use --local")?;
+            let id = login.key_id.context("the key ID is not stored; use --local")?;
             match client.revoke_key(&id).await {
                 Ok(()) => {}
                 // The key is invalid or gone, which is what was wanted.
                 Err(error) if matches!(error.status(), Some(401 | 404)) && error.code().is_some() => {}
                 Err(error) => {
-                    return Err(error)
-                        .context("the key was not revoked; --local forgets it here all the same");
+                    return Err(error).context(
+                        "the key was not revoked; use --local to remove it from this computer anyway",
+                    );
                 }
             }
         }
         credentials.forget(&server)?;
-        let revoked =
-            if self.local { "The key still works until it is revoked." } else { "The key is revoked." };
+        let revoked = if self.local { "The key works until you revoke it." } else { "The key was revoked." };
         eprintln!("Signed out of {server}. {revoked}");
         Ok(())
     }
@@ -76,7 +76,7 @@ pub(super) fn explained(error: dropleaf_client::ClientError, server: &str) -> an
     let is_old = error.code() == Some("invalid_credential");
     let error = anyhow::Error::from(error);
     if is_old {
-        error.context(format!("the key for {server} does not work any more; run `dropleaf login {server}`"))
+        error.context(format!("the key for {server} no longer works; run `dropleaf login {server}`"))
     } else {
         error
     }

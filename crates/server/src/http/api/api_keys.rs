@@ -93,7 +93,7 @@ pub(super) async fn list(
 /// it was created with, and stops working when the person revokes the program's access.
 #[utoipa::path(
     post, path = "/api-keys", tag = "API keys", operation_id = "createApiKey",
-    params(("Idempotency-Key" = Option<String>, Header, description = "Repeat the request safely for 24 hours.")),
+    params(("Idempotency-Key" = Option<String>, Header, description = "Makes retries safe for 24 hours.")),
     request_body(content = ApiKeyBody, content_type = "application/json"),
     responses((status = 201, description = "The key, shown once", body = ApiKeyJson)),
     security(("api_key" = [])),
@@ -132,7 +132,7 @@ pub(super) async fn create(
 #[utoipa::path(
     delete, path = "/api-keys/{id}", tag = "API keys", operation_id = "revokeApiKey",
     params(("id" = String, Path, description = "The key's id.")),
-    responses((status = 200, description = "Revoked; it stops working at once", body = OkJson)),
+    responses((status = 200, description = "Revoked; it stops working immediately", body = OkJson)),
     security(("api_key" = [])),
 )]
 pub(super) async fn revoke(

@@ -21,7 +21,7 @@ use utoipa::openapi::schema::Object;
 #[derive(Debug, ToSchema)]
 #[schema(example = json!({
     "file": "<!doctype html>\n<title>Sign in</title>\n<p>A training page.</p>\n",
-    "comment": "A training page for our own staff; the form goes nowhere.", "contact": "sam@example.org"
+    "comment": "A training page for our staff. The form does not send anything.", "contact": "sam@example.org"
 }))]
 #[expect(dead_code, reason = "describes the form; it is read as a stream")]
 pub(super) struct AppealForm {
@@ -29,7 +29,7 @@ pub(super) struct AppealForm {
     #[schema(format = Binary, content_media_type = "application/octet-stream")]
     file: String,
     /// What the page is for; up to 2000 characters.
-    #[schema(nullable = false, example = "A training page for our own staff; the form goes nowhere.")]
+    #[schema(nullable = false, example = "A training page for our staff. The form does not send anything.")]
     comment: Option<String>,
     /// How the operator can reach you; up to 254 characters. The decision is sent to an e-mail address if the server
     /// can send mail.
@@ -38,8 +38,8 @@ pub(super) struct AppealForm {
 }
 
 fn status() -> Object {
-    let says = "`allowed`: what it was refused for is not held against the same content any more. `upheld`: it stays refused. \
-                `lapsed`: nobody decided in time; it may be sent again.";
+    let says = "`allowed`: the same content is accepted from now on. `upheld`: it stays refused. `lapsed`: the operator did not \
+                decide in time; you can appeal again.";
     words(AppealState::ALL.iter().map(|state| state.as_str()), Some(says))
 }
 
@@ -116,7 +116,7 @@ impl AppealJson {
     request_body(content = AppealForm, content_type = "multipart/form-data"),
     responses(
         (status = 201, description = "Waiting for the operator", body = AppealJson),
-        (status = 200, description = "Nothing to appeal against, or already waiting", body = NothingNewJson),
+        (status = 200, description = "Nothing to appeal, or an appeal is already open", body = NothingNewJson),
     ),
     security((), ("api_key" = [])),
 )]
@@ -152,7 +152,7 @@ pub(super) async fn create(
 /// A browser, which asks for HTML, gets a page.
 #[utoipa::path(
     get, path = "/appeals/{token}", tag = "Sites", operation_id = "getAppeal",
-    params(("token" = String, Path, description = "The `token` that came with the appeal.")),
+    params(("token" = String, Path, description = "The `token` from the appeal response.")),
     responses((status = 200, description = "The appeal", content((AppealJson = "application/json"), (String = "text/html")))),
     security(()),
 )]

@@ -42,8 +42,8 @@ pub(super) struct CheckBody {
     "accepted": false, "code": "phishing_blocked",
     "reasons": [{
         "rule": "sent-to-other-site", "file": "index.html", "line": 41,
-        "why": "What is typed into the page is submitted to another site (forms.example).",
-        "fix": "Pages here cannot collect secrets. Remove the fields, or set the form to do nothing."
+        "why": "The page submits user input to another site (forms.example).",
+        "fix": "Pages on this server cannot collect secrets. Remove the fields or make the form do nothing."
     }],
     "warnings": [], "content_hash": "9c1f…"
 }))]
@@ -101,7 +101,7 @@ impl From<DryRun> for CheckJson {
     request_body(content(
         (SiteUpload = "multipart/form-data"), (CheckBody = "application/json"), (String = "text/html"), (String = "text/markdown"),
     )),
-    responses((status = 200, description = "What publishing would say", body = CheckJson)),
+    responses((status = 200, description = "The result of the check", body = CheckJson)),
     security(()),
 )]
 pub(super) async fn check(
@@ -157,7 +157,7 @@ fn document(fields: &mut Fields, limit: u64) -> Result<Upload> {
 fn options(mut fields: Fields) -> Result<UploadOptions> {
     // A body for `POST /publish` may be sent here unchanged.
     if fields.optional_text("filename")?.is_some_and(|name| !dropleaf_content::names_a_page(&name)) {
-        return Err(Error::field("filename", "must be the name of an HTML page, such as report.html"));
+        return Err(Error::field("filename", "must be the file name of an HTML page, such as report.html"));
     }
     let chosen = fields.upload_options()?;
     let mut options =

@@ -79,13 +79,13 @@ pub(in crate::http) struct ResolvedJson {
 }
 
 fn intent() -> Schema {
-    nullable_words(Intent::ALL.iter().map(|intent| intent.as_str()), Some("What the viewer wants."))
+    nullable_words(Intent::ALL.iter().map(|intent| intent.as_str()), Some("What the viewer asks for."))
 }
 
 fn severity() -> Schema {
     nullable_words(
         Severity::ALL.iter().map(|severity| severity.as_str()),
-        Some("How much it matters to them."),
+        Some("How important it is to the viewer."),
     )
 }
 
@@ -171,8 +171,9 @@ impl ResolvedJson {
     get, path = "/sites/{idOrSlug}/feedback", tag = "Feedback", operation_id = "listFeedback",
     params(
         ("idOrSlug" = String, Path, description = "The id, the slug or the token."),
-        ("limit" = Option<i64>, Query, minimum = 1, maximum = 200, description = "How many, 1 to 200; without it as many as fit, up to 2000."),
-        ("cursor" = Option<String>, Query, description = "`next_cursor` of the part before."),
+        ("limit" = Option<i64>, Query, minimum = 1, maximum = 200, description = "Page size, 1 to 200; by default as many as \
+                                                                                  fit, up to 2000."),
+        ("cursor" = Option<String>, Query, description = "`next_cursor` of the previous response."),
     ),
     responses((status = 200, description = "The comments, unresolved first", body = FeedbackListJson)),
     security(("api_key" = [])),

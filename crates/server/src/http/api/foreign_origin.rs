@@ -107,8 +107,8 @@ pub(super) fn check_preflight(state: &ApiState, parts: &Parts) -> Result<(), Err
 }
 
 fn refused() -> Error {
-    let detail = "Web pages of this origin may not send this without a credential; the setting anonymous.origins names \
-                  those that may.";
+    let detail = "Web pages of this origin cannot send this request without a credential. The setting anonymous.origins lists \
+                  the allowed origins.";
     Error::new(Code::CrossSite, detail)
 }
 

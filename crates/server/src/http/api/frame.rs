@@ -159,7 +159,7 @@ fn preflight() -> Response {
 }
 
 pub(super) async fn not_found(request: Request) -> Response {
-    let error = Error::new(Code::NotFound, "There is no such address here; /docs lists them all.");
+    let error = Error::new(Code::NotFound, "This address does not exist. /docs lists all addresses.");
     error::respond(&error, worded(&request)).map(Body::new)
 }
 

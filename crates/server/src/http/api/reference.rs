@@ -47,10 +47,10 @@ pub(super) fn routes() -> OpenApiRouter<ApiState> {
 /// OpenAPI 3.1, with the addresses and prices of this server.
 #[utoipa::path(
     get, path = "/openapi.json", tag = "Documents", operation_id = "getOpenApi",
-    params(("If-None-Match" = Option<String>, Header, description = "The `ETag` of the description that is known.")),
+    params(("If-None-Match" = Option<String>, Header, description = "The `ETag` of the cached description.")),
     responses(
         (status = 200, description = "The description", body = Value, example = json!({"openapi": "3.1.0"})),
-        (status = 304, description = "It has not changed"),
+        (status = 304, description = "Not modified"),
     ),
     security(()),
 )]
@@ -67,10 +67,10 @@ async fn openapi_json(State(state): State<ApiState>, asked: HeaderMap) -> Result
 /// Get the API reference as a page
 #[utoipa::path(
     get, path = "/docs", tag = "Documents", operation_id = "getDocs",
-    params(("If-None-Match" = Option<String>, Header, description = "The `ETag` of the page that is known.")),
+    params(("If-None-Match" = Option<String>, Header, description = "The `ETag` of the cached page.")),
     responses(
         (status = 200, description = "The page", content_type = "text/html", body = String),
-        (status = 304, description = "It has not changed"),
+        (status = 304, description = "Not modified"),
     ),
     security(()),
 )]

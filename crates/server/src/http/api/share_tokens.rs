@@ -119,7 +119,10 @@ fn wish(fields: &mut Fields) -> Result<Wish, Error> {
     let hours = fields.hours("expires_in_hours")?;
     let expires_in = match (seconds, hours) {
         (Field::Value(seconds), Field::Value(lifetime)) if lifetime != Lifetime::Seconds(seconds) => {
-            return Err(Error::field("expires_in_hours", "contradicts `expires_in`: send one of them"));
+            return Err(Error::field(
+                "expires_in_hours",
+                "conflicts with `expires_in`: send only one of them",
+            ));
         }
         (Field::Value(seconds), _) | (_, Field::Value(Lifetime::Seconds(seconds))) => Some(seconds),
         _ => None,
@@ -158,7 +161,7 @@ pub(super) async fn list(
     post, path = "/sites/{idOrSlug}/share-tokens", tag = "Share tokens", operation_id = "createShareToken",
     params(
         ("idOrSlug" = String, Path, description = "The id, the slug or the token."),
-        ("Idempotency-Key" = Option<String>, Header, description = "Repeat the request safely for 24 hours."),
+        ("Idempotency-Key" = Option<String>, Header, description = "Makes retries safe for 24 hours."),
     ),
     request_body(content = ShareTokenBody, content_type = "application/json"),
     responses((status = 201, description = "The token", body = ShareTokenJson)),

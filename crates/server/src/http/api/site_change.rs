@@ -118,7 +118,7 @@ pub(in crate::http) fn patch_request(
         (Field::Absent, Field::Value(lifetime)) => Some(lifetime),
         (Field::Null, Field::Absent | Field::Null) | (Field::Absent, Field::Null) => Some(Lifetime::Never),
         (Field::Value(_), Field::Value(_) | Field::Null) | (Field::Null, Field::Value(_)) => {
-            let both = "cannot be combined with `expires_in_hours`: send one of the two";
+            let both = "cannot be combined with `expires_in_hours`: send only one of them";
             return Err(Error::field("expires_at", both));
         }
     };
@@ -134,7 +134,7 @@ pub(in crate::http) fn patch_request(
         Field::Value(_) => {
             return Err(Error::field(
                 "wallet",
-                "can only be null, which ends what the wallet that paid may do",
+                "can only be null, which removes the access of the wallet that paid",
             ));
         }
     };

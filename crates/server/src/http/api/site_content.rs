@@ -69,7 +69,7 @@ impl VersionsJson {
     get, path = "/sites/{idOrSlug}/content", tag = "Sites", operation_id = "getContent",
     params(
         ("idOrSlug" = String, Path, description = "The id, the slug or the token."),
-        ("source" = Option<bool>, Query, description = "What was uploaded, before rendering."),
+        ("source" = Option<bool>, Query, description = "The uploaded file, before rendering."),
     ),
     responses((status = 200, description = "The document", content(
         (String = "text/html"), (String = "text/markdown"), (String = "application/pdf"), (String = "application/octet-stream"),

@@ -68,7 +68,7 @@ impl PartialSchema for SiteReplacement {
     fn schema() -> RefOr<Schema> {
         let mut schema = SiteUpload::schema();
         if let RefOr::T(Schema::Object(form)) = &mut schema {
-            let says = "Epoch seconds: refuse unless the page is still as it was then.";
+            let says = "Epoch seconds: reject the change if the page was updated since then.";
             let field = ObjectBuilder::new().schema_type(Type::String).description(Some(says));
             form.properties.insert("expected_updated_at".to_owned(), field.into());
         }

@@ -13,7 +13,7 @@ use utoipa::openapi::schema::Object;
 pub(super) fn visibility() -> Object {
     let all = [Visibility::Unlisted, Visibility::Public, Visibility::Burn];
     let says =
-        "`unlisted`: anyone with the link. `public`: under its slug. `burn`: deleted after its first view.";
+        "`unlisted`: anyone with the link. `public`: at its slug. `burn`: deleted after its first view.";
     words(all.map(Visibility::as_str), Some(says))
 }
 

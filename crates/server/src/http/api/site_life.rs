@@ -50,7 +50,7 @@ pub(super) struct ClaimedJson {
     delete, path = "/sites/{idOrSlug}", tag = "Sites", operation_id = "deleteSite",
     params(
         ("idOrSlug" = String, Path, description = "The id, the slug or the token."),
-        ("purge" = Option<bool>, Query, description = "Erase the bytes now; there is no way back."),
+        ("purge" = Option<bool>, Query, description = "Erase the content now; this cannot be undone."),
     ),
     responses((status = 200, description = "Deleted", body = DeletedJson)),
     security(("api_key" = [])),
@@ -71,7 +71,7 @@ pub(super) async fn delete(
 #[utoipa::path(
     post, path = "/sites/{idOrSlug}/restore", tag = "Sites", operation_id = "restoreSite",
     params(("idOrSlug" = String, Path, description = "The id, the slug or the token.")),
-    responses((status = 200, description = "The page is back", body = SiteJson)),
+    responses((status = 200, description = "The page is restored", body = SiteJson)),
     security(("api_key" = [])),
 )]
 pub(super) async fn restore(
@@ -90,7 +90,7 @@ pub(super) async fn restore(
     post, path = "/sites/{idOrSlug}/claim", tag = "Sites", operation_id = "claimSite",
     params(("idOrSlug" = String, Path, description = "The id or the token.")),
     request_body(content = ClaimBody, content_type = "application/json"),
-    responses((status = 200, description = "The page is yours", body = ClaimedJson)),
+    responses((status = 200, description = "The page belongs to your account", body = ClaimedJson)),
     security(("api_key" = [])),
 )]
 pub(super) async fn claim(

@@ -40,9 +40,9 @@ pub(in crate::http) struct SiteListJson {
 #[utoipa::path(
     get, path = "/sites", tag = "Sites", operation_id = "listSites",
     params(
-        ("limit" = Option<i64>, Query, minimum = 1, maximum = 500, description = "How many, 1 to 500; 200 by default."),
-        ("before" = Option<i64>, Query, description = "`next_before` of the page before."),
-        ("before_id" = Option<String>, Query, description = "`next_before_id` of the page before."),
+        ("limit" = Option<i64>, Query, minimum = 1, maximum = 500, description = "Page size, 1 to 500; default 200."),
+        ("before" = Option<i64>, Query, description = "`next_before` of the previous response."),
+        ("before_id" = Option<String>, Query, description = "`next_before_id` of the previous response."),
         ("state" = Option<String>, Query, description = "`live` (default) or `expired`.", example = "live"),
     ),
     responses((status = 200, description = "The sites", body = SiteListJson)),
@@ -97,7 +97,7 @@ pub(in crate::http) fn list_query<'a>(
 /// `claim_token`. With an `Idempotency-Key` the same request can be repeated safely.
 #[utoipa::path(
     post, path = "/sites", tag = "Sites", operation_id = "createSite",
-    params(("Idempotency-Key" = Option<String>, Header, description = "Repeat the request safely for 24 hours.")),
+    params(("Idempotency-Key" = Option<String>, Header, description = "Makes retries safe for 24 hours.")),
     request_body(content = SiteUpload, content_type = "multipart/form-data"),
     responses((status = 201, description = "Published", body = SiteJson)),
     security((), ("api_key" = [])),

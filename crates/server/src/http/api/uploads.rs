@@ -30,8 +30,8 @@ pub(super) struct UploadForm {
 #[utoipa::path(
     put, path = "/uploads/{ticket}/{filename}", tag = "Uploads", operation_id = "putUpload",
     params(
-        ("ticket" = String, Path, description = "What `create_upload` made."),
-        ("filename" = String, Path, description = "The file's name; its ending says what it is."),
+        ("ticket" = String, Path, description = "The token from `create_upload`."),
+        ("filename" = String, Path, description = "The file name; its extension determines the type."),
     ),
     request_body(content = String, content_type = "application/octet-stream", description = "The file."),
     responses(
@@ -57,7 +57,7 @@ pub(super) async fn put(
 /// For programs that send forms; otherwise the same as `PUT`.
 #[utoipa::path(
     post, path = "/uploads/{ticket}", tag = "Uploads", operation_id = "postUpload",
-    params(("ticket" = String, Path, description = "What `create_upload` made.")),
+    params(("ticket" = String, Path, description = "The token from `create_upload`.")),
     request_body(content = UploadForm, content_type = "multipart/form-data"),
     responses(
         (status = 201, description = "Published", body = SiteJson),
@@ -87,8 +87,7 @@ async fn take(
     let request_hash = form.hash.ok_or_else(|| Error::plain(Code::Internal))?;
     // A protection sent with the file would be ignored, so it is refused: it is part of the ticket or not set at all.
     lookalike::unknown_fields(form.fields.iter().map(|(name, _)| name.as_str()), &[])?;
-    let beside =
-        form.fields.first().map(|_| "Only the file counts here; options are chosen with create_upload.");
+    let beside = form.fields.first().map(|_| "Only the file is used here; set options with create_upload.");
     let warnings = beside.map(str::to_owned).into_iter().collect();
     let arrived = Arrived { ticketed, place, ip, upload: form.upload, request_hash, warnings };
     let render = |site: &Site, warnings: &[String]| {

@@ -58,7 +58,7 @@ pub(super) async fn by_link(
         Some((id, token)) => state.app.claim_site(&person.account, id, token).await,
         None => Err(Error::new(
             Code::InvalidField,
-            "This is no claim link: it has the page's id and, after a #, the token.",
+            "This is not a claim link. A claim link contains the page ID and, after a #, the token.",
         )),
     };
     match outcome {
@@ -89,11 +89,11 @@ fn refused(field: &'static str, sent: &str, error: Error) -> Result<(StatusCode,
     }
     let message = match error.code {
         Code::InvalidClaimToken => {
-            "This token does not belong to this page. Check that you have all of the link.".into()
+            "This token does not belong to this page. Check that the link is complete.".into()
         }
-        Code::AlreadyClaimed => "Somebody else has claimed this page already. It is theirs now.".into(),
-        Code::Expired => "This page has expired, and its day to be claimed is over.".into(),
-        Code::NotFound => "There is no such page, or it is gone already.".into(),
+        Code::AlreadyClaimed => "Another account has already claimed this page.".into(),
+        Code::Expired => "This page has expired and can no longer be claimed.".into(),
+        Code::NotFound => "This page does not exist or was deleted.".into(),
         _ => super::problem::words(&error),
     };
     let typed = vec![(field.to_owned(), sent.to_owned())];

@@ -45,7 +45,7 @@ async fn create(State(state): State<ApiState>, form: SignedForm) -> Result<Respo
         }
         Ok(dropleaf_app::Done::Again { .. }) => Err(Error::plain(Code::Internal).into()),
         Err(error) if error.code == Code::InvalidField => {
-            let problem = "A name has at most 100 characters, all of them visible.";
+            let problem = "The name can have at most 100 visible characters.";
             let html = shown(&state, &person, &all, None, Made::Problem { name, problem });
             Ok(door(error::status(error.code), html, None))
         }

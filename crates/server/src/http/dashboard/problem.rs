@@ -10,17 +10,17 @@ const NAMES: [(&str, &str, &str); 14] = [
     ("title", "The title", "title"),
     ("slug", "The public name", "slug"),
     ("visibility", "The visibility", "visibility"),
-    ("burn_after_read", "A page that burns", "visibility"),
+    ("burn_after_read", "The view-once setting", "visibility"),
     ("password", "The password", "password"),
-    ("email_gate_domain", "The e-mail domain", "domain"),
+    ("email_gate_domain", "The email domain", "domain"),
     ("expires_at", "The expiry", "expires"),
     ("expires_in_hours", "The expiry", "expires"),
     ("expires_in", "The expiry", "expires"),
     ("note", "The note", "note"),
-    ("max_uses", "The number of times", "max_uses"),
+    ("max_uses", "The maximum number of uses", "max_uses"),
     ("file", "The file", "file"),
-    ("comment", "What you say about it", "comment"),
-    ("contact", "How to reach you", "contact"),
+    ("comment", "The description", "comment"),
+    ("contact", "The contact", "contact"),
 ];
 
 /// The form field that a refusal concerns; empty if it concerns the whole form.
@@ -63,8 +63,8 @@ pub(super) fn words(error: &Error) -> String {
             named(error).map_or_else(|| error.detail.clone(), |(said, _, why)| format!("{said} {why}."))
         }
         Code::Conflict => {
-            "The page changed since you opened this form, in another window or by an agent. Nothing was \
-                           overwritten: this is how it is now. Look at it, then try again."
+            "The page was changed elsewhere since you opened this form. Your change was not saved. Review the current version, \
+             then try again."
                 .into()
         }
         // The detail also tells programs how to buy more.
@@ -72,26 +72,25 @@ pub(super) fn words(error: &Error) -> String {
             error.fault.as_ref().map_or_else(|| error.detail.clone(), |fault| fault.why.clone())
         }
         Code::SlugRequired => "A public page needs a name.".into(),
-        Code::SlugTaken => "This name belongs to another page. Choose another.".into(),
+        Code::SlugTaken => "This name is already taken. Choose another one.".into(),
         Code::MissingFile => "Choose a file first.".into(),
         // The address is refused, not the content.
         Code::PhishingBlocked if !may_appeal(error) => error.detail.clone(),
         Code::PhishingBlocked => {
-            "This looks like a page that takes secrets from its readers, so it is not published. This is what \
-             speaks against it, and what would help:"
+            "This page looks like phishing and was not published. Why it was refused and how to fix it:"
                 .into()
         }
-        Code::ContentBlocked => "This content is not published here. This is why:".into(),
+        Code::ContentBlocked => "This content was not published. Why it was refused:".into(),
         Code::SecretsFound => {
-            "There seem to be secrets or personal data in it, so it is not published. This is where:".into()
+            "The page appears to contain secrets or personal data and was not published. Where they are:".into()
         }
-        Code::NotFound => "That is not there any more.".into(),
+        Code::NotFound => "This no longer exists.".into(),
         _ => error.detail.clone(),
     }
 }
 
 /// What a publisher can do if the refusal is a mistake.
-pub(super) const APPEAL: &str = "Is the page honest? Then ask whoever runs this service to look at it.";
+pub(super) const APPEAL: &str = "Was it refused by mistake?";
 
 /// Whether the operator can overrule it.
 pub(super) fn may_appeal(error: &Error) -> bool {
@@ -121,8 +120,8 @@ mod tests {
 
     #[test]
     fn fields_are_called_what_people_call_them() {
-        let error = Error::field_hinted("expires_at", "lies in the past", "it is epoch seconds");
-        assert_eq!((field(&error), words(&error).as_str()), ("expires", "The expiry lies in the past."));
+        let error = Error::field_hinted("expires_at", "is in the past", "it is epoch seconds");
+        assert_eq!((field(&error), words(&error).as_str()), ("expires", "The expiry is in the past."));
         let error = Error::field("title", "must be 1 to 200 characters on one line");
         assert_eq!(words(&error), "The title must be 1 to 200 characters on one line.");
         let error = Error::field("unheard", "is odd");

@@ -86,7 +86,7 @@ pub(super) async fn visibility(
                 Field::Absent
             }
             (_, Visibility::Unlisted | Visibility::Burn) => {
-                let why = "is for public pages only: choose Public, or clear the name";
+                let why = "is for public pages only: choose Public or clear the name";
                 return Err(Error::field("slug", why));
             }
         };
@@ -104,7 +104,7 @@ pub(super) async fn password(
         let password = match fields.text("act") {
             "clear" if fields.text("password").is_empty() => Field::Null,
             "clear" => {
-                let why = "is typed, but Remove was pressed: clear the field to remove the old password";
+                let why = "was entered, but you pressed Remove: clear the field to remove the old password";
                 return Err(Error::field("password", why));
             }
             _ => Field::Value(rules::password(fields.text("password"))?.to_owned()),
@@ -124,12 +124,11 @@ pub(super) async fn email_gate(
         let email_gate_domain = match fields.text("act") {
             "clear" if typed.is_empty() || typed == fields.text("domain_shown") => Field::Null,
             "clear" => {
-                let why = "is typed, but Remove was pressed: clear the field to remove the gate";
+                let why = "was entered, but you pressed Remove: clear the field to remove the gate";
                 return Err(Error::field("email_gate_domain", why));
             }
             _ if typed.is_empty() => {
-                let why =
-                    "is empty: enter a domain, or press Remove to open the page to everybody with the link";
+                let why = "is empty: enter a domain, or press Remove to allow anyone with the link";
                 return Err(Error::field("email_gate_domain", why));
             }
             _ => Field::Value(email::gate_domain(typed)?),

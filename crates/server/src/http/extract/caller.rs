@@ -65,10 +65,7 @@ fn credential(parts: &Parts) -> Result<Credential<'_>, Error> {
     let mut values = parts.headers.get_all(AUTHORIZATION).iter();
     let Some(value) = values.next() else { return Ok(Credential::None) };
     let bad = || {
-        Error::new(
-            Code::InvalidCredential,
-            "The Authorization header is not understood; send `Bearer stk_live_…`.",
-        )
+        Error::new(Code::InvalidCredential, "The Authorization header is invalid. Send `Bearer stk_live_…`.")
     };
     if values.next().is_some() {
         return Err(bad());
@@ -98,7 +95,7 @@ pub(in crate::http) async fn bearer(parts: &Parts, state: &ApiState) -> Result<O
             Err(Error::new(Code::InvalidCredential, "A claim token works only on PUT /sites/{id}.").into())
         }
         Credential::Wallet(_) => {
-            let why = "A wallet's signature works only on PUT /sites/{id}.";
+            let why = "A wallet signature works only on PUT /sites/{id}.";
             Err(Error::new(Code::InvalidCredential, why).into())
         }
         Credential::Bearer(bearer) => {
@@ -136,7 +133,7 @@ async fn required(parts: &Parts, state: &ApiState, needs: Scope) -> Result<Ident
 }
 
 pub(in crate::http) fn insufficient(needs: Scope) -> Error {
-    let detail = format!("The credential does not carry the scope {}.", needs.as_str());
+    let detail = format!("The credential lacks the scope {}.", needs.as_str());
     Error::new(Code::InsufficientScope, detail).with_fact("scope", Fact::Text(needs.as_str().into()))
 }
 

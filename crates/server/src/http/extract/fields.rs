@@ -40,7 +40,7 @@ impl Fields {
                 found = sent;
             } else if !sent.is_absent() && sent != found {
                 let others = names.iter().filter(|other| *other != name).copied().collect::<Vec<_>>();
-                let why = format!("contradicts `{}`: send one of them", others.join("` and `"));
+                let why = format!("conflicts with `{}`: send only one of them", others.join("` and `"));
                 return Err(Error::field(name, why));
             }
         }
@@ -151,7 +151,7 @@ impl Fields {
         self.0
             .into_iter()
             .take(32)
-            .map(|(name, _)| format!("The field `{}` is not known and was ignored.", shown(name)))
+            .map(|(name, _)| format!("The unknown field `{}` was ignored.", shown(name)))
             .collect()
     }
 }

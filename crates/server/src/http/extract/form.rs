@@ -37,14 +37,14 @@ pub(super) async fn read_form(
         if parts > MOST_PARTS {
             return Err(Error::new(
                 Code::InvalidRequest,
-                format!("A form may have at most {MOST_PARTS} parts."),
+                format!("A form can have at most {MOST_PARTS} parts."),
             ));
         }
         let name = field.name().unwrap_or_default().to_owned();
         if name == "file" {
             may(&fields)?;
             if upload.is_some() {
-                return Err(Error::field("file", "was sent twice; put several files into one .zip"));
+                return Err(Error::field("file", "was sent twice; put multiple files into one .zip"));
             }
             let (filename, content_type) =
                 (field.file_name().map(str::to_owned), field.content_type().map(ToString::to_string));
@@ -64,7 +64,7 @@ pub(super) async fn read_form(
                 if text.len() > FIELD_BYTES {
                     return Err(Error::new(
                         Code::InvalidField,
-                        format!("A form field is over {FIELD_BYTES} bytes."),
+                        format!("A form field exceeds {FIELD_BYTES} bytes."),
                     ));
                 }
             }

@@ -61,7 +61,7 @@ pub(in crate::http) fn check_values(bytes: &[u8]) -> Result<()> {
     if bytes.len() <= SHORT_BYTES || values(bytes) <= MOST_VALUES {
         return Ok(());
     }
-    let detail = format!("A body over {SHORT_BYTES} bytes may hold at most {MOST_VALUES} JSON values.");
+    let detail = format!("A body over {SHORT_BYTES} bytes can contain at most {MOST_VALUES} JSON values.");
     Err(Error::new(Code::TooLarge, detail))
 }
 

@@ -179,7 +179,7 @@ fn boundary(headers: &HeaderMap) -> Result<String> {
     }
     media_type::parameter(headers, "boundary").filter(|boundary| !boundary.is_empty()).ok_or_else(|| {
         let detail =
-            "The Content-Type has no boundary: multipart/form-data; boundary=…. Let your HTTP client set it.";
+            "The Content-Type has no boundary (multipart/form-data; boundary=…). Let your HTTP client set it.";
         Error::new(Code::NotMultipart, detail)
     })
 }
@@ -243,5 +243,5 @@ pub(in crate::http) fn check_size(size: u64, limit: u64) -> Result<()> {
 }
 
 pub(in crate::http) fn too_large(limit: u64) -> Error {
-    Error::new(Code::TooLarge, format!("The upload is over the limit of {limit} bytes."))
+    Error::new(Code::TooLarge, format!("The upload exceeds the limit of {limit} bytes."))
 }

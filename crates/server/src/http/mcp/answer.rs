@@ -138,7 +138,7 @@ fn written(mut answer: Answer, unread: i64) -> CallToolResult {
     content.extend(answer.note.map(ContentBlock::text));
     content.extend(answer.link.map(ContentBlock::resource_link));
     if let (1.., Some(id)) = (unread, &answer.site_id) {
-        let said = format!("Unread comments of viewers on {id}: {unread}. Call list_feedback to read them.");
+        let said = format!("Unread viewer comments on {id}: {unread}. Call list_feedback to read them.");
         content.push(ContentBlock::text(said));
     }
     let mut result = CallToolResult::success(content);

@@ -18,17 +18,17 @@ const SCHEMA: &str = "https://static.modelcontextprotocol.io/schemas/v1/server-c
 const CARD: &str = "application/mcp-server-card+json";
 /// At most 100 characters.
 const DESCRIPTION: &str =
-    "Publish HTML as private pages with unguessable links, and hear what their readers say.";
+    "Publish HTML as private pages with unguessable links and read feedback from viewers.";
 
 /// Get the server card of `/mcp`
 ///
 /// The transport, the protocol versions and the capabilities, without a credential.
 #[utoipa::path(
     get, path = "/.well-known/mcp/server-card.json", tag = "Documents", operation_id = "getServerCard",
-    params(("If-None-Match" = Option<String>, Header, description = "The `ETag` of the card that is known.")),
+    params(("If-None-Match" = Option<String>, Header, description = "The `ETag` of the cached card.")),
     responses(
         (status = 200, description = "The card", body = ServerCard),
-        (status = 304, description = "It has not changed"),
+        (status = 304, description = "Not modified"),
     ),
     security(()),
 )]
@@ -41,10 +41,10 @@ pub(super) async fn well_known(State(mcp): State<Arc<Mcp>>, asked: HeaderMap) ->
 /// The same card with the media type of SEP-2127.
 #[utoipa::path(
     get, path = BESIDE, tag = "Documents", operation_id = "getServerCardBeside",
-    params(("If-None-Match" = Option<String>, Header, description = "The `ETag` of the card that is known.")),
+    params(("If-None-Match" = Option<String>, Header, description = "The `ETag` of the cached card.")),
     responses(
         (status = 200, description = "The card", content_type = "application/mcp-server-card+json", body = ServerCard),
-        (status = 304, description = "It has not changed"),
+        (status = 304, description = "Not modified"),
     ),
     security(()),
 )]
@@ -55,10 +55,10 @@ pub(super) async fn beside(State(mcp): State<Arc<Mcp>>, asked: HeaderMap) -> Res
 /// List the server cards
 #[utoipa::path(
     get, path = "/.well-known/ai-catalog.json", tag = "Documents", operation_id = "getAiCatalog",
-    params(("If-None-Match" = Option<String>, Header, description = "The `ETag` of the catalogue that is known.")),
+    params(("If-None-Match" = Option<String>, Header, description = "The `ETag` of the cached catalog.")),
     responses(
-        (status = 200, description = "The catalogue", content_type = "application/ai-catalog+json", body = AiCatalog),
-        (status = 304, description = "It has not changed"),
+        (status = 200, description = "The catalog", content_type = "application/ai-catalog+json", body = AiCatalog),
+        (status = 304, description = "Not modified"),
     ),
     security(()),
 )]

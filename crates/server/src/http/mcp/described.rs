@@ -69,19 +69,20 @@ pub(super) struct RpcAnswer {
 #[utoipa::path(
     post, path = "/mcp", tag = "MCP", operation_id = "postMcp",
     params(
-        ("MCP-Protocol-Version" = Option<String>, Header, description = "The revision that is spoken."),
+        ("MCP-Protocol-Version" = Option<String>, Header, description = "The protocol revision in use."),
         ("Mcp-Method" = Option<String>, Header, description = "From revision 2026-07-28: the method of the message."),
-        ("Mcp-Name" = Option<String>, Header, description = "From revision 2026-07-28: the tool, resource or prompt it names."),
-        ("Mcp-Session-Id" = Option<String>, Header, description = "Before revision 2026-07-28: as `initialize` gave it."),
+        ("Mcp-Name" = Option<String>, Header, description = "From revision 2026-07-28: the tool, resource or prompt in the \
+                                                             message."),
+        ("Mcp-Session-Id" = Option<String>, Header, description = "Before revision 2026-07-28: the session ID from `initialize`."),
     ),
     request_body(content = RpcMessage, content_type = "application/json"),
     responses(
-        (status = 200, description = "The answer", content((RpcAnswer = "application/json"), (String = "text/event-stream"))),
-        (status = 202, description = "Accepted; there is nothing to answer"),
-        (status = 400, description = "No message of JSON-RPC, or one that cannot be answered here", body = Value),
-        (status = 404, description = "No such session; or, from revision 2026-07-28, no such method", body = Value),
-        (status = 406, description = "`Accept` does not name both media types", body = Value),
-        (status = 415, description = "The body is not sent as JSON", body = Value),
+        (status = 200, description = "The response", content((RpcAnswer = "application/json"), (String = "text/event-stream"))),
+        (status = 202, description = "Accepted; there is no response"),
+        (status = 400, description = "Not a JSON-RPC message, or one that is not supported here", body = Value),
+        (status = 404, description = "No such session or, from revision 2026-07-28, no such method", body = Value),
+        (status = 406, description = "`Accept` does not include both media types", body = Value),
+        (status = 415, description = "The body is not JSON", body = Value),
     ),
     security(("api_key" = [])),
     extensions(("x-codeSamples" = json!([{"lang": "Shell", "source": POST_SAMPLE}]))),
@@ -97,12 +98,12 @@ pub(super) async fn post(mcp: State<Arc<Mcp>>, request: Request) -> Response {
 #[utoipa::path(
     get, path = "/mcp", tag = "MCP", operation_id = "openMcpStream",
     params(
-        ("Mcp-Session-Id" = String, Header, description = "As `initialize` gave it."),
-        ("Last-Event-ID" = Option<String>, Header, description = "Go on after this event."),
+        ("Mcp-Session-Id" = String, Header, description = "The session ID from `initialize`."),
+        ("Last-Event-ID" = Option<String>, Header, description = "Resume after this event."),
     ),
     responses(
-        (status = 200, description = "Events, until the client goes", content_type = "text/event-stream", body = String),
-        (status = 406, description = "`Accept` does not name `text/event-stream`", body = Value),
+        (status = 200, description = "Events, until the client disconnects", content_type = "text/event-stream", body = String),
+        (status = 406, description = "`Accept` does not include `text/event-stream`", body = Value),
     ),
     security(("api_key" = [])),
     extensions(("x-codeSamples" = json!([{"lang": "Shell", "source": STREAM_SAMPLE}]))),
@@ -114,8 +115,8 @@ pub(super) async fn open_stream(mcp: State<Arc<Mcp>>, request: Request) -> Respo
 /// End a session
 #[utoipa::path(
     delete, path = "/mcp", tag = "MCP", operation_id = "endMcpSession",
-    params(("Mcp-Session-Id" = String, Header, description = "As `initialize` gave it.")),
-    responses((status = 204, description = "It has ended")),
+    params(("Mcp-Session-Id" = String, Header, description = "The session ID from `initialize`.")),
+    responses((status = 204, description = "The session has ended")),
     security(("api_key" = [])),
 )]
 pub(super) async fn end_session(mcp: State<Arc<Mcp>>, request: Request) -> Response {
@@ -126,7 +127,7 @@ pub(super) async fn end_session(mcp: State<Arc<Mcp>>, request: Request) -> Respo
 #[derive(Debug, ToSchema)]
 #[schema(example = json!({
     "name": "localhost/dropleaf", "version": env!("CARGO_PKG_VERSION"), "title": "dropleaf: private HTML hosting",
-    "description": "Publish HTML as private pages with unguessable links, and hear what their readers say.",
+    "description": "Publish HTML as private pages with unguessable links and read feedback from viewers.",
     "websiteUrl": "http://localhost:8080",
     "remotes": [{"type": "streamable-http", "url": "http://localhost:8080/mcp"}],
     "protocolVersion": "2026-07-28", "transport": {"type": "streamable-http", "endpoint": "http://localhost:8080/mcp"},

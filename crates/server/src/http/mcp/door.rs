@@ -100,7 +100,7 @@ async fn own_session(state: &ApiState, headers: &mut HeaderMap, who: &Identity) 
     if state.app.has_mcp_session(who, &id).await? {
         return Ok(Some(id));
     }
-    Err(Error::new(Code::NotFound, "There is no such MCP session; initialize again."))
+    Err(Error::new(Code::NotFound, "This MCP session does not exist. Initialize again."))
 }
 
 /// Whether a client of the older revisions opens the stream of its session. A `Last-Event-ID` with a slash resumes the
@@ -152,8 +152,7 @@ fn check_origin(headers: &HeaderMap, base: &Origin, allowed: &[String]) -> Resul
     if headers.get_all(header::ORIGIN).iter().all(welcome) {
         return Ok(());
     }
-    let detail =
-        "Web pages of this origin may not use /mcp; the setting mcp.allowed_origins names those that may.";
+    let detail = "Web pages of this origin cannot use /mcp. The setting mcp.allowed_origins lists the allowed origins.";
     Err(Error::new(Code::CrossSite, detail))
 }
 
@@ -192,13 +191,13 @@ async fn reworded(response: Response, parts: &Parts, id: Option<&Value>) -> Resp
     let text = String::from_utf8_lossy(&text);
     if status == StatusCode::UNSUPPORTED_MEDIA_TYPE && json(&parts.headers) {
         // The library's text names its internal types.
-        let why = "The body is no message of this protocol: `jsonrpc` is \"2.0\", `method` a text, `params` an object of the \
-                   fields that the method takes.";
+        let why = "The body is not a valid message: `jsonrpc` must be \"2.0\", `method` a string, and `params` an object with \
+                   the fields of the method.";
         return rpc::no_message(id, rpc::INVALID_REQUEST, why);
     }
     let error = match status {
         StatusCode::NOT_FOUND => {
-            Error::new(Code::NotFound, "There is no such MCP session; initialize again.")
+            Error::new(Code::NotFound, "This MCP session does not exist. Initialize again.")
         }
         StatusCode::METHOD_NOT_ALLOWED => Error::plain(Code::MethodNotAllowed),
         StatusCode::PAYLOAD_TOO_LARGE => Error::new(Code::TooLarge, text),

@@ -19,8 +19,8 @@ pub(super) fn is_legacy(headers: &HeaderMap) -> bool {
 pub(super) fn check_needs_session(parts: &Parts) -> Result<()> {
     let detail = match parts.method {
         Method::GET => {
-            "GET /mcp opens the event stream of a session. Begin one first: POST `initialize` to /mcp with \
-             `Accept: application/json, text/event-stream`, then send the `Mcp-Session-Id` of its answer with every request. \
+            "GET /mcp opens the event stream of a session. Start one first: POST `initialize` to /mcp with `Accept: \
+             application/json, text/event-stream`, then send the `Mcp-Session-Id` from the response with every request. \
              Clients of revision 2026-07-28 have no sessions and POST `subscriptions/listen` instead."
         }
         Method::DELETE => "DELETE /mcp ends a session: send its `Mcp-Session-Id`.",

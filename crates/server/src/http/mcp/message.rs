@@ -83,21 +83,18 @@ pub(super) fn limit(scopes: Scopes, longest: JsonLimit) -> JsonLimit {
 }
 
 pub(super) fn too_long(most: u64) -> Error {
-    Error::new(Code::TooLarge, format!("The message is longer than the {most} bytes it may have."))
+    Error::new(Code::TooLarge, format!("The message exceeds the limit of {most} bytes."))
 }
 
 pub(super) fn peek(bytes: &[u8]) -> std::result::Result<Peek, Box<Response>> {
     let refused = |code, message: &str| Err(Box::new(rpc::no_message(None, code, message)));
     if bytes.trim_ascii_start().first() == Some(&b'[') {
-        return refused(
-            rpc::INVALID_REQUEST,
-            "Lists of messages are not understood here; send one at a time.",
-        );
+        return refused(rpc::INVALID_REQUEST, "Batches are not supported. Send one message at a time.");
     }
     match serde_json::from_slice(bytes) {
         Ok(peek) => Ok(peek),
         Err(error) if error.is_data() => {
-            refused(rpc::INVALID_REQUEST, &format!("The body is no JSON-RPC message: {error}"))
+            refused(rpc::INVALID_REQUEST, &format!("The body is not a JSON-RPC message: {error}"))
         }
         Err(error) => refused(rpc::PARSE_ERROR, &format!("The body is not JSON: {error}")),
     }
@@ -111,7 +108,7 @@ fn id<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Option<
         type Value = Option<Value>;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a text or a number as the id")
+            f.write_str("a string or a number as the id")
         }
 
         fn visit_str<E: de::Error>(self, text: &str) -> std::result::Result<Self::Value, E> {

@@ -7,94 +7,91 @@ use dropleaf_core::Code;
 pub(super) const fn next_step(code: Code) -> Option<&'static str> {
     Some(match code {
         Code::NotFound => {
-            "Call list_sites to see the pages there are; list_versions, list_feedback or list_share_links for what \
-             belongs to one."
+            "Call list_sites to see your pages, or list_versions, list_feedback or list_share_links for a single page."
         }
         Code::AuthRequired | Code::InvalidCredential => {
-            "Ask the person to connect this client again, with a key or by signing in."
+            "Ask the user to reconnect this client with a key or by signing in."
         }
         Code::InsufficientScope | Code::Forbidden => {
-            "Ask the person to allow this client more; with what it may do now this is refused every time."
+            "Ask the user to grant this client more access. With its current access this call is always refused."
         }
         Code::InvalidClaimToken => {
-            "Check the claim token and the page it came with; a page that is claimed needs none."
+            "Check that the claim token belongs to this page. A claimed page needs no claim token."
         }
-        Code::AlreadyClaimed => "The page is somebody else's now; publish it anew with publish_html.",
+        Code::AlreadyClaimed => "The page belongs to another account. Publish it again with publish_html.",
         Code::InvalidUploadAddress => "Call create_upload again and use the new address.",
         Code::InvalidRequest | Code::InvalidField => "Correct the named argument and call the tool again.",
-        Code::EmptyFile => "Send a whole document.",
+        Code::EmptyFile => "Send a complete document.",
         Code::UnsupportedType | Code::NotText | Code::InvalidPdf => {
-            "Send HTML as `html` or Markdown as `markdown`; other kinds of files go through create_upload."
+            "Send HTML as `html` or Markdown as `markdown`; send other file types with create_upload."
         }
         Code::InvalidArchive | Code::MissingIndex | Code::ForbiddenName | Code::TooManyFiles => {
-            "Make the archive anew, with index.html at its root, and send it with create_upload."
+            "Create the archive again with index.html at its root and send it with create_upload."
         }
-        Code::InvalidCiphertext => "Leave `e2e` out unless the file was encrypted before.",
+        Code::InvalidCiphertext => "Omit `e2e` unless the file is encrypted.",
         Code::TooLarge => {
-            "Make it smaller: fewer and smaller images inside it, or several pages. get_me tells the limit; get_content \
-             takes `max_bytes` and `offset`."
+            "Make it smaller: use fewer or smaller embedded images, or split it into several pages. get_me returns the limit; \
+             get_content accepts `max_bytes` and `offset`."
         }
         Code::ExecutableRefused => {
-            "Leave the file out, or publish from an account whose plan takes such files."
+            "Remove the file, or publish from an account whose plan allows such files."
         }
-        Code::TooManyScripts => "Leave `csp_strict` out, or put the scripts into fewer elements.",
+        Code::TooManyScripts => "Omit `csp_strict` or combine the scripts into fewer elements.",
         Code::PhishingBlocked => {
-            "Do what `reasons` advise and publish again. If the page is honest, tell the person: they can ask whoever runs \
-             this service to look at it, by sending the same file to `appeal_url`."
+            "Fix what `reasons` lists and publish again. If the refusal is a mistake, tell the user: they can request a review \
+             by sending the same file to `appeal_url`."
         }
         Code::ContentBlocked => {
-            "Do not publish this again; tell the person why it was refused. If the page is honest, they can ask whoever \
-             runs this service to look at it, by sending the same file to `appeal_url`."
+            "Do not publish this again. Tell the user why it was refused. If the refusal is a mistake, they can request a \
+             review by sending the same file to `appeal_url`."
         }
         Code::SecretsFound => {
-            "Take out what `reasons` name. If it is meant to be there, ask the person, and send `pii_check` \"off\"."
+            "Remove what `reasons` lists. If it is intentional, ask the user, then send `pii_check` \"off\"."
         }
         Code::AccountSuspended => {
-            "Tell the person: whoever runs this service has suspended the account, and only they can lift that."
+            "Tell the user that the operator of this service suspended the account. Only the operator can lift the suspension."
         }
-        Code::InvalidSlug => "Choose another slug: 3 to 63 of a-z, 0-9 and inner hyphens.",
+        Code::InvalidSlug => {
+            "Choose another slug: 3 to 63 characters of a-z, 0-9 and hyphens, not at the start or end."
+        }
         Code::SlugRequired => "Send a `slug` with visibility \"public\", or leave the page unlisted.",
         Code::SlugTaken => "Choose another slug.",
         Code::TooMany => {
-            "Make room first: revoke_share_link for links that are not needed, resolve_feedback for comments."
+            "Free up space first: use revoke_share_link for unused links or resolve_feedback for comments."
         }
         Code::Conflict => {
-            "Call get_content to see what is there now, put your change into that, and send `expected_updated_at` with \
-             the `updated_at` as get_content gave it."
+            "Call get_content to read the current content, apply your change to it, and send the `updated_at` from get_content \
+             as `expected_updated_at`."
         }
         Code::Expired => {
-            "If it is your page, call set_expiry with a later moment to bring it back, then try again."
+            "If it is your page, call set_expiry with a later time to restore it, then try again."
         }
         Code::NotRestorable | Code::Deleted | Code::Burnt => {
-            "It is gone for good; publish it anew with publish_html."
+            "It is permanently gone. Publish it again with publish_html."
         }
-        Code::TakenDown => "Whoever runs this service removed it; do not publish it again.",
+        Code::TakenDown => "The operator of this service removed it. Do not publish it again.",
         Code::PlanPageLimit => {
-            "Call list_sites and ask the person which page may go; delete_site makes room for a new one. An \
-             unlock, if the message names one, lifts the limit for money: the person decides."
+            "Call list_sites and ask the user which page to delete with delete_site. If the message names an unlock, the user \
+             can buy it to raise the limit."
         }
         Code::PlanLifetimeLimit => {
-            "Ask for a shorter life, or leave `expires_in_hours` out; get_me tells the limit. An unlock, if the message \
-             names one, lifts it for money: the person decides."
+            "Choose a shorter lifetime or omit `expires_in_hours`; get_me returns the limit. If the message names an unlock, \
+             the user can buy it to raise the limit."
         }
         Code::PlanDailyLimit | Code::RateLimited | Code::Overloaded | Code::CheckUnavailable => {
-            "Nothing was changed. The same call works later."
+            "Nothing was changed. Try the same call later."
         }
         Code::IdempotencyMismatch => {
-            "Use a new `idempotency_key` (or a new upload address) for a call that asks for something else."
+            "Use a new `idempotency_key` (or a new upload address) for a different call."
         }
-        Code::IdempotencyInFlight => {
-            "The first call is still under way; make the same call again in a moment."
-        }
+        Code::IdempotencyInFlight => "The first call is still in progress. Repeat the call in a moment.",
         Code::StorageFull => {
-            "Tell the person: whoever runs this service has to make room. Reading still works."
+            "Tell the user that the operator of this service must free up storage. Reading still works."
         }
-        Code::AnonymousStorageFull => {
-            "Publish with an API key; only pages without an account are held to this."
-        }
+        Code::AnonymousStorageFull => "Publish with an API key. This limit applies only to anonymous pages.",
         // A write whose connection to the storage was lost may have been applied.
         Code::Internal | Code::StorageUnavailable | Code::TimedOut => {
-            "The fault is on the server. Look with get_site or list_sites whether it was done before you try again."
+            "This is a server error. Before you try again, check with get_site or list_sites whether the change was made."
         }
         // Their descriptions say what to do, or no tool returns them: they belong to forms, viewers and people.
         Code::PaymentRequired
@@ -139,8 +136,8 @@ mod tests {
     fn nothing_is_promised_about_what_may_have_been_stored() {
         for code in [Code::Internal, Code::StorageUnavailable, Code::TimedOut] {
             let said = next_step(code).unwrap();
-            assert!(said.contains("whether it was done") && !said.contains("Nothing was"), "{said}");
-            assert!(!code.meaning().contains("nothing was"), "{}", code.meaning());
+            assert!(said.contains("whether the change was made") && !said.contains("Nothing was"), "{said}");
+            assert!(!code.meaning().contains("othing was"), "{}", code.meaning());
         }
     }
 }

@@ -46,7 +46,7 @@ impl<'a> Target<'a> {
 
 fn unknown(uri: &str) -> ErrorData {
     let uri = shown(uri);
-    ErrorData::resource_not_found(format!("There is no resource {uri}."), Some(json!({"uri": uri})))
+    ErrorData::resource_not_found(format!("Unknown resource {uri}."), Some(json!({"uri": uri})))
 }
 
 fn uri_of(site_id: &str) -> String {
@@ -62,7 +62,7 @@ pub(super) async fn list(
     let mut query = ListQuery { limit: PAGE, ..ListQuery::default() };
     if let Some(cursor) = cursor {
         let (before, id) = read_cursor(&cursor)
-            .ok_or_else(|| ErrorData::invalid_params("The cursor is not one of this list.", None))?;
+            .ok_or_else(|| ErrorData::invalid_params("The cursor does not belong to this list.", None))?;
         (query.before, query.before_id) = (Some(before), Some(id));
     }
     let found = state.app.list_sites(&sender.who.account, query).await.map_err(|error| refusal(&error))?;
@@ -79,11 +79,11 @@ fn described(site: &Site) -> [Resource; 2] {
     let uri = uri_of(&site.id);
     let about = Resource::new(&uri, format!("{}.json", site.id))
         .with_title(site.title.as_str())
-        .with_description("The page's link, settings, version and views, and how much feedback is unread.")
+        .with_description("The page's link, settings, version, views and number of unread comments.")
         .with_mime_type(JSON);
     let content = Resource::new(format!("{uri}{CONTENT}"), format!("{}-content", site.id))
         .with_title(format!("{} (content)", site.title))
-        .with_description("The document as it is stored.");
+        .with_description("The stored document.");
     [about, content]
 }
 
@@ -100,11 +100,11 @@ fn read_cursor(cursor: &str) -> Option<(i64, String)> {
 pub(super) fn templates() -> ListResourceTemplatesResult {
     let about = ResourceTemplate::new(format!("{SITES}{{id}}"), "site")
         .with_title("A page")
-        .with_description("Metadata of one of your pages by its id, as get_site gives it.")
+        .with_description("Metadata of one of your pages by its ID, as returned by get_site.")
         .with_mime_type(JSON);
     let content = ResourceTemplate::new(format!("{SITES}{{id}}{CONTENT}"), "site-content")
         .with_title("A page's content")
-        .with_description("The document of one of your pages, as it is stored.");
+        .with_description("The stored document of one of your pages.");
     let mut result = ListResourceTemplatesResult::with_all_items(vec![about, content]);
     result.ttl_ms = Some(FIXED_MS);
     result.cache_scope = Some(CacheScope::Public);
@@ -144,8 +144,8 @@ async fn content(state: &ApiState, sender: &Sender, uri: &str, id: &str) -> Resu
             return Ok(());
         }
         let detail = format!(
-            "The content is {size} bytes; as a resource it may have {CONTENT_BYTES}. Read it in parts with the tool \
-             get_content, or fetch it past the model: GET {}/sites/{id}/content with your key.",
+            "The content is {size} bytes; the limit for resources is {CONTENT_BYTES}. Read it in parts with the tool \
+             get_content, or fetch it directly: GET {}/sites/{id}/content with your key.",
             state.app.hosts.base.url()
         );
         Err(Error::new(Code::TooLarge, detail))

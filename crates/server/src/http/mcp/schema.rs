@@ -54,7 +54,7 @@ pub(super) fn given<T: ToSchema>() -> JsonObject {
     let mut schema = of::<T>();
     let warnings = json!({
         "type": "array", "items": {"type": "string"},
-        "description": "What was ignored, changed or looks like a mistake.",
+        "description": "What was ignored or changed, or looks like a mistake.",
     });
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
         properties.entry("warnings").or_insert(warnings);
@@ -75,9 +75,7 @@ pub(super) fn hours() -> utoipa::openapi::Schema {
         .item(number)
         .item(never)
         .item(Object::with_type(Type::Null))
-        .description(Some(
-            "Lifetime in hours; \"never\" or null for no expiry, as far as the plan allows it.",
-        ))
+        .description(Some("Lifetime in hours; \"never\" or null for no expiry, if the plan allows it."))
         .build()
         .into()
 }
@@ -97,13 +95,13 @@ pub(super) fn add(schema: &mut JsonObject, property: &str, description: &str) {
 
 /// Who can find a page.
 pub(super) fn visibility() -> Object {
-    let says = "unlisted: whoever has the link. public: under its slug. burn: deleted after its first view.";
+    let says = "unlisted: anyone with the link. public: at its slug. burn: deleted after its first view.";
     words(&["unlisted", "public", "burn"], says)
 }
 
 pub(super) fn pii_check() -> Object {
-    let says = "What to do about secrets and personal data in it: off; warn: the answer names kind and line; block: refuse. \
-                Without it, what the operator chose, whose block holds for everybody.";
+    let says = "How to handle secrets and personal data: off; warn: the response lists kind and line; block: refuse. Default: \
+                the setting of the operator. If the operator chose block, it always applies.";
     words(&["off", "warn", "block"], says)
 }
 

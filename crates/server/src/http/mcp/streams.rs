@@ -66,7 +66,7 @@ impl Streams {
         }
         let count = open.by_account.entry(account.to_owned()).or_default();
         if *count >= ACCOUNT_MOST {
-            let detail = format!("{ACCOUNT_MOST} streams of this account are open; close some.");
+            let detail = format!("This account has {ACCOUNT_MOST} open streams, the maximum. Close some.");
             return Err(Error::new(Code::RateLimited, detail).retry_after(60));
         }
         *count += 1;

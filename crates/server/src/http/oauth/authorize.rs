@@ -30,21 +30,22 @@ const LONGEST: usize = 4000;
     get, path = "/oauth/authorize", tag = "OAuth", operation_id = "authorize",
     params(
         ("client_id" = String, Query, description = "From registration, or the https address of a client metadata document."),
-        ("redirect_uri" = String, Query, description = "One of the registered addresses; the port of a loopback address may differ."),
+        ("redirect_uri" = String, Query, description = "One of the registered addresses; the port of a loopback address can \
+                                                        differ."),
         ("response_type" = String, Query, description = "`code`."),
         ("code_challenge" = String, Query, description = "The SHA-256 of the verifier, in base64url."),
         ("code_challenge_method" = String, Query, description = "`S256`."),
-        ("scope" = Option<String>, Query, description = "`sites:read`, `sites:write` or both, with a space between."),
-        ("state" = Option<String>, Query, description = "Comes back as it is."),
+        ("scope" = Option<String>, Query, description = "`sites:read`, `sites:write` or both, separated by a space."),
+        ("state" = Option<String>, Query, description = "Returned unchanged."),
         ("resource" = Option<String>, Query, description = "The server or its `/mcp` (RFC 8707)."),
     ),
     responses(
-        (status = 200, description = "The page that asks", content_type = "text/html", body = String),
+        (status = 200, description = "The consent page", content_type = "text/html", body = String),
         (
-            status = 303, description = "To the sign-in page, or to the program with `error`",
-            headers(("Location" = String, description = "Where the browser goes.")),
+            status = 303, description = "Redirect to the sign-in page, or to the app with `error`",
+            headers(("Location" = String, description = "The redirect target.")),
         ),
-        (status = 400, description = "The program cannot be connected; the page says why", content_type = "text/html", body = String),
+        (status = 400, description = "The app cannot be connected; the page says why", content_type = "text/html", body = String),
     ),
     security(()),
 )]
@@ -63,7 +64,7 @@ pub(in crate::http) async fn authorize(
     }
     let params = params::parse(query.as_bytes());
     let (Ok(Some(id)), ip) = (params.find("client_id"), client_ip(&parts, &state)) else {
-        return Ok(stop("The app did not say who it is.", ""));
+        return Ok(stop("The app did not send a client_id.", ""));
     };
     let client = match clients::find(&state, id).await? {
         Known::Client(client) => Ok(client),
@@ -80,9 +81,9 @@ pub(in crate::http) async fn authorize(
     let redirect_uri = match params.find("redirect_uri") {
         Ok(Some(uri)) if client.redirects_to(uri) && !redirect::is_ours(uri, hosts) => uri,
         Ok(Some(_)) => {
-            return Ok(stop("The app wants the answer sent to an address that it has not registered.", ""));
+            return Ok(stop("The app requested a redirect address that it has not registered.", ""));
         }
-        Ok(None) | Err(_) => return Ok(stop("The app did not say where the answer should go.", "")),
+        Ok(None) | Err(_) => return Ok(stop("The app did not send a redirect address.", "")),
     };
     let issuer = hosts.base.url();
     // Anyone can register an address, so no one is redirected to one without having signed in. Exceptions: a redirect

@@ -11,7 +11,7 @@ use dropleaf_core::oauth::{OAuthCode, OAuthError, Refusal};
 use http::{HeaderMap, header};
 
 fn unknown() -> OAuthError {
-    OAuthError::new(OAuthCode::InvalidClient, "The client is unknown, or its secret is not right.")
+    OAuthError::new(OAuthCode::InvalidClient, "The client is unknown, or its secret is wrong.")
 }
 
 /// The id of the client, whose secret is verified if it has one.
@@ -25,13 +25,16 @@ pub(in crate::http) async fn authenticate(
         let refuse = |error: OAuthError| EndpointError::by_header(error.into());
         let (id, given) = value.to_str().ok().and_then(basic).ok_or_else(|| refuse(unknown()))?;
         if secret.is_some() || in_body.is_some_and(|other| other != id) {
-            let twice = "The client authenticates in the header and in the body, and not alike.";
+            let twice = "The client credentials in the header and the body do not match.";
             return Err(OAuthError::new(OAuthCode::InvalidRequest, twice).into());
         }
         return proved(state, &id, Some(&given)).await.map_err(EndpointError::by_header);
     }
     let id = in_body.ok_or_else(|| {
-        OAuthError::new(OAuthCode::InvalidClient, "client_id is missing, and so is any other credential.")
+        OAuthError::new(
+            OAuthCode::InvalidClient,
+            "client_id is missing, and there is no other client credential.",
+        )
     })?;
     Ok(proved(state, id, secret).await?)
 }

@@ -18,7 +18,7 @@ const KEPT: usize = 1000;
 const UNKNOWN: &str =
     "This server does not know the app. Remove the connection in the app and set it up again.";
 
-const OURS: &str = "Pages on this server cannot speak for an app.";
+const OURS: &str = "Pages on this server cannot act as an app.";
 
 /// Clients with a metadata document, each with the epoch second until which it is cached.
 #[derive(Debug)]
@@ -83,7 +83,7 @@ pub(super) async fn fetch(
     state.app.take_document(ip)?;
     let document = match state.documents.fetcher.fetch(id, asker).await {
         Ok(document) => document,
-        Err(why) => return Ok(Err(format!("The app's description cannot be read: {why}."))),
+        Err(why) => return Ok(Err(format!("The app's metadata document cannot be read: {why}."))),
     };
     let now = state.app.now();
     let checked = read(&document.bytes).and_then(|said| said.check(id, &state.resolved.hosts, now));
@@ -92,14 +92,14 @@ pub(super) async fn fetch(
             state.documents.keep(&client, now + life(document.cache_control.as_deref()));
             Ok(client)
         }
-        Err(why) => Err(format!("The app describes itself in a way that is not accepted: {why}")),
+        Err(why) => Err(format!("The app's metadata document is not valid: {why}")),
     })
 }
 
 /// Parses the document; a member of the wrong type is an error.
 fn read(bytes: &[u8]) -> Result<Document, String> {
     let said: Map<String, Value> =
-        serde_json::from_slice(bytes).map_err(|_| "It is no JSON object.".to_owned())?;
+        serde_json::from_slice(bytes).map_err(|_| "It is not a JSON object.".to_owned())?;
     Ok(Document {
         client_id: said.get("client_id").and_then(Value::as_str).map(str::to_owned),
         has_secret: said.contains_key("client_secret") || said.contains_key("client_secret_expires_at"),

@@ -15,11 +15,11 @@ pub(super) async fn answer(State(state): State<ApiState>, form: SignedForm) -> R
     let answered =
         state.app.answer_consent(&person.account, &person.session, fields.text("request"), allow).await?;
     let Some(Answered { redirect_uri, state: asked, code }) = answered else {
-        return Ok(stop("It has been answered already, or it waited too long.", "Start again in the app."));
+        return Ok(stop("The request was already answered or has expired.", "Start again in the app."));
     };
     let issuer = state.resolved.hosts.base.url();
     let Some(code) = code else {
-        let denied = OAuthError::new(OAuthCode::AccessDenied, "The person did not agree.");
+        let denied = OAuthError::new(OAuthCode::AccessDenied, "The user denied the request.");
         return Ok(refuse(&redirect_uri, asked.as_deref(), &issuer, &denied));
     };
     let pairs = [("code", Some(code.as_str())), ("state", asked.as_deref()), ("iss", Some(issuer.as_str()))];

@@ -29,7 +29,7 @@ const ID_CHARACTERS: usize = 500;
 #[utoipa::path(
     post, path = "/oauth/device_authorization", tag = "OAuth", operation_id = "authorizeDevice",
     request_body(content = DeviceForm, content_type = "application/x-www-form-urlencoded"),
-    responses((status = 200, description = "What to show, and what to keep", body = DeviceCodeJson)),
+    responses((status = 200, description = "The codes", body = DeviceCodeJson)),
     security(()),
 )]
 pub(super) async fn authorize(
@@ -42,7 +42,7 @@ pub(super) async fn authorize(
     let client_id = client_auth::authenticate(&state, &parts.headers, &params).await?;
     let (client_name, usual) = named(&state, &client_id, ip).await?;
     let Some(scopes) = Scopes::parse(params.find("scope")?.unwrap_or_default()) else {
-        let detail = "The scopes are sites:read and sites:write.";
+        let detail = "The supported scopes are sites:read and sites:write.";
         return Err(OAuthError::new(OAuthCode::InvalidScope, detail).into());
     };
     let asked = DeviceRequest {
@@ -99,7 +99,7 @@ async fn named(
     request_body(content(
         (DeviceKeyBody = "application/json"), (DeviceKeyBody = "application/x-www-form-urlencoded"),
     )),
-    responses((status = 200, description = "What to show, and what to keep", body = DeviceCodeJson)),
+    responses((status = 200, description = "The codes", body = DeviceCodeJson)),
     security(()),
 )]
 pub(super) async fn key_code(
@@ -174,15 +174,15 @@ fn begun(state: &ApiState, new: NewDevice) -> Response {
 fn refusal(polled: &Polled) -> OAuthError {
     let (code, detail) = match polled {
         Polled::Pending => {
-            (OAuthCode::AuthorizationPending, "Nobody has answered yet; ask again after the interval.")
+            (OAuthCode::AuthorizationPending, "The user has not answered yet. Poll again after the interval.")
         }
         Polled::TooSoon => {
-            (OAuthCode::SlowDown, "That was too soon; wait five seconds longer between questions.")
+            (OAuthCode::SlowDown, "Polling too fast. Wait five seconds longer between requests.")
         }
-        Polled::Denied => (OAuthCode::AccessDenied, "The person said no."),
-        Polled::Expired => (OAuthCode::ExpiredToken, "The code has expired; start again."),
+        Polled::Denied => (OAuthCode::AccessDenied, "The user denied the request."),
+        Polled::Expired => (OAuthCode::ExpiredToken, "The code has expired. Start again."),
         Polled::Unknown | Polled::Key(_) | Polled::Tokens(_) => {
-            (OAuthCode::InvalidGrant, "The device code is unknown or was used already; start again.")
+            (OAuthCode::InvalidGrant, "The device code is unknown or was already used. Start again.")
         }
     };
     OAuthError::new(code, detail)

@@ -14,7 +14,7 @@ use http::StatusCode;
 #[utoipa::path(
     post, path = "/oauth/revoke", tag = "OAuth", operation_id = "revokeToken",
     request_body(content = RevokeForm, content_type = "application/x-www-form-urlencoded"),
-    responses((status = 200, description = "It does not work any more")),
+    responses((status = 200, description = "The token is revoked")),
     security(()),
 )]
 pub(super) async fn revoke(

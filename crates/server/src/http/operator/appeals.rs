@@ -18,7 +18,7 @@ use http::StatusCode;
 const SHOWN: i64 = 100;
 /// Recently decided appeals shown.
 const DECIDED: i64 = 20;
-const NO_WORDS: &str = "Say something to the publisher, in at most 500 characters.";
+const NO_WORDS: &str = "Enter a reply to the publisher of at most 500 characters.";
 
 pub(super) async fn list(
     State(state): State<ApiState>,
@@ -60,7 +60,7 @@ pub(super) async fn uphold_marked(
         listed(&state, &form.person, None, StatusCode::BAD_REQUEST, typed).await
     };
     if ids.is_empty() {
-        return refuse("Mark the appeals that you mean.").await;
+        return refuse("Select at least one appeal.").await;
     }
     match state.app.uphold_appeals(actor(&form.person), &ids, answer).await {
         Ok(_) => Ok(see_other(&format!("/operator/appeals?done={}", Done::UpheldSeveral.word()))),
@@ -79,7 +79,7 @@ pub(super) async fn disallow(
     match state.app.disallow(actor(&form.person), &id, reason).await {
         Ok(_) => Ok(see_other(&format!("/operator/appeals?done={}", Done::Disallowed.word()))),
         Err(refused) if refused.code == Code::InvalidField => {
-            let typed = Typed { answer: reason, problem: Some("Say why, in at most 500 characters.") };
+            let typed = Typed { answer: reason, problem: Some("Enter a reason of at most 500 characters.") };
             shown(&state, &form.person, &id, None, StatusCode::BAD_REQUEST, typed).await
         }
         Err(error) => Err(error.into()),

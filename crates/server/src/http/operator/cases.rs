@@ -122,7 +122,7 @@ async fn settle(
         Err(refusal) if refusal.code == Code::InvalidField => refusal,
         Err(error) => return Err(error.into()),
     };
-    let problem = "Say why, in at most 500 characters.";
+    let problem = "Enter a reason of at most 500 characters.";
     let refused = Refused { form: which, reason: form.fields.text("reason"), problem };
     let mut response = shown(state, &form.person, id, Wanted::default(), None, Some(refused)).await?;
     *response.status_mut() = error::status(refusal.code);

@@ -43,7 +43,7 @@ pub(super) async fn take_down(
             let problem = if refused.code == Code::NotFound {
                 "No page has this name or address."
             } else {
-                "Say why, in at most 500 characters."
+                "Enter a reason of at most 500 characters."
             };
             let typed = Typed { page: name, reason, problem: Some(problem), gone: None };
             let html = shown(&state, &form.person, None, typed).await?;
@@ -86,18 +86,18 @@ fn worded(
     let more = if reports.or_more { " or more" } else { "" };
     let waiting = Figure { value: format!("{}{more}", Count(reports.count)), label: "open reports" };
     let count = |value, label| Figure { value: Count(value).to_string(), label };
-    let open = payments.map(|open| count(open, "payments not decided"));
-    let asked = count(appeals, "appeals not decided");
+    let open = payments.map(|open| count(open, "open payments"));
+    let asked = count(appeals, "open appeals");
     let Some(figures) = figures else { return [waiting, asked].into_iter().chain(open).collect() };
     let known = [
         count(figures.accounts, "accounts"),
         count(figures.live_pages, "live pages"),
-        Figure { value: Size(figures.bytes).to_string(), label: "in live pages" },
+        Figure { value: Size(figures.bytes).to_string(), label: "size of live pages" },
         count(figures.views, "views"),
-        count(figures.new_pages, "new pages today, UTC"),
+        count(figures.new_pages, "new pages today (UTC)"),
         waiting,
         asked,
-        count(figures.open_feedback, "comments not resolved"),
+        count(figures.open_feedback, "unresolved comments"),
     ];
     known.into_iter().chain(open).collect()
 }

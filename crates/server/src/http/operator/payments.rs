@@ -66,9 +66,9 @@ pub(super) async fn resolve(
         Err(refused) if matches!(refused.code, Code::InvalidField | Code::Conflict) => {
             let problem = match (refused.code, done) {
                 (Code::InvalidField, Done::PaymentSettled) => {
-                    "This is no transaction of the payment's network; copy it from the chain."
+                    "This is not a valid transaction hash for this network. Copy it from the blockchain."
                 }
-                (Code::InvalidField, _) => "Say how you know, in at most 500 characters.",
+                (Code::InvalidField, _) => "Enter an explanation of at most 500 characters.",
                 _ => refused.detail.as_str(),
             };
             let typed = Decision { transaction, reason, problem: Some(problem) };

@@ -46,7 +46,8 @@ pub(super) struct ServiceRecord {
 #[derive(Debug, ToSchema)]
 #[schema(example = json!({
     "version": 1, "x402Version": 2, "resources": ["http://localhost:8080/publish", "http://localhost:8080/provision"],
-    "instructions": "Send POST to any of these; the 402 has the terms. The service record is http://localhost:8080/.well-known/x402-service.",
+    "instructions": "Send POST to any of these; the 402 response contains the terms. The service record is \
+                     http://localhost:8080/.well-known/x402-service.",
     "items": [], "lastUpdated": 1_794_706_860
 }))]
 #[expect(dead_code, reason = "describes the document; `discovery` writes it")]

@@ -36,7 +36,8 @@ pub(super) async fn well_known(State(state): State<ApiState>) -> Result<Response
         "version": 1,
         "x402Version": 2,
         "resources": urls,
-        "instructions": format!("Send POST to any of these; the 402 has the terms. The service record is {base}/.well-known/x402-service."),
+        "instructions": format!("Send POST to any of these; the 402 response contains the terms. The service record is \
+                                 {base}/.well-known/x402-service."),
         "items": items,
     });
     // Absent rather than null: clients expect a number.
@@ -52,13 +53,13 @@ pub(super) async fn well_known(State(state): State<ApiState>) -> Result<Response
 #[utoipa::path(
     get, path = "/discovery/resources", tags = ["Documents", "Payments"], operation_id = "listPaidResources",
     params(
-        ("limit" = Option<i64>, Query, minimum = 1, maximum = 100, description = "How many, 1 to 100; 20 by default."),
-        ("offset" = Option<i64>, Query, minimum = 0, description = "How many to leave out."),
+        ("limit" = Option<i64>, Query, minimum = 1, maximum = 100, description = "Page size, 1 to 100; default 20."),
+        ("offset" = Option<i64>, Query, minimum = 0, description = "How many to skip."),
         ("type" = Option<String>, Query, description = "`http` or `mcp`."),
         ("network" = Option<String>, Query, description = "Such as `eip155:8453`."),
         ("scheme" = Option<String>, Query, description = "Such as `exact`."),
-        ("payTo" = Option<String>, Query, description = "An address that is paid."),
-        ("extensions" = Option<String>, Query, description = "Names of extensions, with commas between."),
+        ("payTo" = Option<String>, Query, description = "A receiving address."),
+        ("extensions" = Option<String>, Query, description = "Extension names, separated by commas."),
     ),
     responses((status = 200, description = "The list", body = PaidResources)),
     security(()),

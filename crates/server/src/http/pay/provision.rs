@@ -40,7 +40,7 @@ pub(super) struct ProvisionBody {
     "price": "1.00", "amount": "1000000", "currency": "USD", "sandbox": true,
     "rails": [{
         "protocol": "x402", "versions": [1, 2], "networks": ["eip155:8453"], "live": true,
-        "how": "POST /provision; the 402 has the terms."
+        "how": "POST /provision; the 402 response contains the terms."
     }]
 }))]
 pub(super) struct RailsJson {
@@ -95,7 +95,7 @@ pub(super) struct ProvisionJson {
 /// Every payment protocol known here, and which of them are available.
 #[utoipa::path(
     get, path = "/provision", tag = "Payments", operation_id = "listRails",
-    responses((status = 200, description = "The rails", body = RailsJson)),
+    responses((status = 200, description = "The payment protocols", body = RailsJson)),
     security(()),
 )]
 pub(super) async fn menu(State(state): State<ApiState>) -> Result<Json<RailsJson>, ApiError> {
@@ -108,14 +108,15 @@ pub(super) async fn menu(State(state): State<ApiState>) -> Result<Json<RailsJson
         versions: vec![1, 2],
         networks: networks.map(|offer| offer.network().to_string()).collect(),
         live: listing.is_some() && state.app.check_provision().is_ok(),
-        how: "POST /provision; the 402 has the terms. Repeat with the signed payment in PAYMENT-SIGNATURE (v2) or X-PAYMENT (v1)."
+        how: "POST /provision; the 402 response contains the terms. Repeat with the signed payment in PAYMENT-SIGNATURE (v2) or \
+              X-PAYMENT (v1)."
             .to_owned(),
     };
     let rest = [
         ("mpp", "Authorization: Payment <credential> on POST /provision."),
         ("acp", "acp_shared_payment_token in the JSON body of POST /provision."),
         ("ap2", "ap2_mandate in the JSON body of POST /provision."),
-        ("card", "POST /pay/sessions makes a link at which a person pays by card."),
+        ("card", "POST /pay/sessions creates a link where a person can pay by card."),
     ];
     let rest = rest.map(|(protocol, how)| RailJson {
         protocol: protocol.to_owned(),
@@ -143,7 +144,8 @@ pub(super) async fn menu(State(state): State<ApiState>) -> Result<Json<RailsJson
     params(
         ("PAYMENT-SIGNATURE" = Option<String>, Header, description = "Proof of payment, x402 v2."),
         ("X-PAYMENT" = Option<String>, Header, description = "Proof of payment, x402 v1."),
-        ("Idempotency-Key" = Option<String>, Header, description = "Repeat the request safely for 24 hours; a second payment of the same wallet with the same key buys nothing again."),
+        ("Idempotency-Key" = Option<String>, Header, description = "Makes retries safe for 24 hours; a second payment of the \
+                                                                    same wallet with the same key buys nothing."),
     ),
     request_body(content = Option<ProvisionBody>, content_type = "application/json"),
     responses(
@@ -186,7 +188,8 @@ pub(super) async fn provision(
 fn check(fields: Fields) -> Result<Vec<String>> {
     for name in ["acp_shared_payment_token", "ap2_mandate"] {
         if fields.has(name) {
-            let why = "is of a payment protocol that is not live here; nothing was charged. GET /provision lists those that are";
+            let why = "uses a payment protocol that is not available on this server; nothing was charged. GET /provision lists \
+                       the available ones";
             return Err(Error::field(name, why));
         }
     }

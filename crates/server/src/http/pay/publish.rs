@@ -64,7 +64,8 @@ pub(super) async fn terms(State(state): State<ApiState>) -> Result<Response, Api
     params(
         ("PAYMENT-SIGNATURE" = Option<String>, Header, description = "Proof of payment, x402 v2."),
         ("X-PAYMENT" = Option<String>, Header, description = "Proof of payment, x402 v1."),
-        ("Idempotency-Key" = Option<String>, Header, description = "Repeat the request safely for 24 hours; a second payment of the same wallet with the same key buys nothing again."),
+        ("Idempotency-Key" = Option<String>, Header, description = "Makes retries safe for 24 hours; a second payment of the \
+                                                                    same wallet with the same key buys nothing."),
     ),
     request_body(content((PublishBody = "application/json"), (String = "text/html"))),
     responses(
@@ -98,7 +99,7 @@ pub(super) async fn publish(
         if asks_terms {
             return Ok(terms::owed(&*state.app.listing(Item::Publish)?));
         }
-        return Err(Error::new(Code::EmptyFile, "There is no page to publish. Nothing was charged.").into());
+        return Err(Error::new(Code::EmptyFile, "The page is empty. Nothing was charged.").into());
     };
     let (request_hash, warnings) = (page.hash(), page.warnings);
     let order = Order::Publish(state.app.check_page(page.upload, page.pii_check, pays).await?);
@@ -148,7 +149,7 @@ async fn read(state: &ApiState, headers: &HeaderMap, body: Body) -> Result<(Opti
     let over = || {
         Error::new(
             Code::TooLarge,
-            format!("A page that is sold may have {limit} bytes. Make it smaller; nothing was charged."),
+            format!("A paid page can have at most {limit} bytes. Make it smaller. Nothing was charged."),
         )
     };
     let json = media_type::is(headers, media_type::JSON);
@@ -167,7 +168,8 @@ async fn read(state: &ApiState, headers: &HeaderMap, body: Body) -> Result<(Opti
     if !json {
         return Err(Error::new(
             Code::InvalidRequest,
-            "Send the page as JSON, {\"html\": \"…\"} with Content-Type: application/json, or as it is with Content-Type: text/html.",
+            "Send the page as JSON, {\"html\": \"…\"} with Content-Type: application/json, or as raw HTML with Content-Type: \
+             text/html.",
         ));
     }
     let object = json_object(&bytes)?;
@@ -194,13 +196,10 @@ fn filename(name: &str) -> Result<String> {
     let name = name.trim();
     let bad = name.chars().any(|c| c.is_control() || c == '/' || c == '\\');
     if name.is_empty() || name.len() > NAME_BYTES || bad {
-        return Err(Error::field(
-            "filename",
-            "must be the name of a file, 240 bytes at most, without a path",
-        ));
+        return Err(Error::field("filename", "must be a file name of at most 240 bytes, without a path"));
     }
     if !dropleaf_content::names_a_page(name) {
-        return Err(Error::field("filename", "must be the name of an HTML page, such as report.html"));
+        return Err(Error::field("filename", "must be the file name of an HTML page, such as report.html"));
     }
     let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
     let html = matches!(ending.as_deref(), Some("html" | "htm"));

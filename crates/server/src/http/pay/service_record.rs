@@ -38,7 +38,7 @@ pub(super) async fn read(State(state): State<ApiState>) -> Result<Response, ApiE
         "record_version": RECORD_VERSION,
         "service": {
             "name": "dropleaf",
-            "description": "A private host for the pages that software agents make.",
+            "description": "Private hosting for pages made by software agents.",
             "url": base,
             "agents_url": state.resolved.hosts.agents.as_ref().map(dropleaf_core::host::Origin::url),
             "documentation": at("/auth.md"),

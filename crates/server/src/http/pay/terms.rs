@@ -18,7 +18,7 @@ use utoipa::ToSchema;
     "x402Version": 1, "error": "payment_required", "error_description": Code::PaymentRequired.meaning(),
     "accepts": [{
         "scheme": "exact", "network": "base", "maxAmountRequired": "500000",
-        "resource": "http://localhost:8080/publish", "description": "Publish one private HTML page that stays up",
+        "resource": "http://localhost:8080/publish", "description": "Publish one permanent private HTML page",
         "mimeType": "application/json", "payTo": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
         "maxTimeoutSeconds": 180, "asset": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
         "extra": {"name": "USD Coin", "version": "2"}

@@ -33,7 +33,9 @@ pub(super) struct UnlocksJson {
 /// otherwise replace it.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = UnlockForSaleJson, example = json!({
-    "sku": "make_permanent", "title": "Permanent pages", "description": "The pages of the account, present and future, lose the plan's longest life. Once, for good.",
+    "sku": "make_permanent", "title": "Permanent pages", "description": "Current and future pages of the account are no longer \
+                                                                         limited to the plan's maximum lifetime. One-time \
+                                                                         purchase, no expiry.",
     "price": "2.00", "amount": "2000000", "amount_minor": 200, "currency": "USD", "period_days": null,
     "networks": ["eip155:8453"], "available": true
 }))]
@@ -83,7 +85,7 @@ pub(super) struct UnlockedJson {
 /// List the unlocks for sale
 #[utoipa::path(
     get, path = "/unlock", tag = "Payments", operation_id = "listUnlocks",
-    responses((status = 200, description = "The catalogue", body = UnlocksJson)),
+    responses((status = 200, description = "The catalog", body = UnlocksJson)),
     security(()),
 )]
 pub(super) async fn catalogue(State(state): State<ApiState>) -> Result<Json<UnlocksJson>, ApiError> {
@@ -111,10 +113,11 @@ pub(super) async fn catalogue(State(state): State<ApiState>) -> Result<Json<Unlo
 #[utoipa::path(
     post, path = "/unlock", tag = "Payments", operation_id = "unlockFeature",
     params(
-        ("feature" = String, Query, description = "A `sku` of the catalogue."),
+        ("feature" = String, Query, description = "A `sku` from the catalog."),
         ("PAYMENT-SIGNATURE" = Option<String>, Header, description = "Proof of payment, x402 v2."),
         ("X-PAYMENT" = Option<String>, Header, description = "Proof of payment, x402 v1."),
-        ("Idempotency-Key" = Option<String>, Header, description = "Repeat the request safely for 24 hours; a second payment of the same wallet with the same key buys nothing again."),
+        ("Idempotency-Key" = Option<String>, Header, description = "Makes retries safe for 24 hours; a second payment of the \
+                                                                    same wallet with the same key buys nothing."),
     ),
     responses(
         (
@@ -164,7 +167,7 @@ pub(super) async fn unlock(
 fn feature(query: &str) -> Result<Sku> {
     let sent = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "feature");
     let (_, text) = sent.ok_or_else(|| {
-        Error::field("feature", "is required in the query: ?feature=…; GET /unlock lists them")
+        Error::field("feature", "is required in the query: ?feature=…; GET /unlock lists the features")
     })?;
     Sku::parse(&text).ok_or_else(|| {
         let all = Sku::ALL.map(Sku::as_str).join(", ");

@@ -21,7 +21,9 @@ pub(super) struct ChallengeBody {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({
     "challenge": "WAUTH-kL0v1mJ6b0y7Jr0xg3l2iWQ4c5u8sT9nPqRzVdXeFhA",
-    "message": "pages.example.com asks for a signature to update one page that this wallet paid for.\n\nThis is no transaction: it moves no money and gives no leave to move any.\n\nChallenge: WAUTH-kL0v1mJ6b0y7Jr0xg3l2iWQ4c5u8sT9nPqRzVdXeFhA\nValid until: 2026-11-15T12:05:00Z",
+    "message": "pages.example.com requests a signature to update one page that this wallet paid for.\n\nThis is not a \
+                transaction. It does not transfer money or authorize a transfer.\n\nChallenge: \
+                WAUTH-kL0v1mJ6b0y7Jr0xg3l2iWQ4c5u8sT9nPqRzVdXeFhA\nValid until: 2026-11-15T12:05:00Z",
     "expires_at": 1_794_744_300
 }))]
 pub(super) struct ChallengeJson {

@@ -10,9 +10,9 @@ use axum::response::Response;
 use dropleaf_core::{Code, Error};
 use http::StatusCode;
 
-const WRONG: &str = "That is not the code, or it is too old. Check it, or ask for a new one.";
-const USED_UP: &str = "That was tried too often. Ask for a new code.";
-const TOO_FAST: &str = "That was a little too fast. Wait a moment, then try again.";
+const WRONG: &str = "The code is wrong or has expired. Check it or request a new one.";
+const USED_UP: &str = "Too many attempts. Request a new code.";
+const TOO_FAST: &str = "Too many requests. Wait a moment, then try again.";
 
 /// `GET /login/code`.
 pub(super) async fn show(State(state): State<ApiState>, visit: Visit) -> Result<Response, WebError> {

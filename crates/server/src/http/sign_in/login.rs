@@ -16,10 +16,10 @@ use std::sync::Arc;
 /// Where to go after signing in without a `next` address.
 const HOME: &str = "/dashboard";
 
-const NO_MAIL: &str = "This server has no way to send e-mail yet, so it cannot send you a code. Whoever runs it can set \
-                       up mail, or make you a link to sign in with: dropleaf account link, and your address.";
+const NO_MAIL: &str = "This server cannot send email yet, so it cannot send you a code. The operator can set up email, or \
+                       create a sign-in link for you with the command: dropleaf account link EMAIL.";
 
-const OPEN_TOO_LONG: &str = "This page was open for too long. Nothing was sent yet: continue once more.";
+const OPEN_TOO_LONG: &str = "This page was open for too long. Nothing was sent. Submit the form again.";
 
 /// `GET /login`. With `again`, a signed-in person has to prove their identity again.
 pub(super) async fn show(
@@ -75,8 +75,8 @@ fn next(fields: &Fields) -> &str {
 /// The form again, with the error and what was typed.
 fn try_again(state: &ApiState, visit: &Visit, fields: &Fields, error: Error) -> Result<Response, WebError> {
     let problem = match error.code {
-        Code::InvalidField => "That is not an e-mail address. Check it and try again.",
-        Code::RateLimited => "Too many codes were asked for. Wait a while, then try again.",
+        Code::InvalidField => "This is not a valid email address. Check it and try again.",
+        Code::RateLimited => "Too many codes were requested. Wait a while, then try again.",
         Code::MailNotConfigured => NO_MAIL,
         _ => return Err(error.into()),
     };

@@ -36,7 +36,7 @@ pub(super) async fn meet(scene: &Scene<'_>, tail: &str) -> Result<Response<OutBo
         return anew(scene, tail).await;
     }
     if !tail.is_empty() {
-        return Err(Error::new(Code::NotFound, "This page has no such file."));
+        return Err(Error::new(Code::NotFound, "This page does not contain this file."));
     }
     let agent = scene.header("user-agent").unwrap_or_default();
     if scene.head.method != Method::GET || !scene.visitor.burns_by_asking(agent) {

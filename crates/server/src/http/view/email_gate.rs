@@ -19,8 +19,8 @@ use std::sync::Arc;
 /// The name of the form below `_dropleaf/`.
 pub(super) const NAME: &str = "code";
 
-const SENT: &str = "If the address may open this page, a code is on its way to it. Send `email` and `code` here \
-                    within 10 minutes.";
+const SENT: &str = "If this address is allowed to open the page, a code was sent to it. Send `email` and `code` here within 10 \
+                    minutes.";
 
 /// `POST _dropleaf/code`: an address alone requests a code; an address and a code open the page.
 pub(super) async fn submit(scene: &Scene<'_>, body: Incoming) -> Result<Response<OutBody>, Error> {

@@ -176,12 +176,10 @@ pub(super) fn question(
 fn problem(error: &Error) -> Option<String> {
     let wait = error.retry_after.unwrap_or(1);
     Some(match error.code {
-        Code::WrongPassword => {
-            "That is not the password. Check capital letters and spaces, then try again.".into()
-        }
-        Code::InvalidCode => "That code does not open the page. It may be mistyped, used or too old.".into(),
-        Code::InvalidField => "That does not look like an e-mail address.".into(),
-        Code::RateLimited => format!("Too many tries. Wait {}, then try again.", span(wait)),
+        Code::WrongPassword => "Wrong password. Check uppercase letters and spaces, then try again.".into(),
+        Code::InvalidCode => "Wrong code. It may be mistyped, already used or expired.".into(),
+        Code::InvalidField => "This is not a valid email address.".into(),
+        Code::RateLimited => format!("Too many attempts. Wait {}, then try again.", span(wait)),
         Code::Overloaded => "The server is busy. Try again in a moment.".into(),
         _ => return None,
     })

@@ -286,7 +286,7 @@ fn may_follow(scene: &Scene<'_>) -> bool {
 }
 
 fn no_file() -> Error {
-    Error::new(Code::NotFound, "This page has no such file.")
+    Error::new(Code::NotFound, "This page does not contain this file.")
 }
 
 /// Whether a path without a file may be a client-side route: the request is for a document, not a subresource.

@@ -70,9 +70,9 @@ async fn submit(scene: &Scene<'_>, body: Incoming) -> Result<Response<OutBody>, 
 /// The message for people; the error's own description names an API field.
 fn problem(error: &Error) -> &'static str {
     match error.detail.split('`').nth(1) {
-        Some("reason") => "Choose what is wrong with the page.",
-        Some("contact") => "Your address is too long.",
-        _ => "Your message is too long; 2000 characters are enough.",
+        Some("reason") => "Choose a reason.",
+        Some("contact") => "Your email address is too long.",
+        _ => "Your message is too long. The limit is 2000 characters.",
     }
 }
 

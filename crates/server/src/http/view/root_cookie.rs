@@ -108,8 +108,8 @@ pub(in crate::http) fn refused(head: &Parts) -> Response<OutBody> {
             status: status.as_u16(),
             code: Code::NotFound.as_str(),
             heading: "Open the page with its full link",
-            message: "This address is only part of a link. Open the whole link that you were sent; your browser must accept \
-                      its cookie. If it has stopped working, ask the person who sent it for a new one.",
+            message: "This address is only part of a link. Open the complete link that you were sent, and allow cookies for it. \
+                      If the link no longer works, ask the sender for a new one.",
             hint: None,
             home: None,
             report: None,

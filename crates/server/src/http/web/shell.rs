@@ -8,7 +8,7 @@ impl Person {
         Shell {
             section,
             // Accounts created by a payment have no address.
-            email: Some(self.account.email.as_deref().unwrap_or("no e-mail address")),
+            email: Some(self.account.email.as_deref().unwrap_or("no email address")),
             is_operator: self.account.is_operator,
             is_suspended: self.account.suspended.is_some(),
             form_token: &self.form_token,

@@ -113,7 +113,7 @@ impl AccountPage<'_> {
                 Some(cap) => counted("Published today", used.publishes_today, cap),
                 None => plain("Published today", no_limit()),
             },
-            plain("Longest life of a page", plan.longest_life_seconds.map_or_else(no_limit, span)),
+            plain("Maximum page lifetime", plan.longest_life_seconds.map_or_else(no_limit, span)),
             plain("Largest upload", largest.to_string()),
         ]
     }

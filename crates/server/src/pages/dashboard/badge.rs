@@ -20,7 +20,7 @@ pub(super) fn ended(state: State) -> Option<&'static str> {
         State::Live => None,
         State::Expired => Some("Expired"),
         State::Deleted => Some("Deleted"),
-        State::Burnt => Some("Read and erased"),
+        State::Burnt => Some("Viewed and deleted"),
         State::TakenDown => Some("Taken down"),
     }
 }
@@ -33,7 +33,7 @@ pub(super) fn badges(site: &Site, now: i64) -> Vec<Badge> {
     badges.push(match site.visibility {
         Visibility::Public => Badge { tone: "good", text: "Public".into() },
         Visibility::Unlisted => plain("Unlisted"),
-        Visibility::Burn => plain("Burns after reading"),
+        Visibility::Burn => plain("View once"),
     });
     badges.extend(site.password_hash.as_ref().map(|_| plain("Password")));
     badges.extend(site.email_gate_domain.as_ref().map(|domain| plain(format!("@{domain} only"))));

@@ -55,7 +55,7 @@ impl View<'_> {
             (Filter::Public, "Public"),
             (Filter::Unlisted, "Unlisted"),
             (Filter::Protected, "Protected"),
-            (Filter::Burn, "Burning"),
+            (Filter::Burn, "View once"),
             (Filter::Expiring, "Expiring"),
             (Filter::Ended, "Ended"),
         ];

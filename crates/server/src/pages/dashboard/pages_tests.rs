@@ -209,9 +209,7 @@ fn what_cannot_be_done_is_not_offered() {
     for state in [State::Burnt, State::TakenDown] {
         let html = shown(state, Attempt::default());
         assert!(
-            !html.contains("/restore")
-                && !html.contains("/title#outcome\"")
-                && !html.contains("Open the page")
+            !html.contains("/restore") && !html.contains("/title#outcome\"") && !html.contains("Open page")
         );
     }
 }

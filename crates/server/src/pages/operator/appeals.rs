@@ -63,11 +63,11 @@ fn title(appeal: &Appeal) -> &str {
 }
 
 fn sender(appeal: &Appeal) -> &str {
-    appeal.account_id.as_deref().unwrap_or("nobody: sent without an account")
+    appeal.account_id.as_deref().unwrap_or("anonymous: sent without an account")
 }
 
 fn joined_by(joined: &Joined) -> &str {
-    joined.account_id.as_deref().unwrap_or("without an account")
+    joined.account_id.as_deref().unwrap_or("an anonymous publisher")
 }
 
 // Rendering writes into a String and cannot fail.

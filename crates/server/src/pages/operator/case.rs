@@ -73,10 +73,10 @@ impl CasePage<'_> {
 
     fn gates(&self) -> &'static str {
         match (&self.file.site.password_hash, &self.file.site.email_gate_domain) {
-            (Some(_), Some(_)) => "a password and an e-mail address",
-            (Some(_), None) => "a password",
-            (None, Some(_)) => "an e-mail address",
-            (None, None) => "nothing",
+            (Some(_), Some(_)) => "password and email gate",
+            (Some(_), None) => "password",
+            (None, Some(_)) => "email gate",
+            (None, None) => "no password or email gate",
         }
     }
 
@@ -84,15 +84,15 @@ impl CasePage<'_> {
     fn unseen(&self) -> &'static str {
         let site = &self.file.site;
         if site.visibility == Visibility::Burn {
-            return "The page is to be read once. It is for its reader alone: nobody looks at it here, and taking it down \
-                    erases it at once.";
+            return "This page can be viewed only once and is private to its reader, so it cannot be previewed. Taking it down \
+                    erases it immediately.";
         }
         match site.state {
             State::TakenDown => {
-                "The page is taken down. Its content is sealed as evidence for a set time, then erased; only opening the \
-                 evidence shows it again."
+                "The page was taken down. Its content is stored as encrypted evidence for a limited time and then erased. To \
+                 see it, download the evidence."
             }
-            _ => "The content is erased.",
+            _ => "The content has been erased.",
         }
     }
 }
@@ -102,7 +102,7 @@ fn reach(site: &Site) -> &'static str {
     match site.visibility {
         Visibility::Unlisted => "unlisted",
         Visibility::Public => "public",
-        Visibility::Burn => "read once",
+        Visibility::Burn => "view once",
     }
 }
 

@@ -44,13 +44,13 @@ impl Seen {
     pub fn without_frame(&self) -> &'static str {
         match self.look.kind.as_str() {
             "e2e" => {
-                "The page is end-to-end encrypted. Only who has its whole link can read it: nobody here can look, and no \
-                 check was made. Decide by what is reported and by who published it."
+                "The page is end-to-end encrypted. Only people with the complete link can read it, so it was not checked and \
+                 cannot be previewed. Decide based on the reports and the publisher."
             }
             "pdf" => {
-                "A PDF cannot be shown without the programs that may run in it. What can be said of it stands below."
+                "A PDF cannot be previewed safely because it can contain scripts. Its details are shown below."
             }
-            _ => "This file is not a page. Its source stands below if it is text.",
+            _ => "This file is not a page. If it is text, its source is shown below.",
         }
     }
 }

@@ -140,7 +140,7 @@ fn reach(case: &Case) -> &'static str {
     match case.site.visibility {
         Visibility::Unlisted => "unlisted",
         Visibility::Public => "public",
-        Visibility::Burn => "read once",
+        Visibility::Burn => "view once",
     }
 }
 

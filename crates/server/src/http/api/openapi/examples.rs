@@ -48,7 +48,7 @@ fn plain(kind: &str) -> Option<&'static str> {
     match kind {
         "text/html" | "application/octet-stream" => Some(PAGE),
         "text/markdown" => Some("# Weekly report\n\nAll is well.\n"),
-        "text/plain" => Some("# dropleaf\n\nA private host for the pages that software agents make.\n"),
+        "text/plain" => Some("# dropleaf\n\nPrivate hosting for pages made by software agents.\n"),
         "text/event-stream" => Some("event: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n\n"),
         "application/pdf" => Some("%PDF-1.7 …"),
         "image/svg+xml" => Some("<svg xmlns=\"http://www.w3.org/2000/svg\"></svg>"),

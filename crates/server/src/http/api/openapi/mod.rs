@@ -26,22 +26,22 @@ use utoipa_axum::router::OpenApiRouter;
     info(
         title = "dropleaf",
         version = "1.0.0",
-        description = "A private host for the pages that software agents make. Send one file, get back an unguessable link.",
+        description = "Private hosting for pages made by software agents. Send one file and get back an unguessable link.",
         license(name = "Apache-2.0 OR MIT", identifier = "Apache-2.0 OR MIT")
     ),
     // Answered before the router, and by the router of pages for people.
     paths(health::healthz, health::readyz, oauth::authorize::authorize),
     tags(
-        (name = "Sites", description = "Publish pages and govern them."),
-        (name = "Share tokens", description = "Links that open a page's password gate."),
-        (name = "Uploads", description = "Files for addresses that were made before."),
-        (name = "Feedback", description = "What viewers said about a page."),
+        (name = "Sites", description = "Publish and manage pages."),
+        (name = "Share tokens", description = "Links that open a page without its password."),
+        (name = "Uploads", description = "Upload files to addresses created earlier."),
+        (name = "Feedback", description = "Comments from viewers."),
         (name = "API keys", description = "The credentials of an account."),
-        (name = "Account", description = "What an account is and may do."),
+        (name = "Account", description = "Account details and limits."),
         (name = "Payments", description = "Buy pages, keys and higher limits with x402."),
-        (name = "OAuth", description = "Access that a person gives to a program: OAuth 2.1 and device login."),
-        (name = "MCP", description = "The same operations for clients of the Model Context Protocol."),
-        (name = "Documents", description = "What programs read before they call: discovery documents, guides, this description, health."),
+        (name = "OAuth", description = "Access that a user grants to an app: OAuth 2.1 and device login."),
+        (name = "MCP", description = "The same operations for Model Context Protocol clients."),
+        (name = "Documents", description = "Discovery documents, guides, this description and health checks."),
     )
 )]
 struct Head;

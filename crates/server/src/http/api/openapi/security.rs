@@ -31,7 +31,7 @@ fn oauth2(base_url: &str) -> Value {
         Scope::ALL.into_iter().map(|scope| (scope.as_str().to_owned(), scope.meaning().into())).collect();
     json!({
         "type": "oauth2",
-        "description": "`Authorization: Bearer oat_…`, from a person who let the program in. The scope `sites:write` includes `sites:read`.",
+        "description": "`Authorization: Bearer oat_…`, granted by a user. The scope `sites:write` includes `sites:read`.",
         "flows": {"authorizationCode": {
             "authorizationUrl": format!("{base_url}/oauth/authorize"),
             "tokenUrl": format!("{base_url}/oauth/token"),

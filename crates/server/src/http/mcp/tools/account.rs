@@ -11,8 +11,8 @@ use utoipa::ToSchema;
 
 pub(super) static GET_ME: Tool = Tool {
     name: "get_me",
-    title: "Get the account",
-    description: "Read the account: its plan, what it has used, and its limits (null means none).",
+    title: "Get account",
+    description: "Read the account: its plan, usage and limits (null means unlimited).",
     needs: Scope::Read,
     hints: READS,
     input: schema::nothing,
@@ -34,8 +34,8 @@ struct GuideJson {
 pub(super) static GET_DESIGN_GUIDE: Tool = Tool {
     name: "get_design_guide",
     title: "Read the design guide",
-    description: "Read what makes a good page here: what is hosted, what a page may load, and how to make one that reads \
-                  well. Worth a look before the first page.",
+    description: "Read how to make a good page: supported files, what a page can load, and how to make it readable. Recommended \
+                  before the first page.",
     needs: Scope::Read,
     hints: READS,
     input: schema::nothing,

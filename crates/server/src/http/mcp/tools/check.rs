@@ -27,9 +27,10 @@ struct CheckPage {
 pub(super) static CHECK_PAGE: Tool = Tool {
     name: "check_page",
     title: "Check a page",
-    description: "Say whether a document would be refused: as phishing, as content that was taken down before, or for secrets \
-                  in it. Gives each reason with its line and what would help; publishes and stores nothing. Worth a call \
-                  before you publish a page with a sign-in, payment or wallet form. publish_html makes the same check.",
+    description: "Check whether a document would be refused: as phishing, as content that was taken down before, or because it \
+                  contains secrets. Returns each reason with its line and how to fix it; publishes and stores nothing. \
+                  Recommended before you publish a page with a sign-in, payment or wallet form. publish_html runs the same \
+                  check.",
     needs: Scope::Read,
     hints: READS,
     input: schema::of::<CheckPage>,

@@ -21,8 +21,8 @@ struct DeleteSite {
 pub(super) static DELETE_SITE: Tool = Tool {
     name: "delete_site",
     title: "Delete a page",
-    description: "Delete a page: its link stops working at once. restore_site brings it back until `restorable_until`, \
-                  unless `purge` erased it. Ask the person first.",
+    description: "Delete a page: its link stops working immediately. restore_site can restore it until `restorable_until`, \
+                  unless `purge` erased it. Ask the user first.",
     needs: Scope::Write,
     hints: REMOVES,
     input: schema::of::<DeleteSite>,
@@ -39,8 +39,8 @@ async fn delete_site(mut call: Call) -> Result<Answer> {
 
 pub(super) static RESTORE_SITE: Tool = Tool {
     name: "restore_site",
-    title: "Bring a deleted page back",
-    description: "Bring back a page that was deleted, at the same link. Name it by its id or token.",
+    title: "Restore a deleted page",
+    description: "Restore a deleted page at the same link. Identify it by its ID or token.",
     needs: Scope::Write,
     hints: Hints { open_world: true, ..SETTLES },
     input: schema::of::<OneSite>,
@@ -69,8 +69,8 @@ struct ClaimSite {
 pub(super) static CLAIM_SITE: Tool = Tool {
     name: "claim_site",
     title: "Claim a page",
-    description: "Adopt a page that was published without an account: it becomes yours and loses its 24-hour expiry. The \
-                  token works once.",
+    description: "Claim a page that was published without an account: it moves to your account and no longer expires after 24 \
+                  hours. The token works once.",
     needs: Scope::Write,
     hints: SETTLES,
     input: schema::of::<ClaimSite>,

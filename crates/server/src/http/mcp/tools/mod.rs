@@ -136,7 +136,7 @@ fn describe(tool: &Tool) -> Described {
     let (input, mut output) = ((tool.input)(), (tool.output)());
     // Comments of a deleted page cannot be read.
     if schema::has(&input, "site") && tool.name != life::DELETE_SITE.name {
-        schema::add(&mut output, UNREAD, "Comments of viewers that list_feedback has not given yet.");
+        schema::add(&mut output, UNREAD, "Viewer comments that list_feedback has not returned yet.");
     }
     Described::new(tool.name, tool.description, input)
         .with_title(tool.title)

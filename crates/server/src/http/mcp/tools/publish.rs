@@ -88,9 +88,9 @@ struct UpdateSite {
 pub(super) static PUBLISH_HTML: Tool = Tool {
     name: "publish_html",
     title: "Publish HTML",
-    description: "Publish one HTML or Markdown document as a page and get its link. Without a slug the page is private: \
-                  whoever has the unguessable link sees it, and it is in no directory. Read get_design_guide before you \
-                  make a page. For a file on disk, a .zip, a PDF or a large page use create_upload.",
+    description: "Publish one HTML or Markdown document as a page and get its link. Without a slug the page is private: only \
+                  people with the unguessable link can see it, and it is not listed anywhere. Read get_design_guide before you \
+                  create a page. For a file on disk, a .zip, a PDF or a large page, use create_upload.",
     needs: Scope::Write,
     hints: ADDS,
     input: schema::both::<PublishHtml, UploadArguments>,
@@ -117,8 +117,8 @@ async fn publish_html(mut call: Call) -> Result<Answer> {
 pub(super) static UPDATE_SITE: Tool = Tool {
     name: "update_site",
     title: "Update a page",
-    description: "Put new HTML or Markdown at the same link. Settings stay as they are; what was there before stays as an \
-                  older version (list_versions, rollback_site).",
+    description: "Replace the content of a page with new HTML or Markdown at the same link. Settings do not change; the \
+                  previous content is kept as an older version (list_versions, rollback_site).",
     needs: Scope::Write,
     hints: REPLACES,
     input: schema::of::<UpdateSite>,

@@ -50,8 +50,8 @@ struct SetVisibility {
 pub(super) static SET_VISIBILITY: Tool = Tool {
     name: "set_visibility",
     title: "Set visibility",
-    description: "Make a page unlisted (private link), public (under a slug) or burn (deleted after its first view). Ask \
-                  the person before you make a page public.",
+    description: "Make a page unlisted (private link), public (at a slug) or burn (deleted after its first view). Ask the user \
+                  before you make a page public.",
     needs: Scope::Write,
     hints: SETS,
     input: schema::of::<SetVisibility>,
@@ -73,8 +73,8 @@ struct SetPassword {
 pub(super) static SET_PASSWORD: Tool = Tool {
     name: "set_password",
     title: "Set or remove the password",
-    description: "Set the password that viewers must enter, or remove it with null. Whoever came in before is asked again, \
-                  also when it is the same password.",
+    description: "Set the password that viewers must enter, or remove it with null. Viewers who already entered a password must \
+                  enter it again, even if it is the same.",
     needs: Scope::Write,
     hints: GATES,
     input: schema::of::<SetPassword>,
@@ -97,9 +97,9 @@ struct SetExpiry {
 
 pub(super) static SET_EXPIRY: Tool = Tool {
     name: "set_expiry",
-    title: "Set when a page ends",
-    description: "Set when a page ends, or that it never does. Send `expires_in_hours` (from now) or `expires_at`. A later \
-                  moment brings an expired page back.",
+    title: "Set the expiry of a page",
+    description: "Set when a page expires, or remove the expiry. Send `expires_in_hours` (from now) or `expires_at`. A later \
+                  time restores an expired page.",
     needs: Scope::Write,
     // Hours count from the time of the call.
     hints: Hints { idempotent: false, ..SETS },
@@ -121,9 +121,9 @@ struct SetEmailGate {
 
 pub(super) static SET_EMAIL_GATE: Tool = Tool {
     name: "set_email_gate",
-    title: "Set or remove the e-mail gate",
-    description: "Open a page only to people with an e-mail address of one domain, who get a code by mail; null opens it \
-                  to everybody with the link again. Whoever came in before is asked again, also when it is the same domain.",
+    title: "Set or remove the email gate",
+    description: "Restrict a page to people with an email address at one domain, who get an emailed code; null removes the \
+                  restriction. Viewers who already confirmed an address must confirm it again, even if the domain is the same.",
     needs: Scope::Write,
     hints: GATES,
     input: schema::of::<SetEmailGate>,
@@ -143,8 +143,8 @@ struct SetAgentation {
 
 pub(super) static SET_AGENTATION: Tool = Tool {
     name: "set_agentation",
-    title: "Switch the feedback toolbar",
-    description: "Give viewers of a page the annotation toolbar, or take it away. What they say is read with list_feedback.",
+    title: "Turn the feedback toolbar on or off",
+    description: "Turn the annotation toolbar for viewers on or off. Read their comments with list_feedback.",
     needs: Scope::Write,
     hints: SETS,
     input: schema::of::<SetAgentation>,

@@ -32,8 +32,8 @@ struct CreateShareLink {
 
 pub(super) static CREATE_SHARE_LINK: Tool = Tool {
     name: "create_share_link",
-    title: "Make a share link",
-    description: "Make a link that opens a page without its password. Hand out `url`; it can expire, be limited to a number \
+    title: "Create a share link",
+    description: "Create a link that opens a page without its password. Share its `url`; it can expire, have a maximum number \
                   of uses, and be revoked.",
     needs: Scope::Write,
     hints: ADDS,
@@ -54,7 +54,7 @@ async fn create_share_link(mut call: Call) -> Result<Answer> {
 pub(super) static LIST_SHARE_LINKS: Tool = Tool {
     name: "list_share_links",
     title: "List share links",
-    description: "List a page's share links with their uses, newest first.",
+    description: "List the share links of a page with their number of uses, newest first.",
     needs: Scope::Read,
     hints: READS,
     input: schema::of::<OneSite>,
@@ -80,7 +80,7 @@ struct RevokeShareLink {
 pub(super) static REVOKE_SHARE_LINK: Tool = Tool {
     name: "revoke_share_link",
     title: "Revoke a share link",
-    description: "Revoke a share link: it stops working, and whoever came in with it is outside again at once.",
+    description: "Revoke a share link: it stops working, and everyone who used it is signed out immediately.",
     needs: Scope::Write,
     hints: REMOVES,
     input: schema::of::<RevokeShareLink>,

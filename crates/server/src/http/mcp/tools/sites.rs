@@ -87,9 +87,9 @@ struct ContentJson {
 pub(super) static GET_CONTENT: Tool = Tool {
     name: "get_content",
     title: "Read a page's content",
-    description: "Read the stored document of one of your pages, as it was sent: text in parts of `max_bytes`, anything \
-                  else whole as base64. With `source` what was uploaded, where the document was made from it. Parts of one document have the same \
-                  `version`; when it changes, begin again.",
+    description: "Read the stored document of one of your pages: text in parts of `max_bytes`, anything else complete as \
+                  base64. With `source`, read the uploaded file if the document was generated from it. Parts of one document \
+                  have the same `version`; if it changes, start again.",
     needs: Scope::Read,
     hints: READS,
     input: schema::of::<GetContent>,
@@ -111,9 +111,9 @@ async fn get_content(mut call: Call) -> Result<Answer> {
     let app = &call.state.app;
     let site = app.get_site(call.account(), &name).await?;
     let too_large = |mime: &str, bytes: i64| {
-        let raise = if bytes <= MOST_BYTES { "Raise `max_bytes`, or fetch" } else { "Fetch" };
+        let raise = if bytes <= MOST_BYTES { "Increase `max_bytes` or fetch" } else { "Fetch" };
         let detail = format!(
-            "The content is {bytes} bytes of {mime}, over `max_bytes` ({most}). {raise} it past the model: GET \
+            "The content is {bytes} bytes of {mime}, more than `max_bytes` ({most}). {raise} it directly: GET \
              {}/sites/{}/content with your key.",
             app.hosts.base.url(),
             site.id
@@ -190,14 +190,14 @@ struct ListSites {
 }
 
 fn listed_state() -> Object {
-    schema::words(&["live", "expired"], "Which pages; live ones unless you say otherwise.")
+    schema::words(&["live", "expired"], "Which pages to list; default: live pages.")
 }
 
 pub(super) static LIST_SITES: Tool = Tool {
     name: "list_sites",
     title: "List pages",
-    description: "List your pages, newest change first. While `has_more` is true, send `next_before` and `next_before_id` \
-                  as `before` and `before_id` for the next part.",
+    description: "List your pages, most recently changed first. While `has_more` is true, send `next_before` and \
+                  `next_before_id` as `before` and `before_id` to get the next part.",
     needs: Scope::Read,
     hints: READS,
     input: schema::of::<ListSites>,

@@ -62,11 +62,11 @@ struct UploadFormJson {
 
 pub(super) static CREATE_UPLOAD: Tool = Tool {
     name: "create_upload",
-    title: "Make an upload address",
-    description: "Make an address to send one file to within 15 minutes, and a curl command that does it: for files on disk, \
-                  archives, PDFs and large pages, whose bytes then do not pass through you. Without `site` the file becomes \
-                  a new page, with it the new content of that page. The answer of the command is the page as JSON; the same \
-                  file may be sent again if the answer was lost.",
+    title: "Create an upload address",
+    description: "Create an address that accepts one file within 15 minutes, and a curl command that sends it: for files on \
+                  disk, archives, PDFs and large pages, whose bytes then do not pass through you. Without `site` the file \
+                  becomes a new page; with `site` it replaces the content of that page. The command returns the page as JSON; \
+                  the same file can be sent again if the response was lost.",
     needs: Scope::Write,
     // With `site` it leads to a replacement.
     hints: REPLACES,
@@ -95,8 +95,7 @@ async fn create_upload(mut call: Call) -> Result<Answer> {
     let command = format!("curl -sS -g -T {word} {}", quoted(&upload_url));
     let mut note = format!("Run this before {}:\n{command}", iso::format(ticket.expires_at));
     if file.is_none() {
-        note =
-            format!("{note}\nThe file's name goes where it says {SOME_FILE}, quoted as your shell wants it.");
+        note = format!("{note}\nReplace {SOME_FILE} with the file name, quoted for your shell.");
     }
     let mut answer = Answer::json(UploadJson {
         upload_url,

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 pub(super) static LIST_VERSIONS: Tool = Tool {
     name: "list_versions",
     title: "List a page's versions",
-    description: "List what a page has shown, newest first; `current` marks what it shows now.",
+    description: "List the versions of a page, newest first; `current` marks the current one.",
     needs: Scope::Read,
     hints: READS,
     input: schema::of::<OneSite>,
@@ -39,8 +39,8 @@ struct RollbackSite {
 
 pub(super) static ROLLBACK_SITE: Tool = Tool {
     name: "rollback_site",
-    title: "Go back to an older version",
-    description: "Show the content of an older version again, as a new version; nothing is lost.",
+    title: "Restore an older version",
+    description: "Restore the content of an older version as a new version; nothing is lost.",
     needs: Scope::Write,
     hints: REPLACES,
     input: schema::of::<RollbackSite>,
