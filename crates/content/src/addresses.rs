@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::io;
 
 use crate::bundle::{Bundle, File};
-use crate::character_references::{Context, decode, reference};
 use crate::file_text::text_of;
+use crate::html_reading::character_references::{Context, decode, reference};
 use crate::mime;
 
 /// A longer URL is treated as data and skipped.

@@ -7,8 +7,8 @@ use std::rc::Rc;
 use lol_html::html_content::{Element, EndTag, TextChunk};
 use lol_html::{HandlerResult, element, text};
 
-use crate::character_references::{Context, decode};
 use crate::css_scan::{self, CssScan};
+use crate::html_reading::character_references::{Context, decode};
 use crate::import_map;
 use crate::link_relation;
 use crate::page_base::Base;

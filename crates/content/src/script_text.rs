@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::character_references::{Context, decode};
+use crate::html_reading::character_references::{Context, decode};
 
 /// Scripts in SVG are buffered before they are decoded; anything beyond this is ignored.
 const DRAWN_BYTES: usize = 1 << 20;

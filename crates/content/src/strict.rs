@@ -12,8 +12,8 @@ use lol_html::{AsciiCompatibleEncoding, HtmlRewriter, MemorySettings, Settings, 
 
 use crate::blocked::{Blocked, Kind};
 use crate::bundle::{Body, Bundle, Encoding};
-use crate::character_references::{Context, decode};
 use crate::code_scan::CodeScan;
+use crate::html_reading::character_references::{Context, decode};
 use crate::mime::{charset_in, is_html, is_script};
 use crate::script_text::ScriptText;
 use crate::script_type::is_governed;

@@ -1,6 +1,6 @@
 //! Cleans titles: one line of at most 200 characters.
 
-use crate::character_references::{Context, decode};
+use crate::html_reading::character_references::{Context, decode};
 use crate::shorten::shorten;
 
 const LONGEST: usize = 200;

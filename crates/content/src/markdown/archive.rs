@@ -6,8 +6,8 @@ use std::collections::{HashMap, HashSet};
 
 use super::diagram::Budget;
 use super::{ArchiveLosses, Loss, TYPESET_BYTES, Typeset, escaped_attribute, links};
-use crate::character_references::{Context, decode};
 use crate::html::INDEX;
+use crate::html_reading::character_references::{Context, decode};
 use crate::mime::{MARKDOWN, mime_of};
 use crate::paths::Paths;
 use crate::refs;

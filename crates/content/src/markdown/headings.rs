@@ -9,7 +9,7 @@ use super::contents;
 use super::direction::tag_len;
 use super::render::Contents;
 use super::slug::Slugs;
-use crate::character_references::{Context, decode};
+use crate::html_reading::character_references::{Context, decode};
 use crate::sanitize::ID_PREFIX;
 use crate::title;
 

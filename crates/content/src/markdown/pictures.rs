@@ -1,7 +1,7 @@
 //! Finds the pictures of a rendered page.
 
 use super::links;
-use crate::character_references::{Context, decode};
+use crate::html_reading::character_references::{Context, decode};
 use crate::srcset;
 
 /// Calls `found` with every URL from which a page loads a picture. Works on HTML generated here.

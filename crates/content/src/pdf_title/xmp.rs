@@ -2,7 +2,7 @@
 
 use memchr::memmem;
 
-use crate::character_references::{Context, decode};
+use crate::html_reading::character_references::{Context, decode};
 
 use super::dictionary::parse;
 

@@ -2,8 +2,8 @@
 
 use super::reader::Reader;
 use super::script;
-use super::tag::Tag;
-use crate::character_references::{Context, decode};
+use crate::html_reading::Tag;
+use crate::html_reading::character_references::{Context, decode};
 
 impl Reader<'_> {
     /// Reads event handler attributes as scripts.

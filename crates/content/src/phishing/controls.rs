@@ -4,7 +4,7 @@ use super::facts::{Field, Form, letters, zone};
 use super::fold::{exact, fold};
 use super::hosts::Target;
 use super::reader::Reader;
-use super::tag::Tag;
+use crate::html_reading::Tag;
 
 /// Attributes that say what a field is for.
 const HINTS: [&str; 8] =

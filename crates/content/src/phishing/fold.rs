@@ -4,7 +4,7 @@
 use unicode_normalization::char::decompose_compatible;
 
 use super::looks::look;
-use crate::character_references::{Context, reference};
+use crate::html_reading::character_references::{Context, reference};
 
 /// Folded text, and where in it a letter was replaced by the one it imitates.
 #[derive(Debug, Default, Clone)]

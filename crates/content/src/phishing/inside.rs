@@ -1,11 +1,11 @@
 //! Reads what is between tags but is not text for people: comments, scripts, styles, embedded pages.
 
 use super::copies::mark_in;
-use super::elements::{Element, Name};
 use super::facts::zone;
 use super::reader::Reader;
 use super::script;
-use crate::character_references::{Context, decode};
+use crate::html_reading::character_references::{Context, decode};
+use crate::html_reading::{Element, Name};
 
 impl Reader<'_> {
     pub(crate) fn comment(&mut self, text: &str, at: usize) {

@@ -9,8 +9,8 @@ use super::reader::Reader;
 use super::script;
 use super::script_words::Mark;
 use super::smuggled;
-use super::tag::Tag;
-use crate::character_references::{Context, decode};
+use crate::html_reading::Tag;
+use crate::html_reading::character_references::{Context, decode};
 
 /// Substrings of URLs that concern accounts; those for account recovery come first.
 const ACCOUNT_PATHS: [&str; 14] = [

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use memchr::{memchr, memchr_iter, memmem};
 
-use crate::character_references::{Context, reference};
+use crate::html_reading::character_references::{Context, reference};
 
 const MOST_NAMES: usize = 1000;
 const LONGEST_NAME: usize = 64;

@@ -1,9 +1,8 @@
 //! Adds to the reader what XML documents have beyond HTML: templates (XSLT), which can create any element.
 
-use super::elements::{Element, Name};
 use super::fold::exact;
 use super::reader::Reader;
-use super::tag::{Tag, local};
+use crate::html_reading::{Element, Name, Tag, local};
 
 /// Attributes whose values decide what a page asks for and where it is sent.
 const DECISIVE: [&str; 6] = ["type", "action", "formaction", "srcdoc", "http-equiv", "content"];

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::url;
-use crate::character_references::{Context, decode};
+use crate::html_reading::character_references::{Context, decode};
 
 /// Ids and names are prefixed, so that they cannot collide with ours.
 pub(crate) const ID_PREFIX: &str = "user-content-";

@@ -13,8 +13,8 @@ pub(crate) mod url;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use crate::character_references::{Context, decode};
-use crate::phishing::tokens::{Token, Tokens};
+use crate::html_reading::character_references::{Context, decode};
+use crate::html_reading::{Token, Tokens};
 use elements::{Element, Form};
 
 pub(crate) use attributes::ID_PREFIX;

@@ -4,7 +4,7 @@
 //! gradients, with a prefix that is unique to each drawing.
 
 use super::values::{self, Verdict};
-use crate::character_references::{Context, decode};
+use crate::html_reading::character_references::{Context, decode};
 use crate::sanitize::{push_attribute, push_text};
 
 /// The elements that are kept.

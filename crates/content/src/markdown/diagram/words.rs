@@ -3,7 +3,7 @@
 
 use mermaid_rs_renderer::DiagramKind;
 
-use crate::character_references::{Context, decode};
+use crate::html_reading::character_references::{Context, decode};
 
 /// Statements that set the appearance or behaviour of a diagram, and show no words.
 const SILENT: &str =

@@ -1,6 +1,6 @@
 //! The HTML elements that matter to the reader, looked up by names packed into integers.
 
-use crate::name_key::name_key;
+use super::name_key::name_key;
 
 /// What an element means to the reader.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use memchr::memchr;
 
 use super::elements::Name;
-use crate::name_key::name_key;
+use super::name_key::name_key;
 
 /// The attributes that are read, sorted. Others are dropped while parsing: a tag may have a million of them.
 const KNOWN: [&str; 27] = [

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 /// The standard's list; the head of the file describes its format.
-const LIST: &str = include_str!("../assets/character_references.txt");
+const LIST: &str = include_str!("../../assets/character_references.txt");
 /// The longest name has 31 letters, the shortest 2. Those that need no semicolon have at most 6.
 const LONGEST_NAME: usize = 31;
 const SHORTEST: usize = 2;
