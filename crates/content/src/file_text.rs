@@ -30,7 +30,7 @@ pub(crate) fn text_of(
     if is_script(file.mime) && std::str::from_utf8(&bytes).is_err() {
         return Ok(Cow::Owned(charset::of_script(&bytes, pages()?).decode(&bytes).0.into_owned()));
     }
-    Ok(Cow::Owned(decoded(bytes, file.mime)))
+    Ok(Cow::Owned(decode_text(bytes, file.mime)))
 }
 
 /// The charset of the first page of a bundle that is not UTF-8.
@@ -83,7 +83,7 @@ fn read_all(encoding: Encoding, stored: impl Read, bytes: &mut Vec<u8>) -> io::R
 
 /// The text of a file, decoded as a browser would with this media type. The charset of a page and of XML follows from its
 /// bytes; a script on its own is taken to be UTF-8.
-pub(crate) fn decoded(bytes: Vec<u8>, mime: &str) -> String {
+pub fn decode_text(bytes: Vec<u8>, mime: &str) -> String {
     match String::from_utf8(bytes) {
         Ok(text) => text,
         Err(error) if is_html(mime) => charset::decode_page(error.as_bytes()),

@@ -56,6 +56,7 @@ mod svg;
 mod text;
 mod texts;
 mod title;
+mod upload_texts;
 mod windows;
 mod worker_paths;
 mod zip;
@@ -68,6 +69,7 @@ pub use address_warnings::{AddressWarnings, ShownAt};
 pub use addressing::Addressing;
 pub use bundle::{Body, Bundle, Encoding, File, Kind};
 pub use detect::names_a_page;
+pub use file_text::decode_text;
 pub use input::Source;
 pub use loose::{Alone, LooseText, alone, is_page, is_read, read_loose};
 pub use markdown::{MARKDOWN_SCRIPT, MARKDOWN_STYLE, MarkdownPage, markdown_page, source_lines, typeset};
@@ -75,7 +77,8 @@ pub use mime::{is_active, is_compressible, mime_of};
 pub use program::{PROGRAM, is_program_name};
 pub use refusal::{Refusal, RefusalCode};
 pub use strict::{MOST_SCRIPTS, Strict};
-pub use texts::Texts;
+pub use texts::{TextFile, Texts};
+pub use upload_texts::{UploadFile, UploadTexts};
 pub use zip::{is_left_out, root_of};
 
 /// An upload: its bytes and what the client declared about them.

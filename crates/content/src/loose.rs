@@ -1,7 +1,7 @@
 //! Reads a text without packing it, for callers that only want to know what the checks report.
 
 use crate::detect::{Format, Named, by_magic, by_name};
-use crate::file_text::decoded;
+use crate::file_text::decode_text;
 use crate::mime::{BINARY, HTML, is_text, mime_of};
 use crate::refusal::Refusal;
 use crate::text::TextWatch;
@@ -17,7 +17,7 @@ pub struct LooseText {
 pub fn read_loose(name: &str, bytes: Vec<u8>) -> LooseText {
     let mut watch = TextWatch::new();
     watch.watch(&bytes);
-    LooseText { fault: watch.check().err(), text: decoded(bytes, mime_of(name)) }
+    LooseText { fault: watch.check().err(), text: decode_text(bytes, mime_of(name)) }
 }
 
 /// Whether a file of this name is read as text.

@@ -6,26 +6,32 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::io;
 
-use crate::bundle::{Bundle, Kind};
+use crate::bundle::{Bundle, Kind, RESERVED};
 use crate::file_text::{charset_of_pages, text_of};
 use crate::loose::is_read;
-use crate::phishing;
-use crate::phishing::site;
+use crate::mime::{MARKDOWN, is_active, is_script, mime_of};
 
 #[derive(Debug)]
 pub struct Texts<'b> {
-    pub(crate) kind: Kind,
-    pub(crate) files: Vec<Read<'b>>,
+    pub kind: Kind,
+    pub files: Vec<TextFile<'b>>,
 }
 
 /// A file and its text.
 #[derive(Debug)]
-pub(crate) struct Read<'b> {
-    pub(crate) path: &'b str,
-    pub(crate) hash: [u8; 32],
-    pub(crate) size_bytes: u64,
+pub struct TextFile<'b> {
+    pub path: &'b str,
+    pub hash: [u8; 32],
+    pub size_bytes: u64,
     /// Empty for files without text.
-    pub(crate) text: Cow<'b, str>,
+    pub text: Cow<'b, str>,
+}
+
+impl TextFile<'_> {
+    /// Whether its path is reserved for the service: it is stored beside the publisher's files.
+    pub fn is_reserved(&self) -> bool {
+        self.path.split('/').next() == Some(RESERVED)
+    }
 }
 
 impl<'b> Texts<'b> {
@@ -52,18 +58,15 @@ impl<'b> Texts<'b> {
         let files = bundle.files.iter().map(|file| {
             let text =
                 if readable && wanted(&file.path) { text_of(file, charset)? } else { Cow::Borrowed("") };
-            Ok(Read { path: &file.path, hash: file.hash, size_bytes: file.size_bytes, text })
+            Ok(TextFile { path: &file.path, hash: file.hash, size_bytes: file.size_bytes, text })
         });
         let files = files.collect::<io::Result<_>>()?;
         Ok(Self { kind: bundle.kind, files })
     }
-
-    /// The files in the form that the phishing check takes.
-    pub fn files(&self) -> Vec<phishing::File<'_>> {
-        self.files.iter().map(|file| phishing::File { path: file.path, text: &file.text }).collect()
-    }
 }
 
+/// Whether a file is a page, a script or the source of a page, by its media type.
 fn is_page(path: &str) -> bool {
-    site::kind(path) != site::Kind::Other
+    let mime = mime_of(path);
+    is_active(mime) || is_script(mime) || mime == MARKDOWN
 }

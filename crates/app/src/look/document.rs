@@ -3,7 +3,7 @@
 
 use crate::app::App;
 use crate::pages::LiveFile;
-use dropleaf_content::look;
+use dropleaf_content::{decode_text, look};
 use dropleaf_core::{Code, Error, Result};
 
 /// Larger documents are shown only as source.
@@ -36,7 +36,7 @@ impl App {
 }
 
 fn still(bytes: Vec<u8>, mime: &str) -> LookDocument {
-    let text = look::text(bytes, mime);
+    let text = decode_text(bytes, mime);
     let still =
         if mime.starts_with("text/html") { Some(look::still_html(&text)) } else { look::still_xml(&text) };
     let kind = mime.split(';').next().unwrap_or_default().trim();

@@ -15,7 +15,7 @@ use crate::pages::LiveBundle;
 use crate::safety::{SafetySettings, finding};
 use bytes::Bytes;
 use dropleaf_content::look::{self, Inventory};
-use dropleaf_content::{mime_of, phishing};
+use dropleaf_content::{decode_text, mime_of, phishing};
 use dropleaf_core::finding::Finding;
 use dropleaf_core::{Error, Result};
 
@@ -103,7 +103,7 @@ impl App {
         let (safety, path, document) = (self.settings.safety.clone(), shown.path.clone(), shown.is_document);
         let read = move || {
             let verdict = texts.map(|texts| judged(texts, &safety));
-            let text = source.map(|bytes| look::text(bytes.to_vec(), mime_of(&path)));
+            let text = source.map(|bytes| decode_text(bytes.to_vec(), mime_of(&path)));
             let findings = verdict.as_ref().map_or(&[][..], |verdict| &verdict.findings);
             let source = text.as_deref().map(|text| Source::of(text, &path, findings));
             let inventory = text.as_deref().filter(|_| document).map(Inventory::of);
@@ -137,7 +137,7 @@ impl App {
 
 fn judged(texts: Vec<(String, Bytes)>, safety: &SafetySettings) -> Verdict {
     let read = |(path, bytes): (String, Bytes)| {
-        let text = look::text(bytes.to_vec(), mime_of(&path));
+        let text = decode_text(bytes.to_vec(), mime_of(&path));
         (path, text)
     };
     let texts: Vec<(String, String)> = texts.into_iter().map(read).collect();

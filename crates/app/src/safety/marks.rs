@@ -1,6 +1,7 @@
 //! Selects the fingerprints by which taken-down content is recognized. Not all of it: it may contain honest pages beside
 //! the reported one, and content that others publish legitimately.
 
+use super::reading::for_inspection;
 use super::stored::Missing;
 use crate::app::App;
 use dropleaf_content::likeness::{self, Likeness};
@@ -88,7 +89,7 @@ impl App {
         let (rules, about) = (self.settings.safety.rules.clone(), about.clone());
         let work = move |bundle: Bundle| {
             let texts = Texts::of_pages(&bundle).map_err(Error::internal)?;
-            let (likeness, blamed) = likeness::blame(&texts, &rules.rules());
+            let (likeness, blamed) = likeness::blame(&for_inspection(&texts), &rules.rules());
             Ok(candidates(&bundle, &likeness, &blamed, &about))
         };
         self.with_stored(bundle_id, Missing::Empty, work).await

@@ -4,7 +4,7 @@ use super::SafetySettings;
 use super::checker::question;
 use bytes::Bytes;
 use dropleaf_content::likeness::{self, Match, Unwanted};
-use dropleaf_content::{Bundle, Kind, Texts, phishing, secrets, source_lines};
+use dropleaf_content::{Bundle, Kind, Texts, UploadFile, UploadTexts, phishing, secrets, source_lines};
 use dropleaf_core::finding::Finding;
 use dropleaf_core::safety::PiiCheck;
 use dropleaf_core::{Error, Result, hex};
@@ -59,6 +59,7 @@ impl Reading {
         // Read once for all checks.
         let texts = if reads_secrets { Texts::of(bundle) } else { Texts::of_pages(bundle) };
         let texts = texts.map_err(Error::internal)?;
+        let texts = for_inspection(&texts);
         match (unwanted, checks) {
             (Some(unwanted), true) => {
                 let (verdict, likeness) = likeness::check_and_compare(&texts, &rules);
@@ -87,7 +88,7 @@ impl Reading {
     }
 
     /// Maps findings to the Markdown source, which its publisher knows, instead of the generated page.
-    fn speak_of_source(&mut self, texts: &Texts<'_>, entry: &str) {
+    fn speak_of_source(&mut self, texts: &UploadTexts<'_>, entry: &str) {
         if !self.phishing.is_empty() {
             let files = texts.files();
             let text = |path: &str| files.iter().find(|file| file.path == path).map_or("", |file| file.text);
@@ -127,6 +128,18 @@ impl Reading {
     pub(crate) fn unwanted_id(&self) -> Option<&str> {
         self.unwanted.as_ref().map(|found| found.id.as_str())
     }
+}
+
+/// The texts of a bundle in the form that the checks take. Borrows them: nothing is copied.
+pub(super) fn for_inspection<'t>(texts: &'t Texts<'_>) -> UploadTexts<'t> {
+    let files = texts.files.iter().map(|file| UploadFile {
+        path: file.path,
+        text: &file.text,
+        hash: file.hash,
+        size_bytes: file.size_bytes,
+        is_reserved: file.is_reserved(),
+    });
+    UploadTexts { files: files.collect(), is_markdown: texts.kind == Kind::Markdown }
 }
 
 fn line_of(found: &Finding) -> usize {

@@ -7,7 +7,7 @@ use super::{COMPARED, Likeness, Sketch};
 use crate::phishing::score;
 use crate::phishing::site::Site;
 use crate::phishing::{File, Rules};
-use crate::texts::Texts;
+use crate::upload_texts::UploadTexts;
 
 /// The fraction of the refusal threshold that counts as evidence; many innocent pages have less.
 const SOMETHING: f64 = 0.5;
@@ -39,7 +39,7 @@ impl Likeness {
 }
 
 /// Computes the fingerprints of a bundle, and lists the pages with evidence against them or that ask for something.
-pub fn blame(texts: &Texts<'_>, rules: &Rules) -> (Likeness, Vec<Blamed>) {
+pub fn blame(texts: &UploadTexts<'_>, rules: &Rules) -> (Likeness, Vec<Blamed>) {
     let files: Vec<File<'_>> = texts.files();
     let site = Site::new(&files);
     let mut gathered = Gathered::new(files.len());

@@ -6,8 +6,7 @@ use std::collections::HashMap;
 
 use super::Likeness;
 use super::gather::{Gathered, Known};
-use crate::bundle::{Kind, RESERVED};
-use crate::texts::{Read, Texts};
+use crate::upload_texts::{UploadFile, UploadTexts};
 
 /// Larger than common starter pages.
 const LARGE_BYTES: u64 = 4096;
@@ -19,7 +18,7 @@ const SAYS: &str = "dropleaf likeness: what a short page says";
 
 type Digest = [u8; 32];
 
-pub(super) fn likeness(texts: &Texts<'_>, gathered: Gathered) -> Likeness {
+pub(super) fn likeness(texts: &UploadTexts<'_>, gathered: Gathered) -> Likeness {
     let (pages, known) = gathered.finish();
     let hashes: HashMap<&str, &Digest> = if known.iter().any(|page| !page.loads.is_empty()) {
         texts.files.iter().map(|file| (file.path, &file.hash)).collect()
@@ -40,7 +39,7 @@ pub(super) fn likeness(texts: &Texts<'_>, gathered: Gathered) -> Likeness {
     Likeness { exact: exact(texts), pages, parts, says }
 }
 
-fn page_digests(file: &Read<'_>, page: &Known, hashes: &HashMap<&str, &Digest>) -> Vec<Digest> {
+fn page_digests(file: &UploadFile<'_>, page: &Known, hashes: &HashMap<&str, &Digest>) -> Vec<Digest> {
     let mut digests = Vec::new();
     if page.says_something || file.size_bytes >= LARGE_BYTES {
         digests.push(digest(ONE, &[&file.hash]));
@@ -55,10 +54,9 @@ fn page_digests(file: &Read<'_>, page: &Known, hashes: &HashMap<&str, &Digest>) 
 }
 
 /// Of the bytes alone if there is one file to show; of its source if it was rendered from one.
-fn exact(texts: &Texts<'_>) -> Digest {
-    let is_ours = |file: &&Read<'_>| file.path.split('/').next() == Some(RESERVED);
-    let mut shown = texts.files.iter().filter(|file| !is_ours(file));
-    let source = texts.files.iter().find(is_ours).filter(|_| texts.kind == Kind::Markdown);
+fn exact(texts: &UploadTexts<'_>) -> Digest {
+    let mut shown = texts.files.iter().filter(|file| !file.is_reserved);
+    let source = texts.files.iter().find(|file| file.is_reserved).filter(|_| texts.is_markdown);
     if let Some(source) = source {
         return digest(ONE, &[&source.hash]);
     }

@@ -10,17 +10,14 @@ mod shingles;
 mod sketch;
 mod unwanted;
 
-use std::io;
-
 pub use blame::{Blamed, blame};
 pub use sketch::Sketch;
 pub use unwanted::Unwanted;
 
-use crate::bundle::Bundle;
 use crate::phishing::site::{Kind, Site};
 use crate::phishing::verdict::{JUDGED, Jury};
 use crate::phishing::{File, Rules, Verdict};
-use crate::texts::Texts;
+use crate::upload_texts::UploadTexts;
 use gather::Gathered;
 use shingles::Shingles;
 
@@ -64,13 +61,8 @@ pub fn of(files: &[File<'_>], rules: &Rules) -> Vec<PageLikeness> {
     gathered.finish().0
 }
 
-/// Computes the fingerprints of a bundle. Leaves spooled files positioned at their start.
-pub fn of_bundle(bundle: &Bundle, rules: &Rules) -> io::Result<Likeness> {
-    Ok(of_texts(&Texts::of_pages(bundle)?, rules))
-}
-
-/// Computes the fingerprints of a bundle whose texts have already been read.
-pub fn of_texts(texts: &Texts<'_>, rules: &Rules) -> Likeness {
+/// Computes the fingerprints of an upload.
+pub fn of_texts(texts: &UploadTexts<'_>, rules: &Rules) -> Likeness {
     let files = texts.files();
     let mut gathered = Gathered::new(files.len());
     Site::new(&files).each(rules, &COMPARED, |file, _, facts| gathered.add(file, facts));
@@ -78,7 +70,7 @@ pub fn of_texts(texts: &Texts<'_>, rules: &Rules) -> Likeness {
 }
 
 /// Runs the phishing check and computes the fingerprints in one pass over the pages.
-pub fn check_and_compare(texts: &Texts<'_>, rules: &Rules) -> (Verdict, Likeness) {
+pub fn check_and_compare(texts: &UploadTexts<'_>, rules: &Rules) -> (Verdict, Likeness) {
     let (verdict, gathered) = read(&texts.files(), rules);
     (verdict, exact::likeness(texts, gathered))
 }

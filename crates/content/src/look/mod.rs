@@ -9,11 +9,6 @@ pub use inventory::{Asked, Destination, Inventory};
 pub use still::{still_html, still_xml};
 pub use visible::visible;
 
-/// The text of a file, decoded with the charset that a browser would use.
-pub fn text(bytes: Vec<u8>, mime: &str) -> String {
-    crate::file_text::decoded(bytes, mime)
-}
-
 /// Whether files of this media type are readable as text.
 pub fn is_text(mime: &str) -> bool {
     let kind = mime.split(';').next().unwrap_or_default().trim();

@@ -36,7 +36,6 @@ mod secrets;
 pub(crate) mod site;
 mod sites;
 mod smuggled;
-mod upload;
 pub(crate) mod verdict;
 mod weighing;
 mod words;
@@ -46,7 +45,6 @@ mod xml_reader;
 pub use own_lists::{Change, Fault, OwnLists};
 pub use rules::{Lists, Rules};
 pub use site::File;
-pub use upload::check_bundle;
 pub use verdict::check;
 
 /// The result of checking an upload.

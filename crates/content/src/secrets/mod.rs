@@ -7,7 +7,7 @@ mod emails;
 mod keys;
 mod numbers;
 
-use crate::texts::Texts;
+use crate::upload_texts::UploadTexts;
 
 /// Something that looks like a secret or like personal data.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,10 +30,9 @@ impl Finding {
 /// A longer list helps nobody.
 const MOST_FINDINGS: usize = 100;
 
-/// Searches texts that have already been read.
-pub fn find_in_texts(texts: &Texts<'_>) -> Vec<Finding> {
-    let mut findings: Vec<Finding> =
-        texts.files.iter().flat_map(|file| find(file.path, &file.text)).collect();
+/// Searches all texts of an upload.
+pub fn find_in_texts(texts: &UploadTexts<'_>) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = texts.files.iter().flat_map(|file| find(file.path, file.text)).collect();
     // A page rendered from Markdown repeats the findings of its source, which sorts first (`_dropleaf/`).
     findings.sort();
     findings.truncate(MOST_FINDINGS);

@@ -15,7 +15,7 @@ fn mime(files: &[(&str, &[u8])], path: &str) -> &'static str {
 }
 
 fn text(bundle: &Bundle, path: &str) -> String {
-    Texts::of(bundle).unwrap().files().into_iter().find(|file| file.path == path).unwrap().text.to_owned()
+    Texts::of(bundle).unwrap().files.into_iter().find(|file| file.path == path).unwrap().text.into_owned()
 }
 
 #[test]

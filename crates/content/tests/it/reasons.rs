@@ -1,9 +1,9 @@
 //! The reasons reported to the publisher of a refused upload: all pages, several occurrences, the right file and line.
 
-use dropleaf_content::phishing::{File, Reason, Rules, Verdict, check, check_bundle};
+use dropleaf_content::phishing::{File, Reason, Rules, Verdict, check};
 use dropleaf_content::{Texts, source_lines};
 
-use crate::support::upload;
+use crate::support::{check_bundle, upload};
 
 fn judged(files: &[(&str, &str)]) -> Verdict {
     let files: Vec<File<'_>> = files.iter().map(|(path, text)| File { path, text }).collect();
@@ -142,10 +142,10 @@ fn the_line_of_a_markdown_source_is_found() {
     let source = "# Notes\n\nHello.\n\nVirus alert: your computer is infected.\n\n\
                   Do not restart. Call support: **1-888-555-0199**\n";
     let bundle = upload("lure.md", source.as_bytes().to_vec()).unwrap();
-    let verdict = check_bundle(&bundle, &Rules::builtin()).unwrap();
+    let verdict = check_bundle(&bundle, &Rules::builtin());
     assert!(verdict.refused);
     let lines: Vec<usize> = verdict.reasons.iter().map(|reason| reason.line).collect();
     let texts = Texts::of_pages(&bundle).unwrap();
-    let page = texts.files().into_iter().find(|file| file.path == "index.html").unwrap();
-    assert_eq!(source_lines(page.text, source, &lines)[0], Some(7), "{:?}", verdict.reasons);
+    let page = texts.files.iter().find(|file| file.path == "index.html").unwrap();
+    assert_eq!(source_lines(&page.text, source, &lines)[0], Some(7), "{:?}", verdict.reasons);
 }
