@@ -9,7 +9,7 @@ import { renderMarkdown } from '../crates/server/assets/markdown/render.js';
 import { markdownModules } from './imitation.mjs';
 
 const NAMED = new Map(
-  (await readFile(new URL('../crates/content/assets/character_references.txt', import.meta.url), 'utf8'))
+  (await readFile(new URL('../crates/core/assets/character_references.txt', import.meta.url), 'utf8'))
     .split('\n')
     .filter((line) => line && !line.startsWith('#'))
     .map((line) => line.split(' '))

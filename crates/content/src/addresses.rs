@@ -4,9 +4,10 @@
 use std::collections::BTreeSet;
 use std::io;
 
+use dropleaf_core::html::character_references::{Context, decode, reference};
+
 use crate::bundle::{Bundle, File};
 use crate::file_text::text_of;
-use crate::html_reading::character_references::{Context, decode, reference};
 use crate::mime;
 
 /// A longer URL is treated as data and skipped.

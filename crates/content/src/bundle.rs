@@ -1,12 +1,12 @@
 //! A bundle: the checked files of one page, ready to be stored.
 
 use bytes::Bytes;
+use dropleaf_core::program::PROGRAM;
 
 use crate::address_warnings::AddressWarnings;
 use crate::addressing::Addressing;
 use crate::html::INDEX;
 use crate::mime::HTML;
-use crate::program::PROGRAM;
 
 /// Names under this prefix are reserved for the service.
 pub(crate) const RESERVED: &str = "_dropleaf";

@@ -2,7 +2,7 @@
 //! The thresholds refuse honest ciphertext less than once in a hundred million uploads; encrypting it again with a new IV then
 //! passes.
 
-use crate::program::is_program_head;
+use dropleaf_core::program::is_program_head;
 
 /// How many of the first bytes are searched for signatures of other formats.
 const HEAD_BYTES: usize = 4096;

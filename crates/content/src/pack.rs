@@ -6,11 +6,11 @@ use std::io::{self, BufWriter, Seek, Write};
 use std::path::Path;
 
 use bytes::Bytes;
+use dropleaf_core::program::{PROGRAM, Sniffer};
 use zstd::zstd_safe::CParameter;
 
 use crate::bundle::{Body, Encoding, File};
 use crate::mime::is_compressible;
-use crate::program::{PROGRAM, Sniffer};
 
 const HELD_FILE_BYTES: u64 = 4 << 20;
 /// Identity bytes kept in memory for one bundle. Beyond this even files of incompressible types are compressed if that helps:

@@ -4,11 +4,11 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use dropleaf_core::html::character_references::{Context, decode};
 use lol_html::html_content::{Element, EndTag, TextChunk};
 use lol_html::{HandlerResult, element, text};
 
 use crate::css_scan::{self, CssScan};
-use crate::html_reading::character_references::{Context, decode};
 use crate::import_map;
 use crate::link_relation;
 use crate::page_base::Base;

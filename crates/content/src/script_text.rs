@@ -1,8 +1,7 @@
 //! Hashes the text of one inline script as the browser's DOM will hold it.
 
+use dropleaf_core::html::character_references::{Context, decode};
 use sha2::{Digest, Sha256};
-
-use crate::html_reading::character_references::{Context, decode};
 
 /// Scripts in SVG are buffered before they are decoded; anything beyond this is ignored.
 const DRAWN_BYTES: usize = 1 << 20;

@@ -1,6 +1,6 @@
 //! The types of `<script>`: which are code, and which a Content-Security-Policy controls.
 
-use crate::html_reading::character_references::{Context, decode};
+use dropleaf_core::html::character_references::{Context, decode};
 
 /// Whether the policy applies to a script of this type: everything a browser runs, including import maps and speculation
 /// rules. Data blocks such as JSON are exempt.

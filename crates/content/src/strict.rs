@@ -7,13 +7,13 @@ use std::collections::BTreeSet;
 use std::io::{self, Read, Seek};
 use std::rc::Rc;
 
+use dropleaf_core::html::character_references::{Context, decode};
 use lol_html::html_content::{Element, EndTag, TextChunk, TextType};
 use lol_html::{AsciiCompatibleEncoding, HtmlRewriter, MemorySettings, Settings, element, text};
 
 use crate::blocked::{Blocked, Kind};
 use crate::bundle::{Body, Bundle, Encoding};
 use crate::code_scan::CodeScan;
-use crate::html_reading::character_references::{Context, decode};
 use crate::mime::{charset_in, is_html, is_script};
 use crate::script_text::ScriptText;
 use crate::script_type::is_governed;

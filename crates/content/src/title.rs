@@ -1,6 +1,7 @@
 //! Cleans titles: one line of at most 200 characters.
 
-use crate::html_reading::character_references::{Context, decode};
+use dropleaf_core::html::character_references::{Context, decode};
+
 use crate::shorten::shorten;
 
 const LONGEST: usize = 200;

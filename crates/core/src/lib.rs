@@ -1,4 +1,4 @@
-//! The domain types and rules of dropleaf, as pure functions and small types.
+//! The domain types and rules of dropleaf, as pure functions and small types; also how browsers read HTML and media types.
 //! Knows nothing of HTTP, SQL or the async runtime, so everything here can be tested without starting anything.
 
 pub mod access;
@@ -20,9 +20,11 @@ pub mod finding;
 pub mod gate_pass;
 pub mod hex;
 pub mod host;
+pub mod html;
 pub mod iso;
 pub mod ledger;
 pub mod lookalike;
+pub mod mime;
 pub mod minter;
 pub mod network;
 pub mod number;
@@ -36,6 +38,7 @@ pub mod path;
 pub mod payment;
 pub mod plain_text;
 pub mod plan;
+pub mod program;
 pub mod rate;
 pub mod report;
 pub mod return_to;

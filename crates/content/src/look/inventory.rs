@@ -3,10 +3,9 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use dropleaf_core::html::character_references::{Context, decode};
 use lol_html::html_content::Element;
 use lol_html::{HtmlRewriter, MemorySettings, Settings, element};
-
-use crate::html_reading::character_references::{Context, decode};
 
 const MEMORY_BYTES: usize = 8 << 20;
 /// The most fields listed; twice as many destinations, half as many links. Further ones only set `is_cut`.

@@ -4,10 +4,11 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
+use dropleaf_core::html::character_references::{Context, decode};
+
 use super::diagram::Budget;
 use super::{ArchiveLosses, Loss, TYPESET_BYTES, Typeset, escaped_attribute, links};
 use crate::html::INDEX;
-use crate::html_reading::character_references::{Context, decode};
 use crate::mime::{MARKDOWN, mime_of};
 use crate::paths::Paths;
 use crate::refs;

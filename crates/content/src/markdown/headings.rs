@@ -3,13 +3,13 @@
 
 use std::collections::HashSet;
 
+use dropleaf_core::html::character_references::{Context, decode};
 use percent_encoding::percent_decode_str;
 
 use super::contents;
 use super::direction::tag_len;
 use super::render::Contents;
 use super::slug::Slugs;
-use crate::html_reading::character_references::{Context, decode};
 use crate::sanitize::ID_PREFIX;
 use crate::title;
 

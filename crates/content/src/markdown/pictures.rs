@@ -1,7 +1,8 @@
 //! Finds the pictures of a rendered page.
 
+use dropleaf_core::html::character_references::{Context, decode};
+
 use super::links;
-use crate::html_reading::character_references::{Context, decode};
 use crate::srcset;
 
 /// Calls `found` with every URL from which a page loads a picture. Works on HTML generated here.

@@ -1,8 +1,7 @@
 //! Reads `dc:title` from an uncompressed XMP packet in a metadata stream.
 
+use dropleaf_core::html::character_references::{Context, decode};
 use memchr::memmem;
-
-use crate::html_reading::character_references::{Context, decode};
 
 use super::dictionary::parse;
 

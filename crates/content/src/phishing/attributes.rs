@@ -1,9 +1,10 @@
 //! Reads attributes that any tag can have: event handlers, and styles that make text invisible.
 
+use dropleaf_core::html::Tag;
+use dropleaf_core::html::character_references::{Context, decode};
+
 use super::reader::Reader;
 use super::script;
-use crate::html_reading::Tag;
-use crate::html_reading::character_references::{Context, decode};
 
 impl Reader<'_> {
     /// Reads event handler attributes as scripts.

@@ -1,10 +1,11 @@
 //! Reads forms and fields: what a person could fill in, how it is labelled, and where it would be sent.
 
+use dropleaf_core::html::Tag;
+
 use super::facts::{Field, Form, letters, zone};
 use super::fold::{exact, fold};
 use super::hosts::Target;
 use super::reader::Reader;
-use crate::html_reading::Tag;
 
 /// Attributes that say what a field is for.
 const HINTS: [&str; 8] =

@@ -1,10 +1,10 @@
 //! Folds text to the letters a reader sees: lowercase without accents, homoglyphs as Latin letters, zero-width
 //! characters removed, character references decoded, white space collapsed. The words of our lists are folded the same way.
 
+use dropleaf_core::html::character_references::{Context, reference};
 use unicode_normalization::char::decompose_compatible;
 
 use super::looks::look;
-use crate::html_reading::character_references::{Context, reference};
 
 /// Folded text, and where in it a letter was replaced by the one it imitates.
 #[derive(Debug, Default, Clone)]

@@ -1,11 +1,12 @@
 //! Reads what is between tags but is not text for people: comments, scripts, styles, embedded pages.
 
+use dropleaf_core::html::character_references::{Context, decode};
+use dropleaf_core::html::{Element, Name};
+
 use super::copies::mark_in;
 use super::facts::zone;
 use super::reader::Reader;
 use super::script;
-use crate::html_reading::character_references::{Context, decode};
-use crate::html_reading::{Element, Name};
 
 impl Reader<'_> {
     pub(crate) fn comment(&mut self, text: &str, at: usize) {

@@ -1,10 +1,11 @@
 //! Reads a page once and collects its facts: what a person would see, what they could fill in, and where it would be sent.
 
+use dropleaf_core::html::{Element, Name, Tag, Token, Tokens};
+
 use super::attributes::hides;
 use super::facts::{Facts, zone};
 use super::rules::Rules;
 use super::xml;
-use crate::html_reading::{Element, Name, Tag, Token, Tokens};
 
 const LONGEST_LINK_TEXT: usize = 160;
 /// Text in a longer `<select>` is read as page text, since it is unlikely to be a list of choices.

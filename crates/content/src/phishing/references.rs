@@ -2,6 +2,9 @@
 
 use std::borrow::Cow;
 
+use dropleaf_core::html::Tag;
+use dropleaf_core::html::character_references::{Context, decode};
+
 use super::facts::{Use, UseKind, zone};
 use super::fold::exact;
 use super::hosts::{HostKind, Target};
@@ -9,8 +12,6 @@ use super::reader::Reader;
 use super::script;
 use super::script_words::Mark;
 use super::smuggled;
-use crate::html_reading::Tag;
-use crate::html_reading::character_references::{Context, decode};
 
 /// Substrings of URLs that concern accounts; those for account recovery come first.
 const ACCOUNT_PATHS: [&str; 14] = [

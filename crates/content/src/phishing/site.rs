@@ -2,12 +2,13 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
+use dropleaf_core::mime::{MARKDOWN, is_active, is_html, mime_of};
+
 use super::facts::Facts;
 use super::paths::{based, named_scripts, resolve};
 use super::reader::{self, FILE, Origin};
 use super::rules::Rules;
 use super::script::{self, MOST_PACKED};
-use crate::mime::{MARKDOWN, is_active, is_html, mime_of};
 
 /// A file of the upload: its path and its text.
 #[derive(Debug, Clone, Copy)]

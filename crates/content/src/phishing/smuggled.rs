@@ -2,11 +2,12 @@
 //! archives as base64, hex, escapes or lists of numbers. Files generated from the page's data, such as a table to
 //! download, are allowed.
 
+use dropleaf_core::program::{COMPOUND, is_program_magic, is_program_name, is_windows_header};
+
 use super::facts::Facts;
 use super::rule::Rule;
 use super::score::Hit;
 use super::script_words::Mark;
-use crate::program::{COMPOUND, is_program_magic, is_program_name, is_windows_header};
 
 /// The kind of file that a text decodes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

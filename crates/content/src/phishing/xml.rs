@@ -4,9 +4,8 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use dropleaf_core::html::character_references::{Context, reference};
 use memchr::{memchr, memchr_iter, memmem};
-
-use crate::html_reading::character_references::{Context, reference};
 
 const MOST_NAMES: usize = 1000;
 const LONGEST_NAME: usize = 64;

@@ -1,8 +1,9 @@
 //! Adds to the reader what XML documents have beyond HTML: templates (XSLT), which can create any element.
 
+use dropleaf_core::html::{Element, Name, Tag, local};
+
 use super::fold::exact;
 use super::reader::Reader;
-use crate::html_reading::{Element, Name, Tag, local};
 
 /// Attributes whose values decide what a page asks for and where it is sent.
 const DECISIVE: [&str; 6] = ["type", "action", "formaction", "srcdoc", "http-equiv", "content"];

@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
+use dropleaf_core::html::character_references::{Context, decode};
+
 use super::url;
-use crate::html_reading::character_references::{Context, decode};
 
 /// Ids and names are prefixed, so that they cannot collide with ours.
 pub(crate) const ID_PREFIX: &str = "user-content-";

@@ -13,8 +13,9 @@ pub(crate) mod url;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use crate::html_reading::character_references::{Context, decode};
-use crate::html_reading::{Token, Tokens};
+use dropleaf_core::html::character_references::{Context, decode};
+use dropleaf_core::html::{Token, Tokens};
+
 use elements::{Element, Form};
 
 pub(crate) use attributes::ID_PREFIX;

@@ -3,8 +3,9 @@
 //! drawing. The result has no script, style, link or URL, every element is closed, and the only ids are those of markers and
 //! gradients, with a prefix that is unique to each drawing.
 
+use dropleaf_core::html::character_references::{Context, decode};
+
 use super::values::{self, Verdict};
-use crate::html_reading::character_references::{Context, decode};
 use crate::sanitize::{push_attribute, push_text};
 
 /// The elements that are kept.

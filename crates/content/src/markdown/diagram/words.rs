@@ -1,9 +1,8 @@
 //! Checks that a drawing shows the words that its source means to show. The renderer skips what it does not support, and a
 //! drawing with a missing message is worse than none.
 
+use dropleaf_core::html::character_references::{Context, decode};
 use mermaid_rs_renderer::DiagramKind;
-
-use crate::html_reading::character_references::{Context, decode};
 
 /// Statements that set the appearance or behaviour of a diagram, and show no words.
 const SILENT: &str =

@@ -49,7 +49,7 @@ const MAGIC: [&[u8]; 15] = [
     b"\xed\xab\xee\xdb",
 ];
 /// Compound files: Windows installers, but also office documents, encrypted documents of every kind, mail and drawings.
-pub(crate) const COMPOUND: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
+pub const COMPOUND: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 /// Where the header of a compound file states the sector size (as a power of two) and the first sector of the directory, and
 /// where the directory's first entry, the root, states its class.
 const SECTOR_SHIFT_AT: usize = 0x1e;
@@ -78,7 +78,7 @@ fn is_listed(extension: &str) -> bool {
 
 /// Collects the bytes needed to recognize a program while a file is streamed.
 #[derive(Debug, Default)]
-pub(crate) struct Sniffer {
+pub struct Sniffer {
     head: Vec<u8>,
     iso: [u8; 5],
     /// The class of a compound file's root entry.
@@ -87,7 +87,7 @@ pub(crate) struct Sniffer {
 
 impl Sniffer {
     /// Takes the bytes at `offset`.
-    pub(crate) fn take(&mut self, offset: u64, bytes: &[u8]) {
+    pub fn take(&mut self, offset: u64, bytes: &[u8]) {
         if self.head.len() < HEAD_BYTES && offset == self.head.len() as u64 {
             let room = HEAD_BYTES - self.head.len();
             self.head.extend_from_slice(&bytes[..bytes.len().min(room)]);
@@ -99,12 +99,12 @@ impl Sniffer {
     }
 
     /// Whether the file is a program by its name or by its bytes.
-    pub(crate) fn is_program(&self, path: &str) -> bool {
+    pub fn is_program(&self, path: &str) -> bool {
         is_program_name(path) || self.is_disk_image() || self.is_installer() || is_program_head(&self.head)
     }
 
     /// Whether the file is an ISO 9660 volume.
-    pub(crate) fn is_disk_image(&self) -> bool {
+    pub fn is_disk_image(&self) -> bool {
         self.iso == ISO
     }
 
@@ -140,12 +140,12 @@ fn class_at(head: &[u8]) -> Option<u64> {
 }
 
 /// Whether a file with these first bytes is a program, under any name.
-pub(crate) fn is_program_head(head: &[u8]) -> bool {
+pub fn is_program_head(head: &[u8]) -> bool {
     is_program_magic(head) || is_windows_program(head)
 }
 
 /// Whether a file starts with a magic number that alone identifies a program.
-pub(crate) fn is_program_magic(head: &[u8]) -> bool {
+pub fn is_program_magic(head: &[u8]) -> bool {
     MAGIC.iter().any(|magic| head.starts_with(magic))
 }
 
@@ -166,7 +166,7 @@ fn is_windows_program(head: &[u8]) -> bool {
 /// Whether bytes decoded from a text begin a Windows program. Two bytes are too few there: a page may hold thousands of words
 /// and hashes, and some decode to `MZ`. The whole header must be present, with the signature at the offset it states, or a
 /// plausible offset if the bytes end before it.
-pub(crate) fn is_windows_header(head: &[u8]) -> bool {
+pub fn is_windows_header(head: &[u8]) -> bool {
     let Some(place) = signature_at(head).filter(|_| head.starts_with(b"MZ")) else { return false };
     match place.checked_add(4).and_then(|end| head.get(place..end)) {
         Some(signature) => signature == b"PE\0\0",

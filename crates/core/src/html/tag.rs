@@ -46,24 +46,25 @@ const KEYS: [u128; KNOWN.len()] = {
 };
 
 #[derive(Debug, Default)]
-pub(crate) struct Tag<'a> {
-    pub(crate) name: Name,
+pub struct Tag<'a> {
+    pub name: Name,
     /// The first of each known name, all event handlers, and in XML all namespace declarations.
-    pub(crate) attributes: Vec<(&'a str, &'a str)>,
+    pub attributes: Vec<(&'a str, &'a str)>,
     /// Self-closing: ends in a slash, which matters in XML and in foreign elements.
-    pub(crate) closed: bool,
+    pub closed: bool,
 }
 
 impl<'a> Tag<'a> {
     /// The raw value of an attribute. The first of its name wins, as in a browser.
-    pub(crate) fn get(&self, name: &str) -> Option<&'a str> {
+    #[inline]
+    pub fn get(&self, name: &str) -> Option<&'a str> {
         debug_assert!(KNOWN.contains(&name), "{name} is dropped by `Tag::read`");
         self.attributes.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| *value)
     }
 
     /// Parses the tag whose name begins at `name_at` and returns the offset after it. Replaces the previous content,
     /// so that a page needs one list of attributes. In XML, names may have a namespace prefix.
-    pub(crate) fn read(&mut self, page: &'a str, name_at: usize, xml: bool) -> usize {
+    pub fn read(&mut self, page: &'a str, name_at: usize, xml: bool) -> usize {
         let bytes = page.as_bytes();
         let mut at = skip(bytes, name_at, |b| !is_space(b) && b != b'/' && b != b'>');
         let name = &page[name_at..at];
@@ -111,7 +112,7 @@ fn is_wanted(key: &[u8], xml: bool, seen: &mut u32) -> bool {
 }
 
 /// An XML name without its prefix.
-pub(crate) fn local(name: &str) -> &str {
+pub fn local(name: &str) -> &str {
     name.rsplit(':').next().unwrap_or(name)
 }
 

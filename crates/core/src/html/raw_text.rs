@@ -4,7 +4,7 @@
 use memchr::memchr_iter;
 
 /// The length of the raw text at the start of `rest`.
-pub(crate) fn end(rest: &str, name: &str) -> usize {
+pub(super) fn end(rest: &str, name: &str) -> usize {
     match name {
         "plaintext" => rest.len(),
         "script" => script_end(rest),

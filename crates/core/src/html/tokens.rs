@@ -8,7 +8,7 @@ use super::raw_text;
 use super::tag::Tag;
 
 #[derive(Debug)]
-pub(crate) enum Token<'a> {
+pub enum Token<'a> {
     /// Text between tags, character references not yet decoded.
     Text(&'a str),
     /// An opening tag; see [`Tokens::tag`].
@@ -20,13 +20,13 @@ pub(crate) enum Token<'a> {
 }
 
 #[derive(Debug)]
-pub(crate) struct Tokens<'a> {
+pub struct Tokens<'a> {
     page: &'a str,
     at: usize,
     /// The offset at which the last token began.
-    pub(crate) start: usize,
+    pub start: usize,
     /// The last tag.
-    pub(crate) tag: Tag<'a>,
+    pub tag: Tag<'a>,
     /// Open SVG and MathML elements and the HTML islands inside them. Foreign elements contain no raw text.
     spaces: Vec<Name>,
     raw: Option<Name>,
@@ -66,12 +66,13 @@ fn bracket(bytes: &[u8], from: usize) -> Option<usize> {
 }
 
 impl<'a> Tokens<'a> {
-    pub(crate) fn new(page: &'a str, xml: bool) -> Self {
+    pub fn new(page: &'a str, xml: bool) -> Self {
         Self { page, at: 0, start: 0, tag: Tag::default(), spaces: Vec::new(), raw: None, xml }
     }
 
     /// The offset at which the last token ended.
-    pub(crate) fn end(&self) -> usize {
+    #[inline]
+    pub fn end(&self) -> usize {
         self.at
     }
 
@@ -162,6 +163,7 @@ impl<'a> Tokens<'a> {
 impl<'a> Iterator for Tokens<'a> {
     type Item = Token<'a>;
 
+    #[inline]
     fn next(&mut self) -> Option<Token<'a>> {
         self.start = self.at;
         if let Some(name) = self.raw.take() {

@@ -2,7 +2,8 @@
 
 /// The first sixteen bytes of a name as a number that sorts like the name; in lower case if `small`, for names that ignore
 /// case.
-pub(crate) const fn name_key(name: &[u8], small: bool) -> u128 {
+#[inline]
+pub(super) const fn name_key(name: &[u8], small: bool) -> u128 {
     (eight(name, 0, small) as u128) << 64 | eight(name, 8, small) as u128
 }
 

@@ -13,16 +13,16 @@ const SHORTEST: usize = 2;
 /// Where a text occurs. In an attribute value a name without a semicolon is not a reference when `=`, a letter or a digit
 /// follows, so that `?a=1&copy=2` stays a URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Context {
+pub enum Context {
     Text,
     Attribute,
 }
 
 /// What a reference stands for: one character, or two for a few names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Characters {
-    pub(crate) first: char,
-    pub(crate) second: Option<char>,
+pub struct Characters {
+    pub first: char,
+    pub second: Option<char>,
 }
 
 struct Name {
@@ -108,7 +108,8 @@ fn first_eight(bytes: &[u8]) -> u64 {
 }
 
 /// The text with every reference decoded.
-pub(crate) fn decode(text: &str, context: Context) -> Cow<'_, str> {
+#[inline]
+pub fn decode(text: &str, context: Context) -> Cow<'_, str> {
     let Some(first) = memchr::memchr(b'&', text.as_bytes()) else { return Cow::Borrowed(text) };
     let mut decoded = String::with_capacity(text.len());
     decoded.push_str(&text[..first]);
@@ -130,7 +131,8 @@ pub(crate) fn decode(text: &str, context: Context) -> Cow<'_, str> {
 }
 
 /// What the text after `&` stands for, and how many of its bytes belong to the reference.
-pub(crate) fn reference(rest: &str, context: Context) -> Option<(Characters, usize)> {
+#[inline]
+pub fn reference(rest: &str, context: Context) -> Option<(Characters, usize)> {
     if let Some(number) = rest.strip_prefix('#') {
         return numeric(number).map(|(first, used)| (Characters { first, second: None }, used + 1));
     }

@@ -4,7 +4,7 @@ use super::name_key::name_key;
 
 /// What an element means to the reader.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Element {
+pub enum Element {
     #[default]
     Other,
     Heading,
@@ -163,14 +163,15 @@ const fn place_of(key: u128) -> usize {
 
 /// The name of a tag.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Name {
+pub struct Name {
     key: u128,
-    pub(crate) element: Element,
+    pub element: Element,
     traits: u8,
 }
 
 impl Name {
-    pub(crate) fn new(name: &str) -> Self {
+    #[inline]
+    pub fn new(name: &str) -> Self {
         let key = name_key(name.as_bytes(), true);
         let mut place = place_of(key);
         loop {
@@ -184,23 +185,27 @@ impl Name {
         }
     }
 
-    pub(crate) fn is_inline(self) -> bool {
+    #[inline]
+    pub fn is_inline(self) -> bool {
         self.traits & INLINE != 0
     }
 
-    pub(crate) fn breaks_out(self) -> bool {
+    #[inline]
+    pub fn breaks_out(self) -> bool {
         self.traits & BREAKS_OUT != 0
     }
 
-    pub(crate) fn has_raw_text(self) -> bool {
+    #[inline]
+    pub fn has_raw_text(self) -> bool {
         self.traits & RAW != 0
     }
 
-    pub(crate) fn is(self, name: &str) -> bool {
+    #[inline]
+    pub fn is(self, name: &str) -> bool {
         self.key == name_key(name.as_bytes(), true)
     }
 
-    pub(crate) fn text(self) -> String {
+    pub fn text(self) -> String {
         self.key.to_be_bytes().into_iter().filter(|byte| *byte != 0).map(char::from).collect()
     }
 }
