@@ -45,13 +45,13 @@ generate: ## rewrite openapi/openapi.json, docs/errors.md, docs/configuration.md
 	UPDATE_GENERATED=1 cargo nextest run --locked --workspace --all-features drift
 
 eval-phishing: ## recall, false alarms and speed of the phishing check; PHISHING_FACTS=FILE adds labelled facts
-	cargo run --release --locked -q -p dropleaf-content --example eval_phishing -- --facts "$(PHISHING_FACTS)"
-	cargo run --release --locked -q -p dropleaf-content --example bench_phishing -- --brief
+	cargo run --release --locked -q -p dropleaf-inspect --example eval_phishing -- --facts "$(PHISHING_FACTS)"
+	cargo run --release --locked -q -p dropleaf-inspect --example bench_phishing -- --brief
 
 bench-phishing: ## time against size of the phishing check, on input made to be slow
-	cargo run --release --locked -q -p dropleaf-content --example bench_phishing
+	cargo run --release --locked -q -p dropleaf-inspect --example bench_phishing
 
 HONEST_PAGES ?= target/honest-pages
 eval-honest: ## honest pages made with common tools (several minutes, needs the package registries), and what the check says of them
 	scripts/phishing-tool-pages $(HONEST_PAGES)
-	cargo run --release --locked -q -p dropleaf-content --example eval_phishing -- --argued docs/phishing.md --check $(HONEST_PAGES)/pages/*
+	cargo run --release --locked -q -p dropleaf-inspect --example eval_phishing -- --argued docs/phishing.md --check $(HONEST_PAGES)/pages/*

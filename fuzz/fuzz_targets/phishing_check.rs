@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use dropleaf_content::phishing::{File, Rules, check};
+use dropleaf_inspect::phishing::{File, Rules, check};
 use libfuzzer_sys::fuzz_target;
 
 static RULES: LazyLock<Rules> = LazyLock::new(Rules::builtin);

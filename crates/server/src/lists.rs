@@ -4,7 +4,7 @@
 use crate::config::Config;
 use anyhow::Result;
 use dropleaf_app::RuleBook;
-use dropleaf_content::phishing::{Change, OwnLists};
+use dropleaf_inspect::phishing::{Change, OwnLists};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -170,8 +170,8 @@ mod tests {
 
     fn refuses(lists: &Lists, host: &str) -> bool {
         let text = format!("<a href=\"https://{host}/\">there</a>");
-        let file = dropleaf_content::phishing::File { path: "index.html", text: &text };
-        dropleaf_content::phishing::check(&[file], &lists.rules.rules()).refused
+        let file = dropleaf_inspect::phishing::File { path: "index.html", text: &text };
+        dropleaf_inspect::phishing::check(&[file], &lists.rules.rules()).refused
     }
 
     #[test]

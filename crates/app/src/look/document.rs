@@ -3,8 +3,9 @@
 
 use crate::app::App;
 use crate::pages::LiveFile;
-use dropleaf_content::{decode_text, look};
+use dropleaf_content::decode_text;
 use dropleaf_core::{Code, Error, Result};
+use dropleaf_inspect::look;
 
 /// Larger documents are shown only as source.
 const DOCUMENT_BYTES: u64 = 8 << 20;

@@ -14,10 +14,11 @@ use crate::app::App;
 use crate::pages::LiveBundle;
 use crate::safety::{SafetySettings, finding};
 use bytes::Bytes;
-use dropleaf_content::look::{self, Inventory};
-use dropleaf_content::{decode_text, mime_of, phishing};
+use dropleaf_content::{decode_text, mime_of};
 use dropleaf_core::finding::Finding;
 use dropleaf_core::{Error, Result};
+use dropleaf_inspect::look::{self, Inventory};
+use dropleaf_inspect::phishing;
 
 /// The most that is read for the verdict of one preview. Larger content was checked at upload and is shown file by file.
 const READ_BYTES: u64 = 32 << 20;

@@ -4,10 +4,10 @@
 use super::reading::for_inspection;
 use super::stored::Missing;
 use crate::app::App;
-use dropleaf_content::likeness::{self, Likeness};
 use dropleaf_content::{Bundle, Kind, Texts};
 use dropleaf_core::site::Site;
 use dropleaf_core::{Error, Result};
+use dropleaf_inspect::likeness::{self, Likeness};
 use dropleaf_store::DbError;
 use dropleaf_store::site_versions::SiteVersion;
 use dropleaf_store::unwanted::{self as rows, Mark, PageMark};

@@ -24,12 +24,12 @@ pub use settings::SafetySettings;
 pub(crate) use unwanted::UnwantedIndex;
 
 use crate::app::App;
-use dropleaf_content::secrets;
 use dropleaf_core::appeal;
 use dropleaf_core::error::Fact;
 use dropleaf_core::finding::Finding;
 use dropleaf_core::safety::PiiCheck;
 use dropleaf_core::{Code, Error, Result};
+use dropleaf_inspect::secrets;
 
 impl App {
     /// Builds the phishing rules ahead of first use, because that takes a moment.

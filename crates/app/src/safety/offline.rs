@@ -3,10 +3,11 @@
 
 use super::{Reading, SafetySettings};
 use crate::staging::refused;
-use dropleaf_content::{self as content, phishing, secrets};
+use dropleaf_content as content;
 use dropleaf_core::finding::Finding;
 use dropleaf_core::safety::PiiCheck;
 use dropleaf_core::{Code, Error, Result};
+use dropleaf_inspect::{phishing, secrets};
 use std::path::Path;
 
 /// The result of the checks.

@@ -3,11 +3,12 @@
 use super::SafetySettings;
 use super::checker::question;
 use bytes::Bytes;
-use dropleaf_content::likeness::{self, Match, Unwanted};
-use dropleaf_content::{Bundle, Kind, Texts, UploadFile, UploadTexts, phishing, secrets, source_lines};
+use dropleaf_content::{Bundle, Kind, Texts, source_lines};
 use dropleaf_core::finding::Finding;
 use dropleaf_core::safety::PiiCheck;
 use dropleaf_core::{Error, Result, hex};
+use dropleaf_inspect::likeness::{self, Match, Unwanted};
+use dropleaf_inspect::{UploadFile, UploadTexts, phishing, secrets};
 
 /// Where a Markdown page keeps its source, and the name shown to its publisher.
 const SOURCE: &str = "_dropleaf/source.md";

@@ -1,7 +1,7 @@
 //! The rules of the phishing check: the built-in ones, or those with the operator's lists. All clones share the current
 //! rules, which can be replaced while uploads are being read.
 
-use dropleaf_content::phishing::{Change, OwnLists, Rules};
+use dropleaf_inspect::phishing::{Change, OwnLists, Rules};
 use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock};
 
 /// Built when the first page is checked, because many commands check none.
@@ -92,8 +92,8 @@ mod tests {
 
     fn refuses(book: &RuleBook, host: &str) -> bool {
         let text = format!("<a href=\"https://{host}/\">there</a>");
-        let file = dropleaf_content::phishing::File { path: "index.html", text: &text };
-        dropleaf_content::phishing::check(&[file], &book.rules()).refused
+        let file = dropleaf_inspect::phishing::File { path: "index.html", text: &text };
+        dropleaf_inspect::phishing::check(&[file], &book.rules()).refused
     }
 
     #[test]

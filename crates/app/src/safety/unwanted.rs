@@ -4,10 +4,10 @@
 
 use super::{Reading, refusal};
 use crate::app::App;
-use dropleaf_content::likeness::{Sketch, Unwanted};
 use dropleaf_core::audit::Act;
 use dropleaf_core::finding::Finding;
 use dropleaf_core::{Code, Error, Result, takedown};
+use dropleaf_inspect::likeness::{Sketch, Unwanted};
 use dropleaf_store::unwanted::{self as rows, Mark};
 use dropleaf_store::{DbError, Stmt};
 use std::collections::HashMap;

@@ -5,14 +5,8 @@
 mod addressing;
 mod archives;
 mod charsets;
-mod disguises;
-mod hidden;
 mod hostile;
 mod kinds;
-mod likeness;
-mod likeness_short;
 mod markdown;
-mod phishing;
 mod properties;
-mod reasons;
 mod support;

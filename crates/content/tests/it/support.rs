@@ -1,16 +1,11 @@
 //! Shared by the tests: prepares bytes and reads back the resulting bundle.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io::{Read, Write};
-use std::path::Path;
 
 use bytes::Bytes;
 use dropleaf_content::hostile::{Archive, Item};
-use dropleaf_content::likeness::{self, Likeness};
-use dropleaf_content::phishing::{self, Rules, Verdict};
-use dropleaf_content::{Body, Bundle, Encoding, File, Kind, Limits, Refusal, Source, Texts};
-use dropleaf_content::{Upload, UploadFile, UploadTexts, prepare};
+use dropleaf_content::{Body, Bundle, Encoding, File, Limits, Refusal, Source, Upload, prepare};
 
 pub(crate) fn upload(name: &str, bytes: impl Into<Bytes>) -> Result<Bundle, Refusal> {
     upload_with(name, Source::Memory(bytes.into()), &Limits::default())
@@ -56,58 +51,6 @@ pub(crate) fn tree(bundle: &Bundle) -> BTreeMap<String, Vec<u8>> {
 pub(crate) fn text_of(bundle: &Bundle, path: &str) -> String {
     let file = bundle.files.iter().find(|file| file.path == path).expect(path);
     String::from_utf8(identity(file)).unwrap()
-}
-
-/// The texts of a bundle in the form that the checks take.
-pub(crate) fn for_inspection<'t>(texts: &'t Texts<'_>) -> UploadTexts<'t> {
-    let files = texts.files.iter().map(|file| UploadFile {
-        path: file.path,
-        text: &file.text,
-        hash: file.hash,
-        size_bytes: file.size_bytes,
-        is_reserved: file.is_reserved(),
-    });
-    UploadTexts { files: files.collect(), is_markdown: texts.kind == Kind::Markdown }
-}
-
-/// Runs the phishing check on a bundle.
-pub(crate) fn check_bundle(bundle: &Bundle, rules: &Rules) -> Verdict {
-    phishing::check(&for_inspection(&Texts::of_pages(bundle).unwrap()).files(), rules)
-}
-
-/// The fingerprints of a bundle.
-pub(crate) fn of_bundle(bundle: &Bundle, rules: &Rules) -> Likeness {
-    likeness::of_texts(&for_inspection(&Texts::of_pages(bundle).unwrap()), rules)
-}
-
-/// The project's own test pages of one side: each a name and its files.
-pub(crate) fn fixtures(side: &str) -> Vec<(String, Vec<(String, String)>)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("phishing/fixtures").join(side);
-    let mut pages = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let entry = entry.unwrap();
-        let mut files = Vec::new();
-        collect(&entry.path(), "", &mut files);
-        pages.push((entry.file_name().to_string_lossy().into_owned(), files));
-    }
-    pages.sort();
-    pages
-}
-
-/// Collects files with their paths relative to the folder.
-fn collect(path: &Path, inside: &str, files: &mut Vec<(String, String)>) {
-    if path.is_dir() {
-        for entry in fs::read_dir(path).unwrap() {
-            let entry = entry.unwrap();
-            let name = entry.file_name().to_string_lossy().into_owned();
-            let path = entry.path();
-            let below = if path.is_dir() { format!("{inside}{name}/") } else { inside.to_owned() };
-            collect(&path, &below, files);
-        }
-    } else {
-        let name = path.file_name().unwrap().to_string_lossy();
-        files.push((format!("{inside}{name}"), fs::read_to_string(path).unwrap()));
-    }
 }
 
 pub(crate) fn zip_of(files: &[(&str, &str)]) -> Vec<u8> {

@@ -48,7 +48,7 @@ async fn rules_in_examples_are_rules_of_the_check() {
     let document = document(&node).await;
     let mut rules = Vec::new();
     values(&document, "rule", &mut rules);
-    let known = include_str!("../../../content/phishing/weights.toml");
+    let known = include_str!("../../../inspect/phishing/weights.toml");
     assert!(!rules.is_empty());
     for rule in rules {
         assert!(known.contains(&format!("\n[{rule}]\n")), "no rule is called {rule}");

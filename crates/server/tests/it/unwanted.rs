@@ -1,7 +1,7 @@
 //! Content that was taken down is refused when published again, also in altered form, at every entry point; nothing
 //! else is.
 
-#[path = "../../../content/tests/it/disguises.rs"]
+#[path = "../../../inspect/tests/it/disguises.rs"]
 mod disguises;
 
 use crate::harness::{

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use dropleaf_content::phishing::{File, Lists, OwnLists, Rules, Verdict, check};
+use dropleaf_inspect::phishing::{File, Lists, OwnLists, Rules, Verdict, check};
 
 use proptest::prelude::*;
 

@@ -1,6 +1,6 @@
 //! Short blocklisted pages, recognized by their text, and stock pages, which are never blocked.
 
-use dropleaf_content::likeness::{Match, Unwanted};
+use dropleaf_inspect::likeness::{Match, Unwanted};
 
 use crate::disguises::{self, DISGUISES};
 use crate::likeness::{like, likeness, marks, taken_down};

@@ -1,7 +1,7 @@
 //! The reasons reported to the publisher of a refused upload: all pages, several occurrences, the right file and line.
 
-use dropleaf_content::phishing::{File, Reason, Rules, Verdict, check};
 use dropleaf_content::{Texts, source_lines};
+use dropleaf_inspect::phishing::{File, Reason, Rules, Verdict, check};
 
 use crate::support::{check_bundle, upload};
 

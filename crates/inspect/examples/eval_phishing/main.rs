@@ -12,7 +12,7 @@ mod tally;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use dropleaf_content::phishing::{File, Rules, Verdict, check};
+use dropleaf_inspect::phishing::{File, Rules, Verdict, check};
 
 use tally::Tally;
 

@@ -8,8 +8,8 @@ mod inputs;
 
 use std::process::ExitCode;
 
-use dropleaf_content::phishing::{File, Rules, check};
-use dropleaf_content::{likeness, secrets};
+use dropleaf_inspect::phishing::{File, Rules, check};
+use dropleaf_inspect::{likeness, secrets};
 
 use clock::{Times, median, megabytes};
 use inputs::Input;

@@ -2,9 +2,9 @@
 
 use std::sync::LazyLock;
 
-use dropleaf_content::likeness::{Likeness, Match, Sketch, Unwanted, check_and_compare};
-use dropleaf_content::phishing::Rules;
 use dropleaf_content::{Bundle, Limits, Source, Texts, Upload, prepare};
+use dropleaf_inspect::likeness::{Likeness, Match, Sketch, Unwanted, check_and_compare};
+use dropleaf_inspect::phishing::Rules;
 
 use crate::disguises::{self, DISGUISES};
 use crate::support::{check_bundle, fixtures, for_inspection, of_bundle, upload, zip_of};

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use dropleaf_content::phishing::{File, Rules, Verdict, check};
+use dropleaf_inspect::phishing::{File, Rules, Verdict, check};
 
 /// The most bytes read of one script or page; larger ones are bundles whose beginning is enough.
 const MOST_BYTES: usize = 20 << 20;

@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
-use dropleaf_content::phishing::{Rules, Verdict};
-use dropleaf_content::{Texts, is_active, mime_of, read_loose, secrets};
+use dropleaf_content::{Texts, is_active, mime_of, read_loose};
+use dropleaf_inspect::phishing::{Rules, Verdict};
+use dropleaf_inspect::secrets;
 
 use crate::support::{check_bundle, for_inspection, upload, zip_of, zip_of_bytes};
 

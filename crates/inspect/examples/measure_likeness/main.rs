@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use dropleaf_content::likeness::{PageLikeness, Unwanted, of};
-use dropleaf_content::phishing::{File, Rules};
+use dropleaf_inspect::likeness::{PageLikeness, Unwanted, of};
+use dropleaf_inspect::phishing::{File, Rules};
 
 /// Enough for millions of pairs.
 const MOST_PAGES: usize = 1500;

@@ -4,9 +4,9 @@
 
 use std::sync::LazyLock;
 
-use dropleaf_content::likeness::{Sketch, Unwanted, check_and_compare_files, of};
-use dropleaf_content::phishing::{File, Rules, check};
-use dropleaf_content::secrets;
+use dropleaf_inspect::likeness::{Sketch, Unwanted, check_and_compare_files, of};
+use dropleaf_inspect::phishing::{File, Rules, check};
+use dropleaf_inspect::secrets;
 use libfuzzer_sys::fuzz_target;
 
 static RULES: LazyLock<Rules> = LazyLock::new(Rules::builtin);

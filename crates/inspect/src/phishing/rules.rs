@@ -10,7 +10,7 @@ use super::rule::Rule;
 use super::script_words::ScriptWords;
 use super::words::Words;
 
-/// The lists as text, in the format of the files in `crates/content/phishing/`.
+/// The lists as text, in the format of the files in `crates/inspect/phishing/`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Lists<'a> {
     pub weights: &'a str,

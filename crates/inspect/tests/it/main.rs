@@ -1,0 +1,11 @@
+//! The one integration test binary of this crate.
+
+#![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
+
+mod disguises;
+mod hidden;
+mod likeness;
+mod likeness_short;
+mod phishing;
+mod reasons;
+mod support;
