@@ -4,9 +4,9 @@
 
 use std::sync::LazyLock;
 
-use dropleaf_inspect::likeness::{Sketch, Unwanted, check_and_compare_files, of};
 use dropleaf_inspect::phishing::{File, Rules, check};
 use dropleaf_inspect::secrets;
+use dropleaf_inspect::similarity::{Sketch, Unwanted, check_and_fingerprint_files, fingerprint_pages};
 use libfuzzer_sys::fuzz_target;
 
 static RULES: LazyLock<Rules> = LazyLock::new(Rules::builtin);
@@ -19,9 +19,9 @@ fuzz_target!(|parts: (&str, &str, &[u8])| {
         File { path: "c.html", text: "<script src=b.js></script>" },
         File { path: "d.md", text: script },
     ];
-    let (verdict, pages) = check_and_compare_files(&files, &RULES);
+    let (verdict, pages) = check_and_fingerprint_files(&files, &RULES);
     assert_eq!(verdict, check(&files, &RULES));
-    assert_eq!(pages.len(), of(&files, &RULES).len());
+    assert_eq!(pages.len(), fingerprint_pages(&files, &RULES).len());
     for page in &pages {
         let bytes = page.sketch.to_bytes();
         let read = Sketch::from_bytes(&bytes);

@@ -9,7 +9,7 @@ use crate::upload::{Upload, UploadBody};
 use dropleaf_content::{self as content, Refusal, RefusalCode};
 use dropleaf_core::safety::PiiCheck;
 use dropleaf_core::{Code, Error, Result};
-use dropleaf_inspect::likeness::Unwanted;
+use dropleaf_inspect::similarity::Unwanted;
 use dropleaf_store::Stmt;
 use dropleaf_store::blobs::{Encoding, NewBlob, NewBody};
 use dropleaf_store::bundles::{self, Bundle, BundleFile};

@@ -7,7 +7,7 @@ use crate::app::App;
 use dropleaf_content::{Bundle, Kind, Texts};
 use dropleaf_core::site::Site;
 use dropleaf_core::{Error, Result};
-use dropleaf_inspect::likeness::{self, Likeness};
+use dropleaf_inspect::similarity::{self, Fingerprints};
 use dropleaf_store::DbError;
 use dropleaf_store::site_versions::SiteVersion;
 use dropleaf_store::unwanted::{self as rows, Mark, PageMark};
@@ -89,8 +89,8 @@ impl App {
         let (rules, about) = (self.settings.safety.rules.clone(), about.clone());
         let work = move |bundle: Bundle| {
             let texts = Texts::of_pages(&bundle).map_err(Error::internal)?;
-            let (likeness, blamed) = likeness::blame(&for_inspection(&texts), &rules.rules());
-            Ok(candidates(&bundle, &likeness, &blamed, &about))
+            let (fingerprints, blamed) = similarity::blame(&for_inspection(&texts), &rules.rules());
+            Ok(candidates(&bundle, &fingerprints, &blamed, &about))
         };
         self.with_stored(bundle_id, Missing::Empty, work).await
     }
@@ -99,8 +99,8 @@ impl App {
 /// The pages of a bundle that may be fingerprinted.
 fn candidates(
     bundle: &Bundle,
-    likeness: &Likeness,
-    blamed: &[likeness::Blamed],
+    fingerprints: &Fingerprints,
+    blamed: &[similarity::Blamed],
     about: &About,
 ) -> Vec<Candidate> {
     let is_entry = |path: &str| {
@@ -124,14 +124,14 @@ fn candidates(
                 None => continue,
             }
         };
-        let exact = likeness.page_hashes(path).into_iter().map(Mark::Exact);
-        let sketch = likeness.page_sketch(path).map(|sketch| Mark::Sketch(sketch.to_bytes()));
+        let exact = fingerprints.page_hashes(path).into_iter().map(Mark::Exact);
+        let sketch = fingerprints.page_sketch(path).map(|sketch| Mark::Sketch(sketch.to_bytes()));
         let marks: Vec<_> = exact.chain(sketch).map(|mark| (Some(path.to_owned()), mark)).collect();
         found.push(Candidate { why, marks });
     }
     // The whole may be a copy of what another account shows.
     if !is_theirs {
-        let hash = likeness.whole_hash();
+        let hash = fingerprints.whole_hash();
         found.push(Candidate { why: Why::Whole, marks: vec![(None, Mark::Exact(hash))] });
     }
     found

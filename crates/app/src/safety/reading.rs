@@ -7,7 +7,7 @@ use dropleaf_content::{Bundle, Kind, Texts, source_lines};
 use dropleaf_core::finding::Finding;
 use dropleaf_core::safety::PiiCheck;
 use dropleaf_core::{Error, Result, hex};
-use dropleaf_inspect::likeness::{self, Match, Unwanted};
+use dropleaf_inspect::similarity::{self, Match, Unwanted};
 use dropleaf_inspect::{UploadFile, UploadTexts, phishing, secrets};
 
 /// Where a Markdown page keeps its source, and the name shown to its publisher.
@@ -63,12 +63,12 @@ impl Reading {
         let texts = for_inspection(&texts);
         match (unwanted, checks) {
             (Some(unwanted), true) => {
-                let (verdict, likeness) = likeness::check_and_compare(&texts, &rules);
+                let (verdict, fingerprints) = similarity::check_and_fingerprint(&texts, &rules);
                 reading.take(verdict);
-                reading.unwanted = unwanted.find(&likeness);
+                reading.unwanted = unwanted.find(&fingerprints);
             }
             (Some(unwanted), false) => {
-                reading.unwanted = unwanted.find(&likeness::of_texts(&texts, &rules));
+                reading.unwanted = unwanted.find(&similarity::fingerprint(&texts, &rules));
             }
             (None, true) => reading.take(phishing::check(&texts.files(), &rules)),
             (None, false) => {}

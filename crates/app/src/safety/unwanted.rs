@@ -7,7 +7,7 @@ use crate::app::App;
 use dropleaf_core::audit::Act;
 use dropleaf_core::finding::Finding;
 use dropleaf_core::{Code, Error, Result, takedown};
-use dropleaf_inspect::likeness::{Sketch, Unwanted};
+use dropleaf_inspect::similarity::{Sketch, Unwanted};
 use dropleaf_store::unwanted::{self as rows, Mark};
 use dropleaf_store::{DbError, Stmt};
 use std::collections::HashMap;

@@ -9,7 +9,7 @@ mod inputs;
 use std::process::ExitCode;
 
 use dropleaf_inspect::phishing::{File, Rules, check};
-use dropleaf_inspect::{likeness, secrets};
+use dropleaf_inspect::{secrets, similarity};
 
 use clock::{Times, median, megabytes};
 use inputs::Input;
@@ -49,11 +49,11 @@ fn mixed(corpus: &[Input], rules: &Rules) -> bool {
         let _ = check(files, rules);
     });
     let both = speed(&|files| {
-        let _ = likeness::check_and_compare_files(files, rules);
+        let _ = similarity::check_and_fingerprint_files(files, rules);
     });
     let secrets = speed(&find_secrets);
     println!(
-        "mixed corpus of {size:.1} MB: check {checked:.0} MB/s, check and likeness {both:.0} MB/s, secrets {secrets:.0} MB/s"
+        "mixed corpus of {size:.1} MB: check {checked:.0} MB/s, check and fingerprints {both:.0} MB/s, secrets {secrets:.0} MB/s"
     );
     checked >= LEAST_MB_PER_SECOND
 }
@@ -68,12 +68,12 @@ fn small(rules: &Rules) {
             let _ = check(&files, rules);
         });
         let both = micros(&|| {
-            let _ = likeness::check_and_compare_files(&files, rules);
+            let _ = similarity::check_and_fingerprint_files(&files, rules);
         });
         let secrets = micros(&|| find_secrets(&files));
         let (name, bytes) = (&input.name, input.bytes());
         println!(
-            "  {name:<24} {bytes:>6} bytes: check {check:>5.1} µs, check and likeness {both:>5.1} µs, secrets {secrets:>5.1} µs"
+            "  {name:<24} {bytes:>6} bytes: check {check:>5.1} µs, check and fingerprints {both:>5.1} µs, secrets {secrets:>5.1} µs"
         );
     }
 }

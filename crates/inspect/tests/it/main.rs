@@ -4,8 +4,8 @@
 
 mod disguises;
 mod hidden;
-mod likeness;
-mod likeness_short;
 mod phishing;
 mod reasons;
+mod similarity;
+mod similarity_short;
 mod support;

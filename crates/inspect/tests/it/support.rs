@@ -6,8 +6,8 @@ use std::path::Path;
 use bytes::Bytes;
 use dropleaf_content::hostile::{Archive, Item};
 use dropleaf_content::{Bundle, Kind, Limits, Refusal, Source, Texts, Upload, prepare};
-use dropleaf_inspect::likeness::{self, Likeness};
 use dropleaf_inspect::phishing::{self, Rules, Verdict};
+use dropleaf_inspect::similarity::{self, Fingerprints};
 use dropleaf_inspect::{UploadFile, UploadTexts};
 
 pub(crate) fn upload(name: &str, bytes: impl Into<Bytes>) -> Result<Bundle, Refusal> {
@@ -35,8 +35,8 @@ pub(crate) fn check_bundle(bundle: &Bundle, rules: &Rules) -> Verdict {
 }
 
 /// The fingerprints of a bundle.
-pub(crate) fn of_bundle(bundle: &Bundle, rules: &Rules) -> Likeness {
-    likeness::of_texts(&for_inspection(&Texts::of_pages(bundle).unwrap()), rules)
+pub(crate) fn fingerprint_bundle(bundle: &Bundle, rules: &Rules) -> Fingerprints {
+    similarity::fingerprint(&for_inspection(&Texts::of_pages(bundle).unwrap()), rules)
 }
 
 /// The project's own test pages of one side: each a name and its files.

@@ -4,21 +4,21 @@
 
 use std::collections::HashMap;
 
-use super::Likeness;
+use super::Fingerprints;
 use super::gather::{Gathered, Known};
 use crate::upload_texts::{UploadFile, UploadTexts};
 
 /// Larger than common starter pages.
 const LARGE_BYTES: u64 = 4096;
+// Prefixes of the hashed input. Digests are stored, so these texts must never change.
 const ONE: &str = "dropleaf likeness: one file";
 const LOADING: &str = "dropleaf likeness: a page and the scripts it loads";
 const SEVERAL: &str = "dropleaf likeness: several files";
-
 const SAYS: &str = "dropleaf likeness: what a short page says";
 
 type Digest = [u8; 32];
 
-pub(super) fn likeness(texts: &UploadTexts<'_>, gathered: Gathered) -> Likeness {
+pub(super) fn fingerprints(texts: &UploadTexts<'_>, gathered: Gathered) -> Fingerprints {
     let (pages, known) = gathered.finish();
     let hashes: HashMap<&str, &Digest> = if known.iter().any(|page| !page.loads.is_empty()) {
         texts.files.iter().map(|file| (file.path, &file.hash)).collect()
@@ -36,7 +36,7 @@ pub(super) fn likeness(texts: &UploadTexts<'_>, gathered: Gathered) -> Likeness 
     let says: Vec<(String, Digest)> = said.collect();
     let documents = texts.files.iter().filter(|file| is_document(file.path));
     parts.extend(documents.map(|file| (file.path.to_owned(), digest(ONE, &[&file.hash]))));
-    Likeness { exact: exact(texts), pages, parts, says }
+    Fingerprints { exact: exact(texts), pages, parts, says }
 }
 
 fn page_digests(file: &UploadFile<'_>, page: &Known, hashes: &HashMap<&str, &Digest>) -> Vec<Digest> {

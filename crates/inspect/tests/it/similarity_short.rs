@@ -1,9 +1,9 @@
 //! Short blocklisted pages, recognized by their text, and stock pages, which are never blocked.
 
-use dropleaf_inspect::likeness::{Match, Unwanted};
+use dropleaf_inspect::similarity::{Match, Unwanted};
 
 use crate::disguises::{self, DISGUISES};
-use crate::likeness::{like, likeness, marks, taken_down};
+use crate::similarity::{fingerprints, fingerprints_of, marks, taken_down};
 use crate::support::{fixtures, upload, zip_of};
 
 /// Single-file phishing pages that are too short for a sketch.
@@ -12,7 +12,7 @@ fn short() -> Vec<(String, String)> {
         .into_iter()
         .filter(|(_, files)| files.len() == 1)
         .map(|(name, mut files)| (name, files.remove(0).1))
-        .filter(|(_, page)| marks(&likeness("index.html", page.clone())).1.is_empty())
+        .filter(|(_, page)| marks(&fingerprints("index.html", page.clone())).1.is_empty())
         .collect();
     let own = "<!doctype html><html><head><title>Staff portal</title></head><body><div class=\"a\"><h1>Staff portal</h1>\
                <p>Please confirm your mailbox.</p><form><label>Email address</label><input name=\"e\">\
@@ -25,9 +25,9 @@ fn short() -> Vec<(String, String)> {
 fn a_short_page_is_recognised_by_what_it_says() {
     let (mut missed, mut recognised, mut others) = (Vec::new(), 0, Vec::new());
     for (name, page) in short() {
-        let unwanted = taken_down(&likeness("index.html", page.clone()));
+        let unwanted = taken_down(&fingerprints("index.html", page.clone()));
         // Recognized by its bytes and its text, unless there is too little text.
-        if unwanted.find(&likeness("a.html", format!("{page}<!-- x -->"))).is_none() {
+        if unwanted.find(&fingerprints("a.html", format!("{page}<!-- x -->"))).is_none() {
             others.push(name);
             continue;
         }
@@ -36,13 +36,13 @@ fn a_short_page_is_recognised_by_what_it_says() {
             let same = !["long honest", "another name", "sections in"]
                 .iter()
                 .any(|start| disguise.starts_with(start));
-            let found = unwanted.find(&likeness("other.html", dress(&page)));
+            let found = unwanted.find(&fingerprints("other.html", dress(&page)));
             if same && found.is_none() {
                 missed.push(format!("{name}: {disguise}"));
             }
         }
         let archive = zip_of(&[("index.html", "<p>Welcome</p>"), ("x/y.htm", &disguises::renamed(&page))]);
-        let found = unwanted.find(&likeness("a.zip", archive));
+        let found = unwanted.find(&fingerprints("a.zip", archive));
         assert_eq!(
             found,
             Some(Match { id: "it".to_owned(), file: Some("x/y.htm".to_owned()), exact: false })
@@ -64,8 +64,12 @@ fn short_pages_of_everybody_are_nobodys_mark() {
         "<noscript>You need to enable JavaScript to run this app.</noscript><div id=root></div>",
         "<h1>Sign in</h1><form><input placeholder=Email><input type=password placeholder=Password><button>Sign in</button></form>",
     ] {
-        let unwanted = taken_down(&likeness("a.html", page));
-        assert_eq!(unwanted.find(&likeness("a.html", format!("<!-- other bytes -->{page}"))), None, "{page}");
+        let unwanted = taken_down(&fingerprints("a.html", page));
+        assert_eq!(
+            unwanted.find(&fingerprints("a.html", format!("<!-- other bytes -->{page}"))),
+            None,
+            "{page}"
+        );
     }
 }
 
@@ -75,17 +79,17 @@ fn no_honest_page_says_what_a_harvest_page_says() {
         let files: Vec<(&str, &str)> =
             files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
         match files.as_slice() {
-            [(path, text)] => upload(path, (*text).to_owned()).ok().map(|bundle| like(&bundle)),
-            several => upload("a.zip", zip_of(several)).ok().map(|bundle| like(&bundle)),
+            [(path, text)] => upload(path, (*text).to_owned()).ok().map(|bundle| fingerprints_of(&bundle)),
+            several => upload("a.zip", zip_of(several)).ok().map(|bundle| fingerprints_of(&bundle)),
         }
     };
     let entries = fixtures("harvest").into_iter().filter_map(|(name, files)| {
-        let likeness = of(&files)?;
-        let (exact, sketches) = marks(&likeness);
+        let fingerprints = of(&files)?;
+        let (exact, sketches) = marks(&fingerprints);
         Some((name, exact, sketches))
     });
     let unwanted = Unwanted::new(entries);
     for (name, files) in fixtures("honest") {
-        assert_eq!(of(&files).and_then(|likeness| unwanted.find(&likeness)), None, "{name}");
+        assert_eq!(of(&files).and_then(|fingerprints| unwanted.find(&fingerprints)), None, "{name}");
     }
 }

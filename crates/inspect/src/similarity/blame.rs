@@ -3,7 +3,7 @@
 
 use super::exact;
 use super::gather::Gathered;
-use super::{COMPARED, Likeness, Sketch};
+use super::{COMPARED, Fingerprints, Sketch};
 use crate::phishing::score;
 use crate::phishing::site::Site;
 use crate::phishing::{File, Rules};
@@ -20,7 +20,7 @@ pub struct Blamed {
     pub points: f64,
 }
 
-impl Likeness {
+impl Fingerprints {
     /// The digests that recognize a page alone or in another archive: of its bytes, and of its text if that is short.
     pub fn page_hashes(&self, path: &str) -> Vec<[u8; 32]> {
         self.parts.iter().chain(&self.says).filter(|(part, _)| part == path).map(|(_, hash)| *hash).collect()
@@ -39,7 +39,7 @@ impl Likeness {
 }
 
 /// Computes the fingerprints of a bundle, and lists the pages with evidence against them or that ask for something.
-pub fn blame(texts: &UploadTexts<'_>, rules: &Rules) -> (Likeness, Vec<Blamed>) {
+pub fn blame(texts: &UploadTexts<'_>, rules: &Rules) -> (Fingerprints, Vec<Blamed>) {
     let files: Vec<File<'_>> = texts.files();
     let site = Site::new(&files);
     let mut gathered = Gathered::new(files.len());
@@ -55,5 +55,5 @@ pub fn blame(texts: &UploadTexts<'_>, rules: &Rules) -> (Likeness, Vec<Blamed>) 
             blamed.push(Blamed { path: file.path.to_owned(), points });
         }
     });
-    (exact::likeness(texts, gathered), blamed)
+    (exact::fingerprints(texts, gathered), blamed)
 }

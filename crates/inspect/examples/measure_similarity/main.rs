@@ -1,12 +1,12 @@
-//! Measures how often different pages match each other: `measure_likeness [FOLDER…]`. Each page is blocklisted in
+//! Measures how often different pages match each other: `measure_similarity [FOLDER…]`. Each page is blocklisted in
 //! turn and compared with all others of its collection: the project's own test pages, and the HTML files below each folder.
 
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use dropleaf_inspect::likeness::{PageLikeness, Unwanted, of};
 use dropleaf_inspect::phishing::{File, Rules};
+use dropleaf_inspect::similarity::{PageFingerprint, Unwanted, fingerprint_pages};
 
 /// Enough for millions of pairs.
 const MOST_PAGES: usize = 1500;
@@ -16,7 +16,7 @@ const LEVELS: [usize; 4] = [30, 45, 60, 80];
 /// An upload: the name of its folder or file, and its pages.
 struct Upload {
     name: String,
-    pages: Vec<PageLikeness>,
+    pages: Vec<PageFingerprint>,
 }
 
 fn below(folder: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
@@ -41,7 +41,10 @@ fn upload(paths: &[PathBuf], root: &Path, rules: &Rules) -> Upload {
         })
         .collect();
     let files: Vec<File<'_>> = texts.iter().map(|(path, text)| File { path, text }).collect();
-    Upload { name: texts.first().map(|(path, _)| path.clone()).unwrap_or_default(), pages: of(&files, rules) }
+    Upload {
+        name: texts.first().map(|(path, _)| path.clone()).unwrap_or_default(),
+        pages: fingerprint_pages(&files, rules),
+    }
 }
 
 /// Loads each page alone, as people publish manual pages.

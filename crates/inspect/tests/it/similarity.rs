@@ -3,39 +3,40 @@
 use std::sync::LazyLock;
 
 use dropleaf_content::{Bundle, Limits, Source, Texts, Upload, prepare};
-use dropleaf_inspect::likeness::{Likeness, Match, Sketch, Unwanted, check_and_compare};
 use dropleaf_inspect::phishing::Rules;
+use dropleaf_inspect::similarity::{Fingerprints, Match, Sketch, Unwanted, check_and_fingerprint};
 
 use crate::disguises::{self, DISGUISES};
-use crate::support::{check_bundle, fixtures, for_inspection, of_bundle, upload, zip_of};
+use crate::support::{check_bundle, fingerprint_bundle, fixtures, for_inspection, upload, zip_of};
 
 static RULES: LazyLock<Rules> = LazyLock::new(Rules::builtin);
 
-pub(crate) fn like(bundle: &Bundle) -> Likeness {
-    of_bundle(bundle, &RULES)
+pub(crate) fn fingerprints_of(bundle: &Bundle) -> Fingerprints {
+    fingerprint_bundle(bundle, &RULES)
 }
 
-pub(crate) fn likeness(name: &str, bytes: impl Into<bytes::Bytes>) -> Likeness {
-    like(&upload(name, bytes).unwrap())
+pub(crate) fn fingerprints(name: &str, bytes: impl Into<bytes::Bytes>) -> Fingerprints {
+    fingerprints_of(&upload(name, bytes).unwrap())
 }
 
 /// The digests and sketches stored for content that was taken down, as a server would read them back: for the whole
 /// bundle and for every page, as if each had been reported.
-pub(crate) fn marks(likeness: &Likeness) -> (Vec<[u8; 32]>, Vec<Sketch>) {
-    let mut paths: Vec<&str> = likeness.pages.iter().map(|page| page.path.as_str()).collect();
+pub(crate) fn marks(fingerprints: &Fingerprints) -> (Vec<[u8; 32]>, Vec<Sketch>) {
+    let mut paths: Vec<&str> = fingerprints.pages.iter().map(|page| page.path.as_str()).collect();
     // The entry page counts even if it has no text of its own.
     if !paths.contains(&"index.html") {
         paths.push("index.html");
     }
     let paths = paths.into_iter();
-    let exact = paths.clone().flat_map(|path| likeness.page_hashes(path)).chain([likeness.whole_hash()]);
+    let exact =
+        paths.clone().flat_map(|path| fingerprints.page_hashes(path)).chain([fingerprints.whole_hash()]);
     let stored: Vec<Vec<u8>> =
-        paths.filter_map(|path| likeness.page_sketch(path)).map(Sketch::to_bytes).collect();
+        paths.filter_map(|path| fingerprints.page_sketch(path)).map(Sketch::to_bytes).collect();
     (exact.collect(), stored.iter().map(|bytes| Sketch::from_bytes(bytes).unwrap()).collect())
 }
 
-pub(crate) fn taken_down(likeness: &Likeness) -> Unwanted {
-    let (exact, sketches) = marks(likeness);
+pub(crate) fn taken_down(fingerprints: &Fingerprints) -> Unwanted {
+    let (exact, sketches) = marks(fingerprints);
     Unwanted::new([("it".to_owned(), exact, sketches)])
 }
 
@@ -45,8 +46,8 @@ fn recognisable() -> Vec<(String, String, Unwanted)> {
     let pages = pages.map(|(name, mut files)| (name, files.remove(0).1));
     pages
         .filter_map(|(name, page)| {
-            let likeness = likeness("index.html", page.clone());
-            (!marks(&likeness).1.is_empty()).then(|| (name, page, taken_down(&likeness)))
+            let fingerprints = fingerprints("index.html", page.clone());
+            (!marks(&fingerprints).1.is_empty()).then(|| (name, page, taken_down(&fingerprints)))
         })
         .collect()
 }
@@ -60,7 +61,7 @@ fn a_page_is_recognised_in_every_disguise() {
         for (disguise, dress) in DISGUISES {
             let disguised = dress(page);
             tried += usize::from(disguised != *page);
-            if unwanted.find(&likeness("other.html", disguised)).is_none() {
+            if unwanted.find(&fingerprints("other.html", disguised)).is_none() {
                 missed.push(format!("{name}: {disguise}"));
             }
         }
@@ -79,9 +80,9 @@ fn a_page_is_recognised_in_an_archive_under_another_name_and_in_markdown() {
             ("index.html", "<h1>Welcome</h1><a href=a/start.html>go on</a>"),
             ("a/start.html", &disguises::renamed(&page)),
         ]);
-        let found = unwanted.find(&likeness("site.zip", archive)).unwrap_or_else(|| panic!("{name}"));
+        let found = unwanted.find(&fingerprints("site.zip", archive)).unwrap_or_else(|| panic!("{name}"));
         assert_eq!(found, Match { id: "it".to_owned(), file: Some("a/start.html".to_owned()), exact: false });
-        assert!(unwanted.find(&likeness("page.md", format!("# Notes\n\n{page}\n"))).is_some(), "{name}");
+        assert!(unwanted.find(&fingerprints("page.md", format!("# Notes\n\n{page}\n"))).is_some(), "{name}");
     }
 }
 
@@ -91,17 +92,17 @@ fn the_same_bytes_are_recognised_under_any_name_and_in_an_archive() {
         "<title>Short</title><p>Send your money to Gilbert before Friday evening, or else you will see.</p>";
     let pdf = "%PDF-1.7 money for Gilbert";
     for (name, bytes) in [("a.html", page), ("a.pdf", pdf)] {
-        let unwanted = taken_down(&likeness(name, bytes));
-        let again = unwanted.find(&likeness(&format!("other-{name}"), bytes)).unwrap();
+        let unwanted = taken_down(&fingerprints(name, bytes));
+        let again = unwanted.find(&fingerprints(&format!("other-{name}"), bytes)).unwrap();
         assert!(again.exact && again.file.is_none());
         let inside = zip_of(&[("index.html", "<p>nothing</p>"), (&format!("x/{name}"), bytes)]);
-        let inside = unwanted.find(&likeness("b.zip", inside)).unwrap();
+        let inside = unwanted.find(&fingerprints("b.zip", inside)).unwrap();
         assert_eq!((inside.exact, inside.file), (true, Some(format!("x/{name}"))));
-        assert_eq!(unwanted.find(&likeness(name, format!("{bytes}!"))), None);
+        assert_eq!(unwanted.find(&fingerprints(name, format!("{bytes}!"))), None);
     }
     let archive = zip_of(&[("index.html", page), ("a.png", "x")]);
-    let unwanted = taken_down(&likeness("a.zip", archive));
-    assert!(unwanted.find(&likeness("page.html", page)).is_some_and(|found| found.exact));
+    let unwanted = taken_down(&fingerprints("a.zip", archive));
+    assert!(unwanted.find(&fingerprints("page.html", page)).is_some_and(|found| found.exact));
 }
 
 #[test]
@@ -110,7 +111,7 @@ fn ciphertext_is_recognised_by_its_bytes_alone() {
         let bytes: Vec<u8> = (0..80_u8).map(|n| n.wrapping_mul(167).wrapping_add(byte)).collect();
         let source = Source::Memory(bytes.into());
         let upload = Upload { filename: None, content_type: None, e2e: true, source };
-        like(&prepare(upload, &Limits::default(), std::env::temp_dir().as_path()).unwrap())
+        fingerprints_of(&prepare(upload, &Limits::default(), std::env::temp_dir().as_path()).unwrap())
     };
     let unwanted = taken_down(&sealed(7));
     assert!(unwanted.find(&sealed(7)).is_some_and(|found| found.exact));
@@ -122,24 +123,24 @@ fn what_many_people_start_from_is_nobodys_mark() {
     let frame = "<!doctype html><title>App</title><div id=root></div><script src=app.js></script>";
     let library = "window.lib = function () { return 'shared by many' };\n".repeat(300);
     let bad = zip_of(&[("index.html", frame), ("app.js", "document.title = 'bad'"), ("lib.js", &library)]);
-    let unwanted = taken_down(&likeness("bad.zip", bad.clone()));
+    let unwanted = taken_down(&fingerprints("bad.zip", bad.clone()));
     let good = zip_of(&[("index.html", frame), ("app.js", "document.title = 'good'"), ("lib.js", &library)]);
-    assert_eq!(unwanted.find(&likeness("good.zip", good.clone())), None);
-    assert_eq!(unwanted.find(&likeness("index.html", frame)), None);
-    assert!(unwanted.find(&likeness("again.zip", bad)).is_some_and(|found| found.exact));
+    assert_eq!(unwanted.find(&fingerprints("good.zip", good.clone())), None);
+    assert_eq!(unwanted.find(&fingerprints("index.html", frame)), None);
+    assert!(unwanted.find(&fingerprints("again.zip", bad)).is_some_and(|found| found.exact));
     // The page with its own script, whatever other files there are.
     let moved = zip_of(&[("index.html", frame), ("app.js", "document.title = 'bad'"), ("x.txt", "padding")]);
-    assert!(unwanted.find(&likeness("moved.zip", moved)).is_some_and(|found| found.exact));
-    let alone = taken_down(&likeness("index.html", frame));
-    assert!(alone.find(&likeness("index.html", frame)).is_some_and(|found| found.exact));
-    assert_eq!(alone.find(&likeness("good.zip", good)), None, "the frame is everybody's");
+    assert!(unwanted.find(&fingerprints("moved.zip", moved)).is_some_and(|found| found.exact));
+    let alone = taken_down(&fingerprints("index.html", frame));
+    assert!(alone.find(&fingerprints("index.html", frame)).is_some_and(|found| found.exact));
+    assert_eq!(alone.find(&fingerprints("good.zip", good)), None, "the frame is everybody's");
 }
 
 #[test]
 fn honest_pages_are_not_taken_for_harvest_pages() {
     let entries = recognisable().into_iter().map(|(name, page, _)| {
-        let likeness = likeness("index.html", page);
-        let (exact, sketches) = marks(&likeness);
+        let fingerprints = fingerprints("index.html", page);
+        let (exact, sketches) = marks(&fingerprints);
         (name, exact, sketches)
     });
     let unwanted = Unwanted::new(entries);
@@ -149,8 +150,8 @@ fn honest_pages_are_not_taken_for_harvest_pages() {
         let files: Vec<(&str, &str)> =
             files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
         let found = match files.as_slice() {
-            [(path, text)] => unwanted.find(&likeness(path, (*text).to_owned())),
-            several => unwanted.find(&likeness("a.zip", zip_of(several))),
+            [(path, text)] => unwanted.find(&fingerprints(path, (*text).to_owned())),
+            several => unwanted.find(&fingerprints("a.zip", zip_of(several))),
         };
         assert_eq!(found, None, "{name}");
     }
@@ -169,7 +170,7 @@ fn what_all_pages_of_a_manual_share_does_not_block_another_manual_of_the_same_to
         let pages = words.map(page);
         let files: Vec<(&str, &str)> =
             names.iter().zip(&pages).map(|(name, page)| (*name, page.as_str())).collect();
-        likeness("manual.zip", zip_of(&files))
+        fingerprints("manual.zip", zip_of(&files))
     };
     let bad = of([
         "how to pick a lock quietly",
@@ -190,8 +191,8 @@ fn one_reading_says_what_two_would() {
             files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
         let Ok(bundle) = upload("a.zip", zip_of(&files)) else { continue };
         let texts = Texts::of(&bundle).unwrap();
-        let (verdict, likeness) = check_and_compare(&for_inspection(&texts), &RULES);
+        let (verdict, fingerprints) = check_and_fingerprint(&for_inspection(&texts), &RULES);
         assert_eq!(verdict, check_bundle(&bundle, &RULES), "{name}");
-        assert_eq!(marks(&likeness), marks(&like(&bundle)));
+        assert_eq!(marks(&fingerprints), marks(&fingerprints_of(&bundle)));
     }
 }

@@ -23,11 +23,11 @@ use shingles::Shingles;
 
 /// The fingerprints of a bundle.
 #[derive(Debug, Clone)]
-pub struct Likeness {
+pub struct Fingerprints {
     /// A digest of the whole bundle: of its bytes if it is one file, of paths and bytes if there are several.
     pub exact: [u8; 32],
     /// The pages that have any text. [`Self::page_sketch`] returns those with enough text to be stored.
-    pub pages: Vec<PageLikeness>,
+    pub pages: Vec<PageFingerprint>,
     /// Digests of files that are recognized alone or within any bundle, with their paths.
     parts: Vec<(String, [u8; 32])>,
     /// Digests of the text of short pages, with their paths.
@@ -36,7 +36,7 @@ pub struct Likeness {
 
 /// The fingerprint of a page.
 #[derive(Debug, Clone)]
-pub struct PageLikeness {
+pub struct PageFingerprint {
     pub path: String,
     /// What to store if the page is blocklisted: covers its own text, without menus and footers.
     pub sketch: Sketch,
@@ -55,28 +55,28 @@ pub struct Match {
 }
 
 /// Computes the fingerprints of pages from their text alone.
-pub fn of(files: &[File<'_>], rules: &Rules) -> Vec<PageLikeness> {
+pub fn fingerprint_pages(files: &[File<'_>], rules: &Rules) -> Vec<PageFingerprint> {
     let mut gathered = Gathered::new(files.len());
     Site::new(files).each(rules, &COMPARED, |file, _, facts| gathered.add(file, facts));
     gathered.finish().0
 }
 
 /// Computes the fingerprints of an upload.
-pub fn of_texts(texts: &UploadTexts<'_>, rules: &Rules) -> Likeness {
+pub fn fingerprint(texts: &UploadTexts<'_>, rules: &Rules) -> Fingerprints {
     let files = texts.files();
     let mut gathered = Gathered::new(files.len());
     Site::new(&files).each(rules, &COMPARED, |file, _, facts| gathered.add(file, facts));
-    exact::likeness(texts, gathered)
+    exact::fingerprints(texts, gathered)
 }
 
 /// Runs the phishing check and computes the fingerprints in one pass over the pages.
-pub fn check_and_compare(texts: &UploadTexts<'_>, rules: &Rules) -> (Verdict, Likeness) {
+pub fn check_and_fingerprint(texts: &UploadTexts<'_>, rules: &Rules) -> (Verdict, Fingerprints) {
     let (verdict, gathered) = read(&texts.files(), rules);
-    (verdict, exact::likeness(texts, gathered))
+    (verdict, exact::fingerprints(texts, gathered))
 }
 
 /// The same for files that are not a bundle yet, from their text alone.
-pub fn check_and_compare_files(files: &[File<'_>], rules: &Rules) -> (Verdict, Vec<PageLikeness>) {
+pub fn check_and_fingerprint_files(files: &[File<'_>], rules: &Rules) -> (Verdict, Vec<PageFingerprint>) {
     let (verdict, gathered) = read(files, rules);
     (verdict, gathered.finish().0)
 }

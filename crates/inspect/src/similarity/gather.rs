@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::PageLikeness;
+use super::PageFingerprint;
 use super::says;
 use super::shingles::Shingles;
 use super::sketch::Sketch;
@@ -80,19 +80,19 @@ impl Gathered {
     }
 
     /// The pages that have any text, and the other facts about all pages.
-    pub(super) fn finish(self) -> (Vec<PageLikeness>, Vec<Known>) {
+    pub(super) fn finish(self) -> (Vec<PageFingerprint>, Vec<Known>) {
         let shared = shared(&self.pages);
-        let (mut likenesses, mut known) = (Vec::new(), Vec::new());
+        let (mut fingerprints, mut known) = (Vec::new(), Vec::new());
         for page in self.pages {
             // Even a page without a sketch of its own may contain a blocklisted page.
             if !page.shingles.hashes.is_empty() {
                 let sketch = sketch(&page, &shared);
                 let path = page.known.path.clone();
-                likenesses.push(PageLikeness { path, sketch, shingles: page.shingles });
+                fingerprints.push(PageFingerprint { path, sketch, shingles: page.shingles });
             }
             known.push(page.known);
         }
-        (likenesses, known)
+        (fingerprints, known)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::sketch::{Sketch, number};
-use super::{Likeness, Match, PageLikeness};
+use super::{Fingerprints, Match, PageFingerprint};
 
 #[derive(Debug, Default)]
 pub struct Unwanted {
@@ -58,7 +58,7 @@ impl Unwanted {
     }
 
     /// The entry that an upload equals or resembles most.
-    pub fn find(&self, likeness: &Likeness) -> Option<Match> {
+    pub fn find(&self, fingerprints: &Fingerprints) -> Option<Match> {
         if self.is_empty() {
             return None;
         }
@@ -66,18 +66,18 @@ impl Unwanted {
             let id = self.ids.get(place as usize)?.clone();
             Some(Match { id, file, exact })
         };
-        if let Some(place) = self.exact.get(&likeness.exact) {
+        if let Some(place) = self.exact.get(&fingerprints.exact) {
             return found(*place, None, true);
         }
-        let part = likeness.parts.iter().find_map(|(path, hash)| Some((path, self.exact.get(hash)?)));
+        let part = fingerprints.parts.iter().find_map(|(path, hash)| Some((path, self.exact.get(hash)?)));
         if let Some((path, place)) = part {
             return found(*place, Some(path.clone()), true);
         }
-        let said = likeness.says.iter().find_map(|(path, hash)| Some((path, self.exact.get(hash)?)));
+        let said = fingerprints.says.iter().find_map(|(path, hash)| Some((path, self.exact.get(hash)?)));
         if let Some((path, place)) = said {
             return found(*place, Some(path.clone()), false);
         }
-        let (place, path, _) = likeness
+        let (place, path, _) = fingerprints
             .pages
             .iter()
             .filter_map(|page| self.like(page).map(|(place, percent)| (place, &page.path, percent)))
@@ -86,7 +86,7 @@ impl Unwanted {
     }
 
     /// The sketch that a page contains most of, if it matches: the index of its id, and the percentage.
-    fn like(&self, page: &PageLikeness) -> Option<(u32, usize)> {
+    fn like(&self, page: &PageFingerprint) -> Option<(u32, usize)> {
         let ceiling = page.shingles.ceiling;
         let common =
             self.common(page).into_iter().map(|(which, found)| (&self.sketches[which as usize], found));
@@ -97,7 +97,7 @@ impl Unwanted {
     }
 
     /// For measurements: the percentage of each sketch that a page contains, and whether it matches.
-    pub fn shares(&self, page: &PageLikeness) -> Vec<(&str, usize, bool)> {
+    pub fn shares(&self, page: &PageFingerprint) -> Vec<(&str, usize, bool)> {
         let ceiling = page.shingles.ceiling;
         let share = |(which, found): (u32, Vec<usize>)| {
             let (sketch, place) = &self.sketches[which as usize];
@@ -107,7 +107,7 @@ impl Unwanted {
     }
 
     /// The hashes that a page has in common with each sketch, as ascending indexes.
-    fn common(&self, page: &PageLikeness) -> HashMap<u32, Vec<usize>> {
+    fn common(&self, page: &PageFingerprint) -> HashMap<u32, Vec<usize>> {
         let mut seen: Vec<u32> = page.shingles.hashes.iter().filter_map(|hash| self.first(*hash)).collect();
         // Repeated text adds nothing.
         seen.sort_unstable();
