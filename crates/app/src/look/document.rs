@@ -5,7 +5,7 @@ use crate::app::App;
 use crate::pages::LiveFile;
 use dropleaf_content::decode_text;
 use dropleaf_core::{Code, Error, Result};
-use dropleaf_inspect::look;
+use dropleaf_inspect::safe_preview::{defuse_html, defuse_xml};
 
 /// Larger documents are shown only as source.
 const DOCUMENT_BYTES: u64 = 8 << 20;
@@ -26,7 +26,7 @@ impl App {
         }
         let bytes = self.read(&file.hash).await?;
         let mime = String::from_utf8_lossy(&file.mime).into_owned();
-        let work = move || still(bytes.to_vec(), &mime);
+        let work = move || defuse(bytes.to_vec(), &mime);
         tokio::task::spawn_blocking(work).await.map_err(Error::internal)
     }
 
@@ -36,12 +36,11 @@ impl App {
     }
 }
 
-fn still(bytes: Vec<u8>, mime: &str) -> LookDocument {
+fn defuse(bytes: Vec<u8>, mime: &str) -> LookDocument {
     let text = decode_text(bytes, mime);
-    let still =
-        if mime.starts_with("text/html") { Some(look::still_html(&text)) } else { look::still_xml(&text) };
+    let defused = if mime.starts_with("text/html") { Some(defuse_html(&text)) } else { defuse_xml(&text) };
     let kind = mime.split(';').next().unwrap_or_default().trim();
-    match still {
+    match defused {
         Some(text) => LookDocument { mime: format!("{kind}; charset=utf-8"), text },
         None => LookDocument { mime: PLAIN.to_owned(), text },
     }
@@ -53,10 +52,10 @@ mod tests {
 
     #[test]
     fn html_lies_still_and_what_cannot_is_text() {
-        let html = still(b"<p>Hi<iframe src=//a.example></iframe>".to_vec(), "text/html; charset=utf-8");
+        let html = defuse(b"<p>Hi<iframe src=//a.example></iframe>".to_vec(), "text/html; charset=utf-8");
         assert!(html.mime == "text/html; charset=utf-8" && !html.text.contains("<iframe"), "{html:?}");
         let built = b"<!DOCTYPE svg [<!ENTITY x 'y'>]><svg>&x;</svg>";
-        let drawing = still(built.to_vec(), "image/svg+xml");
+        let drawing = defuse(built.to_vec(), "image/svg+xml");
         assert_eq!((drawing.mime.as_str(), drawing.text.as_bytes()), (PLAIN, &built[..]));
     }
 }

@@ -17,8 +17,8 @@ use bytes::Bytes;
 use dropleaf_content::{decode_text, mime_of};
 use dropleaf_core::finding::Finding;
 use dropleaf_core::{Error, Result};
-use dropleaf_inspect::look::{self, Inventory};
 use dropleaf_inspect::phishing;
+use dropleaf_inspect::safe_preview::{self, Inventory};
 
 /// The most that is read for the verdict of one preview. Larger content was checked at upload and is shown file by file.
 const READ_BYTES: u64 = 32 << 20;
@@ -98,7 +98,7 @@ impl App {
             look.frame = Some(self.look_frame(bundle_id, path)?);
         }
         let is_text =
-            look::is_text(&String::from_utf8_lossy(&shown.mime)) && shown.size_bytes <= SOURCE_BYTES;
+            safe_preview::is_text(&String::from_utf8_lossy(&shown.mime)) && shown.size_bytes <= SOURCE_BYTES;
         let source = if is_text { Some(self.read(&shown.hash).await?) } else { None };
         let texts = self.texts(&bundle).await?;
         let (safety, path, document) = (self.settings.safety.clone(), shown.path.clone(), shown.is_document);
@@ -117,7 +117,7 @@ impl App {
 
     /// The text of every file that the check reads, and the names of the others. None if that is too much for a preview.
     async fn texts(&self, bundle: &LiveBundle) -> Result<Option<Vec<(String, Bytes)>>> {
-        let reads = |mime: &[u8]| look::is_text(&String::from_utf8_lossy(mime));
+        let reads = |mime: &[u8]| safe_preview::is_text(&String::from_utf8_lossy(mime));
         let total: u64 = bundle.files().filter(|file| reads(&file.mime)).map(|file| file.size_bytes).sum();
         if total > READ_BYTES {
             return Ok(None);

@@ -1,7 +1,7 @@
 //! The source of a file as lines: the first lines, and those around each finding. Invisible characters are made visible.
 
 use dropleaf_core::finding::Finding;
-use dropleaf_inspect::look::visible;
+use dropleaf_inspect::safe_preview::visible;
 
 /// Lines shown from the top, and around each finding.
 const FROM_TOP: usize = 1200;

@@ -4,9 +4,9 @@
 //! document structure: no nesting trick gets a tag past it, and an element renamed by mistake only looks different.
 
 /// `rel` values of links that are kept. Values are compared undecoded, so one with a character reference matches none.
-const KEPT: [&str; 5] = ["stylesheet", "icon", "shortcut icon", "apple-touch-icon", "mask-icon"];
+const KEPT_RELS: [&str; 5] = ["stylesheet", "icon", "shortcut icon", "apple-touch-icon", "mask-icon"];
 /// A tag that does not state its purpose within this many bytes is renamed: reading on would take quadratic time.
-const FAR: usize = 2048;
+const MAX_TAG_BYTES: usize = 2048;
 
 /// Longer than any of the element names.
 const LONGEST_NAME: usize = 16;
@@ -14,22 +14,23 @@ const LONGEST_NAME: usize = 16;
 const FRAMES: [&str; 6] = ["iframe", "frame", "embed", "object", "fencedframe", "portal"];
 
 /// The page without the links and frames that connect.
-pub fn still_html(text: &str) -> String {
-    spoilt(text, |rest| {
+pub fn defuse_html(text: &str) -> String {
+    rename_elements(text, |rest| {
         let part = &rest[..rest.len().min(LONGEST_NAME)];
         let len = part.iter().take_while(|b| !b.is_ascii_whitespace() && !b"/>".contains(b)).count();
         let (name, after) = rest.split_at(len);
         // A name cut off at the very end opens no element.
         let is = |other: &str| name.eq_ignore_ascii_case(other.as_bytes());
-        let opens =
-            is_frame(name) || (is("link") && !is_kept(after)) || ((is("a") || is("area")) && !stays(after));
+        let opens = is_frame(name)
+            || (is("link") && !is_loading_link(after))
+            || ((is("a") || is("area")) && !is_local_link(after));
         (opens && !after.is_empty()).then_some(0)
     })
 }
 
 /// The same for SVG and other XML documents, where names may have a prefix. `None` if the document uses entities,
 /// default attributes or stylesheets, which could create elements that this scan does not see.
-pub fn still_xml(text: &str) -> Option<String> {
+pub fn defuse_xml(text: &str) -> Option<String> {
     // Entities, default attributes, and templates, which can create any element.
     let holds = |word: &str| {
         let word = word.as_bytes();
@@ -38,9 +39,10 @@ pub fn still_xml(text: &str) -> Option<String> {
     if ["<!ENTITY", "<!ATTLIST", "<?xml-stylesheet", "/XSL/Transform"].into_iter().any(holds) {
         return None;
     }
-    Some(spoilt(text, |rest| {
+    Some(rename_elements(text, |rest| {
         let ends = |b: &u8| b.is_ascii_whitespace() || b"/><=\"'".contains(b);
-        let name = &rest[..rest.iter().take(FAR).position(ends).unwrap_or(rest.len().min(FAR))];
+        let name =
+            &rest[..rest.iter().take(MAX_TAG_BYTES).position(ends).unwrap_or(rest.len().min(MAX_TAG_BYTES))];
         let local = name.rsplit(|b| *b == b':').next().unwrap_or(name);
         let opens =
             is_frame(local) || local.eq_ignore_ascii_case(b"link") || local.eq_ignore_ascii_case(b"a");
@@ -53,7 +55,7 @@ fn is_frame(name: &[u8]) -> bool {
 }
 
 /// Renames the elements for which `opens`, given the text after `<` or `</`, returns the offset of the name in it.
-fn spoilt(text: &str, opens: impl Fn(&[u8]) -> Option<usize>) -> String {
+fn rename_elements(text: &str, opens: impl Fn(&[u8]) -> Option<usize>) -> String {
     let bytes = text.as_bytes();
     let mut out = String::with_capacity(text.len());
     let mut from = 0;
@@ -70,18 +72,18 @@ fn spoilt(text: &str, opens: impl Fn(&[u8]) -> Option<usize>) -> String {
 }
 
 /// Whether the attributes that begin here clearly make the link one that only loads.
-fn is_kept(bytes: &[u8]) -> bool {
+fn is_loading_link(bytes: &[u8]) -> bool {
     // The first of its name wins, as in a browser.
     let rel =
         attributes(bytes).and_then(|all| all.into_iter().find(|(name, _)| name.eq_ignore_ascii_case(b"rel")));
     rel.is_some_and(|(_, value)| {
         let value = value.trim_ascii().to_ascii_lowercase();
-        KEPT.iter().any(|kept| kept.as_bytes() == value)
+        KEPT_RELS.iter().any(|kept| kept.as_bytes() == value)
     })
 }
 
 /// Whether the attributes clearly make a link lead to a file next to the page, or nowhere.
-fn stays(bytes: &[u8]) -> bool {
+fn is_local_link(bytes: &[u8]) -> bool {
     let beside = |value: &[u8]| {
         !value.starts_with(b"/")
             && value.iter().all(|b| b.is_ascii_alphanumeric() || b"._-~/#?=%".contains(b))
@@ -91,9 +93,9 @@ fn stays(bytes: &[u8]) -> bool {
     attributes(bytes).is_some_and(|all| all.iter().all(|(name, value)| !leads(name) || beside(value)))
 }
 
-/// The attributes of a tag. `None` if it does not end within [`FAR`] bytes.
+/// The attributes of a tag. `None` if it does not end within [`MAX_TAG_BYTES`] bytes.
 fn attributes(bytes: &[u8]) -> Option<Vec<(&[u8], &[u8])>> {
-    let mut rest = &bytes[..bytes.len().min(FAR)];
+    let mut rest = &bytes[..bytes.len().min(MAX_TAG_BYTES)];
     let mut all = Vec::new();
     loop {
         rest = rest.trim_ascii_start();
@@ -137,13 +139,13 @@ mod tests {
             "<link href=\"x>y\" rel='shortcut icon'>",
             "<p>linked</p><links>",
         ] {
-            assert_eq!(still_html(kept), kept);
+            assert_eq!(defuse_html(kept), kept);
         }
     }
 
     #[test]
     fn links_that_connect_are_no_links_any_more() {
-        for spoilt in [
+        for page in [
             "<link rel=preconnect href=//evil.example>",
             "<LiNk\nrel=\"dns-prefetch\" href=//evil.example>",
             "<link rel='stylesheet preconnect' href=x>",
@@ -156,21 +158,21 @@ mod tests {
             "<link/rel=preconnect/href=x>",
             "<link rel",
         ] {
-            let still = still_html(spoilt);
+            let defused = defuse_html(page);
             assert!(
-                !still.to_lowercase().contains("<link") && still.to_lowercase().contains("<x-link"),
-                "{spoilt}: {still}"
+                !defused.to_lowercase().contains("<link") && defused.to_lowercase().contains("<x-link"),
+                "{page}: {defused}"
             );
         }
-        assert_eq!(still_html("<link"), "<link");
-        assert_eq!(still_html("a<"), "a<");
+        assert_eq!(defuse_html("<link"), "<link");
+        assert_eq!(defuse_html("a<"), "a<");
     }
 
     #[test]
     fn frames_are_no_frames_any_more() {
         let page = "<iframe src=//evil.example></iframe><FRAME src=x><object data=x>a</object><embed/src=x><frames><p>";
-        let still = "<x-iframe src=//evil.example></x-iframe><x-FRAME src=x><x-object data=x>a</x-object><x-embed/src=x><frames><p>";
-        assert_eq!(still_html(page), still);
+        let defused = "<x-iframe src=//evil.example></x-iframe><x-FRAME src=x><x-object data=x>a</x-object><x-embed/src=x><frames><p>";
+        assert_eq!(defuse_html(page), defused);
     }
 
     #[test]
@@ -182,9 +184,9 @@ mod tests {
             "<area href=''>",
             "<abbr title=//x>",
         ] {
-            assert_eq!(still_html(kept), kept);
+            assert_eq!(defuse_html(kept), kept);
         }
-        for spoilt in [
+        for page in [
             "<a href=https://evil.example>",
             "<a href=//evil.example>",
             "<a href='&#104;ttps://evil.example'>",
@@ -193,21 +195,23 @@ mod tests {
             "<a xlink:href=//evil.example>",
             "<area href='java\tscript:x'>",
         ] {
-            assert!(still_html(spoilt).starts_with("<x-a"), "{spoilt}");
+            assert!(defuse_html(page).starts_with("<x-a"), "{page}");
         }
     }
 
     #[test]
     fn drawings_lose_links_under_any_prefix() {
         let drawing = "<svg xmlns:h=\"http://www.w3.org/1999/xhtml\"><h:link rel='preconnect'/><g><LINK/></g><h:iframe/></svg>";
-        let still = still_xml(drawing).unwrap();
+        let defused = defuse_xml(drawing).unwrap();
         assert!(
-            still.contains("<h:x-link rel") && still.contains("<x-LINK/>") && still.contains("<h:x-iframe/>"),
-            "{still}"
+            defused.contains("<h:x-link rel")
+                && defused.contains("<x-LINK/>")
+                && defused.contains("<h:x-iframe/>"),
+            "{defused}"
         );
-        assert_eq!(still_xml("<svg><linearGradient/></svg>").unwrap(), "<svg><linearGradient/></svg>");
-        assert_eq!(still_xml("<?XML-stylesheet href='#s'?><svg/>"), None);
-        assert_eq!(still_xml("<x xmlns:y='http://www.w3.org/1999/XSL/Transform'/>"), None);
-        assert_eq!(still_xml("<!DOCTYPE svg [<!entity x '&#60;h:link/>'>]><svg>&x;</svg>"), None);
+        assert_eq!(defuse_xml("<svg><linearGradient/></svg>").unwrap(), "<svg><linearGradient/></svg>");
+        assert_eq!(defuse_xml("<?XML-stylesheet href='#s'?><svg/>"), None);
+        assert_eq!(defuse_xml("<x xmlns:y='http://www.w3.org/1999/XSL/Transform'/>"), None);
+        assert_eq!(defuse_xml("<!DOCTYPE svg [<!entity x '&#60;h:link/>'>]><svg>&x;</svg>"), None);
     }
 }

@@ -1,12 +1,12 @@
 //! Safe previews for operators who must judge a page without opening it: its text, a defused copy that contacts no
 //! other host, and an inventory of its fields and destinations. Nothing here runs or fetches anything.
 
+mod defuse;
 mod inventory;
-mod still;
 mod visible;
 
+pub use defuse::{defuse_html, defuse_xml};
 pub use inventory::{Asked, Destination, Inventory};
-pub use still::{still_html, still_xml};
 pub use visible::visible;
 
 /// Whether files of this media type are readable as text.
