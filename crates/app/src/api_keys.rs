@@ -1,8 +1,8 @@
 //! Creates, lists and revokes API keys, and authenticates requests by key.
 
 use crate::app::{App, KEYS_CHANGED};
-use crate::fresh::Fresh;
 use crate::idempotency::{Done, Entry, Once};
+use crate::infra::row_cache::Fresh;
 use crate::oauth::Identity;
 use crate::suspension::in_name_of;
 use dropleaf_core::account::Account;

@@ -4,7 +4,7 @@
 use crate::app::App;
 use crate::appeal_queue::full;
 use crate::caller::Caller;
-use crate::limits::refused;
+use crate::infra::rate_limits::refused;
 use crate::safety::Reading;
 use crate::staging::{Demands, Prepared, busy, to_i64};
 use crate::suspension::in_name_of;

@@ -3,7 +3,7 @@
 
 use crate::app::App;
 use crate::codes::{self, LIFE, TRIES};
-use crate::limits::refused;
+use crate::infra::rate_limits::refused;
 use crate::mailer::Letter;
 use dropleaf_core::rate::Rate;
 use dropleaf_core::site::Site;

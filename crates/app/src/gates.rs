@@ -2,11 +2,11 @@
 //! Guesses are counted per node, in monotonic time.
 
 use crate::app::App;
-use crate::bucket::Buckets;
 use crate::hash_budget::Payer;
-use crate::limits::refused;
+use crate::infra::rate_limits::refused;
+use crate::infra::throttle::Throttle;
+use crate::infra::token_bucket::Buckets;
 use crate::passwords::Ask;
-use crate::throttle::Throttle;
 use dropleaf_core::gate_pass::{GatePass, Kind, frame_reader};
 use dropleaf_core::rate::Rate;
 use dropleaf_core::site::Site;

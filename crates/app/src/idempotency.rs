@@ -2,7 +2,7 @@
 //! the transaction of its effect, encrypted because it may contain a secret.
 
 use crate::app::App;
-use crate::sealing;
+use crate::infra::sealing;
 use bytes::Bytes;
 use dropleaf_core::{Code, Error, Result, secret};
 use dropleaf_store::Stmt;

@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use crate::idempotency::{Done, Entry, Once};
-use crate::sealing;
+use crate::infra::sealing;
 use bytes::Bytes;
 use dropleaf_core::account::Account;
 use dropleaf_core::share_token::{self, ShareToken, Wish};

@@ -4,7 +4,7 @@
 
 use crate::app::App;
 use crate::codes::{self, LIFE, TRIES};
-use crate::limits::refused;
+use crate::infra::rate_limits::refused;
 use crate::mailer::Letter;
 use crate::sessions::NewSession;
 use dropleaf_core::account::Account;

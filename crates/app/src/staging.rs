@@ -2,7 +2,7 @@
 //! statements for the rest, for the operation's transaction. Body first, row second.
 
 use crate::app::App;
-use crate::queue::work_in_turn;
+use crate::infra::permit_queue::work_in_turn;
 use crate::safety::Reading;
 use crate::strict::Policy;
 use crate::upload::{Upload, UploadBody};

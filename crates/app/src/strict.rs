@@ -2,7 +2,7 @@
 //! content, and returns warnings for the publisher.
 
 use crate::app::App;
-use crate::queue::work_in_turn;
+use crate::infra::permit_queue::work_in_turn;
 use bytes::Bytes;
 use dropleaf_content::{MOST_SCRIPTS, Strict};
 use dropleaf_core::{Code, Error, Result};

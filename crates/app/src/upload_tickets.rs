@@ -5,8 +5,8 @@
 use crate::app::App;
 use crate::caller::{Caller, Writer};
 use crate::idempotency::{Done, Once};
+use crate::infra::sealing;
 use crate::oauth::Identity;
-use crate::sealing;
 use crate::sites::{Created, Updated, Writable};
 use crate::upload::Upload;
 use dropleaf_core::scope::Scope;

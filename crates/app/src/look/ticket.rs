@@ -2,8 +2,8 @@
 //! that names the content and expires soon. Any holder of the URL can open the preview; only this server can create one.
 
 use crate::app::App;
+use crate::infra::sealing;
 use crate::pages::LiveBundle;
-use crate::sealing;
 use dropleaf_core::{Error, Result, number, path, secret};
 use std::sync::Arc;
 

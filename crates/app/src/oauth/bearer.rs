@@ -1,7 +1,7 @@
 //! Authenticates bearer credentials: API keys and OAuth access tokens.
 
 use crate::app::App;
-use crate::fresh::Fresh;
+use crate::infra::row_cache::Fresh;
 use dropleaf_core::account::Account;
 use dropleaf_core::oauth::grant::Grant;
 use dropleaf_core::oauth::resource;

@@ -12,7 +12,7 @@ pub use insertion::{Insertion, WINDOW as INSERTION_WINDOW};
 pub use stream::Part;
 
 use crate::app::App;
-use crate::fresh::{Before, Fresh};
+use crate::infra::row_cache::{Before, Fresh};
 use body::BodyCache;
 use bundle::BundleCache;
 use dropleaf_core::Result;

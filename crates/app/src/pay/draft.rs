@@ -3,7 +3,7 @@
 
 use crate::api_keys::NewKey;
 use crate::app::App;
-use crate::sealing;
+use crate::infra::sealing;
 use crate::staging::Staged;
 use dropleaf_core::account::Account;
 use dropleaf_core::api_key::ApiKey;

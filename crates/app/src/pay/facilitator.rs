@@ -2,7 +2,7 @@
 //! bytes; the `pay` crate interprets them, and the server implements the transport.
 
 use super::Sandbox;
-use crate::settings::Settings;
+use crate::infra::settings::Settings;
 use bytes::Bytes;
 use dropleaf_core::Clock;
 use dropleaf_core::payment::Payment;

@@ -3,7 +3,7 @@
 use super::checker::{Checker, understood};
 use super::{Reading, refusal};
 use crate::app::App;
-use crate::queue::Queue;
+use crate::infra::permit_queue::Queue;
 use crate::staging::busy;
 use dropleaf_core::finding::Finding;
 use dropleaf_core::safety::OnFailure;

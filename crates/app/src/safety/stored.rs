@@ -2,7 +2,7 @@
 
 use super::Reading;
 use crate::app::App;
-use crate::queue::work_in_turn;
+use crate::infra::permit_queue::work_in_turn;
 use crate::staging::executable;
 use bytes::Bytes;
 use dropleaf_content::{self as content, Body, Encoding, Kind};

@@ -2,8 +2,8 @@
 
 use crate::app::App;
 use crate::caller::Caller;
+use crate::infra::throttle::Throttle;
 use crate::oauth::Identity;
-use crate::throttle::Throttle;
 use dropleaf_core::rate::{Rate, Standing};
 use dropleaf_core::site::Site;
 use dropleaf_core::{Code, Error, Result, device_login, feedback, network, oauth, report};
