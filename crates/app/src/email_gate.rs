@@ -4,7 +4,7 @@
 use crate::app::App;
 use crate::codes::{self, LIFE, TRIES};
 use crate::infra::rate_limits::refused;
-use crate::mailer::Letter;
+use crate::notify::mail::Letter;
 use dropleaf_core::rate::Rate;
 use dropleaf_core::site::Site;
 use dropleaf_core::{Code, Error, Result, email};

@@ -1,7 +1,7 @@
 //! Feedback: comments left by viewers within rate limits, read and resolved by the owner. Spec §3, §4, decisions §6.1.
 
 use crate::app::App;
-use crate::notices::{News, Notice};
+use crate::notify::owner_notices::{News, Notice};
 use dropleaf_core::account::Account;
 use dropleaf_core::feedback::{self, Feedback, Said};
 use dropleaf_core::feedback_list::{self, ANSWER_BYTES, Cursor, FeedbackQuery};

@@ -5,7 +5,7 @@
 use crate::app::App;
 use crate::codes::{self, LIFE, TRIES};
 use crate::infra::rate_limits::refused;
-use crate::mailer::Letter;
+use crate::notify::mail::Letter;
 use crate::sessions::NewSession;
 use dropleaf_core::account::Account;
 use dropleaf_core::session::{Method, Session};

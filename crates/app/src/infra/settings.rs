@@ -1,6 +1,6 @@
 //! The settings of the operations, already validated.
 
-use crate::desk_mail::Notified;
+use crate::notify::operator_notifications::Notified;
 use crate::pay::PaymentSettings;
 use crate::safety::SafetySettings;
 use dropleaf_content::Limits;

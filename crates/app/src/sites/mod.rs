@@ -17,7 +17,7 @@ pub use read::{Content, Document, ListQuery, SiteList};
 pub use replace::{Updated, Writable};
 
 use crate::app::App;
-use crate::notices::{News, Notice};
+use crate::notify::owner_notices::{News, Notice};
 use crate::suspension::in_name_of;
 use dropleaf_core::account::{self, Account};
 use dropleaf_core::error::Fact;

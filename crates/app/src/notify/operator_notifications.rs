@@ -4,7 +4,7 @@
 
 use crate::app::App;
 use crate::appeal_queue::Sender;
-use crate::mailer::{Letter, MailError};
+use crate::notify::mail::{Letter, MailError};
 use dropleaf_core::appeal::{Appeal, State};
 use dropleaf_core::rate::Rate;
 use dropleaf_core::{Result, email, iso};
