@@ -1,6 +1,7 @@
 //! The application state shared by all operations: storage, clock, randomness, settings, caches and limits.
 
-use crate::api_keys::Keyring;
+use crate::accounts::api_keys::Keyring;
+use crate::accounts::oauth::TokenRing;
 use crate::burn::Embers;
 use crate::gates::Guesses;
 use crate::idempotency::InFlight;
@@ -9,7 +10,6 @@ use crate::infra::settings::Settings;
 use crate::infra::throttle::Throttle;
 use crate::notify::mail::{Mailer, PostOffice};
 use crate::notify::owner_notices::Notices;
-use crate::oauth::TokenRing;
 use crate::pages::Pages;
 use crate::passwords::Passwords;
 use crate::pay::{self, Facilitator, Locks, Market};

@@ -1,11 +1,11 @@
 //! Manages the appeal queue: checks its capacity, merges appeals about the same content, expires appeals that were never
 //! decided, and collects the context an operator needs for a decision.
 
+use crate::accounts::caller::Caller;
+use crate::accounts::suspension::in_name_of;
 use crate::app::App;
 use crate::appeals::Appealed;
 use crate::audit::OURSELVES;
-use crate::caller::Caller;
-use crate::suspension::in_name_of;
 use dropleaf_core::appeal::{Allowed, Appeal, Decision, Joined, Plea, Room, State};
 use dropleaf_core::audit::Act;
 use dropleaf_core::{Code, Error, Result, network, secret};

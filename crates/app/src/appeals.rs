@@ -1,13 +1,13 @@
 //! Appeals: a publisher whose page was refused sends it to the operator, who allows it or upholds the refusal. The
 //! content is stored for the operator until the decision, and erased then.
 
+use crate::accounts::caller::Caller;
+use crate::accounts::suspension::in_name_of;
 use crate::app::App;
 use crate::appeal_queue::full;
-use crate::caller::Caller;
 use crate::infra::rate_limits::refused;
 use crate::safety::Reading;
 use crate::staging::{Demands, Prepared, busy, to_i64};
-use crate::suspension::in_name_of;
 use crate::upload::Upload;
 use dropleaf_core::appeal::{self, Appeal, Decision, Plea, Room, State};
 use dropleaf_core::audit::Act;

@@ -1,8 +1,8 @@
 //! The email gate: sends a code to an address and verifies it. Admitted and other addresses take the same path (same
 //! statements, counters and replies), so that a caller cannot tell them apart.
 
+use crate::accounts::email_codes::{self as codes, LIFE, TRIES};
 use crate::app::App;
-use crate::codes::{self, LIFE, TRIES};
 use crate::infra::rate_limits::refused;
 use crate::notify::mail::Letter;
 use dropleaf_core::rate::Rate;

@@ -2,16 +2,12 @@
 //! dashboard and the command line call these and contain no rules.
 
 mod accounts;
-mod api_keys;
 mod app;
 mod appeal_queue;
 mod appeals;
 mod audit;
 mod burn;
-mod caller;
 mod cases;
-mod codes;
-mod device_logins;
 mod email_gate;
 mod evidence;
 mod feedback;
@@ -21,40 +17,40 @@ mod idempotency;
 mod infra;
 mod ledger;
 mod look;
-mod mcp_sessions;
 mod money;
 mod notify;
-mod oauth;
 mod owner_tickets;
 mod pages;
-mod passkeys;
 mod passwords;
 mod pay;
 mod reports;
 mod safety;
-mod sessions;
 mod share_tokens;
-mod sign_in;
 mod sites;
 mod staging;
 mod strict;
-mod suspension;
 mod takedown;
 mod upload;
 mod upload_tickets;
 mod views;
-mod wallet;
 
-pub use accounts::{AccountList, Me};
-pub use api_keys::{CredentialChanges, KeyMaker, NewKey};
+pub use accounts::account::{AccountList, Me};
+pub use accounts::api_keys::{CredentialChanges, KeyMaker, NewKey};
+pub use accounts::caller::{Caller, Writer};
+pub use accounts::device_logins::{DeviceRequest, NewDevice, Polled};
+pub use accounts::mcp_sessions::{PARAMS_BYTES, WATCHED_MOST};
+pub use accounts::oauth::{Answered, CodeTrade, GrantedClient, Identity, NewClient, Tokens};
+pub use accounts::passkeys::{Asked, NewPasskey};
+pub use accounts::sessions::NewSession;
+pub use accounts::sign_in::{Browser, SignedIn};
+pub use accounts::suspension::Suspended;
+pub use accounts::wallet_challenges::{CHALLENGE_SECONDS, NewChallenge};
 pub use app::{App, Parts};
 pub use appeal_queue::AppealCase;
 pub use appeals::Appealed;
 pub use audit::COMMAND_LINE;
 pub use burn::{Claim, Erasing};
-pub use caller::{Caller, Writer};
 pub use cases::CaseFile;
-pub use device_logins::{DeviceRequest, NewDevice, Polled};
 pub use evidence::OpenEvidence;
 pub use feedback::FeedbackList;
 pub use idempotency::{Done, Once};
@@ -63,16 +59,13 @@ pub use infra::settings::{Rates, Retention, Settings};
 pub use infra::sweep::Swept;
 pub use ledger::{BooksAudit, Credited};
 pub use look::{Look, LookDocument, LookFile, LookFrame, Source, SourceLine, Verdict};
-pub use mcp_sessions::{PARAMS_BYTES, WATCHED_MOST};
 pub use money::Money;
 pub use notify::mail::{Letter, MailError, Mailer};
 pub use notify::operator_notifications::Notified;
 pub use notify::owner_notices::{Listener, News, Notice};
-pub use oauth::{Answered, CodeTrade, GrantedClient, Identity, NewClient, Tokens};
 pub use pages::{
     Annotated, Body, Coding, INSERTION_WINDOW, Insertion, LiveBundle, LiveFile, Page, PageKey, Part, encode,
 };
-pub use passkeys::{Asked, NewPasskey};
 pub use pay::{
     Ask, Bought, CatalogueEntry, EvmWay, Facilitator, Goods, Listing, Lost, Mode, Order, PageToSell,
     PayError, PayRefused, PayRequest, PaymentSettings, Prices, Reply, Resolution, Sandbox, SolanaWay, Trace,
@@ -80,17 +73,13 @@ pub use pay::{
 };
 pub use reports::{Case, Dismissed, ReportedPage};
 pub use safety::{Checked, Checker, CheckerSettings, DryRun, RuleBook, SafetySettings};
-pub use sessions::NewSession;
 pub use share_tokens::{OwnShareToken, SharePass};
-pub use sign_in::{Browser, SignedIn};
 pub use sites::{
     Content, Created, Deleted, Document, ListQuery, PatchRequest, SiteList, SiteSearch, Updated, Writable,
 };
-pub use suspension::Suspended;
 pub use takedown::TakenDown;
 pub use upload::{Upload, UploadBody};
 pub use upload_tickets::{Arrived, NewTicket, Ticketed};
-pub use wallet::{CHALLENGE_SECONDS, NewChallenge};
 
 // Rows shown to the operator unchanged.
 pub use dropleaf_store::anonymous_usage::UsageLimits;

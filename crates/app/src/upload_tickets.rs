@@ -2,11 +2,11 @@
 //! one file. Nothing is stored until the file arrives; then the response is, which makes the ticket single-use: the same
 //! file again gets the same response, another one is refused.
 
+use crate::accounts::caller::{Caller, Writer};
+use crate::accounts::oauth::Identity;
 use crate::app::App;
-use crate::caller::{Caller, Writer};
 use crate::idempotency::{Done, Once};
 use crate::infra::sealing;
-use crate::oauth::Identity;
 use crate::sites::{Created, Updated, Writable};
 use crate::upload::Upload;
 use dropleaf_core::scope::Scope;

@@ -1,9 +1,9 @@
 //! Rate limits of the operations: who is counted, against which limit, and what the refusal says. Decisions §2.14.
 
+use crate::accounts::caller::Caller;
+use crate::accounts::oauth::Identity;
 use crate::app::App;
-use crate::caller::Caller;
 use crate::infra::throttle::Throttle;
-use crate::oauth::Identity;
 use dropleaf_core::rate::{Rate, Standing};
 use dropleaf_core::site::Site;
 use dropleaf_core::{Code, Error, Result, device_login, feedback, network, oauth, report};

@@ -1,8 +1,8 @@
 //! The sweep: ends what has expired and erases what has ended; less often, collects unreferenced bodies. One node at a
 //! time; every statement checks its condition again, so a sweep that is interrupted or runs twice does no harm.
 
+use crate::accounts::{mcp_sessions, wallet_challenges as challenges};
 use crate::app::App;
-use crate::{mcp_sessions, wallet};
 use dropleaf_core::device_login::KEPT_SECONDS;
 use dropleaf_core::site::Site;
 use dropleaf_core::{Result, oauth, takedown};
@@ -106,7 +106,7 @@ impl App {
             oauth_requests::delete_expired(now),
             owner_tickets::delete_expired(now),
             mcp_rows::delete_unused(now - mcp_sessions::KEPT_SECONDS),
-            wallet_challenges::delete_expired(now - wallet::KEPT_SECONDS),
+            wallet_challenges::delete_expired(now - challenges::KEPT_SECONDS),
             self.erase_drafts(),
             payment_upkeep::delete_refused(now - REFUSED_SECONDS),
         ];

@@ -1,7 +1,7 @@
 //! What a payment will create, decided when it is reserved and stored encrypted until it is fulfilled and delivered, so
 //! that retries create and return the same.
 
-use crate::api_keys::NewKey;
+use crate::accounts::api_keys::NewKey;
 use crate::app::App;
 use crate::infra::sealing;
 use crate::staging::Staged;

@@ -1,6 +1,6 @@
 //! The result of a paid request: what was bought with which payment, or why it failed.
 
-use crate::api_keys::NewKey;
+use crate::accounts::api_keys::NewKey;
 use dropleaf_core::Error;
 use dropleaf_core::account::Account;
 use dropleaf_core::payment::Payment;

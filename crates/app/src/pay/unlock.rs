@@ -1,9 +1,9 @@
 //! Unlocks: charged to the prepaid balance if it suffices, else paid for. Spec §5.5, decisions §3.2.
 
+use crate::accounts::suspension::in_name_of;
 use crate::app::{App, EVERYTHING};
 use crate::idempotency::{Done, Entry, Once};
 use crate::sites::TRIES;
-use crate::suspension::in_name_of;
 use dropleaf_core::account::Account;
 use dropleaf_core::ledger::{Posting, dollars};
 use dropleaf_core::payment::Item;

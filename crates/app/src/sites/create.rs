@@ -1,11 +1,11 @@
 //! Publishes a page: `POST /sites`, with an account or anonymously. Spec §3, §4.
 
 use super::take_daily;
+use crate::accounts::caller::Caller;
+use crate::accounts::suspension::in_name_of;
 use crate::app::App;
-use crate::caller::Caller;
 use crate::idempotency::{Done, Entry, Once};
 use crate::staging::{Demands, Staged};
-use crate::suspension::in_name_of;
 use crate::upload::Upload;
 use dropleaf_core::account::Account;
 use dropleaf_core::options::UploadOptions;

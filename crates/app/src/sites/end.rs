@@ -2,8 +2,8 @@
 
 use super::TRIES;
 use super::replace::Updated;
+use crate::accounts::suspension::in_name_of;
 use crate::app::App;
-use crate::suspension::in_name_of;
 use dropleaf_core::account::Account;
 use dropleaf_core::site::{Site, State, Visibility};
 use dropleaf_core::{Code, Error, Result, takedown};

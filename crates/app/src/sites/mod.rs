@@ -16,9 +16,9 @@ pub use own::SiteSearch;
 pub use read::{Content, Document, ListQuery, SiteList};
 pub use replace::{Updated, Writable};
 
+use crate::accounts::suspension::in_name_of;
 use crate::app::App;
 use crate::notify::owner_notices::{News, Notice};
-use crate::suspension::in_name_of;
 use dropleaf_core::account::{self, Account};
 use dropleaf_core::error::Fact;
 use dropleaf_core::plan::Plan;

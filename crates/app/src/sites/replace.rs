@@ -1,8 +1,8 @@
 //! Replaces content at the same URL: `PUT /sites/{idOrSlug}`. Every replacement is a new, immutable version.
 
 use super::{TRIES, take_daily};
+use crate::accounts::caller::Writer;
 use crate::app::App;
-use crate::caller::Writer;
 use crate::idempotency::{Done, Entry, Once};
 use crate::staging::{Demands, Staged};
 use crate::upload::Upload;

@@ -1,8 +1,8 @@
 //! Passkeys: registered in a session with recent authentication, used to sign in instead of an emailed code. The
 //! browser's responses are verified in the HTTP layer; this module stores passkeys, finds them, and starts sessions.
 
+use crate::accounts::sign_in::{Browser, SignedIn, replaced};
 use crate::app::App;
-use crate::sign_in::{Browser, SignedIn, replaced};
 use dropleaf_core::account::Account;
 use dropleaf_core::passkey::{self, CEREMONY_SECONDS, Passkey};
 use dropleaf_core::session::{Method, Session};

@@ -1,10 +1,10 @@
 //! Device login (RFC 8628): a program starts it, a person approves or denies it, and the program polls for the result.
 //! The key or tokens are created in the transaction that completes the login, so they are issued only once.
 
-use crate::api_keys::NewKey;
+use crate::accounts::api_keys::NewKey;
+use crate::accounts::oauth::{GrantedClient, Tokens};
+use crate::accounts::suspension::in_name_of;
 use crate::app::App;
-use crate::oauth::{GrantedClient, Tokens};
-use crate::suspension::in_name_of;
 use dropleaf_core::account::Account;
 use dropleaf_core::api_key::{self, ApiKey};
 use dropleaf_core::device_login::{

@@ -1,8 +1,8 @@
 //! Sessions of older MCP revisions: stored, so that they survive a restart, and bound to the credential they were started
 //! with.
 
+use crate::accounts::oauth::Identity;
 use crate::app::App;
-use crate::oauth::Identity;
 use crate::sites::TRIES;
 use dropleaf_core::{Code, Error, Result};
 use dropleaf_store::DbError;

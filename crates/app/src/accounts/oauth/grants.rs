@@ -1,8 +1,8 @@
 //! Lists and revokes OAuth grants. A grant's tokens and the keys its client created end with it, at once and on every
 //! node.
 
+use crate::accounts::suspension::in_name_of;
 use crate::app::App;
-use crate::suspension::in_name_of;
 use dropleaf_core::account::Account;
 use dropleaf_core::oauth::grant::Grant;
 use dropleaf_core::oauth::token::Kind;

@@ -2,11 +2,11 @@
 //! get one and those that may not take the same path (same statements, counters and replies), so that a caller cannot
 //! tell them apart.
 
+use crate::accounts::email_codes::{self as codes, LIFE, TRIES};
+use crate::accounts::sessions::NewSession;
 use crate::app::App;
-use crate::codes::{self, LIFE, TRIES};
 use crate::infra::rate_limits::refused;
 use crate::notify::mail::Letter;
-use crate::sessions::NewSession;
 use dropleaf_core::account::Account;
 use dropleaf_core::session::{Method, Session};
 use dropleaf_core::sign_up::SignUp;

@@ -1,10 +1,10 @@
 //! Creates, lists and revokes API keys, and authenticates requests by key.
 
+use crate::accounts::oauth::Identity;
+use crate::accounts::suspension::in_name_of;
 use crate::app::{App, KEYS_CHANGED};
 use crate::idempotency::{Done, Entry, Once};
 use crate::infra::row_cache::Fresh;
-use crate::oauth::Identity;
-use crate::suspension::in_name_of;
 use dropleaf_core::account::Account;
 use dropleaf_core::api_key::{self, ApiKey};
 use dropleaf_core::scope::Scopes;
