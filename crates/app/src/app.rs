@@ -2,19 +2,19 @@
 
 use crate::accounts::api_keys::Keyring;
 use crate::accounts::oauth::TokenRing;
-use crate::burn::Embers;
-use crate::gates::Guesses;
 use crate::idempotency::InFlight;
 use crate::infra::permit_queue::Queue;
 use crate::infra::settings::Settings;
 use crate::infra::throttle::Throttle;
 use crate::notify::mail::{Mailer, PostOffice};
 use crate::notify::owner_notices::Notices;
-use crate::pages::Pages;
-use crate::passwords::Passwords;
 use crate::pay::{self, Facilitator, Locks, Market};
 use crate::safety::{Checker, Outside, UnwantedIndex};
-use crate::views::Views;
+use crate::viewing::burn::Embers;
+use crate::viewing::pages::Pages;
+use crate::viewing::password_gate::Guesses;
+use crate::viewing::password_hasher::Passwords;
+use crate::viewing::view_counts::Views;
 use dropleaf_core::host::Hosts;
 use dropleaf_core::oauth::TOKEN_REQUESTS;
 use dropleaf_core::secret::Keys;

@@ -6,33 +6,24 @@ mod app;
 mod appeal_queue;
 mod appeals;
 mod audit;
-mod burn;
 mod cases;
-mod email_gate;
 mod evidence;
-mod feedback;
-mod gates;
-mod hash_budget;
 mod idempotency;
 mod infra;
 mod ledger;
 mod look;
 mod money;
 mod notify;
-mod owner_tickets;
-mod pages;
-mod passwords;
 mod pay;
 mod reports;
 mod safety;
-mod share_tokens;
 mod sites;
 mod staging;
 mod strict;
 mod takedown;
 mod upload;
 mod upload_tickets;
-mod views;
+mod viewing;
 
 pub use accounts::account::{AccountList, Me};
 pub use accounts::api_keys::{CredentialChanges, KeyMaker, NewKey};
@@ -49,10 +40,8 @@ pub use app::{App, Parts};
 pub use appeal_queue::AppealCase;
 pub use appeals::Appealed;
 pub use audit::COMMAND_LINE;
-pub use burn::{Claim, Erasing};
 pub use cases::CaseFile;
 pub use evidence::OpenEvidence;
-pub use feedback::FeedbackList;
 pub use idempotency::{Done, Once};
 pub use infra::service_stats::{Figures, OpenReports};
 pub use infra::settings::{Rates, Retention, Settings};
@@ -63,9 +52,6 @@ pub use money::Money;
 pub use notify::mail::{Letter, MailError, Mailer};
 pub use notify::operator_notifications::Notified;
 pub use notify::owner_notices::{Listener, News, Notice};
-pub use pages::{
-    Annotated, Body, Coding, INSERTION_WINDOW, Insertion, LiveBundle, LiveFile, Page, PageKey, Part, encode,
-};
 pub use pay::{
     Ask, Bought, CatalogueEntry, EvmWay, Facilitator, Goods, Listing, Lost, Mode, Order, PageToSell,
     PayError, PayRefused, PayRequest, PaymentSettings, Prices, Reply, Resolution, Sandbox, SolanaWay, Trace,
@@ -73,13 +59,18 @@ pub use pay::{
 };
 pub use reports::{Case, Dismissed, ReportedPage};
 pub use safety::{Checked, Checker, CheckerSettings, DryRun, RuleBook, SafetySettings};
-pub use share_tokens::{OwnShareToken, SharePass};
 pub use sites::{
     Content, Created, Deleted, Document, ListQuery, PatchRequest, SiteList, SiteSearch, Updated, Writable,
 };
 pub use takedown::TakenDown;
 pub use upload::{Upload, UploadBody};
 pub use upload_tickets::{Arrived, NewTicket, Ticketed};
+pub use viewing::burn::{Claim, Erasing};
+pub use viewing::feedback::FeedbackList;
+pub use viewing::pages::{
+    Annotated, Body, Coding, INSERTION_WINDOW, Insertion, LiveBundle, LiveFile, Page, PageKey, Part, encode,
+};
+pub use viewing::share_tokens::{OwnShareToken, SharePass};
 
 // Rows shown to the operator unchanged.
 pub use dropleaf_store::anonymous_usage::UsageLimits;

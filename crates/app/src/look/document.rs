@@ -2,7 +2,7 @@
 //! that the HTTP layer sends with them is a second line of defence.
 
 use crate::app::App;
-use crate::pages::LiveFile;
+use crate::viewing::pages::LiveFile;
 use dropleaf_content::look;
 use dropleaf_core::{Code, Error, Result};
 

@@ -11,8 +11,8 @@ pub use source::{Source, SourceLine};
 pub use ticket::LookFrame;
 
 use crate::app::App;
-use crate::pages::LiveBundle;
 use crate::safety::{SafetySettings, finding};
+use crate::viewing::pages::LiveBundle;
 use bytes::Bytes;
 use dropleaf_content::look::{self, Inventory};
 use dropleaf_content::{mime_of, phishing};

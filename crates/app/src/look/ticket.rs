@@ -3,7 +3,7 @@
 
 use crate::app::App;
 use crate::infra::sealing;
-use crate::pages::LiveBundle;
+use crate::viewing::pages::LiveBundle;
 use dropleaf_core::{Error, Result, number, path, secret};
 use std::sync::Arc;
 

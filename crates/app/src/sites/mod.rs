@@ -104,7 +104,7 @@ impl App {
         after: &Site,
         also: Option<&str>,
     ) -> Result<(), DbError> {
-        let mut changed = crate::pages::names_of(before.into_iter().chain([after]));
+        let mut changed = crate::viewing::pages::names_of(before.into_iter().chain([after]));
         changed.extend(also.map(str::to_owned));
         // A page that did not exist has no listeners.
         let owner = before.and(after.account_id.as_deref());

@@ -2,7 +2,7 @@
 
 use super::SiteList;
 use crate::app::App;
-use crate::pages::Coding;
+use crate::viewing::pages::Coding;
 use dropleaf_content::preview;
 use dropleaf_core::account::Account;
 use dropleaf_core::site::Site;

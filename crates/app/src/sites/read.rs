@@ -1,7 +1,7 @@
 //! Reads sites as their owner: one, many, and the stored content verbatim. Spec §4.
 
 use crate::app::App;
-use crate::pages::LiveFile;
+use crate::viewing::pages::LiveFile;
 use bytes::Bytes;
 use dropleaf_core::account::Account;
 use dropleaf_core::site::{Site, State, Visibility};

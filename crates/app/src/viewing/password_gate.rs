@@ -2,11 +2,11 @@
 //! Guesses are counted per node, in monotonic time.
 
 use crate::app::App;
-use crate::hash_budget::Payer;
 use crate::infra::rate_limits::refused;
 use crate::infra::throttle::Throttle;
 use crate::infra::token_bucket::Buckets;
-use crate::passwords::Ask;
+use crate::viewing::hash_budget::Payer;
+use crate::viewing::password_hasher::Ask;
 use dropleaf_core::gate_pass::{GatePass, Kind, frame_reader};
 use dropleaf_core::rate::Rate;
 use dropleaf_core::site::Site;

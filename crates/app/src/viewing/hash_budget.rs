@@ -1,9 +1,9 @@
 //! Limits how many passwords the server hashes for one network or account per minute, right or wrong, over all pages.
 //! Hashing is the most expensive operation that an anonymous caller can request. Counted per node, in monotonic time.
 
-use crate::gates::too_many;
 use crate::infra::fair_queue::Group;
 use crate::infra::token_bucket::Buckets;
+use crate::viewing::password_gate::too_many;
 use dropleaf_core::rate::Rate;
 use dropleaf_core::{Code, Error, Result, network};
 use std::net::IpAddr;

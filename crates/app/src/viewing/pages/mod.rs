@@ -1,20 +1,20 @@
 //! Opens pages for viewers: the site row that decides, the bundle it points at, and the bytes to send. Bundles and bodies
-//! are immutable under their keys, so their caches need no invalidation; site rows are cached only briefly (see `fresh`).
+//! are immutable under their keys, so their caches need no invalidation; site rows are cached briefly (see `row_cache`).
 
-mod body;
-mod bundle;
-mod insertion;
-mod stream;
+mod body_cache;
+mod bundle_cache;
+mod file_stream;
+mod script_insertion;
 
-pub use body::{Annotated, Body, Coding, encode};
-pub use bundle::{LiveBundle, LiveFile};
-pub use insertion::{Insertion, WINDOW as INSERTION_WINDOW};
-pub use stream::Part;
+pub use body_cache::{Annotated, Body, Coding, encode};
+pub use bundle_cache::{LiveBundle, LiveFile};
+pub use file_stream::Part;
+pub use script_insertion::{Insertion, WINDOW as INSERTION_WINDOW};
 
 use crate::app::App;
 use crate::infra::row_cache::{Before, Fresh};
-use body::BodyCache;
-use bundle::BundleCache;
+use body_cache::BodyCache;
+use bundle_cache::BundleCache;
 use dropleaf_core::Result;
 use dropleaf_core::access::Door;
 use dropleaf_core::site::{Site, Visibility};
@@ -73,8 +73,8 @@ impl Pages {
     pub(crate) fn new(cache_bytes: u64) -> Self {
         Self {
             rows: Fresh::new(ROWS),
-            bundles: bundle::cache(cache_bytes / 4),
-            bodies: body::cache(cache_bytes),
+            bundles: bundle_cache::cache(cache_bytes / 4),
+            bodies: body_cache::cache(cache_bytes),
         }
     }
 

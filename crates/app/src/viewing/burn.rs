@@ -4,8 +4,8 @@
 //! the page burnt. After that only the holder of the view secret is admitted, for a short time window.
 
 use crate::app::App;
-use crate::pages::Page;
 use crate::sites::TRIES;
+use crate::viewing::pages::Page;
 use dropleaf_core::burn::{self, Burn};
 use dropleaf_core::site::{Site, State, Visibility};
 use dropleaf_core::{Result, secret};

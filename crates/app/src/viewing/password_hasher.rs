@@ -1,8 +1,8 @@
 //! Hashes passwords with argon2id on a bounded number of threads. Every hash is charged to the caller's budget, and
 //! permits go round-robin over the waiting networks, so that one of them cannot block the others.
 
-use crate::hash_budget::{HashBudget, Payer};
 use crate::infra::fair_queue::{Bounds, FairQueue, Refused};
+use crate::viewing::hash_budget::{HashBudget, Payer};
 use argon2::password_hash::phc::PasswordHash;
 use argon2::{Algorithm, Argon2, Params, PasswordHasher, PasswordVerifier, Version};
 use dropleaf_core::options::PASSWORD_BYTES;

@@ -1,6 +1,6 @@
 //! A bundle prepared for serving: its files by path, with all their immutable properties.
 
-use super::body::{self, Coding};
+use super::body_cache::{self, Coding};
 use crate::app::App;
 use bytes::Bytes;
 use dropleaf_content::Addressing;
@@ -34,7 +34,7 @@ impl LiveFile {
 
     /// Whether the body is cached as a whole; larger ones are streamed.
     pub const fn is_small(&self) -> bool {
-        self.size_bytes <= body::LARGEST_CACHED
+        self.size_bytes <= body_cache::LARGEST_CACHED
     }
 }
 

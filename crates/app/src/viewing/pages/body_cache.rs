@@ -1,7 +1,7 @@
 //! The cache of response bodies, one per file and content coding, encoded once from the stored form.
 
 use super::LiveFile;
-use super::insertion::{self, Insertion};
+use super::script_insertion::{self, Insertion};
 use crate::app::App;
 use bytes::Bytes;
 use dropleaf_core::{Error, Result, secret};
@@ -105,12 +105,12 @@ impl<'a> Annotated<'a> {
 
     /// The strong `ETag` of the whole document in this coding.
     pub fn etag(&self, coding: Coding) -> Bytes {
-        super::bundle::etag(&self.key, coding)
+        super::bundle_cache::etag(&self.key, coding)
     }
 
     /// Where to insert the tag in a document with this start, if there is a place for it.
     pub fn insertion(&self, start: &[u8]) -> Option<Insertion> {
-        insertion::place(start, &self.tag, self.file.mime.starts_with(XHTML))
+        script_insertion::place(start, &self.tag, self.file.mime.starts_with(XHTML))
     }
 }
 
