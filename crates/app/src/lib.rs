@@ -3,24 +3,16 @@
 
 mod accounts;
 mod app;
-mod appeal_queue;
-mod appeals;
-mod audit;
-mod cases;
-mod evidence;
 mod idempotency;
 mod infra;
 mod ledger;
-mod look;
+mod moderation;
 mod money;
 mod notify;
 mod pay;
-mod reports;
-mod safety;
 mod sites;
 mod staging;
 mod strict;
-mod takedown;
 mod upload;
 mod upload_tickets;
 mod viewing;
@@ -37,17 +29,20 @@ pub use accounts::sign_in::{Browser, SignedIn};
 pub use accounts::suspension::Suspended;
 pub use accounts::wallet_challenges::{CHALLENGE_SECONDS, NewChallenge};
 pub use app::{App, Parts};
-pub use appeal_queue::AppealCase;
-pub use appeals::Appealed;
-pub use audit::COMMAND_LINE;
-pub use cases::CaseFile;
-pub use evidence::OpenEvidence;
 pub use idempotency::{Done, Once};
 pub use infra::service_stats::{Figures, OpenReports};
 pub use infra::settings::{Rates, Retention, Settings};
 pub use infra::sweep::Swept;
 pub use ledger::{BooksAudit, Credited};
-pub use look::{Look, LookDocument, LookFile, LookFrame, Source, SourceLine, Verdict};
+pub use moderation::appeal_queue::AppealCase;
+pub use moderation::appeals::Appealed;
+pub use moderation::audit::COMMAND_LINE;
+pub use moderation::case_file::CaseFile;
+pub use moderation::evidence::OpenEvidence;
+pub use moderation::reports::{Case, Dismissed, ReportedPage};
+pub use moderation::safe_preview::{Look, LookDocument, LookFile, LookFrame, Source, SourceLine, Verdict};
+pub use moderation::safety::{Checked, Checker, CheckerSettings, DryRun, RuleBook, SafetySettings};
+pub use moderation::takedown::TakenDown;
 pub use money::Money;
 pub use notify::mail::{Letter, MailError, Mailer};
 pub use notify::operator_notifications::Notified;
@@ -57,12 +52,9 @@ pub use pay::{
     PayError, PayRefused, PayRequest, PaymentSettings, Prices, Reply, Resolution, Sandbox, SolanaWay, Trace,
     Unlocked,
 };
-pub use reports::{Case, Dismissed, ReportedPage};
-pub use safety::{Checked, Checker, CheckerSettings, DryRun, RuleBook, SafetySettings};
 pub use sites::{
     Content, Created, Deleted, Document, ListQuery, PatchRequest, SiteList, SiteSearch, Updated, Writable,
 };
-pub use takedown::TakenDown;
 pub use upload::{Upload, UploadBody};
 pub use upload_tickets::{Arrived, NewTicket, Ticketed};
 pub use viewing::burn::{Claim, Erasing};

@@ -3,7 +3,7 @@
 
 use crate::app::App;
 use crate::infra::permit_queue::work_in_turn;
-use crate::safety::Reading;
+use crate::moderation::safety::Reading;
 use crate::strict::Policy;
 use crate::upload::{Upload, UploadBody};
 use dropleaf_content::likeness::Unwanted;

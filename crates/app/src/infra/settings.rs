@@ -1,8 +1,8 @@
 //! The settings of the operations, already validated.
 
+use crate::moderation::safety::SafetySettings;
 use crate::notify::operator_notifications::Notified;
 use crate::pay::PaymentSettings;
-use crate::safety::SafetySettings;
 use dropleaf_content::Limits;
 use dropleaf_core::plan::Plans;
 use dropleaf_core::rate::Rate;

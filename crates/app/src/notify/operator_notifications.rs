@@ -3,7 +3,7 @@
 //! content is hostile.
 
 use crate::app::App;
-use crate::appeal_queue::Sender;
+use crate::moderation::appeal_queue::Sender;
 use crate::notify::mail::{Letter, MailError};
 use dropleaf_core::appeal::{Appeal, State};
 use dropleaf_core::rate::Rate;

@@ -4,8 +4,8 @@
 use crate::accounts::caller::Caller;
 use crate::accounts::suspension::in_name_of;
 use crate::app::App;
-use crate::appeals::Appealed;
-use crate::audit::OURSELVES;
+use crate::moderation::appeals::Appealed;
+use crate::moderation::audit::OURSELVES;
 use dropleaf_core::appeal::{Allowed, Appeal, Decision, Joined, Plea, Room, State};
 use dropleaf_core::audit::Act;
 use dropleaf_core::{Code, Error, Result, network, secret};

@@ -1,8 +1,8 @@
 //! Writes the evidence archive of a taken-down page: the newest version as it was served, older versions beside it, each
 //! body once, and a manifest. Written straight into a sealed file, never held in memory as a whole. Blocking.
 
-use super::seal::Sealer;
-use super::zip::Zip;
+use super::stream_cipher::Sealer;
+use super::zip_writer::Zip;
 use dropleaf_core::secret::Keys;
 use dropleaf_core::site::Site;
 use dropleaf_store::Store;

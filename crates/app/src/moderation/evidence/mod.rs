@@ -3,13 +3,13 @@
 
 mod archive;
 mod open;
-mod seal;
-mod zip;
+mod stream_cipher;
+mod zip_writer;
 
 pub use open::OpenEvidence;
 
 use crate::app::App;
-use crate::audit::OURSELVES;
+use crate::moderation::audit::OURSELVES;
 use crate::staging::to_i64;
 use archive::{Bodies, Known, Sealed};
 use dropleaf_core::audit::{Act, Entry};

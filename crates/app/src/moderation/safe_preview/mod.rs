@@ -3,15 +3,15 @@
 //! nothing is counted.
 
 mod document;
-mod source;
-mod ticket;
+mod preview_token;
+mod source_view;
 
 pub use document::LookDocument;
-pub use source::{Source, SourceLine};
-pub use ticket::LookFrame;
+pub use preview_token::LookFrame;
+pub use source_view::{Source, SourceLine};
 
 use crate::app::App;
-use crate::safety::{SafetySettings, finding};
+use crate::moderation::safety::{SafetySettings, finding};
 use crate::viewing::pages::LiveBundle;
 use bytes::Bytes;
 use dropleaf_content::look::{self, Inventory};

@@ -1,7 +1,7 @@
 //! Collects all that an operator needs to judge one page: reports, audit entries, related pages and a safe preview.
 
 use crate::app::App;
-use crate::look::Look;
+use crate::moderation::safe_preview::Look;
 use dropleaf_core::account::Account;
 use dropleaf_core::audit::Entry;
 use dropleaf_core::report::{Reason, Report};

@@ -4,9 +4,9 @@
 use crate::accounts::caller::Caller;
 use crate::accounts::suspension::in_name_of;
 use crate::app::App;
-use crate::appeal_queue::full;
 use crate::infra::rate_limits::refused;
-use crate::safety::Reading;
+use crate::moderation::appeal_queue::full;
+use crate::moderation::safety::Reading;
 use crate::staging::{Demands, Prepared, busy, to_i64};
 use crate::upload::Upload;
 use dropleaf_core::appeal::{self, Appeal, Decision, Plea, Room, State};

@@ -1,6 +1,6 @@
 //! Opens sealed evidence. Who opened it and why is written to the audit log before the first byte is sent.
 
-use super::seal::Opener;
+use super::stream_cipher::Opener;
 use crate::app::App;
 use bytes::Bytes;
 use dropleaf_core::audit::Act;

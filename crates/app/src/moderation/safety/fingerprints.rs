@@ -1,7 +1,7 @@
 //! Selects the fingerprints by which taken-down content is recognized. Not all of it: it may contain honest pages beside
 //! the reported one, and content that others publish legitimately.
 
-use super::stored::Missing;
+use super::stored_content::Missing;
 use crate::app::App;
 use dropleaf_content::likeness::{self, Likeness};
 use dropleaf_content::{Bundle, Kind, Texts};

@@ -2,23 +2,23 @@
 //! the operator's external checker if there is one. Runs before anything is stored, signed or paid.
 
 mod address;
-mod allowed;
+mod allowed_content;
 mod checker;
+mod content_scan;
 mod dry_run;
-mod marks;
+mod external_check;
+mod fingerprints;
 mod offline;
-mod outside;
-mod reading;
 mod rule_book;
 mod settings;
-mod stored;
+mod stored_content;
 mod unwanted;
 
 pub use checker::{Checker, CheckerSettings};
+pub(crate) use content_scan::{Reading, finding};
 pub use dry_run::DryRun;
+pub(crate) use external_check::Outside;
 pub use offline::Checked;
-pub(crate) use outside::Outside;
-pub(crate) use reading::{Reading, finding};
 pub use rule_book::RuleBook;
 pub use settings::SafetySettings;
 pub(crate) use unwanted::UnwantedIndex;
