@@ -5,9 +5,7 @@ mod accounts;
 mod app;
 mod idempotency;
 mod infra;
-mod ledger;
 mod moderation;
-mod money;
 mod notify;
 mod pay;
 mod sites;
@@ -33,7 +31,6 @@ pub use idempotency::{Done, Once};
 pub use infra::service_stats::{Figures, OpenReports};
 pub use infra::settings::{Rates, Retention, Settings};
 pub use infra::sweep::Swept;
-pub use ledger::{BooksAudit, Credited};
 pub use moderation::appeal_queue::AppealCase;
 pub use moderation::appeals::Appealed;
 pub use moderation::audit::COMMAND_LINE;
@@ -43,10 +40,11 @@ pub use moderation::reports::{Case, Dismissed, ReportedPage};
 pub use moderation::safe_preview::{Look, LookDocument, LookFile, LookFrame, Source, SourceLine, Verdict};
 pub use moderation::safety::{Checked, Checker, CheckerSettings, DryRun, RuleBook, SafetySettings};
 pub use moderation::takedown::TakenDown;
-pub use money::Money;
 pub use notify::mail::{Letter, MailError, Mailer};
 pub use notify::operator_notifications::Notified;
 pub use notify::owner_notices::{Listener, News, Notice};
+pub use pay::ledger::{BooksAudit, Credited};
+pub use pay::overview::Money;
 pub use pay::{
     Ask, Bought, CatalogueEntry, EvmWay, Facilitator, Goods, Listing, Lost, Mode, Order, PageToSell,
     PayError, PayRefused, PayRequest, PaymentSettings, Prices, Reply, Resolution, Sandbox, SolanaWay, Trace,

@@ -1,9 +1,9 @@
 //! Fulfils a settled payment in one transaction with the ledger and the payment's row, so that the purchase is delivered
 //! exactly once, and never without its money or its money without it.
 
-use super::act::in_flight;
+use super::advance::{HOLD_SECONDS, keep_names};
 use super::draft::Draft;
-use super::drive::{HOLD_SECONDS, keep_names};
+use super::purchase::in_flight;
 use super::settle::receipt;
 use super::{Bought, Goods, PayError};
 use crate::app::App;

@@ -1,9 +1,9 @@
 //! Handles a repeated payment: returns the same response while it is shown, resumes what was left unfinished, and refuses
 //! anything else. Never answers with terms, and never settles twice.
 
-use super::act::in_flight;
-use super::asked::Asked;
-use super::drive::ask_later;
+use super::advance::ask_later;
+use super::purchase::in_flight;
+use super::request_identity::Asked;
 use super::{Bought, PayError};
 use crate::app::App;
 use dropleaf_core::error::Fact;

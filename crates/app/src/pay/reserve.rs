@@ -2,9 +2,9 @@
 //! requested. The payment holds the staged content until the page takes it over or the payment is refused.
 
 use super::PayError;
-use super::act::{Order, in_flight};
-use super::asked::Asked;
-use super::drive::{HOLD_SECONDS, not_known};
+use super::advance::{HOLD_SECONDS, not_known};
+use super::purchase::{Order, in_flight};
+use super::request_identity::Asked;
 use super::unlock::{bought_once, only_once};
 use super::unverified::is_unverified_limit;
 use crate::accounts::suspension::in_name_of;

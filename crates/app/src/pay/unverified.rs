@@ -2,9 +2,9 @@
 //! party submitted it first. The chain is queried; where that is not possible the payment is kept as `unknown`, within
 //! limits, because anyone with a wallet can sign for free. Decisions §5.2.
 
-use super::act::{Order, PayRequest, in_flight};
-use super::asked::Asked;
-use super::drive::{FIRST_PAUSE, not_known};
+use super::advance::{FIRST_PAUSE, not_known};
+use super::purchase::{Order, PayRequest, in_flight};
+use super::request_identity::Asked;
 use super::reserve::Reserved;
 use super::settle::refused_by;
 use super::{Bought, PayError, Trace};

@@ -2,7 +2,7 @@
 //! request, or by the recovery task for a payment left open; the lease in its row (`held_until`) decides who may work on
 //! it.
 
-use super::act::in_flight;
+use super::purchase::in_flight;
 use super::settle::{Past, Settlement, receipt, refused_by};
 use super::{Bought, PayError};
 use crate::app::App;

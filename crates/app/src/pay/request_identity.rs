@@ -1,8 +1,8 @@
 //! The identity of a paid request, for comparison with earlier ones: its hash, its origin, and the identifiers its sender
 //! chose. An identifier is an Idempotency-Key or a payment identifier, and is scoped to its payer.
 
-use super::act::{Order, PayRequest};
-use super::locks::Locks;
+use super::named_locks::Locks;
+use super::purchase::{Order, PayRequest};
 use crate::app::App;
 use dropleaf_core::payment::{Item, Payment, PaymentState};
 use dropleaf_core::{Code, Error, Result, network, secret};

@@ -1,7 +1,7 @@
 //! Executes a paid request: check, verify, stage and reserve, settle, fulfil. The order ensures safety: nothing is
 //! settled that was not reserved with all it buys, and nothing is fulfilled that was not settled. Decisions §5.2.
 
-use super::asked::Asked;
+use super::request_identity::Asked;
 use super::reserve::Reserved;
 use super::{Ask, Bought, Facilitator, PayError};
 use crate::app::App;
