@@ -2,7 +2,6 @@
 
 use crate::accounts::api_keys::Keyring;
 use crate::accounts::oauth::TokenRing;
-use crate::idempotency::InFlight;
 use crate::infra::permit_queue::Queue;
 use crate::infra::settings::Settings;
 use crate::infra::throttle::Throttle;
@@ -10,6 +9,7 @@ use crate::moderation::safety::{Checker, Outside, UnwantedIndex};
 use crate::notify::mail::{Mailer, PostOffice};
 use crate::notify::owner_notices::Notices;
 use crate::pay::{self, Facilitator, Locks, Market};
+use crate::publish::idempotency::InFlight;
 use crate::viewing::burn::Embers;
 use crate::viewing::pages::Pages;
 use crate::viewing::password_gate::Guesses;

@@ -3,16 +3,11 @@
 
 mod accounts;
 mod app;
-mod idempotency;
 mod infra;
 mod moderation;
 mod notify;
 mod pay;
-mod sites;
-mod staging;
-mod strict;
-mod upload;
-mod upload_tickets;
+mod publish;
 mod viewing;
 
 pub use accounts::account::{AccountList, Me};
@@ -27,7 +22,6 @@ pub use accounts::sign_in::{Browser, SignedIn};
 pub use accounts::suspension::Suspended;
 pub use accounts::wallet_challenges::{CHALLENGE_SECONDS, NewChallenge};
 pub use app::{App, Parts};
-pub use idempotency::{Done, Once};
 pub use infra::service_stats::{Figures, OpenReports};
 pub use infra::settings::{Rates, Retention, Settings};
 pub use infra::sweep::Swept;
@@ -50,11 +44,12 @@ pub use pay::{
     PayError, PayRefused, PayRequest, PaymentSettings, Prices, Reply, Resolution, Sandbox, SolanaWay, Trace,
     Unlocked,
 };
-pub use sites::{
+pub use publish::idempotency::{Done, Once};
+pub use publish::upload::{Upload, UploadBody};
+pub use publish::upload_tickets::{Arrived, NewTicket, Ticketed};
+pub use publish::{
     Content, Created, Deleted, Document, ListQuery, PatchRequest, SiteList, SiteSearch, Updated, Writable,
 };
-pub use upload::{Upload, UploadBody};
-pub use upload_tickets::{Arrived, NewTicket, Ticketed};
 pub use viewing::burn::{Claim, Erasing};
 pub use viewing::feedback::FeedbackList;
 pub use viewing::pages::{

@@ -118,8 +118,8 @@ impl App {
         let account =
             self.store.find_account(&account.id).await?.ok_or_else(|| Error::not_found("account"))?;
         let plan = self.plan_of(&account);
-        let day = crate::sites::daily_rate(&plan);
-        let key = crate::sites::daily_key(&account.id);
+        let day = crate::publish::daily_rate(&plan);
+        let key = crate::publish::daily_key(&account.id);
         let publishes_today = self.store.count_used(&key, &day, self.now()).await?;
         Ok(Me { account, plan, publishes_today })
     }

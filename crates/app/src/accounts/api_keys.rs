@@ -3,8 +3,8 @@
 use crate::accounts::oauth::Identity;
 use crate::accounts::suspension::in_name_of;
 use crate::app::{App, KEYS_CHANGED};
-use crate::idempotency::{Done, Entry, Once};
 use crate::infra::row_cache::Fresh;
+use crate::publish::idempotency::{Done, Entry, Once};
 use dropleaf_core::account::Account;
 use dropleaf_core::api_key::{self, ApiKey};
 use dropleaf_core::scope::Scopes;

@@ -3,7 +3,7 @@
 
 use crate::accounts::oauth::Identity;
 use crate::app::App;
-use crate::sites::TRIES;
+use crate::publish::TRIES;
 use dropleaf_core::{Code, Error, Result};
 use dropleaf_store::DbError;
 use dropleaf_store::mcp_sessions::{self as rows, McpSession};

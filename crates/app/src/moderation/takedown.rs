@@ -2,7 +2,7 @@
 //! blocklist and sealed (`evidence`). Decisions §2.8, §6.3.
 
 use crate::app::App;
-use crate::sites::TRIES;
+use crate::publish::TRIES;
 use dropleaf_core::audit::Act;
 use dropleaf_core::report::Outcome;
 use dropleaf_core::site::{Site, State};

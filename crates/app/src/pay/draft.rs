@@ -4,7 +4,7 @@
 use crate::accounts::api_keys::NewKey;
 use crate::app::App;
 use crate::infra::sealing;
-use crate::staging::Staged;
+use crate::publish::staging::Staged;
 use dropleaf_core::account::Account;
 use dropleaf_core::api_key::ApiKey;
 use dropleaf_core::payment::Payment;

@@ -2,8 +2,8 @@
 
 use crate::accounts::suspension::in_name_of;
 use crate::app::{App, EVERYTHING};
-use crate::idempotency::{Done, Entry, Once};
-use crate::sites::TRIES;
+use crate::publish::TRIES;
+use crate::publish::idempotency::{Done, Entry, Once};
 use dropleaf_core::account::Account;
 use dropleaf_core::ledger::{Posting, dollars};
 use dropleaf_core::payment::Item;

@@ -4,7 +4,7 @@
 //! the page burnt. After that only the holder of the view secret is admitted, for a short time window.
 
 use crate::app::App;
-use crate::sites::TRIES;
+use crate::publish::TRIES;
 use crate::viewing::pages::Page;
 use dropleaf_core::burn::{self, Burn};
 use dropleaf_core::site::{Site, State, Visibility};

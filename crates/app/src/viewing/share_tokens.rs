@@ -1,8 +1,8 @@
 //! Share tokens: created, listed and revoked by the owner; counted and verified when a viewer presents one. Spec §4.
 
 use crate::app::App;
-use crate::idempotency::{Done, Entry, Once};
 use crate::infra::sealing;
+use crate::publish::idempotency::{Done, Entry, Once};
 use bytes::Bytes;
 use dropleaf_core::account::Account;
 use dropleaf_core::share_token::{self, ShareToken, Wish};

@@ -10,7 +10,7 @@ pub use open::OpenEvidence;
 
 use crate::app::App;
 use crate::moderation::audit::OURSELVES;
-use crate::staging::to_i64;
+use crate::publish::staging::to_i64;
 use archive::{Bodies, Known, Sealed};
 use dropleaf_core::audit::{Act, Entry};
 use dropleaf_core::site::{Site, State};

@@ -2,8 +2,8 @@
 
 use super::Checked;
 use crate::app::App;
-use crate::staging::{Demands, executable};
-use crate::upload::Upload;
+use crate::publish::staging::{Demands, executable};
+use crate::publish::upload::Upload;
 use dropleaf_core::options::UploadOptions;
 use dropleaf_core::slug::Slug;
 use dropleaf_core::{Code, Result};

@@ -4,7 +4,7 @@ use super::checker::{Checker, understood};
 use super::{Reading, refusal};
 use crate::app::App;
 use crate::infra::permit_queue::Queue;
-use crate::staging::busy;
+use crate::publish::staging::busy;
 use dropleaf_core::finding::Finding;
 use dropleaf_core::safety::OnFailure;
 use dropleaf_core::{Code, Error, Result};

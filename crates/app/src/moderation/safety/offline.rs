@@ -2,7 +2,7 @@
 //! external checker are known only to servers.
 
 use super::{Reading, SafetySettings};
-use crate::staging::refused;
+use crate::publish::staging::refused;
 use dropleaf_content::{self as content, phishing, secrets};
 use dropleaf_core::finding::Finding;
 use dropleaf_core::safety::PiiCheck;

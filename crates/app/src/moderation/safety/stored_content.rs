@@ -3,7 +3,7 @@
 use super::Reading;
 use crate::app::App;
 use crate::infra::permit_queue::work_in_turn;
-use crate::staging::executable;
+use crate::publish::staging::executable;
 use bytes::Bytes;
 use dropleaf_content::{self as content, Body, Encoding, Kind};
 use dropleaf_core::plan::Plan;

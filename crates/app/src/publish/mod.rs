@@ -1,20 +1,25 @@
 //! Operations on sites: publish, read, replace, change, end, claim, and roll back to an older version.
 
-mod change;
 mod claim;
 mod create;
-mod end;
-mod own;
+mod edit;
+pub(crate) mod idempotency;
+mod lifecycle;
 mod read;
 mod replace;
+mod site_search;
+pub(crate) mod staging;
+pub(crate) mod strict_csp;
+pub(crate) mod upload;
+pub(crate) mod upload_tickets;
 mod versions;
 
-pub use change::PatchRequest;
 pub use create::Created;
-pub use end::Deleted;
-pub use own::SiteSearch;
+pub use edit::PatchRequest;
+pub use lifecycle::Deleted;
 pub use read::{Content, Document, ListQuery, SiteList};
 pub use replace::{Updated, Writable};
+pub use site_search::SiteSearch;
 
 use crate::accounts::suspension::in_name_of;
 use crate::app::App;

@@ -3,9 +3,9 @@
 use super::{TRIES, take_daily};
 use crate::accounts::caller::Writer;
 use crate::app::App;
-use crate::idempotency::{Done, Entry, Once};
-use crate::staging::{Demands, Staged};
-use crate::upload::Upload;
+use crate::publish::idempotency::{Done, Entry, Once};
+use crate::publish::staging::{Demands, Staged};
+use crate::publish::upload::Upload;
 use dropleaf_core::options::UploadOptions;
 use dropleaf_core::plan::Plan;
 use dropleaf_core::site::{Site, State, Visibility};

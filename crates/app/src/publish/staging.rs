@@ -4,8 +4,8 @@
 use crate::app::App;
 use crate::infra::permit_queue::work_in_turn;
 use crate::moderation::safety::Reading;
-use crate::strict::Policy;
-use crate::upload::{Upload, UploadBody};
+use crate::publish::strict_csp::Policy;
+use crate::publish::upload::{Upload, UploadBody};
 use dropleaf_content::likeness::Unwanted;
 use dropleaf_content::{self as content, Refusal, RefusalCode};
 use dropleaf_core::safety::PiiCheck;

@@ -5,10 +5,10 @@
 use crate::accounts::caller::{Caller, Writer};
 use crate::accounts::oauth::Identity;
 use crate::app::App;
-use crate::idempotency::{Done, Once};
 use crate::infra::sealing;
-use crate::sites::{Created, Updated, Writable};
-use crate::upload::Upload;
+use crate::publish::idempotency::{Done, Once};
+use crate::publish::upload::Upload;
+use crate::publish::{Created, Updated, Writable};
 use dropleaf_core::scope::Scope;
 use dropleaf_core::site::Site;
 use dropleaf_core::upload_ticket::{LIFE, PREFIX, UploadTicket};
