@@ -78,15 +78,15 @@ impl App {
             return Err(Error::plain(Code::InvalidCredential));
         }
         let (hash, now) = (secret::hash(key), self.clock.monotonic());
-        if let Some(known) = self.keyring.find(&hash, now) {
+        if let Some(known) = self.caches.api_keys.find(&hash, now) {
             return Ok(known);
         }
-        let before = self.keyring.before(now);
+        let before = self.caches.api_keys.before(now);
         let found = self.store.find_key(&hash, self.now()).await?;
         let (account, key, scopes) = found.ok_or_else(|| Error::plain(Code::InvalidCredential))?;
         self.note_use(&key).await;
         let known = Arc::new((account, key, scopes));
-        self.keyring.keep(&hash, Arc::clone(&known), before);
+        self.caches.api_keys.keep(&hash, Arc::clone(&known), before);
         Ok(known)
     }
 
@@ -103,17 +103,17 @@ impl App {
 
     /// `whose` as in `commit_keys`; empty if any credential may have changed.
     pub(crate) fn forget_credentials(&self, whose: &str) {
-        self.keyring.clear();
-        self.token_ring.clear();
+        self.caches.api_keys.clear();
+        self.caches.access_tokens.clear();
         // It is not an error if there are no subscribers.
-        let _ = self.credentials.send(whose.into());
+        let _ = self.caches.credential_changes.send(whose.into());
     }
 
     /// Subscribes to changes that may have revoked this credential, so that long-running work can check it again.
     pub fn credential_changes(&self, who: &Identity) -> CredentialChanges {
         let names = [Some(&who.counted_as), who.grant_id.as_ref(), Some(&who.account.id)];
         let names = names.into_iter().flatten().cloned().collect();
-        CredentialChanges { names, ended: self.credentials.subscribe() }
+        CredentialChanges { names, ended: self.caches.credential_changes.subscribe() }
     }
 
     /// Writes `last_used` at most once a minute. A failure is only logged, so that it never fails a request.

@@ -85,7 +85,7 @@ impl App {
     ) -> Result<Suspended> {
         let stmts = vec![stmt, self.audited(actor, act, &account.id, Some(reason))];
         // An account may have more pages than can be named in a notification; it is rare enough to evict all of them.
-        let changing = self.pages.changing();
+        let changing = self.caches.pages.changing();
         let outcome = self.store.commit_changed(stmts, vec![EVERYTHING.to_owned()]).await;
         changing.done(&[EVERYTHING.to_owned()]);
         self.forget_credentials(&account.id);

@@ -3,15 +3,51 @@
 use crate::accounts::caller::Caller;
 use crate::accounts::oauth::Identity;
 use crate::app::App;
+use crate::infra::settings::Settings;
 use crate::infra::throttle::Throttle;
+use crate::viewing::password_gate::Guesses;
+use crate::viewing::password_hasher::Passwords;
 use dropleaf_core::rate::{Rate, Standing};
 use dropleaf_core::site::Site;
 use dropleaf_core::{Code, Error, Result, device_login, feedback, network, oauth, report};
 use dropleaf_store::{Stmt, anonymous_usage, counters};
 use std::net::IpAddr;
+use std::sync::Arc;
+use tokio::sync::Semaphore;
 
 /// A dry run counts once more per this many unpacked bytes (4 MiB).
 const CHECK_BYTES: u64 = 4 << 20;
+
+/// The limits that this node keeps in memory; those that hold across nodes are counters in the database.
+#[derive(Debug)]
+pub(crate) struct Limits {
+    pub(crate) key_requests: Throttle,
+    pub(crate) account_requests: Throttle,
+    pub(crate) anonymous_attempts: Throttle,
+    pub(crate) paid_attempts: Throttle,
+    pub(crate) token_requests: Throttle,
+    pub(crate) dry_runs: Throttle,
+    pub(crate) gate_guesses: Guesses,
+    pub(crate) password_hasher: Passwords,
+    pub(crate) upload_permits: Arc<Semaphore>,
+}
+
+impl Limits {
+    pub(crate) fn new(settings: &Settings) -> Self {
+        let rates = &settings.rates;
+        Self {
+            key_requests: Throttle::new(rates.key_minute),
+            account_requests: Throttle::new(rates.account_minute),
+            anonymous_attempts: Throttle::new(rates.anonymous_attempts),
+            paid_attempts: Throttle::new(rates.paid_attempts),
+            token_requests: Throttle::new(oauth::TOKEN_REQUESTS),
+            dry_runs: Throttle::new(rates.checks_minute),
+            gate_guesses: Guesses::new(rates.gate_site_minute),
+            password_hasher: Passwords::new(rates.password_hashes),
+            upload_permits: Arc::new(Semaphore::new(settings.parallel_uploads.max(1))),
+        }
+    }
+}
 
 /// The counters of one anonymous publish.
 pub(crate) struct AnonymousQuota {
@@ -41,12 +77,13 @@ impl App {
             return Ok(None);
         }
         let now = self.clock.monotonic();
-        let of_key = self.key_throttle.take(&who.counted_as, now).map_err(|standing| refused(&standing))?;
-        match self.account_throttle.take(&who.account.id, now) {
+        let of_key =
+            self.limits.key_requests.take(&who.counted_as, now).map_err(|standing| refused(&standing))?;
+        match self.limits.account_requests.take(&who.account.id, now) {
             Ok(of_account) if of_account.remaining < of_key.remaining => Ok(Some(of_account)),
             Ok(_) => Ok(Some(of_key)),
             Err(standing) => {
-                self.key_throttle.give_back(&who.counted_as);
+                self.limits.key_requests.give_back(&who.counted_as);
                 Err(refused(&standing))
             }
         }
@@ -59,13 +96,13 @@ impl App {
 
     /// The same, but all clients with an unknown address are counted as one.
     pub(crate) fn take_attempt_of_anybody(&self, ip: Option<IpAddr>) -> Result<()> {
-        self.take_of_network(&self.attempt_throttle, ip)
+        self.take_of_network(&self.limits.anonymous_attempts, ip)
     }
 
     /// Reverts an attempt that turned out not to be a guess.
     pub(crate) fn give_back_attempt(&self, ip: Option<IpAddr>) {
         if let Some(ip) = ip.filter(|ip| !self.is_exempt(Some(*ip))) {
-            self.attempt_throttle.give_back(&network::client_network(ip));
+            self.limits.anonymous_attempts.give_back(&network::client_network(ip));
         }
     }
 
@@ -79,25 +116,25 @@ impl App {
 
     /// Counts an attempt to pay, or to use a purchase with a wallet signature.
     pub fn take_paid_attempt(&self, ip: Option<IpAddr>) -> Result<()> {
-        self.take_of_network(&self.paid_throttle, ip)
+        self.take_of_network(&self.limits.paid_attempts, ip)
     }
 
     /// Counts a dry run of the checks; all clients with an unknown address are counted as one.
     pub fn take_check(&self, ip: Option<IpAddr>) -> Result<()> {
-        self.take_of_network(&self.check_throttle, ip)
+        self.take_of_network(&self.limits.dry_runs, ip)
     }
 
     /// Counts a large dry run as several, because its cost grows with its size.
     pub(crate) fn charge_check(&self, ip: Option<IpAddr>, bytes: u64) {
         let more = i64::try_from(bytes / CHECK_BYTES).unwrap_or(i64::MAX);
         if more > 0 && !self.is_exempt(ip) {
-            self.check_throttle.charge(&ip.map(network::client_network).unwrap_or_default(), more);
+            self.limits.dry_runs.charge(&ip.map(network::client_network).unwrap_or_default(), more);
         }
     }
 
     /// Counts a request to issue or revoke a token; all clients with an unknown address are counted as one.
     pub fn take_token_request(&self, ip: Option<IpAddr>) -> Result<()> {
-        self.take_of_network(&self.token_throttle, ip)
+        self.take_of_network(&self.limits.token_requests, ip)
     }
 
     /// Whether this client may publish anonymously now, checked before its upload is read. Spec §5, §8. `repeats` is true

@@ -56,7 +56,7 @@ impl App {
             return self.join_appeal(caller, open, plea).await;
         }
         // One at a time, so that the capacity check is exact.
-        let _turn = self.appellants.enter().await.ok_or_else(busy)?;
+        let _turn = self.moderation.appeal_queue.enter().await.ok_or_else(busy)?;
         self.check_room(&self.sender_of(caller), to_i64(prepared.bundle.size_bytes)).await?;
         self.count_appeal(caller).await?;
         let added = self.add_appeal(caller, prepared, &reading, reasons, plea).await;

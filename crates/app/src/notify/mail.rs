@@ -70,12 +70,14 @@ impl App {
     /// Sends an email and returns the outcome.
     pub(crate) async fn post(&self, letter: &Letter) -> Result<(), MailError> {
         let later = |why: &str| MailError::Later(why.to_owned());
-        let Some(mailer) = &self.mailer else { return Err(later("no mail leaves")) };
-        let Ok(_place) = self.post.queue.try_acquire() else {
+        let Some(mailer) = &self.notify.mailer else { return Err(later("no mail leaves")) };
+        let Ok(_place) = self.notify.mail_queue.queue.try_acquire() else {
             tracing::warn!("too many letters wait to be sent; one was dropped");
             return Err(later("too many wait"));
         };
-        let Ok(_turn) = self.post.turns.acquire().await else { return Err(later("no mail leaves any more")) };
+        let Ok(_turn) = self.notify.mail_queue.turns.acquire().await else {
+            return Err(later("no mail leaves any more"));
+        };
         let outcome = tokio::time::timeout(PATIENCE, mailer.send(letter)).await;
         let outcome =
             outcome.unwrap_or_else(|_| Err(MailError::Unclear("the mail server took too long".into())));

@@ -38,7 +38,7 @@ impl App {
     /// Emails the operators if there are reports or appeals they have not been notified of. Returns whether an email was
     /// sent.
     pub async fn tell_operators(&self) -> Result<bool> {
-        if self.mailer.is_none() || self.store.count_news().await?.is_empty() {
+        if self.notify.mailer.is_none() || self.store.count_news().await?.is_empty() {
             return Ok(false);
         }
         let receivers = self.notified().await?;
@@ -110,12 +110,12 @@ impl App {
     /// configured.
     pub(crate) fn letter_about(&self, appeal: &Appeal) -> Option<Stmt> {
         let has_address = appeal.account_id.is_some() || address_in(appeal.plea.contact.as_deref()).is_some();
-        (self.mailer.is_some() && has_address).then(|| rows::put_letter(&appeal.id, self.now()))
+        (self.notify.mailer.is_some() && has_address).then(|| rows::put_letter(&appeal.id, self.now()))
     }
 
     /// Sends queued decisions while `go_on` returns true. Returns how many were sent.
     pub async fn tell_appellants(&self, go_on: impl Fn() -> bool) -> Result<usize> {
-        if self.mailer.is_none() {
+        if self.notify.mailer.is_none() {
             return Ok(0);
         }
         let mut count = 0;

@@ -110,18 +110,18 @@ impl Notices {
 impl App {
     /// Subscribes to changes of an account's pages from now on.
     pub fn listen(&self, account_id: &str) -> Listener {
-        self.notices.listen(account_id)
+        self.notify.owner_notices.listen(account_id)
     }
 
     /// The form of a notice for other nodes.
     pub(crate) fn spread(&self, notice: &Notice) -> String {
-        notice.written(&self.notices.node)
+        notice.written(&self.notify.owner_notices.node)
     }
 
     /// Notifies the listeners on this node.
     pub(crate) fn tell(&self, notice: Option<Notice>) {
         if let Some(notice) = notice {
-            self.notices.tell(notice);
+            self.notify.owner_notices.tell(notice);
         }
     }
 

@@ -113,18 +113,21 @@ impl App {
                         unlocks from a prepaid balance; ask the operator. Nothing was charged.";
             return Err(Error::new(Code::NotOnSale, said));
         }
-        self.market.find(item).ok_or_else(|| Error::plain(Code::FacilitatorUnavailable).retry_after(10))
+        self.payments
+            .listings
+            .find(item)
+            .ok_or_else(|| Error::plain(Code::FacilitatorUnavailable).retry_after(10))
     }
 
     /// Everything for sale now.
     pub fn listings(&self) -> Vec<Arc<Listing>> {
-        self.market.shelf().listings.clone()
+        self.payments.listings.shelf().listings.clone()
     }
 
     /// The number of settled payments, at most a minute old.
     pub async fn settlements(&self) -> Result<Arc<Settlements>> {
         let now = self.now();
-        let mut counts = self.market.counts.lock().await;
+        let mut counts = self.payments.listings.counts.lock().await;
         if let Some((at, known)) = &*counts
             && (*at..*at + COUNT_SECONDS).contains(&now)
         {
@@ -139,10 +142,11 @@ impl App {
     /// Asks the facilitator what it supports and updates the terms. False if it did not respond: then only what does not
     /// need it is offered until it does.
     pub async fn refresh_market(&self) -> bool {
-        let (Some(payments), Some(facilitator)) = (&self.settings.payments, &self.facilitator) else {
+        let (Some(payments), Some(facilitator)) = (&self.settings.payments, &self.payments.facilitator)
+        else {
             return true;
         };
-        if self.market.shelf().listings.is_empty() {
+        if self.payments.listings.shelf().listings.is_empty() {
             // The response may take long, and the caller may stop waiting.
             self.offer_without_facilitator(payments);
         }
@@ -157,15 +161,15 @@ impl App {
             self.offer_without_facilitator(payments);
             return false;
         };
-        self.market.put(self.list_all(payments, &supported), Some(supported));
+        self.payments.listings.put(self.list_all(payments, &supported), Some(supported));
         true
     }
 
     fn offer_without_facilitator(&self, payments: &PaymentSettings) {
-        let supported = self.market.supported_without(payments);
+        let supported = self.payments.listings.supported_without(payments);
         let listings =
             if supported.kinds.is_empty() { Vec::new() } else { self.list_all(payments, &supported) };
-        self.market.put(listings, None);
+        self.payments.listings.put(listings, None);
     }
 
     fn list_all(&self, payments: &PaymentSettings, supported: &Supported) -> Vec<Listing> {
@@ -176,7 +180,7 @@ impl App {
     /// Why a recognized proof does not fit the current terms. While the facilitator is unavailable a configured network
     /// may be missing from them, which says nothing about the proof.
     pub(super) fn refused_now(&self, refusal: Refusal) -> PayError {
-        if refusal == Refusal::NetworkNotOffered && self.market.shelf().is_away {
+        if refusal == Refusal::NetworkNotOffered && self.payments.listings.shelf().is_away {
             return Error::plain(Code::FacilitatorUnavailable).retry_after(10).into();
         }
         refusal.into()

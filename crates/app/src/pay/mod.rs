@@ -33,6 +33,37 @@ pub use sandbox::Sandbox;
 pub use settings::{EvmWay, Mode, PaymentSettings, Prices, SolanaWay};
 pub use unlock::{CatalogueEntry, Unlocked};
 
-pub(crate) use facilitator::facilitator;
-pub(crate) use listings::Market;
-pub(crate) use named_locks::Locks;
+use crate::infra::settings::Settings;
+use dropleaf_core::Clock;
+use dropleaf_store::Store;
+use listings::Market;
+use named_locks::Locks;
+use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
+
+/// The state of payments on this node.
+#[derive(Debug)]
+pub(crate) struct Payments {
+    facilitator: Option<Arc<dyn Facilitator>>,
+    listings: Market,
+    locks: Locks,
+    /// Epoch seconds before which parked payments with an unknown outcome are not resumed again.
+    next_resume_at: AtomicI64,
+}
+
+impl Payments {
+    /// `facilitator` settles payments in live mode; the sandbox has its own.
+    pub(crate) fn new(
+        facilitator: Option<Arc<dyn Facilitator>>,
+        settings: &Settings,
+        store: &Store,
+        clock: &Arc<dyn Clock>,
+    ) -> Self {
+        Self {
+            facilitator: facilitator::facilitator(settings, facilitator, store, clock),
+            listings: Market::default(),
+            locks: Locks::default(),
+            next_resume_at: AtomicI64::new(0),
+        }
+    }
+}

@@ -36,12 +36,12 @@ impl App {
     pub async fn resolve_payment(&self, actor: &str, id: &str, resolution: Resolution) -> Result<Payment> {
         let payment = self.get_payment(id).await?;
         // A settlement request in progress completes first.
-        let _turn = self.payment_locks.take(&payment.key).await;
+        let _turn = self.payments.locks.take(&payment.key).await;
         // Also prevents two payments from being resolved with the same transaction at once.
         let _alone = match &resolution {
             Resolution::Settled { transaction } => {
                 let name = format!("transaction:{}", transaction.trim().to_ascii_lowercase());
-                Some(self.payment_locks.take(&name).await)
+                Some(self.payments.locks.take(&name).await)
             }
             Resolution::NotSettled { .. } | Resolution::Refunded { .. } => None,
         };
@@ -139,7 +139,7 @@ impl App {
     /// What the chain shows, if it can be queried. The sandbox has none.
     async fn look_at_chain(&self, payment: &Payment) -> Trace {
         let live = self.settings.payments.as_ref().is_some_and(|payments| !payments.is_sandbox());
-        match &self.facilitator {
+        match &self.payments.facilitator {
             Some(facilitator) if live && !payment.sandbox => facilitator.trace(payment).await,
             _ => Trace::CannotTell,
         }

@@ -89,12 +89,12 @@ impl App {
         let item = request.order.item();
         let known = self.recognise(&request.proof, item).await?;
         let asked = self.asked(&request, &known)?;
-        if self.payment_locks.is_crowded(known.key.as_str()) {
+        if self.payments.locks.is_crowded(known.key.as_str()) {
             return Err(in_flight(1));
         }
         // Identifiers first, then the payment: a fixed lock order, so that there are no deadlocks.
-        let _named = asked.take_turns(&self.payment_locks).await;
-        let turn = self.payment_locks.take(known.key.as_str()).await;
+        let _named = asked.take_turns(&self.payments.locks).await;
+        let turn = self.payments.locks.take(known.key.as_str()).await;
         let found = self.store.find_payment_by_key(known.key.as_str()).await?;
         let refused = match found {
             Some(payment)
@@ -188,7 +188,7 @@ impl App {
 
     /// The response of an earlier payment with another proof under the same identifier.
     async fn again_named(&self, first: Payment, asked: &Asked) -> Result<Bought, PayError> {
-        let _turn = self.payment_locks.take(&first.key).await;
+        let _turn = self.payments.locks.take(&first.key).await;
         match self.store.find_payment(&first.id).await? {
             Some(payment) => self.again(payment, asked).await,
             None => Err(in_flight(1)),
@@ -211,7 +211,10 @@ impl App {
     }
 
     pub(super) fn facilitator(&self) -> Result<&dyn Facilitator> {
-        self.facilitator.as_deref().ok_or_else(|| Error::plain(Code::FacilitatorUnavailable).retry_after(10))
+        self.payments
+            .facilitator
+            .as_deref()
+            .ok_or_else(|| Error::plain(Code::FacilitatorUnavailable).retry_after(10))
     }
 }
 

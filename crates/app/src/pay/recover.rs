@@ -39,14 +39,14 @@ impl App {
     /// facilitator.
     pub async fn recover_payments_while(&self, go_on: impl Fn() -> bool) -> Result<usize> {
         let sandbox = self.settings.payments.as_ref().map(PaymentSettings::is_sandbox);
-        let sandbox = sandbox.filter(|_| self.facilitator.is_some());
+        let sandbox = sandbox.filter(|_| self.payments.facilitator.is_some());
         let now = self.now();
-        if let Some(facilitator) = &self.facilitator
-            && now >= self.next_wake.load(Ordering::Relaxed)
+        if let Some(facilitator) = &self.payments.facilitator
+            && now >= self.payments.next_resume_at.load(Ordering::Relaxed)
             && facilitator.is_chain_back().await
         {
             self.store.commit(vec![payments::wake_unknown(now)]).await?;
-            self.next_wake.store(now + WAKE_SECONDS, Ordering::Relaxed);
+            self.payments.next_resume_at.store(now + WAKE_SECONDS, Ordering::Relaxed);
         }
         let stray = self.store.list_stray_payments(sandbox, self.now(), AT_MOST).await?;
         let decided = AtomicUsize::new(0);
@@ -62,7 +62,7 @@ impl App {
 
     async fn recover(&self, payment: Payment) -> bool {
         // A request is working on it.
-        let Some(_turn) = self.payment_locks.try_take(&payment.key) else { return false };
+        let Some(_turn) = self.payments.locks.try_take(&payment.key) else { return false };
         let driven = match self.hold(&payment).await {
             Ok(held) => Box::pin(self.drive(held, false)).await,
             Err(error) => Err(error),
@@ -84,7 +84,7 @@ impl App {
     pub async fn ask_payment(&self, id: &str) -> Result<Payment> {
         let payment = self.get_payment(id).await?;
         // A request in progress for this payment completes first.
-        let _turn = self.payment_locks.take(&payment.key).await;
+        let _turn = self.payments.locks.take(&payment.key).await;
         let payment = self.get_payment(id).await?;
         if !payment.state.is_open() || payment.has_lost_content() {
             let state = payment.state.as_str();
@@ -122,14 +122,14 @@ impl App {
             return Vec::new();
         };
         let can_see = |network: &Network| {
-            self.facilitator.as_ref().is_some_and(|it| it.can_trace(&network.to_string()))
+            self.payments.facilitator.as_ref().is_some_and(|it| it.can_trace(&network.to_string()))
         };
         payments.networks().into_iter().filter(|network| !can_see(network)).collect()
     }
 
     /// Whether a task in this process works on a payment.
     pub fn has_payments_in_flight(&self) -> bool {
-        self.payment_locks.is_busy()
+        self.payments.locks.is_busy()
     }
 
     /// Erases secrets that will not be shown again.

@@ -88,7 +88,7 @@ impl App {
             Entry::First(turn) => turn,
         };
         // Unlocks of one account wait for each other instead of failing each other.
-        let _alone = self.payment_locks.take(&format!("unlock:{}", account.id)).await;
+        let _alone = self.payments.locks.take(&format!("unlock:{}", account.id)).await;
         for _ in 0..TRIES {
             let before = self.get_account(&account.id).await?;
             let now = self.now();
@@ -154,7 +154,7 @@ impl App {
         }
         // Only the statement knows which pages it changes; it is rare enough to evict them all, on every node.
         let all = vec![EVERYTHING.to_owned()];
-        let changing = self.pages.changing();
+        let changing = self.caches.pages.changing();
         let outcome = self.store.commit_changed(stmts, all.clone()).await;
         changing.done(&all);
         self.forget_credentials(account_id);

@@ -121,7 +121,7 @@ impl App {
                     Some(account) => self.hash_for_account(&account.id),
                     None => self.hash_for_client(caller.ip),
                 };
-                Some(self.passwords.hash(password, &self.minter, ask).await?)
+                Some(self.limits.password_hasher.hash(password, &self.minter, ask).await?)
             }
             None => None,
         };

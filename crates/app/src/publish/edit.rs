@@ -96,7 +96,7 @@ impl App {
             Field::Null => Field::Null,
             Field::Value(password) => {
                 let ask = self.hash_for_account(&account.id);
-                Field::Value(self.passwords.hash(password, &self.minter, ask).await?)
+                Field::Value(self.limits.password_hasher.hash(password, &self.minter, ask).await?)
             }
         };
         Ok(SiteChange {

@@ -63,10 +63,17 @@ impl App {
             return Err(Error::field("Idempotency-Key", "must be 1 to 255 characters"));
         }
         let name = (once.scope.clone(), once.key.clone());
-        if !self.in_flight.0.lock().unwrap_or_else(PoisonError::into_inner).insert(name.clone()) {
+        if !self
+            .pending
+            .idempotent_requests
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(name.clone())
+        {
             return Err(Error::plain(Code::IdempotencyInFlight).retry_after(1));
         }
-        let turn = Turn { set: &self.in_flight, name };
+        let turn = Turn { set: &self.pending.idempotent_requests, name };
         match self.find_again(once).await? {
             Some((status, body)) => Ok(Entry::Again(status, body)),
             None => Ok(Entry::First(Some(turn))),

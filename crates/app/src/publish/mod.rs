@@ -115,7 +115,7 @@ impl App {
         let owner = before.and(after.account_id.as_deref());
         let news = owner.map(|owner| Notice::new(owner, &after.id, News::Change));
         let told = changed.iter().cloned().chain(news.as_ref().map(|news| self.spread(news))).collect();
-        let changing = self.pages.changing();
+        let changing = self.caches.pages.changing();
         let outcome = self.store.commit_changed(stmts, told).await;
         // Also after a failure: if the connection was lost, the commit may have succeeded.
         changing.done(&changed);

@@ -196,7 +196,7 @@ impl App {
                     Some(account) => self.hash_for_account(&account.id),
                     None => self.hash_for_client(None),
                 };
-                Field::Value(self.passwords.hash(password, &self.minter, ask).await?)
+                Field::Value(self.limits.password_hasher.hash(password, &self.minter, ask).await?)
             }
             None => Field::Absent,
         };

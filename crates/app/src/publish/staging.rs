@@ -163,13 +163,16 @@ impl App {
         if quick {
             return work();
         }
-        let turn = self.checks.enter().await.ok_or_else(busy)?;
+        let turn = self.moderation.check_queue.enter().await.ok_or_else(busy)?;
         work_in_turn(turn, work).await
     }
 
     /// Waits for a permit; they bound the number of uploads in memory.
     pub(crate) async fn upload_turn(&self) -> Result<OwnedSemaphorePermit> {
-        Arc::clone(&self.uploads).acquire_owned().await.map_err(|_| Error::plain(Code::Overloaded))
+        Arc::clone(&self.limits.upload_permits)
+            .acquire_owned()
+            .await
+            .map_err(|_| Error::plain(Code::Overloaded))
     }
 
     /// The blocking work for an upload.

@@ -43,7 +43,7 @@ pub struct Erasing {
 
 impl Drop for Erasing {
     fn drop(&mut self) {
-        let embers = &self.app.embers;
+        let embers = &self.app.pending.erasures;
         embers.ids.lock().unwrap_or_else(PoisonError::into_inner).push(std::mem::take(&mut self.site_id));
         embers.wake.notify_one();
     }
@@ -92,12 +92,13 @@ impl App {
 
     /// Waits until the only view of some page has been sent.
     pub async fn only_view_sent(&self) {
-        self.embers.wake.notified().await;
+        self.pending.erasures.wake.notified().await;
     }
 
     /// Erases the pages whose only view has been sent or whose window is over. Several nodes may run it concurrently.
     pub async fn erase_burnt(&self) -> Result<usize> {
-        let mut ids = std::mem::take(&mut *self.embers.ids.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut ids =
+            std::mem::take(&mut *self.pending.erasures.ids.lock().unwrap_or_else(PoisonError::into_inner));
         ids.extend(self.store.list_burns_over(self.now(), BATCH).await?);
         ids.sort_unstable();
         ids.dedup();
@@ -109,9 +110,9 @@ impl App {
                 Err(error) => tracing::warn!(%error, site = id, "a burnt page could not be erased yet"),
             }
         }
-        if count > 0 || self.embers.glow.load(Ordering::Relaxed) {
+        if count > 0 || self.pending.erasures.glow.load(Ordering::Relaxed) {
             let cold = self.store.db.forget().await?;
-            self.embers.glow.store(!cold, Ordering::Relaxed);
+            self.pending.erasures.glow.store(!cold, Ordering::Relaxed);
         }
         Ok(count)
     }

@@ -14,7 +14,7 @@ use std::net::IpAddr;
 impl App {
     /// Fails if no email can be sent: a gate that cannot send codes stays closed.
     pub fn require_mail(&self) -> Result<()> {
-        let ready = self.mailer.as_ref().is_some_and(|mailer| mailer.is_ready());
+        let ready = self.notify.mailer.as_ref().is_some_and(|mailer| mailer.is_ready());
         if ready { Ok(()) } else { Err(Error::plain(Code::MailNotConfigured)) }
     }
 

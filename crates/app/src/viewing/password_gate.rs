@@ -81,12 +81,13 @@ impl App {
             let message = format!("{}\0{version}\0{network}\0{password}", site.id);
             self.keys.mac("right_password", message.as_bytes())
         });
-        if name.is_some_and(|name| self.guesses.right.get(&name).is_some_and(|until| until > now)) {
+        if name.is_some_and(|name| self.limits.gate_guesses.right.get(&name).is_some_and(|until| until > now))
+        {
             return Ok(true);
         }
         let right = self.check_guess(site, stored, password, ip).await?;
         if let Some(name) = name.filter(|_| right) {
-            self.guesses.right.insert(name, now + REMEMBERED);
+            self.limits.gate_guesses.right.insert(name, now + REMEMBERED);
         }
         Ok(right)
     }
@@ -99,7 +100,7 @@ impl App {
         ip: Option<IpAddr>,
     ) -> Result<bool> {
         let guess = self.take_guess("password", site, ip)?;
-        let outcome = self.passwords.verify(password, stored, self.hash_for_client(ip)).await;
+        let outcome = self.limits.password_hasher.verify(password, stored, self.hash_for_client(ip)).await;
         // Only a wrong password counts as a guess: not a correct one, nor one that was never checked.
         if !matches!(outcome, Ok(false)) {
             self.give_back(&guess);
@@ -120,7 +121,7 @@ impl App {
 
     /// Passwords hashed since the start.
     pub fn hashed_passwords(&self) -> u64 {
-        self.passwords.runs()
+        self.limits.password_hasher.runs()
     }
 
     /// Counts a guess at one of a site's gates. All clients with an unknown address count as one.
@@ -129,7 +130,7 @@ impl App {
         let mut guess = self.take_guess_from(&name, ip)?;
         if guess.network.is_some() {
             let now = self.clock.monotonic();
-            self.guesses.sites.take(&name, now).map_err(|standing| refused(&standing))?;
+            self.limits.gate_guesses.sites.take(&name, now).map_err(|standing| refused(&standing))?;
             guess.site = Some(name);
         }
         Ok(guess)
@@ -141,17 +142,17 @@ impl App {
             return Ok(Guess { network: None, site: None });
         }
         let network = format!("{what}:{}", ip.map(network::client_network).unwrap_or_default());
-        self.guesses.networks.take(&network, self.clock.monotonic()).map_err(too_many)?;
+        self.limits.gate_guesses.networks.take(&network, self.clock.monotonic()).map_err(too_many)?;
         Ok(Guess { network: Some(network), site: None })
     }
 
     /// Reverts a guess that was correct: many viewers of one office may open a page in one minute.
     pub(crate) fn give_back(&self, guess: &Guess) {
         if let Some(network) = &guess.network {
-            self.guesses.networks.give_back(network);
+            self.limits.gate_guesses.networks.give_back(network);
         }
         if let Some(site) = &guess.site {
-            self.guesses.sites.give_back(site);
+            self.limits.gate_guesses.sites.give_back(site);
         }
     }
 }

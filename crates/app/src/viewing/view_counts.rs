@@ -60,13 +60,13 @@ impl App {
     /// Counts one view of a page.
     pub fn count_view(&self, site: &Site) {
         if self.settings.count_views {
-            self.views.add(&site.id, 1, self.now());
+            self.pending.view_counts.add(&site.id, 1, self.now());
         }
     }
 
     /// Adds views that are not written yet, so that an owner sees them at once.
     pub(crate) fn add_pending_views(&self, site: &mut Site) {
-        if let Some(pending) = self.views.shard(&site.id).get(&site.id) {
+        if let Some(pending) = self.pending.view_counts.shard(&site.id).get(&site.id) {
             site.view_count += pending.views;
             site.last_viewed_at = site.last_viewed_at.max(Some(pending.last_at));
         }
@@ -74,12 +74,12 @@ impl App {
 
     /// Waits until the views of so many pages have accumulated that they should be written soon.
     pub async fn many_views_wait(&self) {
-        self.views.many.notified().await;
+        self.pending.view_counts.many.notified().await;
     }
 
     /// Writes the accumulated counts. What could not be written is kept for the next time.
     pub async fn flush_views(&self) -> Result<()> {
-        let mut pending = self.views.take_all();
+        let mut pending = self.pending.view_counts.take_all();
         // In the order of the index, so that neighbouring rows are found and written together.
         pending.sort_unstable_by(|(one, _), (other, _)| other.cmp(one));
         while !pending.is_empty() {
@@ -87,7 +87,7 @@ impl App {
             let stmts = batch.iter().map(|(id, p)| sites::add_views(id, p.views, p.last_at)).collect();
             if let Err(error) = self.store.commit(stmts).await {
                 for (id, p) in batch.into_iter().chain(pending) {
-                    self.views.add(&id, p.views, p.last_at);
+                    self.pending.view_counts.add(&id, p.views, p.last_at);
                 }
                 return Err(error.into());
             }

@@ -84,12 +84,12 @@ impl App {
             return Err(bad());
         }
         let (hash, now) = (secret::hash(token), self.clock.monotonic());
-        if let Some(known) = self.token_ring.find(&hash, now)
+        if let Some(known) = self.caches.access_tokens.find(&hash, now)
             && known.expires_at > self.now()
         {
             return Ok(known);
         }
-        let before = self.token_ring.before(now);
+        let before = self.caches.access_tokens.before(now);
         let access = self.store.find_access(&hash, self.now()).await?.ok_or_else(bad)?;
         // A token for another of our URLs, or for a former one, is not valid here.
         if !resource::is_ours(&self.hosts.base.url(), &access.grant.resource) {
@@ -102,7 +102,7 @@ impl App {
         }
         self.note_access(&hash, &access).await?;
         let known = Arc::new(access);
-        self.token_ring.keep(&hash, Arc::clone(&known), before);
+        self.caches.access_tokens.keep(&hash, Arc::clone(&known), before);
         Ok(known)
     }
 

@@ -19,7 +19,7 @@ impl App {
     pub(crate) async fn check_allowable(&self, appeal: &Appeal) -> Result<()> {
         let Some(bundle_id) = &appeal.bundle_id else { return Ok(()) };
         // Another process may have removed it from the blocklist just now.
-        self.unwanted_index.doubt();
+        self.moderation.unwanted_index.doubt();
         if self.unwanted().await?.is_none() {
             return Ok(());
         }

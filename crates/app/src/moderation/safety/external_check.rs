@@ -47,10 +47,15 @@ impl Outside {
 
 impl App {
     pub(super) async fn ask_outside(&self, reading: &Reading) -> Result<()> {
-        let (Some(checker), Some(question)) = (&self.outside.checker, &reading.question) else {
+        let (Some(checker), Some(question)) = (&self.moderation.external_check.checker, &reading.question)
+        else {
             return Ok(());
         };
-        let queue = if reading.is_dry { &self.outside.dry } else { &self.outside.published };
+        let queue = if reading.is_dry {
+            &self.moderation.external_check.dry
+        } else {
+            &self.moderation.external_check.published
+        };
         let Some(_turn) = queue.enter_within(LONGEST_WAIT).await else {
             // A dry run can be repeated; this is not a failure of the checker.
             if reading.is_dry {
@@ -80,10 +85,10 @@ impl App {
     /// Applies the failure policy. Content that an operator allowed needs no answer.
     async fn without_answer(&self, reading: &Reading, why: &str) -> Result<()> {
         let now = self.now();
-        let told = self.outside.told_at.load(Ordering::Relaxed);
+        let told = self.moderation.external_check.told_at.load(Ordering::Relaxed);
         // Rate-limited, because any client can trigger this at will.
         if told <= now - TOLD_EVERY || told > now {
-            self.outside.told_at.store(now, Ordering::Relaxed);
+            self.moderation.external_check.told_at.store(now, Ordering::Relaxed);
             tracing::warn!(why, "the outside check does not answer");
         }
         match self.settings.safety.checker.map(|set| set.on_failure) {

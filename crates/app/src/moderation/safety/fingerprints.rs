@@ -77,7 +77,7 @@ impl App {
             created_at: now,
         };
         let outcome = self.store.commit(rows::insert(&noted, marks)).await;
-        self.unwanted_index.doubt();
+        self.moderation.unwanted_index.doubt();
         match outcome {
             Ok(_) | Err(DbError::Guard(rows::KNOWN)) => Ok(()),
             Err(error) => Err(error.into()),

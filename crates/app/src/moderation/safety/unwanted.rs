@@ -79,7 +79,7 @@ impl App {
     /// The index that uploads are compared with, if there is one. While one request loads entries added elsewhere, the
     /// others use the previous index; entries added by this process apply to all of them.
     pub(crate) async fn unwanted(&self) -> Result<Option<Arc<Unwanted>>> {
-        let index = &self.unwanted_index;
+        let index = &self.moderation.unwanted_index;
         let fresh = |held: &Held| {
             held.doubts == index.doubts.load(Ordering::SeqCst)
                 && self.clock.monotonic().saturating_sub(held.at) < ASK_AFTER
@@ -197,7 +197,7 @@ impl App {
         let mut stmts = Vec::from(stmts);
         stmts.push(self.audited(actor, Act::ForgetUnwanted, &noted.site_id, Some(reason)));
         let outcome = self.store.commit(stmts).await;
-        self.unwanted_index.doubt();
+        self.moderation.unwanted_index.doubt();
         match outcome {
             Ok(_) => {
                 Self::log_act(actor, Act::ForgetUnwanted, &noted.site_id);

@@ -71,20 +71,20 @@ pub(super) fn cache(bytes: u64) -> BodyCache {
 impl App {
     /// The body of a small file in this coding, if it is cached.
     pub fn cached_body(&self, file: &LiveFile, coding: Coding) -> Option<Arc<Body>> {
-        self.pages.bodies.get(&(file.hash, coding))
+        self.caches.pages.bodies.get(&(file.hash, coding))
     }
 
     /// The body of a small file in this coding. Loaded, verified and encoded once for concurrent requests.
     pub async fn body(&self, file: &LiveFile, coding: Coding) -> Result<Arc<Body>> {
         let key = (file.hash, coding);
-        if let Some(body) = self.pages.bodies.get(&key) {
+        if let Some(body) = self.caches.pages.bodies.get(&key) {
             return Ok(body);
         }
         let load = async {
             let plain = self.store.blobs.read(&self.store.db, &file.hash).await?;
             Ok(Arc::new(Body { bytes: coded(plain, coding).await? }))
         };
-        Box::pin(self.pages.bodies.get_or_insert_async(&key, load)).await
+        Box::pin(self.caches.pages.bodies.get_or_insert_async(&key, load)).await
     }
 }
 
@@ -121,7 +121,7 @@ impl App {
     /// The body of a small document with its tag, in this coding. Assembled and encoded once.
     pub async fn annotated_body(&self, annotated: &Annotated<'_>, coding: Coding) -> Result<Arc<Body>> {
         let key = (annotated.key, coding);
-        if let Some(body) = self.pages.bodies.get(&key) {
+        if let Some(body) = self.caches.pages.bodies.get(&key) {
             return Ok(body);
         }
         let load = async {
@@ -132,7 +132,7 @@ impl App {
             };
             Ok(Arc::new(Body { bytes: coded(whole, coding).await? }))
         };
-        Box::pin(self.pages.bodies.get_or_insert_async(&key, load)).await
+        Box::pin(self.caches.pages.bodies.get_or_insert_async(&key, load)).await
     }
 }
 

@@ -169,7 +169,8 @@ impl App {
 
     /// The bundle with this id; loaded once for concurrent requests.
     pub(crate) async fn bundle(&self, id: &str) -> Result<Arc<LiveBundle>> {
-        self.pages
+        self.caches
+            .pages
             .bundles
             .get_or_insert_async(id, async {
                 let bundle = self.store.find_bundle(id).await?;

@@ -133,7 +133,7 @@ impl App {
     /// Keeps cached rows valid while no other process writes to the database. Returns at once if the database cannot
     /// tell; rows then expire in less than a second.
     pub async fn confirm_rows(&self) {
-        let rows = &self.pages.rows;
+        let rows = &self.caches.pages.rows;
         let mut known = None;
         loop {
             let at = self.clock.monotonic();
@@ -159,17 +159,17 @@ impl App {
     /// The page with this name and its current row. None if there never was one.
     pub async fn open_page(&self, key: &PageKey) -> Result<Option<Arc<Page>>> {
         let now = self.clock.monotonic();
-        self.pages.rows.ask(now);
-        if let Some(page) = self.pages.rows.find(key, now) {
+        self.caches.pages.rows.ask(now);
+        if let Some(page) = self.caches.pages.rows.find(key, now) {
             return Ok(Some(page));
         }
         // Boxed, because the future of the storage path is large and nearly every view ends above.
-        Box::pin(self.load_page(key, self.pages.rows.before(now))).await
+        Box::pin(self.load_page(key, self.caches.pages.rows.before(now))).await
     }
 
     /// The same without the cache, for decisions that must not depend on a stale row.
     pub async fn reopen_page(&self, key: &PageKey) -> Result<Option<Arc<Page>>> {
-        self.load_page(key, self.pages.rows.before(self.clock.monotonic())).await
+        self.load_page(key, self.caches.pages.rows.before(self.clock.monotonic())).await
     }
 
     /// The site, and whether its account is suspended.
@@ -210,7 +210,7 @@ impl App {
             is_suspended,
         };
         let page = Arc::new(Page { site, door, bundle });
-        self.pages.rows.keep(key, Arc::clone(&page), before);
+        self.caches.pages.rows.keep(key, Arc::clone(&page), before);
         Ok(Some(page))
     }
 }
