@@ -94,14 +94,14 @@ impl App {
     pub fn follow_changes(self: &Arc<Self>) -> Option<impl Future<Output = ()> + Send + use<>> {
         let app = Arc::clone(self);
         self.store.db.listen(move |changed| {
-            if app.notify.owner_notices.hear(changed) {
+            if app.notify.owner_notices.receive(changed) {
                 return;
             }
             if let Some(whose) = changed.strip_prefix(KEYS_CHANGED) {
-                return app.forget_credentials(whose);
+                return app.evict_credentials(whose);
             }
             if changed == EVERYTHING {
-                app.forget_credentials("");
+                app.evict_credentials("");
             }
             app.caches.pages.evict_named(changed);
         })

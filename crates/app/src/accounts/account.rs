@@ -92,10 +92,10 @@ impl App {
         let change = format!("{} to {plan}", account.plan);
         let stmts = vec![
             accounts::set_plan(&account.id, plan),
-            self.audited(actor, Act::SetPlan, &account.id, Some(change)),
+            self.audit_stmt(actor, Act::SetPlan, &account.id, Some(change)),
         ];
-        self.commit_keys(&account.id, stmts).await?;
-        Self::log_act(actor, Act::SetPlan, &account.id);
+        self.commit_credential_change(&account.id, stmts).await?;
+        Self::log_operation(actor, Act::SetPlan, &account.id);
         Ok(())
     }
 
@@ -114,7 +114,7 @@ impl App {
 
     pub async fn me(&self, account: &Account) -> Result<Me> {
         let expired = self.store.list_expired_of(&account.id, self.now(), 1000).await?;
-        self.expire(expired).await?;
+        self.expire_sites(expired).await?;
         let account =
             self.store.find_account(&account.id).await?.ok_or_else(|| Error::not_found("account"))?;
         let plan = self.plan_of(&account);

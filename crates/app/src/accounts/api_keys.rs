@@ -84,7 +84,7 @@ impl App {
         let before = self.caches.api_keys.before(now);
         let found = self.store.find_key(&hash, self.now()).await?;
         let (account, key, scopes) = found.ok_or_else(|| Error::plain(Code::InvalidCredential))?;
-        self.note_use(&key).await;
+        self.record_key_use(&key).await;
         let known = Arc::new((account, key, scopes));
         self.caches.api_keys.keep(&hash, Arc::clone(&known), before);
         Ok(known)
@@ -92,17 +92,21 @@ impl App {
 
     /// Commits a change that alters or revokes what a key or token may do. It takes effect at once on this node, and on
     /// other nodes when they receive the notification. `whose` is the id of the key, grant or account that changed.
-    pub(crate) async fn commit_keys(&self, whose: &str, stmts: Vec<Stmt>) -> Result<(), DbError> {
+    pub(crate) async fn commit_credential_change(
+        &self,
+        whose: &str,
+        stmts: Vec<Stmt>,
+    ) -> Result<(), DbError> {
         // `whose` may be untrusted input and not an id; bound the length of the notification.
         let (whose, _) = whose.split_at(whose.floor_char_boundary(ID_BYTES));
         let outcome = self.store.commit_changed(stmts, vec![format!("{KEYS_CHANGED}{whose}")]).await;
         // Also after a failure: if the connection was lost, the commit may have succeeded.
-        self.forget_credentials(whose);
+        self.evict_credentials(whose);
         outcome.map(|_| ())
     }
 
-    /// `whose` as in `commit_keys`; empty if any credential may have changed.
-    pub(crate) fn forget_credentials(&self, whose: &str) {
+    /// `whose` as in `commit_credential_change`; empty if any credential may have changed.
+    pub(crate) fn evict_credentials(&self, whose: &str) {
         self.caches.api_keys.clear();
         self.caches.access_tokens.clear();
         // It is not an error if there are no subscribers.
@@ -117,7 +121,7 @@ impl App {
     }
 
     /// Writes `last_used` at most once a minute. A failure is only logged, so that it never fails a request.
-    async fn note_use(&self, key: &ApiKey) {
+    async fn record_key_use(&self, key: &ApiKey) {
         let now = self.now();
         if key.last_used.is_some_and(|at| at > now - 60) {
             return;
@@ -148,7 +152,7 @@ impl App {
         render: impl FnOnce(&NewKey) -> Vec<u8>,
     ) -> Result<Done<NewKey>> {
         let name = api_key::name(name)?;
-        let _turn = match self.begin_once(once).await? {
+        let _turn = match self.begin_idempotent(once).await? {
             Entry::Again(status, body) => return Ok(Done::Again { status, body }),
             Entry::First(turn) => turn,
         };
@@ -169,11 +173,11 @@ impl App {
         stmts.push(api_keys::insert(&key, &secret::hash(&secret)));
         let new = NewKey { key, secret };
         if let Some(once) = once {
-            stmts.push(self.record_once(once, 201, &render(&new))?);
+            stmts.push(self.store_response(once, 201, &render(&new))?);
         }
-        match (self.commit_as(&account.id, stmts).await, once) {
+        match (self.commit_for_account(&account.id, stmts).await, once) {
             (Ok(_), _) => Ok(Done::Fresh(new)),
-            (Err(DbError::Guard(idempotency::ANSWERED)), Some(once)) => self.answer_again(once).await,
+            (Err(DbError::Guard(idempotency::ANSWERED)), Some(once)) => self.replay_response(once).await,
             (Err(DbError::Guard(oauth_grants::DEAD)), _) => Err(Error::plain(Code::InvalidCredential)),
             (Err(DbError::Guard(api_keys::FULL)), _) => Err(api_key::too_many()),
             (Err(error), _) => Err(error.into()),
@@ -181,8 +185,8 @@ impl App {
     }
 
     /// Another node answered a request with the same idempotency key first; return its answer.
-    pub(crate) async fn answer_again<T>(&self, once: &Once) -> Result<Done<T>> {
-        let found = self.find_again(once).await?;
+    pub(crate) async fn replay_response<T>(&self, once: &Once) -> Result<Done<T>> {
+        let found = self.find_stored_response(once).await?;
         let (status, body) = found.ok_or_else(|| Error::plain(Code::IdempotencyInFlight).retry_after(1))?;
         Ok(Done::Again { status, body })
     }
@@ -195,7 +199,7 @@ impl App {
     /// Revokes a key of the account. An OAuth client can revoke only keys that it created itself.
     pub async fn revoke_key(&self, account: &Account, grant_id: Option<&str>, id: &str) -> Result<()> {
         let stmts = vec![api_keys::delete(&account.id, grant_id, id), mcp_sessions::delete_of_key(id)];
-        match self.commit_keys(id, in_name_of(Some(&account.id), stmts)).await {
+        match self.commit_credential_change(id, in_name_of(Some(&account.id), stmts)).await {
             Ok(()) => Ok(()),
             Err(DbError::Guard(api_keys::UNKNOWN)) => Err(Error::not_found("API key")),
             Err(error) => Err(error.into()),

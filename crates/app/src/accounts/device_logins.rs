@@ -54,7 +54,7 @@ pub enum Polled {
 }
 
 impl App {
-    pub async fn begin_device(&self, asked: DeviceRequest, ip: Option<IpAddr>) -> Result<NewDevice> {
+    pub async fn start_device_login(&self, asked: DeviceRequest, ip: Option<IpAddr>) -> Result<NewDevice> {
         let now = self.now();
         let device_code = self.minter.token();
         let DeviceRequest { client_id, client_name, kind, scopes, resource } = asked;
@@ -88,7 +88,7 @@ impl App {
 
     /// The pending login for the code a person typed. Codes that match nothing are guesses; they are counted before the
     /// lookup.
-    pub async fn find_device(
+    pub async fn find_device_login(
         &self,
         account: &Account,
         code: &str,
@@ -118,7 +118,7 @@ impl App {
 
     /// Records a person's answer. None if there is nothing to answer any more: it was answered concurrently or has
     /// expired. An API key is lasting access, so approving one requires a session with recent authentication.
-    pub async fn answer_device(
+    pub async fn answer_device_login(
         &self,
         account: &Account,
         session: &Session,
@@ -126,13 +126,13 @@ impl App {
         allow: bool,
         ip: Option<IpAddr>,
     ) -> Result<Option<DeviceLogin>> {
-        let Some(login) = self.find_device(account, code, ip).await? else { return Ok(None) };
-        if allow && !self.may_allow(session, &login) {
+        let Some(login) = self.find_device_login(account, code, ip).await? else { return Ok(None) };
+        if allow && !self.may_approve_device(session, &login) {
             return Err(Error::plain(Code::ProofNeeded));
         }
         let state = if allow { State::Allowed } else { State::Denied };
         let stmt = device_logins::answer(&login.user_code, &account.id, state, self.now());
-        match self.commit_as(&account.id, vec![stmt]).await {
+        match self.commit_for_account(&account.id, vec![stmt]).await {
             Ok(_) => {
                 tracing::info!(
                     account = account.id,
@@ -148,12 +148,12 @@ impl App {
     }
 
     /// Whether this session may approve the login, or must authenticate again first.
-    pub fn may_allow(&self, session: &Session, login: &DeviceLogin) -> bool {
+    pub fn may_approve_device(&self, session: &Session, login: &DeviceLogin) -> bool {
         login.kind == Kind::Tokens || session.is_recent(self.now())
     }
 
     /// Polls the state of a login. `client_id` is checked where programs must identify themselves.
-    pub async fn poll_device(
+    pub async fn poll_device_login(
         &self,
         device_code: &str,
         kind: Kind,
@@ -173,11 +173,11 @@ impl App {
                 let in_time = self.store.poll_device(&hash, now, EARLY_SECONDS).await?;
                 Ok(if in_time { Polled::Pending } else { Polled::TooSoon })
             }
-            State::Allowed => self.redeem_device(&hash, login, now).await,
+            State::Allowed => self.complete_device_login(&hash, login, now).await,
         }
     }
 
-    async fn redeem_device(&self, hash: &[u8; 32], login: DeviceLogin, now: i64) -> Result<Polled> {
+    async fn complete_device_login(&self, hash: &[u8; 32], login: DeviceLogin, now: i64) -> Result<Polled> {
         let Some(account_id) = login.account_id else {
             return Err(Error::internal("a device login was allowed by nobody"));
         };
@@ -200,7 +200,8 @@ impl App {
             }
             Kind::Tokens => {
                 let client = GrantedClient { id: &login.client_id, name: &login.client_name };
-                let (tokens, granted) = self.granting(client, &account_id, login.scopes, &login.resource);
+                let (tokens, granted) =
+                    self.grant_access_stmts(client, &account_id, login.scopes, &login.resource);
                 stmts.extend(granted);
                 Polled::Tokens(Box::new(tokens))
             }

@@ -23,14 +23,14 @@ pub(crate) fn shown(code: &str) -> String {
 }
 
 impl App {
-    pub(crate) fn code(&self) -> String {
+    pub(crate) fn new_email_code(&self) -> String {
         // The modulo bias of 64 random bits is negligible.
         let number = u64::from_be_bytes(self.minter.bytes()) % 10_u64.pow(8);
         format!("{number:0DIGITS$}")
     }
 
     /// Counts one email to an address. The address itself is not stored, only its keyed hash.
-    pub(crate) fn count_mailbox(&self, rate: &Rate, address: &str, now: i64) -> Stmt {
+    pub(crate) fn count_email_to(&self, rate: &Rate, address: &str, now: i64) -> Stmt {
         let mailbox = &self.keys.mac("mailbox", address.as_bytes())[..12];
         let mailbox = mailbox.iter().fold(String::new(), |text, b| format!("{text}{b:02x}"));
         counters::take(&format!("{}:{mailbox}", rate.name), rate, now)

@@ -23,7 +23,7 @@ pub const WATCHED_MOST: usize = 500;
 
 impl App {
     /// Stores a new session. Returns the ids of the sessions that were ended to make room.
-    pub async fn begin_mcp_session(&self, who: &Identity, id: &str, params: &str) -> Result<Vec<String>> {
+    pub async fn create_mcp_session(&self, who: &Identity, id: &str, params: &str) -> Result<Vec<String>> {
         if params.len() > KEPT_BYTES {
             return Err(Error::new(Code::TooLarge, "The initialize parameters are too long."));
         }
@@ -49,7 +49,7 @@ impl App {
         let Some(seen_at) = self.store.mcp_session_seen_at(id, &who.counted_as).await? else {
             return Ok(false);
         };
-        self.note_session(id, seen_at).await?;
+        self.touch_session(id, seen_at).await?;
         Ok(true)
     }
 
@@ -59,11 +59,11 @@ impl App {
         let Some(session) = found.filter(|session| session.principal == who.counted_as) else {
             return Ok(None);
         };
-        self.note_session(id, session.last_seen_at).await?;
+        self.touch_session(id, session.last_seen_at).await?;
         Ok(Some(session))
     }
 
-    async fn note_session(&self, id: &str, seen_at: i64) -> Result<()> {
+    async fn touch_session(&self, id: &str, seen_at: i64) -> Result<()> {
         let now = self.now();
         if seen_at <= now - NOTED_SECONDS {
             self.store.commit(vec![rows::touch(id, now, now - NOTED_SECONDS)]).await?;

@@ -41,18 +41,18 @@ impl Asked<'_> {
 impl App {
     /// The user handle (W3C Web Authentication) of an account: random, and the same for all its passkeys. It is stored
     /// with them, so that they depend on nothing but the database.
-    pub fn passkey_user(&self, known: &[Passkey]) -> [u8; 16] {
+    pub fn user_handle(&self, known: &[Passkey]) -> [u8; 16] {
         let kept = known.iter().find_map(|passkey| passkey.user_handle.as_slice().try_into().ok());
         kept.unwrap_or_else(|| self.minter.bytes())
     }
 
     /// Counts a challenge for a visitor: each is a row, and anyone may request one.
-    pub fn count_ceremony(&self, ip: Option<IpAddr>) -> Result<()> {
+    pub fn take_ceremony_attempt(&self, ip: Option<IpAddr>) -> Result<()> {
         self.take_attempt(ip)
     }
 
     /// Stores the state of a challenge until it is answered.
-    pub async fn keep_ceremony(&self, asked: Asked<'_>, state: String) -> Result<()> {
+    pub async fn store_ceremony(&self, asked: Asked<'_>, state: String) -> Result<()> {
         let account_id = match asked {
             Asked::Session(session) => Some(session.account_id.clone()),
             Asked::Visit(_) => None,
@@ -97,7 +97,7 @@ impl App {
             created_at: self.now(),
             last_used_at: None,
         };
-        match self.commit_as(&account.id, vec![passkeys::insert(&passkey)]).await {
+        match self.commit_for_account(&account.id, vec![passkeys::insert(&passkey)]).await {
             Ok(_) => Ok(()),
             Err(DbError::Guard(passkeys::REFUSED)) => {
                 let most = passkey::MOST;
@@ -123,7 +123,7 @@ impl App {
         return_to: &str,
         browser: &Browser,
     ) -> Result<SignedIn> {
-        let (new, begun) = self.begin_session(&passkey.account_id, Method::Passkey, &browser.device);
+        let (new, begun) = self.session_stmts(&passkey.account_id, Method::Passkey, &browser.device);
         let mut stmts = vec![passkeys::note_use(passkey, credential, self.now()), begun];
         stmts.extend(replaced(browser, &new.session));
         match self.store.commit(stmts).await {
@@ -134,7 +134,7 @@ impl App {
     }
 
     pub async fn remove_passkey(&self, account: &Account, id: &str) -> Result<()> {
-        match self.commit_as(&account.id, vec![passkeys::delete(&account.id, id)]).await {
+        match self.commit_for_account(&account.id, vec![passkeys::delete(&account.id, id)]).await {
             Ok(_) => Ok(()),
             Err(DbError::Guard(passkeys::UNKNOWN)) => Err(Error::not_found("passkey")),
             Err(error) => Err(error.into()),

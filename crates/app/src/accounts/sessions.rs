@@ -15,7 +15,7 @@ pub struct NewSession {
 
 impl App {
     /// A new session and the statement that inserts it, for the transaction of the sign-in.
-    pub(crate) fn begin_session(&self, account_id: &str, method: Method, device: &str) -> (NewSession, Stmt) {
+    pub(crate) fn session_stmts(&self, account_id: &str, method: Method, device: &str) -> (NewSession, Stmt) {
         let new = self.new_session(account_id, method, device);
         let stmt = sessions::insert(&new.session, &secret::hash(&new.secret));
         (new, stmt)
@@ -39,7 +39,7 @@ impl App {
 
     /// Starts a session for an authenticated person.
     pub async fn start_session(&self, account: &Account, method: Method, device: &str) -> Result<NewSession> {
-        let (new, stmt) = self.begin_session(&account.id, method, device);
+        let (new, stmt) = self.session_stmts(&account.id, method, device);
         self.store.commit(vec![stmt]).await?;
         Ok(new)
     }
@@ -100,7 +100,7 @@ impl App {
     }
 
     /// A new visit id for a browser without a session.
-    pub fn new_visit(&self) -> String {
+    pub fn new_visit_id(&self) -> String {
         self.minter.token()
     }
 }

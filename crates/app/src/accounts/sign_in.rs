@@ -42,7 +42,7 @@ pub struct SignedIn {
 
 impl App {
     /// Whether anyone may create an account here.
-    pub fn is_open_to_all(&self) -> bool {
+    pub fn allows_sign_up(&self) -> bool {
         self.settings.sign_up == SignUp::Open
     }
 
@@ -65,7 +65,7 @@ impl App {
         let now = self.now();
         let known = self.store.find_account_by_email(&address).await?.is_some();
         let may_enter = self.settings.sign_up.admits(&address) || known;
-        let (code, token) = (self.code(), self.minter.token());
+        let (code, token) = (self.new_email_code(), self.minter.token());
         // If the address may not sign in, the row holds a MAC that no code matches, and its link is never sent.
         let proofs = [self.minter.bytes::<32>(), self.sign_in_mac(visit, &address, &code)];
         let mut stmts = self.count_sign_in(&address, ip, now);
@@ -79,7 +79,7 @@ impl App {
             expires_at: now + LIFE,
         }));
         self.store.commit(stmts).await.map_err(|error| self.sign_in_refusal(error, now))?;
-        let letter = self.sign_in_letter(address, &code, &token, now);
+        let letter = self.sign_in_email(address, &code, &token, now);
         Ok(may_enter.then_some(letter))
     }
 
@@ -102,9 +102,11 @@ impl App {
         let hash = secret::hash(visit);
         let mac = self.sign_in_mac(visit, &open.email, &code);
         let proof = sign_ins::try_code(&hash, &mac, self.now());
-        let signed_in =
-            self.prove(proof, Named::Visit(&hash), Method::Code, browser).await?.ok_or_else(wrong)?;
-        self.give_back(&guess);
+        let signed_in = self
+            .complete_sign_in(proof, Named::Visit(&hash), Method::Code, browser)
+            .await?
+            .ok_or_else(wrong)?;
+        self.refund_guess(&guess);
         Ok(signed_in)
     }
 
@@ -118,11 +120,11 @@ impl App {
     ) -> Result<Option<SignedIn>> {
         let hash = secret::hash(token);
         let proof = sign_ins::use_link(&hash, &secret::hash(visit), HOME, self.now());
-        self.prove(proof, Named::Link(&hash), Method::Link, browser).await
+        self.complete_sign_in(proof, Named::Link(&hash), Method::Link, browser).await
     }
 
     /// A link that signs in this account without an email, for the operator.
-    pub async fn make_sign_in_link(&self, account: &Account) -> Result<String> {
+    pub async fn create_sign_in_link(&self, account: &Account) -> Result<String> {
         let Some(email) = &account.email else { return Err(Error::not_found("address of this account")) };
         let token = self.minter.token();
         let stmt = sign_ins::put(&NewSignIn {
@@ -135,11 +137,11 @@ impl App {
             expires_at: self.now() + MADE_LINK_LIFE,
         });
         self.store.commit(vec![stmt]).await?;
-        Ok(self.sign_in_address(&token))
+        Ok(self.sign_in_url(&token))
     }
 
     /// One transaction: consumes the proof, creates the account if needed, starts the session, and ends an older one.
-    async fn prove(
+    async fn complete_sign_in(
         &self,
         proof: Stmt,
         named: Named<'_>,
@@ -181,7 +183,7 @@ impl App {
         self.keys.mac("sign_in_code", format!("{visit}\0{address}\0{code}").as_bytes())
     }
 
-    fn sign_in_address(&self, token: &str) -> String {
+    fn sign_in_url(&self, token: &str) -> String {
         format!("{}/login/link?token={token}", self.hosts.base.url())
     }
 
@@ -193,7 +195,7 @@ impl App {
         let client = &rates.sign_in_client_hour;
         vec![
             counters::take(&self.client_key(client, ip), client, now),
-            self.count_mailbox(&rates.sign_in_address_hour, address, now),
+            self.count_email_to(&rates.sign_in_address_hour, address, now),
         ]
     }
 
@@ -210,9 +212,9 @@ impl App {
     }
 
     /// A fixed text: it contains no input from the requester.
-    fn sign_in_letter(&self, to: String, code: &str, token: &str, now: i64) -> Letter {
+    fn sign_in_email(&self, to: String, code: &str, token: &str, now: i64) -> Letter {
         let (shown, minutes) = (codes::shown(code), LIFE / 60);
-        let (link, host) = (self.sign_in_address(token), &self.hosts.base.host);
+        let (link, host) = (self.sign_in_url(token), &self.hosts.base.host);
         let text = format!(
             "Your code is {shown}\n\n\
              Enter it on the sign-in page, or open this link:\n\n{link}\n\n\

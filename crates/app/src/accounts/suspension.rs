@@ -24,7 +24,7 @@ impl App {
             return Err(Error::new(Code::Forbidden, "The account of an operator cannot be suspended."));
         }
         let stmt = accounts::suspend(&account.id, &reason, self.now());
-        self.move_account(actor, Act::SuspendAccount, account, stmt, reason).await
+        self.change_suspension(actor, Act::SuspendAccount, account, stmt, reason).await
     }
 
     /// Suspends the owner of this page.
@@ -32,7 +32,7 @@ impl App {
         self.suspend_account(actor, &self.owner_of(site_id).await?, reason).await
     }
 
-    pub async fn lift_owner(&self, actor: &str, site_id: &str, reason: &str) -> Result<Suspended> {
+    pub async fn lift_owner_suspension(&self, actor: &str, site_id: &str, reason: &str) -> Result<Suspended> {
         self.lift_suspension(actor, &self.owner_of(site_id).await?, reason).await
     }
 
@@ -48,10 +48,10 @@ impl App {
     }
 
     /// The statements that suspend an account, for the batch of another operation.
-    pub(crate) fn suspending(&self, actor: &str, account: &Account, reason: &str) -> [Stmt; 2] {
+    pub(crate) fn suspend_stmts(&self, actor: &str, account: &Account, reason: &str) -> [Stmt; 2] {
         [
             accounts::suspend(&account.id, reason, self.now()),
-            self.audited(actor, Act::SuspendAccount, &account.id, Some(reason.to_owned())),
+            self.audit_stmt(actor, Act::SuspendAccount, &account.id, Some(reason.to_owned())),
         ]
     }
 
@@ -63,8 +63,8 @@ impl App {
         after: &Site,
         account: &Account,
     ) -> Result<(), DbError> {
-        let outcome = self.commit_site_and(stmts, Some(before), after, Some(EVERYTHING)).await;
-        self.forget_credentials(&account.id);
+        let outcome = self.commit_site_with(stmts, Some(before), after, Some(EVERYTHING)).await;
+        self.evict_credentials(&account.id);
         outcome
     }
 
@@ -72,10 +72,10 @@ impl App {
         let reason = takedown::reason_for(reason, "must give a reason for lifting the suspension")?;
         let account = self.get_account(account_id).await?;
         let stmt = accounts::lift_suspension(&account.id);
-        self.move_account(actor, Act::LiftSuspension, account, stmt, reason).await
+        self.change_suspension(actor, Act::LiftSuspension, account, stmt, reason).await
     }
 
-    async fn move_account(
+    async fn change_suspension(
         &self,
         actor: &str,
         act: Act,
@@ -83,25 +83,25 @@ impl App {
         stmt: Stmt,
         reason: String,
     ) -> Result<Suspended> {
-        let stmts = vec![stmt, self.audited(actor, act, &account.id, Some(reason))];
+        let stmts = vec![stmt, self.audit_stmt(actor, act, &account.id, Some(reason))];
         // An account may have more pages than can be named in a notification; it is rare enough to evict all of them.
         let changing = self.caches.pages.changing();
         let outcome = self.store.commit_changed(stmts, vec![EVERYTHING.to_owned()]).await;
         changing.done(&[EVERYTHING.to_owned()]);
-        self.forget_credentials(&account.id);
+        self.evict_credentials(&account.id);
         let already = match outcome {
             Ok(_) => false,
             Err(DbError::Guard(accounts::UNMOVED)) => true,
             Err(error) => return Err(error.into()),
         };
         if !already {
-            Self::log_act(actor, act, &account.id);
+            Self::log_operation(actor, act, &account.id);
         }
         Ok(Suspended { account: self.get_account(&account.id).await?, already })
     }
 
     /// Commits an operation of an account. Fails if the account has been suspended.
-    pub(crate) async fn commit_as(
+    pub(crate) async fn commit_for_account(
         &self,
         account_id: &str,
         stmts: Vec<Stmt>,

@@ -47,13 +47,13 @@ impl App {
     }
 
     /// The wallet that signed, in lower case. Checks in order: known, unused, not expired, signature.
-    pub(crate) async fn get_signer(&self, credential: &wallet::Credential) -> Result<String> {
+    pub(crate) async fn verify_wallet_signature(&self, credential: &wallet::Credential) -> Result<String> {
         let row = self.store.find_wallet_challenge(&secret::hash(&credential.challenge)).await?;
         let row = row.ok_or_else(|| {
             let why = "The challenge is unknown or expired. Request a new one at /wallet-auth/challenge.";
             Error::new(Code::InvalidCredential, why)
         })?;
-        self.check_open(&row)?;
+        self.check_challenge_open(&row)?;
         let signer = credential.signer(&row.message).map(EvmAddress::to_lower);
         if signer.as_ref() == Ok(&row.wallet) {
             Ok(row.wallet)
@@ -62,7 +62,7 @@ impl App {
         }
     }
 
-    fn check_open(&self, row: &WalletChallenge) -> Result<()> {
+    fn check_challenge_open(&self, row: &WalletChallenge) -> Result<()> {
         if row.used_at.is_some() {
             return Err(Error::plain(Code::ChallengeUsed));
         }

@@ -91,22 +91,22 @@ impl App {
 
     /// Counts an attempt by a client without an account, successful or not.
     pub(crate) fn take_attempt(&self, ip: Option<IpAddr>) -> Result<()> {
-        if ip.is_none() { Ok(()) } else { self.take_attempt_of_anybody(ip) }
+        if ip.is_none() { Ok(()) } else { self.take_attempt_even_without_ip(ip) }
     }
 
     /// The same, but all clients with an unknown address are counted as one.
-    pub(crate) fn take_attempt_of_anybody(&self, ip: Option<IpAddr>) -> Result<()> {
-        self.take_of_network(&self.limits.anonymous_attempts, ip)
+    pub(crate) fn take_attempt_even_without_ip(&self, ip: Option<IpAddr>) -> Result<()> {
+        self.take_for_network(&self.limits.anonymous_attempts, ip)
     }
 
     /// Reverts an attempt that turned out not to be a guess.
-    pub(crate) fn give_back_attempt(&self, ip: Option<IpAddr>) {
+    pub(crate) fn refund_attempt(&self, ip: Option<IpAddr>) {
         if let Some(ip) = ip.filter(|ip| !self.is_exempt(Some(*ip))) {
             self.limits.anonymous_attempts.give_back(&network::client_network(ip));
         }
     }
 
-    fn take_of_network(&self, throttle: &Throttle, ip: Option<IpAddr>) -> Result<()> {
+    fn take_for_network(&self, throttle: &Throttle, ip: Option<IpAddr>) -> Result<()> {
         if self.is_exempt(ip) {
             return Ok(());
         }
@@ -116,12 +116,12 @@ impl App {
 
     /// Counts an attempt to pay, or to use a purchase with a wallet signature.
     pub fn take_paid_attempt(&self, ip: Option<IpAddr>) -> Result<()> {
-        self.take_of_network(&self.limits.paid_attempts, ip)
+        self.take_for_network(&self.limits.paid_attempts, ip)
     }
 
     /// Counts a dry run of the checks; all clients with an unknown address are counted as one.
     pub fn take_check(&self, ip: Option<IpAddr>) -> Result<()> {
-        self.take_of_network(&self.limits.dry_runs, ip)
+        self.take_for_network(&self.limits.dry_runs, ip)
     }
 
     /// Counts a large dry run as several, because its cost grows with its size.
@@ -134,7 +134,7 @@ impl App {
 
     /// Counts a request to issue or revoke a token; all clients with an unknown address are counted as one.
     pub fn take_token_request(&self, ip: Option<IpAddr>) -> Result<()> {
-        self.take_of_network(&self.limits.token_requests, ip)
+        self.take_for_network(&self.limits.token_requests, ip)
     }
 
     /// Whether this client may publish anonymously now, checked before its upload is read. Spec §5, §8. `repeats` is true
@@ -176,7 +176,7 @@ impl App {
     }
 
     /// Counts a new anonymous page towards the storage limits of all anonymous pages and of this network.
-    pub(crate) fn take_room(&self, ip: Option<IpAddr>, site: &Site) -> Vec<Stmt> {
+    pub(crate) fn take_anonymous_storage(&self, ip: Option<IpAddr>, site: &Site) -> Vec<Stmt> {
         let Some(ip) = ip.filter(|ip| !self.is_exempt(Some(*ip))) else { return Vec::new() };
         let networks = anonymous_usage::Networks {
             own: self.hash_client(&network::client_network(ip)),
@@ -186,7 +186,7 @@ impl App {
     }
 
     /// Counts a further version of such a page, towards the network that published it.
-    pub(crate) async fn take_more_room(&self, site: &Site) -> Result<Vec<Stmt>> {
+    pub(crate) async fn take_more_anonymous_storage(&self, site: &Site) -> Result<Vec<Stmt>> {
         let Some(networks) = self.store.find_anonymous_networks(&site.id).await? else {
             return Ok(Vec::new());
         };

@@ -39,12 +39,12 @@ pub struct OpenReports {
 impl App {
     /// The stored figures if they are recent, else new ones if counting is quick. None: never counted yet, and too many
     /// rows to count now.
-    pub async fn figures(&self) -> Result<Option<Figures>> {
+    pub async fn service_stats(&self) -> Result<Option<Figures>> {
         let known = read(&self.store.list_figures().await?);
         if known.is_some_and(|figures| figures.counted_at > self.now() - FRESH) {
             return Ok(known);
         }
-        Ok(self.count_figures(WHILE_WAITING).await?.or(known))
+        Ok(self.compute_service_stats(WHILE_WAITING).await?.or(known))
     }
 
     pub async fn count_reports(&self) -> Result<OpenReports> {
@@ -58,7 +58,7 @@ impl App {
     }
 
     /// Counts everything in at most this many steps per table and stores the result. None if that was not enough.
-    pub(crate) async fn count_figures(&self, steps: usize) -> Result<Option<Figures>> {
+    pub(crate) async fn compute_service_stats(&self, steps: usize) -> Result<Option<Figures>> {
         let now = self.now();
         let day = now - now.rem_euclid(DAY);
         let mut sites = Tally::new(steps);

@@ -39,26 +39,26 @@ impl App {
             tracing::warn!(%error, "burnt pages could not be erased yet");
             0
         });
-        let swept = self.alone("sweep", SWEEP_SECONDS, self.sweep_held()).await?;
+        let swept = self.with_sweep_lease("sweep", SWEEP_SECONDS, self.sweep_with_lease()).await?;
         Ok(Swept { purged: swept.purged + burnt, ..swept })
     }
 
     /// Collects unreferenced bodies. It scans every old one, so it runs less often than the sweep.
-    pub async fn collect(&self) -> Result<u64> {
-        self.alone("collect", COLLECT_SECONDS, async {
+    pub async fn collect_unreferenced_bodies(&self) -> Result<u64> {
+        self.with_sweep_lease("collect", COLLECT_SECONDS, async {
             let now = self.now();
             let cut = Cut { now, older_than: now - self.settings.retention.orphan, limit: COLLECT_BATCH };
             let found = blobs::collect_garbage(&self.store.db, &self.store.blobs, cut).await?;
             // The one task that may take long: a service too large to be counted while its operator waits is counted
             // here.
-            self.count_figures(usize::MAX).await?;
+            self.compute_service_stats(usize::MAX).await?;
             Ok(found.blobs + found.orphans)
         })
         .await
     }
 
     /// Runs work on one node at a time; returns the default if another node holds the lease.
-    async fn alone<T: Default>(
+    async fn with_sweep_lease<T: Default>(
         &self,
         name: &str,
         seconds: i64,
@@ -76,20 +76,20 @@ impl App {
         outcome
     }
 
-    async fn sweep_held(&self) -> Result<Swept> {
+    async fn sweep_with_lease(&self) -> Result<Swept> {
         let now = self.now();
         let keep = self.settings.retention;
-        let expired = self.expire(self.store.list_expired(now, BATCH).await?).await?;
-        self.settle_take_downs().await?;
+        let expired = self.expire_sites(self.store.list_expired(now, BATCH).await?).await?;
+        self.finish_takedowns().await?;
         self.erase_old_evidence().await?;
-        self.end_old_appeals().await?;
+        self.expire_appeals().await?;
         let ended = EndedBefore {
             owned: now - keep.restore,
             unowned: now - keep.unowned,
             // As long as evidence would be kept, and no longer, so that reports cannot fill the disk.
             reported: now - keep.restore.max(keep.evidence),
         };
-        let purged = self.purge(self.store.list_purgeable(ended, BATCH).await?, ended.reported).await?;
+        let purged = self.purge_sites(self.store.list_purgeable(ended, BATCH).await?, ended.reported).await?;
         let mut old = vec![
             counters::delete_ended(now),
             email_codes::delete_expired(now),
@@ -119,10 +119,10 @@ impl App {
     }
 
     /// Erases ended sites. Those that ended after `reported_before` are kept if they were reported meanwhile.
-    async fn purge(&self, ended: Vec<Site>, reported_before: i64) -> Result<usize> {
+    async fn purge_sites(&self, ended: Vec<Site>, reported_before: i64) -> Result<usize> {
         let mut count = 0;
         for site in ended {
-            let (next, mut stmts) = self.ended(&site, site.state, true);
+            let (next, mut stmts) = self.end_site_stmts(&site, site.state, true);
             if !takedown::erases(&site) && site.ended_at.is_some_and(|at| at > reported_before) {
                 stmts.push(reports::require_none(&site.id));
             }
@@ -135,8 +135,9 @@ impl App {
         Ok(count)
     }
 
-    /// Erases at once what only a purged site referenced. What cannot be erased now is left to [`App::collect`].
-    pub(crate) async fn erase_now(&self, site_id: &str, bundles: &[String]) {
+    /// Erases at once what only a purged site referenced. What cannot be erased now is left to
+    /// [`App::collect_unreferenced_bodies`].
+    pub(crate) async fn erase_content(&self, site_id: &str, bundles: &[String]) {
         match blobs::erase(&self.store.db, &self.store.blobs, bundles, self.now()).await {
             Ok(true) => {}
             Ok(false) => {

@@ -53,7 +53,7 @@ impl App {
     }
 
     /// Refuses an appeal that exceeds the storage limits, before anything is stored.
-    pub(crate) async fn check_room(&self, sender: &Sender, bytes: i64) -> Result<()> {
+    pub(crate) async fn check_appeal_capacity(&self, sender: &Sender, bytes: i64) -> Result<()> {
         let most = self.settings.appeals_bytes;
         let own = self.store.sum_appeals_of(sender.account_id.as_deref(), &sender.client).await?;
         if !Room::of_sender(most).fits(own, bytes) {
@@ -123,7 +123,7 @@ impl App {
     }
 
     /// Closes appeals from anonymous senders that have been open for too long.
-    pub(crate) async fn end_old_appeals(&self) -> Result<()> {
+    pub(crate) async fn expire_appeals(&self) -> Result<()> {
         let patience = self.settings.retention.open_appeal;
         let days = patience / DAY;
         for appeal in self.store.list_overdue_appeals(self.now() - patience, BATCH).await? {

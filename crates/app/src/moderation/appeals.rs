@@ -33,9 +33,9 @@ pub enum Appealed {
 
 impl App {
     /// Checks whether this client may appeal now, before its upload is read.
-    pub async fn check_appellant(&self, caller: &Caller) -> Result<()> {
+    pub async fn check_appeal_rate(&self, caller: &Caller) -> Result<()> {
         if caller.account.is_none() {
-            self.take_attempt_of_anybody(caller.ip)?;
+            self.take_attempt_even_without_ip(caller.ip)?;
         }
         if self.is_exempt(caller.ip) {
             return Ok(());
@@ -46,9 +46,9 @@ impl App {
     }
 
     /// Stores the content for the operator if it would be refused. Content is queued only once, whoever sends it.
-    pub async fn appeal(&self, caller: &Caller, upload: Upload, plea: Plea) -> Result<Appealed> {
-        let (prepared, reading) = self.read_for_check(upload, Demands::default()).await?;
-        let reasons = match self.judge(&reading).await {
+    pub async fn submit_appeal(&self, caller: &Caller, upload: Upload, plea: Plea) -> Result<Appealed> {
+        let (prepared, reading) = self.scan_for_dry_run(upload, Demands::default()).await?;
+        let reasons = match self.check_content(&reading).await {
             Ok(warnings) => return Ok(Appealed::Accepted { warnings }),
             Err(refusal) => reasons(refusal)?,
         };
@@ -57,7 +57,7 @@ impl App {
         }
         // One at a time, so that the capacity check is exact.
         let _turn = self.moderation.appeal_queue.enter().await.ok_or_else(busy)?;
-        self.check_room(&self.sender_of(caller), to_i64(prepared.bundle.size_bytes)).await?;
+        self.check_appeal_capacity(&self.sender_of(caller), to_i64(prepared.bundle.size_bytes)).await?;
         self.count_appeal(caller).await?;
         let added = self.add_appeal(caller, prepared, &reading, reasons, plea).await;
         if !matches!(added, Ok(Appealed::Open { already: false, .. })) && !self.is_exempt(caller.ip) {
@@ -185,13 +185,13 @@ impl App {
         if state == State::Allowed {
             stmts.push(allowed_content::insert(&before, &answer, now));
         }
-        stmts.push(self.audited(actor, act, &before.id, Some(answer.clone())));
-        stmts.extend(self.letter_about(&before));
+        stmts.push(self.audit_stmt(actor, act, &before.id, Some(answer.clone())));
+        stmts.extend(self.queue_decision_email(&before));
         match self.store.commit(stmts).await {
             Ok(_) => {
-                Self::log_act(actor, act, &before.id);
+                Self::log_operation(actor, act, &before.id);
                 let content: Vec<String> = before.bundle_id.iter().cloned().collect();
-                self.erase_now(&before.id, &content).await;
+                self.erase_content(&before.id, &content).await;
                 Ok(Appeal { state, answer: Some(answer), decided_at: Some(now), bundle_id: None, ..before })
             }
             Err(DbError::Guard(appeals::DECIDED)) => {

@@ -12,7 +12,7 @@ pub(crate) const OURSELVES: &str = "dropleaf";
 
 impl App {
     /// The statement that inserts an entry, for the operation's batch.
-    pub(crate) fn audited(&self, actor: &str, act: Act, subject: &str, reason: Option<String>) -> Stmt {
+    pub(crate) fn audit_stmt(&self, actor: &str, act: Act, subject: &str, reason: Option<String>) -> Stmt {
         let at = self.now();
         audit::insert(&Entry {
             id: self.minter.ordered_id("aud", at),
@@ -25,7 +25,7 @@ impl App {
     }
 
     /// Logs the operation after it was committed.
-    pub(crate) fn log_act(actor: &str, act: Act, subject: &str) {
+    pub(crate) fn log_operation(actor: &str, act: Act, subject: &str) {
         tracing::info!(actor, act = act.as_str(), subject, "an operator acted");
     }
 
@@ -35,7 +35,7 @@ impl App {
     }
 
     /// The newest entries about one page, account, payment or appeal.
-    pub async fn list_audit_of(&self, subject: &str, limit: i64) -> Result<Vec<Entry>> {
+    pub async fn list_audit_about(&self, subject: &str, limit: i64) -> Result<Vec<Entry>> {
         Ok(self.store.list_audit_of(subject, limit).await?)
     }
 

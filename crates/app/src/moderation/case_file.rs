@@ -92,7 +92,7 @@ impl App {
 
     /// A safe preview of a version of the page, the newest by default. None if nothing may be shown: a burn-after-read
     /// page is for its reader alone, and erased or sealed content is not available.
-    pub async fn look_at_case(
+    pub async fn preview_case(
         &self,
         case: &CaseFile,
         version: Option<i64>,
@@ -102,7 +102,7 @@ impl App {
         let bundle = named.map(|known| &known.bundle_id).or(case.site.bundle_id.as_ref());
         match bundle {
             Some(id) if case.site.visibility != Visibility::Burn && case.site.purged_at.is_none() => {
-                self.look_at(id, file).await.map(Some)
+                self.preview_bundle(id, file).await.map(Some)
             }
             _ => Ok(None),
         }
@@ -112,6 +112,6 @@ impl App {
         let Some(id) = site.bundle_id.as_ref().filter(|_| !site.e2e && site.purged_at.is_none()) else {
             return Ok(None);
         };
-        Ok(self.bundle(id).await?.entry().map(|entry| entry.hash))
+        Ok(self.get_bundle(id).await?.entry().map(|entry| entry.hash))
     }
 }

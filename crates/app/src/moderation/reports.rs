@@ -131,19 +131,19 @@ impl App {
         let reason = plain_text::optional("reason", Some(reason.to_owned()), REASON_CHARACTERS)?;
         let unknown = || Error::not_found("page");
         let named = takedown::page_named(name, &self.hosts).ok_or_else(unknown)?;
-        let site = self.find_meant(&named).await?.ok_or_else(unknown)?;
+        let site = self.find_site_by_reference(&named).await?.ok_or_else(unknown)?;
         let mut stmts = vec![
             sites::hold_any(&site.id),
             reports::close_first(&site.id, Outcome::Dismissed, now),
             reports::close(&site.id, Outcome::Dismissed, now),
-            self.audited(actor, Act::DismissReports, &site.id, reason),
+            self.audit_stmt(actor, Act::DismissReports, &site.id, reason),
         ];
         // Trims versions that were kept only for this decision.
         let kept = self.settings.versions_kept;
         stmts.extend(site_versions::trim(&site.id, site.version - kept, kept, now));
         match self.store.commit(stmts).await {
             Ok(closed) => {
-                Self::log_act(actor, Act::DismissReports, &site.id);
+                Self::log_operation(actor, Act::DismissReports, &site.id);
                 let count = closed.iter().skip(1).take(2).map(|outcome| outcome.affected).sum();
                 Ok(Dismissed { url: self.canonical_url(&site), site, count })
             }

@@ -25,12 +25,12 @@ pub struct TakenDown {
 impl App {
     /// `name` is an id, a slug, a token or a URL of the page.
     pub async fn take_down(&self, actor: &str, name: &str, reason: &str) -> Result<TakenDown> {
-        self.take_down_about(actor, name, reason, &[]).await
+        self.take_down_pages(actor, name, reason, &[]).await
     }
 
     /// The same; `pages` are the paths of pages within it that the takedown is about. They are added to the blocklist,
     /// beside those that are detected.
-    pub async fn take_down_about(
+    pub async fn take_down_pages(
         &self,
         actor: &str,
         name: &str,
@@ -54,7 +54,7 @@ impl App {
         let unknown = || Error::not_found("page");
         let name = takedown::page_named(name, &self.hosts).ok_or_else(unknown)?;
         for _ in 0..TRIES {
-            let site = self.find_meant(&name).await?.ok_or_else(unknown)?;
+            let site = self.find_site_by_reference(&name).await?.ok_or_else(unknown)?;
             let url = self.canonical_url(&site);
             let account = if suspends { self.suspendable_owner(&site).await? } else { None };
             let suspended = account.is_some();
@@ -64,15 +64,15 @@ impl App {
                 }
                 return Ok(TakenDown { site, url, already: true, suspended });
             }
-            let pages = self.pages_within(&site, pages).await?;
-            let (next, mut stmts) = self.ended(&site, State::TakenDown, false);
+            let pages = self.check_page_paths(&site, pages).await?;
+            let (next, mut stmts) = self.end_site_stmts(&site, State::TakenDown, false);
             stmts.extend(pages.iter().map(|path| unwanted::name_page(&site.id, path)));
             stmts.push(reports::close(&site.id, Outcome::TakenDown, self.now()));
-            stmts.push(self.audited(actor, Act::TakeDown, &site.id, Some(reason.clone())));
+            stmts.push(self.audit_stmt(actor, Act::TakeDown, &site.id, Some(reason.clone())));
             let account = account.filter(|account| account.suspended.is_none());
             if let Some(account) = &account {
                 // The account before its pages: a fixed lock order prevents deadlocks.
-                stmts.splice(0..0, self.suspending(actor, account, &reason));
+                stmts.splice(0..0, self.suspend_stmts(actor, account, &reason));
             }
             let outcome = match &account {
                 Some(account) => self.commit_suspending(stmts, &site, &next, account).await,
@@ -80,12 +80,12 @@ impl App {
             };
             match outcome {
                 Ok(()) => {
-                    Self::log_act(actor, Act::TakeDown, &site.id);
+                    Self::log_operation(actor, Act::TakeDown, &site.id);
                     if let Some(account) = &account {
-                        Self::log_act(actor, Act::SuspendAccount, &account.id);
+                        Self::log_operation(actor, Act::SuspendAccount, &account.id);
                     }
                     // It is down; the sweep retries whatever of the rest fails.
-                    if let Err(error) = self.settle_take_down(&next, false).await {
+                    if let Err(error) = self.finish_takedown(&next, false).await {
                         tracing::warn!(%error, site = site.id, "the content could not be sealed yet");
                     }
                     return Ok(TakenDown { site: next, url, already: false, suspended });
@@ -98,7 +98,7 @@ impl App {
     }
 
     /// The paths as stored. A path that no stored version has is an error, returned before anything is changed.
-    async fn pages_within(&self, site: &Site, asked: &[String]) -> Result<Vec<String>> {
+    async fn check_page_paths(&self, site: &Site, asked: &[String]) -> Result<Vec<String>> {
         if asked.is_empty() {
             return Ok(Vec::new());
         }
@@ -117,7 +117,7 @@ impl App {
         Ok(paths)
     }
 
-    pub(crate) async fn find_meant(&self, name: &Named) -> Result<Option<Site>> {
+    pub(crate) async fn find_site_by_reference(&self, name: &Named) -> Result<Option<Site>> {
         match name {
             Named::Token(token) => Ok(self.store.find_site_by_token(token).await?),
             Named::Slug(slug) => Ok(self.store.find_site_by_slug(&slug.to_ascii_lowercase()).await?),

@@ -62,13 +62,13 @@ impl Default for PostOffice {
 impl App {
     /// Sends an email. Call it in a background task: if the request waited for it, the response time would reveal whether
     /// one was sent.
-    pub async fn deliver(&self, letter: Letter) {
+    pub async fn send_email_logged(&self, letter: Letter) {
         // The outcome is logged.
-        let _ = self.post(&letter).await;
+        let _ = self.send_email(&letter).await;
     }
 
     /// Sends an email and returns the outcome.
-    pub(crate) async fn post(&self, letter: &Letter) -> Result<(), MailError> {
+    pub(crate) async fn send_email(&self, letter: &Letter) -> Result<(), MailError> {
         let later = |why: &str| MailError::Later(why.to_owned());
         let Some(mailer) = &self.notify.mailer else { return Err(later("no mail leaves")) };
         let Ok(_place) = self.notify.mail_queue.queue.try_acquire() else {

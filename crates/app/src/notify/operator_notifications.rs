@@ -37,11 +37,11 @@ pub struct Notified {
 impl App {
     /// Emails the operators if there are reports or appeals they have not been notified of. Returns whether an email was
     /// sent.
-    pub async fn tell_operators(&self) -> Result<bool> {
+    pub async fn notify_operators(&self) -> Result<bool> {
         if self.notify.mailer.is_none() || self.store.count_news().await?.is_empty() {
             return Ok(false);
         }
-        let receivers = self.notified().await?;
+        let receivers = self.operator_recipients().await?;
         if receivers.is_empty() {
             return Ok(false);
         }
@@ -61,7 +61,7 @@ impl App {
         }
         let (mut has_left, mut try_soon) = (false, false);
         for to in receivers {
-            match self.post(&self.desk_letter(to, new, all)).await {
+            match self.send_email(&self.operator_email(to, new, all)).await {
                 Ok(()) => has_left = true,
                 Err(MailError::Refused(_)) => {}
                 Err(MailError::Later(_) | MailError::Unclear(_)) => try_soon = true,
@@ -75,7 +75,7 @@ impl App {
         Ok(has_left)
     }
 
-    async fn notified(&self) -> Result<Vec<String>> {
+    async fn operator_recipients(&self) -> Result<Vec<String>> {
         let set = &self.settings.notified;
         let mut all = set.addresses.clone();
         if set.operators {
@@ -86,7 +86,7 @@ impl App {
         Ok(all)
     }
 
-    fn desk_letter(&self, to: String, new: Desk, all: Desk) -> Letter {
+    fn operator_email(&self, to: String, new: Desk, all: Desk) -> Letter {
         let (base, host) = (self.hosts.base.url(), &self.hosts.base.host);
         let lines = [
             (new.reports > 0).then(|| format!("{}: {base}/operator/reports\n", reports(new))),
@@ -108,13 +108,13 @@ impl App {
 
     /// For the transaction that decides an appeal: queues an email to its sender, if there is an address and mail is
     /// configured.
-    pub(crate) fn letter_about(&self, appeal: &Appeal) -> Option<Stmt> {
+    pub(crate) fn queue_decision_email(&self, appeal: &Appeal) -> Option<Stmt> {
         let has_address = appeal.account_id.is_some() || address_in(appeal.plea.contact.as_deref()).is_some();
         (self.notify.mailer.is_some() && has_address).then(|| rows::put_letter(&appeal.id, self.now()))
     }
 
     /// Sends queued decisions while `go_on` returns true. Returns how many were sent.
-    pub async fn tell_appellants(&self, go_on: impl Fn() -> bool) -> Result<usize> {
+    pub async fn send_appeal_decisions(&self, go_on: impl Fn() -> bool) -> Result<usize> {
         if self.notify.mailer.is_none() {
             return Ok(0);
         }
@@ -130,13 +130,13 @@ impl App {
 
     async fn send_decision(&self, due: DueLetter) -> Result<bool> {
         let now = self.now();
-        let to = self.appellant(&due).await?;
+        let to = self.decision_recipient(&due).await?;
         let Some(to) = to.filter(|_| due.letter_at > now - STALE) else {
-            self.drop_letter(&due).await?;
+            self.drop_decision_email(&due).await?;
             return Ok(false);
         };
         // Taken from the queue before sending: a crash may lose an email, but none is sent twice.
-        let stmts = vec![rows::take_letter(&due), self.count_mailbox(&PER_ADDRESS, &to, now)];
+        let stmts = vec![rows::take_letter(&due), self.count_email_to(&PER_ADDRESS, &to, now)];
         match self.store.commit(stmts).await {
             Ok(_) => {}
             Err(DbError::Guard(rows::TAKEN)) => return Ok(false),
@@ -145,12 +145,12 @@ impl App {
                     appeal = due.appeal_id,
                     "a decision is not sent: too many to this address today"
                 );
-                self.drop_letter(&due).await?;
+                self.drop_decision_email(&due).await?;
                 return Ok(false);
             }
             Err(error) => return Err(error.into()),
         }
-        match self.post(&self.decision_letter(&due, to)).await {
+        match self.send_email(&self.decision_email(&due, to)).await {
             Ok(()) => Ok(true),
             Err(MailError::Later(_)) => {
                 let pause = usize::try_from(due.tries).ok().and_then(|tries| PAUSES.get(tries));
@@ -163,7 +163,7 @@ impl App {
         }
     }
 
-    async fn drop_letter(&self, due: &DueLetter) -> Result<()> {
+    async fn drop_decision_email(&self, due: &DueLetter) -> Result<()> {
         match self.store.commit(vec![rows::take_letter(due)]).await {
             Ok(_) | Err(DbError::Guard(rows::TAKEN)) => Ok(()),
             Err(error) => Err(error.into()),
@@ -171,7 +171,7 @@ impl App {
     }
 
     /// The recipient of a decision: the contact given with the appeal, else the account's email address.
-    async fn appellant(&self, due: &DueLetter) -> Result<Option<String>> {
+    async fn decision_recipient(&self, due: &DueLetter) -> Result<Option<String>> {
         if due.contact.is_some() {
             return Ok(address_in(due.contact.as_deref()));
         }
@@ -179,7 +179,7 @@ impl App {
         Ok(self.store.find_account(id).await?.and_then(|account| account.email))
     }
 
-    fn decision_letter(&self, due: &DueLetter, to: String) -> Letter {
+    fn decision_email(&self, due: &DueLetter, to: String) -> Letter {
         let host = &self.hosts.base.host;
         let sender = Sender { account_id: due.account_id.clone(), client: due.client.clone() };
         let token = self.appeal_token(&due.appeal_id, &sender);

@@ -89,7 +89,7 @@ impl Notices {
         Listener(channel.subscribe())
     }
 
-    fn tell(&self, notice: Notice) {
+    fn notify_listeners(&self, notice: Notice) {
         let channels = self.channels.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(channel) = channels.get(&notice.account_id) {
             // It is not an error if there are no listeners.
@@ -98,10 +98,10 @@ impl Notices {
     }
 
     /// Forwards a notice from another node; false if the text is not a notice.
-    pub(crate) fn hear(&self, text: &str) -> bool {
+    pub(crate) fn receive(&self, text: &str) -> bool {
         let Some((node, notice)) = Notice::read(text) else { return false };
         if node != self.node {
-            self.tell(notice);
+            self.notify_listeners(notice);
         }
         true
     }
@@ -109,27 +109,31 @@ impl Notices {
 
 impl App {
     /// Subscribes to changes of an account's pages from now on.
-    pub fn listen(&self, account_id: &str) -> Listener {
+    pub fn listen_for_notices(&self, account_id: &str) -> Listener {
         self.notify.owner_notices.listen(account_id)
     }
 
     /// The form of a notice for other nodes.
-    pub(crate) fn spread(&self, notice: &Notice) -> String {
+    pub(crate) fn encode_for_nodes(&self, notice: &Notice) -> String {
         notice.written(&self.notify.owner_notices.node)
     }
 
     /// Notifies the listeners on this node.
-    pub(crate) fn tell(&self, notice: Option<Notice>) {
+    pub(crate) fn notify_listeners(&self, notice: Option<Notice>) {
         if let Some(notice) = notice {
-            self.notify.owner_notices.tell(notice);
+            self.notify.owner_notices.notify_listeners(notice);
         }
     }
 
     /// Commits a change and, once it is stored, notifies the owner's listeners.
-    pub(crate) async fn commit_news(&self, stmts: Vec<Stmt>, notice: Option<Notice>) -> Result<(), DbError> {
-        let names = notice.iter().map(|notice| self.spread(notice)).collect();
+    pub(crate) async fn commit_and_notify(
+        &self,
+        stmts: Vec<Stmt>,
+        notice: Option<Notice>,
+    ) -> Result<(), DbError> {
+        let names = notice.iter().map(|notice| self.encode_for_nodes(notice)).collect();
         self.store.commit_changed(stmts, names).await?;
-        self.tell(notice);
+        self.notify_listeners(notice);
         Ok(())
     }
 }
@@ -144,8 +148,8 @@ mod tests {
         let (mut one, mut two) = (notices.listen("acct_1"), notices.listen("acct_1"));
         let mut other = notices.listen("acct_2");
         let notice = Notice::new("acct_1", "site_1", News::Feedback);
-        notices.tell(notice.clone());
-        notices.tell(Notice::new("acct_3", "site_3", News::Change));
+        notices.notify_listeners(notice.clone());
+        notices.notify_listeners(Notice::new("acct_3", "site_3", News::Change));
         assert_eq!(one.next().await, Some(notice.clone()));
         assert_eq!(two.next().await, Some(notice));
         drop(notices);
@@ -158,11 +162,11 @@ mod tests {
         let mut listener = here.listen("acct_1");
         for news in [News::Feedback, News::Change] {
             let notice = Notice::new("acct_1", "site_1", news);
-            assert!(here.hear(&notice.written(&here.node)), "its own");
-            assert!(here.hear(&notice.written(&there.node)));
+            assert!(here.receive(&notice.written(&here.node)), "its own");
+            assert!(here.receive(&notice.written(&there.node)));
             assert_eq!(listener.next().await, Some(notice));
         }
-        assert!(!here.hear("t:some-page") && !here.hear("*") && !here.hear("k"));
+        assert!(!here.receive("t:some-page") && !here.receive("*") && !here.receive("k"));
         drop(here);
         assert_eq!(listener.next().await, None);
     }

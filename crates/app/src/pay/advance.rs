@@ -30,15 +30,15 @@ const ASKS_FREELY: i64 = 5;
 impl App {
     /// Whether the configured facilitator may be asked about the payment: the sandbox is never asked about real money,
     /// nor another facilitator about sandbox money. A settled payment needs none.
-    pub(super) fn is_at_home(&self, payment: &Payment) -> bool {
+    pub(super) fn is_same_mode(&self, payment: &Payment) -> bool {
         let mode = self.settings.payments.as_ref().map(super::PaymentSettings::is_sandbox);
         payment.state == PaymentState::Settled || mode == Some(payment.sandbox)
     }
 
     /// Takes over a payment that another worker left.
-    pub(super) async fn hold(&self, payment: &Payment) -> Result<Payment, PayError> {
+    pub(super) async fn acquire_payment_lease(&self, payment: &Payment) -> Result<Payment, PayError> {
         let now = self.now();
-        if !self.is_at_home(payment) {
+        if !self.is_same_mode(payment) {
             let why = "it was reserved under a different `payments.mode`";
             return Err(not_known(payment.transaction.as_deref(), Error::internal(why)));
         }
@@ -55,17 +55,17 @@ impl App {
             held.attempts += 1;
         }
         held.held_until = now + HOLD_SECONDS;
-        self.move_on(payment, held).await
+        self.update_payment(payment, held).await
     }
 
     /// Advances a payment as far as possible. `told`: its sender waits for the response. The future is large, so callers
     /// box it.
-    pub(super) async fn drive(&self, payment: Payment, told: bool) -> Result<Bought, PayError> {
+    pub(super) async fn advance_payment(&self, payment: Payment, told: bool) -> Result<Bought, PayError> {
         let past = Past::of(&payment);
         let mut payment = payment;
         if payment.state == PaymentState::Verified {
             if self.now() >= payment.valid_until {
-                self.refuse(&payment, "expired").await?;
+                self.refuse_payment(&payment, "expired").await?;
                 return Err(PayError::Refused(refused_by(&Reason::new("expired"), None)));
             }
             // Written before the facilitator is asked: from here on the money may have moved.
@@ -76,26 +76,34 @@ impl App {
                 held_until: now + HOLD_SECONDS,
                 ..payment.clone()
             };
-            payment = self.move_on(&payment, asking).await?;
+            payment = self.update_payment(&payment, asking).await?;
         }
         if let (PaymentState::Settled, Some(transaction)) = (payment.state, payment.transaction.clone()) {
-            return self.fulfil(payment, transaction, told).await;
+            return self.fulfil_payment(payment, transaction, told).await;
         }
-        let settlement = self.settle(&mut payment, past).await.map_err(|error| not_known(None, error))?;
+        let settlement =
+            self.settle_payment(&mut payment, past).await.map_err(|error| not_known(None, error))?;
         match settlement {
-            Settlement::Moved { transaction } => self.fulfil(payment, transaction, told).await,
+            Settlement::Moved { transaction } => self.fulfil_payment(payment, transaction, told).await,
             Settlement::Stays(reason) => {
-                self.refuse(&payment, &reason.text).await?;
+                self.refuse_payment(&payment, &reason.text).await?;
                 tracing::info!(payment = payment.id, reason = reason.text, "a payment was refused");
                 let receipt = receipt(&payment, Outcome::Refused { reason: reason.text.clone() });
                 Err(PayError::Refused(refused_by(&reason, receipt)))
             }
-            Settlement::Unclear { why, transaction } => Err(self.leave(payment, why, transaction).await),
+            Settlement::Unclear { why, transaction } => {
+                Err(self.park_payment(payment, why, transaction).await)
+            }
         }
     }
 
     /// Parks a payment whose outcome is unknown, to be examined later.
-    async fn leave(&self, payment: Payment, why: &'static str, transaction: Option<String>) -> PayError {
+    async fn park_payment(
+        &self,
+        payment: Payment,
+        why: &'static str,
+        transaction: Option<String>,
+    ) -> PayError {
         let mut left = payment.clone();
         left.state = PaymentState::Unknown;
         left.reason = Some(why.to_owned());
@@ -120,16 +128,21 @@ impl App {
     }
 
     /// The money did not move: releases what was reserved.
-    async fn refuse(&self, payment: &Payment, reason: &str) -> Result<(), PayError> {
-        self.store.commit(self.refuse_stmts(payment, reason)).await.map(|_| ()).map_err(moved)
+    async fn refuse_payment(&self, payment: &Payment, reason: &str) -> Result<(), PayError> {
+        self.store.commit(self.refuse_payment_stmts(payment, reason)).await.map(|_| ()).map_err(moved)
     }
 
-    pub(super) fn refuse_stmts(&self, payment: &Payment, reason: &str) -> Vec<Stmt> {
-        self.end_stmts(payment, PaymentState::Refused, reason)
+    pub(super) fn refuse_payment_stmts(&self, payment: &Payment, reason: &str) -> Vec<Stmt> {
+        self.end_payment_stmts(payment, PaymentState::Refused, reason)
     }
 
     /// The statements that end a payment without fulfilling it and release what was reserved for it.
-    pub(super) fn end_stmts(&self, payment: &Payment, state: PaymentState, reason: &str) -> Vec<Stmt> {
+    pub(super) fn end_payment_stmts(
+        &self,
+        payment: &Payment,
+        state: PaymentState,
+        reason: &str,
+    ) -> Vec<Stmt> {
         let now = self.now();
         let mut refused = payment.clone();
         refused.state = state;
@@ -145,21 +158,25 @@ impl App {
         stmts
     }
 
-    pub(super) async fn move_on(&self, from: &Payment, mut to: Payment) -> Result<Payment, PayError> {
+    pub(super) async fn update_payment(&self, from: &Payment, mut to: Payment) -> Result<Payment, PayError> {
         to.updated_at = self.now();
         self.store.commit(vec![payments::update(from, &to)]).await.map_err(moved)?;
         Ok(to)
     }
 
     /// Waits for an answer and renews the lease on the payment meanwhile.
-    pub(super) async fn while_held<T>(&self, payment: &mut Payment, work: impl Future<Output = T>) -> T {
+    pub(super) async fn with_payment_lease<T>(
+        &self,
+        payment: &mut Payment,
+        work: impl Future<Output = T>,
+    ) -> T {
         let mut work = pin!(work);
         loop {
             if let Ok(done) = tokio::time::timeout(SAY_SO_EVERY, &mut work).await {
                 return done;
             }
             let held = Payment { held_until: self.now() + HOLD_SECONDS, ..payment.clone() };
-            match self.move_on(payment, held).await {
+            match self.update_payment(payment, held).await {
                 Ok(held) => *payment = held,
                 // Another worker may take over. It settles with the same bytes, so nothing is settled twice.
                 Err(error) => tracing::warn!(?error, payment = payment.id, "a payment could not be held"),

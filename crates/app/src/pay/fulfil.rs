@@ -28,7 +28,7 @@ enum Next {
 
 impl App {
     /// Fulfils a settled payment. `told`: its sender waits for the response.
-    pub(super) async fn fulfil(
+    pub(super) async fn fulfil_payment(
         &self,
         mut payment: Payment,
         transaction: String,
@@ -49,11 +49,11 @@ impl App {
                 delivered_at: told.then_some(now),
                 ..payment.clone()
             };
-            let error = match self.make(&payment, done).await {
-                Ok(done) => return self.tell_made(done, told).await,
+            let error = match self.commit_purchase(&payment, done).await {
+                Ok(done) => return self.deliver_purchase(done, told).await,
                 Err(error) => error,
             };
-            match self.settled_only(payment, &transaction, told, error).await {
+            match self.record_settled(payment, &transaction, told, error).await {
                 Next::TryAgain(ours) => payment = ours,
                 Next::End(outcome) => return outcome,
             }
@@ -61,7 +61,7 @@ impl App {
         Err(not_saved(transaction, Error::internal("a settled payment is moved by others all the time")))
     }
 
-    async fn tell_made(&self, done: Payment, told: bool) -> Result<Bought, PayError> {
+    async fn deliver_purchase(&self, done: Payment, told: bool) -> Result<Bought, PayError> {
         tracing::info!(
             payment = done.id,
             item = done.item.as_str(),
@@ -70,23 +70,23 @@ impl App {
         );
         let transaction = done.transaction.clone().unwrap_or_default();
         // It is fulfilled and only the response failed; the advice to send the same request again holds here too.
-        self.bought(done, false, told).await.map_err(|error| match error {
+        self.purchase_result(done, false, told).await.map_err(|error| match error {
             PayError::Failed(error) => not_saved(transaction, error),
             refused @ PayError::Refused(_) => refused,
         })
     }
 
     /// Runs the transaction and returns the payment as written.
-    async fn make(&self, before: &Payment, mut done: Payment) -> Result<Payment, Error> {
+    async fn commit_purchase(&self, before: &Payment, mut done: Payment) -> Result<Payment, Error> {
         for tries in 1.. {
             let goods = match done.item {
-                Item::Publish | Item::Provision => self.make_drafted(&mut done)?,
-                Item::Unlock(sku) => self.make_unlock(&done, sku).await?,
+                Item::Publish | Item::Provision => self.drafted_stmts(&mut done)?,
+                Item::Unlock(sku) => self.paid_unlock_stmts(&done, sku).await?,
             };
             // The payment first, so that the transaction fails with its guard if another worker was faster.
             let mut stmts = vec![payments::update(before, &done)];
             stmts.extend(goods);
-            stmts.extend(self.book_income(&done));
+            stmts.extend(self.income_stmts(&done));
             let outcome = match (done.item, &done.account_id) {
                 // The account's cached credentials are dropped, so that its higher limits apply at once.
                 (Item::Unlock(sku), Some(account)) => self.commit_unlock(account, sku, stmts).await,
@@ -101,7 +101,7 @@ impl App {
         Err(Error::internal("a payment was tried for ever"))
     }
 
-    fn make_drafted(&self, done: &mut Payment) -> Result<Vec<Stmt>> {
+    fn drafted_stmts(&self, done: &mut Payment) -> Result<Vec<Stmt>> {
         match self.open_draft(done)? {
             Draft::Page(draft) => {
                 let site = draft.site(self, done);
@@ -117,7 +117,7 @@ impl App {
         }
     }
 
-    async fn make_unlock(&self, done: &Payment, sku: Sku) -> Result<Vec<Stmt>> {
+    async fn paid_unlock_stmts(&self, done: &Payment, sku: Sku) -> Result<Vec<Stmt>> {
         let id = done.account_id.as_deref().unwrap_or_default();
         let account = self.store.find_account(id).await?.ok_or_else(|| Error::not_found("account"))?;
         // Two payments for a permanent unlock: the second buys nothing and stays settled, to be refunded.
@@ -128,11 +128,11 @@ impl App {
     }
 
     /// The money moved and the purchase is not saved yet. Spec §7: 5xx after settlement.
-    async fn settled_only(&self, payment: Payment, transaction: &str, told: bool, error: Error) -> Next {
+    async fn record_settled(&self, payment: Payment, transaction: &str, told: bool, error: Error) -> Next {
         // After a lost connection the commit may have succeeded, and another worker may have fulfilled it.
         let moved = match self.store.find_payment(&payment.id).await {
             Ok(Some(done)) if done.state == PaymentState::Fulfilled => {
-                return Next::End(self.tell_again(done, told).await);
+                return Next::End(self.replay_delivery(done, told).await);
             }
             Ok(Some(other)) if !is_same_hold(&other, &payment) => Some(other),
             _ => None,
@@ -175,7 +175,7 @@ impl App {
 
     /// The purchase of a fulfilled payment, the same on every replay. The claim token of a page is given only to its
     /// sender; whether a key may be shown was decided before.
-    pub(super) async fn bought(
+    pub(super) async fn purchase_result(
         &self,
         payment: Payment,
         again: bool,

@@ -11,14 +11,14 @@ use std::net::IpAddr;
 
 impl App {
     /// Whether anyone can get what is sold without paying.
-    pub fn gives_away(&self) -> bool {
+    pub fn is_public_sandbox(&self) -> bool {
         let sandbox = self.settings.payments.as_ref().is_some_and(super::PaymentSettings::is_sandbox);
         sandbox && !self.hosts.base.is_loopback()
     }
 
     /// A free account is subject to the sign-up policy.
     pub fn check_provision(&self) -> Result<()> {
-        if !self.gives_away() || self.settings.sign_up == SignUp::Open {
+        if !self.is_public_sandbox() || self.settings.sign_up == SignUp::Open {
             return Ok(());
         }
         let said = "This server does not allow open sign-up, and sandbox payments cannot buy an account. Ask the operator for \
@@ -28,8 +28,8 @@ impl App {
 
     /// Counts a free sale before its proof is used. A known or invalid proof buys nothing and is not counted; the sale
     /// itself reports it.
-    pub async fn count_giveaway(&self, item: Item, proof: &Proof, ip: Option<IpAddr>) -> Result<()> {
-        if !self.gives_away() || matches!(item, Item::Unlock(_)) {
+    pub async fn count_sandbox_sale(&self, item: Item, proof: &Proof, ip: Option<IpAddr>) -> Result<()> {
+        if !self.is_public_sandbox() || matches!(item, Item::Unlock(_)) {
             return Ok(());
         }
         let Ok(checked) = proof.check(&self.listing(item)?.terms, self.now()) else { return Ok(()) };

@@ -36,12 +36,12 @@ pub struct BooksAudit {
 impl App {
     /// The statements that post a settled payment as income, for the transaction that fulfils it. The batch fails if it
     /// was posted already ([`ledger::POSTED`]).
-    pub(crate) fn book_income(&self, payment: &Payment) -> Vec<Stmt> {
-        self.booked(Posting::income(payment))
+    pub(crate) fn income_stmts(&self, payment: &Payment) -> Vec<Stmt> {
+        self.posting_stmts(Posting::income(payment))
     }
 
     /// The statements of a posting. Without one the batch fails, so that nothing happens that cannot be posted.
-    pub(crate) fn booked(&self, posting: Option<Posting>) -> Vec<Stmt> {
+    pub(crate) fn posting_stmts(&self, posting: Option<Posting>) -> Vec<Stmt> {
         let now = self.now();
         posting.map_or_else(
             || vec![ledger::refuse()],
@@ -70,14 +70,14 @@ impl App {
         let posting = Posting::grant(&name, &account.id, cents, reason.clone())
             .ok_or_else(|| Error::field("amount", "must not be zero"))?;
         let said = format!("{}: {reason}", Unit::Usd2.written(cents));
-        let mut stmts = self.booked(Some(posting.clone()));
-        stmts.push(self.audited(actor, Act::CreditAccount, &account.id, Some(said)));
-        let again = match self.commit_keys(&account.id, stmts).await {
+        let mut stmts = self.posting_stmts(Some(posting.clone()));
+        stmts.push(self.audit_stmt(actor, Act::CreditAccount, &account.id, Some(said)));
+        let again = match self.commit_credential_change(&account.id, stmts).await {
             Ok(()) => {
-                Self::log_act(actor, Act::CreditAccount, &account.id);
+                Self::log_operation(actor, Act::CreditAccount, &account.id);
                 false
             }
-            Err(DbError::Guard(ledger::POSTED)) if self.is_booked(&posting).await? => true,
+            Err(DbError::Guard(ledger::POSTED)) if self.is_posted(&posting).await? => true,
             Err(DbError::Guard(ledger::POSTED)) => {
                 return Err(Error::new(
                     Code::Conflict,
@@ -94,7 +94,7 @@ impl App {
     }
 
     /// Whether exactly this posting is in the ledger.
-    async fn is_booked(&self, posting: &Posting) -> Result<bool> {
+    async fn is_posted(&self, posting: &Posting) -> Result<bool> {
         Ok(self.store.find_posted(posting.key()).await? == Some(posting.fingerprint()))
     }
 
@@ -103,7 +103,7 @@ impl App {
     }
 
     /// Audits the whole ledger.
-    pub async fn audit_books(&self) -> Result<BooksAudit> {
+    pub async fn audit_ledger(&self) -> Result<BooksAudit> {
         let start = self.clock.monotonic();
         let faults = self.store.audit_books().await?;
         let booked = self.store.count_booked().await?;
@@ -112,8 +112,8 @@ impl App {
 
     /// Audits the ledger for the log. Faults do not stop the service: pages are still served, and the operator has to
     /// investigate.
-    pub async fn watch_books(&self) {
-        match self.audit_books().await {
+    pub async fn log_ledger_audit(&self) {
+        match self.audit_ledger().await {
             Ok(audit) if audit.faults.is_empty() => {
                 let millis = u64::try_from(audit.took.as_millis()).unwrap_or(u64::MAX);
                 tracing::info!(booked = audit.booked, millis, "the books balance");

@@ -90,14 +90,14 @@ fn everything(payments: &PaymentSettings) -> Supported {
 
 impl App {
     /// What is sold and at which prices. Not found if nothing is sold.
-    pub fn selling(&self) -> Result<&PaymentSettings> {
+    pub fn require_payments(&self) -> Result<&PaymentSettings> {
         let off = || Error::new(Code::NotFound, "Payments are turned off on this server.");
         self.settings.payments.as_ref().ok_or_else(off)
     }
 
     /// Refuses a payment for something that cannot be delivered yet.
     pub fn check_on_sale(&self, item: Item) -> Result<()> {
-        if self.selling()?.is_on_sale(item) {
+        if self.require_payments()?.is_on_sale(item) {
             return Ok(());
         }
         let said =
@@ -108,7 +108,7 @@ impl App {
     /// The terms of an item. Not found if nothing is sold here.
     pub fn listing(&self, item: Item) -> Result<Arc<Listing>> {
         self.check_on_sale(item)?;
-        if !self.selling()?.is_payable(item) {
+        if !self.require_payments()?.is_payable(item) {
             let said = "This server cannot take an x402 payment for this: no suitable network is configured. You can pay for \
                         unlocks from a prepaid balance; ask the operator. Nothing was charged.";
             return Err(Error::new(Code::NotOnSale, said));
@@ -141,7 +141,7 @@ impl App {
 
     /// Asks the facilitator what it supports and updates the terms. False if it did not respond: then only what does not
     /// need it is offered until it does.
-    pub async fn refresh_market(&self) -> bool {
+    pub async fn refresh_listings(&self) -> bool {
         let (Some(payments), Some(facilitator)) = (&self.settings.payments, &self.payments.facilitator)
         else {
             return true;
@@ -161,25 +161,25 @@ impl App {
             self.offer_without_facilitator(payments);
             return false;
         };
-        self.payments.listings.put(self.list_all(payments, &supported), Some(supported));
+        self.payments.listings.put(self.list_items(payments, &supported), Some(supported));
         true
     }
 
     fn offer_without_facilitator(&self, payments: &PaymentSettings) {
         let supported = self.payments.listings.supported_without(payments);
         let listings =
-            if supported.kinds.is_empty() { Vec::new() } else { self.list_all(payments, &supported) };
+            if supported.kinds.is_empty() { Vec::new() } else { self.list_items(payments, &supported) };
         self.payments.listings.put(listings, None);
     }
 
-    fn list_all(&self, payments: &PaymentSettings, supported: &Supported) -> Vec<Listing> {
+    fn list_items(&self, payments: &PaymentSettings, supported: &Supported) -> Vec<Listing> {
         let payable = Item::ALL.into_iter().filter(|item| payments.is_payable(*item));
-        payable.filter_map(|item| self.list(payments, supported, item)).collect()
+        payable.filter_map(|item| self.list_item(payments, supported, item)).collect()
     }
 
     /// Why a recognized proof does not fit the current terms. While the facilitator is unavailable a configured network
     /// may be missing from them, which says nothing about the proof.
-    pub(super) fn refused_now(&self, refusal: Refusal) -> PayError {
+    pub(super) fn refusal_under_current_terms(&self, refusal: Refusal) -> PayError {
         if refusal == Refusal::NetworkNotOffered && self.payments.listings.shelf().is_away {
             return Error::plain(Code::FacilitatorUnavailable).retry_after(10).into();
         }
@@ -189,7 +189,7 @@ impl App {
     /// Terms for recognizing an earlier payment: as if the facilitator supported everything, as it may have then. Nothing
     /// is offered with them.
     pub(super) fn terms_to_recognise(&self, item: Item) -> Result<Terms> {
-        let payments = self.selling()?;
+        let payments = self.require_payments()?;
         let resource = catalogue::resource(&self.hosts.base.url(), item);
         let mut terms = Terms::new(resource, offers(payments, &everything(payments), item))
             .map_err(|_| Error::plain(Code::FacilitatorUnavailable).retry_after(10))?;
@@ -197,7 +197,7 @@ impl App {
         Ok(terms)
     }
 
-    fn list(&self, payments: &PaymentSettings, supported: &Supported, item: Item) -> Option<Listing> {
+    fn list_item(&self, payments: &PaymentSettings, supported: &Supported, item: Item) -> Option<Listing> {
         let resource = catalogue::resource(&self.hosts.base.url(), item);
         let mut terms = match Terms::new(resource, offers(payments, supported, item)) {
             Ok(terms) => terms,

@@ -76,7 +76,7 @@ impl App {
             }
             Resolution::Refunded { reason } => {
                 let reason = ledger::reason(reason)?;
-                let stmts = self.end_stmts(&payment, PaymentState::Refunded, &reason);
+                let stmts = self.end_payment_stmts(&payment, PaymentState::Refunded, &reason);
                 (stmts, format!("refunded: {reason}"))
             }
             Resolution::NotSettled { .. } if payment.valid_until > now => {
@@ -86,29 +86,29 @@ impl App {
                 ));
             }
             Resolution::NotSettled { reason } => {
-                if let Trace::Landed { transaction } = self.look_at_chain(&payment).await {
+                if let Trace::Landed { transaction } = self.find_on_chain(&payment).await {
                     return Err(on_chain(&transaction));
                 }
                 let reason = ledger::reason(reason)?;
-                (self.refuse_stmts(&payment, &reason), format!("not settled: {reason}"))
+                (self.refuse_payment_stmts(&payment, &reason), format!("not settled: {reason}"))
             }
         };
-        stmts.push(self.audited(actor, Act::ResolvePayment, id, Some(said)));
+        stmts.push(self.audit_stmt(actor, Act::ResolvePayment, id, Some(said)));
         match self.store.commit(stmts).await {
-            Ok(_) => Self::log_act(actor, Act::ResolvePayment, id),
+            Ok(_) => Self::log_operation(actor, Act::ResolvePayment, id),
             Err(DbError::Guard(payments::MOVED)) => return Err(decided(&self.get_payment(id).await?)),
             Err(error) => return Err(error.into()),
         }
         let payment = self.get_payment(id).await?;
         if payment.state == PaymentState::Settled && !payment.has_lost_content() {
-            self.finish(&payment).await;
+            self.fulfil_resolved(&payment).await;
         }
         self.get_payment(id).await
     }
 
     /// A transaction settles one payment, unless the chain itself shows that it contains both.
     async fn check_transaction(&self, payment: &Payment, transaction: &str) -> Result<()> {
-        match self.look_at_chain(payment).await {
+        match self.find_on_chain(payment).await {
             Trace::Landed { transaction: found } if found.eq_ignore_ascii_case(transaction) => return Ok(()),
             Trace::Landed { transaction: found } => return Err(on_chain(&found)),
             Trace::Void(_) => {
@@ -137,7 +137,7 @@ impl App {
     }
 
     /// What the chain shows, if it can be queried. The sandbox has none.
-    async fn look_at_chain(&self, payment: &Payment) -> Trace {
+    async fn find_on_chain(&self, payment: &Payment) -> Trace {
         let live = self.settings.payments.as_ref().is_some_and(|payments| !payments.is_sandbox());
         match &self.payments.facilitator {
             Some(facilitator) if live && !payment.sandbox => facilitator.trace(payment).await,
@@ -145,9 +145,9 @@ impl App {
         }
     }
 
-    async fn finish(&self, payment: &Payment) {
-        let driven = match self.hold(payment).await {
-            Ok(held) => Box::pin(self.drive(held, false)).await,
+    async fn fulfil_resolved(&self, payment: &Payment) {
+        let driven = match self.acquire_payment_lease(payment).await {
+            Ok(held) => Box::pin(self.advance_payment(held, false)).await,
             Err(error) => Err(error),
         };
         if let Err(PayError::Failed(error)) = driven {

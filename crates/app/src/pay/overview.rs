@@ -23,7 +23,7 @@ pub struct Money {
 }
 
 impl App {
-    pub async fn money(&self) -> Result<Money> {
+    pub async fn payment_overview(&self) -> Result<Money> {
         let now = self.now();
         let books = self.store.list_books(now - now.rem_euclid(DAY), now - 30 * DAY).await?;
         let prepaid = self.store.sum_prepaid().await?;

@@ -72,8 +72,8 @@ impl App {
         is_there: bool,
     ) -> Result<PageToSell> {
         let demands = Demands { pii_check, ..Demands::default() };
-        let (mut prepared, reading) = self.read_upload(upload, demands).await?;
-        let refusal = match self.judge(&reading).await {
+        let (mut prepared, reading) = self.scan_upload(upload, demands).await?;
+        let refusal = match self.check_content(&reading).await {
             Ok(warnings) => {
                 prepared.bundle.warnings.extend(warnings);
                 None
@@ -85,10 +85,10 @@ impl App {
     }
 
     /// Executes a purchase. Run it in a task that is not cancelled when the client disconnects.
-    pub async fn pay(&self, mut request: PayRequest) -> Result<Bought, PayError> {
+    pub async fn execute_purchase(&self, mut request: PayRequest) -> Result<Bought, PayError> {
         let item = request.order.item();
-        let known = self.recognise(&request.proof, item).await?;
-        let asked = self.asked(&request, &known)?;
+        let known = self.identify_payment(&request.proof, item).await?;
+        let asked = self.request_identity(&request, &known)?;
         if self.payments.locks.is_crowded(known.key.as_str()) {
             return Err(in_flight(1));
         }
@@ -101,11 +101,11 @@ impl App {
                 if payment.has_lost_content() && asked.is_of(&payment) && asked.is_signed_like(&payment) =>
             {
                 request.order.check()?;
-                let payment = self.restage(request.order, payment).await?;
-                return self.again(payment, &asked).await;
+                let payment = self.restage_content(request.order, payment).await?;
+                return self.replay_payment(payment, &asked).await;
             }
             Some(payment) if payment.state != PaymentState::Refused => {
-                return self.again(payment, &asked).await;
+                return self.replay_payment(payment, &asked).await;
             }
             refused => refused,
         };
@@ -116,57 +116,57 @@ impl App {
             Ok(checked) => checked,
             Err(Refusal::Expired) => {
                 let Ok(late) = request.proof.check_expired(&listing.terms, self.now()) else {
-                    return Err(self.refused_now(Refusal::Expired));
+                    return Err(self.refusal_under_current_terms(Refusal::Expired));
                 };
-                let decided = self.expired(request, &late, &listing.terms, &asked, refused.as_ref());
+                let decided = self.decide_expired(request, &late, &listing.terms, &asked, refused.as_ref());
                 return Box::pin(decided).await;
             }
-            Err(why) => return Err(self.refused_now(why)),
+            Err(why) => return Err(self.refusal_under_current_terms(why)),
         };
         // Only the payer's own signature proves that an identifier is theirs; a contract's signature has to be verified
         // first.
         if checked.payer_is_eoa
-            && let Some(first) = self.find_first(&asked).await?
+            && let Some(first) = self.find_payment_by_identifier(&asked).await?
         {
             drop(turn);
-            return self.again_named(first, &asked).await;
+            return self.replay_by_identifier(first, &asked).await;
         }
         let ask = facilitator::request(&checked, &listing.terms);
-        let verified = self.verify(&checked, &ask).await;
+        let verified = self.verify_with_facilitator(&checked, &ask).await;
         if !matches!(verified, Ok(None)) {
             // Another node may have settled it meanwhile, so that it appears used; the client must not be asked to pay
             // again.
             let found = self.store.find_payment_by_key(known.key.as_str()).await?;
             if let Some(payment) = found.filter(|it| it.state != PaymentState::Refused) {
-                return self.again(payment, &asked).await;
+                return self.replay_payment(payment, &asked).await;
             }
         }
         let row = self.new_payment(&checked, ask, &asked, refused.as_ref())?;
         if let Some(reason) = verified? {
             let again = refused.is_some();
-            let decided = self.unverified(request.order, row, again, &asked, reason, request.ip);
+            let decided = self.decide_unverified(request.order, row, again, &asked, reason, request.ip);
             return match Box::pin(decided).await? {
-                Reserved::Now(payment) => Box::pin(self.drive(*payment, true)).await,
+                Reserved::Now(payment) => Box::pin(self.advance_payment(*payment, true)).await,
                 Reserved::Before | Reserved::Named => Err(in_flight(1)),
             };
         }
         if !checked.payer_is_eoa
-            && let Some(first) = self.find_first(&asked).await?
+            && let Some(first) = self.find_payment_by_identifier(&asked).await?
         {
             drop(turn);
-            return self.again_named(first, &asked).await;
+            return self.replay_by_identifier(first, &asked).await;
         }
-        match self.reserve(request.order, row, refused.is_some(), &asked).await? {
-            Reserved::Now(payment) => Box::pin(self.drive(*payment, true)).await,
+        match self.reserve_payment(request.order, row, refused.is_some(), &asked).await? {
+            Reserved::Now(payment) => Box::pin(self.advance_payment(*payment, true)).await,
             // Another node was faster with the same payment, or with another one under the same identifier.
             Reserved::Before => match self.store.find_payment_by_key(known.key.as_str()).await? {
-                Some(payment) => self.again(payment, &asked).await,
+                Some(payment) => self.replay_payment(payment, &asked).await,
                 None => Err(in_flight(1)),
             },
-            Reserved::Named => match self.find_first(&asked).await? {
+            Reserved::Named => match self.find_payment_by_identifier(&asked).await? {
                 Some(first) => {
                     drop(turn);
-                    self.again_named(first, &asked).await
+                    self.replay_by_identifier(first, &asked).await
                 }
                 None => Err(Error::plain(Code::IdempotencyInFlight).retry_after(1).into()),
             },
@@ -175,7 +175,7 @@ impl App {
 
     /// Identifies the payment of a proof. A stored payment is matched by its own network and token, even if they are no
     /// longer offered.
-    async fn recognise(&self, proof: &Proof, item: Item) -> Result<Recognised, PayError> {
+    async fn identify_payment(&self, proof: &Proof, item: Item) -> Result<Recognised, PayError> {
         let terms = self.terms_to_recognise(item)?;
         if let Some(known) = proof.recognise_beside(&terms) {
             let found = self.store.find_payment_by_key(known.key.as_str()).await?;
@@ -187,19 +187,23 @@ impl App {
     }
 
     /// The response of an earlier payment with another proof under the same identifier.
-    async fn again_named(&self, first: Payment, asked: &Asked) -> Result<Bought, PayError> {
+    async fn replay_by_identifier(&self, first: Payment, asked: &Asked) -> Result<Bought, PayError> {
         let _turn = self.payments.locks.take(&first.key).await;
         match self.store.find_payment(&first.id).await? {
-            Some(payment) => self.again(payment, asked).await,
+            Some(payment) => self.replay_payment(payment, asked).await,
             None => Err(in_flight(1)),
         }
     }
 
     /// Asks the facilitator to verify; returns the reason if it refuses. Without a clear answer the operation fails
     /// before money can move.
-    async fn verify(&self, checked: &Checked, ask: &str) -> Result<Option<Reason>, PayError> {
+    async fn verify_with_facilitator(
+        &self,
+        checked: &Checked,
+        ask: &str,
+    ) -> Result<Option<Reason>, PayError> {
         let unavailable = || Error::plain(Code::FacilitatorUnavailable).retry_after(10);
-        let reply = match self.facilitator()?.ask(Ask::Verify, ask).await {
+        let reply = match self.require_facilitator()?.ask(Ask::Verify, ask).await {
             Ok(reply) => reply,
             Err(lost) => return Err(unavailable().with_source(lost.0).into()),
         };
@@ -210,7 +214,7 @@ impl App {
         }
     }
 
-    pub(super) fn facilitator(&self) -> Result<&dyn Facilitator> {
+    pub(super) fn require_facilitator(&self) -> Result<&dyn Facilitator> {
         self.payments
             .facilitator
             .as_deref()

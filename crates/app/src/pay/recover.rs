@@ -22,7 +22,7 @@ const WAKE_SECONDS: i64 = 600;
 impl App {
     /// Releases the leases of this server's previous run. Call it before serving requests. If other servers share the
     /// database the leases may be theirs, so they are left to expire.
-    pub async fn let_go_of_payments(&self) -> Result<()> {
+    pub async fn release_payment_leases(&self) -> Result<()> {
         if !self.store.db.is_shared() {
             self.store.commit(vec![payments::let_go(self.now())]).await?;
         }
@@ -52,7 +52,7 @@ impl App {
         let decided = AtomicUsize::new(0);
         stream::iter(stray)
             .for_each_concurrent(AT_ONCE, |payment| async {
-                if go_on() && self.recover(payment).await {
+                if go_on() && self.resume_payment(payment).await {
                     decided.fetch_add(1, Ordering::Relaxed);
                 }
             })
@@ -60,11 +60,11 @@ impl App {
         Ok(decided.into_inner())
     }
 
-    async fn recover(&self, payment: Payment) -> bool {
+    async fn resume_payment(&self, payment: Payment) -> bool {
         // A request is working on it.
         let Some(_turn) = self.payments.locks.try_take(&payment.key) else { return false };
-        let driven = match self.hold(&payment).await {
-            Ok(held) => Box::pin(self.drive(held, false)).await,
+        let driven = match self.acquire_payment_lease(&payment).await {
+            Ok(held) => Box::pin(self.advance_payment(held, false)).await,
             Err(error) => Err(error),
         };
         match driven {
@@ -81,7 +81,7 @@ impl App {
     }
 
     /// Checks one open payment now, regardless of its pauses, and returns it afterwards.
-    pub async fn ask_payment(&self, id: &str) -> Result<Payment> {
+    pub async fn check_payment_now(&self, id: &str) -> Result<Payment> {
         let payment = self.get_payment(id).await?;
         // A request in progress for this payment completes first.
         let _turn = self.payments.locks.take(&payment.key).await;
@@ -93,12 +93,12 @@ impl App {
                 format!("The payment is `{state}`. There is nothing to check."),
             ));
         }
-        if !self.is_at_home(&payment) {
+        if !self.is_same_mode(&payment) {
             let said = "The payment was reserved under a different `payments.mode` and cannot be looked up in the current mode.";
             return Err(Error::new(Code::Conflict, said));
         }
-        let driven = match self.hold(&payment).await {
-            Ok(held) => Box::pin(self.drive(held, false)).await,
+        let driven = match self.acquire_payment_lease(&payment).await {
+            Ok(held) => Box::pin(self.advance_payment(held, false)).await,
             Err(error) => Err(error),
         };
         match driven {
@@ -117,7 +117,7 @@ impl App {
     }
 
     /// The networks in use whose chain cannot be queried: lost payments there are left to the operator.
-    pub fn unseen_networks(&self) -> Vec<Network> {
+    pub fn untraceable_networks(&self) -> Vec<Network> {
         let Some(payments) = self.settings.payments.as_ref().filter(|it| !it.is_sandbox()) else {
             return Vec::new();
         };

@@ -18,7 +18,7 @@ pub(super) const WAITS_SECONDS: i64 = 90 * 86_400;
 
 impl App {
     /// The response of a known payment to this request.
-    pub(super) async fn again(&self, payment: Payment, asked: &Asked) -> Result<Bought, PayError> {
+    pub(super) async fn replay_payment(&self, payment: Payment, asked: &Asked) -> Result<Bought, PayError> {
         if !asked.is_of(&payment) || !asked.is_signed_like(&payment) {
             return Err(used("other_request"));
         }
@@ -27,7 +27,7 @@ impl App {
         let is_kept = payment.item == Item::Provision && !is_sender;
         match payment.state {
             PaymentState::Fulfilled if is_kept => Err(used("no_longer_shown")),
-            PaymentState::Fulfilled => self.tell_again(payment, is_sender).await,
+            PaymentState::Fulfilled => self.replay_delivery(payment, is_sender).await,
             PaymentState::Verified
             | PaymentState::Settling
             | PaymentState::Settled
@@ -35,8 +35,8 @@ impl App {
                 if let Some(later) = ask_later(&payment, self.now()) {
                     return Err(later);
                 }
-                let held = self.hold(&payment).await?;
-                let outcome = Box::pin(self.drive(held, is_sender)).await;
+                let held = self.acquire_payment_lease(&payment).await?;
+                let outcome = Box::pin(self.advance_payment(held, is_sender)).await;
                 // Any sender may advance the payment for its payer, but learns nothing.
                 if is_kept && outcome.is_ok() { Err(in_flight(1)) } else { outcome }
             }
@@ -47,7 +47,11 @@ impl App {
     }
 
     /// The period for repeats starts with the first delivery to its sender.
-    pub(super) async fn tell_again(&self, payment: Payment, to_sender: bool) -> Result<Bought, PayError> {
+    pub(super) async fn replay_delivery(
+        &self,
+        payment: Payment,
+        to_sender: bool,
+    ) -> Result<Bought, PayError> {
         let now = self.now();
         let shown = match payment.item {
             Item::Publish => Some(self.settings.retention.idempotency),
@@ -64,7 +68,7 @@ impl App {
         if to_sender && payment.delivered_at.is_none() {
             self.store.commit(vec![payments::deliver(&payment.id, now)]).await?;
         }
-        self.bought(payment, true, to_sender).await
+        self.purchase_result(payment, true, to_sender).await
     }
 }
 

@@ -83,7 +83,7 @@ impl Asked {
 }
 
 impl App {
-    pub(super) fn asked(&self, request: &PayRequest, known: &Recognised) -> Result<Asked> {
+    pub(super) fn request_identity(&self, request: &PayRequest, known: &Recognised) -> Result<Asked> {
         if request.once_key.as_ref().is_some_and(|key| key.is_empty() || key.len() > 255) {
             return Err(Error::field("Idempotency-Key", "must be 1 to 255 characters"));
         }
@@ -120,7 +120,7 @@ impl App {
     }
 
     /// The earlier payment under one of the request's identifiers. Identifiers expire, but not while the payment is open.
-    pub(super) async fn find_first(&self, asked: &Asked) -> Result<Option<Payment>> {
+    pub(super) async fn find_payment_by_identifier(&self, asked: &Asked) -> Result<Option<Payment>> {
         let horizon = self.now() - self.settings.retention.idempotency;
         for name in &asked.names {
             let fresh = self.store.find_answer(&asked.scope, &name.hash, horizon).await?;
@@ -151,7 +151,7 @@ impl App {
     }
 
     /// The statements that record the request's identifiers for a reservation.
-    pub(super) fn name_payment<'a>(
+    pub(super) fn identifier_stmts<'a>(
         &'a self,
         asked: &'a Asked,
         payment: &'a Payment,

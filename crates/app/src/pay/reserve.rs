@@ -23,7 +23,7 @@ pub(super) enum Reserved {
 }
 
 impl App {
-    /// The row of a payment that was not reserved yet, or was refused before. [`App::reserve`] adds what it buys.
+    /// The row of a payment that was not reserved yet, or was refused before. [`App::reserve_payment`] adds what it buys.
     pub(super) fn new_payment(
         &self,
         checked: &Checked,
@@ -74,7 +74,7 @@ impl App {
     }
 
     /// Stages what the payment buys and writes its row. `again`: it was refused before.
-    pub(super) async fn reserve(
+    pub(super) async fn reserve_payment(
         &self,
         order: Order,
         mut payment: Payment,
@@ -83,7 +83,7 @@ impl App {
     ) -> Result<Reserved, PayError> {
         let mut stmts = self.stage_order(order, &mut payment).await?;
         stmts.push(if again { payments::reserve_again(&payment) } else { payments::insert(&payment) });
-        stmts.extend(self.name_payment(asked, &payment));
+        stmts.extend(self.identifier_stmts(asked, &payment));
         // The suspension check happens only here, before money is requested; after that a purchase is delivered in any
         // case.
         match self.store.commit(in_name_of(payment.account_id.as_deref(), stmts)).await {
@@ -91,7 +91,7 @@ impl App {
             Err(DbError::Guard(payments::TAKEN)) => Ok(Reserved::Before),
             Err(DbError::Guard(idempotency::ANSWERED)) => Ok(Reserved::Named),
             Err(DbError::Guard(payments::BOUGHT)) => Err(bought_once().into()),
-            Err(error @ DbError::Unavailable(_)) => self.reserved_after_all(payment, error).await,
+            Err(error @ DbError::Unavailable(_)) => self.check_lost_commit(payment, error).await,
             Err(error) => Err(self.guard_error(error, None).into()),
         }
     }
@@ -99,7 +99,7 @@ impl App {
     /// Records a payment whose money moved, or may have. Neither the state of the account nor the content can refuse it
     /// any more: if the content cannot be stored, the row is written without it, and the purchase is delivered when its
     /// payer sends the request again. `guards` come first, so that they determine the error if nothing is written.
-    pub(super) async fn reserve_moved(
+    pub(super) async fn reserve_possibly_settled(
         &self,
         order: Order,
         mut payment: Payment,
@@ -122,8 +122,8 @@ impl App {
                 } else {
                     payments::insert(&payment)
                 });
-                stmts.extend(self.name_payment(asked, &payment));
-                match self.commit_moved(payment, stmts).await {
+                stmts.extend(self.identifier_stmts(asked, &payment));
+                match self.commit_reservation(payment, stmts).await {
                     Ok(reserved) => return reserved,
                     Err(error) => error.into(),
                 }
@@ -134,14 +134,14 @@ impl App {
         let mut stmts = guards;
         stmts.push(if again { payments::reserve_again(&bare) } else { payments::insert(&bare) });
         let transaction = bare.transaction.clone();
-        match self.commit_moved(bare, stmts).await {
+        match self.commit_reservation(bare, stmts).await {
             Ok(reserved) => reserved,
             Err(error) => Err(not_known(transaction.as_deref(), error.into())),
         }
     }
 
     /// The outer error is one that the same row without its content may not meet.
-    async fn commit_moved(
+    async fn commit_reservation(
         &self,
         payment: Payment,
         stmts: Vec<Stmt>,
@@ -153,7 +153,7 @@ impl App {
                 let why = Error::internal("too many unverified payments wait already");
                 Ok(Err(not_known(payment.transaction.as_deref(), why)))
             }
-            Err(error @ DbError::Unavailable(_)) => Ok(self.reserved_after_all(payment, error).await),
+            Err(error @ DbError::Unavailable(_)) => Ok(self.check_lost_commit(payment, error).await),
             Err(error) => Err(error),
         }
     }
@@ -177,7 +177,7 @@ impl App {
     }
 
     /// Stages the content of a settled payment again, after it was released when the payment was refused.
-    pub(super) async fn restage(&self, order: Order, payment: Payment) -> Result<Payment, PayError> {
+    pub(super) async fn restage_content(&self, order: Order, payment: Payment) -> Result<Payment, PayError> {
         let mut staged = Payment { updated_at: self.now(), ..payment.clone() };
         let mut stmts = self.stage_order(order, &mut staged).await?;
         stmts.push(payments::update(&payment, &staged));
@@ -190,7 +190,7 @@ impl App {
 
     /// After a lost connection the commit may have succeeded, or still succeed. In that case the payment proceeds, with
     /// or without its sender, so the client is never told that nothing was charged.
-    async fn reserved_after_all(&self, payment: Payment, error: DbError) -> Result<Reserved, PayError> {
+    async fn check_lost_commit(&self, payment: Payment, error: DbError) -> Result<Reserved, PayError> {
         match self.store.find_payment_by_key(&payment.key).await {
             Ok(Some(found)) if found == payment => Ok(Reserved::Now(Box::new(payment))),
             Ok(_) | Err(_) => Err(not_known(payment.transaction.as_deref(), error.into())),

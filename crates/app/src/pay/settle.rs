@@ -44,9 +44,9 @@ impl Past {
 
 impl App {
     /// Requests settlement until the answer is clear, at most twice.
-    pub(super) async fn settle(&self, payment: &mut Payment, past: Past) -> Result<Settlement> {
+    pub(super) async fn settle_payment(&self, payment: &mut Payment, past: Past) -> Result<Settlement> {
         if self.is_left_to_operator(payment) {
-            let transaction = match self.trace(payment, None).await? {
+            let transaction = match self.query_chain_with_lease(payment, None).await? {
                 Trace::Void(reason) => return Ok(Settlement::Stays(Reason::new(reason))),
                 Trace::Landed { transaction } => Some(transaction),
                 Trace::Absent | Trace::CannotTell => None,
@@ -54,37 +54,37 @@ impl App {
             return Ok(Settlement::Unclear { why: SUBMITTED_ELSEWHERE, transaction });
         }
         // The chain knows the outcome of an earlier attempt best, and querying it settles nothing.
-        if past == Past::Unclear && self.facilitator()?.can_trace(&payment.network) {
-            match self.trace(payment, None).await? {
+        if past == Past::Unclear && self.require_facilitator()?.can_trace(&payment.network) {
+            match self.query_chain_with_lease(payment, None).await? {
                 Trace::Landed { transaction } => return Ok(Settlement::Moved { transaction }),
                 Trace::Void(reason) => return Ok(Settlement::Stays(Reason::new(reason))),
                 Trace::Absent | Trace::CannotTell => {}
             }
         }
-        let first = self.ask_to_settle(payment).await?;
+        let first = self.request_settlement(payment).await?;
         let is_unclear = matches!(first, SettleAnswer::Pending { .. } | SettleAnswer::Unknown { .. });
         if past == Past::Unclear || !is_unclear {
-            return self.read_answer(payment, past, first).await;
+            return self.interpret_answer(payment, past, first).await;
         }
         let name = named(&first);
-        let second = match self.ask_to_settle(payment).await? {
+        let second = match self.request_settlement(payment).await? {
             SettleAnswer::Pending { transaction: None } => SettleAnswer::Pending { transaction: name },
             SettleAnswer::Unknown { why, transaction: None } => {
                 SettleAnswer::Unknown { why, transaction: name }
             }
             answer => answer,
         };
-        self.read_answer(payment, Past::Unclear, second).await
+        self.interpret_answer(payment, Past::Unclear, second).await
     }
 
-    async fn read_answer(
+    async fn interpret_answer(
         &self,
         payment: &mut Payment,
         past: Past,
         answer: SettleAnswer,
     ) -> Result<Settlement> {
         match answer {
-            SettleAnswer::Settled { transaction } => self.confirm(payment, transaction).await,
+            SettleAnswer::Settled { transaction } => self.confirm_settlement(payment, transaction).await,
             SettleAnswer::Refused(reason) if past != Past::Unclear => {
                 let asked_before = past == Past::Refused;
                 let hides = Network::parse(&payment.network)
@@ -94,20 +94,20 @@ impl App {
             SettleAnswer::Reverted { reason, transaction } if past != Past::Unclear => {
                 self.confirm_refusal(payment, reason, true, Some(transaction)).await
             }
-            answer => self.trace_unclear(payment, answer).await,
+            answer => self.resolve_ambiguous(payment, answer).await,
         }
     }
 
     /// Verifies a settlement on the chain, since a facilitator can be wrong or lie. Where the chain can be queried, a
     /// payment that it does not show is neither fulfilled nor refused, but examined again later.
-    async fn confirm(&self, payment: &mut Payment, transaction: String) -> Result<Settlement> {
-        let facilitator = self.facilitator()?;
+    async fn confirm_settlement(&self, payment: &mut Payment, transaction: String) -> Result<Settlement> {
+        let facilitator = self.require_facilitator()?;
         let wanted = self.settings.payments.as_ref().is_some_and(|payments| payments.confirm_settlements);
         if payment.sandbox || !wanted || !facilitator.can_trace(&payment.network) {
             return Ok(Settlement::Moved { transaction });
         }
         let claimed = payment.clone();
-        let trace = self.while_held(payment, facilitator.confirm(&claimed, &transaction)).await;
+        let trace = self.with_payment_lease(payment, facilitator.confirm(&claimed, &transaction)).await;
         let why = match trace {
             Trace::Landed { transaction } => return Ok(Settlement::Moved { transaction }),
             Trace::Absent | Trace::Void(_) => {
@@ -129,7 +129,7 @@ impl App {
         hides: bool,
         reverted: Option<String>,
     ) -> Result<Settlement> {
-        let trace = self.trace(payment, reverted.as_deref()).await?;
+        let trace = self.query_chain_with_lease(payment, reverted.as_deref()).await?;
         Ok(match trace {
             Trace::Landed { transaction } => Settlement::Moved { transaction },
             Trace::Absent if !hides || payment.sandbox => Settlement::Stays(reason),
@@ -151,17 +151,17 @@ impl App {
     }
 
     /// Looks up the payment on the chain while renewing its lease. `named`: a transaction that a facilitator just named.
-    async fn trace(&self, payment: &mut Payment, named: Option<&str>) -> Result<Trace> {
-        let (facilitator, mut wanted) = (self.facilitator()?, payment.clone());
+    async fn query_chain_with_lease(&self, payment: &mut Payment, named: Option<&str>) -> Result<Trace> {
+        let (facilitator, mut wanted) = (self.require_facilitator()?, payment.clone());
         if let Some(name) = named {
             wanted.transaction = Some(name.to_owned());
         }
-        Ok(self.while_held(payment, facilitator.trace(&wanted)).await)
+        Ok(self.with_payment_lease(payment, facilitator.trace(&wanted)).await)
     }
 
     /// Looks up the payment on the chain after an unclear answer.
-    async fn trace_unclear(&self, payment: &mut Payment, answer: SettleAnswer) -> Result<Settlement> {
-        let trace = self.trace(payment, named(&answer).as_deref()).await?;
+    async fn resolve_ambiguous(&self, payment: &mut Payment, answer: SettleAnswer) -> Result<Settlement> {
+        let trace = self.query_chain_with_lease(payment, named(&answer).as_deref()).await?;
         let (why, transaction) = match (trace, answer) {
             (Trace::Landed { transaction }, _) => return Ok(Settlement::Moved { transaction }),
             // The sandbox ledger is our own, so its refusal is always certain.
@@ -181,12 +181,12 @@ impl App {
     }
 
     /// Always sends the same bytes, so that a facilitator that settled them repeats its answer.
-    async fn ask_to_settle(&self, payment: &mut Payment) -> Result<SettleAnswer> {
+    async fn request_settlement(&self, payment: &mut Payment) -> Result<SettleAnswer> {
         let expected = expected(payment).ok_or_else(|| Error::internal("a payment cannot be read back"))?;
         let ask =
             payment.ask.clone().ok_or_else(|| Error::internal("a payment has nothing to be asked with"))?;
-        let facilitator = self.facilitator()?;
-        let reply = self.while_held(payment, facilitator.ask(Ask::Settle, &ask)).await;
+        let facilitator = self.require_facilitator()?;
+        let reply = self.with_payment_lease(payment, facilitator.ask(Ask::Settle, &ask)).await;
         Ok(match reply {
             Ok(reply) => read_settle(reply.status, &reply.body, &expected),
             Err(lost) => {

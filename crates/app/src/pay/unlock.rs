@@ -83,7 +83,7 @@ impl App {
         };
         self.check_on_sale(Item::Unlock(sku))?;
         let price = sold.prices.minor_of(Item::Unlock(sku));
-        let _turn = match self.begin_once(once).await? {
+        let _turn = match self.begin_idempotent(once).await? {
             Entry::Again(status, body) => return Ok(Some(Done::Again { status, body })),
             Entry::First(turn) => turn,
         };
@@ -103,17 +103,17 @@ impl App {
             let unlocked = bought(&before, sku, price, now);
             let mut stmts = only_once(&before.id, sku, "");
             stmts.push(accounts::set_unlocks(&before, &unlocked.account.unlocks));
-            stmts.extend(self.lift_stmts(&before, sku, now));
+            stmts.extend(self.remove_expiry_stmts(&before, sku, now));
             let spend = Posting::spend(&self.minter.nonce(), &before.id, Item::Unlock(sku), price);
-            stmts.extend(self.booked(spend));
+            stmts.extend(self.posting_stmts(spend));
             if let Some(once) = once {
-                stmts.push(self.record_once(once, 200, &render(&unlocked))?);
+                stmts.push(self.store_response(once, 200, &render(&unlocked))?);
             }
             let stmts = in_name_of(Some(&before.id), stmts);
             match (self.commit_unlock(&before.id, sku, stmts).await, once) {
                 (Ok(()), _) => return Ok(Some(Done::Fresh(unlocked))),
                 (Err(DbError::Guard(idempotency::ANSWERED)), Some(once)) => {
-                    return self.answer_again(once).await.map(Some);
+                    return self.replay_response(once).await.map(Some);
                 }
                 // Something was bought or credited concurrently: read the account again.
                 (Err(DbError::Guard(accounts::CHANGED | ledger::OVERDRAWN)), _) => {}
@@ -132,12 +132,12 @@ impl App {
     /// [`App::commit_unlock`]. They fail only if the account does not exist.
     pub(crate) fn unlock_stmts(&self, account: &Account, sku: Sku, now: i64) -> Vec<Stmt> {
         let mut stmts = vec![accounts::unlock(&account.id, sku, now)];
-        stmts.extend(self.lift_stmts(account, sku, now));
+        stmts.extend(self.remove_expiry_stmts(account, sku, now));
         stmts
     }
 
     /// Removes the plan's maximum lifetime from existing pages; future pages have none either.
-    fn lift_stmts(&self, account: &Account, sku: Sku, now: i64) -> Option<Stmt> {
+    fn remove_expiry_stmts(&self, account: &Account, sku: Sku, now: i64) -> Option<Stmt> {
         let life = self.settings.plans.find(&account.plan).longest_life_seconds?;
         (sku == Sku::MakePermanent).then(|| site_upkeep::lift_expiry(&account.id, life, now))
     }
@@ -150,14 +150,14 @@ impl App {
         stmts: Vec<Stmt>,
     ) -> Result<(), DbError> {
         if sku != Sku::MakePermanent {
-            return self.commit_keys(account_id, stmts).await;
+            return self.commit_credential_change(account_id, stmts).await;
         }
         // Only the statement knows which pages it changes; it is rare enough to evict them all, on every node.
         let all = vec![EVERYTHING.to_owned()];
         let changing = self.caches.pages.changing();
         let outcome = self.store.commit_changed(stmts, all.clone()).await;
         changing.done(&all);
-        self.forget_credentials(account_id);
+        self.evict_credentials(account_id);
         outcome.map(|_| ())
     }
 }

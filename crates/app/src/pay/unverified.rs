@@ -38,7 +38,7 @@ pub(super) fn is_unverified_limit(label: &str) -> bool {
 impl App {
     /// Decides on a payment that the facilitator refused to verify: reserved if the money is on the chain, an error
     /// otherwise. `again`: it was refused before.
-    pub(super) async fn unverified(
+    pub(super) async fn decide_unverified(
         &self,
         order: Order,
         payment: Payment,
@@ -54,7 +54,7 @@ impl App {
         }
         let hides = Network::parse(&payment.network)
             .is_none_or(|network| reason.may_hide_use(network, payment.attempts > 0));
-        let trace = self.facilitator()?.trace(&payment).await;
+        let trace = self.require_facilitator()?.trace(&payment).await;
         match trace {
             // The signature of a contract was not checked: any reader of the chain could have sent this proof.
             Trace::Landed { transaction } if !payment.payer_is_eoa => {
@@ -68,19 +68,19 @@ impl App {
             }
             Trace::Landed { transaction } => {
                 let landed = Payment { transaction: Some(transaction), ..payment };
-                self.keep_landed(order, landed, again, asked, &reason, ip).await
+                self.reserve_on_chain(order, landed, again, asked, &reason, ip).await
             }
             Trace::Void(_) => Err(refused()),
             Trace::Absent | Trace::CannotTell if !hides => Err(refused()),
             // The facilitator says it was used and the chain does not show it: one of them is behind.
             Trace::Absent => Err(not_known(None, Error::internal("the facilitator and the chain disagree"))),
-            Trace::CannotTell => self.keep_unverified(order, payment, again, asked, &reason, ip).await,
+            Trace::CannotTell => self.park_unverified(order, payment, again, asked, &reason, ip).await,
         }
     }
 
     /// Decides on a proof that has expired when it is first sent. If a third party submitted it in time, it buys what it
     /// was signed for; otherwise it is refused.
-    pub(super) async fn expired(
+    pub(super) async fn decide_expired(
         &self,
         request: PayRequest,
         checked: &Checked,
@@ -91,25 +91,26 @@ impl App {
         let ask = facilitator::request(checked, terms);
         let payment = self.new_payment(checked, ask, asked, refused)?;
         let is_recent = self.now() - payment.valid_until <= LATE_SECONDS;
-        let facilitator = self.facilitator()?;
+        let facilitator = self.require_facilitator()?;
         let can_be_asked = !payment.sandbox && facilitator.can_trace(&payment.network);
         if !payment.payer_is_eoa || !is_recent || !can_be_asked {
-            return Err(self.refused_now(Refusal::Expired));
+            return Err(self.refusal_under_current_terms(Refusal::Expired));
         }
         let Trace::Landed { transaction } = facilitator.trace(&payment).await else {
-            return Err(self.refused_now(Refusal::Expired));
+            return Err(self.refusal_under_current_terms(Refusal::Expired));
         };
         let landed = Payment { transaction: Some(transaction), ..payment };
         let reason = Reason::new(Refusal::Expired.reason());
-        let kept = self.keep_landed(request.order, landed, refused.is_some(), asked, &reason, request.ip);
+        let kept =
+            self.reserve_on_chain(request.order, landed, refused.is_some(), asked, &reason, request.ip);
         match Box::pin(kept).await? {
-            Reserved::Now(payment) => Box::pin(self.drive(*payment, true)).await,
+            Reserved::Now(payment) => Box::pin(self.advance_payment(*payment, true)).await,
             Reserved::Before | Reserved::Named => Err(in_flight(1)),
         }
     }
 
     /// Reserves a payment that is on the chain as settled, or keeps it for the operator if the settings say so.
-    async fn keep_landed(
+    async fn reserve_on_chain(
         &self,
         order: Order,
         mut payment: Payment,
@@ -124,15 +125,15 @@ impl App {
             "payment was submitted by a third party"
         );
         if !self.accepts_submitted_elsewhere() {
-            return self.keep_unverified(order, payment, again, asked, reason, ip).await;
+            return self.park_unverified(order, payment, again, asked, reason, ip).await;
         }
         payment.state = PaymentState::Settled;
-        self.reserve_moved(order, payment, again, asked, Vec::new()).await
+        self.reserve_possibly_settled(order, payment, again, asked, Vec::new()).await
     }
 
     /// Keeps a payment as `unknown` with what it buys, and returns that error. Only a payer's own signature is worth a
     /// row.
-    async fn keep_unverified(
+    async fn park_unverified(
         &self,
         order: Order,
         mut payment: Payment,
@@ -166,7 +167,7 @@ impl App {
         payment.reason = Some(format!("{NOT_VERIFIED}{}", reason.text));
         payment.held_until = self.now() + FIRST_PAUSE;
         let id = payment.id.clone();
-        match self.reserve_moved(order, payment, again, asked, guards).await? {
+        match self.reserve_possibly_settled(order, payment, again, asked, guards).await? {
             Reserved::Now(_) => {
                 tracing::error!(
                     payment = id,

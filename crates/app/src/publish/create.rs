@@ -41,8 +41,8 @@ impl App {
                 "A public page requires an account. Send a key or omit the slug.",
             ));
         }
-        self.check_address(options.e2e, options.slug.as_ref().map(Slug::as_str))?;
-        let _turn = match self.begin_once(once).await? {
+        self.check_slug_impersonation(options.e2e, options.slug.as_ref().map(Slug::as_str))?;
+        let _turn = match self.begin_idempotent(once).await? {
             Entry::Again(status, body) => return Ok(Done::Again { status, body }),
             Entry::First(turn) => turn,
         };
@@ -59,14 +59,14 @@ impl App {
             is_public: options.slug.is_some(),
             executables: plan.as_ref().is_some_and(|plan| plan.executables),
         };
-        let staged = self.stage(upload, demands).await?;
+        let staged = self.stage_upload(upload, demands).await?;
         warnings.extend(staged.warnings.iter().cloned());
         let (site, claim_token) = self.new_site(caller, &options, &staged, expires_at).await?;
         let created = Created { site, claim_token, warnings };
 
-        let mut stmts = self.quota(caller, plan.as_ref())?;
+        let mut stmts = self.quota_stmts(caller, plan.as_ref())?;
         if caller.account.is_none() {
-            stmts.extend(self.take_room(caller.ip, &created.site));
+            stmts.extend(self.take_anonymous_storage(caller.ip, &created.site));
         }
         stmts.extend(staged.stmts);
         stmts.push(sites::insert(&created.site));
@@ -75,11 +75,11 @@ impl App {
             stmts.push(slugs::take(slug, &created.site.id, &account.id, created.site.created_at));
         }
         if let Some(once) = once {
-            stmts.push(self.record_once(once, 201, &render(&created))?);
+            stmts.push(self.store_response(once, 201, &render(&created))?);
         }
         match (self.commit_new(stmts, &created.site, caller.account.as_ref(), plan.as_ref()).await, once) {
             (Ok(()), _) => Ok(Done::Fresh(created)),
-            (Err(DbError::Guard(idempotency::ANSWERED)), Some(once)) => self.answer_again(once).await,
+            (Err(DbError::Guard(idempotency::ANSWERED)), Some(once)) => self.replay_response(once).await,
             (Err(error), _) => Err(self.guard_error(error, plan.as_ref())),
         }
     }
@@ -93,7 +93,7 @@ impl App {
         let now = self.now();
         let asked = options.lifetime.unwrap_or_default();
         if let Some(plan) = plan {
-            return expiry::owned(asked, plan, now, now).map_err(|error| self.name_unlock(error));
+            return expiry::owned(asked, plan, now, now).map_err(|error| self.with_unlock_hint(error));
         }
         let (at, cut) = expiry::anonymous(asked, now);
         if cut {
@@ -118,8 +118,8 @@ impl App {
         let password_hash = match &options.password {
             Some(password) => {
                 let ask = match account {
-                    Some(account) => self.hash_for_account(&account.id),
-                    None => self.hash_for_client(caller.ip),
+                    Some(account) => self.account_hash_request(&account.id),
+                    None => self.client_hash_request(caller.ip),
                 };
                 Some(self.limits.password_hasher.hash(password, &self.minter, ask).await?)
             }
@@ -161,7 +161,7 @@ impl App {
     }
 
     /// The counters of this publish: the account's plan, or the client's anonymous quota.
-    fn quota(&self, caller: &Caller, plan: Option<&Plan>) -> Result<Vec<Stmt>> {
+    fn quota_stmts(&self, caller: &Caller, plan: Option<&Plan>) -> Result<Vec<Stmt>> {
         let now = self.now();
         if let (Some(account), Some(plan)) = (&caller.account, plan) {
             let page = accounts::take_page(&account.id, plan.active_pages);
@@ -180,22 +180,22 @@ impl App {
         plan: Option<&Plan>,
     ) -> Result<(), DbError> {
         let Some(account) = account.filter(|_| plan.is_some_and(|plan| plan.active_pages.is_some())) else {
-            return self.commit_first(stmts, site).await;
+            return self.insert_site(stmts, site).await;
         };
-        match self.commit_first(stmts.clone(), site).await {
+        match self.insert_site(stmts.clone(), site).await {
             Err(DbError::Guard(accounts::PAGE_LIMIT)) => {
                 let expired = self.store.list_expired_of(&account.id, self.now(), 1000).await?;
-                if let Err(error) = self.expire(expired).await {
+                if let Err(error) = self.expire_sites(expired).await {
                     tracing::warn!(%error, account = account.id, "expired pages could not be ended");
                 }
-                self.commit_first(stmts, site).await
+                self.insert_site(stmts, site).await
             }
             outcome => outcome,
         }
     }
 
     /// A new token cannot be cached anywhere yet, but a slug may be cached as another page's.
-    async fn commit_first(&self, stmts: Vec<Stmt>, site: &Site) -> Result<(), DbError> {
+    async fn insert_site(&self, stmts: Vec<Stmt>, site: &Site) -> Result<(), DbError> {
         if site.slug.is_some() {
             return self.write_site(stmts, None, site).await;
         }

@@ -30,9 +30,9 @@ pub struct PatchRequest {
 
 impl App {
     pub async fn change_site(&self, account: &Account, name: &str, request: PatchRequest) -> Result<Updated> {
-        let mut site = self.get_changeable(account, name).await?;
+        let mut site = self.get_editable(account, name).await?;
         let expected = request.expected_updated_at;
-        Self::check_expected(&site, expected)?;
+        Self::check_unchanged(&site, expected)?;
         let change = self.hash_password(account, request).await?;
         if change.is_empty() {
             return Ok(Updated { site, warnings: Vec::new() });
@@ -42,11 +42,11 @@ impl App {
         for _ in 0..TRIES {
             let now = self.now();
             let (mut next, mut warnings) =
-                change.clone().apply(&site, &plan, now).map_err(|error| self.name_unlock(error))?;
-            self.check_address_of(&site, &next)?;
+                change.clone().apply(&site, &plan, now).map_err(|error| self.with_unlock_hint(error))?;
+            self.check_changed_slug(&site, &next)?;
             let mut stmts = Vec::new();
             if let (Some(true), Some(bundle)) = (change.csp_strict, &site.bundle_id) {
-                let policy = self.policy_of_stored(bundle, site.e2e).await?;
+                let policy = self.stored_policy(bundle, site.e2e).await?;
                 stmts.push(policy.record(bundle));
                 warnings.extend(policy.warnings);
             }
@@ -56,7 +56,7 @@ impl App {
                 && alive
                 && let Some(bundle) = &site.bundle_id
             {
-                warnings.extend(self.judge_stored_once(&mut judged, bundle).await?);
+                warnings.extend(self.check_stored_once(&mut judged, bundle).await?);
             }
             if site.state == State::Expired && alive {
                 next.state = State::Live;
@@ -71,8 +71,8 @@ impl App {
             match self.write_site(stmts, Some(&site), &next).await {
                 Ok(()) => return Ok(Updated { site: next, warnings }),
                 Err(DbError::Guard(sites::CHANGED)) => {
-                    site = self.get_changeable(account, name).await?;
-                    Self::check_expected(&site, expected)?;
+                    site = self.get_editable(account, name).await?;
+                    Self::check_unchanged(&site, expected)?;
                 }
                 Err(error) => return Err(self.guard_error(error, Some(&plan))),
             }
@@ -80,7 +80,7 @@ impl App {
         Err(self.guard_error(DbError::Guard(sites::CHANGED), Some(&plan)))
     }
 
-    async fn get_changeable(&self, account: &Account, name: &str) -> Result<Site> {
+    async fn get_editable(&self, account: &Account, name: &str) -> Result<Site> {
         let site = self.get_own(account, name).await?;
         // A page without its content cannot be revived.
         if matches!(site.state, State::Live | State::Expired) && site.purged_at.is_none() {
@@ -95,7 +95,7 @@ impl App {
             Field::Absent => Field::Absent,
             Field::Null => Field::Null,
             Field::Value(password) => {
-                let ask = self.hash_for_account(&account.id);
+                let ask = self.account_hash_request(&account.id);
                 Field::Value(self.limits.password_hasher.hash(password, &self.minter, ask).await?)
             }
         };

@@ -57,7 +57,7 @@ pub(crate) enum Entry<'a> {
 
 impl App {
     /// Looks up a key and reserves it in this process. A request without a key is always new.
-    pub(crate) async fn begin_once<'a>(&'a self, once: Option<&Once>) -> Result<Entry<'a>> {
+    pub(crate) async fn begin_idempotent<'a>(&'a self, once: Option<&Once>) -> Result<Entry<'a>> {
         let Some(once) = once else { return Ok(Entry::First(None)) };
         if once.key.is_empty() || once.key.len() > 255 {
             return Err(Error::field("Idempotency-Key", "must be 1 to 255 characters"));
@@ -74,14 +74,14 @@ impl App {
             return Err(Error::plain(Code::IdempotencyInFlight).retry_after(1));
         }
         let turn = Turn { set: &self.pending.idempotent_requests, name };
-        match self.find_again(once).await? {
+        match self.find_stored_response(once).await? {
             Some((status, body)) => Ok(Entry::Again(status, body)),
             None => Ok(Entry::First(Some(turn))),
         }
     }
 
     /// The stored response, if the request is the same.
-    pub(crate) async fn find_again(&self, once: &Once) -> Result<Option<(u16, Bytes)>> {
+    pub(crate) async fn find_stored_response(&self, once: &Once) -> Result<Option<(u16, Bytes)>> {
         let horizon = self.now() - self.settings.retention.idempotency;
         let Some(found) = self.store.find_answer(&once.scope, &secret::hash(&once.key), horizon).await?
         else {
@@ -95,7 +95,7 @@ impl App {
     }
 
     /// The statement that stores the response, for the transaction of its effect.
-    pub(crate) fn record_once(&self, once: &Once, status: u16, body: &[u8]) -> Result<Stmt> {
+    pub(crate) fn store_response(&self, once: &Once, status: u16, body: &[u8]) -> Result<Stmt> {
         let now = self.now();
         let answer = Answered {
             request_hash: once.request_hash,

@@ -29,7 +29,7 @@ impl App {
         let asked = purge;
         for _ in 0..TRIES {
             let site = self.get_own(account, name).await?;
-            let purge = asked && !self.is_evidence(&site).await?;
+            let purge = asked && !self.must_be_kept(&site).await?;
             let warnings: Vec<String> = (asked && !purge).then(|| KEPT.to_owned()).into_iter().collect();
             let restorable = |site: &Site| site.ended_at.map(|at| at + self.settings.retention.restore);
             if asked && !purge && site.state == State::Deleted && site.purged_at.is_none() {
@@ -41,7 +41,7 @@ impl App {
                 return Err(Error::not_found("site"));
             }
             let versions = if purge { self.store.list_versions(&site.id).await? } else { Vec::new() };
-            let (next, mut stmts) = self.ended(&site, State::Deleted, purge);
+            let (next, mut stmts) = self.end_site_stmts(&site, State::Deleted, purge);
             if purge && !takedown::erases(&site) {
                 // A report or a suspension may have arrived since the check.
                 stmts.push(reports::require_none(&site.id));
@@ -50,7 +50,7 @@ impl App {
             match self.commit_site(stmts, Some(&site), &next).await {
                 Ok(()) if purge => {
                     let bundles: Vec<_> = versions.iter().map(|version| version.bundle_id.clone()).collect();
-                    self.erase_now(&site.id, &bundles).await;
+                    self.erase_content(&site.id, &bundles).await;
                     return Ok(Deleted { restorable_until: None, warnings });
                 }
                 Ok(()) => return Ok(Deleted { restorable_until: restorable(&next), warnings }),
@@ -63,7 +63,7 @@ impl App {
 
     /// Whether an operator may have to examine the content: there is an open report, or the account is suspended. Read
     /// from the database, because the caller's credential may have been loaded before that.
-    async fn is_evidence(&self, site: &Site) -> Result<bool> {
+    async fn must_be_kept(&self, site: &Site) -> Result<bool> {
         // A burn-after-read page is not kept against its sender's will.
         if takedown::erases(site) {
             return Ok(false);
@@ -108,7 +108,7 @@ impl App {
             let mut warnings = match &site.bundle_id {
                 Some(bundle) => {
                     self.check_stored_programs(&plan, bundle).await?;
-                    self.judge_stored_once(&mut judged, bundle).await?
+                    self.check_stored_once(&mut judged, bundle).await?
                 }
                 None => Vec::new(),
             };
@@ -150,7 +150,7 @@ impl App {
     }
 
     /// The site after its end, and the statements for it.
-    pub(crate) fn ended(&self, site: &Site, state: State, purge: bool) -> (Site, Vec<Stmt>) {
+    pub(crate) fn end_site_stmts(&self, site: &Site, state: State, purge: bool) -> (Site, Vec<Stmt>) {
         let now = self.now();
         let mut next = site.clone();
         let mut stmts = Vec::new();
@@ -186,13 +186,13 @@ impl App {
     }
 
     /// Ends live pages whose expiry has passed; one that was changed concurrently is left for the next round.
-    pub(crate) async fn expire(&self, expired: Vec<Site>) -> Result<usize> {
+    pub(crate) async fn expire_sites(&self, expired: Vec<Site>) -> Result<usize> {
         let mut count = 0;
         for site in expired {
             if site.state_at(self.now()) != State::Expired {
                 continue;
             }
-            let (next, stmts) = self.ended(&site, State::Expired, false);
+            let (next, stmts) = self.end_site_stmts(&site, State::Expired, false);
             match self.commit_site(stmts, Some(&site), &next).await {
                 Ok(()) => count += 1,
                 Err(DbError::Guard(_)) => {}

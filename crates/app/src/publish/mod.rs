@@ -98,11 +98,11 @@ impl App {
         before: Option<&Site>,
         after: &Site,
     ) -> Result<(), DbError> {
-        self.commit_site_and(stmts, before, after, None).await
+        self.commit_site_with(stmts, before, after, None).await
     }
 
     /// The same if more than this page changes; `also` is the name to evict, as in notifications between nodes.
-    pub(crate) async fn commit_site_and(
+    pub(crate) async fn commit_site_with(
         &self,
         stmts: Vec<Stmt>,
         before: Option<&Site>,
@@ -114,13 +114,14 @@ impl App {
         // A page that did not exist has no listeners.
         let owner = before.and(after.account_id.as_deref());
         let news = owner.map(|owner| Notice::new(owner, &after.id, News::Change));
-        let told = changed.iter().cloned().chain(news.as_ref().map(|news| self.spread(news))).collect();
+        let told =
+            changed.iter().cloned().chain(news.as_ref().map(|news| self.encode_for_nodes(news))).collect();
         let changing = self.caches.pages.changing();
         let outcome = self.store.commit_changed(stmts, told).await;
         // Also after a failure: if the connection was lost, the commit may have succeeded.
         changing.done(&changed);
         outcome?;
-        self.tell(news);
+        self.notify_listeners(news);
         Ok(())
     }
 
@@ -136,7 +137,7 @@ impl App {
                 Code::Conflict,
                 "The operator of this server may need to review the page, so its visibility cannot be changed to burn now.",
             ),
-            accounts::PAGE_LIMIT => self.name_unlock(page_limit(plan)),
+            accounts::PAGE_LIMIT => self.with_unlock_hint(page_limit(plan)),
             DAILY => daily_limit(plan, self.now()),
             // The same large file was being garbage-collected at this moment; a retry stores it again.
             blobs::GONE => Error::plain(Code::StorageUnavailable).retry_after(1),
@@ -147,7 +148,7 @@ impl App {
     }
 
     /// Adds to a plan limit error which unlock lifts the limit and where to buy it, if anything is sold here.
-    pub(crate) fn name_unlock(&self, mut error: Error) -> Error {
+    pub(crate) fn with_unlock_hint(&self, mut error: Error) -> Error {
         let sku = match error.code {
             Code::PlanPageLimit => Sku::HigherLimits,
             Code::PlanLifetimeLimit => Sku::MakePermanent,

@@ -100,7 +100,7 @@ impl App {
     }
 
     /// Which of these ids are visible pages of the account, in one query.
-    pub async fn own_of(&self, account: &Account, ids: &[&str]) -> Result<HashSet<String>> {
+    pub async fn filter_visible(&self, account: &Account, ids: &[&str]) -> Result<HashSet<String>> {
         let ids: Vec<&str> = ids.iter().copied().filter(|id| Minter::is_id("site", id)).collect();
         Ok(self.store.list_own_of(&account.id, &ids).await?.into_iter().collect())
     }
@@ -112,7 +112,7 @@ impl App {
         if query.state == State::Expired {
             // A page is expired from its expiry on, whether or not the sweep has run.
             let expired = self.store.list_expired_of(&account.id, self.now(), 1000).await?;
-            self.expire(expired).await?;
+            self.expire_sites(expired).await?;
         }
         let before =
             query.before.map(|updated_at| Before { updated_at, id: query.before_id.unwrap_or_default() });
@@ -143,7 +143,7 @@ impl App {
     pub async fn find_content(&self, account: &Account, name: &str, source: bool) -> Result<Document> {
         let site = self.get_site(account, name).await?;
         let id = site.bundle_id.ok_or_else(|| Error::not_found("content"))?;
-        let bundle = self.bundle(&id).await?;
+        let bundle = self.get_bundle(&id).await?;
         let file = match source.then(|| bundle.source()).flatten() {
             Some(file) => file,
             None => bundle.entry().ok_or_else(|| Error::internal("a bundle has no entry"))?,
@@ -158,7 +158,7 @@ impl App {
     }
 
     /// Fails if the site has changed since the caller read it. Decisions §2.5.
-    pub(crate) fn check_expected(site: &Site, expected: Option<i64>) -> Result<()> {
+    pub(crate) fn check_unchanged(site: &Site, expected: Option<i64>) -> Result<()> {
         match expected {
             Some(at) if at != site.updated_at => Err(conflict(site)),
             _ => Ok(()),

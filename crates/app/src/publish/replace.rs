@@ -47,7 +47,7 @@ impl App {
         upload: Upload,
         options: UploadOptions,
     ) -> Result<Updated> {
-        match self.replace_once(writer, name, seen, upload, options, None, |_| Vec::new()).await? {
+        match self.replace_idempotent(writer, name, seen, upload, options, None, |_| Vec::new()).await? {
             Done::Fresh(updated) => Ok(updated),
             Done::Again { .. } => Err(Error::internal("a request without a key was a repeat")),
         }
@@ -55,7 +55,7 @@ impl App {
 
     /// The same with an optional idempotency key.
     #[expect(clippy::too_many_arguments, reason = "the same as for a new page, and which page")]
-    pub(crate) async fn replace_once(
+    pub(crate) async fn replace_idempotent(
         &self,
         writer: &Writer,
         name: &str,
@@ -65,7 +65,7 @@ impl App {
         once: Option<&Once>,
         render: impl Fn(&Updated) -> Vec<u8>,
     ) -> Result<Done<Updated>> {
-        let _turn = match self.begin_once(once).await? {
+        let _turn = match self.begin_idempotent(once).await? {
             Entry::Again(status, body) => return Ok(Done::Again { status, body }),
             Entry::First(turn) => turn,
         };
@@ -74,7 +74,7 @@ impl App {
         } else {
             self.get_writable(writer, name).await?
         };
-        Self::check_expected(&site, options.expected_updated_at)?;
+        Self::check_unchanged(&site, options.expected_updated_at)?;
         if options.changes_settings() {
             check_settings(writer)?;
         }
@@ -91,23 +91,25 @@ impl App {
             is_public: options.slug.is_some() || is_public,
             executables: plan.executables,
         };
-        let staged = self.stage(upload, demands).await?;
+        let staged = self.stage_upload(upload, demands).await?;
         warnings.extend(staged.warnings.iter().cloned());
         let change = self.settings_of(writer, &site, &options).await?;
         for _ in 0..TRIES {
-            let (mut next, more) =
-                change.clone().apply(&site, &plan, self.now()).map_err(|error| self.name_unlock(error))?;
+            let (mut next, more) = change
+                .clone()
+                .apply(&site, &plan, self.now())
+                .map_err(|error| self.with_unlock_hint(error))?;
             // Made strict concurrently: this content was not prepared for that.
             if next.csp_strict && !staged.strict {
                 return Err(self.guard_error(DbError::Guard(sites::CHANGED), Some(&plan)));
             }
             put_content(&mut next, &staged, options.e2e, options.title.is_some());
-            self.check_address_of(&site, &next)?;
+            self.check_changed_slug(&site, &next)?;
             let mut stmts: Vec<Stmt> = match writer {
                 // Revisions of a paid page are free. Spec §8.
                 Writer::Account(_) if site.is_paid() => Vec::new(),
                 Writer::Account(account) => take_daily(account, &plan, self.now()).into_iter().collect(),
-                Writer::Claim(_) => self.take_more_room(&next).await?,
+                Writer::Claim(_) => self.take_more_anonymous_storage(&next).await?,
                 Writer::Wallet(credential) => vec![self.take_challenge(credential)],
             };
             stmts.extend(staged.stmts.iter().cloned());
@@ -116,19 +118,19 @@ impl App {
             let mut updated = Updated { site: next.clone(), warnings };
             self.add_pending_views(&mut updated.site);
             if let Some(once) = once {
-                stmts.push(self.record_once(once, 200, &render(&updated))?);
+                stmts.push(self.store_response(once, 200, &render(&updated))?);
             }
             match (self.write_site(stmts, Some(&site), &next).await, once) {
                 (Ok(()), _) => return Ok(Done::Fresh(updated)),
                 (Err(DbError::Guard(sites::CHANGED)), _) => {
                     // The change may have been made by this same request on another node.
                     if let Some(once) = once
-                        && let Some((status, body)) = self.find_again(once).await?
+                        && let Some((status, body)) = self.find_stored_response(once).await?
                     {
                         return Ok(Done::Again { status, body });
                     }
                     site = self.get_writable(writer, name).await?;
-                    Self::check_expected(&site, options.expected_updated_at)?;
+                    Self::check_unchanged(&site, options.expected_updated_at)?;
                 }
                 (Err(DbError::Guard(wallet_challenges::TAKEN)), _) => {
                     // Its row tells whether the challenge was used or has expired.
@@ -136,7 +138,7 @@ impl App {
                     return Err(Error::plain(Code::ChallengeUsed));
                 }
                 (Err(DbError::Guard(idempotency::ANSWERED)), Some(once)) => {
-                    return self.answer_again(once).await;
+                    return self.replay_response(once).await;
                 }
                 (Err(error), _) => return Err(self.guard_error(error, Some(&plan))),
             }
@@ -161,7 +163,7 @@ impl App {
             Writer::Account(account) => self.get_own(account, name).await?,
             Writer::Claim(token) => self.get_claimable(name, token).await?,
             Writer::Wallet(credential) => {
-                let wallet = self.get_signer(credential).await?;
+                let wallet = self.verify_wallet_signature(credential).await?;
                 let site = self.find_named(name).await?.filter(|site| site.wallet == Some(wallet));
                 let site = site.ok_or_else(|| Error::not_found("site"))?;
                 self.check_owner_active(site.account_id.as_deref()).await?;
@@ -193,8 +195,8 @@ impl App {
             Some(password) => {
                 // Only an account can change settings; other writers are refused earlier.
                 let ask = match writer.account() {
-                    Some(account) => self.hash_for_account(&account.id),
-                    None => self.hash_for_client(None),
+                    Some(account) => self.account_hash_request(&account.id),
+                    None => self.client_hash_request(None),
                 };
                 Field::Value(self.limits.password_hasher.hash(password, &self.minter, ask).await?)
             }

@@ -69,13 +69,13 @@ impl App {
     pub async fn preview_site(&self, account: &Account, id: &str) -> Result<String> {
         let site = self.get_own(account, id).await?;
         let Some(bundle_id) = &site.bundle_id else { return Ok(preview::blank()) };
-        let bundle = self.bundle(bundle_id).await?;
+        let bundle = self.get_bundle(bundle_id).await?;
         let entry = bundle.entry().ok_or_else(|| Error::internal("a bundle has no entry"))?;
         let kind = if site.e2e { "e2e" } else { bundle.kind.as_str() };
         if !entry.is_document || matches!(kind, "e2e" | "file") || !entry.is_small() {
             return Ok(preview::of_kind(kind));
         }
-        let body = self.body(entry, Coding::Identity).await?;
+        let body = self.file_body(entry, Coding::Identity).await?;
         let files = bundle.file_count();
         let draw = move || preview::of_html(&body.bytes[..body.bytes.len().min(PREVIEW_BYTES)], files);
         tokio::task::spawn_blocking(draw).await.map_err(Error::internal)

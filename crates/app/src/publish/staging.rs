@@ -68,8 +68,8 @@ pub(crate) struct Staged {
 }
 
 impl App {
-    pub(crate) async fn stage(&self, upload: Upload, demands: Demands) -> Result<Staged> {
-        let prepared = self.prepare(upload, demands).await?;
+    pub(crate) async fn stage_upload(&self, upload: Upload, demands: Demands) -> Result<Staged> {
+        let prepared = self.prepare_upload(upload, demands).await?;
         self.stage_prepared(prepared).await
     }
 
@@ -128,33 +128,33 @@ impl App {
 
     /// Validates and packs; nothing is stored yet. Content that may not be published is refused here, for every interface
     /// alike.
-    pub(crate) async fn prepare(&self, upload: Upload, demands: Demands) -> Result<Prepared> {
-        let (mut prepared, reading) = self.read_upload(upload, demands).await?;
+    pub(crate) async fn prepare_upload(&self, upload: Upload, demands: Demands) -> Result<Prepared> {
+        let (mut prepared, reading) = self.scan_upload(upload, demands).await?;
         if let Some(file) = prepared.bundle.program().filter(|_| !demands.executables) {
             return Err(executable(&file.path));
         }
-        prepared.bundle.warnings.extend(self.judge(&reading).await?);
+        prepared.bundle.warnings.extend(self.check_content(&reading).await?);
         Ok(prepared)
     }
 
     /// Packs and reads, without a verdict.
-    pub(crate) async fn read_upload(&self, upload: Upload, demands: Demands) -> Result<(Prepared, Reading)> {
+    pub(crate) async fn scan_upload(&self, upload: Upload, demands: Demands) -> Result<(Prepared, Reading)> {
         let quick = upload.is_quick();
-        let work = self.reader(upload, demands, self.unwanted().await?);
+        let work = self.scan_work(upload, demands, self.unwanted().await?);
         if quick {
             return work();
         }
-        work_in_turn(self.upload_turn().await?, work).await
+        work_in_turn(self.acquire_upload_permit().await?, work).await
     }
 
     /// The same for dry runs and appeals, which have a short queue of their own.
-    pub(crate) async fn read_for_check(
+    pub(crate) async fn scan_for_dry_run(
         &self,
         upload: Upload,
         demands: Demands,
     ) -> Result<(Prepared, Reading)> {
         let quick = upload.is_quick();
-        let work = self.reader(upload, demands, self.unwanted().await?);
+        let work = self.scan_work(upload, demands, self.unwanted().await?);
         let work = move || {
             let (prepared, mut reading) = work()?;
             reading.is_dry = true;
@@ -168,7 +168,7 @@ impl App {
     }
 
     /// Waits for a permit; they bound the number of uploads in memory.
-    pub(crate) async fn upload_turn(&self) -> Result<OwnedSemaphorePermit> {
+    pub(crate) async fn acquire_upload_permit(&self) -> Result<OwnedSemaphorePermit> {
         Arc::clone(&self.limits.upload_permits)
             .acquire_owned()
             .await
@@ -176,7 +176,7 @@ impl App {
     }
 
     /// The blocking work for an upload.
-    fn reader(
+    fn scan_work(
         &self,
         upload: Upload,
         demands: Demands,

@@ -44,10 +44,10 @@ impl Policy {
 
 impl App {
     /// The policy of stored content.
-    pub(crate) async fn policy_of_stored(&self, bundle_id: &str, e2e: bool) -> Result<Policy> {
-        let bundle = self.bundle(bundle_id).await?;
+    pub(crate) async fn stored_policy(&self, bundle_id: &str, e2e: bool) -> Result<Policy> {
+        let bundle = self.get_bundle(bundle_id).await?;
         // Taken before the pages are read, to bound how many are in memory.
-        let turn = self.upload_turn().await?;
+        let turn = self.acquire_upload_permit().await?;
         let mut pages: Vec<(String, String, Bytes)> = Vec::new();
         for file in bundle.files().filter(|file| file.is_document) {
             let mime = String::from_utf8_lossy(&file.mime).into_owned();

@@ -45,7 +45,7 @@ impl Ticketed {
 #[derive(Debug)]
 pub struct Arrived {
     pub ticketed: Ticketed,
-    /// From [`App::check_ticketed`].
+    /// From [`App::check_ticket_target`].
     pub place: Option<Writable>,
     pub ip: Option<IpAddr>,
     pub upload: Upload,
@@ -108,7 +108,7 @@ impl App {
                 "The upload address has expired. Create a new one and use it in time.",
             ));
         }
-        let maker = self.identify_maker(&ticket.principal, ticket.grant_id.as_deref()).await?;
+        let maker = self.authenticate_creator(&ticket.principal, ticket.grant_id.as_deref()).await?;
         let stands = |who: &Identity| who.account.id == ticket.account_id && who.scopes.has(Scope::Write);
         let who = maker.filter(stands).ok_or_else(|| {
             let why = "The key or token that created this upload address was revoked or has expired.";
@@ -119,14 +119,14 @@ impl App {
     }
 
     /// The page that the file is for, if it can still be written to; checked before a file is read in vain.
-    pub async fn check_ticketed(&self, ticketed: &Ticketed) -> Result<Option<Writable>> {
+    pub async fn check_ticket_target(&self, ticketed: &Ticketed) -> Result<Option<Writable>> {
         let Some(id) = &ticketed.ticket.site_id else { return Ok(None) };
         let writer = Writer::Account(ticketed.who.account.clone());
         self.check_writer(&writer, id, None).await.map(Some)
     }
 
     /// Publishes the file of a ticket, or replaces the page's content. The same file again gets the same response.
-    pub async fn upload_ticketed(
+    pub async fn upload_with_ticket(
         &self,
         arrived: Arrived,
         render: impl Fn(&Site, &[String]) -> Vec<u8>,
@@ -143,7 +143,9 @@ impl App {
                 None => self.check_writer(&writer, &name, ip).await?,
             };
             let render = |updated: &Updated| render(&updated.site, &updated.warnings);
-            return self.replace_once(&writer, &name, place, upload, options, Some(&once), render).await;
+            return self
+                .replace_idempotent(&writer, &name, place, upload, options, Some(&once), render)
+                .await;
         }
         let caller = Caller { account: Some(who.account), grant_id: who.grant_id, ip };
         let render = |created: &Created| render(&created.site, &created.warnings);

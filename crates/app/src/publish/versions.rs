@@ -14,22 +14,22 @@ impl App {
     pub async fn list_versions(&self, account: &Account, name: &str) -> Result<(Site, Vec<SiteVersion>)> {
         let site = self.get_site(account, name).await?;
         let mut versions = self.store.list_versions(&site.id).await?;
-        versions.retain(|known| self.has_version(&site, known.version));
+        versions.retain(|known| self.is_version_available(&site, known.version));
         Ok((site, versions))
     }
 
     /// Whether a version is still available to the owner. Older ones may be kept for the operator alone.
-    fn has_version(&self, site: &Site, version: i64) -> bool {
+    fn is_version_available(&self, site: &Site, version: i64) -> bool {
         version > site.version - self.settings.versions_kept
     }
 
     /// Makes an older version the newest again. History is never rewritten: this is a new version with the old content.
     pub async fn rollback_site(&self, account: &Account, name: &str, version: i64) -> Result<Updated> {
-        self.rollback_seen(account, name, version, None).await
+        self.rollback_if_unchanged(account, name, version, None).await
     }
 
     /// The same, but fails if the page has changed since the caller read it.
-    pub async fn rollback_seen(
+    pub async fn rollback_if_unchanged(
         &self,
         account: &Account,
         name: &str,
@@ -39,7 +39,7 @@ impl App {
         let mut judged = None;
         for _ in 0..TRIES {
             let site = self.get_own(account, name).await?;
-            Self::check_expected(&site, expected)?;
+            Self::check_unchanged(&site, expected)?;
             match site.state_at(self.now()) {
                 State::Live => {}
                 State::Expired => return Err(Error::plain(Code::Expired)),
@@ -49,7 +49,7 @@ impl App {
                 .store
                 .find_version(&site.id, version)
                 .await?
-                .filter(|known| self.has_version(&site, known.version))
+                .filter(|known| self.is_version_available(&site, known.version))
                 .ok_or_else(|| Error::not_found("version"))?;
             if old.version == site.version {
                 return Ok(Updated {
@@ -58,7 +58,7 @@ impl App {
                 });
             }
             self.check_stored_programs(&self.plan_of(account), &old.bundle_id).await?;
-            let mut warnings = self.judge_stored_once(&mut judged, &old.bundle_id).await?;
+            let mut warnings = self.check_stored_once(&mut judged, &old.bundle_id).await?;
             let now = self.now();
             let next = Site {
                 version: site.version + 1,
@@ -66,14 +66,14 @@ impl App {
                 title: old.title.clone(),
                 byte_size: old.byte_size,
                 e2e: old.e2e,
-                spa: self.bundle(&old.bundle_id).await?.addressing.spa,
+                spa: self.get_bundle(&old.bundle_id).await?.addressing.spa,
                 updated_at: site.next_updated_at(now),
                 ..site.clone()
             };
-            self.check_address_of(&site, &next)?;
+            self.check_changed_slug(&site, &next)?;
             let mut stmts = vec![bundles::show_again(&old.bundle_id)];
             if site.csp_strict {
-                let policy = self.policy_of_stored(&old.bundle_id, old.e2e).await?;
+                let policy = self.stored_policy(&old.bundle_id, old.e2e).await?;
                 stmts.push(policy.record(&old.bundle_id));
                 warnings.extend(policy.warnings);
             }

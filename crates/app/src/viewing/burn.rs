@@ -64,7 +64,7 @@ impl App {
             secret_hash: view_secret.map_or(Burn::NOBODY, secret::hash),
             erase_at: self.now() + burn::window_seconds(bundle.file_count()),
         };
-        let (next, mut stmts) = self.ended(site, State::Burnt, false);
+        let (next, mut stmts) = self.end_site_stmts(site, State::Burnt, false);
         stmts.push(burns::insert(&site.id, &trace));
         match self.commit_site(stmts, Some(site), &next).await {
             Ok(()) => Ok(Claim::Won),
@@ -74,24 +74,24 @@ impl App {
     }
 
     /// Whether this secret belongs to the viewer who burnt the page, within the time window.
-    pub async fn may_look_again(&self, site_id: &str, view_secret: &str) -> Result<bool> {
+    pub async fn may_view_again(&self, site_id: &str, view_secret: &str) -> Result<bool> {
         let trace = self.store.find_burn(site_id).await?;
         Ok(trace.is_some_and(|trace| trace.admits(view_secret, self.now())))
     }
 
     /// Whether any viewer may still return to this burnt page.
-    pub async fn is_being_read(&self, site_id: &str) -> Result<bool> {
+    pub async fn has_open_view_window(&self, site_id: &str) -> Result<bool> {
         let trace = self.store.find_burn(site_id).await?;
         Ok(trace.is_some_and(|trace| trace.is_open(self.now())))
     }
 
     /// A guard to keep with the only response; dropping it queues the erasure.
-    pub fn erase_after(self: &Arc<Self>, site: &Site) -> Erasing {
+    pub fn erase_on_drop(self: &Arc<Self>, site: &Site) -> Erasing {
         Erasing { app: Arc::clone(self), site_id: site.id.clone() }
     }
 
     /// Waits until the only view of some page has been sent.
-    pub async fn only_view_sent(&self) {
+    pub async fn wait_for_sent_view(&self) {
         self.pending.erasures.wake.notified().await;
     }
 
@@ -104,7 +104,7 @@ impl App {
         ids.dedup();
         let mut count = 0;
         for id in ids {
-            match self.erase_one(&id).await {
+            match self.erase_burnt_page(&id).await {
                 Ok(erased) => count += usize::from(erased),
                 // A failure must not block the other pages; the next round retries it.
                 Err(error) => tracing::warn!(%error, site = id, "a burnt page could not be erased yet"),
@@ -117,18 +117,18 @@ impl App {
         Ok(count)
     }
 
-    async fn erase_one(&self, id: &str) -> Result<bool> {
+    async fn erase_burnt_page(&self, id: &str) -> Result<bool> {
         for _ in 0..TRIES {
             let Some(site) = self.store.find_site(id).await? else { return Ok(false) };
             if site.state != State::Burnt || site.purged_at.is_some() {
                 return Ok(false);
             }
             let versions = self.store.list_versions(&site.id).await?;
-            let (next, stmts) = self.ended(&site, State::Burnt, true);
+            let (next, stmts) = self.end_site_stmts(&site, State::Burnt, true);
             match self.commit_site(stmts, Some(&site), &next).await {
                 Ok(()) => {
                     let bundles: Vec<_> = versions.iter().map(|version| version.bundle_id.clone()).collect();
-                    self.erase_now(&site.id, &bundles).await;
+                    self.erase_content(&site.id, &bundles).await;
                     return Ok(true);
                 }
                 Err(DbError::Guard(sites::CHANGED)) => {}

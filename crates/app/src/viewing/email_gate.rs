@@ -20,7 +20,7 @@ impl App {
 
     /// Creates a code for this address. An email is returned only if the address may pass. The caller sends it in a
     /// background task, so that the response time does not depend on it.
-    pub async fn request_code(
+    pub async fn request_gate_code(
         &self,
         site: &Site,
         address: &str,
@@ -30,27 +30,33 @@ impl App {
         let Some(domain) = &site.email_gate_domain else { return Ok(None) };
         let address = email::address(address)?;
         let now = self.now();
-        let code = self.code();
+        let code = self.new_email_code();
         let may_pass = email::is_of_domain(&address, domain);
         // For an address that may not pass, the row holds a MAC that no code matches.
         let proofs = [self.minter.bytes::<32>(), self.code_mac(site, &address, &code)];
         let mut stmts = self.count_code(site, &address, ip, now);
         let hash = self.address_hash(site, &address);
         stmts.push(email_codes::put(&site.id, &hash, &proofs[usize::from(may_pass)], TRIES, now + LIFE));
-        self.store.commit(stmts).await.map_err(|error| self.code_refusal(error, now))?;
-        let letter = self.code_letter(address, &code, now);
+        self.store.commit(stmts).await.map_err(|error| self.gate_code_error(error, now))?;
+        let letter = self.gate_code_email(address, &code, now);
         Ok(may_pass.then_some(letter))
     }
 
     /// Whether this is the open code of this address. It works once; a wrong code uses up an attempt.
-    pub async fn use_code(&self, site: &Site, address: &str, code: &str, ip: Option<IpAddr>) -> Result<bool> {
+    pub async fn verify_gate_code(
+        &self,
+        site: &Site,
+        address: &str,
+        code: &str,
+        ip: Option<IpAddr>,
+    ) -> Result<bool> {
         let address = email::address(address)?;
         let guess = self.take_guess("code", site, ip)?;
         let Some(code) = codes::typed(code) else { return Ok(false) };
         let (hash, mac) = (self.address_hash(site, &address), self.code_mac(site, &address, &code));
         let right = self.store.take_code(&site.id, &hash, &mac, self.now()).await?;
         if right {
-            self.give_back(&guess);
+            self.refund_guess(&guess);
         }
         Ok(right)
     }
@@ -75,12 +81,12 @@ impl App {
         let take = |rate: &Rate, key: &str| counters::take(key, rate, now);
         vec![
             take(&rates.code_client_hour, &self.client_key(&rates.code_client_hour, ip)),
-            self.count_mailbox(&rates.code_address_hour, address, now),
+            self.count_email_to(&rates.code_address_hour, address, now),
             take(&rates.code_site_hour, &format!("{}:{}", rates.code_site_hour.name, site.id)),
         ]
     }
 
-    fn code_refusal(&self, error: DbError, now: i64) -> Error {
+    fn gate_code_error(&self, error: DbError, now: i64) -> Error {
         let DbError::Guard(label) = error else { return error.into() };
         let rates = &self.settings.rates;
         [rates.code_client_hour, rates.code_address_hour, rates.code_site_hour]
@@ -93,7 +99,7 @@ impl App {
     }
 
     /// A fixed text: it contains no input from the page's publisher or from the requester of the code.
-    fn code_letter(&self, to: String, code: &str, now: i64) -> Letter {
+    fn gate_code_email(&self, to: String, code: &str, now: i64) -> Letter {
         let (shown, minutes) = (codes::shown(code), LIFE / 60);
         let text = format!(
             "Your code is {shown}\n\n\

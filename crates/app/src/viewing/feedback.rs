@@ -26,7 +26,7 @@ pub struct FeedbackList {
 
 impl App {
     /// Stores a viewer's comment. The caller has checked that the viewer may see the page.
-    pub async fn leave_feedback(
+    pub async fn create_feedback(
         &self,
         site: &Site,
         ip: Option<IpAddr>,
@@ -59,7 +59,7 @@ impl App {
         }
         stmts.push(rows::insert(&item));
         let news = site.account_id.as_deref().map(|owner| Notice::new(owner, &site.id, News::Feedback));
-        match self.commit_news(stmts, news).await {
+        match self.commit_and_notify(stmts, news).await {
             Ok(()) => {
                 let (rate, key) = &rates[0];
                 // The comment is stored, so a failure to read the remaining quota must not fail the request.
@@ -92,7 +92,7 @@ impl App {
     ) -> Result<FeedbackList> {
         query.check()?;
         let site = self.get_site(account, name).await?;
-        let list = self.part_of_feedback(&site, query).await?;
+        let list = self.feedback_page(&site, query).await?;
         if !list.feedback.is_empty() && self.store.count_unread_feedback(&site.id).await? > 0 {
             let given = list.feedback.chunks(READ_AT_ONCE);
             let marks = given.map(|given| rows::mark_read(&site.id, given, self.now()));
@@ -102,12 +102,12 @@ impl App {
     }
 
     /// The same for the owner in the dashboard; the comments stay unread for the owner's programs.
-    pub async fn look_at_feedback(&self, account: &Account, name: &str) -> Result<FeedbackList> {
+    pub async fn peek_feedback(&self, account: &Account, name: &str) -> Result<FeedbackList> {
         let site = self.get_site(account, name).await?;
-        self.part_of_feedback(&site, &FeedbackQuery::default()).await
+        self.feedback_page(&site, &FeedbackQuery::default()).await
     }
 
-    async fn part_of_feedback(&self, site: &Site, query: &FeedbackQuery) -> Result<FeedbackList> {
+    async fn feedback_page(&self, site: &Site, query: &FeedbackQuery) -> Result<FeedbackList> {
         let mut feedback: Vec<Feedback> = Vec::new();
         let mut after = query.cursor.clone();
         let has_more = loop {
@@ -145,7 +145,7 @@ impl App {
         let note = feedback::note(note)?;
         check_id(id)?;
         let stmt = rows::resolve(&account.id, id, note.as_deref(), self.now());
-        match self.commit_as(&account.id, vec![stmt]).await {
+        match self.commit_for_account(&account.id, vec![stmt]).await {
             Ok(outcomes) => {
                 let outcome = outcomes.first().ok_or_else(|| Error::internal("no outcome"))?;
                 Ok(rows::resolved(outcome)?)
@@ -157,7 +157,7 @@ impl App {
 
     pub async fn delete_feedback(&self, account: &Account, id: &str) -> Result<()> {
         check_id(id)?;
-        match self.commit_as(&account.id, vec![rows::delete(&account.id, id)]).await {
+        match self.commit_for_account(&account.id, vec![rows::delete(&account.id, id)]).await {
             Ok(_) => Ok(()),
             Err(DbError::Guard(rows::UNKNOWN)) => Err(Error::not_found("feedback")),
             Err(error) => Err(error.into()),

@@ -30,7 +30,7 @@ impl App {
             owner_tickets::insert(row, self.now() + owner_ticket::LIFE),
             owner_tickets::keep_newest(&account.id),
         ];
-        self.commit_as(&account.id, stmts).await?;
+        self.commit_for_account(&account.id, stmts).await?;
         Ok(owner_ticket::address(&self.canonical_url(&site), &ticket))
     }
 
@@ -39,7 +39,7 @@ impl App {
         self.take_attempt(ip)?;
         let found = self.store.has_owner_ticket(&secret::hash(ticket), &site.id, self.now()).await?;
         if found {
-            self.give_back_attempt(ip);
+            self.refund_attempt(ip);
         }
         Ok(found)
     }

@@ -53,7 +53,7 @@ impl App {
     }
 
     /// Whether this is a valid pass for the current version of that gate.
-    pub fn admits_pass(&self, kind: Kind, site: &Site, pass: &str) -> bool {
+    pub fn verify_pass(&self, kind: Kind, site: &Site, pass: &str) -> bool {
         gate(kind, site).admits(&self.keys, pass, self.now())
     }
 
@@ -64,7 +64,7 @@ impl App {
     }
 
     /// Whether this is a valid frame pass for this site and network.
-    pub fn admits_frame_pass(&self, site: &Site, ip: IpAddr, pass: &str) -> bool {
+    pub fn verify_frame_pass(&self, site: &Site, ip: IpAddr, pass: &str) -> bool {
         let reader = frame_reader(site, ip);
         GatePass { reader: Some(&reader), ..gate(Kind::Frame, site) }.admits(&self.keys, pass, self.now())
     }
@@ -100,22 +100,23 @@ impl App {
         ip: Option<IpAddr>,
     ) -> Result<bool> {
         let guess = self.take_guess("password", site, ip)?;
-        let outcome = self.limits.password_hasher.verify(password, stored, self.hash_for_client(ip)).await;
+        let outcome =
+            self.limits.password_hasher.verify(password, stored, self.client_hash_request(ip)).await;
         // Only a wrong password counts as a guess: not a correct one, nor one that was never checked.
         if !matches!(outcome, Ok(false)) {
-            self.give_back(&guess);
+            self.refund_guess(&guess);
         }
         outcome
     }
 
     /// A hash request by a viewer, or by a publisher without an account.
-    pub(crate) fn hash_for_client(&self, ip: Option<IpAddr>) -> Ask<'static> {
+    pub(crate) fn client_hash_request(&self, ip: Option<IpAddr>) -> Ask<'static> {
         let payer = Payer::Client { ip, is_exempt: self.is_exempt(ip) };
         Ask { payer, monotonic: self.clock.monotonic() }
     }
 
     /// A hash request by a publisher with an account.
-    pub(crate) fn hash_for_account<'a>(&self, account_id: &'a str) -> Ask<'a> {
+    pub(crate) fn account_hash_request<'a>(&self, account_id: &'a str) -> Ask<'a> {
         Ask { payer: Payer::Account(account_id), monotonic: self.clock.monotonic() }
     }
 
@@ -147,7 +148,7 @@ impl App {
     }
 
     /// Reverts a guess that was correct: many viewers of one office may open a page in one minute.
-    pub(crate) fn give_back(&self, guess: &Guess) {
+    pub(crate) fn refund_guess(&self, guess: &Guess) {
         if let Some(network) = &guess.network {
             self.limits.gate_guesses.networks.give_back(network);
         }

@@ -38,7 +38,7 @@ impl App {
         render: impl FnOnce(&OwnShareToken) -> Vec<u8>,
     ) -> Result<Done<OwnShareToken>> {
         let wish = wish.checked()?;
-        let _turn = match self.begin_once(once).await? {
+        let _turn = match self.begin_idempotent(once).await? {
             Entry::Again(status, body) => return Ok(Done::Again { status, body }),
             Entry::First(turn) => turn,
         };
@@ -69,11 +69,11 @@ impl App {
             vec![sites::hold(&site.id), share_tokens::insert(&token, &secret::hash(&secret), sealed)];
         let own = OwnShareToken { url: self.share_url(&site, &secret), token, secret };
         if let Some(once) = once {
-            stmts.push(self.record_once(once, 201, &render(&own))?);
+            stmts.push(self.store_response(once, 201, &render(&own))?);
         }
-        match (self.commit_as(&account.id, stmts).await, once) {
+        match (self.commit_for_account(&account.id, stmts).await, once) {
             (Ok(_), _) => Ok(Done::Fresh(own)),
-            (Err(DbError::Guard(idempotency::ANSWERED)), Some(once)) => self.answer_again(once).await,
+            (Err(DbError::Guard(idempotency::ANSWERED)), Some(once)) => self.replay_response(once).await,
             (Err(DbError::Guard(sites::CHANGED)), _) => Err(Error::not_found("site")),
             (Err(DbError::Guard(share_tokens::FULL)), _) => {
                 let most = share_token::MOST;
@@ -106,7 +106,7 @@ impl App {
             return Err(Error::not_found("share token"));
         }
         let delete = share_tokens::delete(&account.id, name, &secret::hash(name));
-        match self.commit_as(&account.id, vec![delete]).await {
+        match self.commit_for_account(&account.id, vec![delete]).await {
             Ok(_) => Ok(()),
             Err(DbError::Guard(share_tokens::UNKNOWN)) => Err(Error::not_found("share token")),
             Err(error) => Err(error.into()),
@@ -132,13 +132,13 @@ impl App {
     pub fn share_pass(&self, token: &ShareToken) -> SharePass {
         let now = self.now();
         let until = token.expires_at.map_or(now + PASS_SECONDS, |at| at.min(now + PASS_SECONDS));
-        let code = self.share_code(&token.site_id, &token.id, until);
+        let code = self.share_pass_mac(&token.site_id, &token.id, until);
         SharePass { value: format!("{}.{until}.{code}", token.id), seconds: until - now }
     }
 
     /// The token of a pass, if it has not been revoked or expired since. A used-up token remains valid for viewers
     /// admitted with one of its uses.
-    pub async fn find_share_pass(&self, site: &Site, pass: &str) -> Result<Option<ShareToken>> {
+    pub async fn verify_share_pass(&self, site: &Site, pass: &str) -> Result<Option<ShareToken>> {
         let mut parts = pass.splitn(3, '.');
         let (Some(id), Some(until), Some(code)) = (parts.next(), parts.next(), parts.next()) else {
             return Ok(None);
@@ -146,7 +146,7 @@ impl App {
         let now = self.now();
         let Some(until) = number::integer(until).filter(|until| *until > now) else { return Ok(None) };
         // Compared as digests, so that the timing reveals nothing about the code.
-        if secret::hash(code) != secret::hash(&self.share_code(&site.id, id, until)) {
+        if secret::hash(code) != secret::hash(&self.share_pass_mac(&site.id, id, until)) {
             return Ok(None);
         }
         let token = self.store.find_share_token(&site.id, id).await?;
@@ -157,7 +157,7 @@ impl App {
         format!("{}?t={secret}", self.canonical_url(site))
     }
 
-    fn share_code(&self, site_id: &str, id: &str, until: i64) -> String {
+    fn share_pass_mac(&self, site_id: &str, id: &str, until: i64) -> String {
         let code = self.keys.mac("share-pass", format!("s1\0{site_id}\0{id}\0{until}").as_bytes());
         code.iter().fold(String::with_capacity(64), |text, b| format!("{text}{b:02x}"))
     }

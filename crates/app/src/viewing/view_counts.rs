@@ -73,7 +73,7 @@ impl App {
     }
 
     /// Waits until the views of so many pages have accumulated that they should be written soon.
-    pub async fn many_views_wait(&self) {
+    pub async fn wait_for_many_views(&self) {
         self.pending.view_counts.many.notified().await;
     }
 

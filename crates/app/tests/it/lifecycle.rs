@@ -191,7 +191,7 @@ async fn view(fixture: &Fixture, key: Option<PageKey>) -> View {
         Access::Ask(_) | Access::Reveal => View::Guarded,
         Access::Serve => {
             let bundle = page.bundle.as_ref().expect("a live page has content");
-            let body = fixture.app.body(bundle.entry().unwrap(), Coding::Identity).await.unwrap();
+            let body = fixture.app.file_body(bundle.entry().unwrap(), Coding::Identity).await.unwrap();
             let known = (0..4).find(|number| html(*number).as_bytes() == &*body.bytes);
             View::Body(known.expect("a body that was published"))
         }
@@ -231,7 +231,7 @@ async fn run(acts: Vec<Act>) {
         compare(&fixture, &named, &model).await;
     }
     fixture.clock.advance(2 * HOUR);
-    fixture.app.collect().await.unwrap();
+    fixture.app.collect_unreferenced_bodies().await.unwrap();
     let stored = usize::try_from(fixture.stored_bodies().await).unwrap();
     assert_eq!(stored, model.kept_bodies().len(), "nothing erased that is needed, nothing kept that is not");
     fixture.app.close().await;

@@ -96,7 +96,7 @@ async fn act(app: &App, command: Command) -> Result<()> {
         }
         Command::Link { email } => {
             let account = app.get_account_by_email(&email).await?;
-            print_line(&app.make_sign_in_link(&account).await?)?;
+            print_line(&app.create_sign_in_link(&account).await?)?;
         }
         Command::List => {
             let head =

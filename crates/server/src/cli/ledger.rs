@@ -14,7 +14,7 @@ pub(super) enum Command {
 
 pub(super) async fn run(command: &Command, config: Config) -> Result<()> {
     let Command::Audit = command;
-    let audit = with_app(config, async |app| Ok(app.audit_books().await?)).await?;
+    let audit = with_app(config, async |app| Ok(app.audit_ledger().await?)).await?;
     print_line(told(&audit).trim_end_matches('\n'))?;
     if audit.faults.is_empty() { Ok(()) } else { Err(Unbalanced.into()) }
 }

@@ -174,7 +174,7 @@ impl Run<'_> {
         let request = request(order, self.sign(item, which), &body);
         if dice.below(12) == 0 {
             // Polled a few times, then dropped.
-            let mut act = std::pin::pin!(self.till.app.pay(request));
+            let mut act = std::pin::pin!(self.till.app.execute_purchase(request));
             for _ in 0..=dice.below(3) {
                 if act.as_mut().now_or_never().is_some() {
                     break;
@@ -183,7 +183,7 @@ impl Run<'_> {
             }
             return self.saw("hung up");
         }
-        match self.till.app.pay(request).await {
+        match self.till.app.execute_purchase(request).await {
             Ok(bought) => {
                 assert_eq!(bought.payment.state, PaymentState::Fulfilled);
                 *self.told.lock().unwrap().bought.entry(bought.payment.key).or_default() += 1;
@@ -242,7 +242,7 @@ impl Run<'_> {
     async fn check(&self) {
         let (till, told) = (self.till, std::mem::take(&mut *self.told.lock().unwrap()));
         let start = Instant::now();
-        let audit = till.app.audit_books().await.unwrap();
+        let audit = till.app.audit_ledger().await.unwrap();
         let took = start.elapsed();
         assert!(audit.faults.is_empty(), "{:?}", audit.faults);
         println!("{} booked, looked through in {took:?}; {:?}", audit.booked, told.seen);

@@ -95,7 +95,7 @@ async fn a_process_of_its_own_pays() {
             Order::Unlock { account: app.get_account(&text("account").unwrap()).await.unwrap(), sku }
         }
     };
-    let bought = Box::pin(app.pay(request(order, proof, HTML))).await.unwrap();
+    let bought = Box::pin(app.execute_purchase(request(order, proof, HTML))).await.unwrap();
     let token = if item == Item::Publish { page(&bought).0 } else { String::new() };
     println!("\nBOUGHT {token}");
     std::future::pending::<()>().await;
@@ -206,14 +206,16 @@ async fn killed_after_the_settlement_a_key_and_an_unlock_are_there_for_their_mon
         assert_eq!(after.states().await, ["fulfilled", "fulfilled"]);
         // Sending the same again returns it.
         let proof = till.sign(Item::Provision, 1);
-        let bought = Box::pin(after.app.pay(request(Order::Provision, proof, HTML))).await.unwrap();
+        let bought =
+            Box::pin(after.app.execute_purchase(request(Order::Provision, proof, HTML))).await.unwrap();
         assert!(bought.again && key(&bought).starts_with("stk_live_"));
         assert_eq!(after.count("SELECT COUNT(*) FROM api_keys WHERE name = 'provisioned'").await, 1);
         let unlocked = after.app.get_account(&account.id).await.unwrap();
         let until = unlocked.unlocks.until(Sku::HigherLimits);
         assert!(until.is_some_and(|until| until > after.app.now()));
         let order = Order::Unlock { account, sku: Sku::HigherLimits };
-        let again = Box::pin(after.app.pay(request(order, till.sign(unlock, 2), HTML))).await.unwrap();
+        let again =
+            Box::pin(after.app.execute_purchase(request(order, till.sign(unlock, 2), HTML))).await.unwrap();
         assert!(again.again);
         assert_eq!(
             after.app.get_account(&unlocked.id).await.unwrap().unlocks.until(Sku::HigherLimits),

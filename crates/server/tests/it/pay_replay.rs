@@ -14,7 +14,7 @@ const ELSEWHERE: [u8; 4] = [198, 51, 100, 9];
 
 async fn publish_named(till: &Till, proof: Proof, html: &str, once: &str) -> Result<Bought, PayError> {
     let request = till.page_request(proof, html).await;
-    Box::pin(till.app.pay(PayRequest { once_key: Some(once.to_owned()), ..request })).await
+    Box::pin(till.app.execute_purchase(PayRequest { once_key: Some(once.to_owned()), ..request })).await
 }
 
 #[tokio::test]
@@ -272,7 +272,7 @@ async fn an_unlock_is_bought_for_the_account_that_asked_and_told_again_for_good(
         let proof = till.sign(item, 1);
         let buy = async |account: &dropleaf_core::account::Account| {
             let order = Order::Unlock { account: account.clone(), sku: Sku::HigherLimits };
-            Box::pin(till.app.pay(request(order, proof.clone(), "higher limits"))).await
+            Box::pin(till.app.execute_purchase(request(order, proof.clone(), "higher limits"))).await
         };
         let first = buy(&account).await.unwrap();
         let Goods::Unlock { account: told, sku, .. } = &first.goods else { panic!("an unlock") };

@@ -64,7 +64,7 @@ async fn pages_are_held_back_at_once_and_come_back_when_it_is_lifted() {
         for url in urls {
             assert!(node.get(url).send().await.expect(200).text().contains("Held"));
         }
-        let acts: Vec<_> = node.app().list_audit_of(&person.account.id, 10).await.unwrap();
+        let acts: Vec<_> = node.app().list_audit_about(&person.account.id, 10).await.unwrap();
         let acts: Vec<_> = acts.iter().map(|line| (line.act.as_str(), line.reason.as_deref())).collect();
         let (off, on) = (("lift_suspension", Some("a mistake")), ("suspend_account", Some("spam")));
         assert_eq!(acts, [off, on, off, on]);

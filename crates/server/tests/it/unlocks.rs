@@ -34,7 +34,7 @@ async fn me(node: &Node, key: &str) -> Value {
 }
 
 async fn balanced(node: &Node) {
-    let audit = node.app().audit_books().await.unwrap();
+    let audit = node.app().audit_ledger().await.unwrap();
     assert!(audit.faults.is_empty(), "{:?}", audit.faults);
 }
 

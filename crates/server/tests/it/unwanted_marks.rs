@@ -132,7 +132,7 @@ async fn operator_names_the_page_it_is_about() {
         let second = node.publish(Form::file("a.zip", archive())).await;
         let down = async |page: &str| {
             let pages = [page.to_owned()];
-            node.app().take_down_about("ada", text(&second, "id"), "x", &pages).await
+            node.app().take_down_pages("ada", text(&second, "id"), "x", &pages).await
         };
         assert_eq!(down("notes/rope.html").await.unwrap_err().code, Code::InvalidField);
         node.get(text(&second, "url")).send().await.expect(200);

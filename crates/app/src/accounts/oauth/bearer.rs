@@ -28,7 +28,7 @@ pub struct Identity {
 
 impl App {
     /// The account of a key or token, possibly from the cache, and its scopes.
-    pub async fn identify(&self, bearer: &str) -> Result<Identity> {
+    pub async fn authenticate_bearer(&self, bearer: &str) -> Result<Identity> {
         if bearer.starts_with(ACCESS_PREFIX) {
             let access = self.authenticate_token(bearer).await?;
             return Ok(Identity {
@@ -50,7 +50,7 @@ impl App {
 
     /// The creator of something that ends with its credential, if that is still valid. Not cached, so that revocation
     /// takes effect at once.
-    pub(crate) async fn identify_maker(
+    pub(crate) async fn authenticate_creator(
         &self,
         principal: &str,
         grant_id: Option<&str>,
@@ -100,7 +100,7 @@ impl App {
             self.end_grant(&access.grant.id).await?;
             return Err(bad());
         }
-        self.note_access(&hash, &access).await?;
+        self.record_token_use(&hash, &access).await?;
         let known = Arc::new(access);
         self.caches.access_tokens.keep(&hash, Arc::clone(&known), before);
         Ok(known)
@@ -108,7 +108,7 @@ impl App {
 
     /// The first use of a token decides whether its refresh token may be used again, so it is written before the request
     /// continues. The last use of a grant is written at most once a minute.
-    async fn note_access(&self, hash: &[u8; 32], access: &AccessRow) -> Result<()> {
+    async fn record_token_use(&self, hash: &[u8; 32], access: &AccessRow) -> Result<()> {
         let now = self.now();
         let mut stmts = Vec::new();
         if access.used_at.is_none() {

@@ -22,7 +22,7 @@ pub struct Answered {
 impl App {
     /// Stores a client's request until the person in this session answers. Returns the id that the consent page sends
     /// back.
-    pub async fn ask_consent(&self, session: &Session, request: &AccessRequest) -> Result<String> {
+    pub async fn store_consent_request(&self, session: &Session, request: &AccessRequest) -> Result<String> {
         let id = self.minter.token();
         let stmt =
             oauth_requests::insert(&secret::hash(&id), &session.id, request, self.now() + REQUEST_SECONDS);
@@ -47,7 +47,7 @@ impl App {
         if let Some(code) = &code {
             stmts.extend(self.grant_code(account, &request, code));
         }
-        match self.commit_as(&account.id, stmts).await {
+        match self.commit_for_account(&account.id, stmts).await {
             Ok(_) => Ok(Some(Answered { redirect_uri: request.redirect_uri, state: request.state, code })),
             Err(DbError::Guard(oauth_requests::ENDED)) => Ok(None),
             Err(error) => Err(error.into()),

@@ -17,7 +17,7 @@ impl App {
 
     pub async fn revoke_grant(&self, account: &Account, id: &str) -> Result<()> {
         let stmts = ended(oauth_grants::revoke_of(&account.id, id, self.now()), id);
-        match self.commit_keys(id, in_name_of(Some(&account.id), stmts)).await {
+        match self.commit_credential_change(id, in_name_of(Some(&account.id), stmts)).await {
             Ok(()) => Ok(()),
             Err(DbError::Guard(oauth_grants::UNKNOWN)) => Err(Error::not_found("app")),
             Err(error) => Err(error.into()),
@@ -27,7 +27,7 @@ impl App {
     /// Ends a grant after token theft, or when its client revokes it.
     pub(crate) async fn end_grant(&self, id: &str) -> Result<()> {
         tracing::info!(grant = id, "a grant has ended");
-        Ok(self.commit_keys(id, ended(oauth_grants::revoke(id, self.now()), id)).await?)
+        Ok(self.commit_credential_change(id, ended(oauth_grants::revoke(id, self.now()), id)).await?)
     }
 
     /// Revokes a token (RFC 7009): a refresh token with its whole grant, an access token alone. A token that is unknown
@@ -40,7 +40,9 @@ impl App {
         match self.store.find_token(&hash).await? {
             Some((row, grant)) if grant.client_id == client_id => match row.kind {
                 Kind::Refresh => self.end_grant(&grant.id).await,
-                Kind::Access => Ok(self.commit_keys(&grant.id, vec![oauth_tokens::delete(&hash)]).await?),
+                Kind::Access => {
+                    Ok(self.commit_credential_change(&grant.id, vec![oauth_tokens::delete(&hash)]).await?)
+                }
             },
             _ => Ok(()),
         }

@@ -51,13 +51,13 @@ impl App {
         scopes: Scopes,
         resource: &str,
     ) -> Result<Tokens> {
-        let (tokens, stmts) = self.granting(client, account_id, scopes, resource);
+        let (tokens, stmts) = self.grant_access_stmts(client, account_id, scopes, resource);
         self.store.commit(stmts).await?;
         Ok(tokens)
     }
 
     /// The same as statements, for the transaction that justifies the access.
-    pub(crate) fn granting(
+    pub(crate) fn grant_access_stmts(
         &self,
         client: GrantedClient<'_>,
         account_id: &str,
@@ -65,7 +65,7 @@ impl App {
         resource: &str,
     ) -> (Tokens, Vec<Stmt>) {
         let (grant, mut stmts) = self.begin_grant(client, account_id, scopes, resource);
-        let (tokens, issued) = self.issue(&grant, scopes, None);
+        let (tokens, issued) = self.issue_tokens(&grant, scopes, None);
         stmts.extend(issued);
         (tokens, stmts)
     }
@@ -96,7 +96,7 @@ impl App {
     }
 
     /// Issues new tokens of a grant. The refresh token always has all granted scopes; the access token may have fewer.
-    fn issue(&self, grant: &Grant, scopes: Scopes, parent: Option<&[u8; 32]>) -> (Tokens, Vec<Stmt>) {
+    fn issue_tokens(&self, grant: &Grant, scopes: Scopes, parent: Option<&[u8; 32]>) -> (Tokens, Vec<Stmt>) {
         let now = self.now();
         let row = |kind, scopes, seconds: i64| TokenRow {
             kind,
@@ -121,7 +121,7 @@ impl App {
     }
 
     /// Exchanges an authorization code for tokens.
-    pub async fn trade_code(&self, client_id: &str, trade: CodeTrade<'_>) -> Result<Tokens, Refusal> {
+    pub async fn exchange_code(&self, client_id: &str, trade: CodeTrade<'_>) -> Result<Tokens, Refusal> {
         let bad = || {
             invalid_grant("The code is unknown, already used or expired, or was issued to another client.")
         };
@@ -141,7 +141,7 @@ impl App {
             return Err(invalid_grant("The code_verifier does not match the code_challenge."));
         }
         resource::require_granted(&grant.resource, trade.resources.iter().copied())?;
-        let (tokens, issued) = self.issue(&grant, grant.scopes, None);
+        let (tokens, issued) = self.issue_tokens(&grant, grant.scopes, None);
         let mut stmts = vec![oauth_codes::take(&hash, now), oauth_grants::require_live(&grant.id, now)];
         stmts.extend(issued);
         match self.store.commit(stmts).await {
@@ -178,7 +178,7 @@ impl App {
         }
         let scopes = narrowed(grant.scopes, scope)?;
         resource::require_granted(&grant.resource, resources.iter().copied())?;
-        let (tokens, issued) = self.issue(&grant, scopes, Some(&hash));
+        let (tokens, issued) = self.issue_tokens(&grant, scopes, Some(&hash));
         let with = |claim: Stmt| {
             [claim, oauth_grants::require_live(&grant.id, now)].into_iter().chain(issued.clone()).collect()
         };
@@ -187,7 +187,10 @@ impl App {
             && self.settings.tolerates_lost_refresh
         {
             outcome = self
-                .commit_keys(&grant.id, with(oauth_tokens::replace(&hash, now, now - LOST_SECONDS)))
+                .commit_credential_change(
+                    &grant.id,
+                    with(oauth_tokens::replace(&hash, now, now - LOST_SECONDS)),
+                )
                 .await;
         }
         match outcome {

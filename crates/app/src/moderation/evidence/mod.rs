@@ -29,12 +29,12 @@ const AT_ONCE: i64 = 64 << 20;
 impl App {
     /// Completes a takedown after the page is hidden: adds its content to the blocklist, seals an archive, and erases the
     /// original. The sweep retries whatever fails.
-    pub(crate) async fn settle_take_down(&self, site: &Site, wait_for_large: bool) -> Result<()> {
+    pub(crate) async fn finish_takedown(&self, site: &Site, wait_for_large: bool) -> Result<()> {
         if site.state != State::TakenDown || site.purged_at.is_some() {
             return Ok(());
         }
         let versions = self.store.list_versions(&site.id).await?;
-        let line = self.line_of_take_down(&site.id).await?;
+        let line = self.takedown_audit_entry(&site.id).await?;
         let reason = line.as_ref().and_then(|line| line.reason.clone()).unwrap_or_default();
         self.note_unwanted(site, &versions, &reason).await?;
         let is_large = versions.iter().map(|version| version.byte_size).sum::<i64>() > AT_ONCE;
@@ -44,9 +44,9 @@ impl App {
         let mut stmts = Vec::new();
         // No evidence is kept of a burn-after-read page.
         if !takedown::erases(site) && self.settings.retention.evidence > 0 && !versions.is_empty() {
-            stmts = self.seal(site, &versions, reason, line.map(|line| line.at)).await?;
+            stmts = self.seal_archive(site, &versions, reason, line.map(|line| line.at)).await?;
         }
-        let (next, purge) = self.ended(site, State::TakenDown, true);
+        let (next, purge) = self.end_site_stmts(site, State::TakenDown, true);
         stmts.extend(purge);
         stmts.push(evidence::forget_tries(&site.id));
         match self.commit_site(stmts, Some(site), &next).await {
@@ -56,14 +56,14 @@ impl App {
             Err(error) => return Err(error.into()),
         }
         let bundles: Vec<_> = versions.into_iter().map(|version| version.bundle_id).collect();
-        self.erase_now(&site.id, &bundles).await;
+        self.erase_content(&site.id, &bundles).await;
         Ok(())
     }
 
     /// Completes unfinished takedowns. A page that fails does not block the others.
-    pub(crate) async fn settle_take_downs(&self) -> Result<()> {
+    pub(crate) async fn finish_takedowns(&self) -> Result<()> {
         for site in self.store.list_unsealed(BATCH).await? {
-            if let Err(error) = self.settle_take_down(&site, true).await {
+            if let Err(error) = self.finish_takedown(&site, true).await {
                 tracing::warn!(%error, site = site.id, "a page that was taken down could not be sealed yet");
                 self.store.commit(vec![evidence::tried(&site.id, self.now())]).await?;
             }
@@ -72,13 +72,13 @@ impl App {
     }
 
     /// The audit entry of the takedown: when, and why.
-    async fn line_of_take_down(&self, site_id: &str) -> Result<Option<Entry>> {
+    async fn takedown_audit_entry(&self, site_id: &str) -> Result<Option<Entry>> {
         let lines = self.store.list_audit_of(site_id, BATCH).await?;
         Ok(lines.into_iter().find(|line| line.act == Act::TakeDown))
     }
 
     /// The statements that record a sealed archive; the archive itself is durable by then.
-    async fn seal(
+    async fn seal_archive(
         &self,
         site: &Site,
         versions: &[SiteVersion],
@@ -103,10 +103,10 @@ impl App {
         let spool = self.settings.spool_dir.clone();
         let write = move || archive::write(&known, &bodies, tempfile::tempfile_in(spool)?, &keys, salt);
         let sealed = tokio::task::spawn_blocking(write).await.map_err(Error::internal)?;
-        self.record(site, sealed.map_err(Error::internal)?).await
+        self.evidence_stmts(site, sealed.map_err(Error::internal)?).await
     }
 
-    async fn record(&self, site: &Site, sealed: Sealed) -> Result<Vec<Stmt>> {
+    async fn evidence_stmts(&self, site: &Site, sealed: Sealed) -> Result<Vec<Stmt>> {
         let now = self.now();
         let Sealed { file, size_bytes, hash } = sealed;
         let body = NewBody::File { file, stored_bytes: size_bytes };
@@ -142,8 +142,8 @@ impl App {
     /// Erases evidence before its retention period ends.
     pub async fn erase_evidence(&self, actor: &str, name: &str, reason: &str) -> Result<Evidence> {
         let reason = takedown::reason_for(reason, "must give a reason for the erasure")?;
-        let kept = self.evidence_named(name).await?;
-        if !self.erase_kept(actor, &kept, reason).await? {
+        let kept = self.get_evidence(name).await?;
+        if !self.erase_archive(actor, &kept, reason).await? {
             return Err(Error::not_found("evidence"));
         }
         Ok(kept)
@@ -152,23 +152,23 @@ impl App {
     /// Erases evidence whose retention period is over.
     pub(crate) async fn erase_old_evidence(&self) -> Result<()> {
         for kept in self.store.list_old_evidence(self.now(), BATCH).await? {
-            self.erase_kept(OURSELVES, &kept, "retention period ended".to_owned()).await?;
+            self.erase_archive(OURSELVES, &kept, "retention period ended".to_owned()).await?;
         }
         Ok(())
     }
 
     /// Returns whether there was something to erase.
-    async fn erase_kept(&self, actor: &str, kept: &Evidence, reason: String) -> Result<bool> {
+    async fn erase_archive(&self, actor: &str, kept: &Evidence, reason: String) -> Result<bool> {
         let Some(bundle_id) = &kept.bundle_id else { return Ok(false) };
         let mut stmts: Vec<Stmt> = evidence::erase(&kept.site_id, bundle_id, self.now()).into();
-        stmts.push(self.audited(actor, Act::EraseEvidence, &kept.site_id, Some(reason)));
+        stmts.push(self.audit_stmt(actor, Act::EraseEvidence, &kept.site_id, Some(reason)));
         match self.store.commit(stmts).await {
             Ok(_) => {}
             Err(DbError::Guard(evidence::ERASED)) => return Ok(false),
             Err(error) => return Err(error.into()),
         }
-        Self::log_act(actor, Act::EraseEvidence, &kept.site_id);
-        self.erase_now(&kept.site_id, std::slice::from_ref(bundle_id)).await;
+        Self::log_operation(actor, Act::EraseEvidence, &kept.site_id);
+        self.erase_content(&kept.site_id, std::slice::from_ref(bundle_id)).await;
         Ok(true)
     }
 }

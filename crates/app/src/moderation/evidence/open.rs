@@ -34,26 +34,26 @@ impl App {
     }
 
     /// Finds evidence by the page's id, slug, token or URL. The page's row may be purged before its evidence.
-    pub(super) async fn evidence_named(&self, name: &str) -> Result<Evidence> {
+    pub(super) async fn get_evidence(&self, name: &str) -> Result<Evidence> {
         let unknown = || Error::not_found("evidence");
         if let Some(kept) = self.store.find_evidence(name.trim()).await? {
             return Ok(kept);
         }
         let named = takedown::page_named(name, &self.hosts).ok_or_else(unknown)?;
-        let site = self.find_meant(&named).await?.ok_or_else(unknown)?;
+        let site = self.find_site_by_reference(&named).await?.ok_or_else(unknown)?;
         self.store.find_evidence(&site.id).await?.ok_or_else(unknown)
     }
 
     /// The archive of a taken-down page, named by its id, slug, token or URL.
     pub async fn open_evidence(&self, actor: &str, name: &str, reason: &str) -> Result<OpenEvidence> {
         let reason = takedown::reason_for(reason, "must give a reason for access")?;
-        let kept = self.evidence_named(name).await?;
+        let kept = self.get_evidence(name).await?;
         let gone = || Error::not_found("evidence");
         let bundle = self.store.find_bundle(kept.bundle_id.as_deref().ok_or_else(gone)?).await?;
         let file = bundle.and_then(|bundle| bundle.files.into_iter().next()).ok_or_else(gone)?;
-        let line = self.audited(actor, Act::OpenEvidence, &kept.site_id, Some(reason));
+        let line = self.audit_stmt(actor, Act::OpenEvidence, &kept.site_id, Some(reason));
         self.store.commit(vec![line]).await?;
-        Self::log_act(actor, Act::OpenEvidence, &kept.site_id);
+        Self::log_operation(actor, Act::OpenEvidence, &kept.site_id);
         let blob = self.store.blobs.open_body(&self.store.db, &file.blob_hash).await?;
         let sealed = blob.stream().await?.map_err(io::Error::other).boxed();
         let opener = Opener::new(&self.keys, &kept.site_id);

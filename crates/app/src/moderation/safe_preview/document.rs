@@ -19,18 +19,18 @@ pub struct LookDocument {
 
 impl App {
     /// Sanitizes a document. It is decoded here, so that the browser reads exactly the text that was sanitized.
-    pub async fn look_document(&self, file: &LiveFile) -> Result<LookDocument> {
+    pub async fn preview_document(&self, file: &LiveFile) -> Result<LookDocument> {
         if file.size_bytes > DOCUMENT_BYTES {
             return Err(Error::new(Code::TooLarge, "The document is too large to preview."));
         }
-        let bytes = self.read(&file.hash).await?;
+        let bytes = self.read_blob(&file.hash).await?;
         let mime = String::from_utf8_lossy(&file.mime).into_owned();
         let work = move || still(bytes.to_vec(), &mime);
         tokio::task::spawn_blocking(work).await.map_err(Error::internal)
     }
 
     /// The media type for a file that is not a document, if it differs from its own: scripts are sent as plain text.
-    pub fn look_mime(file: &LiveFile) -> Option<&'static str> {
+    pub fn preview_mime(file: &LiveFile) -> Option<&'static str> {
         String::from_utf8_lossy(&file.mime).contains("javascript").then_some(PLAIN)
     }
 }

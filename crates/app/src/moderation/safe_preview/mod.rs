@@ -62,8 +62,8 @@ pub struct Verdict {
 
 impl App {
     /// Previews a file of a bundle, by default its main document.
-    pub async fn look_at(&self, bundle_id: &str, file: Option<&str>) -> Result<Look> {
-        let bundle = self.bundle(bundle_id).await?;
+    pub async fn preview_bundle(&self, bundle_id: &str, file: Option<&str>) -> Result<Look> {
+        let bundle = self.get_bundle(bundle_id).await?;
         let entry = bundle.entry().ok_or_else(|| Error::internal("a bundle has no entry"))?;
         let shown = file.and_then(|path| bundle.find(path)).unwrap_or(entry);
         let mut files: Vec<LookFile> = bundle
@@ -94,12 +94,12 @@ impl App {
         }
         if shown.is_document {
             let path = if shown.path == entry.path { "" } else { shown.path.as_str() };
-            look.frame = Some(self.look_frame(bundle_id, path)?);
+            look.frame = Some(self.preview_frame(bundle_id, path)?);
         }
         let is_text =
             look::is_text(&String::from_utf8_lossy(&shown.mime)) && shown.size_bytes <= SOURCE_BYTES;
-        let source = if is_text { Some(self.read(&shown.hash).await?) } else { None };
-        let texts = self.texts(&bundle).await?;
+        let source = if is_text { Some(self.read_blob(&shown.hash).await?) } else { None };
+        let texts = self.checked_texts(&bundle).await?;
         let (safety, path, document) = (self.settings.safety.clone(), shown.path.clone(), shown.is_document);
         let read = move || {
             let verdict = texts.map(|texts| judged(texts, &safety));
@@ -115,7 +115,7 @@ impl App {
     }
 
     /// The text of every file that the check reads, and the names of the others. None if that is too much for a preview.
-    async fn texts(&self, bundle: &LiveBundle) -> Result<Option<Vec<(String, Bytes)>>> {
+    async fn checked_texts(&self, bundle: &LiveBundle) -> Result<Option<Vec<(String, Bytes)>>> {
         let reads = |mime: &[u8]| look::is_text(&String::from_utf8_lossy(mime));
         let total: u64 = bundle.files().filter(|file| reads(&file.mime)).map(|file| file.size_bytes).sum();
         if total > READ_BYTES {
@@ -123,14 +123,14 @@ impl App {
         }
         let mut texts = Vec::new();
         for file in bundle.files() {
-            let bytes = if reads(&file.mime) { self.read(&file.hash).await? } else { Bytes::new() };
+            let bytes = if reads(&file.mime) { self.read_blob(&file.hash).await? } else { Bytes::new() };
             texts.push((file.path.clone(), bytes));
         }
         texts.sort();
         Ok(Some(texts))
     }
 
-    async fn read(&self, hash: &[u8; 32]) -> Result<Bytes> {
+    async fn read_blob(&self, hash: &[u8; 32]) -> Result<Bytes> {
         Ok(self.store.blobs.read(&self.store.db, hash).await?)
     }
 }

@@ -24,19 +24,19 @@ pub struct LookFrame {
 
 impl App {
     /// The URL under which this path of a bundle can be previewed for a while.
-    pub(super) fn look_frame(&self, bundle_id: &str, below: &str) -> Result<LookFrame> {
+    pub(super) fn preview_frame(&self, bundle_id: &str, below: &str) -> Result<LookFrame> {
         let message = format!("{} {bundle_id}", self.now() + LIFE);
-        let sealed = sealing::seal(&self.minter, self.look_key(), ABOUT, message.as_bytes())?;
-        let within = self.look_root(bundle_id, &secret::text(&sealed));
+        let sealed = sealing::seal(&self.minter, self.preview_key(), ABOUT, message.as_bytes())?;
+        let within = self.preview_root(bundle_id, &secret::text(&sealed));
         Ok(LookFrame { url: format!("{within}{}", path::encode(below)), within })
     }
 
     /// The content named by a preview token, and the URL of its root. `label` is the requested host label, where content
     /// has hosts of its own. Content that was erased meanwhile is not found.
-    pub async fn open_look(&self, label: Option<&str>, word: &str) -> Result<(Arc<LiveBundle>, String)> {
+    pub async fn open_preview(&self, label: Option<&str>, word: &str) -> Result<(Arc<LiveBundle>, String)> {
         let gone = || Error::not_found("page");
-        let id = self.unseal_look(word).ok_or_else(gone)?;
-        let expected = self.hosts.isolated.then(|| self.look_label(&id));
+        let id = self.parse_preview_token(word).ok_or_else(gone)?;
+        let expected = self.hosts.isolated.then(|| self.preview_host_label(&id));
         let fits = match (&expected, label) {
             (Some(expected), Some(label)) => expected.eq_ignore_ascii_case(label),
             (None, None) => true,
@@ -45,20 +45,20 @@ impl App {
         if !fits || !self.store.is_bundle_held(&id).await? {
             return Err(gone());
         }
-        let root = self.look_root(&id, word);
-        Ok((self.bundle(&id).await?, root))
+        let root = self.preview_root(&id, word);
+        Ok((self.get_bundle(&id).await?, root))
     }
 
-    fn unseal_look(&self, word: &str) -> Option<String> {
+    fn parse_preview_token(&self, word: &str) -> Option<String> {
         let sealed = secret::bytes(Some(word).filter(|word| word.len() <= MOST_CHARS)?)?;
-        let opened = sealing::open(self.look_key(), ABOUT, &sealed).ok()?;
+        let opened = sealing::open(self.preview_key(), ABOUT, &sealed).ok()?;
         let (until, id) = std::str::from_utf8(&opened).ok()?.split_once(' ')?;
         (number::integer(until)? > self.now()).then(|| id.to_owned())
     }
 
-    fn look_root(&self, bundle_id: &str, word: &str) -> String {
+    fn preview_root(&self, bundle_id: &str, word: &str) -> String {
         let origin = if self.hosts.isolated {
-            self.hosts.isolated_origin(&self.look_label(bundle_id))
+            self.hosts.isolated_origin(&self.preview_host_label(bundle_id))
         } else {
             self.hosts.site.url()
         };
@@ -66,11 +66,11 @@ impl App {
     }
 
     /// Differs from every page's host, so that a preview shares no origin with pages viewers have open.
-    fn look_label(&self, bundle_id: &str) -> String {
+    fn preview_host_label(&self, bundle_id: &str) -> String {
         self.keys.host_label(&format!("look {bundle_id}"))
     }
 
-    fn look_key(&self) -> [u8; 32] {
+    fn preview_key(&self) -> [u8; 32] {
         self.keys.mac("look", b"")
     }
 }

@@ -8,14 +8,14 @@ use dropleaf_core::{Code, Error, Result};
 
 impl App {
     /// Refuses a change that would give an encrypted page the name of a brand. An existing one may stay.
-    pub(crate) fn check_address_of(&self, before: &Site, after: &Site) -> Result<()> {
+    pub(crate) fn check_changed_slug(&self, before: &Site, after: &Site) -> Result<()> {
         if before.e2e == after.e2e && before.slug == after.slug {
             return Ok(());
         }
-        self.check_address(after.e2e, after.slug.as_deref())
+        self.check_slug_impersonation(after.e2e, after.slug.as_deref())
     }
 
-    pub(crate) fn check_address(&self, e2e: bool, slug: Option<&str>) -> Result<()> {
+    pub(crate) fn check_slug_impersonation(&self, e2e: bool, slug: Option<&str>) -> Result<()> {
         let safety = &self.settings.safety;
         let Some(slug) = slug.filter(|_| e2e && safety.phishing_check) else { return Ok(()) };
         let rules = safety.rules.rules();

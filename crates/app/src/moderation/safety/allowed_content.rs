@@ -23,7 +23,7 @@ impl App {
         if self.unwanted().await?.is_none() {
             return Ok(());
         }
-        let reading = self.read_stored(bundle_id).await?;
+        let reading = self.scan_stored(bundle_id).await?;
         let Some(id) = reading.unwanted_id() else { return Ok(()) };
         let page = self.store.find_site_of_unwanted(id).await?;
         let page = page.as_deref().unwrap_or(id);
@@ -42,7 +42,7 @@ impl App {
     }
 
     /// Revokes an allow, by the id of its appeal or the hash of the content. What is already published stays.
-    pub async fn disallow(&self, actor: &str, named: &str, reason: &str) -> Result<Allowed> {
+    pub async fn revoke_allowed(&self, actor: &str, named: &str, reason: &str) -> Result<Allowed> {
         let reason = takedown::reason_for(reason, "must give a reason for revoking the approval")?;
         let found = match hex::digest(named) {
             Some(digest) => self.store.find_allowed(digest).await?,
@@ -51,11 +51,13 @@ impl App {
         let allowed = found.ok_or_else(|| Error::not_found("allowed content"))?;
         let subject = allowed.appeal_id.clone().unwrap_or_else(|| hex::encode(&allowed.digest));
         let act = Act::DisallowContent;
-        let stmts =
-            vec![allowed_content::delete(allowed.digest), self.audited(actor, act, &subject, Some(reason))];
+        let stmts = vec![
+            allowed_content::delete(allowed.digest),
+            self.audit_stmt(actor, act, &subject, Some(reason)),
+        ];
         match self.store.commit(stmts).await {
             Ok(_) => {
-                Self::log_act(actor, act, &subject);
+                Self::log_operation(actor, act, &subject);
                 Ok(allowed)
             }
             Err(DbError::Guard(allowed_content::NOT_ALLOWED)) => Err(Error::not_found("allowed content")),

@@ -37,7 +37,7 @@ impl App {
             is_public: options.slug.is_some(),
             executables: true,
         };
-        let (prepared, reading) = self.read_for_check(upload, demands).await?;
+        let (prepared, reading) = self.scan_for_dry_run(upload, demands).await?;
         self.charge_check(ip, prepared.bundle.size_bytes);
         let content_hash = reading.content_hash();
         let mut warnings = options.warnings;
@@ -45,8 +45,8 @@ impl App {
         warnings.extend(prepared.bundle.program().map(|file| executable(&file.path).detail));
         warnings.extend(prepared.into_warnings());
         let slug = options.slug.as_ref().map(Slug::as_str);
-        let verdict = match self.check_address(options.e2e, slug) {
-            Ok(()) => self.judge(&reading).await,
+        let verdict = match self.check_slug_impersonation(options.e2e, slug) {
+            Ok(()) => self.check_content(&reading).await,
             Err(refusal) => Err(refusal),
         };
         let (code, reasons) = match verdict {

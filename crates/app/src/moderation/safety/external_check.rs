@@ -46,7 +46,7 @@ impl Outside {
 }
 
 impl App {
-    pub(super) async fn ask_outside(&self, reading: &Reading) -> Result<()> {
+    pub(super) async fn run_external_check(&self, reading: &Reading) -> Result<()> {
         let (Some(checker), Some(question)) = (&self.moderation.external_check.checker, &reading.question)
         else {
             return Ok(());
@@ -61,7 +61,7 @@ impl App {
             if reading.is_dry {
                 return Err(busy());
             }
-            return self.without_answer(reading, "too many wait for it").await;
+            return self.on_checker_failure(reading, "too many wait for it").await;
         };
         let answer = match checker.ask(question.clone()).await {
             Ok(reply) => understood(&reply),
@@ -69,13 +69,13 @@ impl App {
         };
         match answer {
             Ok(reasons) if reasons.is_empty() => Ok(()),
-            Ok(reasons) => self.refused_outside(reading, reasons).await,
-            Err(why) => self.without_answer(reading, &why).await,
+            Ok(reasons) => self.external_refusal(reading, reasons).await,
+            Err(why) => self.on_checker_failure(reading, &why).await,
         }
     }
 
     /// Content that an operator allowed after an appeal is exempt from this check too.
-    async fn refused_outside(&self, reading: &Reading, reasons: Vec<Finding>) -> Result<()> {
+    async fn external_refusal(&self, reading: &Reading, reasons: Vec<Finding>) -> Result<()> {
         if self.is_allowed(reading).await? {
             return Ok(());
         }
@@ -83,7 +83,7 @@ impl App {
     }
 
     /// Applies the failure policy. Content that an operator allowed needs no answer.
-    async fn without_answer(&self, reading: &Reading, why: &str) -> Result<()> {
+    async fn on_checker_failure(&self, reading: &Reading, why: &str) -> Result<()> {
         let now = self.now();
         let told = self.moderation.external_check.told_at.load(Ordering::Relaxed);
         // Rate-limited, because any client can trigger this at will.

@@ -33,7 +33,7 @@ use dropleaf_core::{Code, Error, Result};
 
 impl App {
     /// Builds the phishing rules ahead of first use, because that takes a moment.
-    pub async fn make_rules(&self) {
+    pub async fn build_rules(&self) {
         let safety = self.settings.safety.clone();
         let make = move || {
             if safety.phishing_check {
@@ -46,12 +46,12 @@ impl App {
     }
 
     /// Refuses content that may not be published; returns warnings for its publisher otherwise.
-    pub(crate) async fn judge(&self, reading: &Reading) -> Result<Vec<String>> {
-        self.verdict_on(reading).await.map_err(|refusal| self.with_appeal(refusal))
+    pub(crate) async fn check_content(&self, reading: &Reading) -> Result<Vec<String>> {
+        self.decide_content(reading).await.map_err(|refusal| self.with_appeal_url(refusal))
     }
 
     /// Adds the URL where the publisher can appeal.
-    fn with_appeal(&self, refusal: Error) -> Error {
+    fn with_appeal_url(&self, refusal: Error) -> Error {
         if !appeal::is_about(refusal.code) {
             return refusal;
         }
@@ -59,14 +59,14 @@ impl App {
         refusal.with_fact("appeal_url", Fact::Text(url))
     }
 
-    async fn verdict_on(&self, reading: &Reading) -> Result<Vec<String>> {
+    async fn decide_content(&self, reading: &Reading) -> Result<Vec<String>> {
         reading.refuse_unwanted()?;
         if !reading.phishing.is_empty() && !self.is_allowed(reading).await? {
             return Err(phishing(reading));
         }
         // Before anything is sent to the external checker.
         let warnings = reading.about_secrets()?;
-        self.ask_outside(reading).await?;
+        self.run_external_check(reading).await?;
         Ok(warnings)
     }
 }

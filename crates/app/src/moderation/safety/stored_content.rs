@@ -27,14 +27,14 @@ pub(crate) struct Judged {
 
 impl App {
     /// Refuses content that may no longer be published; returns warnings for its publisher otherwise.
-    pub(crate) async fn judge_stored(&self, bundle_id: &str) -> Result<Vec<String>> {
-        let reading = self.read_stored(bundle_id).await?;
-        self.judge(&reading).await
+    pub(crate) async fn check_stored(&self, bundle_id: &str) -> Result<Vec<String>> {
+        let reading = self.scan_stored(bundle_id).await?;
+        self.check_content(&reading).await
     }
 
     /// The same for an operation that is retried on concurrent changes: the content is read and checked once, as long as
     /// it stays the same.
-    pub(crate) async fn judge_stored_once(
+    pub(crate) async fn check_stored_once(
         &self,
         judged: &mut Option<Judged>,
         bundle_id: &str,
@@ -42,7 +42,7 @@ impl App {
         if let Some(known) = judged.as_ref().filter(|known| known.bundle_id == bundle_id) {
             return Ok(known.warnings.clone());
         }
-        let warnings = self.judge_stored(bundle_id).await?;
+        let warnings = self.check_stored(bundle_id).await?;
         *judged = Some(Judged { bundle_id: bundle_id.to_owned(), warnings: warnings.clone() });
         Ok(warnings)
     }
@@ -63,7 +63,7 @@ impl App {
     }
 
     /// Reads a stored bundle, without a verdict.
-    pub(crate) async fn read_stored(&self, bundle_id: &str) -> Result<Reading> {
+    pub(crate) async fn scan_stored(&self, bundle_id: &str) -> Result<Reading> {
         let safety = self.settings.safety.clone();
         let unwanted = self.unwanted().await?;
         let read = move |bundle| Reading::compared(&bundle, &safety, None, unwanted.as_deref());
@@ -78,13 +78,13 @@ impl App {
         missing: Missing,
         work: impl FnOnce(content::Bundle) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let turn = self.upload_turn().await?;
-        let bundle = self.texts_of_stored(bundle_id, missing).await?;
+        let turn = self.acquire_upload_permit().await?;
+        let bundle = self.load_texts(bundle_id, missing).await?;
         work_in_turn(turn, move || work(bundle)).await
     }
 
     /// A stored bundle with the bodies of its text files; other files are never read and left out.
-    async fn texts_of_stored(&self, bundle_id: &str, missing: Missing) -> Result<content::Bundle> {
+    async fn load_texts(&self, bundle_id: &str, missing: Missing) -> Result<content::Bundle> {
         let stored = self.store.find_bundle(bundle_id).await?;
         let stored = stored.ok_or_else(|| Error::internal("a site points at a missing bundle"))?;
         let kind = Kind::parse(&stored.kind).ok_or_else(|| Error::internal("a bundle of no known kind"))?;

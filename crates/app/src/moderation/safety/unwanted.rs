@@ -183,7 +183,7 @@ impl App {
         }
         let unknown = || Error::not_found("unwanted content");
         let page = takedown::page_named(name, &self.hosts).ok_or_else(unknown)?;
-        let site = self.find_meant(&page).await?.ok_or_else(unknown)?;
+        let site = self.find_site_by_reference(&page).await?.ok_or_else(unknown)?;
         self.store.find_unwanted(&site.id).await?.ok_or_else(unknown)
     }
 
@@ -195,12 +195,12 @@ impl App {
         reason: String,
     ) -> Result<()> {
         let mut stmts = Vec::from(stmts);
-        stmts.push(self.audited(actor, Act::ForgetUnwanted, &noted.site_id, Some(reason)));
+        stmts.push(self.audit_stmt(actor, Act::ForgetUnwanted, &noted.site_id, Some(reason)));
         let outcome = self.store.commit(stmts).await;
         self.moderation.unwanted_index.doubt();
         match outcome {
             Ok(_) => {
-                Self::log_act(actor, Act::ForgetUnwanted, &noted.site_id);
+                Self::log_operation(actor, Act::ForgetUnwanted, &noted.site_id);
                 Ok(())
             }
             Err(DbError::Guard(rows::UNKNOWN)) => Err(Error::not_found("unwanted content")),

@@ -75,7 +75,7 @@ impl App {
     }
 
     /// The body of a small file in this coding. Loaded, verified and encoded once for concurrent requests.
-    pub async fn body(&self, file: &LiveFile, coding: Coding) -> Result<Arc<Body>> {
+    pub async fn file_body(&self, file: &LiveFile, coding: Coding) -> Result<Arc<Body>> {
         let key = (file.hash, coding);
         if let Some(body) = self.caches.pages.bodies.get(&key) {
             return Ok(body);

@@ -158,7 +158,7 @@ pub(super) fn cache(bytes: u64) -> BundleCache {
 
 impl App {
     /// Loads the script sources of a strict page. They are written in the transaction that makes it strict.
-    pub(crate) async fn learn_scripts(&self, id: &str, bundle: &LiveBundle) -> Result<()> {
+    pub(crate) async fn load_script_sources(&self, id: &str, bundle: &LiveBundle) -> Result<()> {
         if bundle.script_sources.get().is_none()
             && let Some(sources) = self.store.find_script_sources(id).await?
         {
@@ -168,7 +168,7 @@ impl App {
     }
 
     /// The bundle with this id; loaded once for concurrent requests.
-    pub(crate) async fn bundle(&self, id: &str) -> Result<Arc<LiveBundle>> {
+    pub(crate) async fn get_bundle(&self, id: &str) -> Result<Arc<LiveBundle>> {
         self.caches
             .pages
             .bundles

@@ -29,7 +29,7 @@ impl std::fmt::Debug for Part {
 
 impl App {
     /// The bytes of a large file as uploaded, or a range of them.
-    pub async fn stream(&self, file: &LiveFile, range: Option<Range<u64>>) -> Result<Part> {
+    pub async fn stream_file(&self, file: &LiveFile, range: Option<Range<u64>>) -> Result<Part> {
         let blob = self.store.blobs.open_body(&self.store.db, &file.hash).await?;
         let range = range.unwrap_or(0..file.size_bytes);
         let bytes = range.end - range.start;
@@ -44,7 +44,7 @@ impl App {
     }
 
     /// The stored zstd form of a large file. None if it is stored in another encoding.
-    pub async fn stream_zstd(&self, file: &LiveFile) -> Result<Option<Part>> {
+    pub async fn stream_file_zstd(&self, file: &LiveFile) -> Result<Option<Part>> {
         let blob = self.store.blobs.open_body(&self.store.db, &file.hash).await?;
         if blob.encoding != Encoding::Zstd {
             return Ok(None);

@@ -168,7 +168,7 @@ impl App {
     }
 
     /// The same without the cache, for decisions that must not depend on a stale row.
-    pub async fn reopen_page(&self, key: &PageKey) -> Result<Option<Arc<Page>>> {
+    pub async fn open_page_uncached(&self, key: &PageKey) -> Result<Option<Arc<Page>>> {
         self.load_page(key, self.caches.pages.rows.before(self.clock.monotonic())).await
     }
 
@@ -188,7 +188,7 @@ impl App {
         let Some((mut site, mut is_suspended)) = self.find_page(key).await? else { return Ok(None) };
         let bundle = loop {
             let Some(id) = &site.bundle_id else { break None };
-            match self.bundle(id).await {
+            match self.get_bundle(id).await {
                 Ok(bundle) => break Some(bundle),
                 // The content may have been erased between the two reads; in that case the row has changed by now.
                 Err(error) => match self.find_page(key).await? {
@@ -199,7 +199,7 @@ impl App {
             }
         };
         if let (true, Some(id), Some(bundle)) = (site.csp_strict, &site.bundle_id, &bundle) {
-            self.learn_scripts(id, bundle).await?;
+            self.load_script_sources(id, bundle).await?;
         }
         let door = Door {
             state: site.state,

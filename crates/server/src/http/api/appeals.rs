@@ -130,7 +130,7 @@ pub(super) async fn create(
     let field =
         |wanted: &str| form.fields.iter().find(|(name, _)| name == wanted).map(|(_, text)| text.clone());
     let plea = appeal::checked(field("comment"), field("contact"))?;
-    Ok(match state.app.appeal(&caller, form.upload, plea).await? {
+    Ok(match state.app.submit_appeal(&caller, form.upload, plea).await? {
         Appealed::Accepted { warnings } => {
             let json = AcceptedJson { accepted: true, warnings };
             Json(NothingNewJson::Accepted(json)).into_response()

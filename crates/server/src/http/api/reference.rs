@@ -90,7 +90,7 @@ async fn apart(state: &ApiState, make: fn(&Value, &str) -> CachedDocument) -> Re
     let state = state.clone();
     let work = move || {
         let hosts = &state.resolved.hosts;
-        make(&openapi::served(hosts, state.app.selling().ok()), &hosts.base.url())
+        make(&openapi::served(hosts, state.app.require_payments().ok()), &hosts.base.url())
     };
     tokio::task::spawn_blocking(work).await.map_err(Error::internal)
 }

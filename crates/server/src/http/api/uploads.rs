@@ -47,7 +47,7 @@ pub(super) async fn put(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Written, ApiError> {
-    let place = state.app.check_ticketed(&holder.ticketed).await?;
+    let place = state.app.check_ticket_target(&holder.ticketed).await?;
     let form = Incoming { state: &state, headers: &headers, body }.file(names.1).await?;
     take(&state, holder, place, form).await
 }
@@ -71,7 +71,7 @@ pub(super) async fn post(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Written, ApiError> {
-    let place = state.app.check_ticketed(&holder.ticketed).await?;
+    let place = state.app.check_ticket_target(&holder.ticketed).await?;
     let form = Incoming { state: &state, headers: &headers, body }.hashed_form().await?;
     take(&state, holder, place, form).await
 }
@@ -93,6 +93,6 @@ async fn take(
     let render = |site: &Site, warnings: &[String]| {
         SiteJson::changed(&state.app, site.clone(), warnings.to_vec()).to_bytes()
     };
-    let done = state.app.upload_ticketed(arrived, render).await?;
+    let done = state.app.upload_with_ticket(arrived, render).await?;
     Ok(Written::of(done, status, |Updated { site, warnings }| render(site, warnings)))
 }

@@ -49,13 +49,13 @@ pub(super) async fn create(
     let caller = Caller { account: Some(person.account.clone()), grant_id: None, ip };
     let mut typed = Vec::new();
     let outcome = async {
-        state.app.check_appellant(&caller).await?;
+        state.app.check_appeal_rate(&caller).await?;
         let form = receive(&state, &sender, &parts.headers, body).await?;
         typed.clone_from(&form.fields);
         let field =
             |wanted: &str| form.fields.iter().find(|(name, _)| name == wanted).map(|(_, text)| text.clone());
         let plea = appeal::checked(field("comment"), field("contact"))?;
-        state.app.appeal(&caller, form.upload, plea).await
+        state.app.submit_appeal(&caller, form.upload, plea).await
     };
     match outcome.await {
         Ok(Appealed::Open { token, .. }) => Ok(see_other(&format!("/appeals/{token}"))),

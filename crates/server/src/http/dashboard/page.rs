@@ -39,7 +39,7 @@ pub(super) async fn show(
     if matches!(site.state, SiteState::Live | SiteState::Expired) {
         versions = app.list_versions(account, id).await?.1;
         links = app.list_share_tokens(account, id).await?;
-        let list = app.look_at_feedback(account, id).await?;
+        let list = app.peek_feedback(account, id).await?;
         (feedback, has_more_feedback) = (list.feedback, list.next.is_some());
     }
     // A placeholder that cannot be a slug, to split the address around it.

@@ -50,11 +50,11 @@ async fn begin(State(state): State<ApiState>, sent: SignedJson) -> Result<Respon
     sent.person.require_recent(&state, HERE)?;
     let Person { account, session, .. } = &sent.person;
     let known = state.app.list_passkeys(account).await?;
-    let user = state.app.passkey_user(&known);
+    let user = state.app.user_handle(&known);
     let known = known.into_iter().map(|passkey| passkey.credential_id);
     let name = account.email.as_deref().unwrap_or(&account.id);
     let question = passkeys(&state)?.ask_new(user, name, known.collect()).map_err(Error::internal)?;
-    state.app.keep_ceremony(Asked::Session(session), question.state).await?;
+    state.app.store_ceremony(Asked::Session(session), question.state).await?;
     Ok(Json(question.options).into_response())
 }
 

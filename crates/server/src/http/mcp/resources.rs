@@ -180,7 +180,7 @@ pub(super) async fn all_watchable(
         .filter(|(uri, _)| seen.insert(*uri))
         .collect();
     let ids: HashSet<&str> = asked.iter().map(|(_, id)| *id).collect();
-    let own = state.app.own_of(account, &ids.into_iter().collect::<Vec<_>>()).await?;
+    let own = state.app.filter_visible(account, &ids.into_iter().collect::<Vec<_>>()).await?;
     Ok(asked.into_iter().filter(|(_, id)| own.contains(*id)).map(|(uri, _)| uri.clone()).collect())
 }
 

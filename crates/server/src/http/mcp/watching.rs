@@ -59,7 +59,7 @@ impl Holder {
 
     /// Whether a request with this credential would still be accepted. A storage error refuses no one.
     async fn is_welcome(&self, app: &App) -> bool {
-        match app.identify(&self.bearer).await {
+        match app.authenticate_bearer(&self.bearer).await {
             Ok(who) if who.counted_as != self.who.counted_as => return false,
             Err(error) if error.code == Code::InvalidCredential => return false,
             _ => {}

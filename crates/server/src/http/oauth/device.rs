@@ -52,7 +52,7 @@ pub(super) async fn authorize(
         scopes: if scopes.is_empty() { usual } else { scopes },
         resource: resource::resolve(&state.resolved.hosts.base.url(), params.all("resource"))?,
     };
-    Ok(begun(&state, state.app.begin_device(asked, ip).await?))
+    Ok(begun(&state, state.app.start_device_login(asked, ip).await?))
 }
 
 /// The grant of RFC 8628 §3.4 at the token endpoint.
@@ -62,7 +62,7 @@ pub(super) async fn tokens(
     params: &Params,
 ) -> Result<Tokens, EndpointError> {
     let code = params.required("device_code")?;
-    match state.app.poll_device(code, Kind::Tokens, Some(client_id)).await? {
+    match state.app.poll_device_login(code, Kind::Tokens, Some(client_id)).await? {
         Polled::Tokens(tokens) => Ok(*tokens),
         other => Err(refusal(&other).into()),
     }
@@ -119,7 +119,7 @@ pub(super) async fn key_code(
         scopes: Scopes::ALL,
         resource: state.resolved.hosts.base.url(),
     };
-    Ok(begun(&state, state.app.begin_device(asked, ip).await?))
+    Ok(begun(&state, state.app.start_device_login(asked, ip).await?))
 }
 
 /// Poll for the API key of a login
@@ -142,7 +142,7 @@ pub(super) async fn key_token(
     let Some(code) = sent.take("device_code")? else {
         return Err(OAuthError::new(OAuthCode::InvalidRequest, "device_code is missing.").into());
     };
-    match state.app.poll_device(&code, Kind::Key, None).await? {
+    match state.app.poll_device_login(&code, Kind::Key, None).await? {
         Polled::Key(new) => Ok(Json(DeviceKeyJson {
             access_token: new.secret,
             token_type: "Bearer",

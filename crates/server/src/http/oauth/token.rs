@@ -51,7 +51,7 @@ async fn for_code(state: &ApiState, client_id: &str, params: &Params) -> Result<
         redirect_uri: params.find("redirect_uri")?,
         resources: &resources,
     };
-    Ok(state.app.trade_code(client_id, trade).await?)
+    Ok(state.app.exchange_code(client_id, trade).await?)
 }
 
 async fn for_refresh_token(

@@ -68,7 +68,7 @@ pub(super) async fn lift(
     Path(id): Path<String>,
     form: OperatorForm,
 ) -> Result<Response, WebError> {
-    let outcome = state.app.lift_owner(actor(&form.person), &id, form.fields.text("reason")).await;
+    let outcome = state.app.lift_owner_suspension(actor(&form.person), &id, form.fields.text("reason")).await;
     settle(&state, &form, &id, "lift", outcome.map(|_| Done::Lifted)).await
 }
 
@@ -138,7 +138,7 @@ async fn shown(
     refused: Option<Refused<'_>>,
 ) -> Result<Response, WebError> {
     let file = state.app.open_case(id).await?;
-    let look = state.app.look_at_case(&file, wanted.version, wanted.file).await?;
+    let look = state.app.preview_case(&file, wanted.version, wanted.file).await?;
     let here = match wanted.version {
         Some(version) => format!("/operator/pages/{id}?version={version}"),
         None => format!("/operator/pages/{id}"),

@@ -59,7 +59,7 @@ async fn shown(
     done: Option<Done>,
     typed: Typed<'_>,
 ) -> Result<Html, WebError> {
-    let figures = state.app.figures().await?;
+    let figures = state.app.service_stats().await?;
     let reports = state.app.count_reports().await?;
     let payments = state.app.count_open_payments().await?;
     let appeals = state.app.count_open_appeals().await?;

@@ -69,13 +69,13 @@ pub(super) async fn sell(
     };
     let generation = proof.generation();
     let once_key = idempotency_key(headers);
-    state.app.count_giveaway(item, &proof, ip).await?;
+    state.app.count_sandbox_sale(item, &proof, ip).await?;
     let request = PayRequest { order, proof, request_hash, once_key, ip };
     let (tell, told) = oneshot::channel();
     let app = Arc::clone(&state.app);
     state.tasks.spawn(async move {
         // The client may be gone; the payment is completed anyway.
-        let _ = tell.send(app.pay(request).await);
+        let _ = tell.send(app.execute_purchase(request).await);
         drop(held);
     });
     let Ok(outcome) = told.await else {

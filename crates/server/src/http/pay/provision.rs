@@ -99,7 +99,7 @@ pub(super) struct ProvisionJson {
     security(()),
 )]
 pub(super) async fn menu(State(state): State<ApiState>) -> Result<Json<RailsJson>, ApiError> {
-    let payments = state.app.selling()?;
+    let payments = state.app.require_payments()?;
     let amount = payments.prices.of(Item::Provision);
     let listing = state.app.listing(Item::Provision).ok();
     let networks = listing.iter().flat_map(|listing| listing.terms.offers());

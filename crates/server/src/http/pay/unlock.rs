@@ -89,7 +89,7 @@ pub(super) struct UnlockedJson {
     security(()),
 )]
 pub(super) async fn catalogue(State(state): State<ApiState>) -> Result<Json<UnlocksJson>, ApiError> {
-    let sandbox = state.app.selling()?.is_sandbox();
+    let sandbox = state.app.require_payments()?.is_sandbox();
     let entry = |entry: CatalogueEntry| UnlockJson {
         sku: entry.sku.as_str().to_owned(),
         title: entry.sku.title().to_owned(),
@@ -185,7 +185,7 @@ async fn from_balance(
 ) -> Result<Option<Written>> {
     let caller = Caller { account: Some(account.clone()), grant_id: None, ip: None };
     let once = once(state, idempotency_key(headers), &caller, Some(asked));
-    let sandbox = state.app.selling()?.is_sandbox();
+    let sandbox = state.app.require_payments()?.is_sandbox();
     let render = |unlocked: &Unlocked| UnlockedJson::drawn(unlocked, sandbox).to_bytes();
     let done = state.app.unlock_with_balance(account, sku, once.as_ref(), render).await?;
     Ok(done.map(|done| Written::of(done, StatusCode::OK, render)))

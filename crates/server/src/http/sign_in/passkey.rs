@@ -20,9 +20,9 @@ pub(super) async fn begin(
     Client(browser): Client,
     sent: VisitJson,
 ) -> Result<Response, WebError> {
-    state.app.count_ceremony(browser.ip)?;
+    state.app.take_ceremony_attempt(browser.ip)?;
     let question = passkeys(&state)?.ask_any().map_err(Error::internal)?;
-    state.app.keep_ceremony(Asked::Visit(&sent.visit.name), question.state).await?;
+    state.app.store_ceremony(Asked::Visit(&sent.visit.name), question.state).await?;
     Ok(Json(question.options).into_response())
 }
 

@@ -68,7 +68,7 @@ pub(super) async fn gone(
         }
         // The cookie belongs to the page's own host.
         if let Some(target) = isolated_target(scene)
-            && scene.door.app.is_being_read(&scene.page.site.id).await?
+            && scene.door.app.has_open_view_window(&scene.page.site.id).await?
         {
             return redirect(StatusCode::TEMPORARY_REDIRECT, &target);
         }
@@ -126,7 +126,7 @@ pub(super) async fn reveal(scene: &Scene<'_>, body: Incoming) -> Result<Response
 pub(super) async fn reopen(scene: &Scene<'_>) -> Result<Arc<Page>, Error> {
     let missing = || Error::new(Code::NotFound, "There is no page at this address.");
     let (key, _) = scene.place.split().ok_or_else(missing)?;
-    scene.door.app.reopen_page(&key).await?.ok_or_else(missing)
+    scene.door.app.open_page_uncached(&key).await?.ok_or_else(missing)
 }
 
 /// The row changed during the request: repeats every decision, starting with the gates.
@@ -158,7 +158,7 @@ pub(super) async fn decide_anew(
 
 async fn may_look_again(scene: &Scene<'_>) -> Result<bool, Error> {
     match Cookie::View.read(scene) {
-        Some(secret) => scene.door.app.may_look_again(&scene.page.site.id, secret).await,
+        Some(secret) => scene.door.app.may_view_again(&scene.page.site.id, secret).await,
         None => Ok(false),
     }
 }
@@ -168,7 +168,7 @@ fn only_answer(scene: &Scene<'_>, mut response: Response<OutBody>) -> Response<O
     let app = &scene.door.app;
     app.count_view(&scene.page.site);
     let body = std::mem::replace(response.body_mut(), OutBody::empty());
-    *response.body_mut() = body.keeping(app.erase_after(&scene.page.site));
+    *response.body_mut() = body.keeping(app.erase_on_drop(&scene.page.site));
     response
 }
 

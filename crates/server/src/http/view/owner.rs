@@ -54,7 +54,7 @@ pub(super) async fn redeem_ticket(
 pub(super) fn is_inside(scene: &Scene<'_>) -> bool {
     Cookie::Owner
         .read(scene)
-        .is_some_and(|pass| scene.door.app.admits_pass(Kind::Owner, &scene.page.site, pass))
+        .is_some_and(|pass| scene.door.app.verify_pass(Kind::Owner, &scene.page.site, pass))
 }
 
 /// The page around the preview of a burn page.
@@ -91,7 +91,7 @@ pub(super) async fn preview_file(scene: &Scene<'_>, rest: &str) -> Result<Respon
     let scene = &Scene { page: &page, ..*scene };
     let app = &scene.door.app;
     match access::decide(&page.door, Passes::ALL, app.now()) {
-        Access::Reveal if app.admits_pass(Kind::Preview, &page.site, pass) => {}
+        Access::Reveal if app.verify_pass(Kind::Preview, &page.site, pass) => {}
         Access::Gone(code) => return Err(Error::plain(code)),
         _ => return Err(missing()),
     }

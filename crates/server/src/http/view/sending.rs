@@ -29,7 +29,7 @@ pub(super) async fn whole(scene: &Scene<'_>, file: &LiveFile, coding: Coding) ->
         return Ok(charge.map(|charge| charge.attach(body.bytes.clone())));
     }
     let Some(mut charge) = scene.connection.try_charge(file.size_bytes) else { return Ok(None) };
-    let bytes = app.body(file, coding).await?.bytes.clone();
+    let bytes = app.file_body(file, coding).await?.bytes.clone();
     charge.shrink_to(bytes.len() as u64);
     Ok(Some(charge.attach(bytes)))
 }
@@ -60,7 +60,7 @@ async fn piece(app: &App, connection: &Connection, file: &LiveFile, range: &Rang
         return Ok(charge.attach(copy(&body.bytes, range)));
     }
     let loading = connection.load(file.size_bytes).await;
-    let body = app.body(file, Coding::Identity).await?;
+    let body = app.file_body(file, Coding::Identity).await?;
     drop(loading);
     Ok(charge.attach(copy(&body.bytes, range)))
 }
@@ -78,7 +78,7 @@ pub(in crate::http) async fn open(
     range: Option<Range<u64>>,
 ) -> Result<Part> {
     let room = connection.open_stream(OPEN_BYTES + unpacking_bytes(file)).await?;
-    let mut part = app.stream(file, range).await?;
+    let mut part = app.stream_file(file, range).await?;
     part.stream = charged(part.stream, room);
     Ok(part)
 }
@@ -99,14 +99,14 @@ where
 {
     let bytes = OPEN_BYTES + unpacking_bytes(file) + more_bytes;
     let room = scene.connection.open_stream(bytes).await?;
-    let part = scene.door.app.stream(file, None).await?;
+    let part = scene.door.app.stream_file(file, None).await?;
     Ok(charged(change(part).boxed(), room))
 }
 
 /// The stored form of a large file, if it is stored with zstd.
 pub(super) async fn stream_zstd(scene: &Scene<'_>, file: &LiveFile) -> Result<Option<Part>> {
     let room = scene.connection.open_stream(OPEN_BYTES + UNPACKING_BYTES).await?;
-    let Some(mut part) = scene.door.app.stream_zstd(file).await? else { return Ok(None) };
+    let Some(mut part) = scene.door.app.stream_file_zstd(file).await? else { return Ok(None) };
     part.stream = charged(part.stream, room);
     Ok(Some(part))
 }

@@ -93,7 +93,7 @@ impl Till {
 
     pub(crate) async fn publish_html(&self, proof: Proof, html: &str) -> Result<Bought, PayError> {
         let request = self.page_request(proof, html).await;
-        Box::pin(self.app.pay(request)).await
+        Box::pin(self.app.execute_purchase(request)).await
     }
 
     pub(crate) async fn page_request(&self, proof: Proof, html: &str) -> PayRequest {
@@ -110,7 +110,8 @@ impl Till {
     ) -> Result<Bought, PayError> {
         let request = self.page_request(proof.clone(), HTML).await;
         let ip = Some(IpAddr::from(from));
-        Box::pin(self.app.pay(PayRequest { ip, once_key: once.map(str::to_owned), ..request })).await
+        Box::pin(self.app.execute_purchase(PayRequest { ip, once_key: once.map(str::to_owned), ..request }))
+            .await
     }
 
     pub(crate) async fn provision(
@@ -122,7 +123,7 @@ impl Till {
         let request = request(Order::Provision, proof.clone(), "a key");
         let ip = Some(IpAddr::from(from));
         let request = PayRequest { ip, once_key: once.map(str::to_owned), ..request };
-        Box::pin(self.app.pay(request)).await
+        Box::pin(self.app.execute_purchase(request)).await
     }
 
     pub(crate) async fn rows<T: Send + 'static>(
@@ -227,7 +228,7 @@ pub(crate) async fn open_app(
         mailer: None,
         facilitator: Some(facilitator),
     });
-    assert!(app.refresh_market().await);
+    assert!(app.refresh_listings().await);
     Arc::new(app)
 }
 
