@@ -22,7 +22,7 @@ pub(crate) const EVERYTHING: &str = "*";
 
 /// Everything that is injected at start-up.
 #[derive(Debug)]
-pub struct Parts {
+pub struct Dependencies {
     pub store: Store,
     pub clock: Arc<dyn Clock>,
     pub minter: Minter,
@@ -54,8 +54,9 @@ pub struct App {
 }
 
 impl App {
-    pub fn new(parts: Parts) -> Self {
-        let Parts { store, clock, minter, keys, hosts, settings, mailer, facilitator, checker } = parts;
+    pub fn new(parts: Dependencies) -> Self {
+        let Dependencies { store, clock, minter, keys, hosts, settings, mailer, facilitator, checker } =
+            parts;
         Self {
             limits: Limits::new(&settings),
             caches: Caches::new(&settings),

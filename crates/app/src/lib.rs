@@ -11,51 +11,55 @@ mod publish;
 mod viewing;
 
 pub use accounts::account::{AccountList, Me};
-pub use accounts::api_keys::{CredentialChanges, KeyMaker, NewKey};
+pub use accounts::api_keys::{CredentialChanges, KeyCreator, NewKey};
 pub use accounts::caller::{Caller, Writer};
-pub use accounts::device_logins::{DeviceRequest, NewDevice, Polled};
+pub use accounts::device_logins::{DevicePollResult, DeviceRequest, NewDeviceLogin};
 pub use accounts::mcp_sessions::{PARAMS_BYTES, WATCHED_MOST};
-pub use accounts::oauth::{Answered, CodeTrade, GrantedClient, Identity, NewClient, Tokens};
-pub use accounts::passkeys::{Asked, NewPasskey};
+pub use accounts::oauth::{CodeExchange, ConsentAnswer, GrantedClient, Identity, NewClient, Tokens};
+pub use accounts::passkeys::{ChallengeBinding, NewPasskey};
 pub use accounts::sessions::NewSession;
 pub use accounts::sign_in::{Browser, SignedIn};
-pub use accounts::suspension::Suspended;
+pub use accounts::suspension::SuspensionResult;
 pub use accounts::wallet_challenges::{CHALLENGE_SECONDS, NewChallenge};
-pub use app::{App, Parts};
-pub use infra::service_stats::{Figures, OpenReports};
+pub use app::{App, Dependencies};
+pub use infra::service_stats::{OpenReports, ServiceStats};
 pub use infra::settings::{Rates, Retention, Settings};
 pub use infra::sweep::Swept;
-pub use moderation::appeal_queue::AppealCase;
-pub use moderation::appeals::Appealed;
+pub use moderation::appeal_queue::AppealContext;
+pub use moderation::appeals::AppealOutcome;
 pub use moderation::audit::COMMAND_LINE;
 pub use moderation::case_file::CaseFile;
 pub use moderation::evidence::OpenEvidence;
-pub use moderation::reports::{Case, Dismissed, ReportedPage};
-pub use moderation::safe_preview::{Look, LookDocument, LookFile, LookFrame, Source, SourceLine, Verdict};
-pub use moderation::safety::{Checked, Checker, CheckerSettings, DryRun, RuleBook, SafetySettings};
-pub use moderation::takedown::TakenDown;
-pub use notify::mail::{Letter, MailError, Mailer};
-pub use notify::operator_notifications::Notified;
-pub use notify::owner_notices::{Listener, News, Notice};
-pub use pay::ledger::{BooksAudit, Credited};
-pub use pay::overview::Money;
+pub use moderation::reports::{DismissedReports, ReportCase, ReportedPage};
+pub use moderation::safe_preview::{
+    PhishingVerdict, PreviewDocument, PreviewFile, PreviewFrame, SafePreview, SourceLine, SourceView,
+};
+pub use moderation::safety::{CheckResult, Checker, CheckerSettings, DryRun, RuleBook, SafetySettings};
+pub use moderation::takedown::TakedownResult;
+pub use notify::mail::{Email, MailError, Mailer};
+pub use notify::operator_notifications::NotificationRecipients;
+pub use notify::owner_notices::{Listener, Notice, NoticeKind};
+pub use pay::ledger::{CreditResult, LedgerAudit};
+pub use pay::overview::PaymentOverview;
 pub use pay::{
-    Ask, Bought, CatalogueEntry, EvmWay, Facilitator, Goods, Listing, Lost, Mode, Order, PageToSell,
-    PayError, PayRefused, PayRequest, PaymentSettings, Prices, Reply, Resolution, Sandbox, SolanaWay, Trace,
-    Unlocked,
+    CatalogueEntry, ChainStatus, CheckedPage, EvmPayment, Facilitator, FacilitatorCall, Listing, Mode,
+    NoResponse, Order, PayError, PayRefused, PayRequest, PaymentSettings, Prices, PurchaseResult,
+    PurchasedItem, RawResponse, Resolution, Sandbox, SolanaPayment, UnlockResult,
 };
-pub use publish::idempotency::{Done, Once};
+pub use publish::idempotency::{IdempotentRequest, IdempotentResult};
 pub use publish::upload::{Upload, UploadBody};
-pub use publish::upload_tickets::{Arrived, NewTicket, Ticketed};
+pub use publish::upload_tickets::{NewTicket, OpenedTicket, TicketUpload};
 pub use publish::{
-    Content, Created, Deleted, Document, ListQuery, PatchRequest, SiteList, SiteSearch, Updated, Writable,
+    CreatedSite, DeletedSite, ListQuery, PatchRequest, SiteContent, SiteDocument, SiteList, SiteSearch,
+    UpdatedSite, WritableSite,
 };
-pub use viewing::burn::{Claim, Erasing};
+pub use viewing::burn::{EraseOnDrop, ViewClaim};
 pub use viewing::feedback::FeedbackList;
 pub use viewing::pages::{
-    Annotated, Body, Coding, INSERTION_WINDOW, Insertion, LiveBundle, LiveFile, Page, PageKey, Part, encode,
+    AnnotatedDocument, Body, ContentCoding, FileStream, INSERTION_WINDOW, Insertion, PageKey, PageView,
+    ServedBundle, ServedFile, encode,
 };
-pub use viewing::share_tokens::{OwnShareToken, SharePass};
+pub use viewing::share_tokens::{SharePass, ShareTokenWithSecret};
 
 // Rows shown to the operator unchanged.
 pub use dropleaf_store::anonymous_usage::UsageLimits;

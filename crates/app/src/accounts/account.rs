@@ -35,8 +35,8 @@ impl App {
         let account = self.create_account(address, Some("pro"), true).await?;
         let key = self.create_key(&account, Some("operator"), None, |_| Vec::new()).await?;
         match key {
-            crate::Done::Fresh(new) => Ok(Some((account, new.secret))),
-            crate::Done::Again { .. } => Ok(None),
+            crate::IdempotentResult::New(new) => Ok(Some((account, new.secret))),
+            crate::IdempotentResult::Replayed { .. } => Ok(None),
         }
     }
 

@@ -3,8 +3,8 @@
 use crate::accounts::oauth::Identity;
 use crate::accounts::suspension::in_name_of;
 use crate::app::{App, KEYS_CHANGED};
-use crate::infra::row_cache::Fresh;
-use crate::publish::idempotency::{Done, Entry, Once};
+use crate::infra::row_cache::RowCache;
+use crate::publish::idempotency::{FirstOrReplay, IdempotentRequest, IdempotentResult};
 use dropleaf_core::account::Account;
 use dropleaf_core::api_key::{self, ApiKey};
 use dropleaf_core::scope::Scopes;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use tokio::sync::broadcast::{self, error::RecvError};
 
 /// Accounts by the hash of an API key, with the key and its scopes.
-pub(crate) type Keyring = Fresh<[u8; 32], (Account, ApiKey, Scopes)>;
+pub(crate) type KeyCache = RowCache<[u8; 32], (Account, ApiKey, Scopes)>;
 
 /// Upper bound on the length of an id.
 const ID_BYTES: usize = 64;
@@ -36,7 +36,7 @@ impl fmt::Debug for NewKey {
 /// Who creates a key: the account itself, or an OAuth client, whose key gets the scopes of its token and ends with its
 /// grant.
 #[derive(Debug, Clone, Copy)]
-pub struct KeyMaker<'a> {
+pub struct KeyCreator<'a> {
     pub grant_id: Option<&'a str>,
     pub scopes: Scopes,
 }
@@ -135,10 +135,10 @@ impl App {
         &self,
         account: &Account,
         name: Option<&str>,
-        once: Option<&Once>,
+        once: Option<&IdempotentRequest>,
         render: impl FnOnce(&NewKey) -> Vec<u8>,
-    ) -> Result<Done<NewKey>> {
-        let owner = KeyMaker { grant_id: None, scopes: Scopes::ALL };
+    ) -> Result<IdempotentResult<NewKey>> {
+        let owner = KeyCreator { grant_id: None, scopes: Scopes::ALL };
         self.create_key_for(account, owner, name, once, render).await
     }
 
@@ -146,15 +146,15 @@ impl App {
     pub async fn create_key_for(
         &self,
         account: &Account,
-        maker: KeyMaker<'_>,
+        maker: KeyCreator<'_>,
         name: Option<&str>,
-        once: Option<&Once>,
+        once: Option<&IdempotentRequest>,
         render: impl FnOnce(&NewKey) -> Vec<u8>,
-    ) -> Result<Done<NewKey>> {
+    ) -> Result<IdempotentResult<NewKey>> {
         let name = api_key::name(name)?;
         let _turn = match self.begin_idempotent(once).await? {
-            Entry::Again(status, body) => return Ok(Done::Again { status, body }),
-            Entry::First(turn) => turn,
+            FirstOrReplay::Replay(status, body) => return Ok(IdempotentResult::Replayed { status, body }),
+            FirstOrReplay::First(turn) => turn,
         };
         let secret = self.minter.api_key();
         let key = ApiKey {
@@ -176,7 +176,7 @@ impl App {
             stmts.push(self.store_response(once, 201, &render(&new))?);
         }
         match (self.commit_for_account(&account.id, stmts).await, once) {
-            (Ok(_), _) => Ok(Done::Fresh(new)),
+            (Ok(_), _) => Ok(IdempotentResult::New(new)),
             (Err(DbError::Guard(idempotency::ANSWERED)), Some(once)) => self.replay_response(once).await,
             (Err(DbError::Guard(oauth_grants::DEAD)), _) => Err(Error::plain(Code::InvalidCredential)),
             (Err(DbError::Guard(api_keys::FULL)), _) => Err(api_key::too_many()),
@@ -185,10 +185,10 @@ impl App {
     }
 
     /// Another node answered a request with the same idempotency key first; return its answer.
-    pub(crate) async fn replay_response<T>(&self, once: &Once) -> Result<Done<T>> {
+    pub(crate) async fn replay_response<T>(&self, once: &IdempotentRequest) -> Result<IdempotentResult<T>> {
         let found = self.find_stored_response(once).await?;
         let (status, body) = found.ok_or_else(|| Error::plain(Code::IdempotencyInFlight).retry_after(1))?;
-        Ok(Done::Again { status, body })
+        Ok(IdempotentResult::Replayed { status, body })
     }
 
     /// The account's keys, or only those created by one OAuth client.

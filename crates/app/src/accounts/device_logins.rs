@@ -33,18 +33,18 @@ pub struct DeviceRequest {
 
 /// A newly started login; its device code is available only here.
 #[derive(Debug)]
-pub struct NewDevice {
+pub struct NewDeviceLogin {
     pub device_code: String,
     pub login: DeviceLogin,
 }
 
 /// The result of a poll.
 #[derive(Debug)]
-pub enum Polled {
+pub enum DevicePollResult {
     /// No answer yet.
     Pending,
     /// No answer yet, and the program polls too often.
-    TooSoon,
+    SlowDown,
     Denied,
     Expired,
     /// No such login, it belongs to another program, or its result was issued already.
@@ -54,7 +54,11 @@ pub enum Polled {
 }
 
 impl App {
-    pub async fn start_device_login(&self, asked: DeviceRequest, ip: Option<IpAddr>) -> Result<NewDevice> {
+    pub async fn start_device_login(
+        &self,
+        asked: DeviceRequest,
+        ip: Option<IpAddr>,
+    ) -> Result<NewDeviceLogin> {
         let now = self.now();
         let device_code = self.minter.token();
         let DeviceRequest { client_id, client_name, kind, scopes, resource } = asked;
@@ -78,7 +82,7 @@ impl App {
             }
             stmts.push(device_logins::insert(&login, &secret::hash(&device_code)));
             match self.store.commit(stmts).await {
-                Ok(_) => return Ok(NewDevice { device_code, login }),
+                Ok(_) => return Ok(NewDeviceLogin { device_code, login }),
                 Err(DbError::Guard(device_logins::CODE_TAKEN)) => {}
                 Err(error) => return Err(self.guard_error(error, None)),
             }
@@ -158,26 +162,31 @@ impl App {
         device_code: &str,
         kind: Kind,
         client_id: Option<&str>,
-    ) -> Result<Polled> {
+    ) -> Result<DevicePollResult> {
         let hash = secret::hash(device_code);
-        let Some(login) = self.store.find_device(&hash).await? else { return Ok(Polled::Unknown) };
+        let Some(login) = self.store.find_device(&hash).await? else { return Ok(DevicePollResult::Unknown) };
         if login.kind != kind || client_id.is_some_and(|id| id != login.client_id) {
-            return Ok(Polled::Unknown);
+            return Ok(DevicePollResult::Unknown);
         }
         let now = self.now();
         match login.state {
-            State::Done => Ok(Polled::Unknown),
-            State::Denied => Ok(Polled::Denied),
-            State::Pending | State::Allowed if login.expires_at <= now => Ok(Polled::Expired),
+            State::Done => Ok(DevicePollResult::Unknown),
+            State::Denied => Ok(DevicePollResult::Denied),
+            State::Pending | State::Allowed if login.expires_at <= now => Ok(DevicePollResult::Expired),
             State::Pending => {
                 let in_time = self.store.poll_device(&hash, now, EARLY_SECONDS).await?;
-                Ok(if in_time { Polled::Pending } else { Polled::TooSoon })
+                Ok(if in_time { DevicePollResult::Pending } else { DevicePollResult::SlowDown })
             }
             State::Allowed => self.complete_device_login(&hash, login, now).await,
         }
     }
 
-    async fn complete_device_login(&self, hash: &[u8; 32], login: DeviceLogin, now: i64) -> Result<Polled> {
+    async fn complete_device_login(
+        &self,
+        hash: &[u8; 32],
+        login: DeviceLogin,
+        now: i64,
+    ) -> Result<DevicePollResult> {
         let Some(account_id) = login.account_id else {
             return Err(Error::internal("a device login was allowed by nobody"));
         };
@@ -196,19 +205,19 @@ impl App {
                     scopes: login.scopes,
                 };
                 stmts.push(api_keys::insert(&key, &secret::hash(&secret)));
-                Polled::Key(Box::new(NewKey { key, secret }))
+                DevicePollResult::Key(Box::new(NewKey { key, secret }))
             }
             Kind::Tokens => {
                 let client = GrantedClient { id: &login.client_id, name: &login.client_name };
                 let (tokens, granted) =
                     self.grant_access_stmts(client, &account_id, login.scopes, &login.resource);
                 stmts.extend(granted);
-                Polled::Tokens(Box::new(tokens))
+                DevicePollResult::Tokens(Box::new(tokens))
             }
         };
         match self.store.commit(stmts).await {
             Ok(_) => Ok(given),
-            Err(DbError::Guard(device_logins::TAKEN)) => Ok(Polled::Unknown),
+            Err(DbError::Guard(device_logins::TAKEN)) => Ok(DevicePollResult::Unknown),
             Err(DbError::Guard(api_keys::FULL)) => Err(api_key::too_many()),
             Err(error) => Err(error.into()),
         }

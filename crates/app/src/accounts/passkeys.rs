@@ -22,14 +22,14 @@ pub struct NewPasskey {
 
 /// The browser that a passkey challenge is bound to. Only its response is accepted.
 #[derive(Debug, Clone, Copy)]
-pub enum Asked<'a> {
+pub enum ChallengeBinding<'a> {
     /// This session, to register a passkey.
     Session(&'a Session),
     /// A visitor who wants to sign in.
     Visit(&'a str),
 }
 
-impl Asked<'_> {
+impl ChallengeBinding<'_> {
     fn hash(self) -> [u8; 32] {
         match self {
             Self::Session(session) => secret::hash(&format!("session\0{}", session.id)),
@@ -52,10 +52,10 @@ impl App {
     }
 
     /// Stores the state of a challenge until it is answered.
-    pub async fn store_ceremony(&self, asked: Asked<'_>, state: String) -> Result<()> {
+    pub async fn store_ceremony(&self, asked: ChallengeBinding<'_>, state: String) -> Result<()> {
         let account_id = match asked {
-            Asked::Session(session) => Some(session.account_id.clone()),
-            Asked::Visit(_) => None,
+            ChallengeBinding::Session(session) => Some(session.account_id.clone()),
+            ChallengeBinding::Visit(_) => None,
         };
         let ceremony = Ceremony { account_id, state };
         let stmt = passkeys::put_ceremony(&asked.hash(), &ceremony, self.now() + CEREMONY_SECONDS);
@@ -64,11 +64,11 @@ impl App {
     }
 
     /// Returns the stored state and deletes it.
-    pub async fn take_ceremony(&self, asked: Asked<'_>) -> Result<String> {
+    pub async fn take_ceremony(&self, asked: ChallengeBinding<'_>) -> Result<String> {
         let found = self.store.take_ceremony(&asked.hash(), self.now()).await?;
         let of = match asked {
-            Asked::Session(session) => Some(session.account_id.as_str()),
-            Asked::Visit(_) => None,
+            ChallengeBinding::Session(session) => Some(session.account_id.as_str()),
+            ChallengeBinding::Visit(_) => None,
         };
         match found {
             Some(ceremony) if ceremony.account_id.as_deref() == of => Ok(ceremony.state),

@@ -6,7 +6,7 @@ use crate::accounts::email_codes::{self as codes, LIFE, TRIES};
 use crate::accounts::sessions::NewSession;
 use crate::app::App;
 use crate::infra::rate_limits::refused;
-use crate::notify::mail::Letter;
+use crate::notify::mail::Email;
 use dropleaf_core::account::Account;
 use dropleaf_core::session::{Method, Session};
 use dropleaf_core::sign_up::SignUp;
@@ -59,7 +59,7 @@ impl App {
         address: &str,
         return_to: &str,
         ip: Option<IpAddr>,
-    ) -> Result<Option<Letter>> {
+    ) -> Result<Option<Email>> {
         self.require_mail()?;
         let address = email::address(address)?;
         let now = self.now();
@@ -212,7 +212,7 @@ impl App {
     }
 
     /// A fixed text: it contains no input from the requester.
-    fn sign_in_email(&self, to: String, code: &str, token: &str, now: i64) -> Letter {
+    fn sign_in_email(&self, to: String, code: &str, token: &str, now: i64) -> Email {
         let (shown, minutes) = (codes::shown(code), LIFE / 60);
         let (link, host) = (self.sign_in_url(token), &self.hosts.base.host);
         let text = format!(
@@ -223,13 +223,7 @@ impl App {
              access to your account.\n\n\
              -- \nSent by dropleaf at {host}\n"
         );
-        Letter {
-            id: self.minter.nonce(),
-            written_at: now,
-            to,
-            subject: format!("{shown} is your code"),
-            text,
-        }
+        Email { id: self.minter.nonce(), written_at: now, to, subject: format!("{shown} is your code"), text }
     }
 }
 

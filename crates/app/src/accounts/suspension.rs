@@ -10,14 +10,19 @@ use dropleaf_store::{DbError, Outcome, Stmt, accounts};
 
 /// An account after it was suspended or the suspension was lifted.
 #[derive(Debug, Clone)]
-pub struct Suspended {
+pub struct SuspensionResult {
     pub account: Account,
     /// It was in that state already; nothing changed.
     pub already: bool,
 }
 
 impl App {
-    pub async fn suspend_account(&self, actor: &str, account_id: &str, reason: &str) -> Result<Suspended> {
+    pub async fn suspend_account(
+        &self,
+        actor: &str,
+        account_id: &str,
+        reason: &str,
+    ) -> Result<SuspensionResult> {
         let reason = takedown::reason_for(reason, "must give a reason for the suspension")?;
         let account = self.get_account(account_id).await?;
         if account.is_operator {
@@ -28,11 +33,16 @@ impl App {
     }
 
     /// Suspends the owner of this page.
-    pub async fn suspend_owner(&self, actor: &str, site_id: &str, reason: &str) -> Result<Suspended> {
+    pub async fn suspend_owner(&self, actor: &str, site_id: &str, reason: &str) -> Result<SuspensionResult> {
         self.suspend_account(actor, &self.owner_of(site_id).await?, reason).await
     }
 
-    pub async fn lift_owner_suspension(&self, actor: &str, site_id: &str, reason: &str) -> Result<Suspended> {
+    pub async fn lift_owner_suspension(
+        &self,
+        actor: &str,
+        site_id: &str,
+        reason: &str,
+    ) -> Result<SuspensionResult> {
         self.lift_suspension(actor, &self.owner_of(site_id).await?, reason).await
     }
 
@@ -68,7 +78,12 @@ impl App {
         outcome
     }
 
-    pub async fn lift_suspension(&self, actor: &str, account_id: &str, reason: &str) -> Result<Suspended> {
+    pub async fn lift_suspension(
+        &self,
+        actor: &str,
+        account_id: &str,
+        reason: &str,
+    ) -> Result<SuspensionResult> {
         let reason = takedown::reason_for(reason, "must give a reason for lifting the suspension")?;
         let account = self.get_account(account_id).await?;
         let stmt = accounts::lift_suspension(&account.id);
@@ -82,7 +97,7 @@ impl App {
         account: Account,
         stmt: Stmt,
         reason: String,
-    ) -> Result<Suspended> {
+    ) -> Result<SuspensionResult> {
         let stmts = vec![stmt, self.audit_stmt(actor, act, &account.id, Some(reason))];
         // An account may have more pages than can be named in a notification; it is rare enough to evict all of them.
         let changing = self.caches.pages.changing();
@@ -97,7 +112,7 @@ impl App {
         if !already {
             Self::log_operation(actor, act, &account.id);
         }
-        Ok(Suspended { account: self.get_account(&account.id).await?, already })
+        Ok(SuspensionResult { account: self.get_account(&account.id).await?, already })
     }
 
     /// Commits an operation of an account. Fails if the account has been suspended.

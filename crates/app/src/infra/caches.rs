@@ -1,9 +1,9 @@
 //! The caches of this node: pages with their bodies, and credentials.
 
-use crate::accounts::api_keys::Keyring;
-use crate::accounts::oauth::TokenRing;
+use crate::accounts::api_keys::KeyCache;
+use crate::accounts::oauth::AccessTokenCache;
 use crate::infra::settings::Settings;
-use crate::viewing::pages::Pages;
+use crate::viewing::pages::PageCaches;
 use std::sync::Arc;
 use tokio::sync::broadcast;
 
@@ -14,9 +14,9 @@ const CREDENTIAL_CHANGES_BUFFERED: usize = 64;
 
 #[derive(Debug)]
 pub(crate) struct Caches {
-    pub(crate) pages: Pages,
-    pub(crate) api_keys: Keyring,
-    pub(crate) access_tokens: TokenRing,
+    pub(crate) pages: PageCaches,
+    pub(crate) api_keys: KeyCache,
+    pub(crate) access_tokens: AccessTokenCache,
     /// Broadcasts the ids of credentials that may have been revoked.
     pub(crate) credential_changes: broadcast::Sender<Arc<str>>,
 }
@@ -24,9 +24,9 @@ pub(crate) struct Caches {
 impl Caches {
     pub(crate) fn new(settings: &Settings) -> Self {
         Self {
-            pages: Pages::new(settings.cache_bytes),
-            api_keys: Keyring::new(CREDENTIAL_CACHE_ENTRIES),
-            access_tokens: TokenRing::new(CREDENTIAL_CACHE_ENTRIES),
+            pages: PageCaches::new(settings.cache_bytes),
+            api_keys: KeyCache::new(CREDENTIAL_CACHE_ENTRIES),
+            access_tokens: AccessTokenCache::new(CREDENTIAL_CACHE_ENTRIES),
             credential_changes: broadcast::Sender::new(CREDENTIAL_CHANGES_BUFFERED),
         }
     }

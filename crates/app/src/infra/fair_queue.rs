@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 
 /// Limits on running and waiting callers.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Bounds {
+pub(crate) struct QueueLimits {
     /// Permits held at the same time.
     pub turns: usize,
     /// Waiting callers, all groups together.
@@ -29,7 +29,7 @@ pub(crate) struct Group {
 
 /// Why a caller gets no permit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Refused {
+pub(crate) enum QueueFull {
     /// The group's limit of waiting callers is reached.
     GroupFull,
     /// The total limit is reached, and no other group holds more places than this one would.
@@ -38,7 +38,7 @@ pub(crate) enum Refused {
 
 #[derive(Debug)]
 pub(crate) struct FairQueue {
-    bounds: Bounds,
+    bounds: QueueLimits,
     state: Mutex<State>,
 }
 
@@ -54,15 +54,15 @@ struct State {
 #[derive(Debug)]
 struct Waiter {
     wide: String,
-    wake: oneshot::Sender<Turn>,
+    wake: oneshot::Sender<FairPermit>,
 }
 
 /// A permit to run. Dropping it passes it to the next group, so it must move with the work: a caller that disconnects
 /// must not free a permit while its work is still running.
 #[derive(Debug)]
-pub(crate) struct Turn(Option<Arc<FairQueue>>);
+pub(crate) struct FairPermit(Option<Arc<FairQueue>>);
 
-impl Drop for Turn {
+impl Drop for FairPermit {
     fn drop(&mut self) {
         if let Some(queue) = self.0.take() {
             queue.pass_on();
@@ -71,24 +71,24 @@ impl Drop for Turn {
 }
 
 impl FairQueue {
-    pub(crate) fn new(bounds: Bounds) -> Arc<Self> {
+    pub(crate) fn new(bounds: QueueLimits) -> Arc<Self> {
         let state = State { free: bounds.turns, waiting: HashMap::new(), order: VecDeque::new() };
         Arc::new(Self { bounds, state: Mutex::new(state) })
     }
 
     /// Waits for a permit. A waiting caller may lose its place to a group that holds fewer.
-    pub(crate) async fn enter(self: &Arc<Self>, group: Group) -> Result<Turn, Refused> {
+    pub(crate) async fn enter(self: &Arc<Self>, group: Group) -> Result<FairPermit, QueueFull> {
         let waits = {
             let mut state = self.lock();
             if state.free > 0 {
                 state.free -= 1;
-                return Ok(Turn(Some(Arc::clone(self))));
+                return Ok(FairPermit(Some(Arc::clone(self))));
             }
             state.forget_gone();
             state.make_room(&self.bounds, &group)?;
             state.push(group)
         };
-        waits.await.map_err(|_| Refused::Full)
+        waits.await.map_err(|_| QueueFull::Full)
     }
 
     /// Passes a returned permit to the next caller, or keeps it free.
@@ -96,7 +96,7 @@ impl FairQueue {
         loop {
             // Release the lock before sending: a permit that is never received comes back here when it is dropped.
             let Some(next) = self.lock().next() else { return };
-            match next.wake.send(Turn(Some(Arc::clone(self)))) {
+            match next.wake.send(FairPermit(Some(Arc::clone(self)))) {
                 Ok(()) => return,
                 Err(mut unwanted) => unwanted.0 = None,
             }
@@ -121,12 +121,12 @@ impl State {
 
     /// Whether one more caller of this group may wait. If the queue is full, the group with the most places gives up its
     /// newest.
-    fn make_room(&mut self, bounds: &Bounds, group: &Group) -> Result<(), Refused> {
+    fn make_room(&mut self, bounds: &QueueLimits, group: &Group) -> Result<(), QueueFull> {
         let own = self.waiting.get(&group.own).map_or(0, VecDeque::len);
         let all = || self.waiting.values().flatten();
         let wide = all().filter(|waiter| waiter.wide == group.wide).count();
         if group.is_bounded && (own >= bounds.group_waiting || wide >= bounds.wide_waiting) {
-            return Err(Refused::GroupFull);
+            return Err(QueueFull::GroupFull);
         }
         if all().count() < bounds.waiting {
             return Ok(());
@@ -137,11 +137,11 @@ impl State {
                 waiters.pop_back();
                 Ok(())
             }
-            None => Err(Refused::Full),
+            None => Err(QueueFull::Full),
         }
     }
 
-    fn push(&mut self, group: Group) -> oneshot::Receiver<Turn> {
+    fn push(&mut self, group: Group) -> oneshot::Receiver<FairPermit> {
         let (wake, waits) = oneshot::channel();
         let Group { own, wide, .. } = group;
         if !self.waiting.contains_key(&own) {
@@ -176,9 +176,9 @@ mod tests {
     use futures_util::FutureExt;
     use std::pin::Pin;
 
-    const BOUNDS: Bounds = Bounds { turns: 1, waiting: 6, group_waiting: 4, wide_waiting: 5 };
+    const BOUNDS: QueueLimits = QueueLimits { turns: 1, waiting: 6, group_waiting: 4, wide_waiting: 5 };
 
-    type Entering<'a> = Pin<Box<dyn Future<Output = Result<Turn, Refused>> + 'a>>;
+    type Entering<'a> = Pin<Box<dyn Future<Output = Result<FairPermit, QueueFull>> + 'a>>;
 
     fn group(name: &str) -> Group {
         Group { own: name.into(), wide: format!("wide {name}"), is_bounded: true }
@@ -191,7 +191,7 @@ mod tests {
         entering
     }
 
-    fn refused(queue: &Arc<FairQueue>, group: Group) -> Refused {
+    fn refused(queue: &Arc<FairQueue>, group: Group) -> QueueFull {
         queue.enter(group).now_or_never().expect("an answer at once").expect_err("no place")
     }
 
@@ -225,9 +225,9 @@ mod tests {
             is_bounded: true,
         };
         let _own: Vec<_> = (0..4).map(|_| entering(&queue, of(1))).collect();
-        assert_eq!(refused(&queue, of(1)), Refused::GroupFull);
+        assert_eq!(refused(&queue, of(1)), QueueFull::GroupFull);
         let _other = entering(&queue, of(2));
-        assert_eq!(refused(&queue, of(3)), Refused::GroupFull, "five of the /48 wait");
+        assert_eq!(refused(&queue, of(3)), QueueFull::GroupFull, "five of the /48 wait");
         let _elsewhere = entering(&queue, group("b"));
     }
 
@@ -239,9 +239,9 @@ mod tests {
         let _others = ["b", "c"].map(|name| entering(&queue, group(name)));
         let _quiet = entering(&queue, group("quiet"));
         let newest = flood.pop().expect("four of them").now_or_never().expect("it lost its place");
-        assert_eq!(newest.unwrap_err(), Refused::Full);
+        assert_eq!(newest.unwrap_err(), QueueFull::Full);
         let _more = ["d", "e"].map(|name| entering(&queue, group(name)));
-        assert_eq!(refused(&queue, group("f")), Refused::Full, "six groups with one place each");
+        assert_eq!(refused(&queue, group("f")), QueueFull::Full, "six groups with one place each");
     }
 
     #[tokio::test]

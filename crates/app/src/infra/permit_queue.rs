@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 #[derive(Debug)]
-pub(crate) struct Queue {
+pub(crate) struct PermitQueue {
     /// For running and waiting callers.
     places: Arc<Semaphore>,
     turns: Arc<Semaphore>,
@@ -16,25 +16,25 @@ pub(crate) struct Queue {
 /// A permit, returned when it is dropped. It moves with the work: a caller that disconnects must not admit another one
 /// while its work is still running.
 #[derive(Debug)]
-pub(crate) struct Turn {
+pub(crate) struct Permit {
     _turn: OwnedSemaphorePermit,
     _place: OwnedSemaphorePermit,
 }
 
-impl Queue {
+impl PermitQueue {
     pub(crate) fn new(turns: usize, waiting: usize) -> Self {
         Self { places: Arc::new(Semaphore::new(turns + waiting)), turns: Arc::new(Semaphore::new(turns)) }
     }
 
     /// Waits for a permit, if there is a place to wait.
-    pub(crate) async fn enter(&self) -> Option<Turn> {
+    pub(crate) async fn enter(&self) -> Option<Permit> {
         let place = Arc::clone(&self.places).try_acquire_owned().ok()?;
         let turn = Arc::clone(&self.turns).acquire_owned().await.ok()?;
-        Some(Turn { _turn: turn, _place: place })
+        Some(Permit { _turn: turn, _place: place })
     }
 
     /// The same, but no longer than this.
-    pub(crate) async fn enter_within(&self, longest: Duration) -> Option<Turn> {
+    pub(crate) async fn enter_within(&self, longest: Duration) -> Option<Permit> {
         tokio::time::timeout(longest, self.enter()).await.ok().flatten()
     }
 }
@@ -72,7 +72,7 @@ mod tests {
 
     #[tokio::test]
     async fn few_work_few_wait_and_the_rest_is_sent_away() {
-        let queue = Queue::new(1, 1);
+        let queue = PermitQueue::new(1, 1);
         let first = queue.enter().await.unwrap();
         let mut second = Box::pin(queue.enter());
         assert!((&mut second).now_or_never().is_none(), "it waits");

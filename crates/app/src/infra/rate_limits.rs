@@ -5,8 +5,8 @@ use crate::accounts::oauth::Identity;
 use crate::app::App;
 use crate::infra::settings::Settings;
 use crate::infra::throttle::Throttle;
-use crate::viewing::password_gate::Guesses;
-use crate::viewing::password_hasher::Passwords;
+use crate::viewing::password_gate::GuessLimiter;
+use crate::viewing::password_hasher::PasswordHasher;
 use dropleaf_core::rate::{Rate, Standing};
 use dropleaf_core::site::Site;
 use dropleaf_core::{Code, Error, Result, device_login, feedback, network, oauth, report};
@@ -27,8 +27,8 @@ pub(crate) struct Limits {
     pub(crate) paid_attempts: Throttle,
     pub(crate) token_requests: Throttle,
     pub(crate) dry_runs: Throttle,
-    pub(crate) gate_guesses: Guesses,
-    pub(crate) password_hasher: Passwords,
+    pub(crate) gate_guesses: GuessLimiter,
+    pub(crate) password_hasher: PasswordHasher,
     pub(crate) upload_permits: Arc<Semaphore>,
 }
 
@@ -42,8 +42,8 @@ impl Limits {
             paid_attempts: Throttle::new(rates.paid_attempts),
             token_requests: Throttle::new(oauth::TOKEN_REQUESTS),
             dry_runs: Throttle::new(rates.checks_minute),
-            gate_guesses: Guesses::new(rates.gate_site_minute),
-            password_hasher: Passwords::new(rates.password_hashes),
+            gate_guesses: GuessLimiter::new(rates.gate_site_minute),
+            password_hasher: PasswordHasher::new(rates.password_hashes),
             upload_permits: Arc::new(Semaphore::new(settings.parallel_uploads.max(1))),
         }
     }

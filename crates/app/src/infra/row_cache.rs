@@ -16,7 +16,7 @@ const ASK_AFTER: Duration = Duration::from_millis(300);
 const LONGEST: Duration = Duration::from_mins(1);
 
 #[derive(Debug)]
-pub(crate) struct Fresh<K, V> {
+pub(crate) struct RowCache<K, V> {
     rows: Cache<K, (Duration, Arc<V>)>,
     /// Incremented with every eviction, so that a row read before a change is not cached after it.
     epoch: AtomicU64,
@@ -29,12 +29,12 @@ pub(crate) struct Fresh<K, V> {
 
 /// The time and epoch before a row was read.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Before {
+pub(crate) struct ReadMark {
     at: Duration,
     epoch: u64,
 }
 
-impl<K: Hash + Eq + Clone, V> Fresh<K, V> {
+impl<K: Hash + Eq + Clone, V> RowCache<K, V> {
     pub(crate) fn new(rows: usize) -> Self {
         Self {
             rows: Cache::new(rows),
@@ -72,7 +72,7 @@ impl<K: Hash + Eq + Clone, V> Fresh<K, V> {
         self.asked.notified().await;
     }
 
-    /// Records that a task was cancelled in the middle of a change. Reset by [`Fresh::take_doubt`].
+    /// Records that a task was cancelled in the middle of a change. Reset by [`RowCache::take_doubt`].
     pub(crate) fn doubt(&self) {
         self.doubted.store(true, Ordering::SeqCst);
     }
@@ -88,11 +88,11 @@ impl<K: Hash + Eq + Clone, V> Fresh<K, V> {
     }
 
     /// Must be called before the database is queried.
-    pub(crate) fn before(&self, now: Duration) -> Before {
-        Before { at: now, epoch: self.epoch.load(Ordering::SeqCst) }
+    pub(crate) fn before(&self, now: Duration) -> ReadMark {
+        ReadMark { at: now, epoch: self.epoch.load(Ordering::SeqCst) }
     }
 
-    pub(crate) fn keep(&self, key: &K, value: Arc<V>, before: Before) {
+    pub(crate) fn keep(&self, key: &K, value: Arc<V>, before: ReadMark) {
         self.rows.insert(key.clone(), (before.at, value));
         // Otherwise a change between the read and the insert would be hidden for up to a second.
         if self.epoch.load(Ordering::SeqCst) != before.epoch {
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_row_is_forgotten_after_its_life_or_on_command() {
-        let fresh = Fresh::new(10);
+        let fresh = RowCache::new(10);
         fresh.keep(&1, Arc::new("a"), fresh.before(AT(100)));
         assert_eq!(fresh.find(&1, AT(999)).as_deref(), Some(&"a"));
         assert_eq!(fresh.find(&1, AT(1000)), None);
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_row_lives_on_while_it_is_confirmed_but_not_for_ever() {
-        let fresh = Fresh::new(10);
+        let fresh = RowCache::new(10);
         fresh.keep(&1, Arc::new("a"), fresh.before(AT(100)));
         for step in 1..70 {
             fresh.confirm(AT(step * 850));
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn a_row_read_before_a_change_is_not_kept_after_it() {
-        let fresh = Fresh::new(10);
+        let fresh = RowCache::new(10);
         let before = fresh.before(AT(0));
         fresh.evict(&2);
         fresh.keep(&1, Arc::new("stale"), before);

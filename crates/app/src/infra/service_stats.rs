@@ -16,7 +16,7 @@ const REPORTS_MOST: i64 = 1000;
 const DAY: i64 = 86_400;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Figures {
+pub struct ServiceStats {
     pub accounts: i64,
     pub live_pages: i64,
     /// Size of the live pages as served.
@@ -39,7 +39,7 @@ pub struct OpenReports {
 impl App {
     /// The stored figures if they are recent, else new ones if counting is quick. None: never counted yet, and too many
     /// rows to count now.
-    pub async fn service_stats(&self) -> Result<Option<Figures>> {
+    pub async fn service_stats(&self) -> Result<Option<ServiceStats>> {
         let known = read(&self.store.list_figures().await?);
         if known.is_some_and(|figures| figures.counted_at > self.now() - FRESH) {
             return Ok(known);
@@ -58,18 +58,18 @@ impl App {
     }
 
     /// Counts everything in at most this many steps per table and stores the result. None if that was not enough.
-    pub(crate) async fn compute_service_stats(&self, steps: usize) -> Result<Option<Figures>> {
+    pub(crate) async fn compute_service_stats(&self, steps: usize) -> Result<Option<ServiceStats>> {
         let now = self.now();
         let day = now - now.rem_euclid(DAY);
-        let mut sites = Tally::new(steps);
+        let mut sites = TableTotals::new(steps);
         while let Some(after) = sites.next_step() {
             sites.add(self.store.count_sites(now, day, &after, STEP).await?);
         }
-        let mut accounts = Tally::new(steps);
+        let mut accounts = TableTotals::new(steps);
         while let Some(after) = accounts.next_step() {
             accounts.add(self.store.count_accounts(&after, STEP).await?);
         }
-        let mut feedback = Tally::new(steps);
+        let mut feedback = TableTotals::new(steps);
         while let Some(after) = feedback.next_step() {
             feedback.add(self.store.count_feedback(&after, STEP).await?);
         }
@@ -79,21 +79,21 @@ impl App {
             return Ok(None);
         };
         let figures =
-            Figures { accounts, live_pages, bytes, views, new_pages, open_feedback, counted_at: now };
+            ServiceStats { accounts, live_pages, bytes, views, new_pages, open_feedback, counted_at: now };
         self.store.commit(write(&figures)).await?;
         Ok(Some(figures))
     }
 }
 
 /// Sums up a table in a limited number of steps.
-struct Tally<const N: usize> {
+struct TableTotals<const N: usize> {
     sums: [i64; N],
     /// Where the next step begins; none at the end of the table.
     after: Option<String>,
     steps_left: usize,
 }
 
-impl<const N: usize> Tally<N> {
+impl<const N: usize> TableTotals<N> {
     fn new(steps: usize) -> Self {
         Self { sums: [0; N], after: Some(String::new()), steps_left: steps }
     }
@@ -118,7 +118,7 @@ impl<const N: usize> Tally<N> {
 
 const NAMES: [&str; 6] = ["accounts", "live_pages", "bytes", "views", "new_pages", "open_feedback"];
 
-fn write(figures: &Figures) -> Vec<dropleaf_store::Stmt> {
+fn write(figures: &ServiceStats) -> Vec<dropleaf_store::Stmt> {
     let values = [
         figures.accounts,
         figures.live_pages,
@@ -130,10 +130,10 @@ fn write(figures: &Figures) -> Vec<dropleaf_store::Stmt> {
     NAMES.iter().zip(values).map(|(name, value)| figures::set(name, value, figures.counted_at)).collect()
 }
 
-fn read(rows: &[(String, i64, i64)]) -> Option<Figures> {
+fn read(rows: &[(String, i64, i64)]) -> Option<ServiceStats> {
     let value = |name: &str| rows.iter().find(|(found, ..)| found == name).map(|(_, value, _)| *value);
     let [accounts, live_pages, bytes, views, new_pages, open_feedback] = NAMES.map(value);
-    Some(Figures {
+    Some(ServiceStats {
         accounts: accounts?,
         live_pages: live_pages?,
         bytes: bytes?,

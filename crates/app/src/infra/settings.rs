@@ -1,7 +1,7 @@
 //! The settings of the operations, already validated.
 
 use crate::moderation::safety::SafetySettings;
-use crate::notify::operator_notifications::Notified;
+use crate::notify::operator_notifications::NotificationRecipients;
 use crate::pay::PaymentSettings;
 use dropleaf_content::Limits;
 use dropleaf_core::plan::Plans;
@@ -21,7 +21,7 @@ pub struct Settings {
     pub content: Limits,
     pub safety: SafetySettings,
     /// Who is notified of reports and appeals by email.
-    pub notified: Notified,
+    pub notified: NotificationRecipients,
     pub rates: Rates,
     pub retention: Retention,
     /// Storage limit of all open appeals, in bytes.

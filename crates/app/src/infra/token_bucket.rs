@@ -9,14 +9,14 @@ const KEPT: usize = 100_000;
 
 /// Allows `burst` operations at once for each name, and one more after every `refill`.
 #[derive(Debug)]
-pub(crate) struct Buckets {
+pub(crate) struct TokenBuckets {
     burst: u32,
     refill: Duration,
     /// When each bucket will be full again.
     full_at: Mutex<HashMap<String, Duration>>,
 }
 
-impl Buckets {
+impl TokenBuckets {
     pub(crate) fn new(burst: u32, refill: Duration) -> Self {
         Self { burst, refill, full_at: Mutex::default() }
     }
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn five_at_once_then_one_every_ten_seconds() {
-        let buckets = Buckets::new(5, Duration::from_secs(10));
+        let buckets = TokenBuckets::new(5, Duration::from_secs(10));
         let at = Duration::from_secs;
         for _ in 0..5 {
             buckets.take("a", at(100)).unwrap();
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn what_is_given_back_can_be_taken_again() {
-        let buckets = Buckets::new(1, Duration::from_secs(10));
+        let buckets = TokenBuckets::new(1, Duration::from_secs(10));
         let now = Duration::from_secs(1);
         for _ in 0..3 {
             buckets.take("a", now).unwrap();

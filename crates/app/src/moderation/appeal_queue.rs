@@ -4,7 +4,7 @@
 use crate::accounts::caller::Caller;
 use crate::accounts::suspension::in_name_of;
 use crate::app::App;
-use crate::moderation::appeals::Appealed;
+use crate::moderation::appeals::AppealOutcome;
 use crate::moderation::audit::OURSELVES;
 use dropleaf_core::appeal::{Allowed, Appeal, Decision, Joined, Plea, Room, State};
 use dropleaf_core::audit::Act;
@@ -20,14 +20,14 @@ const DAY: i64 = 86_400;
 
 /// The sender of an appeal: an account, or a network identified by a keyed hash.
 #[derive(Debug)]
-pub(crate) struct Sender {
+pub(crate) struct AppealSender {
     pub(crate) account_id: Option<String>,
     pub(crate) client: String,
 }
 
 /// Context for the operator's decision, beside the appeal itself.
 #[derive(Debug, Default)]
-pub struct AppealCase {
+pub struct AppealContext {
     /// The taken-down page that the content resembles.
     pub like_site: Option<String>,
     /// Statements of other senders of the same content.
@@ -39,21 +39,21 @@ pub struct AppealCase {
 }
 
 impl App {
-    pub(crate) fn sender_of(&self, caller: &Caller) -> Sender {
+    pub(crate) fn sender_of(&self, caller: &Caller) -> AppealSender {
         let network = caller.ip.map(network::client_network).unwrap_or_default();
         let account_id = caller.account.as_ref().map(|account| account.id.clone());
-        Sender { account_id, client: self.hash_client(&network) }
+        AppealSender { account_id, client: self.hash_client(&network) }
     }
 
     /// Derived from the id and the sender: the same sender gets the same token again for the same content, and nobody
     /// else does.
-    pub(crate) fn appeal_token(&self, id: &str, sender: &Sender) -> String {
+    pub(crate) fn appeal_token(&self, id: &str, sender: &AppealSender) -> String {
         let who = sender.account_id.as_deref().unwrap_or(&sender.client);
         secret::letters(&self.keys.mac(TOKEN, format!("{id} {who}").as_bytes())[..18])
     }
 
     /// Refuses an appeal that exceeds the storage limits, before anything is stored.
-    pub(crate) async fn check_appeal_capacity(&self, sender: &Sender, bytes: i64) -> Result<()> {
+    pub(crate) async fn check_appeal_capacity(&self, sender: &AppealSender, bytes: i64) -> Result<()> {
         let most = self.settings.appeals_bytes;
         let own = self.store.sum_appeals_of(sender.account_id.as_deref(), &sender.client).await?;
         if !Room::of_sender(most).fits(own, bytes) {
@@ -85,7 +85,12 @@ impl App {
 
     /// Adds a sender to an open appeal about the same content. They get a token of their own, and the operator sees their
     /// statement too.
-    pub(crate) async fn join_appeal(&self, caller: &Caller, open: Appeal, plea: Plea) -> Result<Appealed> {
+    pub(crate) async fn join_appeal(
+        &self,
+        caller: &Caller,
+        open: Appeal,
+        plea: Plea,
+    ) -> Result<AppealOutcome> {
         let sender = self.sender_of(caller);
         let token = self.appeal_token(&open.id, &sender);
         let hash = secret::hash(&token);
@@ -97,11 +102,11 @@ impl App {
             self.store.commit(in_name_of(joined.account_id.as_deref(), join)).await?;
         }
         let words_kept = plea == Plea::default() || self.store.find_plea(hash).await? == Some(plea);
-        Ok(Appealed::Open { appeal: Box::new(open), token, already: true, words_kept })
+        Ok(AppealOutcome::Open { appeal: Box::new(open), token, already: true, words_kept })
     }
 
-    pub async fn appeal_case(&self, appeal: &Appeal) -> Result<AppealCase> {
-        Ok(AppealCase {
+    pub async fn appeal_case(&self, appeal: &Appeal) -> Result<AppealContext> {
+        Ok(AppealContext {
             like_site: self.store.find_like_site(&appeal.id).await?,
             joined: self.store.list_joined(&appeal.id).await?,
             earlier: self.store.list_earlier_appeals(appeal, EARLIER).await?,

@@ -6,8 +6,8 @@ use crate::accounts::suspension::in_name_of;
 use crate::app::App;
 use crate::infra::rate_limits::refused;
 use crate::moderation::appeal_queue::full;
-use crate::moderation::safety::Reading;
-use crate::publish::staging::{Demands, Prepared, busy, to_i64};
+use crate::moderation::safety::ContentScan;
+use crate::publish::staging::{PrepareOptions, Prepared, busy, to_i64};
 use crate::publish::upload::Upload;
 use dropleaf_core::appeal::{self, Appeal, Decision, Plea, Room, State};
 use dropleaf_core::audit::Act;
@@ -17,7 +17,7 @@ use dropleaf_store::{DbError, allowed_content, appeals};
 
 /// The outcome of sending an appeal.
 #[derive(Debug)]
-pub enum Appealed {
+pub enum AppealOutcome {
     /// Nothing to appeal: the content would be accepted.
     Accepted { warnings: Vec<String> },
     Open {
@@ -46,10 +46,10 @@ impl App {
     }
 
     /// Stores the content for the operator if it would be refused. Content is queued only once, whoever sends it.
-    pub async fn submit_appeal(&self, caller: &Caller, upload: Upload, plea: Plea) -> Result<Appealed> {
-        let (prepared, reading) = self.scan_for_dry_run(upload, Demands::default()).await?;
+    pub async fn submit_appeal(&self, caller: &Caller, upload: Upload, plea: Plea) -> Result<AppealOutcome> {
+        let (prepared, reading) = self.scan_for_dry_run(upload, PrepareOptions::default()).await?;
         let reasons = match self.check_content(&reading).await {
-            Ok(warnings) => return Ok(Appealed::Accepted { warnings }),
+            Ok(warnings) => return Ok(AppealOutcome::Accepted { warnings }),
             Err(refusal) => reasons(refusal)?,
         };
         if let Some(open) = self.store.find_open_appeal(reading.digest()).await? {
@@ -60,7 +60,7 @@ impl App {
         self.check_appeal_capacity(&self.sender_of(caller), to_i64(prepared.bundle.size_bytes)).await?;
         self.count_appeal(caller).await?;
         let added = self.add_appeal(caller, prepared, &reading, reasons, plea).await;
-        if !matches!(added, Ok(Appealed::Open { already: false, .. })) && !self.is_exempt(caller.ip) {
+        if !matches!(added, Ok(AppealOutcome::Open { already: false, .. })) && !self.is_exempt(caller.ip) {
             self.uncount_appeal(caller).await;
         }
         added
@@ -70,10 +70,10 @@ impl App {
         &self,
         caller: &Caller,
         prepared: Prepared,
-        reading: &Reading,
+        reading: &ContentScan,
         reasons: Vec<Finding>,
         plea: Plea,
-    ) -> Result<Appealed> {
+    ) -> Result<AppealOutcome> {
         let sender = self.sender_of(caller);
         let like_site = match reading.unwanted_id() {
             Some(id) => self.store.find_site_of_unwanted(id).await?,
@@ -108,7 +108,7 @@ impl App {
         match self.store.commit(in_name_of(sender.account_id.as_deref(), stmts)).await {
             Ok(_) => {
                 tracing::info!(appeal = appeal.id, "a refusal was appealed against");
-                Ok(Appealed::Open { appeal: Box::new(appeal), token, already: false, words_kept: true })
+                Ok(AppealOutcome::Open { appeal: Box::new(appeal), token, already: false, words_kept: true })
             }
             // The same content was sent concurrently, or another node filled the queue.
             Err(DbError::Guard(appeals::NOT_ADDED)) => {

@@ -1,7 +1,7 @@
 //! Collects all that an operator needs to judge one page: reports, audit entries, related pages and a safe preview.
 
 use crate::app::App;
-use crate::moderation::safe_preview::Look;
+use crate::moderation::safe_preview::SafePreview;
 use dropleaf_core::account::Account;
 use dropleaf_core::audit::Entry;
 use dropleaf_core::report::{Reason, Report};
@@ -97,7 +97,7 @@ impl App {
         case: &CaseFile,
         version: Option<i64>,
         file: Option<&str>,
-    ) -> Result<Option<Look>> {
+    ) -> Result<Option<SafePreview>> {
         let named = case.versions.iter().find(|known| Some(known.version) == version);
         let bundle = named.map(|known| &known.bundle_id).or(case.site.bundle_id.as_ref());
         match bundle {

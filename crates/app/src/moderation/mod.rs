@@ -10,8 +10,8 @@ pub(crate) mod safe_preview;
 pub(crate) mod safety;
 pub(crate) mod takedown;
 
-use crate::infra::permit_queue::Queue;
-use safety::{Checker, Outside, UnwantedIndex};
+use crate::infra::permit_queue::PermitQueue;
+use safety::{Checker, ExternalCheck, UnwantedIndex};
 use std::sync::Arc;
 
 /// Dry runs and appeals that are read concurrently, and those that may wait. Small pages bypass this queue.
@@ -22,21 +22,21 @@ const APPEALS_WAITING: usize = 8;
 /// The state of content checks and appeals on this node.
 #[derive(Debug)]
 pub(crate) struct Moderation {
-    pub(crate) external_check: Outside,
+    pub(crate) external_check: ExternalCheck,
     pub(crate) unwanted_index: UnwantedIndex,
     /// For dry runs and appeals, so that they never delay publishers.
-    pub(crate) check_queue: Queue,
+    pub(crate) check_queue: PermitQueue,
     /// For appeals whose content is being stored.
-    pub(crate) appeal_queue: Queue,
+    pub(crate) appeal_queue: PermitQueue,
 }
 
 impl Moderation {
     pub(crate) fn new(checker: Option<Arc<dyn Checker>>) -> Self {
         Self {
-            external_check: Outside::new(checker),
+            external_check: ExternalCheck::new(checker),
             unwanted_index: UnwantedIndex::default(),
-            check_queue: Queue::new(CHECKS, CHECKS_WAITING),
-            appeal_queue: Queue::new(1, APPEALS_WAITING),
+            check_queue: PermitQueue::new(CHECKS, CHECKS_WAITING),
+            appeal_queue: PermitQueue::new(1, APPEALS_WAITING),
         }
     }
 }

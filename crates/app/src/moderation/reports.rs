@@ -22,7 +22,7 @@ pub struct ReportedPage {
 
 /// A page with its open reports.
 #[derive(Debug, Clone)]
-pub struct Case {
+pub struct ReportCase {
     pub site: Site,
     pub url: String,
     /// The owner's email address.
@@ -35,7 +35,7 @@ pub struct Case {
     pub reports: Vec<Report>,
 }
 
-impl Case {
+impl ReportCase {
     /// Open reports that are not listed.
     pub fn more(&self) -> i64 {
         self.waiting.count.saturating_sub(i64::try_from(self.reports.len()).unwrap_or(i64::MAX))
@@ -44,7 +44,7 @@ impl Case {
 
 /// Reports that were closed because the page may stay.
 #[derive(Debug, Clone)]
-pub struct Dismissed {
+pub struct DismissedReports {
     pub site: Site,
     pub url: String,
     pub count: u64,
@@ -100,7 +100,7 @@ impl App {
     }
 
     /// Pages with open reports, the longest waiting first. `after` is the cursor: time of the first report, and site id.
-    pub async fn list_cases(&self, after: Option<(i64, &str)>, limit: i64) -> Result<Vec<Case>> {
+    pub async fn list_cases(&self, after: Option<(i64, &str)>, limit: i64) -> Result<Vec<ReportCase>> {
         let mut cases = Vec::new();
         let mut reasons: HashMap<String, Vec<(Reason, i64)>> = HashMap::new();
         for (site_id, reason, count) in self.store.list_waiting_reasons(after, limit).await? {
@@ -120,13 +120,13 @@ impl App {
             };
             let reasons = reasons.remove(&site.id).unwrap_or_default();
             let reports = words.remove(&site.id).unwrap_or_default();
-            cases.push(Case { url: self.canonical_url(&site), site, owner, waiting, reasons, reports });
+            cases.push(ReportCase { url: self.canonical_url(&site), site, owner, waiting, reasons, reports });
         }
         Ok(cases)
     }
 
     /// Closes the open reports about a page that may stay, named by its id, slug, token or URL. The reason is optional.
-    pub async fn dismiss_reports(&self, actor: &str, name: &str, reason: &str) -> Result<Dismissed> {
+    pub async fn dismiss_reports(&self, actor: &str, name: &str, reason: &str) -> Result<DismissedReports> {
         let now = self.now();
         let reason = plain_text::optional("reason", Some(reason.to_owned()), REASON_CHARACTERS)?;
         let unknown = || Error::not_found("page");
@@ -145,7 +145,7 @@ impl App {
             Ok(closed) => {
                 Self::log_operation(actor, Act::DismissReports, &site.id);
                 let count = closed.iter().skip(1).take(2).map(|outcome| outcome.affected).sum();
-                Ok(Dismissed { url: self.canonical_url(&site), site, count })
+                Ok(DismissedReports { url: self.canonical_url(&site), site, count })
             }
             Err(DbError::Guard(reports::NONE_OPEN)) => Err(Error::not_found("open report")),
             Err(error) => Err(error.into()),

@@ -12,7 +12,7 @@ use dropleaf_store::{DbError, accounts, reports, sites, unwanted};
 use std::collections::HashSet;
 
 #[derive(Debug, Clone)]
-pub struct TakenDown {
+pub struct TakedownResult {
     pub site: Site,
     /// Where it was, so that the operator can verify that it was the right page.
     pub url: String,
@@ -24,7 +24,7 @@ pub struct TakenDown {
 
 impl App {
     /// `name` is an id, a slug, a token or a URL of the page.
-    pub async fn take_down(&self, actor: &str, name: &str, reason: &str) -> Result<TakenDown> {
+    pub async fn take_down(&self, actor: &str, name: &str, reason: &str) -> Result<TakedownResult> {
         self.take_down_pages(actor, name, reason, &[]).await
     }
 
@@ -36,7 +36,7 @@ impl App {
         name: &str,
         reason: &str,
         pages: &[String],
-    ) -> Result<TakenDown> {
+    ) -> Result<TakedownResult> {
         self.take_down_with_account(actor, name, reason, pages, false).await
     }
 
@@ -49,7 +49,7 @@ impl App {
         reason: &str,
         pages: &[String],
         suspends: bool,
-    ) -> Result<TakenDown> {
+    ) -> Result<TakedownResult> {
         let reason = takedown::reason(reason)?;
         let unknown = || Error::not_found("page");
         let name = takedown::page_named(name, &self.hosts).ok_or_else(unknown)?;
@@ -62,7 +62,7 @@ impl App {
                 if let Some(account) = account {
                     self.suspend_account(actor, &account.id, &reason).await?;
                 }
-                return Ok(TakenDown { site, url, already: true, suspended });
+                return Ok(TakedownResult { site, url, already: true, suspended });
             }
             let pages = self.check_page_paths(&site, pages).await?;
             let (next, mut stmts) = self.end_site_stmts(&site, State::TakenDown, false);
@@ -88,7 +88,7 @@ impl App {
                     if let Err(error) = self.finish_takedown(&next, false).await {
                         tracing::warn!(%error, site = site.id, "the content could not be sealed yet");
                     }
-                    return Ok(TakenDown { site: next, url, already: false, suspended });
+                    return Ok(TakedownResult { site: next, url, already: false, suspended });
                 }
                 Err(DbError::Guard(sites::CHANGED | accounts::UNMOVED)) => {}
                 Err(error) => return Err(error.into()),

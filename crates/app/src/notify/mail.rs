@@ -12,7 +12,7 @@ const PATIENCE: Duration = Duration::from_secs(15);
 
 /// An email to one person. It never contains untrusted input; it may contain text by operators.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Letter {
+pub struct Email {
     /// Unique id of the email.
     pub id: String,
     /// Epoch seconds.
@@ -26,16 +26,16 @@ pub struct Letter {
 #[derive(Debug)]
 pub enum MailError {
     /// Permanent failure.
-    Refused(String),
+    Permanent(String),
     /// Temporary failure; a retry may succeed.
-    Later(String),
+    Temporary(String),
     /// It may have been sent.
-    Unclear(String),
+    Ambiguous(String),
 }
 
 impl MailError {
     fn why(&self) -> &str {
-        let (Self::Refused(why) | Self::Later(why) | Self::Unclear(why)) = self;
+        let (Self::Permanent(why) | Self::Temporary(why) | Self::Ambiguous(why)) = self;
         why
     }
 }
@@ -44,16 +44,16 @@ impl MailError {
 pub trait Mailer: Send + Sync + std::fmt::Debug + 'static {
     /// Whether emails can be sent at all.
     fn is_ready(&self) -> bool;
-    fn send<'a>(&'a self, letter: &'a Letter) -> BoxFuture<'a, Result<(), MailError>>;
+    fn send<'a>(&'a self, letter: &'a Email) -> BoxFuture<'a, Result<(), MailError>>;
 }
 
 #[derive(Debug)]
-pub(crate) struct PostOffice {
+pub(crate) struct MailQueue {
     queue: Semaphore,
     turns: Semaphore,
 }
 
-impl Default for PostOffice {
+impl Default for MailQueue {
     fn default() -> Self {
         Self { queue: Semaphore::new(AT_ONCE + WAITING), turns: Semaphore::new(AT_ONCE) }
     }
@@ -62,14 +62,14 @@ impl Default for PostOffice {
 impl App {
     /// Sends an email. Call it in a background task: if the request waited for it, the response time would reveal whether
     /// one was sent.
-    pub async fn send_email_logged(&self, letter: Letter) {
+    pub async fn send_email_logged(&self, letter: Email) {
         // The outcome is logged.
         let _ = self.send_email(&letter).await;
     }
 
     /// Sends an email and returns the outcome.
-    pub(crate) async fn send_email(&self, letter: &Letter) -> Result<(), MailError> {
-        let later = |why: &str| MailError::Later(why.to_owned());
+    pub(crate) async fn send_email(&self, letter: &Email) -> Result<(), MailError> {
+        let later = |why: &str| MailError::Temporary(why.to_owned());
         let Some(mailer) = &self.notify.mailer else { return Err(later("no mail leaves")) };
         let Ok(_place) = self.notify.mail_queue.queue.try_acquire() else {
             tracing::warn!("too many letters wait to be sent; one was dropped");
@@ -80,7 +80,7 @@ impl App {
         };
         let outcome = tokio::time::timeout(PATIENCE, mailer.send(letter)).await;
         let outcome =
-            outcome.unwrap_or_else(|_| Err(MailError::Unclear("the mail server took too long".into())));
+            outcome.unwrap_or_else(|_| Err(MailError::Ambiguous("the mail server took too long".into())));
         match &outcome {
             Ok(()) => tracing::debug!(letter = letter.id, "a letter was sent"),
             Err(error) => {

@@ -3,8 +3,8 @@
 //! content is hostile.
 
 use crate::app::App;
-use crate::moderation::appeal_queue::Sender;
-use crate::notify::mail::{Letter, MailError};
+use crate::moderation::appeal_queue::AppealSender;
+use crate::notify::mail::{Email, MailError};
 use dropleaf_core::appeal::{Appeal, State};
 use dropleaf_core::rate::Rate;
 use dropleaf_core::{Result, email, iso};
@@ -28,7 +28,7 @@ const STALE: i64 = 3 * 86_400;
 
 /// Who is notified when reports or appeals wait for an operator.
 #[derive(Debug, Clone, Default)]
-pub struct Notified {
+pub struct NotificationRecipients {
     /// Every operator account.
     pub operators: bool,
     pub addresses: Vec<String>,
@@ -63,8 +63,8 @@ impl App {
         for to in receivers {
             match self.send_email(&self.operator_email(to, new, all)).await {
                 Ok(()) => has_left = true,
-                Err(MailError::Refused(_)) => {}
-                Err(MailError::Later(_) | MailError::Unclear(_)) => try_soon = true,
+                Err(MailError::Permanent(_)) => {}
+                Err(MailError::Temporary(_) | MailError::Ambiguous(_)) => try_soon = true,
             }
         }
         if has_left {
@@ -86,7 +86,7 @@ impl App {
         Ok(all)
     }
 
-    fn operator_email(&self, to: String, new: Desk, all: Desk) -> Letter {
+    fn operator_email(&self, to: String, new: Desk, all: Desk) -> Email {
         let (base, host) = (self.hosts.base.url(), &self.hosts.base.host);
         let lines = [
             (new.reports > 0).then(|| format!("{}: {base}/operator/reports\n", reports(new))),
@@ -103,7 +103,7 @@ impl App {
             counted(all)
         );
         let subject = format!("{host}: new {}", counted(new));
-        Letter { id: self.minter.nonce(), written_at: self.now(), to, subject, text }
+        Email { id: self.minter.nonce(), written_at: self.now(), to, subject, text }
     }
 
     /// For the transaction that decides an appeal: queues an email to its sender, if there is an address and mail is
@@ -152,14 +152,14 @@ impl App {
         }
         match self.send_email(&self.decision_email(&due, to)).await {
             Ok(()) => Ok(true),
-            Err(MailError::Later(_)) => {
+            Err(MailError::Temporary(_)) => {
                 let pause = usize::try_from(due.tries).ok().and_then(|tries| PAUSES.get(tries));
                 if let Some(pause) = pause {
                     self.store.commit(vec![rows::put_letter(&due.appeal_id, now + pause)]).await?;
                 }
                 Ok(false)
             }
-            Err(MailError::Refused(_) | MailError::Unclear(_)) => Ok(false),
+            Err(MailError::Permanent(_) | MailError::Ambiguous(_)) => Ok(false),
         }
     }
 
@@ -179,9 +179,9 @@ impl App {
         Ok(self.store.find_account(id).await?.and_then(|account| account.email))
     }
 
-    fn decision_email(&self, due: &DueLetter, to: String) -> Letter {
+    fn decision_email(&self, due: &DueLetter, to: String) -> Email {
         let host = &self.hosts.base.host;
-        let sender = Sender { account_id: due.account_id.clone(), client: due.client.clone() };
+        let sender = AppealSender { account_id: due.account_id.clone(), client: due.client.clone() };
         let token = self.appeal_token(&due.appeal_id, &sender);
         let status_url = format!("{}/appeals/{token}", self.hosts.base.url());
         let day = iso::format(due.created_at);
@@ -210,7 +210,7 @@ impl App {
              -- \nSent by dropleaf at {host}\n"
         );
         let subject = subject.to_owned();
-        Letter { id: self.minter.nonce(), written_at: self.now(), to, subject, text }
+        Email { id: self.minter.nonce(), written_at: self.now(), to, subject, text }
     }
 }
 

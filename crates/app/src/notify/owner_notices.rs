@@ -13,7 +13,7 @@ const WAITING: usize = 256;
 const MARK: &str = "n:";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum News {
+pub enum NoticeKind {
     /// A viewer left a comment.
     Feedback,
     /// The page's content, settings or state changed.
@@ -25,19 +25,19 @@ pub enum News {
 pub struct Notice {
     account_id: String,
     pub site_id: String,
-    pub news: News,
+    pub news: NoticeKind,
 }
 
 impl Notice {
-    pub(crate) fn new(account_id: &str, site_id: &str, news: News) -> Self {
+    pub(crate) fn new(account_id: &str, site_id: &str, news: NoticeKind) -> Self {
         Self { account_id: account_id.to_owned(), site_id: site_id.to_owned(), news }
     }
 
     /// The form sent to other nodes; `node` is the sender.
     fn written(&self, node: &str) -> String {
         let news = match self.news {
-            News::Feedback => 'f',
-            News::Change => 'c',
+            NoticeKind::Feedback => 'f',
+            NoticeKind::Change => 'c',
         };
         format!("{MARK}{node}:{news}:{}:{}", self.account_id, self.site_id)
     }
@@ -46,14 +46,14 @@ impl Notice {
     fn read(text: &str) -> Option<(&str, Self)> {
         let mut parts = text.strip_prefix(MARK)?.split(':');
         let (node, news) = (parts.next()?, parts.next()?);
-        let news = if news == "f" { News::Feedback } else { News::Change };
+        let news = if news == "f" { NoticeKind::Feedback } else { NoticeKind::Change };
         Some((node, Self::new(parts.next()?, parts.next()?, news)))
     }
 }
 
 /// The listeners, by account.
 #[derive(Debug)]
-pub(crate) struct Notices {
+pub(crate) struct NoticeBroker {
     /// Distinguishes this node's own notices from those of others.
     node: String,
     channels: Mutex<HashMap<String, broadcast::Sender<Notice>>>,
@@ -76,7 +76,7 @@ impl Listener {
     }
 }
 
-impl Notices {
+impl NoticeBroker {
     pub(crate) fn new(node: String) -> Self {
         Self { node, channels: Mutex::default() }
     }
@@ -144,12 +144,12 @@ mod tests {
 
     #[tokio::test]
     async fn every_listener_of_the_account_hears_it_and_nobody_else() {
-        let notices = Notices::new("a".into());
+        let notices = NoticeBroker::new("a".into());
         let (mut one, mut two) = (notices.listen("acct_1"), notices.listen("acct_1"));
         let mut other = notices.listen("acct_2");
-        let notice = Notice::new("acct_1", "site_1", News::Feedback);
+        let notice = Notice::new("acct_1", "site_1", NoticeKind::Feedback);
         notices.notify_listeners(notice.clone());
-        notices.notify_listeners(Notice::new("acct_3", "site_3", News::Change));
+        notices.notify_listeners(Notice::new("acct_3", "site_3", NoticeKind::Change));
         assert_eq!(one.next().await, Some(notice.clone()));
         assert_eq!(two.next().await, Some(notice));
         drop(notices);
@@ -158,9 +158,9 @@ mod tests {
 
     #[tokio::test]
     async fn news_of_other_nodes_are_passed_on_and_its_own_are_not_heard_twice() {
-        let (here, there) = (Notices::new("a".into()), Notices::new("b".into()));
+        let (here, there) = (NoticeBroker::new("a".into()), NoticeBroker::new("b".into()));
         let mut listener = here.listen("acct_1");
-        for news in [News::Feedback, News::Change] {
+        for news in [NoticeKind::Feedback, NoticeKind::Change] {
             let notice = Notice::new("acct_1", "site_1", news);
             assert!(here.receive(&notice.written(&here.node)), "its own");
             assert!(here.receive(&notice.written(&there.node)));

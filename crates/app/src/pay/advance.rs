@@ -3,8 +3,8 @@
 //! it.
 
 use super::purchase::in_flight;
-use super::settle::{Past, Settlement, receipt, refused_by};
-use super::{Bought, PayError};
+use super::settle::{Settlement, SettlementHistory, receipt, refused_by};
+use super::{PayError, PurchaseResult};
 use crate::app::App;
 use dropleaf_core::error::Fact;
 use dropleaf_core::payment::{Payment, PaymentState};
@@ -60,8 +60,12 @@ impl App {
 
     /// Advances a payment as far as possible. `told`: its sender waits for the response. The future is large, so callers
     /// box it.
-    pub(super) async fn advance_payment(&self, payment: Payment, told: bool) -> Result<Bought, PayError> {
-        let past = Past::of(&payment);
+    pub(super) async fn advance_payment(
+        &self,
+        payment: Payment,
+        told: bool,
+    ) -> Result<PurchaseResult, PayError> {
+        let past = SettlementHistory::of(&payment);
         let mut payment = payment;
         if payment.state == PaymentState::Verified {
             if self.now() >= payment.valid_until {
@@ -84,14 +88,14 @@ impl App {
         let settlement =
             self.settle_payment(&mut payment, past).await.map_err(|error| not_known(None, error))?;
         match settlement {
-            Settlement::Moved { transaction } => self.fulfil_payment(payment, transaction, told).await,
-            Settlement::Stays(reason) => {
+            Settlement::Settled { transaction } => self.fulfil_payment(payment, transaction, told).await,
+            Settlement::NotSettled(reason) => {
                 self.refuse_payment(&payment, &reason.text).await?;
                 tracing::info!(payment = payment.id, reason = reason.text, "a payment was refused");
                 let receipt = receipt(&payment, Outcome::Refused { reason: reason.text.clone() });
                 Err(PayError::Refused(refused_by(&reason, receipt)))
             }
-            Settlement::Unclear { why, transaction } => {
+            Settlement::Ambiguous { why, transaction } => {
                 Err(self.park_payment(payment, why, transaction).await)
             }
         }

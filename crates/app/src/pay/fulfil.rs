@@ -5,7 +5,7 @@ use super::advance::{HOLD_SECONDS, keep_names};
 use super::draft::Draft;
 use super::purchase::in_flight;
 use super::settle::receipt;
-use super::{Bought, Goods, PayError};
+use super::{PayError, PurchaseResult, PurchasedItem};
 use crate::app::App;
 use dropleaf_core::error::Fact;
 use dropleaf_core::payment::{Item, Payment, PaymentState};
@@ -20,10 +20,10 @@ const TRIES: usize = 5;
 const COME_BACK: i64 = 5;
 
 /// What to do after fulfilment has failed.
-enum Next {
+enum AfterFailure {
     /// Another worker had changed the payment; it is recorded as settled now, and we hold it.
     TryAgain(Payment),
-    End(Result<Bought, PayError>),
+    End(Result<PurchaseResult, PayError>),
 }
 
 impl App {
@@ -33,7 +33,7 @@ impl App {
         mut payment: Payment,
         transaction: String,
         told: bool,
-    ) -> Result<Bought, PayError> {
+    ) -> Result<PurchaseResult, PayError> {
         for _ in 0..TRIES {
             let now = self.now();
             let done = Payment {
@@ -54,14 +54,14 @@ impl App {
                 Err(error) => error,
             };
             match self.record_settled(payment, &transaction, told, error).await {
-                Next::TryAgain(ours) => payment = ours,
-                Next::End(outcome) => return outcome,
+                AfterFailure::TryAgain(ours) => payment = ours,
+                AfterFailure::End(outcome) => return outcome,
             }
         }
         Err(not_saved(transaction, Error::internal("a settled payment is moved by others all the time")))
     }
 
-    async fn deliver_purchase(&self, done: Payment, told: bool) -> Result<Bought, PayError> {
+    async fn deliver_purchase(&self, done: Payment, told: bool) -> Result<PurchaseResult, PayError> {
         tracing::info!(
             payment = done.id,
             item = done.item.as_str(),
@@ -128,23 +128,31 @@ impl App {
     }
 
     /// The money moved and the purchase is not saved yet. Spec §7: 5xx after settlement.
-    async fn record_settled(&self, payment: Payment, transaction: &str, told: bool, error: Error) -> Next {
+    async fn record_settled(
+        &self,
+        payment: Payment,
+        transaction: &str,
+        told: bool,
+        error: Error,
+    ) -> AfterFailure {
         // After a lost connection the commit may have succeeded, and another worker may have fulfilled it.
         let moved = match self.store.find_payment(&payment.id).await {
             Ok(Some(done)) if done.state == PaymentState::Fulfilled => {
-                return Next::End(self.replay_delivery(done, told).await);
+                return AfterFailure::End(self.replay_delivery(done, told).await);
             }
             Ok(Some(other)) if !is_same_hold(&other, &payment) => Some(other),
             _ => None,
         };
         match moved {
             // The other worker knows already that it is settled.
-            Some(other) if other.state == PaymentState::Settled => return Next::End(Err(in_flight(1))),
+            Some(other) if other.state == PaymentState::Settled => {
+                return AfterFailure::End(Err(in_flight(1)));
+            }
             // The other worker does not: our answer is certain, whatever answer it is about to get.
             Some(other) if matches!(other.state, PaymentState::Settling | PaymentState::Unknown) => {
                 let settled = self.as_settled(&other, transaction, HOLD_SECONDS);
                 let noted = self.store.commit(vec![payments::update(&other, &settled)]).await;
-                return Next::TryAgain(if noted.is_ok() { settled } else { other });
+                return AfterFailure::TryAgain(if noted.is_ok() { settled } else { other });
             }
             _ => {}
         }
@@ -158,7 +166,7 @@ impl App {
         if let Err(error) = self.store.commit(stmts).await {
             tracing::warn!(%error, payment = payment.id, "a settled payment could not be noted");
         }
-        Next::End(Err(not_saved(transaction.to_owned(), error)))
+        AfterFailure::End(Err(not_saved(transaction.to_owned(), error)))
     }
 
     fn as_settled(&self, payment: &Payment, transaction: &str, held_for: i64) -> Payment {
@@ -180,15 +188,15 @@ impl App {
         payment: Payment,
         again: bool,
         to_sender: bool,
-    ) -> Result<Bought, PayError> {
+    ) -> Result<PurchaseResult, PayError> {
         let goods = match payment.item {
             Item::Publish | Item::Provision => match self.open_draft(&payment)? {
-                Draft::Page(draft) => Goods::Page {
+                Draft::Page(draft) => PurchasedItem::Page {
                     site: Box::new(draft.site(self, &payment)),
                     claim_token: to_sender.then_some(draft.claim_token),
                     warnings: draft.warnings,
                 },
-                Draft::Key(draft) => Goods::Key {
+                Draft::Key(draft) => PurchasedItem::Key {
                     account: Box::new(draft.account(&payment)),
                     new: Box::new(draft.key(&payment)),
                 },
@@ -198,13 +206,13 @@ impl App {
                 let account =
                     self.store.find_account(id).await?.ok_or_else(|| Error::not_found("account"))?;
                 let until = account.unlocks.until(sku);
-                Goods::Unlock { account: Box::new(account), sku, until }
+                PurchasedItem::Unlock { account: Box::new(account), sku, until }
             }
         };
         let transaction = payment.transaction.clone().unwrap_or_default();
         let receipt = receipt(&payment, Outcome::Settled { transaction })
             .ok_or_else(|| Error::internal("a payment cannot be read back"))?;
-        Ok(Bought { goods, payment, receipt, again })
+        Ok(PurchaseResult { goods, payment, receipt, again })
     }
 }
 

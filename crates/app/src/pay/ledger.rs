@@ -17,7 +17,7 @@ const LOGGED: usize = 5;
 
 /// The result of a credit by an operator.
 #[derive(Debug)]
-pub struct Credited {
+pub struct CreditResult {
     pub account: Account,
     /// A credit with this name was applied before; nothing changed now.
     pub again: bool,
@@ -25,7 +25,7 @@ pub struct Credited {
 
 /// The result of a ledger audit.
 #[derive(Debug)]
-pub struct BooksAudit {
+pub struct LedgerAudit {
     /// Transactions in the ledger.
     pub booked: i64,
     /// At most 100 of each kind; empty if the ledger balances.
@@ -57,7 +57,7 @@ impl App {
         cents: i64,
         reason: &str,
         name: Option<&str>,
-    ) -> Result<Credited> {
+    ) -> Result<CreditResult> {
         let reason = books::reason(reason)?;
         let name = match name {
             Some(name) if name.is_empty() || name.chars().count() > NAME_CHARACTERS => {
@@ -90,7 +90,7 @@ impl App {
             }
             Err(error) => return Err(error.into()),
         };
-        Ok(Credited { account: self.get_account(account_id).await?, again })
+        Ok(CreditResult { account: self.get_account(account_id).await?, again })
     }
 
     /// Whether exactly this posting is in the ledger.
@@ -103,11 +103,11 @@ impl App {
     }
 
     /// Audits the whole ledger.
-    pub async fn audit_ledger(&self) -> Result<BooksAudit> {
+    pub async fn audit_ledger(&self) -> Result<LedgerAudit> {
         let start = self.clock.monotonic();
         let faults = self.store.audit_books().await?;
         let booked = self.store.count_booked().await?;
-        Ok(BooksAudit { booked, faults, took: self.clock.monotonic().saturating_sub(start) })
+        Ok(LedgerAudit { booked, faults, took: self.clock.monotonic().saturating_sub(start) })
     }
 
     /// Audits the ledger for the log. Faults do not stop the service: pages are still served, and the operator has to

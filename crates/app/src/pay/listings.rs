@@ -33,14 +33,14 @@ pub struct Listing {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Market {
-    shelf: RwLock<Shelf>,
+pub(crate) struct Listings {
+    shelf: RwLock<CurrentListings>,
     counts: Mutex<Option<(i64, Arc<Settlements>)>>,
 }
 
 /// Empty if nothing is sold, or not now.
 #[derive(Debug, Default)]
-struct Shelf {
+struct CurrentListings {
     listings: Vec<Arc<Listing>>,
     /// The facilitator's last answer about what it supports.
     supported: Option<Supported>,
@@ -48,8 +48,8 @@ struct Shelf {
     is_away: bool,
 }
 
-impl Market {
-    fn shelf(&self) -> RwLockReadGuard<'_, Shelf> {
+impl Listings {
+    fn shelf(&self) -> RwLockReadGuard<'_, CurrentListings> {
         self.shelf.read().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -24,20 +24,20 @@ mod settle;
 mod unlock;
 mod unverified;
 
-pub use facilitator::{Ask, Facilitator, Lost, Reply, Trace};
+pub use facilitator::{ChainStatus, Facilitator, FacilitatorCall, NoResponse, RawResponse};
 pub use listings::Listing;
 pub use operator_resolution::Resolution;
-pub use purchase::{Order, PageToSell, PayRequest};
-pub use purchase_result::{Bought, Goods, PayError, PayRefused};
+pub use purchase::{CheckedPage, Order, PayRequest};
+pub use purchase_result::{PayError, PayRefused, PurchaseResult, PurchasedItem};
 pub use sandbox::Sandbox;
-pub use settings::{EvmWay, Mode, PaymentSettings, Prices, SolanaWay};
-pub use unlock::{CatalogueEntry, Unlocked};
+pub use settings::{EvmPayment, Mode, PaymentSettings, Prices, SolanaPayment};
+pub use unlock::{CatalogueEntry, UnlockResult};
 
 use crate::infra::settings::Settings;
 use dropleaf_core::Clock;
 use dropleaf_store::Store;
-use listings::Market;
-use named_locks::Locks;
+use listings::Listings;
+use named_locks::NamedLocks;
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 
@@ -45,8 +45,8 @@ use std::sync::atomic::AtomicI64;
 #[derive(Debug)]
 pub(crate) struct Payments {
     facilitator: Option<Arc<dyn Facilitator>>,
-    listings: Market,
-    locks: Locks,
+    listings: Listings,
+    locks: NamedLocks,
     /// Epoch seconds before which parked payments with an unknown outcome are not resumed again.
     next_resume_at: AtomicI64,
 }
@@ -61,8 +61,8 @@ impl Payments {
     ) -> Self {
         Self {
             facilitator: facilitator::facilitator(settings, facilitator, store, clock),
-            listings: Market::default(),
-            locks: Locks::default(),
+            listings: Listings::default(),
+            locks: NamedLocks::default(),
             next_resume_at: AtomicI64::new(0),
         }
     }

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-use tokio::sync::{Mutex as Turn, OwnedMutexGuard};
+use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
 /// Unused entries are removed when this many have accumulated.
 const SWEEP_AT: usize = 1024;
@@ -11,9 +11,9 @@ const SWEEP_AT: usize = 1024;
 const CROWD: usize = 32;
 
 #[derive(Debug, Default)]
-pub(crate) struct Locks(Mutex<HashMap<String, Weak<Turn<()>>>>);
+pub(crate) struct NamedLocks(Mutex<HashMap<String, Weak<AsyncMutex<()>>>>);
 
-impl Locks {
+impl NamedLocks {
     /// Waits until no other task in this process holds the name.
     pub(crate) async fn take(&self, name: &str) -> OwnedMutexGuard<()> {
         self.turn(name).lock_owned().await
@@ -41,13 +41,13 @@ impl Locks {
         known.get(name).map_or(0, Weak::strong_count)
     }
 
-    fn turn(&self, name: &str) -> Arc<Turn<()>> {
+    fn turn(&self, name: &str) -> Arc<AsyncMutex<()>> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= SWEEP_AT {
             known.retain(|_, turn| turn.strong_count() > 0);
         }
         known.get(name).and_then(Weak::upgrade).unwrap_or_else(|| {
-            let turn = Arc::new(Turn::new(()));
+            let turn = Arc::new(AsyncMutex::new(()));
             known.insert(name.to_owned(), Arc::downgrade(&turn));
             turn
         })
@@ -61,7 +61,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_same_name_is_worked_on_by_one_at_a_time() {
-        let locks = Locks::default();
+        let locks = NamedLocks::default();
         let (inside, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let work = async || {
             let _turn = locks.take("a").await;
@@ -80,7 +80,7 @@ mod tests {
 
     #[tokio::test]
     async fn those_who_wait_are_counted() {
-        let locks = Locks::default();
+        let locks = NamedLocks::default();
         let first = locks.take("a").await;
         let waiting = async { drop(locks.take("a").await) };
         tokio::join!(waiting, async {

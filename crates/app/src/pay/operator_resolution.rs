@@ -1,7 +1,7 @@
 //! Lets an operator decide on a payment whose outcome is unknown, or that is settled and buys nothing, after checking the
 //! chain or returning the money. The decision is stored like any other outcome, with an audit entry.
 
-use super::{PayError, Trace};
+use super::{ChainStatus, PayError};
 use crate::app::App;
 use dropleaf_core::audit::Act;
 use dropleaf_core::payment::{Item, Payment, PaymentState};
@@ -86,7 +86,7 @@ impl App {
                 ));
             }
             Resolution::NotSettled { reason } => {
-                if let Trace::Landed { transaction } = self.find_on_chain(&payment).await {
+                if let ChainStatus::OnChain { transaction } = self.find_on_chain(&payment).await {
                     return Err(on_chain(&transaction));
                 }
                 let reason = ledger::reason(reason)?;
@@ -109,21 +109,23 @@ impl App {
     /// A transaction settles one payment, unless the chain itself shows that it contains both.
     async fn check_transaction(&self, payment: &Payment, transaction: &str) -> Result<()> {
         match self.find_on_chain(payment).await {
-            Trace::Landed { transaction: found } if found.eq_ignore_ascii_case(transaction) => return Ok(()),
-            Trace::Landed { transaction: found } => return Err(on_chain(&found)),
-            Trace::Void(_) => {
+            ChainStatus::OnChain { transaction: found } if found.eq_ignore_ascii_case(transaction) => {
+                return Ok(());
+            }
+            ChainStatus::OnChain { transaction: found } => return Err(on_chain(&found)),
+            ChainStatus::Void(_) => {
                 return Err(Error::new(
                     Code::Conflict,
                     "The blockchain shows that this payment was not settled and can no longer be settled.",
                 ));
             }
-            Trace::Absent => {
+            ChainStatus::Absent => {
                 return Err(Error::new(
                     Code::Conflict,
                     "The blockchain does not show this payment yet. If it was just submitted, try again in a minute.",
                 ));
             }
-            Trace::CannotTell => {}
+            ChainStatus::Unknown => {}
         }
         match self.store.find_settled_by(&payment.network, transaction, &payment.id).await? {
             Some(other) => {
@@ -137,11 +139,11 @@ impl App {
     }
 
     /// What the chain shows, if it can be queried. The sandbox has none.
-    async fn find_on_chain(&self, payment: &Payment) -> Trace {
+    async fn find_on_chain(&self, payment: &Payment) -> ChainStatus {
         let live = self.settings.payments.as_ref().is_some_and(|payments| !payments.is_sandbox());
         match &self.payments.facilitator {
             Some(facilitator) if live && !payment.sandbox => facilitator.trace(payment).await,
-            _ => Trace::CannotTell,
+            _ => ChainStatus::Unknown,
         }
     }
 

@@ -11,7 +11,7 @@ const OPEN_MOST: i64 = 100;
 const COUNT_MOST: i64 = 1000;
 
 #[derive(Debug, Clone)]
-pub struct Money {
+pub struct PaymentOverview {
     /// Every ledger account that is not a customer balance, with the amounts posted since midnight UTC and in 30 days.
     pub books: Vec<BookLine>,
     /// The sum of all customer balances (paid in advance or credited), in cents.
@@ -23,7 +23,7 @@ pub struct Money {
 }
 
 impl App {
-    pub async fn payment_overview(&self) -> Result<Money> {
+    pub async fn payment_overview(&self) -> Result<PaymentOverview> {
         let now = self.now();
         let books = self.store.list_books(now - now.rem_euclid(DAY), now - 30 * DAY).await?;
         let prepaid = self.store.sum_prepaid().await?;
@@ -31,7 +31,7 @@ impl App {
         let most = usize::try_from(OPEN_MOST).unwrap_or_default();
         let is_cut = open.len() > most;
         open.truncate(most);
-        Ok(Money { books, prepaid, open, is_cut })
+        Ok(PaymentOverview { books, prepaid, open, is_cut })
     }
 
     /// The number of open payments, counted up to 1,000. None if nothing is sold and nothing is open.

@@ -1,11 +1,11 @@
 //! Executes a paid request: check, verify, stage and reserve, settle, fulfil. The order ensures safety: nothing is
 //! settled that was not reserved with all it buys, and nothing is fulfilled that was not settled. Decisions §5.2.
 
-use super::request_identity::Asked;
+use super::request_identity::RequestIdentity;
 use super::reserve::Reserved;
-use super::{Ask, Bought, Facilitator, PayError};
+use super::{Facilitator, FacilitatorCall, PayError, PurchaseResult};
 use crate::app::App;
-use crate::publish::staging::{Demands, Prepared};
+use crate::publish::staging::{PrepareOptions, Prepared};
 use crate::publish::upload::Upload;
 use dropleaf_core::account::Account;
 use dropleaf_core::payment::{Item, Payment, PaymentState};
@@ -18,7 +18,7 @@ use std::net::IpAddr;
 
 /// A page that was checked and can be sold.
 #[derive(Debug)]
-pub struct PageToSell {
+pub struct CheckedPage {
     pub(super) prepared: Prepared,
     /// Why it may not be published. A page that was accepted before may still be returned to its payer.
     refusal: Option<Error>,
@@ -27,7 +27,7 @@ pub struct PageToSell {
 /// What is bought.
 #[derive(Debug)]
 pub enum Order {
-    Publish(PageToSell),
+    Publish(CheckedPage),
     Provision,
     Unlock { account: Account, sku: Sku },
 }
@@ -36,7 +36,7 @@ impl Order {
     /// Returns the error if the order cannot be sold.
     pub fn check(&mut self) -> Result<()> {
         match self {
-            Self::Publish(PageToSell { refusal, .. }) => refusal.take().map_or(Ok(()), Err),
+            Self::Publish(CheckedPage { refusal, .. }) => refusal.take().map_or(Ok(()), Err),
             Self::Provision | Self::Unlock { .. } => Ok(()),
         }
     }
@@ -70,8 +70,8 @@ impl App {
         upload: Upload,
         pii_check: Option<PiiCheck>,
         is_there: bool,
-    ) -> Result<PageToSell> {
-        let demands = Demands { pii_check, ..Demands::default() };
+    ) -> Result<CheckedPage> {
+        let demands = PrepareOptions { pii_check, ..PrepareOptions::default() };
         let (mut prepared, reading) = self.scan_upload(upload, demands).await?;
         let refusal = match self.check_content(&reading).await {
             Ok(warnings) => {
@@ -81,11 +81,11 @@ impl App {
             Err(error) if is_there => Some(error),
             Err(error) => return Err(error),
         };
-        Ok(PageToSell { prepared, refusal })
+        Ok(CheckedPage { prepared, refusal })
     }
 
     /// Executes a purchase. Run it in a task that is not cancelled when the client disconnects.
-    pub async fn execute_purchase(&self, mut request: PayRequest) -> Result<Bought, PayError> {
+    pub async fn execute_purchase(&self, mut request: PayRequest) -> Result<PurchaseResult, PayError> {
         let item = request.order.item();
         let known = self.identify_payment(&request.proof, item).await?;
         let asked = self.request_identity(&request, &known)?;
@@ -146,8 +146,8 @@ impl App {
             let again = refused.is_some();
             let decided = self.decide_unverified(request.order, row, again, &asked, reason, request.ip);
             return match Box::pin(decided).await? {
-                Reserved::Now(payment) => Box::pin(self.advance_payment(*payment, true)).await,
-                Reserved::Before | Reserved::Named => Err(in_flight(1)),
+                Reserved::New(payment) => Box::pin(self.advance_payment(*payment, true)).await,
+                Reserved::Existing | Reserved::IdentifierTaken => Err(in_flight(1)),
             };
         }
         if !checked.payer_is_eoa
@@ -157,13 +157,13 @@ impl App {
             return self.replay_by_identifier(first, &asked).await;
         }
         match self.reserve_payment(request.order, row, refused.is_some(), &asked).await? {
-            Reserved::Now(payment) => Box::pin(self.advance_payment(*payment, true)).await,
+            Reserved::New(payment) => Box::pin(self.advance_payment(*payment, true)).await,
             // Another node was faster with the same payment, or with another one under the same identifier.
-            Reserved::Before => match self.store.find_payment_by_key(known.key.as_str()).await? {
+            Reserved::Existing => match self.store.find_payment_by_key(known.key.as_str()).await? {
                 Some(payment) => self.replay_payment(payment, &asked).await,
                 None => Err(in_flight(1)),
             },
-            Reserved::Named => match self.find_payment_by_identifier(&asked).await? {
+            Reserved::IdentifierTaken => match self.find_payment_by_identifier(&asked).await? {
                 Some(first) => {
                     drop(turn);
                     self.replay_by_identifier(first, &asked).await
@@ -187,7 +187,11 @@ impl App {
     }
 
     /// The response of an earlier payment with another proof under the same identifier.
-    async fn replay_by_identifier(&self, first: Payment, asked: &Asked) -> Result<Bought, PayError> {
+    async fn replay_by_identifier(
+        &self,
+        first: Payment,
+        asked: &RequestIdentity,
+    ) -> Result<PurchaseResult, PayError> {
         let _turn = self.payments.locks.take(&first.key).await;
         match self.store.find_payment(&first.id).await? {
             Some(payment) => self.replay_payment(payment, asked).await,
@@ -203,7 +207,7 @@ impl App {
         ask: &str,
     ) -> Result<Option<Reason>, PayError> {
         let unavailable = || Error::plain(Code::FacilitatorUnavailable).retry_after(10);
-        let reply = match self.require_facilitator()?.ask(Ask::Verify, ask).await {
+        let reply = match self.require_facilitator()?.ask(FacilitatorCall::Verify, ask).await {
             Ok(reply) => reply,
             Err(lost) => return Err(unavailable().with_source(lost.0).into()),
         };

@@ -11,8 +11,8 @@ use dropleaf_store::DbError;
 
 /// A purchase, returned for the first time or again.
 #[derive(Debug)]
-pub struct Bought {
-    pub goods: Goods,
+pub struct PurchaseResult {
+    pub goods: PurchasedItem,
     pub payment: Payment,
     /// Names the settling transaction.
     pub receipt: Receipt,
@@ -21,7 +21,7 @@ pub struct Bought {
 }
 
 #[derive(Debug)]
-pub enum Goods {
+pub enum PurchasedItem {
     Page { site: Box<Site>, claim_token: Option<String>, warnings: Vec<String> },
     Key { account: Box<Account>, new: Box<NewKey> },
     Unlock { account: Box<Account>, sku: Sku, until: Option<i64> },

@@ -3,8 +3,8 @@
 
 use super::advance::ask_later;
 use super::purchase::in_flight;
-use super::request_identity::Asked;
-use super::{Bought, PayError};
+use super::request_identity::RequestIdentity;
+use super::{PayError, PurchaseResult};
 use crate::app::App;
 use dropleaf_core::error::Fact;
 use dropleaf_core::payment::{Item, Payment, PaymentState};
@@ -18,7 +18,11 @@ pub(super) const WAITS_SECONDS: i64 = 90 * 86_400;
 
 impl App {
     /// The response of a known payment to this request.
-    pub(super) async fn replay_payment(&self, payment: Payment, asked: &Asked) -> Result<Bought, PayError> {
+    pub(super) async fn replay_payment(
+        &self,
+        payment: Payment,
+        asked: &RequestIdentity,
+    ) -> Result<PurchaseResult, PayError> {
         if !asked.is_of(&payment) || !asked.is_signed_like(&payment) {
             return Err(used("other_request"));
         }
@@ -51,7 +55,7 @@ impl App {
         &self,
         payment: Payment,
         to_sender: bool,
-    ) -> Result<Bought, PayError> {
+    ) -> Result<PurchaseResult, PayError> {
         let now = self.now();
         let shown = match payment.item {
             Item::Publish => Some(self.settings.retention.idempotency),

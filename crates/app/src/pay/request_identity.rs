@@ -1,7 +1,7 @@
 //! The identity of a paid request, for comparison with earlier ones: its hash, its origin, and the identifiers its sender
 //! chose. An identifier is an Idempotency-Key or a payment identifier, and is scoped to its payer.
 
-use super::named_locks::Locks;
+use super::named_locks::NamedLocks;
 use super::purchase::{Order, PayRequest};
 use crate::app::App;
 use dropleaf_core::payment::{Item, Payment, PaymentState};
@@ -16,7 +16,7 @@ use tokio::sync::OwnedMutexGuard;
 const TELLING_CHARACTERS: usize = 16;
 
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct RequestIdentity {
     pub(super) item: Item,
     pub(super) request_hash: [u8; 32],
     /// The account whose limits are raised.
@@ -27,31 +27,31 @@ pub(super) struct Asked {
     pub(super) client: String,
     /// The scope of the identifiers.
     pub(super) scope: String,
-    names: Vec<Name>,
+    names: Vec<RequestIdentifier>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Name {
+struct RequestIdentifier {
     hash: [u8; 32],
-    kind: Kind,
+    kind: IdentifierKind,
     /// Long enough that knowing it proves having chosen it.
     is_telling: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Kind {
+enum IdentifierKind {
     IdempotencyKey,
     PaymentIdentifier,
 }
 
-impl Asked {
+impl RequestIdentity {
     /// The identifiers stored with the payment.
     pub(super) fn once_hashes(&self) -> Vec<[u8; 32]> {
         self.names.iter().filter(|name| name.is_telling).map(|name| name.hash).collect()
     }
 
     /// Locks the identifiers, so that no other task in this process works under them.
-    pub(super) async fn take_turns(&self, locks: &Locks) -> Vec<OwnedMutexGuard<()>> {
+    pub(super) async fn take_turns(&self, locks: &NamedLocks) -> Vec<OwnedMutexGuard<()>> {
         let mut names: Vec<_> =
             self.names.iter().map(|name| format!("{}:{}", self.scope, secret::text(&name.hash))).collect();
         // A fixed order prevents deadlocks.
@@ -83,18 +83,22 @@ impl Asked {
 }
 
 impl App {
-    pub(super) fn request_identity(&self, request: &PayRequest, known: &Recognised) -> Result<Asked> {
+    pub(super) fn request_identity(
+        &self,
+        request: &PayRequest,
+        known: &Recognised,
+    ) -> Result<RequestIdentity> {
         if request.once_key.as_ref().is_some_and(|key| key.is_empty() || key.len() > 255) {
             return Err(Error::field("Idempotency-Key", "must be 1 to 255 characters"));
         }
-        let name = |kind, word: &str, text: &str| Name {
+        let name = |kind, word: &str, text: &str| RequestIdentifier {
             hash: secret::hash(&format!("{word} {text}")),
             kind,
             is_telling: text.chars().count() >= TELLING_CHARACTERS,
         };
-        let key = request.once_key.as_deref().map(|text| name(Kind::IdempotencyKey, "key", text));
+        let key = request.once_key.as_deref().map(|text| name(IdentifierKind::IdempotencyKey, "key", text));
         let identifier = known.payment_identifier.as_deref();
-        let identifier = identifier.map(|text| name(Kind::PaymentIdentifier, "id", text));
+        let identifier = identifier.map(|text| name(IdentifierKind::PaymentIdentifier, "id", text));
         // Behind a proxy that does not forward addresses all clients appear internal. On a loopback host they really are.
         let is_telling = |ip: &IpAddr| self.hosts.base.is_loopback() || !network::is_inside(*ip);
         let client = request
@@ -105,7 +109,7 @@ impl App {
             Address::Evm(address) => address.to_lower(),
             Address::Solana(address) => address.to_string(),
         };
-        Ok(Asked {
+        Ok(RequestIdentity {
             item: request.order.item(),
             request_hash: request.request_hash,
             account_id: match &request.order {
@@ -120,7 +124,10 @@ impl App {
     }
 
     /// The earlier payment under one of the request's identifiers. Identifiers expire, but not while the payment is open.
-    pub(super) async fn find_payment_by_identifier(&self, asked: &Asked) -> Result<Option<Payment>> {
+    pub(super) async fn find_payment_by_identifier(
+        &self,
+        asked: &RequestIdentity,
+    ) -> Result<Option<Payment>> {
         let horizon = self.now() - self.settings.retention.idempotency;
         for name in &asked.names {
             let fresh = self.store.find_answer(&asked.scope, &name.hash, horizon).await?;
@@ -137,8 +144,8 @@ impl App {
             let Some(payment) = payment.filter(counts) else { continue };
             if found.request_hash != asked.request_hash {
                 return Err(match name.kind {
-                    Kind::IdempotencyKey => Error::plain(Code::IdempotencyMismatch),
-                    Kind::PaymentIdentifier => Error::new(
+                    IdentifierKind::IdempotencyKey => Error::plain(Code::IdempotencyMismatch),
+                    IdentifierKind::PaymentIdentifier => Error::new(
                         Code::Conflict,
                         "This payment identifier was already used with a different request. Nothing was charged. Use a new \
                          identifier.",
@@ -153,7 +160,7 @@ impl App {
     /// The statements that record the request's identifiers for a reservation.
     pub(super) fn identifier_stmts<'a>(
         &'a self,
-        asked: &'a Asked,
+        asked: &'a RequestIdentity,
         payment: &'a Payment,
     ) -> impl Iterator<Item = Stmt> + 'a {
         let now = self.now();

@@ -4,7 +4,7 @@
 use super::PayError;
 use super::advance::{HOLD_SECONDS, not_known};
 use super::purchase::{Order, in_flight};
-use super::request_identity::Asked;
+use super::request_identity::RequestIdentity;
 use super::unlock::{bought_once, only_once};
 use super::unverified::is_unverified_limit;
 use crate::accounts::suspension::in_name_of;
@@ -15,11 +15,11 @@ use dropleaf_pay::{Asset, Checked};
 use dropleaf_store::{DbError, Stmt, idempotency, payments};
 
 pub(super) enum Reserved {
-    Now(Box<Payment>),
+    New(Box<Payment>),
     /// Another worker reserved the payment first.
-    Before,
+    Existing,
     /// One of the request's identifiers belongs to another payment.
-    Named,
+    IdentifierTaken,
 }
 
 impl App {
@@ -28,7 +28,7 @@ impl App {
         &self,
         checked: &Checked,
         ask: String,
-        asked: &Asked,
+        asked: &RequestIdentity,
         refused: Option<&Payment>,
     ) -> Result<Payment> {
         let now = self.now();
@@ -79,7 +79,7 @@ impl App {
         order: Order,
         mut payment: Payment,
         again: bool,
-        asked: &Asked,
+        asked: &RequestIdentity,
     ) -> Result<Reserved, PayError> {
         let mut stmts = self.stage_order(order, &mut payment).await?;
         stmts.push(if again { payments::reserve_again(&payment) } else { payments::insert(&payment) });
@@ -87,9 +87,9 @@ impl App {
         // The suspension check happens only here, before money is requested; after that a purchase is delivered in any
         // case.
         match self.store.commit(in_name_of(payment.account_id.as_deref(), stmts)).await {
-            Ok(_) => Ok(Reserved::Now(Box::new(payment))),
-            Err(DbError::Guard(payments::TAKEN)) => Ok(Reserved::Before),
-            Err(DbError::Guard(idempotency::ANSWERED)) => Ok(Reserved::Named),
+            Ok(_) => Ok(Reserved::New(Box::new(payment))),
+            Err(DbError::Guard(payments::TAKEN)) => Ok(Reserved::Existing),
+            Err(DbError::Guard(idempotency::ANSWERED)) => Ok(Reserved::IdentifierTaken),
             Err(DbError::Guard(payments::BOUGHT)) => Err(bought_once().into()),
             Err(error @ DbError::Unavailable(_)) => self.check_lost_commit(payment, error).await,
             Err(error) => Err(self.guard_error(error, None).into()),
@@ -104,7 +104,7 @@ impl App {
         order: Order,
         mut payment: Payment,
         again: bool,
-        asked: &Asked,
+        asked: &RequestIdentity,
         guards: Vec<Stmt>,
     ) -> Result<Reserved, PayError> {
         let bare = payment.clone();
@@ -147,8 +147,8 @@ impl App {
         stmts: Vec<Stmt>,
     ) -> Result<Result<Reserved, PayError>, DbError> {
         match self.store.commit(stmts).await {
-            Ok(_) => Ok(Ok(Reserved::Now(Box::new(payment)))),
-            Err(DbError::Guard(payments::TAKEN)) => Ok(Ok(Reserved::Before)),
+            Ok(_) => Ok(Ok(Reserved::New(Box::new(payment)))),
+            Err(DbError::Guard(payments::TAKEN)) => Ok(Ok(Reserved::Existing)),
             Err(DbError::Guard(label)) if is_unverified_limit(label) => {
                 let why = Error::internal("too many unverified payments wait already");
                 Ok(Err(not_known(payment.transaction.as_deref(), why)))
@@ -192,7 +192,7 @@ impl App {
     /// or without its sender, so the client is never told that nothing was charged.
     async fn check_lost_commit(&self, payment: Payment, error: DbError) -> Result<Reserved, PayError> {
         match self.store.find_payment_by_key(&payment.key).await {
-            Ok(Some(found)) if found == payment => Ok(Reserved::Now(Box::new(payment))),
+            Ok(Some(found)) if found == payment => Ok(Reserved::New(Box::new(payment))),
             Ok(_) | Err(_) => Err(not_known(payment.transaction.as_deref(), error.into())),
         }
     }

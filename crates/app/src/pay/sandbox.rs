@@ -1,7 +1,7 @@
 //! The embedded facilitator: checks every payment as a real one does and settles it in a ledger of its own, where each
 //! key is used once. It involves no chain and no money.
 
-use super::{Ask, Facilitator, Lost, Reply, Trace};
+use super::{ChainStatus, Facilitator, FacilitatorCall, NoResponse, RawResponse};
 use dropleaf_core::Clock;
 use dropleaf_core::payment::Payment;
 use dropleaf_pay::sandbox::{self, Refused, Transfer};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 const GRACE_SECONDS: i64 = 300;
 
 /// The requested transfer, and what its key was settled as before.
-type Judged = (Transfer, Option<SandboxTransfer>);
+type CheckedTransfer = (Transfer, Option<SandboxTransfer>);
 
 #[derive(Debug)]
 pub struct Sandbox {
@@ -37,7 +37,7 @@ impl Sandbox {
     }
 
     /// Refuses a used key, as a chain does.
-    async fn verify(&self, body: &str) -> Result<Value, Lost> {
+    async fn verify(&self, body: &str) -> Result<Value, NoResponse> {
         Ok(match self.judge(body).await? {
             Ok((transfer, None)) => transfer.verify_json(),
             Ok((transfer, Some(_))) => transfer.already_used().verify_json(),
@@ -47,7 +47,7 @@ impl Sandbox {
 
     /// Repeats the first response for the same payment, even after it has expired. A key pays once: another payment with
     /// it is refused.
-    async fn settle(&self, body: &str) -> Result<Value, Lost> {
+    async fn settle(&self, body: &str) -> Result<Value, NoResponse> {
         let (transfer, known) = match self.judge(body).await? {
             Ok(judged) => judged,
             Err(refused) => return Ok(refused.settle_json()),
@@ -63,7 +63,7 @@ impl Sandbox {
 
     /// The requested transfer, and what its key was settled as before. Only a new transfer must be within its validity
     /// period.
-    async fn judge(&self, body: &str) -> Result<Result<Judged, Refused>, Lost> {
+    async fn judge(&self, body: &str) -> Result<Result<CheckedTransfer, Refused>, NoResponse> {
         let asked = match sandbox::read(body.as_bytes(), self.fee_payer) {
             Ok(asked) => asked,
             Err(refused) => return Ok(Err(refused)),
@@ -92,25 +92,29 @@ impl Sandbox {
     }
 
     /// Settles a transfer and returns what the key is settled as, which may be a concurrent transfer.
-    async fn record(&self, row: &SandboxTransfer) -> Result<SandboxTransfer, Lost> {
+    async fn record(&self, row: &SandboxTransfer) -> Result<SandboxTransfer, NoResponse> {
         self.store.commit(vec![sandbox_transfers::insert(row)]).await.map_err(lost)?;
         let settled = self.store.find_sandbox_transfer(&row.payment_key).await.map_err(lost)?;
-        settled.ok_or_else(|| Lost("the settlement is not there".to_owned()))
+        settled.ok_or_else(|| NoResponse("the settlement is not there".to_owned()))
     }
 }
 
 impl Facilitator for Sandbox {
-    fn ask<'a>(&'a self, ask: Ask, body: &'a str) -> BoxFuture<'a, Result<Reply, Lost>> {
+    fn ask<'a>(
+        &'a self,
+        ask: FacilitatorCall,
+        body: &'a str,
+    ) -> BoxFuture<'a, Result<RawResponse, NoResponse>> {
         Box::pin(async move {
             let answer = match ask {
-                Ask::Verify => self.verify(body).await?,
-                Ask::Settle => self.settle(body).await?,
+                FacilitatorCall::Verify => self.verify(body).await?,
+                FacilitatorCall::Settle => self.settle(body).await?,
             };
             Ok(reply(&answer))
         })
     }
 
-    fn supported(&self) -> BoxFuture<'_, Result<Reply, Lost>> {
+    fn supported(&self) -> BoxFuture<'_, Result<RawResponse, NoResponse>> {
         Box::pin(async { Ok(reply(&sandbox::supported_json(&self.networks, self.fee_payer))) })
     }
 
@@ -118,30 +122,30 @@ impl Facilitator for Sandbox {
         true
     }
 
-    fn trace<'a>(&'a self, payment: &'a Payment) -> BoxFuture<'a, Trace> {
+    fn trace<'a>(&'a self, payment: &'a Payment) -> BoxFuture<'a, ChainStatus> {
         Box::pin(async move {
             match self.store.find_sandbox_transfer(&payment.key).await {
                 Ok(Some(settled))
                     if settled.recipient == payment.pay_to && settled.amount == payment.amount =>
                 {
-                    Trace::Landed { transaction: settled.transaction }
+                    ChainStatus::OnChain { transaction: settled.transaction }
                 }
-                Ok(Some(_)) => Trace::Void("authorization_used"),
+                Ok(Some(_)) => ChainStatus::Void("authorization_used"),
                 Ok(None) if self.clock.now() >= payment.valid_until + GRACE_SECONDS => {
-                    Trace::Void("payment_expired")
+                    ChainStatus::Void("payment_expired")
                 }
-                Ok(None) => Trace::Absent,
-                Err(_) => Trace::CannotTell,
+                Ok(None) => ChainStatus::Absent,
+                Err(_) => ChainStatus::Unknown,
             }
         })
     }
 }
 
-fn reply(answer: &Value) -> Reply {
-    Reply { status: 200, body: answer.to_string().into_bytes().into() }
+fn reply(answer: &Value) -> RawResponse {
+    RawResponse { status: 200, body: answer.to_string().into_bytes().into() }
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "handed over by map_err")]
-fn lost(error: dropleaf_store::DbError) -> Lost {
-    Lost(error.to_string())
+fn lost(error: dropleaf_store::DbError) -> NoResponse {
+    NoResponse(error.to_string())
 }

@@ -3,7 +3,7 @@
 use crate::accounts::suspension::in_name_of;
 use crate::app::{App, EVERYTHING};
 use crate::publish::TRIES;
-use crate::publish::idempotency::{Done, Entry, Once};
+use crate::publish::idempotency::{FirstOrReplay, IdempotentRequest, IdempotentResult};
 use dropleaf_core::account::Account;
 use dropleaf_core::ledger::{Posting, dollars};
 use dropleaf_core::payment::Item;
@@ -14,7 +14,7 @@ use dropleaf_store::{DbError, Stmt, accounts, idempotency, ledger, payments, sit
 
 /// An account with a new unlock.
 #[derive(Debug, Clone)]
-pub struct Unlocked {
+pub struct UnlockResult {
     pub account: Account,
     pub sku: Sku,
     /// None: permanent.
@@ -75,17 +75,19 @@ impl App {
         &self,
         account: &Account,
         sku: Sku,
-        once: Option<&Once>,
-        render: impl Fn(&Unlocked) -> Vec<u8>,
-    ) -> Result<Option<Done<Unlocked>>> {
+        once: Option<&IdempotentRequest>,
+        render: impl Fn(&UnlockResult) -> Vec<u8>,
+    ) -> Result<Option<IdempotentResult<UnlockResult>>> {
         let Some(sold) = &self.settings.payments else {
             return Err(Error::new(Code::NotFound, "Payments are turned off on this server."));
         };
         self.check_on_sale(Item::Unlock(sku))?;
         let price = sold.prices.minor_of(Item::Unlock(sku));
         let _turn = match self.begin_idempotent(once).await? {
-            Entry::Again(status, body) => return Ok(Some(Done::Again { status, body })),
-            Entry::First(turn) => turn,
+            FirstOrReplay::Replay(status, body) => {
+                return Ok(Some(IdempotentResult::Replayed { status, body }));
+            }
+            FirstOrReplay::First(turn) => turn,
         };
         // Unlocks of one account wait for each other instead of failing each other.
         let _alone = self.payments.locks.take(&format!("unlock:{}", account.id)).await;
@@ -94,8 +96,8 @@ impl App {
             let now = self.now();
             if before.unlocks.is_complete(sku, now) {
                 let until = before.unlocks.until(sku);
-                let unlocked = Unlocked { account: before, sku, until, charged_minor: 0, already: true };
-                return Ok(Some(Done::Fresh(unlocked)));
+                let unlocked = UnlockResult { account: before, sku, until, charged_minor: 0, already: true };
+                return Ok(Some(IdempotentResult::New(unlocked)));
             }
             if before.balance_minor < price {
                 return Ok(None);
@@ -111,7 +113,7 @@ impl App {
             }
             let stmts = in_name_of(Some(&before.id), stmts);
             match (self.commit_unlock(&before.id, sku, stmts).await, once) {
-                (Ok(()), _) => return Ok(Some(Done::Fresh(unlocked))),
+                (Ok(()), _) => return Ok(Some(IdempotentResult::New(unlocked))),
                 (Err(DbError::Guard(idempotency::ANSWERED)), Some(once)) => {
                     return self.replay_response(once).await.map(Some);
                 }
@@ -177,8 +179,8 @@ pub(super) fn bought_once() -> Error {
 }
 
 /// The account after the purchase.
-fn bought(before: &Account, sku: Sku, price: i64, now: i64) -> Unlocked {
+fn bought(before: &Account, sku: Sku, price: i64, now: i64) -> UnlockResult {
     let unlocks = before.unlocks.with(sku, now);
     let account = Account { unlocks, balance_minor: before.balance_minor - price, ..before.clone() };
-    Unlocked { account, sku, until: unlocks.until(sku), charged_minor: price, already: false }
+    UnlockResult { account, sku, until: unlocks.until(sku), charged_minor: price, already: false }
 }

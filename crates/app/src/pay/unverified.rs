@@ -4,10 +4,10 @@
 
 use super::advance::{FIRST_PAUSE, not_known};
 use super::purchase::{Order, PayRequest, in_flight};
-use super::request_identity::Asked;
+use super::request_identity::RequestIdentity;
 use super::reserve::Reserved;
 use super::settle::refused_by;
-use super::{Bought, PayError, Trace};
+use super::{ChainStatus, PayError, PurchaseResult};
 use crate::app::App;
 use dropleaf_core::Error;
 use dropleaf_core::payment::{Payment, PaymentState};
@@ -43,7 +43,7 @@ impl App {
         order: Order,
         payment: Payment,
         again: bool,
-        asked: &Asked,
+        asked: &RequestIdentity,
         reason: Reason,
         ip: Option<IpAddr>,
     ) -> Result<Reserved, PayError> {
@@ -57,7 +57,7 @@ impl App {
         let trace = self.require_facilitator()?.trace(&payment).await;
         match trace {
             // The signature of a contract was not checked: any reader of the chain could have sent this proof.
-            Trace::Landed { transaction } if !payment.payer_is_eoa => {
+            ChainStatus::OnChain { transaction } if !payment.payer_is_eoa => {
                 tracing::error!(
                     payer = payment.payer,
                     transaction,
@@ -66,15 +66,17 @@ impl App {
                 );
                 Err(not_known(Some(&transaction), Error::internal("its signature was not verified")))
             }
-            Trace::Landed { transaction } => {
+            ChainStatus::OnChain { transaction } => {
                 let landed = Payment { transaction: Some(transaction), ..payment };
                 self.reserve_on_chain(order, landed, again, asked, &reason, ip).await
             }
-            Trace::Void(_) => Err(refused()),
-            Trace::Absent | Trace::CannotTell if !hides => Err(refused()),
+            ChainStatus::Void(_) => Err(refused()),
+            ChainStatus::Absent | ChainStatus::Unknown if !hides => Err(refused()),
             // The facilitator says it was used and the chain does not show it: one of them is behind.
-            Trace::Absent => Err(not_known(None, Error::internal("the facilitator and the chain disagree"))),
-            Trace::CannotTell => self.park_unverified(order, payment, again, asked, &reason, ip).await,
+            ChainStatus::Absent => {
+                Err(not_known(None, Error::internal("the facilitator and the chain disagree")))
+            }
+            ChainStatus::Unknown => self.park_unverified(order, payment, again, asked, &reason, ip).await,
         }
     }
 
@@ -85,9 +87,9 @@ impl App {
         request: PayRequest,
         checked: &Checked,
         terms: &Terms,
-        asked: &Asked,
+        asked: &RequestIdentity,
         refused: Option<&Payment>,
-    ) -> Result<Bought, PayError> {
+    ) -> Result<PurchaseResult, PayError> {
         let ask = facilitator::request(checked, terms);
         let payment = self.new_payment(checked, ask, asked, refused)?;
         let is_recent = self.now() - payment.valid_until <= LATE_SECONDS;
@@ -96,7 +98,7 @@ impl App {
         if !payment.payer_is_eoa || !is_recent || !can_be_asked {
             return Err(self.refusal_under_current_terms(Refusal::Expired));
         }
-        let Trace::Landed { transaction } = facilitator.trace(&payment).await else {
+        let ChainStatus::OnChain { transaction } = facilitator.trace(&payment).await else {
             return Err(self.refusal_under_current_terms(Refusal::Expired));
         };
         let landed = Payment { transaction: Some(transaction), ..payment };
@@ -104,8 +106,8 @@ impl App {
         let kept =
             self.reserve_on_chain(request.order, landed, refused.is_some(), asked, &reason, request.ip);
         match Box::pin(kept).await? {
-            Reserved::Now(payment) => Box::pin(self.advance_payment(*payment, true)).await,
-            Reserved::Before | Reserved::Named => Err(in_flight(1)),
+            Reserved::New(payment) => Box::pin(self.advance_payment(*payment, true)).await,
+            Reserved::Existing | Reserved::IdentifierTaken => Err(in_flight(1)),
         }
     }
 
@@ -115,7 +117,7 @@ impl App {
         order: Order,
         mut payment: Payment,
         again: bool,
-        asked: &Asked,
+        asked: &RequestIdentity,
         reason: &Reason,
         ip: Option<IpAddr>,
     ) -> Result<Reserved, PayError> {
@@ -138,7 +140,7 @@ impl App {
         order: Order,
         mut payment: Payment,
         again: bool,
-        asked: &Asked,
+        asked: &RequestIdentity,
         reason: &Reason,
         ip: Option<IpAddr>,
     ) -> Result<Reserved, PayError> {
@@ -168,7 +170,7 @@ impl App {
         payment.held_until = self.now() + FIRST_PAUSE;
         let id = payment.id.clone();
         match self.reserve_possibly_settled(order, payment, again, asked, guards).await? {
-            Reserved::Now(_) => {
+            Reserved::New(_) => {
                 tracing::error!(
                     payment = id,
                     reason = reason.text,
@@ -176,7 +178,7 @@ impl App {
                 );
                 Err(unknown(submitted()))
             }
-            taken @ (Reserved::Before | Reserved::Named) => Ok(taken),
+            taken @ (Reserved::Existing | Reserved::IdentifierTaken) => Ok(taken),
         }
     }
 

@@ -4,8 +4,8 @@ use super::take_daily;
 use crate::accounts::caller::Caller;
 use crate::accounts::suspension::in_name_of;
 use crate::app::App;
-use crate::publish::idempotency::{Done, Entry, Once};
-use crate::publish::staging::{Demands, Staged};
+use crate::publish::idempotency::{FirstOrReplay, IdempotentRequest, IdempotentResult};
+use crate::publish::staging::{PrepareOptions, Staged};
 use crate::publish::upload::Upload;
 use dropleaf_core::account::Account;
 use dropleaf_core::options::UploadOptions;
@@ -18,7 +18,7 @@ use dropleaf_store::{DbError, Stmt, accounts, idempotency, sites, slugs};
 
 /// A newly created page.
 #[derive(Debug)]
-pub struct Created {
+pub struct CreatedSite {
     pub site: Site,
     /// Only for a page without an owner; returned once.
     pub claim_token: Option<String>,
@@ -31,9 +31,9 @@ impl App {
         caller: &Caller,
         upload: Upload,
         mut options: UploadOptions,
-        once: Option<&Once>,
-        render: impl FnOnce(&Created) -> Vec<u8>,
-    ) -> Result<Done<Created>> {
+        once: Option<&IdempotentRequest>,
+        render: impl FnOnce(&CreatedSite) -> Vec<u8>,
+    ) -> Result<IdempotentResult<CreatedSite>> {
         options.check_new()?;
         if caller.account.is_none() && options.slug.is_some() {
             return Err(Error::new(
@@ -43,14 +43,14 @@ impl App {
         }
         self.check_slug_impersonation(options.e2e, options.slug.as_ref().map(Slug::as_str))?;
         let _turn = match self.begin_idempotent(once).await? {
-            Entry::Again(status, body) => return Ok(Done::Again { status, body }),
-            Entry::First(turn) => turn,
+            FirstOrReplay::Replay(status, body) => return Ok(IdempotentResult::Replayed { status, body }),
+            FirstOrReplay::First(turn) => turn,
         };
         let mut warnings = std::mem::take(&mut options.warnings);
         let plan = caller.account.as_ref().map(|account| self.plan_of(account));
         let expires_at = self.expiry_for(plan.as_ref(), &options, &mut warnings)?;
         let strict = options.csp_strict == Some(true);
-        let demands = Demands {
+        let demands = PrepareOptions {
             e2e: options.e2e,
             strict,
             pii_check: options.pii_check,
@@ -62,7 +62,7 @@ impl App {
         let staged = self.stage_upload(upload, demands).await?;
         warnings.extend(staged.warnings.iter().cloned());
         let (site, claim_token) = self.new_site(caller, &options, &staged, expires_at).await?;
-        let created = Created { site, claim_token, warnings };
+        let created = CreatedSite { site, claim_token, warnings };
 
         let mut stmts = self.quota_stmts(caller, plan.as_ref())?;
         if caller.account.is_none() {
@@ -78,7 +78,7 @@ impl App {
             stmts.push(self.store_response(once, 201, &render(&created))?);
         }
         match (self.commit_new(stmts, &created.site, caller.account.as_ref(), plan.as_ref()).await, once) {
-            (Ok(()), _) => Ok(Done::Fresh(created)),
+            (Ok(()), _) => Ok(IdempotentResult::New(created)),
             (Err(DbError::Guard(idempotency::ANSWERED)), Some(once)) => self.replay_response(once).await,
             (Err(error), _) => Err(self.guard_error(error, plan.as_ref())),
         }

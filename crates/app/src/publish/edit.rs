@@ -1,7 +1,7 @@
 //! Changes settings: `PATCH /sites/{idOrSlug}`. Only the fields sent change. Spec §3, §4.
 
 use super::TRIES;
-use super::replace::Updated;
+use super::replace::UpdatedSite;
 use crate::app::App;
 use dropleaf_core::account::Account;
 use dropleaf_core::expiry::Lifetime;
@@ -29,13 +29,18 @@ pub struct PatchRequest {
 }
 
 impl App {
-    pub async fn change_site(&self, account: &Account, name: &str, request: PatchRequest) -> Result<Updated> {
+    pub async fn change_site(
+        &self,
+        account: &Account,
+        name: &str,
+        request: PatchRequest,
+    ) -> Result<UpdatedSite> {
         let mut site = self.get_editable(account, name).await?;
         let expected = request.expected_updated_at;
         Self::check_unchanged(&site, expected)?;
         let change = self.hash_password(account, request).await?;
         if change.is_empty() {
-            return Ok(Updated { site, warnings: Vec::new() });
+            return Ok(UpdatedSite { site, warnings: Vec::new() });
         }
         let plan = self.plan_of(account);
         let mut judged = None;
@@ -69,7 +74,7 @@ impl App {
             stmts.push(sites::update(&site, &next));
             stmts.extend(self.move_slug(&site, &next));
             match self.write_site(stmts, Some(&site), &next).await {
-                Ok(()) => return Ok(Updated { site: next, warnings }),
+                Ok(()) => return Ok(UpdatedSite { site: next, warnings }),
                 Err(DbError::Guard(sites::CHANGED)) => {
                     site = self.get_editable(account, name).await?;
                     Self::check_unchanged(&site, expected)?;

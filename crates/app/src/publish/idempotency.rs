@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// A request that may be repeated.
 #[derive(Debug, Clone)]
-pub struct Once {
+pub struct IdempotentRequest {
     /// Whose key it is: an account, a grant of it, or a client network.
     pub scope: String,
     pub key: String,
@@ -22,10 +22,10 @@ pub struct Once {
 
 /// The result of an idempotent operation.
 #[derive(Debug)]
-pub enum Done<T> {
-    Fresh(T),
+pub enum IdempotentResult<T> {
+    New(T),
     /// The first response, as it was sent.
-    Again {
+    Replayed {
         status: u16,
         body: Bytes,
     },
@@ -37,12 +37,12 @@ pub(crate) struct InFlight(Mutex<HashSet<(String, String)>>);
 
 /// Removes its key when the work ends, whether it succeeds, fails or is cancelled.
 #[derive(Debug)]
-pub(crate) struct Turn<'a> {
+pub(crate) struct InFlightGuard<'a> {
     set: &'a InFlight,
     name: (String, String),
 }
 
-impl Drop for Turn<'_> {
+impl Drop for InFlightGuard<'_> {
     fn drop(&mut self) {
         self.set.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.name);
     }
@@ -50,15 +50,18 @@ impl Drop for Turn<'_> {
 
 /// Whether to do the work or to repeat a response.
 #[derive(Debug)]
-pub(crate) enum Entry<'a> {
-    First(Option<Turn<'a>>),
-    Again(u16, Bytes),
+pub(crate) enum FirstOrReplay<'a> {
+    First(Option<InFlightGuard<'a>>),
+    Replay(u16, Bytes),
 }
 
 impl App {
     /// Looks up a key and reserves it in this process. A request without a key is always new.
-    pub(crate) async fn begin_idempotent<'a>(&'a self, once: Option<&Once>) -> Result<Entry<'a>> {
-        let Some(once) = once else { return Ok(Entry::First(None)) };
+    pub(crate) async fn begin_idempotent<'a>(
+        &'a self,
+        once: Option<&IdempotentRequest>,
+    ) -> Result<FirstOrReplay<'a>> {
+        let Some(once) = once else { return Ok(FirstOrReplay::First(None)) };
         if once.key.is_empty() || once.key.len() > 255 {
             return Err(Error::field("Idempotency-Key", "must be 1 to 255 characters"));
         }
@@ -73,15 +76,18 @@ impl App {
         {
             return Err(Error::plain(Code::IdempotencyInFlight).retry_after(1));
         }
-        let turn = Turn { set: &self.pending.idempotent_requests, name };
+        let turn = InFlightGuard { set: &self.pending.idempotent_requests, name };
         match self.find_stored_response(once).await? {
-            Some((status, body)) => Ok(Entry::Again(status, body)),
-            None => Ok(Entry::First(Some(turn))),
+            Some((status, body)) => Ok(FirstOrReplay::Replay(status, body)),
+            None => Ok(FirstOrReplay::First(Some(turn))),
         }
     }
 
     /// The stored response, if the request is the same.
-    pub(crate) async fn find_stored_response(&self, once: &Once) -> Result<Option<(u16, Bytes)>> {
+    pub(crate) async fn find_stored_response(
+        &self,
+        once: &IdempotentRequest,
+    ) -> Result<Option<(u16, Bytes)>> {
         let horizon = self.now() - self.settings.retention.idempotency;
         let Some(found) = self.store.find_answer(&once.scope, &secret::hash(&once.key), horizon).await?
         else {
@@ -95,7 +101,7 @@ impl App {
     }
 
     /// The statement that stores the response, for the transaction of its effect.
-    pub(crate) fn store_response(&self, once: &Once, status: u16, body: &[u8]) -> Result<Stmt> {
+    pub(crate) fn store_response(&self, once: &IdempotentRequest, status: u16, body: &[u8]) -> Result<Stmt> {
         let now = self.now();
         let answer = Answered {
             request_hash: once.request_hash,
@@ -108,7 +114,7 @@ impl App {
 
     /// Depends on the caller's idempotency key, of which only a hash is stored: the database and the server's secret
     /// together cannot decrypt the response.
-    fn answer_key(&self, once: &Once) -> [u8; 32] {
+    fn answer_key(&self, once: &IdempotentRequest) -> [u8; 32] {
         self.keys.mac("idempotency", format!("{}\0{}", once.scope, once.key).as_bytes())
     }
 }

@@ -1,7 +1,7 @@
 //! Ends and revives sites: delete, restore, purge, expiry. Decisions §2.8.
 
 use super::TRIES;
-use super::replace::Updated;
+use super::replace::UpdatedSite;
 use crate::accounts::suspension::in_name_of;
 use crate::app::App;
 use dropleaf_core::account::Account;
@@ -12,7 +12,7 @@ use dropleaf_store::{
 };
 
 #[derive(Debug, Clone)]
-pub struct Deleted {
+pub struct DeletedSite {
     /// None if the content is erased already.
     pub restorable_until: Option<i64>,
     pub warnings: Vec<String>,
@@ -25,7 +25,7 @@ const KEPT: &str = "The page is deleted, but its content is not erased yet becau
 impl App {
     /// Hides the page at once. With `purge` its content is erased too, also if the page was deleted before, but not while
     /// an operator may have to examine it.
-    pub async fn delete_site(&self, account: &Account, name: &str, purge: bool) -> Result<Deleted> {
+    pub async fn delete_site(&self, account: &Account, name: &str, purge: bool) -> Result<DeletedSite> {
         let asked = purge;
         for _ in 0..TRIES {
             let site = self.get_own(account, name).await?;
@@ -33,7 +33,7 @@ impl App {
             let warnings: Vec<String> = (asked && !purge).then(|| KEPT.to_owned()).into_iter().collect();
             let restorable = |site: &Site| site.ended_at.map(|at| at + self.settings.retention.restore);
             if asked && !purge && site.state == State::Deleted && site.purged_at.is_none() {
-                return Ok(Deleted { restorable_until: restorable(&site), warnings });
+                return Ok(DeletedSite { restorable_until: restorable(&site), warnings });
             }
             let gone = matches!(site.state, State::Burnt | State::TakenDown) || site.purged_at.is_some();
             // Deleting twice returns not found, but a deleted page may still be purged.
@@ -51,9 +51,9 @@ impl App {
                 Ok(()) if purge => {
                     let bundles: Vec<_> = versions.iter().map(|version| version.bundle_id.clone()).collect();
                     self.erase_content(&site.id, &bundles).await;
-                    return Ok(Deleted { restorable_until: None, warnings });
+                    return Ok(DeletedSite { restorable_until: None, warnings });
                 }
-                Ok(()) => return Ok(Deleted { restorable_until: restorable(&next), warnings }),
+                Ok(()) => return Ok(DeletedSite { restorable_until: restorable(&next), warnings }),
                 Err(DbError::Guard(sites::CHANGED | reports::WAITING | accounts::SUSPENDED)) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -78,7 +78,7 @@ impl App {
     }
 
     /// Restores a deleted page, with its slug if that is still free.
-    pub async fn restore_site(&self, account: &Account, name: &str) -> Result<Updated> {
+    pub async fn restore_site(&self, account: &Account, name: &str) -> Result<UpdatedSite> {
         let plan = self.plan_of(account);
         let mut keep_slug = true;
         let mut judged = None;
@@ -87,7 +87,7 @@ impl App {
             let now = self.now();
             match site.state_at(now) {
                 State::Live => {
-                    return Ok(Updated { site, warnings: vec!["The page was not deleted.".into()] });
+                    return Ok(UpdatedSite { site, warnings: vec!["The page was not deleted.".into()] });
                 }
                 State::Expired => {
                     return Err(Error::new(
@@ -140,7 +140,7 @@ impl App {
             }
             stmts.push(sites::update(&site, &next));
             match self.write_site(stmts, Some(&site), &next).await {
-                Ok(()) => return Ok(Updated { site: next, warnings }),
+                Ok(()) => return Ok(UpdatedSite { site: next, warnings }),
                 Err(DbError::Guard(slugs::TAKEN)) => keep_slug = false,
                 Err(DbError::Guard(sites::CHANGED)) => {}
                 Err(error) => return Err(self.guard_error(error, Some(&plan))),

@@ -14,16 +14,16 @@ pub(crate) mod upload;
 pub(crate) mod upload_tickets;
 mod versions;
 
-pub use create::Created;
+pub use create::CreatedSite;
 pub use edit::PatchRequest;
-pub use lifecycle::Deleted;
-pub use read::{Content, Document, ListQuery, SiteList};
-pub use replace::{Updated, Writable};
+pub use lifecycle::DeletedSite;
+pub use read::{ListQuery, SiteContent, SiteDocument, SiteList};
+pub use replace::{UpdatedSite, WritableSite};
 pub use site_search::SiteSearch;
 
 use crate::accounts::suspension::in_name_of;
 use crate::app::App;
-use crate::notify::owner_notices::{News, Notice};
+use crate::notify::owner_notices::{Notice, NoticeKind};
 use dropleaf_core::account::{self, Account};
 use dropleaf_core::error::Fact;
 use dropleaf_core::plan::Plan;
@@ -113,7 +113,7 @@ impl App {
         changed.extend(also.map(str::to_owned));
         // A page that did not exist has no listeners.
         let owner = before.and(after.account_id.as_deref());
-        let news = owner.map(|owner| Notice::new(owner, &after.id, News::Change));
+        let news = owner.map(|owner| Notice::new(owner, &after.id, NoticeKind::Change));
         let told =
             changed.iter().cloned().chain(news.as_ref().map(|news| self.encode_for_nodes(news))).collect();
         let changing = self.caches.pages.changing();

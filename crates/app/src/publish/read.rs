@@ -1,7 +1,7 @@
 //! Reads sites as their owner: one, many, and the stored content verbatim. Spec §4.
 
 use crate::app::App;
-use crate::viewing::pages::LiveFile;
+use crate::viewing::pages::ServedFile;
 use bytes::Bytes;
 use dropleaf_core::account::Account;
 use dropleaf_core::site::{Site, State, Visibility};
@@ -35,13 +35,13 @@ pub struct SiteList {
 
 /// A site's main document or its source, before it is read.
 #[derive(Debug)]
-pub struct Document {
-    pub file: Arc<LiveFile>,
+pub struct SiteDocument {
+    pub file: Arc<ServedFile>,
     version: i64,
     updated_at: i64,
 }
 
-impl Document {
+impl SiteDocument {
     pub fn mime(&self) -> String {
         String::from_utf8_lossy(&self.file.mime).into_owned()
     }
@@ -49,14 +49,14 @@ impl Document {
 
 /// The stored bytes of a site's main document or its source, and the version they belong to.
 #[derive(Debug)]
-pub struct Content {
+pub struct SiteContent {
     pub mime: String,
     pub bytes: Bytes,
     pub version: i64,
     pub updated_at: i64,
 }
 
-impl Content {
+impl SiteContent {
     /// Whether it was stored as text; ciphertext and binary files are not.
     pub fn is_text(&self) -> bool {
         Self::is_text_kind(&self.mime)
@@ -133,14 +133,14 @@ impl App {
         name: &str,
         source: bool,
         may: impl FnOnce(&str, u64) -> Result<()> + Send,
-    ) -> Result<Content> {
+    ) -> Result<SiteContent> {
         let document = self.find_content(account, name, source).await?;
         may(&document.mime(), document.file.size_bytes)?;
         self.read_document(document).await
     }
 
     /// Spec §4: the stored document, not a rendered view of it. With `source`, the uploaded file instead.
-    pub async fn find_content(&self, account: &Account, name: &str, source: bool) -> Result<Document> {
+    pub async fn find_content(&self, account: &Account, name: &str, source: bool) -> Result<SiteDocument> {
         let site = self.get_site(account, name).await?;
         let id = site.bundle_id.ok_or_else(|| Error::not_found("content"))?;
         let bundle = self.get_bundle(&id).await?;
@@ -148,13 +148,13 @@ impl App {
             Some(file) => file,
             None => bundle.entry().ok_or_else(|| Error::internal("a bundle has no entry"))?,
         };
-        Ok(Document { file: Arc::clone(file), version: site.version, updated_at: site.updated_at })
+        Ok(SiteDocument { file: Arc::clone(file), version: site.version, updated_at: site.updated_at })
     }
 
-    async fn read_document(&self, document: Document) -> Result<Content> {
+    async fn read_document(&self, document: SiteDocument) -> Result<SiteContent> {
         let bytes = self.store.blobs.read(&self.store.db, &document.file.hash).await?;
-        let Document { version, updated_at, .. } = document;
-        Ok(Content { mime: document.mime(), bytes, version, updated_at })
+        let SiteDocument { version, updated_at, .. } = document;
+        Ok(SiteContent { mime: document.mime(), bytes, version, updated_at })
     }
 
     /// Fails if the site has changed since the caller read it. Decisions §2.5.

@@ -3,8 +3,8 @@
 use super::{TRIES, take_daily};
 use crate::accounts::caller::Writer;
 use crate::app::App;
-use crate::publish::idempotency::{Done, Entry, Once};
-use crate::publish::staging::{Demands, Staged};
+use crate::publish::idempotency::{FirstOrReplay, IdempotentRequest, IdempotentResult};
+use crate::publish::staging::{PrepareOptions, Staged};
 use crate::publish::upload::Upload;
 use dropleaf_core::options::UploadOptions;
 use dropleaf_core::plan::Plan;
@@ -21,19 +21,19 @@ const JUST_NOW: Duration = Duration::from_millis(100);
 
 /// A site that may be written to, as read a moment ago.
 #[derive(Debug)]
-pub struct Writable {
+pub struct WritableSite {
     site: Site,
     at: Duration,
 }
 
-impl Writable {
+impl WritableSite {
     pub(crate) fn id(&self) -> &str {
         &self.site.id
     }
 }
 
 #[derive(Debug)]
-pub struct Updated {
+pub struct UpdatedSite {
     pub site: Site,
     pub warnings: Vec<String>,
 }
@@ -43,13 +43,13 @@ impl App {
         &self,
         writer: &Writer,
         name: &str,
-        seen: Writable,
+        seen: WritableSite,
         upload: Upload,
         options: UploadOptions,
-    ) -> Result<Updated> {
+    ) -> Result<UpdatedSite> {
         match self.replace_idempotent(writer, name, seen, upload, options, None, |_| Vec::new()).await? {
-            Done::Fresh(updated) => Ok(updated),
-            Done::Again { .. } => Err(Error::internal("a request without a key was a repeat")),
+            IdempotentResult::New(updated) => Ok(updated),
+            IdempotentResult::Replayed { .. } => Err(Error::internal("a request without a key was a repeat")),
         }
     }
 
@@ -59,15 +59,15 @@ impl App {
         &self,
         writer: &Writer,
         name: &str,
-        seen: Writable,
+        seen: WritableSite,
         upload: Upload,
         mut options: UploadOptions,
-        once: Option<&Once>,
-        render: impl Fn(&Updated) -> Vec<u8>,
-    ) -> Result<Done<Updated>> {
+        once: Option<&IdempotentRequest>,
+        render: impl Fn(&UpdatedSite) -> Vec<u8>,
+    ) -> Result<IdempotentResult<UpdatedSite>> {
         let _turn = match self.begin_idempotent(once).await? {
-            Entry::Again(status, body) => return Ok(Done::Again { status, body }),
-            Entry::First(turn) => turn,
+            FirstOrReplay::Replay(status, body) => return Ok(IdempotentResult::Replayed { status, body }),
+            FirstOrReplay::First(turn) => turn,
         };
         let mut site = if self.clock.monotonic().saturating_sub(seen.at) < JUST_NOW {
             seen.site
@@ -82,7 +82,7 @@ impl App {
         let strict = options.csp_strict.unwrap_or(site.csp_strict);
         let is_public = options.asked_visibility().unwrap_or(site.visibility) == Visibility::Public;
         let plan = writer.account().map_or_else(Plan::unlimited, |account| self.plan_of(account));
-        let demands = Demands {
+        let demands = PrepareOptions {
             e2e: options.e2e,
             strict,
             pii_check: options.pii_check,
@@ -115,19 +115,19 @@ impl App {
             stmts.extend(staged.stmts.iter().cloned());
             stmts.extend(self.new_version(&site, &next, staged.file_count, None));
             let warnings = [warnings.as_slice(), &more].concat();
-            let mut updated = Updated { site: next.clone(), warnings };
+            let mut updated = UpdatedSite { site: next.clone(), warnings };
             self.add_pending_views(&mut updated.site);
             if let Some(once) = once {
                 stmts.push(self.store_response(once, 200, &render(&updated))?);
             }
             match (self.write_site(stmts, Some(&site), &next).await, once) {
-                (Ok(()), _) => return Ok(Done::Fresh(updated)),
+                (Ok(()), _) => return Ok(IdempotentResult::New(updated)),
                 (Err(DbError::Guard(sites::CHANGED)), _) => {
                     // The change may have been made by this same request on another node.
                     if let Some(once) = once
                         && let Some((status, body)) = self.find_stored_response(once).await?
                     {
-                        return Ok(Done::Again { status, body });
+                        return Ok(IdempotentResult::Replayed { status, body });
                     }
                     site = self.get_writable(writer, name).await?;
                     Self::check_unchanged(&site, options.expected_updated_at)?;
@@ -147,14 +147,19 @@ impl App {
     }
 
     /// Refuses early, before a body is read in vain. Clients without an account are rate-limited by address.
-    pub async fn check_writer(&self, writer: &Writer, name: &str, ip: Option<IpAddr>) -> Result<Writable> {
+    pub async fn check_writer(
+        &self,
+        writer: &Writer,
+        name: &str,
+        ip: Option<IpAddr>,
+    ) -> Result<WritableSite> {
         match writer {
             Writer::Account(_) => {}
             Writer::Claim(_) => self.take_attempt(ip)?,
             Writer::Wallet(_) => self.take_paid_attempt(ip)?,
         }
         let at = self.clock.monotonic();
-        Ok(Writable { site: self.get_writable(writer, name).await?, at })
+        Ok(WritableSite { site: self.get_writable(writer, name).await?, at })
     }
 
     /// The live site that this credential may write to. Spec §5.

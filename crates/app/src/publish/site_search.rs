@@ -2,7 +2,7 @@
 
 use super::SiteList;
 use crate::app::App;
-use crate::viewing::pages::Coding;
+use crate::viewing::pages::ContentCoding;
 use dropleaf_content::preview;
 use dropleaf_core::account::Account;
 use dropleaf_core::site::Site;
@@ -75,7 +75,7 @@ impl App {
         if !entry.is_document || matches!(kind, "e2e" | "file") || !entry.is_small() {
             return Ok(preview::of_kind(kind));
         }
-        let body = self.file_body(entry, Coding::Identity).await?;
+        let body = self.file_body(entry, ContentCoding::Identity).await?;
         let files = bundle.file_count();
         let draw = move || preview::of_html(&body.bytes[..body.bytes.len().min(PREVIEW_BYTES)], files);
         tokio::task::spawn_blocking(draw).await.map_err(Error::internal)

@@ -3,8 +3,8 @@
 
 use crate::app::App;
 use crate::infra::permit_queue::work_in_turn;
-use crate::moderation::safety::Reading;
-use crate::publish::strict_csp::Policy;
+use crate::moderation::safety::ContentScan;
+use crate::publish::strict_csp::StrictPolicy;
 use crate::publish::upload::{Upload, UploadBody};
 use dropleaf_content::likeness::Unwanted;
 use dropleaf_content::{self as content, Refusal, RefusalCode};
@@ -23,7 +23,7 @@ const BUSY_SECONDS: i64 = 5;
 #[derive(Debug)]
 pub(crate) struct Prepared {
     pub(crate) bundle: content::Bundle,
-    policy: Option<Policy>,
+    policy: Option<StrictPolicy>,
     strict: bool,
 }
 
@@ -37,7 +37,7 @@ impl Prepared {
 
 /// Options of an upload beside its content.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Demands {
+pub(crate) struct PrepareOptions {
     /// The content is ciphertext.
     pub(crate) e2e: bool,
     /// It must be prepared for a strict content security policy.
@@ -68,7 +68,7 @@ pub(crate) struct Staged {
 }
 
 impl App {
-    pub(crate) async fn stage_upload(&self, upload: Upload, demands: Demands) -> Result<Staged> {
+    pub(crate) async fn stage_upload(&self, upload: Upload, demands: PrepareOptions) -> Result<Staged> {
         let prepared = self.prepare_upload(upload, demands).await?;
         self.stage_prepared(prepared).await
     }
@@ -128,7 +128,7 @@ impl App {
 
     /// Validates and packs; nothing is stored yet. Content that may not be published is refused here, for every interface
     /// alike.
-    pub(crate) async fn prepare_upload(&self, upload: Upload, demands: Demands) -> Result<Prepared> {
+    pub(crate) async fn prepare_upload(&self, upload: Upload, demands: PrepareOptions) -> Result<Prepared> {
         let (mut prepared, reading) = self.scan_upload(upload, demands).await?;
         if let Some(file) = prepared.bundle.program().filter(|_| !demands.executables) {
             return Err(executable(&file.path));
@@ -138,7 +138,11 @@ impl App {
     }
 
     /// Packs and reads, without a verdict.
-    pub(crate) async fn scan_upload(&self, upload: Upload, demands: Demands) -> Result<(Prepared, Reading)> {
+    pub(crate) async fn scan_upload(
+        &self,
+        upload: Upload,
+        demands: PrepareOptions,
+    ) -> Result<(Prepared, ContentScan)> {
         let quick = upload.is_quick();
         let work = self.scan_work(upload, demands, self.unwanted().await?);
         if quick {
@@ -151,8 +155,8 @@ impl App {
     pub(crate) async fn scan_for_dry_run(
         &self,
         upload: Upload,
-        demands: Demands,
-    ) -> Result<(Prepared, Reading)> {
+        demands: PrepareOptions,
+    ) -> Result<(Prepared, ContentScan)> {
         let quick = upload.is_quick();
         let work = self.scan_work(upload, demands, self.unwanted().await?);
         let work = move || {
@@ -179,10 +183,10 @@ impl App {
     fn scan_work(
         &self,
         upload: Upload,
-        demands: Demands,
+        demands: PrepareOptions,
         unwanted: Option<Arc<Unwanted>>,
-    ) -> impl FnOnce() -> Result<(Prepared, Reading)> + Send + use<> {
-        let Demands { e2e, strict, pii_check, agentation, spa, is_public, executables: _ } = demands;
+    ) -> impl FnOnce() -> Result<(Prepared, ContentScan)> + Send + use<> {
+        let PrepareOptions { e2e, strict, pii_check, agentation, spa, is_public, executables: _ } = demands;
         let safety = self.settings.safety.clone();
         let limits = self.settings.content.clone();
         let spool = self.settings.spool_dir.clone();
@@ -212,9 +216,9 @@ impl App {
             // Read once more, only on request: most pages are not even parsed.
             let policy = strict.then(|| {
                 let found = content::Strict::of(&bundle).map_err(Error::internal)?;
-                Policy::of(&found, e2e)
+                StrictPolicy::of(&found, e2e)
             });
-            let reading = Reading::compared(&bundle, &safety, pii_check, unwanted.as_deref())?;
+            let reading = ContentScan::compared(&bundle, &safety, pii_check, unwanted.as_deref())?;
             Ok((Prepared { bundle, policy: policy.transpose()?, strict }, reading))
         }
     }

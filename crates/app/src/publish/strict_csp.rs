@@ -13,12 +13,12 @@ const ENCRYPTED: &str = "The server cannot read an encrypted page, so csp_strict
 
 /// The strict policy of some content.
 #[derive(Debug, Clone)]
-pub(crate) struct Policy {
+pub(crate) struct StrictPolicy {
     pub(crate) sources: String,
     pub(crate) warnings: Vec<String>,
 }
 
-impl Policy {
+impl StrictPolicy {
     /// Refuses content with more inline scripts than a policy can name.
     pub(crate) fn of(strict: &Strict, e2e: bool) -> Result<Self> {
         if strict.is_too_much() {
@@ -44,7 +44,7 @@ impl Policy {
 
 impl App {
     /// The policy of stored content.
-    pub(crate) async fn stored_policy(&self, bundle_id: &str, e2e: bool) -> Result<Policy> {
+    pub(crate) async fn stored_policy(&self, bundle_id: &str, e2e: bool) -> Result<StrictPolicy> {
         let bundle = self.get_bundle(bundle_id).await?;
         // Taken before the pages are read, to bound how many are in memory.
         let turn = self.acquire_upload_permit().await?;
@@ -59,7 +59,7 @@ impl App {
             for (path, mime, bytes) in &pages {
                 strict.read(path, mime, &bytes[..]).map_err(Error::internal)?;
             }
-            Policy::of(&strict, e2e)
+            StrictPolicy::of(&strict, e2e)
         };
         work_in_turn(turn, read).await
     }

@@ -6,9 +6,9 @@ use crate::accounts::caller::{Caller, Writer};
 use crate::accounts::oauth::Identity;
 use crate::app::App;
 use crate::infra::sealing;
-use crate::publish::idempotency::{Done, Once};
+use crate::publish::idempotency::{IdempotentRequest, IdempotentResult};
 use crate::publish::upload::Upload;
-use crate::publish::{Created, Updated, Writable};
+use crate::publish::{CreatedSite, UpdatedSite, WritableSite};
 use dropleaf_core::scope::Scope;
 use dropleaf_core::site::Site;
 use dropleaf_core::upload_ticket::{LIFE, PREFIX, UploadTicket};
@@ -29,12 +29,12 @@ pub struct NewTicket {
 
 /// A caller with a valid ticket.
 #[derive(Debug)]
-pub struct Ticketed {
+pub struct OpenedTicket {
     pub who: Identity,
     ticket: UploadTicket,
 }
 
-impl Ticketed {
+impl OpenedTicket {
     /// Whether the file becomes a new page.
     pub const fn publishes(&self) -> bool {
         self.ticket.site_id.is_none()
@@ -43,10 +43,10 @@ impl Ticketed {
 
 /// A file received with a ticket.
 #[derive(Debug)]
-pub struct Arrived {
-    pub ticketed: Ticketed,
+pub struct TicketUpload {
+    pub ticketed: OpenedTicket,
     /// From [`App::check_ticket_target`].
-    pub place: Option<Writable>,
+    pub place: Option<WritableSite>,
     pub ip: Option<IpAddr>,
     pub upload: Upload,
     /// Hash of the file and its name.
@@ -99,7 +99,7 @@ impl App {
     }
 
     /// The issuer of a ticket, while it is valid and their key or grant is.
-    pub async fn open_ticket(&self, text: &str) -> Result<Ticketed> {
+    pub async fn open_ticket(&self, text: &str) -> Result<OpenedTicket> {
         let bad = || Error::plain(Code::InvalidUploadAddress);
         let ticket = self.unseal_ticket(text).ok_or_else(bad)?;
         if ticket.is_expired(self.now()) {
@@ -115,11 +115,11 @@ impl App {
             Error::new(Code::InvalidUploadAddress, why)
         })?;
         who.account.check_active()?;
-        Ok(Ticketed { who, ticket })
+        Ok(OpenedTicket { who, ticket })
     }
 
     /// The page that the file is for, if it can still be written to; checked before a file is read in vain.
-    pub async fn check_ticket_target(&self, ticketed: &Ticketed) -> Result<Option<Writable>> {
+    pub async fn check_ticket_target(&self, ticketed: &OpenedTicket) -> Result<Option<WritableSite>> {
         let Some(id) = &ticketed.ticket.site_id else { return Ok(None) };
         let writer = Writer::Account(ticketed.who.account.clone());
         self.check_writer(&writer, id, None).await.map(Some)
@@ -128,30 +128,42 @@ impl App {
     /// Publishes the file of a ticket, or replaces the page's content. The same file again gets the same response.
     pub async fn upload_with_ticket(
         &self,
-        arrived: Arrived,
+        arrived: TicketUpload,
         render: impl Fn(&Site, &[String]) -> Vec<u8>,
-    ) -> Result<Done<Updated>> {
-        let Arrived { ticketed: Ticketed { who, ticket }, place, ip, upload, request_hash, warnings } =
-            arrived;
+    ) -> Result<IdempotentResult<UpdatedSite>> {
+        let TicketUpload {
+            ticketed: OpenedTicket { who, ticket },
+            place,
+            ip,
+            upload,
+            request_hash,
+            warnings,
+        } = arrived;
         let mut options = ticket.options()?;
         options.warnings.extend(warnings);
-        let once = Once { scope: format!("{}:upload", ticket.account_id), key: ticket.nonce, request_hash };
+        let once = IdempotentRequest {
+            scope: format!("{}:upload", ticket.account_id),
+            key: ticket.nonce,
+            request_hash,
+        };
         if let Some(name) = ticket.site_id {
             let writer = Writer::Account(who.account);
             let place = match place {
                 Some(place) => place,
                 None => self.check_writer(&writer, &name, ip).await?,
             };
-            let render = |updated: &Updated| render(&updated.site, &updated.warnings);
+            let render = |updated: &UpdatedSite| render(&updated.site, &updated.warnings);
             return self
                 .replace_idempotent(&writer, &name, place, upload, options, Some(&once), render)
                 .await;
         }
         let caller = Caller { account: Some(who.account), grant_id: who.grant_id, ip };
-        let render = |created: &Created| render(&created.site, &created.warnings);
+        let render = |created: &CreatedSite| render(&created.site, &created.warnings);
         Ok(match self.create_site(&caller, upload, options, Some(&once), render).await? {
-            Done::Fresh(Created { site, warnings, .. }) => Done::Fresh(Updated { site, warnings }),
-            Done::Again { status, body } => Done::Again { status, body },
+            IdempotentResult::New(CreatedSite { site, warnings, .. }) => {
+                IdempotentResult::New(UpdatedSite { site, warnings })
+            }
+            IdempotentResult::Replayed { status, body } => IdempotentResult::Replayed { status, body },
         })
     }
 

@@ -1,7 +1,7 @@
 //! Lists older versions and rolls back to them. Decisions §2.10.
 
 use super::TRIES;
-use super::replace::Updated;
+use super::replace::UpdatedSite;
 use crate::app::App;
 use dropleaf_core::account::Account;
 use dropleaf_core::site::Site;
@@ -24,7 +24,7 @@ impl App {
     }
 
     /// Makes an older version the newest again. History is never rewritten: this is a new version with the old content.
-    pub async fn rollback_site(&self, account: &Account, name: &str, version: i64) -> Result<Updated> {
+    pub async fn rollback_site(&self, account: &Account, name: &str, version: i64) -> Result<UpdatedSite> {
         self.rollback_if_unchanged(account, name, version, None).await
     }
 
@@ -35,7 +35,7 @@ impl App {
         name: &str,
         version: i64,
         expected: Option<i64>,
-    ) -> Result<Updated> {
+    ) -> Result<UpdatedSite> {
         let mut judged = None;
         for _ in 0..TRIES {
             let site = self.get_own(account, name).await?;
@@ -52,7 +52,7 @@ impl App {
                 .filter(|known| self.is_version_available(&site, known.version))
                 .ok_or_else(|| Error::not_found("version"))?;
             if old.version == site.version {
-                return Ok(Updated {
+                return Ok(UpdatedSite {
                     site,
                     warnings: vec!["This version is already the current one.".into()],
                 });
@@ -79,7 +79,7 @@ impl App {
             }
             stmts.extend(self.new_version(&site, &next, old.file_count, Some(version)));
             match self.write_site(stmts, Some(&site), &next).await {
-                Ok(()) => return Ok(Updated { site: next, warnings }),
+                Ok(()) => return Ok(UpdatedSite { site: next, warnings }),
                 Err(DbError::Guard(sites::CHANGED | bundles::GONE)) => {}
                 Err(error) => return Err(self.guard_error(error, None)),
             }

@@ -5,7 +5,7 @@
 
 use crate::app::App;
 use crate::publish::TRIES;
-use crate::viewing::pages::Page;
+use crate::viewing::pages::PageView;
 use dropleaf_core::burn::{self, Burn};
 use dropleaf_core::site::{Site, State, Visibility};
 use dropleaf_core::{Result, secret};
@@ -18,7 +18,7 @@ const BATCH: i64 = 500;
 
 /// The outcome of claiming the only view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Claim {
+pub enum ViewClaim {
     Won,
     /// The row differs from what the caller read: another viewer was faster, or the owner changed the page. Read it
     /// again.
@@ -27,7 +27,7 @@ pub enum Claim {
 
 /// Pages whose only view has been sent, queued for erasure at once instead of at the end of their window.
 #[derive(Debug, Default)]
-pub(crate) struct Embers {
+pub(crate) struct ErasureQueue {
     ids: Mutex<Vec<String>>,
     wake: Notify,
     /// Whether erased bytes may still be in the database's log.
@@ -36,12 +36,12 @@ pub(crate) struct Embers {
 
 /// Held while the only view is being sent; the page's bytes are erased when it is dropped.
 #[derive(Debug)]
-pub struct Erasing {
+pub struct EraseOnDrop {
     app: Arc<App>,
     site_id: String,
 }
 
-impl Drop for Erasing {
+impl Drop for EraseOnDrop {
     fn drop(&mut self) {
         let embers = &self.app.pending.erasures;
         embers.ids.lock().unwrap_or_else(PoisonError::into_inner).push(std::mem::take(&mut self.site_id));
@@ -56,10 +56,10 @@ impl App {
     }
 
     /// Claims the only view of this page exactly as the caller read it. Without a secret no one can open it again.
-    pub async fn claim_view(&self, page: &Page, view_secret: Option<&str>) -> Result<Claim> {
+    pub async fn claim_view(&self, page: &PageView, view_secret: Option<&str>) -> Result<ViewClaim> {
         let site = &page.site;
         let open = site.visibility == Visibility::Burn && site.state_at(self.now()) == State::Live;
-        let Some(bundle) = page.bundle.as_ref().filter(|_| open) else { return Ok(Claim::Changed) };
+        let Some(bundle) = page.bundle.as_ref().filter(|_| open) else { return Ok(ViewClaim::Changed) };
         let trace = Burn {
             secret_hash: view_secret.map_or(Burn::NOBODY, secret::hash),
             erase_at: self.now() + burn::window_seconds(bundle.file_count()),
@@ -67,8 +67,8 @@ impl App {
         let (next, mut stmts) = self.end_site_stmts(site, State::Burnt, false);
         stmts.push(burns::insert(&site.id, &trace));
         match self.commit_site(stmts, Some(site), &next).await {
-            Ok(()) => Ok(Claim::Won),
-            Err(DbError::Guard(sites::CHANGED)) => Ok(Claim::Changed),
+            Ok(()) => Ok(ViewClaim::Won),
+            Err(DbError::Guard(sites::CHANGED)) => Ok(ViewClaim::Changed),
             Err(error) => Err(error.into()),
         }
     }
@@ -86,8 +86,8 @@ impl App {
     }
 
     /// A guard to keep with the only response; dropping it queues the erasure.
-    pub fn erase_on_drop(self: &Arc<Self>, site: &Site) -> Erasing {
-        Erasing { app: Arc::clone(self), site_id: site.id.clone() }
+    pub fn erase_on_drop(self: &Arc<Self>, site: &Site) -> EraseOnDrop {
+        EraseOnDrop { app: Arc::clone(self), site_id: site.id.clone() }
     }
 
     /// Waits until the only view of some page has been sent.

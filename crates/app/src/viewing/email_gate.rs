@@ -4,7 +4,7 @@
 use crate::accounts::email_codes::{self as codes, LIFE, TRIES};
 use crate::app::App;
 use crate::infra::rate_limits::refused;
-use crate::notify::mail::Letter;
+use crate::notify::mail::Email;
 use dropleaf_core::rate::Rate;
 use dropleaf_core::site::Site;
 use dropleaf_core::{Code, Error, Result, email};
@@ -25,7 +25,7 @@ impl App {
         site: &Site,
         address: &str,
         ip: Option<IpAddr>,
-    ) -> Result<Option<Letter>> {
+    ) -> Result<Option<Email>> {
         self.require_mail()?;
         let Some(domain) = &site.email_gate_domain else { return Ok(None) };
         let address = email::address(address)?;
@@ -99,7 +99,7 @@ impl App {
     }
 
     /// A fixed text: it contains no input from the page's publisher or from the requester of the code.
-    fn gate_code_email(&self, to: String, code: &str, now: i64) -> Letter {
+    fn gate_code_email(&self, to: String, code: &str, now: i64) -> Email {
         let (shown, minutes) = (codes::shown(code), LIFE / 60);
         let text = format!(
             "Your code is {shown}\n\n\
@@ -109,6 +109,6 @@ impl App {
             self.hosts.base.host
         );
         let subject = format!("{shown} is your code");
-        Letter { id: self.minter.nonce(), written_at: now, to, subject, text }
+        Email { id: self.minter.nonce(), written_at: now, to, subject, text }
     }
 }

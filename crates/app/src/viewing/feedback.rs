@@ -1,7 +1,7 @@
 //! Feedback: comments left by viewers within rate limits, read and resolved by the owner. Spec §3, §4, decisions §6.1.
 
 use crate::app::App;
-use crate::notify::owner_notices::{News, Notice};
+use crate::notify::owner_notices::{Notice, NoticeKind};
 use dropleaf_core::account::Account;
 use dropleaf_core::feedback::{self, Feedback, Said};
 use dropleaf_core::feedback_list::{self, ANSWER_BYTES, Cursor, FeedbackQuery};
@@ -58,7 +58,7 @@ impl App {
             stmts.extend(rates.iter().map(|(rate, key)| dropleaf_store::counters::take(key, rate, now)));
         }
         stmts.push(rows::insert(&item));
-        let news = site.account_id.as_deref().map(|owner| Notice::new(owner, &site.id, News::Feedback));
+        let news = site.account_id.as_deref().map(|owner| Notice::new(owner, &site.id, NoticeKind::Feedback));
         match self.commit_and_notify(stmts, news).await {
             Ok(()) => {
                 let (rate, key) = &rates[0];

@@ -2,7 +2,7 @@
 //! Hashing is the most expensive operation that an anonymous caller can request. Counted per node, in monotonic time.
 
 use crate::infra::fair_queue::Group;
-use crate::infra::token_bucket::Buckets;
+use crate::infra::token_bucket::TokenBuckets;
 use crate::viewing::password_gate::too_many;
 use dropleaf_core::rate::Rate;
 use dropleaf_core::{Code, Error, Result, network};
@@ -16,14 +16,14 @@ const ACCOUNT: u32 = 4;
 
 /// Whose budget a hash is charged to.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Payer<'a> {
+pub(crate) enum HashRequester<'a> {
     /// A viewer, or a publisher without an account. All clients with an unknown address count as one.
     Client { ip: Option<IpAddr>, is_exempt: bool },
     /// A publisher, by the id of the account.
     Account(&'a str),
 }
 
-impl Payer<'_> {
+impl HashRequester<'_> {
     /// Its group in the queue of hashes.
     pub(crate) fn group(&self) -> Group {
         match self {
@@ -40,9 +40,9 @@ impl Payer<'_> {
 
 #[derive(Debug)]
 pub(crate) struct HashBudget {
-    networks: Buckets,
-    wide: Buckets,
-    accounts: Buckets,
+    networks: TokenBuckets,
+    wide: TokenBuckets,
+    accounts: TokenBuckets,
 }
 
 impl HashBudget {
@@ -50,18 +50,18 @@ impl HashBudget {
         let limit = u32::try_from(per_minute.limit.clamp(1, 1_000_000)).unwrap_or(1);
         let buckets = |times: u32| {
             let burst = limit.saturating_mul(times);
-            Buckets::new(burst, Duration::from_mins(1) / burst)
+            TokenBuckets::new(burst, Duration::from_mins(1) / burst)
         };
         Self { networks: buckets(1), wide: buckets(WIDE), accounts: buckets(ACCOUNT) }
     }
 
     /// Takes one hash from the budget, or returns an error with the time to wait.
-    pub(crate) fn take(&self, payer: &Payer<'_>, now: Duration) -> Result<()> {
+    pub(crate) fn take(&self, payer: &HashRequester<'_>, now: Duration) -> Result<()> {
         let Group { own, wide, .. } = payer.group();
         match payer {
-            Payer::Client { is_exempt: true, .. } => Ok(()),
-            Payer::Account(_) => self.accounts.take(&own, now).map_err(account_refusal),
-            Payer::Client { .. } => {
+            HashRequester::Client { is_exempt: true, .. } => Ok(()),
+            HashRequester::Account(_) => self.accounts.take(&own, now).map_err(account_refusal),
+            HashRequester::Client { .. } => {
                 self.wide.take(&wide, now).map_err(too_many)?;
                 self.networks.take(&own, now).map_err(|wait| {
                     self.wide.give_back(&wide);
@@ -72,12 +72,12 @@ impl HashBudget {
     }
 
     /// Returns a hash that was not computed after all.
-    pub(crate) fn give_back(&self, payer: &Payer<'_>) {
+    pub(crate) fn give_back(&self, payer: &HashRequester<'_>) {
         let Group { own, wide, .. } = payer.group();
         match payer {
-            Payer::Client { is_exempt: true, .. } => {}
-            Payer::Account(_) => self.accounts.give_back(&own),
-            Payer::Client { .. } => {
+            HashRequester::Client { is_exempt: true, .. } => {}
+            HashRequester::Account(_) => self.accounts.give_back(&own),
+            HashRequester::Client { .. } => {
                 self.wide.give_back(&wide);
                 self.networks.give_back(&own);
             }
@@ -104,7 +104,7 @@ mod tests {
 
     fn taken(budget: &HashBudget, ip: &str) -> bool {
         let ip = Some(ip.parse().unwrap());
-        budget.take(&Payer::Client { ip, is_exempt: false }, NOW).is_ok()
+        budget.take(&HashRequester::Client { ip, is_exempt: false }, NOW).is_ok()
     }
 
     #[test]
@@ -112,7 +112,7 @@ mod tests {
         let budget = budget();
         assert_eq!((0..20).filter(|_| taken(&budget, "192.0.2.1")).count(), 6);
         assert!(taken(&budget, "192.0.2.2"), "another address has its own");
-        let payer = Payer::Client { ip: Some("192.0.2.1".parse().unwrap()), is_exempt: false };
+        let payer = HashRequester::Client { ip: Some("192.0.2.1".parse().unwrap()), is_exempt: false };
         assert_eq!(budget.take(&payer, NOW).unwrap_err().retry_after, Some(10));
         assert!(budget.take(&payer, NOW + Duration::from_secs(10)).is_ok());
         assert!(budget.take(&payer, NOW + Duration::from_secs(10)).is_err());
@@ -133,9 +133,9 @@ mod tests {
     #[test]
     fn exempt_networks_and_accounts_are_not_held_to_the_budget_of_a_network() {
         let budget = budget();
-        let exempt = Payer::Client { ip: None, is_exempt: true };
+        let exempt = HashRequester::Client { ip: None, is_exempt: true };
         assert!((0..100).all(|_| budget.take(&exempt, NOW).is_ok()));
-        let account = Payer::Account("acc_1");
+        let account = HashRequester::Account("acc_1");
         assert_eq!((0..100).filter(|_| budget.take(&account, NOW).is_ok()).count(), 24);
         let refused = budget.take(&account, NOW).unwrap_err();
         assert!(

@@ -4,9 +4,9 @@
 use crate::app::App;
 use crate::infra::rate_limits::refused;
 use crate::infra::throttle::Throttle;
-use crate::infra::token_bucket::Buckets;
-use crate::viewing::hash_budget::Payer;
-use crate::viewing::password_hasher::Ask;
+use crate::infra::token_bucket::TokenBuckets;
+use crate::viewing::hash_budget::HashRequester;
+use crate::viewing::password_hasher::HashRequest;
 use dropleaf_core::gate_pass::{GatePass, Kind, frame_reader};
 use dropleaf_core::rate::Rate;
 use dropleaf_core::site::Site;
@@ -23,17 +23,17 @@ const REMEMBERED: Duration = Duration::from_mins(10);
 const REMEMBERED_MANY: usize = 10_000;
 
 #[derive(Debug)]
-pub(crate) struct Guesses {
-    networks: Buckets,
+pub(crate) struct GuessLimiter {
+    networks: TokenBuckets,
     sites: Throttle,
     /// Networks that sent the correct password, and until when that counts. The key is a keyed hash of both.
     right: Cache<[u8; 32], Duration>,
 }
 
-impl Guesses {
+impl GuessLimiter {
     pub(crate) fn new(site_minute: Rate) -> Self {
         Self {
-            networks: Buckets::new(BURST, REFILL),
+            networks: TokenBuckets::new(BURST, REFILL),
             sites: Throttle::new(site_minute),
             right: Cache::new(REMEMBERED_MANY),
         }
@@ -41,7 +41,7 @@ impl Guesses {
 }
 
 /// A guess that was counted.
-pub(crate) struct Guess {
+pub(crate) struct CountedGuess {
     network: Option<String>,
     site: Option<String>,
 }
@@ -110,14 +110,14 @@ impl App {
     }
 
     /// A hash request by a viewer, or by a publisher without an account.
-    pub(crate) fn client_hash_request(&self, ip: Option<IpAddr>) -> Ask<'static> {
-        let payer = Payer::Client { ip, is_exempt: self.is_exempt(ip) };
-        Ask { payer, monotonic: self.clock.monotonic() }
+    pub(crate) fn client_hash_request(&self, ip: Option<IpAddr>) -> HashRequest<'static> {
+        let payer = HashRequester::Client { ip, is_exempt: self.is_exempt(ip) };
+        HashRequest { payer, monotonic: self.clock.monotonic() }
     }
 
     /// A hash request by a publisher with an account.
-    pub(crate) fn account_hash_request<'a>(&self, account_id: &'a str) -> Ask<'a> {
-        Ask { payer: Payer::Account(account_id), monotonic: self.clock.monotonic() }
+    pub(crate) fn account_hash_request<'a>(&self, account_id: &'a str) -> HashRequest<'a> {
+        HashRequest { payer: HashRequester::Account(account_id), monotonic: self.clock.monotonic() }
     }
 
     /// Passwords hashed since the start.
@@ -126,7 +126,7 @@ impl App {
     }
 
     /// Counts a guess at one of a site's gates. All clients with an unknown address count as one.
-    pub(crate) fn take_guess(&self, what: &str, site: &Site, ip: Option<IpAddr>) -> Result<Guess> {
+    pub(crate) fn take_guess(&self, what: &str, site: &Site, ip: Option<IpAddr>) -> Result<CountedGuess> {
         let name = format!("{what}:{}", site.id);
         let mut guess = self.take_guess_from(&name, ip)?;
         if guess.network.is_some() {
@@ -138,17 +138,17 @@ impl App {
     }
 
     /// Counts a guess against the network alone.
-    pub(crate) fn take_guess_from(&self, what: &str, ip: Option<IpAddr>) -> Result<Guess> {
+    pub(crate) fn take_guess_from(&self, what: &str, ip: Option<IpAddr>) -> Result<CountedGuess> {
         if self.is_exempt(ip) {
-            return Ok(Guess { network: None, site: None });
+            return Ok(CountedGuess { network: None, site: None });
         }
         let network = format!("{what}:{}", ip.map(network::client_network).unwrap_or_default());
         self.limits.gate_guesses.networks.take(&network, self.clock.monotonic()).map_err(too_many)?;
-        Ok(Guess { network: Some(network), site: None })
+        Ok(CountedGuess { network: Some(network), site: None })
     }
 
     /// Reverts a guess that was correct: many viewers of one office may open a page in one minute.
-    pub(crate) fn refund_guess(&self, guess: &Guess) {
+    pub(crate) fn refund_guess(&self, guess: &CountedGuess) {
         if let Some(network) = &guess.network {
             self.limits.gate_guesses.networks.give_back(network);
         }

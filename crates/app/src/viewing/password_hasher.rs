@@ -1,10 +1,10 @@
 //! Hashes passwords with argon2id on a bounded number of threads. Every hash is charged to the caller's budget, and
 //! permits go round-robin over the waiting networks, so that one of them cannot block the others.
 
-use crate::infra::fair_queue::{Bounds, FairQueue, Refused};
-use crate::viewing::hash_budget::{HashBudget, Payer};
+use crate::infra::fair_queue::{FairQueue, QueueFull, QueueLimits};
+use crate::viewing::hash_budget::{HashBudget, HashRequester};
 use argon2::password_hash::phc::PasswordHash;
-use argon2::{Algorithm, Argon2, Params, PasswordHasher, PasswordVerifier, Version};
+use argon2::{Algorithm, Argon2, Params, PasswordHasher as _, PasswordVerifier, Version};
 use dropleaf_core::options::PASSWORD_BYTES;
 use dropleaf_core::rate::Rate;
 use dropleaf_core::{Code, Error, Minter, Result};
@@ -22,7 +22,7 @@ const NETWORK_WAITING: usize = 8;
 const WIDE_WAITING: usize = 24;
 
 #[derive(Debug)]
-pub(crate) struct Passwords {
+pub(crate) struct PasswordHasher {
     queue: Arc<FairQueue>,
     budget: HashBudget,
     runs: AtomicU64,
@@ -30,12 +30,12 @@ pub(crate) struct Passwords {
 
 /// Whose budget a hash is charged to, and when.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Ask<'a> {
-    pub payer: Payer<'a>,
+pub(crate) struct HashRequest<'a> {
+    pub payer: HashRequester<'a>,
     pub monotonic: Duration,
 }
 
-impl Passwords {
+impl PasswordHasher {
     /// `per_minute` is the budget of one network.
     pub(crate) fn new(per_minute: Rate) -> Self {
         let turns = std::thread::available_parallelism().map_or(1, usize::from);
@@ -43,19 +43,23 @@ impl Passwords {
     }
 
     fn with_turns(per_minute: Rate, turns: usize) -> Self {
-        let bounds =
-            Bounds { turns, waiting: WAITING, group_waiting: NETWORK_WAITING, wide_waiting: WIDE_WAITING };
+        let bounds = QueueLimits {
+            turns,
+            waiting: WAITING,
+            group_waiting: NETWORK_WAITING,
+            wide_waiting: WIDE_WAITING,
+        };
         Self { queue: FairQueue::new(bounds), budget: HashBudget::new(per_minute), runs: AtomicU64::new(0) }
     }
 
     /// Returns the PHC string to store for a password.
-    pub(crate) async fn hash(&self, password: &str, minter: &Minter, ask: Ask<'_>) -> Result<String> {
+    pub(crate) async fn hash(&self, password: &str, minter: &Minter, ask: HashRequest<'_>) -> Result<String> {
         let (password, salt) = (normal(password), minter.bytes::<16>());
         self.run(ask, move || hash(&password, &salt)).await?
     }
 
     /// Whether the password matches the stored string. A password over the length limit is not hashed.
-    pub(crate) async fn verify(&self, password: &str, stored: &str, ask: Ask<'_>) -> Result<bool> {
+    pub(crate) async fn verify(&self, password: &str, stored: &str, ask: HashRequest<'_>) -> Result<bool> {
         if password.len() > PASSWORD_BYTES {
             return Ok(false);
         }
@@ -72,15 +76,15 @@ impl Passwords {
     /// disconnects does not admit another one while its work is still running.
     async fn run<T: Send + 'static>(
         &self,
-        ask: Ask<'_>,
+        ask: HashRequest<'_>,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T> {
         self.budget.take(&ask.payer, ask.monotonic)?;
         let turn = self.queue.enter(ask.payer.group()).await.map_err(|refused| {
             self.budget.give_back(&ask.payer);
             match refused {
-                Refused::Full => Error::plain(Code::Overloaded).retry_after(1),
-                Refused::GroupFull => {
+                QueueFull::Full => Error::plain(Code::Overloaded).retry_after(1),
+                QueueFull::GroupFull => {
                     let why =
                         "Too many passwords from your network are being checked. Try again in a second.";
                     Error::new(Code::RateLimited, why).retry_after(1)
@@ -129,13 +133,13 @@ mod tests {
         assert_ne!(phc, hash("other", &[1; 16]).unwrap());
     }
 
-    fn passwords(turns: usize) -> Passwords {
-        Passwords::with_turns(Rate { name: "password_hashes", limit: 1000, window_seconds: 60 }, turns)
+    fn passwords(turns: usize) -> PasswordHasher {
+        PasswordHasher::with_turns(Rate { name: "password_hashes", limit: 1000, window_seconds: 60 }, turns)
     }
 
-    fn from(ip: &str) -> Ask<'static> {
-        let payer = Payer::Client { ip: Some(ip.parse().unwrap()), is_exempt: false };
-        Ask { payer, monotonic: Duration::ZERO }
+    fn from(ip: &str) -> HashRequest<'static> {
+        let payer = HashRequester::Client { ip: Some(ip.parse().unwrap()), is_exempt: false };
+        HashRequest { payer, monotonic: Duration::ZERO }
     }
 
     #[tokio::test]

@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use crate::infra::sealing;
-use crate::publish::idempotency::{Done, Entry, Once};
+use crate::publish::idempotency::{FirstOrReplay, IdempotentRequest, IdempotentResult};
 use bytes::Bytes;
 use dropleaf_core::account::Account;
 use dropleaf_core::share_token::{self, ShareToken, Wish};
@@ -15,7 +15,7 @@ const PASS_SECONDS: i64 = 12 * 3600;
 
 /// A token with its secret and its link, as only its owner sees it.
 #[derive(Debug, Clone)]
-pub struct OwnShareToken {
+pub struct ShareTokenWithSecret {
     pub token: ShareToken,
     pub secret: String,
     pub url: String,
@@ -34,13 +34,13 @@ impl App {
         account: &Account,
         name: &str,
         wish: Wish,
-        once: Option<&Once>,
-        render: impl FnOnce(&OwnShareToken) -> Vec<u8>,
-    ) -> Result<Done<OwnShareToken>> {
+        once: Option<&IdempotentRequest>,
+        render: impl FnOnce(&ShareTokenWithSecret) -> Vec<u8>,
+    ) -> Result<IdempotentResult<ShareTokenWithSecret>> {
         let wish = wish.checked()?;
         let _turn = match self.begin_idempotent(once).await? {
-            Entry::Again(status, body) => return Ok(Done::Again { status, body }),
-            Entry::First(turn) => turn,
+            FirstOrReplay::Replay(status, body) => return Ok(IdempotentResult::Replayed { status, body }),
+            FirstOrReplay::First(turn) => turn,
         };
         let site = self.get_site(account, name).await?;
         if site.state != State::Live {
@@ -67,12 +67,12 @@ impl App {
         )?;
         let mut stmts =
             vec![sites::hold(&site.id), share_tokens::insert(&token, &secret::hash(&secret), sealed)];
-        let own = OwnShareToken { url: self.share_url(&site, &secret), token, secret };
+        let own = ShareTokenWithSecret { url: self.share_url(&site, &secret), token, secret };
         if let Some(once) = once {
             stmts.push(self.store_response(once, 201, &render(&own))?);
         }
         match (self.commit_for_account(&account.id, stmts).await, once) {
-            (Ok(_), _) => Ok(Done::Fresh(own)),
+            (Ok(_), _) => Ok(IdempotentResult::New(own)),
             (Err(DbError::Guard(idempotency::ANSWERED)), Some(once)) => self.replay_response(once).await,
             (Err(DbError::Guard(sites::CHANGED)), _) => Err(Error::not_found("site")),
             (Err(DbError::Guard(share_tokens::FULL)), _) => {
@@ -86,16 +86,22 @@ impl App {
         }
     }
 
-    pub async fn list_share_tokens(&self, account: &Account, name: &str) -> Result<Vec<OwnShareToken>> {
+    pub async fn list_share_tokens(
+        &self,
+        account: &Account,
+        name: &str,
+    ) -> Result<Vec<ShareTokenWithSecret>> {
         let site = self.get_site(account, name).await?;
         let found = self.store.list_share_tokens(&site.id).await?;
         Ok(found
             .into_iter()
             .map(|(token, sealed)| match self.unseal_share(&token, &sealed) {
-                Ok(secret) => OwnShareToken { url: self.share_url(&site, &secret), token, secret },
+                Ok(secret) => ShareTokenWithSecret { url: self.share_url(&site, &secret), token, secret },
                 // Encrypted under a former secret of the server: it still works for those who have it, and its id is
                 // enough to revoke it.
-                Err(_) => OwnShareToken { url: self.canonical_url(&site), secret: token.id.clone(), token },
+                Err(_) => {
+                    ShareTokenWithSecret { url: self.canonical_url(&site), secret: token.id.clone(), token }
+                }
             })
             .collect())
     }

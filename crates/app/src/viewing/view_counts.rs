@@ -22,13 +22,13 @@ struct Pending {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Views {
+pub(crate) struct ViewCounts {
     shards: [Mutex<HashMap<String, Pending>>; SHARDS],
     hasher: RandomState,
     many: Notify,
 }
 
-impl Views {
+impl ViewCounts {
     fn shard(&self, id: &str) -> MutexGuard<'_, HashMap<String, Pending>> {
         #[expect(clippy::cast_possible_truncation, reason = "only the low bits choose the shard")]
         let at = self.hasher.hash_one(id) as usize % SHARDS;

@@ -3,7 +3,7 @@
 
 use crate::fixture::{DAY, Fixture, HOUR, NOW, PLACES, fresh, html, upload};
 use crate::model::{Model, View};
-use dropleaf_app::{Coding, ListQuery, PageKey, PatchRequest, Writer};
+use dropleaf_app::{ContentCoding, ListQuery, PageKey, PatchRequest, Writer};
 use dropleaf_core::access::{self, Access, Passes};
 use dropleaf_core::expiry::Lifetime;
 use dropleaf_core::options::UploadOptions;
@@ -191,7 +191,7 @@ async fn view(fixture: &Fixture, key: Option<PageKey>) -> View {
         Access::Ask(_) | Access::Reveal => View::Guarded,
         Access::Serve => {
             let bundle = page.bundle.as_ref().expect("a live page has content");
-            let body = fixture.app.file_body(bundle.entry().unwrap(), Coding::Identity).await.unwrap();
+            let body = fixture.app.file_body(bundle.entry().unwrap(), ContentCoding::Identity).await.unwrap();
             let known = (0..4).find(|number| html(*number).as_bytes() == &*body.bytes);
             View::Body(known.expect("a body that was published"))
         }

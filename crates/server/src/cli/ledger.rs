@@ -4,7 +4,7 @@ use super::{Unbalanced, print_line, with_app};
 use crate::config::Config;
 use anyhow::Result;
 use clap::Subcommand;
-use dropleaf_app::{BooksAudit, Fault};
+use dropleaf_app::{Fault, LedgerAudit};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
@@ -19,8 +19,8 @@ pub(super) async fn run(command: &Command, config: Config) -> Result<()> {
     if audit.faults.is_empty() { Ok(()) } else { Err(Unbalanced.into()) }
 }
 
-fn told(audit: &BooksAudit) -> String {
-    let BooksAudit { booked, faults, took } = audit;
+fn told(audit: &LedgerAudit) -> String {
+    let LedgerAudit { booked, faults, took } = audit;
     let looked = format!("{booked} transactions checked in {} ms.", took.as_millis());
     if faults.is_empty() {
         return format!("Ledger check passed: {looked}\n");

@@ -46,7 +46,7 @@ async fn clear(till: &Till) {
     }
 }
 
-fn refused(outcome: Result<dropleaf_app::Bought, PayError>) -> dropleaf_app::PayRefused {
+fn refused(outcome: Result<dropleaf_app::PurchaseResult, PayError>) -> dropleaf_app::PayRefused {
     match outcome {
         Err(PayError::Refused(refused)) => refused,
         other => panic!("not refused: {other:?}"),

@@ -30,7 +30,7 @@ const VERIFY_POOR: &str = r#"{"isValid":false,"invalidReason":"insufficient_fund
 const COME_BACK: i64 = 10;
 
 #[track_caller]
-fn refused(outcome: Result<dropleaf_app::Bought, PayError>) -> PayRefused {
+fn refused(outcome: Result<dropleaf_app::PurchaseResult, PayError>) -> PayRefused {
     match outcome {
         Err(PayError::Refused(refused)) => refused,
         other => panic!("not refused: {other:?}"),

@@ -3,7 +3,7 @@
 
 use crate::harness::till::{HTML, PRICE, Till, at_each_till, failed, key, open_app, page, request, settings};
 use crate::harness::{Call, Database, Fault, Purse, seed};
-use dropleaf_app::{Ask, Facilitator, Lost, Order, PayError, Reply, Upload};
+use dropleaf_app::{Facilitator, FacilitatorCall, NoResponse, Order, PayError, RawResponse, Upload};
 use dropleaf_core::payment::Item;
 use dropleaf_core::unlock::Sku;
 use dropleaf_core::{Code, ManualClock};
@@ -26,25 +26,29 @@ struct Wire {
 }
 
 impl Wire {
-    async fn send(&self, request: reqwest::RequestBuilder) -> Result<Reply, Lost> {
-        let answer = request.send().await.map_err(|error| Lost(error.to_string()))?;
+    async fn send(&self, request: reqwest::RequestBuilder) -> Result<RawResponse, NoResponse> {
+        let answer = request.send().await.map_err(|error| NoResponse(error.to_string()))?;
         let status = answer.status().as_u16();
-        let body = answer.bytes().await.map_err(|error| Lost(error.to_string()))?;
-        Ok(Reply { status, body })
+        let body = answer.bytes().await.map_err(|error| NoResponse(error.to_string()))?;
+        Ok(RawResponse { status, body })
     }
 }
 
 impl Facilitator for Wire {
-    fn ask<'a>(&'a self, ask: Ask, body: &'a str) -> BoxFuture<'a, Result<Reply, Lost>> {
+    fn ask<'a>(
+        &'a self,
+        ask: FacilitatorCall,
+        body: &'a str,
+    ) -> BoxFuture<'a, Result<RawResponse, NoResponse>> {
         let path = match ask {
-            Ask::Verify => "verify",
-            Ask::Settle => "settle",
+            FacilitatorCall::Verify => "verify",
+            FacilitatorCall::Settle => "settle",
         };
         let request = self.client.post(format!("{}/{path}", self.url)).body(body.to_owned());
         Box::pin(self.send(request))
     }
 
-    fn supported(&self) -> BoxFuture<'_, Result<Reply, Lost>> {
+    fn supported(&self) -> BoxFuture<'_, Result<RawResponse, NoResponse>> {
         Box::pin(self.send(self.client.get(format!("{}/supported", self.url))))
     }
 }

@@ -8,15 +8,15 @@ use crate::harness::{
 };
 use crate::mcp_tools_refused::calls;
 use crate::wallet::{challenge, paid_page, put, signed};
-use dropleaf_app::{COMMAND_LINE, Done};
+use dropleaf_app::{COMMAND_LINE, IdempotentResult};
 use serde_json::{Value, json};
 
 const CODE: &str = "account_suspended";
 
 pub(crate) async fn key_of(node: &Node, person: &Person<'_>) -> String {
     match node.app().create_key(&person.account, None, None, |_| Vec::new()).await.unwrap() {
-        Done::Fresh(new) => new.secret,
-        Done::Again { .. } => panic!("a new key is no repeat"),
+        IdempotentResult::New(new) => new.secret,
+        IdempotentResult::Replayed { .. } => panic!("a new key is no repeat"),
     }
 }
 

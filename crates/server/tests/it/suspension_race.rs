@@ -2,7 +2,9 @@
 
 use crate::harness::{Ask, Form, Node, Person, Setup, harvest, on_each_database, page, site_path};
 use crate::suspension::key_of;
-use dropleaf_app::{Caller, DeviceRequest, GrantedClient, NewPasskey, PatchRequest, Polled, Upload, Writer};
+use dropleaf_app::{
+    Caller, DevicePollResult, DeviceRequest, GrantedClient, NewPasskey, PatchRequest, Upload, Writer,
+};
 use dropleaf_core::Code;
 use dropleaf_core::device_login::Kind;
 use dropleaf_core::oauth::request::AccessRequest;
@@ -194,7 +196,7 @@ async fn what_only_people_do_is_undone_as_well() {
         app.answer_consent(account, &session, &consent, true).await.unwrap().unwrap();
         app.revoke_grant(account, &grant).await.unwrap();
         answer(&code).await.unwrap().unwrap();
-        assert!(matches!(redeem().await.unwrap(), Polled::Key(_)));
+        assert!(matches!(redeem().await.unwrap(), DevicePollResult::Key(_)));
     })
     .await;
 }

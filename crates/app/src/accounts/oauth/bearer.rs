@@ -1,7 +1,7 @@
 //! Authenticates bearer credentials: API keys and OAuth access tokens.
 
 use crate::app::App;
-use crate::infra::row_cache::Fresh;
+use crate::infra::row_cache::RowCache;
 use dropleaf_core::account::Account;
 use dropleaf_core::oauth::grant::Grant;
 use dropleaf_core::oauth::resource;
@@ -13,7 +13,7 @@ use dropleaf_store::oauth_tokens::{self, AccessRow};
 use std::sync::Arc;
 
 /// Access tokens by hash.
-pub(crate) type TokenRing = Fresh<[u8; 32], AccessRow>;
+pub(crate) type AccessTokenCache = RowCache<[u8; 32], AccessRow>;
 
 /// An authenticated caller.
 #[derive(Debug, Clone)]

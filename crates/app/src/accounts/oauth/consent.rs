@@ -12,7 +12,7 @@ use dropleaf_store::{DbError, Stmt, oauth_requests};
 
 /// An answered consent request, and where to redirect the client.
 #[derive(Debug)]
-pub struct Answered {
+pub struct ConsentAnswer {
     pub redirect_uri: String,
     pub state: Option<String>,
     /// None if the person refused.
@@ -39,7 +39,7 @@ impl App {
         session: &Session,
         id: &str,
         allow: bool,
-    ) -> Result<Option<Answered>> {
+    ) -> Result<Option<ConsentAnswer>> {
         let (hash, now) = (secret::hash(id), self.now());
         let Some(request) = self.store.find_request(&hash, &session.id, now).await? else { return Ok(None) };
         let mut stmts = vec![oauth_requests::take(&hash, &session.id, now)];
@@ -48,7 +48,9 @@ impl App {
             stmts.extend(self.grant_code(account, &request, code));
         }
         match self.commit_for_account(&account.id, stmts).await {
-            Ok(_) => Ok(Some(Answered { redirect_uri: request.redirect_uri, state: request.state, code })),
+            Ok(_) => {
+                Ok(Some(ConsentAnswer { redirect_uri: request.redirect_uri, state: request.state, code }))
+            }
             Err(DbError::Guard(oauth_requests::ENDED)) => Ok(None),
             Err(error) => Err(error.into()),
         }

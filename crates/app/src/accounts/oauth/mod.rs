@@ -6,8 +6,8 @@ mod consent;
 mod grants;
 mod tokens;
 
+pub(crate) use bearer::AccessTokenCache;
 pub use bearer::Identity;
-pub(crate) use bearer::TokenRing;
 pub use clients::NewClient;
-pub use consent::Answered;
-pub use tokens::{CodeTrade, GrantedClient, Tokens};
+pub use consent::ConsentAnswer;
+pub use tokens::{CodeExchange, GrantedClient, Tokens};

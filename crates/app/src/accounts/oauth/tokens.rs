@@ -30,7 +30,7 @@ pub struct Tokens {
 
 /// An authorization code and the parameters that must accompany it.
 #[derive(Debug, Clone, Copy)]
-pub struct CodeTrade<'a> {
+pub struct CodeExchange<'a> {
     pub code: &'a str,
     pub verifier: &'a str,
     /// Where the code was sent, if the client states it.
@@ -121,7 +121,7 @@ impl App {
     }
 
     /// Exchanges an authorization code for tokens.
-    pub async fn exchange_code(&self, client_id: &str, trade: CodeTrade<'_>) -> Result<Tokens, Refusal> {
+    pub async fn exchange_code(&self, client_id: &str, trade: CodeExchange<'_>) -> Result<Tokens, Refusal> {
         let bad = || {
             invalid_grant("The code is unknown, already used or expired, or was issued to another client.")
         };

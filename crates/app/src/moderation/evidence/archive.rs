@@ -2,7 +2,7 @@
 //! body once, and a manifest. Written straight into a sealed file, never held in memory as a whole. Blocking.
 
 use super::stream_cipher::Sealer;
-use super::zip_writer::Zip;
+use super::zip_writer::ZipWriter;
 use dropleaf_core::secret::Keys;
 use dropleaf_core::site::Site;
 use dropleaf_store::Store;
@@ -23,7 +23,7 @@ const OURS: &str = "_dropleaf";
 
 /// The content of an archive.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(super) struct ArchiveContents {
     pub(super) site: Site,
     pub(super) reason: String,
     pub(super) taken_down_at: Option<i64>,
@@ -36,19 +36,19 @@ pub(super) struct Known {
 
 /// A sealed archive that is not stored yet.
 #[derive(Debug)]
-pub(super) struct Sealed {
+pub(super) struct SealedArchive {
     pub(super) file: File,
     pub(super) size_bytes: u64,
     pub(super) hash: [u8; 32],
 }
 
 /// The source of file bodies.
-pub(super) struct Bodies {
+pub(super) struct BodySource {
     pub(super) store: Store,
     pub(super) runtime: Handle,
 }
 
-impl Bodies {
+impl BodySource {
     /// None if the body no longer exists.
     fn open(&self, hash: &[u8; 32]) -> io::Result<Option<Box<dyn Read>>> {
         let opened = self.runtime.block_on(async {
@@ -71,14 +71,14 @@ impl Bodies {
 
 /// Writes the archive into an empty file.
 pub(super) fn write(
-    known: &Known,
-    bodies: &Bodies,
+    known: &ArchiveContents,
+    bodies: &BodySource,
     file: File,
     keys: &Keys,
     salt: [u8; 16],
-) -> io::Result<Sealed> {
-    let out = Hashed { out: BufWriter::new(file), hasher: blake3::Hasher::new(), written: 0 };
-    let mut zip = Zip::new(Sealer::new(out, keys, &known.site.id, salt)?);
+) -> io::Result<SealedArchive> {
+    let out = HashingWriter { out: BufWriter::new(file), hasher: blake3::Hasher::new(), written: 0 };
+    let mut zip = ZipWriter::new(Sealer::new(out, keys, &known.site.id, salt)?);
     let mut places: HashMap<[u8; 32], String> = HashMap::new();
     let mut versions = Vec::new();
     for (at, (version, bundle)) in known.versions.iter().enumerate() {
@@ -106,9 +106,9 @@ pub(super) fn write(
     }
     let manifest = serde_json::to_vec_pretty(&manifest(known, &versions)).map_err(io::Error::other)?;
     zip.add(&format!("{OURS}/manifest.json"), &manifest[..])?;
-    let Hashed { out, hasher, written } = zip.finish()?.finish()?;
+    let HashingWriter { out, hasher, written } = zip.finish()?.finish()?;
     let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
-    Ok(Sealed { file, size_bytes: written, hash: *hasher.finalize().as_bytes() })
+    Ok(SealedArchive { file, size_bytes: written, hash: *hasher.finalize().as_bytes() })
 }
 
 fn version_json(version: &SiteVersion, bundle: &Bundle, files: &[Value]) -> Value {
@@ -124,8 +124,8 @@ fn version_json(version: &SiteVersion, bundle: &Bundle, files: &[Value]) -> Valu
     })
 }
 
-fn manifest(known: &Known, versions: &[Value]) -> Value {
-    let Known { site, reason, reports, .. } = known;
+fn manifest(known: &ArchiveContents, versions: &[Value]) -> Value {
+    let ArchiveContents { site, reason, reports, .. } = known;
     let reports: Vec<Value> = reports
         .iter()
         .map(|said| {
@@ -161,13 +161,13 @@ fn manifest(known: &Known, versions: &[Value]) -> Value {
 }
 
 /// Counts and hashes the bytes written through it.
-struct Hashed<W> {
+struct HashingWriter<W> {
     out: W,
     hasher: blake3::Hasher,
     written: u64,
 }
 
-impl<W: Write> Write for Hashed<W> {
+impl<W: Write> Write for HashingWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let taken = self.out.write(bytes)?;
         self.hasher.update(&bytes[..taken]);

@@ -11,7 +11,7 @@ pub use open::OpenEvidence;
 use crate::app::App;
 use crate::moderation::audit::OURSELVES;
 use crate::publish::staging::to_i64;
-use archive::{Bodies, Known, Sealed};
+use archive::{ArchiveContents, BodySource, SealedArchive};
 use dropleaf_core::audit::{Act, Entry};
 use dropleaf_core::site::{Site, State};
 use dropleaf_core::{Error, Result, takedown};
@@ -85,7 +85,7 @@ impl App {
         reason: String,
         taken_down_at: Option<i64>,
     ) -> Result<Vec<Stmt>> {
-        let mut known = Known {
+        let mut known = ArchiveContents {
             site: site.clone(),
             reason,
             taken_down_at,
@@ -98,7 +98,7 @@ impl App {
             let bundle = bundle.ok_or_else(|| Error::internal("a version shows a missing bundle"))?;
             known.versions.push((version.clone(), bundle));
         }
-        let bodies = Bodies { store: self.store.clone(), runtime: tokio::runtime::Handle::current() };
+        let bodies = BodySource { store: self.store.clone(), runtime: tokio::runtime::Handle::current() };
         let (keys, salt) = (self.keys.clone(), self.minter.bytes::<16>());
         let spool = self.settings.spool_dir.clone();
         let write = move || archive::write(&known, &bodies, tempfile::tempfile_in(spool)?, &keys, salt);
@@ -106,9 +106,9 @@ impl App {
         self.evidence_stmts(site, sealed.map_err(Error::internal)?).await
     }
 
-    async fn evidence_stmts(&self, site: &Site, sealed: Sealed) -> Result<Vec<Stmt>> {
+    async fn evidence_stmts(&self, site: &Site, sealed: SealedArchive) -> Result<Vec<Stmt>> {
         let now = self.now();
-        let Sealed { file, size_bytes, hash } = sealed;
+        let SealedArchive { file, size_bytes, hash } = sealed;
         let body = NewBody::File { file, stored_bytes: size_bytes };
         let blob = NewBlob { hash, encoding: Encoding::Identity, size_bytes, body };
         let path = "evidence.sealed".to_owned();

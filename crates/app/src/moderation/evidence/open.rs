@@ -1,6 +1,6 @@
 //! Opens sealed evidence. Who opened it and why is written to the audit log before the first byte is sent.
 
-use super::stream_cipher::Opener;
+use super::stream_cipher::Unsealer;
 use crate::app::App;
 use bytes::Bytes;
 use dropleaf_core::audit::Act;
@@ -56,14 +56,14 @@ impl App {
         Self::log_operation(actor, Act::OpenEvidence, &kept.site_id);
         let blob = self.store.blobs.open_body(&self.store.db, &file.blob_hash).await?;
         let sealed = blob.stream().await?.map_err(io::Error::other).boxed();
-        let opener = Opener::new(&self.keys, &kept.site_id);
+        let opener = Unsealer::new(&self.keys, &kept.site_id);
         Ok(OpenEvidence { site_id: kept.site_id, stream: opened(sealed, opener) })
     }
 }
 
 fn opened(
     sealed: BoxStream<'static, io::Result<Bytes>>,
-    opener: Opener,
+    opener: Unsealer,
 ) -> BoxStream<'static, io::Result<Bytes>> {
     let start = (sealed, Some(opener));
     stream::try_unfold(start, |(mut sealed, opener)| async move {

@@ -76,7 +76,7 @@ impl<W: Write> Write for Sealer<W> {
 }
 
 /// Decrypts what a [`Sealer`] wrote, incrementally. Returns only authenticated bytes.
-pub(super) struct Opener {
+pub(super) struct Unsealer {
     keys: Keys,
     site_id: String,
     cipher: Option<ChaCha20Poly1305>,
@@ -84,7 +84,7 @@ pub(super) struct Opener {
     waiting: BytesMut,
 }
 
-impl Opener {
+impl Unsealer {
     pub(super) fn new(keys: &Keys, site_id: &str) -> Self {
         Self {
             keys: keys.clone(),
@@ -148,7 +148,7 @@ mod tests {
     }
 
     fn open(site_id: &str, sealed: &[u8], step: usize) -> io::Result<Vec<u8>> {
-        let mut opener = Opener::new(&keys(), site_id);
+        let mut opener = Unsealer::new(&keys(), site_id);
         let mut all = Vec::new();
         for piece in sealed.chunks(step) {
             all.extend_from_slice(&opener.push(piece)?);

@@ -4,7 +4,7 @@ use flate2::write::DeflateEncoder;
 use flate2::{Compression, Crc};
 use std::io::{self, Read, Write};
 
-/// Limits of 32-bit offsets and sizes. Callers leave out files for which [`Zip::has_room`] is false.
+/// Limits of 32-bit offsets and sizes. Callers leave out files for which [`ZipWriter::has_room`] is false.
 const MOST_BYTES: u64 = 3 << 30;
 const MOST_FILES: usize = 60_000;
 /// A data descriptor follows the file; names are UTF-8.
@@ -14,7 +14,7 @@ const VERSION: u16 = 20;
 /// The earliest date of the format (1980-01-01); real times are in the manifest.
 const DAY_ONE: u16 = 0x0021;
 
-struct Entry {
+struct ZipEntry {
     name: String,
     crc: u32,
     packed: u32,
@@ -22,17 +22,17 @@ struct Entry {
     offset: u32,
 }
 
-pub(super) struct Zip<W> {
-    out: Counted<W>,
-    entries: Vec<Entry>,
+pub(super) struct ZipWriter<W> {
+    out: CountingWriter<W>,
+    entries: Vec<ZipEntry>,
 }
 
-struct Counted<W> {
+struct CountingWriter<W> {
     out: W,
     written: u64,
 }
 
-impl<W: Write> Write for Counted<W> {
+impl<W: Write> Write for CountingWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let taken = self.out.write(bytes)?;
         self.written += taken as u64;
@@ -44,9 +44,9 @@ impl<W: Write> Write for Counted<W> {
     }
 }
 
-impl<W: Write> Zip<W> {
+impl<W: Write> ZipWriter<W> {
     pub(super) const fn new(out: W) -> Self {
-        Self { out: Counted { out, written: 0 }, entries: Vec::new() }
+        Self { out: CountingWriter { out, written: 0 }, entries: Vec::new() }
     }
 
     /// Whether a file of this size can still be added.
@@ -85,7 +85,7 @@ impl<W: Write> Zip<W> {
             tail.extend(word.to_le_bytes());
         }
         self.out.write_all(&tail)?;
-        self.entries.push(Entry { name: name.to_owned(), crc, packed, size, offset });
+        self.entries.push(ZipEntry { name: name.to_owned(), crc, packed, size, offset });
         Ok(())
     }
 
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn the_archive_is_one_that_our_own_strict_reader_takes() {
-        let mut zip = Zip::new(Vec::new());
+        let mut zip = ZipWriter::new(Vec::new());
         zip.add("index.html", &b"<title>Kept</title>"[..]).unwrap();
         zip.add("empty.txt", io::empty()).unwrap();
         zip.add("deep/\u{fc}ber.css", &vec![b'x'; 200_000][..]).unwrap();

@@ -2,7 +2,7 @@
 //! that the HTTP layer sends with them is a second line of defence.
 
 use crate::app::App;
-use crate::viewing::pages::LiveFile;
+use crate::viewing::pages::ServedFile;
 use dropleaf_content::look;
 use dropleaf_core::{Code, Error, Result};
 
@@ -12,14 +12,14 @@ const PLAIN: &str = "text/plain; charset=utf-8";
 
 /// A sanitized document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LookDocument {
+pub struct PreviewDocument {
     pub mime: String,
     pub text: String,
 }
 
 impl App {
     /// Sanitizes a document. It is decoded here, so that the browser reads exactly the text that was sanitized.
-    pub async fn preview_document(&self, file: &LiveFile) -> Result<LookDocument> {
+    pub async fn preview_document(&self, file: &ServedFile) -> Result<PreviewDocument> {
         if file.size_bytes > DOCUMENT_BYTES {
             return Err(Error::new(Code::TooLarge, "The document is too large to preview."));
         }
@@ -30,19 +30,19 @@ impl App {
     }
 
     /// The media type for a file that is not a document, if it differs from its own: scripts are sent as plain text.
-    pub fn preview_mime(file: &LiveFile) -> Option<&'static str> {
+    pub fn preview_mime(file: &ServedFile) -> Option<&'static str> {
         String::from_utf8_lossy(&file.mime).contains("javascript").then_some(PLAIN)
     }
 }
 
-fn still(bytes: Vec<u8>, mime: &str) -> LookDocument {
+fn still(bytes: Vec<u8>, mime: &str) -> PreviewDocument {
     let text = look::text(bytes, mime);
     let still =
         if mime.starts_with("text/html") { Some(look::still_html(&text)) } else { look::still_xml(&text) };
     let kind = mime.split(';').next().unwrap_or_default().trim();
     match still {
-        Some(text) => LookDocument { mime: format!("{kind}; charset=utf-8"), text },
-        None => LookDocument { mime: PLAIN.to_owned(), text },
+        Some(text) => PreviewDocument { mime: format!("{kind}; charset=utf-8"), text },
+        None => PreviewDocument { mime: PLAIN.to_owned(), text },
     }
 }
 

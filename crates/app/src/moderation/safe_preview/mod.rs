@@ -6,13 +6,13 @@ mod document;
 mod preview_token;
 mod source_view;
 
-pub use document::LookDocument;
-pub use preview_token::LookFrame;
-pub use source_view::{Source, SourceLine};
+pub use document::PreviewDocument;
+pub use preview_token::PreviewFrame;
+pub use source_view::{SourceLine, SourceView};
 
 use crate::app::App;
 use crate::moderation::safety::{SafetySettings, finding};
-use crate::viewing::pages::LiveBundle;
+use crate::viewing::pages::ServedBundle;
 use bytes::Bytes;
 use dropleaf_content::look::{self, Inventory};
 use dropleaf_content::{mime_of, phishing};
@@ -28,25 +28,25 @@ const FILES_MOST: usize = 300;
 
 /// A safe preview of a bundle.
 #[derive(Debug, Clone)]
-pub struct Look {
+pub struct SafePreview {
     /// None if there is nothing to show as a page.
-    pub frame: Option<LookFrame>,
+    pub frame: Option<PreviewFrame>,
     /// End-to-end encrypted: only holders of the link can read it.
     pub is_encrypted: bool,
     pub kind: String,
-    pub files: Vec<LookFile>,
+    pub files: Vec<PreviewFile>,
     /// Files that are not listed.
     pub more_files: usize,
     /// The file that is shown: the main document unless another was requested.
     pub file: String,
-    pub source: Option<Source>,
+    pub source: Option<SourceView>,
     pub inventory: Inventory,
     /// None if there was too much to check.
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<PhishingVerdict>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LookFile {
+pub struct PreviewFile {
     pub path: String,
     pub size_bytes: i64,
     pub is_shown: bool,
@@ -54,7 +54,7 @@ pub struct LookFile {
 
 /// The verdict of the phishing check as it is today.
 #[derive(Debug, Clone, Default)]
-pub struct Verdict {
+pub struct PhishingVerdict {
     pub refuses: bool,
     /// Includes findings that weigh against a page without refusing it.
     pub findings: Vec<Finding>,
@@ -62,13 +62,13 @@ pub struct Verdict {
 
 impl App {
     /// Previews a file of a bundle, by default its main document.
-    pub async fn preview_bundle(&self, bundle_id: &str, file: Option<&str>) -> Result<Look> {
+    pub async fn preview_bundle(&self, bundle_id: &str, file: Option<&str>) -> Result<SafePreview> {
         let bundle = self.get_bundle(bundle_id).await?;
         let entry = bundle.entry().ok_or_else(|| Error::internal("a bundle has no entry"))?;
         let shown = file.and_then(|path| bundle.find(path)).unwrap_or(entry);
-        let mut files: Vec<LookFile> = bundle
+        let mut files: Vec<PreviewFile> = bundle
             .files()
-            .map(|file| LookFile {
+            .map(|file| PreviewFile {
                 path: file.path.clone(),
                 size_bytes: i64::try_from(file.size_bytes).unwrap_or(i64::MAX),
                 is_shown: file.path == shown.path,
@@ -78,7 +78,7 @@ impl App {
         let more_files = files.len().saturating_sub(FILES_MOST);
         files.truncate(FILES_MOST);
         let is_encrypted = bundle.kind == "e2e";
-        let mut look = Look {
+        let mut look = SafePreview {
             frame: None,
             is_encrypted,
             kind: bundle.kind.clone(),
@@ -105,7 +105,7 @@ impl App {
             let verdict = texts.map(|texts| judged(texts, &safety));
             let text = source.map(|bytes| look::text(bytes.to_vec(), mime_of(&path)));
             let findings = verdict.as_ref().map_or(&[][..], |verdict| &verdict.findings);
-            let source = text.as_deref().map(|text| Source::of(text, &path, findings));
+            let source = text.as_deref().map(|text| SourceView::of(text, &path, findings));
             let inventory = text.as_deref().filter(|_| document).map(Inventory::of);
             (verdict, source, inventory.unwrap_or_default())
         };
@@ -115,7 +115,7 @@ impl App {
     }
 
     /// The text of every file that the check reads, and the names of the others. None if that is too much for a preview.
-    async fn checked_texts(&self, bundle: &LiveBundle) -> Result<Option<Vec<(String, Bytes)>>> {
+    async fn checked_texts(&self, bundle: &ServedBundle) -> Result<Option<Vec<(String, Bytes)>>> {
         let reads = |mime: &[u8]| look::is_text(&String::from_utf8_lossy(mime));
         let total: u64 = bundle.files().filter(|file| reads(&file.mime)).map(|file| file.size_bytes).sum();
         if total > READ_BYTES {
@@ -135,7 +135,7 @@ impl App {
     }
 }
 
-fn judged(texts: Vec<(String, Bytes)>, safety: &SafetySettings) -> Verdict {
+fn judged(texts: Vec<(String, Bytes)>, safety: &SafetySettings) -> PhishingVerdict {
     let read = |(path, bytes): (String, Bytes)| {
         let text = look::text(bytes.to_vec(), mime_of(&path));
         (path, text)
@@ -143,5 +143,5 @@ fn judged(texts: Vec<(String, Bytes)>, safety: &SafetySettings) -> Verdict {
     let texts: Vec<(String, String)> = texts.into_iter().map(read).collect();
     let files: Vec<_> = texts.iter().map(|(path, text)| phishing::File { path, text }).collect();
     let verdict = phishing::check(&files, &safety.rules.rules());
-    Verdict { refuses: verdict.refused, findings: verdict.reasons.into_iter().map(finding).collect() }
+    PhishingVerdict { refuses: verdict.refused, findings: verdict.reasons.into_iter().map(finding).collect() }
 }

@@ -3,7 +3,7 @@
 
 use crate::app::App;
 use crate::infra::sealing;
-use crate::viewing::pages::LiveBundle;
+use crate::viewing::pages::ServedBundle;
 use dropleaf_core::{Error, Result, number, path, secret};
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ const MOST_CHARS: usize = 256;
 
 /// The URL of a preview frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LookFrame {
+pub struct PreviewFrame {
     pub url: String,
     /// The frame may load everything below this URL, and nothing else.
     pub within: String,
@@ -24,16 +24,16 @@ pub struct LookFrame {
 
 impl App {
     /// The URL under which this path of a bundle can be previewed for a while.
-    pub(super) fn preview_frame(&self, bundle_id: &str, below: &str) -> Result<LookFrame> {
+    pub(super) fn preview_frame(&self, bundle_id: &str, below: &str) -> Result<PreviewFrame> {
         let message = format!("{} {bundle_id}", self.now() + LIFE);
         let sealed = sealing::seal(&self.minter, self.preview_key(), ABOUT, message.as_bytes())?;
         let within = self.preview_root(bundle_id, &secret::text(&sealed));
-        Ok(LookFrame { url: format!("{within}{}", path::encode(below)), within })
+        Ok(PreviewFrame { url: format!("{within}{}", path::encode(below)), within })
     }
 
     /// The content named by a preview token, and the URL of its root. `label` is the requested host label, where content
     /// has hosts of its own. Content that was erased meanwhile is not found.
-    pub async fn open_preview(&self, label: Option<&str>, word: &str) -> Result<(Arc<LiveBundle>, String)> {
+    pub async fn open_preview(&self, label: Option<&str>, word: &str) -> Result<(Arc<ServedBundle>, String)> {
         let gone = || Error::not_found("page");
         let id = self.parse_preview_token(word).ok_or_else(gone)?;
         let expected = self.hosts.isolated.then(|| self.preview_host_label(&id));

@@ -24,12 +24,12 @@ pub struct SourceLine {
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Source {
+pub struct SourceView {
     pub lines: Vec<SourceLine>,
     pub total_lines: usize,
 }
 
-impl Source {
+impl SourceView {
     /// The lines of this file; findings in other files are ignored.
     pub(super) fn of(text: &str, path: &str, findings: &[Finding]) -> Self {
         let found: Vec<(usize, &str)> = findings
@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn findings_are_shown_wherever_they_are() {
         let text = "x\n".repeat(100_000);
-        let source = Source::of(&text, "a.html", &[finding("a.html", 90_000), finding("b.html", 50_000)]);
+        let source = SourceView::of(&text, "a.html", &[finding("a.html", 90_000), finding("b.html", 50_000)]);
         assert_eq!(source.lines.len(), FROM_TOP + 2 * AROUND + 1);
         assert!(source.is_cut() && source.total_lines == 100_000);
         let marked: Vec<usize> =
@@ -87,11 +87,14 @@ mod tests {
 
     #[test]
     fn long_lines_are_cut_and_hidden_characters_shown() {
-        let source = Source::of(&format!("a\u{200b}{}", "y".repeat(5000)), "a.html", &[]);
+        let source = SourceView::of(&format!("a\u{200b}{}", "y".repeat(5000)), "a.html", &[]);
         assert_eq!((source.lines.len(), source.lines[0].cut), (1, 3002));
         assert!(source.lines[0].text.starts_with("a⟨U+200B⟩y"));
-        let many =
-            Source::of(&format!("{}\n", "z".repeat(1999)).repeat(1000), "a.html", &[finding("a.html", 900)]);
+        let many = SourceView::of(
+            &format!("{}\n", "z".repeat(1999)).repeat(1000),
+            "a.html",
+            &[finding("a.html", 900)],
+        );
         assert!(many.lines.len() < 250 && many.lines.last().unwrap().number == 900);
     }
 }

@@ -1,7 +1,7 @@
 //! Content that an operator allowed after an appeal: neither the phishing check nor the external check refuses it. The
 //! blocklist of taken-down content and the secrets check still apply. An allow can be revoked.
 
-use super::Reading;
+use super::ContentScan;
 use crate::app::App;
 use dropleaf_core::appeal::{Allowed, Appeal};
 use dropleaf_core::audit::Act;
@@ -10,7 +10,7 @@ use dropleaf_store::{DbError, allowed_content};
 
 impl App {
     /// Queried only for content that was refused.
-    pub(super) async fn is_allowed(&self, reading: &Reading) -> Result<bool> {
+    pub(super) async fn is_allowed(&self, reading: &ContentScan) -> Result<bool> {
         Ok(self.store.find_allowed(reading.digest).await?.is_some())
     }
 

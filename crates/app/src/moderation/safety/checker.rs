@@ -1,7 +1,7 @@
 //! The operator's external content checker: what it is sent about an upload, and how its answer is interpreted. The HTTP
 //! client is implemented in the server.
 
-use crate::pay::{Lost, Reply};
+use crate::pay::{NoResponse, RawResponse};
 use bytes::Bytes;
 use dropleaf_content::{Bundle, addresses};
 use dropleaf_core::finding::Finding;
@@ -26,7 +26,7 @@ const WHY: &str = "The content check of this server refused this page.";
 
 /// An external checker.
 pub trait Checker: Debug + Send + Sync {
-    fn ask(&self, question: Bytes) -> BoxFuture<'_, Result<Reply, Lost>>;
+    fn ask(&self, question: Bytes) -> BoxFuture<'_, Result<RawResponse, NoResponse>>;
 }
 
 /// The operator's settings for it.
@@ -69,7 +69,7 @@ pub(super) fn question(bundle: &Bundle, sends_content: bool, content_hash: &str)
 }
 
 /// The reasons of a refusal, empty if it accepts; or why the answer is invalid.
-pub(super) fn understood(reply: &Reply) -> Result<Vec<Finding>, String> {
+pub(super) fn understood(reply: &RawResponse) -> Result<Vec<Finding>, String> {
     if reply.status != 200 {
         return Err(format!("it returned status {}", reply.status));
     }
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     fn said(status: u16, body: &str) -> Result<Vec<Finding>, String> {
-        understood(&Reply { status, body: body.to_owned().into() })
+        understood(&RawResponse { status, body: body.to_owned().into() })
     }
 
     #[test]

@@ -14,7 +14,7 @@ const SOURCE: &str = "_dropleaf/source.md";
 const SOURCE_NAME: &str = "index.md";
 
 #[derive(Debug, Default)]
-pub(crate) struct Reading {
+pub(crate) struct ContentScan {
     /// Hash of the whole content; an operator's allow refers to it.
     pub(super) digest: [u8; 32],
     /// Why the phishing check refuses it; empty if it does not.
@@ -30,7 +30,7 @@ pub(crate) struct Reading {
     pub(crate) is_dry: bool,
 }
 
-impl Reading {
+impl ContentScan {
     /// Reads a bundle. Encrypted content cannot be read.
     pub(crate) fn of(bundle: &Bundle, settings: &SafetySettings, asked: Option<PiiCheck>) -> Result<Self> {
         Self::compared(bundle, settings, asked, None)
@@ -167,7 +167,7 @@ mod tests {
         };
         let off =
             SafetySettings { phishing_check: false, pii_check: PiiCheck::Off, ..SafetySettings::default() };
-        assert!(Reading::of(&bundle, &off, None).is_ok());
-        assert!(Reading::of(&bundle, &SafetySettings { phishing_check: true, ..off }, None).is_err());
+        assert!(ContentScan::of(&bundle, &off, None).is_ok());
+        assert!(ContentScan::of(&bundle, &SafetySettings { phishing_check: true, ..off }, None).is_err());
     }
 }

@@ -1,8 +1,8 @@
 //! A dry run: what publishing would answer to an upload. Nothing is stored.
 
-use super::Checked;
+use super::CheckResult;
 use crate::app::App;
-use crate::publish::staging::{Demands, executable};
+use crate::publish::staging::{PrepareOptions, executable};
 use crate::publish::upload::Upload;
 use dropleaf_core::options::UploadOptions;
 use dropleaf_core::slug::Slug;
@@ -11,7 +11,7 @@ use std::net::IpAddr;
 
 #[derive(Debug)]
 pub struct DryRun {
-    pub checked: Checked,
+    pub checked: CheckResult,
     /// The error code that publishing would return; None if it would accept.
     pub code: Option<Code>,
     /// Hash of the whole content, hexadecimal.
@@ -28,7 +28,7 @@ impl App {
         options: UploadOptions,
     ) -> Result<DryRun> {
         let strict = options.csp_strict == Some(true);
-        let demands = Demands {
+        let demands = PrepareOptions {
             e2e: options.e2e,
             strict,
             pii_check: options.pii_check,
@@ -60,7 +60,7 @@ impl App {
             }
             Err(error) => return Err(error),
         };
-        Ok(DryRun { checked: Checked { reasons, warnings }, code, content_hash })
+        Ok(DryRun { checked: CheckResult { reasons, warnings }, code, content_hash })
     }
 }
 

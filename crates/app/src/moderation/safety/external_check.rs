@@ -1,9 +1,9 @@
 //! Queries the operator's external checker. Off unless configured; never used for encrypted content.
 
 use super::checker::{Checker, understood};
-use super::{Reading, refusal};
+use super::{ContentScan, refusal};
 use crate::app::App;
-use crate::infra::permit_queue::Queue;
+use crate::infra::permit_queue::PermitQueue;
 use crate::publish::staging::busy;
 use dropleaf_core::finding::Finding;
 use dropleaf_core::safety::OnFailure;
@@ -27,26 +27,26 @@ const DRY_WAITING: usize = 8;
 
 /// The external checker, and when its failure was last logged.
 #[derive(Debug)]
-pub(crate) struct Outside {
+pub(crate) struct ExternalCheck {
     checker: Option<Arc<dyn Checker>>,
     told_at: AtomicI64,
-    published: Queue,
-    dry: Queue,
+    published: PermitQueue,
+    dry: PermitQueue,
 }
 
-impl Outside {
+impl ExternalCheck {
     pub(crate) fn new(checker: Option<Arc<dyn Checker>>) -> Self {
         Self {
             checker,
             told_at: AtomicI64::new(i64::MIN),
-            published: Queue::new(ASKED, WAITING),
-            dry: Queue::new(DRY_ASKED, DRY_WAITING),
+            published: PermitQueue::new(ASKED, WAITING),
+            dry: PermitQueue::new(DRY_ASKED, DRY_WAITING),
         }
     }
 }
 
 impl App {
-    pub(super) async fn run_external_check(&self, reading: &Reading) -> Result<()> {
+    pub(super) async fn run_external_check(&self, reading: &ContentScan) -> Result<()> {
         let (Some(checker), Some(question)) = (&self.moderation.external_check.checker, &reading.question)
         else {
             return Ok(());
@@ -75,7 +75,7 @@ impl App {
     }
 
     /// Content that an operator allowed after an appeal is exempt from this check too.
-    async fn external_refusal(&self, reading: &Reading, reasons: Vec<Finding>) -> Result<()> {
+    async fn external_refusal(&self, reading: &ContentScan, reasons: Vec<Finding>) -> Result<()> {
         if self.is_allowed(reading).await? {
             return Ok(());
         }
@@ -83,7 +83,7 @@ impl App {
     }
 
     /// Applies the failure policy. Content that an operator allowed needs no answer.
-    async fn on_checker_failure(&self, reading: &Reading, why: &str) -> Result<()> {
+    async fn on_checker_failure(&self, reading: &ContentScan, why: &str) -> Result<()> {
         let now = self.now();
         let told = self.moderation.external_check.told_at.load(Ordering::Relaxed);
         // Rate-limited, because any client can trigger this at will.

@@ -1,7 +1,7 @@
 //! Selects the fingerprints by which taken-down content is recognized. Not all of it: it may contain honest pages beside
 //! the reported one, and content that others publish legitimately.
 
-use super::stored_content::Missing;
+use super::stored_content::OnMissingBody;
 use crate::app::App;
 use dropleaf_content::likeness::{self, Likeness};
 use dropleaf_content::{Bundle, Kind, Texts};
@@ -17,7 +17,7 @@ const MOST_MARKS: usize = 500;
 
 /// Why a page is fingerprinted, in order of priority when there are too many.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
-enum Why {
+enum FingerprintReason {
     /// The content as a whole.
     Whole,
     Named,
@@ -29,14 +29,14 @@ enum Why {
 
 /// A page that may be fingerprinted.
 #[derive(Debug)]
-struct Candidate {
-    why: Why,
+struct FingerprintCandidate {
+    why: FingerprintReason,
     marks: Vec<PageMark>,
 }
 
 /// What decides about the pages of a taken-down site.
 #[derive(Debug, Clone)]
-struct About {
+struct TakedownContext {
     /// Pages that the operator named in the takedown.
     named: Vec<String>,
     /// Bodies that are live under another account.
@@ -57,7 +57,7 @@ impl App {
         }
         let now = self.now();
         let others = self.store.list_bodies_of_others(&site.id, site.account_id.as_deref(), now).await?;
-        let about = About {
+        let about = TakedownContext {
             named: self.store.list_named_pages(&site.id).await?,
             of_others: others.into_iter().collect(),
         };
@@ -84,14 +84,18 @@ impl App {
         }
     }
 
-    async fn candidates_of(&self, bundle_id: &str, about: &About) -> Result<Vec<Candidate>> {
+    async fn candidates_of(
+        &self,
+        bundle_id: &str,
+        about: &TakedownContext,
+    ) -> Result<Vec<FingerprintCandidate>> {
         let (rules, about) = (self.settings.safety.rules.clone(), about.clone());
         let work = move |bundle: Bundle| {
             let texts = Texts::of_pages(&bundle).map_err(Error::internal)?;
             let (likeness, blamed) = likeness::blame(&texts, &rules.rules());
             Ok(candidates(&bundle, &likeness, &blamed, &about))
         };
-        self.with_stored(bundle_id, Missing::Empty, work).await
+        self.with_stored(bundle_id, OnMissingBody::Empty, work).await
     }
 }
 
@@ -100,8 +104,8 @@ fn candidates(
     bundle: &Bundle,
     likeness: &Likeness,
     blamed: &[likeness::Blamed],
-    about: &About,
-) -> Vec<Candidate> {
+    about: &TakedownContext,
+) -> Vec<FingerprintCandidate> {
     let is_entry = |path: &str| {
         path == bundle.entry || (bundle.kind == Kind::Markdown && path.starts_with("_dropleaf/"))
     };
@@ -111,33 +115,36 @@ fn candidates(
         let path = file.path.as_str();
         let blame = blamed.iter().find(|page| page.path == path);
         let why = if about.named.iter().any(|named| named == path) {
-            Why::Named
+            FingerprintReason::Named
         } else if about.of_others.contains(&file.hash) {
             is_theirs |= is_entry(path);
             continue;
         } else {
             match blame {
-                Some(page) if page.points > 0.0 => Why::Found(-page.points),
-                _ if is_entry(path) => Why::Entry,
-                Some(_) => Why::Asks,
+                Some(page) if page.points > 0.0 => FingerprintReason::Found(-page.points),
+                _ if is_entry(path) => FingerprintReason::Entry,
+                Some(_) => FingerprintReason::Asks,
                 None => continue,
             }
         };
         let exact = likeness.page_hashes(path).into_iter().map(Mark::Exact);
         let sketch = likeness.page_sketch(path).map(|sketch| Mark::Sketch(sketch.to_bytes()));
         let marks: Vec<_> = exact.chain(sketch).map(|mark| (Some(path.to_owned()), mark)).collect();
-        found.push(Candidate { why, marks });
+        found.push(FingerprintCandidate { why, marks });
     }
     // The whole may be a copy of what another account shows.
     if !is_theirs {
         let hash = likeness.whole_hash();
-        found.push(Candidate { why: Why::Whole, marks: vec![(None, Mark::Exact(hash))] });
+        found.push(FingerprintCandidate {
+            why: FingerprintReason::Whole,
+            marks: vec![(None, Mark::Exact(hash))],
+        });
     }
     found
 }
 
 /// Sorts by priority, removes duplicates, and drops what exceeds the limit.
-fn chosen(found: &mut Vec<Candidate>) {
+fn chosen(found: &mut Vec<FingerprintCandidate>) {
     found.sort_by(|a, b| a.why.partial_cmp(&b.why).unwrap_or(std::cmp::Ordering::Equal));
     let (mut seen, mut count) = (HashSet::new(), 0);
     found.retain_mut(|page| {

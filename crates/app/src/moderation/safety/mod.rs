@@ -15,10 +15,10 @@ mod stored_content;
 mod unwanted;
 
 pub use checker::{Checker, CheckerSettings};
-pub(crate) use content_scan::{Reading, finding};
+pub(crate) use content_scan::{ContentScan, finding};
 pub use dry_run::DryRun;
-pub(crate) use external_check::Outside;
-pub use offline::Checked;
+pub(crate) use external_check::ExternalCheck;
+pub use offline::CheckResult;
 pub use rule_book::RuleBook;
 pub use settings::SafetySettings;
 pub(crate) use unwanted::UnwantedIndex;
@@ -46,7 +46,7 @@ impl App {
     }
 
     /// Refuses content that may not be published; returns warnings for its publisher otherwise.
-    pub(crate) async fn check_content(&self, reading: &Reading) -> Result<Vec<String>> {
+    pub(crate) async fn check_content(&self, reading: &ContentScan) -> Result<Vec<String>> {
         self.decide_content(reading).await.map_err(|refusal| self.with_appeal_url(refusal))
     }
 
@@ -59,7 +59,7 @@ impl App {
         refusal.with_fact("appeal_url", Fact::Text(url))
     }
 
-    async fn decide_content(&self, reading: &Reading) -> Result<Vec<String>> {
+    async fn decide_content(&self, reading: &ContentScan) -> Result<Vec<String>> {
         reading.refuse_unwanted()?;
         if !reading.phishing.is_empty() && !self.is_allowed(reading).await? {
             return Err(phishing(reading));
@@ -71,7 +71,7 @@ impl App {
     }
 }
 
-impl Reading {
+impl ContentScan {
     /// Refuses secrets and personal data, or returns warnings about them.
     fn about_secrets(&self) -> Result<Vec<String>> {
         match (self.pii, self.secrets.is_empty()) {
@@ -82,19 +82,19 @@ impl Reading {
     }
 }
 
-fn phishing(reading: &Reading) -> Error {
+fn phishing(reading: &ContentScan) -> Error {
     refusal(Code::PhishingBlocked, reading.phishing.clone(), reading)
 }
 
 /// A refusal with its reasons: the first as a sentence, all of them for programs.
-fn refusal(code: Code, reasons: Vec<Finding>, reading: &Reading) -> Error {
+fn refusal(code: Code, reasons: Vec<Finding>, reading: &ContentScan) -> Error {
     let detail = reasons.first().map_or_else(|| code.meaning().to_owned(), Finding::sentence);
     Error::new(code, detail)
         .with_fact("reasons", Fact::Findings(reasons))
         .with_fact("content_hash", Fact::Text(reading.content_hash()))
 }
 
-fn secrets_found(reading: &Reading) -> Error {
+fn secrets_found(reading: &ContentScan) -> Error {
     let reasons = reading.secrets.iter().map(|found| Finding {
         rule: "secret-or-personal-data".to_owned(),
         file: found.file.clone(),

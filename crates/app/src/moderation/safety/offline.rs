@@ -1,7 +1,7 @@
 //! The checks without storage, for files that are not published yet. Taken-down content, operators' allows and the
 //! external checker are known only to servers.
 
-use super::{Reading, SafetySettings};
+use super::{ContentScan, SafetySettings};
 use crate::publish::staging::refused;
 use dropleaf_content::{self as content, phishing, secrets};
 use dropleaf_core::finding::Finding;
@@ -11,13 +11,13 @@ use std::path::Path;
 
 /// The result of the checks.
 #[derive(Debug, Default)]
-pub struct Checked {
+pub struct CheckResult {
     /// Why it would be refused; empty if it would be accepted.
     pub reasons: Vec<Finding>,
     pub warnings: Vec<String>,
 }
 
-impl Checked {
+impl CheckResult {
     pub fn is_accepted(&self) -> bool {
         self.reasons.is_empty()
     }
@@ -26,8 +26,8 @@ impl Checked {
 impl SafetySettings {
     /// Checks files as they are, each with its path and text: a page, a script, the contents of a folder. `named` maps a
     /// path to the caller's name for it.
-    pub fn check_texts(&self, files: &[(String, String)], named: impl Fn(&str) -> String) -> Checked {
-        let mut reading = Reading { pii: self.pii_check, ..Reading::default() };
+    pub fn check_texts(&self, files: &[(String, String)], named: impl Fn(&str) -> String) -> CheckResult {
+        let mut reading = ContentScan { pii: self.pii_check, ..ContentScan::default() };
         if self.phishing_check {
             let texts: Vec<_> = files.iter().map(|(path, text)| phishing::File { path, text }).collect();
             reading.take(phishing::check(&texts, &self.rules.rules()));
@@ -46,7 +46,7 @@ impl SafetySettings {
         limits: &content::Limits,
         spool: &Path,
         named: impl Fn(content::Kind, &str) -> String,
-    ) -> Result<Checked> {
+    ) -> Result<CheckResult> {
         let upload = content::Upload {
             filename: Some(name),
             content_type: None,
@@ -54,15 +54,15 @@ impl SafetySettings {
             source: content::Source::File(file),
         };
         let bundle = content::prepare(upload, limits, spool).map_err(|refusal| refused(&refusal))?;
-        let mut checked = Reading::of(&bundle, self, None)?.verdict(|path| named(bundle.kind, path));
+        let mut checked = ContentScan::of(&bundle, self, None)?.verdict(|path| named(bundle.kind, path));
         checked.warnings.splice(0..0, bundle.warnings);
         Ok(checked)
     }
 }
 
-impl Reading {
+impl ContentScan {
     /// The verdict, as far as it depends only on the reading.
-    fn verdict(mut self, named: impl Fn(&str) -> String) -> Checked {
+    fn verdict(mut self, named: impl Fn(&str) -> String) -> CheckResult {
         for found in &mut self.phishing {
             found.file = named(&found.file);
         }
@@ -72,9 +72,9 @@ impl Reading {
         let refusal =
             if self.phishing.is_empty() { self.about_secrets() } else { Err(super::phishing(&self)) };
         match refusal {
-            Ok(warnings) => Checked { reasons: Vec::new(), warnings },
+            Ok(warnings) => CheckResult { reasons: Vec::new(), warnings },
             Err(error) => {
-                Checked { reasons: error.reasons().to_vec(), warnings: self.warnings_beside(&error) }
+                CheckResult { reasons: error.reasons().to_vec(), warnings: self.warnings_beside(&error) }
             }
         }
     }

@@ -8,17 +8,17 @@ use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock};
 static BUILTIN: LazyLock<Arc<Rules>> = LazyLock::new(|| Arc::new(Rules::builtin()));
 
 #[derive(Debug, Clone, Default)]
-pub struct RuleBook(Arc<RwLock<Option<Arc<Own>>>>);
+pub struct RuleBook(Arc<RwLock<Option<Arc<OwnRules>>>>);
 
 #[derive(Debug)]
-struct Own {
+struct OwnRules {
     lists: OwnLists,
     /// A rule group that is left out.
     without: Option<char>,
     rules: OnceLock<Arc<Rules>>,
 }
 
-impl Own {
+impl OwnRules {
     fn new(lists: OwnLists, without: Option<char>) -> Arc<Self> {
         Arc::new(Self { lists, without, rules: OnceLock::new() })
     }
@@ -36,14 +36,14 @@ impl Own {
 
 impl RuleBook {
     pub fn of(lists: OwnLists) -> Self {
-        Self::with(Own::new(lists, None))
+        Self::with(OwnRules::new(lists, None))
     }
 
-    fn with(own: Arc<Own>) -> Self {
+    fn with(own: Arc<OwnRules>) -> Self {
         Self(Arc::new(RwLock::new(Some(own))))
     }
 
-    fn own(&self) -> Option<Arc<Own>> {
+    fn own(&self) -> Option<Arc<OwnRules>> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -54,7 +54,7 @@ impl RuleBook {
     /// A separate rule book without one group of rules, to measure what the others find.
     #[must_use]
     pub fn without(&self, group: char) -> Self {
-        Self::with(Own::new(self.lists(), Some(group)))
+        Self::with(OwnRules::new(self.lists(), Some(group)))
     }
 
     /// The current rules. A check must use one result from start to end.
@@ -73,7 +73,7 @@ impl RuleBook {
             return Vec::new();
         }
         let changes = lists.changes_since(&before);
-        let own = Own::new(lists, None);
+        let own = OwnRules::new(lists, None);
         own.rules();
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = Some(own);
         changes

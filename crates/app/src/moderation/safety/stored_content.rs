@@ -1,6 +1,6 @@
 //! Checks stored content that is to be shown again, as if it were published now.
 
-use super::Reading;
+use super::ContentScan;
 use crate::app::App;
 use crate::infra::permit_queue::work_in_turn;
 use crate::publish::staging::executable;
@@ -12,7 +12,7 @@ use dropleaf_store::blobs::BlobError;
 
 /// How a lost body is treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Missing {
+pub(crate) enum OnMissingBody {
     Fails,
     /// It is skipped and the rest is read.
     Empty,
@@ -20,7 +20,7 @@ pub(crate) enum Missing {
 
 /// The verdict on stored content that may be shown.
 #[derive(Debug)]
-pub(crate) struct Judged {
+pub(crate) struct StoredVerdict {
     bundle_id: String,
     warnings: Vec<String>,
 }
@@ -36,14 +36,14 @@ impl App {
     /// it stays the same.
     pub(crate) async fn check_stored_once(
         &self,
-        judged: &mut Option<Judged>,
+        judged: &mut Option<StoredVerdict>,
         bundle_id: &str,
     ) -> Result<Vec<String>> {
         if let Some(known) = judged.as_ref().filter(|known| known.bundle_id == bundle_id) {
             return Ok(known.warnings.clone());
         }
         let warnings = self.check_stored(bundle_id).await?;
-        *judged = Some(Judged { bundle_id: bundle_id.to_owned(), warnings: warnings.clone() });
+        *judged = Some(StoredVerdict { bundle_id: bundle_id.to_owned(), warnings: warnings.clone() });
         Ok(warnings)
     }
 
@@ -63,11 +63,11 @@ impl App {
     }
 
     /// Reads a stored bundle, without a verdict.
-    pub(crate) async fn scan_stored(&self, bundle_id: &str) -> Result<Reading> {
+    pub(crate) async fn scan_stored(&self, bundle_id: &str) -> Result<ContentScan> {
         let safety = self.settings.safety.clone();
         let unwanted = self.unwanted().await?;
-        let read = move |bundle| Reading::compared(&bundle, &safety, None, unwanted.as_deref());
-        self.with_stored(bundle_id, Missing::Fails, read).await
+        let read = move |bundle| ContentScan::compared(&bundle, &safety, None, unwanted.as_deref());
+        self.with_stored(bundle_id, OnMissingBody::Fails, read).await
     }
 
     /// Runs blocking work on the texts of a stored bundle. They are in memory only while it holds an upload permit, so
@@ -75,7 +75,7 @@ impl App {
     pub(crate) async fn with_stored<T: Send + 'static>(
         &self,
         bundle_id: &str,
-        missing: Missing,
+        missing: OnMissingBody,
         work: impl FnOnce(content::Bundle) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let turn = self.acquire_upload_permit().await?;
@@ -84,7 +84,7 @@ impl App {
     }
 
     /// A stored bundle with the bodies of its text files; other files are never read and left out.
-    async fn load_texts(&self, bundle_id: &str, missing: Missing) -> Result<content::Bundle> {
+    async fn load_texts(&self, bundle_id: &str, missing: OnMissingBody) -> Result<content::Bundle> {
         let stored = self.store.find_bundle(bundle_id).await?;
         let stored = stored.ok_or_else(|| Error::internal("a site points at a missing bundle"))?;
         let kind = Kind::parse(&stored.kind).ok_or_else(|| Error::internal("a bundle of no known kind"))?;
@@ -92,7 +92,7 @@ impl App {
         for file in stored.files {
             let bytes = if kind != Kind::E2e && content::is_read(&file.path) {
                 match self.store.blobs.read(&self.store.db, &file.blob_hash).await {
-                    Err(BlobError::Missing) if missing == Missing::Empty => Bytes::new(),
+                    Err(BlobError::Missing) if missing == OnMissingBody::Empty => Bytes::new(),
                     body => body?,
                 }
             } else {

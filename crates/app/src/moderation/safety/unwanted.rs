@@ -2,7 +2,7 @@
 //! held in memory; whether it is current is checked at most twice a second, so that every process is up to date within
 //! one.
 
-use super::{Reading, refusal};
+use super::{ContentScan, refusal};
 use crate::app::App;
 use dropleaf_content::likeness::{Sketch, Unwanted};
 use dropleaf_core::audit::Act;
@@ -19,7 +19,7 @@ const ASK_AFTER: Duration = Duration::from_millis(500);
 
 /// The index in memory.
 #[derive(Debug, Clone)]
-struct Held {
+struct LoadedIndex {
     /// When it was last known to be complete (monotonic time).
     at: Duration,
     generation: i64,
@@ -31,7 +31,7 @@ struct Held {
 
 #[derive(Debug, Default)]
 pub(crate) struct UnwantedIndex {
-    held: Mutex<Option<Held>>,
+    held: Mutex<Option<LoadedIndex>>,
     /// Changes this process has made to the blocklist.
     doubts: AtomicU64,
     /// Only one task builds at a time, because it loads all fingerprints into memory.
@@ -39,11 +39,11 @@ pub(crate) struct UnwantedIndex {
 }
 
 impl UnwantedIndex {
-    fn held(&self) -> Option<Held> {
+    fn held(&self) -> Option<LoadedIndex> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn keep(&self, new: Held) {
+    fn keep(&self, new: LoadedIndex) {
         *self.held.lock().unwrap_or_else(PoisonError::into_inner) = Some(new);
     }
 
@@ -53,7 +53,7 @@ impl UnwantedIndex {
     }
 }
 
-impl Reading {
+impl ContentScan {
     /// Refuses content that an operator has taken down before.
     pub(super) fn refuse_unwanted(&self) -> Result<()> {
         let Some(found) = &self.unwanted else { return Ok(()) };
@@ -80,11 +80,11 @@ impl App {
     /// others use the previous index; entries added by this process apply to all of them.
     pub(crate) async fn unwanted(&self) -> Result<Option<Arc<Unwanted>>> {
         let index = &self.moderation.unwanted_index;
-        let fresh = |held: &Held| {
+        let fresh = |held: &LoadedIndex| {
             held.doubts == index.doubts.load(Ordering::SeqCst)
                 && self.clock.monotonic().saturating_sub(held.at) < ASK_AFTER
         };
-        let known = |held: &Held| held.doubts == index.doubts.load(Ordering::SeqCst);
+        let known = |held: &LoadedIndex| held.doubts == index.doubts.load(Ordering::SeqCst);
         let held = index.held();
         if let Some(held) = held.as_ref().filter(|held| fresh(held)) {
             return Ok(held.index.clone());
@@ -106,7 +106,7 @@ impl App {
             _ if generation == 0 => None,
             _ => self.load_unwanted().await?,
         };
-        index.keep(Held { at, generation, doubts, index: new.clone() });
+        index.keep(LoadedIndex { at, generation, doubts, index: new.clone() });
         Ok(new)
     }
 

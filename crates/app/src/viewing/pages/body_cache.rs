@@ -1,6 +1,6 @@
 //! The cache of response bodies, one per file and content coding, encoded once from the stored form.
 
-use super::LiveFile;
+use super::ServedFile;
 use super::script_insertion::{self, Insertion};
 use crate::app::App;
 use bytes::Bytes;
@@ -17,14 +17,14 @@ const INLINE_BYTES: usize = 32 * 1024;
 
 /// A content coding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Coding {
+pub enum ContentCoding {
     Identity,
     Gzip,
     Brotli,
     Zstd,
 }
 
-impl Coding {
+impl ContentCoding {
     pub const ALL: [Self; 4] = [Self::Identity, Self::Gzip, Self::Brotli, Self::Zstd];
 
     /// Its name in `Content-Encoding`; none for identity.
@@ -54,28 +54,28 @@ pub struct Body {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct ByBytes;
+pub(super) struct BodyWeighter;
 
-impl Weighter<([u8; 32], Coding), Arc<Body>> for ByBytes {
-    fn weight(&self, _: &([u8; 32], Coding), body: &Arc<Body>) -> u64 {
+impl Weighter<([u8; 32], ContentCoding), Arc<Body>> for BodyWeighter {
+    fn weight(&self, _: &([u8; 32], ContentCoding), body: &Arc<Body>) -> u64 {
         body.bytes.len() as u64 + 160
     }
 }
 
-pub(super) type BodyCache = Cache<([u8; 32], Coding), Arc<Body>, ByBytes>;
+pub(super) type BodyCache = Cache<([u8; 32], ContentCoding), Arc<Body>, BodyWeighter>;
 
 pub(super) fn cache(bytes: u64) -> BodyCache {
-    Cache::with_weighter(4096, bytes.max(1 << 20), ByBytes)
+    Cache::with_weighter(4096, bytes.max(1 << 20), BodyWeighter)
 }
 
 impl App {
     /// The body of a small file in this coding, if it is cached.
-    pub fn cached_body(&self, file: &LiveFile, coding: Coding) -> Option<Arc<Body>> {
+    pub fn cached_body(&self, file: &ServedFile, coding: ContentCoding) -> Option<Arc<Body>> {
         self.caches.pages.bodies.get(&(file.hash, coding))
     }
 
     /// The body of a small file in this coding. Loaded, verified and encoded once for concurrent requests.
-    pub async fn file_body(&self, file: &LiveFile, coding: Coding) -> Result<Arc<Body>> {
+    pub async fn file_body(&self, file: &ServedFile, coding: ContentCoding) -> Result<Arc<Body>> {
         let key = (file.hash, coding);
         if let Some(body) = self.caches.pages.bodies.get(&key) {
             return Ok(body);
@@ -90,21 +90,21 @@ impl App {
 
 /// A document served with a tag of ours in its head.
 #[derive(Debug)]
-pub struct Annotated<'a> {
-    file: &'a LiveFile,
+pub struct AnnotatedDocument<'a> {
+    file: &'a ServedFile,
     tag: String,
     /// Hash of file and tag, so that the body shares the cache with all others.
     key: [u8; 32],
 }
 
-impl<'a> Annotated<'a> {
-    pub fn new(file: &'a LiveFile, tag: String) -> Self {
+impl<'a> AnnotatedDocument<'a> {
+    pub fn new(file: &'a ServedFile, tag: String) -> Self {
         let key = secret::digest(&[&file.hash[..], tag.as_bytes()].concat());
         Self { file, tag, key }
     }
 
     /// The strong `ETag` of the whole document in this coding.
-    pub fn etag(&self, coding: Coding) -> Bytes {
+    pub fn etag(&self, coding: ContentCoding) -> Bytes {
         super::bundle_cache::etag(&self.key, coding)
     }
 
@@ -119,7 +119,11 @@ const XHTML: &[u8] = b"application/xhtml+xml";
 
 impl App {
     /// The body of a small document with its tag, in this coding. Assembled and encoded once.
-    pub async fn annotated_body(&self, annotated: &Annotated<'_>, coding: Coding) -> Result<Arc<Body>> {
+    pub async fn annotated_body(
+        &self,
+        annotated: &AnnotatedDocument<'_>,
+        coding: ContentCoding,
+    ) -> Result<Arc<Body>> {
         let key = (annotated.key, coding);
         if let Some(body) = self.caches.pages.bodies.get(&key) {
             return Ok(body);
@@ -136,8 +140,8 @@ impl App {
     }
 }
 
-async fn coded(plain: Bytes, coding: Coding) -> Result<Bytes> {
-    if coding == Coding::Identity {
+async fn coded(plain: Bytes, coding: ContentCoding) -> Result<Bytes> {
+    if coding == ContentCoding::Identity {
         Ok(plain)
     } else if plain.len() <= INLINE_BYTES {
         encode(&plain, coding)
@@ -147,20 +151,20 @@ async fn coded(plain: Bytes, coding: Coding) -> Result<Bytes> {
 }
 
 /// Encodes a body. The result is cached, so a medium compression level pays off.
-pub fn encode(plain: &[u8], coding: Coding) -> Result<Bytes> {
+pub fn encode(plain: &[u8], coding: ContentCoding) -> Result<Bytes> {
     let coded = match coding {
-        Coding::Identity => plain.to_vec(),
-        Coding::Gzip => {
+        ContentCoding::Identity => plain.to_vec(),
+        ContentCoding::Gzip => {
             let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::new(6));
             out.write_all(plain).and_then(|()| out.finish()).map_err(Error::internal)?
         }
-        Coding::Brotli => {
+        ContentCoding::Brotli => {
             let mut out = Vec::new();
             let params = brotli::enc::BrotliEncoderParams { quality: 5, ..Default::default() };
             brotli::BrotliCompress(&mut &*plain, &mut out, &params).map_err(Error::internal)?;
             out
         }
-        Coding::Zstd => zstd::bulk::compress(plain, 6).map_err(Error::internal)?,
+        ContentCoding::Zstd => zstd::bulk::compress(plain, 6).map_err(Error::internal)?,
     };
     Ok(coded.into())
 }
@@ -174,15 +178,17 @@ mod tests {
     fn every_coding_can_be_read_back() {
         let plain = b"<p>hello hello hello</p>".repeat(100);
         let mut back = Vec::new();
-        flate2::read::GzDecoder::new(&*encode(&plain, Coding::Gzip).unwrap()).read_to_end(&mut back).unwrap();
-        assert_eq!(back, plain);
-        back.clear();
-        brotli::Decompressor::new(&*encode(&plain, Coding::Brotli).unwrap(), 4096)
+        flate2::read::GzDecoder::new(&*encode(&plain, ContentCoding::Gzip).unwrap())
             .read_to_end(&mut back)
             .unwrap();
         assert_eq!(back, plain);
-        let zstd = encode(&plain, Coding::Zstd).unwrap();
+        back.clear();
+        brotli::Decompressor::new(&*encode(&plain, ContentCoding::Brotli).unwrap(), 4096)
+            .read_to_end(&mut back)
+            .unwrap();
+        assert_eq!(back, plain);
+        let zstd = encode(&plain, ContentCoding::Zstd).unwrap();
         assert_eq!(zstd::stream::decode_all(&*zstd).unwrap(), plain);
-        assert_eq!(&*encode(&plain, Coding::Identity).unwrap(), plain.as_slice());
+        assert_eq!(&*encode(&plain, ContentCoding::Identity).unwrap(), plain.as_slice());
     }
 }

@@ -1,6 +1,6 @@
 //! A bundle prepared for serving: its files by path, with all their immutable properties.
 
-use super::body_cache::{self, Coding};
+use super::body_cache::{self, ContentCoding};
 use crate::app::App;
 use bytes::Bytes;
 use dropleaf_content::Addressing;
@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 
 /// A file as served.
 #[derive(Debug)]
-pub struct LiveFile {
+pub struct ServedFile {
     pub path: String,
     pub mime: Bytes,
     pub hash: [u8; 32],
@@ -26,9 +26,9 @@ pub struct LiveFile {
     etags: [Bytes; 4],
 }
 
-impl LiveFile {
+impl ServedFile {
     /// The strong `ETag` of the file in this coding.
-    pub fn etag(&self, coding: Coding) -> &Bytes {
+    pub fn etag(&self, coding: ContentCoding) -> &Bytes {
         &self.etags[coding as usize]
     }
 
@@ -39,14 +39,14 @@ impl LiveFile {
 }
 
 #[derive(Debug)]
-pub struct LiveBundle {
+pub struct ServedBundle {
     pub kind: String,
     /// What the files assume about the URL they are served at.
     pub addressing: Addressing,
     /// The name a single file was uploaded under; it is also served at that path.
     pub file_name: Option<String>,
-    files: HashMap<String, Arc<LiveFile>>,
-    entry: Option<Arc<LiveFile>>,
+    files: HashMap<String, Arc<ServedFile>>,
+    entry: Option<Arc<ServedFile>>,
     weight: u64,
     /// The inline scripts that a strict content security policy allows, loaded on first use.
     script_sources: OnceLock<String>,
@@ -54,7 +54,7 @@ pub struct LiveBundle {
     policies: OnceLock<[Bytes; 2]>,
 }
 
-impl LiveBundle {
+impl ServedBundle {
     fn new(bundle: Bundle) -> Self {
         let mut weight = 256;
         let files: HashMap<_, _> = bundle
@@ -62,7 +62,7 @@ impl LiveBundle {
             .into_iter()
             .map(|file| {
                 weight += 512 + 2 * file.path.len() as u64;
-                let live = LiveFile {
+                let live = ServedFile {
                     path: file.path.clone(),
                     is_document: dropleaf_content::is_active(&file.mime),
                     // Content uploaded to earlier versions of this server is recognized by its name alone.
@@ -72,7 +72,7 @@ impl LiveBundle {
                     mime: file.mime.into(),
                     hash: file.blob_hash,
                     size_bytes: u64::try_from(file.size_bytes).unwrap_or_default(),
-                    etags: Coding::ALL.map(|coding| etag(&file.blob_hash, coding)),
+                    etags: ContentCoding::ALL.map(|coding| etag(&file.blob_hash, coding)),
                 };
                 (file.path, Arc::new(live))
             })
@@ -97,19 +97,19 @@ impl LiveBundle {
     }
 
     /// The document at the root.
-    pub const fn entry(&self) -> Option<&Arc<LiveFile>> {
+    pub const fn entry(&self) -> Option<&Arc<ServedFile>> {
         self.entry.as_ref()
     }
 
     /// The uploaded file, if the root document was generated from it.
-    pub(crate) fn source(&self) -> Option<&Arc<LiveFile>> {
+    pub(crate) fn source(&self) -> Option<&Arc<ServedFile>> {
         let is_file = self.kind == dropleaf_content::Kind::File.as_str();
         let entry = self.entry.as_ref().map(|entry| entry.path.as_str());
         let beside = || self.files.values().find(|file| Some(file.path.as_str()) != entry);
         self.find("_dropleaf/source.md").or_else(|| is_file.then(beside).flatten())
     }
 
-    pub(crate) fn files(&self) -> impl Iterator<Item = &Arc<LiveFile>> {
+    pub(crate) fn files(&self) -> impl Iterator<Item = &Arc<ServedFile>> {
         self.files.values()
     }
 
@@ -126,13 +126,13 @@ impl LiveBundle {
         self.files.keys().filter(|path| !path.starts_with("_dropleaf/")).count()
     }
 
-    pub fn find(&self, path: &str) -> Option<&Arc<LiveFile>> {
+    pub fn find(&self, path: &str) -> Option<&Arc<ServedFile>> {
         self.files.get(path)
     }
 }
 
 /// The strong `ETag` of a body in this coding.
-pub(super) fn etag(hash: &[u8; 32], coding: Coding) -> Bytes {
+pub(super) fn etag(hash: &[u8; 32], coding: ContentCoding) -> Bytes {
     format!("\"{}-{}\"", data_encoding(hash), coding.letter()).into()
 }
 
@@ -142,23 +142,23 @@ fn data_encoding(hash: &[u8; 32]) -> String {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct ByWeight;
+pub(super) struct BundleWeighter;
 
-impl Weighter<String, Arc<LiveBundle>> for ByWeight {
-    fn weight(&self, _: &String, bundle: &Arc<LiveBundle>) -> u64 {
+impl Weighter<String, Arc<ServedBundle>> for BundleWeighter {
+    fn weight(&self, _: &String, bundle: &Arc<ServedBundle>) -> u64 {
         bundle.weight
     }
 }
 
-pub(super) type BundleCache = Cache<String, Arc<LiveBundle>, ByWeight>;
+pub(super) type BundleCache = Cache<String, Arc<ServedBundle>, BundleWeighter>;
 
 pub(super) fn cache(bytes: u64) -> BundleCache {
-    Cache::with_weighter(4096, bytes.max(1 << 20), ByWeight)
+    Cache::with_weighter(4096, bytes.max(1 << 20), BundleWeighter)
 }
 
 impl App {
     /// Loads the script sources of a strict page. They are written in the transaction that makes it strict.
-    pub(crate) async fn load_script_sources(&self, id: &str, bundle: &LiveBundle) -> Result<()> {
+    pub(crate) async fn load_script_sources(&self, id: &str, bundle: &ServedBundle) -> Result<()> {
         if bundle.script_sources.get().is_none()
             && let Some(sources) = self.store.find_script_sources(id).await?
         {
@@ -168,14 +168,14 @@ impl App {
     }
 
     /// The bundle with this id; loaded once for concurrent requests.
-    pub(crate) async fn get_bundle(&self, id: &str) -> Result<Arc<LiveBundle>> {
+    pub(crate) async fn get_bundle(&self, id: &str) -> Result<Arc<ServedBundle>> {
         self.caches
             .pages
             .bundles
             .get_or_insert_async(id, async {
                 let bundle = self.store.find_bundle(id).await?;
                 let bundle = bundle.ok_or_else(|| Error::internal("a site points at a missing bundle"))?;
-                Ok(Arc::new(LiveBundle::new(bundle)))
+                Ok(Arc::new(ServedBundle::new(bundle)))
             })
             .await
     }

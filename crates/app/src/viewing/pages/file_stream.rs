@@ -1,6 +1,6 @@
 //! Streams large files from storage in pieces, whole or a range, without holding them in memory.
 
-use super::LiveFile;
+use super::ServedFile;
 use crate::app::App;
 use bytes::Bytes;
 use dropleaf_core::Result;
@@ -15,13 +15,13 @@ use tokio_util::io::{StreamReader, SyncIoBridge};
 const PIECE: usize = 64 * 1024;
 
 /// A range of a file as a stream.
-pub struct Part {
+pub struct FileStream {
     /// The length of the stream in bytes.
     pub bytes: u64,
     pub stream: BoxStream<'static, io::Result<Bytes>>,
 }
 
-impl std::fmt::Debug for Part {
+impl std::fmt::Debug for FileStream {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Part").field("bytes", &self.bytes).finish_non_exhaustive()
     }
@@ -29,7 +29,7 @@ impl std::fmt::Debug for Part {
 
 impl App {
     /// The bytes of a large file as uploaded, or a range of them.
-    pub async fn stream_file(&self, file: &LiveFile, range: Option<Range<u64>>) -> Result<Part> {
+    pub async fn stream_file(&self, file: &ServedFile, range: Option<Range<u64>>) -> Result<FileStream> {
         let blob = self.store.blobs.open_body(&self.store.db, &file.hash).await?;
         let range = range.unwrap_or(0..file.size_bytes);
         let bytes = range.end - range.start;
@@ -40,17 +40,17 @@ impl App {
             Encoding::Identity => blob.stream().await?.map_err(io::Error::other).boxed(),
             Encoding::Zstd => unpacked(blob.stream().await?.map_err(io::Error::other).boxed(), range),
         };
-        Ok(Part { bytes, stream })
+        Ok(FileStream { bytes, stream })
     }
 
     /// The stored zstd form of a large file. None if it is stored in another encoding.
-    pub async fn stream_file_zstd(&self, file: &LiveFile) -> Result<Option<Part>> {
+    pub async fn stream_file_zstd(&self, file: &ServedFile) -> Result<Option<FileStream>> {
         let blob = self.store.blobs.open_body(&self.store.db, &file.hash).await?;
         if blob.encoding != Encoding::Zstd {
             return Ok(None);
         }
         let bytes = blob.stored_bytes;
-        Ok(Some(Part { bytes, stream: blob.stream().await?.map_err(io::Error::other).boxed() }))
+        Ok(Some(FileStream { bytes, stream: blob.stream().await?.map_err(io::Error::other).boxed() }))
     }
 }
 
@@ -78,17 +78,17 @@ fn unpack(reader: impl Read, range: Range<u64>, sender: &mpsc::Sender<io::Result
     let mut decoder = zstd::stream::Decoder::new(reader)?;
     io::copy(&mut (&mut decoder).take(range.start), &mut io::sink())?;
     let mut rest = decoder.take(range.end - range.start);
-    let mut out = Pieces { sender, piece: Vec::with_capacity(PIECE) };
+    let mut out = ChunkSender { sender, piece: Vec::with_capacity(PIECE) };
     io::copy(&mut rest, &mut out)?;
     out.flush()
 }
 
-struct Pieces<'a> {
+struct ChunkSender<'a> {
     sender: &'a mpsc::Sender<io::Result<Bytes>>,
     piece: Vec<u8>,
 }
 
-impl Write for Pieces<'_> {
+impl Write for ChunkSender<'_> {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         self.piece.extend_from_slice(data);
         if self.piece.len() >= PIECE {

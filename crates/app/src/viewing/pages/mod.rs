@@ -6,13 +6,13 @@ mod bundle_cache;
 mod file_stream;
 mod script_insertion;
 
-pub use body_cache::{Annotated, Body, Coding, encode};
-pub use bundle_cache::{LiveBundle, LiveFile};
-pub use file_stream::Part;
+pub use body_cache::{AnnotatedDocument, Body, ContentCoding, encode};
+pub use bundle_cache::{ServedBundle, ServedFile};
+pub use file_stream::FileStream;
 pub use script_insertion::{Insertion, WINDOW as INSERTION_WINDOW};
 
 use crate::app::App;
-use crate::infra::row_cache::{Before, Fresh};
+use crate::infra::row_cache::{ReadMark, RowCache};
 use body_cache::BodyCache;
 use bundle_cache::BundleCache;
 use dropleaf_core::Result;
@@ -55,31 +55,31 @@ impl PageKey {
 
 /// A page as served to viewers.
 #[derive(Debug)]
-pub struct Page {
+pub struct PageView {
     pub site: Site,
     pub door: Door,
     /// None if the content is erased.
-    pub bundle: Option<Arc<LiveBundle>>,
+    pub bundle: Option<Arc<ServedBundle>>,
 }
 
 #[derive(Debug)]
-pub(crate) struct Pages {
-    rows: Fresh<PageKey, Page>,
+pub(crate) struct PageCaches {
+    rows: RowCache<PageKey, PageView>,
     bundles: BundleCache,
     bodies: BodyCache,
 }
 
-impl Pages {
+impl PageCaches {
     pub(crate) fn new(cache_bytes: u64) -> Self {
         Self {
-            rows: Fresh::new(ROWS),
+            rows: RowCache::new(ROWS),
             bundles: bundle_cache::cache(cache_bytes / 4),
             bodies: body_cache::cache(cache_bytes),
         }
     }
 
-    pub(crate) const fn changing(&self) -> Changing<'_> {
-        Changing(self)
+    pub(crate) const fn changing(&self) -> PendingChange<'_> {
+        PendingChange(self)
     }
 
     /// Evicts a row by its name in notifications between nodes: `t:` and a token, `s:` and a slug, `*` for all.
@@ -99,15 +99,15 @@ impl Pages {
 /// Held while a change is being committed. If its task is cancelled in between, nothing would evict the rows it changed,
 /// so dropping it marks the cache as doubtful.
 #[derive(Debug)]
-pub(crate) struct Changing<'a>(&'a Pages);
+pub(crate) struct PendingChange<'a>(&'a PageCaches);
 
-impl Drop for Changing<'_> {
+impl Drop for PendingChange<'_> {
     fn drop(&mut self) {
         self.0.rows.doubt();
     }
 }
 
-impl Changing<'_> {
+impl PendingChange<'_> {
     pub(crate) fn done(self, names: &[String]) {
         for name in names {
             self.0.evict_named(name);
@@ -157,7 +157,7 @@ impl App {
     }
 
     /// The page with this name and its current row. None if there never was one.
-    pub async fn open_page(&self, key: &PageKey) -> Result<Option<Arc<Page>>> {
+    pub async fn open_page(&self, key: &PageKey) -> Result<Option<Arc<PageView>>> {
         let now = self.clock.monotonic();
         self.caches.pages.rows.ask(now);
         if let Some(page) = self.caches.pages.rows.find(key, now) {
@@ -168,7 +168,7 @@ impl App {
     }
 
     /// The same without the cache, for decisions that must not depend on a stale row.
-    pub async fn open_page_uncached(&self, key: &PageKey) -> Result<Option<Arc<Page>>> {
+    pub async fn open_page_uncached(&self, key: &PageKey) -> Result<Option<Arc<PageView>>> {
         self.load_page(key, self.caches.pages.rows.before(self.clock.monotonic())).await
     }
 
@@ -184,7 +184,7 @@ impl App {
         }))
     }
 
-    async fn load_page(&self, key: &PageKey, before: Before) -> Result<Option<Arc<Page>>> {
+    async fn load_page(&self, key: &PageKey, before: ReadMark) -> Result<Option<Arc<PageView>>> {
         let Some((mut site, mut is_suspended)) = self.find_page(key).await? else { return Ok(None) };
         let bundle = loop {
             let Some(id) = &site.bundle_id else { break None };
@@ -209,7 +209,7 @@ impl App {
             has_email_gate: site.email_gate_domain.is_some(),
             is_suspended,
         };
-        let page = Arc::new(Page { site, door, bundle });
+        let page = Arc::new(PageView { site, door, bundle });
         self.caches.pages.rows.keep(key, Arc::clone(&page), before);
         Ok(Some(page))
     }

@@ -12,7 +12,7 @@ pub const WINDOW: usize = 64 * 1024;
 
 /// The code unit of a document, as far as a byte order mark tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Width {
+enum CodeUnit {
     One,
     Little,
     Big,
@@ -29,35 +29,35 @@ pub struct Insertion {
 pub(super) fn place(start: &[u8], tag: &str, is_xml: bool) -> Option<Insertion> {
     let start = &start[..start.len().min(WINDOW)];
     let (width, mark) = match start {
-        [0xff, 0xfe, ..] => (Width::Little, 2),
-        [0xfe, 0xff, ..] => (Width::Big, 2),
-        [0xef, 0xbb, 0xbf, ..] => (Width::One, 3),
-        _ => (Width::One, 0),
+        [0xff, 0xfe, ..] => (CodeUnit::Little, 2),
+        [0xfe, 0xff, ..] => (CodeUnit::Big, 2),
+        [0xef, 0xbb, 0xbf, ..] => (CodeUnit::One, 3),
+        _ => (CodeUnit::One, 0),
     };
     let rest = &start[mark..];
-    if width == Width::One {
+    if width == CodeUnit::One {
         // After an escape the bytes of ISO-2022-JP mean other characters, so the search stops there.
         let rest = &rest[..rest.iter().position(|byte| *byte == 0x1b).unwrap_or(rest.len())];
-        let at = Scan { text: rest, at: 0 }.head(is_xml)?;
+        let at = HeadScanner { text: rest, at: 0 }.head(is_xml)?;
         return Some(Insertion { at: mark + at, bytes: Bytes::copy_from_slice(tag.as_bytes()) });
     }
     let unit = |pair: &[u8]| match (width, pair) {
-        (Width::Little, [low, 0]) | (Width::Big, [0, low]) => *low,
+        (CodeUnit::Little, [low, 0]) | (CodeUnit::Big, [0, low]) => *low,
         // Any non-ASCII character.
         _ => 0xff,
     };
     let narrow: Vec<u8> = rest.chunks_exact(2).map(unit).collect();
-    let at = Scan { text: &narrow, at: 0 }.head(is_xml)?;
-    let wide = |byte: u8| if width == Width::Little { [byte, 0] } else { [0, byte] };
+    let at = HeadScanner { text: &narrow, at: 0 }.head(is_xml)?;
+    let wide = |byte: u8| if width == CodeUnit::Little { [byte, 0] } else { [0, byte] };
     Some(Insertion { at: mark + 2 * at, bytes: tag.bytes().flat_map(wide).collect() })
 }
 
-struct Scan<'a> {
+struct HeadScanner<'a> {
     text: &'a [u8],
     at: usize,
 }
 
-impl Scan<'_> {
+impl HeadScanner<'_> {
     /// The offset at the start of the head. In XML there is none without a `<head>` tag.
     fn head(mut self, is_xml: bool) -> Option<usize> {
         self.skip_before(true)?;
@@ -133,7 +133,7 @@ fn comment_length(text: &[u8]) -> Option<usize> {
 /// The tokenizer states of the HTML standard within a start tag, between its name and its `>`. A parser with other rules
 /// could end up at another place than a browser, and the insertion would change the meaning of the page.
 #[derive(Debug, Clone, Copy)]
-enum Attribute {
+enum TagState {
     Before,
     Name,
     AfterName,
@@ -142,7 +142,7 @@ enum Attribute {
     Quoted(u8),
 }
 
-impl Attribute {
+impl TagState {
     const fn after(self, byte: u8) -> Self {
         let is_space = matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0c);
         match self {
@@ -169,9 +169,9 @@ impl Attribute {
 
 /// The length of a start tag after its name, including its `>`. A `>` in a quoted value does not end it.
 fn tag_length(text: &[u8]) -> Option<usize> {
-    let mut state = Attribute::Before;
+    let mut state = TagState::Before;
     for (at, byte) in text.iter().enumerate() {
-        if *byte == b'>' && !matches!(state, Attribute::Quoted(_)) {
+        if *byte == b'>' && !matches!(state, TagState::Quoted(_)) {
             return Some(at + 1);
         }
         state = state.after(*byte);

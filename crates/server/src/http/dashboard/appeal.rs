@@ -12,7 +12,7 @@ use crate::pages::dashboard::{self as pages, AppealView, Attempt};
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::Response;
-use dropleaf_app::{Appealed, Caller};
+use dropleaf_app::{AppealOutcome, Caller};
 use dropleaf_core::{Code, appeal};
 use http::StatusCode;
 use http::request::Parts;
@@ -58,8 +58,8 @@ pub(super) async fn create(
         state.app.submit_appeal(&caller, form.upload, plea).await
     };
     match outcome.await {
-        Ok(Appealed::Open { token, .. }) => Ok(see_other(&format!("/appeals/{token}"))),
-        Ok(Appealed::Accepted { .. }) => {
+        Ok(AppealOutcome::Open { token, .. }) => Ok(see_other(&format!("/appeals/{token}"))),
+        Ok(AppealOutcome::Accepted { .. }) => {
             Ok(form_page(&state, person, StatusCode::OK, Attempt::default(), true))
         }
         Err(error) if status(error.code).is_server_error() || error.code == Code::CrossSite => {

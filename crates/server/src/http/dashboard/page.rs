@@ -9,7 +9,7 @@ use crate::http::web::{Fields, Person, Query, WebError, door, see_other};
 use crate::pages::dashboard::{self as pages, Attempt, Done, LinkRow, PageView, VersionRow};
 use axum::extract::{Path, State};
 use axum::response::Response;
-use dropleaf_app::Updated;
+use dropleaf_app::UpdatedSite;
 use dropleaf_core::site::State as SiteState;
 use dropleaf_core::{Code, Error};
 use http::StatusCode;
@@ -95,7 +95,7 @@ pub(super) async fn settle(
     person: &Person,
     id: &str,
     sent: Sent<'_>,
-    outcome: Result<Updated, Error>,
+    outcome: Result<UpdatedSite, Error>,
     word: Done,
 ) -> Result<Response, WebError> {
     match outcome {

@@ -11,7 +11,7 @@ use crate::pages::operator::look::Seen;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
-use dropleaf_app::TakenDown;
+use dropleaf_app::TakedownResult;
 use dropleaf_core::{Code, Error, number};
 use http::{HeaderValue, StatusCode, header};
 
@@ -41,7 +41,7 @@ pub(super) async fn take_down(
     let (who, reason, suspends) =
         (actor(&form.person), form.fields.text("reason"), form.fields.is_checked("suspend"));
     let outcome = state.app.take_down_with_account(who, &id, reason, &[], suspends).await;
-    let done = |down: TakenDown| if down.suspended { Done::TakenDownHeld } else { Done::TakenDown };
+    let done = |down: TakedownResult| if down.suspended { Done::TakenDownHeld } else { Done::TakenDown };
     settle(&state, &form, &id, "takedown", outcome.map(done)).await
 }
 

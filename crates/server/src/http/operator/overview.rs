@@ -10,7 +10,7 @@ use crate::pages::operator::{Figure, Overview, Typed, overview};
 use crate::pages::{Count, Html, Moment, Size, Span};
 use axum::extract::State;
 use axum::response::Response;
-use dropleaf_app::{Figures, OpenReports};
+use dropleaf_app::{OpenReports, ServiceStats};
 use dropleaf_core::Code;
 
 /// Audit entries shown.
@@ -78,7 +78,7 @@ async fn shown(
 }
 
 fn worded(
-    figures: Option<Figures>,
+    figures: Option<ServiceStats>,
     reports: OpenReports,
     payments: Option<i64>,
     appeals: i64,

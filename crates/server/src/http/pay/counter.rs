@@ -5,7 +5,7 @@ use super::terms;
 use crate::http::api::{ApiError, ApiState, ForeignOrigin};
 use crate::http::extract::idempotency_key;
 use axum::response::Response;
-use dropleaf_app::{Bought, Order, PayError, PayRefused, PayRequest};
+use dropleaf_app::{Order, PayError, PayRefused, PayRequest, PurchaseResult};
 use dropleaf_core::payment::Item;
 use dropleaf_core::{Code, Error};
 use dropleaf_pay::{Generation, PAYMENT_SIGNATURE, Proof, Refusal, X_PAYMENT, parse_proof};
@@ -21,7 +21,7 @@ const ASK_AGAIN: i64 = 10;
 
 /// A completed sale, or the response to send instead.
 pub(super) enum Sale {
-    Sold { bought: Box<Bought>, generation: Generation },
+    Sold { bought: Box<PurchaseResult>, generation: Generation },
     Answer(Response),
 }
 

@@ -4,7 +4,7 @@
 use super::{OutBody, failed, file, find, headers, without_body};
 use crate::http::{Door, empty};
 use axum::body::Body;
-use dropleaf_app::{App, LookDocument};
+use dropleaf_app::{App, PreviewDocument};
 use dropleaf_core::{Code, Error};
 use http::request::Parts;
 use http::{HeaderValue, Method, Response, StatusCode, header};
@@ -39,7 +39,7 @@ async fn try_answer(door: &Door, head: &Parts, label: Option<&str>) -> Result<Re
     let mut response = empty(StatusCode::OK);
     headers::look(response.headers_mut(), &root, &framed_by(door));
     if found.is_document {
-        let LookDocument { mime, text } = door.app.preview_document(found).await?;
+        let PreviewDocument { mime, text } = door.app.preview_document(found).await?;
         let kind = HeaderValue::from_str(&mime).map_err(Error::internal)?;
         response.headers_mut().insert(header::CONTENT_TYPE, kind);
         response.headers_mut().insert(header::CONTENT_LENGTH, text.len().into());

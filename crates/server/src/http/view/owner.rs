@@ -11,7 +11,7 @@ use super::{Found, burn, encrypted, find, headers, sending, share, to_inside, wi
 use crate::http::{OutBody, empty, error};
 use crate::pages::{self, Preview};
 use axum::body::Body;
-use dropleaf_app::{LiveFile, Page};
+use dropleaf_app::{PageView, ServedFile};
 use dropleaf_core::access::{self, Access, Passes};
 use dropleaf_core::gate_pass::Kind;
 use dropleaf_core::share_token::InQuery;
@@ -113,7 +113,7 @@ pub(super) async fn preview_file(scene: &Scene<'_>, rest: &str) -> Result<Respon
     send(scene, &page, file).await
 }
 
-async fn send(scene: &Scene<'_>, page: &Page, file: &LiveFile) -> Result<Response<OutBody>, Error> {
+async fn send(scene: &Scene<'_>, page: &PageView, file: &ServedFile) -> Result<Response<OutBody>, Error> {
     let mut response = empty(StatusCode::OK);
     headers::preview(response.headers_mut(), page, !is_pdf(file));
     response.headers_mut().insert(header::CONTENT_TYPE, super::file::ready(&file.mime));
@@ -126,6 +126,6 @@ async fn send(scene: &Scene<'_>, page: &Page, file: &LiveFile) -> Result<Respons
 }
 
 /// A PDF cannot run code in our origin, and browsers do not show a PDF in a sandbox.
-fn is_pdf(file: &LiveFile) -> bool {
+fn is_pdf(file: &ServedFile) -> bool {
     file.mime == "application/pdf"
 }

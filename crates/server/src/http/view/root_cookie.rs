@@ -46,7 +46,7 @@ fn split(value: &str) -> Option<(&str, &str)> {
 }
 
 /// Whether the pass of the cookie is valid for the page it names.
-pub(super) fn admits(app: &dropleaf_app::App, page: &dropleaf_app::Page, pass: &str) -> bool {
+pub(super) fn admits(app: &dropleaf_app::App, page: &dropleaf_app::PageView, pass: &str) -> bool {
     app.verify_pass(Kind::Root, &page.site, pass)
 }
 
