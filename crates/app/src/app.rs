@@ -16,9 +16,9 @@ use dropleaf_store::Store;
 use std::sync::Arc;
 
 /// Prefix of the notification to other nodes that a key, a grant or an account's plan changed; the id follows.
-pub(crate) const KEYS_CHANGED: &str = "k:";
+pub(crate) const CREDENTIAL_CHANGED_PREFIX: &str = "k:";
 /// The notification received when anything may have changed.
-pub(crate) const EVERYTHING: &str = "*";
+pub(crate) const ALL_CHANGED: &str = "*";
 
 /// Everything that is injected at start-up.
 #[derive(Debug)]
@@ -98,10 +98,10 @@ impl App {
             if app.notify.owner_notices.receive(changed) {
                 return;
             }
-            if let Some(whose) = changed.strip_prefix(KEYS_CHANGED) {
-                return app.evict_credentials(whose);
+            if let Some(credential_id) = changed.strip_prefix(CREDENTIAL_CHANGED_PREFIX) {
+                return app.evict_credentials(credential_id);
             }
-            if changed == EVERYTHING {
+            if changed == ALL_CHANGED {
                 app.evict_credentials("");
             }
             app.caches.pages.evict_named(changed);

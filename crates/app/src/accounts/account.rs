@@ -24,7 +24,7 @@ pub struct AccountList {
 }
 
 /// Accounts per page of that list.
-const LIST_MOST: i64 = 50;
+const ACCOUNTS_PER_PAGE: i64 = 50;
 
 impl App {
     /// Creates the operator account if none exists yet. The secret of its API key is returned only here.
@@ -80,9 +80,9 @@ impl App {
     /// Accounts whose email address contains this text, newest first, older than the cursor `before` (creation time, id).
     pub async fn search_accounts(&self, text: &str, before: Option<(i64, String)>) -> Result<AccountList> {
         let text = text.trim().to_lowercase();
-        let mut accounts = self.store.search_accounts(&text, before, LIST_MOST + 1).await?;
-        let has_more = i64::try_from(accounts.len()).is_ok_and(|n| n > LIST_MOST);
-        accounts.truncate(usize::try_from(LIST_MOST).unwrap_or_default());
+        let mut accounts = self.store.search_accounts(&text, before, ACCOUNTS_PER_PAGE + 1).await?;
+        let has_more = i64::try_from(accounts.len()).is_ok_and(|n| n > ACCOUNTS_PER_PAGE);
+        accounts.truncate(usize::try_from(ACCOUNTS_PER_PAGE).unwrap_or_default());
         Ok(AccountList { accounts, has_more })
     }
 

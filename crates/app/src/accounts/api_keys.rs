@@ -1,8 +1,8 @@
 //! Creates, lists and revokes API keys, and authenticates requests by key.
 
 use crate::accounts::oauth::Identity;
-use crate::accounts::suspension::in_name_of;
-use crate::app::{App, KEYS_CHANGED};
+use crate::accounts::suspension::require_active_account;
+use crate::app::{App, CREDENTIAL_CHANGED_PREFIX};
 use crate::infra::row_cache::RowCache;
 use crate::publish::idempotency::{FirstOrReplay, IdempotentRequest, IdempotentResult};
 use dropleaf_core::account::Account;
@@ -54,7 +54,9 @@ impl CredentialChanges {
     pub async fn next(&mut self) -> bool {
         loop {
             match self.ended.recv().await {
-                Ok(whose) if whose.is_empty() || self.names.iter().any(|name| **name == *whose) => {
+                Ok(credential_id)
+                    if credential_id.is_empty() || self.names.iter().any(|name| **name == *credential_id) =>
+                {
                     return true;
                 }
                 Ok(_) => {}
@@ -81,41 +83,44 @@ impl App {
         if let Some(known) = self.caches.api_keys.find(&hash, now) {
             return Ok(known);
         }
-        let before = self.caches.api_keys.before(now);
+        let before = self.caches.api_keys.read_mark(now);
         let found = self.store.find_key(&hash, self.now()).await?;
         let (account, key, scopes) = found.ok_or_else(|| Error::plain(Code::InvalidCredential))?;
         self.record_key_use(&key).await;
         let known = Arc::new((account, key, scopes));
-        self.caches.api_keys.keep(&hash, Arc::clone(&known), before);
+        self.caches.api_keys.insert(&hash, Arc::clone(&known), before);
         Ok(known)
     }
 
     /// Commits a change that alters or revokes what a key or token may do. It takes effect at once on this node, and on
-    /// other nodes when they receive the notification. `whose` is the id of the key, grant or account that changed.
+    /// other nodes when they receive the notification. `credential_id` is the id of the key, grant or account that changed.
     pub(crate) async fn commit_credential_change(
         &self,
-        whose: &str,
+        credential_id: &str,
         stmts: Vec<Stmt>,
     ) -> Result<(), DbError> {
-        // `whose` may be untrusted input and not an id; bound the length of the notification.
-        let (whose, _) = whose.split_at(whose.floor_char_boundary(ID_BYTES));
-        let outcome = self.store.commit_changed(stmts, vec![format!("{KEYS_CHANGED}{whose}")]).await;
+        // `credential_id` may be untrusted input and not an id; bound the length of the notification.
+        let (credential_id, _) = credential_id.split_at(credential_id.floor_char_boundary(ID_BYTES));
+        let outcome = self
+            .store
+            .commit_changed(stmts, vec![format!("{CREDENTIAL_CHANGED_PREFIX}{credential_id}")])
+            .await;
         // Also after a failure: if the connection was lost, the commit may have succeeded.
-        self.evict_credentials(whose);
+        self.evict_credentials(credential_id);
         outcome.map(|_| ())
     }
 
-    /// `whose` as in `commit_credential_change`; empty if any credential may have changed.
-    pub(crate) fn evict_credentials(&self, whose: &str) {
+    /// `credential_id` as in `commit_credential_change`; empty if any credential may have changed.
+    pub(crate) fn evict_credentials(&self, credential_id: &str) {
         self.caches.api_keys.clear();
         self.caches.access_tokens.clear();
         // It is not an error if there are no subscribers.
-        let _ = self.caches.credential_changes.send(whose.into());
+        let _ = self.caches.credential_changes.send(credential_id.into());
     }
 
     /// Subscribes to changes that may have revoked this credential, so that long-running work can check it again.
     pub fn credential_changes(&self, who: &Identity) -> CredentialChanges {
-        let names = [Some(&who.counted_as), who.grant_id.as_ref(), Some(&who.account.id)];
+        let names = [Some(&who.rate_limit_key), who.grant_id.as_ref(), Some(&who.account.id)];
         let names = names.into_iter().flatten().cloned().collect();
         CredentialChanges { names, ended: self.caches.credential_changes.subscribe() }
     }
@@ -152,9 +157,9 @@ impl App {
         render: impl FnOnce(&NewKey) -> Vec<u8>,
     ) -> Result<IdempotentResult<NewKey>> {
         let name = api_key::name(name)?;
-        let _turn = match self.begin_idempotent(once).await? {
+        let _guard = match self.begin_idempotent(once).await? {
             FirstOrReplay::Replay(status, body) => return Ok(IdempotentResult::Replayed { status, body }),
-            FirstOrReplay::First(turn) => turn,
+            FirstOrReplay::First(guard) => guard,
         };
         let secret = self.minter.api_key();
         let key = ApiKey {
@@ -199,7 +204,7 @@ impl App {
     /// Revokes a key of the account. An OAuth client can revoke only keys that it created itself.
     pub async fn revoke_key(&self, account: &Account, grant_id: Option<&str>, id: &str) -> Result<()> {
         let stmts = vec![api_keys::delete(&account.id, grant_id, id), mcp_sessions::delete_of_key(id)];
-        match self.commit_credential_change(id, in_name_of(Some(&account.id), stmts)).await {
+        match self.commit_credential_change(id, require_active_account(Some(&account.id), stmts)).await {
             Ok(()) => Ok(()),
             Err(DbError::Guard(api_keys::UNKNOWN)) => Err(Error::not_found("API key")),
             Err(error) => Err(error.into()),

@@ -3,7 +3,7 @@
 
 use crate::accounts::api_keys::NewKey;
 use crate::accounts::oauth::{GrantedClient, Tokens};
-use crate::accounts::suspension::in_name_of;
+use crate::accounts::suspension::require_active_account;
 use crate::app::App;
 use dropleaf_core::account::Account;
 use dropleaf_core::api_key::{self, ApiKey};
@@ -19,7 +19,7 @@ use dropleaf_store::{DbError, Stmt, api_keys, counters, device_logins};
 use std::net::IpAddr;
 
 /// Attempts to draw a user code that is not in use.
-const DRAWS: usize = 5;
+const CODE_ATTEMPTS: usize = 5;
 
 /// A program's request to start a login.
 #[derive(Debug, Clone)]
@@ -74,7 +74,7 @@ impl App {
             created_at: now,
             expires_at: now + LIFE_SECONDS,
         };
-        for _ in 0..DRAWS {
+        for _ in 0..CODE_ATTEMPTS {
             login.user_code = new_code(&self.minter);
             let mut stmts = Vec::new();
             if !self.is_exempt(ip) {
@@ -190,7 +190,7 @@ impl App {
         let Some(account_id) = login.account_id else {
             return Err(Error::internal("a device login was allowed by nobody"));
         };
-        let mut stmts = in_name_of(Some(&account_id), vec![device_logins::take(hash, now)]);
+        let mut stmts = require_active_account(Some(&account_id), vec![device_logins::take(hash, now)]);
         let given = match login.kind {
             Kind::Key => {
                 let secret = self.minter.api_key();

@@ -6,18 +6,18 @@ use dropleaf_core::rate::Rate;
 use dropleaf_store::{Stmt, counters};
 
 /// Lifetime of a code in seconds, and the attempts it allows.
-pub(crate) const LIFE: i64 = 600;
-pub(crate) const TRIES: i64 = 5;
+pub(crate) const CODE_SECONDS: i64 = 600;
+pub(crate) const CODE_ATTEMPTS: i64 = 5;
 const DIGITS: usize = 8;
 
 /// Normalizes a typed code; None if it cannot be one. People copy codes with the spaces they see.
-pub(crate) fn typed(text: &str) -> Option<String> {
+pub(crate) fn parse_code(text: &str) -> Option<String> {
     let code: String = text.chars().filter(|c| !c.is_whitespace() && *c != '-').collect();
     (code.len() == DIGITS && code.bytes().all(|b| b.is_ascii_digit())).then_some(code)
 }
 
 /// The code as shown in an email.
-pub(crate) fn shown(code: &str) -> String {
+pub(crate) fn format_code(code: &str) -> String {
     let (first, last) = code.split_at(code.len() / 2);
     format!("{first} {last}")
 }
@@ -44,11 +44,11 @@ mod tests {
     #[test]
     fn codes_are_read_as_people_type_them() {
         for good in ["12345678", " 1234 5678\n", "1234-5678"] {
-            assert_eq!(typed(good).as_deref(), Some("12345678"));
+            assert_eq!(parse_code(good).as_deref(), Some("12345678"));
         }
         for bad in ["", "1234567", "123456789", "1234567a", "１２３４５６７８"] {
-            assert_eq!(typed(bad), None, "{bad}");
+            assert_eq!(parse_code(bad), None, "{bad}");
         }
-        assert_eq!(shown("12345678"), "1234 5678");
+        assert_eq!(format_code("12345678"), "1234 5678");
     }
 }

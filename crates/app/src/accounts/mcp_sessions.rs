@@ -3,17 +3,17 @@
 
 use crate::accounts::oauth::Identity;
 use crate::app::App;
-use crate::publish::TRIES;
+use crate::publish::CONFLICT_RETRIES;
 use dropleaf_core::{Code, Error, Result};
 use dropleaf_store::DbError;
 use dropleaf_store::mcp_sessions::{self as rows, McpSession};
 
 /// A session is deleted after this long without use.
-pub(crate) const KEPT_SECONDS: i64 = 30 * 86_400;
+pub(crate) const UNUSED_SECONDS: i64 = 30 * 86_400;
 /// Sessions per account; the least recently used are ended first.
 const SESSIONS_MOST: i64 = 100;
 /// A use is recorded at most this often, so the last use is known to the minute.
-const NOTED_SECONDS: i64 = 60;
+const TOUCH_INTERVAL: i64 = 60;
 /// The longest `initialize` message that is read; what is stored of it is far shorter.
 pub const PARAMS_BYTES: usize = 64 * 1024;
 /// The longest parameters that are stored with a session.
@@ -31,7 +31,7 @@ impl App {
         let session = McpSession {
             id: id.to_owned(),
             account_id: who.account.id.clone(),
-            principal: who.counted_as.clone(),
+            principal: who.rate_limit_key.clone(),
             params: params.to_owned(),
             watched: None,
             created_at: now,
@@ -46,7 +46,7 @@ impl App {
     /// Whether this session exists and belongs to the caller; checked for every request of a session. Always read from
     /// the database, so that a session ended on another node ends here too.
     pub async fn has_mcp_session(&self, who: &Identity, id: &str) -> Result<bool> {
-        let Some(seen_at) = self.store.mcp_session_seen_at(id, &who.counted_as).await? else {
+        let Some(seen_at) = self.store.mcp_session_seen_at(id, &who.rate_limit_key).await? else {
             return Ok(false);
         };
         self.touch_session(id, seen_at).await?;
@@ -56,7 +56,7 @@ impl App {
     /// The session with all its data, if it belongs to this caller.
     pub async fn find_mcp_session(&self, who: &Identity, id: &str) -> Result<Option<McpSession>> {
         let found = self.store.find_mcp_session(id).await?;
-        let Some(session) = found.filter(|session| session.principal == who.counted_as) else {
+        let Some(session) = found.filter(|session| session.principal == who.rate_limit_key) else {
             return Ok(None);
         };
         self.touch_session(id, session.last_seen_at).await?;
@@ -65,8 +65,8 @@ impl App {
 
     async fn touch_session(&self, id: &str, seen_at: i64) -> Result<()> {
         let now = self.now();
-        if seen_at <= now - NOTED_SECONDS {
-            self.store.commit(vec![rows::touch(id, now, now - NOTED_SECONDS)]).await?;
+        if seen_at <= now - TOUCH_INTERVAL {
+            self.store.commit(vec![rows::touch(id, now, now - TOUCH_INTERVAL)]).await?;
         }
         Ok(())
     }
@@ -102,7 +102,7 @@ impl App {
         id: &str,
         change: impl Fn(&mut Vec<String>) -> Result<()>,
     ) -> Result<()> {
-        for _ in 0..TRIES {
+        for _ in 0..CONFLICT_RETRIES {
             let session =
                 self.find_mcp_session(who, id).await?.ok_or_else(|| Error::not_found("MCP session"))?;
             let mut after = session.watched.clone().unwrap_or_default();
@@ -120,7 +120,7 @@ impl App {
     }
 
     pub async fn end_mcp_session(&self, who: &Identity, id: &str) -> Result<()> {
-        self.store.commit(vec![rows::delete(id, &who.counted_as)]).await?;
+        self.store.commit(vec![rows::delete(id, &who.rate_limit_key)]).await?;
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! Passkeys: registered in a session with recent authentication, used to sign in instead of an emailed code. The
 //! browser's responses are verified in the HTTP layer; this module stores passkeys, finds them, and starts sessions.
 
-use crate::accounts::sign_in::{Browser, SignedIn, replaced};
+use crate::accounts::sign_in::{Browser, SignedIn, end_previous_session};
 use crate::app::App;
 use dropleaf_core::account::Account;
 use dropleaf_core::passkey::{self, CEREMONY_SECONDS, Passkey};
@@ -125,7 +125,7 @@ impl App {
     ) -> Result<SignedIn> {
         let (new, begun) = self.session_stmts(&passkey.account_id, Method::Passkey, &browser.device);
         let mut stmts = vec![passkeys::note_use(passkey, credential, self.now()), begun];
-        stmts.extend(replaced(browser, &new.session));
+        stmts.extend(end_previous_session(browser, &new.session));
         match self.store.commit(stmts).await {
             Ok(_) => Ok(SignedIn { secret: new.secret, return_to: return_to.to_owned() }),
             Err(DbError::Guard(passkeys::UNKNOWN)) => Err(Error::plain(Code::InvalidPasskey)),

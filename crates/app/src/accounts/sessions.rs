@@ -79,23 +79,23 @@ impl App {
 
     /// The CSRF token for forms of this session.
     pub fn form_token(&self, session_id: &str) -> String {
-        secret::text(&self.keys.mac("form", of_session(session_id).as_bytes()))
+        secret::text(&self.keys.mac("form", session_subject(session_id).as_bytes()))
     }
 
     /// Verifies a form token in constant time.
     pub fn is_form_token(&self, session_id: &str, token: &str) -> bool {
-        let is = |mac: Vec<u8>| self.keys.verify("form", of_session(session_id).as_bytes(), &mac);
+        let is = |mac: Vec<u8>| self.keys.verify("form", session_subject(session_id).as_bytes(), &mac);
         secret::bytes(token).is_some_and(is)
     }
 
     /// The form token for a browser without a session, derived from its visit cookie. The browser chooses the cookie
     /// value, so it never counts as a session.
     pub fn visit_token(&self, visit: &str) -> String {
-        secret::text(&self.keys.mac("form", of_visit(visit).as_bytes()))
+        secret::text(&self.keys.mac("form", visit_subject(visit).as_bytes()))
     }
 
     pub fn is_visit_token(&self, visit: &str, token: &str) -> bool {
-        let is = |mac: Vec<u8>| self.keys.verify("form", of_visit(visit).as_bytes(), &mac);
+        let is = |mac: Vec<u8>| self.keys.verify("form", visit_subject(visit).as_bytes(), &mac);
         secret::bytes(token).is_some_and(is)
     }
 
@@ -105,10 +105,10 @@ impl App {
     }
 }
 
-fn of_session(id: &str) -> String {
+fn session_subject(id: &str) -> String {
     format!("session\0{id}")
 }
 
-fn of_visit(name: &str) -> String {
+fn visit_subject(name: &str) -> String {
     format!("visit\0{name}")
 }

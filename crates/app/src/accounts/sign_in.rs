@@ -2,10 +2,10 @@
 //! get one and those that may not take the same path (same statements, counters and replies), so that a caller cannot
 //! tell them apart.
 
-use crate::accounts::email_codes::{self as codes, LIFE, TRIES};
+use crate::accounts::email_codes::{self as codes, CODE_ATTEMPTS, CODE_SECONDS};
 use crate::accounts::sessions::NewSession;
 use crate::app::App;
-use crate::infra::rate_limits::refused;
+use crate::infra::rate_limits::rate_limited;
 use crate::notify::mail::Email;
 use dropleaf_core::account::Account;
 use dropleaf_core::session::{Method, Session};
@@ -17,7 +17,7 @@ use dropleaf_store::{DbError, Stmt, counters, sessions};
 use std::net::IpAddr;
 
 /// Lifetime in seconds of a link created on the command line.
-const MADE_LINK_LIFE: i64 = 3600;
+const COMMAND_LINE_LINK_SECONDS: i64 = 3600;
 
 /// Where to go after a sign-in without a destination.
 const HOME: &str = "/dashboard";
@@ -64,7 +64,7 @@ impl App {
         let address = email::address(address)?;
         let now = self.now();
         let known = self.store.find_account_by_email(&address).await?.is_some();
-        let may_enter = self.settings.sign_up.admits(&address) || known;
+        let may_sign_in = self.settings.sign_up.admits(&address) || known;
         let (code, token) = (self.new_email_code(), self.minter.token());
         // If the address may not sign in, the row holds a MAC that no code matches, and its link is never sent.
         let proofs = [self.minter.bytes::<32>(), self.sign_in_mac(visit, &address, &code)];
@@ -73,14 +73,14 @@ impl App {
             visit_hash: secret::hash(visit),
             link_hash: secret::hash(&token),
             email: &address,
-            code_mac: proofs[usize::from(may_enter)],
-            tries: TRIES,
+            code_mac: proofs[usize::from(may_sign_in)],
+            tries: CODE_ATTEMPTS,
             return_to,
-            expires_at: now + LIFE,
+            expires_at: now + CODE_SECONDS,
         }));
         self.store.commit(stmts).await.map_err(|error| self.sign_in_refusal(error, now))?;
         let letter = self.sign_in_email(address, &code, &token, now);
-        Ok(may_enter.then_some(letter))
+        Ok(may_sign_in.then_some(letter))
     }
 
     /// The open sign-in of this browser.
@@ -97,7 +97,7 @@ impl App {
     pub async fn sign_in_by_code(&self, visit: &str, typed: &str, browser: &Browser) -> Result<SignedIn> {
         let wrong = || Error::plain(Code::InvalidCode);
         let guess = self.take_guess_from("sign_in", browser.ip)?;
-        let code = codes::typed(typed).ok_or_else(wrong)?;
+        let code = codes::parse_code(typed).ok_or_else(wrong)?;
         let open = self.find_sign_in(visit).await?.ok_or_else(wrong)?;
         let hash = secret::hash(visit);
         let mac = self.sign_in_mac(visit, &open.email, &code);
@@ -134,7 +134,7 @@ impl App {
             code_mac: self.minter.bytes(),
             tries: 0,
             return_to: HOME,
-            expires_at: self.now() + MADE_LINK_LIFE,
+            expires_at: self.now() + COMMAND_LINE_LINK_SECONDS,
         });
         self.store.commit(vec![stmt]).await?;
         Ok(self.sign_in_url(&token))
@@ -166,7 +166,7 @@ impl App {
             sign_ins::make_session(named, &session, &secret::hash(&secret)),
             sign_ins::finish(named),
         ];
-        stmts.extend(replaced(browser, &session));
+        stmts.extend(end_previous_session(browser, &session));
         let outcomes = self.store.commit(stmts).await?;
         let (Some(proof), Some(begun)) = (outcomes.first(), outcomes.get(2)) else {
             return Err(Error::internal("a sign-in came back short"));
@@ -207,13 +207,13 @@ impl App {
             .find(|rate| rate.name == label)
             .map_or_else(
                 || Error::internal(format!("guard {label} failed")),
-                |rate| refused(&rate.standing(rate.limit, now)),
+                |rate| rate_limited(&rate.standing(rate.limit, now)),
             )
     }
 
     /// A fixed text: it contains no input from the requester.
     fn sign_in_email(&self, to: String, code: &str, token: &str, now: i64) -> Email {
-        let (shown, minutes) = (codes::shown(code), LIFE / 60);
+        let (shown, minutes) = (codes::format_code(code), CODE_SECONDS / 60);
         let (link, host) = (self.sign_in_url(token), &self.hosts.base.host);
         let text = format!(
             "Your code is {shown}\n\n\
@@ -228,6 +228,6 @@ impl App {
 }
 
 /// Ends the session that the browser held before.
-pub(crate) fn replaced(browser: &Browser, new: &Session) -> Option<Stmt> {
+pub(crate) fn end_previous_session(browser: &Browser, new: &Session) -> Option<Stmt> {
     browser.old_session.as_deref().map(|old| sessions::delete_replaced(&secret::hash(old), &new.id))
 }

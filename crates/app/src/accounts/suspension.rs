@@ -1,7 +1,7 @@
 //! Suspends accounts: a suspended account can read what it has and delete its pages, nothing else, and its pages are not
 //! served. Everything is kept, so that lifting the suspension restores it unchanged.
 
-use crate::app::{App, EVERYTHING};
+use crate::app::{ALL_CHANGED, App};
 use dropleaf_core::account::Account;
 use dropleaf_core::audit::Act;
 use dropleaf_core::site::Site;
@@ -73,7 +73,7 @@ impl App {
         after: &Site,
         account: &Account,
     ) -> Result<(), DbError> {
-        let outcome = self.commit_site_with(stmts, Some(before), after, Some(EVERYTHING)).await;
+        let outcome = self.commit_site_with(stmts, Some(before), after, Some(ALL_CHANGED)).await;
         self.evict_credentials(&account.id);
         outcome
     }
@@ -101,8 +101,8 @@ impl App {
         let stmts = vec![stmt, self.audit_stmt(actor, act, &account.id, Some(reason))];
         // An account may have more pages than can be named in a notification; it is rare enough to evict all of them.
         let changing = self.caches.pages.changing();
-        let outcome = self.store.commit_changed(stmts, vec![EVERYTHING.to_owned()]).await;
-        changing.done(&[EVERYTHING.to_owned()]);
+        let outcome = self.store.commit_changed(stmts, vec![ALL_CHANGED.to_owned()]).await;
+        changing.done(&[ALL_CHANGED.to_owned()]);
         self.evict_credentials(&account.id);
         let already = match outcome {
             Ok(_) => false,
@@ -121,7 +121,7 @@ impl App {
         account_id: &str,
         stmts: Vec<Stmt>,
     ) -> Result<Vec<Outcome>, DbError> {
-        let mut outcomes = self.store.commit(in_name_of(Some(account_id), stmts)).await?;
+        let mut outcomes = self.store.commit(require_active_account(Some(account_id), stmts)).await?;
         outcomes.remove(0);
         Ok(outcomes)
     }
@@ -137,7 +137,7 @@ impl App {
 
 /// Adds a guard that the account is active at commit time: the caller was authorized earlier, and reading the request
 /// body may have taken hours. Everything that a suspended account may not do passes through here.
-pub(crate) fn in_name_of(account_id: Option<&str>, mut stmts: Vec<Stmt>) -> Vec<Stmt> {
+pub(crate) fn require_active_account(account_id: Option<&str>, mut stmts: Vec<Stmt>) -> Vec<Stmt> {
     // The account before its pages, as everywhere: a fixed lock order prevents deadlocks.
     stmts.splice(0..0, account_id.map(accounts::require_active));
     stmts

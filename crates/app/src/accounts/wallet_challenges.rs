@@ -11,7 +11,7 @@ use std::net::IpAddr;
 /// Lifetime of a challenge in seconds. Spec §8.
 pub const CHALLENGE_SECONDS: i64 = 300;
 /// How much longer it is kept, so that a late client is told that it expired.
-pub(crate) const KEPT_SECONDS: i64 = 86_400;
+pub(crate) const EXPIRED_KEPT_SECONDS: i64 = 86_400;
 
 /// A challenge as sent to its wallet.
 #[derive(Debug)]

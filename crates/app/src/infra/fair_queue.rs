@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct QueueLimits {
     /// Permits held at the same time.
-    pub turns: usize,
+    pub permits: usize,
     /// Waiting callers, all groups together.
     pub waiting: usize,
     /// Waiting callers of one group.
@@ -38,7 +38,7 @@ pub(crate) enum QueueFull {
 
 #[derive(Debug)]
 pub(crate) struct FairQueue {
-    bounds: QueueLimits,
+    limits: QueueLimits,
     state: Mutex<State>,
 }
 
@@ -65,34 +65,34 @@ pub(crate) struct FairPermit(Option<Arc<FairQueue>>);
 impl Drop for FairPermit {
     fn drop(&mut self) {
         if let Some(queue) = self.0.take() {
-            queue.pass_on();
+            queue.release();
         }
     }
 }
 
 impl FairQueue {
-    pub(crate) fn new(bounds: QueueLimits) -> Arc<Self> {
-        let state = State { free: bounds.turns, waiting: HashMap::new(), order: VecDeque::new() };
-        Arc::new(Self { bounds, state: Mutex::new(state) })
+    pub(crate) fn new(limits: QueueLimits) -> Arc<Self> {
+        let state = State { free: limits.permits, waiting: HashMap::new(), order: VecDeque::new() };
+        Arc::new(Self { limits, state: Mutex::new(state) })
     }
 
     /// Waits for a permit. A waiting caller may lose its place to a group that holds fewer.
-    pub(crate) async fn enter(self: &Arc<Self>, group: Group) -> Result<FairPermit, QueueFull> {
+    pub(crate) async fn acquire(self: &Arc<Self>, group: Group) -> Result<FairPermit, QueueFull> {
         let waits = {
             let mut state = self.lock();
             if state.free > 0 {
                 state.free -= 1;
                 return Ok(FairPermit(Some(Arc::clone(self))));
             }
-            state.forget_gone();
-            state.make_room(&self.bounds, &group)?;
+            state.remove_disconnected();
+            state.make_room(&self.limits, &group)?;
             state.push(group)
         };
         waits.await.map_err(|_| QueueFull::Full)
     }
 
     /// Passes a returned permit to the next caller, or keeps it free.
-    fn pass_on(self: &Arc<Self>) {
+    fn release(self: &Arc<Self>) {
         loop {
             // Release the lock before sending: a permit that is never received comes back here when it is dropped.
             let Some(next) = self.lock().next() else { return };
@@ -110,7 +110,7 @@ impl FairQueue {
 
 impl State {
     /// Removes callers that disconnected while waiting.
-    fn forget_gone(&mut self) {
+    fn remove_disconnected(&mut self) {
         self.waiting.retain(|_, waiters| {
             waiters.retain(|waiter| !waiter.wake.is_closed());
             !waiters.is_empty()
@@ -121,14 +121,14 @@ impl State {
 
     /// Whether one more caller of this group may wait. If the queue is full, the group with the most places gives up its
     /// newest.
-    fn make_room(&mut self, bounds: &QueueLimits, group: &Group) -> Result<(), QueueFull> {
+    fn make_room(&mut self, limits: &QueueLimits, group: &Group) -> Result<(), QueueFull> {
         let own = self.waiting.get(&group.own).map_or(0, VecDeque::len);
         let all = || self.waiting.values().flatten();
         let wide = all().filter(|waiter| waiter.wide == group.wide).count();
-        if group.is_bounded && (own >= bounds.group_waiting || wide >= bounds.wide_waiting) {
+        if group.is_bounded && (own >= limits.group_waiting || wide >= limits.wide_waiting) {
             return Err(QueueFull::GroupFull);
         }
-        if all().count() < bounds.waiting {
+        if all().count() < limits.waiting {
             return Ok(());
         }
         let longest = self.waiting.values_mut().max_by_key(|waiters| waiters.len());
@@ -176,7 +176,7 @@ mod tests {
     use futures_util::FutureExt;
     use std::pin::Pin;
 
-    const BOUNDS: QueueLimits = QueueLimits { turns: 1, waiting: 6, group_waiting: 4, wide_waiting: 5 };
+    const LIMITS: QueueLimits = QueueLimits { permits: 1, waiting: 6, group_waiting: 4, wide_waiting: 5 };
 
     type Entering<'a> = Pin<Box<dyn Future<Output = Result<FairPermit, QueueFull>> + 'a>>;
 
@@ -186,19 +186,19 @@ mod tests {
 
     /// Starts waiting, as a request does: polled once.
     fn entering<'a>(queue: &'a Arc<FairQueue>, group: Group) -> Entering<'a> {
-        let mut entering: Entering<'a> = Box::pin(queue.enter(group));
+        let mut entering: Entering<'a> = Box::pin(queue.acquire(group));
         assert!(entering.as_mut().now_or_never().is_none(), "there was a turn, or no place");
         entering
     }
 
     fn refused(queue: &Arc<FairQueue>, group: Group) -> QueueFull {
-        queue.enter(group).now_or_never().expect("an answer at once").expect_err("no place")
+        queue.acquire(group).now_or_never().expect("an answer at once").expect_err("no place")
     }
 
     #[tokio::test]
     async fn turns_go_round_the_groups_and_not_to_the_one_with_most_requests() {
-        let queue = FairQueue::new(BOUNDS);
-        let held = queue.enter(group("flood")).await.unwrap();
+        let queue = FairQueue::new(LIMITS);
+        let held = queue.acquire(group("flood")).await.unwrap();
         let mut flood: Vec<_> = (0..4).map(|_| entering(&queue, group("flood"))).collect();
         let mut quiet = entering(&queue, group("quiet"));
         drop(held);
@@ -217,8 +217,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_group_and_its_wide_group_hold_only_so_many_places() {
-        let queue = FairQueue::new(BOUNDS);
-        let _held = queue.enter(group("a")).await.unwrap();
+        let queue = FairQueue::new(LIMITS);
+        let _held = queue.acquire(group("a")).await.unwrap();
         let of = |n: usize| Group {
             own: format!("2001:db8:0:{n}::/64"),
             wide: "2001:db8::/48".into(),
@@ -233,8 +233,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_full_queue_makes_room_for_a_group_with_fewer_places() {
-        let queue = FairQueue::new(BOUNDS);
-        let _held = queue.enter(group("a")).await.unwrap();
+        let queue = FairQueue::new(LIMITS);
+        let _held = queue.acquire(group("a")).await.unwrap();
         let mut flood: Vec<_> = (0..4).map(|_| entering(&queue, group("flood"))).collect();
         let _others = ["b", "c"].map(|name| entering(&queue, group(name)));
         let _quiet = entering(&queue, group("quiet"));
@@ -246,8 +246,8 @@ mod tests {
 
     #[tokio::test]
     async fn callers_who_hang_up_leave_neither_a_place_nor_a_turn_behind() {
-        let queue = FairQueue::new(BOUNDS);
-        let held = queue.enter(group("a")).await.unwrap();
+        let queue = FairQueue::new(LIMITS);
+        let held = queue.acquire(group("a")).await.unwrap();
         for _ in 0..20 {
             drop(entering(&queue, group("a")));
         }
@@ -256,6 +256,6 @@ mod tests {
         // It is dropped after the permit was sent to it, before it is polled.
         drop(waits);
         assert_eq!(queue.lock().free, 1);
-        let _next = queue.enter(group("b")).now_or_never().expect("a free turn").unwrap();
+        let _next = queue.acquire(group("b")).now_or_never().expect("a free turn").unwrap();
     }
 }

@@ -9,44 +9,47 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 #[derive(Debug)]
 pub(crate) struct PermitQueue {
     /// For running and waiting callers.
-    places: Arc<Semaphore>,
-    turns: Arc<Semaphore>,
+    slots: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
 }
 
 /// A permit, returned when it is dropped. It moves with the work: a caller that disconnects must not admit another one
 /// while its work is still running.
 #[derive(Debug)]
 pub(crate) struct Permit {
-    _turn: OwnedSemaphorePermit,
-    _place: OwnedSemaphorePermit,
+    _permit: OwnedSemaphorePermit,
+    _slot: OwnedSemaphorePermit,
 }
 
 impl PermitQueue {
-    pub(crate) fn new(turns: usize, waiting: usize) -> Self {
-        Self { places: Arc::new(Semaphore::new(turns + waiting)), turns: Arc::new(Semaphore::new(turns)) }
+    pub(crate) fn new(permits: usize, waiting: usize) -> Self {
+        Self {
+            slots: Arc::new(Semaphore::new(permits + waiting)),
+            permits: Arc::new(Semaphore::new(permits)),
+        }
     }
 
     /// Waits for a permit, if there is a place to wait.
-    pub(crate) async fn enter(&self) -> Option<Permit> {
-        let place = Arc::clone(&self.places).try_acquire_owned().ok()?;
-        let turn = Arc::clone(&self.turns).acquire_owned().await.ok()?;
-        Some(Permit { _turn: turn, _place: place })
+    pub(crate) async fn acquire(&self) -> Option<Permit> {
+        let slot = Arc::clone(&self.slots).try_acquire_owned().ok()?;
+        let permit = Arc::clone(&self.permits).acquire_owned().await.ok()?;
+        Some(Permit { _permit: permit, _slot: slot })
     }
 
     /// The same, but no longer than this.
-    pub(crate) async fn enter_within(&self, longest: Duration) -> Option<Permit> {
-        tokio::time::timeout(longest, self.enter()).await.ok().flatten()
+    pub(crate) async fn acquire_within(&self, longest: Duration) -> Option<Permit> {
+        tokio::time::timeout(longest, self.acquire()).await.ok().flatten()
     }
 }
 
 /// Runs work on a blocking thread and returns its permit when the work is done, not when the caller disconnects, because
 /// the work continues without them.
-pub(crate) async fn work_in_turn<T: Send + 'static>(
-    turn: impl Send + 'static,
+pub(crate) async fn run_blocking_with_permit<T: Send + 'static>(
+    permit: impl Send + 'static,
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
     let work = move || {
-        let _held = turn;
+        let _held = permit;
         work()
     };
     tokio::task::spawn_blocking(work).await.map_err(Error::internal)?
@@ -59,28 +62,28 @@ mod tests {
 
     #[tokio::test]
     async fn turn_stays_with_the_work_when_the_caller_leaves() {
-        let turns = Arc::new(Semaphore::new(1));
-        let turn = Arc::clone(&turns).acquire_owned().await.unwrap();
+        let permits = Arc::new(Semaphore::new(1));
+        let permit = Arc::clone(&permits).acquire_owned().await.unwrap();
         let (go_on, wait) = std::sync::mpsc::channel::<()>();
-        let mut asked = Box::pin(work_in_turn(turn, move || Ok(wait.recv())));
+        let mut asked = Box::pin(run_blocking_with_permit(permit, move || Ok(wait.recv())));
         assert!((&mut asked).now_or_never().is_none(), "it works");
         drop(asked);
-        assert_eq!(turns.available_permits(), 0, "and goes on without its caller");
+        assert_eq!(permits.available_permits(), 0, "and goes on without its caller");
         go_on.send(()).unwrap();
-        turns.acquire().await.unwrap().forget();
+        permits.acquire().await.unwrap().forget();
     }
 
     #[tokio::test]
     async fn few_work_few_wait_and_the_rest_is_sent_away() {
         let queue = PermitQueue::new(1, 1);
-        let first = queue.enter().await.unwrap();
-        let mut second = Box::pin(queue.enter());
+        let first = queue.acquire().await.unwrap();
+        let mut second = Box::pin(queue.acquire());
         assert!((&mut second).now_or_never().is_none(), "it waits");
-        assert!(queue.enter().await.is_none(), "there is no place left");
+        assert!(queue.acquire().await.is_none(), "there is no place left");
         drop(first);
         let second = second.await.unwrap();
-        assert!(queue.enter_within(Duration::ZERO).await.is_none(), "its time is over");
+        assert!(queue.acquire_within(Duration::ZERO).await.is_none(), "its time is over");
         drop(second);
-        assert!(queue.enter_within(Duration::ZERO).await.is_some());
+        assert!(queue.acquire_within(Duration::ZERO).await.is_some());
     }
 }

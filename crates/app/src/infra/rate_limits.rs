@@ -16,7 +16,7 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 /// A dry run counts once more per this many unpacked bytes (4 MiB).
-const CHECK_BYTES: u64 = 4 << 20;
+const BYTES_PER_DRY_RUN: u64 = 4 << 20;
 
 /// The limits that this node keeps in memory; those that hold across nodes are counters in the database.
 #[derive(Debug)]
@@ -77,14 +77,17 @@ impl App {
             return Ok(None);
         }
         let now = self.clock.monotonic();
-        let of_key =
-            self.limits.key_requests.take(&who.counted_as, now).map_err(|standing| refused(&standing))?;
+        let of_key = self
+            .limits
+            .key_requests
+            .take(&who.rate_limit_key, now)
+            .map_err(|standing| rate_limited(&standing))?;
         match self.limits.account_requests.take(&who.account.id, now) {
             Ok(of_account) if of_account.remaining < of_key.remaining => Ok(Some(of_account)),
             Ok(_) => Ok(Some(of_key)),
             Err(standing) => {
-                self.limits.key_requests.give_back(&who.counted_as);
-                Err(refused(&standing))
+                self.limits.key_requests.refund(&who.rate_limit_key);
+                Err(rate_limited(&standing))
             }
         }
     }
@@ -102,7 +105,7 @@ impl App {
     /// Reverts an attempt that turned out not to be a guess.
     pub(crate) fn refund_attempt(&self, ip: Option<IpAddr>) {
         if let Some(ip) = ip.filter(|ip| !self.is_exempt(Some(*ip))) {
-            self.limits.anonymous_attempts.give_back(&network::client_network(ip));
+            self.limits.anonymous_attempts.refund(&network::client_network(ip));
         }
     }
 
@@ -111,7 +114,7 @@ impl App {
             return Ok(());
         }
         let who = ip.map(network::client_network).unwrap_or_default();
-        throttle.take(&who, self.clock.monotonic()).map(|_| ()).map_err(|standing| refused(&standing))
+        throttle.take(&who, self.clock.monotonic()).map(|_| ()).map_err(|standing| rate_limited(&standing))
     }
 
     /// Counts an attempt to pay, or to use a purchase with a wallet signature.
@@ -126,7 +129,7 @@ impl App {
 
     /// Counts a large dry run as several, because its cost grows with its size.
     pub(crate) fn charge_check(&self, ip: Option<IpAddr>, bytes: u64) {
-        let more = i64::try_from(bytes / CHECK_BYTES).unwrap_or(i64::MAX);
+        let more = i64::try_from(bytes / BYTES_PER_DRY_RUN).unwrap_or(i64::MAX);
         if more > 0 && !self.is_exempt(ip) {
             self.limits.dry_runs.charge(&ip.map(network::client_network).unwrap_or_default(), more);
         }
@@ -152,7 +155,7 @@ impl App {
                 if repeats {
                     return Ok(None);
                 }
-                return Err(refused(&rate.standing(used, now)));
+                return Err(rate_limited(&rate.standing(used, now)));
             }
             // The state after this request.
             let standing = rate.standing(used + 1, now);
@@ -223,26 +226,26 @@ impl App {
             oauth::REGISTRATIONS,
         ];
         let rate = all.into_iter().find(|rate| rate.name == label)?;
-        Some(refused(&rate.standing(rate.limit, self.now())))
+        Some(rate_limited(&rate.standing(rate.limit, self.now())))
     }
 }
 
 /// The error for an exhausted rate limit.
-pub(crate) fn refused(standing: &Standing) -> Error {
+pub(crate) fn rate_limited(standing: &Standing) -> Error {
     let Standing { rate, resets_in, .. } = standing;
     Error::new(
         Code::RateLimited,
         format!(
             "At most {} in {} are allowed. Try again in {resets_in} s.",
             rate.limit,
-            span(rate.window_seconds)
+            window_name(rate.window_seconds)
         ),
     )
     .retry_after(*resets_in)
     .with_standing(*standing)
 }
 
-fn span(seconds: i64) -> String {
+fn window_name(seconds: i64) -> String {
     match seconds {
         60 => "a minute".into(),
         3600 => "an hour".into(),

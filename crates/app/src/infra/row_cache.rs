@@ -9,11 +9,11 @@ use std::time::Duration;
 use tokio::sync::Notify;
 
 /// The longest time until a change made by another node or process takes effect.
-const LIFE: Duration = Duration::from_millis(900);
+const ROW_TTL: Duration = Duration::from_millis(900);
 /// After this a new confirmation is requested, well before the rows expire.
-const ASK_AFTER: Duration = Duration::from_millis(300);
+const CONFIRM_AFTER: Duration = Duration::from_millis(300);
 /// However often it is confirmed, a row is reloaded after this.
-const LONGEST: Duration = Duration::from_mins(1);
+const MAX_ROW_AGE: Duration = Duration::from_mins(1);
 
 #[derive(Debug)]
 pub(crate) struct RowCache<K, V> {
@@ -23,8 +23,8 @@ pub(crate) struct RowCache<K, V> {
     /// Milliseconds of monotonic time: writes by other processes before this moment are reflected in all rows here.
     confirmed: AtomicU64,
     /// Set if a change may have been committed while the task that would evict its rows was cancelled.
-    doubted: AtomicBool,
-    asked: Notify,
+    uncertain: AtomicBool,
+    confirmation_requested: Notify,
 }
 
 /// The time and epoch before a row was read.
@@ -40,8 +40,8 @@ impl<K: Hash + Eq + Clone, V> RowCache<K, V> {
             rows: Cache::new(rows),
             epoch: AtomicU64::new(0),
             confirmed: AtomicU64::new(0),
-            doubted: AtomicBool::new(false),
-            asked: Notify::new(),
+            uncertain: AtomicBool::new(false),
+            confirmation_requested: Notify::new(),
         }
     }
 
@@ -49,7 +49,7 @@ impl<K: Hash + Eq + Clone, V> RowCache<K, V> {
     pub(crate) fn find(&self, key: &K, now: Duration) -> Option<Arc<V>> {
         let (at, value) = self.rows.get(key)?;
         let known_at = at.max(self.confirmed());
-        (now.saturating_sub(known_at) < LIFE && now.saturating_sub(at) < LONGEST).then_some(value)
+        (now.saturating_sub(known_at) < ROW_TTL && now.saturating_sub(at) < MAX_ROW_AGE).then_some(value)
     }
 
     fn confirmed(&self) -> Duration {
@@ -57,28 +57,28 @@ impl<K: Hash + Eq + Clone, V> RowCache<K, V> {
     }
 
     fn is_due(&self, now: Duration) -> bool {
-        now.saturating_sub(self.confirmed()) >= ASK_AFTER
+        now.saturating_sub(self.confirmed()) >= CONFIRM_AFTER
     }
 
     /// Wakes the confirming task if a confirmation is due. An idle process does no work.
-    pub(crate) fn ask(&self, now: Duration) {
+    pub(crate) fn request_confirmation(&self, now: Duration) {
         if self.is_due(now) {
-            self.asked.notify_one();
+            self.confirmation_requested.notify_one();
         }
     }
 
     /// Waits until rows without a recent confirmation are used.
-    pub(crate) async fn asked(&self) {
-        self.asked.notified().await;
+    pub(crate) async fn confirmation_requested(&self) {
+        self.confirmation_requested.notified().await;
     }
 
-    /// Records that a task was cancelled in the middle of a change. Reset by [`RowCache::take_doubt`].
-    pub(crate) fn doubt(&self) {
-        self.doubted.store(true, Ordering::SeqCst);
+    /// Records that a task was cancelled in the middle of a change. Reset by [`RowCache::take_uncertain`].
+    pub(crate) fn mark_uncertain(&self) {
+        self.uncertain.store(true, Ordering::SeqCst);
     }
 
-    pub(crate) fn take_doubt(&self) -> bool {
-        self.doubted.swap(false, Ordering::SeqCst)
+    pub(crate) fn take_uncertain(&self) -> bool {
+        self.uncertain.swap(false, Ordering::SeqCst)
     }
 
     /// Confirms that no write by another process before this moment is missing from the cached rows.
@@ -88,11 +88,11 @@ impl<K: Hash + Eq + Clone, V> RowCache<K, V> {
     }
 
     /// Must be called before the database is queried.
-    pub(crate) fn before(&self, now: Duration) -> ReadMark {
+    pub(crate) fn read_mark(&self, now: Duration) -> ReadMark {
         ReadMark { at: now, epoch: self.epoch.load(Ordering::SeqCst) }
     }
 
-    pub(crate) fn keep(&self, key: &K, value: Arc<V>, before: ReadMark) {
+    pub(crate) fn insert(&self, key: &K, value: Arc<V>, before: ReadMark) {
         self.rows.insert(key.clone(), (before.at, value));
         // Otherwise a change between the read and the insert would be hidden for up to a second.
         if self.epoch.load(Ordering::SeqCst) != before.epoch {
@@ -119,38 +119,38 @@ mod tests {
 
     #[test]
     fn a_row_is_forgotten_after_its_life_or_on_command() {
-        let fresh = RowCache::new(10);
-        fresh.keep(&1, Arc::new("a"), fresh.before(AT(100)));
-        assert_eq!(fresh.find(&1, AT(999)).as_deref(), Some(&"a"));
-        assert_eq!(fresh.find(&1, AT(1000)), None);
-        fresh.keep(&1, Arc::new("b"), fresh.before(AT(100)));
-        fresh.evict(&1);
-        assert_eq!(fresh.find(&1, AT(100)), None);
+        let rows = RowCache::new(10);
+        rows.insert(&1, Arc::new("a"), rows.read_mark(AT(100)));
+        assert_eq!(rows.find(&1, AT(999)).as_deref(), Some(&"a"));
+        assert_eq!(rows.find(&1, AT(1000)), None);
+        rows.insert(&1, Arc::new("b"), rows.read_mark(AT(100)));
+        rows.evict(&1);
+        assert_eq!(rows.find(&1, AT(100)), None);
     }
 
     #[test]
     fn a_row_lives_on_while_it_is_confirmed_but_not_for_ever() {
-        let fresh = RowCache::new(10);
-        fresh.keep(&1, Arc::new("a"), fresh.before(AT(100)));
+        let rows = RowCache::new(10);
+        rows.insert(&1, Arc::new("a"), rows.read_mark(AT(100)));
         for step in 1..70 {
-            fresh.confirm(AT(step * 850));
-            assert_eq!(fresh.find(&1, AT(step * 850 + 899)).as_deref(), Some(&"a"));
-            assert_eq!(fresh.find(&1, AT(step * 850 + 900)), None);
+            rows.confirm(AT(step * 850));
+            assert_eq!(rows.find(&1, AT(step * 850 + 899)).as_deref(), Some(&"a"));
+            assert_eq!(rows.find(&1, AT(step * 850 + 900)), None);
         }
-        fresh.confirm(AT(60_100));
-        assert_eq!(fresh.find(&1, AT(60_100)), None);
+        rows.confirm(AT(60_100));
+        assert_eq!(rows.find(&1, AT(60_100)), None);
     }
 
     #[test]
     fn a_row_read_before_a_change_is_not_kept_after_it() {
-        let fresh = RowCache::new(10);
-        let before = fresh.before(AT(0));
-        fresh.evict(&2);
-        fresh.keep(&1, Arc::new("stale"), before);
-        assert_eq!(fresh.find(&1, AT(0)), None);
-        let before = fresh.before(AT(0));
-        fresh.clear();
-        fresh.keep(&1, Arc::new("stale"), before);
-        assert_eq!(fresh.find(&1, AT(0)), None);
+        let rows = RowCache::new(10);
+        let before = rows.read_mark(AT(0));
+        rows.evict(&2);
+        rows.insert(&1, Arc::new("stale"), before);
+        assert_eq!(rows.find(&1, AT(0)), None);
+        let before = rows.read_mark(AT(0));
+        rows.clear();
+        rows.insert(&1, Arc::new("stale"), before);
+        assert_eq!(rows.find(&1, AT(0)), None);
     }
 }

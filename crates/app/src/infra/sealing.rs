@@ -5,20 +5,20 @@ use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{ChaCha20Poly1305, Nonce};
 use dropleaf_core::{Error, Minter, Result};
 
-/// Encrypts a message; `about` is associated data, which is not hidden but must be the same on decryption.
-pub(crate) fn seal(minter: &Minter, key: [u8; 32], about: &[u8], message: &[u8]) -> Result<Bytes> {
+/// Encrypts a message; `associated_data` is not encrypted but must be the same on decryption.
+pub(crate) fn seal(minter: &Minter, key: [u8; 32], associated_data: &[u8], message: &[u8]) -> Result<Bytes> {
     let nonce = minter.bytes::<12>();
     let sealed = ChaCha20Poly1305::new(&key.into())
-        .encrypt(&Nonce::from(nonce), Payload { msg: message, aad: about })
+        .encrypt(&Nonce::from(nonce), Payload { msg: message, aad: associated_data })
         .map_err(|_| Error::internal("a secret could not be sealed"))?;
     Ok([&nonce[..], &sealed].concat().into())
 }
 
-pub(crate) fn open(key: [u8; 32], about: &[u8], sealed: &[u8]) -> Result<Bytes> {
+pub(crate) fn open(key: [u8; 32], associated_data: &[u8], sealed: &[u8]) -> Result<Bytes> {
     let broken = || Error::internal("a stored secret could not be opened");
     let (nonce, rest) = sealed.split_first_chunk::<12>().ok_or_else(broken)?;
     let opened = ChaCha20Poly1305::new(&key.into())
-        .decrypt(&Nonce::from(*nonce), Payload { msg: rest, aad: about })
+        .decrypt(&Nonce::from(*nonce), Payload { msg: rest, aad: associated_data })
         .map_err(|_| broken())?;
     Ok(opened.into())
 }

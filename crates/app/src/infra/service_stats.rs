@@ -9,9 +9,9 @@ use std::time::Duration;
 /// Rows per step.
 const STEP: i64 = 10_000;
 /// The most steps an operator waits for.
-const WHILE_WAITING: usize = 5;
+const INTERACTIVE_STEPS: usize = 5;
 /// Seconds for which stored figures are shown without counting again.
-const FRESH: i64 = 60;
+const STATS_MAX_AGE: i64 = 60;
 const REPORTS_MOST: i64 = 1000;
 const DAY: i64 = 86_400;
 
@@ -41,10 +41,10 @@ impl App {
     /// rows to count now.
     pub async fn service_stats(&self) -> Result<Option<ServiceStats>> {
         let known = read(&self.store.list_figures().await?);
-        if known.is_some_and(|figures| figures.counted_at > self.now() - FRESH) {
+        if known.is_some_and(|figures| figures.counted_at > self.now() - STATS_MAX_AGE) {
             return Ok(known);
         }
-        Ok(self.compute_service_stats(WHILE_WAITING).await?.or(known))
+        Ok(self.compute_service_stats(INTERACTIVE_STEPS).await?.or(known))
     }
 
     pub async fn count_reports(&self) -> Result<OpenReports> {

@@ -20,7 +20,7 @@ const COLLECT_BATCH: i64 = 100_000;
 const SWEEP_SECONDS: i64 = 300;
 const COLLECT_SECONDS: i64 = 3600;
 /// How much longer identifiers of payments are kept: they are valid while the payment is undecided.
-const NAMES_SECONDS: i64 = 90 * 86_400;
+const PAYMENT_IDENTIFIER_SECONDS: i64 = 90 * 86_400;
 
 /// How long refused payments are kept after they could no longer be settled.
 const REFUSED_SECONDS: i64 = 30 * 86_400;
@@ -97,7 +97,10 @@ impl App {
             sessions::delete_expired(now),
             passkeys::delete_expired_ceremonies(now),
             device_logins::delete_expired(now - KEPT_SECONDS),
-            idempotency::delete_old(now - keep.idempotency, now - keep.idempotency - NAMES_SECONDS),
+            idempotency::delete_old(
+                now - keep.idempotency,
+                now - keep.idempotency - PAYMENT_IDENTIFIER_SECONDS,
+            ),
             slugs::delete_free(now),
             share_tokens::delete_old(now - keep.tombstone),
             feedback::delete_old(now - keep.tombstone),
@@ -105,8 +108,8 @@ impl App {
             site_upkeep::delete_tombstones(now - keep.tombstone),
             oauth_requests::delete_expired(now),
             owner_tickets::delete_expired(now),
-            mcp_rows::delete_unused(now - mcp_sessions::KEPT_SECONDS),
-            wallet_challenges::delete_expired(now - challenges::KEPT_SECONDS),
+            mcp_rows::delete_unused(now - mcp_sessions::UNUSED_SECONDS),
+            wallet_challenges::delete_expired(now - challenges::EXPIRED_KEPT_SECONDS),
             self.erase_drafts(),
             payment_upkeep::delete_refused(now - REFUSED_SECONDS),
         ];

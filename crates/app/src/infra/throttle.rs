@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// Above this many callers in one window the table is reset, which bounds its size.
-const CALLERS: usize = 100_000;
+const MAX_CALLERS: usize = 100_000;
 
 #[derive(Debug)]
 pub(crate) struct Throttle {
@@ -31,7 +31,7 @@ impl Throttle {
         let now = i64::try_from(monotonic.as_secs()).unwrap_or(i64::MAX);
         let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
         let at = self.rate.window_at(now);
-        if window.at != at || window.used.len() > CALLERS {
+        if window.at != at || window.used.len() > MAX_CALLERS {
             *window = Window { at, used: HashMap::new() };
         }
         let used = if let Some(used) = window.used.get_mut(who) {
@@ -55,7 +55,7 @@ impl Throttle {
     }
 
     /// Reverts one operation, if it was counted in this window.
-    pub(crate) fn give_back(&self, who: &str) {
+    pub(crate) fn refund(&self, who: &str) {
         let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(used) = window.used.get_mut(who) {
             *used = used.saturating_sub(1).max(0);

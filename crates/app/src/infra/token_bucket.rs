@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// Above this many entries the full buckets are dropped; if that is not enough, all of them.
-const KEPT: usize = 100_000;
+const MAX_BUCKETS: usize = 100_000;
 
 /// Allows `burst` operations at once for each name, and one more after every `refill`.
 #[derive(Debug)]
@@ -24,9 +24,9 @@ impl TokenBuckets {
     /// Takes one token, or returns how long to wait for it.
     pub(crate) fn take(&self, name: &str, now: Duration) -> Result<(), Duration> {
         let mut full_at = self.full_at.lock().unwrap_or_else(PoisonError::into_inner);
-        if full_at.len() > KEPT {
+        if full_at.len() > MAX_BUCKETS {
             full_at.retain(|_, at| *at > now);
-            if full_at.len() > KEPT {
+            if full_at.len() > MAX_BUCKETS {
                 full_at.clear();
             }
         }
@@ -42,7 +42,7 @@ impl TokenBuckets {
     }
 
     /// Returns a token that turned out not to be a guess.
-    pub(crate) fn give_back(&self, name: &str) {
+    pub(crate) fn refund(&self, name: &str) {
         let mut full_at = self.full_at.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(at) = full_at.get_mut(name) {
             *at = at.saturating_sub(self.refill);
@@ -79,7 +79,7 @@ mod tests {
         let now = Duration::from_secs(1);
         for _ in 0..3 {
             buckets.take("a", now).unwrap();
-            buckets.give_back("a");
+            buckets.refund("a");
         }
         buckets.take("a", now).unwrap();
         assert!(buckets.take("a", now).is_err());

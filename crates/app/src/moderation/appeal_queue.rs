@@ -2,10 +2,10 @@
 //! decided, and collects the context an operator needs for a decision.
 
 use crate::accounts::caller::Caller;
-use crate::accounts::suspension::in_name_of;
+use crate::accounts::suspension::require_active_account;
 use crate::app::App;
 use crate::moderation::appeals::AppealOutcome;
-use crate::moderation::audit::OURSELVES;
+use crate::moderation::audit::SYSTEM_ACTOR;
 use dropleaf_core::appeal::{Allowed, Appeal, Decision, Joined, Plea, Room, State};
 use dropleaf_core::audit::Act;
 use dropleaf_core::{Code, Error, Result, network, secret};
@@ -14,7 +14,7 @@ use dropleaf_store::{appeal_queue, counters};
 /// The purpose the key for appeal tokens is derived for.
 const TOKEN: &str = "appeal";
 /// Earlier appeals about the same content that are listed.
-const EARLIER: i64 = 10;
+const EARLIER_MOST: i64 = 10;
 const BATCH: i64 = 100;
 const DAY: i64 = 86_400;
 
@@ -61,7 +61,11 @@ impl App {
             return Err(Error::new(Code::RateLimited, said).retry_after(3600));
         }
         let all = self.store.sum_open_appeals().await?;
-        if Room::of_all(most, sender.account_id.is_some()).fits(all, bytes) { Ok(()) } else { Err(full()) }
+        if Room::of_all(most, sender.account_id.is_some()).fits(all, bytes) {
+            Ok(())
+        } else {
+            Err(queue_full())
+        }
     }
 
     /// Counts an appeal before its content is stored, so that concurrent appeals cannot exceed the limit.
@@ -99,7 +103,7 @@ impl App {
             let (account_id, created_at) = (sender.account_id, self.now());
             let joined = Joined { account_id, plea: plea.clone(), created_at };
             let join = vec![appeal_queue::join(&open.id, hash, &joined)];
-            self.store.commit(in_name_of(joined.account_id.as_deref(), join)).await?;
+            self.store.commit(require_active_account(joined.account_id.as_deref(), join)).await?;
         }
         let words_kept = plea == Plea::default() || self.store.find_plea(hash).await? == Some(plea);
         Ok(AppealOutcome::Open { appeal: Box::new(open), token, already: true, words_kept })
@@ -109,7 +113,7 @@ impl App {
         Ok(AppealContext {
             like_site: self.store.find_like_site(&appeal.id).await?,
             joined: self.store.list_joined(&appeal.id).await?,
-            earlier: self.store.list_earlier_appeals(appeal, EARLIER).await?,
+            earlier: self.store.list_earlier_appeals(appeal, EARLIER_MOST).await?,
             allowed: self.store.find_allowed(appeal.digest).await?,
         })
     }
@@ -133,7 +137,7 @@ impl App {
         let days = patience / DAY;
         for appeal in self.store.list_overdue_appeals(self.now() - patience, BATCH).await? {
             let answer = format!("The operator did not decide within {days} days. You can appeal again.");
-            match self.close_appeal(OURSELVES, appeal, State::Lapsed, Act::EndAppeal, answer).await {
+            match self.close_appeal(SYSTEM_ACTOR, appeal, State::Lapsed, Act::EndAppeal, answer).await {
                 Ok(_) => {}
                 Err(error) if error.code == Code::Conflict => {}
                 Err(error) => return Err(error),
@@ -143,7 +147,7 @@ impl App {
     }
 }
 
-pub(crate) fn full() -> Error {
+pub(crate) fn queue_full() -> Error {
     let said = "There are too many open appeals on this server. Try again later.";
     Error::new(Code::RateLimited, said).retry_after(3600)
 }

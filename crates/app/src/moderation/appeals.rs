@@ -2,12 +2,12 @@
 //! content is stored for the operator until the decision, and erased then.
 
 use crate::accounts::caller::Caller;
-use crate::accounts::suspension::in_name_of;
+use crate::accounts::suspension::require_active_account;
 use crate::app::App;
-use crate::infra::rate_limits::refused;
-use crate::moderation::appeal_queue::full;
+use crate::infra::rate_limits::rate_limited;
+use crate::moderation::appeal_queue::queue_full;
 use crate::moderation::safety::ContentScan;
-use crate::publish::staging::{PrepareOptions, Prepared, busy, to_i64};
+use crate::publish::staging::{PrepareOptions, Prepared, overloaded, to_i64};
 use crate::publish::upload::Upload;
 use dropleaf_core::appeal::{self, Appeal, Decision, Plea, Room, State};
 use dropleaf_core::audit::Act;
@@ -42,24 +42,24 @@ impl App {
         }
         let (rate, now) = (self.settings.rates.appeals_day, self.now());
         let used = self.store.count_used(&self.client_key(&rate, caller.ip), &rate, now).await?;
-        if used >= rate.limit { Err(refused(&rate.standing(used, now))) } else { Ok(()) }
+        if used >= rate.limit { Err(rate_limited(&rate.standing(used, now))) } else { Ok(()) }
     }
 
     /// Stores the content for the operator if it would be refused. Content is queued only once, whoever sends it.
     pub async fn submit_appeal(&self, caller: &Caller, upload: Upload, plea: Plea) -> Result<AppealOutcome> {
-        let (prepared, reading) = self.scan_for_dry_run(upload, PrepareOptions::default()).await?;
-        let reasons = match self.check_content(&reading).await {
+        let (prepared, scan) = self.scan_for_dry_run(upload, PrepareOptions::default()).await?;
+        let reasons = match self.check_content(&scan).await {
             Ok(warnings) => return Ok(AppealOutcome::Accepted { warnings }),
             Err(refusal) => reasons(refusal)?,
         };
-        if let Some(open) = self.store.find_open_appeal(reading.digest()).await? {
+        if let Some(open) = self.store.find_open_appeal(scan.digest()).await? {
             return self.join_appeal(caller, open, plea).await;
         }
         // One at a time, so that the capacity check is exact.
-        let _turn = self.moderation.appeal_queue.enter().await.ok_or_else(busy)?;
+        let _permit = self.moderation.appeal_queue.acquire().await.ok_or_else(overloaded)?;
         self.check_appeal_capacity(&self.sender_of(caller), to_i64(prepared.bundle.size_bytes)).await?;
         self.count_appeal(caller).await?;
-        let added = self.add_appeal(caller, prepared, &reading, reasons, plea).await;
+        let added = self.add_appeal(caller, prepared, &scan, reasons, plea).await;
         if !matches!(added, Ok(AppealOutcome::Open { already: false, .. })) && !self.is_exempt(caller.ip) {
             self.uncount_appeal(caller).await;
         }
@@ -70,12 +70,12 @@ impl App {
         &self,
         caller: &Caller,
         prepared: Prepared,
-        reading: &ContentScan,
+        scan: &ContentScan,
         reasons: Vec<Finding>,
         plea: Plea,
     ) -> Result<AppealOutcome> {
         let sender = self.sender_of(caller);
-        let like_site = match reading.unwanted_id() {
+        let like_site = match scan.unwanted_id() {
             Some(id) => self.store.find_site_of_unwanted(id).await?,
             None => None,
         };
@@ -84,7 +84,7 @@ impl App {
         let appeal = Appeal {
             id: self.minter.ordered_id("app", now),
             account_id: sender.account_id.clone(),
-            digest: reading.digest(),
+            digest: scan.digest(),
             bundle_id: Some(staged.bundle_id),
             title: staged.title,
             reasons,
@@ -105,7 +105,7 @@ impl App {
         let room = Room::of_all(self.settings.appeals_bytes, sender.account_id.is_some());
         let mut stmts = vec![appeals::insert(&new, room)];
         stmts.extend(staged.stmts);
-        match self.store.commit(in_name_of(sender.account_id.as_deref(), stmts)).await {
+        match self.store.commit(require_active_account(sender.account_id.as_deref(), stmts)).await {
             Ok(_) => {
                 tracing::info!(appeal = appeal.id, "a refusal was appealed against");
                 Ok(AppealOutcome::Open { appeal: Box::new(appeal), token, already: false, words_kept: true })
@@ -114,7 +114,7 @@ impl App {
             Err(DbError::Guard(appeals::NOT_ADDED)) => {
                 match self.store.find_open_appeal(appeal.digest).await? {
                     Some(open) => self.join_appeal(caller, open, appeal.plea).await,
-                    None => Err(full()),
+                    None => Err(queue_full()),
                 }
             }
             Err(error) => Err(self.guard_error(error, None)),

@@ -8,7 +8,7 @@ use dropleaf_store::{Stmt, audit};
 /// The actor of operations run from the command line.
 pub const COMMAND_LINE: &str = "command line";
 /// The actor of operations the server runs by itself when a retention period ends.
-pub(crate) const OURSELVES: &str = "dropleaf";
+pub(crate) const SYSTEM_ACTOR: &str = "dropleaf";
 
 impl App {
     /// The statement that inserts an entry, for the operation's batch.

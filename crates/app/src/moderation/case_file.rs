@@ -13,7 +13,7 @@ use dropleaf_store::unwanted::Unwanted;
 
 /// Limits of the lists in a case file.
 const REPORTS_MOST: i64 = 100;
-const LINES_MOST: i64 = 50;
+const AUDIT_ENTRIES_MOST: i64 = 50;
 const PAGES_MOST: i64 = 10;
 
 /// All that is known about a page.
@@ -61,13 +61,13 @@ impl App {
         let mut site = self.store.find_site(site_id).await?.ok_or_else(|| Error::not_found("page"))?;
         site.state = site.state_at(self.now());
         self.add_pending_views(&mut site);
-        let mut lines = self.store.list_audit_of(&site.id, LINES_MOST).await?;
+        let mut lines = self.store.list_audit_of(&site.id, AUDIT_ENTRIES_MOST).await?;
         let (mut account, mut others, mut taken_down) = (None, Vec::new(), 0);
         if let Some(id) = &site.account_id {
             account = self.store.find_account(id).await?;
             others = self.store.list_other_sites(id, &site.id, PAGES_MOST).await?;
             taken_down = self.store.count_taken_down(id).await?;
-            lines = self.store.list_audit_of_either(&site.id, id, 2 * LINES_MOST).await?;
+            lines = self.store.list_audit_of_either(&site.id, id, 2 * AUDIT_ENTRIES_MOST).await?;
         }
         let alike = match self.entry_hash(&site).await? {
             Some(hash) => self.store.list_alike(&site.id, &hash, PAGES_MOST).await?,

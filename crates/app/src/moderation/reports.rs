@@ -51,7 +51,7 @@ pub struct DismissedReports {
 }
 
 /// Reports listed per case; enough to choose what to look at first.
-const WORDS_MOST: i64 = 5;
+const REPORTS_PER_CASE: i64 = 5;
 
 impl App {
     pub async fn report_page(&self, site: &Site, ip: Option<IpAddr>, said: Said) -> Result<Report> {
@@ -107,7 +107,7 @@ impl App {
             reasons.entry(site_id).or_default().push((reason, count));
         }
         let mut words: HashMap<String, Vec<Report>> = HashMap::new();
-        for report in self.store.list_waiting_words(after, limit, WORDS_MOST).await? {
+        for report in self.store.list_waiting_words(after, limit, REPORTS_PER_CASE).await? {
             words.entry(report.site_id.clone()).or_default().push(report);
         }
         for waiting in self.store.list_waiting(after, limit).await? {

@@ -2,7 +2,7 @@
 //! blocklist and sealed (`evidence`). Decisions §2.8, §6.3.
 
 use crate::app::App;
-use crate::publish::TRIES;
+use crate::publish::CONFLICT_RETRIES;
 use dropleaf_core::audit::Act;
 use dropleaf_core::report::Outcome;
 use dropleaf_core::site::{Site, State};
@@ -53,7 +53,7 @@ impl App {
         let reason = takedown::reason(reason)?;
         let unknown = || Error::not_found("page");
         let name = takedown::page_named(name, &self.hosts).ok_or_else(unknown)?;
-        for _ in 0..TRIES {
+        for _ in 0..CONFLICT_RETRIES {
             let site = self.find_site_by_reference(&name).await?.ok_or_else(unknown)?;
             let url = self.canonical_url(&site);
             let account = if suspends { self.suspendable_owner(&site).await? } else { None };

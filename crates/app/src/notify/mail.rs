@@ -6,9 +6,9 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 
 /// Emails that may wait for sending; more are dropped and logged.
-const WAITING: usize = 256;
-const AT_ONCE: usize = 4;
-const PATIENCE: Duration = Duration::from_secs(15);
+const QUEUE_LENGTH: usize = 256;
+const CONCURRENT_SENDS: usize = 4;
+const SEND_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// An email to one person. It never contains untrusted input; it may contain text by operators.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,12 +50,15 @@ pub trait Mailer: Send + Sync + std::fmt::Debug + 'static {
 #[derive(Debug)]
 pub(crate) struct MailQueue {
     queue: Semaphore,
-    turns: Semaphore,
+    permits: Semaphore,
 }
 
 impl Default for MailQueue {
     fn default() -> Self {
-        Self { queue: Semaphore::new(AT_ONCE + WAITING), turns: Semaphore::new(AT_ONCE) }
+        Self {
+            queue: Semaphore::new(CONCURRENT_SENDS + QUEUE_LENGTH),
+            permits: Semaphore::new(CONCURRENT_SENDS),
+        }
     }
 }
 
@@ -71,14 +74,14 @@ impl App {
     pub(crate) async fn send_email(&self, letter: &Email) -> Result<(), MailError> {
         let later = |why: &str| MailError::Temporary(why.to_owned());
         let Some(mailer) = &self.notify.mailer else { return Err(later("no mail leaves")) };
-        let Ok(_place) = self.notify.mail_queue.queue.try_acquire() else {
+        let Ok(_slot) = self.notify.mail_queue.queue.try_acquire() else {
             tracing::warn!("too many letters wait to be sent; one was dropped");
             return Err(later("too many wait"));
         };
-        let Ok(_turn) = self.notify.mail_queue.turns.acquire().await else {
+        let Ok(_permit) = self.notify.mail_queue.permits.acquire().await else {
             return Err(later("no mail leaves any more"));
         };
-        let outcome = tokio::time::timeout(PATIENCE, mailer.send(letter)).await;
+        let outcome = tokio::time::timeout(SEND_TIMEOUT, mailer.send(letter)).await;
         let outcome =
             outcome.unwrap_or_else(|_| Err(MailError::Ambiguous("the mail server took too long".into())));
         match &outcome {

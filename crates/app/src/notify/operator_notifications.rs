@@ -13,18 +13,18 @@ use dropleaf_store::{DbError, Stmt, leases};
 
 /// The lease held from one email to operators until the next may be sent, by the node that sent it.
 const LEASE: &str = "desk_mail";
-const OPERATORS_EVERY: i64 = 3600;
+const OPERATOR_EMAIL_INTERVAL: i64 = 3600;
 /// Retry delay when the mail server could not be reached.
-const OPERATORS_AGAIN: i64 = 900;
+const OPERATOR_EMAIL_RETRY: i64 = 900;
 const OPERATORS_MOST: i64 = 50;
 
 /// Limit of decision emails per address, so that untrusted senders who name it cannot flood a mailbox.
 const PER_ADDRESS: Rate = Rate { name: "decision_address_day", limit: 10, window_seconds: 86_400 };
 const BATCH: i64 = 50;
 /// Retry delays for an email that was certainly not sent.
-const PAUSES: [i64; 4] = [300, 1800, 7200, 43_200];
+const RETRY_DELAYS: [i64; 4] = [300, 1800, 7200, 43_200];
 /// Decisions older than this are not sent, for example after a backup was restored.
-const STALE: i64 = 3 * 86_400;
+const MAX_DECISION_AGE: i64 = 3 * 86_400;
 
 /// Who is notified when reports or appeals wait for an operator.
 #[derive(Debug, Clone, Default)]
@@ -47,7 +47,7 @@ impl App {
         }
         let (now, holder) = (self.now(), self.minter.nonce());
         let hold = |until| vec![leases::take(LEASE, &holder, until, self.now())];
-        match self.store.commit(hold(now + OPERATORS_EVERY)).await {
+        match self.store.commit(hold(now + OPERATOR_EMAIL_INTERVAL)).await {
             Ok(_) => {}
             Err(DbError::Guard(leases::HELD)) => return Ok(false),
             Err(error) => return Err(error.into()),
@@ -70,7 +70,7 @@ impl App {
         if has_left {
             self.store.commit(rows::told()).await?;
         } else if try_soon {
-            self.store.commit(hold(self.now() + OPERATORS_AGAIN)).await?;
+            self.store.commit(hold(self.now() + OPERATOR_EMAIL_RETRY)).await?;
         }
         Ok(has_left)
     }
@@ -100,16 +100,17 @@ impl App {
              You get at most one of these emails per hour, and only when there is something new. To change who gets them, edit \
              `safety.notify`.\n\n\
              -- \nSent by dropleaf at {host}\n",
-            counted(all)
+            summarize(all)
         );
-        let subject = format!("{host}: new {}", counted(new));
+        let subject = format!("{host}: new {}", summarize(new));
         Email { id: self.minter.nonce(), written_at: self.now(), to, subject, text }
     }
 
     /// For the transaction that decides an appeal: queues an email to its sender, if there is an address and mail is
     /// configured.
     pub(crate) fn queue_decision_email(&self, appeal: &Appeal) -> Option<Stmt> {
-        let has_address = appeal.account_id.is_some() || address_in(appeal.plea.contact.as_deref()).is_some();
+        let has_address =
+            appeal.account_id.is_some() || sole_address(appeal.plea.contact.as_deref()).is_some();
         (self.notify.mailer.is_some() && has_address).then(|| rows::put_letter(&appeal.id, self.now()))
     }
 
@@ -131,7 +132,7 @@ impl App {
     async fn send_decision(&self, due: DueLetter) -> Result<bool> {
         let now = self.now();
         let to = self.decision_recipient(&due).await?;
-        let Some(to) = to.filter(|_| due.letter_at > now - STALE) else {
+        let Some(to) = to.filter(|_| due.letter_at > now - MAX_DECISION_AGE) else {
             self.drop_decision_email(&due).await?;
             return Ok(false);
         };
@@ -153,7 +154,7 @@ impl App {
         match self.send_email(&self.decision_email(&due, to)).await {
             Ok(()) => Ok(true),
             Err(MailError::Temporary(_)) => {
-                let pause = usize::try_from(due.tries).ok().and_then(|tries| PAUSES.get(tries));
+                let pause = usize::try_from(due.tries).ok().and_then(|tries| RETRY_DELAYS.get(tries));
                 if let Some(pause) = pause {
                     self.store.commit(vec![rows::put_letter(&due.appeal_id, now + pause)]).await?;
                 }
@@ -173,7 +174,7 @@ impl App {
     /// The recipient of a decision: the contact given with the appeal, else the account's email address.
     async fn decision_recipient(&self, due: &DueLetter) -> Result<Option<String>> {
         if due.contact.is_some() {
-            return Ok(address_in(due.contact.as_deref()));
+            return Ok(sole_address(due.contact.as_deref()));
         }
         let Some(id) = &due.account_id else { return Ok(None) };
         Ok(self.store.find_account(id).await?.and_then(|account| account.email))
@@ -215,7 +216,7 @@ impl App {
 }
 
 /// The email address in a contact, if the contact is an address and nothing else.
-fn address_in(contact: Option<&str>) -> Option<String> {
+fn sole_address(contact: Option<&str>) -> Option<String> {
     email::address(contact?).ok()
 }
 
@@ -233,7 +234,7 @@ fn appeals(desk: Desk) -> String {
     if desk.appeals == 1 { "1 appeal".to_owned() } else { format!("{} appeals", desk.appeals) }
 }
 
-fn counted(desk: Desk) -> String {
+fn summarize(desk: Desk) -> String {
     match (desk.reports, desk.appeals) {
         (0, _) => appeals(desk),
         (_, 0) => reports(desk),
@@ -247,7 +248,7 @@ mod tests {
 
     #[test]
     fn counts_are_said_as_people_say_them() {
-        let desk = |reports, pages, appeals| counted(Desk { reports, pages, appeals, since: None });
+        let desk = |reports, pages, appeals| summarize(Desk { reports, pages, appeals, since: None });
         assert_eq!(desk(1, 1, 0), "1 report about one page");
         assert_eq!(desk(3, 2, 1), "3 reports about 2 pages and 1 appeal");
         assert_eq!(desk(0, 0, 2), "2 appeals");
@@ -255,9 +256,9 @@ mod tests {
 
     #[test]
     fn only_an_address_by_itself_is_written_to() {
-        assert_eq!(address_in(Some(" Sam@Example.org ")).as_deref(), Some("sam@example.org"));
+        assert_eq!(sole_address(Some(" Sam@Example.org ")).as_deref(), Some("sam@example.org"));
         for other in ["Sam <sam@example.org>", "+49 30 1234", "sam@a.example, eve@b.example", "@sam"] {
-            assert_eq!(address_in(Some(other)), None, "{other}");
+            assert_eq!(sole_address(Some(other)), None, "{other}");
         }
         assert_eq!(quoted("No.\n-- \nReally"), "> No.\n> -- \n> Really\n");
     }

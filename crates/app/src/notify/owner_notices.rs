@@ -8,9 +8,9 @@ use std::sync::{Mutex, PoisonError};
 use tokio::sync::broadcast::{self, error::RecvError};
 
 /// Notices buffered for a slow listener; it misses the oldest ones beyond that.
-const WAITING: usize = 256;
+const NOTICES_BUFFERED: usize = 256;
 /// Prefix of notices sent between nodes.
-const MARK: &str = "n:";
+const NODE_PREFIX: &str = "n:";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoticeKind {
@@ -39,12 +39,12 @@ impl Notice {
             NoticeKind::Feedback => 'f',
             NoticeKind::Change => 'c',
         };
-        format!("{MARK}{node}:{news}:{}:{}", self.account_id, self.site_id)
+        format!("{NODE_PREFIX}{node}:{news}:{}:{}", self.account_id, self.site_id)
     }
 
     /// Parses the sender and the notice.
     fn read(text: &str) -> Option<(&str, Self)> {
-        let mut parts = text.strip_prefix(MARK)?.split(':');
+        let mut parts = text.strip_prefix(NODE_PREFIX)?.split(':');
         let (node, news) = (parts.next()?, parts.next()?);
         let news = if news == "f" { NoticeKind::Feedback } else { NoticeKind::Change };
         Some((node, Self::new(parts.next()?, parts.next()?, news)))
@@ -85,7 +85,8 @@ impl NoticeBroker {
         let mut channels = self.channels.lock().unwrap_or_else(PoisonError::into_inner);
         // Channels without listeners are removed when a new one is added.
         channels.retain(|_, channel| channel.receiver_count() > 0);
-        let channel = channels.entry(account_id.to_owned()).or_insert_with(|| broadcast::channel(WAITING).0);
+        let channel =
+            channels.entry(account_id.to_owned()).or_insert_with(|| broadcast::channel(NOTICES_BUFFERED).0);
         Listener(channel.subscribe())
     }
 

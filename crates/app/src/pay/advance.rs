@@ -2,7 +2,7 @@
 //! request, or by the recovery task for a payment left open; the lease in its row (`held_until`) decides who may work on
 //! it.
 
-use super::purchase::in_flight;
+use super::purchase::payment_in_flight;
 use super::settle::{Settlement, SettlementHistory, receipt, refused_by};
 use super::{PayError, PurchaseResult};
 use crate::app::App;
@@ -16,16 +16,16 @@ use std::pin::pin;
 use std::time::Duration;
 
 /// Lease of a worker on a payment, in seconds, and how often it is renewed.
-pub(super) const HOLD_SECONDS: i64 = 30;
-const SAY_SO_EVERY: Duration = Duration::from_secs(10);
+pub(super) const LEASE_SECONDS: i64 = 30;
+const LEASE_RENEWAL: Duration = Duration::from_secs(10);
 /// Pause between attempts to learn an outcome: as long as the payment has been open, so that pauses double. Requests in
 /// between do not affect it.
 pub(super) const FIRST_PAUSE: i64 = 30;
 const LONGEST_PAUSE: i64 = 3600;
 /// `Retry-After` while an outcome is unknown; the facilitator is not asked earlier.
-const COME_BACK: i64 = 10;
+const RETRY_AFTER_SECONDS: i64 = 10;
 /// Attempts without a pause: a client that retries at once is usually right to.
-const ASKS_FREELY: i64 = 5;
+const UNTHROTTLED_ATTEMPTS: i64 = 5;
 
 impl App {
     /// Whether the configured facilitator may be asked about the payment: the sandbox is never asked about real money,
@@ -40,30 +40,30 @@ impl App {
         let now = self.now();
         if !self.is_same_mode(payment) {
             let why = "it was reserved under a different `payments.mode`";
-            return Err(not_known(payment.transaction.as_deref(), Error::internal(why)));
+            return Err(outcome_unknown(payment.transaction.as_deref(), Error::internal(why)));
         }
         let mut held = payment.clone();
         match payment.state {
             // No worker holds it; `held_until` is the time of the next attempt.
             PaymentState::Unknown => held.state = PaymentState::Settling,
             _ if payment.held_until > now => {
-                return Err(in_flight((payment.held_until - now).min(5)));
+                return Err(payment_in_flight((payment.held_until - now).min(5)));
             }
             _ => {}
         }
         if held.state == PaymentState::Settling {
             held.attempts += 1;
         }
-        held.held_until = now + HOLD_SECONDS;
+        held.held_until = now + LEASE_SECONDS;
         self.update_payment(payment, held).await
     }
 
-    /// Advances a payment as far as possible. `told`: its sender waits for the response. The future is large, so callers
+    /// Advances a payment as far as possible. `delivers`: its sender waits for the response. The future is large, so callers
     /// box it.
     pub(super) async fn advance_payment(
         &self,
         payment: Payment,
-        told: bool,
+        delivers: bool,
     ) -> Result<PurchaseResult, PayError> {
         let past = SettlementHistory::of(&payment);
         let mut payment = payment;
@@ -77,18 +77,18 @@ impl App {
             let asking = Payment {
                 state: PaymentState::Settling,
                 attempts: payment.attempts + 1,
-                held_until: now + HOLD_SECONDS,
+                held_until: now + LEASE_SECONDS,
                 ..payment.clone()
             };
             payment = self.update_payment(&payment, asking).await?;
         }
         if let (PaymentState::Settled, Some(transaction)) = (payment.state, payment.transaction.clone()) {
-            return self.fulfil_payment(payment, transaction, told).await;
+            return self.fulfil_payment(payment, transaction, delivers).await;
         }
         let settlement =
-            self.settle_payment(&mut payment, past).await.map_err(|error| not_known(None, error))?;
+            self.settle_payment(&mut payment, past).await.map_err(|error| outcome_unknown(None, error))?;
         match settlement {
-            Settlement::Settled { transaction } => self.fulfil_payment(payment, transaction, told).await,
+            Settlement::Settled { transaction } => self.fulfil_payment(payment, transaction, delivers).await,
             Settlement::NotSettled(reason) => {
                 self.refuse_payment(&payment, &reason.text).await?;
                 tracing::info!(payment = payment.id, reason = reason.text, "a payment was refused");
@@ -122,9 +122,9 @@ impl App {
             transaction = left.transaction,
             "whether a payment was settled is not known"
         );
-        let error = not_known(left.transaction.as_deref(), Error::internal(why));
+        let error = outcome_unknown(left.transaction.as_deref(), Error::internal(why));
         // If this fails, the payment stays in state `settling`, which has the same effect.
-        let stmts = vec![payments::update(&payment, &left), keep_names(&left)];
+        let stmts = vec![payments::update(&payment, &left), keep_identifiers(&left)];
         if let Err(failed) = self.store.commit(stmts).await {
             tracing::warn!(error = %failed, payment = payment.id, "a payment could not be put aside");
         }
@@ -133,7 +133,7 @@ impl App {
 
     /// The money did not move: releases what was reserved.
     async fn refuse_payment(&self, payment: &Payment, reason: &str) -> Result<(), PayError> {
-        self.store.commit(self.refuse_payment_stmts(payment, reason)).await.map(|_| ()).map_err(moved)
+        self.store.commit(self.refuse_payment_stmts(payment, reason)).await.map(|_| ()).map_err(update_error)
     }
 
     pub(super) fn refuse_payment_stmts(&self, payment: &Payment, reason: &str) -> Vec<Stmt> {
@@ -164,7 +164,7 @@ impl App {
 
     pub(super) async fn update_payment(&self, from: &Payment, mut to: Payment) -> Result<Payment, PayError> {
         to.updated_at = self.now();
-        self.store.commit(vec![payments::update(from, &to)]).await.map_err(moved)?;
+        self.store.commit(vec![payments::update(from, &to)]).await.map_err(update_error)?;
         Ok(to)
     }
 
@@ -176,10 +176,10 @@ impl App {
     ) -> T {
         let mut work = pin!(work);
         loop {
-            if let Ok(done) = tokio::time::timeout(SAY_SO_EVERY, &mut work).await {
+            if let Ok(done) = tokio::time::timeout(LEASE_RENEWAL, &mut work).await {
                 return done;
             }
-            let held = Payment { held_until: self.now() + HOLD_SECONDS, ..payment.clone() };
+            let held = Payment { held_until: self.now() + LEASE_SECONDS, ..payment.clone() };
             match self.update_payment(payment, held).await {
                 Ok(held) => *payment = held,
                 // Another worker may take over. It settles with the same bytes, so nothing is settled twice.
@@ -199,35 +199,35 @@ fn scope_of(payment: &Payment) -> String {
 }
 
 /// Keeps the identifiers of an undecided payment from expiring before it is examined again.
-pub(super) fn keep_names(payment: &Payment) -> Stmt {
+pub(super) fn keep_identifiers(payment: &Payment) -> Stmt {
     idempotency::keep_named(&scope_of(payment), payment.id.as_bytes(), payment.held_until)
 }
 
 /// After a reservation any failure may still end in settlement, so the client is never told that nothing was charged.
-fn moved(error: DbError) -> PayError {
+fn update_error(error: DbError) -> PayError {
     match error {
-        DbError::Guard(payments::MOVED) => in_flight(1),
-        error => not_known(None, error.into()),
+        DbError::Guard(payments::MOVED) => payment_in_flight(1),
+        error => outcome_unknown(None, error.into()),
     }
 }
 
 /// Refuses a request repeated within seconds, so that it does not trigger another query each time.
-pub(super) fn ask_later(payment: &Payment, now: i64) -> Option<PayError> {
-    let wait = payment.updated_at + COME_BACK - now;
-    let is_tiresome = payment.state == PaymentState::Unknown && payment.attempts >= ASKS_FREELY;
-    if !is_tiresome || !(1..=COME_BACK).contains(&wait) {
+pub(super) fn retry_later(payment: &Payment, now: i64) -> Option<PayError> {
+    let wait = payment.updated_at + RETRY_AFTER_SECONDS - now;
+    let is_repeated = payment.state == PaymentState::Unknown && payment.attempts >= UNTHROTTLED_ATTEMPTS;
+    if !is_repeated || !(1..=RETRY_AFTER_SECONDS).contains(&wait) {
         return None;
     }
     let error = Error::internal("it was checked a moment ago");
-    Some(match not_known(payment.transaction.as_deref(), error) {
+    Some(match outcome_unknown(payment.transaction.as_deref(), error) {
         PayError::Failed(error) => error.retry_after(wait).into(),
         refused @ PayError::Refused(_) => refused,
     })
 }
 
 /// Never answers with new payment terms: a client that signs again may pay twice.
-pub(super) fn not_known(transaction: Option<&str>, source: Error) -> PayError {
-    let error = Error::plain(Code::SettlementUnknown).retry_after(COME_BACK).with_source(source);
+pub(super) fn outcome_unknown(transaction: Option<&str>, source: Error) -> PayError {
+    let error = Error::plain(Code::SettlementUnknown).retry_after(RETRY_AFTER_SECONDS).with_source(source);
     match transaction {
         Some(name) => error.with_fact("transaction", Fact::Text(name.to_owned())).into(),
         None => error.into(),

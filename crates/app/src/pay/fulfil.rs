@@ -1,9 +1,9 @@
 //! Fulfils a settled payment in one transaction with the ledger and the payment's row, so that the purchase is delivered
 //! exactly once, and never without its money or its money without it.
 
-use super::advance::{HOLD_SECONDS, keep_names};
+use super::advance::{LEASE_SECONDS, keep_identifiers};
 use super::draft::Draft;
-use super::purchase::in_flight;
+use super::purchase::payment_in_flight;
 use super::settle::receipt;
 use super::{PayError, PurchaseResult, PurchasedItem};
 use crate::app::App;
@@ -15,9 +15,9 @@ use dropleaf_pay::Outcome;
 use dropleaf_store::{DbError, Stmt, accounts, api_keys, payments, site_versions, sites};
 
 /// Retries when something else of the account changed concurrently.
-const TRIES: usize = 5;
+const COMMIT_ATTEMPTS: usize = 5;
 /// `Retry-After` in seconds when a purchase could not be saved.
-const COME_BACK: i64 = 5;
+const RETRY_AFTER_SECONDS: i64 = 5;
 
 /// What to do after fulfilment has failed.
 enum AfterFailure {
@@ -27,14 +27,14 @@ enum AfterFailure {
 }
 
 impl App {
-    /// Fulfils a settled payment. `told`: its sender waits for the response.
+    /// Fulfils a settled payment. `delivers`: its sender waits for the response.
     pub(super) async fn fulfil_payment(
         &self,
         mut payment: Payment,
         transaction: String,
-        told: bool,
+        delivers: bool,
     ) -> Result<PurchaseResult, PayError> {
-        for _ in 0..TRIES {
+        for _ in 0..COMMIT_ATTEMPTS {
             let now = self.now();
             let done = Payment {
                 state: PaymentState::Fulfilled,
@@ -46,14 +46,14 @@ impl App {
                 held_until: now,
                 updated_at: now,
                 fulfilled_at: Some(now),
-                delivered_at: told.then_some(now),
+                delivered_at: delivers.then_some(now),
                 ..payment.clone()
             };
             let error = match self.commit_purchase(&payment, done).await {
-                Ok(done) => return self.deliver_purchase(done, told).await,
+                Ok(done) => return self.deliver_purchase(done, delivers).await,
                 Err(error) => error,
             };
-            match self.record_settled(payment, &transaction, told, error).await {
+            match self.record_settled(payment, &transaction, delivers, error).await {
                 AfterFailure::TryAgain(ours) => payment = ours,
                 AfterFailure::End(outcome) => return outcome,
             }
@@ -61,7 +61,7 @@ impl App {
         Err(not_saved(transaction, Error::internal("a settled payment is moved by others all the time")))
     }
 
-    async fn deliver_purchase(&self, done: Payment, told: bool) -> Result<PurchaseResult, PayError> {
+    async fn deliver_purchase(&self, done: Payment, delivers: bool) -> Result<PurchaseResult, PayError> {
         tracing::info!(
             payment = done.id,
             item = done.item.as_str(),
@@ -70,7 +70,7 @@ impl App {
         );
         let transaction = done.transaction.clone().unwrap_or_default();
         // It is fulfilled and only the response failed; the advice to send the same request again holds here too.
-        self.purchase_result(done, false, told).await.map_err(|error| match error {
+        self.purchase_result(done, false, delivers).await.map_err(|error| match error {
             PayError::Failed(error) => not_saved(transaction, error),
             refused @ PayError::Refused(_) => refused,
         })
@@ -94,7 +94,7 @@ impl App {
             };
             match outcome {
                 Ok(()) => return Ok(done),
-                Err(DbError::Guard(label)) if label != payments::MOVED && tries < TRIES => {}
+                Err(DbError::Guard(label)) if label != payments::MOVED && tries < COMMIT_ATTEMPTS => {}
                 Err(error) => return Err(error.into()),
             }
         }
@@ -132,25 +132,25 @@ impl App {
         &self,
         payment: Payment,
         transaction: &str,
-        told: bool,
+        delivers: bool,
         error: Error,
     ) -> AfterFailure {
         // After a lost connection the commit may have succeeded, and another worker may have fulfilled it.
         let moved = match self.store.find_payment(&payment.id).await {
             Ok(Some(done)) if done.state == PaymentState::Fulfilled => {
-                return AfterFailure::End(self.replay_delivery(done, told).await);
+                return AfterFailure::End(self.replay_delivery(done, delivers).await);
             }
-            Ok(Some(other)) if !is_same_hold(&other, &payment) => Some(other),
+            Ok(Some(other)) if !is_same_lease(&other, &payment) => Some(other),
             _ => None,
         };
         match moved {
             // The other worker knows already that it is settled.
             Some(other) if other.state == PaymentState::Settled => {
-                return AfterFailure::End(Err(in_flight(1)));
+                return AfterFailure::End(Err(payment_in_flight(1)));
             }
             // The other worker does not: our answer is certain, whatever answer it is about to get.
             Some(other) if matches!(other.state, PaymentState::Settling | PaymentState::Unknown) => {
-                let settled = self.as_settled(&other, transaction, HOLD_SECONDS);
+                let settled = self.as_settled(&other, transaction, LEASE_SECONDS);
                 let noted = self.store.commit(vec![payments::update(&other, &settled)]).await;
                 return AfterFailure::TryAgain(if noted.is_ok() { settled } else { other });
             }
@@ -162,7 +162,7 @@ impl App {
         );
         let settled = self.as_settled(&payment, transaction, 0);
         // If this fails too, settlement is requested again, which settles nothing twice.
-        let stmts = vec![payments::update(&payment, &settled), keep_names(&settled)];
+        let stmts = vec![payments::update(&payment, &settled), keep_identifiers(&settled)];
         if let Err(error) = self.store.commit(stmts).await {
             tracing::warn!(%error, payment = payment.id, "a settled payment could not be noted");
         }
@@ -216,11 +216,11 @@ impl App {
     }
 }
 
-fn is_same_hold(one: &Payment, other: &Payment) -> bool {
+fn is_same_lease(one: &Payment, other: &Payment) -> bool {
     (one.state, one.held_until, one.attempts) == (other.state, other.held_until, other.attempts)
 }
 
 fn not_saved(transaction: String, source: Error) -> PayError {
     let error = Error::plain(Code::PaidNotSaved).with_fact("transaction", Fact::Text(transaction));
-    error.retry_after(COME_BACK).with_source(source).into()
+    error.retry_after(RETRY_AFTER_SECONDS).with_source(source).into()
 }

@@ -34,7 +34,7 @@ pub struct Listing {
 
 #[derive(Debug, Default)]
 pub(crate) struct Listings {
-    shelf: RwLock<CurrentListings>,
+    current: RwLock<CurrentListings>,
     counts: Mutex<Option<(i64, Arc<Settlements>)>>,
 }
 
@@ -45,44 +45,45 @@ struct CurrentListings {
     /// The facilitator's last answer about what it supports.
     supported: Option<Supported>,
     /// Whether it did not respond to the last request.
-    is_away: bool,
+    is_unavailable: bool,
 }
 
 impl Listings {
-    fn shelf(&self) -> RwLockReadGuard<'_, CurrentListings> {
-        self.shelf.read().unwrap_or_else(PoisonError::into_inner)
+    fn current(&self) -> RwLockReadGuard<'_, CurrentListings> {
+        self.current.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn find(&self, item: Item) -> Option<Arc<Listing>> {
-        self.shelf().listings.iter().find(|listing| listing.item == item).cloned()
+        self.current().listings.iter().find(|listing| listing.item == item).cloned()
     }
 
     /// Replaces the listings; one with unchanged terms stays the same object. `supported`: None if the facilitator is
     /// unavailable.
-    fn put(&self, listings: Vec<Listing>, supported: Option<Supported>) {
-        let mut stock = self.shelf.write().unwrap_or_else(PoisonError::into_inner);
+    fn replace(&self, listings: Vec<Listing>, supported: Option<Supported>) {
+        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
         let kept = |new: Listing| {
-            let old = stock.listings.iter().find(|old| old.item == new.item && old.terms == new.terms);
+            let old = current.listings.iter().find(|old| old.item == new.item && old.terms == new.terms);
             old.cloned().unwrap_or_else(|| Arc::new(new))
         };
-        stock.listings = listings.into_iter().map(kept).collect();
-        stock.is_away = supported.is_none();
+        current.listings = listings.into_iter().map(kept).collect();
+        current.is_unavailable = supported.is_none();
         if supported.is_some() {
-            stock.supported = supported;
+            current.supported = supported;
         }
     }
 
     /// What can be offered without the facilitator: the EVM networks as it last supported them, or else in every x402
     /// version.
     fn supported_without(&self, payments: &PaymentSettings) -> Supported {
-        let mut supported = self.shelf().supported.clone().unwrap_or_else(|| everything(payments));
+        let mut supported =
+            self.current().supported.clone().unwrap_or_else(|| all_networks_supported(payments));
         supported.kinds.retain(|kind| kind.network.is_evm());
         supported
     }
 }
 
 /// As if the facilitator supported every configured network.
-fn everything(payments: &PaymentSettings) -> Supported {
+fn all_networks_supported(payments: &PaymentSettings) -> Supported {
     let fee_payer = sandbox::fee_payer(Cluster::Mainnet);
     let all = sandbox::supported_json(&payments.networks(), fee_payer).to_string();
     Supported::read(200, all.as_bytes()).unwrap_or_default()
@@ -121,7 +122,7 @@ impl App {
 
     /// Everything for sale now.
     pub fn listings(&self) -> Vec<Arc<Listing>> {
-        self.payments.listings.shelf().listings.clone()
+        self.payments.listings.current().listings.clone()
     }
 
     /// The number of settled payments, at most a minute old.
@@ -146,7 +147,7 @@ impl App {
         else {
             return true;
         };
-        if self.payments.listings.shelf().listings.is_empty() {
+        if self.payments.listings.current().listings.is_empty() {
             // The response may take long, and the caller may stop waiting.
             self.offer_without_facilitator(payments);
         }
@@ -161,7 +162,7 @@ impl App {
             self.offer_without_facilitator(payments);
             return false;
         };
-        self.payments.listings.put(self.list_items(payments, &supported), Some(supported));
+        self.payments.listings.replace(self.list_items(payments, &supported), Some(supported));
         true
     }
 
@@ -169,7 +170,7 @@ impl App {
         let supported = self.payments.listings.supported_without(payments);
         let listings =
             if supported.kinds.is_empty() { Vec::new() } else { self.list_items(payments, &supported) };
-        self.payments.listings.put(listings, None);
+        self.payments.listings.replace(listings, None);
     }
 
     fn list_items(&self, payments: &PaymentSettings, supported: &Supported) -> Vec<Listing> {
@@ -180,7 +181,7 @@ impl App {
     /// Why a recognized proof does not fit the current terms. While the facilitator is unavailable a configured network
     /// may be missing from them, which says nothing about the proof.
     pub(super) fn refusal_under_current_terms(&self, refusal: Refusal) -> PayError {
-        if refusal == Refusal::NetworkNotOffered && self.payments.listings.shelf().is_away {
+        if refusal == Refusal::NetworkNotOffered && self.payments.listings.current().is_unavailable {
             return Error::plain(Code::FacilitatorUnavailable).retry_after(10).into();
         }
         refusal.into()
@@ -191,7 +192,7 @@ impl App {
     pub(super) fn terms_to_recognise(&self, item: Item) -> Result<Terms> {
         let payments = self.require_payments()?;
         let resource = catalogue::resource(&self.hosts.base.url(), item);
-        let mut terms = Terms::new(resource, offers(payments, &everything(payments), item))
+        let mut terms = Terms::new(resource, offers(payments, &all_networks_supported(payments), item))
             .map_err(|_| Error::plain(Code::FacilitatorUnavailable).retry_after(10))?;
         terms.identifier = Identifier::Optional;
         Ok(terms)

@@ -21,7 +21,7 @@ pub enum Resolution {
 
 impl Resolution {
     /// Whether a payment in this state can be resolved this way. A refused one may have been paid after all.
-    const fn is_about(&self, state: PaymentState) -> bool {
+    const fn applies_to(&self, state: PaymentState) -> bool {
         match self {
             Self::Settled { .. } => matches!(state, PaymentState::Unknown | PaymentState::Refused),
             Self::NotSettled { .. } => matches!(state, PaymentState::Unknown),
@@ -36,23 +36,23 @@ impl App {
     pub async fn resolve_payment(&self, actor: &str, id: &str, resolution: Resolution) -> Result<Payment> {
         let payment = self.get_payment(id).await?;
         // A settlement request in progress completes first.
-        let _turn = self.payments.locks.take(&payment.key).await;
+        let _lock = self.payments.locks.lock(&payment.key).await;
         // Also prevents two payments from being resolved with the same transaction at once.
         let _alone = match &resolution {
             Resolution::Settled { transaction } => {
                 let name = format!("transaction:{}", transaction.trim().to_ascii_lowercase());
-                Some(self.payments.locks.take(&name).await)
+                Some(self.payments.locks.lock(&name).await)
             }
             Resolution::NotSettled { .. } | Resolution::Refunded { .. } => None,
         };
         let payment = self.get_payment(id).await?;
         let now = self.now();
-        if !resolution.is_about(payment.state) {
-            return Err(decided(&payment));
+        if !resolution.applies_to(payment.state) {
+            return Err(already_decided(&payment));
         }
         let (mut stmts, said) = match &resolution {
             Resolution::Settled { transaction } => {
-                let transaction = transaction_on(&payment.network, transaction)?;
+                let transaction = parse_transaction(&payment.network, transaction)?;
                 self.check_transaction(&payment, transaction).await?;
                 let mut settled = Payment {
                     state: PaymentState::Settled,
@@ -96,7 +96,9 @@ impl App {
         stmts.push(self.audit_stmt(actor, Act::ResolvePayment, id, Some(said)));
         match self.store.commit(stmts).await {
             Ok(_) => Self::log_operation(actor, Act::ResolvePayment, id),
-            Err(DbError::Guard(payments::MOVED)) => return Err(decided(&self.get_payment(id).await?)),
+            Err(DbError::Guard(payments::MOVED)) => {
+                return Err(already_decided(&self.get_payment(id).await?));
+            }
             Err(error) => return Err(error.into()),
         }
         let payment = self.get_payment(id).await?;
@@ -165,7 +167,7 @@ fn on_chain(transaction: &str) -> Error {
     )
 }
 
-fn decided(payment: &Payment) -> Error {
+fn already_decided(payment: &Payment) -> Error {
     let state = payment.state.as_str();
     let said = format!(
         "The payment is `{state}`. Only `unknown` payments can be resolved manually, `refused` payments can only be marked as \
@@ -175,7 +177,7 @@ fn decided(payment: &Payment) -> Error {
 }
 
 /// The transaction id, if it is well-formed for this network.
-fn transaction_on<'a>(network: &str, text: &'a str) -> Result<&'a str> {
+fn parse_transaction<'a>(network: &str, text: &'a str) -> Result<&'a str> {
     let text = text.trim();
     let is_hash = || {
         let digits = text.strip_prefix("0x").unwrap_or_default();
@@ -197,12 +199,12 @@ mod tests {
     #[test]
     fn transactions_look_like_those_of_their_network() {
         let (hash, signature) = (format!("0x{}", "ab".repeat(32)), "5".repeat(88));
-        assert!(transaction_on("eip155:8453", &hash).is_ok());
-        assert!(transaction_on("solana:x", &signature).is_ok());
+        assert!(parse_transaction("eip155:8453", &hash).is_ok());
+        assert!(parse_transaction("solana:x", &signature).is_ok());
         for (network, text) in
             [("eip155:8453", signature.as_str()), ("solana:x", &hash[..40]), ("eip155:8453", ""), ("x", "")]
         {
-            assert!(transaction_on(network, text).is_err(), "{network} {text}");
+            assert!(parse_transaction(network, text).is_err(), "{network} {text}");
         }
     }
 }

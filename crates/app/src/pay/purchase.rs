@@ -58,27 +58,27 @@ pub struct PayRequest {
     /// Hash of the whole request: the same payment cannot buy anything else.
     pub request_hash: [u8; 32],
     /// The caller's `Idempotency-Key`.
-    pub once_key: Option<String>,
+    pub idempotency_key: Option<String>,
     pub ip: Option<IpAddr>,
 }
 
 impl App {
     /// Checks a page before anything is signed for it. Spec §7: a refused page costs nothing. If the request has a proof
-    /// (`is_there`), the page may have been accepted before, so a refusal of its content is deferred to the payment.
+    /// (`has_proof`), the page may have been accepted before, so a refusal of its content is deferred to the payment.
     pub async fn check_page(
         &self,
         upload: Upload,
         pii_check: Option<PiiCheck>,
-        is_there: bool,
+        has_proof: bool,
     ) -> Result<CheckedPage> {
         let demands = PrepareOptions { pii_check, ..PrepareOptions::default() };
-        let (mut prepared, reading) = self.scan_upload(upload, demands).await?;
-        let refusal = match self.check_content(&reading).await {
+        let (mut prepared, scan) = self.scan_upload(upload, demands).await?;
+        let refusal = match self.check_content(&scan).await {
             Ok(warnings) => {
                 prepared.bundle.warnings.extend(warnings);
                 None
             }
-            Err(error) if is_there => Some(error),
+            Err(error) if has_proof => Some(error),
             Err(error) => return Err(error),
         };
         Ok(CheckedPage { prepared, refusal })
@@ -88,24 +88,26 @@ impl App {
     pub async fn execute_purchase(&self, mut request: PayRequest) -> Result<PurchaseResult, PayError> {
         let item = request.order.item();
         let known = self.identify_payment(&request.proof, item).await?;
-        let asked = self.request_identity(&request, &known)?;
+        let identity = self.request_identity(&request, &known)?;
         if self.payments.locks.is_crowded(known.key.as_str()) {
-            return Err(in_flight(1));
+            return Err(payment_in_flight(1));
         }
         // Identifiers first, then the payment: a fixed lock order, so that there are no deadlocks.
-        let _named = asked.take_turns(&self.payments.locks).await;
-        let turn = self.payments.locks.take(known.key.as_str()).await;
+        let _named = identity.lock_identifiers(&self.payments.locks).await;
+        let lock = self.payments.locks.lock(known.key.as_str()).await;
         let found = self.store.find_payment_by_key(known.key.as_str()).await?;
         let refused = match found {
             Some(payment)
-                if payment.has_lost_content() && asked.is_of(&payment) && asked.is_signed_like(&payment) =>
+                if payment.has_lost_content()
+                    && identity.matches_purchase(&payment)
+                    && identity.is_signed_as_strongly(&payment) =>
             {
                 request.order.check()?;
                 let payment = self.restage_content(request.order, payment).await?;
-                return self.replay_payment(payment, &asked).await;
+                return self.replay_payment(payment, &identity).await;
             }
             Some(payment) if payment.state != PaymentState::Refused => {
-                return self.replay_payment(payment, &asked).await;
+                return self.replay_payment(payment, &identity).await;
             }
             refused => refused,
         };
@@ -118,7 +120,8 @@ impl App {
                 let Ok(late) = request.proof.check_expired(&listing.terms, self.now()) else {
                     return Err(self.refusal_under_current_terms(Refusal::Expired));
                 };
-                let decided = self.decide_expired(request, &late, &listing.terms, &asked, refused.as_ref());
+                let decided =
+                    self.decide_expired(request, &late, &listing.terms, &identity, refused.as_ref());
                 return Box::pin(decided).await;
             }
             Err(why) => return Err(self.refusal_under_current_terms(why)),
@@ -126,10 +129,10 @@ impl App {
         // Only the payer's own signature proves that an identifier is theirs; a contract's signature has to be verified
         // first.
         if checked.payer_is_eoa
-            && let Some(first) = self.find_payment_by_identifier(&asked).await?
+            && let Some(first) = self.find_payment_by_identifier(&identity).await?
         {
-            drop(turn);
-            return self.replay_by_identifier(first, &asked).await;
+            drop(lock);
+            return self.replay_by_identifier(first, &identity).await;
         }
         let ask = facilitator::request(&checked, &listing.terms);
         let verified = self.verify_with_facilitator(&checked, &ask).await;
@@ -138,35 +141,35 @@ impl App {
             // again.
             let found = self.store.find_payment_by_key(known.key.as_str()).await?;
             if let Some(payment) = found.filter(|it| it.state != PaymentState::Refused) {
-                return self.replay_payment(payment, &asked).await;
+                return self.replay_payment(payment, &identity).await;
             }
         }
-        let row = self.new_payment(&checked, ask, &asked, refused.as_ref())?;
+        let row = self.new_payment(&checked, ask, &identity, refused.as_ref())?;
         if let Some(reason) = verified? {
-            let again = refused.is_some();
-            let decided = self.decide_unverified(request.order, row, again, &asked, reason, request.ip);
+            let is_retry = refused.is_some();
+            let decided = self.decide_unverified(request.order, row, is_retry, &identity, reason, request.ip);
             return match Box::pin(decided).await? {
                 Reserved::New(payment) => Box::pin(self.advance_payment(*payment, true)).await,
-                Reserved::Existing | Reserved::IdentifierTaken => Err(in_flight(1)),
+                Reserved::Existing | Reserved::IdentifierTaken => Err(payment_in_flight(1)),
             };
         }
         if !checked.payer_is_eoa
-            && let Some(first) = self.find_payment_by_identifier(&asked).await?
+            && let Some(first) = self.find_payment_by_identifier(&identity).await?
         {
-            drop(turn);
-            return self.replay_by_identifier(first, &asked).await;
+            drop(lock);
+            return self.replay_by_identifier(first, &identity).await;
         }
-        match self.reserve_payment(request.order, row, refused.is_some(), &asked).await? {
+        match self.reserve_payment(request.order, row, refused.is_some(), &identity).await? {
             Reserved::New(payment) => Box::pin(self.advance_payment(*payment, true)).await,
             // Another node was faster with the same payment, or with another one under the same identifier.
             Reserved::Existing => match self.store.find_payment_by_key(known.key.as_str()).await? {
-                Some(payment) => self.replay_payment(payment, &asked).await,
-                None => Err(in_flight(1)),
+                Some(payment) => self.replay_payment(payment, &identity).await,
+                None => Err(payment_in_flight(1)),
             },
-            Reserved::IdentifierTaken => match self.find_payment_by_identifier(&asked).await? {
+            Reserved::IdentifierTaken => match self.find_payment_by_identifier(&identity).await? {
                 Some(first) => {
-                    drop(turn);
-                    self.replay_by_identifier(first, &asked).await
+                    drop(lock);
+                    self.replay_by_identifier(first, &identity).await
                 }
                 None => Err(Error::plain(Code::IdempotencyInFlight).retry_after(1).into()),
             },
@@ -190,12 +193,12 @@ impl App {
     async fn replay_by_identifier(
         &self,
         first: Payment,
-        asked: &RequestIdentity,
+        identity: &RequestIdentity,
     ) -> Result<PurchaseResult, PayError> {
-        let _turn = self.payments.locks.take(&first.key).await;
+        let _lock = self.payments.locks.lock(&first.key).await;
         match self.store.find_payment(&first.id).await? {
-            Some(payment) => self.replay_payment(payment, asked).await,
-            None => Err(in_flight(1)),
+            Some(payment) => self.replay_payment(payment, identity).await,
+            None => Err(payment_in_flight(1)),
         }
     }
 
@@ -227,6 +230,6 @@ impl App {
 }
 
 /// Another request is working on the payment.
-pub(super) fn in_flight(seconds: i64) -> PayError {
+pub(super) fn payment_in_flight(seconds: i64) -> PayError {
     Error::plain(Code::PaymentInFlight).retry_after(seconds).into()
 }

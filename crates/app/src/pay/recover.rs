@@ -3,7 +3,7 @@
 
 use super::PayError;
 use super::PaymentSettings;
-use super::replay::{KEY_SHOWN_SECONDS, WAITS_SECONDS};
+use super::replay::{KEY_SHOWN_SECONDS, UNDELIVERED_SECONDS};
 use crate::app::App;
 use dropleaf_core::payment::Payment;
 use dropleaf_core::{Code, Error, Result};
@@ -15,9 +15,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 const AT_MOST: i64 = 100;
 /// Concurrent recoveries, so that a facilitator that hangs for one payment does not block the others.
-const AT_ONCE: usize = 8;
+const CONCURRENT_PAYMENTS: usize = 8;
 /// Minimum interval between resuming all parked payments, for a chain that comes and goes.
-const WAKE_SECONDS: i64 = 600;
+const RESUME_ALL_INTERVAL: i64 = 600;
 
 impl App {
     /// Releases the leases of this server's previous run. Call it before serving requests. If other servers share the
@@ -46,12 +46,12 @@ impl App {
             && facilitator.is_chain_back().await
         {
             self.store.commit(vec![payments::wake_unknown(now)]).await?;
-            self.payments.next_resume_at.store(now + WAKE_SECONDS, Ordering::Relaxed);
+            self.payments.next_resume_at.store(now + RESUME_ALL_INTERVAL, Ordering::Relaxed);
         }
-        let stray = self.store.list_stray_payments(sandbox, self.now(), AT_MOST).await?;
+        let unleased = self.store.list_stray_payments(sandbox, self.now(), AT_MOST).await?;
         let decided = AtomicUsize::new(0);
-        stream::iter(stray)
-            .for_each_concurrent(AT_ONCE, |payment| async {
+        stream::iter(unleased)
+            .for_each_concurrent(CONCURRENT_PAYMENTS, |payment| async {
                 if go_on() && self.resume_payment(payment).await {
                     decided.fetch_add(1, Ordering::Relaxed);
                 }
@@ -62,7 +62,7 @@ impl App {
 
     async fn resume_payment(&self, payment: Payment) -> bool {
         // A request is working on it.
-        let Some(_turn) = self.payments.locks.try_take(&payment.key) else { return false };
+        let Some(_lock) = self.payments.locks.try_lock(&payment.key) else { return false };
         let driven = match self.acquire_payment_lease(&payment).await {
             Ok(held) => Box::pin(self.advance_payment(held, false)).await,
             Err(error) => Err(error),
@@ -84,7 +84,7 @@ impl App {
     pub async fn check_payment_now(&self, id: &str) -> Result<Payment> {
         let payment = self.get_payment(id).await?;
         // A request in progress for this payment completes first.
-        let _turn = self.payments.locks.take(&payment.key).await;
+        let _lock = self.payments.locks.lock(&payment.key).await;
         let payment = self.get_payment(id).await?;
         if !payment.state.is_open() || payment.has_lost_content() {
             let state = payment.state.as_str();
@@ -136,6 +136,6 @@ impl App {
     pub(crate) fn erase_drafts(&self) -> Stmt {
         let now = self.now();
         let page = now - self.settings.retention.idempotency;
-        payments::erase_drafts(page, now - KEY_SHOWN_SECONDS, now - WAITS_SECONDS)
+        payments::erase_drafts(page, now - KEY_SHOWN_SECONDS, now - UNDELIVERED_SECONDS)
     }
 }

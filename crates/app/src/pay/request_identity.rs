@@ -13,7 +13,7 @@ use std::net::IpAddr;
 use tokio::sync::OwnedMutexGuard;
 
 /// Shorter identifiers can be guessed or are shared by many, so they do not prove who sent a request.
-const TELLING_CHARACTERS: usize = 16;
+const PROVING_CHARACTERS: usize = 16;
 
 #[derive(Debug)]
 pub(super) struct RequestIdentity {
@@ -27,7 +27,7 @@ pub(super) struct RequestIdentity {
     pub(super) client: String,
     /// The scope of the identifiers.
     pub(super) scope: String,
-    names: Vec<RequestIdentifier>,
+    identifiers: Vec<RequestIdentifier>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -35,7 +35,7 @@ struct RequestIdentifier {
     hash: [u8; 32],
     kind: IdentifierKind,
     /// Long enough that knowing it proves having chosen it.
-    is_telling: bool,
+    proves_sender: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -46,39 +46,45 @@ enum IdentifierKind {
 
 impl RequestIdentity {
     /// The identifiers stored with the payment.
-    pub(super) fn once_hashes(&self) -> Vec<[u8; 32]> {
-        self.names.iter().filter(|name| name.is_telling).map(|name| name.hash).collect()
+    pub(super) fn identifier_hashes(&self) -> Vec<[u8; 32]> {
+        self.identifiers.iter().filter(|name| name.proves_sender).map(|name| name.hash).collect()
     }
 
     /// Locks the identifiers, so that no other task in this process works under them.
-    pub(super) async fn take_turns(&self, locks: &NamedLocks) -> Vec<OwnedMutexGuard<()>> {
-        let mut names: Vec<_> =
-            self.names.iter().map(|name| format!("{}:{}", self.scope, secret::text(&name.hash))).collect();
+    pub(super) async fn lock_identifiers(&self, locks: &NamedLocks) -> Vec<OwnedMutexGuard<()>> {
+        let mut names: Vec<_> = self
+            .identifiers
+            .iter()
+            .map(|name| format!("{}:{}", self.scope, secret::text(&name.hash)))
+            .collect();
         // A fixed order prevents deadlocks.
         names.sort();
-        let mut turns = Vec::with_capacity(names.len());
+        let mut guards = Vec::with_capacity(names.len());
         for name in names {
-            turns.push(locks.take(&name).await);
+            guards.push(locks.lock(&name).await);
         }
-        turns
+        guards
     }
 
     /// Whether the payment bought exactly what this request asks for.
-    pub(super) fn is_of(&self, payment: &Payment) -> bool {
+    pub(super) fn matches_purchase(&self, payment: &Payment) -> bool {
         payment.request_hash == self.request_hash
             && payment.item == self.item
             && (self.account_id.is_none() || payment.account_id == self.account_id)
     }
 
     /// Whether the proof is at least as strong as the one the payment was reserved with.
-    pub(super) fn is_signed_like(&self, payment: &Payment) -> bool {
+    pub(super) fn is_signed_as_strongly(&self, payment: &Payment) -> bool {
         self.payer_is_eoa || !payment.payer_is_eoa
     }
 
     /// Whether the request comes from the sender of the first: the same network, or one of its identifiers.
     pub(super) fn is_sender(&self, payment: &Payment) -> bool {
         (!self.client.is_empty() && self.client == payment.client)
-            || self.names.iter().any(|name| name.is_telling && payment.once_hashes.contains(&name.hash))
+            || self
+                .identifiers
+                .iter()
+                .any(|name| name.proves_sender && payment.once_hashes.contains(&name.hash))
     }
 }
 
@@ -88,22 +94,23 @@ impl App {
         request: &PayRequest,
         known: &Recognised,
     ) -> Result<RequestIdentity> {
-        if request.once_key.as_ref().is_some_and(|key| key.is_empty() || key.len() > 255) {
+        if request.idempotency_key.as_ref().is_some_and(|key| key.is_empty() || key.len() > 255) {
             return Err(Error::field("Idempotency-Key", "must be 1 to 255 characters"));
         }
         let name = |kind, word: &str, text: &str| RequestIdentifier {
             hash: secret::hash(&format!("{word} {text}")),
             kind,
-            is_telling: text.chars().count() >= TELLING_CHARACTERS,
+            proves_sender: text.chars().count() >= PROVING_CHARACTERS,
         };
-        let key = request.once_key.as_deref().map(|text| name(IdentifierKind::IdempotencyKey, "key", text));
+        let key =
+            request.idempotency_key.as_deref().map(|text| name(IdentifierKind::IdempotencyKey, "key", text));
         let identifier = known.payment_identifier.as_deref();
         let identifier = identifier.map(|text| name(IdentifierKind::PaymentIdentifier, "id", text));
         // Behind a proxy that does not forward addresses all clients appear internal. On a loopback host they really are.
-        let is_telling = |ip: &IpAddr| self.hosts.base.is_loopback() || !network::is_inside(*ip);
+        let is_distinctive = |ip: &IpAddr| self.hosts.base.is_loopback() || !network::is_inside(*ip);
         let client = request
             .ip
-            .filter(is_telling)
+            .filter(is_distinctive)
             .map(|ip| secret::text(&self.keys.mac("payment client", network::client_network(ip).as_bytes())));
         let payer = match known.payer {
             Address::Evm(address) => address.to_lower(),
@@ -119,21 +126,21 @@ impl App {
             payer_is_eoa: known.payer_is_eoa,
             client: client.unwrap_or_default(),
             scope: format!("payer:{payer}"),
-            names: key.into_iter().chain(identifier).collect(),
+            identifiers: key.into_iter().chain(identifier).collect(),
         })
     }
 
     /// The earlier payment under one of the request's identifiers. Identifiers expire, but not while the payment is open.
     pub(super) async fn find_payment_by_identifier(
         &self,
-        asked: &RequestIdentity,
+        identity: &RequestIdentity,
     ) -> Result<Option<Payment>> {
         let horizon = self.now() - self.settings.retention.idempotency;
-        for name in &asked.names {
-            let fresh = self.store.find_answer(&asked.scope, &name.hash, horizon).await?;
+        for name in &identity.identifiers {
+            let fresh = self.store.find_answer(&identity.scope, &name.hash, horizon).await?;
             let (found, is_fresh) = match fresh {
                 Some(found) => (found, true),
-                None => match self.store.find_answer(&asked.scope, &name.hash, i64::MIN).await? {
+                None => match self.store.find_answer(&identity.scope, &name.hash, i64::MIN).await? {
                     Some(found) => (found, false),
                     None => continue,
                 },
@@ -142,7 +149,7 @@ impl App {
             let payment = self.store.find_payment(id).await?;
             let counts = |it: &Payment| it.state.is_open() || (is_fresh && it.state != PaymentState::Refused);
             let Some(payment) = payment.filter(counts) else { continue };
-            if found.request_hash != asked.request_hash {
+            if found.request_hash != identity.request_hash {
                 return Err(match name.kind {
                     IdentifierKind::IdempotencyKey => Error::plain(Code::IdempotencyMismatch),
                     IdentifierKind::PaymentIdentifier => Error::new(
@@ -160,15 +167,15 @@ impl App {
     /// The statements that record the request's identifiers for a reservation.
     pub(super) fn identifier_stmts<'a>(
         &'a self,
-        asked: &'a RequestIdentity,
+        identity: &'a RequestIdentity,
         payment: &'a Payment,
     ) -> impl Iterator<Item = Stmt> + 'a {
         let now = self.now();
         let horizon = now - self.settings.retention.idempotency;
-        asked.names.iter().map(move |name| {
+        identity.identifiers.iter().map(move |name| {
             let sealed = payment.id.clone().into_bytes().into();
-            let answer = Answered { request_hash: asked.request_hash, status: 0, sealed };
-            idempotency::insert(&asked.scope, &name.hash, &answer, now, horizon)
+            let answer = Answered { request_hash: identity.request_hash, status: 0, sealed };
+            idempotency::insert(&identity.scope, &name.hash, &answer, now, horizon)
         })
     }
 }

@@ -38,7 +38,7 @@ impl Sandbox {
 
     /// Refuses a used key, as a chain does.
     async fn verify(&self, body: &str) -> Result<Value, NoResponse> {
-        Ok(match self.judge(body).await? {
+        Ok(match self.check_transfer(body).await? {
             Ok((transfer, None)) => transfer.verify_json(),
             Ok((transfer, Some(_))) => transfer.already_used().verify_json(),
             Err(refused) => refused.verify_json(),
@@ -48,7 +48,7 @@ impl Sandbox {
     /// Repeats the first response for the same payment, even after it has expired. A key pays once: another payment with
     /// it is refused.
     async fn settle(&self, body: &str) -> Result<Value, NoResponse> {
-        let (transfer, known) = match self.judge(body).await? {
+        let (transfer, known) = match self.check_transfer(body).await? {
             Ok(judged) => judged,
             Err(refused) => return Ok(refused.settle_json()),
         };
@@ -63,7 +63,7 @@ impl Sandbox {
 
     /// The requested transfer, and what its key was settled as before. Only a new transfer must be within its validity
     /// period.
-    async fn judge(&self, body: &str) -> Result<Result<CheckedTransfer, Refused>, NoResponse> {
+    async fn check_transfer(&self, body: &str) -> Result<Result<CheckedTransfer, Refused>, NoResponse> {
         let asked = match sandbox::read(body.as_bytes(), self.fee_payer) {
             Ok(asked) => asked,
             Err(refused) => return Ok(Err(refused)),
@@ -71,7 +71,8 @@ impl Sandbox {
         if !self.networks.contains(&asked.transfer.network) {
             return Ok(Err(asked.transfer.unsupported()));
         }
-        let known = self.store.find_sandbox_transfer(asked.transfer.key.as_str()).await.map_err(lost)?;
+        let known =
+            self.store.find_sandbox_transfer(asked.transfer.key.as_str()).await.map_err(no_response)?;
         if known.is_some() {
             return Ok(Ok((asked.transfer, known)));
         }
@@ -93,8 +94,8 @@ impl Sandbox {
 
     /// Settles a transfer and returns what the key is settled as, which may be a concurrent transfer.
     async fn record(&self, row: &SandboxTransfer) -> Result<SandboxTransfer, NoResponse> {
-        self.store.commit(vec![sandbox_transfers::insert(row)]).await.map_err(lost)?;
-        let settled = self.store.find_sandbox_transfer(&row.payment_key).await.map_err(lost)?;
+        self.store.commit(vec![sandbox_transfers::insert(row)]).await.map_err(no_response)?;
+        let settled = self.store.find_sandbox_transfer(&row.payment_key).await.map_err(no_response)?;
         settled.ok_or_else(|| NoResponse("the settlement is not there".to_owned()))
     }
 }
@@ -146,6 +147,6 @@ fn reply(answer: &Value) -> RawResponse {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "handed over by map_err")]
-fn lost(error: dropleaf_store::DbError) -> NoResponse {
+fn no_response(error: dropleaf_store::DbError) -> NoResponse {
     NoResponse(error.to_string())
 }

@@ -54,7 +54,7 @@ impl Prices {
     }
 
     /// In cents, rounded up: the amount drawn from a balance.
-    pub fn minor_of(&self, item: Item) -> i64 {
+    pub fn cents_of(&self, item: Item) -> i64 {
         i64::try_from(self.of(item).div_ceil(MICROS_PER_CENT)).unwrap_or(i64::MAX)
     }
 }

@@ -70,7 +70,7 @@ impl App {
         if past == SettlementHistory::Ambiguous || !is_unclear {
             return self.interpret_answer(payment, past, first).await;
         }
-        let name = named(&first);
+        let name = named_transaction(&first);
         let second = match self.request_settlement(payment).await? {
             SettleAnswer::Pending { transaction: None } => SettleAnswer::Pending { transaction: name },
             SettleAnswer::Unknown { why, transaction: None } => {
@@ -169,7 +169,7 @@ impl App {
 
     /// Looks up the payment on the chain after an unclear answer.
     async fn resolve_ambiguous(&self, payment: &mut Payment, answer: SettleAnswer) -> Result<Settlement> {
-        let trace = self.query_chain_with_lease(payment, named(&answer).as_deref()).await?;
+        let trace = self.query_chain_with_lease(payment, named_transaction(&answer).as_deref()).await?;
         let (why, transaction) = match (trace, answer) {
             (ChainStatus::OnChain { transaction }, _) => return Ok(Settlement::Settled { transaction }),
             // The sandbox ledger is our own, so its refusal is always certain.
@@ -209,7 +209,7 @@ impl App {
     }
 }
 
-fn named(answer: &SettleAnswer) -> Option<String> {
+fn named_transaction(answer: &SettleAnswer) -> Option<String> {
     match answer {
         SettleAnswer::Pending { transaction } | SettleAnswer::Unknown { transaction, .. } => {
             transaction.clone()

@@ -2,8 +2,8 @@
 //! party submitted it first. The chain is queried; where that is not possible the payment is kept as `unknown`, within
 //! limits, because anyone with a wallet can sign for free. Decisions §5.2.
 
-use super::advance::{FIRST_PAUSE, not_known};
-use super::purchase::{Order, PayRequest, in_flight};
+use super::advance::{FIRST_PAUSE, outcome_unknown};
+use super::purchase::{Order, PayRequest, payment_in_flight};
 use super::request_identity::RequestIdentity;
 use super::reserve::Reserved;
 use super::settle::refused_by;
@@ -37,13 +37,13 @@ pub(super) fn is_unverified_limit(label: &str) -> bool {
 
 impl App {
     /// Decides on a payment that the facilitator refused to verify: reserved if the money is on the chain, an error
-    /// otherwise. `again`: it was refused before.
+    /// otherwise. `is_retry`: it was refused before.
     pub(super) async fn decide_unverified(
         &self,
         order: Order,
         payment: Payment,
-        again: bool,
-        asked: &RequestIdentity,
+        is_retry: bool,
+        identity: &RequestIdentity,
         reason: Reason,
         ip: Option<IpAddr>,
     ) -> Result<Reserved, PayError> {
@@ -64,19 +64,21 @@ impl App {
                     reason = reason.text,
                     "a contract wallet paid, but the facilitator does not verify its signature"
                 );
-                Err(not_known(Some(&transaction), Error::internal("its signature was not verified")))
+                Err(outcome_unknown(Some(&transaction), Error::internal("its signature was not verified")))
             }
             ChainStatus::OnChain { transaction } => {
                 let landed = Payment { transaction: Some(transaction), ..payment };
-                self.reserve_on_chain(order, landed, again, asked, &reason, ip).await
+                self.reserve_on_chain(order, landed, is_retry, identity, &reason, ip).await
             }
             ChainStatus::Void(_) => Err(refused()),
             ChainStatus::Absent | ChainStatus::Unknown if !hides => Err(refused()),
             // The facilitator says it was used and the chain does not show it: one of them is behind.
             ChainStatus::Absent => {
-                Err(not_known(None, Error::internal("the facilitator and the chain disagree")))
+                Err(outcome_unknown(None, Error::internal("the facilitator and the chain disagree")))
             }
-            ChainStatus::Unknown => self.park_unverified(order, payment, again, asked, &reason, ip).await,
+            ChainStatus::Unknown => {
+                self.park_unverified(order, payment, is_retry, identity, &reason, ip).await
+            }
         }
     }
 
@@ -87,11 +89,11 @@ impl App {
         request: PayRequest,
         checked: &Checked,
         terms: &Terms,
-        asked: &RequestIdentity,
+        identity: &RequestIdentity,
         refused: Option<&Payment>,
     ) -> Result<PurchaseResult, PayError> {
         let ask = facilitator::request(checked, terms);
-        let payment = self.new_payment(checked, ask, asked, refused)?;
+        let payment = self.new_payment(checked, ask, identity, refused)?;
         let is_recent = self.now() - payment.valid_until <= LATE_SECONDS;
         let facilitator = self.require_facilitator()?;
         let can_be_asked = !payment.sandbox && facilitator.can_trace(&payment.network);
@@ -104,10 +106,10 @@ impl App {
         let landed = Payment { transaction: Some(transaction), ..payment };
         let reason = Reason::new(Refusal::Expired.reason());
         let kept =
-            self.reserve_on_chain(request.order, landed, refused.is_some(), asked, &reason, request.ip);
+            self.reserve_on_chain(request.order, landed, refused.is_some(), identity, &reason, request.ip);
         match Box::pin(kept).await? {
             Reserved::New(payment) => Box::pin(self.advance_payment(*payment, true)).await,
-            Reserved::Existing | Reserved::IdentifierTaken => Err(in_flight(1)),
+            Reserved::Existing | Reserved::IdentifierTaken => Err(payment_in_flight(1)),
         }
     }
 
@@ -116,8 +118,8 @@ impl App {
         &self,
         order: Order,
         mut payment: Payment,
-        again: bool,
-        asked: &RequestIdentity,
+        is_retry: bool,
+        identity: &RequestIdentity,
         reason: &Reason,
         ip: Option<IpAddr>,
     ) -> Result<Reserved, PayError> {
@@ -127,10 +129,10 @@ impl App {
             "payment was submitted by a third party"
         );
         if !self.accepts_submitted_elsewhere() {
-            return self.park_unverified(order, payment, again, asked, reason, ip).await;
+            return self.park_unverified(order, payment, is_retry, identity, reason, ip).await;
         }
         payment.state = PaymentState::Settled;
-        self.reserve_possibly_settled(order, payment, again, asked, Vec::new()).await
+        self.reserve_possibly_settled(order, payment, is_retry, identity, Vec::new()).await
     }
 
     /// Keeps a payment as `unknown` with what it buys, and returns that error. Only a payer's own signature is worth a
@@ -139,13 +141,13 @@ impl App {
         &self,
         order: Order,
         mut payment: Payment,
-        again: bool,
-        asked: &RequestIdentity,
+        is_retry: bool,
+        identity: &RequestIdentity,
         reason: &Reason,
         ip: Option<IpAddr>,
     ) -> Result<Reserved, PayError> {
         let transaction = payment.transaction.clone();
-        let unknown = |why: Error| not_known(transaction.as_deref(), why);
+        let unknown = |why: Error| outcome_unknown(transaction.as_deref(), why);
         let submitted = || Error::internal("it is refused, but may have been submitted by a third party");
         if !payment.payer_is_eoa {
             return Err(unknown(submitted()));
@@ -169,7 +171,7 @@ impl App {
         payment.reason = Some(format!("{NOT_VERIFIED}{}", reason.text));
         payment.held_until = self.now() + FIRST_PAUSE;
         let id = payment.id.clone();
-        match self.reserve_possibly_settled(order, payment, again, asked, guards).await? {
+        match self.reserve_possibly_settled(order, payment, is_retry, identity, guards).await? {
             Reserved::New(_) => {
                 tracing::error!(
                     payment = id,

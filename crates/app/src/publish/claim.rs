@@ -1,6 +1,6 @@
 //! Claims an anonymous page permanently for an account. Spec §3.
 
-use super::TRIES;
+use super::CONFLICT_RETRIES;
 use crate::app::App;
 use dropleaf_core::account::Account;
 use dropleaf_core::site::{Site, State};
@@ -10,7 +10,7 @@ use dropleaf_store::{DbError, accounts, sites};
 impl App {
     pub async fn claim_site(&self, account: &Account, name: &str, token: &str) -> Result<Site> {
         let plan = self.plan_of(account);
-        for _ in 0..TRIES {
+        for _ in 0..CONFLICT_RETRIES {
             let site = self.find_named(name).await?.ok_or_else(|| Error::not_found("site"))?;
             match site.state_at(self.now()) {
                 State::Live => {}

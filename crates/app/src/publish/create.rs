@@ -1,8 +1,8 @@
 //! Publishes a page: `POST /sites`, with an account or anonymously. Spec §3, §4.
 
-use super::take_daily;
+use super::daily_quota_stmt;
 use crate::accounts::caller::Caller;
-use crate::accounts::suspension::in_name_of;
+use crate::accounts::suspension::require_active_account;
 use crate::app::App;
 use crate::publish::idempotency::{FirstOrReplay, IdempotentRequest, IdempotentResult};
 use crate::publish::staging::{PrepareOptions, Staged};
@@ -42,9 +42,9 @@ impl App {
             ));
         }
         self.check_slug_impersonation(options.e2e, options.slug.as_ref().map(Slug::as_str))?;
-        let _turn = match self.begin_idempotent(once).await? {
+        let _guard = match self.begin_idempotent(once).await? {
             FirstOrReplay::Replay(status, body) => return Ok(IdempotentResult::Replayed { status, body }),
-            FirstOrReplay::First(turn) => turn,
+            FirstOrReplay::First(guard) => guard,
         };
         let mut warnings = std::mem::take(&mut options.warnings);
         let plan = caller.account.as_ref().map(|account| self.plan_of(account));
@@ -165,7 +165,7 @@ impl App {
         let now = self.now();
         if let (Some(account), Some(plan)) = (&caller.account, plan) {
             let page = accounts::take_page(&account.id, plan.active_pages);
-            return Ok([page].into_iter().chain(take_daily(account, plan, now)).collect());
+            return Ok([page].into_iter().chain(daily_quota_stmt(account, plan, now)).collect());
         }
         let ip = caller.ip.ok_or_else(|| Error::plain(Code::NoClientIp))?;
         Ok(self.anonymous_quota(ip).map(|quota| quota.take(now).collect()).unwrap_or_default())
@@ -199,7 +199,7 @@ impl App {
         if site.slug.is_some() {
             return self.write_site(stmts, None, site).await;
         }
-        self.store.commit(in_name_of(site.account_id.as_deref(), stmts)).await.map(|_| ())
+        self.store.commit(require_active_account(site.account_id.as_deref(), stmts)).await.map(|_| ())
     }
 }
 

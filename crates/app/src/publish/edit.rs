@@ -1,6 +1,6 @@
 //! Changes settings: `PATCH /sites/{idOrSlug}`. Only the fields sent change. Spec §3, §4.
 
-use super::TRIES;
+use super::CONFLICT_RETRIES;
 use super::replace::UpdatedSite;
 use crate::app::App;
 use dropleaf_core::account::Account;
@@ -43,8 +43,8 @@ impl App {
             return Ok(UpdatedSite { site, warnings: Vec::new() });
         }
         let plan = self.plan_of(account);
-        let mut judged = None;
-        for _ in 0..TRIES {
+        let mut verdict = None;
+        for _ in 0..CONFLICT_RETRIES {
             let now = self.now();
             let (mut next, mut warnings) =
                 change.clone().apply(&site, &plan, now).map_err(|error| self.with_unlock_hint(error))?;
@@ -61,7 +61,7 @@ impl App {
                 && alive
                 && let Some(bundle) = &site.bundle_id
             {
-                warnings.extend(self.check_stored_once(&mut judged, bundle).await?);
+                warnings.extend(self.check_stored_once(&mut verdict, bundle).await?);
             }
             if site.state == State::Expired && alive {
                 next.state = State::Live;

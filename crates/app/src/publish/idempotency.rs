@@ -76,10 +76,10 @@ impl App {
         {
             return Err(Error::plain(Code::IdempotencyInFlight).retry_after(1));
         }
-        let turn = InFlightGuard { set: &self.pending.idempotent_requests, name };
+        let guard = InFlightGuard { set: &self.pending.idempotent_requests, name };
         match self.find_stored_response(once).await? {
             Some((status, body)) => Ok(FirstOrReplay::Replay(status, body)),
-            None => Ok(FirstOrReplay::First(Some(turn))),
+            None => Ok(FirstOrReplay::First(Some(guard))),
         }
     }
 

@@ -1,8 +1,8 @@
 //! Ends and revives sites: delete, restore, purge, expiry. Decisions §2.8.
 
-use super::TRIES;
+use super::CONFLICT_RETRIES;
 use super::replace::UpdatedSite;
-use crate::accounts::suspension::in_name_of;
+use crate::accounts::suspension::require_active_account;
 use crate::app::App;
 use dropleaf_core::account::Account;
 use dropleaf_core::site::{Site, State, Visibility};
@@ -19,7 +19,7 @@ pub struct DeletedSite {
 }
 
 /// The operator may have to examine reported content.
-const KEPT: &str = "The page is deleted, but its content is not erased yet because the operator of this server may need to \
+const KEPT_WARNING: &str = "The page is deleted, but its content is not erased yet because the operator of this server may need to \
                     review it. It is erased when the restore period ends.";
 
 impl App {
@@ -27,10 +27,11 @@ impl App {
     /// an operator may have to examine it.
     pub async fn delete_site(&self, account: &Account, name: &str, purge: bool) -> Result<DeletedSite> {
         let asked = purge;
-        for _ in 0..TRIES {
+        for _ in 0..CONFLICT_RETRIES {
             let site = self.get_own(account, name).await?;
             let purge = asked && !self.must_be_kept(&site).await?;
-            let warnings: Vec<String> = (asked && !purge).then(|| KEPT.to_owned()).into_iter().collect();
+            let warnings: Vec<String> =
+                (asked && !purge).then(|| KEPT_WARNING.to_owned()).into_iter().collect();
             let restorable = |site: &Site| site.ended_at.map(|at| at + self.settings.retention.restore);
             if asked && !purge && site.state == State::Deleted && site.purged_at.is_none() {
                 return Ok(DeletedSite { restorable_until: restorable(&site), warnings });
@@ -45,7 +46,7 @@ impl App {
             if purge && !takedown::erases(&site) {
                 // A report or a suspension may have arrived since the check.
                 stmts.push(reports::require_none(&site.id));
-                stmts = in_name_of(site.account_id.as_deref(), stmts);
+                stmts = require_active_account(site.account_id.as_deref(), stmts);
             }
             match self.commit_site(stmts, Some(&site), &next).await {
                 Ok(()) if purge => {
@@ -81,8 +82,8 @@ impl App {
     pub async fn restore_site(&self, account: &Account, name: &str) -> Result<UpdatedSite> {
         let plan = self.plan_of(account);
         let mut keep_slug = true;
-        let mut judged = None;
-        for _ in 0..TRIES {
+        let mut verdict = None;
+        for _ in 0..CONFLICT_RETRIES {
             let site = self.get_own(account, name).await?;
             let now = self.now();
             match site.state_at(now) {
@@ -108,7 +109,7 @@ impl App {
             let mut warnings = match &site.bundle_id {
                 Some(bundle) => {
                     self.check_stored_programs(&plan, bundle).await?;
-                    self.check_stored_once(&mut judged, bundle).await?
+                    self.check_stored_once(&mut verdict, bundle).await?
                 }
                 None => Vec::new(),
             };

@@ -21,7 +21,7 @@ pub use read::{ListQuery, SiteContent, SiteDocument, SiteList};
 pub use replace::{UpdatedSite, WritableSite};
 pub use site_search::SiteSearch;
 
-use crate::accounts::suspension::in_name_of;
+use crate::accounts::suspension::require_active_account;
 use crate::app::App;
 use crate::notify::owner_notices::{Notice, NoticeKind};
 use dropleaf_core::account::{self, Account};
@@ -36,7 +36,7 @@ use dropleaf_store::{DbError, Stmt, accounts, anonymous_usage, blobs, counters, 
 /// The label of the daily publishing limit, in guards and counter keys.
 pub(crate) const DAILY: &str = "plan_daily";
 /// Attempts of an operation when the site is changed concurrently.
-pub(crate) const TRIES: usize = 5;
+pub(crate) const CONFLICT_RETRIES: usize = 5;
 
 pub(crate) fn daily_rate(plan: &Plan) -> Rate {
     Rate { name: DAILY, limit: plan.publishes_a_day.unwrap_or(i64::MAX), window_seconds: 86_400 }
@@ -47,7 +47,7 @@ pub(crate) fn daily_key(account_id: &str) -> String {
 }
 
 /// Counts a publish of the day. None if the plan has no limit.
-pub(crate) fn take_daily(account: &Account, plan: &Plan, now: i64) -> Option<Stmt> {
+pub(crate) fn daily_quota_stmt(account: &Account, plan: &Plan, now: i64) -> Option<Stmt> {
     plan.publishes_a_day.map(|_| counters::take(&daily_key(&account.id), &daily_rate(plan), now))
 }
 
@@ -81,7 +81,7 @@ impl App {
         before: Option<&Site>,
         after: &Site,
     ) -> Result<(), DbError> {
-        let mut stmts = in_name_of(after.account_id.as_deref(), stmts);
+        let mut stmts = require_active_account(after.account_id.as_deref(), stmts);
         let burns = |site: &Site| site.visibility == Visibility::Burn;
         if burns(after) && before.is_some_and(|before| !burns(before)) {
             // A burn-after-read page is erased without evidence, so a reported page must not become one.
@@ -109,15 +109,15 @@ impl App {
         after: &Site,
         also: Option<&str>,
     ) -> Result<(), DbError> {
-        let mut changed = crate::viewing::pages::names_of(before.into_iter().chain([after]));
+        let mut changed = crate::viewing::pages::cache_names(before.into_iter().chain([after]));
         changed.extend(also.map(str::to_owned));
         // A page that did not exist has no listeners.
         let owner = before.and(after.account_id.as_deref());
         let news = owner.map(|owner| Notice::new(owner, &after.id, NoticeKind::Change));
-        let told =
+        let notifications =
             changed.iter().cloned().chain(news.as_ref().map(|news| self.encode_for_nodes(news))).collect();
         let changing = self.caches.pages.changing();
-        let outcome = self.store.commit_changed(stmts, told).await;
+        let outcome = self.store.commit_changed(stmts, notifications).await;
         // Also after a failure: if the connection was lost, the commit may have succeeded.
         changing.done(&changed);
         outcome?;
@@ -132,7 +132,7 @@ impl App {
             slugs::TAKEN => Error::plain(Code::SlugTaken),
             sites::CHANGED => Error::new(Code::Conflict, "Another request is changing the page. Try again."),
             accounts::SUSPENDED => account::suspended(),
-            anonymous_usage::SERVER_FULL | anonymous_usage::NETWORK_FULL => no_room(label),
+            anonymous_usage::SERVER_FULL | anonymous_usage::NETWORK_FULL => storage_full(label),
             reports::WAITING => Error::new(
                 Code::Conflict,
                 "The operator of this server may need to review the page, so its visibility cannot be changed to burn now.",
@@ -167,7 +167,7 @@ impl App {
 }
 
 /// The error if anonymous pages have used all their storage. Deleting some does not help before they are erased.
-fn no_room(label: &str) -> Error {
+fn storage_full(label: &str) -> Error {
     let whose = if label == anonymous_usage::NETWORK_FULL { "from your network" } else { "on this server" };
     let detail = format!(
         "The storage for anonymous pages {whose} is full. Try again later or publish with an account."

@@ -1,6 +1,6 @@
 //! Replaces content at the same URL: `PUT /sites/{idOrSlug}`. Every replacement is a new, immutable version.
 
-use super::{TRIES, take_daily};
+use super::{CONFLICT_RETRIES, daily_quota_stmt};
 use crate::accounts::caller::Writer;
 use crate::app::App;
 use crate::publish::idempotency::{FirstOrReplay, IdempotentRequest, IdempotentResult};
@@ -17,7 +17,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 /// A body that arrived within this time reuses the site row read at authorization; the commit detects changes anyway.
-const JUST_NOW: Duration = Duration::from_millis(100);
+const ROW_REUSE: Duration = Duration::from_millis(100);
 
 /// A site that may be written to, as read a moment ago.
 #[derive(Debug)]
@@ -65,18 +65,18 @@ impl App {
         once: Option<&IdempotentRequest>,
         render: impl Fn(&UpdatedSite) -> Vec<u8>,
     ) -> Result<IdempotentResult<UpdatedSite>> {
-        let _turn = match self.begin_idempotent(once).await? {
+        let _guard = match self.begin_idempotent(once).await? {
             FirstOrReplay::Replay(status, body) => return Ok(IdempotentResult::Replayed { status, body }),
-            FirstOrReplay::First(turn) => turn,
+            FirstOrReplay::First(guard) => guard,
         };
-        let mut site = if self.clock.monotonic().saturating_sub(seen.at) < JUST_NOW {
+        let mut site = if self.clock.monotonic().saturating_sub(seen.at) < ROW_REUSE {
             seen.site
         } else {
             self.get_writable(writer, name).await?
         };
         Self::check_unchanged(&site, options.expected_updated_at)?;
         if options.changes_settings() {
-            check_settings(writer)?;
+            require_account_for_settings(writer)?;
         }
         let mut warnings = std::mem::take(&mut options.warnings);
         let strict = options.csp_strict.unwrap_or(site.csp_strict);
@@ -94,7 +94,7 @@ impl App {
         let staged = self.stage_upload(upload, demands).await?;
         warnings.extend(staged.warnings.iter().cloned());
         let change = self.settings_of(writer, &site, &options).await?;
-        for _ in 0..TRIES {
+        for _ in 0..CONFLICT_RETRIES {
             let (mut next, more) = change
                 .clone()
                 .apply(&site, &plan, self.now())
@@ -103,12 +103,14 @@ impl App {
             if next.csp_strict && !staged.strict {
                 return Err(self.guard_error(DbError::Guard(sites::CHANGED), Some(&plan)));
             }
-            put_content(&mut next, &staged, options.e2e, options.title.is_some());
+            set_content(&mut next, &staged, options.e2e, options.title.is_some());
             self.check_changed_slug(&site, &next)?;
             let mut stmts: Vec<Stmt> = match writer {
                 // Revisions of a paid page are free. Spec §8.
                 Writer::Account(_) if site.is_paid() => Vec::new(),
-                Writer::Account(account) => take_daily(account, &plan, self.now()).into_iter().collect(),
+                Writer::Account(account) => {
+                    daily_quota_stmt(account, &plan, self.now()).into_iter().collect()
+                }
                 Writer::Claim(_) => self.take_more_anonymous_storage(&next).await?,
                 Writer::Wallet(credential) => vec![self.take_challenge(credential)],
             };
@@ -254,7 +256,7 @@ impl App {
 }
 
 /// Writers without an account can replace only the content.
-fn check_settings(writer: &Writer) -> Result<()> {
+fn require_account_for_settings(writer: &Writer) -> Result<()> {
     let why = match writer {
         Writer::Account(_) => return Ok(()),
         Writer::Claim(_) => {
@@ -267,7 +269,7 @@ fn check_settings(writer: &Writer) -> Result<()> {
     Err(Error::new(Code::Forbidden, why))
 }
 
-fn put_content(next: &mut Site, staged: &Staged, e2e: bool, titled: bool) {
+fn set_content(next: &mut Site, staged: &Staged, e2e: bool, titled: bool) {
     next.version += 1;
     next.bundle_id = Some(staged.bundle_id.clone());
     next.byte_size = staged.byte_size;

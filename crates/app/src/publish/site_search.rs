@@ -12,7 +12,7 @@ use dropleaf_store::sites::Before;
 use std::collections::HashMap;
 
 /// Longer search texts are cut; no title is longer.
-const LONGEST_WORDS: usize = 200;
+const MAX_QUERY_CHARACTERS: usize = 200;
 /// Sites per page of the list.
 const SEARCH_PAGE: i64 = 24;
 /// How much of a document is read for its preview: more than the first screen shows.
@@ -29,7 +29,8 @@ pub struct SiteSearch {
 impl App {
     /// The matching sites, most recently changed first.
     pub async fn search_sites(&self, account: &Account, search: SiteSearch) -> Result<SiteList> {
-        let words: String = search.words.trim().chars().filter(|c| *c != '\0').take(LONGEST_WORDS).collect();
+        let words: String =
+            search.words.trim().chars().filter(|c| *c != '\0').take(MAX_QUERY_CHARACTERS).collect();
         let before = search.before.map(|(updated_at, id)| Before { updated_at, id });
         let mut sites = self
             .store

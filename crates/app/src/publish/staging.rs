@@ -2,7 +2,7 @@
 //! statements for the rest, for the operation's transaction. Body first, row second.
 
 use crate::app::App;
-use crate::infra::permit_queue::work_in_turn;
+use crate::infra::permit_queue::run_blocking_with_permit;
 use crate::moderation::safety::ContentScan;
 use crate::publish::strict_csp::StrictPolicy;
 use crate::publish::upload::{Upload, UploadBody};
@@ -129,11 +129,11 @@ impl App {
     /// Validates and packs; nothing is stored yet. Content that may not be published is refused here, for every interface
     /// alike.
     pub(crate) async fn prepare_upload(&self, upload: Upload, demands: PrepareOptions) -> Result<Prepared> {
-        let (mut prepared, reading) = self.scan_upload(upload, demands).await?;
+        let (mut prepared, scan) = self.scan_upload(upload, demands).await?;
         if let Some(file) = prepared.bundle.program().filter(|_| !demands.executables) {
-            return Err(executable(&file.path));
+            return Err(executable_refused(&file.path));
         }
-        prepared.bundle.warnings.extend(self.check_content(&reading).await?);
+        prepared.bundle.warnings.extend(self.check_content(&scan).await?);
         Ok(prepared)
     }
 
@@ -143,12 +143,12 @@ impl App {
         upload: Upload,
         demands: PrepareOptions,
     ) -> Result<(Prepared, ContentScan)> {
-        let quick = upload.is_quick();
+        let quick = upload.is_checked_inline();
         let work = self.scan_work(upload, demands, self.unwanted().await?);
         if quick {
             return work();
         }
-        work_in_turn(self.acquire_upload_permit().await?, work).await
+        run_blocking_with_permit(self.acquire_upload_permit().await?, work).await
     }
 
     /// The same for dry runs and appeals, which have a short queue of their own.
@@ -157,18 +157,18 @@ impl App {
         upload: Upload,
         demands: PrepareOptions,
     ) -> Result<(Prepared, ContentScan)> {
-        let quick = upload.is_quick();
+        let quick = upload.is_checked_inline();
         let work = self.scan_work(upload, demands, self.unwanted().await?);
         let work = move || {
-            let (prepared, mut reading) = work()?;
-            reading.is_dry = true;
-            Ok((prepared, reading))
+            let (prepared, mut scan) = work()?;
+            scan.is_dry = true;
+            Ok((prepared, scan))
         };
         if quick {
             return work();
         }
-        let turn = self.moderation.check_queue.enter().await.ok_or_else(busy)?;
-        work_in_turn(turn, work).await
+        let permit = self.moderation.check_queue.acquire().await.ok_or_else(overloaded)?;
+        run_blocking_with_permit(permit, work).await
     }
 
     /// Waits for a permit; they bound the number of uploads in memory.
@@ -203,7 +203,7 @@ impl App {
                 source,
             };
             let mut bundle =
-                content::prepare(request, &limits, &spool).map_err(|refusal| refused(&refusal))?;
+                content::prepare(request, &limits, &spool).map_err(|refusal| content_error(&refusal))?;
             choose_spa(&mut bundle, spa)?;
             let shown =
                 content::ShownAt { own_host: is_isolated, slug: is_public, spa: bundle.addressing.spa };
@@ -218,8 +218,8 @@ impl App {
                 let found = content::Strict::of(&bundle).map_err(Error::internal)?;
                 StrictPolicy::of(&found, e2e)
             });
-            let reading = ContentScan::compared(&bundle, &safety, pii_check, unwanted.as_deref())?;
-            Ok((Prepared { bundle, policy: policy.transpose()?, strict }, reading))
+            let scan = ContentScan::scan_and_compare(&bundle, &safety, pii_check, unwanted.as_deref())?;
+            Ok((Prepared { bundle, policy: policy.transpose()?, strict }, scan))
         }
     }
 }
@@ -235,7 +235,7 @@ fn choose_spa(bundle: &mut content::Bundle, spa: Option<bool>) -> Result<()> {
 }
 
 /// The error for a file that is executable on a viewer's computer. Decisions §2.11.
-pub(crate) fn executable(path: &str) -> Error {
+pub(crate) fn executable_refused(path: &str) -> Error {
     let shown: String = path.chars().filter(|c| !c.is_control()).take(120).collect();
     Error::new(
         Code::ExecutableRefused,
@@ -246,7 +246,7 @@ pub(crate) fn executable(path: &str) -> Error {
 }
 
 /// The error if too many dry runs and appeals are in progress.
-pub(crate) fn busy() -> Error {
+pub(crate) fn overloaded() -> Error {
     Error::plain(Code::Overloaded).retry_after(BUSY_SECONDS)
 }
 
@@ -265,7 +265,7 @@ fn new_blob(file: content::File) -> NewBlob {
 }
 
 /// Maps a refusal of the content to an error code of the API.
-pub(crate) fn refused(refusal: &Refusal) -> Error {
+pub(crate) fn content_error(refusal: &Refusal) -> Error {
     let code = match refusal.code {
         RefusalCode::EmptyFile => Code::EmptyFile,
         RefusalCode::UnsupportedType => Code::UnsupportedType,

@@ -2,7 +2,7 @@
 //! content, and returns warnings for the publisher.
 
 use crate::app::App;
-use crate::infra::permit_queue::work_in_turn;
+use crate::infra::permit_queue::run_blocking_with_permit;
 use bytes::Bytes;
 use dropleaf_content::{MOST_SCRIPTS, Strict};
 use dropleaf_core::{Code, Error, Result};
@@ -47,7 +47,7 @@ impl App {
     pub(crate) async fn stored_policy(&self, bundle_id: &str, e2e: bool) -> Result<StrictPolicy> {
         let bundle = self.get_bundle(bundle_id).await?;
         // Taken before the pages are read, to bound how many are in memory.
-        let turn = self.acquire_upload_permit().await?;
+        let permit = self.acquire_upload_permit().await?;
         let mut pages: Vec<(String, String, Bytes)> = Vec::new();
         for file in bundle.files().filter(|file| file.is_document) {
             let mime = String::from_utf8_lossy(&file.mime).into_owned();
@@ -61,6 +61,6 @@ impl App {
             }
             StrictPolicy::of(&strict, e2e)
         };
-        work_in_turn(turn, read).await
+        run_blocking_with_permit(permit, read).await
     }
 }

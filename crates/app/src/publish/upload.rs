@@ -38,7 +38,7 @@ impl Upload {
     }
 
     /// Whether checking it inline is faster than handing it to another thread.
-    pub(crate) fn is_quick(&self) -> bool {
+    pub(crate) fn is_checked_inline(&self) -> bool {
         let html = self.filename.as_deref().is_some_and(|name| {
             let name = name.to_ascii_lowercase();
             name.rsplit_once('.').is_some_and(|(_, ext)| ext == "html" || ext == "htm")

@@ -75,7 +75,7 @@ impl App {
         let ticket = UploadTicket {
             nonce: self.minter.token(),
             account_id: who.account.id.clone(),
-            principal: who.counted_as.clone(),
+            principal: who.rate_limit_key.clone(),
             grant_id: who.grant_id.clone(),
             site_id,
             expires_at: self.now() + life,

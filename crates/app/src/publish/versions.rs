@@ -1,6 +1,6 @@
 //! Lists older versions and rolls back to them. Decisions §2.10.
 
-use super::TRIES;
+use super::CONFLICT_RETRIES;
 use super::replace::UpdatedSite;
 use crate::app::App;
 use dropleaf_core::account::Account;
@@ -36,8 +36,8 @@ impl App {
         version: i64,
         expected: Option<i64>,
     ) -> Result<UpdatedSite> {
-        let mut judged = None;
-        for _ in 0..TRIES {
+        let mut verdict = None;
+        for _ in 0..CONFLICT_RETRIES {
             let site = self.get_own(account, name).await?;
             Self::check_unchanged(&site, expected)?;
             match site.state_at(self.now()) {
@@ -58,7 +58,7 @@ impl App {
                 });
             }
             self.check_stored_programs(&self.plan_of(account), &old.bundle_id).await?;
-            let mut warnings = self.check_stored_once(&mut judged, &old.bundle_id).await?;
+            let mut warnings = self.check_stored_once(&mut verdict, &old.bundle_id).await?;
             let now = self.now();
             let next = Site {
                 version: site.version + 1,

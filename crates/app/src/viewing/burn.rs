@@ -4,7 +4,7 @@
 //! the page burnt. After that only the holder of the view secret is admitted, for a short time window.
 
 use crate::app::App;
-use crate::publish::TRIES;
+use crate::publish::CONFLICT_RETRIES;
 use crate::viewing::pages::PageView;
 use dropleaf_core::burn::{self, Burn};
 use dropleaf_core::site::{Site, State, Visibility};
@@ -31,7 +31,7 @@ pub(crate) struct ErasureQueue {
     ids: Mutex<Vec<String>>,
     wake: Notify,
     /// Whether erased bytes may still be in the database's log.
-    glow: AtomicBool,
+    log_has_erased_bytes: AtomicBool,
 }
 
 /// Held while the only view is being sent; the page's bytes are erased when it is dropped.
@@ -43,9 +43,9 @@ pub struct EraseOnDrop {
 
 impl Drop for EraseOnDrop {
     fn drop(&mut self) {
-        let embers = &self.app.pending.erasures;
-        embers.ids.lock().unwrap_or_else(PoisonError::into_inner).push(std::mem::take(&mut self.site_id));
-        embers.wake.notify_one();
+        let queue = &self.app.pending.erasures;
+        queue.ids.lock().unwrap_or_else(PoisonError::into_inner).push(std::mem::take(&mut self.site_id));
+        queue.wake.notify_one();
     }
 }
 
@@ -110,15 +110,15 @@ impl App {
                 Err(error) => tracing::warn!(%error, site = id, "a burnt page could not be erased yet"),
             }
         }
-        if count > 0 || self.pending.erasures.glow.load(Ordering::Relaxed) {
-            let cold = self.store.db.forget().await?;
-            self.pending.erasures.glow.store(!cold, Ordering::Relaxed);
+        if count > 0 || self.pending.erasures.log_has_erased_bytes.load(Ordering::Relaxed) {
+            let is_clean = self.store.db.forget().await?;
+            self.pending.erasures.log_has_erased_bytes.store(!is_clean, Ordering::Relaxed);
         }
         Ok(count)
     }
 
     async fn erase_burnt_page(&self, id: &str) -> Result<bool> {
-        for _ in 0..TRIES {
+        for _ in 0..CONFLICT_RETRIES {
             let Some(site) = self.store.find_site(id).await? else { return Ok(false) };
             if site.state != State::Burnt || site.purged_at.is_some() {
                 return Ok(false);

@@ -1,9 +1,9 @@
 //! The email gate: sends a code to an address and verifies it. Admitted and other addresses take the same path (same
 //! statements, counters and replies), so that a caller cannot tell them apart.
 
-use crate::accounts::email_codes::{self as codes, LIFE, TRIES};
+use crate::accounts::email_codes::{self as codes, CODE_ATTEMPTS, CODE_SECONDS};
 use crate::app::App;
-use crate::infra::rate_limits::refused;
+use crate::infra::rate_limits::rate_limited;
 use crate::notify::mail::Email;
 use dropleaf_core::rate::Rate;
 use dropleaf_core::site::Site;
@@ -36,7 +36,13 @@ impl App {
         let proofs = [self.minter.bytes::<32>(), self.code_mac(site, &address, &code)];
         let mut stmts = self.count_code(site, &address, ip, now);
         let hash = self.address_hash(site, &address);
-        stmts.push(email_codes::put(&site.id, &hash, &proofs[usize::from(may_pass)], TRIES, now + LIFE));
+        stmts.push(email_codes::put(
+            &site.id,
+            &hash,
+            &proofs[usize::from(may_pass)],
+            CODE_ATTEMPTS,
+            now + CODE_SECONDS,
+        ));
         self.store.commit(stmts).await.map_err(|error| self.gate_code_error(error, now))?;
         let letter = self.gate_code_email(address, &code, now);
         Ok(may_pass.then_some(letter))
@@ -52,13 +58,13 @@ impl App {
     ) -> Result<bool> {
         let address = email::address(address)?;
         let guess = self.take_guess("code", site, ip)?;
-        let Some(code) = codes::typed(code) else { return Ok(false) };
+        let Some(code) = codes::parse_code(code) else { return Ok(false) };
         let (hash, mac) = (self.address_hash(site, &address), self.code_mac(site, &address, &code));
-        let right = self.store.take_code(&site.id, &hash, &mac, self.now()).await?;
-        if right {
+        let is_correct = self.store.take_code(&site.id, &hash, &mac, self.now()).await?;
+        if is_correct {
             self.refund_guess(&guess);
         }
-        Ok(right)
+        Ok(is_correct)
     }
 
     /// The same address hashes differently for each site, so the table does not reveal who reads what.
@@ -94,13 +100,13 @@ impl App {
             .find(|rate| rate.name == label)
             .map_or_else(
                 || Error::internal(format!("guard {label} failed")),
-                |rate| refused(&rate.standing(rate.limit, now)),
+                |rate| rate_limited(&rate.standing(rate.limit, now)),
             )
     }
 
     /// A fixed text: it contains no input from the page's publisher or from the requester of the code.
     fn gate_code_email(&self, to: String, code: &str, now: i64) -> Email {
-        let (shown, minutes) = (codes::shown(code), LIFE / 60);
+        let (shown, minutes) = (codes::format_code(code), CODE_SECONDS / 60);
         let text = format!(
             "Your code is {shown}\n\n\
              Enter it on the page that asked for your email address. It works once and expires in {minutes} minutes.\n\n\

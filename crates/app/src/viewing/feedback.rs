@@ -12,9 +12,9 @@ use dropleaf_store::{DbError, feedback as rows, sites};
 use std::net::IpAddr;
 
 /// The most open comments a viewer is shown.
-const SHOWN_MOST: i64 = 200;
+const VIEWER_COMMENTS_MOST: i64 = 200;
 /// Comments read from the database at a time; each can be tens of kilobytes long.
-const READ_AT_ONCE: usize = 200;
+const READ_BATCH: usize = 200;
 
 /// One page of the list of comments.
 #[derive(Debug)]
@@ -77,7 +77,7 @@ impl App {
 
     /// The open comments on a page as viewers see them: the newest 200, or as many as fit into one response.
     pub async fn list_open_feedback(&self, site: &Site) -> Result<Vec<Feedback>> {
-        let mut found = self.store.list_open_feedback(&site.id, None, SHOWN_MOST).await?;
+        let mut found = self.store.list_open_feedback(&site.id, None, VIEWER_COMMENTS_MOST).await?;
         feedback_list::cut(&mut found, ANSWER_BYTES);
         Ok(found)
     }
@@ -94,7 +94,7 @@ impl App {
         let site = self.get_site(account, name).await?;
         let list = self.feedback_page(&site, query).await?;
         if !list.feedback.is_empty() && self.store.count_unread_feedback(&site.id).await? > 0 {
-            let given = list.feedback.chunks(READ_AT_ONCE);
+            let given = list.feedback.chunks(READ_BATCH);
             let marks = given.map(|given| rows::mark_read(&site.id, given, self.now()));
             self.store.commit(marks.collect()).await?;
         }
@@ -111,7 +111,7 @@ impl App {
         let mut feedback: Vec<Feedback> = Vec::new();
         let mut after = query.cursor.clone();
         let has_more = loop {
-            let wanted = query.most().saturating_sub(feedback.len()).min(READ_AT_ONCE);
+            let wanted = query.most().saturating_sub(feedback.len()).min(READ_BATCH);
             let one_more = i64::try_from(wanted).unwrap_or_default() + 1;
             let mut found = if query.include_resolved {
                 self.store.list_feedback(&site.id, after.as_ref(), one_more).await?

@@ -3,7 +3,7 @@
 
 use crate::infra::fair_queue::Group;
 use crate::infra::token_bucket::TokenBuckets;
-use crate::viewing::password_gate::too_many;
+use crate::viewing::password_gate::too_many_attempts;
 use dropleaf_core::rate::Rate;
 use dropleaf_core::{Code, Error, Result, network};
 use std::net::IpAddr;
@@ -56,30 +56,30 @@ impl HashBudget {
     }
 
     /// Takes one hash from the budget, or returns an error with the time to wait.
-    pub(crate) fn take(&self, payer: &HashRequester<'_>, now: Duration) -> Result<()> {
-        let Group { own, wide, .. } = payer.group();
-        match payer {
+    pub(crate) fn take(&self, requester: &HashRequester<'_>, now: Duration) -> Result<()> {
+        let Group { own, wide, .. } = requester.group();
+        match requester {
             HashRequester::Client { is_exempt: true, .. } => Ok(()),
             HashRequester::Account(_) => self.accounts.take(&own, now).map_err(account_refusal),
             HashRequester::Client { .. } => {
-                self.wide.take(&wide, now).map_err(too_many)?;
+                self.wide.take(&wide, now).map_err(too_many_attempts)?;
                 self.networks.take(&own, now).map_err(|wait| {
-                    self.wide.give_back(&wide);
-                    too_many(wait)
+                    self.wide.refund(&wide);
+                    too_many_attempts(wait)
                 })
             }
         }
     }
 
     /// Returns a hash that was not computed after all.
-    pub(crate) fn give_back(&self, payer: &HashRequester<'_>) {
-        let Group { own, wide, .. } = payer.group();
-        match payer {
+    pub(crate) fn refund(&self, requester: &HashRequester<'_>) {
+        let Group { own, wide, .. } = requester.group();
+        match requester {
             HashRequester::Client { is_exempt: true, .. } => {}
-            HashRequester::Account(_) => self.accounts.give_back(&own),
+            HashRequester::Account(_) => self.accounts.refund(&own),
             HashRequester::Client { .. } => {
-                self.wide.give_back(&wide);
-                self.networks.give_back(&own);
+                self.wide.refund(&wide);
+                self.networks.refund(&own);
             }
         }
     }
@@ -112,12 +112,12 @@ mod tests {
         let budget = budget();
         assert_eq!((0..20).filter(|_| taken(&budget, "192.0.2.1")).count(), 6);
         assert!(taken(&budget, "192.0.2.2"), "another address has its own");
-        let payer = HashRequester::Client { ip: Some("192.0.2.1".parse().unwrap()), is_exempt: false };
-        assert_eq!(budget.take(&payer, NOW).unwrap_err().retry_after, Some(10));
-        assert!(budget.take(&payer, NOW + Duration::from_secs(10)).is_ok());
-        assert!(budget.take(&payer, NOW + Duration::from_secs(10)).is_err());
-        budget.give_back(&payer);
-        assert!(budget.take(&payer, NOW + Duration::from_secs(10)).is_ok());
+        let requester = HashRequester::Client { ip: Some("192.0.2.1".parse().unwrap()), is_exempt: false };
+        assert_eq!(budget.take(&requester, NOW).unwrap_err().retry_after, Some(10));
+        assert!(budget.take(&requester, NOW + Duration::from_secs(10)).is_ok());
+        assert!(budget.take(&requester, NOW + Duration::from_secs(10)).is_err());
+        budget.refund(&requester);
+        assert!(budget.take(&requester, NOW + Duration::from_secs(10)).is_ok());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! Guesses are counted per node, in monotonic time.
 
 use crate::app::App;
-use crate::infra::rate_limits::refused;
+use crate::infra::rate_limits::rate_limited;
 use crate::infra::throttle::Throttle;
 use crate::infra::token_bucket::TokenBuckets;
 use crate::viewing::hash_budget::HashRequester;
@@ -19,15 +19,15 @@ use std::time::Duration;
 const BURST: u32 = 5;
 const REFILL: Duration = Duration::from_secs(10);
 /// How long a correct password is accepted from the same network without hashing it again.
-const REMEMBERED: Duration = Duration::from_mins(10);
-const REMEMBERED_MANY: usize = 10_000;
+const VERIFIED_TTL: Duration = Duration::from_mins(10);
+const VERIFIED_MOST: usize = 10_000;
 
 #[derive(Debug)]
 pub(crate) struct GuessLimiter {
     networks: TokenBuckets,
     sites: Throttle,
     /// Networks that sent the correct password, and until when that counts. The key is a keyed hash of both.
-    right: Cache<[u8; 32], Duration>,
+    verified: Cache<[u8; 32], Duration>,
 }
 
 impl GuessLimiter {
@@ -35,7 +35,7 @@ impl GuessLimiter {
         Self {
             networks: TokenBuckets::new(BURST, REFILL),
             sites: Throttle::new(site_minute),
-            right: Cache::new(REMEMBERED_MANY),
+            verified: Cache::new(VERIFIED_MOST),
         }
     }
 }
@@ -81,15 +81,16 @@ impl App {
             let message = format!("{}\0{version}\0{network}\0{password}", site.id);
             self.keys.mac("right_password", message.as_bytes())
         });
-        if name.is_some_and(|name| self.limits.gate_guesses.right.get(&name).is_some_and(|until| until > now))
+        if name
+            .is_some_and(|name| self.limits.gate_guesses.verified.get(&name).is_some_and(|until| until > now))
         {
             return Ok(true);
         }
-        let right = self.check_guess(site, stored, password, ip).await?;
-        if let Some(name) = name.filter(|_| right) {
-            self.limits.gate_guesses.right.insert(name, now + REMEMBERED);
+        let is_correct = self.check_guess(site, stored, password, ip).await?;
+        if let Some(name) = name.filter(|_| is_correct) {
+            self.limits.gate_guesses.verified.insert(name, now + VERIFIED_TTL);
         }
-        Ok(right)
+        Ok(is_correct)
     }
 
     async fn check_guess(
@@ -111,18 +112,18 @@ impl App {
 
     /// A hash request by a viewer, or by a publisher without an account.
     pub(crate) fn client_hash_request(&self, ip: Option<IpAddr>) -> HashRequest<'static> {
-        let payer = HashRequester::Client { ip, is_exempt: self.is_exempt(ip) };
-        HashRequest { payer, monotonic: self.clock.monotonic() }
+        let requester = HashRequester::Client { ip, is_exempt: self.is_exempt(ip) };
+        HashRequest { requester, monotonic: self.clock.monotonic() }
     }
 
     /// A hash request by a publisher with an account.
     pub(crate) fn account_hash_request<'a>(&self, account_id: &'a str) -> HashRequest<'a> {
-        HashRequest { payer: HashRequester::Account(account_id), monotonic: self.clock.monotonic() }
+        HashRequest { requester: HashRequester::Account(account_id), monotonic: self.clock.monotonic() }
     }
 
     /// Passwords hashed since the start.
     pub fn hashed_passwords(&self) -> u64 {
-        self.limits.password_hasher.runs()
+        self.limits.password_hasher.hash_count()
     }
 
     /// Counts a guess at one of a site's gates. All clients with an unknown address count as one.
@@ -131,7 +132,7 @@ impl App {
         let mut guess = self.take_guess_from(&name, ip)?;
         if guess.network.is_some() {
             let now = self.clock.monotonic();
-            self.limits.gate_guesses.sites.take(&name, now).map_err(|standing| refused(&standing))?;
+            self.limits.gate_guesses.sites.take(&name, now).map_err(|standing| rate_limited(&standing))?;
             guess.site = Some(name);
         }
         Ok(guess)
@@ -143,17 +144,21 @@ impl App {
             return Ok(CountedGuess { network: None, site: None });
         }
         let network = format!("{what}:{}", ip.map(network::client_network).unwrap_or_default());
-        self.limits.gate_guesses.networks.take(&network, self.clock.monotonic()).map_err(too_many)?;
+        self.limits
+            .gate_guesses
+            .networks
+            .take(&network, self.clock.monotonic())
+            .map_err(too_many_attempts)?;
         Ok(CountedGuess { network: Some(network), site: None })
     }
 
     /// Reverts a guess that was correct: many viewers of one office may open a page in one minute.
     pub(crate) fn refund_guess(&self, guess: &CountedGuess) {
         if let Some(network) = &guess.network {
-            self.limits.gate_guesses.networks.give_back(network);
+            self.limits.gate_guesses.networks.refund(network);
         }
         if let Some(site) = &guess.site {
-            self.limits.gate_guesses.sites.give_back(site);
+            self.limits.gate_guesses.sites.refund(site);
         }
     }
 }
@@ -162,7 +167,7 @@ fn gate(kind: Kind, site: &Site) -> GatePass<'_> {
     GatePass { kind, site_id: &site.id, gate_version: site.gate_version, reader: None }
 }
 
-pub(crate) fn too_many(wait: Duration) -> Error {
+pub(crate) fn too_many_attempts(wait: Duration) -> Error {
     let seconds = i64::try_from(wait.as_millis().div_ceil(1000)).unwrap_or(i64::MAX);
     Error::new(Code::RateLimited, format!("Too many attempts from your network. Try again in {seconds} s."))
         .retry_after(seconds)

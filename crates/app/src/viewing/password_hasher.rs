@@ -25,36 +25,40 @@ const WIDE_WAITING: usize = 24;
 pub(crate) struct PasswordHasher {
     queue: Arc<FairQueue>,
     budget: HashBudget,
-    runs: AtomicU64,
+    hash_count: AtomicU64,
 }
 
 /// Whose budget a hash is charged to, and when.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HashRequest<'a> {
-    pub payer: HashRequester<'a>,
+    pub requester: HashRequester<'a>,
     pub monotonic: Duration,
 }
 
 impl PasswordHasher {
     /// `per_minute` is the budget of one network.
     pub(crate) fn new(per_minute: Rate) -> Self {
-        let turns = std::thread::available_parallelism().map_or(1, usize::from);
-        Self::with_turns(per_minute, turns)
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        Self::with_threads(per_minute, threads)
     }
 
-    fn with_turns(per_minute: Rate, turns: usize) -> Self {
-        let bounds = QueueLimits {
-            turns,
+    fn with_threads(per_minute: Rate, threads: usize) -> Self {
+        let limits = QueueLimits {
+            permits: threads,
             waiting: WAITING,
             group_waiting: NETWORK_WAITING,
             wide_waiting: WIDE_WAITING,
         };
-        Self { queue: FairQueue::new(bounds), budget: HashBudget::new(per_minute), runs: AtomicU64::new(0) }
+        Self {
+            queue: FairQueue::new(limits),
+            budget: HashBudget::new(per_minute),
+            hash_count: AtomicU64::new(0),
+        }
     }
 
     /// Returns the PHC string to store for a password.
     pub(crate) async fn hash(&self, password: &str, minter: &Minter, ask: HashRequest<'_>) -> Result<String> {
-        let (password, salt) = (normal(password), minter.bytes::<16>());
+        let (password, salt) = (normalize(password), minter.bytes::<16>());
         self.run(ask, move || hash(&password, &salt)).await?
     }
 
@@ -63,13 +67,13 @@ impl PasswordHasher {
         if password.len() > PASSWORD_BYTES {
             return Ok(false);
         }
-        let (password, stored) = (normal(password), stored.to_owned());
+        let (password, stored) = (normalize(password), stored.to_owned());
         self.run(ask, move || verify(&password, &stored)).await?
     }
 
     /// Hashes computed since the start.
-    pub(crate) fn runs(&self) -> u64 {
-        self.runs.load(Ordering::Relaxed)
+    pub(crate) fn hash_count(&self) -> u64 {
+        self.hash_count.load(Ordering::Relaxed)
     }
 
     /// Waits for a permit and runs the work on a blocking thread. The permit moves with the work, so that a caller that
@@ -79,9 +83,9 @@ impl PasswordHasher {
         ask: HashRequest<'_>,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T> {
-        self.budget.take(&ask.payer, ask.monotonic)?;
-        let turn = self.queue.enter(ask.payer.group()).await.map_err(|refused| {
-            self.budget.give_back(&ask.payer);
+        self.budget.take(&ask.requester, ask.monotonic)?;
+        let permit = self.queue.acquire(ask.requester.group()).await.map_err(|refused| {
+            self.budget.refund(&ask.requester);
             match refused {
                 QueueFull::Full => Error::plain(Code::Overloaded).retry_after(1),
                 QueueFull::GroupFull => {
@@ -91,9 +95,9 @@ impl PasswordHasher {
                 }
             }
         })?;
-        self.runs.fetch_add(1, Ordering::Relaxed);
+        self.hash_count.fetch_add(1, Ordering::Relaxed);
         let work = move || {
-            let _held = turn;
+            let _held = permit;
             work()
         };
         tokio::task::spawn_blocking(work).await.map_err(Error::internal)
@@ -101,7 +105,7 @@ impl PasswordHasher {
 }
 
 /// Normalizes to NFC, because keyboards produce é as one character or as e and an accent.
-fn normal(password: &str) -> String {
+fn normalize(password: &str) -> String {
     password.nfc().collect()
 }
 
@@ -133,13 +137,16 @@ mod tests {
         assert_ne!(phc, hash("other", &[1; 16]).unwrap());
     }
 
-    fn passwords(turns: usize) -> PasswordHasher {
-        PasswordHasher::with_turns(Rate { name: "password_hashes", limit: 1000, window_seconds: 60 }, turns)
+    fn passwords(threads: usize) -> PasswordHasher {
+        PasswordHasher::with_threads(
+            Rate { name: "password_hashes", limit: 1000, window_seconds: 60 },
+            threads,
+        )
     }
 
     fn from(ip: &str) -> HashRequest<'static> {
-        let payer = HashRequester::Client { ip: Some(ip.parse().unwrap()), is_exempt: false };
-        HashRequest { payer, monotonic: Duration::ZERO }
+        let requester = HashRequester::Client { ip: Some(ip.parse().unwrap()), is_exempt: false };
+        HashRequest { requester, monotonic: Duration::ZERO }
     }
 
     #[tokio::test]
@@ -149,9 +156,9 @@ mod tests {
         assert!(passwords.verify("cafe\u{301}", &stored, ask).await.unwrap());
         assert!(!passwords.verify("cafe", &stored, ask).await.unwrap());
         assert!(!passwords.verify("", &stored, ask).await.unwrap());
-        let before = passwords.runs();
+        let before = passwords.hash_count();
         assert!(!passwords.verify(&"x".repeat(PASSWORD_BYTES + 1), &stored, ask).await.unwrap());
-        assert_eq!(passwords.runs(), before, "too long is not hashed");
+        assert_eq!(passwords.hash_count(), before, "too long is not hashed");
     }
 
     #[tokio::test]
@@ -162,8 +169,8 @@ mod tests {
             // Polled once, then dropped: the work may have started.
             let _ = futures_util::poll!(work.as_mut());
         }
-        assert!(passwords.runs() <= 6);
-        let enter = |ip| passwords.queue.enter(from(ip).payer.group());
+        assert!(passwords.hash_count() <= 6);
+        let enter = |ip| passwords.queue.acquire(from(ip).requester.group());
         let _everybody_came_back = (enter("192.0.2.2").await.unwrap(), enter("192.0.2.3").await.unwrap());
     }
 
@@ -171,7 +178,7 @@ mod tests {
     async fn a_flood_from_one_network_leaves_the_next_turn_to_another() {
         let passwords = passwords(1);
         let stored = hash("right", &[1; 16]).unwrap();
-        let busy = passwords.queue.enter(from("192.0.2.1").payer.group()).await.unwrap();
+        let busy = passwords.queue.acquire(from("192.0.2.1").requester.group()).await.unwrap();
         let check = |ip| Box::pin(passwords.verify("right", &stored, from(ip)));
         let mut flood: Vec<_> = (0..100).map(|_| check("192.0.2.1")).collect();
         let mut refused = 0;
@@ -185,10 +192,10 @@ mod tests {
         let mut viewer = check("198.51.100.1");
         assert!(futures_util::poll!(viewer.as_mut()).is_pending());
         drop(busy);
-        assert_eq!(passwords.runs(), 0);
+        assert_eq!(passwords.hash_count(), 0);
         // The first of the flood was waiting already; the viewer is next, ahead of the other seven.
         assert!(flood.remove(0).await.unwrap());
         assert!(viewer.await.unwrap());
-        assert_eq!(passwords.runs(), 2);
+        assert_eq!(passwords.hash_count(), 2);
     }
 }

@@ -38,9 +38,9 @@ impl App {
         render: impl FnOnce(&ShareTokenWithSecret) -> Vec<u8>,
     ) -> Result<IdempotentResult<ShareTokenWithSecret>> {
         let wish = wish.checked()?;
-        let _turn = match self.begin_idempotent(once).await? {
+        let _guard = match self.begin_idempotent(once).await? {
             FirstOrReplay::Replay(status, body) => return Ok(IdempotentResult::Replayed { status, body }),
-            FirstOrReplay::First(turn) => turn,
+            FirstOrReplay::First(guard) => guard,
         };
         let site = self.get_site(account, name).await?;
         if site.state != State::Live {

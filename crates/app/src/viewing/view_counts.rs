@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 
 const SHARDS: usize = 16;
 /// Pages per shard that trigger an early write.
-const MANY: usize = 4096;
+const FLUSH_SOON_PAGES: usize = 4096;
 const BATCH: usize = 500;
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -25,7 +25,7 @@ struct Pending {
 pub(crate) struct ViewCounts {
     shards: [Mutex<HashMap<String, Pending>>; SHARDS],
     hasher: RandomState,
-    many: Notify,
+    flush_soon: Notify,
 }
 
 impl ViewCounts {
@@ -43,8 +43,8 @@ impl ViewCounts {
         };
         pending.views += views;
         pending.last_at = pending.last_at.max(at);
-        if shard.len() >= MANY {
-            self.many.notify_one();
+        if shard.len() >= FLUSH_SOON_PAGES {
+            self.flush_soon.notify_one();
         }
     }
 
@@ -74,7 +74,7 @@ impl App {
 
     /// Waits until the views of so many pages have accumulated that they should be written soon.
     pub async fn wait_for_many_views(&self) {
-        self.pending.view_counts.many.notified().await;
+        self.pending.view_counts.flush_soon.notified().await;
     }
 
     /// Writes the accumulated counts. What could not be written is kept for the next time.

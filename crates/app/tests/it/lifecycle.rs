@@ -90,7 +90,7 @@ fn code<T>(outcome: Result<T, Error>) -> Result<T, Code> {
 }
 
 /// Runs one operation on the application. An operation on a page that does not exist yet is skipped on both sides.
-async fn act_for_real(fixture: &Fixture, named: &mut Named, act: &Act) -> Result<(), Code> {
+async fn run_on_app(fixture: &Fixture, named: &mut Named, act: &Act) -> Result<(), Code> {
     let app = &fixture.app;
     match act.clone() {
         Act::Publish { who, slug: name, hours, body } => {
@@ -151,7 +151,7 @@ async fn act_for_real(fixture: &Fixture, named: &mut Named, act: &Act) -> Result
     }
 }
 
-fn act_in_the_model(model: &mut Model, act: &Act) -> Result<(), Code> {
+fn run_on_model(model: &mut Model, act: &Act) -> Result<(), Code> {
     match act.clone() {
         Act::Publish { who, slug, hours, body } => model.publish(who, slug, hours, body),
         Act::Replace { page, who, body } => model.replace(page, who, body),
@@ -226,8 +226,8 @@ async fn run(acts: Vec<Act>) {
         if page_of(act).is_some_and(|page| page >= model.pages.len()) {
             continue;
         }
-        let real = act_for_real(&fixture, &mut named, act).await;
-        assert_eq!(real, act_in_the_model(&mut model, act), "step {step}: {act:?}");
+        let real = run_on_app(&fixture, &mut named, act).await;
+        assert_eq!(real, run_on_model(&mut model, act), "step {step}: {act:?}");
         compare(&fixture, &named, &model).await;
     }
     fixture.clock.advance(2 * HOUR);

@@ -19,7 +19,8 @@ async fn publish_named(
     once: &str,
 ) -> Result<PurchaseResult, PayError> {
     let request = till.page_request(proof, html).await;
-    Box::pin(till.app.execute_purchase(PayRequest { once_key: Some(once.to_owned()), ..request })).await
+    Box::pin(till.app.execute_purchase(PayRequest { idempotency_key: Some(once.to_owned()), ..request }))
+        .await
 }
 
 #[tokio::test]

@@ -21,7 +21,7 @@ pub struct Identity {
     pub account: Account,
     pub scopes: Scopes,
     /// What requests are counted against: the key, or the OAuth client's grant.
-    pub counted_as: String,
+    pub rate_limit_key: String,
     /// The OAuth client's grant, if there is one.
     pub grant_id: Option<String>,
 }
@@ -34,7 +34,7 @@ impl App {
             return Ok(Identity {
                 account: access.account.clone(),
                 scopes: access.scopes,
-                counted_as: access.grant.id.clone(),
+                rate_limit_key: access.grant.id.clone(),
                 grant_id: Some(access.grant.id.clone()),
             });
         }
@@ -43,7 +43,7 @@ impl App {
         Ok(Identity {
             account: account.clone(),
             scopes: *scopes,
-            counted_as: key.id.clone(),
+            rate_limit_key: key.id.clone(),
             grant_id: key.grant_id.clone(),
         })
     }
@@ -61,7 +61,7 @@ impl App {
             return Ok(found.filter(|(_, grant)| ours(grant)).map(|(account, grant)| Identity {
                 account,
                 scopes: grant.scopes,
-                counted_as: grant.id.clone(),
+                rate_limit_key: grant.id.clone(),
                 grant_id: Some(grant.id),
             }));
         }
@@ -69,7 +69,7 @@ impl App {
         Ok(found.map(|(account, key, scopes)| Identity {
             account,
             scopes,
-            counted_as: key.id,
+            rate_limit_key: key.id,
             grant_id: key.grant_id,
         }))
     }
@@ -89,7 +89,7 @@ impl App {
         {
             return Ok(known);
         }
-        let before = self.caches.access_tokens.before(now);
+        let before = self.caches.access_tokens.read_mark(now);
         let access = self.store.find_access(&hash, self.now()).await?.ok_or_else(bad)?;
         // A token for another of our URLs, or for a former one, is not valid here.
         if !resource::is_ours(&self.hosts.base.url(), &access.grant.resource) {
@@ -102,7 +102,7 @@ impl App {
         }
         self.record_token_use(&hash, &access).await?;
         let known = Arc::new(access);
-        self.caches.access_tokens.keep(&hash, Arc::clone(&known), before);
+        self.caches.access_tokens.insert(&hash, Arc::clone(&known), before);
         Ok(known)
     }
 

@@ -1,7 +1,7 @@
 //! Lists and revokes OAuth grants. A grant's tokens and the keys its client created end with it, at once and on every
 //! node.
 
-use crate::accounts::suspension::in_name_of;
+use crate::accounts::suspension::require_active_account;
 use crate::app::App;
 use dropleaf_core::account::Account;
 use dropleaf_core::oauth::grant::Grant;
@@ -16,8 +16,8 @@ impl App {
     }
 
     pub async fn revoke_grant(&self, account: &Account, id: &str) -> Result<()> {
-        let stmts = ended(oauth_grants::revoke_of(&account.id, id, self.now()), id);
-        match self.commit_credential_change(id, in_name_of(Some(&account.id), stmts)).await {
+        let stmts = revoke_stmts(oauth_grants::revoke_of(&account.id, id, self.now()), id);
+        match self.commit_credential_change(id, require_active_account(Some(&account.id), stmts)).await {
             Ok(()) => Ok(()),
             Err(DbError::Guard(oauth_grants::UNKNOWN)) => Err(Error::not_found("app")),
             Err(error) => Err(error.into()),
@@ -27,7 +27,7 @@ impl App {
     /// Ends a grant after token theft, or when its client revokes it.
     pub(crate) async fn end_grant(&self, id: &str) -> Result<()> {
         tracing::info!(grant = id, "a grant has ended");
-        Ok(self.commit_credential_change(id, ended(oauth_grants::revoke(id, self.now()), id)).await?)
+        Ok(self.commit_credential_change(id, revoke_stmts(oauth_grants::revoke(id, self.now()), id)).await?)
     }
 
     /// Revokes a token (RFC 7009): a refresh token with its whole grant, an access token alone. A token that is unknown
@@ -50,6 +50,6 @@ impl App {
 }
 
 /// Everything that ends with a grant. Its MCP sessions are found through its keys, so they are deleted first.
-fn ended(revoke: Stmt, id: &str) -> Vec<Stmt> {
+fn revoke_stmts(revoke: Stmt, id: &str) -> Vec<Stmt> {
     vec![revoke, mcp_sessions::delete_of_grant(id), api_keys::delete_of_grant(id)]
 }

@@ -176,7 +176,7 @@ impl App {
         if grant.client_id != client_id || !grant.is_live(now) || token.expires_at <= now {
             return Err(bad());
         }
-        let scopes = narrowed(grant.scopes, scope)?;
+        let scopes = narrow_scopes(grant.scopes, scope)?;
         resource::require_granted(&grant.resource, resources.iter().copied())?;
         let (tokens, issued) = self.issue_tokens(&grant, scopes, Some(&hash));
         let with = |claim: Stmt| {
@@ -206,7 +206,7 @@ impl App {
 }
 
 /// The scopes of the next access token: all granted ones, or the requested subset.
-fn narrowed(granted: Scopes, asked: Option<&str>) -> Result<Scopes, Refusal> {
+fn narrow_scopes(granted: Scopes, asked: Option<&str>) -> Result<Scopes, Refusal> {
     let asked = asked.unwrap_or_default();
     match Scopes::parse(asked) {
         Some(scopes) if scopes.is_empty() => Ok(granted),

@@ -19,7 +19,7 @@ use tokio::runtime::Handle;
 use tokio_util::io::{StreamReader, SyncIoBridge};
 
 /// A reserved folder: uploads cannot contain files in it.
-const OURS: &str = "_dropleaf";
+const RESERVED_FOLDER: &str = "_dropleaf";
 
 /// The content of an archive.
 #[derive(Debug)]
@@ -79,19 +79,20 @@ pub(super) fn write(
 ) -> io::Result<SealedArchive> {
     let out = HashingWriter { out: BufWriter::new(file), hasher: blake3::Hasher::new(), written: 0 };
     let mut zip = ZipWriter::new(Sealer::new(out, keys, &known.site.id, salt)?);
-    let mut places: HashMap<[u8; 32], String> = HashMap::new();
+    let mut archived_names: HashMap<[u8; 32], String> = HashMap::new();
     let mut versions = Vec::new();
     for (at, (version, bundle)) in known.versions.iter().enumerate() {
-        let folder = if at == 0 { String::new() } else { format!("{OURS}/versions/{}/", version.version) };
+        let folder =
+            if at == 0 { String::new() } else { format!("{RESERVED_FOLDER}/versions/{}/", version.version) };
         let mut files = Vec::new();
         for file in &bundle.files {
-            if !places.contains_key(&file.blob_hash)
+            if !archived_names.contains_key(&file.blob_hash)
                 && zip.has_room(u64::try_from(file.size_bytes).unwrap_or_default())
                 && let Some(body) = bodies.open(&file.blob_hash)?
             {
                 let name = format!("{folder}{}", file.path);
                 zip.add(&name, body)?;
-                places.insert(file.blob_hash, name);
+                archived_names.insert(file.blob_hash, name);
             }
             files.push(json!({
                 "path": file.path,
@@ -99,13 +100,13 @@ pub(super) fn write(
                 "size_bytes": file.size_bytes,
                 "blake3": blake3::Hash::from_bytes(file.blob_hash).to_hex().as_str(),
                 // Null if there was no room for it, or it was lost before.
-                "archived_as": places.get(&file.blob_hash),
+                "archived_as": archived_names.get(&file.blob_hash),
             }));
         }
         versions.push(version_json(version, bundle, &files));
     }
     let manifest = serde_json::to_vec_pretty(&manifest(known, &versions)).map_err(io::Error::other)?;
-    zip.add(&format!("{OURS}/manifest.json"), &manifest[..])?;
+    zip.add(&format!("{RESERVED_FOLDER}/manifest.json"), &manifest[..])?;
     let HashingWriter { out, hasher, written } = zip.finish()?.finish()?;
     let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
     Ok(SealedArchive { file, size_bytes: written, hash: *hasher.finalize().as_bytes() })

@@ -9,7 +9,7 @@ mod zip_writer;
 pub use open::OpenEvidence;
 
 use crate::app::App;
-use crate::moderation::audit::OURSELVES;
+use crate::moderation::audit::SYSTEM_ACTOR;
 use crate::publish::staging::to_i64;
 use archive::{ArchiveContents, BodySource, SealedArchive};
 use dropleaf_core::audit::{Act, Entry};
@@ -24,7 +24,7 @@ use dropleaf_store::{DbError, Stmt, sites};
 /// Pages or archives handled in one sweep, and audit entries searched for the takedown.
 const BATCH: i64 = 100;
 /// Pages larger than this (64 MiB) are archived by the sweep, so that the operator does not wait for it.
-const AT_ONCE: i64 = 64 << 20;
+const INLINE_ARCHIVE_BYTES: i64 = 64 << 20;
 
 impl App {
     /// Completes a takedown after the page is hidden: adds its content to the blocklist, seals an archive, and erases the
@@ -37,7 +37,7 @@ impl App {
         let line = self.takedown_audit_entry(&site.id).await?;
         let reason = line.as_ref().and_then(|line| line.reason.clone()).unwrap_or_default();
         self.note_unwanted(site, &versions, &reason).await?;
-        let is_large = versions.iter().map(|version| version.byte_size).sum::<i64>() > AT_ONCE;
+        let is_large = versions.iter().map(|version| version.byte_size).sum::<i64>() > INLINE_ARCHIVE_BYTES;
         if is_large && !wait_for_large {
             return Ok(());
         }
@@ -152,7 +152,7 @@ impl App {
     /// Erases evidence whose retention period is over.
     pub(crate) async fn erase_old_evidence(&self) -> Result<()> {
         for kept in self.store.list_old_evidence(self.now(), BATCH).await? {
-            self.erase_archive(OURSELVES, &kept, "retention period ended".to_owned()).await?;
+            self.erase_archive(SYSTEM_ACTOR, &kept, "retention period ended".to_owned()).await?;
         }
         Ok(())
     }

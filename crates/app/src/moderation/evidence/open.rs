@@ -57,11 +57,11 @@ impl App {
         let blob = self.store.blobs.open_body(&self.store.db, &file.blob_hash).await?;
         let sealed = blob.stream().await?.map_err(io::Error::other).boxed();
         let opener = Unsealer::new(&self.keys, &kept.site_id);
-        Ok(OpenEvidence { site_id: kept.site_id, stream: opened(sealed, opener) })
+        Ok(OpenEvidence { site_id: kept.site_id, stream: decrypt_stream(sealed, opener) })
     }
 }
 
-fn opened(
+fn decrypt_stream(
     sealed: BoxStream<'static, io::Result<Bytes>>,
     opener: Unsealer,
 ) -> BoxStream<'static, io::Result<Bytes>> {

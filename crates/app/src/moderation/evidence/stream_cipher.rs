@@ -20,9 +20,9 @@ fn cipher(keys: &Keys, site_id: &str, salt: &[u8; SALT]) -> ChaCha20Poly1305 {
 }
 
 /// A counter is enough, since each key encrypts only one stream.
-fn nonce(place: u64, last: bool) -> Nonce {
+fn nonce(chunk_index: u64, last: bool) -> Nonce {
     let mut nonce = [0; 12];
-    nonce[3..11].copy_from_slice(&place.to_be_bytes());
+    nonce[3..11].copy_from_slice(&chunk_index.to_be_bytes());
     nonce[11] = u8::from(last);
     Nonce::from(nonce)
 }
@@ -31,9 +31,9 @@ fn nonce(place: u64, last: bool) -> Nonce {
 pub(super) struct Sealer<W> {
     out: W,
     cipher: ChaCha20Poly1305,
-    about: Vec<u8>,
-    place: u64,
-    waiting: Vec<u8>,
+    associated_data: Vec<u8>,
+    chunk_index: u64,
+    buffer: Vec<u8>,
 }
 
 impl<W: Write> Sealer<W> {
@@ -41,7 +41,13 @@ impl<W: Write> Sealer<W> {
         out.write_all(MAGIC)?;
         out.write_all(&salt)?;
         let cipher = cipher(keys, site_id, &salt);
-        Ok(Self { out, cipher, about: site_id.into(), place: 0, waiting: Vec::with_capacity(CHUNK) })
+        Ok(Self {
+            out,
+            cipher,
+            associated_data: site_id.into(),
+            chunk_index: 0,
+            buffer: Vec::with_capacity(CHUNK),
+        })
     }
 
     pub(super) fn finish(mut self) -> io::Result<W> {
@@ -50,11 +56,11 @@ impl<W: Write> Sealer<W> {
     }
 
     fn seal(&mut self, last: bool) -> io::Result<()> {
-        let payload = Payload { msg: &self.waiting, aad: &self.about };
-        let sealed = self.cipher.encrypt(&nonce(self.place, last), payload);
+        let payload = Payload { msg: &self.buffer, aad: &self.associated_data };
+        let sealed = self.cipher.encrypt(&nonce(self.chunk_index, last), payload);
         self.out.write_all(&sealed.map_err(|_| io::Error::other("a chunk could not be sealed"))?)?;
-        self.place += 1;
-        self.waiting.clear();
+        self.chunk_index += 1;
+        self.buffer.clear();
         Ok(())
     }
 }
@@ -62,11 +68,11 @@ impl<W: Write> Sealer<W> {
 impl<W: Write> Write for Sealer<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         // A full chunk is kept until more data follows, because the last chunk is marked.
-        if self.waiting.len() == CHUNK {
+        if self.buffer.len() == CHUNK {
             self.seal(false)?;
         }
-        let taken = bytes.len().min(CHUNK - self.waiting.len());
-        self.waiting.extend_from_slice(&bytes[..taken]);
+        let taken = bytes.len().min(CHUNK - self.buffer.len());
+        self.buffer.extend_from_slice(&bytes[..taken]);
         Ok(taken)
     }
 
@@ -80,8 +86,8 @@ pub(super) struct Unsealer {
     keys: Keys,
     site_id: String,
     cipher: Option<ChaCha20Poly1305>,
-    place: u64,
-    waiting: BytesMut,
+    chunk_index: u64,
+    buffer: BytesMut,
 }
 
 impl Unsealer {
@@ -90,25 +96,25 @@ impl Unsealer {
             keys: keys.clone(),
             site_id: site_id.to_owned(),
             cipher: None,
-            place: 0,
-            waiting: BytesMut::new(),
+            chunk_index: 0,
+            buffer: BytesMut::new(),
         }
     }
 
     /// Returns the plaintext that these bytes complete.
     pub(super) fn push(&mut self, bytes: &[u8]) -> io::Result<Bytes> {
-        self.waiting.extend_from_slice(bytes);
-        if self.cipher.is_none() && self.waiting.len() >= HEAD {
-            let head = self.waiting.split_to(HEAD);
-            let salt: [u8; SALT] = head[MAGIC.len()..].try_into().map_err(|_| broken())?;
+        self.buffer.extend_from_slice(bytes);
+        if self.cipher.is_none() && self.buffer.len() >= HEAD {
+            let head = self.buffer.split_to(HEAD);
+            let salt: [u8; SALT] = head[MAGIC.len()..].try_into().map_err(|_| invalid_archive())?;
             if !head.starts_with(MAGIC) {
-                return Err(broken());
+                return Err(invalid_archive());
             }
             self.cipher = Some(cipher(&self.keys, &self.site_id, &salt));
         }
         let mut opened = BytesMut::new();
-        while self.cipher.is_some() && self.waiting.len() > CHUNK + TAG {
-            let chunk = self.waiting.split_to(CHUNK + TAG);
+        while self.cipher.is_some() && self.buffer.len() > CHUNK + TAG {
+            let chunk = self.buffer.split_to(CHUNK + TAG);
             opened.extend_from_slice(&self.open(&chunk, false)?);
         }
         Ok(opened.freeze())
@@ -116,20 +122,21 @@ impl Unsealer {
 
     /// Decrypts the last chunk at the end of the input.
     pub(super) fn finish(&mut self) -> io::Result<Bytes> {
-        let last = self.waiting.copy_to_bytes(self.waiting.len());
+        let last = self.buffer.copy_to_bytes(self.buffer.len());
         Ok(self.open(&last, true)?.into())
     }
 
     fn open(&mut self, chunk: &[u8], last: bool) -> io::Result<Vec<u8>> {
-        let cipher = self.cipher.as_ref().ok_or_else(broken)?;
+        let cipher = self.cipher.as_ref().ok_or_else(invalid_archive)?;
         let payload = Payload { msg: chunk, aad: self.site_id.as_bytes() };
-        let opened = cipher.decrypt(&nonce(self.place, last), payload).map_err(|_| broken())?;
-        self.place += 1;
+        let opened =
+            cipher.decrypt(&nonce(self.chunk_index, last), payload).map_err(|_| invalid_archive())?;
+        self.chunk_index += 1;
         Ok(opened)
     }
 }
 
-fn broken() -> io::Error {
+fn invalid_archive() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "sealed evidence could not be opened")
 }
 

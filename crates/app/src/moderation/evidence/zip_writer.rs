@@ -12,7 +12,7 @@ const FLAGS: u16 = 1 << 3 | 1 << 11;
 const DEFLATED: u16 = 8;
 const VERSION: u16 = 20;
 /// The earliest date of the format (1980-01-01); real times are in the manifest.
-const DAY_ONE: u16 = 0x0021;
+const DOS_EPOCH_DATE: u16 = 0x0021;
 
 struct ZipEntry {
     name: String,
@@ -55,13 +55,13 @@ impl<W: Write> ZipWriter<W> {
     }
 
     pub(super) fn add(&mut self, name: &str, mut from: impl Read) -> io::Result<()> {
-        let offset = narrow(self.out.written)?;
+        let offset = to_u32(self.out.written)?;
         let name_len = u16::try_from(name.len()).map_err(io::Error::other)?;
         let mut head = Vec::with_capacity(30 + name.len());
         head.extend(0x0403_4b50_u32.to_le_bytes());
-        shorts(&mut head, &[VERSION, FLAGS, DEFLATED, 0, DAY_ONE]);
+        push_u16s(&mut head, &[VERSION, FLAGS, DEFLATED, 0, DOS_EPOCH_DATE]);
         head.extend([0; 12]);
-        shorts(&mut head, &[name_len, 0]);
+        push_u16s(&mut head, &[name_len, 0]);
         head.extend(name.as_bytes());
         self.out.write_all(&head)?;
         let before = self.out.written;
@@ -79,7 +79,7 @@ impl<W: Write> ZipWriter<W> {
             deflate.write_all(&buffer[..read])?;
         }
         deflate.finish()?;
-        let (packed, size, crc) = (narrow(self.out.written - before)?, narrow(size)?, crc.sum());
+        let (packed, size, crc) = (to_u32(self.out.written - before)?, to_u32(size)?, crc.sum());
         let mut tail = Vec::with_capacity(16);
         for word in [0x0807_4b50, crc, packed, size] {
             tail.extend(word.to_le_bytes());
@@ -91,38 +91,38 @@ impl<W: Write> ZipWriter<W> {
 
     /// Writes the central directory and completes the archive.
     pub(super) fn finish(mut self) -> io::Result<W> {
-        let start = narrow(self.out.written)?;
+        let start = to_u32(self.out.written)?;
         for entry in &self.entries {
             let mut head = Vec::with_capacity(46 + entry.name.len());
             head.extend(0x0201_4b50_u32.to_le_bytes());
-            shorts(&mut head, &[VERSION, VERSION, FLAGS, DEFLATED, 0, DAY_ONE]);
+            push_u16s(&mut head, &[VERSION, VERSION, FLAGS, DEFLATED, 0, DOS_EPOCH_DATE]);
             for word in [entry.crc, entry.packed, entry.size] {
                 head.extend(word.to_le_bytes());
             }
-            shorts(&mut head, &[u16::try_from(entry.name.len()).unwrap_or_default(), 0, 0, 0, 0]);
+            push_u16s(&mut head, &[u16::try_from(entry.name.len()).unwrap_or_default(), 0, 0, 0, 0]);
             head.extend([0; 4]);
             head.extend(entry.offset.to_le_bytes());
             head.extend(entry.name.as_bytes());
             self.out.write_all(&head)?;
         }
-        let length = narrow(self.out.written)? - start;
+        let length = to_u32(self.out.written)? - start;
         let count = u16::try_from(self.entries.len()).map_err(io::Error::other)?;
         let mut end = Vec::with_capacity(22);
         end.extend(0x0605_4b50_u32.to_le_bytes());
-        shorts(&mut end, &[0, 0, count, count]);
+        push_u16s(&mut end, &[0, 0, count, count]);
         end.extend(length.to_le_bytes());
         end.extend(start.to_le_bytes());
-        shorts(&mut end, &[0]);
+        push_u16s(&mut end, &[0]);
         self.out.write_all(&end)?;
         Ok(self.out.out)
     }
 }
 
-fn shorts(to: &mut Vec<u8>, all: &[u16]) {
+fn push_u16s(to: &mut Vec<u8>, all: &[u16]) {
     to.extend(all.iter().flat_map(|short| short.to_le_bytes()));
 }
 
-fn narrow(n: u64) -> io::Result<u32> {
+fn to_u32(n: u64) -> io::Result<u32> {
     u32::try_from(n).map_err(|_| io::Error::other("the archive is too large"))
 }
 

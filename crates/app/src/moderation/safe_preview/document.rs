@@ -25,7 +25,7 @@ impl App {
         }
         let bytes = self.read_blob(&file.hash).await?;
         let mime = String::from_utf8_lossy(&file.mime).into_owned();
-        let work = move || still(bytes.to_vec(), &mime);
+        let work = move || sanitize(bytes.to_vec(), &mime);
         tokio::task::spawn_blocking(work).await.map_err(Error::internal)
     }
 
@@ -35,7 +35,7 @@ impl App {
     }
 }
 
-fn still(bytes: Vec<u8>, mime: &str) -> PreviewDocument {
+fn sanitize(bytes: Vec<u8>, mime: &str) -> PreviewDocument {
     let text = look::text(bytes, mime);
     let still =
         if mime.starts_with("text/html") { Some(look::still_html(&text)) } else { look::still_xml(&text) };
@@ -52,10 +52,10 @@ mod tests {
 
     #[test]
     fn html_lies_still_and_what_cannot_is_text() {
-        let html = still(b"<p>Hi<iframe src=//a.example></iframe>".to_vec(), "text/html; charset=utf-8");
+        let html = sanitize(b"<p>Hi<iframe src=//a.example></iframe>".to_vec(), "text/html; charset=utf-8");
         assert!(html.mime == "text/html; charset=utf-8" && !html.text.contains("<iframe"), "{html:?}");
         let built = b"<!DOCTYPE svg [<!ENTITY x 'y'>]><svg>&x;</svg>";
-        let drawing = still(built.to_vec(), "image/svg+xml");
+        let drawing = sanitize(built.to_vec(), "image/svg+xml");
         assert_eq!((drawing.mime.as_str(), drawing.text.as_bytes()), (PLAIN, &built[..]));
     }
 }

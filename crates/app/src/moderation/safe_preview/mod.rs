@@ -102,7 +102,7 @@ impl App {
         let texts = self.checked_texts(&bundle).await?;
         let (safety, path, document) = (self.settings.safety.clone(), shown.path.clone(), shown.is_document);
         let read = move || {
-            let verdict = texts.map(|texts| judged(texts, &safety));
+            let verdict = texts.map(|texts| check_texts(texts, &safety));
             let text = source.map(|bytes| look::text(bytes.to_vec(), mime_of(&path)));
             let findings = verdict.as_ref().map_or(&[][..], |verdict| &verdict.findings);
             let source = text.as_deref().map(|text| SourceView::of(text, &path, findings));
@@ -135,7 +135,7 @@ impl App {
     }
 }
 
-fn judged(texts: Vec<(String, Bytes)>, safety: &SafetySettings) -> PhishingVerdict {
+fn check_texts(texts: Vec<(String, Bytes)>, safety: &SafetySettings) -> PhishingVerdict {
     let read = |(path, bytes): (String, Bytes)| {
         let text = look::text(bytes.to_vec(), mime_of(&path));
         (path, text)

@@ -8,7 +8,7 @@ use dropleaf_core::{Error, Result, number, path, secret};
 use std::sync::Arc;
 
 /// Lifetime of a preview in seconds: long enough to read, too short to be passed on.
-const LIFE: i64 = 900;
+const PREVIEW_SECONDS: i64 = 900;
 /// Associated data of every token, so that no other sealed value is accepted as one.
 const ABOUT: &[u8] = b"look 1";
 /// Longer than any valid token.
@@ -25,7 +25,7 @@ pub struct PreviewFrame {
 impl App {
     /// The URL under which this path of a bundle can be previewed for a while.
     pub(super) fn preview_frame(&self, bundle_id: &str, below: &str) -> Result<PreviewFrame> {
-        let message = format!("{} {bundle_id}", self.now() + LIFE);
+        let message = format!("{} {bundle_id}", self.now() + PREVIEW_SECONDS);
         let sealed = sealing::seal(&self.minter, self.preview_key(), ABOUT, message.as_bytes())?;
         let within = self.preview_root(bundle_id, &secret::text(&sealed));
         Ok(PreviewFrame { url: format!("{within}{}", path::encode(below)), within })
@@ -33,9 +33,13 @@ impl App {
 
     /// The content named by a preview token, and the URL of its root. `label` is the requested host label, where content
     /// has hosts of its own. Content that was erased meanwhile is not found.
-    pub async fn open_preview(&self, label: Option<&str>, word: &str) -> Result<(Arc<ServedBundle>, String)> {
+    pub async fn open_preview(
+        &self,
+        label: Option<&str>,
+        token: &str,
+    ) -> Result<(Arc<ServedBundle>, String)> {
         let gone = || Error::not_found("page");
-        let id = self.parse_preview_token(word).ok_or_else(gone)?;
+        let id = self.parse_preview_token(token).ok_or_else(gone)?;
         let expected = self.hosts.isolated.then(|| self.preview_host_label(&id));
         let fits = match (&expected, label) {
             (Some(expected), Some(label)) => expected.eq_ignore_ascii_case(label),
@@ -45,24 +49,24 @@ impl App {
         if !fits || !self.store.is_bundle_held(&id).await? {
             return Err(gone());
         }
-        let root = self.preview_root(&id, word);
+        let root = self.preview_root(&id, token);
         Ok((self.get_bundle(&id).await?, root))
     }
 
-    fn parse_preview_token(&self, word: &str) -> Option<String> {
-        let sealed = secret::bytes(Some(word).filter(|word| word.len() <= MOST_CHARS)?)?;
+    fn parse_preview_token(&self, token: &str) -> Option<String> {
+        let sealed = secret::bytes(Some(token).filter(|token| token.len() <= MOST_CHARS)?)?;
         let opened = sealing::open(self.preview_key(), ABOUT, &sealed).ok()?;
         let (until, id) = std::str::from_utf8(&opened).ok()?.split_once(' ')?;
         (number::integer(until)? > self.now()).then(|| id.to_owned())
     }
 
-    fn preview_root(&self, bundle_id: &str, word: &str) -> String {
+    fn preview_root(&self, bundle_id: &str, token: &str) -> String {
         let origin = if self.hosts.isolated {
             self.hosts.isolated_origin(&self.preview_host_label(bundle_id))
         } else {
             self.hosts.site.url()
         };
-        format!("{origin}/look/{word}/")
+        format!("{origin}/look/{token}/")
     }
 
     /// Differs from every page's host, so that a preview shares no origin with pages viewers have open.

@@ -4,8 +4,8 @@ use dropleaf_content::look::visible;
 use dropleaf_core::finding::Finding;
 
 /// Lines shown from the top, and around each finding.
-const FROM_TOP: usize = 1200;
-const AROUND: usize = 4;
+const TOP_LINES: usize = 1200;
+const CONTEXT_LINES: usize = 4;
 /// Characters shown of one line, and bytes of the whole.
 const LINE_CHARACTERS: usize = 2000;
 const ALL_BYTES: usize = 400_000;
@@ -37,8 +37,9 @@ impl SourceView {
             .filter(|finding| finding.file == path)
             .filter_map(|finding| Some((usize::try_from(finding.line?).ok()?, finding.why.as_str())))
             .collect();
-        let wanted =
-            |number: usize| number <= FROM_TOP || found.iter().any(|(at, _)| at.abs_diff(number) <= AROUND);
+        let wanted = |number: usize| {
+            number <= TOP_LINES || found.iter().any(|(at, _)| at.abs_diff(number) <= CONTEXT_LINES)
+        };
         let mut source = Self::default();
         let (mut bytes, mut last) = (0, 0);
         for (number, line) in (1..).zip(text.lines()) {
@@ -77,7 +78,7 @@ mod tests {
     fn findings_are_shown_wherever_they_are() {
         let text = "x\n".repeat(100_000);
         let source = SourceView::of(&text, "a.html", &[finding("a.html", 90_000), finding("b.html", 50_000)]);
-        assert_eq!(source.lines.len(), FROM_TOP + 2 * AROUND + 1);
+        assert_eq!(source.lines.len(), TOP_LINES + 2 * CONTEXT_LINES + 1);
         assert!(source.is_cut() && source.total_lines == 100_000);
         let marked: Vec<usize> =
             source.lines.iter().filter(|line| !line.found.is_empty()).map(|line| line.number).collect();

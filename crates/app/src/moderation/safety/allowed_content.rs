@@ -10,8 +10,8 @@ use dropleaf_store::{DbError, allowed_content};
 
 impl App {
     /// Queried only for content that was refused.
-    pub(super) async fn is_allowed(&self, reading: &ContentScan) -> Result<bool> {
-        Ok(self.store.find_allowed(reading.digest).await?.is_some())
+    pub(super) async fn is_allowed(&self, scan: &ContentScan) -> Result<bool> {
+        Ok(self.store.find_allowed(scan.digest).await?.is_some())
     }
 
     /// Refuses to allow content that would still be refused: its publisher would be told to send it again, and it would
@@ -19,12 +19,12 @@ impl App {
     pub(crate) async fn check_allowable(&self, appeal: &Appeal) -> Result<()> {
         let Some(bundle_id) = &appeal.bundle_id else { return Ok(()) };
         // Another process may have removed it from the blocklist just now.
-        self.moderation.unwanted_index.doubt();
+        self.moderation.unwanted_index.invalidate();
         if self.unwanted().await?.is_none() {
             return Ok(());
         }
-        let reading = self.scan_stored(bundle_id).await?;
-        let Some(id) = reading.unwanted_id() else { return Ok(()) };
+        let scan = self.scan_stored(bundle_id).await?;
+        let Some(id) = scan.unwanted_id() else { return Ok(()) };
         let page = self.store.find_site_of_unwanted(id).await?;
         let page = page.as_deref().unwrap_or(id);
         Err(Error::new(

@@ -13,12 +13,12 @@ use std::fmt::Debug;
 use std::io;
 
 /// The most URLs that are sent.
-const ADDRESSES: usize = 1000;
+const URLS_MOST: usize = 1000;
 /// Bytes of text sent in total; larger files are listed without their text.
 const TEXT_BYTES: u64 = 8 << 20;
 /// Limits on what is used of an answer.
 const REASONS: usize = 20;
-const WORDS: usize = 500;
+const TEXT_CHARACTERS: usize = 500;
 const PATH: usize = 300;
 /// The rule of a reason that names none.
 const RULE: &str = "outside-check";
@@ -26,7 +26,7 @@ const WHY: &str = "The content check of this server refused this page.";
 
 /// An external checker.
 pub trait Checker: Debug + Send + Sync {
-    fn ask(&self, question: Bytes) -> BoxFuture<'_, Result<RawResponse, NoResponse>>;
+    fn ask(&self, request: Bytes) -> BoxFuture<'_, Result<RawResponse, NoResponse>>;
 }
 
 /// The operator's settings for it.
@@ -38,7 +38,7 @@ pub struct CheckerSettings {
 }
 
 /// The request about a bundle.
-pub(super) fn question(bundle: &Bundle, sends_content: bool, content_hash: &str) -> io::Result<Bytes> {
+pub(super) fn build_request(bundle: &Bundle, sends_content: bool, content_hash: &str) -> io::Result<Bytes> {
     let (mut left, mut is_cut) = (TEXT_BYTES, false);
     let mut files = Vec::new();
     for file in &bundle.files {
@@ -54,7 +54,7 @@ pub(super) fn question(bundle: &Bundle, sends_content: bool, content_hash: &str)
         }
         files.push(about);
     }
-    let found = addresses::in_bundle(bundle, ADDRESSES)?;
+    let found = addresses::in_bundle(bundle, URLS_MOST)?;
     let asked = json!({
         "version": 1,
         "content_hash": content_hash,
@@ -69,7 +69,7 @@ pub(super) fn question(bundle: &Bundle, sends_content: bool, content_hash: &str)
 }
 
 /// The reasons of a refusal, empty if it accepts; or why the answer is invalid.
-pub(super) fn understood(reply: &RawResponse) -> Result<Vec<Finding>, String> {
+pub(super) fn parse_response(reply: &RawResponse) -> Result<Vec<Finding>, String> {
     if reply.status != 200 {
         return Err(format!("it returned status {}", reply.status));
     }
@@ -102,8 +102,8 @@ fn finding(given: &Value) -> Finding {
         rule: text("rule", 64).filter(is_rule).unwrap_or_else(|| RULE.to_owned()),
         file: text("file", PATH).unwrap_or_default(),
         line: given["line"].as_u64(),
-        why: text("why", WORDS).unwrap_or_else(|| WHY.to_owned()),
-        fix: text("fix", WORDS).unwrap_or_default(),
+        why: text("why", TEXT_CHARACTERS).unwrap_or_else(|| WHY.to_owned()),
+        fix: text("fix", TEXT_CHARACTERS).unwrap_or_default(),
     }
 }
 
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     fn said(status: u16, body: &str) -> Result<Vec<Finding>, String> {
-        understood(&RawResponse { status, body: body.to_owned().into() })
+        parse_response(&RawResponse { status, body: body.to_owned().into() })
     }
 
     #[test]
@@ -139,7 +139,11 @@ mod tests {
         ]});
         let found = said(200, &body.to_string()).unwrap().remove(0);
         assert_eq!((found.rule.as_str(), found.file.as_str(), found.line), (RULE, "a.html", Some(3)));
-        assert!(found.why.starts_with("on the list x") && found.why.len() == WORDS && found.fix.is_empty());
+        assert!(
+            found.why.starts_with("on the list x")
+                && found.why.len() == TEXT_CHARACTERS
+                && found.fix.is_empty()
+        );
         let many = json!({"verdict": "refuse", "reasons": vec![json!({}); 100]});
         assert_eq!(said(200, &many.to_string()).unwrap().len(), REASONS);
     }

@@ -1,7 +1,7 @@
 //! What the checks find in an upload, before anything is decided. Blocking, and uses one core.
 
 use super::SafetySettings;
-use super::checker::question;
+use super::checker::build_request;
 use bytes::Bytes;
 use dropleaf_content::likeness::{self, Match, Unwanted};
 use dropleaf_content::{Bundle, Kind, Texts, phishing, secrets, source_lines};
@@ -25,35 +25,35 @@ pub(crate) struct ContentScan {
     /// The setting for this upload.
     pub(super) pii: PiiCheck,
     /// The request to the external checker, if there is one. Built once, while the upload holds its permit.
-    pub(super) question: Option<Bytes>,
+    pub(super) checker_request: Option<Bytes>,
     /// A dry run or an appeal: publishers have priority.
     pub(crate) is_dry: bool,
 }
 
 impl ContentScan {
     /// Reads a bundle. Encrypted content cannot be read.
-    pub(crate) fn of(bundle: &Bundle, settings: &SafetySettings, asked: Option<PiiCheck>) -> Result<Self> {
-        Self::compared(bundle, settings, asked, None)
+    pub(crate) fn scan(bundle: &Bundle, settings: &SafetySettings, asked: Option<PiiCheck>) -> Result<Self> {
+        Self::scan_and_compare(bundle, settings, asked, None)
     }
 
     /// The same, and compares it with the blocklist in one pass over its pages.
-    pub(crate) fn compared(
+    pub(crate) fn scan_and_compare(
         bundle: &Bundle,
         settings: &SafetySettings,
         asked: Option<PiiCheck>,
         unwanted: Option<&Unwanted>,
     ) -> Result<Self> {
         let pii = settings.pii_check.or(asked);
-        let mut reading = Self { digest: bundle.digest(), pii, ..Self::default() };
+        let mut scan = Self { digest: bundle.digest(), pii, ..Self::default() };
         let is_readable = bundle.kind != Kind::E2e;
         let (checks, reads_secrets) =
             (is_readable && settings.phishing_check, is_readable && pii != PiiCheck::Off);
         if let Some(set) = settings.checker.filter(|_| is_readable) {
-            let asked = question(bundle, set.sends_content, &reading.content_hash());
-            reading.question = Some(asked.map_err(Error::internal)?);
+            let asked = build_request(bundle, set.sends_content, &scan.content_hash());
+            scan.checker_request = Some(asked.map_err(Error::internal)?);
         }
         if !checks && !reads_secrets && unwanted.is_none() {
-            return Ok(reading);
+            return Ok(scan);
         }
         let rules = settings.rules.rules();
         // Read once for all checks.
@@ -62,32 +62,32 @@ impl ContentScan {
         match (unwanted, checks) {
             (Some(unwanted), true) => {
                 let (verdict, likeness) = likeness::check_and_compare(&texts, &rules);
-                reading.take(verdict);
-                reading.unwanted = unwanted.find(&likeness);
+                scan.set_phishing(verdict);
+                scan.unwanted = unwanted.find(&likeness);
             }
             (Some(unwanted), false) => {
-                reading.unwanted = unwanted.find(&likeness::of_texts(&texts, &rules));
+                scan.unwanted = unwanted.find(&likeness::of_texts(&texts, &rules));
             }
-            (None, true) => reading.take(phishing::check(&texts.files(), &rules)),
+            (None, true) => scan.set_phishing(phishing::check(&texts.files(), &rules)),
             (None, false) => {}
         }
         if reads_secrets {
-            reading.secrets = secrets::find_in_texts(&texts);
+            scan.secrets = secrets::find_in_texts(&texts);
         }
         if bundle.kind == Kind::Markdown {
-            reading.speak_of_source(&texts, &bundle.entry);
+            scan.map_to_source(&texts, &bundle.entry);
         }
-        Ok(reading)
+        Ok(scan)
     }
 
-    pub(super) fn take(&mut self, verdict: phishing::Verdict) {
+    pub(super) fn set_phishing(&mut self, verdict: phishing::Verdict) {
         if verdict.refused {
             self.phishing = verdict.reasons.into_iter().map(finding).collect();
         }
     }
 
     /// Maps findings to the Markdown source, which its publisher knows, instead of the generated page.
-    fn speak_of_source(&mut self, texts: &Texts<'_>, entry: &str) {
+    fn map_to_source(&mut self, texts: &Texts<'_>, entry: &str) {
         if !self.phishing.is_empty() {
             let files = texts.files();
             let text = |path: &str| files.iter().find(|file| file.path == path).map_or("", |file| file.text);
@@ -98,13 +98,13 @@ impl ContentScan {
                 found.line = line.map(|line| line as u64);
             }
             // The title of the page and the heading that it comes from are one line of the source.
-            let mut told: Vec<Finding> = Vec::new();
+            let mut unique: Vec<Finding> = Vec::new();
             for found in std::mem::take(&mut self.phishing) {
-                if !told.contains(&found) {
-                    told.push(found);
+                if !unique.contains(&found) {
+                    unique.push(found);
                 }
             }
-            self.phishing = told;
+            self.phishing = unique;
         }
         if let Some(found) = &mut self.unwanted {
             found.file = Some(SOURCE_NAME.to_owned());
@@ -167,7 +167,7 @@ mod tests {
         };
         let off =
             SafetySettings { phishing_check: false, pii_check: PiiCheck::Off, ..SafetySettings::default() };
-        assert!(ContentScan::of(&bundle, &off, None).is_ok());
-        assert!(ContentScan::of(&bundle, &SafetySettings { phishing_check: true, ..off }, None).is_err());
+        assert!(ContentScan::scan(&bundle, &off, None).is_ok());
+        assert!(ContentScan::scan(&bundle, &SafetySettings { phishing_check: true, ..off }, None).is_err());
     }
 }

@@ -2,7 +2,7 @@
 
 use super::CheckResult;
 use crate::app::App;
-use crate::publish::staging::{PrepareOptions, executable};
+use crate::publish::staging::{PrepareOptions, executable_refused};
 use crate::publish::upload::Upload;
 use dropleaf_core::options::UploadOptions;
 use dropleaf_core::slug::Slug;
@@ -37,16 +37,16 @@ impl App {
             is_public: options.slug.is_some(),
             executables: true,
         };
-        let (prepared, reading) = self.scan_for_dry_run(upload, demands).await?;
+        let (prepared, scan) = self.scan_for_dry_run(upload, demands).await?;
         self.charge_check(ip, prepared.bundle.size_bytes);
-        let content_hash = reading.content_hash();
+        let content_hash = scan.content_hash();
         let mut warnings = options.warnings;
         // The plan it will be published on is not known here.
-        warnings.extend(prepared.bundle.program().map(|file| executable(&file.path).detail));
+        warnings.extend(prepared.bundle.program().map(|file| executable_refused(&file.path).detail));
         warnings.extend(prepared.into_warnings());
         let slug = options.slug.as_ref().map(Slug::as_str);
         let verdict = match self.check_slug_impersonation(options.e2e, slug) {
-            Ok(()) => self.check_content(&reading).await,
+            Ok(()) => self.check_content(&scan).await,
             Err(refusal) => Err(refusal),
         };
         let (code, reasons) = match verdict {
@@ -55,7 +55,7 @@ impl App {
                 (None, Vec::new())
             }
             Err(error) if is_about_content(error.code) => {
-                warnings.extend(reading.warnings_beside(&error));
+                warnings.extend(scan.other_warnings(&error));
                 (Some(error.code), error.reasons().to_vec())
             }
             Err(error) => return Err(error),

@@ -13,7 +13,7 @@ use dropleaf_store::unwanted::{self as rows, Mark, PageMark};
 use std::collections::HashSet;
 
 /// The most fingerprints per page; more add nothing.
-const MOST_MARKS: usize = 500;
+const MOST_FINGERPRINTS: usize = 500;
 
 /// Why a page is fingerprinted, in order of priority when there are too many.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
@@ -65,11 +65,11 @@ impl App {
         for version in versions {
             if seen.insert(&version.bundle_id) {
                 found.extend(self.candidates_of(&version.bundle_id, &about).await?);
-                chosen(&mut found);
+                select_fingerprints(&mut found);
             }
         }
         let mut marks: Vec<PageMark> = found.into_iter().flat_map(|page| page.marks).collect();
-        marks.truncate(MOST_MARKS);
+        marks.truncate(MOST_FINGERPRINTS);
         let noted = rows::Unwanted {
             id: self.minter.ordered_id("unw", now),
             site_id: site.id.clone(),
@@ -77,7 +77,7 @@ impl App {
             created_at: now,
         };
         let outcome = self.store.commit(rows::insert(&noted, marks)).await;
-        self.moderation.unwanted_index.doubt();
+        self.moderation.unwanted_index.invalidate();
         match outcome {
             Ok(_) | Err(DbError::Guard(rows::KNOWN)) => Ok(()),
             Err(error) => Err(error.into()),
@@ -110,14 +110,14 @@ fn candidates(
         path == bundle.entry || (bundle.kind == Kind::Markdown && path.starts_with("_dropleaf/"))
     };
     let mut found = Vec::new();
-    let mut is_theirs = false;
+    let mut is_copy_of_others = false;
     for file in &bundle.files {
         let path = file.path.as_str();
         let blame = blamed.iter().find(|page| page.path == path);
         let why = if about.named.iter().any(|named| named == path) {
             FingerprintReason::Named
         } else if about.of_others.contains(&file.hash) {
-            is_theirs |= is_entry(path);
+            is_copy_of_others |= is_entry(path);
             continue;
         } else {
             match blame {
@@ -133,7 +133,7 @@ fn candidates(
         found.push(FingerprintCandidate { why, marks });
     }
     // The whole may be a copy of what another account shows.
-    if !is_theirs {
+    if !is_copy_of_others {
         let hash = likeness.whole_hash();
         found.push(FingerprintCandidate {
             why: FingerprintReason::Whole,
@@ -144,11 +144,11 @@ fn candidates(
 }
 
 /// Sorts by priority, removes duplicates, and drops what exceeds the limit.
-fn chosen(found: &mut Vec<FingerprintCandidate>) {
+fn select_fingerprints(found: &mut Vec<FingerprintCandidate>) {
     found.sort_by(|a, b| a.why.partial_cmp(&b.why).unwrap_or(std::cmp::Ordering::Equal));
     let (mut seen, mut count) = (HashSet::new(), 0);
     found.retain_mut(|page| {
-        if count >= MOST_MARKS {
+        if count >= MOST_FINGERPRINTS {
             return false;
         }
         page.marks.retain(|(_, mark)| seen.insert(mark.clone()));

@@ -46,8 +46,8 @@ impl App {
     }
 
     /// Refuses content that may not be published; returns warnings for its publisher otherwise.
-    pub(crate) async fn check_content(&self, reading: &ContentScan) -> Result<Vec<String>> {
-        self.decide_content(reading).await.map_err(|refusal| self.with_appeal_url(refusal))
+    pub(crate) async fn check_content(&self, scan: &ContentScan) -> Result<Vec<String>> {
+        self.decide_content(scan).await.map_err(|refusal| self.with_appeal_url(refusal))
     }
 
     /// Adds the URL where the publisher can appeal.
@@ -59,21 +59,21 @@ impl App {
         refusal.with_fact("appeal_url", Fact::Text(url))
     }
 
-    async fn decide_content(&self, reading: &ContentScan) -> Result<Vec<String>> {
-        reading.refuse_unwanted()?;
-        if !reading.phishing.is_empty() && !self.is_allowed(reading).await? {
-            return Err(phishing(reading));
+    async fn decide_content(&self, scan: &ContentScan) -> Result<Vec<String>> {
+        scan.refuse_unwanted()?;
+        if !scan.phishing.is_empty() && !self.is_allowed(scan).await? {
+            return Err(phishing(scan));
         }
         // Before anything is sent to the external checker.
-        let warnings = reading.about_secrets()?;
-        self.run_external_check(reading).await?;
+        let warnings = scan.check_secrets()?;
+        self.run_external_check(scan).await?;
         Ok(warnings)
     }
 }
 
 impl ContentScan {
     /// Refuses secrets and personal data, or returns warnings about them.
-    fn about_secrets(&self) -> Result<Vec<String>> {
+    fn check_secrets(&self) -> Result<Vec<String>> {
         match (self.pii, self.secrets.is_empty()) {
             (_, true) | (PiiCheck::Off, _) => Ok(Vec::new()),
             (PiiCheck::Block, _) => Err(secrets_found(self)),
@@ -82,27 +82,27 @@ impl ContentScan {
     }
 }
 
-fn phishing(reading: &ContentScan) -> Error {
-    refusal(Code::PhishingBlocked, reading.phishing.clone(), reading)
+fn phishing(scan: &ContentScan) -> Error {
+    refusal(Code::PhishingBlocked, scan.phishing.clone(), scan)
 }
 
 /// A refusal with its reasons: the first as a sentence, all of them for programs.
-fn refusal(code: Code, reasons: Vec<Finding>, reading: &ContentScan) -> Error {
+fn refusal(code: Code, reasons: Vec<Finding>, scan: &ContentScan) -> Error {
     let detail = reasons.first().map_or_else(|| code.meaning().to_owned(), Finding::sentence);
     Error::new(code, detail)
         .with_fact("reasons", Fact::Findings(reasons))
-        .with_fact("content_hash", Fact::Text(reading.content_hash()))
+        .with_fact("content_hash", Fact::Text(scan.content_hash()))
 }
 
-fn secrets_found(reading: &ContentScan) -> Error {
-    let reasons = reading.secrets.iter().map(|found| Finding {
+fn secrets_found(scan: &ContentScan) -> Error {
+    let reasons = scan.secrets.iter().map(|found| Finding {
         rule: "secret-or-personal-data".to_owned(),
         file: found.file.clone(),
         line: Some(found.line as u64),
         why: format!("This looks like {}.", found.with_article()),
         fix: "Remove it or replace it with an example value.".to_owned(),
     });
-    refusal(Code::SecretsFound, reasons.collect(), reading)
+    refusal(Code::SecretsFound, reasons.collect(), scan)
 }
 
 /// Names the kind and the place, never the value.

@@ -2,7 +2,7 @@
 //! external checker are known only to servers.
 
 use super::{ContentScan, SafetySettings};
-use crate::publish::staging::refused;
+use crate::publish::staging::content_error;
 use dropleaf_content::{self as content, phishing, secrets};
 use dropleaf_core::finding::Finding;
 use dropleaf_core::safety::PiiCheck;
@@ -27,15 +27,15 @@ impl SafetySettings {
     /// Checks files as they are, each with its path and text: a page, a script, the contents of a folder. `named` maps a
     /// path to the caller's name for it.
     pub fn check_texts(&self, files: &[(String, String)], named: impl Fn(&str) -> String) -> CheckResult {
-        let mut reading = ContentScan { pii: self.pii_check, ..ContentScan::default() };
+        let mut scan = ContentScan { pii: self.pii_check, ..ContentScan::default() };
         if self.phishing_check {
             let texts: Vec<_> = files.iter().map(|(path, text)| phishing::File { path, text }).collect();
-            reading.take(phishing::check(&texts, &self.rules.rules()));
+            scan.set_phishing(phishing::check(&texts, &self.rules.rules()));
         }
         if self.pii_check != PiiCheck::Off {
-            reading.secrets = files.iter().flat_map(|(path, text)| secrets::find(path, text)).collect();
+            scan.secrets = files.iter().flat_map(|(path, text)| secrets::find(path, text)).collect();
         }
-        reading.verdict(named)
+        scan.verdict(named)
     }
 
     /// Checks a file that is prepared first: an archive, Markdown, a PDF. Refuses what could not be published.
@@ -53,8 +53,8 @@ impl SafetySettings {
             e2e: false,
             source: content::Source::File(file),
         };
-        let bundle = content::prepare(upload, limits, spool).map_err(|refusal| refused(&refusal))?;
-        let mut checked = ContentScan::of(&bundle, self, None)?.verdict(|path| named(bundle.kind, path));
+        let bundle = content::prepare(upload, limits, spool).map_err(|refusal| content_error(&refusal))?;
+        let mut checked = ContentScan::scan(&bundle, self, None)?.verdict(|path| named(bundle.kind, path));
         checked.warnings.splice(0..0, bundle.warnings);
         Ok(checked)
     }
@@ -70,17 +70,17 @@ impl ContentScan {
             found.file = named(&found.file);
         }
         let refusal =
-            if self.phishing.is_empty() { self.about_secrets() } else { Err(super::phishing(&self)) };
+            if self.phishing.is_empty() { self.check_secrets() } else { Err(super::phishing(&self)) };
         match refusal {
             Ok(warnings) => CheckResult { reasons: Vec::new(), warnings },
             Err(error) => {
-                CheckResult { reasons: error.reasons().to_vec(), warnings: self.warnings_beside(&error) }
+                CheckResult { reasons: error.reasons().to_vec(), warnings: self.other_warnings(&error) }
             }
         }
     }
 
     /// Warnings for a publisher who was refused, so that they can fix everything at once.
-    pub(super) fn warnings_beside(&self, refusal: &Error) -> Vec<String> {
+    pub(super) fn other_warnings(&self, refusal: &Error) -> Vec<String> {
         if refusal.code == Code::SecretsFound || self.pii == PiiCheck::Off {
             return Vec::new();
         }

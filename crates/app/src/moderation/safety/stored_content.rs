@@ -2,8 +2,8 @@
 
 use super::ContentScan;
 use crate::app::App;
-use crate::infra::permit_queue::work_in_turn;
-use crate::publish::staging::executable;
+use crate::infra::permit_queue::run_blocking_with_permit;
+use crate::publish::staging::executable_refused;
 use bytes::Bytes;
 use dropleaf_content::{self as content, Body, Encoding, Kind};
 use dropleaf_core::plan::Plan;
@@ -28,22 +28,22 @@ pub(crate) struct StoredVerdict {
 impl App {
     /// Refuses content that may no longer be published; returns warnings for its publisher otherwise.
     pub(crate) async fn check_stored(&self, bundle_id: &str) -> Result<Vec<String>> {
-        let reading = self.scan_stored(bundle_id).await?;
-        self.check_content(&reading).await
+        let scan = self.scan_stored(bundle_id).await?;
+        self.check_content(&scan).await
     }
 
     /// The same for an operation that is retried on concurrent changes: the content is read and checked once, as long as
     /// it stays the same.
     pub(crate) async fn check_stored_once(
         &self,
-        judged: &mut Option<StoredVerdict>,
+        verdict: &mut Option<StoredVerdict>,
         bundle_id: &str,
     ) -> Result<Vec<String>> {
-        if let Some(known) = judged.as_ref().filter(|known| known.bundle_id == bundle_id) {
+        if let Some(known) = verdict.as_ref().filter(|known| known.bundle_id == bundle_id) {
             return Ok(known.warnings.clone());
         }
         let warnings = self.check_stored(bundle_id).await?;
-        *judged = Some(StoredVerdict { bundle_id: bundle_id.to_owned(), warnings: warnings.clone() });
+        *verdict = Some(StoredVerdict { bundle_id: bundle_id.to_owned(), warnings: warnings.clone() });
         Ok(warnings)
     }
 
@@ -59,14 +59,14 @@ impl App {
             let is_program = file.mime == content::PROGRAM || content::is_program_name(&file.path);
             is_program && !file.path.starts_with("_dropleaf/")
         });
-        program.map_or(Ok(()), |file| Err(executable(&file.path)))
+        program.map_or(Ok(()), |file| Err(executable_refused(&file.path)))
     }
 
     /// Reads a stored bundle, without a verdict.
     pub(crate) async fn scan_stored(&self, bundle_id: &str) -> Result<ContentScan> {
         let safety = self.settings.safety.clone();
         let unwanted = self.unwanted().await?;
-        let read = move |bundle| ContentScan::compared(&bundle, &safety, None, unwanted.as_deref());
+        let read = move |bundle| ContentScan::scan_and_compare(&bundle, &safety, None, unwanted.as_deref());
         self.with_stored(bundle_id, OnMissingBody::Fails, read).await
     }
 
@@ -78,9 +78,9 @@ impl App {
         missing: OnMissingBody,
         work: impl FnOnce(content::Bundle) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let turn = self.acquire_upload_permit().await?;
+        let permit = self.acquire_upload_permit().await?;
         let bundle = self.load_texts(bundle_id, missing).await?;
-        work_in_turn(turn, move || work(bundle)).await
+        run_blocking_with_permit(permit, move || work(bundle)).await
     }
 
     /// A stored bundle with the bodies of its text files; other files are never read and left out.

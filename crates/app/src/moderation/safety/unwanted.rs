@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-const ASK_AFTER: Duration = Duration::from_millis(500);
+const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// The index in memory.
 #[derive(Debug, Clone)]
@@ -24,7 +24,7 @@ struct LoadedIndex {
     at: Duration,
     generation: i64,
     /// The change counter of this process at that time.
-    doubts: u64,
+    changes: u64,
     /// None if the blocklist is empty: then uploads are not compared with anything.
     index: Option<Arc<Unwanted>>,
 }
@@ -33,7 +33,7 @@ struct LoadedIndex {
 pub(crate) struct UnwantedIndex {
     held: Mutex<Option<LoadedIndex>>,
     /// Changes this process has made to the blocklist.
-    doubts: AtomicU64,
+    changes: AtomicU64,
     /// Only one task builds at a time, because it loads all fingerprints into memory.
     building: tokio::sync::Mutex<()>,
 }
@@ -48,8 +48,8 @@ impl UnwantedIndex {
     }
 
     /// Marks the index as outdated; the next caller reloads it.
-    pub(super) fn doubt(&self) {
-        self.doubts.fetch_add(1, Ordering::SeqCst);
+    pub(super) fn invalidate(&self) {
+        self.changes.fetch_add(1, Ordering::SeqCst);
     }
 }
 
@@ -81,16 +81,16 @@ impl App {
     pub(crate) async fn unwanted(&self) -> Result<Option<Arc<Unwanted>>> {
         let index = &self.moderation.unwanted_index;
         let fresh = |held: &LoadedIndex| {
-            held.doubts == index.doubts.load(Ordering::SeqCst)
-                && self.clock.monotonic().saturating_sub(held.at) < ASK_AFTER
+            held.changes == index.changes.load(Ordering::SeqCst)
+                && self.clock.monotonic().saturating_sub(held.at) < CHECK_INTERVAL
         };
-        let known = |held: &LoadedIndex| held.doubts == index.doubts.load(Ordering::SeqCst);
+        let known = |held: &LoadedIndex| held.changes == index.changes.load(Ordering::SeqCst);
         let held = index.held();
         if let Some(held) = held.as_ref().filter(|held| fresh(held)) {
             return Ok(held.index.clone());
         }
-        let _turn = match (index.building.try_lock(), held) {
-            (Ok(turn), _) => turn,
+        let _lock = match (index.building.try_lock(), held) {
+            (Ok(lock), _) => lock,
             (Err(_), Some(held)) if known(&held) => return Ok(held.index),
             (Err(_), _) => index.building.lock().await,
         };
@@ -98,7 +98,7 @@ impl App {
         if let Some(held) = held.as_ref().filter(|held| fresh(held)) {
             return Ok(held.index.clone());
         }
-        let (at, doubts) = (self.clock.monotonic(), index.doubts.load(Ordering::SeqCst));
+        let (at, changes) = (self.clock.monotonic(), index.changes.load(Ordering::SeqCst));
         // Read before the fingerprints: a change in between is noticed by the next caller.
         let generation = self.store.find_unwanted_generation().await?;
         let new = match held {
@@ -106,7 +106,7 @@ impl App {
             _ if generation == 0 => None,
             _ => self.load_unwanted().await?,
         };
-        index.keep(LoadedIndex { at, generation, doubts, index: new.clone() });
+        index.keep(LoadedIndex { at, generation, changes, index: new.clone() });
         Ok(new)
     }
 
@@ -197,7 +197,7 @@ impl App {
         let mut stmts = Vec::from(stmts);
         stmts.push(self.audit_stmt(actor, Act::ForgetUnwanted, &noted.site_id, Some(reason)));
         let outcome = self.store.commit(stmts).await;
-        self.moderation.unwanted_index.doubt();
+        self.moderation.unwanted_index.invalidate();
         match outcome {
             Ok(_) => {
                 Self::log_operation(actor, Act::ForgetUnwanted, &noted.site_id);

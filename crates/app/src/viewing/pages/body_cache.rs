@@ -38,7 +38,7 @@ impl ContentCoding {
     }
 
     /// The suffix in the `ETag` that distinguishes the codings of one file.
-    pub(super) const fn letter(self) -> char {
+    pub(super) const fn etag_suffix(self) -> char {
         match self {
             Self::Identity => 'i',
             Self::Gzip => 'g',
@@ -82,7 +82,7 @@ impl App {
         }
         let load = async {
             let plain = self.store.blobs.read(&self.store.db, &file.hash).await?;
-            Ok(Arc::new(Body { bytes: coded(plain, coding).await? }))
+            Ok(Arc::new(Body { bytes: encode_body(plain, coding).await? }))
         };
         Box::pin(self.caches.pages.bodies.get_or_insert_async(&key, load)).await
     }
@@ -110,7 +110,7 @@ impl<'a> AnnotatedDocument<'a> {
 
     /// Where to insert the tag in a document with this start, if there is a place for it.
     pub fn insertion(&self, start: &[u8]) -> Option<Insertion> {
-        script_insertion::place(start, &self.tag, self.file.mime.starts_with(XHTML))
+        script_insertion::find_insertion(start, &self.tag, self.file.mime.starts_with(XHTML))
     }
 }
 
@@ -134,13 +134,13 @@ impl App {
                 Some(Insertion { at, bytes }) => [&plain[..at], &bytes, &plain[at..]].concat().into(),
                 None => plain,
             };
-            Ok(Arc::new(Body { bytes: coded(whole, coding).await? }))
+            Ok(Arc::new(Body { bytes: encode_body(whole, coding).await? }))
         };
         Box::pin(self.caches.pages.bodies.get_or_insert_async(&key, load)).await
     }
 }
 
-async fn coded(plain: Bytes, coding: ContentCoding) -> Result<Bytes> {
+async fn encode_body(plain: Bytes, coding: ContentCoding) -> Result<Bytes> {
     if coding == ContentCoding::Identity {
         Ok(plain)
     } else if plain.len() <= INLINE_BYTES {

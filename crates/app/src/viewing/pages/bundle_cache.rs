@@ -133,11 +133,11 @@ impl ServedBundle {
 
 /// The strong `ETag` of a body in this coding.
 pub(super) fn etag(hash: &[u8; 32], coding: ContentCoding) -> Bytes {
-    format!("\"{}-{}\"", data_encoding(hash), coding.letter()).into()
+    format!("\"{}-{}\"", hash_prefix(hash), coding.etag_suffix()).into()
 }
 
 /// 22 hex digits (88 bits) of the hash: enough to distinguish any two bodies.
-fn data_encoding(hash: &[u8; 32]) -> String {
+fn hash_prefix(hash: &[u8; 32]) -> String {
     hash[..11].iter().fold(String::with_capacity(22), |text, b| format!("{text}{b:02x}"))
 }
 

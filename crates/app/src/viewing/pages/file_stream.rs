@@ -38,7 +38,9 @@ impl App {
                 blob.range(range).await?.map_err(io::Error::other).boxed()
             }
             Encoding::Identity => blob.stream().await?.map_err(io::Error::other).boxed(),
-            Encoding::Zstd => unpacked(blob.stream().await?.map_err(io::Error::other).boxed(), range),
+            Encoding::Zstd => {
+                decompress_stream(blob.stream().await?.map_err(io::Error::other).boxed(), range)
+            }
         };
         Ok(FileStream { bytes, stream })
     }
@@ -55,7 +57,7 @@ impl App {
 }
 
 /// Decompresses on a blocking thread and passes on only the range. Stops when the viewer disconnects.
-fn unpacked(
+fn decompress_stream(
     stored: BoxStream<'static, io::Result<Bytes>>,
     range: Range<u64>,
 ) -> BoxStream<'static, io::Result<Bytes>> {
@@ -63,7 +65,7 @@ fn unpacked(
     let handle = tokio::runtime::Handle::current();
     handle.clone().spawn_blocking(move || {
         let reader = SyncIoBridge::new_with_handle(StreamReader::new(stored), handle);
-        if let Err(error) = unpack(reader, range, &sender) {
+        if let Err(error) = decompress(reader, range, &sender) {
             // The receiver may be gone; then the error is not needed.
             let _ = sender.blocking_send(Err(error));
         }
@@ -74,7 +76,11 @@ fn unpacked(
     .boxed()
 }
 
-fn unpack(reader: impl Read, range: Range<u64>, sender: &mpsc::Sender<io::Result<Bytes>>) -> io::Result<()> {
+fn decompress(
+    reader: impl Read,
+    range: Range<u64>,
+    sender: &mpsc::Sender<io::Result<Bytes>>,
+) -> io::Result<()> {
     let mut decoder = zstd::stream::Decoder::new(reader)?;
     io::copy(&mut (&mut decoder).take(range.start), &mut io::sink())?;
     let mut rest = decoder.take(range.end - range.start);

@@ -103,7 +103,7 @@ pub(crate) struct PendingChange<'a>(&'a PageCaches);
 
 impl Drop for PendingChange<'_> {
     fn drop(&mut self) {
-        self.0.rows.doubt();
+        self.0.rows.mark_uncertain();
     }
 }
 
@@ -117,7 +117,7 @@ impl PendingChange<'_> {
 }
 
 /// Every name these states of a site are cached under.
-pub(crate) fn names_of<'a>(sites: impl Iterator<Item = &'a Site>) -> Vec<String> {
+pub(crate) fn cache_names<'a>(sites: impl Iterator<Item = &'a Site>) -> Vec<String> {
     let mut names: Vec<String> = sites
         .flat_map(|site| {
             let slug = site.slug.as_deref().map(|slug| format!("s:{slug}"));
@@ -138,38 +138,38 @@ impl App {
         loop {
             let at = self.clock.monotonic();
             // Taken before the query: a change whose task was cancelled was submitted earlier, and so is written earlier.
-            let doubted = rows.take_doubt();
+            let uncertain = rows.take_uncertain();
             match self.store.db.others_version().await {
                 Ok(Some(version)) => {
-                    if doubted || known.replace(version) != Some(version) {
+                    if uncertain || known.replace(version) != Some(version) {
                         rows.clear();
                     }
                     rows.confirm(at);
                 }
                 Ok(None) => return,
                 Err(error) => {
-                    rows.doubt();
+                    rows.mark_uncertain();
                     tracing::debug!(%error, "rows in memory could not be confirmed");
                 }
             }
-            rows.asked().await;
+            rows.confirmation_requested().await;
         }
     }
 
     /// The page with this name and its current row. None if there never was one.
     pub async fn open_page(&self, key: &PageKey) -> Result<Option<Arc<PageView>>> {
         let now = self.clock.monotonic();
-        self.caches.pages.rows.ask(now);
+        self.caches.pages.rows.request_confirmation(now);
         if let Some(page) = self.caches.pages.rows.find(key, now) {
             return Ok(Some(page));
         }
         // Boxed, because the future of the storage path is large and nearly every view ends above.
-        Box::pin(self.load_page(key, self.caches.pages.rows.before(now))).await
+        Box::pin(self.load_page(key, self.caches.pages.rows.read_mark(now))).await
     }
 
     /// The same without the cache, for decisions that must not depend on a stale row.
     pub async fn open_page_uncached(&self, key: &PageKey) -> Result<Option<Arc<PageView>>> {
-        self.load_page(key, self.caches.pages.rows.before(self.clock.monotonic())).await
+        self.load_page(key, self.caches.pages.rows.read_mark(self.clock.monotonic())).await
     }
 
     /// The site, and whether its account is suspended.
@@ -210,7 +210,7 @@ impl App {
             is_suspended,
         };
         let page = Arc::new(PageView { site, door, bundle });
-        self.caches.pages.rows.keep(key, Arc::clone(&page), before);
+        self.caches.pages.rows.insert(key, Arc::clone(&page), before);
         Ok(Some(page))
     }
 }

@@ -26,7 +26,7 @@ pub struct Insertion {
 }
 
 /// Where to insert `tag` (ASCII) in a document that starts with `start`. None if there is no place for it.
-pub(super) fn place(start: &[u8], tag: &str, is_xml: bool) -> Option<Insertion> {
+pub(super) fn find_insertion(start: &[u8], tag: &str, is_xml: bool) -> Option<Insertion> {
     let start = &start[..start.len().min(WINDOW)];
     let (width, mark) = match start {
         [0xff, 0xfe, ..] => (CodeUnit::Little, 2),
@@ -60,10 +60,10 @@ struct HeadScanner<'a> {
 impl HeadScanner<'_> {
     /// The offset at the start of the head. In XML there is none without a `<head>` tag.
     fn head(mut self, is_xml: bool) -> Option<usize> {
-        self.skip_before(true)?;
+        self.skip_prolog(true)?;
         let has_html = self.tag(b"html");
         if has_html {
-            self.skip_before(false)?;
+            self.skip_prolog(false)?;
         }
         let has_head = self.tag(b"head");
         if is_xml && !has_head {
@@ -72,7 +72,7 @@ impl HeadScanner<'_> {
         // The position is reset if something else follows.
         loop {
             let before = self.at;
-            let is_charset = self.skip_before(false).is_some() && {
+            let is_charset = self.skip_prolog(false).is_some() && {
                 let from = self.at;
                 self.tag(b"meta") && names_charset(&self.text[from..self.at])
             };
@@ -85,7 +85,7 @@ impl HeadScanner<'_> {
 
     /// Skips white space, comments and processing instructions, and the doctype where one is allowed. None if the
     /// readable part ends first, since a doctype may still follow.
-    fn skip_before(&mut self, takes_doctype: bool) -> Option<()> {
+    fn skip_prolog(&mut self, takes_doctype: bool) -> Option<()> {
         loop {
             match self.text.get(self.at..)? {
                 [] | [b'<'] if takes_doctype => return None,
@@ -193,7 +193,7 @@ mod tests {
     const TAG: &str = "[T]";
 
     fn put(document: &str) -> String {
-        match place(document.as_bytes(), TAG, false) {
+        match find_insertion(document.as_bytes(), TAG, false) {
             Some(found) => format!("{}{TAG}{}", &document[..found.at], &document[found.at..]),
             None => document.to_owned(),
         }
@@ -262,7 +262,7 @@ mod tests {
 
     #[test]
     fn marks_and_wide_letters_are_kept() {
-        let found = place(b"\xef\xbb\xbf<!doctype html><p>", TAG, false).unwrap();
+        let found = find_insertion(b"\xef\xbb\xbf<!doctype html><p>", TAG, false).unwrap();
         assert_eq!((found.at, &found.bytes[..]), (18, TAG.as_bytes()));
         let wide = |text: &str, big: bool| -> Vec<u8> {
             text.encode_utf16()
@@ -271,7 +271,7 @@ mod tests {
         };
         for big in [false, true] {
             let document = wide("\u{feff}<!-- \u{e9}\u{1f600} --><html><head><title>", big);
-            let found = place(&document, TAG, false).unwrap();
+            let found = find_insertion(&document, TAG, false).unwrap();
             let whole = [&document[..found.at], &found.bytes, &document[found.at..]].concat();
             assert_eq!(whole, wide("\u{feff}<!-- \u{e9}\u{1f600} --><html><head>[T]<title>", big));
         }
@@ -280,8 +280,8 @@ mod tests {
     #[test]
     fn a_document_in_xml_needs_its_head() {
         let xml = b"<?xml version='1.0'?>\n<html xmlns='x'><head><title/>";
-        assert_eq!(place(xml, TAG, true).unwrap().at, xml.len() - 8);
-        assert_eq!(place(b"<?xml version='1.0'?><html xmlns='x'><body/>", TAG, true), None);
+        assert_eq!(find_insertion(xml, TAG, true).unwrap().at, xml.len() - 8);
+        assert_eq!(find_insertion(b"<?xml version='1.0'?><html xmlns='x'><body/>", TAG, true), None);
     }
 
     #[test]
@@ -303,22 +303,22 @@ mod tests {
     #[test]
     fn nothing_is_looked_for_behind_an_escape() {
         let page = b"<!doctype html><meta charset=iso-2022-jp><!-- \x1b$B--><meta charset=x a='\x1b(B --><div title=\"'>";
-        let found = place(page, TAG, false).unwrap();
+        let found = find_insertion(page, TAG, false).unwrap();
         assert_eq!(found.at, "<!doctype html><meta charset=iso-2022-jp>".len());
-        assert_eq!(place(b"<!-- \x1b$B--><!doctype html>", TAG, false), None);
+        assert_eq!(find_insertion(b"<!-- \x1b$B--><!doctype html>", TAG, false), None);
     }
 
     proptest! {
         #[test]
         fn any_bytes_give_a_place_inside_them(bytes in proptest::collection::vec(any::<u8>(), 0..200), is_xml: bool) {
-            if let Some(found) = place(&bytes, TAG, is_xml) {
+            if let Some(found) = find_insertion(&bytes, TAG, is_xml) {
                 prop_assert!(found.at <= bytes.len());
             }
         }
 
         #[test]
         fn pieces_of_markup_give_a_place_inside_them(text in "(<!--|-->|<!doctype html>|<html|<head|<meta charset|>|'|\"|=| |<\\?|x){0,30}") {
-            if let Some(found) = place(text.as_bytes(), TAG, false) {
+            if let Some(found) = find_insertion(text.as_bytes(), TAG, false) {
                 prop_assert!(text.is_char_boundary(found.at));
             }
         }

@@ -68,9 +68,9 @@ pub(super) async fn sell(
         }
     };
     let generation = proof.generation();
-    let once_key = idempotency_key(headers);
+    let idempotency_key = idempotency_key(headers);
     state.app.count_sandbox_sale(item, &proof, ip).await?;
-    let request = PayRequest { order, proof, request_hash, once_key, ip };
+    let request = PayRequest { order, proof, request_hash, idempotency_key, ip };
     let (tell, told) = oneshot::channel();
     let app = Arc::clone(&state.app);
     state.tasks.spawn(async move {

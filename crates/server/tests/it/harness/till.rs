@@ -111,8 +111,12 @@ impl Till {
     ) -> Result<PurchaseResult, PayError> {
         let request = self.page_request(proof.clone(), HTML).await;
         let ip = Some(IpAddr::from(from));
-        Box::pin(self.app.execute_purchase(PayRequest { ip, once_key: once.map(str::to_owned), ..request }))
-            .await
+        Box::pin(self.app.execute_purchase(PayRequest {
+            ip,
+            idempotency_key: once.map(str::to_owned),
+            ..request
+        }))
+        .await
     }
 
     pub(crate) async fn provision(
@@ -123,7 +127,7 @@ impl Till {
     ) -> Result<PurchaseResult, PayError> {
         let request = request(Order::Provision, proof.clone(), "a key");
         let ip = Some(IpAddr::from(from));
-        let request = PayRequest { ip, once_key: once.map(str::to_owned), ..request };
+        let request = PayRequest { ip, idempotency_key: once.map(str::to_owned), ..request };
         Box::pin(self.app.execute_purchase(request)).await
     }
 
@@ -194,7 +198,7 @@ impl Till {
 /// The request hash identifies the request; here it is the hash of the body.
 pub(crate) fn request(order: Order, proof: Proof, body: &str) -> PayRequest {
     let ip = Some(IpAddr::from(HOME));
-    PayRequest { order, proof, request_hash: secret::digest(body.as_bytes()), once_key: None, ip }
+    PayRequest { order, proof, request_hash: secret::digest(body.as_bytes()), idempotency_key: None, ip }
 }
 
 pub(crate) fn settings(database: &Database, dir: &Path) -> Resolved {
