@@ -68,6 +68,10 @@ impl App {
         }
     }
 
+    pub async fn get_account(&self, id: &str) -> Result<Account> {
+        self.store.find_account(id).await?.ok_or_else(|| Error::not_found("account"))
+    }
+
     pub async fn get_account_by_email(&self, address: &str) -> Result<Account> {
         let address = email::address(address)?;
         self.store.find_account_by_email(&address).await?.ok_or_else(|| Error::not_found("account"))

@@ -189,13 +189,6 @@ impl App {
         }
     }
 
-    /// Another node answered a request with the same idempotency key first; return its answer.
-    pub(crate) async fn replay_response<T>(&self, once: &IdempotentRequest) -> Result<IdempotentResult<T>> {
-        let found = self.find_stored_response(once).await?;
-        let (status, body) = found.ok_or_else(|| Error::plain(Code::IdempotencyInFlight).retry_after(1))?;
-        Ok(IdempotentResult::Replayed { status, body })
-    }
-
     /// The account's keys, or only those created by one OAuth client.
     pub async fn list_keys(&self, account: &Account, grant_id: Option<&str>) -> Result<Vec<ApiKey>> {
         Ok(self.store.list_keys(&account.id, grant_id).await?)

@@ -98,10 +98,6 @@ impl App {
         Ok(self.store.find_posted(posting.key()).await? == Some(posting.fingerprint()))
     }
 
-    pub async fn get_account(&self, id: &str) -> Result<Account> {
-        self.store.find_account(id).await?.ok_or_else(|| Error::not_found("account"))
-    }
-
     /// Audits the whole ledger.
     pub async fn audit_ledger(&self) -> Result<LedgerAudit> {
         let start = self.clock.monotonic();

@@ -6,7 +6,6 @@ mod catalogue;
 mod draft;
 mod facilitator;
 mod fulfil;
-mod giveaway;
 pub(crate) mod ledger;
 mod listings;
 mod named_locks;

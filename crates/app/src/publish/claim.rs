@@ -4,7 +4,7 @@ use super::CONFLICT_RETRIES;
 use crate::app::App;
 use dropleaf_core::account::Account;
 use dropleaf_core::site::{Site, State};
-use dropleaf_core::{Code, Error, Result};
+use dropleaf_core::{Code, Error, Result, secret};
 use dropleaf_store::{DbError, accounts, sites};
 
 impl App {
@@ -53,5 +53,14 @@ impl App {
             }
         }
         Err(self.guard_error(DbError::Guard(sites::CHANGED), Some(&plan)))
+    }
+
+    /// The unowned site with this claim token.
+    pub(crate) async fn get_claimable(&self, name: &str, token: &str) -> Result<Site> {
+        let site = self.find_named(name).await?.ok_or_else(|| Error::not_found("site"))?;
+        let good = secret::is_well_formed(secret::CLAIM_PREFIX, token)
+            && site.account_id.is_none()
+            && site.claim_hash == Some(secret::hash(token));
+        if good { Ok(site) } else { Err(Error::plain(Code::InvalidClaimToken)) }
     }
 }

@@ -100,6 +100,13 @@ impl App {
         Ok(Some((status, sealing::open(self.answer_key(once), &once.request_hash, &found.sealed)?)))
     }
 
+    /// Another node answered a request with the same idempotency key first; return its answer.
+    pub(crate) async fn replay_response<T>(&self, once: &IdempotentRequest) -> Result<IdempotentResult<T>> {
+        let found = self.find_stored_response(once).await?;
+        let (status, body) = found.ok_or_else(|| Error::plain(Code::IdempotencyInFlight).retry_after(1))?;
+        Ok(IdempotentResult::Replayed { status, body })
+    }
+
     /// The statement that stores the response, for the transaction of its effect.
     pub(crate) fn store_response(&self, once: &IdempotentRequest, status: u16, body: &[u8]) -> Result<Stmt> {
         let now = self.now();

@@ -10,7 +10,7 @@ use dropleaf_core::options::UploadOptions;
 use dropleaf_core::plan::Plan;
 use dropleaf_core::site::{Site, State, Visibility};
 use dropleaf_core::site_change::{Field, SiteChange};
-use dropleaf_core::{Code, Error, Result, secret};
+use dropleaf_core::{Code, Error, Result};
 use dropleaf_store::site_versions::{self, SiteVersion};
 use dropleaf_store::{DbError, Stmt, idempotency, sites, wallet_challenges};
 use std::net::IpAddr;
@@ -185,15 +185,6 @@ impl App {
             )),
             State::Deleted | State::Burnt | State::TakenDown => Err(Error::not_found("site")),
         }
-    }
-
-    /// The unowned site with this claim token.
-    pub(crate) async fn get_claimable(&self, name: &str, token: &str) -> Result<Site> {
-        let site = self.find_named(name).await?.ok_or_else(|| Error::not_found("site"))?;
-        let good = secret::is_well_formed(secret::CLAIM_PREFIX, token)
-            && site.account_id.is_none()
-            && site.claim_hash == Some(secret::hash(token));
-        if good { Ok(site) } else { Err(Error::plain(Code::InvalidClaimToken)) }
     }
 
     /// The settings sent with the content; the others stay unchanged.

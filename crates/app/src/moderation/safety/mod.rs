@@ -1,7 +1,6 @@
 //! Decides whether content may be published: phishing check, secrets and personal data, content taken down before, and
 //! the operator's external checker if there is one. Runs before anything is stored, signed or paid.
 
-mod address;
 mod allowed_content;
 mod checker;
 mod content_scan;
@@ -10,7 +9,6 @@ mod external_check;
 mod fingerprints;
 mod offline;
 mod rule_book;
-mod settings;
 mod stored_content;
 mod unwanted;
 
@@ -20,7 +18,6 @@ pub use dry_run::DryRun;
 pub(crate) use external_check::ExternalCheck;
 pub use offline::CheckResult;
 pub use rule_book::RuleBook;
-pub use settings::SafetySettings;
 pub(crate) use unwanted::UnwantedIndex;
 
 use crate::app::App;
@@ -29,7 +26,25 @@ use dropleaf_core::appeal;
 use dropleaf_core::error::Fact;
 use dropleaf_core::finding::Finding;
 use dropleaf_core::safety::PiiCheck;
+use dropleaf_core::site::Site;
 use dropleaf_core::{Code, Error, Result};
+
+/// The operator's settings for content safety.
+#[derive(Debug, Clone)]
+pub struct SafetySettings {
+    /// Whether pages are checked for phishing at all; a private server may turn it off.
+    pub phishing_check: bool,
+    pub pii_check: PiiCheck,
+    pub rules: RuleBook,
+    /// None: there is no external checker.
+    pub checker: Option<CheckerSettings>,
+}
+
+impl Default for SafetySettings {
+    fn default() -> Self {
+        Self { phishing_check: true, pii_check: PiiCheck::Warn, rules: RuleBook::default(), checker: None }
+    }
+}
 
 impl App {
     /// Builds the phishing rules ahead of first use, because that takes a moment.
@@ -68,6 +83,34 @@ impl App {
         let warnings = scan.check_secrets()?;
         self.run_external_check(scan).await?;
         Ok(warnings)
+    }
+
+    /// Refuses a change that would give an encrypted page the name of a brand. An existing one may stay.
+    pub(crate) fn check_changed_slug(&self, before: &Site, after: &Site) -> Result<()> {
+        if before.e2e == after.e2e && before.slug == after.slug {
+            return Ok(());
+        }
+        self.check_slug_impersonation(after.e2e, after.slug.as_deref())
+    }
+
+    /// Checks the slug of an encrypted page: its content cannot be checked, so its URL must not impersonate a brand.
+    pub(crate) fn check_slug_impersonation(&self, e2e: bool, slug: Option<&str>) -> Result<()> {
+        let safety = &self.settings.safety;
+        let Some(slug) = slug.filter(|_| e2e && safety.phishing_check) else { return Ok(()) };
+        let rules = safety.rules.rules();
+        let Some(brand) = rules.brand_in_name(slug) else { return Ok(()) };
+        let reason = Finding {
+            rule: "brand-in-address".to_owned(),
+            // The only file of an encrypted page.
+            file: "payload.e2e".to_owned(),
+            line: None,
+            why: format!(
+                "The slug `{slug}` contains the name of {brand}, and the content of an encrypted page cannot be checked."
+            ),
+            fix: "Choose another slug or omit it.".to_owned(),
+        };
+        let detail = format!("{} {}", reason.why, reason.fix);
+        Err(Error::new(Code::PhishingBlocked, detail).with_fact("reasons", Fact::Findings(vec![reason])))
     }
 }
 
