@@ -1,5 +1,6 @@
 //! Notifications: email to people, and notices to the open streams of owners.
 
+pub(crate) mod appeal_decisions;
 pub(crate) mod mail;
 pub(crate) mod operator_notifications;
 pub(crate) mod owner_notices;
