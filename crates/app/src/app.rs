@@ -1,45 +1,28 @@
 //! The application state shared by all operations: storage, clock, randomness, settings, caches and limits.
 
-use crate::api_keys::Keyring;
-use crate::burn::Embers;
-use crate::gates::Guesses;
-use crate::idempotency::InFlight;
-use crate::mailer::{Mailer, PostOffice};
-use crate::notices::Notices;
-use crate::oauth::TokenRing;
-use crate::pages::Pages;
-use crate::passwords::Passwords;
-use crate::pay::{self, Facilitator, Locks, Market};
-use crate::queue::Queue;
-use crate::safety::{Checker, Outside, UnwantedIndex};
-use crate::settings::Settings;
-use crate::throttle::Throttle;
-use crate::views::Views;
+use crate::infra::caches::Caches;
+use crate::infra::pending_work::PendingWork;
+use crate::infra::rate_limits::Limits;
+use crate::infra::settings::Settings;
+use crate::moderation::Moderation;
+use crate::moderation::safety::Checker;
+use crate::notify::Notify;
+use crate::notify::mail::Mailer;
+use crate::pay::{Facilitator, Payments};
 use dropleaf_core::host::Hosts;
-use dropleaf_core::oauth::TOKEN_REQUESTS;
 use dropleaf_core::secret::Keys;
 use dropleaf_core::{Clock, Minter};
 use dropleaf_store::Store;
 use std::sync::Arc;
-use std::sync::atomic::AtomicI64;
-use tokio::sync::{Semaphore, broadcast};
 
-/// Capacity of each of the two credential caches (API keys, OAuth tokens).
-const KEYS: usize = 10_000;
-/// Dry runs and appeals that are read concurrently, and those that may wait. Small pages bypass this queue.
-const CHECKS: usize = 1;
-const CHECKS_WAITING: usize = 8;
-const APPELLANTS_WAITING: usize = 8;
 /// Prefix of the notification to other nodes that a key, a grant or an account's plan changed; the id follows.
-pub(crate) const KEYS_CHANGED: &str = "k:";
-/// Notifications buffered for a slow subscriber; one that lags behind treats all credentials as changed.
-const ENDED_WAITING: usize = 64;
+pub(crate) const CREDENTIAL_CHANGED_PREFIX: &str = "k:";
 /// The notification received when anything may have changed.
-pub(crate) const EVERYTHING: &str = "*";
+pub(crate) const ALL_CHANGED: &str = "*";
 
 /// Everything that is injected at start-up.
 #[derive(Debug)]
-pub struct Parts {
+pub struct Dependencies {
     pub store: Store,
     pub clock: Arc<dyn Clock>,
     pub minter: Minter,
@@ -61,72 +44,26 @@ pub struct App {
     pub(crate) minter: Minter,
     pub(crate) keys: Keys,
     pub(crate) settings: Settings,
-    pub(crate) pages: Pages,
-    pub(crate) keyring: Keyring,
-    pub(crate) token_ring: TokenRing,
-    pub(crate) views: Views,
-    pub(crate) embers: Embers,
-    pub(crate) passwords: Passwords,
-    pub(crate) guesses: Guesses,
-    pub(crate) mailer: Option<Arc<dyn Mailer>>,
-    pub(crate) post: PostOffice,
-    pub(crate) in_flight: InFlight,
-    pub(crate) notices: Notices,
-    /// Broadcasts the ids of credentials that may have been revoked.
-    pub(crate) credentials: broadcast::Sender<Arc<str>>,
-    pub(crate) key_throttle: Throttle,
-    pub(crate) account_throttle: Throttle,
-    pub(crate) attempt_throttle: Throttle,
-    pub(crate) paid_throttle: Throttle,
-    pub(crate) token_throttle: Throttle,
-    pub(crate) check_throttle: Throttle,
-    pub(crate) uploads: Arc<Semaphore>,
-    /// For dry runs and appeals, so that they never delay publishers.
-    pub(crate) checks: Queue,
-    /// For appeals whose content is being stored.
-    pub(crate) appellants: Queue,
-    pub(crate) facilitator: Option<Arc<dyn Facilitator>>,
-    pub(crate) market: Market,
-    pub(crate) outside: Outside,
-    pub(crate) unwanted_index: UnwantedIndex,
-    pub(crate) payment_locks: Locks,
-    /// Epoch seconds before which parked payments with an unknown outcome are not resumed again.
-    pub(crate) next_wake: AtomicI64,
+    pub(crate) limits: Limits,
+    pub(crate) caches: Caches,
+    pub(crate) pending: PendingWork,
+    pub(crate) payments: Payments,
+    pub(crate) moderation: Moderation,
+    pub(crate) notify: Notify,
     pub hosts: Hosts,
 }
 
 impl App {
-    pub fn new(parts: Parts) -> Self {
-        let Parts { store, clock, minter, keys, hosts, settings, mailer, facilitator, checker } = parts;
-        let facilitator = pay::facilitator(&settings, facilitator, &store, &clock);
+    pub fn new(parts: Dependencies) -> Self {
+        let Dependencies { store, clock, minter, keys, hosts, settings, mailer, facilitator, checker } =
+            parts;
         Self {
-            pages: Pages::new(settings.cache_bytes),
-            keyring: Keyring::new(KEYS),
-            token_ring: TokenRing::new(KEYS),
-            views: Views::default(),
-            embers: Embers::default(),
-            passwords: Passwords::new(settings.rates.password_hashes),
-            guesses: Guesses::new(settings.rates.gate_site_minute),
-            mailer,
-            post: PostOffice::default(),
-            in_flight: InFlight::default(),
-            notices: Notices::new(minter.nonce()),
-            credentials: broadcast::Sender::new(ENDED_WAITING),
-            key_throttle: Throttle::new(settings.rates.key_minute),
-            account_throttle: Throttle::new(settings.rates.account_minute),
-            attempt_throttle: Throttle::new(settings.rates.anonymous_attempts),
-            paid_throttle: Throttle::new(settings.rates.paid_attempts),
-            token_throttle: Throttle::new(TOKEN_REQUESTS),
-            check_throttle: Throttle::new(settings.rates.checks_minute),
-            uploads: Arc::new(Semaphore::new(settings.parallel_uploads.max(1))),
-            checks: Queue::new(CHECKS, CHECKS_WAITING),
-            appellants: Queue::new(1, APPELLANTS_WAITING),
-            facilitator,
-            market: Market::default(),
-            outside: Outside::new(checker),
-            unwanted_index: UnwantedIndex::default(),
-            payment_locks: Locks::default(),
-            next_wake: AtomicI64::new(0),
+            limits: Limits::new(&settings),
+            caches: Caches::new(&settings),
+            pending: PendingWork::default(),
+            payments: Payments::new(facilitator, &settings, &store, &clock),
+            moderation: Moderation::new(checker),
+            notify: Notify::new(mailer, minter.nonce()),
             store,
             clock,
             minter,
@@ -158,16 +95,16 @@ impl App {
     pub fn follow_changes(self: &Arc<Self>) -> Option<impl Future<Output = ()> + Send + use<>> {
         let app = Arc::clone(self);
         self.store.db.listen(move |changed| {
-            if app.notices.hear(changed) {
+            if app.notify.owner_notices.receive(changed) {
                 return;
             }
-            if let Some(whose) = changed.strip_prefix(KEYS_CHANGED) {
-                return app.forget_credentials(whose);
+            if let Some(credential_id) = changed.strip_prefix(CREDENTIAL_CHANGED_PREFIX) {
+                return app.evict_credentials(credential_id);
             }
-            if changed == EVERYTHING {
-                app.forget_credentials("");
+            if changed == ALL_CHANGED {
+                app.evict_credentials("");
             }
-            app.pages.evict_named(changed);
+            app.caches.pages.evict_named(changed);
         })
     }
 

@@ -2,106 +2,64 @@
 //! dashboard and the command line call these and contain no rules.
 
 mod accounts;
-mod api_keys;
 mod app;
-mod appeal_queue;
-mod appeals;
-mod audit;
-mod bucket;
-mod burn;
-mod caller;
-mod cases;
-mod codes;
-mod desk_mail;
-mod device_logins;
-mod email_gate;
-mod evidence;
-mod fair_queue;
-mod feedback;
-mod figures;
-mod fresh;
-mod gates;
-mod hash_budget;
-mod idempotency;
-mod ledger;
-mod limits;
-mod look;
-mod mailer;
-mod mcp_sessions;
-mod money;
-mod notices;
-mod oauth;
-mod owner_tickets;
-mod pages;
-mod passkeys;
-mod passwords;
+mod infra;
+mod moderation;
+mod notify;
 mod pay;
-mod queue;
-mod reports;
-mod safety;
-mod sealing;
-mod sessions;
-mod settings;
-mod share_tokens;
-mod sign_in;
-mod sites;
-mod staging;
-mod strict;
-mod suspension;
-mod sweep;
-mod takedown;
-mod throttle;
-mod upload;
-mod upload_tickets;
-mod views;
-mod wallet;
+mod publish;
+mod viewing;
 
-pub use accounts::{AccountList, Me};
-pub use api_keys::{CredentialChanges, KeyMaker, NewKey};
-pub use app::{App, Parts};
-pub use appeal_queue::AppealCase;
-pub use appeals::Appealed;
-pub use audit::COMMAND_LINE;
-pub use burn::{Claim, Erasing};
-pub use caller::{Caller, Writer};
-pub use cases::CaseFile;
-pub use desk_mail::Notified;
-pub use device_logins::{DeviceRequest, NewDevice, Polled};
-pub use evidence::OpenEvidence;
-pub use feedback::FeedbackList;
-pub use figures::{Figures, OpenReports};
-pub use idempotency::{Done, Once};
-pub use ledger::{BooksAudit, Credited};
-pub use look::{Look, LookDocument, LookFile, LookFrame, Source, SourceLine, Verdict};
-pub use mailer::{Letter, MailError, Mailer};
-pub use mcp_sessions::{PARAMS_BYTES, WATCHED_MOST};
-pub use money::Money;
-pub use notices::{Listener, News, Notice};
-pub use oauth::{Answered, CodeTrade, GrantedClient, Identity, NewClient, Tokens};
-pub use pages::{
-    Annotated, Body, Coding, INSERTION_WINDOW, Insertion, LiveBundle, LiveFile, Page, PageKey, Part, encode,
+pub use accounts::account::{AccountList, Me};
+pub use accounts::api_keys::{CredentialChanges, KeyCreator, NewKey};
+pub use accounts::caller::{Caller, Writer};
+pub use accounts::device_logins::{DevicePollResult, DeviceRequest, NewDeviceLogin};
+pub use accounts::mcp_sessions::{PARAMS_BYTES, WATCHED_MOST};
+pub use accounts::oauth::{CodeExchange, ConsentAnswer, GrantedClient, Identity, NewClient, Tokens};
+pub use accounts::passkeys::{ChallengeBinding, NewPasskey};
+pub use accounts::sessions::NewSession;
+pub use accounts::sign_in::{Browser, SignedIn};
+pub use accounts::suspension::SuspensionResult;
+pub use accounts::wallet_challenges::{CHALLENGE_SECONDS, NewChallenge};
+pub use app::{App, Dependencies};
+pub use infra::service_stats::{OpenReports, ServiceStats};
+pub use infra::settings::{Rates, Retention, Settings};
+pub use infra::sweep::Swept;
+pub use moderation::appeal_queue::AppealContext;
+pub use moderation::appeals::AppealOutcome;
+pub use moderation::audit::COMMAND_LINE;
+pub use moderation::case_file::CaseFile;
+pub use moderation::evidence::OpenEvidence;
+pub use moderation::reports::{DismissedReports, ReportCase, ReportedPage};
+pub use moderation::safe_preview::{
+    PhishingVerdict, PreviewDocument, PreviewFile, PreviewFrame, SafePreview, SourceLine, SourceView,
 };
-pub use passkeys::{Asked, NewPasskey};
+pub use moderation::safety::{CheckResult, Checker, CheckerSettings, DryRun, RuleBook, SafetySettings};
+pub use moderation::takedown::TakedownResult;
+pub use notify::mail::{Email, MailError, Mailer};
+pub use notify::operator_notifications::NotificationRecipients;
+pub use notify::owner_notices::{Listener, Notice, NoticeKind};
+pub use pay::ledger::{CreditResult, LedgerAudit};
+pub use pay::overview::PaymentOverview;
 pub use pay::{
-    Ask, Bought, CatalogueEntry, EvmWay, Facilitator, Goods, Listing, Lost, Mode, Order, PageToSell,
-    PayError, PayRefused, PayRequest, PaymentSettings, Prices, Reply, Resolution, Sandbox, SolanaWay, Trace,
-    Unlocked,
+    CatalogueEntry, ChainStatus, CheckedPage, EvmPayment, Facilitator, FacilitatorCall, Listing, Mode,
+    NoResponse, Order, PayError, PayRefused, PayRequest, PaymentSettings, Prices, PurchaseResult,
+    PurchasedItem, RawResponse, Resolution, Sandbox, SolanaPayment, UnlockResult,
 };
-pub use reports::{Case, Dismissed, ReportedPage};
-pub use safety::{Checked, Checker, CheckerSettings, DryRun, RuleBook, SafetySettings};
-pub use sessions::NewSession;
-pub use settings::{Rates, Retention, Settings};
-pub use share_tokens::{OwnShareToken, SharePass};
-pub use sign_in::{Browser, SignedIn};
-pub use sites::{
-    Content, Created, Deleted, Document, ListQuery, PatchRequest, SiteList, SiteSearch, Updated, Writable,
+pub use publish::idempotency::{IdempotentRequest, IdempotentResult};
+pub use publish::upload::{Upload, UploadBody};
+pub use publish::upload_tickets::{NewTicket, OpenedTicket, TicketUpload};
+pub use publish::{
+    CreatedSite, DeletedSite, ListQuery, PatchRequest, SiteContent, SiteDocument, SiteList, SiteSearch,
+    UpdatedSite, WritableSite,
 };
-pub use suspension::Suspended;
-pub use sweep::Swept;
-pub use takedown::TakenDown;
-pub use upload::{Upload, UploadBody};
-pub use upload_tickets::{Arrived, NewTicket, Ticketed};
-pub use wallet::{CHALLENGE_SECONDS, NewChallenge};
+pub use viewing::burn::{EraseOnDrop, ViewClaim};
+pub use viewing::feedback::FeedbackList;
+pub use viewing::pages::{
+    AnnotatedDocument, Body, ContentCoding, FileStream, INSERTION_WINDOW, Insertion, PageKey, PageView,
+    ServedBundle, ServedFile, encode,
+};
+pub use viewing::share_tokens::{SharePass, ShareTokenWithSecret};
 
 // Rows shown to the operator unchanged.
 pub use dropleaf_store::anonymous_usage::UsageLimits;

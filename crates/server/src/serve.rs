@@ -70,7 +70,7 @@ pub async fn start_with(
     listeners: Vec<TcpListener>,
 ) -> Result<Running> {
     let (first_key, first_link) = match app.ensure_operator(&resolved.config.operator.email).await? {
-        Some((operator, key)) => (Some(key), Some(app.make_sign_in_link(&operator).await?)),
+        Some((operator, key)) => (Some(key), Some(app.create_sign_in_link(&operator).await?)),
         None => (None, None),
     };
     let tls = match resolved.config.tls.cert_file.as_str() {
@@ -78,8 +78,8 @@ pub async fn start_with(
         cert => Some(tls::acceptor(cert, &resolved.config.tls.key_file)?),
     };
     // An unresponsive facilitator must not keep the pages from being served.
-    let known = tokio::time::timeout(FACILITATOR_PATIENCE, app.refresh_market()).await.unwrap_or(false);
-    app.let_go_of_payments().await?;
+    let known = tokio::time::timeout(FACILITATOR_PATIENCE, app.refresh_listings()).await.unwrap_or(false);
+    app.release_payment_leases().await?;
     let metrics = Arc::new(Metrics::default());
     let tasks = Tasks::default();
     let door =
@@ -118,13 +118,13 @@ pub async fn run(layers: &Layers, config: Config) -> Result<()> {
     if let Some(warning) = running.resolved.mail.warning() {
         tracing::warn!("{warning}");
     }
-    if running.app.gives_away() {
+    if running.app.is_public_sandbox() {
         tracing::warn!(
             "`payments.mode` is sandbox and this host is not local: anyone can publish without paying, up to \
              `limits.anonymous_per_hour` and `limits.anonymous_per_day`; set `payments.mode` to live or off to prevent this"
         );
     }
-    if running.app.selling().is_ok_and(|payments| !payments.is_sandbox()) {
+    if running.app.require_payments().is_ok_and(|payments| !payments.is_sandbox()) {
         tracing::info!("payments are live: each receiving wallet must belong to this server alone");
     }
     for setting in missing_chains(&running.app) {
@@ -136,7 +136,7 @@ pub async fn run(layers: &Layers, config: Config) -> Result<()> {
     }
     // Otherwise the first publish would wait until the rules are compiled.
     let app = Arc::clone(&running.app);
-    running.tasks.spawn(async move { app.make_rules().await });
+    running.tasks.spawn(async move { app.build_rules().await });
     crate::cli::welcome::print(&running);
     while signals.next().await == Told::Reload {
         running.lists.read_anew().await;

@@ -3,7 +3,7 @@
 use crate::config::{Config, Resolved};
 use crate::outbound::{RemoteChecker, RemoteFacilitator};
 use anyhow::{Context, Result};
-use dropleaf_app::{App, Checker, Facilitator, Parts};
+use dropleaf_app::{App, Checker, Dependencies, Facilitator};
 use dropleaf_core::secret::Keys;
 use dropleaf_core::{Clock, Minter, SystemClock};
 use dropleaf_store::blobs::{Blobs, Credentials};
@@ -44,7 +44,7 @@ pub async fn open_app_with(resolved: &Resolved, clock: Arc<dyn Clock>, minter: M
     let facilitator = resolved.facilitator.as_deref().map(RemoteFacilitator::new).transpose()?;
     let facilitator = facilitator.map(|it| Arc::new(it) as Arc<dyn Facilitator>);
     let checker = resolved.checker.as_deref().map(RemoteChecker::new).transpose()?;
-    Ok(App::new(Parts {
+    Ok(App::new(Dependencies {
         store,
         clock,
         minter,

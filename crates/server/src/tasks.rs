@@ -66,7 +66,7 @@ impl Tasks {
             let mut later = Duration::ZERO;
             loop {
                 tokio::time::sleep(FLUSH_EVERY).await;
-                let _ = tokio::time::timeout(later, views.many_views_wait()).await;
+                let _ = tokio::time::timeout(later, views.wait_for_many_views()).await;
                 let start = Instant::now();
                 if let Err(error) = views.flush_views().await {
                     tracing::warn!(%error, "page views could not be written; they are kept for the next time");
@@ -81,13 +81,13 @@ impl Tasks {
                     tracing::warn!(%error, "a burnt page could not be erased yet; the next round tries again");
                 }
                 // Woken when the only view has been sent; otherwise in time for windows that end.
-                let _ = tokio::time::timeout(ERASE_EVERY, eraser.only_view_sent()).await;
+                let _ = tokio::time::timeout(ERASE_EVERY, eraser.wait_for_sent_view()).await;
             }
         });
         let books = Arc::clone(app);
         self.spawn_until_stop(async move {
             loop {
-                books.watch_books().await;
+                books.log_ledger_audit().await;
                 tokio::time::sleep(AUDIT_EVERY).await;
             }
         });
@@ -111,7 +111,7 @@ impl Tasks {
             // Soon after the start, so that a server that never runs for long collects garbage too.
             tokio::time::sleep(every.collect.min(FIRST_COLLECT)).await;
             loop {
-                match collector.collect().await {
+                match collector.collect_unreferenced_bodies().await {
                     Ok(0) => {}
                     Ok(bodies) => {
                         counters.swept_bodies.inc_by(bodies);
@@ -131,10 +131,10 @@ impl Tasks {
         self.spawn(async move {
             let pause = || stopping.run_until_cancelled(tokio::time::sleep(LETTERS_EVERY));
             while pause().await.is_some() {
-                if let Err(error) = writer.tell_operators().await {
+                if let Err(error) = writer.notify_operators().await {
                     tracing::warn!(%error, "operators could not be told of what waits for them");
                 }
-                if let Err(error) = writer.tell_appellants(|| !stopping.is_cancelled()).await {
+                if let Err(error) = writer.send_appeal_decisions(|| !stopping.is_cancelled()).await {
                     tracing::warn!(%error, "decisions about appeals could not be sent");
                 }
             }
@@ -154,7 +154,7 @@ impl Tasks {
             self.spawn_until_stop(async move {
                 loop {
                     tokio::time::sleep(if known { MARKET_EVERY } else { MARKET_SOON }).await;
-                    known = market.refresh_market().await;
+                    known = market.refresh_listings().await;
                 }
             });
         }

@@ -1,10 +1,10 @@
 //! What a payment will create, decided when it is reserved and stored encrypted until it is fulfilled and delivered, so
 //! that retries create and return the same.
 
-use crate::api_keys::NewKey;
+use crate::accounts::api_keys::NewKey;
 use crate::app::App;
-use crate::sealing;
-use crate::staging::Staged;
+use crate::infra::sealing;
+use crate::publish::staging::Staged;
 use dropleaf_core::account::Account;
 use dropleaf_core::api_key::ApiKey;
 use dropleaf_core::payment::Payment;

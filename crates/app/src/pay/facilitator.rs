@@ -2,7 +2,7 @@
 //! bytes; the `pay` crate interprets them, and the server implements the transport.
 
 use super::Sandbox;
-use crate::settings::Settings;
+use crate::infra::settings::Settings;
 use bytes::Bytes;
 use dropleaf_core::Clock;
 use dropleaf_core::payment::Payment;
@@ -12,26 +12,26 @@ use std::sync::Arc;
 
 /// A facilitator endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ask {
+pub enum FacilitatorCall {
     Verify,
     Settle,
 }
 
 /// A response, whatever its content.
 #[derive(Debug, Clone)]
-pub struct Reply {
+pub struct RawResponse {
     pub status: u16,
     pub body: Bytes,
 }
 
 /// No response, and why; for the log. Whether the request was processed is unknown.
 #[derive(Debug)]
-pub struct Lost(pub String);
+pub struct NoResponse(pub String);
 
 /// What the chain shows about a payment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Trace {
-    Landed {
+pub enum ChainStatus {
+    OnChain {
         transaction: String,
     },
     /// Not on the chain so far. Until it expires it can still be submitted.
@@ -40,29 +40,33 @@ pub enum Trace {
     /// for something else.
     Void(&'static str),
     /// There is no chain to ask, it does not respond, or its answer is not certain.
-    CannotTell,
+    Unknown,
 }
 
 pub trait Facilitator: Send + Sync + std::fmt::Debug + 'static {
     /// Sends these bytes. Settling again with the same bytes does not settle twice.
-    fn ask<'a>(&'a self, ask: Ask, body: &'a str) -> BoxFuture<'a, Result<Reply, Lost>>;
+    fn ask<'a>(
+        &'a self,
+        ask: FacilitatorCall,
+        body: &'a str,
+    ) -> BoxFuture<'a, Result<RawResponse, NoResponse>>;
 
-    fn supported(&self) -> BoxFuture<'_, Result<Reply, Lost>>;
+    fn supported(&self) -> BoxFuture<'_, Result<RawResponse, NoResponse>>;
 
     /// Whether [`Facilitator::trace`] can look up payments on this network (CAIP-2 name). If so, a temporary
-    /// [`Trace::CannotTell`] decides nothing.
+    /// [`ChainStatus::Unknown`] decides nothing.
     fn can_trace(&self, _network: &str) -> bool {
         false
     }
 
     /// Looks up the payment on its chain.
-    fn trace<'a>(&'a self, _payment: &'a Payment) -> BoxFuture<'a, Trace> {
-        Box::pin(async { Trace::CannotTell })
+    fn trace<'a>(&'a self, _payment: &'a Payment) -> BoxFuture<'a, ChainStatus> {
+        Box::pin(async { ChainStatus::Unknown })
     }
 
     /// Checks whether a settlement reported by the facilitator is on the chain. May wait briefly, since the facilitator's
     /// node can be ahead of ours.
-    fn confirm<'a>(&'a self, payment: &'a Payment, _transaction: &'a str) -> BoxFuture<'a, Trace> {
+    fn confirm<'a>(&'a self, payment: &'a Payment, _transaction: &'a str) -> BoxFuture<'a, ChainStatus> {
         self.trace(payment)
     }
 

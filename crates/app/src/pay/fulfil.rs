@@ -1,11 +1,11 @@
 //! Fulfils a settled payment in one transaction with the ledger and the payment's row, so that the purchase is delivered
 //! exactly once, and never without its money or its money without it.
 
-use super::act::in_flight;
+use super::advance::{LEASE_SECONDS, keep_identifiers};
 use super::draft::Draft;
-use super::drive::{HOLD_SECONDS, keep_names};
+use super::purchase::payment_in_flight;
 use super::settle::receipt;
-use super::{Bought, Goods, PayError};
+use super::{PayError, PurchaseResult, PurchasedItem};
 use crate::app::App;
 use dropleaf_core::error::Fact;
 use dropleaf_core::payment::{Item, Payment, PaymentState};
@@ -15,26 +15,26 @@ use dropleaf_pay::Outcome;
 use dropleaf_store::{DbError, Stmt, accounts, api_keys, payments, site_versions, sites};
 
 /// Retries when something else of the account changed concurrently.
-const TRIES: usize = 5;
+const COMMIT_ATTEMPTS: usize = 5;
 /// `Retry-After` in seconds when a purchase could not be saved.
-const COME_BACK: i64 = 5;
+const RETRY_AFTER_SECONDS: i64 = 5;
 
 /// What to do after fulfilment has failed.
-enum Next {
+enum AfterFailure {
     /// Another worker had changed the payment; it is recorded as settled now, and we hold it.
     TryAgain(Payment),
-    End(Result<Bought, PayError>),
+    End(Result<PurchaseResult, PayError>),
 }
 
 impl App {
-    /// Fulfils a settled payment. `told`: its sender waits for the response.
-    pub(super) async fn fulfil(
+    /// Fulfils a settled payment. `delivers`: its sender waits for the response.
+    pub(super) async fn fulfil_payment(
         &self,
         mut payment: Payment,
         transaction: String,
-        told: bool,
-    ) -> Result<Bought, PayError> {
-        for _ in 0..TRIES {
+        delivers: bool,
+    ) -> Result<PurchaseResult, PayError> {
+        for _ in 0..COMMIT_ATTEMPTS {
             let now = self.now();
             let done = Payment {
                 state: PaymentState::Fulfilled,
@@ -46,22 +46,22 @@ impl App {
                 held_until: now,
                 updated_at: now,
                 fulfilled_at: Some(now),
-                delivered_at: told.then_some(now),
+                delivered_at: delivers.then_some(now),
                 ..payment.clone()
             };
-            let error = match self.make(&payment, done).await {
-                Ok(done) => return self.tell_made(done, told).await,
+            let error = match self.commit_purchase(&payment, done).await {
+                Ok(done) => return self.deliver_purchase(done, delivers).await,
                 Err(error) => error,
             };
-            match self.settled_only(payment, &transaction, told, error).await {
-                Next::TryAgain(ours) => payment = ours,
-                Next::End(outcome) => return outcome,
+            match self.record_settled(payment, &transaction, delivers, error).await {
+                AfterFailure::TryAgain(ours) => payment = ours,
+                AfterFailure::End(outcome) => return outcome,
             }
         }
         Err(not_saved(transaction, Error::internal("a settled payment is moved by others all the time")))
     }
 
-    async fn tell_made(&self, done: Payment, told: bool) -> Result<Bought, PayError> {
+    async fn deliver_purchase(&self, done: Payment, delivers: bool) -> Result<PurchaseResult, PayError> {
         tracing::info!(
             payment = done.id,
             item = done.item.as_str(),
@@ -70,23 +70,23 @@ impl App {
         );
         let transaction = done.transaction.clone().unwrap_or_default();
         // It is fulfilled and only the response failed; the advice to send the same request again holds here too.
-        self.bought(done, false, told).await.map_err(|error| match error {
+        self.purchase_result(done, false, delivers).await.map_err(|error| match error {
             PayError::Failed(error) => not_saved(transaction, error),
             refused @ PayError::Refused(_) => refused,
         })
     }
 
     /// Runs the transaction and returns the payment as written.
-    async fn make(&self, before: &Payment, mut done: Payment) -> Result<Payment, Error> {
+    async fn commit_purchase(&self, before: &Payment, mut done: Payment) -> Result<Payment, Error> {
         for tries in 1.. {
             let goods = match done.item {
-                Item::Publish | Item::Provision => self.make_drafted(&mut done)?,
-                Item::Unlock(sku) => self.make_unlock(&done, sku).await?,
+                Item::Publish | Item::Provision => self.drafted_stmts(&mut done)?,
+                Item::Unlock(sku) => self.paid_unlock_stmts(&done, sku).await?,
             };
             // The payment first, so that the transaction fails with its guard if another worker was faster.
             let mut stmts = vec![payments::update(before, &done)];
             stmts.extend(goods);
-            stmts.extend(self.book_income(&done));
+            stmts.extend(self.income_stmts(&done));
             let outcome = match (done.item, &done.account_id) {
                 // The account's cached credentials are dropped, so that its higher limits apply at once.
                 (Item::Unlock(sku), Some(account)) => self.commit_unlock(account, sku, stmts).await,
@@ -94,14 +94,14 @@ impl App {
             };
             match outcome {
                 Ok(()) => return Ok(done),
-                Err(DbError::Guard(label)) if label != payments::MOVED && tries < TRIES => {}
+                Err(DbError::Guard(label)) if label != payments::MOVED && tries < COMMIT_ATTEMPTS => {}
                 Err(error) => return Err(error.into()),
             }
         }
         Err(Error::internal("a payment was tried for ever"))
     }
 
-    fn make_drafted(&self, done: &mut Payment) -> Result<Vec<Stmt>> {
+    fn drafted_stmts(&self, done: &mut Payment) -> Result<Vec<Stmt>> {
         match self.open_draft(done)? {
             Draft::Page(draft) => {
                 let site = draft.site(self, done);
@@ -117,7 +117,7 @@ impl App {
         }
     }
 
-    async fn make_unlock(&self, done: &Payment, sku: Sku) -> Result<Vec<Stmt>> {
+    async fn paid_unlock_stmts(&self, done: &Payment, sku: Sku) -> Result<Vec<Stmt>> {
         let id = done.account_id.as_deref().unwrap_or_default();
         let account = self.store.find_account(id).await?.ok_or_else(|| Error::not_found("account"))?;
         // Two payments for a permanent unlock: the second buys nothing and stays settled, to be refunded.
@@ -128,23 +128,31 @@ impl App {
     }
 
     /// The money moved and the purchase is not saved yet. Spec §7: 5xx after settlement.
-    async fn settled_only(&self, payment: Payment, transaction: &str, told: bool, error: Error) -> Next {
+    async fn record_settled(
+        &self,
+        payment: Payment,
+        transaction: &str,
+        delivers: bool,
+        error: Error,
+    ) -> AfterFailure {
         // After a lost connection the commit may have succeeded, and another worker may have fulfilled it.
         let moved = match self.store.find_payment(&payment.id).await {
             Ok(Some(done)) if done.state == PaymentState::Fulfilled => {
-                return Next::End(self.tell_again(done, told).await);
+                return AfterFailure::End(self.replay_delivery(done, delivers).await);
             }
-            Ok(Some(other)) if !is_same_hold(&other, &payment) => Some(other),
+            Ok(Some(other)) if !is_same_lease(&other, &payment) => Some(other),
             _ => None,
         };
         match moved {
             // The other worker knows already that it is settled.
-            Some(other) if other.state == PaymentState::Settled => return Next::End(Err(in_flight(1))),
+            Some(other) if other.state == PaymentState::Settled => {
+                return AfterFailure::End(Err(payment_in_flight(1)));
+            }
             // The other worker does not: our answer is certain, whatever answer it is about to get.
             Some(other) if matches!(other.state, PaymentState::Settling | PaymentState::Unknown) => {
-                let settled = self.as_settled(&other, transaction, HOLD_SECONDS);
+                let settled = self.as_settled(&other, transaction, LEASE_SECONDS);
                 let noted = self.store.commit(vec![payments::update(&other, &settled)]).await;
-                return Next::TryAgain(if noted.is_ok() { settled } else { other });
+                return AfterFailure::TryAgain(if noted.is_ok() { settled } else { other });
             }
             _ => {}
         }
@@ -154,11 +162,11 @@ impl App {
         );
         let settled = self.as_settled(&payment, transaction, 0);
         // If this fails too, settlement is requested again, which settles nothing twice.
-        let stmts = vec![payments::update(&payment, &settled), keep_names(&settled)];
+        let stmts = vec![payments::update(&payment, &settled), keep_identifiers(&settled)];
         if let Err(error) = self.store.commit(stmts).await {
             tracing::warn!(%error, payment = payment.id, "a settled payment could not be noted");
         }
-        Next::End(Err(not_saved(transaction.to_owned(), error)))
+        AfterFailure::End(Err(not_saved(transaction.to_owned(), error)))
     }
 
     fn as_settled(&self, payment: &Payment, transaction: &str, held_for: i64) -> Payment {
@@ -175,20 +183,20 @@ impl App {
 
     /// The purchase of a fulfilled payment, the same on every replay. The claim token of a page is given only to its
     /// sender; whether a key may be shown was decided before.
-    pub(super) async fn bought(
+    pub(super) async fn purchase_result(
         &self,
         payment: Payment,
         again: bool,
         to_sender: bool,
-    ) -> Result<Bought, PayError> {
+    ) -> Result<PurchaseResult, PayError> {
         let goods = match payment.item {
             Item::Publish | Item::Provision => match self.open_draft(&payment)? {
-                Draft::Page(draft) => Goods::Page {
+                Draft::Page(draft) => PurchasedItem::Page {
                     site: Box::new(draft.site(self, &payment)),
                     claim_token: to_sender.then_some(draft.claim_token),
                     warnings: draft.warnings,
                 },
-                Draft::Key(draft) => Goods::Key {
+                Draft::Key(draft) => PurchasedItem::Key {
                     account: Box::new(draft.account(&payment)),
                     new: Box::new(draft.key(&payment)),
                 },
@@ -198,21 +206,21 @@ impl App {
                 let account =
                     self.store.find_account(id).await?.ok_or_else(|| Error::not_found("account"))?;
                 let until = account.unlocks.until(sku);
-                Goods::Unlock { account: Box::new(account), sku, until }
+                PurchasedItem::Unlock { account: Box::new(account), sku, until }
             }
         };
         let transaction = payment.transaction.clone().unwrap_or_default();
         let receipt = receipt(&payment, Outcome::Settled { transaction })
             .ok_or_else(|| Error::internal("a payment cannot be read back"))?;
-        Ok(Bought { goods, payment, receipt, again })
+        Ok(PurchaseResult { goods, payment, receipt, again })
     }
 }
 
-fn is_same_hold(one: &Payment, other: &Payment) -> bool {
+fn is_same_lease(one: &Payment, other: &Payment) -> bool {
     (one.state, one.held_until, one.attempts) == (other.state, other.held_until, other.attempts)
 }
 
 fn not_saved(transaction: String, source: Error) -> PayError {
     let error = Error::plain(Code::PaidNotSaved).with_fact("transaction", Fact::Text(transaction));
-    error.retry_after(COME_BACK).with_source(source).into()
+    error.retry_after(RETRY_AFTER_SECONDS).with_source(source).into()
 }

@@ -1,36 +1,68 @@
 //! Payments: what is for sale, the one path every paid request takes, and recovery from failures on the way. Nothing is
 //! charged twice, and nothing is charged without delivery. ADR 13.
 
-mod act;
-mod asked;
+mod advance;
 mod catalogue;
 mod draft;
-mod drive;
 mod facilitator;
 mod fulfil;
-mod giveaway;
-mod goods;
-mod locks;
-mod market;
+pub(crate) mod ledger;
+mod listings;
+mod named_locks;
+mod operator_resolution;
+pub(crate) mod overview;
+mod purchase;
+mod purchase_result;
 mod recover;
 mod replay;
+mod request_identity;
 mod reserve;
-mod resolve;
 mod sandbox;
 mod settings;
 mod settle;
 mod unlock;
 mod unverified;
 
-pub use act::{Order, PageToSell, PayRequest};
-pub use facilitator::{Ask, Facilitator, Lost, Reply, Trace};
-pub use goods::{Bought, Goods, PayError, PayRefused};
-pub use market::Listing;
-pub use resolve::Resolution;
+pub use facilitator::{ChainStatus, Facilitator, FacilitatorCall, NoResponse, RawResponse};
+pub use listings::Listing;
+pub use operator_resolution::Resolution;
+pub use purchase::{CheckedPage, Order, PayRequest};
+pub use purchase_result::{PayError, PayRefused, PurchaseResult, PurchasedItem};
 pub use sandbox::Sandbox;
-pub use settings::{EvmWay, Mode, PaymentSettings, Prices, SolanaWay};
-pub use unlock::{CatalogueEntry, Unlocked};
+pub use settings::{EvmPayment, Mode, PaymentSettings, Prices, SolanaPayment};
+pub use unlock::{CatalogueEntry, UnlockResult};
 
-pub(crate) use facilitator::facilitator;
-pub(crate) use locks::Locks;
-pub(crate) use market::Market;
+use crate::infra::settings::Settings;
+use dropleaf_core::Clock;
+use dropleaf_store::Store;
+use listings::Listings;
+use named_locks::NamedLocks;
+use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
+
+/// The state of payments on this node.
+#[derive(Debug)]
+pub(crate) struct Payments {
+    facilitator: Option<Arc<dyn Facilitator>>,
+    listings: Listings,
+    locks: NamedLocks,
+    /// Epoch seconds before which parked payments with an unknown outcome are not resumed again.
+    next_resume_at: AtomicI64,
+}
+
+impl Payments {
+    /// `facilitator` settles payments in live mode; the sandbox has its own.
+    pub(crate) fn new(
+        facilitator: Option<Arc<dyn Facilitator>>,
+        settings: &Settings,
+        store: &Store,
+        clock: &Arc<dyn Clock>,
+    ) -> Self {
+        Self {
+            facilitator: facilitator::facilitator(settings, facilitator, store, clock),
+            listings: Listings::default(),
+            locks: NamedLocks::default(),
+            next_resume_at: AtomicI64::new(0),
+        }
+    }
+}

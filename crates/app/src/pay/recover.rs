@@ -3,7 +3,7 @@
 
 use super::PayError;
 use super::PaymentSettings;
-use super::replay::{KEY_SHOWN_SECONDS, WAITS_SECONDS};
+use super::replay::{KEY_SHOWN_SECONDS, UNDELIVERED_SECONDS};
 use crate::app::App;
 use dropleaf_core::payment::Payment;
 use dropleaf_core::{Code, Error, Result};
@@ -15,14 +15,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 const AT_MOST: i64 = 100;
 /// Concurrent recoveries, so that a facilitator that hangs for one payment does not block the others.
-const AT_ONCE: usize = 8;
+const CONCURRENT_PAYMENTS: usize = 8;
 /// Minimum interval between resuming all parked payments, for a chain that comes and goes.
-const WAKE_SECONDS: i64 = 600;
+const RESUME_ALL_INTERVAL: i64 = 600;
 
 impl App {
     /// Releases the leases of this server's previous run. Call it before serving requests. If other servers share the
     /// database the leases may be theirs, so they are left to expire.
-    pub async fn let_go_of_payments(&self) -> Result<()> {
+    pub async fn release_payment_leases(&self) -> Result<()> {
         if !self.store.db.is_shared() {
             self.store.commit(vec![payments::let_go(self.now())]).await?;
         }
@@ -39,20 +39,20 @@ impl App {
     /// facilitator.
     pub async fn recover_payments_while(&self, go_on: impl Fn() -> bool) -> Result<usize> {
         let sandbox = self.settings.payments.as_ref().map(PaymentSettings::is_sandbox);
-        let sandbox = sandbox.filter(|_| self.facilitator.is_some());
+        let sandbox = sandbox.filter(|_| self.payments.facilitator.is_some());
         let now = self.now();
-        if let Some(facilitator) = &self.facilitator
-            && now >= self.next_wake.load(Ordering::Relaxed)
+        if let Some(facilitator) = &self.payments.facilitator
+            && now >= self.payments.next_resume_at.load(Ordering::Relaxed)
             && facilitator.is_chain_back().await
         {
             self.store.commit(vec![payments::wake_unknown(now)]).await?;
-            self.next_wake.store(now + WAKE_SECONDS, Ordering::Relaxed);
+            self.payments.next_resume_at.store(now + RESUME_ALL_INTERVAL, Ordering::Relaxed);
         }
-        let stray = self.store.list_stray_payments(sandbox, self.now(), AT_MOST).await?;
+        let unleased = self.store.list_stray_payments(sandbox, self.now(), AT_MOST).await?;
         let decided = AtomicUsize::new(0);
-        stream::iter(stray)
-            .for_each_concurrent(AT_ONCE, |payment| async {
-                if go_on() && self.recover(payment).await {
+        stream::iter(unleased)
+            .for_each_concurrent(CONCURRENT_PAYMENTS, |payment| async {
+                if go_on() && self.resume_payment(payment).await {
                     decided.fetch_add(1, Ordering::Relaxed);
                 }
             })
@@ -60,11 +60,11 @@ impl App {
         Ok(decided.into_inner())
     }
 
-    async fn recover(&self, payment: Payment) -> bool {
+    async fn resume_payment(&self, payment: Payment) -> bool {
         // A request is working on it.
-        let Some(_turn) = self.payment_locks.try_take(&payment.key) else { return false };
-        let driven = match self.hold(&payment).await {
-            Ok(held) => Box::pin(self.drive(held, false)).await,
+        let Some(_lock) = self.payments.locks.try_lock(&payment.key) else { return false };
+        let driven = match self.acquire_payment_lease(&payment).await {
+            Ok(held) => Box::pin(self.advance_payment(held, false)).await,
             Err(error) => Err(error),
         };
         match driven {
@@ -81,10 +81,10 @@ impl App {
     }
 
     /// Checks one open payment now, regardless of its pauses, and returns it afterwards.
-    pub async fn ask_payment(&self, id: &str) -> Result<Payment> {
+    pub async fn check_payment_now(&self, id: &str) -> Result<Payment> {
         let payment = self.get_payment(id).await?;
         // A request in progress for this payment completes first.
-        let _turn = self.payment_locks.take(&payment.key).await;
+        let _lock = self.payments.locks.lock(&payment.key).await;
         let payment = self.get_payment(id).await?;
         if !payment.state.is_open() || payment.has_lost_content() {
             let state = payment.state.as_str();
@@ -93,12 +93,12 @@ impl App {
                 format!("The payment is `{state}`. There is nothing to check."),
             ));
         }
-        if !self.is_at_home(&payment) {
+        if !self.is_same_mode(&payment) {
             let said = "The payment was reserved under a different `payments.mode` and cannot be looked up in the current mode.";
             return Err(Error::new(Code::Conflict, said));
         }
-        let driven = match self.hold(&payment).await {
-            Ok(held) => Box::pin(self.drive(held, false)).await,
+        let driven = match self.acquire_payment_lease(&payment).await {
+            Ok(held) => Box::pin(self.advance_payment(held, false)).await,
             Err(error) => Err(error),
         };
         match driven {
@@ -117,25 +117,25 @@ impl App {
     }
 
     /// The networks in use whose chain cannot be queried: lost payments there are left to the operator.
-    pub fn unseen_networks(&self) -> Vec<Network> {
+    pub fn untraceable_networks(&self) -> Vec<Network> {
         let Some(payments) = self.settings.payments.as_ref().filter(|it| !it.is_sandbox()) else {
             return Vec::new();
         };
         let can_see = |network: &Network| {
-            self.facilitator.as_ref().is_some_and(|it| it.can_trace(&network.to_string()))
+            self.payments.facilitator.as_ref().is_some_and(|it| it.can_trace(&network.to_string()))
         };
         payments.networks().into_iter().filter(|network| !can_see(network)).collect()
     }
 
     /// Whether a task in this process works on a payment.
     pub fn has_payments_in_flight(&self) -> bool {
-        self.payment_locks.is_busy()
+        self.payments.locks.is_busy()
     }
 
     /// Erases secrets that will not be shown again.
     pub(crate) fn erase_drafts(&self) -> Stmt {
         let now = self.now();
         let page = now - self.settings.retention.idempotency;
-        payments::erase_drafts(page, now - KEY_SHOWN_SECONDS, now - WAITS_SECONDS)
+        payments::erase_drafts(page, now - KEY_SHOWN_SECONDS, now - UNDELIVERED_SECONDS)
     }
 }

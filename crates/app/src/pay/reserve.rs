@@ -2,33 +2,33 @@
 //! requested. The payment holds the staged content until the page takes it over or the payment is refused.
 
 use super::PayError;
-use super::act::{Order, in_flight};
-use super::asked::Asked;
-use super::drive::{HOLD_SECONDS, not_known};
-use super::unlock::{bought_once, only_once};
+use super::advance::{LEASE_SECONDS, outcome_unknown};
+use super::purchase::{Order, payment_in_flight};
+use super::request_identity::RequestIdentity;
+use super::unlock::{already_unlocked, single_purchase_stmts};
 use super::unverified::is_unverified_limit;
+use crate::accounts::suspension::require_active_account;
 use crate::app::App;
-use crate::suspension::in_name_of;
 use dropleaf_core::payment::{Payment, PaymentState};
 use dropleaf_core::{Error, Result};
 use dropleaf_pay::{Asset, Checked};
 use dropleaf_store::{DbError, Stmt, idempotency, payments};
 
 pub(super) enum Reserved {
-    Now(Box<Payment>),
+    New(Box<Payment>),
     /// Another worker reserved the payment first.
-    Before,
+    Existing,
     /// One of the request's identifiers belongs to another payment.
-    Named,
+    IdentifierTaken,
 }
 
 impl App {
-    /// The row of a payment that was not reserved yet, or was refused before. [`App::reserve`] adds what it buys.
+    /// The row of a payment that was not reserved yet, or was refused before. [`App::reserve_payment`] adds what it buys.
     pub(super) fn new_payment(
         &self,
         checked: &Checked,
         ask: String,
-        asked: &Asked,
+        identity: &RequestIdentity,
         refused: Option<&Payment>,
     ) -> Result<Payment> {
         let now = self.now();
@@ -39,7 +39,7 @@ impl App {
         Ok(Payment {
             id: refused.map_or_else(|| self.minter.ordered_id("pay", now), |payment| payment.id.clone()),
             key: checked.key.to_string(),
-            item: asked.item,
+            item: identity.item,
             protocol: "x402".to_owned(),
             generation: i64::try_from(checked.generation.number()).map_err(Error::internal)?,
             network: checked.network.to_string(),
@@ -49,21 +49,21 @@ impl App {
             amount: i64::try_from(checked.amount.units()).map_err(Error::internal)?,
             payer_is_eoa: checked.payer_is_eoa,
             sandbox: self.settings.payments.as_ref().is_some_and(super::PaymentSettings::is_sandbox),
-            request_hash: asked.request_hash,
-            client: asked.client.clone(),
-            once_hashes: asked.once_hashes(),
+            request_hash: identity.request_hash,
+            client: identity.client.clone(),
+            once_hashes: identity.identifier_hashes(),
             state: PaymentState::Verified,
             ask: Some(ask),
             fee_payer,
             draft: None,
             bundle_id: None,
             site_id: None,
-            account_id: asked.account_id.clone(),
+            account_id: identity.account_id.clone(),
             transaction: None,
             reason: None,
             // Earlier settlement attempts still count.
             attempts: refused.map_or(0, |payment| payment.attempts),
-            held_until: now + HOLD_SECONDS,
+            held_until: now + LEASE_SECONDS,
             valid_until: checked.valid_until,
             // A chain searched by time is searched from when the payment was first seen.
             created_at: refused.map_or(now, |payment| payment.created_at),
@@ -73,25 +73,25 @@ impl App {
         })
     }
 
-    /// Stages what the payment buys and writes its row. `again`: it was refused before.
-    pub(super) async fn reserve(
+    /// Stages what the payment buys and writes its row. `is_retry`: it was refused before.
+    pub(super) async fn reserve_payment(
         &self,
         order: Order,
         mut payment: Payment,
-        again: bool,
-        asked: &Asked,
+        is_retry: bool,
+        identity: &RequestIdentity,
     ) -> Result<Reserved, PayError> {
         let mut stmts = self.stage_order(order, &mut payment).await?;
-        stmts.push(if again { payments::reserve_again(&payment) } else { payments::insert(&payment) });
-        stmts.extend(self.name_payment(asked, &payment));
+        stmts.push(if is_retry { payments::reserve_again(&payment) } else { payments::insert(&payment) });
+        stmts.extend(self.identifier_stmts(identity, &payment));
         // The suspension check happens only here, before money is requested; after that a purchase is delivered in any
         // case.
-        match self.store.commit(in_name_of(payment.account_id.as_deref(), stmts)).await {
-            Ok(_) => Ok(Reserved::Now(Box::new(payment))),
-            Err(DbError::Guard(payments::TAKEN)) => Ok(Reserved::Before),
-            Err(DbError::Guard(idempotency::ANSWERED)) => Ok(Reserved::Named),
-            Err(DbError::Guard(payments::BOUGHT)) => Err(bought_once().into()),
-            Err(error @ DbError::Unavailable(_)) => self.reserved_after_all(payment, error).await,
+        match self.store.commit(require_active_account(payment.account_id.as_deref(), stmts)).await {
+            Ok(_) => Ok(Reserved::New(Box::new(payment))),
+            Err(DbError::Guard(payments::TAKEN)) => Ok(Reserved::Existing),
+            Err(DbError::Guard(idempotency::ANSWERED)) => Ok(Reserved::IdentifierTaken),
+            Err(DbError::Guard(payments::BOUGHT)) => Err(already_unlocked().into()),
+            Err(error @ DbError::Unavailable(_)) => self.check_lost_commit(payment, error).await,
             Err(error) => Err(self.guard_error(error, None).into()),
         }
     }
@@ -99,15 +99,15 @@ impl App {
     /// Records a payment whose money moved, or may have. Neither the state of the account nor the content can refuse it
     /// any more: if the content cannot be stored, the row is written without it, and the purchase is delivered when its
     /// payer sends the request again. `guards` come first, so that they determine the error if nothing is written.
-    pub(super) async fn reserve_moved(
+    pub(super) async fn reserve_possibly_settled(
         &self,
         order: Order,
         mut payment: Payment,
-        again: bool,
-        asked: &Asked,
+        is_retry: bool,
+        identity: &RequestIdentity,
         guards: Vec<Stmt>,
     ) -> Result<Reserved, PayError> {
-        let bare = payment.clone();
+        let without_content = payment.clone();
         let staged = match order {
             // Also if the account has it already: the row is there to be refunded.
             Order::Unlock { .. } => Ok(Vec::new()),
@@ -117,43 +117,52 @@ impl App {
             Ok(content) => {
                 let mut stmts = guards.clone();
                 stmts.extend(content);
-                stmts.push(if again {
+                stmts.push(if is_retry {
                     payments::reserve_again(&payment)
                 } else {
                     payments::insert(&payment)
                 });
-                stmts.extend(self.name_payment(asked, &payment));
-                match self.commit_moved(payment, stmts).await {
+                stmts.extend(self.identifier_stmts(identity, &payment));
+                match self.commit_reservation(payment, stmts).await {
                     Ok(reserved) => return reserved,
                     Err(error) => error.into(),
                 }
             }
             Err(error) => error,
         };
-        tracing::error!(error = %failure, source = ?failure.source, payment = bare.id, "payment kept without its content");
+        tracing::error!(
+            error = %failure,
+            source = ?failure.source,
+            payment = without_content.id,
+            "payment kept without its content"
+        );
         let mut stmts = guards;
-        stmts.push(if again { payments::reserve_again(&bare) } else { payments::insert(&bare) });
-        let transaction = bare.transaction.clone();
-        match self.commit_moved(bare, stmts).await {
+        stmts.push(if is_retry {
+            payments::reserve_again(&without_content)
+        } else {
+            payments::insert(&without_content)
+        });
+        let transaction = without_content.transaction.clone();
+        match self.commit_reservation(without_content, stmts).await {
             Ok(reserved) => reserved,
-            Err(error) => Err(not_known(transaction.as_deref(), error.into())),
+            Err(error) => Err(outcome_unknown(transaction.as_deref(), error.into())),
         }
     }
 
     /// The outer error is one that the same row without its content may not meet.
-    async fn commit_moved(
+    async fn commit_reservation(
         &self,
         payment: Payment,
         stmts: Vec<Stmt>,
     ) -> Result<Result<Reserved, PayError>, DbError> {
         match self.store.commit(stmts).await {
-            Ok(_) => Ok(Ok(Reserved::Now(Box::new(payment)))),
-            Err(DbError::Guard(payments::TAKEN)) => Ok(Ok(Reserved::Before)),
+            Ok(_) => Ok(Ok(Reserved::New(Box::new(payment)))),
+            Err(DbError::Guard(payments::TAKEN)) => Ok(Ok(Reserved::Existing)),
             Err(DbError::Guard(label)) if is_unverified_limit(label) => {
                 let why = Error::internal("too many unverified payments wait already");
-                Ok(Err(not_known(payment.transaction.as_deref(), why)))
+                Ok(Err(outcome_unknown(payment.transaction.as_deref(), why)))
             }
-            Err(error @ DbError::Unavailable(_)) => Ok(self.reserved_after_all(payment, error).await),
+            Err(error @ DbError::Unavailable(_)) => Ok(self.check_lost_commit(payment, error).await),
             Err(error) => Err(error),
         }
     }
@@ -172,28 +181,30 @@ impl App {
                 Vec::new()
             }
             // No secret and nothing new: the row contains everything.
-            Order::Unlock { account, sku } => only_once(&account.id, sku, &payment.id).into_iter().collect(),
+            Order::Unlock { account, sku } => {
+                single_purchase_stmts(&account.id, sku, &payment.id).into_iter().collect()
+            }
         })
     }
 
     /// Stages the content of a settled payment again, after it was released when the payment was refused.
-    pub(super) async fn restage(&self, order: Order, payment: Payment) -> Result<Payment, PayError> {
+    pub(super) async fn restage_content(&self, order: Order, payment: Payment) -> Result<Payment, PayError> {
         let mut staged = Payment { updated_at: self.now(), ..payment.clone() };
         let mut stmts = self.stage_order(order, &mut staged).await?;
         stmts.push(payments::update(&payment, &staged));
         match self.store.commit(stmts).await {
             Ok(_) => Ok(staged),
-            Err(DbError::Guard(payments::MOVED)) => Err(in_flight(1)),
-            Err(error) => Err(not_known(payment.transaction.as_deref(), error.into())),
+            Err(DbError::Guard(payments::MOVED)) => Err(payment_in_flight(1)),
+            Err(error) => Err(outcome_unknown(payment.transaction.as_deref(), error.into())),
         }
     }
 
     /// After a lost connection the commit may have succeeded, or still succeed. In that case the payment proceeds, with
     /// or without its sender, so the client is never told that nothing was charged.
-    async fn reserved_after_all(&self, payment: Payment, error: DbError) -> Result<Reserved, PayError> {
+    async fn check_lost_commit(&self, payment: Payment, error: DbError) -> Result<Reserved, PayError> {
         match self.store.find_payment_by_key(&payment.key).await {
-            Ok(Some(found)) if found == payment => Ok(Reserved::Now(Box::new(payment))),
-            Ok(_) | Err(_) => Err(not_known(payment.transaction.as_deref(), error.into())),
+            Ok(Some(found)) if found == payment => Ok(Reserved::New(Box::new(payment))),
+            Ok(_) | Err(_) => Err(outcome_unknown(payment.transaction.as_deref(), error.into())),
         }
     }
 }

@@ -1,22 +1,25 @@
 //! The embedded facilitator: checks every payment as a real one does and settles it in a ledger of its own, where each
 //! key is used once. It involves no chain and no money.
 
-use super::{Ask, Facilitator, Lost, Reply, Trace};
-use dropleaf_core::Clock;
-use dropleaf_core::payment::Payment;
+use super::{ChainStatus, Facilitator, FacilitatorCall, NoResponse, PaymentSettings, RawResponse};
+use crate::app::App;
+use dropleaf_core::payment::{Item, Payment, PaymentState};
+use dropleaf_core::sign_up::SignUp;
+use dropleaf_core::{Clock, Code, Error};
 use dropleaf_pay::sandbox::{self, Refused, Transfer};
-use dropleaf_pay::{Network, SolanaAddress};
-use dropleaf_store::Store;
+use dropleaf_pay::{Network, Proof, SolanaAddress};
 use dropleaf_store::sandbox_transfers::{self, SandboxTransfer};
+use dropleaf_store::{DbError, Store};
 use futures_util::future::BoxFuture;
 use serde_json::Value;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 /// Seconds after expiry when a payment that is not in the ledger is certain not to appear.
 const GRACE_SECONDS: i64 = 300;
 
 /// The requested transfer, and what its key was settled as before.
-type Judged = (Transfer, Option<SandboxTransfer>);
+type CheckedTransfer = (Transfer, Option<SandboxTransfer>);
 
 #[derive(Debug)]
 pub struct Sandbox {
@@ -37,8 +40,8 @@ impl Sandbox {
     }
 
     /// Refuses a used key, as a chain does.
-    async fn verify(&self, body: &str) -> Result<Value, Lost> {
-        Ok(match self.judge(body).await? {
+    async fn verify(&self, body: &str) -> Result<Value, NoResponse> {
+        Ok(match self.check_transfer(body).await? {
             Ok((transfer, None)) => transfer.verify_json(),
             Ok((transfer, Some(_))) => transfer.already_used().verify_json(),
             Err(refused) => refused.verify_json(),
@@ -47,8 +50,8 @@ impl Sandbox {
 
     /// Repeats the first response for the same payment, even after it has expired. A key pays once: another payment with
     /// it is refused.
-    async fn settle(&self, body: &str) -> Result<Value, Lost> {
-        let (transfer, known) = match self.judge(body).await? {
+    async fn settle(&self, body: &str) -> Result<Value, NoResponse> {
+        let (transfer, known) = match self.check_transfer(body).await? {
             Ok(judged) => judged,
             Err(refused) => return Ok(refused.settle_json()),
         };
@@ -63,7 +66,7 @@ impl Sandbox {
 
     /// The requested transfer, and what its key was settled as before. Only a new transfer must be within its validity
     /// period.
-    async fn judge(&self, body: &str) -> Result<Result<Judged, Refused>, Lost> {
+    async fn check_transfer(&self, body: &str) -> Result<Result<CheckedTransfer, Refused>, NoResponse> {
         let asked = match sandbox::read(body.as_bytes(), self.fee_payer) {
             Ok(asked) => asked,
             Err(refused) => return Ok(Err(refused)),
@@ -71,7 +74,8 @@ impl Sandbox {
         if !self.networks.contains(&asked.transfer.network) {
             return Ok(Err(asked.transfer.unsupported()));
         }
-        let known = self.store.find_sandbox_transfer(asked.transfer.key.as_str()).await.map_err(lost)?;
+        let known =
+            self.store.find_sandbox_transfer(asked.transfer.key.as_str()).await.map_err(no_response)?;
         if known.is_some() {
             return Ok(Ok((asked.transfer, known)));
         }
@@ -92,25 +96,29 @@ impl Sandbox {
     }
 
     /// Settles a transfer and returns what the key is settled as, which may be a concurrent transfer.
-    async fn record(&self, row: &SandboxTransfer) -> Result<SandboxTransfer, Lost> {
-        self.store.commit(vec![sandbox_transfers::insert(row)]).await.map_err(lost)?;
-        let settled = self.store.find_sandbox_transfer(&row.payment_key).await.map_err(lost)?;
-        settled.ok_or_else(|| Lost("the settlement is not there".to_owned()))
+    async fn record(&self, row: &SandboxTransfer) -> Result<SandboxTransfer, NoResponse> {
+        self.store.commit(vec![sandbox_transfers::insert(row)]).await.map_err(no_response)?;
+        let settled = self.store.find_sandbox_transfer(&row.payment_key).await.map_err(no_response)?;
+        settled.ok_or_else(|| NoResponse("the settlement is not there".to_owned()))
     }
 }
 
 impl Facilitator for Sandbox {
-    fn ask<'a>(&'a self, ask: Ask, body: &'a str) -> BoxFuture<'a, Result<Reply, Lost>> {
+    fn ask<'a>(
+        &'a self,
+        ask: FacilitatorCall,
+        body: &'a str,
+    ) -> BoxFuture<'a, Result<RawResponse, NoResponse>> {
         Box::pin(async move {
             let answer = match ask {
-                Ask::Verify => self.verify(body).await?,
-                Ask::Settle => self.settle(body).await?,
+                FacilitatorCall::Verify => self.verify(body).await?,
+                FacilitatorCall::Settle => self.settle(body).await?,
             };
             Ok(reply(&answer))
         })
     }
 
-    fn supported(&self) -> BoxFuture<'_, Result<Reply, Lost>> {
+    fn supported(&self) -> BoxFuture<'_, Result<RawResponse, NoResponse>> {
         Box::pin(async { Ok(reply(&sandbox::supported_json(&self.networks, self.fee_payer))) })
     }
 
@@ -118,30 +126,77 @@ impl Facilitator for Sandbox {
         true
     }
 
-    fn trace<'a>(&'a self, payment: &'a Payment) -> BoxFuture<'a, Trace> {
+    fn trace<'a>(&'a self, payment: &'a Payment) -> BoxFuture<'a, ChainStatus> {
         Box::pin(async move {
             match self.store.find_sandbox_transfer(&payment.key).await {
                 Ok(Some(settled))
                     if settled.recipient == payment.pay_to && settled.amount == payment.amount =>
                 {
-                    Trace::Landed { transaction: settled.transaction }
+                    ChainStatus::OnChain { transaction: settled.transaction }
                 }
-                Ok(Some(_)) => Trace::Void("authorization_used"),
+                Ok(Some(_)) => ChainStatus::Void("authorization_used"),
                 Ok(None) if self.clock.now() >= payment.valid_until + GRACE_SECONDS => {
-                    Trace::Void("payment_expired")
+                    ChainStatus::Void("payment_expired")
                 }
-                Ok(None) => Trace::Absent,
-                Err(_) => Trace::CannotTell,
+                Ok(None) => ChainStatus::Absent,
+                Err(_) => ChainStatus::Unknown,
             }
         })
     }
 }
 
-fn reply(answer: &Value) -> Reply {
-    Reply { status: 200, body: answer.to_string().into_bytes().into() }
+fn reply(answer: &Value) -> RawResponse {
+    RawResponse { status: 200, body: answer.to_string().into_bytes().into() }
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "handed over by map_err")]
-fn lost(error: dropleaf_store::DbError) -> Lost {
-    Lost(error.to_string())
+fn no_response(error: dropleaf_store::DbError) -> NoResponse {
+    NoResponse(error.to_string())
+}
+
+// Limits of the sandbox on a public host, where any client that signs gets for free what others pay for. To keep this
+// from bypassing the anonymous quotas, its sales count against them.
+impl App {
+    /// Whether anyone can get what is sold without paying.
+    pub fn is_public_sandbox(&self) -> bool {
+        let sandbox = self.settings.payments.as_ref().is_some_and(PaymentSettings::is_sandbox);
+        sandbox && !self.hosts.base.is_loopback()
+    }
+
+    /// A free account is subject to the sign-up policy.
+    pub fn check_provision(&self) -> dropleaf_core::Result<()> {
+        if !self.is_public_sandbox() || self.settings.sign_up == SignUp::Open {
+            return Ok(());
+        }
+        let said = "This server does not allow open sign-up, and sandbox payments cannot buy an account. Ask the operator for \
+                    an account. Nothing was charged.";
+        Err(Error::new(Code::Forbidden, said))
+    }
+
+    /// Counts a free sale before its proof is used. A known or invalid proof buys nothing and is not counted; the sale
+    /// itself reports it.
+    pub async fn count_sandbox_sale(
+        &self,
+        item: Item,
+        proof: &Proof,
+        ip: Option<IpAddr>,
+    ) -> dropleaf_core::Result<()> {
+        if !self.is_public_sandbox() || matches!(item, Item::Unlock(_)) {
+            return Ok(());
+        }
+        let Ok(checked) = proof.check(&self.listing(item)?.terms, self.now()) else { return Ok(()) };
+        let known = self.store.find_payment_by_key(checked.key.as_str()).await?;
+        if known.is_some_and(|payment| payment.state != PaymentState::Refused) {
+            return Ok(());
+        }
+        let ip = ip.ok_or_else(|| Error::plain(Code::NoClientIp))?;
+        let Some(quota) = self.anonymous_quota(ip) else { return Ok(()) };
+        match self.store.commit(quota.take(self.now()).collect()).await {
+            Ok(_) => Ok(()),
+            Err(error @ DbError::Guard(label)) => {
+                Err(self.rate_refusal(label).unwrap_or_else(|| error.into()))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
 }

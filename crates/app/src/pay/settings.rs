@@ -18,8 +18,8 @@ pub enum Mode {
 pub struct PaymentSettings {
     pub mode: Mode,
     pub prices: Prices,
-    pub evm: Option<EvmWay>,
-    pub solana: Option<SolanaWay>,
+    pub evm: Option<EvmPayment>,
+    pub solana: Option<SolanaPayment>,
     /// How long a signature should be valid.
     pub max_timeout_seconds: u32,
     /// Whether a settlement reported by the facilitator must be on the chain before the purchase is fulfilled, where the
@@ -54,20 +54,20 @@ impl Prices {
     }
 
     /// In cents, rounded up: the amount drawn from a balance.
-    pub fn minor_of(&self, item: Item) -> i64 {
+    pub fn cents_of(&self, item: Item) -> i64 {
         i64::try_from(self.of(item).div_ceil(MICROS_PER_CENT)).unwrap_or(i64::MAX)
     }
 }
 
 #[derive(Debug, Clone)]
-pub struct EvmWay {
+pub struct EvmPayment {
     pub chain_id: u64,
     pub token: Token,
     pub pay_to: EvmAddress,
 }
 
 #[derive(Debug, Clone, Copy)]
-pub struct SolanaWay {
+pub struct SolanaPayment {
     pub cluster: Cluster,
     pub pay_to: SolanaAddress,
 }

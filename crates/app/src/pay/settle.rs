@@ -2,7 +2,7 @@
 //! transfer may have been broadcast: then only a clear confirmation, the sandbox ledger or the chain decides.
 
 use super::unverified::SUBMITTED_ELSEWHERE;
-use super::{Ask, PayRefused, Trace};
+use super::{ChainStatus, FacilitatorCall, PayRefused};
 use crate::app::App;
 use dropleaf_core::payment::{Payment, PaymentState};
 use dropleaf_core::{Error, Result};
@@ -11,12 +11,12 @@ use dropleaf_pay::{Address, Amount, Network, Outcome, Receipt, SolanaAddress};
 
 /// What happened to the money.
 pub(super) enum Settlement {
-    Moved {
+    Settled {
         transaction: String,
     },
     /// It did not move and will not.
-    Stays(Reason),
-    Unclear {
+    NotSettled(Reason),
+    Ambiguous {
         why: &'static str,
         transaction: Option<String>,
     },
@@ -24,100 +24,104 @@ pub(super) enum Settlement {
 
 /// The history of settlement attempts of a payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Past {
+pub(super) enum SettlementHistory {
     Never,
     /// Clearly refused before: a refusal is certain again, but a used nonce may have been used by us.
     Refused,
     /// The outcome of an earlier attempt is unknown.
-    Unclear,
+    Ambiguous,
 }
 
-impl Past {
+impl SettlementHistory {
     pub(super) const fn of(payment: &Payment) -> Self {
         match (payment.state, payment.attempts) {
             (PaymentState::Verified, 0) => Self::Never,
             (PaymentState::Verified, _) => Self::Refused,
-            _ => Self::Unclear,
+            _ => Self::Ambiguous,
         }
     }
 }
 
 impl App {
     /// Requests settlement until the answer is clear, at most twice.
-    pub(super) async fn settle(&self, payment: &mut Payment, past: Past) -> Result<Settlement> {
+    pub(super) async fn settle_payment(
+        &self,
+        payment: &mut Payment,
+        past: SettlementHistory,
+    ) -> Result<Settlement> {
         if self.is_left_to_operator(payment) {
-            let transaction = match self.trace(payment, None).await? {
-                Trace::Void(reason) => return Ok(Settlement::Stays(Reason::new(reason))),
-                Trace::Landed { transaction } => Some(transaction),
-                Trace::Absent | Trace::CannotTell => None,
+            let transaction = match self.query_chain_with_lease(payment, None).await? {
+                ChainStatus::Void(reason) => return Ok(Settlement::NotSettled(Reason::new(reason))),
+                ChainStatus::OnChain { transaction } => Some(transaction),
+                ChainStatus::Absent | ChainStatus::Unknown => None,
             };
-            return Ok(Settlement::Unclear { why: SUBMITTED_ELSEWHERE, transaction });
+            return Ok(Settlement::Ambiguous { why: SUBMITTED_ELSEWHERE, transaction });
         }
         // The chain knows the outcome of an earlier attempt best, and querying it settles nothing.
-        if past == Past::Unclear && self.facilitator()?.can_trace(&payment.network) {
-            match self.trace(payment, None).await? {
-                Trace::Landed { transaction } => return Ok(Settlement::Moved { transaction }),
-                Trace::Void(reason) => return Ok(Settlement::Stays(Reason::new(reason))),
-                Trace::Absent | Trace::CannotTell => {}
+        if past == SettlementHistory::Ambiguous && self.require_facilitator()?.can_trace(&payment.network) {
+            match self.query_chain_with_lease(payment, None).await? {
+                ChainStatus::OnChain { transaction } => return Ok(Settlement::Settled { transaction }),
+                ChainStatus::Void(reason) => return Ok(Settlement::NotSettled(Reason::new(reason))),
+                ChainStatus::Absent | ChainStatus::Unknown => {}
             }
         }
-        let first = self.ask_to_settle(payment).await?;
+        let first = self.request_settlement(payment).await?;
         let is_unclear = matches!(first, SettleAnswer::Pending { .. } | SettleAnswer::Unknown { .. });
-        if past == Past::Unclear || !is_unclear {
-            return self.read_answer(payment, past, first).await;
+        if past == SettlementHistory::Ambiguous || !is_unclear {
+            return self.interpret_answer(payment, past, first).await;
         }
-        let name = named(&first);
-        let second = match self.ask_to_settle(payment).await? {
+        let name = named_transaction(&first);
+        let second = match self.request_settlement(payment).await? {
             SettleAnswer::Pending { transaction: None } => SettleAnswer::Pending { transaction: name },
             SettleAnswer::Unknown { why, transaction: None } => {
                 SettleAnswer::Unknown { why, transaction: name }
             }
             answer => answer,
         };
-        self.read_answer(payment, Past::Unclear, second).await
+        self.interpret_answer(payment, SettlementHistory::Ambiguous, second).await
     }
 
-    async fn read_answer(
+    async fn interpret_answer(
         &self,
         payment: &mut Payment,
-        past: Past,
+        past: SettlementHistory,
         answer: SettleAnswer,
     ) -> Result<Settlement> {
         match answer {
-            SettleAnswer::Settled { transaction } => self.confirm(payment, transaction).await,
-            SettleAnswer::Refused(reason) if past != Past::Unclear => {
-                let asked_before = past == Past::Refused;
+            SettleAnswer::Settled { transaction } => self.confirm_settlement(payment, transaction).await,
+            SettleAnswer::Refused(reason) if past != SettlementHistory::Ambiguous => {
+                let asked_before = past == SettlementHistory::Refused;
                 let hides = Network::parse(&payment.network)
                     .is_none_or(|network| reason.may_hide_use(network, asked_before));
                 self.confirm_refusal(payment, reason, hides, None).await
             }
-            SettleAnswer::Reverted { reason, transaction } if past != Past::Unclear => {
+            SettleAnswer::Reverted { reason, transaction } if past != SettlementHistory::Ambiguous => {
                 self.confirm_refusal(payment, reason, true, Some(transaction)).await
             }
-            answer => self.trace_unclear(payment, answer).await,
+            answer => self.resolve_ambiguous(payment, answer).await,
         }
     }
 
     /// Verifies a settlement on the chain, since a facilitator can be wrong or lie. Where the chain can be queried, a
     /// payment that it does not show is neither fulfilled nor refused, but examined again later.
-    async fn confirm(&self, payment: &mut Payment, transaction: String) -> Result<Settlement> {
-        let facilitator = self.facilitator()?;
+    async fn confirm_settlement(&self, payment: &mut Payment, transaction: String) -> Result<Settlement> {
+        let facilitator = self.require_facilitator()?;
         let wanted = self.settings.payments.as_ref().is_some_and(|payments| payments.confirm_settlements);
         if payment.sandbox || !wanted || !facilitator.can_trace(&payment.network) {
-            return Ok(Settlement::Moved { transaction });
+            return Ok(Settlement::Settled { transaction });
         }
         let claimed = payment.clone();
-        let trace = self.while_held(payment, facilitator.confirm(&claimed, &transaction)).await;
+        let trace = self.with_payment_lease(payment, facilitator.confirm(&claimed, &transaction)).await;
         let why = match trace {
-            Trace::Landed { transaction } => return Ok(Settlement::Moved { transaction }),
-            Trace::Absent | Trace::Void(_) => {
+            ChainStatus::OnChain { transaction } => return Ok(Settlement::Settled { transaction }),
+            ChainStatus::Absent | ChainStatus::Void(_) => {
                 "the facilitator reports it as settled, but the blockchain does not show it"
             }
-            Trace::CannotTell => {
+            ChainStatus::Unknown => {
                 "the facilitator reports it as settled, but the blockchain could not be queried"
             }
         };
-        Ok(Settlement::Unclear { why, transaction: Some(transaction) })
+        Ok(Settlement::Ambiguous { why, transaction: Some(transaction) })
     }
 
     /// Verifies a refusal of the first attempt. If it may hide that the payment was used (`hides`), only the chain can
@@ -129,46 +133,50 @@ impl App {
         hides: bool,
         reverted: Option<String>,
     ) -> Result<Settlement> {
-        let trace = self.trace(payment, reverted.as_deref()).await?;
+        let trace = self.query_chain_with_lease(payment, reverted.as_deref()).await?;
         Ok(match trace {
-            Trace::Landed { transaction } => Settlement::Moved { transaction },
-            Trace::Absent if !hides || payment.sandbox => Settlement::Stays(reason),
+            ChainStatus::OnChain { transaction } => Settlement::Settled { transaction },
+            ChainStatus::Absent if !hides || payment.sandbox => Settlement::NotSettled(reason),
             // The failed transaction made the authorization public, and until it expires it can be submitted again.
-            Trace::Absent if reverted.is_some() => Settlement::Unclear {
+            ChainStatus::Absent if reverted.is_some() => Settlement::Ambiguous {
                 why: "its transaction failed, but the authorization can still be used",
                 transaction: reverted,
             },
-            Trace::Absent => Settlement::Unclear {
+            ChainStatus::Absent => Settlement::Ambiguous {
                 why: "the facilitator reports it as used, but the blockchain does not show it",
                 transaction: None,
             },
-            Trace::CannotTell if hides => Settlement::Unclear {
+            ChainStatus::Unknown if hides => Settlement::Ambiguous {
                 why: "refused, but may have been submitted by a third party",
                 transaction: reverted,
             },
-            Trace::Void(_) | Trace::CannotTell => Settlement::Stays(reason),
+            ChainStatus::Void(_) | ChainStatus::Unknown => Settlement::NotSettled(reason),
         })
     }
 
     /// Looks up the payment on the chain while renewing its lease. `named`: a transaction that a facilitator just named.
-    async fn trace(&self, payment: &mut Payment, named: Option<&str>) -> Result<Trace> {
-        let (facilitator, mut wanted) = (self.facilitator()?, payment.clone());
+    async fn query_chain_with_lease(
+        &self,
+        payment: &mut Payment,
+        named: Option<&str>,
+    ) -> Result<ChainStatus> {
+        let (facilitator, mut wanted) = (self.require_facilitator()?, payment.clone());
         if let Some(name) = named {
             wanted.transaction = Some(name.to_owned());
         }
-        Ok(self.while_held(payment, facilitator.trace(&wanted)).await)
+        Ok(self.with_payment_lease(payment, facilitator.trace(&wanted)).await)
     }
 
     /// Looks up the payment on the chain after an unclear answer.
-    async fn trace_unclear(&self, payment: &mut Payment, answer: SettleAnswer) -> Result<Settlement> {
-        let trace = self.trace(payment, named(&answer).as_deref()).await?;
+    async fn resolve_ambiguous(&self, payment: &mut Payment, answer: SettleAnswer) -> Result<Settlement> {
+        let trace = self.query_chain_with_lease(payment, named_transaction(&answer).as_deref()).await?;
         let (why, transaction) = match (trace, answer) {
-            (Trace::Landed { transaction }, _) => return Ok(Settlement::Moved { transaction }),
+            (ChainStatus::OnChain { transaction }, _) => return Ok(Settlement::Settled { transaction }),
             // The sandbox ledger is our own, so its refusal is always certain.
-            (Trace::Absent, SettleAnswer::Refused(reason)) if payment.sandbox => {
-                return Ok(Settlement::Stays(reason));
+            (ChainStatus::Absent, SettleAnswer::Refused(reason)) if payment.sandbox => {
+                return Ok(Settlement::NotSettled(reason));
             }
-            (Trace::Void(reason), _) => return Ok(Settlement::Stays(Reason::new(reason))),
+            (ChainStatus::Void(reason), _) => return Ok(Settlement::NotSettled(Reason::new(reason))),
             (_, SettleAnswer::Refused(_)) => ("it is refused, but may have been settled before", None),
             (_, SettleAnswer::Reverted { transaction, .. }) => {
                 ("a transaction failed, but another may have settled it", Some(transaction))
@@ -177,16 +185,16 @@ impl App {
             (_, SettleAnswer::Pending { transaction }) => ("it is pending", transaction),
             (_, SettleAnswer::Settled { transaction }) => ("it was not confirmed", Some(transaction)),
         };
-        Ok(Settlement::Unclear { why, transaction })
+        Ok(Settlement::Ambiguous { why, transaction })
     }
 
     /// Always sends the same bytes, so that a facilitator that settled them repeats its answer.
-    async fn ask_to_settle(&self, payment: &mut Payment) -> Result<SettleAnswer> {
+    async fn request_settlement(&self, payment: &mut Payment) -> Result<SettleAnswer> {
         let expected = expected(payment).ok_or_else(|| Error::internal("a payment cannot be read back"))?;
         let ask =
             payment.ask.clone().ok_or_else(|| Error::internal("a payment has nothing to be asked with"))?;
-        let facilitator = self.facilitator()?;
-        let reply = self.while_held(payment, facilitator.ask(Ask::Settle, &ask)).await;
+        let facilitator = self.require_facilitator()?;
+        let reply = self.with_payment_lease(payment, facilitator.ask(FacilitatorCall::Settle, &ask)).await;
         Ok(match reply {
             Ok(reply) => read_settle(reply.status, &reply.body, &expected),
             Err(lost) => {
@@ -201,7 +209,7 @@ impl App {
     }
 }
 
-fn named(answer: &SettleAnswer) -> Option<String> {
+fn named_transaction(answer: &SettleAnswer) -> Option<String> {
     match answer {
         SettleAnswer::Pending { transaction } | SettleAnswer::Unknown { transaction, .. } => {
             transaction.clone()

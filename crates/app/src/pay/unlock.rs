@@ -1,9 +1,9 @@
 //! Unlocks: charged to the prepaid balance if it suffices, else paid for. Spec §5.5, decisions §3.2.
 
-use crate::app::{App, EVERYTHING};
-use crate::idempotency::{Done, Entry, Once};
-use crate::sites::TRIES;
-use crate::suspension::in_name_of;
+use crate::accounts::suspension::require_active_account;
+use crate::app::{ALL_CHANGED, App};
+use crate::publish::CONFLICT_RETRIES;
+use crate::publish::idempotency::{FirstOrReplay, IdempotentRequest, IdempotentResult};
 use dropleaf_core::account::Account;
 use dropleaf_core::ledger::{Posting, dollars};
 use dropleaf_core::payment::Item;
@@ -14,7 +14,7 @@ use dropleaf_store::{DbError, Stmt, accounts, idempotency, ledger, payments, sit
 
 /// An account with a new unlock.
 #[derive(Debug, Clone)]
-pub struct Unlocked {
+pub struct UnlockResult {
     pub account: Account,
     pub sku: Sku,
     /// None: permanent.
@@ -55,7 +55,7 @@ impl App {
                 sku,
                 price: dollars(amount),
                 amount: amount.to_string(),
-                amount_minor: sold.prices.minor_of(Item::Unlock(sku)),
+                amount_minor: sold.prices.cents_of(Item::Unlock(sku)),
                 currency: "USD",
                 period_days: sku.period_days(),
                 networks: evm.iter().filter(|_| available).cloned().collect(),
@@ -75,51 +75,53 @@ impl App {
         &self,
         account: &Account,
         sku: Sku,
-        once: Option<&Once>,
-        render: impl Fn(&Unlocked) -> Vec<u8>,
-    ) -> Result<Option<Done<Unlocked>>> {
+        once: Option<&IdempotentRequest>,
+        render: impl Fn(&UnlockResult) -> Vec<u8>,
+    ) -> Result<Option<IdempotentResult<UnlockResult>>> {
         let Some(sold) = &self.settings.payments else {
             return Err(Error::new(Code::NotFound, "Payments are turned off on this server."));
         };
         self.check_on_sale(Item::Unlock(sku))?;
-        let price = sold.prices.minor_of(Item::Unlock(sku));
-        let _turn = match self.begin_once(once).await? {
-            Entry::Again(status, body) => return Ok(Some(Done::Again { status, body })),
-            Entry::First(turn) => turn,
+        let price = sold.prices.cents_of(Item::Unlock(sku));
+        let _guard = match self.begin_idempotent(once).await? {
+            FirstOrReplay::Replay(status, body) => {
+                return Ok(Some(IdempotentResult::Replayed { status, body }));
+            }
+            FirstOrReplay::First(guard) => guard,
         };
         // Unlocks of one account wait for each other instead of failing each other.
-        let _alone = self.payment_locks.take(&format!("unlock:{}", account.id)).await;
-        for _ in 0..TRIES {
+        let _alone = self.payments.locks.lock(&format!("unlock:{}", account.id)).await;
+        for _ in 0..CONFLICT_RETRIES {
             let before = self.get_account(&account.id).await?;
             let now = self.now();
             if before.unlocks.is_complete(sku, now) {
                 let until = before.unlocks.until(sku);
-                let unlocked = Unlocked { account: before, sku, until, charged_minor: 0, already: true };
-                return Ok(Some(Done::Fresh(unlocked)));
+                let unlocked = UnlockResult { account: before, sku, until, charged_minor: 0, already: true };
+                return Ok(Some(IdempotentResult::New(unlocked)));
             }
             if before.balance_minor < price {
                 return Ok(None);
             }
-            let unlocked = bought(&before, sku, price, now);
-            let mut stmts = only_once(&before.id, sku, "");
+            let unlocked = unlock_preview(&before, sku, price, now);
+            let mut stmts = single_purchase_stmts(&before.id, sku, "");
             stmts.push(accounts::set_unlocks(&before, &unlocked.account.unlocks));
-            stmts.extend(self.lift_stmts(&before, sku, now));
+            stmts.extend(self.remove_expiry_stmts(&before, sku, now));
             let spend = Posting::spend(&self.minter.nonce(), &before.id, Item::Unlock(sku), price);
-            stmts.extend(self.booked(spend));
+            stmts.extend(self.posting_stmts(spend));
             if let Some(once) = once {
-                stmts.push(self.record_once(once, 200, &render(&unlocked))?);
+                stmts.push(self.store_response(once, 200, &render(&unlocked))?);
             }
-            let stmts = in_name_of(Some(&before.id), stmts);
+            let stmts = require_active_account(Some(&before.id), stmts);
             match (self.commit_unlock(&before.id, sku, stmts).await, once) {
-                (Ok(()), _) => return Ok(Some(Done::Fresh(unlocked))),
+                (Ok(()), _) => return Ok(Some(IdempotentResult::New(unlocked))),
                 (Err(DbError::Guard(idempotency::ANSWERED)), Some(once)) => {
-                    return self.answer_again(once).await.map(Some);
+                    return self.replay_response(once).await.map(Some);
                 }
                 // Something was bought or credited concurrently: read the account again.
                 (Err(DbError::Guard(accounts::CHANGED | ledger::OVERDRAWN)), _) => {}
                 (Err(DbError::Guard(payments::BOUGHT)), _) => {
                     if !self.is_unlocked(&before.id, sku).await? {
-                        return Err(bought_once());
+                        return Err(already_unlocked());
                     }
                 }
                 (Err(error), _) => return Err(error.into()),
@@ -132,12 +134,12 @@ impl App {
     /// [`App::commit_unlock`]. They fail only if the account does not exist.
     pub(crate) fn unlock_stmts(&self, account: &Account, sku: Sku, now: i64) -> Vec<Stmt> {
         let mut stmts = vec![accounts::unlock(&account.id, sku, now)];
-        stmts.extend(self.lift_stmts(account, sku, now));
+        stmts.extend(self.remove_expiry_stmts(account, sku, now));
         stmts
     }
 
     /// Removes the plan's maximum lifetime from existing pages; future pages have none either.
-    fn lift_stmts(&self, account: &Account, sku: Sku, now: i64) -> Option<Stmt> {
+    fn remove_expiry_stmts(&self, account: &Account, sku: Sku, now: i64) -> Option<Stmt> {
         let life = self.settings.plans.find(&account.plan).longest_life_seconds?;
         (sku == Sku::MakePermanent).then(|| site_upkeep::lift_expiry(&account.id, life, now))
     }
@@ -150,20 +152,20 @@ impl App {
         stmts: Vec<Stmt>,
     ) -> Result<(), DbError> {
         if sku != Sku::MakePermanent {
-            return self.commit_keys(account_id, stmts).await;
+            return self.commit_credential_change(account_id, stmts).await;
         }
         // Only the statement knows which pages it changes; it is rare enough to evict them all, on every node.
-        let all = vec![EVERYTHING.to_owned()];
-        let changing = self.pages.changing();
+        let all = vec![ALL_CHANGED.to_owned()];
+        let changing = self.caches.pages.changing();
         let outcome = self.store.commit_changed(stmts, all.clone()).await;
         changing.done(&all);
-        self.forget_credentials(account_id);
+        self.evict_credentials(account_id);
         outcome.map(|_| ())
     }
 }
 
 /// The statements that prevent paying twice for a permanent unlock.
-pub(super) fn only_once(account_id: &str, sku: Sku, payment_id: &str) -> Vec<Stmt> {
+pub(super) fn single_purchase_stmts(account_id: &str, sku: Sku, payment_id: &str) -> Vec<Stmt> {
     if sku.period_days().is_some() {
         return Vec::new();
     }
@@ -171,14 +173,14 @@ pub(super) fn only_once(account_id: &str, sku: Sku, payment_id: &str) -> Vec<Stm
 }
 
 /// Nothing was charged: the account has it, or another payment for it is undecided.
-pub(super) fn bought_once() -> Error {
+pub(super) fn already_unlocked() -> Error {
     let said = "The account already has this unlock, or another payment for it is in progress. Nothing was charged. See GET /me.";
     Error::new(Code::Conflict, said).retry_after(5)
 }
 
 /// The account after the purchase.
-fn bought(before: &Account, sku: Sku, price: i64, now: i64) -> Unlocked {
+fn unlock_preview(before: &Account, sku: Sku, price: i64, now: i64) -> UnlockResult {
     let unlocks = before.unlocks.with(sku, now);
     let account = Account { unlocks, balance_minor: before.balance_minor - price, ..before.clone() };
-    Unlocked { account, sku, until: unlocks.until(sku), charged_minor: price, already: false }
+    UnlockResult { account, sku, until: unlocks.until(sku), charged_minor: price, already: false }
 }

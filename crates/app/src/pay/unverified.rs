@@ -2,12 +2,12 @@
 //! party submitted it first. The chain is queried; where that is not possible the payment is kept as `unknown`, within
 //! limits, because anyone with a wallet can sign for free. Decisions §5.2.
 
-use super::act::{Order, PayRequest, in_flight};
-use super::asked::Asked;
-use super::drive::{FIRST_PAUSE, not_known};
+use super::advance::{FIRST_PAUSE, outcome_unknown};
+use super::purchase::{Order, PayRequest, payment_in_flight};
+use super::request_identity::RequestIdentity;
 use super::reserve::Reserved;
 use super::settle::refused_by;
-use super::{Bought, PayError, Trace};
+use super::{ChainStatus, PayError, PurchaseResult};
 use crate::app::App;
 use dropleaf_core::Error;
 use dropleaf_core::payment::{Payment, PaymentState};
@@ -37,13 +37,13 @@ pub(super) fn is_unverified_limit(label: &str) -> bool {
 
 impl App {
     /// Decides on a payment that the facilitator refused to verify: reserved if the money is on the chain, an error
-    /// otherwise. `again`: it was refused before.
-    pub(super) async fn unverified(
+    /// otherwise. `is_retry`: it was refused before.
+    pub(super) async fn decide_unverified(
         &self,
         order: Order,
         payment: Payment,
-        again: bool,
-        asked: &Asked,
+        is_retry: bool,
+        identity: &RequestIdentity,
         reason: Reason,
         ip: Option<IpAddr>,
     ) -> Result<Reserved, PayError> {
@@ -54,67 +54,72 @@ impl App {
         }
         let hides = Network::parse(&payment.network)
             .is_none_or(|network| reason.may_hide_use(network, payment.attempts > 0));
-        let trace = self.facilitator()?.trace(&payment).await;
+        let trace = self.require_facilitator()?.trace(&payment).await;
         match trace {
             // The signature of a contract was not checked: any reader of the chain could have sent this proof.
-            Trace::Landed { transaction } if !payment.payer_is_eoa => {
+            ChainStatus::OnChain { transaction } if !payment.payer_is_eoa => {
                 tracing::error!(
                     payer = payment.payer,
                     transaction,
                     reason = reason.text,
                     "a contract wallet paid, but the facilitator does not verify its signature"
                 );
-                Err(not_known(Some(&transaction), Error::internal("its signature was not verified")))
+                Err(outcome_unknown(Some(&transaction), Error::internal("its signature was not verified")))
             }
-            Trace::Landed { transaction } => {
+            ChainStatus::OnChain { transaction } => {
                 let landed = Payment { transaction: Some(transaction), ..payment };
-                self.keep_landed(order, landed, again, asked, &reason, ip).await
+                self.reserve_on_chain(order, landed, is_retry, identity, &reason, ip).await
             }
-            Trace::Void(_) => Err(refused()),
-            Trace::Absent | Trace::CannotTell if !hides => Err(refused()),
+            ChainStatus::Void(_) => Err(refused()),
+            ChainStatus::Absent | ChainStatus::Unknown if !hides => Err(refused()),
             // The facilitator says it was used and the chain does not show it: one of them is behind.
-            Trace::Absent => Err(not_known(None, Error::internal("the facilitator and the chain disagree"))),
-            Trace::CannotTell => self.keep_unverified(order, payment, again, asked, &reason, ip).await,
+            ChainStatus::Absent => {
+                Err(outcome_unknown(None, Error::internal("the facilitator and the chain disagree")))
+            }
+            ChainStatus::Unknown => {
+                self.park_unverified(order, payment, is_retry, identity, &reason, ip).await
+            }
         }
     }
 
     /// Decides on a proof that has expired when it is first sent. If a third party submitted it in time, it buys what it
     /// was signed for; otherwise it is refused.
-    pub(super) async fn expired(
+    pub(super) async fn decide_expired(
         &self,
         request: PayRequest,
         checked: &Checked,
         terms: &Terms,
-        asked: &Asked,
+        identity: &RequestIdentity,
         refused: Option<&Payment>,
-    ) -> Result<Bought, PayError> {
+    ) -> Result<PurchaseResult, PayError> {
         let ask = facilitator::request(checked, terms);
-        let payment = self.new_payment(checked, ask, asked, refused)?;
+        let payment = self.new_payment(checked, ask, identity, refused)?;
         let is_recent = self.now() - payment.valid_until <= LATE_SECONDS;
-        let facilitator = self.facilitator()?;
+        let facilitator = self.require_facilitator()?;
         let can_be_asked = !payment.sandbox && facilitator.can_trace(&payment.network);
         if !payment.payer_is_eoa || !is_recent || !can_be_asked {
-            return Err(self.refused_now(Refusal::Expired));
+            return Err(self.refusal_under_current_terms(Refusal::Expired));
         }
-        let Trace::Landed { transaction } = facilitator.trace(&payment).await else {
-            return Err(self.refused_now(Refusal::Expired));
+        let ChainStatus::OnChain { transaction } = facilitator.trace(&payment).await else {
+            return Err(self.refusal_under_current_terms(Refusal::Expired));
         };
         let landed = Payment { transaction: Some(transaction), ..payment };
         let reason = Reason::new(Refusal::Expired.reason());
-        let kept = self.keep_landed(request.order, landed, refused.is_some(), asked, &reason, request.ip);
+        let kept =
+            self.reserve_on_chain(request.order, landed, refused.is_some(), identity, &reason, request.ip);
         match Box::pin(kept).await? {
-            Reserved::Now(payment) => Box::pin(self.drive(*payment, true)).await,
-            Reserved::Before | Reserved::Named => Err(in_flight(1)),
+            Reserved::New(payment) => Box::pin(self.advance_payment(*payment, true)).await,
+            Reserved::Existing | Reserved::IdentifierTaken => Err(payment_in_flight(1)),
         }
     }
 
     /// Reserves a payment that is on the chain as settled, or keeps it for the operator if the settings say so.
-    async fn keep_landed(
+    async fn reserve_on_chain(
         &self,
         order: Order,
         mut payment: Payment,
-        again: bool,
-        asked: &Asked,
+        is_retry: bool,
+        identity: &RequestIdentity,
         reason: &Reason,
         ip: Option<IpAddr>,
     ) -> Result<Reserved, PayError> {
@@ -124,25 +129,25 @@ impl App {
             "payment was submitted by a third party"
         );
         if !self.accepts_submitted_elsewhere() {
-            return self.keep_unverified(order, payment, again, asked, reason, ip).await;
+            return self.park_unverified(order, payment, is_retry, identity, reason, ip).await;
         }
         payment.state = PaymentState::Settled;
-        self.reserve_moved(order, payment, again, asked, Vec::new()).await
+        self.reserve_possibly_settled(order, payment, is_retry, identity, Vec::new()).await
     }
 
     /// Keeps a payment as `unknown` with what it buys, and returns that error. Only a payer's own signature is worth a
     /// row.
-    async fn keep_unverified(
+    async fn park_unverified(
         &self,
         order: Order,
         mut payment: Payment,
-        again: bool,
-        asked: &Asked,
+        is_retry: bool,
+        identity: &RequestIdentity,
         reason: &Reason,
         ip: Option<IpAddr>,
     ) -> Result<Reserved, PayError> {
         let transaction = payment.transaction.clone();
-        let unknown = |why: Error| not_known(transaction.as_deref(), why);
+        let unknown = |why: Error| outcome_unknown(transaction.as_deref(), why);
         let submitted = || Error::internal("it is refused, but may have been submitted by a third party");
         if !payment.payer_is_eoa {
             return Err(unknown(submitted()));
@@ -166,8 +171,8 @@ impl App {
         payment.reason = Some(format!("{NOT_VERIFIED}{}", reason.text));
         payment.held_until = self.now() + FIRST_PAUSE;
         let id = payment.id.clone();
-        match self.reserve_moved(order, payment, again, asked, guards).await? {
-            Reserved::Now(_) => {
+        match self.reserve_possibly_settled(order, payment, is_retry, identity, guards).await? {
+            Reserved::New(_) => {
                 tracing::error!(
                     payment = id,
                     reason = reason.text,
@@ -175,7 +180,7 @@ impl App {
                 );
                 Err(unknown(submitted()))
             }
-            taken @ (Reserved::Before | Reserved::Named) => Ok(taken),
+            taken @ (Reserved::Existing | Reserved::IdentifierTaken) => Ok(taken),
         }
     }
 

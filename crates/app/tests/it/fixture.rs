@@ -1,6 +1,6 @@
 //! An application on a SQLite file of its own, with a manual clock.
 
-use dropleaf_app::{App, Caller, Done, Parts, Rates, Retention, Settings, Upload};
+use dropleaf_app::{App, Caller, Dependencies, IdempotentResult, Rates, Retention, Settings, Upload};
 use dropleaf_content::Limits;
 use dropleaf_core::account::Account;
 use dropleaf_core::host::{Hosts, Origin};
@@ -36,7 +36,7 @@ impl Fixture {
         let blobs = Blobs::open(&format!("file:{}", dir.path().join("blobs").display()), 64 << 10).unwrap();
         let clock = Arc::new(ManualClock::at(NOW));
         let origin = Origin::parse("http://localhost:8080").unwrap();
-        let app = App::new(Parts {
+        let app = App::new(Dependencies {
             checker: None,
             store: Store::new(db, blobs),
             clock: clock.clone(),
@@ -82,7 +82,7 @@ fn settings(dir: &TempDir) -> Settings {
         sign_up: dropleaf_core::sign_up::SignUp::Open,
         content: Limits::default(),
         safety: dropleaf_app::SafetySettings::default(),
-        notified: dropleaf_app::Notified::default(),
+        notified: dropleaf_app::NotificationRecipients::default(),
         rates: Rates {
             anonymous_hour: plenty("anonymous_hour"),
             anonymous_day: plenty("anonymous_day"),
@@ -132,9 +132,9 @@ pub(crate) fn upload(body: u8) -> Upload {
     Upload::html(html(body))
 }
 
-pub(crate) fn fresh<T>(done: Done<T>) -> T {
+pub(crate) fn fresh<T>(done: IdempotentResult<T>) -> T {
     match done {
-        Done::Fresh(new) => new,
-        Done::Again { .. } => panic!("nothing was sent twice"),
+        IdempotentResult::New(new) => new,
+        IdempotentResult::Replayed { .. } => panic!("nothing was sent twice"),
     }
 }

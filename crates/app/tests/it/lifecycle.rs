@@ -3,7 +3,7 @@
 
 use crate::fixture::{DAY, Fixture, HOUR, NOW, PLACES, fresh, html, upload};
 use crate::model::{Model, View};
-use dropleaf_app::{Coding, ListQuery, PageKey, PatchRequest, Writer};
+use dropleaf_app::{ContentCoding, ListQuery, PageKey, PatchRequest, Writer};
 use dropleaf_core::access::{self, Access, Passes};
 use dropleaf_core::expiry::Lifetime;
 use dropleaf_core::options::UploadOptions;
@@ -90,7 +90,7 @@ fn code<T>(outcome: Result<T, Error>) -> Result<T, Code> {
 }
 
 /// Runs one operation on the application. An operation on a page that does not exist yet is skipped on both sides.
-async fn act_for_real(fixture: &Fixture, named: &mut Named, act: &Act) -> Result<(), Code> {
+async fn run_on_app(fixture: &Fixture, named: &mut Named, act: &Act) -> Result<(), Code> {
     let app = &fixture.app;
     match act.clone() {
         Act::Publish { who, slug: name, hours, body } => {
@@ -151,7 +151,7 @@ async fn act_for_real(fixture: &Fixture, named: &mut Named, act: &Act) -> Result
     }
 }
 
-fn act_in_the_model(model: &mut Model, act: &Act) -> Result<(), Code> {
+fn run_on_model(model: &mut Model, act: &Act) -> Result<(), Code> {
     match act.clone() {
         Act::Publish { who, slug, hours, body } => model.publish(who, slug, hours, body),
         Act::Replace { page, who, body } => model.replace(page, who, body),
@@ -191,7 +191,7 @@ async fn view(fixture: &Fixture, key: Option<PageKey>) -> View {
         Access::Ask(_) | Access::Reveal => View::Guarded,
         Access::Serve => {
             let bundle = page.bundle.as_ref().expect("a live page has content");
-            let body = fixture.app.body(bundle.entry().unwrap(), Coding::Identity).await.unwrap();
+            let body = fixture.app.file_body(bundle.entry().unwrap(), ContentCoding::Identity).await.unwrap();
             let known = (0..4).find(|number| html(*number).as_bytes() == &*body.bytes);
             View::Body(known.expect("a body that was published"))
         }
@@ -226,12 +226,12 @@ async fn run(acts: Vec<Act>) {
         if page_of(act).is_some_and(|page| page >= model.pages.len()) {
             continue;
         }
-        let real = act_for_real(&fixture, &mut named, act).await;
-        assert_eq!(real, act_in_the_model(&mut model, act), "step {step}: {act:?}");
+        let real = run_on_app(&fixture, &mut named, act).await;
+        assert_eq!(real, run_on_model(&mut model, act), "step {step}: {act:?}");
         compare(&fixture, &named, &model).await;
     }
     fixture.clock.advance(2 * HOUR);
-    fixture.app.collect().await.unwrap();
+    fixture.app.collect_unreferenced_bodies().await.unwrap();
     let stored = usize::try_from(fixture.stored_bodies().await).unwrap();
     assert_eq!(stored, model.kept_bodies().len(), "nothing erased that is needed, nothing kept that is not");
     fixture.app.close().await;

@@ -67,11 +67,11 @@ impl Model {
         self.pages.iter().filter(|page| page.owner == Some(who) && page.stage == Stage::Live).count()
     }
 
-    fn has_place(&self, who: usize) -> Outcome {
+    fn check_page_limit(&self, who: usize) -> Outcome {
         if self.taken(who) < PLACES { Ok(()) } else { Err(Code::PlanPageLimit) }
     }
 
-    fn can_take(&self, name: u8, page: usize, who: usize) -> Outcome {
+    fn check_slug(&self, name: u8, page: usize, who: usize) -> Outcome {
         match self.names.get(&name) {
             None => Ok(()),
             Some((holder, _, _)) if *holder == page => Ok(()),
@@ -115,12 +115,12 @@ impl Model {
         body: u8,
     ) -> Outcome {
         if let Some(who) = who {
-            if self.has_place(who).is_err() {
+            if self.check_page_limit(who).is_err() {
                 self.end_expired_of(who);
             }
-            self.has_place(who)?;
+            self.check_page_limit(who)?;
             if let Some(name) = slug {
-                self.can_take(name, self.pages.len(), who)?;
+                self.check_slug(name, self.pages.len(), who)?;
                 self.names.insert(name, (self.pages.len(), who, None));
             }
         }
@@ -194,13 +194,13 @@ impl Model {
             Field::Value(hours) => after.expires_at = Some(self.now + hours * HOUR),
         }
         if before.stage == Stage::Expired && !after.is_past(self.now) {
-            self.has_place(who)?;
+            self.check_page_limit(who)?;
             after.stage = Stage::Live;
             after.ended_at = None;
         }
         if after.slug != before.slug {
             if let Some(name) = after.slug {
-                self.can_take(name, page, who)?;
+                self.check_slug(name, page, who)?;
             }
             self.let_go(before.slug, page);
             if let Some(name) = after.slug {
@@ -241,12 +241,12 @@ impl Model {
         if after.is_past(self.now) {
             after.stage = Stage::Expired;
         } else {
-            self.has_place(who)?;
+            self.check_page_limit(who)?;
             after.stage = Stage::Live;
             after.ended_at = None;
         }
         if let Some(name) = after.slug {
-            if self.can_take(name, page, who).is_ok() {
+            if self.check_slug(name, page, who).is_ok() {
                 self.names.insert(name, (page, who, None));
             } else {
                 after.slug = None;
@@ -276,7 +276,7 @@ impl Model {
             None if !good => return Err(Code::InvalidClaimToken),
             None => {}
         }
-        self.has_place(who)?;
+        self.check_page_limit(who)?;
         let page = &mut self.pages[page];
         page.owner = Some(who);
         page.claimed = true;

@@ -8,7 +8,7 @@ use dropleaf_core::scope::Scopes;
 async fn no_ticket_ends_with_what_a_link_in_a_text_would_lose() {
     let fixture = Fixture::open().await;
     let account = fixture.accounts[0].clone();
-    let who = Identity { account, scopes: Scopes::ALL, counted_as: "key_a".into(), grant_id: None };
+    let who = Identity { account, scopes: Scopes::ALL, rate_limit_key: "key_a".into(), grant_id: None };
     // Encrypted text of any length: one in three fills its last character with random bits.
     for length in 1..=100 {
         for _ in 0..5 {

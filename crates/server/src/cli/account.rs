@@ -4,7 +4,7 @@ use super::{name, print_line, with_app};
 use crate::config::Config;
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use dropleaf_app::{App, COMMAND_LINE, Done};
+use dropleaf_app::{App, COMMAND_LINE, IdempotentResult};
 use dropleaf_core::account::Account;
 use dropleaf_core::ledger::{self, Unit};
 
@@ -96,7 +96,7 @@ async fn act(app: &App, command: Command) -> Result<()> {
         }
         Command::Link { email } => {
             let account = app.get_account_by_email(&email).await?;
-            print_line(&app.make_sign_in_link(&account).await?)?;
+            print_line(&app.create_sign_in_link(&account).await?)?;
         }
         Command::List => {
             let head =
@@ -154,7 +154,9 @@ impl Credit {
 
 async fn new_key(app: &App, account: &Account, name: &str) -> Result<String> {
     match app.create_key(account, Some(name), None, |_| Vec::new()).await? {
-        Done::Fresh(new) => Ok(new.secret),
-        Done::Again { .. } => anyhow::bail!("a key without an idempotency key cannot be a repeat"),
+        IdempotentResult::New(new) => Ok(new.secret),
+        IdempotentResult::Replayed { .. } => {
+            anyhow::bail!("a key without an idempotency key cannot be a repeat")
+        }
     }
 }

@@ -9,7 +9,7 @@ use axum::extract::{DefaultBodyLimit, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
-use dropleaf_app::{Ask, Facilitator, Lost, Reply, Sandbox};
+use dropleaf_app::{Facilitator, FacilitatorCall, NoResponse, RawResponse, Sandbox};
 use dropleaf_core::{Clock, SystemClock};
 use dropleaf_store::{Blobs, Db, Store};
 use http::{StatusCode, header};
@@ -68,25 +68,31 @@ async fn open(dir: &Path, now: i64) -> Result<Store> {
 
 fn router(sandbox: Arc<Sandbox>) -> Router {
     Router::new()
-        .route("/verify", post(async |State(at), body: String| answer(ask(at, Ask::Verify, body).await)))
-        .route("/settle", post(async |State(at), body: String| answer(ask(at, Ask::Settle, body).await)))
+        .route(
+            "/verify",
+            post(async |State(at), body: String| answer(ask(at, FacilitatorCall::Verify, body).await)),
+        )
+        .route(
+            "/settle",
+            post(async |State(at), body: String| answer(ask(at, FacilitatorCall::Settle, body).await)),
+        )
         .route("/supported", get(async |State(at): State<Arc<Sandbox>>| answer(at.supported().await)))
         .route("/healthz", get(async || Json(json!({ "status": "ok" }))))
         .layer(DefaultBodyLimit::max(BODY_BYTES))
         .with_state(sandbox)
 }
 
-async fn ask(sandbox: Arc<Sandbox>, ask: Ask, body: String) -> Result<Reply, Lost> {
+async fn ask(sandbox: Arc<Sandbox>, ask: FacilitatorCall, body: String) -> Result<RawResponse, NoResponse> {
     sandbox.ask(ask, &body).await
 }
 
-fn answer(outcome: Result<Reply, Lost>) -> Response {
+fn answer(outcome: Result<RawResponse, NoResponse>) -> Response {
     match outcome {
-        Ok(Reply { status, body }) => {
+        Ok(RawResponse { status, body }) => {
             let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
             (status, [(header::CONTENT_TYPE, "application/json")], body).into_response()
         }
-        Err(Lost(why)) => {
+        Err(NoResponse(why)) => {
             tracing::error!(why, "the ledger does not respond");
             let error = Json(json!({ "error": "internal" }));
             (StatusCode::INTERNAL_SERVER_ERROR, error).into_response()

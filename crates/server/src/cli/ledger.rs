@@ -4,7 +4,7 @@ use super::{Unbalanced, print_line, with_app};
 use crate::config::Config;
 use anyhow::Result;
 use clap::Subcommand;
-use dropleaf_app::{BooksAudit, Fault};
+use dropleaf_app::{Fault, LedgerAudit};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
@@ -14,13 +14,13 @@ pub(super) enum Command {
 
 pub(super) async fn run(command: &Command, config: Config) -> Result<()> {
     let Command::Audit = command;
-    let audit = with_app(config, async |app| Ok(app.audit_books().await?)).await?;
+    let audit = with_app(config, async |app| Ok(app.audit_ledger().await?)).await?;
     print_line(told(&audit).trim_end_matches('\n'))?;
     if audit.faults.is_empty() { Ok(()) } else { Err(Unbalanced.into()) }
 }
 
-fn told(audit: &BooksAudit) -> String {
-    let BooksAudit { booked, faults, took } = audit;
+fn told(audit: &LedgerAudit) -> String {
+    let LedgerAudit { booked, faults, took } = audit;
     let looked = format!("{booked} transactions checked in {} ms.", took.as_millis());
     if faults.is_empty() {
         return format!("Ledger check passed: {looked}\n");

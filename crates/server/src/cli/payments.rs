@@ -86,7 +86,7 @@ async fn act(app: &App, command: Command) -> Result<()> {
         }
         Command::Show { id, json } => show(&app.get_payment(&id).await?, json)?,
         Command::Ask { id } => {
-            let payment = app.ask_payment(&id).await?;
+            let payment = app.check_payment_now(&id).await?;
             let why = payment.reason.as_deref().filter(|_| payment.state != PaymentState::Fulfilled);
             let why = why.map(|why| format!(" ({})", plain(why, usize::MAX))).unwrap_or_default();
             print_line(&format!("{id} is now {}{why}.", payment.state.as_str()))?;

@@ -4,7 +4,7 @@ use super::{name, plain, print_line, with_app};
 use crate::config::Config;
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use dropleaf_app::{App, COMMAND_LINE, Dismissed, ReportedPage};
+use dropleaf_app::{App, COMMAND_LINE, DismissedReports, ReportedPage};
 use dropleaf_core::iso;
 use dropleaf_core::report::Outcome;
 use serde_json::json;
@@ -53,7 +53,7 @@ impl Reports {
             return self.list.run(config).await;
         };
         let act = async |app: &App| Ok(app.dismiss_reports(COMMAND_LINE, &page, &reason).await?);
-        let Dismissed { site, url, count } = with_app(config, act).await?;
+        let DismissedReports { site, url, count } = with_app(config, act).await?;
         let closed =
             if count == 1 { "1 report closed".to_owned() } else { format!("{count} reports closed") };
         print_line(&format!("{}: {closed}; the page stays online: {url}", site.id))?;

@@ -85,7 +85,7 @@ impl Audit {
     pub(super) async fn run(self, config: Config) -> Result<()> {
         let subject = self.subject.as_deref();
         let found = with_app(config, async |app| match subject {
-            Some(subject) => Ok(app.list_audit_of(subject, self.limit).await?),
+            Some(subject) => Ok(app.list_audit_about(subject, self.limit).await?),
             None => Ok(app.list_audit(self.limit).await?),
         })
         .await?;

@@ -3,7 +3,7 @@
 use super::Config;
 use super::model::Payments;
 use anyhow::{Context, Result, bail, ensure};
-use dropleaf_app::{App, EvmWay, Mode, PaymentSettings, Prices, SolanaWay};
+use dropleaf_app::{App, EvmPayment, Mode, PaymentSettings, Prices, SolanaPayment};
 use dropleaf_pay::{Cluster, EvmAddress, Mint, Network, SolanaAddress, Token, sandbox};
 
 /// Dollars have two decimals for people and six in tokens.
@@ -56,7 +56,7 @@ pub(crate) fn missing_chains(app: &App) -> Vec<&'static str> {
         Network::Evm(_) => "payments.evm_rpc_url",
         Network::Solana(_) => "payments.solana_rpc_url",
     };
-    app.unseen_networks().into_iter().map(setting).collect()
+    app.untraceable_networks().into_iter().map(setting).collect()
 }
 
 fn prices(set: &Payments) -> Result<Prices> {
@@ -85,7 +85,7 @@ fn dollars(text: &str) -> Option<u64> {
     (micros > 0).then_some(micros)
 }
 
-fn evm_way(set: &Payments, mode: Mode) -> Result<Option<EvmWay>> {
+fn evm_way(set: &Payments, mode: Mode) -> Result<Option<EvmPayment>> {
     let pay_to = match set.evm_pay_to.as_str() {
         "" if mode == Mode::Live => return Ok(None),
         "" => sandbox::pay_to().0,
@@ -110,7 +110,7 @@ fn evm_way(set: &Payments, mode: Mode) -> Result<Option<EvmWay>> {
         pay_to.0 != [0; 20] && pay_to != token.address,
         "`payments.evm_pay_to` must be your wallet: money sent to the zero address or the token contract is lost"
     );
-    Ok(Some(EvmWay { chain_id, token, pay_to }))
+    Ok(Some(EvmPayment { chain_id, token, pay_to }))
 }
 
 /// Money sent to a mistyped address is lost, so the checksum is verified if there is one.
@@ -124,7 +124,7 @@ fn evm_address(name: &str, text: &str) -> Result<EvmAddress> {
     })
 }
 
-fn solana_way(set: &Payments, mode: Mode) -> Result<Option<SolanaWay>> {
+fn solana_way(set: &Payments, mode: Mode) -> Result<Option<SolanaPayment>> {
     let pay_to = match set.solana_pay_to.as_str() {
         "" if mode == Mode::Live => return Ok(None),
         "" => sandbox::pay_to().1,
@@ -137,7 +137,7 @@ fn solana_way(set: &Payments, mode: Mode) -> Result<Option<SolanaWay>> {
         pay_to.0 != [0; 32] && mint != Some(pay_to),
         "`payments.solana_pay_to` must be your wallet: money sent to the system program or the token mint is lost"
     );
-    Ok(Some(SolanaWay { cluster, pay_to }))
+    Ok(Some(SolanaPayment { cluster, pay_to }))
 }
 
 fn evm_network(set: &Payments) -> Result<u64> {

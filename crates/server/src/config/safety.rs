@@ -3,7 +3,7 @@
 use super::facilitator::outside;
 use super::{Asking, Config};
 use anyhow::{Context, Result, bail, ensure};
-use dropleaf_app::{CheckerSettings, Notified, RuleBook, SafetySettings};
+use dropleaf_app::{CheckerSettings, NotificationRecipients, RuleBook, SafetySettings};
 use dropleaf_core::email;
 use dropleaf_core::safety::{OnFailure, PiiCheck};
 use dropleaf_inspect::phishing::OwnLists;
@@ -38,8 +38,8 @@ impl Config {
     }
 
     /// Who is notified by email of new reports and appeals.
-    pub(super) fn notified(&self) -> Result<Notified> {
-        let mut notified = Notified::default();
+    pub(super) fn notified(&self) -> Result<NotificationRecipients> {
+        let mut notified = NotificationRecipients::default();
         for text in &self.safety.notify {
             if text == OPERATORS {
                 notified.operators = true;

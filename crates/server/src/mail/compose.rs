@@ -2,7 +2,7 @@
 //! encoded as quoted-printable (RFC 2045).
 
 use super::Sender;
-use dropleaf_app::{Letter, MailError};
+use dropleaf_app::{Email, MailError};
 use dropleaf_core::iso;
 use lettre::Address;
 use lettre::address::Envelope;
@@ -12,8 +12,8 @@ use std::fmt::Write;
 const LINE: usize = 998;
 
 /// The envelope, and the message with all headers.
-pub(super) fn message(letter: &Letter, from: &Sender) -> Result<(Envelope, Vec<u8>), MailError> {
-    let unreachable = || MailError::Refused("the address cannot be written to".into());
+pub(super) fn message(letter: &Email, from: &Sender) -> Result<(Envelope, Vec<u8>), MailError> {
+    let unreachable = || MailError::Permanent("the address cannot be written to".into());
     let to: Address = letter.to.parse().map_err(|_| unreachable())?;
     let good = |line: &str| line.len() <= LINE && line.bytes().all(|b| b == b' ' || b.is_ascii_graphic());
     let is_plain = letter.text.lines().all(good);
@@ -33,14 +33,14 @@ pub(super) fn message(letter: &Letter, from: &Sender) -> Result<(Envelope, Vec<u
     let mut out = String::new();
     for (name, value) in &headers {
         if !good(value) {
-            return Err(MailError::Refused(format!("{name} cannot be written as plain text")));
+            return Err(MailError::Permanent(format!("{name} cannot be written as plain text")));
         }
         out.extend([name, ": ", value, "\r\n"]);
     }
     out.push_str("\r\n");
     for line in letter.text.lines() {
         if line.chars().any(|c| c.is_control() && c != '\t') {
-            return Err(MailError::Refused("the text cannot be written as plain text".into()));
+            return Err(MailError::Permanent("the text cannot be written as plain text".into()));
         }
         if is_plain {
             out.push_str(line);
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn a_letter_is_plain_text_with_everything_mail_servers_ask_for() {
-        let letter = Letter {
+        let letter = Email {
             id: "0123".into(),
             written_at: 1_800_000_000,
             to: "ann@example.org".into(),
@@ -110,10 +110,10 @@ mod tests {
              Content-Transfer-Encoding: 7bit\r\n\r\nYour code is 1234 5678\r\n\r\nBye\r\n"
         );
         for odd in [
-            Letter { to: "a@example.org\r\nBcc: b@example.org".into(), ..letter.clone() },
-            Letter { subject: "a\r\nBcc: b@example.org".into(), ..letter.clone() },
-            Letter { text: "a\u{1b}b".into(), ..letter.clone() },
-            Letter { text: "a\rb".into(), ..letter },
+            Email { to: "a@example.org\r\nBcc: b@example.org".into(), ..letter.clone() },
+            Email { subject: "a\r\nBcc: b@example.org".into(), ..letter.clone() },
+            Email { text: "a\u{1b}b".into(), ..letter.clone() },
+            Email { text: "a\rb".into(), ..letter },
         ] {
             assert!(message(&odd, &from).is_err(), "{odd:?}");
         }
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn words_in_any_script_arrive_as_they_are() {
         let words = format!("> Schön = gut \n> Да.\t\n{}", "x".repeat(100));
-        let letter = Letter {
+        let letter = Email {
             id: "0123".into(),
             written_at: 0,
             to: "ann@example.org".into(),

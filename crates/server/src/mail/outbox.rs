@@ -1,7 +1,7 @@
 //! Writes emails to a folder, one file each, so that everything that needs mail works on a laptop without a mail server.
 
 use super::{Sender, compose};
-use dropleaf_app::{Letter, MailError, Mailer};
+use dropleaf_app::{Email, MailError, Mailer};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use std::fs::{self, DirBuilder, OpenOptions};
@@ -29,7 +29,7 @@ impl Mailer for Outbox {
         make(&self.dir).is_ok()
     }
 
-    fn send<'a>(&'a self, letter: &'a Letter) -> BoxFuture<'a, std::result::Result<(), MailError>> {
+    fn send<'a>(&'a self, letter: &'a Email) -> BoxFuture<'a, std::result::Result<(), MailError>> {
         async move {
             let (_, bytes) = compose::message(letter, &self.from)?;
             // The name sorts by time, so that the oldest can be found.
@@ -41,8 +41,8 @@ impl Mailer for Outbox {
                     tracing::info!(file = %file.display(), "a letter is in the outbox: there is no mail server");
                     Ok(())
                 }
-                Ok(Err(error)) => Err(MailError::Later(format!("the outbox cannot be written to: {error}"))),
-                Err(_) => Err(MailError::Unclear("writing to the outbox was cut short".into())),
+                Ok(Err(error)) => Err(MailError::Temporary(format!("the outbox cannot be written to: {error}"))),
+                Err(_) => Err(MailError::Ambiguous("writing to the outbox was cut short".into())),
             }
         }
         .boxed()

@@ -2,7 +2,7 @@
 
 use super::{Sender, compose};
 use anyhow::{Context, Result};
-use dropleaf_app::{Letter, MailError, Mailer};
+use dropleaf_app::{Email, MailError, Mailer};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use lettre::transport::smtp::{AsyncSmtpTransportBuilder, Error};
@@ -45,7 +45,7 @@ impl Mailer for Smtp {
         true
     }
 
-    fn send<'a>(&'a self, letter: &'a Letter) -> BoxFuture<'a, Result<(), MailError>> {
+    fn send<'a>(&'a self, letter: &'a Email) -> BoxFuture<'a, Result<(), MailError>> {
         async move {
             let (envelope, text) = compose::message(letter, &self.from)?;
             self.transport.send_raw(&envelope, &text).await.map(|_| ()).map_err(|error| failure(&error))
@@ -58,16 +58,16 @@ impl Mailer for Smtp {
 fn failure(error: &Error) -> MailError {
     if let Some(status) = error.status() {
         let why = format!("the mail server rejected it with status {status}");
-        return if error.is_permanent() { MailError::Refused(why) } else { MailError::Later(why) };
+        return if error.is_permanent() { MailError::Permanent(why) } else { MailError::Temporary(why) };
     }
     if error.is_timeout() {
-        return MailError::Unclear("the mail server took too long".into());
+        return MailError::Ambiguous("the mail server took too long".into());
     }
     if error.is_tls() {
-        return MailError::Later("the mail server could not be reached securely".into());
+        return MailError::Temporary("the mail server could not be reached securely".into());
     }
     let why = "the mail server could not be reached".into();
-    if never_connected(error) { MailError::Later(why) } else { MailError::Unclear(why) }
+    if never_connected(error) { MailError::Temporary(why) } else { MailError::Ambiguous(why) }
 }
 
 /// Whether there was no connection at all, so the email has certainly not been accepted.

@@ -5,7 +5,7 @@ use super::exchange::{ANSWER_BYTES, client, exchange};
 use crate::config::Asking;
 use anyhow::Result;
 use bytes::Bytes;
-use dropleaf_app::{Checker, Lost, Reply};
+use dropleaf_app::{Checker, NoResponse, RawResponse};
 use futures_util::future::BoxFuture;
 use http::header::CONTENT_TYPE;
 use reqwest::Client;
@@ -23,12 +23,13 @@ impl RemoteChecker {
 }
 
 impl Checker for RemoteChecker {
-    fn ask(&self, question: Bytes) -> BoxFuture<'_, Result<Reply, Lost>> {
+    fn ask(&self, question: Bytes) -> BoxFuture<'_, Result<RawResponse, NoResponse>> {
         let request = self.client.post(self.asking.url.clone()).headers(self.asking.headers.clone());
         let request = request.header(CONTENT_TYPE, "application/json").body(question);
         Box::pin(async move {
-            let (status, body) = exchange(request, self.asking.timeout, ANSWER_BYTES).await.map_err(Lost)?;
-            Ok(Reply { status, body })
+            let (status, body) =
+                exchange(request, self.asking.timeout, ANSWER_BYTES).await.map_err(NoResponse)?;
+            Ok(RawResponse { status, body })
         })
     }
 }

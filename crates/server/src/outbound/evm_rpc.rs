@@ -2,7 +2,7 @@
 //! queries and their interpretation are in `pay::trace`.
 
 use super::json_rpc::JsonRpc;
-use dropleaf_app::Trace;
+use dropleaf_app::ChainStatus;
 use dropleaf_core::payment::Payment;
 use dropleaf_pay::trace::{Wanted, quantity, read_quantity, read_state};
 use reqwest::{Client, Url};
@@ -39,13 +39,13 @@ impl EvmRpc {
         self.rpc.is_back("eth_chainId").await
     }
 
-    pub(super) async fn trace(&self, payment: &Payment) -> Trace {
+    pub(super) async fn trace(&self, payment: &Payment) -> ChainStatus {
         let looked = tokio::time::timeout(ALTOGETHER, self.look(payment)).await;
-        looked.ok().flatten().unwrap_or(Trace::CannotTell)
+        looked.ok().flatten().unwrap_or(ChainStatus::Unknown)
     }
 
     /// Waits a little for a transaction that a facilitator claims; if it is not the payment, looks for another.
-    pub(super) async fn confirm(&self, payment: &Payment, transaction: &str) -> Trace {
+    pub(super) async fn confirm(&self, payment: &Payment, transaction: &str) -> ChainStatus {
         let claimed = Payment { transaction: Some(transaction.to_owned()), ..payment.clone() };
         if is_hash(transaction) {
             self.rpc.wait_for("eth_getTransactionReceipt", &json!([transaction])).await;
@@ -54,7 +54,7 @@ impl EvmRpc {
     }
 
     /// `None` if it is uncertain.
-    async fn look(&self, payment: &Payment) -> Option<Trace> {
+    async fn look(&self, payment: &Payment) -> Option<ChainStatus> {
         let wanted = Wanted::new(&payment.key, &payment.pay_to, u64::try_from(payment.amount).ok()?)?;
         let chain_id = read_quantity(&self.rpc.call("eth_chainId", json!([])).await?)?;
         if chain_id != wanted.chain_id {
@@ -70,7 +70,7 @@ impl EvmRpc {
         if let Some(named) = payment.transaction.as_deref().filter(|name| is_hash(name)) {
             let receipt = self.rpc.ask("eth_getTransactionReceipt", json!([named])).await?;
             if wanted.is_paid_by(&receipt) {
-                return Some(Trace::Landed { transaction: named.to_owned() });
+                return Some(ChainStatus::OnChain { transaction: named.to_owned() });
             }
             is_behind = receipt.is_null();
         }
@@ -80,14 +80,14 @@ impl EvmRpc {
         }
         // By the chain's own time, which the token contract uses.
         if newest.time > payment.valid_until + MARGIN {
-            return Some(Trace::Void("payment_expired"));
+            return Some(ChainStatus::Void("payment_expired"));
         }
         // A node that does not have the named transaction has not seen everything yet.
-        (!is_behind).then_some(Trace::Absent)
+        (!is_behind).then_some(ChainStatus::Absent)
     }
 
     /// What a used authorization paid for. `None` if that cannot be found.
-    async fn find_use(&self, payment: &Payment, wanted: &Wanted, newest: Block) -> Option<Trace> {
+    async fn find_use(&self, payment: &Payment, wanted: &Wanted, newest: Block) -> Option<ChainStatus> {
         let earliest = payment.created_at.min(payment.valid_until - LONGEST_VALID) - MARGIN;
         let first = self.last_before(earliest, newest).await?;
         let last = self.last_before(payment.valid_until + MARGIN, newest).await?;
@@ -106,13 +106,13 @@ impl EvmRpc {
         for transaction in &transactions {
             let receipt = self.rpc.call("eth_getTransactionReceipt", json!([transaction])).await?;
             if wanted.is_paid_by(&receipt) {
-                return Some(Trace::Landed { transaction: transaction.clone() });
+                return Some(ChainStatus::OnChain { transaction: transaction.clone() });
             }
         }
         match (transactions.is_empty(), is_canceled) {
             // A nonce is used once, and it was used for something else.
-            (false, _) => Some(Trace::Void("authorization_used")),
-            (true, true) => Some(Trace::Void("authorization_canceled")),
+            (false, _) => Some(ChainStatus::Void("authorization_used")),
+            (true, true) => Some(ChainStatus::Void("authorization_canceled")),
             (true, false) => None,
         }
     }
@@ -256,7 +256,7 @@ mod tests {
             (chain, there)
         }
 
-        async fn trace(self) -> (Trace, usize) {
+        async fn trace(self) -> (ChainStatus, usize) {
             let (rpc, there) = self.start();
             (rpc.trace(&payment()).await, there.heard().len())
         }
@@ -264,8 +264,8 @@ mod tests {
 
     const LATER: i64 = NOW + 90_000;
 
-    fn landed() -> Trace {
-        Trace::Landed { transaction: hash() }
+    fn landed() -> ChainStatus {
+        ChainStatus::OnChain { transaction: hash() }
     }
 
     #[tokio::test]
@@ -284,34 +284,38 @@ mod tests {
     #[tokio::test]
     async fn an_unused_nonce_is_absent_while_it_is_valid_and_void_afterwards() {
         let (trace, asked) = QUIET.trace().await;
-        assert_eq!((trace, asked), (Trace::Absent, 3), "what anybody can ask for is cheap");
+        assert_eq!((trace, asked), (ChainStatus::Absent, 3), "what anybody can ask for is cheap");
         let over = payment().valid_until + MARGIN;
-        assert_eq!(Chain { newest: over, ..QUIET }.trace().await.0, Trace::Absent, "by the chain's own time");
-        assert_eq!(Chain { newest: LATER, ..QUIET }.trace().await.0, Trace::Void("payment_expired"));
+        assert_eq!(
+            Chain { newest: over, ..QUIET }.trace().await.0,
+            ChainStatus::Absent,
+            "by the chain's own time"
+        );
+        assert_eq!(Chain { newest: LATER, ..QUIET }.trace().await.0, ChainStatus::Void("payment_expired"));
     }
 
     #[tokio::test]
     async fn a_nonce_that_was_cancelled_or_paid_something_else_is_void() {
         let canceled = Chain { canceled: Some(NOW - 20), used: true, ..QUIET };
-        assert_eq!(canceled.trace().await.0, Trace::Void("authorization_canceled"));
+        assert_eq!(canceled.trace().await.0, ChainStatus::Void("authorization_canceled"));
         let other = Chain { landed: Some((NOW + 30, 1)), used: true, ..QUIET };
-        assert_eq!(other.trace().await.0, Trace::Void("authorization_used"));
+        assert_eq!(other.trace().await.0, ChainStatus::Void("authorization_used"));
     }
 
     #[tokio::test]
     async fn a_chain_that_lacks_the_named_transaction_has_not_seen_everything() {
         let named = Payment { transaction: Some(hash()), ..payment() };
         let (rpc, _there) = Chain { late: 1, ..QUIET }.start();
-        assert_eq!(rpc.trace(&named).await, Trace::CannotTell);
+        assert_eq!(rpc.trace(&named).await, ChainStatus::Unknown);
         let (rpc, _there) = QUIET.start();
-        assert_eq!(rpc.trace(&named).await, Trace::Absent, "it is there and failed");
+        assert_eq!(rpc.trace(&named).await, ChainStatus::Absent, "it is there and failed");
         let (rpc, there) = Chain { landed: Some((NOW, 500_000)), used: true, ..QUIET }.start();
         assert_eq!(rpc.trace(&named).await, landed());
         assert_eq!(there.heard().len(), 2, "its receipt says it all");
         let strange = Payment { transaction: Some("0xabc".into()), ..payment() };
         assert_eq!(rpc.trace(&strange).await, landed(), "a name that is none is passed over");
         let (rpc, _there) = QUIET.start();
-        assert_eq!(rpc.trace(&strange).await, Trace::CannotTell, "it was not seen to fail");
+        assert_eq!(rpc.trace(&strange).await, ChainStatus::Unknown, "it was not seen to fail");
     }
 
     #[tokio::test]
@@ -319,9 +323,13 @@ mod tests {
         let (rpc, _there) = Chain { landed: Some((NOW, 500_000)), used: true, late: 3, ..QUIET }.start();
         assert_eq!(rpc.confirm(&payment(), &hash()).await, landed());
         let (rpc, _there) = Chain { late: 100, ..QUIET }.start();
-        assert_eq!(rpc.confirm(&payment(), &hash()).await, Trace::CannotTell, "it never comes");
+        assert_eq!(rpc.confirm(&payment(), &hash()).await, ChainStatus::Unknown, "it never comes");
         let (rpc, _there) = QUIET.start();
-        assert_eq!(rpc.confirm(&payment(), &hash()).await, Trace::Absent, "it is there and paid nobody");
+        assert_eq!(
+            rpc.confirm(&payment(), &hash()).await,
+            ChainStatus::Absent,
+            "it is there and paid nobody"
+        );
     }
 
     #[tokio::test]
@@ -333,14 +341,14 @@ mod tests {
             // Its timestamps run backwards: later events are reported in an earlier block.
             Chain { newest: LATER, used: true, lies: Some(9), ..QUIET },
         ] {
-            assert_eq!(chain.trace().await.0, Trace::CannotTell);
+            assert_eq!(chain.trace().await.0, ChainStatus::Unknown);
         }
         for sent in
             [answer(500, "{}"), answer(200, r#"{"error":{"code":1}}"#), answer(200, "x"), String::new()]
         {
             let there = Stranger::new(vec![sent]);
             let rpc = EvmRpc::new(client().unwrap(), there.url.parse().unwrap());
-            assert_eq!(rpc.trace(&payment()).await, Trace::CannotTell);
+            assert_eq!(rpc.trace(&payment()).await, ChainStatus::Unknown);
         }
     }
 }

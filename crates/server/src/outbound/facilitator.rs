@@ -6,7 +6,7 @@ use super::exchange::{ANSWER_BYTES, client, exchange};
 use super::solana_rpc::SolanaRpc;
 use crate::config::{Asking, FacilitatorSettings};
 use anyhow::Result;
-use dropleaf_app::{Ask, Facilitator, Lost, Reply, Trace};
+use dropleaf_app::{ChainStatus, Facilitator, FacilitatorCall, NoResponse, RawResponse};
 use dropleaf_core::payment::Payment;
 use futures_util::future::BoxFuture;
 use http::header::CONTENT_TYPE;
@@ -32,23 +32,27 @@ impl RemoteFacilitator {
     }
 }
 
-async fn carry(request: RequestBuilder, asking: &Asking) -> Result<Reply, Lost> {
+async fn carry(request: RequestBuilder, asking: &Asking) -> Result<RawResponse, NoResponse> {
     let request = request.headers(asking.headers.clone());
-    let (status, body) = exchange(request, asking.timeout, ANSWER_BYTES).await.map_err(Lost)?;
-    Ok(Reply { status, body })
+    let (status, body) = exchange(request, asking.timeout, ANSWER_BYTES).await.map_err(NoResponse)?;
+    Ok(RawResponse { status, body })
 }
 
 impl Facilitator for RemoteFacilitator {
-    fn ask<'a>(&'a self, ask: Ask, body: &'a str) -> BoxFuture<'a, Result<Reply, Lost>> {
+    fn ask<'a>(
+        &'a self,
+        ask: FacilitatorCall,
+        body: &'a str,
+    ) -> BoxFuture<'a, Result<RawResponse, NoResponse>> {
         let asking = match ask {
-            Ask::Verify => &self.verify,
-            Ask::Settle => &self.settle,
+            FacilitatorCall::Verify => &self.verify,
+            FacilitatorCall::Settle => &self.settle,
         };
         let request = self.client.post(asking.url.clone()).header(CONTENT_TYPE, "application/json");
         Box::pin(carry(request.body(body.to_owned()), asking))
     }
 
-    fn supported(&self) -> BoxFuture<'_, Result<Reply, Lost>> {
+    fn supported(&self) -> BoxFuture<'_, Result<RawResponse, NoResponse>> {
         Box::pin(carry(self.client.get(self.supported.url.clone()), &self.supported))
     }
 
@@ -56,15 +60,15 @@ impl Facilitator for RemoteFacilitator {
         if network.starts_with("eip155:") { self.evm.is_some() } else { self.solana.is_some() }
     }
 
-    fn trace<'a>(&'a self, payment: &'a Payment) -> BoxFuture<'a, Trace> {
+    fn trace<'a>(&'a self, payment: &'a Payment) -> BoxFuture<'a, ChainStatus> {
         match (&self.evm, &self.solana) {
             (Some(chain), _) if payment.network.starts_with("eip155:") => Box::pin(chain.trace(payment)),
             (_, Some(chain)) if payment.network.starts_with("solana:") => Box::pin(chain.trace(payment)),
-            _ => Box::pin(async { Trace::CannotTell }),
+            _ => Box::pin(async { ChainStatus::Unknown }),
         }
     }
 
-    fn confirm<'a>(&'a self, payment: &'a Payment, transaction: &'a str) -> BoxFuture<'a, Trace> {
+    fn confirm<'a>(&'a self, payment: &'a Payment, transaction: &'a str) -> BoxFuture<'a, ChainStatus> {
         match (&self.evm, &self.solana) {
             (Some(chain), _) if payment.network.starts_with("eip155:") => {
                 Box::pin(chain.confirm(payment, transaction))
@@ -72,7 +76,7 @@ impl Facilitator for RemoteFacilitator {
             (_, Some(chain)) if payment.network.starts_with("solana:") => {
                 Box::pin(chain.confirm(payment, transaction))
             }
-            _ => Box::pin(async { Trace::CannotTell }),
+            _ => Box::pin(async { ChainStatus::Unknown }),
         }
     }
 
@@ -130,10 +134,10 @@ mod tests {
             answer(200, r#"{"kinds":[]}"#),
         ]);
         let facilitator = facilitator(&there.url);
-        let reply = facilitator.ask(Ask::Verify, r#"{"a":1}"#).await.unwrap();
+        let reply = facilitator.ask(FacilitatorCall::Verify, r#"{"a":1}"#).await.unwrap();
         assert_eq!((reply.status, reply.body.as_ref()), (200, &br#"{"isValid":true}"#[..]));
         // A refusal is a response too.
-        let reply = facilitator.ask(Ask::Settle, r#"{"a":2}"#).await.unwrap();
+        let reply = facilitator.ask(FacilitatorCall::Settle, r#"{"a":2}"#).await.unwrap();
         assert_eq!((reply.status, reply.body.as_ref()), (402, &br#"{"success":false}"#[..]));
         assert_eq!(facilitator.supported().await.unwrap().status, 200);
         let heard = there.heard();
@@ -159,12 +163,12 @@ mod tests {
             ("not HTTP", "SSH-2.0-x\r\n".to_owned()),
             ("slow", Stranger::SILENCE.to_owned()),
         ] {
-            for ask in [Ask::Verify, Ask::Settle] {
+            for ask in [FacilitatorCall::Verify, FacilitatorCall::Settle] {
                 let there = Stranger::new(vec![sent.clone()]);
                 // A server that never responds is given up soon; any other response may take its time.
                 let timeout = Duration::from_secs(if case == "slow" { 1 } else { 60 });
                 let lost = facilitator_within(timeout, &there.url).ask(ask, "{\"secret\":1}").await;
-                let Err(Lost(why)) = lost else { panic!("{case}") };
+                let Err(NoResponse(why)) = lost else { panic!("{case}") };
                 assert!(
                     !why.is_empty() && !why.contains("secret") && !why.contains("127.0.0.1"),
                     "{case}: {why}"

@@ -2,7 +2,7 @@
 //! `pay::solana_trace`.
 
 use super::json_rpc::JsonRpc;
-use dropleaf_app::Trace;
+use dropleaf_app::ChainStatus;
 use dropleaf_core::payment::Payment;
 use dropleaf_pay::solana_trace::{Seen, WantedTransaction, read_blockhash_valid, read_history};
 use reqwest::{Client, Url};
@@ -28,7 +28,7 @@ pub(super) struct SolanaRpc {
 
 /// The result of searching the history of the payer's token account.
 enum Found {
-    Decided(Trace),
+    Decided(ChainStatus),
     /// `is_whole`: it was read to its beginning.
     NotThere {
         is_whole: bool,
@@ -44,13 +44,13 @@ impl SolanaRpc {
         self.rpc.is_back("getGenesisHash").await
     }
 
-    pub(super) async fn trace(&self, payment: &Payment) -> Trace {
+    pub(super) async fn trace(&self, payment: &Payment) -> ChainStatus {
         let looked = tokio::time::timeout(ALTOGETHER, self.look(payment)).await;
-        looked.ok().flatten().unwrap_or(Trace::CannotTell)
+        looked.ok().flatten().unwrap_or(ChainStatus::Unknown)
     }
 
     /// Waits a little for a transaction that a facilitator claims; if it is not the payment, looks for another.
-    pub(super) async fn confirm(&self, payment: &Payment, transaction: &str) -> Trace {
+    pub(super) async fn confirm(&self, payment: &Payment, transaction: &str) -> ChainStatus {
         let claimed = Payment { transaction: Some(transaction.to_owned()), ..payment.clone() };
         if is_signature(transaction) {
             self.rpc.wait_for("getTransaction", &by_name(transaction)).await;
@@ -59,7 +59,7 @@ impl SolanaRpc {
     }
 
     /// `None` if it is uncertain.
-    async fn look(&self, payment: &Payment) -> Option<Trace> {
+    async fn look(&self, payment: &Payment) -> Option<ChainStatus> {
         let wanted = WantedTransaction::new(&payment.key, payment.ask.as_deref()?)?;
         let genesis = self.rpc.call("getGenesisHash", json!([])).await?;
         if !wanted.is_on(genesis.as_str()?) {
@@ -81,7 +81,7 @@ impl SolanaRpc {
             Found::Decided(trace) => return Some(trace),
             Found::NotThere { is_whole } => is_whole,
         };
-        if absence == Trace::Absent {
+        if absence == ChainStatus::Absent {
             // A node that does not have the named transaction has not seen everything yet.
             if is_behind {
                 return None;
@@ -96,19 +96,19 @@ impl SolanaRpc {
 
     /// What it means if the history does not contain the transaction. It can no longer run once its blockhash has expired and
     /// the chain's own time is well past the payment's validity.
-    async fn meaning_of_absence(&self, payment: &Payment, wanted: &WantedTransaction) -> Option<Trace> {
+    async fn meaning_of_absence(&self, payment: &Payment, wanted: &WantedTransaction) -> Option<ChainStatus> {
         let finalized = json!({ "commitment": "finalized" });
         let slot = self.rpc.call("getSlot", json!([finalized])).await?;
         let time = self.rpc.call("getBlockTime", json!([slot])).await?.as_i64()?;
         let since = time - payment.valid_until;
         if since < MARGIN {
-            return Some(Trace::Absent);
+            return Some(ChainStatus::Absent);
         }
         if since >= HISTORY_SECONDS {
-            return Some(Trace::CannotTell);
+            return Some(ChainStatus::Unknown);
         }
         let is_valid = self.is_blockhash_valid(wanted).await?;
-        Some(if is_valid { Trace::Absent } else { Trace::Void("payment_expired") })
+        Some(if is_valid { ChainStatus::Absent } else { ChainStatus::Void("payment_expired") })
     }
 
     async fn is_blockhash_valid(&self, wanted: &WantedTransaction) -> Option<bool> {
@@ -164,10 +164,10 @@ fn by_name(signature: &str) -> Value {
     json!([signature, options])
 }
 
-fn decided(seen: Option<Seen>, signature: &str) -> Option<Trace> {
+fn decided(seen: Option<Seen>, signature: &str) -> Option<ChainStatus> {
     match seen? {
-        Seen::Paid => Some(Trace::Landed { transaction: signature.to_owned() }),
-        Seen::Failed => Some(Trace::Void("transaction_failed")),
+        Seen::Paid => Some(ChainStatus::OnChain { transaction: signature.to_owned() }),
+        Seen::Failed => Some(ChainStatus::Void("transaction_failed")),
         Seen::Other => None,
     }
 }

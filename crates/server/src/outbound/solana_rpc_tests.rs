@@ -92,7 +92,7 @@ impl Cluster {
         (chain, there)
     }
 
-    async fn trace(self) -> Trace {
+    async fn trace(self) -> ChainStatus {
         let (rpc, _there) = self.start();
         rpc.trace(&paid()).await
     }
@@ -114,8 +114,8 @@ fn long_history(ours: usize, options: &Value) -> Value {
     lines.into_iter().skip(first).take(limit).collect()
 }
 
-fn landed() -> Trace {
-    Trace::Landed { transaction: name('5') }
+fn landed() -> ChainStatus {
+    ChainStatus::OnChain { transaction: name('5') }
 }
 
 #[tokio::test]
@@ -123,21 +123,28 @@ async fn a_transaction_is_found_in_the_payers_history_by_what_was_signed() {
     let ran = Some((NOW + 5, Value::Null));
     assert_eq!(Cluster { ran: ran.clone(), ..quiet() }.trace().await, landed());
     let failed = Some((NOW + 5, json!({ "InstructionError": [2, {}] })));
-    assert_eq!(Cluster { ran: failed, ..quiet() }.trace().await, Trace::Void("transaction_failed"));
+    assert_eq!(Cluster { ran: failed, ..quiet() }.trace().await, ChainStatus::Void("transaction_failed"));
     let elsewhere = Cluster { genesis: "EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG", ran, ..quiet() };
-    assert_eq!(elsewhere.trace().await, Trace::CannotTell, "another cluster says nothing");
+    assert_eq!(elsewhere.trace().await, ChainStatus::Unknown, "another cluster says nothing");
 }
 
 #[tokio::test]
 async fn only_a_forgotten_blockhash_proves_that_it_never_ran() {
-    assert_eq!(quiet().trace().await, Trace::Absent);
+    assert_eq!(quiet().trace().await, ChainStatus::Absent);
     let forgotten = Cluster { is_blockhash_valid: false, ..quiet() };
-    assert_eq!(forgotten.clone().trace().await, Trace::Absent, "a server that lags has not seen it yet");
+    assert_eq!(
+        forgotten.clone().trace().await,
+        ChainStatus::Absent,
+        "a server that lags has not seen it yet"
+    );
     let later = NOW + 120 + MARGIN;
-    assert_eq!(Cluster { time: later, ..quiet() }.trace().await, Trace::Absent);
-    assert_eq!(Cluster { time: later, ..forgotten.clone() }.trace().await, Trace::Void("payment_expired"));
+    assert_eq!(Cluster { time: later, ..quiet() }.trace().await, ChainStatus::Absent);
+    assert_eq!(
+        Cluster { time: later, ..forgotten.clone() }.trace().await,
+        ChainStatus::Void("payment_expired")
+    );
     let much_later = Cluster { time: NOW + 2 * HISTORY_SECONDS, ..forgotten };
-    assert_eq!(much_later.clone().trace().await, Trace::CannotTell, "its history may be gone");
+    assert_eq!(much_later.clone().trace().await, ChainStatus::Unknown, "its history may be gone");
     let found = Cluster { ran: Some((NOW + 5, Value::Null)), ..much_later };
     assert_eq!(found.trace().await, landed(), "but what it still has counts");
 }
@@ -148,23 +155,23 @@ async fn a_claimed_transaction_is_waited_for() {
     let (rpc, _there) = Cluster { ran, late: 3, ..quiet() }.start();
     assert_eq!(rpc.confirm(&paid(), &name('5')).await, landed());
     let (rpc, _there) = quiet().start();
-    assert_eq!(rpc.confirm(&paid(), &name('6')).await, Trace::CannotTell, "it never comes");
+    assert_eq!(rpc.confirm(&paid(), &name('6')).await, ChainStatus::Unknown, "it never comes");
 }
 
 #[tokio::test]
 async fn without_what_was_signed_nothing_can_be_told() {
     let (rpc, there) = quiet().start();
-    assert_eq!(rpc.trace(&Payment { ask: None, ..paid() }).await, Trace::CannotTell);
+    assert_eq!(rpc.trace(&Payment { ask: None, ..paid() }).await, ChainStatus::Unknown);
     assert!(there.heard().is_empty());
     let away = Stranger::new(vec![answer(500, "{}")]);
     let rpc = SolanaRpc::new(client().unwrap(), away.url.parse().unwrap());
-    assert_eq!(rpc.trace(&paid()).await, Trace::CannotTell);
+    assert_eq!(rpc.trace(&paid()).await, ChainStatus::Unknown);
 }
 
 #[tokio::test]
 async fn a_long_history_is_read_page_by_page_but_not_for_ever() {
     let ran = Some((NOW + 5, Value::Null));
-    for (line, trace) in [(1, landed()), (100, landed()), (150, landed()), (320, Trace::CannotTell)] {
+    for (line, trace) in [(1, landed()), (100, landed()), (150, landed()), (320, ChainStatus::Unknown)] {
         assert_eq!(Cluster { ran: ran.clone(), line: Some(line), ..quiet() }.trace().await, trace, "{line}");
     }
 }
@@ -173,14 +180,14 @@ async fn a_long_history_is_read_page_by_page_but_not_for_ever() {
 async fn a_transaction_that_was_old_when_it_came_may_have_run_before() {
     let new = Payment { attempts: 0, ..paid() };
     let (rpc, _there) = quiet().start();
-    assert_eq!(rpc.trace(&new).await, Trace::Absent);
+    assert_eq!(rpc.trace(&new).await, ChainStatus::Absent);
     let (rpc, _there) = Cluster { is_blockhash_valid: false, ..quiet() }.start();
-    assert_eq!(rpc.trace(&new).await, Trace::CannotTell);
+    assert_eq!(rpc.trace(&new).await, ChainStatus::Unknown);
 }
 
 #[tokio::test]
 async fn a_name_that_is_no_signature_was_not_seen_to_fail() {
     let (rpc, _there) = quiet().start();
     let strange = Payment { transaction: Some("0xabc".into()), ..paid() };
-    assert_eq!(rpc.trace(&strange).await, Trace::CannotTell);
+    assert_eq!(rpc.trace(&strange).await, ChainStatus::Unknown);
 }

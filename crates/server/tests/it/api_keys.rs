@@ -143,7 +143,7 @@ async fn program_sees_and_revokes_its_own_keys_alone() {
     on_each_database(Setup::new, async |node| {
         let person = node.newcomer("ada@example.org").await;
         let mine = node.app().create_key(&person.account, Some("mine"), None, |_| Vec::new()).await.unwrap();
-        let dropleaf_app::Done::Fresh(owner) = mine else { panic!("a fresh key") };
+        let dropleaf_app::IdempotentResult::New(owner) = mine else { panic!("a fresh key") };
         let (one, other) = (let_in(&person, "").await, let_in(&person, "").await);
         let make = async |access: &str, name: &str| {
             node.post("/api-keys").key(access).json(&json!({"name": name})).send().await.expect(201).json()

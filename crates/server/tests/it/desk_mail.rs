@@ -27,11 +27,11 @@ async fn decide(node: &Node, appeal: &Value, decision: Decision, answer: &str) {
 }
 
 async fn told(node: &Node) -> bool {
-    node.app().tell_operators().await.unwrap()
+    node.app().notify_operators().await.unwrap()
 }
 
 async fn sent(node: &Node) -> usize {
-    node.app().tell_appellants(|| true).await.unwrap()
+    node.app().send_appeal_decisions(|| true).await.unwrap()
 }
 
 async fn letter(mail: &MailServer, whom: &str) -> String {

@@ -122,7 +122,7 @@ async fn content_is_sealed_with_all_its_versions_and_erased_where_it_was() {
             (&told["reports"][0]["reason"], &told["reports"][0]["comment"]),
             (&json!("phishing"), &json!("It asks"))
         );
-        let lines = node.app().list_audit_of(text(&site, "id"), 10).await.unwrap();
+        let lines = node.app().list_audit_about(text(&site, "id"), 10).await.unwrap();
         let opened = lines.iter().find(|line| line.act.as_str() == "open_evidence").unwrap();
         assert_eq!((opened.actor.as_str(), opened.reason.as_deref()), ("ada", Some("the police asks")));
     })

@@ -145,7 +145,7 @@ async fn answers_do_not_cross_between_a_person_and_their_programs() {
     on_each_database(Setup::new, async |node| {
         let person = node.newcomer("ada@example.org").await;
         let mine = node.app().create_key(&person.account, None, None, |_| Vec::new()).await.unwrap();
-        let dropleaf_app::Done::Fresh(owner) = mine else { panic!("a fresh key") };
+        let dropleaf_app::IdempotentResult::New(owner) = mine else { panic!("a fresh key") };
         let (one, other) = (let_in(&person, "").await, let_in(&person, "").await);
         let site = post(node, Some(&owner.secret), "a page", "Page").await.expect(201).json();
         let share = format!("{}/share-tokens", crate::harness::site_path(&site));

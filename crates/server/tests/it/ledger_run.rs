@@ -3,7 +3,7 @@
 
 use crate::harness::till::{Till, request};
 use crate::harness::{Call, Database, Fault, VALID_SECONDS};
-use dropleaf_app::{Done, Once, Order, PayError, Resolution, Upload};
+use dropleaf_app::{IdempotentRequest, IdempotentResult, Order, PayError, Resolution, Upload};
 use dropleaf_core::account::Account;
 use dropleaf_core::payment::{Item, PaymentState};
 use dropleaf_core::unlock::Sku;
@@ -105,7 +105,7 @@ impl Run<'_> {
     async fn spend(&self, dice: &mut Dice) {
         let (account, sku) = (self.customer(dice), sku(dice));
         let key = (dice.below(2) == 0).then(|| dice.below(60));
-        let once = key.map(|key| Once {
+        let once = key.map(|key| IdempotentRequest {
             scope: account.id.clone(),
             key: key.to_string(),
             request_hash: secret::hash(sku.as_str()),
@@ -113,8 +113,8 @@ impl Run<'_> {
         let act = self.till.app.unlock_with_balance(account, sku, once.as_ref(), |_| b"done".to_vec());
         match act.await {
             Ok(None) => self.saw("balance too small"),
-            Ok(Some(Done::Again { .. })) => self.saw("spend repeated"),
-            Ok(Some(Done::Fresh(unlocked))) => {
+            Ok(Some(IdempotentResult::Replayed { .. })) => self.saw("spend repeated"),
+            Ok(Some(IdempotentResult::New(unlocked))) => {
                 self.told.lock().unwrap().spent += unlocked.charged_minor;
                 self.saw(if unlocked.already { "had it already" } else { "spend" });
             }
@@ -174,7 +174,7 @@ impl Run<'_> {
         let request = request(order, self.sign(item, which), &body);
         if dice.below(12) == 0 {
             // Polled a few times, then dropped.
-            let mut act = std::pin::pin!(self.till.app.pay(request));
+            let mut act = std::pin::pin!(self.till.app.execute_purchase(request));
             for _ in 0..=dice.below(3) {
                 if act.as_mut().now_or_never().is_some() {
                     break;
@@ -183,7 +183,7 @@ impl Run<'_> {
             }
             return self.saw("hung up");
         }
-        match self.till.app.pay(request).await {
+        match self.till.app.execute_purchase(request).await {
             Ok(bought) => {
                 assert_eq!(bought.payment.state, PaymentState::Fulfilled);
                 *self.told.lock().unwrap().bought.entry(bought.payment.key).or_default() += 1;
@@ -242,7 +242,7 @@ impl Run<'_> {
     async fn check(&self) {
         let (till, told) = (self.till, std::mem::take(&mut *self.told.lock().unwrap()));
         let start = Instant::now();
-        let audit = till.app.audit_books().await.unwrap();
+        let audit = till.app.audit_ledger().await.unwrap();
         let took = start.elapsed();
         assert!(audit.faults.is_empty(), "{:?}", audit.faults);
         println!("{} booked, looked through in {took:?}; {:?}", audit.booked, told.seen);

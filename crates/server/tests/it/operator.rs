@@ -307,7 +307,7 @@ async fn report_often(node: &Node, site_id: &str, reason: Reason, times: u16) {
 #[tokio::test]
 async fn large_service_is_counted_beside_the_work() {
     let node = Setup::new().start().await;
-    node.app().collect().await.unwrap();
+    node.app().collect_unreferenced_bodies().await.unwrap();
     let counted = node.rows("SELECT name, value FROM figures ORDER BY name", vec![], |row| {
         Ok((row.text(0)?.to_owned(), row.int(1)?))
     });

@@ -52,7 +52,7 @@ async fn money_is_shown_by_network_and_by_what_it_was_for() {
         let operator = node.operator().await;
         let much_later = operator.get("/operator/payments").await.expect(200).text();
         assert!(much_later.contains(&row("base", ["0.00", "0.00", "1.00"])));
-        assert!(node.app().audit_books().await.unwrap().faults.is_empty());
+        assert!(node.app().audit_ledger().await.unwrap().faults.is_empty());
     })
     .await;
 }
@@ -114,7 +114,7 @@ async fn undecided_payment_is_decided_on_once_with_a_line_that_stays() {
         let page = operator.get(sent.header("location")).await.expect(200).text();
         assert!(page.contains("marked as refunded") && !page.contains("<textarea"), "{page}");
         resolve("pay_b", &[("outcome", "refunded"), ("reason", "again")]).await.expect(409);
-        assert!(node.app().audit_books().await.unwrap().faults.is_empty());
+        assert!(node.app().audit_ledger().await.unwrap().faults.is_empty());
     })
     .await;
 }

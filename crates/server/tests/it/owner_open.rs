@@ -5,7 +5,7 @@ use crate::gates::{PASSWORD, locked, own_host, url};
 use crate::harness::{
     Answer, DAY, Form, Node, Person, Setup, noise, on_each_database, page, pdf, site_path, zip,
 };
-use dropleaf_app::Done;
+use dropleaf_app::IdempotentResult;
 use serde_json::{Value, json};
 
 fn opening(site: &Value) -> String {
@@ -206,8 +206,8 @@ async fn what_is_gone_or_held_back_is_not_shown_to_its_owner_either() {
     on_each_database(Setup::new, async |node| {
         let owner = node.newcomer("owner@example.org").await;
         let key = match node.app().create_key(&owner.account, None, None, |_| Vec::new()).await.unwrap() {
-            Done::Fresh(new) => new.secret,
-            Done::Again { .. } => panic!("a new key is no repeat"),
+            IdempotentResult::New(new) => new.secret,
+            IdempotentResult::Replayed { .. } => panic!("a new key is no repeat"),
         };
         // All are published first: content that was taken down is refused when published again.
         let publish = async |field: (&str, &str)| {

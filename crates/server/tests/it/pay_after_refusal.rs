@@ -39,13 +39,13 @@ async fn a_refused_page_that_was_paid_after_all_is_made_when_its_payer_sends_it_
         let proof = till.purse.sign(&till.terms(Item::Publish), 1, NOW);
         let decided = till.app.resolve_payment("ada", &refused.id, settled()).await.unwrap();
         assert_eq!((decided.state, decided.transaction.as_deref()), (PaymentState::Settled, Some(HASH)));
-        assert!(till.app.money().await.unwrap().open.iter().any(|open| open.id == refused.id));
+        assert!(till.app.payment_overview().await.unwrap().open.iter().any(|open| open.id == refused.id));
         // Its content is gone, so recovery cannot fulfill it.
         till.clock.advance(DAY);
-        till.app.collect().await.unwrap();
+        till.app.collect_unreferenced_bodies().await.unwrap();
         assert_eq!(till.app.recover_payments().await.unwrap(), 0);
         assert_eq!(till.count("SELECT attempts FROM payments").await, 1);
-        assert_eq!(till.app.ask_payment(&refused.id).await.unwrap_err().code, Code::Conflict);
+        assert_eq!(till.app.check_payment_now(&refused.id).await.unwrap_err().code, Code::Conflict);
         // The payer sends it again, long after it has expired.
         failed(till.publish_html(proof.clone(), "<p>something else").await, Code::PaymentUsed);
         failed(till.publish_html(contract_proof(till), HTML).await, Code::PaymentUsed);
@@ -56,7 +56,7 @@ async fn a_refused_page_that_was_paid_after_all_is_made_when_its_payer_sends_it_
         assert_eq!(till.count("SELECT COUNT(*) FROM sites").await, 1);
         assert_eq!(till.count("SELECT COUNT(*) FROM bundles WHERE refs = 1").await, 1);
         assert_eq!(till.count("SELECT COUNT(*) FROM ledger_txns WHERE kind = 'income'").await, 1);
-        assert!(till.app.audit_books().await.unwrap().faults.is_empty());
+        assert!(till.app.audit_ledger().await.unwrap().faults.is_empty());
     })
     .await;
 }
@@ -104,17 +104,17 @@ async fn an_operator_asks_at_once_whatever_the_pauses_are() {
         till.fake.next(Call::Settle, [Fault::DoesAndCloses, Fault::Closes, Fault::Closes]);
         failed(till.publish(1).await, Code::SettlementUnknown);
         let unknown = only(till, PaymentState::Unknown).await;
-        let asked = till.app.ask_payment(&unknown.id).await.unwrap();
+        let asked = till.app.check_payment_now(&unknown.id).await.unwrap();
         assert_eq!(asked.state, PaymentState::Unknown, "nobody answers");
         assert!(asked.attempts > unknown.attempts);
-        let asked = till.app.ask_payment(&unknown.id).await.unwrap();
+        let asked = till.app.check_payment_now(&unknown.id).await.unwrap();
         assert_eq!(asked.state, PaymentState::Fulfilled);
         assert_eq!(asked.delivered_at, None, "its payer was not told yet");
-        let again = till.app.ask_payment(&unknown.id).await.unwrap_err();
+        let again = till.app.check_payment_now(&unknown.id).await.unwrap_err();
         assert_eq!(again.code, Code::Conflict);
-        assert_eq!(till.app.ask_payment("pay_x").await.unwrap_err().code, Code::NotFound);
+        assert_eq!(till.app.check_payment_now("pay_x").await.unwrap_err().code, Code::NotFound);
         till.exec("UPDATE payments SET state = 'unknown', sandbox = 1").await;
-        let other = till.app.ask_payment(&unknown.id).await.unwrap_err();
+        let other = till.app.check_payment_now(&unknown.id).await.unwrap_err();
         assert!(other.code == Code::Conflict && other.detail.contains("payments.mode"), "{other:?}");
     })
     .await;

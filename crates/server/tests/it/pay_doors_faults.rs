@@ -138,7 +138,7 @@ async fn while_the_facilitator_is_away_evm_terms_are_offered_and_only_a_proof_is
     let before = node.app().listing(Item::Publish).unwrap().terms.clone();
     for fault in [Fault::Closes, Fault::says(500, "{}"), Fault::says(200, "garbage")] {
         fake.next(Call::Supported, [fault]);
-        assert!(!node.app().refresh_market().await);
+        assert!(!node.app().refresh_listings().await);
         assert_eq!(networks().await, ["base"]);
     }
     node.get("/publish").send().await.refused(402, "payment_required");
@@ -154,7 +154,7 @@ async fn while_the_facilitator_is_away_evm_terms_are_offered_and_only_a_proof_is
     let late = node.post("/publish").header("payment-signature", &proof).json(&body).send().await;
     late.refused(502, "facilitator_unavailable");
     assert_eq!(node.count("SELECT COUNT(*) FROM payments").await, 0);
-    assert!(node.app().refresh_market().await);
+    assert!(node.app().refresh_listings().await);
     assert_eq!(networks().await, ["base", "solana"]);
 }
 
@@ -165,7 +165,7 @@ async fn without_an_evm_network_nothing_is_offered_while_the_facilitator_is_away
     let node = setup.set("payments.solana_pay_to", SOLANA_PAY_TO).start().await;
     node.get("/publish").send().await.refused(402, "payment_required");
     fake.next(Call::Supported, [Fault::Closes]);
-    assert!(!node.app().refresh_market().await);
+    assert!(!node.app().refresh_listings().await);
     let found = node.get("/.well-known/x402").send().await.expect(200).json();
     assert_eq!((&found["resources"], found.get("lastUpdated")), (&json!([]), None));
     node.get("/publish").send().await.refused(502, "facilitator_unavailable");

@@ -46,7 +46,7 @@ async fn clear(till: &Till) {
     }
 }
 
-fn refused(outcome: Result<dropleaf_app::Bought, PayError>) -> dropleaf_app::PayRefused {
+fn refused(outcome: Result<dropleaf_app::PurchaseResult, PayError>) -> dropleaf_app::PayRefused {
     match outcome {
         Err(PayError::Refused(refused)) => refused,
         other => panic!("not refused: {other:?}"),
@@ -175,7 +175,7 @@ async fn a_clear_refusal_gives_everything_back_and_the_proof_can_be_tried_again(
         till.check_one_page(&bought).await;
         assert!(!bought.again);
         till.clock.advance(2 * HOUR);
-        till.app.collect().await.unwrap();
+        till.app.collect_unreferenced_bodies().await.unwrap();
         assert_eq!(till.count("SELECT COUNT(*) FROM bundles").await, 1, "what was refused is collected");
     })
     .await;
@@ -231,7 +231,7 @@ async fn twenty_copies_at_once_settle_once_and_get_one_answer() {
         for _ in 0..20 {
             let request = till.page_request(till.sign(Item::Publish, 1), HTML).await;
             let app = till.app.clone();
-            copies.spawn(async move { app.pay(request).await });
+            copies.spawn(async move { app.execute_purchase(request).await });
         }
         assert_eq!(till.fake.stalled().await, Call::Settle);
         till.fake.let_go();
@@ -325,7 +325,7 @@ async fn while_the_facilitator_is_gone_what_was_bought_is_still_told() {
     let proof = till.sign(Item::Publish, 1);
     let new = till.sign(Item::Publish, 2);
     till.fake.next(Call::Supported, [Fault::Closes]);
-    assert!(!till.app.refresh_market().await);
+    assert!(!till.app.refresh_listings().await);
     assert_eq!(page(&till.publish_html(proof, HTML).await.unwrap()), page(&bought));
     till.fake.next(Call::Verify, [Fault::Closes]);
     failed(till.publish_html(new, HTML).await, Code::FacilitatorUnavailable);

@@ -30,7 +30,7 @@ const VERIFY_POOR: &str = r#"{"isValid":false,"invalidReason":"insufficient_fund
 const COME_BACK: i64 = 10;
 
 #[track_caller]
-fn refused(outcome: Result<dropleaf_app::Bought, PayError>) -> PayRefused {
+fn refused(outcome: Result<dropleaf_app::PurchaseResult, PayError>) -> PayRefused {
     match outcome {
         Err(PayError::Refused(refused)) => refused,
         other => panic!("not refused: {other:?}"),
@@ -43,7 +43,7 @@ async fn rows(till: &Till) -> i64 {
 
 async fn is_booked(till: &Till, times: i64) {
     assert_eq!(till.count("SELECT COUNT(*) FROM ledger_txns WHERE kind = 'income'").await, times);
-    let audit = till.app.audit_books().await.unwrap();
+    let audit = till.app.audit_ledger().await.unwrap();
     assert!(audit.faults.is_empty(), "{:?}", audit.faults);
 }
 
@@ -118,7 +118,7 @@ async fn a_payment_submitted_before_it_came_to_us_is_unknown_where_no_chain_can_
             let sql = "SELECT COUNT(*) FROM payments WHERE state = 'unknown' AND bundle_id IS NOT NULL \
                        AND reason LIKE 'not verified: %'";
             assert_eq!(till.count(sql).await, 1, "{said}");
-            assert_eq!(till.app.money().await.unwrap().open.len(), 1, "the operator sees it");
+            assert_eq!(till.app.payment_overview().await.unwrap().open.len(), 1, "the operator sees it");
             // The content is stored with it, so the page is created once the outcome is known.
             till.clock.advance(30);
             assert_eq!(till.app.recover_payments().await.unwrap(), 1, "{said}");
@@ -223,7 +223,7 @@ async fn an_unlock_that_is_owned_already_and_was_submitted_elsewhere_waits_to_be
         till.fake.next(Call::Verify, [Fault::overtaken(VERIFY_REASONS[1])]);
         let proof = till.sign(Item::Unlock(Sku::MakePermanent), 1);
         let order = Order::Unlock { account: account.clone(), sku: Sku::MakePermanent };
-        let outcome = Box::pin(till.app.pay(request(order, proof, "for good"))).await;
+        let outcome = Box::pin(till.app.execute_purchase(request(order, proof, "for good"))).await;
         let error = failed(outcome, Code::PaidNotSaved);
         assert!(!error.detail.contains("othing was charged"), "{error:?}");
         assert_eq!(till.states().await, ["settled"]);
@@ -249,7 +249,7 @@ async fn a_suspended_account_gets_what_was_submitted_elsewhere() {
         till.fake.next(Call::Verify, [Fault::overtaken(VERIFY_REASONS[1])]);
         let proof = till.sign(Item::Unlock(Sku::HigherLimits), 1);
         let order = Order::Unlock { account, sku: Sku::HigherLimits };
-        Box::pin(till.app.pay(request(order, proof, "more"))).await.unwrap();
+        Box::pin(till.app.execute_purchase(request(order, proof, "more"))).await.unwrap();
         assert_eq!(till.states().await, ["fulfilled"]);
     })
     .await;
@@ -420,7 +420,7 @@ async fn payments_that_nobody_verified_leave_a_bounded_number_of_rows() {
             let request = till.page_request(till.sign(Item::Publish, nonce), HTML).await;
             let request = PayRequest { ip: Some(IpAddr::from(from)), ..request };
             // Never terms, however many there are.
-            failed(Box::pin(till.app.pay(request)).await, Code::SettlementUnknown);
+            failed(Box::pin(till.app.execute_purchase(request)).await, Code::SettlementUnknown);
         };
         for nonce in 1..=12 {
             pay(nonce, HOME).await;
@@ -506,7 +506,7 @@ async fn payments_that_are_unknown_are_asked_about_as_soon_as_the_chain_is_back(
 async fn networks_whose_chain_cannot_be_asked_are_named() {
     at_each_till(async |till| {
         let names =
-            || -> Vec<String> { till.app.unseen_networks().iter().map(ToString::to_string).collect() };
+            || -> Vec<String> { till.app.untraceable_networks().iter().map(ToString::to_string).collect() };
         assert_eq!(names(), ["eip155:8453", "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"]);
         till.fake.sees_the_chain();
         assert!(names().is_empty());

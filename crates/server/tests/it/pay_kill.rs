@@ -3,7 +3,7 @@
 
 use crate::harness::till::{HTML, PRICE, Till, at_each_till, failed, key, open_app, page, request, settings};
 use crate::harness::{Call, Database, Fault, Purse, seed};
-use dropleaf_app::{Ask, Facilitator, Lost, Order, PayError, Reply, Upload};
+use dropleaf_app::{Facilitator, FacilitatorCall, NoResponse, Order, PayError, RawResponse, Upload};
 use dropleaf_core::payment::Item;
 use dropleaf_core::unlock::Sku;
 use dropleaf_core::{Code, ManualClock};
@@ -26,25 +26,29 @@ struct Wire {
 }
 
 impl Wire {
-    async fn send(&self, request: reqwest::RequestBuilder) -> Result<Reply, Lost> {
-        let answer = request.send().await.map_err(|error| Lost(error.to_string()))?;
+    async fn send(&self, request: reqwest::RequestBuilder) -> Result<RawResponse, NoResponse> {
+        let answer = request.send().await.map_err(|error| NoResponse(error.to_string()))?;
         let status = answer.status().as_u16();
-        let body = answer.bytes().await.map_err(|error| Lost(error.to_string()))?;
-        Ok(Reply { status, body })
+        let body = answer.bytes().await.map_err(|error| NoResponse(error.to_string()))?;
+        Ok(RawResponse { status, body })
     }
 }
 
 impl Facilitator for Wire {
-    fn ask<'a>(&'a self, ask: Ask, body: &'a str) -> BoxFuture<'a, Result<Reply, Lost>> {
+    fn ask<'a>(
+        &'a self,
+        ask: FacilitatorCall,
+        body: &'a str,
+    ) -> BoxFuture<'a, Result<RawResponse, NoResponse>> {
         let path = match ask {
-            Ask::Verify => "verify",
-            Ask::Settle => "settle",
+            FacilitatorCall::Verify => "verify",
+            FacilitatorCall::Settle => "settle",
         };
         let request = self.client.post(format!("{}/{path}", self.url)).body(body.to_owned());
         Box::pin(self.send(request))
     }
 
-    fn supported(&self) -> BoxFuture<'_, Result<Reply, Lost>> {
+    fn supported(&self) -> BoxFuture<'_, Result<RawResponse, NoResponse>> {
         Box::pin(self.send(self.client.get(format!("{}/supported", self.url))))
     }
 }
@@ -95,7 +99,7 @@ async fn a_process_of_its_own_pays() {
             Order::Unlock { account: app.get_account(&text("account").unwrap()).await.unwrap(), sku }
         }
     };
-    let bought = Box::pin(app.pay(request(order, proof, HTML))).await.unwrap();
+    let bought = Box::pin(app.execute_purchase(request(order, proof, HTML))).await.unwrap();
     let token = if item == Item::Publish { page(&bought).0 } else { String::new() };
     println!("\nBOUGHT {token}");
     std::future::pending::<()>().await;
@@ -206,14 +210,16 @@ async fn killed_after_the_settlement_a_key_and_an_unlock_are_there_for_their_mon
         assert_eq!(after.states().await, ["fulfilled", "fulfilled"]);
         // Sending the same again returns it.
         let proof = till.sign(Item::Provision, 1);
-        let bought = Box::pin(after.app.pay(request(Order::Provision, proof, HTML))).await.unwrap();
+        let bought =
+            Box::pin(after.app.execute_purchase(request(Order::Provision, proof, HTML))).await.unwrap();
         assert!(bought.again && key(&bought).starts_with("stk_live_"));
         assert_eq!(after.count("SELECT COUNT(*) FROM api_keys WHERE name = 'provisioned'").await, 1);
         let unlocked = after.app.get_account(&account.id).await.unwrap();
         let until = unlocked.unlocks.until(Sku::HigherLimits);
         assert!(until.is_some_and(|until| until > after.app.now()));
         let order = Order::Unlock { account, sku: Sku::HigherLimits };
-        let again = Box::pin(after.app.pay(request(order, till.sign(unlock, 2), HTML))).await.unwrap();
+        let again =
+            Box::pin(after.app.execute_purchase(request(order, till.sign(unlock, 2), HTML))).await.unwrap();
         assert!(again.again);
         assert_eq!(
             after.app.get_account(&unlocked.id).await.unwrap().unlocks.until(Sku::HigherLimits),

@@ -140,7 +140,7 @@ async fn a_known_payment_is_finished_though_its_network_is_no_longer_offered() {
         let proof = open().await;
         let solana = sandbox::supported_json(&[Network::SOLANA], sandbox::fee_payer(Cluster::Mainnet));
         till.fake.next(Call::Supported, [Fault::says(200, &solana.to_string())]);
-        assert!(till.app.refresh_market().await);
+        assert!(till.app.refresh_listings().await);
         page(&till.publish_html(proof, HTML).await.unwrap());
         assert_eq!(till.fake.moved(), 3 * PRICE);
     })

@@ -3,7 +3,7 @@
 
 use crate::harness::till::{HOME, HTML, PRICE, Till, at_each_till, failed, key, page, request};
 use crate::harness::{Call, DAY, Database, Fault, Purse, VALID_SECONDS};
-use dropleaf_app::{Bought, Goods, Order, PayError, PayRequest};
+use dropleaf_app::{Order, PayError, PayRequest, PurchaseResult, PurchasedItem};
 use dropleaf_core::Code;
 use dropleaf_core::payment::Item;
 use dropleaf_core::unlock::Sku;
@@ -12,9 +12,15 @@ use dropleaf_pay::payer::EvmPayer;
 
 const ELSEWHERE: [u8; 4] = [198, 51, 100, 9];
 
-async fn publish_named(till: &Till, proof: Proof, html: &str, once: &str) -> Result<Bought, PayError> {
+async fn publish_named(
+    till: &Till,
+    proof: Proof,
+    html: &str,
+    once: &str,
+) -> Result<PurchaseResult, PayError> {
     let request = till.page_request(proof, html).await;
-    Box::pin(till.app.pay(PayRequest { once_key: Some(once.to_owned()), ..request })).await
+    Box::pin(till.app.execute_purchase(PayRequest { idempotency_key: Some(once.to_owned()), ..request }))
+        .await
 }
 
 #[tokio::test]
@@ -35,7 +41,7 @@ async fn the_same_proof_again_is_answered_with_the_same_page_and_charged_once() 
 async fn a_paid_page_knows_its_payment_and_its_wallet() {
     at_each_till(async |till| {
         let bought = till.publish(1).await.unwrap();
-        let Goods::Page { site, .. } = &bought.goods else { panic!("a page") };
+        let PurchasedItem::Page { site, .. } = &bought.goods else { panic!("a page") };
         assert_eq!(site.payment_id.as_deref(), Some(bought.payment.id.as_str()));
         assert_eq!(site.wallet.as_deref(), Some("0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266"));
         assert_eq!((site.expires_at, site.account_id.as_deref(), site.counted), (None, None, false));
@@ -51,7 +57,7 @@ async fn a_solana_payer_buys_a_page_without_a_wallet_credential() {
     at_each_till(async |till| {
         let proof = till.purse.sign_solana(&till.terms(Item::Publish), 9);
         let bought = till.publish_html(proof.clone(), HTML).await.unwrap();
-        let Goods::Page { site, .. } = &bought.goods else { panic!("a page") };
+        let PurchasedItem::Page { site, .. } = &bought.goods else { panic!("a page") };
         assert_eq!(site.wallet, None);
         till.check_one_page(&bought).await;
         assert!(till.publish_html(proof, HTML).await.unwrap().again);
@@ -132,7 +138,7 @@ async fn a_key_is_shown_again_for_ten_minutes_to_who_asked_first() {
         let first = till.provision(&proof, HOME, None).await.unwrap();
         assert!(key(&first).starts_with("stk_live_"));
         assert_eq!(till.fake.moved(), 1_000_000);
-        let Goods::Key { account, new } = &first.goods else { panic!("a key") };
+        let PurchasedItem::Key { account, new } = &first.goods else { panic!("a key") };
         assert_eq!((account.plan.as_str(), account.email.as_deref()), ("free", None));
         assert_eq!(new.key.name, "provisioned");
         assert_eq!(first.payment.account_id.as_deref(), Some(account.id.as_str()));
@@ -272,10 +278,10 @@ async fn an_unlock_is_bought_for_the_account_that_asked_and_told_again_for_good(
         let proof = till.sign(item, 1);
         let buy = async |account: &dropleaf_core::account::Account| {
             let order = Order::Unlock { account: account.clone(), sku: Sku::HigherLimits };
-            Box::pin(till.app.pay(request(order, proof.clone(), "higher limits"))).await
+            Box::pin(till.app.execute_purchase(request(order, proof.clone(), "higher limits"))).await
         };
         let first = buy(&account).await.unwrap();
-        let Goods::Unlock { account: told, sku, .. } = &first.goods else { panic!("an unlock") };
+        let PurchasedItem::Unlock { account: told, sku, .. } = &first.goods else { panic!("an unlock") };
         assert_eq!((told.id.as_str(), *sku), (account.id.as_str(), Sku::HigherLimits));
         assert_eq!(till.fake.moved(), 25_000_000);
         failed(buy(&stranger).await, Code::PaymentUsed);

@@ -18,7 +18,7 @@ async fn unknown(till: &Till, fault: Fault) -> Payment {
 }
 
 async fn balanced(till: &Till) {
-    let audit = till.app.audit_books().await.unwrap();
+    let audit = till.app.audit_ledger().await.unwrap();
     assert!(audit.faults.is_empty(), "{:?}", audit.faults);
 }
 
@@ -189,7 +189,7 @@ async fn what_holds_for_good_is_paid_for_once_however_many_pay_at_once() {
         let other = till.beside().await;
         let pay = async |node: &Till, nonce: u8| {
             let order = Order::Unlock { account: account.clone(), sku: Sku::MakePermanent };
-            node.app.pay(request(order, till.sign(FOR_GOOD, nonce), "for good")).await
+            node.app.execute_purchase(request(order, till.sign(FOR_GOOD, nonce), "for good")).await
         };
         till.fake.next(Call::Settle, [Fault::Waits]);
         let (first, second, drawn) = tokio::join!(pay(till, 1), pay(&other, 2), async {

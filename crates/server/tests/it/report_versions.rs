@@ -29,7 +29,7 @@ async fn owned(node: &Node, site: &Value) -> Vec<i64> {
 /// Every version has its body, and no unused body is kept.
 async fn sound(node: &Node) {
     node.clock.advance(DAY);
-    node.app().collect().await.unwrap();
+    node.app().collect_unreferenced_bodies().await.unwrap();
     let wrong = "SELECT COUNT(*) FROM bundles WHERE refs <> \
                  (SELECT COUNT(*) FROM site_versions WHERE site_versions.bundle_id = bundles.id)";
     assert_eq!(node.count(wrong).await, 0);

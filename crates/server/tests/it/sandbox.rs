@@ -2,7 +2,7 @@
 //! often and however late. Decisions §5.1.
 
 use crate::harness::{DAY, NOW, Node, Purse, Setup, on_each_database};
-use dropleaf_app::{Ask, Facilitator, Sandbox};
+use dropleaf_app::{Facilitator, FacilitatorCall, Sandbox};
 use dropleaf_core::payment::Item;
 use dropleaf_core::{Clock, ManualClock};
 use dropleaf_pay::{Amount, Asset, EvmAddress, Network, Offer, Terms, facilitator};
@@ -27,7 +27,7 @@ fn body(terms: &Terms, nonce: u8) -> String {
     facilitator::request(&checked, terms)
 }
 
-async fn ask(sandbox: &Sandbox, ask: Ask, body: &str) -> Value {
+async fn ask(sandbox: &Sandbox, ask: FacilitatorCall, body: &str) -> Value {
     let reply = sandbox.ask(ask, body).await.unwrap();
     assert_eq!(reply.status, 200);
     serde_json::from_slice(&reply.body).unwrap()
@@ -42,16 +42,16 @@ async fn what_is_settled_stays_settled_also_when_its_time_is_over() {
     on_each_database(Setup::new, async |node| {
         let (sandbox, clock) = sandbox(node, vec![Network::BASE]).await;
         let body = body(&terms(node), 1);
-        assert_eq!(ask(&sandbox, Ask::Verify, &body).await["isValid"], true);
+        assert_eq!(ask(&sandbox, FacilitatorCall::Verify, &body).await["isValid"], true);
         assert_eq!(transfers(node).await, 0, "looking moves nothing");
-        let first = ask(&sandbox, Ask::Settle, &body).await;
+        let first = ask(&sandbox, FacilitatorCall::Settle, &body).await;
         assert_eq!(first["success"], true);
-        assert_eq!(ask(&sandbox, Ask::Settle, &body).await, first);
+        assert_eq!(ask(&sandbox, FacilitatorCall::Settle, &body).await, first);
         clock.advance(DAY);
-        assert_eq!(ask(&sandbox, Ask::Settle, &body).await, first);
+        assert_eq!(ask(&sandbox, FacilitatorCall::Settle, &body).await, first);
         assert_eq!(transfers(node).await, 1);
         // Verifying it again is different: on a chain the nonce is used.
-        let again = ask(&sandbox, Ask::Verify, &body).await;
+        let again = ask(&sandbox, FacilitatorCall::Verify, &body).await;
         assert_eq!(again["invalidReason"], "invalid_exact_evm_nonce_already_used");
     })
     .await;
@@ -62,7 +62,7 @@ async fn copies_at_the_same_time_are_one_transfer() {
     on_each_database(Setup::new, async |node| {
         let (sandbox, _) = sandbox(node, vec![Network::BASE]).await;
         let body = body(&terms(node), 1);
-        let copies = (0..20).map(|_| ask(&sandbox, Ask::Settle, &body));
+        let copies = (0..20).map(|_| ask(&sandbox, FacilitatorCall::Settle, &body));
         let answers = futures_util::future::join_all(copies).await;
         assert!(answers.iter().all(|answer| answer["success"] == true && *answer == answers[0]));
         assert_eq!(transfers(node).await, 1);
@@ -75,7 +75,7 @@ async fn a_nonce_pays_one_amount_to_one_address() {
     on_each_database(Setup::new, async |node| {
         let (sandbox, clock) = sandbox(node, vec![Network::BASE]).await;
         let ours = terms(node);
-        let first = ask(&sandbox, Ask::Settle, &body(&ours, 1)).await;
+        let first = ask(&sandbox, FacilitatorCall::Settle, &body(&ours, 1)).await;
         let bent = |bend: &dyn Fn(&mut Offer)| {
             let mut offer = ours.offers().iter().find(|offer| offer.network().is_evm()).unwrap().clone();
             bend(&mut offer);
@@ -91,12 +91,12 @@ async fn a_nonce_pays_one_amount_to_one_address() {
             let body = body(terms, 1);
             for late in [0, DAY] {
                 clock.advance(late);
-                let answer = ask(&sandbox, Ask::Settle, &body).await;
+                let answer = ask(&sandbox, FacilitatorCall::Settle, &body).await;
                 assert_eq!(answer["success"], false);
                 assert_eq!(answer["errorReason"], "invalid_exact_evm_nonce_already_used");
             }
         }
-        assert_eq!(ask(&sandbox, Ask::Settle, &body(&ours, 1)).await, first);
+        assert_eq!(ask(&sandbox, FacilitatorCall::Settle, &body(&ours, 1)).await, first);
         assert_eq!(node.count("SELECT CAST(SUM(amount) AS BIGINT) FROM sandbox_transfers").await, 500_000);
     })
     .await;
@@ -108,19 +108,19 @@ async fn what_comes_late_or_from_elsewhere_is_refused() {
     let ours = terms(&node);
     let (sandbox, clock) = sandbox(&node, vec![Network::SOLANA]).await;
     let body = body(&ours, 1);
-    assert_eq!(ask(&sandbox, Ask::Settle, &body).await["errorReason"], "invalid_network");
-    assert_eq!(ask(&sandbox, Ask::Verify, &body).await["invalidReason"], "invalid_network");
+    assert_eq!(ask(&sandbox, FacilitatorCall::Settle, &body).await["errorReason"], "invalid_network");
+    assert_eq!(ask(&sandbox, FacilitatorCall::Verify, &body).await["invalidReason"], "invalid_network");
     let checked = Purse::new().sign_solana(&ours, 1).check(&ours, NOW).unwrap();
-    let paid = ask(&sandbox, Ask::Settle, &facilitator::request(&checked, &ours)).await;
+    let paid = ask(&sandbox, FacilitatorCall::Settle, &facilitator::request(&checked, &ours)).await;
     assert_eq!(paid["success"], true);
 
     let (base, late) = sandbox_of_base(&node).await;
     late.advance(DAY);
-    let refused = ask(&base, Ask::Settle, &body).await;
+    let refused = ask(&base, FacilitatorCall::Settle, &body).await;
     assert_eq!(refused["errorReason"], "invalid_exact_evm_payload_authorization_valid_before");
     for garbage in ["", "null", "{}", "[]"] {
-        assert_eq!(ask(&base, Ask::Settle, garbage).await["success"], false);
-        assert_eq!(ask(&base, Ask::Verify, garbage).await["isValid"], false);
+        assert_eq!(ask(&base, FacilitatorCall::Settle, garbage).await["success"], false);
+        assert_eq!(ask(&base, FacilitatorCall::Verify, garbage).await["isValid"], false);
     }
     assert_eq!(transfers(&node).await, 1);
     assert_eq!(clock.now(), NOW);

@@ -8,15 +8,15 @@ use crate::harness::{
 };
 use crate::mcp_tools_refused::calls;
 use crate::wallet::{challenge, paid_page, put, signed};
-use dropleaf_app::{COMMAND_LINE, Done};
+use dropleaf_app::{COMMAND_LINE, IdempotentResult};
 use serde_json::{Value, json};
 
 const CODE: &str = "account_suspended";
 
 pub(crate) async fn key_of(node: &Node, person: &Person<'_>) -> String {
     match node.app().create_key(&person.account, None, None, |_| Vec::new()).await.unwrap() {
-        Done::Fresh(new) => new.secret,
-        Done::Again { .. } => panic!("a new key is no repeat"),
+        IdempotentResult::New(new) => new.secret,
+        IdempotentResult::Replayed { .. } => panic!("a new key is no repeat"),
     }
 }
 
@@ -64,7 +64,7 @@ async fn pages_are_held_back_at_once_and_come_back_when_it_is_lifted() {
         for url in urls {
             assert!(node.get(url).send().await.expect(200).text().contains("Held"));
         }
-        let acts: Vec<_> = node.app().list_audit_of(&person.account.id, 10).await.unwrap();
+        let acts: Vec<_> = node.app().list_audit_about(&person.account.id, 10).await.unwrap();
         let acts: Vec<_> = acts.iter().map(|line| (line.act.as_str(), line.reason.as_deref())).collect();
         let (off, on) = (("lift_suspension", Some("a mistake")), ("suspend_account", Some("spam")));
         assert_eq!(acts, [off, on, off, on]);

@@ -2,7 +2,9 @@
 
 use crate::harness::{Ask, Form, Node, Person, Setup, harvest, on_each_database, page, site_path};
 use crate::suspension::key_of;
-use dropleaf_app::{Caller, DeviceRequest, GrantedClient, NewPasskey, PatchRequest, Polled, Upload, Writer};
+use dropleaf_app::{
+    Caller, DevicePollResult, DeviceRequest, GrantedClient, NewPasskey, PatchRequest, Upload, Writer,
+};
 use dropleaf_core::Code;
 use dropleaf_core::device_login::Kind;
 use dropleaf_core::oauth::request::AccessRequest;
@@ -159,7 +161,7 @@ async fn what_only_people_do_is_undone_as_well() {
             challenge: "x".repeat(43),
             state: None,
         };
-        let consent = app.ask_consent(&session, &request).await.unwrap();
+        let consent = app.store_consent_request(&session, &request).await.unwrap();
         let device = async |kind| {
             let asked = DeviceRequest {
                 client_id: "client_1".into(),
@@ -168,12 +170,12 @@ async fn what_only_people_do_is_undone_as_well() {
                 scopes: Scopes::ALL,
                 resource: resource.clone(),
             };
-            app.begin_device(asked, None).await.unwrap()
+            app.start_device_login(asked, None).await.unwrap()
         };
         let (asked, allowed) = (device(Kind::Key).await, device(Kind::Key).await);
-        let answer = async |code: &str| app.answer_device(account, &session, code, true, None).await;
+        let answer = async |code: &str| app.answer_device_login(account, &session, code, true, None).await;
         answer(&allowed.login.user_code).await.unwrap().unwrap();
-        let redeem = || app.poll_device(&allowed.device_code, Kind::Key, None);
+        let redeem = || app.poll_device_login(&allowed.device_code, Kind::Key, None);
 
         suspend_meanwhile(node, &person).await;
         let code = asked.login.user_code;
@@ -194,7 +196,7 @@ async fn what_only_people_do_is_undone_as_well() {
         app.answer_consent(account, &session, &consent, true).await.unwrap().unwrap();
         app.revoke_grant(account, &grant).await.unwrap();
         answer(&code).await.unwrap().unwrap();
-        assert!(matches!(redeem().await.unwrap(), Polled::Key(_)));
+        assert!(matches!(redeem().await.unwrap(), DevicePollResult::Key(_)));
     })
     .await;
 }

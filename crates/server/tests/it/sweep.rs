@@ -19,7 +19,7 @@ async fn expired_page_ends_then_is_erased_then_forgotten() {
         node.clock.advance(1);
         assert_eq!(node.app().sweep().await.unwrap().purged, 1);
         node.clock.advance(2 * HOUR);
-        node.app().collect().await.unwrap();
+        node.app().collect_unreferenced_bodies().await.unwrap();
         assert_eq!(node.count("SELECT COUNT(*) FROM blobs").await, 0);
         assert_eq!(node.count("SELECT COUNT(*) FROM bundles").await, 0);
         node.get(url).header("accept", "application/json").send().await.refused(410, "expired");
@@ -42,7 +42,7 @@ async fn deleted_page_is_erased_after_30_days() {
         node.clock.advance(30 * DAY);
         assert_eq!(node.app().sweep().await.unwrap().purged, 1);
         node.clock.advance(2 * HOUR);
-        node.app().collect().await.unwrap();
+        node.app().collect_unreferenced_bodies().await.unwrap();
         assert_eq!(node.count("SELECT COUNT(*) FROM blobs").await, 0);
         assert_eq!(node.count("SELECT COUNT(*) FROM slugs").await, 1, "the name waits longer");
         node.clock.advance(60 * DAY);
@@ -61,7 +61,7 @@ async fn unowned_page_is_erased_a_day_after_its_end() {
         node.clock.advance(DAY);
         assert_eq!(node.app().sweep().await.unwrap().purged, 1);
         node.clock.advance(2 * HOUR);
-        node.app().collect().await.unwrap();
+        node.app().collect_unreferenced_bodies().await.unwrap();
         assert_eq!(node.count("SELECT COUNT(*) FROM blobs").await, 0);
     })
     .await;
@@ -75,7 +75,7 @@ async fn sweep_leaves_live_pages_and_shared_bytes_alone() {
         for _ in 0..3 {
             node.clock.advance(40 * DAY);
             node.app().sweep().await.unwrap();
-            node.app().collect().await.unwrap();
+            node.app().collect_unreferenced_bodies().await.unwrap();
         }
         node.get(brief["url"].as_str().unwrap()).send().await.expect(410);
         assert_eq!(node.get(lasting["url"].as_str().unwrap()).send().await.expect(200).text(), page("Twin"));

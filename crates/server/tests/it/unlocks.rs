@@ -1,7 +1,7 @@
 //! Unlocks paid from a balance, and the balance itself. Spec §5.5, decisions §3.2.
 
 use crate::harness::{DAY, Form, NOW, Node, Setup, on_each_database, page, site_path};
-use dropleaf_app::{App, Done, Once, Unlocked};
+use dropleaf_app::{App, IdempotentRequest, IdempotentResult, UnlockResult};
 use dropleaf_core::Code;
 use dropleaf_core::account::Account;
 use dropleaf_core::unlock::Sku;
@@ -22,10 +22,10 @@ async fn customer(node: &Node, cents: i64) -> (Account, String) {
     (account, key)
 }
 
-async fn buy(app: &App, account: &Account, sku: Sku) -> Option<Unlocked> {
+async fn buy(app: &App, account: &Account, sku: Sku) -> Option<UnlockResult> {
     match app.unlock_with_balance(account, sku, None, |_| Vec::new()).await.unwrap()? {
-        Done::Fresh(unlocked) => Some(unlocked),
-        Done::Again { .. } => panic!("nothing was sent twice"),
+        IdempotentResult::New(unlocked) => Some(unlocked),
+        IdempotentResult::Replayed { .. } => panic!("nothing was sent twice"),
     }
 }
 
@@ -34,7 +34,7 @@ async fn me(node: &Node, key: &str) -> Value {
 }
 
 async fn balanced(node: &Node) {
-    let audit = node.app().audit_books().await.unwrap();
+    let audit = node.app().audit_ledger().await.unwrap();
     assert!(audit.faults.is_empty(), "{:?}", audit.faults);
 }
 
@@ -126,18 +126,20 @@ async fn same_key_gets_the_first_answer_and_is_charged_once() {
     let setup = || Setup::new().set("payments.prices.higher_limits", "5");
     on_each_database(setup, async |node| {
         let (account, _) = customer(node, 1000).await;
-        let once = Once {
+        let once = IdempotentRequest {
             scope: account.id.clone(),
             key: "k".into(),
             request_hash: dropleaf_core::secret::hash("x"),
         };
         let buy = async || {
-            let render = |unlocked: &Unlocked| unlocked.until.unwrap().to_string().into_bytes();
+            let render = |unlocked: &UnlockResult| unlocked.until.unwrap().to_string().into_bytes();
             node.app().unlock_with_balance(&account, Sku::HigherLimits, Some(&once), render).await.unwrap()
         };
-        assert!(matches!(buy().await, Some(Done::Fresh(_))));
+        assert!(matches!(buy().await, Some(IdempotentResult::New(_))));
         node.clock.advance(60);
-        let Some(Done::Again { status, body }) = buy().await else { panic!("it was sent before") };
+        let Some(IdempotentResult::Replayed { status, body }) = buy().await else {
+            panic!("it was sent before")
+        };
         assert_eq!((status, body), (200, (NOW + 30 * DAY).to_string().into()));
         assert_eq!(node.app().get_account(&account.id).await.unwrap().balance_minor, 500);
         balanced(node).await;

@@ -2,7 +2,7 @@
 //! else's.
 
 use crate::harness::{Dropleaf, Form, Node, Person, Setup, on_each_database, site_path, zip};
-use dropleaf_app::Done;
+use dropleaf_app::IdempotentResult;
 use dropleaf_core::Code;
 use futures_util::future::join_all;
 use serde_json::Value;
@@ -51,8 +51,8 @@ async fn put(node: &Node, key: &str, site: &Value, form: Form) -> u16 {
 
 async fn key_of(node: &Node, person: &Person<'_>) -> String {
     match node.app().create_key(&person.account, None, None, |_| Vec::new()).await.unwrap() {
-        Done::Fresh(new) => new.secret,
-        Done::Again { .. } => panic!("a new key is no repeat"),
+        IdempotentResult::New(new) => new.secret,
+        IdempotentResult::Replayed { .. } => panic!("a new key is no repeat"),
     }
 }
 
@@ -132,7 +132,7 @@ async fn operator_names_the_page_it_is_about() {
         let second = node.publish(Form::file("a.zip", archive())).await;
         let down = async |page: &str| {
             let pages = [page.to_owned()];
-            node.app().take_down_about("ada", text(&second, "id"), "x", &pages).await
+            node.app().take_down_pages("ada", text(&second, "id"), "x", &pages).await
         };
         assert_eq!(down("notes/rope.html").await.unwrap_err().code, Code::InvalidField);
         node.get(text(&second, "url")).send().await.expect(200);

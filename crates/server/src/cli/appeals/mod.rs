@@ -116,7 +116,7 @@ pub(super) async fn run(appeals: Appeals, config: Config) -> Result<()> {
             Ok(())
         }
         Some(Command::Disallow { id, reason }) => {
-            let act = async |app: &App| Ok(app.disallow(COMMAND_LINE, id.trim(), &reason).await?);
+            let act = async |app: &App| Ok(app.revoke_allowed(COMMAND_LINE, id.trim(), &reason).await?);
             let allowed = with_app(config, act).await?;
             print_line(&format!(
                 "{} is no longer allowed and is checked like any other content",

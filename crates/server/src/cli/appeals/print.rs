@@ -2,7 +2,7 @@
 
 use crate::cli::plain;
 use crate::http::error::finding_json;
-use dropleaf_app::AppealCase;
+use dropleaf_app::AppealContext;
 use dropleaf_core::appeal::{Allowed, Appeal, State};
 use dropleaf_core::{hex, iso};
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ pub(super) fn as_json(appeal: &Appeal) -> Value {
 }
 
 /// The same with the context of the appeal.
-pub(super) fn case_json(appeal: &Appeal, case: &AppealCase) -> Value {
+pub(super) fn case_json(appeal: &Appeal, case: &AppealContext) -> Value {
     let mut json = as_json(appeal);
     json["like_site"] = json!(case.like_site);
     json["is_allowed"] = json!(case.allowed.is_some());
@@ -78,7 +78,7 @@ pub(super) fn allowed_table(found: &[Allowed]) -> String {
     lines.join("\n") + "\n"
 }
 
-pub(super) fn shown(appeal: &Appeal, case: &AppealCase) -> String {
+pub(super) fn shown(appeal: &Appeal, case: &AppealContext) -> String {
     let text = |text: Option<&str>| plain(text.unwrap_or("-"), usize::MAX);
     let mut lines = vec![
         format!("{}: {}, {}", appeal.id, appeal.state.as_str(), iso::format(appeal.created_at)),

@@ -9,7 +9,7 @@ use crate::config::Config;
 use crate::http::api::ReasonJson;
 use anyhow::{Context, Result};
 use clap::Args;
-use dropleaf_app::Checked;
+use dropleaf_app::CheckResult;
 use dropleaf_core::safety::PiiCheck;
 use serde::Serialize;
 use source::{Checker, Trouble};
@@ -109,7 +109,7 @@ impl FileJson {
     fn of(path: &Path, checker: &Checker<'_>) -> Self {
         let file = path.display().to_string();
         let (said, trouble) =
-            checker.check(path).unwrap_or_else(|trouble| (Checked::default(), Some(trouble)));
+            checker.check(path).unwrap_or_else(|trouble| (CheckResult::default(), Some(trouble)));
         // A refused file needs no other error.
         let trouble = trouble.filter(|_| said.is_accepted());
         let (error, error_description) = trouble.map(|Trouble { code, why }| (code, why)).unzip();

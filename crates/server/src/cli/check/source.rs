@@ -1,7 +1,7 @@
 //! Reads one argument of `dropleaf check` by its kind: a single text, a packed file, or a folder.
 
 use super::folder::{self, Folder};
-use dropleaf_app::{Checked, SafetySettings};
+use dropleaf_app::{CheckResult, SafetySettings};
 use dropleaf_content::{Alone, Kind, Limits, LooseText, alone, is_page, is_read, mime_of, read_loose};
 use dropleaf_core::{Code, Error};
 use std::fs::File;
@@ -42,7 +42,7 @@ impl From<Error> for Trouble {
     }
 }
 
-type Outcome = Result<(Checked, Option<Trouble>), Trouble>;
+type Outcome = Result<(CheckResult, Option<Trouble>), Trouble>;
 
 impl Checker<'_> {
     /// What the checks say about a file or a folder, and what else would prevent its publication.
@@ -89,7 +89,7 @@ impl Checker<'_> {
     }
 
     /// A single text: a page, or a part of one.
-    fn text(&self, name: &str, kind: Alone, path: &Path, bytes: Vec<u8>) -> (Checked, Option<Trouble>) {
+    fn text(&self, name: &str, kind: Alone, path: &Path, bytes: Vec<u8>) -> (CheckResult, Option<Trouble>) {
         let (is_own_kind, is_page) = match kind {
             Alone::Page => (is_read(name) && !is_page(name), true),
             Alone::NotAPage { looks_like_one } => (is_read(name), looks_like_one),
@@ -97,7 +97,7 @@ impl Checker<'_> {
         };
         let LooseText { text, fault } = read_loose(if is_page && !is_own_kind { PAGE } else { name }, bytes);
         let mut files = [(name.to_owned(), text)];
-        let mut checked = Checked::default();
+        let mut checked = CheckResult::default();
         let named = |_: &str| path.display().to_string();
         if is_own_kind {
             checked = self.safety.check_texts(&files, named);

@@ -6,7 +6,7 @@ use crate::http::extract::{Fields, Incoming, KeyReader, Maker, idempotency_key, 
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, State};
-use dropleaf_app::{Caller, Identity, KeyMaker, NewKey};
+use dropleaf_app::{Caller, Identity, KeyCreator, NewKey};
 use dropleaf_core::api_key::ApiKey;
 use dropleaf_core::secret;
 use http::{HeaderMap, StatusCode};
@@ -114,7 +114,7 @@ pub(super) async fn create(
         asked = format!("{asked}\0{scopes}");
     }
     let asked = secret::hash(&asked);
-    let maker = KeyMaker { grant_id: grant_id.as_deref(), scopes };
+    let maker = KeyCreator { grant_id: grant_id.as_deref(), scopes };
     let caller = Caller { account: Some(account), grant_id: grant_id.clone(), ip: None };
     let once = once(&state, idempotency_key(&headers), &caller, Some(asked));
     let done = state

@@ -9,7 +9,7 @@ use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
-use dropleaf_app::Appealed;
+use dropleaf_app::AppealOutcome;
 use dropleaf_core::appeal::{self, Appeal, State as AppealState};
 use http::header::VARY;
 use http::{HeaderMap, StatusCode};
@@ -130,12 +130,12 @@ pub(super) async fn create(
     let field =
         |wanted: &str| form.fields.iter().find(|(name, _)| name == wanted).map(|(_, text)| text.clone());
     let plea = appeal::checked(field("comment"), field("contact"))?;
-    Ok(match state.app.appeal(&caller, form.upload, plea).await? {
-        Appealed::Accepted { warnings } => {
+    Ok(match state.app.submit_appeal(&caller, form.upload, plea).await? {
+        AppealOutcome::Accepted { warnings } => {
             let json = AcceptedJson { accepted: true, warnings };
             Json(NothingNewJson::Accepted(json)).into_response()
         }
-        Appealed::Open { appeal, token, already, words_kept } => {
+        AppealOutcome::Open { appeal, token, already, words_kept } => {
             let json = AppealJson::new(&state, *appeal, &token);
             let json = AppealJson { token: Some(token), words_kept: Some(words_kept), ..json };
             if already {

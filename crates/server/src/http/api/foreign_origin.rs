@@ -57,7 +57,7 @@ async fn check(state: &ApiState, parts: &Parts) -> Result<(), ApiError> {
     let keyless = SIGN_IN.iter().chain(&KEYLESS).any(|prefix| path.starts_with(prefix));
     match bearer_text(parts).filter(|_| !keyless) {
         // Checked here too, in case a route does not check it.
-        Some(bearer) => Ok(state.app.identify(&bearer).await.map(|_| ())?),
+        Some(bearer) => Ok(state.app.authenticate_bearer(&bearer).await.map(|_| ())?),
         None => Err(refused().into()),
     }
 }
@@ -74,7 +74,7 @@ fn is_claimed_or_signed(parts: &Parts) -> bool {
 /// Whether a payment is the credential here: without one the response is the terms and nothing is created. In the
 /// sandbox a proof costs nothing, so it does not count as a credential.
 fn is_sold_for_money(state: &ApiState, path: &str) -> bool {
-    PAID.contains(&path) && state.app.selling().is_ok_and(|payments| !payments.is_sandbox())
+    PAID.contains(&path) && state.app.require_payments().is_ok_and(|payments| !payments.is_sandbox())
 }
 
 /// Whether this is an upload address: its ticket cannot be guessed, and the operation verifies it.

@@ -116,7 +116,7 @@ fn conventions() -> Router<ApiState> {
 }
 
 pub(super) fn router(state: ApiState) -> Router {
-    let sells = state.app.selling().is_ok();
+    let sells = state.app.require_payments().is_ok();
     let routes = if sells { documented() } else { always() };
     routes
         .split_for_parts()

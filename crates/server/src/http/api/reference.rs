@@ -8,7 +8,7 @@ use crate::pages;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use dropleaf_app::{Coding, encode};
+use dropleaf_app::{ContentCoding, encode};
 use dropleaf_core::{Error, Result};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use serde_json::Value;
@@ -35,7 +35,7 @@ struct CachedDocument {
     /// Further response headers.
     headers: Vec<(HeaderName, HeaderValue)>,
     /// One cell per content coding.
-    coded: [OnceCell<Bytes>; Coding::ALL.len()],
+    coded: [OnceCell<Bytes>; ContentCoding::ALL.len()],
 }
 
 pub(super) fn routes() -> OpenApiRouter<ApiState> {
@@ -90,7 +90,7 @@ async fn apart(state: &ApiState, make: fn(&Value, &str) -> CachedDocument) -> Re
     let state = state.clone();
     let work = move || {
         let hosts = &state.resolved.hosts;
-        make(&openapi::served(hosts, state.app.selling().ok()), &hosts.base.url())
+        make(&openapi::served(hosts, state.app.require_payments().ok()), &hosts.base.url())
     };
     tokio::task::spawn_blocking(work).await.map_err(Error::internal)
 }
@@ -126,10 +126,10 @@ impl CachedDocument {
         Ok(response)
     }
 
-    async fn coded(&self, coding: Coding) -> Result<Bytes> {
-        let place = Coding::ALL.iter().position(|known| *known == coding);
+    async fn coded(&self, coding: ContentCoding) -> Result<Bytes> {
+        let place = ContentCoding::ALL.iter().position(|known| *known == coding);
         let cell = place.and_then(|place| self.coded.get(place));
-        let Some(cell) = cell.filter(|_| coding != Coding::Identity) else {
+        let Some(cell) = cell.filter(|_| coding != ContentCoding::Identity) else {
             return Ok(self.plain.clone());
         };
         let make = || async {

@@ -7,7 +7,7 @@ use crate::http::extract::{Fields, Incoming, Maker, Owner, Reader, idempotency_k
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, State};
-use dropleaf_app::{Caller, OwnShareToken};
+use dropleaf_app::{Caller, ShareTokenWithSecret};
 use dropleaf_core::account::Account;
 use dropleaf_core::expiry::Lifetime;
 use dropleaf_core::share_token::{ShareToken, Wish};
@@ -71,8 +71,8 @@ pub(super) struct ShareTokenBody {
 }
 
 impl ShareTokenJson {
-    fn new(own: OwnShareToken) -> Self {
-        let OwnShareToken { token, secret, url } = own;
+    fn new(own: ShareTokenWithSecret) -> Self {
+        let ShareTokenWithSecret { token, secret, url } = own;
         let ShareToken {
             id,
             site_id,
@@ -100,7 +100,7 @@ impl ShareTokenJson {
         }
     }
 
-    fn created(own: &OwnShareToken, warnings: Vec<String>) -> Vec<u8> {
+    fn created(own: &ShareTokenWithSecret, warnings: Vec<String>) -> Vec<u8> {
         let json = Self { warnings: Some(warnings), ..Self::new(own.clone()) };
         serde_json::to_vec(&json).unwrap_or_default()
     }
@@ -192,7 +192,7 @@ pub(in crate::http) async fn make_share_token(
         fields.unknown(&["note", "expires_in", "expires_in_hours", "max_uses", "bypass_email_gate"])?;
     let asked = secret::hash(&format!("share-tokens\0{name}\0{wish:?}"));
     let once = once(state, key, caller, Some(asked));
-    let render = |own: &OwnShareToken| ShareTokenJson::created(own, warnings.clone());
+    let render = |own: &ShareTokenWithSecret| ShareTokenJson::created(own, warnings.clone());
     let done = state.app.create_share_token(caller.account()?, name, wish, once.as_ref(), render).await?;
     Ok(Written::of(done, StatusCode::CREATED, render))
 }

@@ -2,7 +2,7 @@
 //! §2.2.
 
 use super::openapi::words;
-use dropleaf_app::{App, Created, Updated};
+use dropleaf_app::{App, CreatedSite, UpdatedSite};
 use dropleaf_core::iso;
 use dropleaf_core::site::{Site, State, Visibility};
 use serde::Serialize;
@@ -148,7 +148,7 @@ impl SiteJson {
         }
     }
 
-    pub(in crate::http) fn created(app: &App, created: &Created) -> Self {
+    pub(in crate::http) fn created(app: &App, created: &CreatedSite) -> Self {
         let base = app.hosts.base.url();
         let id = &created.site.id;
         let next = created.claim_token.is_some().then(|| NextJson {
@@ -171,7 +171,7 @@ impl SiteJson {
         }
     }
 
-    pub(in crate::http) fn updated(app: &App, updated: Updated) -> Self {
+    pub(in crate::http) fn updated(app: &App, updated: UpdatedSite) -> Self {
         Self::changed(app, updated.site, updated.warnings)
     }
 

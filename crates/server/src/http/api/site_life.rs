@@ -6,7 +6,7 @@ use crate::http::extract::{Fields, Incoming, Owner, Remover};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, RawQuery, State};
-use dropleaf_app::Deleted;
+use dropleaf_app::DeletedSite;
 use http::HeaderMap;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -23,7 +23,7 @@ pub(in crate::http) struct DeletedJson {
 }
 
 impl DeletedJson {
-    pub(in crate::http) fn new(deleted: Deleted) -> Self {
+    pub(in crate::http) fn new(deleted: DeletedSite) -> Self {
         Self { ok: true, restorable_until: deleted.restorable_until, warnings: deleted.warnings }
     }
 }

@@ -12,7 +12,7 @@ use crate::http::media_type;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, RawQuery, State};
-use dropleaf_app::{Caller, Created, ListQuery, Once, SiteList, Upload};
+use dropleaf_app::{Caller, CreatedSite, IdempotentRequest, ListQuery, SiteList, Upload};
 use dropleaf_core::options::UploadOptions;
 use dropleaf_core::safety::PiiCheck;
 use dropleaf_core::site::State as SiteState;
@@ -120,9 +120,9 @@ pub(in crate::http) async fn publish(
     caller: &Caller,
     upload: Upload,
     options: UploadOptions,
-    once: Option<&Once>,
+    once: Option<&IdempotentRequest>,
 ) -> Result<Written, Error> {
-    let render = |created: &Created| SiteJson::created(&state.app, created).to_bytes();
+    let render = |created: &CreatedSite| SiteJson::created(&state.app, created).to_bytes();
     let done = state.app.create_site(caller, upload, options, once, render).await?;
     Ok(Written::of(done, StatusCode::CREATED, render))
 }

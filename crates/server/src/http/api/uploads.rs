@@ -6,7 +6,7 @@ use super::{ApiError, ApiState};
 use crate::http::extract::{Form, Incoming, TicketHolder};
 use axum::body::Body;
 use axum::extract::{Path, State};
-use dropleaf_app::{Arrived, Updated, Writable};
+use dropleaf_app::{TicketUpload, UpdatedSite, WritableSite};
 use dropleaf_core::site::Site;
 use dropleaf_core::{Code, Error, lookalike};
 use http::{HeaderMap, StatusCode};
@@ -47,7 +47,7 @@ pub(super) async fn put(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Written, ApiError> {
-    let place = state.app.check_ticketed(&holder.ticketed).await?;
+    let place = state.app.check_ticket_target(&holder.ticketed).await?;
     let form = Incoming { state: &state, headers: &headers, body }.file(names.1).await?;
     take(&state, holder, place, form).await
 }
@@ -71,7 +71,7 @@ pub(super) async fn post(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Written, ApiError> {
-    let place = state.app.check_ticketed(&holder.ticketed).await?;
+    let place = state.app.check_ticket_target(&holder.ticketed).await?;
     let form = Incoming { state: &state, headers: &headers, body }.hashed_form().await?;
     take(&state, holder, place, form).await
 }
@@ -79,7 +79,7 @@ pub(super) async fn post(
 async fn take(
     state: &ApiState,
     holder: TicketHolder,
-    place: Option<Writable>,
+    place: Option<WritableSite>,
     form: Form,
 ) -> Result<Written, ApiError> {
     let TicketHolder { ticketed, ip } = holder;
@@ -89,10 +89,10 @@ async fn take(
     lookalike::unknown_fields(form.fields.iter().map(|(name, _)| name.as_str()), &[])?;
     let beside = form.fields.first().map(|_| "Only the file is used here; set options with create_upload.");
     let warnings = beside.map(str::to_owned).into_iter().collect();
-    let arrived = Arrived { ticketed, place, ip, upload: form.upload, request_hash, warnings };
+    let arrived = TicketUpload { ticketed, place, ip, upload: form.upload, request_hash, warnings };
     let render = |site: &Site, warnings: &[String]| {
         SiteJson::changed(&state.app, site.clone(), warnings.to_vec()).to_bytes()
     };
-    let done = state.app.upload_ticketed(arrived, render).await?;
-    Ok(Written::of(done, status, |Updated { site, warnings }| render(site, warnings)))
+    let done = state.app.upload_with_ticket(arrived, render).await?;
+    Ok(Written::of(done, status, |UpdatedSite { site, warnings }| render(site, warnings)))
 }

@@ -2,7 +2,7 @@
 
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use dropleaf_app::Done;
+use dropleaf_app::IdempotentResult;
 use http::{StatusCode, header};
 
 /// A JSON body that is already serialized.
@@ -14,13 +14,13 @@ pub(in crate::http) struct Written {
 
 impl Written {
     pub(in crate::http) fn of<T>(
-        done: Done<T>,
+        done: IdempotentResult<T>,
         status: StatusCode,
         render: impl FnOnce(&T) -> Vec<u8>,
     ) -> Self {
         match done {
-            Done::Fresh(fresh) => Self { status, body: render(&fresh).into() },
-            Done::Again { status: first, body } => {
+            IdempotentResult::New(fresh) => Self { status, body: render(&fresh).into() },
+            IdempotentResult::Replayed { status: first, body } => {
                 Self { status: StatusCode::from_u16(first).unwrap_or(status), body }
             }
         }

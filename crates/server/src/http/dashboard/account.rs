@@ -45,7 +45,7 @@ async fn show(State(state): State<ApiState>, person: Person, query: Query) -> Re
 
 /// Shown if something can be bought with it, or if it is not zero.
 fn balance(state: &ApiState, cents: i64) -> Option<String> {
-    (cents != 0 || state.app.selling().is_ok()).then(|| Unit::Usd2.written(cents))
+    (cents != 0 || state.app.require_payments().is_ok()).then(|| Unit::Usd2.written(cents))
 }
 
 fn unlocks(state: &ApiState, account: &Account) -> Vec<UnlockRow> {

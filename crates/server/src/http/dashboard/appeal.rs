@@ -12,7 +12,7 @@ use crate::pages::dashboard::{self as pages, AppealView, Attempt};
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::Response;
-use dropleaf_app::{Appealed, Caller};
+use dropleaf_app::{AppealOutcome, Caller};
 use dropleaf_core::{Code, appeal};
 use http::StatusCode;
 use http::request::Parts;
@@ -49,17 +49,17 @@ pub(super) async fn create(
     let caller = Caller { account: Some(person.account.clone()), grant_id: None, ip };
     let mut typed = Vec::new();
     let outcome = async {
-        state.app.check_appellant(&caller).await?;
+        state.app.check_appeal_rate(&caller).await?;
         let form = receive(&state, &sender, &parts.headers, body).await?;
         typed.clone_from(&form.fields);
         let field =
             |wanted: &str| form.fields.iter().find(|(name, _)| name == wanted).map(|(_, text)| text.clone());
         let plea = appeal::checked(field("comment"), field("contact"))?;
-        state.app.appeal(&caller, form.upload, plea).await
+        state.app.submit_appeal(&caller, form.upload, plea).await
     };
     match outcome.await {
-        Ok(Appealed::Open { token, .. }) => Ok(see_other(&format!("/appeals/{token}"))),
-        Ok(Appealed::Accepted { .. }) => {
+        Ok(AppealOutcome::Open { token, .. }) => Ok(see_other(&format!("/appeals/{token}"))),
+        Ok(AppealOutcome::Accepted { .. }) => {
             Ok(form_page(&state, person, StatusCode::OK, Attempt::default(), true))
         }
         Err(error) if status(error.code).is_server_error() || error.code == Code::CrossSite => {

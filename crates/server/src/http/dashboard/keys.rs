@@ -38,12 +38,12 @@ async fn create(State(state): State<ApiState>, form: SignedForm) -> Result<Respo
     let made = state.app.create_key(&person.account, Some(name), None, |_| Vec::new()).await;
     let all = state.app.list_keys(&person.account, None).await?;
     match made {
-        Ok(dropleaf_app::Done::Fresh(new)) => {
+        Ok(dropleaf_app::IdempotentResult::New(new)) => {
             let made = MadeKey { name: &new.key.name, secret: &new.secret };
             // The response itself carries the key: it is in no URL and stored nowhere.
             Ok(page(shown(&state, &person, &all, None, Made::Key(made))))
         }
-        Ok(dropleaf_app::Done::Again { .. }) => Err(Error::plain(Code::Internal).into()),
+        Ok(dropleaf_app::IdempotentResult::Replayed { .. }) => Err(Error::plain(Code::Internal).into()),
         Err(error) if error.code == Code::InvalidField => {
             let problem = "The name can have at most 100 visible characters.";
             let html = shown(&state, &person, &all, None, Made::Problem { name, problem });

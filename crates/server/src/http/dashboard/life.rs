@@ -17,7 +17,7 @@ pub(super) async fn rollback(
     let version =
         number::integer(fields.text("version")).ok_or_else(|| Error::field("version", "must be a number"));
     let outcome = match version.and_then(|version| seen(&fields).map(|at| (version, at))) {
-        Ok((version, at)) => state.app.rollback_seen(&person.account, &id, version, at).await,
+        Ok((version, at)) => state.app.rollback_if_unchanged(&person.account, &id, version, at).await,
         Err(error) => Err(error),
     };
     let sent = Sent { form: "rollback", field: Some(""), fields: &fields };

@@ -9,7 +9,7 @@ use crate::http::web::{Fields, Person, Query, WebError, door, see_other};
 use crate::pages::dashboard::{self as pages, Attempt, Done, LinkRow, PageView, VersionRow};
 use axum::extract::{Path, State};
 use axum::response::Response;
-use dropleaf_app::Updated;
+use dropleaf_app::UpdatedSite;
 use dropleaf_core::site::State as SiteState;
 use dropleaf_core::{Code, Error};
 use http::StatusCode;
@@ -39,7 +39,7 @@ pub(super) async fn show(
     if matches!(site.state, SiteState::Live | SiteState::Expired) {
         versions = app.list_versions(account, id).await?.1;
         links = app.list_share_tokens(account, id).await?;
-        let list = app.look_at_feedback(account, id).await?;
+        let list = app.peek_feedback(account, id).await?;
         (feedback, has_more_feedback) = (list.feedback, list.next.is_some());
     }
     // A placeholder that cannot be a slug, to split the address around it.
@@ -95,7 +95,7 @@ pub(super) async fn settle(
     person: &Person,
     id: &str,
     sent: Sent<'_>,
-    outcome: Result<Updated, Error>,
+    outcome: Result<UpdatedSite, Error>,
     word: Done,
 ) -> Result<Response, WebError> {
     match outcome {

@@ -11,7 +11,7 @@ use axum::Router;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
-use dropleaf_app::Asked;
+use dropleaf_app::ChallengeBinding;
 use dropleaf_core::passkey::{Passkey, name};
 use dropleaf_core::{Code, Error};
 use serde_json::json;
@@ -50,11 +50,11 @@ async fn begin(State(state): State<ApiState>, sent: SignedJson) -> Result<Respon
     sent.person.require_recent(&state, HERE)?;
     let Person { account, session, .. } = &sent.person;
     let known = state.app.list_passkeys(account).await?;
-    let user = state.app.passkey_user(&known);
+    let user = state.app.user_handle(&known);
     let known = known.into_iter().map(|passkey| passkey.credential_id);
     let name = account.email.as_deref().unwrap_or(&account.id);
     let question = passkeys(&state)?.ask_new(user, name, known.collect()).map_err(Error::internal)?;
-    state.app.keep_ceremony(Asked::Session(session), question.state).await?;
+    state.app.store_ceremony(ChallengeBinding::Session(session), question.state).await?;
     Ok(Json(question.options).into_response())
 }
 
@@ -62,7 +62,7 @@ async fn begin(State(state): State<ApiState>, sent: SignedJson) -> Result<Respon
 async fn finish(State(state): State<ApiState>, sent: SignedJson) -> Result<Response, WebError> {
     sent.person.require_recent(&state, HERE)?;
     let SignedJson { person: Person { account, session, .. }, body } = &sent;
-    let asked = state.app.take_ceremony(Asked::Session(session)).await?;
+    let asked = state.app.take_ceremony(ChallengeBinding::Session(session)).await?;
     let checked = passkeys(&state)?.check_new(&asked, &body["credential"]).map_err(|error| {
         tracing::info!(%error, account = account.id, "a new passkey was refused");
         Error::plain(Code::InvalidPasskey)

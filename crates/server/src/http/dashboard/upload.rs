@@ -14,7 +14,7 @@ use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
-use dropleaf_app::{Caller, Done, Updated, Writer};
+use dropleaf_app::{Caller, IdempotentResult, UpdatedSite, Writer};
 use dropleaf_core::error::Fact;
 use dropleaf_core::options::UploadOptions;
 use dropleaf_core::site::Site;
@@ -70,8 +70,8 @@ pub(super) async fn create(
         state.app.create_site(&caller, form.upload, options, None, |_| Vec::new()).await
     };
     let created = match outcome.await {
-        Ok(Done::Fresh(created)) => created,
-        Ok(Done::Again { .. }) => return Ok(see_other("/dashboard")),
+        Ok(IdempotentResult::New(created)) => created,
+        Ok(IdempotentResult::Replayed { .. }) => return Ok(see_other("/dashboard")),
         Err(error) if wants_json(&headers) => return Ok(error_json(&error)),
         Err(error) => {
             let code = status(error.code);
@@ -109,7 +109,7 @@ pub(super) async fn replace(
 ) -> Result<Response, WebError> {
     let person = &sender.person;
     let writer = Writer::Account(person.account.clone());
-    let outcome: Result<Updated> = async {
+    let outcome: Result<UpdatedSite> = async {
         let seen = state.app.check_writer(&writer, &id, None).await?;
         let form = receive(&state, &sender, &headers, body).await?;
         let options = options(&form)?;

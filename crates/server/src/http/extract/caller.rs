@@ -99,7 +99,7 @@ pub(in crate::http) async fn bearer(parts: &Parts, state: &ApiState) -> Result<O
             Err(Error::new(Code::InvalidCredential, why).into())
         }
         Credential::Bearer(bearer) => {
-            let identity = state.app.identify(bearer).await?;
+            let identity = state.app.authenticate_bearer(bearer).await?;
             let standing = state.app.take_request(&identity, client_ip(parts, state))?;
             if let (Some(standing), Some(exchange)) = (standing, parts.extensions.get::<Exchange>()) {
                 exchange.note_standing(standing);
@@ -222,7 +222,7 @@ impl FromRequestParts<ApiState> for Appellant {
         let identity = identity(parts, state, Scope::Write).await?;
         let (account, grant_id) = identity.map(|known| (known.account, known.grant_id)).unzip();
         let caller = Caller { account, grant_id: grant_id.flatten(), ip: client_ip(parts, state) };
-        state.app.check_appellant(&caller).await?;
+        state.app.check_appeal_rate(&caller).await?;
         Ok(Self(caller))
     }
 }

@@ -1,7 +1,7 @@
 //! Reads `Idempotency-Key` and binds it to the caller and the request.
 
 use crate::http::api::ApiState;
-use dropleaf_app::{Caller, Once};
+use dropleaf_app::{Caller, IdempotentRequest};
 use dropleaf_core::network;
 use http::HeaderMap;
 
@@ -17,7 +17,7 @@ pub(in crate::http) fn once(
     key: Option<String>,
     caller: &Caller,
     request_hash: Option<[u8; 32]>,
-) -> Option<Once> {
+) -> Option<IdempotentRequest> {
     let (key, request_hash) = key.zip(request_hash)?;
     let scope = match (&caller.account, &caller.grant_id, caller.ip) {
         // Responses may hold secrets: a program must not replay those of the person or of another program.
@@ -26,5 +26,5 @@ pub(in crate::http) fn once(
         (None, _, Some(ip)) => format!("ip:{}", state.app.hash_client(&network::client_network(ip))),
         (None, _, None) => "nobody".into(),
     };
-    Some(Once { scope, key, request_hash })
+    Some(IdempotentRequest { scope, key, request_hash })
 }

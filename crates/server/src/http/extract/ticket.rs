@@ -3,7 +3,7 @@
 use super::client_ip;
 use crate::http::api::{ApiError, ApiState, Exchange};
 use axum::extract::{FromRequestParts, RawPathParams};
-use dropleaf_app::Ticketed;
+use dropleaf_app::OpenedTicket;
 use dropleaf_core::{Code, Error};
 use http::request::Parts;
 use std::net::IpAddr;
@@ -11,7 +11,7 @@ use std::net::IpAddr;
 /// The holder of the ticket in the path. An `Authorization` header is ignored.
 #[derive(Debug)]
 pub(in crate::http) struct TicketHolder {
-    pub ticketed: Ticketed,
+    pub ticketed: OpenedTicket,
     pub ip: Option<IpAddr>,
 }
 

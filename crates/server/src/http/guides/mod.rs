@@ -78,7 +78,7 @@ pub(super) async fn home(State(state): State<ApiState>, MaybePerson(person): May
         version: env!("CARGO_PKG_VERSION"),
         anonymous_hours: dropleaf_core::expiry::ANONYMOUS_LIFE_SECONDS / 3600,
         max_upload_mib: state.resolved.config.limits.upload_bytes >> 20,
-        sells: state.app.selling().is_ok(),
+        sells: state.app.require_payments().is_ok(),
     }));
     // The only page on the host with the session cookie that search engines may index.
     response.headers_mut().insert(HeaderName::from_static("x-robots-tag"), HeaderValue::from_static("all"));

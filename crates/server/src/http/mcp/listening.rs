@@ -39,7 +39,7 @@ impl Listening {
         place: Place,
         asked: &[String],
     ) -> Result<Self> {
-        let listener = state.app.listen(&holder.who.account.id);
+        let listener = state.app.listen_for_notices(&holder.who.account.id);
         let accepted = resources::all_watchable(state, &holder.who.account, asked).await?;
         let over = holder.until_over(state, place.ended.clone());
         Ok(Self { accepted, ready: Mutex::new(Some(Ready { listener, over, _place: place })) })

@@ -6,7 +6,7 @@ use super::rpc::{refusal, shown};
 use crate::http::api::{ApiState, SiteJson};
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
-use dropleaf_app::{ListQuery, News, Notice};
+use dropleaf_app::{ListQuery, Notice, NoticeKind};
 use dropleaf_core::account::Account;
 use dropleaf_core::site::Site;
 use dropleaf_core::{Code, Error, Minter, number};
@@ -180,7 +180,7 @@ pub(super) async fn all_watchable(
         .filter(|(uri, _)| seen.insert(*uri))
         .collect();
     let ids: HashSet<&str> = asked.iter().map(|(_, id)| *id).collect();
-    let own = state.app.own_of(account, &ids.into_iter().collect::<Vec<_>>()).await?;
+    let own = state.app.filter_visible(account, &ids.into_iter().collect::<Vec<_>>()).await?;
     Ok(asked.into_iter().filter(|(_, id)| own.contains(*id)).map(|(uri, _)| uri.clone()).collect())
 }
 
@@ -195,9 +195,9 @@ pub(super) fn named_by(notice: &Notice, watched: Option<&[String]>) -> Vec<Strin
     let about = uri_of(&notice.site_id);
     let content = format!("{about}{CONTENT}");
     let Some(watched) = watched else {
-        return if notice.news == News::Feedback { vec![about] } else { Vec::new() };
+        return if notice.news == NoticeKind::Feedback { vec![about] } else { Vec::new() };
     };
-    let changed = [Some(about), (notice.news == News::Change).then_some(content)];
+    let changed = [Some(about), (notice.news == NoticeKind::Change).then_some(content)];
     changed.into_iter().flatten().filter(|uri| watched.iter().any(|entry| entry == tail(uri))).collect()
 }
 

@@ -29,7 +29,7 @@ impl SessionStore for Own {
 
     async fn store(&self, id: &str, state: &SessionState) -> Result<(), SessionStoreError> {
         let params = serde_json::to_string(&state.initialize_params)?;
-        for ended in self.app.begin_mcp_session(&self.who, id, &params).await? {
+        for ended in self.app.create_mcp_session(&self.who, id, &params).await? {
             // A session without a row cannot be reached, so it is removed from memory at once.
             self.streams.end(&ended);
             self.sessions.close_session(&ended.into()).await?;

@@ -135,7 +135,7 @@ pub(super) fn open(mcp: &Mcp, holder: Holder, session: String) -> Result<Respons
     beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
     beat.reset();
     let line = Line {
-        listener: app.listen(&who.account.id),
+        listener: app.listen_for_notices(&who.account.id),
         over: holder.until_over(&mcp.state, place.ended.clone()),
         app,
         who,

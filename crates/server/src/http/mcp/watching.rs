@@ -23,7 +23,7 @@ pub(super) struct Holder {
 
 impl fmt::Debug for Holder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Holder").field("principal", &self.who.counted_as).finish_non_exhaustive()
+        f.debug_struct("Holder").field("principal", &self.who.rate_limit_key).finish_non_exhaustive()
     }
 }
 
@@ -59,8 +59,8 @@ impl Holder {
 
     /// Whether a request with this credential would still be accepted. A storage error refuses no one.
     async fn is_welcome(&self, app: &App) -> bool {
-        match app.identify(&self.bearer).await {
-            Ok(who) if who.counted_as != self.who.counted_as => return false,
+        match app.authenticate_bearer(&self.bearer).await {
+            Ok(who) if who.rate_limit_key != self.who.rate_limit_key => return false,
             Err(error) if error.code == Code::InvalidCredential => return false,
             _ => {}
         }

@@ -106,7 +106,7 @@ async fn show(
     request: AccessRequest,
     here: &str,
 ) -> Result<Response, WebError> {
-    let id = state.app.ask_consent(&person.session, &request).await?;
+    let id = state.app.store_consent_request(&person.session, &request).await?;
     let host = redirect::shown(&request.redirect_uri);
     let page = consent::Consent {
         shell: Shell::door(&person.form_token),

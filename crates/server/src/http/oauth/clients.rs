@@ -80,7 +80,7 @@ pub(super) async fn fetch(
     ip: Option<IpAddr>,
 ) -> Result<Result<Client, String>> {
     // Anyone can make this server send requests, so this is rate limited.
-    state.app.take_document(ip)?;
+    state.app.count_metadata_fetch(ip)?;
     let document = match state.documents.fetcher.fetch(id, asker).await {
         Ok(document) => document,
         Err(why) => return Ok(Err(format!("The app's metadata document cannot be read: {why}."))),

@@ -5,7 +5,7 @@ use crate::http::api::ApiState;
 use crate::http::web::{SignedForm, WebError, see_other};
 use axum::extract::State;
 use axum::response::Response;
-use dropleaf_app::Answered;
+use dropleaf_app::ConsentAnswer;
 use dropleaf_core::oauth::{OAuthCode, OAuthError, redirect};
 
 pub(super) async fn answer(State(state): State<ApiState>, form: SignedForm) -> Result<Response, WebError> {
@@ -14,7 +14,7 @@ pub(super) async fn answer(State(state): State<ApiState>, form: SignedForm) -> R
     let allow = fields.text("answer") == "allow";
     let answered =
         state.app.answer_consent(&person.account, &person.session, fields.text("request"), allow).await?;
-    let Some(Answered { redirect_uri, state: asked, code }) = answered else {
+    let Some(ConsentAnswer { redirect_uri, state: asked, code }) = answered else {
         return Ok(stop("The request was already answered or has expired.", "Start again in the app."));
     };
     let issuer = state.resolved.hosts.base.url();

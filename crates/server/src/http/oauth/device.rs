@@ -11,7 +11,7 @@ use crate::outbound::Asker;
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
-use dropleaf_app::{DeviceRequest, NewDevice, Polled, Tokens};
+use dropleaf_app::{DevicePollResult, DeviceRequest, NewDeviceLogin, Tokens};
 use dropleaf_core::device_login::{self, Kind, LIFE_SECONDS, OWN_CLIENT, OWN_CLIENT_NAME, POLL_SECONDS};
 use dropleaf_core::oauth::params::Params;
 use dropleaf_core::oauth::{OAuthCode, OAuthError, resource};
@@ -52,7 +52,7 @@ pub(super) async fn authorize(
         scopes: if scopes.is_empty() { usual } else { scopes },
         resource: resource::resolve(&state.resolved.hosts.base.url(), params.all("resource"))?,
     };
-    Ok(begun(&state, state.app.begin_device(asked, ip).await?))
+    Ok(begun(&state, state.app.start_device_login(asked, ip).await?))
 }
 
 /// The grant of RFC 8628 §3.4 at the token endpoint.
@@ -62,8 +62,8 @@ pub(super) async fn tokens(
     params: &Params,
 ) -> Result<Tokens, EndpointError> {
     let code = params.required("device_code")?;
-    match state.app.poll_device(code, Kind::Tokens, Some(client_id)).await? {
-        Polled::Tokens(tokens) => Ok(*tokens),
+    match state.app.poll_device_login(code, Kind::Tokens, Some(client_id)).await? {
+        DevicePollResult::Tokens(tokens) => Ok(*tokens),
         other => Err(refusal(&other).into()),
     }
 }
@@ -119,7 +119,7 @@ pub(super) async fn key_code(
         scopes: Scopes::ALL,
         resource: state.resolved.hosts.base.url(),
     };
-    Ok(begun(&state, state.app.begin_device(asked, ip).await?))
+    Ok(begun(&state, state.app.start_device_login(asked, ip).await?))
 }
 
 /// Poll for the API key of a login
@@ -142,8 +142,8 @@ pub(super) async fn key_token(
     let Some(code) = sent.take("device_code")? else {
         return Err(OAuthError::new(OAuthCode::InvalidRequest, "device_code is missing.").into());
     };
-    match state.app.poll_device(&code, Kind::Key, None).await? {
-        Polled::Key(new) => Ok(Json(DeviceKeyJson {
+    match state.app.poll_device_login(&code, Kind::Key, None).await? {
+        DevicePollResult::Key(new) => Ok(Json(DeviceKeyJson {
             access_token: new.secret,
             token_type: "Bearer",
             scope: Scopes::ALL.to_string(),
@@ -156,7 +156,7 @@ pub(super) async fn key_token(
 }
 
 /// The response with both codes.
-fn begun(state: &ApiState, new: NewDevice) -> Response {
+fn begun(state: &ApiState, new: NewDeviceLogin) -> Response {
     let page = format!("{}/device", state.resolved.hosts.base.url());
     let code = new.login.spelled();
     Json(DeviceCodeJson {
@@ -171,17 +171,17 @@ fn begun(state: &ApiState, new: NewDevice) -> Response {
 }
 
 /// The error code of RFC 8628 §3.5 for a login without a result.
-fn refusal(polled: &Polled) -> OAuthError {
+fn refusal(polled: &DevicePollResult) -> OAuthError {
     let (code, detail) = match polled {
-        Polled::Pending => {
+        DevicePollResult::Pending => {
             (OAuthCode::AuthorizationPending, "The user has not answered yet. Poll again after the interval.")
         }
-        Polled::TooSoon => {
+        DevicePollResult::SlowDown => {
             (OAuthCode::SlowDown, "Polling too fast. Wait five seconds longer between requests.")
         }
-        Polled::Denied => (OAuthCode::AccessDenied, "The user denied the request."),
-        Polled::Expired => (OAuthCode::ExpiredToken, "The code has expired. Start again."),
-        Polled::Unknown | Polled::Key(_) | Polled::Tokens(_) => {
+        DevicePollResult::Denied => (OAuthCode::AccessDenied, "The user denied the request."),
+        DevicePollResult::Expired => (OAuthCode::ExpiredToken, "The code has expired. Start again."),
+        DevicePollResult::Unknown | DevicePollResult::Key(_) | DevicePollResult::Tokens(_) => {
             (OAuthCode::InvalidGrant, "The device code is unknown or was already used. Start again.")
         }
     };

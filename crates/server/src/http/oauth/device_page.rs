@@ -34,9 +34,11 @@ pub(super) async fn show(
     if is_led_here {
         return Ok(page(device_ask(shell, &short(code), false)));
     }
-    let found = state.app.find_device(&person.account, code, client_ip(&parts, &state)).await?;
+    let found = state.app.find_device_login(&person.account, code, client_ip(&parts, &state)).await?;
     match found {
-        Some(login) if !state.app.may_allow(&person.session, &login) => Err(prove_first(&login.spelled())),
+        Some(login) if !state.app.may_approve_device(&person.session, &login) => {
+            Err(prove_first(&login.spelled()))
+        }
         Some(login) => Ok(page(device_confirm(shell, &login))),
         None => Ok(unknown(shell, code)),
     }
@@ -50,7 +52,7 @@ pub(super) async fn answer(State(state): State<ApiState>, request: Request) -> R
     let code = fields.text("user_code");
     // Anything but `allow` denies access.
     let allow = fields.text("answer") == "allow";
-    match state.app.answer_device(&person.account, &person.session, code, allow, ip).await {
+    match state.app.answer_device_login(&person.account, &person.session, code, allow, ip).await {
         Err(error) if error.code == Code::ProofNeeded => Err(prove_first(code)),
         Err(error) => Err(error.into()),
         Ok(Some(_)) => {

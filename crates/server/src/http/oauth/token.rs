@@ -8,7 +8,7 @@ use crate::http::extract::client_ip;
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
-use dropleaf_app::{CodeTrade, Tokens};
+use dropleaf_app::{CodeExchange, Tokens};
 use dropleaf_core::oauth::client::{CODE_GRANT, DEVICE_GRANT, REFRESH_GRANT};
 use dropleaf_core::oauth::params::Params;
 use dropleaf_core::oauth::{OAuthCode, OAuthError};
@@ -45,13 +45,13 @@ pub(super) async fn token(
 
 async fn for_code(state: &ApiState, client_id: &str, params: &Params) -> Result<Tokens, EndpointError> {
     let resources: Vec<&str> = params.all("resource").collect();
-    let trade = CodeTrade {
+    let trade = CodeExchange {
         code: params.required("code")?,
         verifier: params.required("code_verifier")?,
         redirect_uri: params.find("redirect_uri")?,
         resources: &resources,
     };
-    Ok(state.app.trade_code(client_id, trade).await?)
+    Ok(state.app.exchange_code(client_id, trade).await?)
 }
 
 async fn for_refresh_token(

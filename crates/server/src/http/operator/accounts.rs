@@ -9,7 +9,7 @@ use crate::pages::operator::{AccountRow, Accounts, RefusedAccount, accounts};
 use crate::pages::{Html, Moment};
 use axum::extract::{Path, State};
 use axum::response::Response;
-use dropleaf_app::Suspended;
+use dropleaf_app::SuspensionResult;
 use dropleaf_core::account::Account;
 use dropleaf_core::error::Fault;
 use dropleaf_core::{Code, Error, number};
@@ -80,7 +80,7 @@ async fn settle(
     state: &ApiState,
     form: &OperatorForm,
     id: &str,
-    outcome: Result<Suspended, Error>,
+    outcome: Result<SuspensionResult, Error>,
     done: Done,
 ) -> Result<Response, WebError> {
     let refusal = match outcome {

@@ -76,7 +76,7 @@ pub(super) async fn disallow(
     form: OperatorForm,
 ) -> Result<Response, WebError> {
     let reason = form.fields.text("reason");
-    match state.app.disallow(actor(&form.person), &id, reason).await {
+    match state.app.revoke_allowed(actor(&form.person), &id, reason).await {
         Ok(_) => Ok(see_other(&format!("/operator/appeals?done={}", Done::Disallowed.word()))),
         Err(refused) if refused.code == Code::InvalidField => {
             let typed = Typed { answer: reason, problem: Some("Enter a reason of at most 500 characters.") };
@@ -147,7 +147,7 @@ async fn shown(
     let found = state.app.get_appeal(id).await?;
     let seen = match &found.bundle_id {
         Some(bundle) => Some(Seen {
-            look: state.app.look_at(bundle, file).await?,
+            look: state.app.preview_bundle(bundle, file).await?,
             here: format!("/operator/appeals/{}", found.id),
         }),
         None => None,

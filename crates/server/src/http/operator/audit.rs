@@ -19,7 +19,7 @@ pub(super) async fn list(
     let mut lines = match (subject, query.text("before")) {
         ("", "") => state.app.list_audit(LINES + 1).await?,
         ("", before) => state.app.list_audit_before(before, LINES + 1).await?,
-        (subject, _) => state.app.list_audit_of(subject, 10 * LINES).await?,
+        (subject, _) => state.app.list_audit_about(subject, 10 * LINES).await?,
     };
     let most = usize::try_from(LINES).unwrap_or_default();
     let older = (subject.is_empty() && lines.len() > most).then(|| {

@@ -11,7 +11,7 @@ use crate::pages::operator::look::Seen;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
-use dropleaf_app::TakenDown;
+use dropleaf_app::TakedownResult;
 use dropleaf_core::{Code, Error, number};
 use http::{HeaderValue, StatusCode, header};
 
@@ -41,7 +41,7 @@ pub(super) async fn take_down(
     let (who, reason, suspends) =
         (actor(&form.person), form.fields.text("reason"), form.fields.is_checked("suspend"));
     let outcome = state.app.take_down_with_account(who, &id, reason, &[], suspends).await;
-    let done = |down: TakenDown| if down.suspended { Done::TakenDownHeld } else { Done::TakenDown };
+    let done = |down: TakedownResult| if down.suspended { Done::TakenDownHeld } else { Done::TakenDown };
     settle(&state, &form, &id, "takedown", outcome.map(done)).await
 }
 
@@ -68,7 +68,7 @@ pub(super) async fn lift(
     Path(id): Path<String>,
     form: OperatorForm,
 ) -> Result<Response, WebError> {
-    let outcome = state.app.lift_owner(actor(&form.person), &id, form.fields.text("reason")).await;
+    let outcome = state.app.lift_owner_suspension(actor(&form.person), &id, form.fields.text("reason")).await;
     settle(&state, &form, &id, "lift", outcome.map(|_| Done::Lifted)).await
 }
 
@@ -138,7 +138,7 @@ async fn shown(
     refused: Option<Refused<'_>>,
 ) -> Result<Response, WebError> {
     let file = state.app.open_case(id).await?;
-    let look = state.app.look_at_case(&file, wanted.version, wanted.file).await?;
+    let look = state.app.preview_case(&file, wanted.version, wanted.file).await?;
     let here = match wanted.version {
         Some(version) => format!("/operator/pages/{id}?version={version}"),
         None => format!("/operator/pages/{id}"),

@@ -10,7 +10,7 @@ use crate::pages::operator::{Figure, Overview, Typed, overview};
 use crate::pages::{Count, Html, Moment, Size, Span};
 use axum::extract::State;
 use axum::response::Response;
-use dropleaf_app::{Figures, OpenReports};
+use dropleaf_app::{OpenReports, ServiceStats};
 use dropleaf_core::Code;
 
 /// Audit entries shown.
@@ -59,7 +59,7 @@ async fn shown(
     done: Option<Done>,
     typed: Typed<'_>,
 ) -> Result<Html, WebError> {
-    let figures = state.app.figures().await?;
+    let figures = state.app.service_stats().await?;
     let reports = state.app.count_reports().await?;
     let payments = state.app.count_open_payments().await?;
     let appeals = state.app.count_open_appeals().await?;
@@ -78,7 +78,7 @@ async fn shown(
 }
 
 fn worded(
-    figures: Option<Figures>,
+    figures: Option<ServiceStats>,
     reports: OpenReports,
     payments: Option<i64>,
     appeals: i64,

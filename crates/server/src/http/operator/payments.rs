@@ -21,7 +21,7 @@ pub(super) async fn list(
     Operator(person): Operator,
     query: Query,
 ) -> Result<Response, WebError> {
-    let held = state.app.money().await?;
+    let held = state.app.payment_overview().await?;
     let latest = state.app.list_payments(None, LATEST).await?;
     let (by_network, by_item) = money::incomes(&held);
     Ok(page(money::payments(&Payments {
@@ -85,7 +85,7 @@ pub(super) async fn ask(
     Path(id): Path<String>,
     form: OperatorForm,
 ) -> Result<Response, WebError> {
-    match state.app.ask_payment(&id).await {
+    match state.app.check_payment_now(&id).await {
         Ok(payment) => {
             let done = Done::PaymentAsked.word();
             Ok(see_other(&format!("/operator/payments/{}?done={done}", payment.id)))

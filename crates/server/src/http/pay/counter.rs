@@ -5,7 +5,7 @@ use super::terms;
 use crate::http::api::{ApiError, ApiState, ForeignOrigin};
 use crate::http::extract::idempotency_key;
 use axum::response::Response;
-use dropleaf_app::{Bought, Order, PayError, PayRefused, PayRequest};
+use dropleaf_app::{Order, PayError, PayRefused, PayRequest, PurchaseResult};
 use dropleaf_core::payment::Item;
 use dropleaf_core::{Code, Error};
 use dropleaf_pay::{Generation, PAYMENT_SIGNATURE, Proof, Refusal, X_PAYMENT, parse_proof};
@@ -21,7 +21,7 @@ const ASK_AGAIN: i64 = 10;
 
 /// A completed sale, or the response to send instead.
 pub(super) enum Sale {
-    Sold { bought: Box<Bought>, generation: Generation },
+    Sold { bought: Box<PurchaseResult>, generation: Generation },
     Answer(Response),
 }
 
@@ -68,14 +68,14 @@ pub(super) async fn sell(
         }
     };
     let generation = proof.generation();
-    let once_key = idempotency_key(headers);
-    state.app.count_giveaway(item, &proof, ip).await?;
-    let request = PayRequest { order, proof, request_hash, once_key, ip };
+    let idempotency_key = idempotency_key(headers);
+    state.app.count_sandbox_sale(item, &proof, ip).await?;
+    let request = PayRequest { order, proof, request_hash, idempotency_key, ip };
     let (tell, told) = oneshot::channel();
     let app = Arc::clone(&state.app);
     state.tasks.spawn(async move {
         // The client may be gone; the payment is completed anyway.
-        let _ = tell.send(app.pay(request).await);
+        let _ = tell.send(app.execute_purchase(request).await);
         drop(held);
     });
     let Ok(outcome) = told.await else {

@@ -27,7 +27,7 @@ const SHOWN: usize = 20;
     security(()),
 )]
 pub(super) async fn well_known(State(state): State<ApiState>) -> Result<Response, ApiError> {
-    state.app.selling()?;
+    state.app.require_payments()?;
     let listings = listed(&state);
     let urls: Vec<&str> = listings.iter().map(|listing| listing.terms.resource().url.as_str()).collect();
     let items: Vec<Value> = listings.iter().map(|listing| item(listing)).collect();
@@ -68,7 +68,7 @@ pub(super) async fn resources(
     State(state): State<ApiState>,
     RawQuery(query): RawQuery,
 ) -> Result<Response, ApiError> {
-    state.app.selling()?;
+    state.app.require_payments()?;
     let query = Query::parse(query.as_deref().unwrap_or_default())?;
     let found: Vec<Value> =
         listed(&state).iter().map(|listing| entry(listing)).filter(|entry| query.takes(entry)).collect();

@@ -1,6 +1,6 @@
 //! The JSON of a paid page, the same in the first response and in every repeat. Spec §2 Publish response.
 
-use dropleaf_app::{App, Bought, Goods};
+use dropleaf_app::{App, PurchaseResult, PurchasedItem};
 use dropleaf_core::site::Site;
 use dropleaf_core::{Error, Result};
 use serde::Serialize;
@@ -74,8 +74,8 @@ pub(super) struct PaidCredentialJson {
 }
 
 impl PublishJson {
-    pub(super) fn new(app: &App, bought: &Bought, mut warnings: Vec<String>) -> Result<Self> {
-        let Goods::Page { site, claim_token, warnings: more } = &bought.goods else {
+    pub(super) fn new(app: &App, bought: &PurchaseResult, mut warnings: Vec<String>) -> Result<Self> {
+        let PurchasedItem::Page { site, claim_token, warnings: more } = &bought.goods else {
             return Err(Error::internal("a payment for a page bought something else"));
         };
         warnings.extend_from_slice(more);

@@ -10,7 +10,7 @@ use axum::Json;
 use axum::body::HttpBody;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use dropleaf_app::{Bought, Goods, Order};
+use dropleaf_app::{Order, PurchaseResult, PurchasedItem};
 use dropleaf_core::ledger::dollars;
 use dropleaf_core::payment::Item;
 use dropleaf_core::{Error, Result, secret};
@@ -99,7 +99,7 @@ pub(super) struct ProvisionJson {
     security(()),
 )]
 pub(super) async fn menu(State(state): State<ApiState>) -> Result<Json<RailsJson>, ApiError> {
-    let payments = state.app.selling()?;
+    let payments = state.app.require_payments()?;
     let amount = payments.prices.of(Item::Provision);
     let listing = state.app.listing(Item::Provision).ok();
     let networks = listing.iter().flat_map(|listing| listing.terms.offers());
@@ -197,8 +197,8 @@ fn check(fields: Fields) -> Result<Vec<String>> {
 }
 
 impl ProvisionJson {
-    fn new(bought: &Bought, warnings: Vec<String>) -> Result<Self> {
-        let Goods::Key { account, new } = &bought.goods else {
+    fn new(bought: &PurchaseResult, warnings: Vec<String>) -> Result<Self> {
+        let PurchasedItem::Key { account, new } = &bought.goods else {
             return Err(Error::internal("a payment for a key bought something else"));
         };
         Ok(Self {

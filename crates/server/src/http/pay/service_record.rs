@@ -24,7 +24,7 @@ const RECORD_VERSION: u32 = 1;
     security(()),
 )]
 pub(super) async fn read(State(state): State<ApiState>) -> Result<Response, ApiError> {
-    let payments = state.app.selling()?;
+    let payments = state.app.require_payments()?;
     let base = state.resolved.hosts.base.url();
     let at = |path: &str| format!("{base}{path}");
     let mode = match payments.mode {

@@ -10,7 +10,7 @@ use crate::http::extract::{Owner, client_ip, idempotency_key, once};
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
-use dropleaf_app::{Bought, Caller, CatalogueEntry, Goods, Order, Unlocked};
+use dropleaf_app::{Caller, CatalogueEntry, Order, PurchaseResult, PurchasedItem, UnlockResult};
 use dropleaf_core::account::Account;
 use dropleaf_core::payment::Item;
 use dropleaf_core::unlock::Sku;
@@ -89,7 +89,7 @@ pub(super) struct UnlockedJson {
     security(()),
 )]
 pub(super) async fn catalogue(State(state): State<ApiState>) -> Result<Json<UnlocksJson>, ApiError> {
-    let sandbox = state.app.selling()?.is_sandbox();
+    let sandbox = state.app.require_payments()?.is_sandbox();
     let entry = |entry: CatalogueEntry| UnlockJson {
         sku: entry.sku.as_str().to_owned(),
         title: entry.sku.title().to_owned(),
@@ -185,14 +185,14 @@ async fn from_balance(
 ) -> Result<Option<Written>> {
     let caller = Caller { account: Some(account.clone()), grant_id: None, ip: None };
     let once = once(state, idempotency_key(headers), &caller, Some(asked));
-    let sandbox = state.app.selling()?.is_sandbox();
-    let render = |unlocked: &Unlocked| UnlockedJson::drawn(unlocked, sandbox).to_bytes();
+    let sandbox = state.app.require_payments()?.is_sandbox();
+    let render = |unlocked: &UnlockResult| UnlockedJson::drawn(unlocked, sandbox).to_bytes();
     let done = state.app.unlock_with_balance(account, sku, once.as_ref(), render).await?;
     Ok(done.map(|done| Written::of(done, StatusCode::OK, render)))
 }
 
 impl UnlockedJson {
-    fn drawn(unlocked: &Unlocked, sandbox: bool) -> Self {
+    fn drawn(unlocked: &UnlockResult, sandbox: bool) -> Self {
         Self {
             ok: true,
             sku: unlocked.sku.as_str().to_owned(),
@@ -208,8 +208,8 @@ impl UnlockedJson {
         serde_json::to_vec(self).unwrap_or_default()
     }
 
-    fn new(bought: &Bought) -> Result<Self> {
-        let Goods::Unlock { account, sku, until } = &bought.goods else {
+    fn new(bought: &PurchaseResult) -> Result<Self> {
+        let PurchasedItem::Unlock { account, sku, until } = &bought.goods else {
             return Err(Error::internal("a payment for an unlock bought something else"));
         };
         Ok(Self {

@@ -55,7 +55,7 @@ async fn ask(
     let page = EnterCode {
         email: &open.email,
         next: &open.return_to,
-        is_sent: state.app.is_open_to_all(),
+        is_sent: state.app.allows_sign_up(),
         is_open: open.tries_left > 0,
         problem,
     };

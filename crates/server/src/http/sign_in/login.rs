@@ -62,7 +62,7 @@ pub(super) async fn submit(
     let app = Arc::clone(&state.app);
     state.tasks.spawn(async move {
         if let Some(letter) = letter {
-            app.deliver(letter).await;
+            app.send_email_logged(letter).await;
         }
     });
     Ok(see_other("/login/code"))
@@ -89,7 +89,7 @@ fn try_again(state: &ApiState, visit: &Visit, fields: &Fields, error: Error) -> 
 
 fn ask(state: &ApiState, visit: &Visit, status: StatusCode, page: &Login<'_>) -> Response {
     let passkeys = super::passkeys(state).is_ok().then_some(state.resolved.hosts.base.host.as_str());
-    let page = Login { is_open: state.app.is_open_to_all(), passkeys, ..*page };
+    let page = Login { is_open: state.app.allows_sign_up(), passkeys, ..*page };
     let mut response = door(status, login(&page, &visit.form_token), None);
     if let Some(cookie) = visit.cookie(state) {
         response.headers_mut().append(SET_COOKIE, cookie);

@@ -8,7 +8,7 @@ use crate::passkey::Passkeys;
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use dropleaf_app::Asked;
+use dropleaf_app::ChallengeBinding;
 use dropleaf_core::{Code, Error, return_to};
 use http::StatusCode;
 use http::header::{LOCATION, SET_COOKIE};
@@ -20,9 +20,9 @@ pub(super) async fn begin(
     Client(browser): Client,
     sent: VisitJson,
 ) -> Result<Response, WebError> {
-    state.app.count_ceremony(browser.ip)?;
+    state.app.take_ceremony_attempt(browser.ip)?;
     let question = passkeys(&state)?.ask_any().map_err(Error::internal)?;
-    state.app.keep_ceremony(Asked::Visit(&sent.visit.name), question.state).await?;
+    state.app.store_ceremony(ChallengeBinding::Visit(&sent.visit.name), question.state).await?;
     Ok(Json(question.options).into_response())
 }
 
@@ -33,7 +33,7 @@ pub(super) async fn finish(
     sent: VisitJson,
 ) -> Result<Response, WebError> {
     let (passkeys, answer) = (passkeys(&state)?, &sent.body["credential"]);
-    let asked = state.app.take_ceremony(Asked::Visit(&sent.visit.name)).await?;
+    let asked = state.app.take_ceremony(ChallengeBinding::Visit(&sent.visit.name)).await?;
     // Every failure gets the same error.
     let unknown = || Error::plain(Code::InvalidPasskey);
     let (credential_id, user) = passkeys.named(answer).map_err(|_| unknown())?;

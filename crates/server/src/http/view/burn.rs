@@ -10,7 +10,7 @@ use super::scene::Scene;
 use super::{form, headers, isolated_target, redirect, report, show, without_body};
 use crate::http::{OutBody, empty, error};
 use crate::pages::{self, Reveal};
-use dropleaf_app::{Claim, Page};
+use dropleaf_app::{PageView, ViewClaim};
 use dropleaf_core::access::{self, Access, Passes};
 use dropleaf_core::site::Visibility;
 use dropleaf_core::{Code, Error, burn, visitor};
@@ -48,7 +48,7 @@ pub(super) async fn meet(scene: &Scene<'_>, tail: &str) -> Result<Response<OutBo
         return ready;
     }
     match (ready, scene.door.app.claim_view(&page, None).await?) {
-        (Ok(ready), Claim::Won) => Ok(only_answer(scene, ready)),
+        (Ok(ready), ViewClaim::Won) => Ok(only_answer(scene, ready)),
         _ => anew(scene, tail).await,
     }
 }
@@ -68,7 +68,7 @@ pub(super) async fn gone(
         }
         // The cookie belongs to the page's own host.
         if let Some(target) = isolated_target(scene)
-            && scene.door.app.is_being_read(&scene.page.site.id).await?
+            && scene.door.app.has_open_view_window(&scene.page.site.id).await?
         {
             return redirect(StatusCode::TEMPORARY_REDIRECT, &target);
         }
@@ -111,22 +111,22 @@ pub(super) async fn reveal(scene: &Scene<'_>, body: Incoming) -> Result<Response
             None => show(&scene, "").await?,
         };
         match (scene.door.app.claim_view(&page, secret).await?, secret) {
-            (Claim::Won, Some(_)) => {
+            (ViewClaim::Won, Some(_)) => {
                 scene.door.app.count_view(&page.site);
                 return Ok(ready);
             }
-            (Claim::Won, None) => return Ok(only_answer(&scene, ready)),
-            (Claim::Changed, _) => {}
+            (ViewClaim::Won, None) => return Ok(only_answer(&scene, ready)),
+            (ViewClaim::Changed, _) => {}
         }
     }
     Err(Error::plain(Code::Overloaded).retry_after(1))
 }
 
 /// The current row from the database.
-pub(super) async fn reopen(scene: &Scene<'_>) -> Result<Arc<Page>, Error> {
+pub(super) async fn reopen(scene: &Scene<'_>) -> Result<Arc<PageView>, Error> {
     let missing = || Error::new(Code::NotFound, "There is no page at this address.");
     let (key, _) = scene.place.split().ok_or_else(missing)?;
-    scene.door.app.reopen_page(&key).await?.ok_or_else(missing)
+    scene.door.app.open_page_uncached(&key).await?.ok_or_else(missing)
 }
 
 /// The row changed during the request: repeats every decision, starting with the gates.
@@ -158,7 +158,7 @@ pub(super) async fn decide_anew(
 
 async fn may_look_again(scene: &Scene<'_>) -> Result<bool, Error> {
     match Cookie::View.read(scene) {
-        Some(secret) => scene.door.app.may_look_again(&scene.page.site.id, secret).await,
+        Some(secret) => scene.door.app.may_view_again(&scene.page.site.id, secret).await,
         None => Ok(false),
     }
 }
@@ -168,7 +168,7 @@ fn only_answer(scene: &Scene<'_>, mut response: Response<OutBody>) -> Response<O
     let app = &scene.door.app;
     app.count_view(&scene.page.site);
     let body = std::mem::replace(response.body_mut(), OutBody::empty());
-    *response.body_mut() = body.keeping(app.erase_after(&scene.page.site));
+    *response.body_mut() = body.keeping(app.erase_on_drop(&scene.page.site));
     response
 }
 

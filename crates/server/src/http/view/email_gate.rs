@@ -50,7 +50,7 @@ pub(super) async fn submit(scene: &Scene<'_>, body: Incoming) -> Result<Response
 
 async fn send(scene: &Scene<'_>, address: &str, to: &str) -> Result<Response<OutBody>, Error> {
     let app = &scene.door.app;
-    let letter = match app.request_code(&scene.page.site, address, scene.client_ip()).await {
+    let letter = match app.request_gate_code(&scene.page.site, address, scene.client_ip()).await {
         Ok(letter) => letter,
         Err(error) => return gates::try_again(scene, Step::Address, to, error),
     };
@@ -58,7 +58,7 @@ async fn send(scene: &Scene<'_>, address: &str, to: &str) -> Result<Response<Out
     let app = Arc::clone(app);
     scene.door.tasks.spawn(async move {
         if let Some(letter) = letter {
-            app.deliver(letter).await;
+            app.send_email_logged(letter).await;
         }
     });
     Ok(match wants(&scene.head.headers) {
@@ -76,7 +76,7 @@ async fn send(scene: &Scene<'_>, address: &str, to: &str) -> Result<Response<Out
 
 async fn enter(scene: &Scene<'_>, address: &str, code: &str, to: &str) -> Result<Response<OutBody>, Error> {
     let step = Step::Code { email: address };
-    match scene.door.app.use_code(&scene.page.site, address, code, scene.client_ip()).await {
+    match scene.door.app.verify_gate_code(&scene.page.site, address, code, scene.client_ip()).await {
         Ok(true) => gates::opened(scene, Cookie::Email, Kind::Email, to),
         Ok(false) => Ok(gates::refuse(scene, step, to, &Error::plain(Code::InvalidCode))),
         Err(error) => gates::try_again(scene, step, to, error),

@@ -11,7 +11,7 @@ use axum::body::Body;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use dropleaf_app::LiveFile;
+use dropleaf_app::ServedFile;
 use dropleaf_core::Error;
 use dropleaf_core::site::Visibility;
 use futures_util::stream::BoxStream;
@@ -22,7 +22,7 @@ use std::io;
 /// Memory for encoded bytes that are not sent yet, in addition to the chunks themselves.
 const CODING_BYTES: u64 = 256 * 1024;
 
-pub(super) async fn viewer(scene: &Scene<'_>, file: &LiveFile) -> Result<Response<OutBody>, Error> {
+pub(super) async fn viewer(scene: &Scene<'_>, file: &ServedFile) -> Result<Response<OutBody>, Error> {
     let site = &scene.page.site;
     let page =
         pages::viewer(&Viewer { report: &report::link(&scene.root()), anonymous: site.account_id.is_none() });

@@ -105,7 +105,7 @@ async fn leave(scene: &Scene<'_>, body: Incoming) -> Result<Response<OutBody>, E
         severity: text("severity")?,
     };
     let said = draft.checked()?;
-    let (item, standing) = scene.door.app.leave_feedback(&scene.page.site, scene.client_ip(), said).await?;
+    let (item, standing) = scene.door.app.create_feedback(&scene.page.site, scene.client_ip(), said).await?;
     let left = LeftJson {
         shown: ShownJson::new(item),
         resolved_at: None,

@@ -6,7 +6,7 @@ use super::{headers, sending, without_body};
 use crate::http::{OutBody, empty};
 use axum::body::Body;
 use bytes::Bytes;
-use dropleaf_app::{Coding, LiveFile, Page};
+use dropleaf_app::{ContentCoding, PageView, ServedFile};
 use dropleaf_core::site::{State, Visibility};
 use dropleaf_core::{Code, Error};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, header};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 pub(super) async fn send(
     scene: &Scene<'_>,
-    file: &Arc<LiveFile>,
+    file: &Arc<ServedFile>,
     status: StatusCode,
 ) -> Result<Response<OutBody>, Error> {
     let Scene { head, place, page, visitor, .. } = *scene;
@@ -31,7 +31,7 @@ pub(super) async fn send(
     let coding = if file.is_compressible && range.is_none() {
         negotiate::coding(asked(header::ACCEPT_ENCODING))
     } else {
-        Coding::Identity
+        ContentCoding::Identity
     };
     let etag = file.etag(coding);
     if range.is_none() {
@@ -70,7 +70,7 @@ pub(super) async fn send(
         *response.body_mut() = bytes.into();
     } else {
         let part = part.unwrap_or(0..file.size_bytes);
-        response.headers_mut().insert(header::ETAG, ready(file.etag(Coding::Identity)));
+        response.headers_mut().insert(header::ETAG, ready(file.etag(ContentCoding::Identity)));
         response.headers_mut().insert(header::CONTENT_LENGTH, (part.end - part.start).into());
         *response.body_mut() = sending::in_pieces(scene, file, part);
     }
@@ -84,7 +84,7 @@ pub(super) async fn send(
 /// only to the viewer who has burnt it and may view it again for a short time: audio and video players request them.
 async fn send_unkept(
     scene: &Scene<'_>,
-    file: &LiveFile,
+    file: &ServedFile,
     status: StatusCode,
 ) -> Result<Response<OutBody>, Error> {
     let mut response = empty(status);
@@ -113,16 +113,16 @@ async fn send_unkept(
 async fn send_large(
     scene: &Scene<'_>,
     response: &mut Response<OutBody>,
-    file: &LiveFile,
-    coding: Coding,
+    file: &ServedFile,
+    coding: ContentCoding,
     part: Option<Range<u64>>,
 ) -> Result<(), Error> {
-    let stored = if coding == Coding::Zstd { sending::stream_zstd(scene, file).await? } else { None };
+    let stored = if coding == ContentCoding::Zstd { sending::stream_zstd(scene, file).await? } else { None };
     let part = if let Some(part) = stored {
-        mark(response.headers_mut(), Coding::Zstd);
+        mark(response.headers_mut(), ContentCoding::Zstd);
         part
     } else {
-        response.headers_mut().insert(header::ETAG, ready(file.etag(Coding::Identity)));
+        response.headers_mut().insert(header::ETAG, ready(file.etag(ContentCoding::Identity)));
         sending::stream(scene, file, part).await?
     };
     response.headers_mut().insert(header::CONTENT_LENGTH, part.bytes.into());
@@ -131,7 +131,7 @@ async fn send_large(
 }
 
 /// Counts the request if it is a view.
-pub(super) fn count_view(scene: &Scene<'_>, file: &LiveFile, status: StatusCode) {
+pub(super) fn count_view(scene: &Scene<'_>, file: &ServedFile, status: StatusCode) {
     let looked_at = counts(scene.page, file) && !scene.visitor.prefetch;
     let is_view = looked_at && scene.head.method == Method::GET && status == StatusCode::OK;
     if is_view && !super::owner::is_inside(scene) {
@@ -140,7 +140,7 @@ pub(super) fn count_view(scene: &Scene<'_>, file: &LiveFile, status: StatusCode)
 }
 
 /// Whether this file counts as a view of the page: its main document, and every other page of an archive.
-fn counts(page: &Page, file: &LiveFile) -> bool {
+fn counts(page: &PageView, file: &ServedFile) -> bool {
     let entry = || page.bundle.as_ref().and_then(|bundle| bundle.entry());
     file.is_document || entry().is_some_and(|entry| entry.path == file.path)
 }
@@ -156,7 +156,7 @@ fn slice(whole: &Bytes, part: &Range<u64>) -> Bytes {
     whole.slice(at(part.start)..at(part.end))
 }
 
-pub(super) fn mark(headers: &mut HeaderMap, coding: Coding) {
+pub(super) fn mark(headers: &mut HeaderMap, coding: ContentCoding) {
     if let Some(name) = coding.name() {
         headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(name));
     }

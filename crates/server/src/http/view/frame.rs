@@ -48,7 +48,7 @@ pub(super) async fn file(scene: &Scene<'_>, rest: &str) -> Result<Response<OutBo
     }
     let (app, site) = (&scene.door.app, &scene.page.site);
     let (pass, tail) = rest.split_once('/').ok_or_else(ours::missing)?;
-    let is_admitted = scene.client_ip().is_some_and(|ip| app.admits_frame_pass(site, ip, pass));
+    let is_admitted = scene.client_ip().is_some_and(|ip| app.verify_frame_pass(site, ip, pass));
     if !is_admitted || scene.place.is_shared() {
         return Err(ours::missing());
     }
@@ -59,7 +59,7 @@ pub(super) async fn file(scene: &Scene<'_>, rest: &str) -> Result<Response<OutBo
     }
     match access::decide(&scene.page.door, Passes::ALL, app.now()) {
         Access::Serve => {}
-        Access::Gone(Code::Burnt) if app.is_being_read(&site.id).await? => {}
+        Access::Gone(Code::Burnt) if app.has_open_view_window(&site.id).await? => {}
         Access::Gone(code) => return Err(Error::plain(code)),
         Access::Ask(_) | Access::Reveal => return Err(ours::missing()),
     }

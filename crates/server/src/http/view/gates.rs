@@ -34,7 +34,7 @@ pub(super) async fn passes(scene: &Scene<'_>) -> Result<Found, Error> {
     }
     let (app, site) = (&scene.door.app, &scene.page.site);
     let holds =
-        |cookie: Cookie, kind| cookie.read(scene).is_some_and(|value| app.admits_pass(kind, site, value));
+        |cookie: Cookie, kind| cookie.read(scene).is_some_and(|value| app.verify_pass(kind, site, value));
     let mut passes = Passes {
         password: shared.password || holds(Cookie::Gate, Kind::Password),
         email: shared.email || holds(Cookie::Email, Kind::Email),

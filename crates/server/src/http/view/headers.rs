@@ -2,7 +2,7 @@
 //! The reasons are in docs/security.md.
 
 use super::{Place, disposition};
-use dropleaf_app::{LiveFile, Page};
+use dropleaf_app::{PageView, ServedFile};
 use dropleaf_core::site::{State, Visibility};
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 
@@ -73,7 +73,13 @@ pub(super) fn script(headers: &mut HeaderMap, named: bool) {
 }
 
 /// Everything about a file of a page except its type, length and validator.
-pub(super) fn page(headers: &mut HeaderMap, place: Place<'_>, page: &Page, file: &LiveFile, browser: bool) {
+pub(super) fn page(
+    headers: &mut HeaderMap,
+    place: Place<'_>,
+    page: &PageView,
+    file: &ServedFile,
+    browser: bool,
+) {
     common(headers);
     refer(headers, page);
     if file.mime == "application/pdf" {
@@ -132,14 +138,14 @@ pub(super) fn page(headers: &mut HeaderMap, place: Place<'_>, page: &Page, file:
 
 /// The referrer policy of the page's own requests. A strict page can contact no other host, and the address of an
 /// encrypted page is not disclosed.
-fn refer(headers: &mut HeaderMap, page: &Page) {
+fn refer(headers: &mut HeaderMap, page: &PageView) {
     if !page.site.csp_strict && !page.site.e2e {
         headers.insert(header::REFERRER_POLICY, STRICT_ORIGIN);
     }
 }
 
 /// The name for saving a file: the upload name if the page is a single file.
-fn name_of<'a>(page: &'a Page, file: &'a LiveFile) -> &'a str {
+fn name_of<'a>(page: &'a PageView, file: &'a ServedFile) -> &'a str {
     let uploaded = page.bundle.as_ref().and_then(|bundle| bundle.file_name.as_deref());
     uploaded.unwrap_or_else(|| file.path.rsplit('/').next().unwrap_or(&file.path))
 }
@@ -152,7 +158,7 @@ pub(super) fn route(headers: &mut HeaderMap) {
 
 /// For the viewer of an encrypted page. The decrypted content is bound by the viewer's policy, so that is the page's
 /// own.
-pub(super) fn viewer(headers: &mut HeaderMap, place: Place<'_>, page: &Page, script_source: &str) {
+pub(super) fn viewer(headers: &mut HeaderMap, place: Place<'_>, page: &PageView, script_source: &str) {
     common(headers);
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
     headers.insert(ROBOTS, NOINDEX);
@@ -185,7 +191,7 @@ pub(super) fn viewer(headers: &mut HeaderMap, place: Place<'_>, page: &Page, scr
 
 /// For a file in the preview of a burn page, which our page frames. Its document has no origin, so it can neither press
 /// our buttons nor reach the viewer's browser storage for the page; its own files are cross-origin to it.
-pub(super) fn preview(headers: &mut HeaderMap, page: &Page, is_sandboxed: bool) {
+pub(super) fn preview(headers: &mut HeaderMap, page: &PageView, is_sandboxed: bool) {
     common(headers);
     refer(headers, page);
     headers.insert(ROBOTS, NOINDEX);
@@ -268,7 +274,7 @@ pub(super) fn look(headers: &mut HeaderMap, within: &str, framed_by: &str) {
 }
 
 /// The `csp_strict` policy with hashes of the page's inline scripts. Built once per bundle.
-fn strict(page: &Page, place: Place<'_>) -> HeaderValue {
+fn strict(page: &PageView, place: Place<'_>) -> HeaderValue {
     let word = |scripts: &str| [false, true].map(|shared| strict_policy(scripts, shared).into());
     let policies = page.bundle.as_ref().map_or_else(|| word(""), |bundle| bundle.policies(word));
     let [own, shared] = policies;

@@ -4,7 +4,7 @@
 use super::{OutBody, failed, file, find, headers, without_body};
 use crate::http::{Door, empty};
 use axum::body::Body;
-use dropleaf_app::{App, LookDocument};
+use dropleaf_app::{App, PreviewDocument};
 use dropleaf_core::{Code, Error};
 use http::request::Parts;
 use http::{HeaderValue, Method, Response, StatusCode, header};
@@ -30,7 +30,7 @@ async fn try_answer(door: &Door, head: &Parts, label: Option<&str>) -> Result<Re
     let alone = head.headers.get("sec-fetch-dest").is_some_and(|dest| dest == "document");
     let rest = head.uri.path().strip_prefix(LOOK).filter(|_| !alone).ok_or_else(missing)?;
     let (word, tail) = rest.split_once('/').ok_or_else(missing)?;
-    let (bundle, root) = door.app.open_look(label, word).await?;
+    let (bundle, root) = door.app.open_preview(label, word).await?;
     let found = match find(&bundle, tail) {
         super::Found::File(found) => found,
         super::Found::Inside(found) => return super::to_inside(head, found),
@@ -39,16 +39,16 @@ async fn try_answer(door: &Door, head: &Parts, label: Option<&str>) -> Result<Re
     let mut response = empty(StatusCode::OK);
     headers::look(response.headers_mut(), &root, &framed_by(door));
     if found.is_document {
-        let LookDocument { mime, text } = door.app.look_document(found).await?;
+        let PreviewDocument { mime, text } = door.app.preview_document(found).await?;
         let kind = HeaderValue::from_str(&mime).map_err(Error::internal)?;
         response.headers_mut().insert(header::CONTENT_TYPE, kind);
         response.headers_mut().insert(header::CONTENT_LENGTH, text.len().into());
         *response.body_mut() = text.into();
     } else {
-        let kind = App::look_mime(found).map(HeaderValue::from_static);
+        let kind = App::preview_mime(found).map(HeaderValue::from_static);
         let kind = kind.unwrap_or_else(|| file::ready(&found.mime));
         response.headers_mut().insert(header::CONTENT_TYPE, kind);
-        let part = door.app.stream(found, None).await?;
+        let part = door.app.stream_file(found, None).await?;
         response.headers_mut().insert(header::CONTENT_LENGTH, part.bytes.into());
         *response.body_mut() = OutBody::Boxed(Body::from_stream(part.stream));
     }

@@ -34,7 +34,7 @@ pub(super) use root_cookie::place as root_place;
 use super::error::{self, Wants};
 use super::{Door, OutBody, empty};
 use crate::connection::Connection;
-use dropleaf_app::{Coding, LiveBundle};
+use dropleaf_app::{ContentCoding, ServedBundle};
 use dropleaf_core::access::{self, Access};
 use dropleaf_core::site::Visibility;
 use dropleaf_core::visitor::{Signs, Visitor};
@@ -48,7 +48,7 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 /// The content coding to send, by `Accept-Encoding`.
-pub(super) fn coding(accept: Option<&str>) -> Coding {
+pub(super) fn coding(accept: Option<&str>) -> ContentCoding {
     negotiate::coding(accept)
 }
 
@@ -128,7 +128,7 @@ async fn try_answer(
     body: Incoming,
     connection: &Arc<Connection>,
     place: Place<'_>,
-    met: &mut Option<Arc<dropleaf_app::Page>>,
+    met: &mut Option<Arc<dropleaf_app::PageView>>,
 ) -> Result<Response<OutBody>, Error> {
     let since = Instant::now();
     let missing = || Error::new(Code::NotFound, "There is no page at this address.");
@@ -244,7 +244,7 @@ async fn show(scene: &Scene<'_>, tail: &str) -> Result<Response<OutBody>, Error>
     Ok(response)
 }
 
-async fn show_file(scene: &Scene<'_>, bundle: &LiveBundle, tail: &str) -> Result<Response<OutBody>, Error> {
+async fn show_file(scene: &Scene<'_>, bundle: &ServedBundle, tail: &str) -> Result<Response<OutBody>, Error> {
     match find(bundle, tail) {
         Found::Inside(file) if may_follow(scene) => to_inside(scene.head, file),
         Found::File(file) | Found::Inside(file) => {
@@ -290,7 +290,7 @@ fn no_file() -> Error {
 }
 
 /// Whether a path without a file may be a client-side route: the request is for a document, not a subresource.
-fn is_route(scene: &Scene<'_>, bundle: &LiveBundle) -> bool {
+fn is_route(scene: &Scene<'_>, bundle: &ServedBundle) -> bool {
     bundle.addressing.spa && scene::fills_frame(&scene.head.headers)
 }
 

@@ -1,23 +1,23 @@
 //! Parses `Accept-Encoding`, `Range` and `If-None-Match`. Pure functions over headers.
 
 use crate::http::quality::{self, Weight};
-use dropleaf_app::Coding;
+use dropleaf_app::ContentCoding;
 use dropleaf_core::number;
 use std::ops::Range;
 
 /// Supported codings, best first: zstd is the stored form and costs nothing, brotli is as small, gzip is what all other
 /// clients support.
-const CODINGS: [(Coding, &[&str]); 4] = [
-    (Coding::Zstd, &["zstd"]),
-    (Coding::Brotli, &["br"]),
-    (Coding::Gzip, &["gzip", "x-gzip"]),
-    (Coding::Identity, &["identity"]),
+const CODINGS: [(ContentCoding, &[&str]); 4] = [
+    (ContentCoding::Zstd, &["zstd"]),
+    (ContentCoding::Brotli, &["br"]),
+    (ContentCoding::Gzip, &["gzip", "x-gzip"]),
+    (ContentCoding::Identity, &["identity"]),
 ];
 
 /// The coding to send: the one with the highest weight, and the best among equals (RFC 9110 §12.5.3). Identity need not
 /// be listed and then ranks last; it is sent if the header is absent or nothing is acceptable.
-pub(super) fn coding(accept: Option<&str>) -> Coding {
-    let Some(accept) = accept else { return Coding::Identity };
+pub(super) fn coding(accept: Option<&str>) -> ContentCoding {
+    let Some(accept) = accept else { return ContentCoding::Identity };
     let mut named = [None; CODINGS.len()];
     let mut others = None;
     for item in quality::items(accept) {
@@ -33,7 +33,7 @@ pub(super) fn coding(accept: Option<&str>) -> Coding {
         .filter_map(|(coding, weight)| Some((coding, weight.filter(|weight| *weight > Weight::ZERO)?)));
     // The first of those with the highest weight; `max_by_key` would take the last.
     let best = best.reduce(|best, next| if next.1 > best.1 { next } else { best });
-    best.map_or(Coding::Identity, |(coding, _)| coding)
+    best.map_or(ContentCoding::Identity, |(coding, _)| coding)
 }
 
 /// Whether `If-None-Match` contains this validator.
@@ -84,42 +84,42 @@ mod tests {
 
     #[test]
     fn the_best_accepted_coding_is_chosen() {
-        assert_eq!(coding(None), Coding::Identity);
-        assert_eq!(coding(Some("gzip, deflate, br, zstd")), Coding::Zstd);
-        assert_eq!(coding(Some("gzip, br")), Coding::Brotli);
-        assert_eq!(coding(Some("GZIP")), Coding::Gzip);
-        assert_eq!(coding(Some("br;q=0, gzip;q=0.5")), Coding::Gzip);
-        assert_eq!(coding(Some("identity, deflate")), Coding::Identity);
-        assert_eq!(coding(Some("zstd; q=0")), Coding::Identity);
+        assert_eq!(coding(None), ContentCoding::Identity);
+        assert_eq!(coding(Some("gzip, deflate, br, zstd")), ContentCoding::Zstd);
+        assert_eq!(coding(Some("gzip, br")), ContentCoding::Brotli);
+        assert_eq!(coding(Some("GZIP")), ContentCoding::Gzip);
+        assert_eq!(coding(Some("br;q=0, gzip;q=0.5")), ContentCoding::Gzip);
+        assert_eq!(coding(Some("identity, deflate")), ContentCoding::Identity);
+        assert_eq!(coding(Some("zstd; q=0")), ContentCoding::Identity);
     }
 
     #[test]
     fn weights_decide_before_our_own_order() {
         for (accept, chosen) in [
-            ("", Coding::Identity),
-            ("gzip;q=1.0, zstd;q=0.5", Coding::Gzip),
-            ("gzip;q=0.8, br;q=0.9, zstd;q=0.1", Coding::Brotli),
-            ("gzip;q=0.5, identity;q=1", Coding::Identity),
-            ("identity;q=0.5, gzip;q=1.0", Coding::Gzip),
-            ("identity, gzip", Coding::Gzip),
-            ("gzip;q=0.001", Coding::Gzip),
-            ("gzip;q=0.000", Coding::Identity),
-            ("x-gzip", Coding::Gzip),
-            ("*", Coding::Zstd),
-            ("*;q=0.5, gzip", Coding::Gzip),
-            ("zstd;q=0, *", Coding::Brotli),
-            ("br;q=0, zstd;q=0, *;q=0.1", Coding::Gzip),
-            ("identity;q=0, *", Coding::Zstd),
-            ("gzip;q=0.5, *;q=0", Coding::Gzip),
-            ("gzip, identity;q=0", Coding::Gzip),
-            ("gzip; Q=0.3, br ;q=0.2", Coding::Gzip),
+            ("", ContentCoding::Identity),
+            ("gzip;q=1.0, zstd;q=0.5", ContentCoding::Gzip),
+            ("gzip;q=0.8, br;q=0.9, zstd;q=0.1", ContentCoding::Brotli),
+            ("gzip;q=0.5, identity;q=1", ContentCoding::Identity),
+            ("identity;q=0.5, gzip;q=1.0", ContentCoding::Gzip),
+            ("identity, gzip", ContentCoding::Gzip),
+            ("gzip;q=0.001", ContentCoding::Gzip),
+            ("gzip;q=0.000", ContentCoding::Identity),
+            ("x-gzip", ContentCoding::Gzip),
+            ("*", ContentCoding::Zstd),
+            ("*;q=0.5, gzip", ContentCoding::Gzip),
+            ("zstd;q=0, *", ContentCoding::Brotli),
+            ("br;q=0, zstd;q=0, *;q=0.1", ContentCoding::Gzip),
+            ("identity;q=0, *", ContentCoding::Zstd),
+            ("gzip;q=0.5, *;q=0", ContentCoding::Gzip),
+            ("gzip, identity;q=0", ContentCoding::Gzip),
+            ("gzip; Q=0.3, br ;q=0.2", ContentCoding::Gzip),
             // Invalid entries are ignored.
-            ("br;q=1.5, gzip;q=0.1", Coding::Gzip),
-            ("zstd;q=, br;q=-1, gzip;q=0.5000", Coding::Identity),
+            ("br;q=1.5, gzip;q=0.1", ContentCoding::Gzip),
+            ("zstd;q=, br;q=-1, gzip;q=0.5000", ContentCoding::Identity),
             // Nothing is acceptable: identity is better than an error.
-            ("identity;q=0", Coding::Identity),
-            ("*;q=0", Coding::Identity),
-            ("compress, deflate", Coding::Identity),
+            ("identity;q=0", ContentCoding::Identity),
+            ("*;q=0", ContentCoding::Identity),
+            ("compress, deflate", ContentCoding::Identity),
         ] {
             assert_eq!(coding(Some(accept)), chosen, "{accept}");
         }

@@ -11,7 +11,7 @@ use super::{Found, burn, encrypted, find, headers, sending, share, to_inside, wi
 use crate::http::{OutBody, empty, error};
 use crate::pages::{self, Preview};
 use axum::body::Body;
-use dropleaf_app::{LiveFile, Page};
+use dropleaf_app::{PageView, ServedFile};
 use dropleaf_core::access::{self, Access, Passes};
 use dropleaf_core::gate_pass::Kind;
 use dropleaf_core::share_token::InQuery;
@@ -54,7 +54,7 @@ pub(super) async fn redeem_ticket(
 pub(super) fn is_inside(scene: &Scene<'_>) -> bool {
     Cookie::Owner
         .read(scene)
-        .is_some_and(|pass| scene.door.app.admits_pass(Kind::Owner, &scene.page.site, pass))
+        .is_some_and(|pass| scene.door.app.verify_pass(Kind::Owner, &scene.page.site, pass))
 }
 
 /// The page around the preview of a burn page.
@@ -91,7 +91,7 @@ pub(super) async fn preview_file(scene: &Scene<'_>, rest: &str) -> Result<Respon
     let scene = &Scene { page: &page, ..*scene };
     let app = &scene.door.app;
     match access::decide(&page.door, Passes::ALL, app.now()) {
-        Access::Reveal if app.admits_pass(Kind::Preview, &page.site, pass) => {}
+        Access::Reveal if app.verify_pass(Kind::Preview, &page.site, pass) => {}
         Access::Gone(code) => return Err(Error::plain(code)),
         _ => return Err(missing()),
     }
@@ -113,7 +113,7 @@ pub(super) async fn preview_file(scene: &Scene<'_>, rest: &str) -> Result<Respon
     send(scene, &page, file).await
 }
 
-async fn send(scene: &Scene<'_>, page: &Page, file: &LiveFile) -> Result<Response<OutBody>, Error> {
+async fn send(scene: &Scene<'_>, page: &PageView, file: &ServedFile) -> Result<Response<OutBody>, Error> {
     let mut response = empty(StatusCode::OK);
     headers::preview(response.headers_mut(), page, !is_pdf(file));
     response.headers_mut().insert(header::CONTENT_TYPE, super::file::ready(&file.mime));
@@ -126,6 +126,6 @@ async fn send(scene: &Scene<'_>, page: &Page, file: &LiveFile) -> Result<Respons
 }
 
 /// A PDF cannot run code in our origin, and browsers do not show a PDF in a sandbox.
-fn is_pdf(file: &LiveFile) -> bool {
+fn is_pdf(file: &ServedFile) -> bool {
     file.mime == "application/pdf"
 }

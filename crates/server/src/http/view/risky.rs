@@ -5,7 +5,7 @@ use super::scene::Scene;
 use super::{FETCH_SITE, disposition, file, headers, report, without_body};
 use crate::http::{OutBody, error};
 use crate::pages::{self, RiskyFile};
-use dropleaf_app::LiveFile;
+use dropleaf_app::ServedFile;
 use dropleaf_core::Error;
 use http::{Method, Response, StatusCode, header};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// The query of the form on that page.
 const AGREED: &str = "dropleaf-download=1";
 
-pub(super) async fn send(scene: &Scene<'_>, file: &Arc<LiveFile>) -> Result<Response<OutBody>, Error> {
+pub(super) async fn send(scene: &Scene<'_>, file: &Arc<ServedFile>) -> Result<Response<OutBody>, Error> {
     if scene.visitor.navigation && !may_skip_question(scene) {
         return Ok(ask_first(scene, file));
     }
@@ -36,7 +36,7 @@ fn may_skip_question(scene: &Scene<'_>) -> bool {
     }
 }
 
-fn ask_first(scene: &Scene<'_>, file: &LiveFile) -> Response<OutBody> {
+fn ask_first(scene: &Scene<'_>, file: &ServedFile) -> Response<OutBody> {
     let name = file.path.rsplit('/').next().unwrap_or(&file.path);
     let page =
         pages::risky(&RiskyFile { name, size_bytes: file.size_bytes, report: &report::link(&scene.root()) });

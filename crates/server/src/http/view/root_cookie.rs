@@ -46,8 +46,8 @@ fn split(value: &str) -> Option<(&str, &str)> {
 }
 
 /// Whether the pass of the cookie is valid for the page it names.
-pub(super) fn admits(app: &dropleaf_app::App, page: &dropleaf_app::Page, pass: &str) -> bool {
-    app.admits_pass(Kind::Root, &page.site, pass)
+pub(super) fn admits(app: &dropleaf_app::App, page: &dropleaf_app::PageView, pass: &str) -> bool {
+    app.verify_pass(Kind::Root, &page.site, pass)
 }
 
 /// Sets the cookie on a response that shows the page, if the page needs it and the browser does not have it.

@@ -5,7 +5,7 @@ use super::{Place, burn, gates, owner, share};
 use crate::connection::Connection;
 use crate::http::quality::Weight;
 use crate::http::{Door, OutBody, media_type};
-use dropleaf_app::Page;
+use dropleaf_app::PageView;
 use dropleaf_core::access::{self, Access, Passes};
 use dropleaf_core::visitor::Visitor;
 use dropleaf_core::{Error, network, owner_ticket};
@@ -20,7 +20,7 @@ pub(super) struct Scene<'a> {
     pub head: &'a Parts,
     pub connection: &'a Arc<Connection>,
     pub place: Place<'a>,
-    pub page: &'a Page,
+    pub page: &'a PageView,
     pub visitor: Visitor,
     /// The request comes from a sandboxed frame, at an address with a pass.
     pub in_sandboxed_frame: bool,
@@ -108,7 +108,7 @@ impl Scene<'_> {
 }
 
 /// See [`Scene::root`].
-pub(super) fn root(place: Place<'_>, page: &Page) -> String {
+pub(super) fn root(place: Place<'_>, page: &PageView) -> String {
     match place {
         Place::Shared { .. } | Place::Isolated { .. } => format!("/p/{}/", page.site.token),
         Place::SharedSlug { rest } => format!("/s/{}/", rest.split('/').next().unwrap_or_default()),

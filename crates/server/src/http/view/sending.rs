@@ -6,7 +6,7 @@ use crate::connection::{Connection, PIECE_BYTES, StreamRoom};
 use crate::http::OutBody;
 use axum::body::Body;
 use bytes::Bytes;
-use dropleaf_app::{App, Coding, LiveFile, Part};
+use dropleaf_app::{App, ContentCoding, FileStream, ServedFile};
 use dropleaf_core::{Error, Result};
 use futures_util::stream::BoxStream;
 use futures_util::{StreamExt, TryStreamExt, stream};
@@ -22,21 +22,25 @@ const UNPACKING_BYTES: u64 = 768 * 1024;
 const PACKED_AT_ONCE_BYTES: u64 = 4 << 20;
 
 /// The whole body of a small file in this coding; None if the connection has no room for it now.
-pub(super) async fn whole(scene: &Scene<'_>, file: &LiveFile, coding: Coding) -> Result<Option<Bytes>> {
+pub(super) async fn whole(
+    scene: &Scene<'_>,
+    file: &ServedFile,
+    coding: ContentCoding,
+) -> Result<Option<Bytes>> {
     let app = &scene.door.app;
     if let Some(body) = app.cached_body(file, coding) {
         let charge = scene.connection.try_charge(body.bytes.len() as u64);
         return Ok(charge.map(|charge| charge.attach(body.bytes.clone())));
     }
     let Some(mut charge) = scene.connection.try_charge(file.size_bytes) else { return Ok(None) };
-    let bytes = app.body(file, coding).await?.bytes.clone();
+    let bytes = app.file_body(file, coding).await?.bytes.clone();
     charge.shrink_to(bytes.len() as u64);
     Ok(Some(charge.attach(bytes)))
 }
 
 /// A range of a small file, uncoded, in chunks: each is copied from memory when it is needed, so the response holds
 /// only one, however slowly the client reads.
-pub(super) fn in_pieces(scene: &Scene<'_>, file: &Arc<LiveFile>, part: Range<u64>) -> OutBody {
+pub(super) fn in_pieces(scene: &Scene<'_>, file: &Arc<ServedFile>, part: Range<u64>) -> OutBody {
     let (app, connection) = (Arc::clone(&scene.door.app), Arc::clone(scene.connection));
     let file = Arc::clone(file);
     let pieces = stream::try_unfold(part, move |left| {
@@ -53,14 +57,14 @@ pub(super) fn in_pieces(scene: &Scene<'_>, file: &Arc<LiveFile>, part: Range<u64
     OutBody::Boxed(Body::from_stream(pieces))
 }
 
-async fn piece(app: &App, connection: &Connection, file: &LiveFile, range: &Range<u64>) -> Result<Bytes> {
+async fn piece(app: &App, connection: &Connection, file: &ServedFile, range: &Range<u64>) -> Result<Bytes> {
     let length = range.end - range.start;
     let charge = connection.charge_piece(length).await;
-    if let Some(body) = app.cached_body(file, Coding::Identity) {
+    if let Some(body) = app.cached_body(file, ContentCoding::Identity) {
         return Ok(charge.attach(copy(&body.bytes, range)));
     }
     let loading = connection.load(file.size_bytes).await;
-    let body = app.body(file, Coding::Identity).await?;
+    let body = app.file_body(file, ContentCoding::Identity).await?;
     drop(loading);
     Ok(charge.attach(copy(&body.bytes, range)))
 }
@@ -74,44 +78,48 @@ fn copy(whole: &Bytes, range: &Range<u64>) -> Bytes {
 pub(in crate::http) async fn open(
     app: &App,
     connection: &Connection,
-    file: &LiveFile,
+    file: &ServedFile,
     range: Option<Range<u64>>,
-) -> Result<Part> {
+) -> Result<FileStream> {
     let room = connection.open_stream(OPEN_BYTES + unpacking_bytes(file)).await?;
-    let mut part = app.stream(file, range).await?;
+    let mut part = app.stream_file(file, range).await?;
     part.stream = charged(part.stream, room);
     Ok(part)
 }
 
-pub(super) async fn stream(scene: &Scene<'_>, file: &LiveFile, range: Option<Range<u64>>) -> Result<Part> {
+pub(super) async fn stream(
+    scene: &Scene<'_>,
+    file: &ServedFile,
+    range: Option<Range<u64>>,
+) -> Result<FileStream> {
     open(&scene.door.app, scene.connection, file, range).await
 }
 
 /// A file streamed from storage and transformed, which needs `more_bytes` of additional memory.
 pub(super) async fn stream_changed<S>(
     scene: &Scene<'_>,
-    file: &LiveFile,
+    file: &ServedFile,
     more_bytes: u64,
-    change: impl FnOnce(Part) -> S,
+    change: impl FnOnce(FileStream) -> S,
 ) -> Result<BoxStream<'static, io::Result<Bytes>>>
 where
     S: stream::Stream<Item = io::Result<Bytes>> + Send + 'static,
 {
     let bytes = OPEN_BYTES + unpacking_bytes(file) + more_bytes;
     let room = scene.connection.open_stream(bytes).await?;
-    let part = scene.door.app.stream(file, None).await?;
+    let part = scene.door.app.stream_file(file, None).await?;
     Ok(charged(change(part).boxed(), room))
 }
 
 /// The stored form of a large file, if it is stored with zstd.
-pub(super) async fn stream_zstd(scene: &Scene<'_>, file: &LiveFile) -> Result<Option<Part>> {
+pub(super) async fn stream_zstd(scene: &Scene<'_>, file: &ServedFile) -> Result<Option<FileStream>> {
     let room = scene.connection.open_stream(OPEN_BYTES + UNPACKING_BYTES).await?;
-    let Some(mut part) = scene.door.app.stream_zstd(file).await? else { return Ok(None) };
+    let Some(mut part) = scene.door.app.stream_file_zstd(file).await? else { return Ok(None) };
     part.stream = charged(part.stream, room);
     Ok(Some(part))
 }
 
-fn unpacking_bytes(file: &LiveFile) -> u64 {
+fn unpacking_bytes(file: &ServedFile) -> u64 {
     match file.size_bytes {
         _ if !file.is_compressible => 0,
         size if size <= PACKED_AT_ONCE_BYTES => size * 2,

@@ -34,7 +34,7 @@ pub(super) async fn look(scene: &Scene<'_>) -> Result<Shared, Error> {
         }
     }
     let Some(pass) = Cookie::Share.read(scene) else { return Ok(Shared::No) };
-    let token = scene.door.app.find_share_pass(&scene.page.site, pass).await?;
+    let token = scene.door.app.verify_share_pass(&scene.page.site, pass).await?;
     Ok(token.as_ref().map_or(Shared::No, opens))
 }
 

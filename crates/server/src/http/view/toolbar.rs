@@ -6,7 +6,7 @@ use super::scene::Scene;
 use super::{OutBody, headers, negotiate, sending, without_body};
 use axum::body::Body;
 use bytes::{Bytes, BytesMut};
-use dropleaf_app::{Annotated, Coding, INSERTION_WINDOW, Insertion, LiveFile};
+use dropleaf_app::{AnnotatedDocument, ContentCoding, INSERTION_WINDOW, Insertion, ServedFile};
 use dropleaf_core::access::{self, Access, Passes};
 use dropleaf_core::{Code, Error};
 use futures_util::{StreamExt, stream};
@@ -24,7 +24,7 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
 
 /// The script in every coding, created on first request.
 static CODED: LazyLock<[Option<Bytes>; 4]> =
-    LazyLock::new(|| Coding::ALL.map(|coding| dropleaf_app::encode(SCRIPT.as_bytes(), coding).ok()));
+    LazyLock::new(|| ContentCoding::ALL.map(|coding| dropleaf_app::encode(SCRIPT.as_bytes(), coding).ok()));
 
 /// `_dropleaf/toolbar.js`. It is the same for every page and holds nothing of any, so it is not behind the gates.
 pub(super) fn script(scene: &Scene<'_>) -> Result<Response<OutBody>, Error> {
@@ -60,7 +60,7 @@ pub(super) fn script(scene: &Scene<'_>) -> Result<Response<OutBody>, Error> {
 }
 
 /// Whether the toolbar is added to this document. Not at the shared address, where the page has no origin to post from.
-pub(super) fn belongs(scene: &Scene<'_>, file: &LiveFile) -> bool {
+pub(super) fn belongs(scene: &Scene<'_>, file: &ServedFile) -> bool {
     let is_page = file.mime.starts_with(b"text/html") || file.mime.starts_with(b"application/xhtml+xml");
     scene.page.site.takes_feedback() && !scene.place.is_shared() && !scene.in_sandboxed_frame && is_page
 }
@@ -68,7 +68,7 @@ pub(super) fn belongs(scene: &Scene<'_>, file: &LiveFile) -> bool {
 /// Sends a document with the toolbar in its head; ranges are not supported.
 pub(super) async fn send(
     scene: &Scene<'_>,
-    file: &LiveFile,
+    file: &ServedFile,
     status: StatusCode,
 ) -> Result<Response<OutBody>, Error> {
     let Scene { door, head, place, page, visitor, .. } = *scene;
@@ -79,11 +79,11 @@ pub(super) async fn send(
     } else {
         format!("<script src=\"{address}\" defer=\"\"></script>")
     };
-    let annotated = Annotated::new(file, tag);
+    let annotated = AnnotatedDocument::new(file, tag);
     let coding = if file.is_compressible && file.is_small() {
         negotiate::coding(scene.header("accept-encoding"))
     } else {
-        Coding::Identity
+        ContentCoding::Identity
     };
     let etag = annotated.etag(coding);
     count_view(scene, file, status);
@@ -119,8 +119,8 @@ pub(super) async fn send(
 async fn send_large(
     scene: &Scene<'_>,
     response: &mut Response<OutBody>,
-    file: &LiveFile,
-    annotated: &Annotated<'_>,
+    file: &ServedFile,
+    annotated: &AnnotatedDocument<'_>,
 ) -> Result<(), Error> {
     let mut part = sending::stream(scene, file, None).await?;
     let mut start = BytesMut::new();

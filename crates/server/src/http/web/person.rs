@@ -102,7 +102,7 @@ impl FromRequestParts<ApiState> for Visit {
     async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, WebError> {
         let sent = Cookie::Visit.read(parts, state);
         let is_new = sent.is_none();
-        let name = sent.unwrap_or_else(|| state.app.new_visit());
+        let name = sent.unwrap_or_else(|| state.app.new_visit_id());
         let form_token = state.app.visit_token(&name);
         Ok(Self { name, form_token, is_new })
     }

@@ -5,7 +5,7 @@ use super::{at, sheet};
 use crate::pages::Html;
 use crate::pages::dashboard::{Section, Shell};
 use askama::Template;
-use dropleaf_app::AppealCase;
+use dropleaf_app::AppealContext;
 use dropleaf_core::appeal::{Allowed, Appeal, Joined, State};
 
 #[derive(Debug, Template)]
@@ -35,7 +35,7 @@ pub struct Typed<'a> {
 pub struct OneAppeal<'a> {
     pub shell: Shell<'a>,
     pub appeal: &'a Appeal,
-    pub case: &'a AppealCase,
+    pub case: &'a AppealContext,
     /// `None` once it is decided: the content has been erased.
     pub seen: Option<&'a Seen>,
     pub typed: Typed<'a>,

@@ -2,13 +2,13 @@
 //! that the frame cannot navigate elsewhere.
 
 use crate::pages::Size;
-use dropleaf_app::Look;
+use dropleaf_app::SafePreview;
 use dropleaf_core::finding::Finding;
 
 /// A preview, and the URL of the page around it for requesting another file.
 #[derive(Debug, Clone)]
 pub struct Seen {
-    pub look: Look,
+    pub look: SafePreview,
     /// The URL of the page; `?file=…` or `&file=…` is added to it.
     pub here: String,
 }

@@ -11,7 +11,7 @@ use super::assets::OPERATOR_CSS;
 use super::dashboard::{Section, Shell};
 use super::{Html, Moment, Size};
 use askama::Template;
-use dropleaf_app::{Case, ReportedPage};
+use dropleaf_app::{ReportCase, ReportedPage};
 use dropleaf_core::audit::Entry;
 use dropleaf_core::site::{State, Visibility};
 
@@ -103,7 +103,7 @@ pub struct Refused<'a> {
 #[template(path = "operator_reports.html")]
 pub struct Reports<'a> {
     pub shell: Shell<'a>,
-    pub cases: &'a [Case],
+    pub cases: &'a [ReportCase],
     /// The most recently closed reports.
     pub closed: &'a [ReportedPage],
     /// Whether the list starts with the page that has been waiting longest.
@@ -121,7 +121,7 @@ fn sheet() -> String {
 
 impl Reports<'_> {
     /// The reason that was refused for this page.
-    fn refused_at(&self, case: &Case) -> Option<&str> {
+    fn refused_at(&self, case: &ReportCase) -> Option<&str> {
         self.refused.filter(|refused| refused.site_id == case.site.id).map(|refused| refused.reason)
     }
 }
@@ -131,12 +131,12 @@ fn at(epoch: &i64) -> Moment {
     Moment(*epoch)
 }
 
-fn title(case: &Case) -> &str {
+fn title(case: &ReportCase) -> &str {
     if case.site.title.is_empty() { "Untitled page" } else { &case.site.title }
 }
 
 /// The visibility of a page, for its badge.
-fn reach(case: &Case) -> &'static str {
+fn reach(case: &ReportCase) -> &'static str {
     match case.site.visibility {
         Visibility::Unlisted => "unlisted",
         Visibility::Public => "public",
@@ -144,15 +144,15 @@ fn reach(case: &Case) -> &'static str {
     }
 }
 
-fn is_live(case: &Case) -> bool {
+fn is_live(case: &ReportCase) -> bool {
     case.site.state == State::Live
 }
 
-fn is_burning(case: &Case) -> bool {
+fn is_burning(case: &ReportCase) -> bool {
     case.site.visibility == Visibility::Burn
 }
 
-fn size(case: &Case) -> Size {
+fn size(case: &ReportCase) -> Size {
     Size(case.site.byte_size)
 }
 

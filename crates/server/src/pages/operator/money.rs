@@ -3,7 +3,7 @@
 use crate::pages::dashboard::{Section, Shell};
 use crate::pages::{Html, Moment, Span};
 use askama::Template;
-use dropleaf_app::{BookLine, Money};
+use dropleaf_app::{BookLine, PaymentOverview};
 use dropleaf_core::ledger::{self, Kind, Unit};
 use dropleaf_core::payment::{Payment, PaymentState};
 use dropleaf_pay::Network;
@@ -79,13 +79,13 @@ impl OnePayment<'_> {
 }
 
 /// Income by network, and by item.
-pub fn incomes(money: &Money) -> (Vec<Income>, Vec<Income>) {
+pub fn incomes(money: &PaymentOverview) -> (Vec<Income>, Vec<Income>) {
     let of = |kind: Kind| money.books.iter().filter(move |line| line.kind == kind).map(income).collect();
     (of(Kind::Asset), of(Kind::Revenue))
 }
 
 /// What operators have granted, minus what they took back.
-pub fn granted(money: &Money) -> i64 {
+pub fn granted(money: &PaymentOverview) -> i64 {
     money.books.iter().filter(|line| line.kind == Kind::Equity).map(|line| line.balance).sum()
 }
 
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn books_are_read_as_networks_and_things() {
-        let money = Money {
+        let money = PaymentOverview {
             books: vec![
                 line("asset:x402:eip155:8453", Unit::Usdc6, Kind::Asset, 1_500_000),
                 line("asset:sandbox:eip155:31337", Unit::Play6, Kind::Asset, 500_000),

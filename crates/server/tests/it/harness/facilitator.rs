@@ -2,7 +2,7 @@
 //! can fail, stall or lie on request. It serves HTTP on loopback, or is called in the same process.
 
 use super::NOW;
-use dropleaf_app::{Ask, Facilitator, Lost, Reply, Trace};
+use dropleaf_app::{ChainStatus, Facilitator, FacilitatorCall, NoResponse, RawResponse};
 use dropleaf_core::payment::Payment;
 use dropleaf_core::{Clock, ManualClock};
 use dropleaf_pay::sandbox::{self, Transfer};
@@ -281,15 +281,19 @@ impl FakeFacilitator {
 
 /// In the same process: a response that never comes is lost at once.
 impl Facilitator for FakeFacilitator {
-    fn ask<'a>(&'a self, ask: Ask, body: &'a str) -> BoxFuture<'a, Result<Reply, Lost>> {
+    fn ask<'a>(
+        &'a self,
+        ask: FacilitatorCall,
+        body: &'a str,
+    ) -> BoxFuture<'a, Result<RawResponse, NoResponse>> {
         let call = match ask {
-            Ask::Verify => Call::Verify,
-            Ask::Settle => Call::Settle,
+            FacilitatorCall::Verify => Call::Verify,
+            FacilitatorCall::Settle => Call::Settle,
         };
         Box::pin(async move { reply(self.answer(call, body).await) })
     }
 
-    fn supported(&self) -> BoxFuture<'_, Result<Reply, Lost>> {
+    fn supported(&self) -> BoxFuture<'_, Result<RawResponse, NoResponse>> {
         Box::pin(async { reply(self.answer(Call::Supported, "").await) })
     }
 
@@ -297,7 +301,7 @@ impl Facilitator for FakeFacilitator {
         self.0.books.lock().unwrap().sees_chain
     }
 
-    fn trace<'a>(&'a self, payment: &'a Payment) -> BoxFuture<'a, Trace> {
+    fn trace<'a>(&'a self, payment: &'a Payment) -> BoxFuture<'a, ChainStatus> {
         Box::pin(async move {
             let is_slow = self.0.books.lock().unwrap().slow_chain;
             if is_slow {
@@ -307,11 +311,13 @@ impl Facilitator for FakeFacilitator {
             books.calls.push((Call::Trace, payment.key.clone()));
             let found = books.ledger.iter().find(|transfer| transfer.key.as_str() == payment.key);
             match found {
-                _ if !books.sees_chain || books.blind => Trace::CannotTell,
-                Some(transfer) => Trace::Landed { transaction: transfer.transaction() },
-                None if books.canceled => Trace::Void("authorization_canceled"),
-                None if self.0.clock.now() >= payment.valid_until + 300 => Trace::Void("payment_expired"),
-                None => Trace::Absent,
+                _ if !books.sees_chain || books.blind => ChainStatus::Unknown,
+                Some(transfer) => ChainStatus::OnChain { transaction: transfer.transaction() },
+                None if books.canceled => ChainStatus::Void("authorization_canceled"),
+                None if self.0.clock.now() >= payment.valid_until + 300 => {
+                    ChainStatus::Void("payment_expired")
+                }
+                None => ChainStatus::Absent,
             }
         })
     }
@@ -321,10 +327,10 @@ impl Facilitator for FakeFacilitator {
     }
 }
 
-fn reply(answer: Result<(u16, String), &'static str>) -> Result<Reply, Lost> {
+fn reply(answer: Result<(u16, String), &'static str>) -> Result<RawResponse, NoResponse> {
     match answer {
-        Ok((status, body)) => Ok(Reply { status, body: body.into() }),
-        Err(why) => Err(Lost(why.to_owned())),
+        Ok((status, body)) => Ok(RawResponse { status, body: body.into() }),
+        Err(why) => Err(NoResponse(why.to_owned())),
     }
 }
 

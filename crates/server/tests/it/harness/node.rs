@@ -5,7 +5,7 @@ use super::{Answer, Database, Form, ReservedPort, page, seed};
 use dropleaf::config::{Layers, Listen, Sources};
 use dropleaf::serve::{self, Running};
 use dropleaf::startup;
-use dropleaf_app::{App, Done};
+use dropleaf_app::{App, IdempotentResult};
 use dropleaf_core::{Clock, ManualClock, SystemClock};
 use dropleaf_store::{Db, DbError, Row, Stmt, Val};
 use reqwest::Method;
@@ -216,8 +216,8 @@ impl Node {
         let account =
             self.app().create_account(&format!("{name}@example.org"), Some(plan), false).await.unwrap();
         match self.app().create_key(&account, None, None, |_| Vec::new()).await.unwrap() {
-            Done::Fresh(new) => new.secret,
-            Done::Again { .. } => panic!("a new key is no repeat"),
+            IdempotentResult::New(new) => new.secret,
+            IdempotentResult::Replayed { .. } => panic!("a new key is no repeat"),
         }
     }
 

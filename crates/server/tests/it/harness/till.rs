@@ -4,7 +4,8 @@ use super::{Call, Database, FakeFacilitator, NOW, Purse, seed};
 use dropleaf::config::{Layers, Resolved, Sources};
 use dropleaf::startup;
 use dropleaf_app::{
-    App, Bought, Facilitator, Goods, Mode, Order, PageKey, Parts, PayError, PayRequest, Upload,
+    App, Dependencies, Facilitator, Mode, Order, PageKey, PayError, PayRequest, PurchaseResult,
+    PurchasedItem, Upload,
 };
 use dropleaf_core::payment::Item;
 use dropleaf_core::secret::{self, Keys};
@@ -87,13 +88,13 @@ impl Till {
     }
 
     /// The same nonce is the same payment.
-    pub(crate) async fn publish(&self, nonce: u8) -> Result<Bought, PayError> {
+    pub(crate) async fn publish(&self, nonce: u8) -> Result<PurchaseResult, PayError> {
         self.publish_html(self.sign(Item::Publish, nonce), HTML).await
     }
 
-    pub(crate) async fn publish_html(&self, proof: Proof, html: &str) -> Result<Bought, PayError> {
+    pub(crate) async fn publish_html(&self, proof: Proof, html: &str) -> Result<PurchaseResult, PayError> {
         let request = self.page_request(proof, html).await;
-        Box::pin(self.app.pay(request)).await
+        Box::pin(self.app.execute_purchase(request)).await
     }
 
     pub(crate) async fn page_request(&self, proof: Proof, html: &str) -> PayRequest {
@@ -107,10 +108,15 @@ impl Till {
         proof: &Proof,
         from: [u8; 4],
         once: Option<&str>,
-    ) -> Result<Bought, PayError> {
+    ) -> Result<PurchaseResult, PayError> {
         let request = self.page_request(proof.clone(), HTML).await;
         let ip = Some(IpAddr::from(from));
-        Box::pin(self.app.pay(PayRequest { ip, once_key: once.map(str::to_owned), ..request })).await
+        Box::pin(self.app.execute_purchase(PayRequest {
+            ip,
+            idempotency_key: once.map(str::to_owned),
+            ..request
+        }))
+        .await
     }
 
     pub(crate) async fn provision(
@@ -118,11 +124,11 @@ impl Till {
         proof: &Proof,
         from: [u8; 4],
         once: Option<&str>,
-    ) -> Result<Bought, PayError> {
+    ) -> Result<PurchaseResult, PayError> {
         let request = request(Order::Provision, proof.clone(), "a key");
         let ip = Some(IpAddr::from(from));
-        let request = PayRequest { ip, once_key: once.map(str::to_owned), ..request };
-        Box::pin(self.app.pay(request)).await
+        let request = PayRequest { ip, idempotency_key: once.map(str::to_owned), ..request };
+        Box::pin(self.app.execute_purchase(request)).await
     }
 
     pub(crate) async fn rows<T: Send + 'static>(
@@ -164,7 +170,7 @@ impl Till {
     }
 
     /// Checks that there is one charge and one page, which is the one returned.
-    pub(crate) async fn check_one_page(&self, bought: &Bought) {
+    pub(crate) async fn check_one_page(&self, bought: &PurchaseResult) {
         let (token, claim) = page(bought);
         assert!(claim.starts_with("clm_"));
         assert_eq!(self.fake.moved(), PRICE);
@@ -192,7 +198,7 @@ impl Till {
 /// The request hash identifies the request; here it is the hash of the body.
 pub(crate) fn request(order: Order, proof: Proof, body: &str) -> PayRequest {
     let ip = Some(IpAddr::from(HOME));
-    PayRequest { order, proof, request_hash: secret::digest(body.as_bytes()), once_key: None, ip }
+    PayRequest { order, proof, request_hash: secret::digest(body.as_bytes()), idempotency_key: None, ip }
 }
 
 pub(crate) fn settings(database: &Database, dir: &Path) -> Resolved {
@@ -216,7 +222,7 @@ pub(crate) async fn open_app(
     dropleaf::tls::install_provider();
     let store = startup::open_store(resolved, NOW).await.unwrap();
     std::fs::create_dir_all(&resolved.settings.spool_dir).unwrap();
-    let app = App::new(Parts {
+    let app = App::new(Dependencies {
         checker: None,
         store,
         clock: clock.clone(),
@@ -227,39 +233,39 @@ pub(crate) async fn open_app(
         mailer: None,
         facilitator: Some(facilitator),
     });
-    assert!(app.refresh_market().await);
+    assert!(app.refresh_listings().await);
     Arc::new(app)
 }
 
 /// A page's token and its claim token.
 #[track_caller]
-pub(crate) fn page(bought: &Bought) -> (String, String) {
+pub(crate) fn page(bought: &PurchaseResult) -> (String, String) {
     match &bought.goods {
-        Goods::Page { site, claim_token, .. } => (site.token.clone(), claim_token.clone().unwrap()),
+        PurchasedItem::Page { site, claim_token, .. } => (site.token.clone(), claim_token.clone().unwrap()),
         other => panic!("no page: {other:?}"),
     }
 }
 
 /// The token of a page that is returned without its claim token.
 #[track_caller]
-pub(crate) fn bare_page(bought: &Bought) -> String {
+pub(crate) fn bare_page(bought: &PurchaseResult) -> String {
     match &bought.goods {
-        Goods::Page { site, claim_token: None, .. } => site.token.clone(),
+        PurchasedItem::Page { site, claim_token: None, .. } => site.token.clone(),
         other => panic!("no page without a claim token: {other:?}"),
     }
 }
 
 #[track_caller]
-pub(crate) fn key(bought: &Bought) -> String {
+pub(crate) fn key(bought: &PurchaseResult) -> String {
     match &bought.goods {
-        Goods::Key { new, .. } => new.secret.clone(),
+        PurchasedItem::Key { new, .. } => new.secret.clone(),
         other => panic!("no key: {other:?}"),
     }
 }
 
 /// The error of an operation that failed without terms.
 #[track_caller]
-pub(crate) fn failed(outcome: Result<Bought, PayError>, code: Code) -> Error {
+pub(crate) fn failed(outcome: Result<PurchaseResult, PayError>, code: Code) -> Error {
     match outcome {
         Err(PayError::Failed(error)) if error.code == code => error,
         other => panic!("not {code:?}: {other:?}"),

@@ -5,7 +5,7 @@ use crate::http::api::{SiteJson, SiteListJson, list_query};
 use crate::http::mcp::answer::Answer;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use dropleaf_app::Content;
+use dropleaf_app::SiteContent;
 use dropleaf_core::scope::Scope;
 use dropleaf_core::{Code, Error, Result};
 use serde::Serialize;
@@ -123,7 +123,7 @@ async fn get_content(mut call: Call) -> Result<Answer> {
     // Content that can only be returned whole is not read if it is too long.
     let fits = |mime: &str, bytes: u64| {
         let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
-        if Content::is_text_kind(mime) || bytes <= most { Ok(()) } else { Err(too_large(mime, bytes)) }
+        if SiteContent::is_text_kind(mime) || bytes <= most { Ok(()) } else { Err(too_large(mime, bytes)) }
     };
     let content = app.read_content_if(call.account(), &site.id, source, fits).await?;
     let byte_size = i64::try_from(content.bytes.len()).unwrap_or(i64::MAX);

@@ -1,0 +1,14 @@
+//! Accounts and their credentials: sign-in, sessions, API keys, passkeys, device logins, OAuth and suspension.
+
+pub(crate) mod account;
+pub(crate) mod api_keys;
+pub(crate) mod caller;
+pub(crate) mod device_logins;
+pub(crate) mod email_codes;
+pub(crate) mod mcp_sessions;
+pub(crate) mod oauth;
+pub(crate) mod passkeys;
+pub(crate) mod sessions;
+pub(crate) mod sign_in;
+pub(crate) mod suspension;
+pub(crate) mod wallet_challenges;

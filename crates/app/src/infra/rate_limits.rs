@@ -1,0 +1,255 @@
+//! Rate limits of the operations: who is counted, against which limit, and what the refusal says. Decisions §2.14.
+
+use crate::accounts::caller::Caller;
+use crate::accounts::oauth::Identity;
+use crate::app::App;
+use crate::infra::settings::Settings;
+use crate::infra::throttle::Throttle;
+use crate::viewing::password_gate::GuessLimiter;
+use crate::viewing::password_hasher::PasswordHasher;
+use dropleaf_core::rate::{Rate, Standing};
+use dropleaf_core::site::Site;
+use dropleaf_core::{Code, Error, Result, device_login, feedback, network, oauth, report};
+use dropleaf_store::{Stmt, anonymous_usage, counters};
+use std::net::IpAddr;
+use std::sync::Arc;
+use tokio::sync::Semaphore;
+
+/// A dry run counts once more per this many unpacked bytes (4 MiB).
+const BYTES_PER_DRY_RUN: u64 = 4 << 20;
+
+/// The limits that this node keeps in memory; those that hold across nodes are counters in the database.
+#[derive(Debug)]
+pub(crate) struct Limits {
+    pub(crate) key_requests: Throttle,
+    pub(crate) account_requests: Throttle,
+    pub(crate) anonymous_attempts: Throttle,
+    pub(crate) paid_attempts: Throttle,
+    pub(crate) token_requests: Throttle,
+    pub(crate) dry_runs: Throttle,
+    pub(crate) gate_guesses: GuessLimiter,
+    pub(crate) password_hasher: PasswordHasher,
+    pub(crate) upload_permits: Arc<Semaphore>,
+}
+
+impl Limits {
+    pub(crate) fn new(settings: &Settings) -> Self {
+        let rates = &settings.rates;
+        Self {
+            key_requests: Throttle::new(rates.key_minute),
+            account_requests: Throttle::new(rates.account_minute),
+            anonymous_attempts: Throttle::new(rates.anonymous_attempts),
+            paid_attempts: Throttle::new(rates.paid_attempts),
+            token_requests: Throttle::new(oauth::TOKEN_REQUESTS),
+            dry_runs: Throttle::new(rates.checks_minute),
+            gate_guesses: GuessLimiter::new(rates.gate_site_minute),
+            password_hasher: PasswordHasher::new(rates.password_hashes),
+            upload_permits: Arc::new(Semaphore::new(settings.parallel_uploads.max(1))),
+        }
+    }
+}
+
+/// The counters of one anonymous publish.
+pub(crate) struct AnonymousQuota {
+    key: String,
+    rates: [Rate; 2],
+}
+
+impl AnonymousQuota {
+    pub(crate) fn take(&self, now: i64) -> impl Iterator<Item = Stmt> {
+        self.rates.iter().map(move |rate| counters::take(&self.key_of(rate), rate, now))
+    }
+
+    fn key_of(&self, rate: &Rate) -> String {
+        format!("{}:{}", rate.name, self.key)
+    }
+}
+
+impl App {
+    pub(crate) fn is_exempt(&self, ip: Option<IpAddr>) -> bool {
+        ip.is_some_and(|ip| network::is_in(ip, &self.settings.exempt))
+    }
+
+    /// Counts one authenticated request against its key or grant and against the account, so that several keys do not
+    /// multiply an account's limit. Returns the tighter of the two.
+    pub fn take_request(&self, who: &Identity, ip: Option<IpAddr>) -> Result<Option<Standing>> {
+        if self.is_exempt(ip) {
+            return Ok(None);
+        }
+        let now = self.clock.monotonic();
+        let of_key = self
+            .limits
+            .key_requests
+            .take(&who.rate_limit_key, now)
+            .map_err(|standing| rate_limited(&standing))?;
+        match self.limits.account_requests.take(&who.account.id, now) {
+            Ok(of_account) if of_account.remaining < of_key.remaining => Ok(Some(of_account)),
+            Ok(_) => Ok(Some(of_key)),
+            Err(standing) => {
+                self.limits.key_requests.refund(&who.rate_limit_key);
+                Err(rate_limited(&standing))
+            }
+        }
+    }
+
+    /// Counts an attempt by a client without an account, successful or not.
+    pub(crate) fn take_attempt(&self, ip: Option<IpAddr>) -> Result<()> {
+        if ip.is_none() { Ok(()) } else { self.take_attempt_even_without_ip(ip) }
+    }
+
+    /// The same, but all clients with an unknown address are counted as one.
+    pub(crate) fn take_attempt_even_without_ip(&self, ip: Option<IpAddr>) -> Result<()> {
+        self.take_for_network(&self.limits.anonymous_attempts, ip)
+    }
+
+    /// Reverts an attempt that turned out not to be a guess.
+    pub(crate) fn refund_attempt(&self, ip: Option<IpAddr>) {
+        if let Some(ip) = ip.filter(|ip| !self.is_exempt(Some(*ip))) {
+            self.limits.anonymous_attempts.refund(&network::client_network(ip));
+        }
+    }
+
+    fn take_for_network(&self, throttle: &Throttle, ip: Option<IpAddr>) -> Result<()> {
+        if self.is_exempt(ip) {
+            return Ok(());
+        }
+        let who = ip.map(network::client_network).unwrap_or_default();
+        throttle.take(&who, self.clock.monotonic()).map(|_| ()).map_err(|standing| rate_limited(&standing))
+    }
+
+    /// Counts an attempt to pay, or to use a purchase with a wallet signature.
+    pub fn take_paid_attempt(&self, ip: Option<IpAddr>) -> Result<()> {
+        self.take_for_network(&self.limits.paid_attempts, ip)
+    }
+
+    /// Counts a dry run of the checks; all clients with an unknown address are counted as one.
+    pub fn take_check(&self, ip: Option<IpAddr>) -> Result<()> {
+        self.take_for_network(&self.limits.dry_runs, ip)
+    }
+
+    /// Counts a large dry run as several, because its cost grows with its size.
+    pub(crate) fn charge_check(&self, ip: Option<IpAddr>, bytes: u64) {
+        let more = i64::try_from(bytes / BYTES_PER_DRY_RUN).unwrap_or(i64::MAX);
+        if more > 0 && !self.is_exempt(ip) {
+            self.limits.dry_runs.charge(&ip.map(network::client_network).unwrap_or_default(), more);
+        }
+    }
+
+    /// Counts a request to issue or revoke a token; all clients with an unknown address are counted as one.
+    pub fn take_token_request(&self, ip: Option<IpAddr>) -> Result<()> {
+        self.take_for_network(&self.limits.token_requests, ip)
+    }
+
+    /// Whether this client may publish anonymously now, checked before its upload is read. Spec §5, §8. `repeats` is true
+    /// if the request has an idempotency key.
+    pub async fn check_anonymous(&self, caller: &Caller, repeats: bool) -> Result<Option<Standing>> {
+        let Some(ip) = caller.ip else { return Err(Error::plain(Code::NoClientIp)) };
+        self.take_attempt(Some(ip))?;
+        let Some(quota) = self.anonymous_quota(ip) else { return Ok(None) };
+        let now = self.now();
+        let mut tightest: Option<Standing> = None;
+        for rate in &quota.rates {
+            let used = self.store.count_used(&quota.key_of(rate), rate, now).await?;
+            if used >= rate.limit {
+                // Repeating an answered request is free, and only the operation can tell whether it was answered.
+                if repeats {
+                    return Ok(None);
+                }
+                return Err(rate_limited(&rate.standing(used, now)));
+            }
+            // The state after this request.
+            let standing = rate.standing(used + 1, now);
+            if tightest.is_none_or(|t| standing.remaining < t.remaining) {
+                tightest = Some(standing);
+            }
+        }
+        Ok(tightest)
+    }
+
+    /// The quota of this client; None if it is exempt. The address itself is not stored, only its keyed hash.
+    pub(crate) fn anonymous_quota(&self, ip: IpAddr) -> Option<AnonymousQuota> {
+        if self.is_exempt(Some(ip)) {
+            return None;
+        }
+        let key = self.hash_client(&network::client_network(ip));
+        Some(AnonymousQuota {
+            key,
+            rates: [self.settings.rates.anonymous_hour, self.settings.rates.anonymous_day],
+        })
+    }
+
+    /// Counts a new anonymous page towards the storage limits of all anonymous pages and of this network.
+    pub(crate) fn take_anonymous_storage(&self, ip: Option<IpAddr>, site: &Site) -> Vec<Stmt> {
+        let Some(ip) = ip.filter(|ip| !self.is_exempt(Some(*ip))) else { return Vec::new() };
+        let networks = anonymous_usage::Networks {
+            own: self.hash_client(&network::client_network(ip)),
+            wide: self.hash_client(&network::wide_network(ip)),
+        };
+        anonymous_usage::take(&site.id, &networks, site.byte_size, self.settings.anonymous_usage)
+    }
+
+    /// Counts a further version of such a page, towards the network that published it.
+    pub(crate) async fn take_more_anonymous_storage(&self, site: &Site) -> Result<Vec<Stmt>> {
+        let Some(networks) = self.store.find_anonymous_networks(&site.id).await? else {
+            return Ok(Vec::new());
+        };
+        Ok(anonymous_usage::take(&site.id, &networks, site.byte_size, self.settings.anonymous_usage))
+    }
+
+    /// A keyed hash of a client's network, which cannot be reversed.
+    pub fn hash_client(&self, network: &str) -> String {
+        self.keys.mac("client", network.as_bytes())[..12]
+            .iter()
+            .fold(String::new(), |text, b| format!("{text}{b:02x}"))
+    }
+
+    /// The counter key of a client's network. All clients with an unknown address share one.
+    pub(crate) fn client_key(&self, rate: &Rate, ip: Option<IpAddr>) -> String {
+        let network = ip.map(network::client_network).unwrap_or_default();
+        format!("{}:{}", rate.name, self.hash_client(&network))
+    }
+
+    /// The error for a failed guard on a rate counter.
+    pub(crate) fn rate_refusal(&self, label: &str) -> Option<Error> {
+        let rates = &self.settings.rates;
+        let all = [
+            rates.anonymous_hour,
+            rates.anonymous_day,
+            rates.appeals_day,
+            feedback::PER_NETWORK,
+            feedback::PER_SITE,
+            report::PER_PAGE,
+            report::PER_NETWORK,
+            device_login::STARTS,
+            device_login::ACCOUNT_GUESSES,
+            device_login::CLIENT_GUESSES,
+            oauth::REGISTRATIONS,
+        ];
+        let rate = all.into_iter().find(|rate| rate.name == label)?;
+        Some(rate_limited(&rate.standing(rate.limit, self.now())))
+    }
+}
+
+/// The error for an exhausted rate limit.
+pub(crate) fn rate_limited(standing: &Standing) -> Error {
+    let Standing { rate, resets_in, .. } = standing;
+    Error::new(
+        Code::RateLimited,
+        format!(
+            "At most {} in {} are allowed. Try again in {resets_in} s.",
+            rate.limit,
+            window_name(rate.window_seconds)
+        ),
+    )
+    .retry_after(*resets_in)
+    .with_standing(*standing)
+}
+
+fn window_name(seconds: i64) -> String {
+    match seconds {
+        60 => "a minute".into(),
+        3600 => "an hour".into(),
+        86_400 => "a day".into(),
+        other => format!("{other} seconds"),
+    }
+}

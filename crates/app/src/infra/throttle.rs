@@ -1,0 +1,82 @@
+//! A fixed-window rate limit held in memory, in monotonic time: for limits that protect this machine rather than enforce
+//! a quota.
+
+use dropleaf_core::rate::{Rate, Standing};
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// Above this many callers in one window the table is reset, which bounds its size.
+const MAX_CALLERS: usize = 100_000;
+
+#[derive(Debug)]
+pub(crate) struct Throttle {
+    rate: Rate,
+    window: Mutex<Window>,
+}
+
+#[derive(Debug, Default)]
+struct Window {
+    at: i64,
+    used: HashMap<String, i64>,
+}
+
+impl Throttle {
+    pub(crate) fn new(rate: Rate) -> Self {
+        Self { rate, window: Mutex::default() }
+    }
+
+    /// Counts one operation. `Err` if the window is full; both return the caller's standing.
+    pub(crate) fn take(&self, who: &str, monotonic: Duration) -> Result<Standing, Standing> {
+        let now = i64::try_from(monotonic.as_secs()).unwrap_or(i64::MAX);
+        let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = self.rate.window_at(now);
+        if window.at != at || window.used.len() > MAX_CALLERS {
+            *window = Window { at, used: HashMap::new() };
+        }
+        let used = if let Some(used) = window.used.get_mut(who) {
+            used
+        } else {
+            window.used.entry(who.to_owned()).or_default()
+        };
+        if *used >= self.rate.limit {
+            return Err(self.rate.standing(*used, now));
+        }
+        *used += 1;
+        Ok(self.rate.standing(*used, now))
+    }
+
+    /// Charges more for an operation that turned out to be large. The next one is refused if the limit is exceeded.
+    pub(crate) fn charge(&self, who: &str, more: i64) {
+        let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(used) = window.used.get_mut(who) {
+            *used = used.saturating_add(more);
+        }
+    }
+
+    /// Reverts one operation, if it was counted in this window.
+    pub(crate) fn refund(&self, who: &str) {
+        let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(used) = window.used.get_mut(who) {
+            *used = used.saturating_sub(1).max(0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_window_refuses_until_the_next_one() {
+        let throttle = Throttle::new(Rate { name: "minute", limit: 2, window_seconds: 60 });
+        let at = Duration::from_secs;
+        assert_eq!(throttle.take("a", at(0)).unwrap().remaining, 1);
+        assert_eq!(throttle.take("a", at(1)).unwrap().remaining, 0);
+        assert_eq!(throttle.take("a", at(2)).unwrap_err().resets_in, 58);
+        assert!(throttle.take("b", at(2)).is_ok());
+        assert!(throttle.take("a", at(60)).is_ok());
+        throttle.charge("a", 5);
+        assert_eq!(throttle.take("a", at(61)).unwrap_err().remaining, 0);
+    }
+}

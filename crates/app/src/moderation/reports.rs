@@ -1,0 +1,154 @@
+//! Reports about pages: sent by anyone within rate limits, read by the operator. Decisions §6.3.
+
+use crate::app::App;
+use dropleaf_core::audit::Act;
+use dropleaf_core::report::{Outcome, PER_NETWORK, PER_PAGE, Reason, Report, Said};
+use dropleaf_core::site::Site;
+use dropleaf_core::takedown::{self, REASON_CHARACTERS};
+use dropleaf_core::{Error, Result, plain_text};
+use dropleaf_store::reports::Waiting;
+use dropleaf_store::{DbError, counters, reports, site_versions, sites};
+use std::collections::HashMap;
+use std::net::IpAddr;
+
+/// A report with the URL of its page, for the operator.
+#[derive(Debug, Clone)]
+pub struct ReportedPage {
+    pub report: Report,
+    pub url: String,
+    pub state: &'static str,
+    pub account_id: Option<String>,
+}
+
+/// A page with its open reports.
+#[derive(Debug, Clone)]
+pub struct ReportCase {
+    pub site: Site,
+    pub url: String,
+    /// The owner's email address.
+    pub owner: Option<String>,
+    /// The number of open reports, and since when.
+    pub waiting: Waiting,
+    /// How often each reason is given, most frequent first.
+    pub reasons: Vec<(Reason, i64)>,
+    /// The newest open reports.
+    pub reports: Vec<Report>,
+}
+
+impl ReportCase {
+    /// Open reports that are not listed.
+    pub fn more(&self) -> i64 {
+        self.waiting.count.saturating_sub(i64::try_from(self.reports.len()).unwrap_or(i64::MAX))
+    }
+}
+
+/// Reports that were closed because the page may stay.
+#[derive(Debug, Clone)]
+pub struct DismissedReports {
+    pub site: Site,
+    pub url: String,
+    pub count: u64,
+}
+
+/// Reports listed per case; enough to choose what to look at first.
+const REPORTS_PER_CASE: i64 = 5;
+
+impl App {
+    pub async fn report_page(&self, site: &Site, ip: Option<IpAddr>, said: Said) -> Result<Report> {
+        let now = self.now();
+        let report = Report {
+            id: self.minter.ordered_id("rep", now),
+            site_id: site.id.clone(),
+            said,
+            version: Some(site.version),
+            created_at: now,
+            closed: None,
+        };
+        let mut stmts = Vec::new();
+        if !self.is_exempt(ip) {
+            let network = self.client_key(&PER_NETWORK, ip);
+            let page = format!("{}:{}", self.client_key(&PER_PAGE, ip), site.id);
+            stmts.push(counters::take(&page, &PER_PAGE, now));
+            stmts.push(counters::take(&network, &PER_NETWORK, now));
+        }
+        stmts.push(sites::hold_any(&site.id));
+        stmts.push(reports::insert(&report));
+        self.store.commit(stmts).await.map_err(|error| self.guard_error(error, None))?;
+        tracing::info!(site = site.id, reason = report.said.reason.as_str(), "a page was reported");
+        Ok(report)
+    }
+
+    /// The newest reports: only open ones, or all.
+    pub async fn list_reports(&self, open: bool, limit: i64) -> Result<Vec<ReportedPage>> {
+        let found = self.store.list_reports(open, limit).await?;
+        Ok(found.into_iter().map(|listed| self.reported(listed)).collect())
+    }
+
+    /// The most recently closed reports.
+    pub async fn list_closed_reports(&self, limit: i64) -> Result<Vec<ReportedPage>> {
+        let found = self.store.list_closed_reports(limit).await?;
+        Ok(found.into_iter().map(|listed| self.reported(listed)).collect())
+    }
+
+    fn reported(&self, listed: reports::Listed) -> ReportedPage {
+        ReportedPage {
+            url: self.hosts.page_url(&listed.site_token),
+            state: listed.site_state.as_str(),
+            account_id: listed.account_id,
+            report: listed.report,
+        }
+    }
+
+    /// Pages with open reports, the longest waiting first. `after` is the cursor: time of the first report, and site id.
+    pub async fn list_cases(&self, after: Option<(i64, &str)>, limit: i64) -> Result<Vec<ReportCase>> {
+        let mut cases = Vec::new();
+        let mut reasons: HashMap<String, Vec<(Reason, i64)>> = HashMap::new();
+        for (site_id, reason, count) in self.store.list_waiting_reasons(after, limit).await? {
+            reasons.entry(site_id).or_default().push((reason, count));
+        }
+        let mut words: HashMap<String, Vec<Report>> = HashMap::new();
+        for report in self.store.list_waiting_words(after, limit, REPORTS_PER_CASE).await? {
+            words.entry(report.site_id.clone()).or_default().push(report);
+        }
+        for waiting in self.store.list_waiting(after, limit).await? {
+            let Some(mut site) = self.store.find_site(&waiting.site_id).await? else { continue };
+            site.state = site.state_at(self.now());
+            self.add_pending_views(&mut site);
+            let owner = match &site.account_id {
+                Some(id) => self.store.find_account(id).await?.and_then(|account| account.email),
+                None => None,
+            };
+            let reasons = reasons.remove(&site.id).unwrap_or_default();
+            let reports = words.remove(&site.id).unwrap_or_default();
+            cases.push(ReportCase { url: self.canonical_url(&site), site, owner, waiting, reasons, reports });
+        }
+        Ok(cases)
+    }
+
+    /// Closes the open reports about a page that may stay, named by its id, slug, token or URL. The reason is optional.
+    pub async fn dismiss_reports(&self, actor: &str, name: &str, reason: &str) -> Result<DismissedReports> {
+        let now = self.now();
+        let reason = plain_text::optional("reason", Some(reason.to_owned()), REASON_CHARACTERS)?;
+        let unknown = || Error::not_found("page");
+        let named = takedown::page_named(name, &self.hosts).ok_or_else(unknown)?;
+        let site = self.find_site_by_reference(&named).await?.ok_or_else(unknown)?;
+        let mut stmts = vec![
+            sites::hold_any(&site.id),
+            reports::close_first(&site.id, Outcome::Dismissed, now),
+            reports::close(&site.id, Outcome::Dismissed, now),
+            self.audit_stmt(actor, Act::DismissReports, &site.id, reason),
+        ];
+        // Trims versions that were kept only for this decision.
+        let kept = self.settings.versions_kept;
+        stmts.extend(site_versions::trim(&site.id, site.version - kept, kept, now));
+        match self.store.commit(stmts).await {
+            Ok(closed) => {
+                Self::log_operation(actor, Act::DismissReports, &site.id);
+                let count = closed.iter().skip(1).take(2).map(|outcome| outcome.affected).sum();
+                Ok(DismissedReports { url: self.canonical_url(&site), site, count })
+            }
+            Err(DbError::Guard(reports::NONE_OPEN)) => Err(Error::not_found("open report")),
+            Err(error) => Err(error.into()),
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! What the checks find in an upload, before anything is decided. Blocking, and uses one core.
+
+use super::SafetySettings;
+use super::checker::build_request;
+use bytes::Bytes;
+use dropleaf_content::{Bundle, Kind, Texts, source_lines};
+use dropleaf_core::finding::Finding;
+use dropleaf_core::safety::PiiCheck;
+use dropleaf_core::{Error, Result, hex};
+use dropleaf_inspect::similarity::{self, Match, Unwanted};
+use dropleaf_inspect::{UploadFile, UploadTexts, phishing, secrets};
+
+/// Where a Markdown page keeps its source, and the name shown to its publisher.
+const SOURCE: &str = "_dropleaf/source.md";
+const SOURCE_NAME: &str = "index.md";
+
+#[derive(Debug, Default)]
+pub(crate) struct ContentScan {
+    /// Hash of the whole content; an operator's allow refers to it.
+    pub(super) digest: [u8; 32],
+    /// Why the phishing check refuses it; empty if it does not.
+    pub(super) phishing: Vec<Finding>,
+    pub(super) secrets: Vec<secrets::Finding>,
+    /// The taken-down content that it resembles.
+    pub(super) unwanted: Option<Match>,
+    /// The setting for this upload.
+    pub(super) pii: PiiCheck,
+    /// The request to the external checker, if there is one. Built once, while the upload holds its permit.
+    pub(super) checker_request: Option<Bytes>,
+    /// A dry run or an appeal: publishers have priority.
+    pub(crate) is_dry: bool,
+}
+
+impl ContentScan {
+    /// Reads a bundle. Encrypted content cannot be read.
+    pub(crate) fn scan(bundle: &Bundle, settings: &SafetySettings, asked: Option<PiiCheck>) -> Result<Self> {
+        Self::scan_and_compare(bundle, settings, asked, None)
+    }
+
+    /// The same, and compares it with the blocklist in one pass over its pages.
+    pub(crate) fn scan_and_compare(
+        bundle: &Bundle,
+        settings: &SafetySettings,
+        asked: Option<PiiCheck>,
+        unwanted: Option<&Unwanted>,
+    ) -> Result<Self> {
+        let pii = settings.pii_check.or(asked);
+        let mut scan = Self { digest: bundle.digest(), pii, ..Self::default() };
+        let is_readable = bundle.kind != Kind::E2e;
+        let (checks, reads_secrets) =
+            (is_readable && settings.phishing_check, is_readable && pii != PiiCheck::Off);
+        if let Some(set) = settings.checker.filter(|_| is_readable) {
+            let asked = build_request(bundle, set.sends_content, &scan.content_hash());
+            scan.checker_request = Some(asked.map_err(Error::internal)?);
+        }
+        if !checks && !reads_secrets && unwanted.is_none() {
+            return Ok(scan);
+        }
+        let rules = settings.rules.rules();
+        // Read once for all checks.
+        let texts = if reads_secrets { Texts::of(bundle) } else { Texts::of_pages(bundle) };
+        let texts = texts.map_err(Error::internal)?;
+        let texts = for_inspection(&texts);
+        match (unwanted, checks) {
+            (Some(unwanted), true) => {
+                let (verdict, fingerprints) = similarity::check_and_fingerprint(&texts, &rules);
+                scan.set_phishing(verdict);
+                scan.unwanted = unwanted.find(&fingerprints);
+            }
+            (Some(unwanted), false) => {
+                scan.unwanted = unwanted.find(&similarity::fingerprint(&texts, &rules));
+            }
+            (None, true) => scan.set_phishing(phishing::check(&texts.files(), &rules)),
+            (None, false) => {}
+        }
+        if reads_secrets {
+            scan.secrets = secrets::find_in_texts(&texts);
+        }
+        if bundle.kind == Kind::Markdown {
+            scan.map_to_source(&texts, &bundle.entry);
+        }
+        Ok(scan)
+    }
+
+    pub(super) fn set_phishing(&mut self, verdict: phishing::Verdict) {
+        if verdict.refused {
+            self.phishing = verdict.reasons.into_iter().map(finding).collect();
+        }
+    }
+
+    /// Maps findings to the Markdown source, which its publisher knows, instead of the generated page.
+    fn map_to_source(&mut self, texts: &UploadTexts<'_>, entry: &str) {
+        if !self.phishing.is_empty() {
+            let files = texts.files();
+            let text = |path: &str| files.iter().find(|file| file.path == path).map_or("", |file| file.text);
+            let lines: Vec<usize> = self.phishing.iter().map(line_of).collect();
+            let lines = source_lines(text(entry), text(SOURCE), &lines);
+            for (found, line) in self.phishing.iter_mut().zip(lines) {
+                SOURCE_NAME.clone_into(&mut found.file);
+                found.line = line.map(|line| line as u64);
+            }
+            // The title of the page and the heading that it comes from are one line of the source.
+            let mut unique: Vec<Finding> = Vec::new();
+            for found in std::mem::take(&mut self.phishing) {
+                if !unique.contains(&found) {
+                    unique.push(found);
+                }
+            }
+            self.phishing = unique;
+        }
+        if let Some(found) = &mut self.unwanted {
+            found.file = Some(SOURCE_NAME.to_owned());
+        }
+        self.secrets.retain(|found| found.file == SOURCE);
+        for found in &mut self.secrets {
+            SOURCE_NAME.clone_into(&mut found.file);
+        }
+    }
+
+    pub(crate) fn digest(&self) -> [u8; 32] {
+        self.digest
+    }
+
+    pub(crate) fn content_hash(&self) -> String {
+        hex::encode(&self.digest)
+    }
+
+    /// The blocklist id of the taken-down content that it resembles.
+    pub(crate) fn unwanted_id(&self) -> Option<&str> {
+        self.unwanted.as_ref().map(|found| found.id.as_str())
+    }
+}
+
+/// The texts of a bundle in the form that the checks take. Borrows them: nothing is copied.
+pub(super) fn for_inspection<'t>(texts: &'t Texts<'_>) -> UploadTexts<'t> {
+    let files = texts.files.iter().map(|file| UploadFile {
+        path: file.path,
+        text: &file.text,
+        hash: file.hash,
+        size_bytes: file.size_bytes,
+        is_reserved: file.is_reserved(),
+    });
+    UploadTexts { files: files.collect(), is_markdown: texts.kind == Kind::Markdown }
+}
+
+fn line_of(found: &Finding) -> usize {
+    found.line.and_then(|line| usize::try_from(line).ok()).unwrap_or_default()
+}
+
+pub(crate) fn finding(reason: phishing::Reason) -> Finding {
+    let phishing::Reason { rule, file, line, why, fix } = reason;
+    Finding { rule: rule.to_owned(), file, line: Some(line as u64), why, fix }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dropleaf_content::{Body, Encoding, File};
+
+    #[test]
+    fn nothing_is_unpacked_when_nobody_asks() {
+        let bytes = Bytes::from_static(b"this is not packed at all");
+        let file = File {
+            path: "index.html".to_owned(),
+            mime: "text/html",
+            hash: [7; 32],
+            size_bytes: 25,
+            body: Body::Packed { encoding: Encoding::Zstd, bytes },
+        };
+        let bundle = Bundle {
+            kind: Kind::Html,
+            title: String::new(),
+            entry: "index.html".to_owned(),
+            files: vec![file],
+            warnings: Vec::new(),
+            size_bytes: 25,
+            addressing: dropleaf_content::Addressing::default(),
+            file_name: None,
+            address_warnings: dropleaf_content::AddressWarnings::default(),
+            toolbar_warning: None,
+        };
+        let off =
+            SafetySettings { phishing_check: false, pii_check: PiiCheck::Off, ..SafetySettings::default() };
+        assert!(ContentScan::scan(&bundle, &off, None).is_ok());
+        assert!(ContentScan::scan(&bundle, &SafetySettings { phishing_check: true, ..off }, None).is_err());
+    }
+}

@@ -1,0 +1,95 @@
+//! Sends email through a [`Mailer`] with a bounded queue. The transport (SMTP or a folder) is implemented in the server.
+
+use crate::app::App;
+use futures_util::future::BoxFuture;
+use std::time::Duration;
+use tokio::sync::Semaphore;
+
+/// Emails that may wait for sending; more are dropped and logged.
+const QUEUE_LENGTH: usize = 256;
+const CONCURRENT_SENDS: usize = 4;
+const SEND_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// An email to one person. It never contains untrusted input; it may contain text by operators.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Email {
+    /// Unique id of the email.
+    pub id: String,
+    /// Epoch seconds.
+    pub written_at: i64,
+    pub to: String,
+    pub subject: String,
+    pub text: String,
+}
+
+/// Why an email was not sent. Contains no address, because it is logged.
+#[derive(Debug)]
+pub enum MailError {
+    /// Permanent failure.
+    Permanent(String),
+    /// Temporary failure; a retry may succeed.
+    Temporary(String),
+    /// It may have been sent.
+    Ambiguous(String),
+}
+
+impl MailError {
+    fn why(&self) -> &str {
+        let (Self::Permanent(why) | Self::Temporary(why) | Self::Ambiguous(why)) = self;
+        why
+    }
+}
+
+/// Sends emails: by SMTP, or into a folder.
+pub trait Mailer: Send + Sync + std::fmt::Debug + 'static {
+    /// Whether emails can be sent at all.
+    fn is_ready(&self) -> bool;
+    fn send<'a>(&'a self, letter: &'a Email) -> BoxFuture<'a, Result<(), MailError>>;
+}
+
+#[derive(Debug)]
+pub(crate) struct MailQueue {
+    queue: Semaphore,
+    permits: Semaphore,
+}
+
+impl Default for MailQueue {
+    fn default() -> Self {
+        Self {
+            queue: Semaphore::new(CONCURRENT_SENDS + QUEUE_LENGTH),
+            permits: Semaphore::new(CONCURRENT_SENDS),
+        }
+    }
+}
+
+impl App {
+    /// Sends an email. Call it in a background task: if the request waited for it, the response time would reveal whether
+    /// one was sent.
+    pub async fn send_email_logged(&self, letter: Email) {
+        // The outcome is logged.
+        let _ = self.send_email(&letter).await;
+    }
+
+    /// Sends an email and returns the outcome.
+    pub(crate) async fn send_email(&self, letter: &Email) -> Result<(), MailError> {
+        let later = |why: &str| MailError::Temporary(why.to_owned());
+        let Some(mailer) = &self.notify.mailer else { return Err(later("no mail leaves")) };
+        let Ok(_slot) = self.notify.mail_queue.queue.try_acquire() else {
+            tracing::warn!("too many letters wait to be sent; one was dropped");
+            return Err(later("too many wait"));
+        };
+        let Ok(_permit) = self.notify.mail_queue.permits.acquire().await else {
+            return Err(later("no mail leaves any more"));
+        };
+        let outcome = tokio::time::timeout(SEND_TIMEOUT, mailer.send(letter)).await;
+        let outcome =
+            outcome.unwrap_or_else(|_| Err(MailError::Ambiguous("the mail server took too long".into())));
+        match &outcome {
+            Ok(()) => tracing::debug!(letter = letter.id, "a letter was sent"),
+            Err(error) => {
+                tracing::warn!(letter = letter.id, why = error.why(), "a letter could not be sent");
+            }
+        }
+        outcome
+    }
+}

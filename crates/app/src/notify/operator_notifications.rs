@@ -1,0 +1,127 @@
+//! Emails the operators that new reports or appeals are waiting, at most once an hour. Quotes no untrusted input: reported
+//! content is hostile.
+
+use crate::app::App;
+use crate::notify::mail::{Email, MailError};
+use dropleaf_core::{Result, iso};
+use dropleaf_store::desk_mail::{self as rows, Desk};
+use dropleaf_store::{DbError, leases};
+
+/// The lease held from one email to operators until the next may be sent, by the node that sent it.
+const LEASE: &str = "desk_mail";
+const OPERATOR_EMAIL_INTERVAL: i64 = 3600;
+/// Retry delay when the mail server could not be reached.
+const OPERATOR_EMAIL_RETRY: i64 = 900;
+const OPERATORS_MOST: i64 = 50;
+
+/// Who is notified when reports or appeals wait for an operator.
+#[derive(Debug, Clone, Default)]
+pub struct NotificationRecipients {
+    /// Every operator account.
+    pub operators: bool,
+    pub addresses: Vec<String>,
+}
+
+impl App {
+    /// Emails the operators if there are reports or appeals they have not been notified of. Returns whether an email was
+    /// sent.
+    pub async fn notify_operators(&self) -> Result<bool> {
+        if self.notify.mailer.is_none() || self.store.count_news().await?.is_empty() {
+            return Ok(false);
+        }
+        let receivers = self.operator_recipients().await?;
+        if receivers.is_empty() {
+            return Ok(false);
+        }
+        let (now, holder) = (self.now(), self.minter.nonce());
+        let hold = |until| vec![leases::take(LEASE, &holder, until, self.now())];
+        match self.store.commit(hold(now + OPERATOR_EMAIL_INTERVAL)).await {
+            Ok(_) => {}
+            Err(DbError::Guard(leases::HELD)) => return Ok(false),
+            Err(error) => return Err(error.into()),
+        }
+        self.store.commit(rows::take_up()).await?;
+        let (new, all) = (self.store.count_taken_up().await?, self.store.count_desk().await?);
+        if new.is_empty() {
+            // They were handled in the meantime.
+            self.store.commit(vec![leases::release(LEASE, &holder)]).await?;
+            return Ok(false);
+        }
+        let (mut has_left, mut try_soon) = (false, false);
+        for to in receivers {
+            match self.send_email(&self.operator_email(to, new, all)).await {
+                Ok(()) => has_left = true,
+                Err(MailError::Permanent(_)) => {}
+                Err(MailError::Temporary(_) | MailError::Ambiguous(_)) => try_soon = true,
+            }
+        }
+        if has_left {
+            self.store.commit(rows::told()).await?;
+        } else if try_soon {
+            self.store.commit(hold(self.now() + OPERATOR_EMAIL_RETRY)).await?;
+        }
+        Ok(has_left)
+    }
+
+    async fn operator_recipients(&self) -> Result<Vec<String>> {
+        let set = &self.settings.notified;
+        let mut all = set.addresses.clone();
+        if set.operators {
+            all.extend(self.store.list_operator_addresses(OPERATORS_MOST).await?);
+        }
+        all.sort();
+        all.dedup();
+        Ok(all)
+    }
+
+    fn operator_email(&self, to: String, new: Desk, all: Desk) -> Email {
+        let (base, host) = (self.hosts.base.url(), &self.hosts.base.host);
+        let lines = [
+            (new.reports > 0).then(|| format!("{}: {base}/operator/reports\n", reports(new))),
+            (new.appeals > 0).then(|| format!("{}: {base}/operator/appeals\n", appeals(new))),
+        ];
+        let lines: String = lines.into_iter().flatten().collect();
+        let since = all.since.map(|at| format!(", the oldest from {}", iso::format(at))).unwrap_or_default();
+        let text = format!(
+            "New on {host}:\n\n{lines}\n\
+             Open in total: {}{since}.\n\n\
+             You get at most one of these emails per hour, and only when there is something new. To change who gets them, edit \
+             `safety.notify`.\n\n\
+             -- \nSent by dropleaf at {host}\n",
+            summarize(all)
+        );
+        let subject = format!("{host}: new {}", summarize(new));
+        Email { id: self.minter.nonce(), written_at: self.now(), to, subject, text }
+    }
+}
+
+fn reports(desk: Desk) -> String {
+    let pages = if desk.pages == 1 { "one page".to_owned() } else { format!("{} pages", desk.pages) };
+    let reports = if desk.reports == 1 { "1 report".to_owned() } else { format!("{} reports", desk.reports) };
+    format!("{reports} about {pages}")
+}
+
+fn appeals(desk: Desk) -> String {
+    if desk.appeals == 1 { "1 appeal".to_owned() } else { format!("{} appeals", desk.appeals) }
+}
+
+fn summarize(desk: Desk) -> String {
+    match (desk.reports, desk.appeals) {
+        (0, _) => appeals(desk),
+        (_, 0) => reports(desk),
+        _ => format!("{} and {}", reports(desk), appeals(desk)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_said_as_people_say_them() {
+        let desk = |reports, pages, appeals| summarize(Desk { reports, pages, appeals, since: None });
+        assert_eq!(desk(1, 1, 0), "1 report about one page");
+        assert_eq!(desk(3, 2, 1), "3 reports about 2 pages and 1 appeal");
+        assert_eq!(desk(0, 0, 2), "2 appeals");
+    }
+}

@@ -1,0 +1,243 @@
+//! The current terms of each item for sale, rendered in advance. They follow what the facilitator supports. While it does
+//! not respond, the EVM terms are offered and Solana is left out, because its terms name a fee payer that only the
+//! facilitator knows. Decisions §5.2.
+
+use super::{PayError, PaymentSettings, catalogue};
+use crate::app::App;
+use bytes::Bytes;
+use dropleaf_core::payment::Item;
+use dropleaf_core::{Code, Error, Result};
+use dropleaf_pay::facilitator::Supported;
+use dropleaf_pay::{
+    Amount, Asset, Cluster, Generation, Identifier, Mint, Network, Offer, Refusal, Terms, sandbox,
+};
+use dropleaf_store::payment_counts::Settlements;
+use serde_json::Value;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use tokio::sync::Mutex;
+
+/// How long a count of settlements is reused, in seconds.
+const COUNT_SECONDS: i64 = 60;
+
+/// An item with its terms, as a 402 states them.
+#[derive(Debug)]
+pub struct Listing {
+    pub item: Item,
+    pub terms: Terms,
+    /// The value of `PAYMENT-REQUIRED`.
+    pub header: Bytes,
+    /// The body, for v1 clients.
+    pub body: Bytes,
+    /// When these terms came into force.
+    pub since: i64,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Listings {
+    current: RwLock<CurrentListings>,
+    counts: Mutex<Option<(i64, Arc<Settlements>)>>,
+}
+
+/// Empty if nothing is sold, or not now.
+#[derive(Debug, Default)]
+struct CurrentListings {
+    listings: Vec<Arc<Listing>>,
+    /// The facilitator's last answer about what it supports.
+    supported: Option<Supported>,
+    /// Whether it did not respond to the last request.
+    is_unavailable: bool,
+}
+
+impl Listings {
+    fn current(&self) -> RwLockReadGuard<'_, CurrentListings> {
+        self.current.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn find(&self, item: Item) -> Option<Arc<Listing>> {
+        self.current().listings.iter().find(|listing| listing.item == item).cloned()
+    }
+
+    /// Replaces the listings; one with unchanged terms stays the same object. `supported`: None if the facilitator is
+    /// unavailable.
+    fn replace(&self, listings: Vec<Listing>, supported: Option<Supported>) {
+        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+        let kept = |new: Listing| {
+            let old = current.listings.iter().find(|old| old.item == new.item && old.terms == new.terms);
+            old.cloned().unwrap_or_else(|| Arc::new(new))
+        };
+        current.listings = listings.into_iter().map(kept).collect();
+        current.is_unavailable = supported.is_none();
+        if supported.is_some() {
+            current.supported = supported;
+        }
+    }
+
+    /// What can be offered without the facilitator: the EVM networks as it last supported them, or else in every x402
+    /// version.
+    fn supported_without(&self, payments: &PaymentSettings) -> Supported {
+        let mut supported =
+            self.current().supported.clone().unwrap_or_else(|| all_networks_supported(payments));
+        supported.kinds.retain(|kind| kind.network.is_evm());
+        supported
+    }
+}
+
+/// As if the facilitator supported every configured network.
+fn all_networks_supported(payments: &PaymentSettings) -> Supported {
+    let fee_payer = sandbox::fee_payer(Cluster::Mainnet);
+    let all = sandbox::supported_json(&payments.networks(), fee_payer).to_string();
+    Supported::read(200, all.as_bytes()).unwrap_or_default()
+}
+
+impl App {
+    /// What is sold and at which prices. Not found if nothing is sold.
+    pub fn require_payments(&self) -> Result<&PaymentSettings> {
+        let off = || Error::new(Code::NotFound, "Payments are turned off on this server.");
+        self.settings.payments.as_ref().ok_or_else(off)
+    }
+
+    /// Refuses a payment for something that cannot be delivered yet.
+    pub fn check_on_sale(&self, item: Item) -> Result<()> {
+        if self.require_payments()?.is_on_sale(item) {
+            return Ok(());
+        }
+        let said =
+            "This unlock is not available yet because custom domains are not supported. Nothing was charged.";
+        Err(Error::new(Code::NotOnSale, said))
+    }
+
+    /// The terms of an item. Not found if nothing is sold here.
+    pub fn listing(&self, item: Item) -> Result<Arc<Listing>> {
+        self.check_on_sale(item)?;
+        if !self.require_payments()?.is_payable(item) {
+            let said = "This server cannot take an x402 payment for this: no suitable network is configured. You can pay for \
+                        unlocks from a prepaid balance; ask the operator. Nothing was charged.";
+            return Err(Error::new(Code::NotOnSale, said));
+        }
+        self.payments
+            .listings
+            .find(item)
+            .ok_or_else(|| Error::plain(Code::FacilitatorUnavailable).retry_after(10))
+    }
+
+    /// Everything for sale now.
+    pub fn listings(&self) -> Vec<Arc<Listing>> {
+        self.payments.listings.current().listings.clone()
+    }
+
+    /// The number of settled payments, at most a minute old.
+    pub async fn settlements(&self) -> Result<Arc<Settlements>> {
+        let now = self.now();
+        let mut counts = self.payments.listings.counts.lock().await;
+        if let Some((at, known)) = &*counts
+            && (*at..*at + COUNT_SECONDS).contains(&now)
+        {
+            return Ok(Arc::clone(known));
+        }
+        let sandbox = self.settings.payments.as_ref().is_some_and(PaymentSettings::is_sandbox);
+        let fresh = Arc::new(self.store.count_settlements(sandbox).await?);
+        *counts = Some((now, Arc::clone(&fresh)));
+        Ok(fresh)
+    }
+
+    /// Asks the facilitator what it supports and updates the terms. False if it did not respond: then only what does not
+    /// need it is offered until it does.
+    pub async fn refresh_listings(&self) -> bool {
+        let (Some(payments), Some(facilitator)) = (&self.settings.payments, &self.payments.facilitator)
+        else {
+            return true;
+        };
+        if self.payments.listings.current().listings.is_empty() {
+            // The response may take long, and the caller may stop waiting.
+            self.offer_without_facilitator(payments);
+        }
+        let supported = match facilitator.supported().await {
+            Ok(reply) => Supported::read(reply.status, &reply.body),
+            Err(lost) => {
+                tracing::warn!(why = lost.0, "the payment facilitator does not answer");
+                None
+            }
+        };
+        let Some(supported) = supported else {
+            self.offer_without_facilitator(payments);
+            return false;
+        };
+        self.payments.listings.replace(self.list_items(payments, &supported), Some(supported));
+        true
+    }
+
+    fn offer_without_facilitator(&self, payments: &PaymentSettings) {
+        let supported = self.payments.listings.supported_without(payments);
+        let listings =
+            if supported.kinds.is_empty() { Vec::new() } else { self.list_items(payments, &supported) };
+        self.payments.listings.replace(listings, None);
+    }
+
+    fn list_items(&self, payments: &PaymentSettings, supported: &Supported) -> Vec<Listing> {
+        let payable = Item::ALL.into_iter().filter(|item| payments.is_payable(*item));
+        payable.filter_map(|item| self.list_item(payments, supported, item)).collect()
+    }
+
+    /// Why a recognized proof does not fit the current terms. While the facilitator is unavailable a configured network
+    /// may be missing from them, which says nothing about the proof.
+    pub(super) fn refusal_under_current_terms(&self, refusal: Refusal) -> PayError {
+        if refusal == Refusal::NetworkNotOffered && self.payments.listings.current().is_unavailable {
+            return Error::plain(Code::FacilitatorUnavailable).retry_after(10).into();
+        }
+        refusal.into()
+    }
+
+    /// Terms for recognizing an earlier payment: as if the facilitator supported everything, as it may have then. Nothing
+    /// is offered with them.
+    pub(super) fn terms_to_recognise(&self, item: Item) -> Result<Terms> {
+        let payments = self.require_payments()?;
+        let resource = catalogue::resource(&self.hosts.base.url(), item);
+        let mut terms = Terms::new(resource, offers(payments, &all_networks_supported(payments), item))
+            .map_err(|_| Error::plain(Code::FacilitatorUnavailable).retry_after(10))?;
+        terms.identifier = Identifier::Optional;
+        Ok(terms)
+    }
+
+    fn list_item(&self, payments: &PaymentSettings, supported: &Supported, item: Item) -> Option<Listing> {
+        let resource = catalogue::resource(&self.hosts.base.url(), item);
+        let mut terms = match Terms::new(resource, offers(payments, supported, item)) {
+            Ok(terms) => terms,
+            Err(why) => {
+                tracing::warn!(%why, item = item.as_str(), "an item cannot be offered");
+                return None;
+            }
+        };
+        terms.sandbox = payments.is_sandbox();
+        terms.identifier = Identifier::Optional;
+        terms.bazaar = Some(catalogue::bazaar(&self.hosts, item));
+        terms.error = Some(Code::PaymentRequired.as_str().to_owned());
+        terms.members.insert("error_description".to_owned(), Code::PaymentRequired.meaning().into());
+        let header = terms.header().into();
+        let body = Value::Object(terms.body()).to_string().into();
+        Some(Listing { item, terms, header, body, since: self.now() })
+    }
+}
+
+/// The payment options that the facilitator supports. Unlocks are paid only on the EVM network. Spec §4 Payment, 4.
+fn offers(payments: &PaymentSettings, supported: &Supported, item: Item) -> Vec<Offer> {
+    let amount = Amount::new(payments.prices.of(item));
+    let evm = payments.evm.as_ref().map(|way| Asset::Evm {
+        chain_id: way.chain_id,
+        token: way.token.clone(),
+        pay_to: way.pay_to,
+    });
+    let solana = payments.solana.filter(|_| !matches!(item, Item::Unlock(_))).and_then(|way| {
+        let fee_payer = supported.fee_payer(Network::Solana(way.cluster))?;
+        let mint = Mint::usdc(way.cluster, fee_payer)?;
+        Some(Asset::Solana { cluster: way.cluster, mint, pay_to: way.pay_to })
+    });
+    let offer = |asset| {
+        let mut offer = Offer::new(asset, amount, payments.max_timeout_seconds);
+        let network = offer.network();
+        offer.v1 = supported.kind(Generation::V1, network).is_some();
+        offer.v2 = supported.kind(Generation::V2, network).is_some();
+        offer
+    };
+    let all = evm.into_iter().chain(solana).map(offer);
+    all.filter(|offer| offer.v1 || offer.v2).collect()
+}

@@ -1,0 +1,51 @@
+//! Figures about money for the operator: income, balances of accounts, and open payments.
+
+use crate::app::App;
+use dropleaf_core::payment::{Payment, PaymentState};
+use dropleaf_core::{Error, Result};
+use dropleaf_store::ledger::BookLine;
+
+const DAY: i64 = 86_400;
+/// The most open payments that are listed.
+const OPEN_MOST: i64 = 100;
+const COUNT_MOST: i64 = 1000;
+
+#[derive(Debug, Clone)]
+pub struct PaymentOverview {
+    /// Every ledger account that is not a customer balance, with the amounts posted since midnight UTC and in 30 days.
+    pub books: Vec<BookLine>,
+    /// The sum of all customer balances (paid in advance or credited), in cents.
+    pub prepaid: i64,
+    /// Oldest first.
+    pub open: Vec<Payment>,
+    /// Whether there are more open payments.
+    pub is_cut: bool,
+}
+
+impl App {
+    pub async fn payment_overview(&self) -> Result<PaymentOverview> {
+        let now = self.now();
+        let books = self.store.list_books(now - now.rem_euclid(DAY), now - 30 * DAY).await?;
+        let prepaid = self.store.sum_prepaid().await?;
+        let mut open = self.store.list_open_payments(OPEN_MOST + 1).await?;
+        let most = usize::try_from(OPEN_MOST).unwrap_or_default();
+        let is_cut = open.len() > most;
+        open.truncate(most);
+        Ok(PaymentOverview { books, prepaid, open, is_cut })
+    }
+
+    /// The number of open payments, counted up to 1,000. None if nothing is sold and nothing is open.
+    pub async fn count_open_payments(&self) -> Result<Option<i64>> {
+        let open = self.store.count_open_payments(COUNT_MOST).await?;
+        Ok((open > 0 || self.settings.payments.is_some()).then_some(open))
+    }
+
+    /// The newest payments, in one state or in any.
+    pub async fn list_payments(&self, state: Option<PaymentState>, limit: i64) -> Result<Vec<Payment>> {
+        Ok(self.store.list_payments(state, None, limit).await?)
+    }
+
+    pub async fn get_payment(&self, id: &str) -> Result<Payment> {
+        self.store.find_payment(id).await?.ok_or_else(|| Error::not_found("payment"))
+    }
+}

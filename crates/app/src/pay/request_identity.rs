@@ -1,0 +1,181 @@
+//! The identity of a paid request, for comparison with earlier ones: its hash, its origin, and the identifiers its sender
+//! chose. An identifier is an Idempotency-Key or a payment identifier, and is scoped to its payer.
+
+use super::named_locks::NamedLocks;
+use super::purchase::{Order, PayRequest};
+use crate::app::App;
+use dropleaf_core::payment::{Item, Payment, PaymentState};
+use dropleaf_core::{Code, Error, Result, network, secret};
+use dropleaf_pay::{Address, Recognised};
+use dropleaf_store::Stmt;
+use dropleaf_store::idempotency::{self, Answered};
+use std::net::IpAddr;
+use tokio::sync::OwnedMutexGuard;
+
+/// Shorter identifiers can be guessed or are shared by many, so they do not prove who sent a request.
+const PROVING_CHARACTERS: usize = 16;
+
+#[derive(Debug)]
+pub(super) struct RequestIdentity {
+    pub(super) item: Item,
+    pub(super) request_hash: [u8; 32],
+    /// The account whose limits are raised.
+    pub(super) account_id: Option<String>,
+    /// Whether the payer's own key signed the proof; if not, the signature has not been verified yet.
+    payer_is_eoa: bool,
+    /// Keyed hash of the client's network; empty if unknown.
+    pub(super) client: String,
+    /// The scope of the identifiers.
+    pub(super) scope: String,
+    identifiers: Vec<RequestIdentifier>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct RequestIdentifier {
+    hash: [u8; 32],
+    kind: IdentifierKind,
+    /// Long enough that knowing it proves having chosen it.
+    proves_sender: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum IdentifierKind {
+    IdempotencyKey,
+    PaymentIdentifier,
+}
+
+impl RequestIdentity {
+    /// The identifiers stored with the payment.
+    pub(super) fn identifier_hashes(&self) -> Vec<[u8; 32]> {
+        self.identifiers.iter().filter(|name| name.proves_sender).map(|name| name.hash).collect()
+    }
+
+    /// Locks the identifiers, so that no other task in this process works under them.
+    pub(super) async fn lock_identifiers(&self, locks: &NamedLocks) -> Vec<OwnedMutexGuard<()>> {
+        let mut names: Vec<_> = self
+            .identifiers
+            .iter()
+            .map(|name| format!("{}:{}", self.scope, secret::text(&name.hash)))
+            .collect();
+        // A fixed order prevents deadlocks.
+        names.sort();
+        let mut guards = Vec::with_capacity(names.len());
+        for name in names {
+            guards.push(locks.lock(&name).await);
+        }
+        guards
+    }
+
+    /// Whether the payment bought exactly what this request asks for.
+    pub(super) fn matches_purchase(&self, payment: &Payment) -> bool {
+        payment.request_hash == self.request_hash
+            && payment.item == self.item
+            && (self.account_id.is_none() || payment.account_id == self.account_id)
+    }
+
+    /// Whether the proof is at least as strong as the one the payment was reserved with.
+    pub(super) fn is_signed_as_strongly(&self, payment: &Payment) -> bool {
+        self.payer_is_eoa || !payment.payer_is_eoa
+    }
+
+    /// Whether the request comes from the sender of the first: the same network, or one of its identifiers.
+    pub(super) fn is_sender(&self, payment: &Payment) -> bool {
+        (!self.client.is_empty() && self.client == payment.client)
+            || self
+                .identifiers
+                .iter()
+                .any(|name| name.proves_sender && payment.once_hashes.contains(&name.hash))
+    }
+}
+
+impl App {
+    pub(super) fn request_identity(
+        &self,
+        request: &PayRequest,
+        known: &Recognised,
+    ) -> Result<RequestIdentity> {
+        if request.idempotency_key.as_ref().is_some_and(|key| key.is_empty() || key.len() > 255) {
+            return Err(Error::field("Idempotency-Key", "must be 1 to 255 characters"));
+        }
+        let name = |kind, word: &str, text: &str| RequestIdentifier {
+            hash: secret::hash(&format!("{word} {text}")),
+            kind,
+            proves_sender: text.chars().count() >= PROVING_CHARACTERS,
+        };
+        let key =
+            request.idempotency_key.as_deref().map(|text| name(IdentifierKind::IdempotencyKey, "key", text));
+        let identifier = known.payment_identifier.as_deref();
+        let identifier = identifier.map(|text| name(IdentifierKind::PaymentIdentifier, "id", text));
+        // Behind a proxy that does not forward addresses all clients appear internal. On a loopback host they really are.
+        let is_distinctive = |ip: &IpAddr| self.hosts.base.is_loopback() || !network::is_inside(*ip);
+        let client = request
+            .ip
+            .filter(is_distinctive)
+            .map(|ip| secret::text(&self.keys.mac("payment client", network::client_network(ip).as_bytes())));
+        let payer = match known.payer {
+            Address::Evm(address) => address.to_lower(),
+            Address::Solana(address) => address.to_string(),
+        };
+        Ok(RequestIdentity {
+            item: request.order.item(),
+            request_hash: request.request_hash,
+            account_id: match &request.order {
+                Order::Unlock { account, .. } => Some(account.id.clone()),
+                Order::Publish(_) | Order::Provision => None,
+            },
+            payer_is_eoa: known.payer_is_eoa,
+            client: client.unwrap_or_default(),
+            scope: format!("payer:{payer}"),
+            identifiers: key.into_iter().chain(identifier).collect(),
+        })
+    }
+
+    /// The earlier payment under one of the request's identifiers. Identifiers expire, but not while the payment is open.
+    pub(super) async fn find_payment_by_identifier(
+        &self,
+        identity: &RequestIdentity,
+    ) -> Result<Option<Payment>> {
+        let horizon = self.now() - self.settings.retention.idempotency;
+        for name in &identity.identifiers {
+            let fresh = self.store.find_answer(&identity.scope, &name.hash, horizon).await?;
+            let (found, is_fresh) = match fresh {
+                Some(found) => (found, true),
+                None => match self.store.find_answer(&identity.scope, &name.hash, i64::MIN).await? {
+                    Some(found) => (found, false),
+                    None => continue,
+                },
+            };
+            let id = str::from_utf8(&found.sealed).map_err(Error::internal)?;
+            let payment = self.store.find_payment(id).await?;
+            let counts = |it: &Payment| it.state.is_open() || (is_fresh && it.state != PaymentState::Refused);
+            let Some(payment) = payment.filter(counts) else { continue };
+            if found.request_hash != identity.request_hash {
+                return Err(match name.kind {
+                    IdentifierKind::IdempotencyKey => Error::plain(Code::IdempotencyMismatch),
+                    IdentifierKind::PaymentIdentifier => Error::new(
+                        Code::Conflict,
+                        "This payment identifier was already used with a different request. Nothing was charged. Use a new \
+                         identifier.",
+                    ),
+                });
+            }
+            return Ok(Some(payment));
+        }
+        Ok(None)
+    }
+
+    /// The statements that record the request's identifiers for a reservation.
+    pub(super) fn identifier_stmts<'a>(
+        &'a self,
+        identity: &'a RequestIdentity,
+        payment: &'a Payment,
+    ) -> impl Iterator<Item = Stmt> + 'a {
+        let now = self.now();
+        let horizon = now - self.settings.retention.idempotency;
+        identity.identifiers.iter().map(move |name| {
+            let sealed = payment.id.clone().into_bytes().into();
+            let answer = Answered { request_hash: identity.request_hash, status: 0, sealed };
+            idempotency::insert(&identity.scope, &name.hash, &answer, now, horizon)
+        })
+    }
+}

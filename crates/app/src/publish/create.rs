@@ -1,0 +1,218 @@
+//! Publishes a page: `POST /sites`, with an account or anonymously. Spec §3, §4.
+
+use super::daily_quota_stmt;
+use crate::accounts::caller::Caller;
+use crate::accounts::suspension::require_active_account;
+use crate::app::App;
+use crate::publish::idempotency::{FirstOrReplay, IdempotentRequest, IdempotentResult};
+use crate::publish::staging::{PrepareOptions, Staged};
+use crate::publish::upload::Upload;
+use dropleaf_core::account::Account;
+use dropleaf_core::options::UploadOptions;
+use dropleaf_core::plan::Plan;
+use dropleaf_core::site::{Site, State};
+use dropleaf_core::slug::Slug;
+use dropleaf_core::{Code, Error, Result, expiry, secret};
+use dropleaf_store::site_versions::{self, SiteVersion};
+use dropleaf_store::{DbError, Stmt, accounts, idempotency, sites, slugs};
+
+/// A newly created page.
+#[derive(Debug)]
+pub struct CreatedSite {
+    pub site: Site,
+    /// Only for a page without an owner; returned once.
+    pub claim_token: Option<String>,
+    pub warnings: Vec<String>,
+}
+
+impl App {
+    pub async fn create_site(
+        &self,
+        caller: &Caller,
+        upload: Upload,
+        mut options: UploadOptions,
+        once: Option<&IdempotentRequest>,
+        render: impl FnOnce(&CreatedSite) -> Vec<u8>,
+    ) -> Result<IdempotentResult<CreatedSite>> {
+        options.check_new()?;
+        if caller.account.is_none() && options.slug.is_some() {
+            return Err(Error::new(
+                Code::AuthRequired,
+                "A public page requires an account. Send a key or omit the slug.",
+            ));
+        }
+        self.check_slug_impersonation(options.e2e, options.slug.as_ref().map(Slug::as_str))?;
+        let _guard = match self.begin_idempotent(once).await? {
+            FirstOrReplay::Replay(status, body) => return Ok(IdempotentResult::Replayed { status, body }),
+            FirstOrReplay::First(guard) => guard,
+        };
+        let mut warnings = std::mem::take(&mut options.warnings);
+        let plan = caller.account.as_ref().map(|account| self.plan_of(account));
+        let expires_at = self.expiry_for(plan.as_ref(), &options, &mut warnings)?;
+        let strict = options.csp_strict == Some(true);
+        let demands = PrepareOptions {
+            e2e: options.e2e,
+            strict,
+            pii_check: options.pii_check,
+            agentation: options.agentation == Some(true),
+            spa: options.spa,
+            is_public: options.slug.is_some(),
+            executables: plan.as_ref().is_some_and(|plan| plan.executables),
+        };
+        let staged = self.stage_upload(upload, demands).await?;
+        warnings.extend(staged.warnings.iter().cloned());
+        let (site, claim_token) = self.new_site(caller, &options, &staged, expires_at).await?;
+        let created = CreatedSite { site, claim_token, warnings };
+
+        let mut stmts = self.quota_stmts(caller, plan.as_ref())?;
+        if caller.account.is_none() {
+            stmts.extend(self.take_anonymous_storage(caller.ip, &created.site));
+        }
+        stmts.extend(staged.stmts);
+        stmts.push(sites::insert(&created.site));
+        stmts.push(site_versions::insert(&first_version(&created.site, staged.file_count)));
+        if let (Some(slug), Some(account)) = (&created.site.slug, &caller.account) {
+            stmts.push(slugs::take(slug, &created.site.id, &account.id, created.site.created_at));
+        }
+        if let Some(once) = once {
+            stmts.push(self.store_response(once, 201, &render(&created))?);
+        }
+        match (self.commit_new(stmts, &created.site, caller.account.as_ref(), plan.as_ref()).await, once) {
+            (Ok(()), _) => Ok(IdempotentResult::New(created)),
+            (Err(DbError::Guard(idempotency::ANSWERED)), Some(once)) => self.replay_response(once).await,
+            (Err(error), _) => Err(self.guard_error(error, plan.as_ref())),
+        }
+    }
+
+    fn expiry_for(
+        &self,
+        plan: Option<&Plan>,
+        options: &UploadOptions,
+        warnings: &mut Vec<String>,
+    ) -> Result<Option<i64>> {
+        let now = self.now();
+        let asked = options.lifetime.unwrap_or_default();
+        if let Some(plan) = plan {
+            return expiry::owned(asked, plan, now, now).map_err(|error| self.with_unlock_hint(error));
+        }
+        let (at, cut) = expiry::anonymous(asked, now);
+        if cut {
+            warnings.push(
+                "Pages without an account are deleted after 24 hours. Claim the page to keep it.".into(),
+            );
+        }
+        Ok(Some(at))
+    }
+
+    async fn new_site(
+        &self,
+        caller: &Caller,
+        options: &UploadOptions,
+        staged: &Staged,
+        expires_at: Option<i64>,
+    ) -> Result<(Site, Option<String>)> {
+        let now = self.now();
+        let account = caller.account.as_ref();
+        let id = self.minter.ordered_id("site", now);
+        let claim_token = account.is_none().then(|| self.minter.claim_token());
+        let password_hash = match &options.password {
+            Some(password) => {
+                let ask = match account {
+                    Some(account) => self.account_hash_request(&account.id),
+                    None => self.client_hash_request(caller.ip),
+                };
+                Some(self.limits.password_hasher.hash(password, &self.minter, ask).await?)
+            }
+            None => None,
+        };
+        let site = Site {
+            token: self.minter.page_token(),
+            host_label: self.keys.host_label(&id),
+            id,
+            account_id: account.map(|account| account.id.clone()),
+            slug: options.slug.as_ref().map(|slug| slug.as_str().to_owned()),
+            visibility: options.visibility(),
+            state: State::Live,
+            title: options.title.clone().unwrap_or_else(|| staged.title.clone()),
+            version: 1,
+            bundle_id: Some(staged.bundle_id.clone()),
+            byte_size: staged.byte_size,
+            created_at: now,
+            updated_at: now,
+            expires_at,
+            agentation: options.agentation.unwrap_or(false),
+            csp_strict: options.csp_strict.unwrap_or(false),
+            e2e: options.e2e,
+            spa: staged.spa,
+            password_hash,
+            email_gate_domain: options.email_gate_domain.clone(),
+            gate_version: 1,
+            claim_hash: claim_token.as_deref().map(secret::hash),
+            claimed_at: None,
+            counted: account.is_some(),
+            ended_at: None,
+            purged_at: None,
+            view_count: 0,
+            last_viewed_at: None,
+            payment_id: None,
+            wallet: None,
+        };
+        Ok((site, claim_token))
+    }
+
+    /// The counters of this publish: the account's plan, or the client's anonymous quota.
+    fn quota_stmts(&self, caller: &Caller, plan: Option<&Plan>) -> Result<Vec<Stmt>> {
+        let now = self.now();
+        if let (Some(account), Some(plan)) = (&caller.account, plan) {
+            let page = accounts::take_page(&account.id, plan.active_pages);
+            return Ok([page].into_iter().chain(daily_quota_stmt(account, plan, now)).collect());
+        }
+        let ip = caller.ip.ok_or_else(|| Error::plain(Code::NoClientIp))?;
+        Ok(self.anonymous_quota(ip).map(|quota| quota.take(now).collect()).unwrap_or_default())
+    }
+
+    /// Commits. If the plan's page limit is reached, expired pages that still count are ended first.
+    async fn commit_new(
+        &self,
+        stmts: Vec<Stmt>,
+        site: &Site,
+        account: Option<&Account>,
+        plan: Option<&Plan>,
+    ) -> Result<(), DbError> {
+        let Some(account) = account.filter(|_| plan.is_some_and(|plan| plan.active_pages.is_some())) else {
+            return self.insert_site(stmts, site).await;
+        };
+        match self.insert_site(stmts.clone(), site).await {
+            Err(DbError::Guard(accounts::PAGE_LIMIT)) => {
+                let expired = self.store.list_expired_of(&account.id, self.now(), 1000).await?;
+                if let Err(error) = self.expire_sites(expired).await {
+                    tracing::warn!(%error, account = account.id, "expired pages could not be ended");
+                }
+                self.insert_site(stmts, site).await
+            }
+            outcome => outcome,
+        }
+    }
+
+    /// A new token cannot be cached anywhere yet, but a slug may be cached as another page's.
+    async fn insert_site(&self, stmts: Vec<Stmt>, site: &Site) -> Result<(), DbError> {
+        if site.slug.is_some() {
+            return self.write_site(stmts, None, site).await;
+        }
+        self.store.commit(require_active_account(site.account_id.as_deref(), stmts)).await.map(|_| ())
+    }
+}
+
+fn first_version(site: &Site, file_count: i64) -> SiteVersion {
+    SiteVersion {
+        site_id: site.id.clone(),
+        version: 1,
+        bundle_id: site.bundle_id.clone().unwrap_or_default(),
+        title: site.title.clone(),
+        byte_size: site.byte_size,
+        file_count,
+        e2e: site.e2e,
+        restored_from: None,
+        created_at: site.created_at,
+    }
+}

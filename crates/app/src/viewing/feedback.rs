@@ -1,0 +1,170 @@
+//! Feedback: comments left by viewers within rate limits, read and resolved by the owner. Spec §3, §4, decisions §6.1.
+
+use crate::app::App;
+use crate::notify::owner_notices::{Notice, NoticeKind};
+use dropleaf_core::account::Account;
+use dropleaf_core::feedback::{self, Feedback, Said};
+use dropleaf_core::feedback_list::{self, ANSWER_BYTES, Cursor, FeedbackQuery};
+use dropleaf_core::rate::Standing;
+use dropleaf_core::site::Site;
+use dropleaf_core::{Code, Error, Minter, Result, page_address};
+use dropleaf_store::{DbError, feedback as rows, sites};
+use std::net::IpAddr;
+
+/// The most open comments a viewer is shown.
+const VIEWER_COMMENTS_MOST: i64 = 200;
+/// Comments read from the database at a time; each can be tens of kilobytes long.
+const READ_BATCH: usize = 200;
+
+/// One page of the list of comments.
+#[derive(Debug)]
+pub struct FeedbackList {
+    pub feedback: Vec<Feedback>,
+    /// The cursor of the next page, if there is more.
+    pub next: Option<Cursor>,
+}
+
+impl App {
+    /// Stores a viewer's comment. The caller has checked that the viewer may see the page.
+    pub async fn create_feedback(
+        &self,
+        site: &Site,
+        ip: Option<IpAddr>,
+        said: Said,
+    ) -> Result<(Feedback, Option<Standing>)> {
+        if !site.takes_feedback() {
+            return Err(Error::not_found("page"));
+        }
+        let is_foreign = |url: &str| !page_address::belongs_to(url, site, &self.hosts);
+        if said.page_url.as_deref().is_some_and(is_foreign) {
+            return Err(Error::field("page_url", "must be an address of this page"));
+        }
+        let now = self.now();
+        let item = Feedback {
+            id: self.minter.ordered_id("fb", now),
+            site_id: site.id.clone(),
+            said,
+            created_at: now,
+            resolved_at: None,
+            resolved_note: None,
+        };
+        let rates = [
+            (feedback::PER_NETWORK, self.client_key(&feedback::PER_NETWORK, ip)),
+            (feedback::PER_SITE, format!("{}:{}", feedback::PER_SITE.name, site.id)),
+        ];
+        let exempt = self.is_exempt(ip);
+        let mut stmts = vec![sites::hold(&site.id)];
+        if !exempt {
+            stmts.extend(rates.iter().map(|(rate, key)| dropleaf_store::counters::take(key, rate, now)));
+        }
+        stmts.push(rows::insert(&item));
+        let news = site.account_id.as_deref().map(|owner| Notice::new(owner, &site.id, NoticeKind::Feedback));
+        match self.commit_and_notify(stmts, news).await {
+            Ok(()) => {
+                let (rate, key) = &rates[0];
+                // The comment is stored, so a failure to read the remaining quota must not fail the request.
+                let used = if exempt { None } else { self.store.count_used(key, rate, now).await.ok() };
+                Ok((item, used.map(|used| rate.standing(used, now))))
+            }
+            Err(DbError::Guard(sites::CHANGED)) => Err(Error::not_found("page")),
+            Err(DbError::Guard(rows::FULL)) => Err(Error::new(
+                Code::TooMany,
+                "This page has reached its limit of open comments. Its owner must resolve some first.",
+            )),
+            Err(error) => Err(self.guard_error(error, None)),
+        }
+    }
+
+    /// The open comments on a page as viewers see them: the newest 200, or as many as fit into one response.
+    pub async fn list_open_feedback(&self, site: &Site) -> Result<Vec<Feedback>> {
+        let mut found = self.store.list_open_feedback(&site.id, None, VIEWER_COMMENTS_MOST).await?;
+        feedback_list::cut(&mut found, ANSWER_BYTES);
+        Ok(found)
+    }
+
+    /// A page of the comments on the account's own page, for the owner's programs: unresolved first, then newest. The
+    /// comments returned are marked as read.
+    pub async fn list_feedback(
+        &self,
+        account: &Account,
+        name: &str,
+        query: &FeedbackQuery,
+    ) -> Result<FeedbackList> {
+        query.check()?;
+        let site = self.get_site(account, name).await?;
+        let list = self.feedback_page(&site, query).await?;
+        if !list.feedback.is_empty() && self.store.count_unread_feedback(&site.id).await? > 0 {
+            let given = list.feedback.chunks(READ_BATCH);
+            let marks = given.map(|given| rows::mark_read(&site.id, given, self.now()));
+            self.store.commit(marks.collect()).await?;
+        }
+        Ok(list)
+    }
+
+    /// The same for the owner in the dashboard; the comments stay unread for the owner's programs.
+    pub async fn peek_feedback(&self, account: &Account, name: &str) -> Result<FeedbackList> {
+        let site = self.get_site(account, name).await?;
+        self.feedback_page(&site, &FeedbackQuery::default()).await
+    }
+
+    async fn feedback_page(&self, site: &Site, query: &FeedbackQuery) -> Result<FeedbackList> {
+        let mut feedback: Vec<Feedback> = Vec::new();
+        let mut after = query.cursor.clone();
+        let has_more = loop {
+            let wanted = query.most().saturating_sub(feedback.len()).min(READ_BATCH);
+            let one_more = i64::try_from(wanted).unwrap_or_default() + 1;
+            let mut found = if query.include_resolved {
+                self.store.list_feedback(&site.id, after.as_ref(), one_more).await?
+            } else {
+                self.store.list_open_feedback(&site.id, after.as_ref(), one_more).await?
+            };
+            let is_longer = found.len() > wanted;
+            found.truncate(wanted);
+            feedback.extend(found);
+            let is_cut = feedback_list::cut(&mut feedback, query.bytes);
+            if is_cut || !is_longer || feedback.len() >= query.most() {
+                break is_cut || is_longer;
+            }
+            after = feedback.last().map(Cursor::of);
+        };
+        let next = feedback.last().filter(|_| has_more).map(Cursor::of);
+        Ok(FeedbackList { feedback, next })
+    }
+
+    /// Comments on a page that none of the owner's programs has read.
+    pub async fn count_unread_feedback(&self, site_id: &str) -> Result<i64> {
+        Ok(self.store.count_unread_feedback(site_id).await?)
+    }
+
+    pub async fn resolve_feedback(
+        &self,
+        account: &Account,
+        id: &str,
+        note: Option<String>,
+    ) -> Result<Feedback> {
+        let note = feedback::note(note)?;
+        check_id(id)?;
+        let stmt = rows::resolve(&account.id, id, note.as_deref(), self.now());
+        match self.commit_for_account(&account.id, vec![stmt]).await {
+            Ok(outcomes) => {
+                let outcome = outcomes.first().ok_or_else(|| Error::internal("no outcome"))?;
+                Ok(rows::resolved(outcome)?)
+            }
+            Err(DbError::Guard(rows::UNKNOWN)) => Err(Error::not_found("feedback")),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    pub async fn delete_feedback(&self, account: &Account, id: &str) -> Result<()> {
+        check_id(id)?;
+        match self.commit_for_account(&account.id, vec![rows::delete(&account.id, id)]).await {
+            Ok(_) => Ok(()),
+            Err(DbError::Guard(rows::UNKNOWN)) => Err(Error::not_found("feedback")),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+fn check_id(id: &str) -> Result<()> {
+    if Minter::is_id("fb", id) { Ok(()) } else { Err(Error::not_found("feedback")) }
+}

@@ -1,0 +1,12 @@
+//! Serving pages to viewers: page caches, gates, share links, burn-after-read, view counts and feedback.
+
+pub(crate) mod burn;
+pub(crate) mod email_gate;
+pub(crate) mod feedback;
+pub(crate) mod hash_budget;
+pub(crate) mod owner_tickets;
+pub(crate) mod pages;
+pub(crate) mod password_gate;
+pub(crate) mod password_hasher;
+pub(crate) mod share_tokens;
+pub(crate) mod view_counts;

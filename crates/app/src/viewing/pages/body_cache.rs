@@ -1,0 +1,194 @@
+//! The cache of response bodies, one per file and content coding, encoded once from the stored form.
+
+use super::ServedFile;
+use super::script_insertion::{self, Insertion};
+use crate::app::App;
+use bytes::Bytes;
+use dropleaf_core::{Error, Result, secret};
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
+use std::io::Write;
+use std::sync::Arc;
+
+/// Larger files are streamed from storage instead.
+pub(super) const LARGEST_CACHED: u64 = 4 << 20;
+/// Larger bodies are encoded on a blocking thread.
+const INLINE_BYTES: usize = 32 * 1024;
+
+/// A content coding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ContentCoding {
+    Identity,
+    Gzip,
+    Brotli,
+    Zstd,
+}
+
+impl ContentCoding {
+    pub const ALL: [Self; 4] = [Self::Identity, Self::Gzip, Self::Brotli, Self::Zstd];
+
+    /// Its name in `Content-Encoding`; none for identity.
+    pub const fn name(self) -> Option<&'static str> {
+        match self {
+            Self::Identity => None,
+            Self::Gzip => Some("gzip"),
+            Self::Brotli => Some("br"),
+            Self::Zstd => Some("zstd"),
+        }
+    }
+
+    /// The suffix in the `ETag` that distinguishes the codings of one file.
+    pub(super) const fn etag_suffix(self) -> char {
+        match self {
+            Self::Identity => 'i',
+            Self::Gzip => 'g',
+            Self::Brotli => 'b',
+            Self::Zstd => 'z',
+        }
+    }
+}
+
+#[derive(Debug)]
+pub struct Body {
+    pub bytes: Bytes,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct BodyWeighter;
+
+impl Weighter<([u8; 32], ContentCoding), Arc<Body>> for BodyWeighter {
+    fn weight(&self, _: &([u8; 32], ContentCoding), body: &Arc<Body>) -> u64 {
+        body.bytes.len() as u64 + 160
+    }
+}
+
+pub(super) type BodyCache = Cache<([u8; 32], ContentCoding), Arc<Body>, BodyWeighter>;
+
+pub(super) fn cache(bytes: u64) -> BodyCache {
+    Cache::with_weighter(4096, bytes.max(1 << 20), BodyWeighter)
+}
+
+impl App {
+    /// The body of a small file in this coding, if it is cached.
+    pub fn cached_body(&self, file: &ServedFile, coding: ContentCoding) -> Option<Arc<Body>> {
+        self.caches.pages.bodies.get(&(file.hash, coding))
+    }
+
+    /// The body of a small file in this coding. Loaded, verified and encoded once for concurrent requests.
+    pub async fn file_body(&self, file: &ServedFile, coding: ContentCoding) -> Result<Arc<Body>> {
+        let key = (file.hash, coding);
+        if let Some(body) = self.caches.pages.bodies.get(&key) {
+            return Ok(body);
+        }
+        let load = async {
+            let plain = self.store.blobs.read(&self.store.db, &file.hash).await?;
+            Ok(Arc::new(Body { bytes: encode_body(plain, coding).await? }))
+        };
+        Box::pin(self.caches.pages.bodies.get_or_insert_async(&key, load)).await
+    }
+}
+
+/// A document served with a tag of ours in its head.
+#[derive(Debug)]
+pub struct AnnotatedDocument<'a> {
+    file: &'a ServedFile,
+    tag: String,
+    /// Hash of file and tag, so that the body shares the cache with all others.
+    key: [u8; 32],
+}
+
+impl<'a> AnnotatedDocument<'a> {
+    pub fn new(file: &'a ServedFile, tag: String) -> Self {
+        let key = secret::digest(&[&file.hash[..], tag.as_bytes()].concat());
+        Self { file, tag, key }
+    }
+
+    /// The strong `ETag` of the whole document in this coding.
+    pub fn etag(&self, coding: ContentCoding) -> Bytes {
+        super::bundle_cache::etag(&self.key, coding)
+    }
+
+    /// Where to insert the tag in a document with this start, if there is a place for it.
+    pub fn insertion(&self, start: &[u8]) -> Option<Insertion> {
+        script_insertion::find_insertion(start, &self.tag, self.file.mime.starts_with(XHTML))
+    }
+}
+
+/// The media type of XHTML documents.
+const XHTML: &[u8] = b"application/xhtml+xml";
+
+impl App {
+    /// The body of a small document with its tag, in this coding. Assembled and encoded once.
+    pub async fn annotated_body(
+        &self,
+        annotated: &AnnotatedDocument<'_>,
+        coding: ContentCoding,
+    ) -> Result<Arc<Body>> {
+        let key = (annotated.key, coding);
+        if let Some(body) = self.caches.pages.bodies.get(&key) {
+            return Ok(body);
+        }
+        let load = async {
+            let plain = self.store.blobs.read(&self.store.db, &annotated.file.hash).await?;
+            let whole = match annotated.insertion(&plain) {
+                Some(Insertion { at, bytes }) => [&plain[..at], &bytes, &plain[at..]].concat().into(),
+                None => plain,
+            };
+            Ok(Arc::new(Body { bytes: encode_body(whole, coding).await? }))
+        };
+        Box::pin(self.caches.pages.bodies.get_or_insert_async(&key, load)).await
+    }
+}
+
+async fn encode_body(plain: Bytes, coding: ContentCoding) -> Result<Bytes> {
+    if coding == ContentCoding::Identity {
+        Ok(plain)
+    } else if plain.len() <= INLINE_BYTES {
+        encode(&plain, coding)
+    } else {
+        tokio::task::spawn_blocking(move || encode(&plain, coding)).await.map_err(Error::internal)?
+    }
+}
+
+/// Encodes a body. The result is cached, so a medium compression level pays off.
+pub fn encode(plain: &[u8], coding: ContentCoding) -> Result<Bytes> {
+    let coded = match coding {
+        ContentCoding::Identity => plain.to_vec(),
+        ContentCoding::Gzip => {
+            let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::new(6));
+            out.write_all(plain).and_then(|()| out.finish()).map_err(Error::internal)?
+        }
+        ContentCoding::Brotli => {
+            let mut out = Vec::new();
+            let params = brotli::enc::BrotliEncoderParams { quality: 5, ..Default::default() };
+            brotli::BrotliCompress(&mut &*plain, &mut out, &params).map_err(Error::internal)?;
+            out
+        }
+        ContentCoding::Zstd => zstd::bulk::compress(plain, 6).map_err(Error::internal)?,
+    };
+    Ok(coded.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+
+    #[test]
+    fn every_coding_can_be_read_back() {
+        let plain = b"<p>hello hello hello</p>".repeat(100);
+        let mut back = Vec::new();
+        flate2::read::GzDecoder::new(&*encode(&plain, ContentCoding::Gzip).unwrap())
+            .read_to_end(&mut back)
+            .unwrap();
+        assert_eq!(back, plain);
+        back.clear();
+        brotli::Decompressor::new(&*encode(&plain, ContentCoding::Brotli).unwrap(), 4096)
+            .read_to_end(&mut back)
+            .unwrap();
+        assert_eq!(back, plain);
+        let zstd = encode(&plain, ContentCoding::Zstd).unwrap();
+        assert_eq!(zstd::stream::decode_all(&*zstd).unwrap(), plain);
+        assert_eq!(&*encode(&plain, ContentCoding::Identity).unwrap(), plain.as_slice());
+    }
+}
