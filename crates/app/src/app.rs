@@ -111,7 +111,7 @@ impl App {
     /// Writes out what is held only in memory and closes the database.
     pub async fn close(&self) {
         if let Err(error) = self.flush_views().await {
-            tracing::warn!(%error, "the last page views could not be written");
+            tracing::warn!(%error, "page views not written at shutdown");
         }
         self.store.db.close().await;
     }

@@ -73,7 +73,7 @@ impl Lists {
                 Ok(Found::Changes(changes)) if !changes.is_empty() => told(&changes),
                 Ok(Found::Mistake(why)) => refused(&why),
                 Ok(_) => {}
-                Err(error) => tracing::warn!(%error, "the lists could not be looked at"),
+                Err(error) => tracing::warn!(%error, "safety lists folder not checked"),
             }
         }
     }
@@ -81,7 +81,7 @@ impl Lists {
     /// Reads the lists now and logs the result.
     pub async fn read_anew(self: &Arc<Self>) {
         if !self.has_any() {
-            tracing::info!("there is nothing to read anew: `safety.lists_dir` is not set");
+            tracing::info!("no lists to reload: `safety.lists_dir` is not set");
             return;
         }
         let lists = Arc::clone(self);
@@ -89,9 +89,9 @@ impl Lists {
             Ok(Found::Changes(changes)) => told(&changes),
             Ok(Found::Mistake(why)) => refused(&why),
             Ok(Found::Unrest | Found::Nothing) => {
-                tracing::warn!("the lists are being written; they are read when nobody writes any more");
+                tracing::warn!("safety lists are being written; they will be reloaded when they are stable");
             }
-            Err(error) => tracing::warn!(%error, "the lists could not be read"),
+            Err(error) => tracing::warn!(%error, "safety lists not reloaded"),
         }
     }
 
@@ -136,16 +136,16 @@ impl Lists {
 
 fn told(changes: &[Change]) {
     if changes.is_empty() {
-        tracing::info!("the lists of `safety.lists_dir` were read; nothing in them has changed");
+        tracing::info!("safety lists reloaded; no changes");
     }
     for change in changes {
         let (list, added, removed) = (change.file, change.added, change.removed);
-        tracing::info!(list, added, removed, "a list of `safety.lists_dir` was read anew and is in force");
+        tracing::info!(list, added, removed, "safety list reloaded");
     }
 }
 
 fn refused(why: &str) {
-    tracing::error!(why, "the lists were not taken over; the rules in force stay");
+    tracing::error!(why, "safety lists rejected; the current rules stay in force");
 }
 
 #[cfg(test)]

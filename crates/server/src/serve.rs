@@ -125,7 +125,7 @@ pub async fn run(layers: &Layers, config: Config) -> Result<()> {
         );
     }
     if running.app.require_payments().is_ok_and(|payments| !payments.is_sandbox()) {
-        tracing::info!("payments are live: each receiving wallet must belong to this server alone");
+        tracing::info!("payments are live; receiving wallets must not be shared with another server");
     }
     for setting in missing_chains(&running.app) {
         tracing::warn!(
@@ -141,7 +141,7 @@ pub async fn run(layers: &Layers, config: Config) -> Result<()> {
     while signals.next().await == Told::Reload {
         running.lists.read_anew().await;
     }
-    tracing::info!("stopping: requests under way may end");
+    tracing::info!("stopping; waiting for requests under way");
     running.stop().await;
     Ok(())
 }
@@ -186,6 +186,6 @@ pub async fn bind(listen: &Listen) -> Result<Vec<TcpListener>> {
 /// Each connection needs a file descriptor: raises the limit as far as the system allows.
 fn raise_file_limit() {
     if let Err(error) = rlimit::increase_nofile_limit(u64::MAX) {
-        tracing::debug!(%error, "the limit of open files stays as it is");
+        tracing::debug!(%error, "open file limit not raised");
     }
 }

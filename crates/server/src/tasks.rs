@@ -69,7 +69,7 @@ impl Tasks {
                 let _ = tokio::time::timeout(later, views.wait_for_many_views()).await;
                 let start = Instant::now();
                 if let Err(error) = views.flush_views().await {
-                    tracing::warn!(%error, "page views could not be written; they are kept for the next time");
+                    tracing::warn!(%error, "page views not written; will retry");
                 }
                 later = (start.elapsed() * FLUSH_SHARE).min(FLUSH_LATER);
             }
@@ -78,7 +78,7 @@ impl Tasks {
         self.spawn_until_stop(async move {
             loop {
                 if let Err(error) = eraser.erase_burnt().await {
-                    tracing::warn!(%error, "a burnt page could not be erased yet; the next round tries again");
+                    tracing::warn!(%error, "burnt page not erased; will retry");
                 }
                 // Woken when the only view has been sent; otherwise in time for windows that end.
                 let _ = tokio::time::timeout(ERASE_EVERY, eraser.wait_for_sent_view()).await;
@@ -98,10 +98,10 @@ impl Tasks {
                 match sweeper.sweep().await {
                     Ok(swept) if swept != Swept::default() => {
                         counters.swept_pages.inc_by((swept.expired + swept.purged) as u64);
-                        tracing::info!(expired = swept.expired, purged = swept.purged, "swept");
+                        tracing::info!(expired = swept.expired, purged = swept.purged, "sweep finished");
                     }
                     Ok(_) => {}
-                    Err(error) => tracing::warn!(%error, "the sweep stopped early"),
+                    Err(error) => tracing::warn!(%error, "sweep failed"),
                 }
             }
         });
@@ -115,9 +115,9 @@ impl Tasks {
                     Ok(0) => {}
                     Ok(bodies) => {
                         counters.swept_bodies.inc_by(bodies);
-                        tracing::info!(bodies, "collected");
+                        tracing::info!(bodies, "garbage collection finished");
                     }
-                    Err(error) => tracing::warn!(%error, "collecting stopped early"),
+                    Err(error) => tracing::warn!(%error, "garbage collection failed"),
                 }
                 tokio::time::sleep(every.collect).await;
             }
@@ -132,10 +132,10 @@ impl Tasks {
             let pause = || stopping.run_until_cancelled(tokio::time::sleep(LETTERS_EVERY));
             while pause().await.is_some() {
                 if let Err(error) = writer.notify_operators().await {
-                    tracing::warn!(%error, "operators could not be told of what waits for them");
+                    tracing::warn!(%error, "operator notifications not sent");
                 }
                 if let Err(error) = writer.send_appeal_decisions(|| !stopping.is_cancelled()).await {
-                    tracing::warn!(%error, "decisions about appeals could not be sent");
+                    tracing::warn!(%error, "appeal decisions not sent");
                 }
             }
         });
@@ -164,8 +164,8 @@ impl Tasks {
             while !stopping.is_cancelled() {
                 match payments.recover_payments_while(|| !stopping.is_cancelled()).await {
                     Ok(0) => {}
-                    Ok(decided) => tracing::info!(decided, "payments that were left half-way are decided"),
-                    Err(error) => tracing::warn!(%error, "payments could not be looked through"),
+                    Ok(decided) => tracing::info!(decided, "unfinished payments recovered"),
+                    Err(error) => tracing::warn!(%error, "payment recovery failed"),
                 }
                 stopping.run_until_cancelled(tokio::time::sleep(RECOVER_EVERY)).await;
             }
@@ -190,7 +190,7 @@ impl Tasks {
                 return;
             }
         }
-        tracing::warn!("some work did not end in time");
+        tracing::warn!("shutdown timed out; some tasks were still running");
     }
 }
 

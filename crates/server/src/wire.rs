@@ -97,7 +97,7 @@ impl Wire {
                 Ok((stream, peer)) => {
                     let Some(seat) = self.networks.enter(peer.ip()) else {
                         self.door.metrics.connections_refused.inc();
-                        tracing::debug!(%peer, "connection refused: its network has as many as it may");
+                        tracing::debug!(%peer, "connection refused: network limit reached");
                         continue;
                     };
                     let wire = Arc::clone(&self);
@@ -110,7 +110,7 @@ impl Wire {
                 }
                 Err(error) => {
                     // Out of file descriptors or memory: wait a moment instead of spinning; connections will end.
-                    tracing::warn!(%error, "a connection could not be accepted");
+                    tracing::warn!(%error, "connection not accepted");
                     tokio::time::sleep(Duration::from_millis(50)).await;
                 }
             }
@@ -133,8 +133,8 @@ impl Wire {
                     };
                     self.serve(&builder, !http2, stream, peer, seat).await;
                 }
-                Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
-                Err(_) => tracing::debug!("a TLS handshake took too long"),
+                Ok(Err(error)) => tracing::debug!(%error, "TLS handshake failed"),
+                Err(_) => tracing::debug!("TLS handshake timed out"),
             },
         }
     }
@@ -190,7 +190,7 @@ impl Wire {
             },
         };
         if let Err(error) = outcome {
-            tracing::debug!(%error, "a connection ended early");
+            tracing::debug!(%error, "connection closed early");
         }
     }
 }

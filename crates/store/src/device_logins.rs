@@ -13,7 +13,7 @@ pub const ANSWERED: &str = "device_answered";
 pub const TAKEN: &str = "device_taken";
 
 fn row(row: &Row<'_>) -> Result<DeviceLogin, DbError> {
-    let strange = |what: &str| DbError::internal(format!("a device login has the {what}"));
+    let strange = |what: &str| DbError::internal(format!("device login row has an {what}"));
     Ok(DeviceLogin {
         user_code: row.text(0)?.to_owned(),
         client_id: row.text(1)?.to_owned(),

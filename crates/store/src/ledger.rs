@@ -25,7 +25,7 @@ pub struct BookLine {
 }
 
 fn line(row: &Row<'_>) -> Result<BookLine, DbError> {
-    let broken = |what: &str| DbError::internal(format!("the books have an unknown {what}"));
+    let broken = |what: &str| DbError::internal(format!("ledger row has an unknown {what}"));
     Ok(BookLine {
         id: row.text(0)?.to_owned(),
         unit: Unit::parse(row.text(1)?).ok_or_else(|| broken("unit"))?,

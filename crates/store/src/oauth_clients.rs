@@ -13,7 +13,7 @@ fn row(row: &Row<'_>) -> Result<(Client, Option<[u8; 32]>), DbError> {
         uri: row.opt_text(2)?.map(str::to_owned),
         redirect_uris: row.text(3)?.lines().map(str::to_owned).collect(),
         auth_method: AuthMethod::parse(method)
-            .ok_or_else(|| DbError::internal(format!("a client proves itself by {method}")))?,
+            .ok_or_else(|| DbError::internal(format!("unknown client auth method {method}")))?,
         scopes: scopes(row, 5)?,
         uses_device_codes: row.flag(6)?,
         created_at: row.int(7)?,

@@ -33,7 +33,7 @@ macro_rules! select {
 fn row(row: &Row<'_>) -> Result<Payment, DbError> {
     let text = |i| row.text(i).map(str::to_owned);
     let opt_text = |i| row.opt_text(i).map(|text| text.map(str::to_owned));
-    let strange = |what: &str| DbError::internal(format!("a payment has a strange {what}"));
+    let strange = |what: &str| DbError::internal(format!("payment row has an unknown {what}"));
     Ok(Payment {
         id: text(0)?,
         key: text(1)?,

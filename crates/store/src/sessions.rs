@@ -15,7 +15,7 @@ fn session_at(row: &Row<'_>, at: usize) -> Result<Session, DbError> {
         account_id: row.text(at + 1)?.to_owned(),
         device: row.text(at + 2)?.to_owned(),
         method: Method::parse(method)
-            .ok_or_else(|| DbError::internal(format!("a session was begun by {method}")))?,
+            .ok_or_else(|| DbError::internal(format!("unknown session method {method}")))?,
         proved_at: row.int(at + 4)?,
         created_at: row.int(at + 5)?,
         last_seen_at: row.int(at + 6)?,

@@ -43,7 +43,7 @@ fn mark(row: &Row<'_>) -> Result<(String, Mark), DbError> {
     let mark = match row.text(1)? {
         "exact" => Mark::Exact(row.hash(2)?),
         "sketch" => Mark::Sketch(row.opt_bytes(2)?.unwrap_or_default().to_vec()),
-        other => return Err(DbError::internal(format!("nobody knows the mark {other}"))),
+        other => return Err(DbError::internal(format!("unknown mark kind {other}"))),
     };
     Ok((row.text(0)?.to_owned(), mark))
 }

@@ -132,7 +132,7 @@ impl App {
             return;
         }
         if let Err(error) = self.store.commit(vec![api_keys::touch(&key.id, now, now - 60)]).await {
-            tracing::warn!(%error, key = key.id, "the use of a key could not be noted");
+            tracing::warn!(%error, key = key.id, "API key last use not recorded");
         }
     }
 

@@ -142,7 +142,7 @@ impl App {
                     account = account.id,
                     client = login.client_id,
                     answer = state.as_str(),
-                    "a device login was answered"
+                    "device login answered"
                 );
                 Ok(Some(login))
             }
@@ -188,7 +188,7 @@ impl App {
         now: i64,
     ) -> Result<DevicePollResult> {
         let Some(account_id) = login.account_id else {
-            return Err(Error::internal("a device login was allowed by nobody"));
+            return Err(Error::internal("allowed device login has no account"));
         };
         let mut stmts = require_active_account(Some(&account_id), vec![device_logins::take(hash, now)]);
         let given = match login.kind {

@@ -54,7 +54,7 @@ impl App {
             let ends_at = ends_at(session.proved_at, now);
             let stmt = sessions::touch(&session.id, now, ends_at, now - NOTED_EVERY);
             if let Err(error) = self.store.commit(vec![stmt]).await {
-                tracing::warn!(%error, session = session.id, "the use of a session could not be noted");
+                tracing::warn!(%error, session = session.id, "session last use not recorded");
             }
         }
         Ok(found)

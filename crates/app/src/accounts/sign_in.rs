@@ -169,11 +169,11 @@ impl App {
         stmts.extend(end_previous_session(browser, &session));
         let outcomes = self.store.commit(stmts).await?;
         let (Some(proof), Some(begun)) = (outcomes.first(), outcomes.get(2)) else {
-            return Err(Error::internal("a sign-in came back short"));
+            return Err(Error::internal("sign-in batch returned too few outcomes"));
         };
         let Some(found) = sign_ins::proved(proof)? else { return Ok(None) };
         if begun.affected != 1 {
-            return Err(Error::internal("a proved sign-in began no session"));
+            return Err(Error::internal("verified sign-in started no session"));
         }
         Ok(Some(SignedIn { secret, return_to: found.return_to }))
     }

@@ -10,12 +10,12 @@ pub(crate) fn seal(minter: &Minter, key: [u8; 32], associated_data: &[u8], messa
     let nonce = minter.bytes::<12>();
     let sealed = ChaCha20Poly1305::new(&key.into())
         .encrypt(&Nonce::from(nonce), Payload { msg: message, aad: associated_data })
-        .map_err(|_| Error::internal("a secret could not be sealed"))?;
+        .map_err(|_| Error::internal("secret not encrypted"))?;
     Ok([&nonce[..], &sealed].concat().into())
 }
 
 pub(crate) fn open(key: [u8; 32], associated_data: &[u8], sealed: &[u8]) -> Result<Bytes> {
-    let broken = || Error::internal("a stored secret could not be opened");
+    let broken = || Error::internal("stored secret could not be decrypted");
     let (nonce, rest) = sealed.split_first_chunk::<12>().ok_or_else(broken)?;
     let opened = ChaCha20Poly1305::new(&key.into())
         .decrypt(&Nonce::from(*nonce), Payload { msg: rest, aad: associated_data })

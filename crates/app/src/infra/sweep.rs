@@ -36,7 +36,7 @@ impl App {
     pub async fn sweep(&self) -> Result<Swept> {
         // Burnt pages must be erased without waiting for a lease.
         let burnt = self.erase_burnt().await.unwrap_or_else(|error| {
-            tracing::warn!(%error, "burnt pages could not be erased yet");
+            tracing::warn!(%error, "burnt pages not erased, will retry");
             0
         });
         let swept = self.with_sweep_lease("sweep", SWEEP_SECONDS, self.sweep_with_lease()).await?;
@@ -144,9 +144,9 @@ impl App {
         match blobs::erase(&self.store.db, &self.store.blobs, bundles, self.now()).await {
             Ok(true) => {}
             Ok(false) => {
-                tracing::info!(site = site_id, "a backup is running; the content is erased after it");
+                tracing::info!(site = site_id, "backup in progress, content will be erased after it");
             }
-            Err(error) => tracing::warn!(%error, site = site_id, "the content could not be erased yet"),
+            Err(error) => tracing::warn!(%error, site = site_id, "content not erased, will retry"),
         }
     }
 }

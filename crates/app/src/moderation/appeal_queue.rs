@@ -83,7 +83,7 @@ impl App {
         let rate = self.settings.rates.appeals_day;
         let back = counters::give_back(&self.client_key(&rate, caller.ip), &rate, self.now());
         if let Err(error) = self.store.commit(vec![back]).await {
-            tracing::warn!(%error, "an appeal that was not added stays counted");
+            tracing::warn!(%error, "appeal rate counter not reverted");
         }
     }
 

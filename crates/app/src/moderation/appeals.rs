@@ -107,7 +107,7 @@ impl App {
         stmts.extend(staged.stmts);
         match self.store.commit(require_active_account(sender.account_id.as_deref(), stmts)).await {
             Ok(_) => {
-                tracing::info!(appeal = appeal.id, "a refusal was appealed against");
+                tracing::info!(appeal = appeal.id, "appeal received");
                 Ok(AppealOutcome::Open { appeal: Box::new(appeal), token, already: false, words_kept: true })
             }
             // The same content was sent concurrently, or another node filled the queue.

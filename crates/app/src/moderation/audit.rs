@@ -26,7 +26,7 @@ impl App {
 
     /// Logs the operation after it was committed.
     pub(crate) fn log_operation(actor: &str, act: Act, subject: &str) {
-        tracing::info!(actor, act = act.as_str(), subject, "an operator acted");
+        tracing::info!(actor, act = act.as_str(), subject, "operator action");
     }
 
     /// The newest entries older than the one with this id.

@@ -74,7 +74,7 @@ impl App {
         stmts.push(sites::hold_any(&site.id));
         stmts.push(reports::insert(&report));
         self.store.commit(stmts).await.map_err(|error| self.guard_error(error, None))?;
-        tracing::info!(site = site.id, reason = report.said.reason.as_str(), "a page was reported");
+        tracing::info!(site = site.id, reason = report.said.reason.as_str(), "page reported");
         Ok(report)
     }
 

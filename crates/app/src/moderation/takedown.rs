@@ -86,7 +86,7 @@ impl App {
                     }
                     // It is down; the sweep retries whatever of the rest fails.
                     if let Err(error) = self.finish_takedown(&next, false).await {
-                        tracing::warn!(%error, site = site.id, "the content could not be sealed yet");
+                        tracing::warn!(%error, site = site.id, "evidence not sealed, will retry");
                     }
                     return Ok(TakedownResult { site: next, url, already: false, suspended });
                 }

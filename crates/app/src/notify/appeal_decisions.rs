@@ -56,7 +56,7 @@ impl App {
             Err(DbError::Guard(name)) if name == PER_ADDRESS.name => {
                 tracing::info!(
                     appeal = due.appeal_id,
-                    "a decision is not sent: too many to this address today"
+                    "decision email not sent: daily limit of the address reached"
                 );
                 self.drop_decision_email(&due).await?;
                 return Ok(false);

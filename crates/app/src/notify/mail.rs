@@ -75,7 +75,7 @@ impl App {
         let later = |why: &str| MailError::Temporary(why.to_owned());
         let Some(mailer) = &self.notify.mailer else { return Err(later("no mail leaves")) };
         let Ok(_slot) = self.notify.mail_queue.queue.try_acquire() else {
-            tracing::warn!("too many letters wait to be sent; one was dropped");
+            tracing::warn!("outgoing mail queue full, email dropped");
             return Err(later("too many wait"));
         };
         let Ok(_permit) = self.notify.mail_queue.permits.acquire().await else {
@@ -85,9 +85,9 @@ impl App {
         let outcome =
             outcome.unwrap_or_else(|_| Err(MailError::Ambiguous("the mail server took too long".into())));
         match &outcome {
-            Ok(()) => tracing::debug!(letter = letter.id, "a letter was sent"),
+            Ok(()) => tracing::debug!(letter = letter.id, "email sent"),
             Err(error) => {
-                tracing::warn!(letter = letter.id, why = error.why(), "a letter could not be sent");
+                tracing::warn!(letter = letter.id, why = error.why(), "email not sent");
             }
         }
         outcome

@@ -91,7 +91,7 @@ impl App {
             Settlement::Settled { transaction } => self.fulfil_payment(payment, transaction, delivers).await,
             Settlement::NotSettled(reason) => {
                 self.refuse_payment(&payment, &reason.text).await?;
-                tracing::info!(payment = payment.id, reason = reason.text, "a payment was refused");
+                tracing::info!(payment = payment.id, reason = reason.text, "payment refused");
                 let receipt = receipt(&payment, Outcome::Refused { reason: reason.text.clone() });
                 Err(PayError::Refused(refused_by(&reason, receipt)))
             }
@@ -120,13 +120,13 @@ impl App {
             why,
             attempts = payment.attempts,
             transaction = left.transaction,
-            "whether a payment was settled is not known"
+            "payment outcome unknown"
         );
         let error = outcome_unknown(left.transaction.as_deref(), Error::internal(why));
         // If this fails, the payment stays in state `settling`, which has the same effect.
         let stmts = vec![payments::update(&payment, &left), keep_identifiers(&left)];
         if let Err(failed) = self.store.commit(stmts).await {
-            tracing::warn!(error = %failed, payment = payment.id, "a payment could not be put aside");
+            tracing::warn!(error = %failed, payment = payment.id, "payment not parked");
         }
         error
     }
@@ -183,7 +183,7 @@ impl App {
             match self.update_payment(payment, held).await {
                 Ok(held) => *payment = held,
                 // Another worker may take over. It settles with the same bytes, so nothing is settled twice.
-                Err(error) => tracing::warn!(?error, payment = payment.id, "a payment could not be held"),
+                Err(error) => tracing::warn!(?error, payment = payment.id, "payment lease not renewed"),
             }
         }
     }

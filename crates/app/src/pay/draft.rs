@@ -161,7 +161,7 @@ impl App {
     }
 
     pub(super) fn open_draft(&self, payment: &Payment) -> Result<Draft> {
-        let sealed = payment.draft.as_deref().ok_or_else(|| Error::internal("a payment has no draft"))?;
+        let sealed = payment.draft.as_deref().ok_or_else(|| Error::internal("payment has no draft"))?;
         let key = self.keys.mac("payment draft", payment.id.as_bytes());
         let text = sealing::open(key, payment.id.as_bytes(), sealed)?;
         serde_json::from_slice(&text).map_err(Error::internal)

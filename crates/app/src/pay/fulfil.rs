@@ -58,7 +58,7 @@ impl App {
                 AfterFailure::End(outcome) => return outcome,
             }
         }
-        Err(not_saved(transaction, Error::internal("a settled payment is moved by others all the time")))
+        Err(not_saved(transaction, Error::internal("settled payment keeps being changed concurrently")))
     }
 
     async fn deliver_purchase(&self, done: Payment, delivers: bool) -> Result<PurchaseResult, PayError> {
@@ -66,7 +66,7 @@ impl App {
             payment = done.id,
             item = done.item.as_str(),
             amount = done.amount,
-            "a payment was fulfilled"
+            "payment fulfilled"
         );
         let transaction = done.transaction.clone().unwrap_or_default();
         // It is fulfilled and only the response failed; the advice to send the same request again holds here too.
@@ -98,7 +98,7 @@ impl App {
                 Err(error) => return Err(error.into()),
             }
         }
-        Err(Error::internal("a payment was tried for ever"))
+        Err(Error::internal("payment fulfilment retries exhausted"))
     }
 
     fn drafted_stmts(&self, done: &mut Payment) -> Result<Vec<Stmt>> {
@@ -158,13 +158,13 @@ impl App {
         }
         tracing::error!(
             %error, source = ?error.source, payment = payment.id, transaction,
-            "a payment is settled, but what it buys could not be saved"
+            "payment settled, but purchase not saved"
         );
         let settled = self.as_settled(&payment, transaction, 0);
         // If this fails too, settlement is requested again, which settles nothing twice.
         let stmts = vec![payments::update(&payment, &settled), keep_identifiers(&settled)];
         if let Err(error) = self.store.commit(stmts).await {
-            tracing::warn!(%error, payment = payment.id, "a settled payment could not be noted");
+            tracing::warn!(%error, payment = payment.id, "settled payment not recorded");
         }
         AfterFailure::End(Err(not_saved(transaction.to_owned(), error)))
     }
@@ -211,7 +211,7 @@ impl App {
         };
         let transaction = payment.transaction.clone().unwrap_or_default();
         let receipt = receipt(&payment, Outcome::Settled { transaction })
-            .ok_or_else(|| Error::internal("a payment cannot be read back"))?;
+            .ok_or_else(|| Error::internal("stored payment cannot be parsed"))?;
         Ok(PurchaseResult { goods, payment, receipt, again })
     }
 }

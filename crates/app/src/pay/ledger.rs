@@ -112,19 +112,19 @@ impl App {
         match self.audit_ledger().await {
             Ok(audit) if audit.faults.is_empty() => {
                 let millis = u64::try_from(audit.took.as_millis()).unwrap_or(u64::MAX);
-                tracing::info!(booked = audit.booked, millis, "the books balance");
+                tracing::info!(booked = audit.booked, millis, "ledger audit passed");
             }
             Ok(audit) => {
                 for fault in audit.faults.iter().take(LOGGED) {
                     let Fault { what, subject, found, right } = fault;
-                    tracing::error!(subject, found, right, "the books do not balance: {what}");
+                    tracing::error!(subject, found, right, "ledger audit found a fault: {what}");
                 }
                 tracing::error!(
                     faults = audit.faults.len(),
-                    "the books do not balance: `dropleaf ledger audit` lists all"
+                    "ledger audit failed; `dropleaf ledger audit` lists all faults"
                 );
             }
-            Err(error) => tracing::error!(%error, "the books could not be looked through"),
+            Err(error) => tracing::error!(%error, "ledger audit could not run"),
         }
     }
 }

@@ -154,7 +154,7 @@ impl App {
         let supported = match facilitator.supported().await {
             Ok(reply) => Supported::read(reply.status, &reply.body),
             Err(lost) => {
-                tracing::warn!(why = lost.0, "the payment facilitator does not answer");
+                tracing::warn!(why = lost.0, "facilitator unreachable");
                 None
             }
         };
@@ -203,7 +203,7 @@ impl App {
         let mut terms = match Terms::new(resource, offers(payments, supported, item)) {
             Ok(terms) => terms,
             Err(why) => {
-                tracing::warn!(%why, item = item.as_str(), "an item cannot be offered");
+                tracing::warn!(%why, item = item.as_str(), "item not offered");
                 return None;
             }
         };

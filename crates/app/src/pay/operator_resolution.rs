@@ -155,7 +155,7 @@ impl App {
             Err(error) => Err(error),
         };
         if let Err(PayError::Failed(error)) = driven {
-            tracing::warn!(%error, payment = payment.id, "a payment that was decided on waits to be fulfilled");
+            tracing::warn!(%error, payment = payment.id, "resolved payment not fulfilled, will retry");
         }
     }
 }

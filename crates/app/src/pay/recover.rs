@@ -73,7 +73,7 @@ impl App {
                 // The others are logged already, or another node works on it.
                 if !matches!(error.code, Code::SettlementUnknown | Code::PaidNotSaved | Code::PaymentInFlight)
                 {
-                    tracing::warn!(%error, source = ?error.source, payment = payment.id, "a payment could not be taken up");
+                    tracing::warn!(%error, source = ?error.source, payment = payment.id, "payment not resumed");
                 }
                 false
             }

@@ -159,7 +159,7 @@ impl App {
             Ok(_) => Ok(Ok(Reserved::New(Box::new(payment)))),
             Err(DbError::Guard(payments::TAKEN)) => Ok(Ok(Reserved::Existing)),
             Err(DbError::Guard(label)) if is_unverified_limit(label) => {
-                let why = Error::internal("too many unverified payments wait already");
+                let why = Error::internal("too many unverified payments are open");
                 Ok(Err(outcome_unknown(payment.transaction.as_deref(), why)))
             }
             Err(error @ DbError::Unavailable(_)) => Ok(self.check_lost_commit(payment, error).await),

@@ -190,9 +190,8 @@ impl App {
 
     /// Always sends the same bytes, so that a facilitator that settled them repeats its answer.
     async fn request_settlement(&self, payment: &mut Payment) -> Result<SettleAnswer> {
-        let expected = expected(payment).ok_or_else(|| Error::internal("a payment cannot be read back"))?;
-        let ask =
-            payment.ask.clone().ok_or_else(|| Error::internal("a payment has nothing to be asked with"))?;
+        let expected = expected(payment).ok_or_else(|| Error::internal("stored payment cannot be parsed"))?;
+        let ask = payment.ask.clone().ok_or_else(|| Error::internal("payment has no settle request"))?;
         let facilitator = self.require_facilitator()?;
         let reply = self.with_payment_lease(payment, facilitator.ask(FacilitatorCall::Settle, &ask)).await;
         Ok(match reply {

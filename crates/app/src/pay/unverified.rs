@@ -62,9 +62,9 @@ impl App {
                     payer = payment.payer,
                     transaction,
                     reason = reason.text,
-                    "a contract wallet paid, but the facilitator does not verify its signature"
+                    "contract wallet paid, but the facilitator does not verify its signature"
                 );
-                Err(outcome_unknown(Some(&transaction), Error::internal("its signature was not verified")))
+                Err(outcome_unknown(Some(&transaction), Error::internal("signature not verified")))
             }
             ChainStatus::OnChain { transaction } => {
                 let landed = Payment { transaction: Some(transaction), ..payment };
@@ -74,7 +74,7 @@ impl App {
             ChainStatus::Absent | ChainStatus::Unknown if !hides => Err(refused()),
             // The facilitator says it was used and the chain does not show it: one of them is behind.
             ChainStatus::Absent => {
-                Err(outcome_unknown(None, Error::internal("the facilitator and the chain disagree")))
+                Err(outcome_unknown(None, Error::internal("facilitator and chain disagree")))
             }
             ChainStatus::Unknown => {
                 self.park_unverified(order, payment, is_retry, identity, &reason, ip).await
@@ -148,7 +148,7 @@ impl App {
     ) -> Result<Reserved, PayError> {
         let transaction = payment.transaction.clone();
         let unknown = |why: Error| outcome_unknown(transaction.as_deref(), why);
-        let submitted = || Error::internal("it is refused, but may have been submitted by a third party");
+        let submitted = || Error::internal("refused, but may have been submitted by a third party");
         if !payment.payer_is_eoa {
             return Err(unknown(submitted()));
         }
@@ -164,7 +164,7 @@ impl App {
         }
         let open = self.store.count_unknown_payments(MOST_UNKNOWN).await;
         if open.map_err(|error| unknown(error.into()))? >= MOST_UNKNOWN {
-            tracing::error!("too many payments are unknown: one that may have been paid is not kept");
+            tracing::error!("too many unknown payments: possibly paid payment not recorded");
             return Err(unknown(submitted()));
         }
         payment.state = PaymentState::Unknown;

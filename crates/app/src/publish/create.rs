@@ -186,7 +186,7 @@ impl App {
             Err(DbError::Guard(accounts::PAGE_LIMIT)) => {
                 let expired = self.store.list_expired_of(&account.id, self.now(), 1000).await?;
                 if let Err(error) = self.expire_sites(expired).await {
-                    tracing::warn!(%error, account = account.id, "expired pages could not be ended");
+                    tracing::warn!(%error, account = account.id, "expired pages not ended");
                 }
                 self.insert_site(stmts, site).await
             }

@@ -146,7 +146,7 @@ impl App {
         let bundle = self.get_bundle(&id).await?;
         let file = match source.then(|| bundle.source()).flatten() {
             Some(file) => file,
-            None => bundle.entry().ok_or_else(|| Error::internal("a bundle has no entry"))?,
+            None => bundle.entry().ok_or_else(|| Error::internal("bundle has no entry file"))?,
         };
         Ok(SiteDocument { file: Arc::clone(file), version: site.version, updated_at: site.updated_at })
     }

@@ -49,7 +49,9 @@ impl App {
     ) -> Result<UpdatedSite> {
         match self.replace_idempotent(writer, name, seen, upload, options, None, |_| Vec::new()).await? {
             IdempotentResult::New(updated) => Ok(updated),
-            IdempotentResult::Replayed { .. } => Err(Error::internal("a request without a key was a repeat")),
+            IdempotentResult::Replayed { .. } => {
+                Err(Error::internal("request without an idempotency key matched a stored response"))
+            }
         }
     }
 

@@ -71,7 +71,7 @@ impl App {
         let site = self.get_own(account, id).await?;
         let Some(bundle_id) = &site.bundle_id else { return Ok(preview::blank()) };
         let bundle = self.get_bundle(bundle_id).await?;
-        let entry = bundle.entry().ok_or_else(|| Error::internal("a bundle has no entry"))?;
+        let entry = bundle.entry().ok_or_else(|| Error::internal("bundle has no entry file"))?;
         let kind = if site.e2e { "e2e" } else { bundle.kind.as_str() };
         if !entry.is_document || matches!(kind, "e2e" | "file") || !entry.is_small() {
             return Ok(preview::of_kind(kind));

@@ -107,7 +107,7 @@ impl App {
             match self.erase_burnt_page(&id).await {
                 Ok(erased) => count += usize::from(erased),
                 // A failure must not block the other pages; the next round retries it.
-                Err(error) => tracing::warn!(%error, site = id, "a burnt page could not be erased yet"),
+                Err(error) => tracing::warn!(%error, site = id, "burnt page not erased, will retry"),
             }
         }
         if count > 0 || self.pending.erasures.log_has_erased_bytes.load(Ordering::Relaxed) {

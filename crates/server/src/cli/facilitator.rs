@@ -42,7 +42,7 @@ pub(super) async fn run(config: Config, listen: Option<&str>) -> Result<()> {
             let served =
                 axum::serve(listener, router).with_graceful_shutdown(stopping.cancelled_owned()).await;
             if let Err(error) = served {
-                tracing::warn!(%error, "a listener ended");
+                tracing::warn!(%error, "listener failed");
             }
         });
     }

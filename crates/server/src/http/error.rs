@@ -145,10 +145,10 @@ fn answer(
     let status = status(error.code);
     if error.code == Code::FacilitatorUnavailable && error.source.is_none() {
         // Already logged where the facilitator is called; any client can cause this response as often as it likes.
-        tracing::debug!(code = error.code.as_str(), "a request failed");
+        tracing::debug!(code = error.code.as_str(), "request failed");
     } else if status.is_server_error() {
         let source = error.source.as_deref().map(ToString::to_string).unwrap_or_default();
-        tracing::error!(code = error.code.as_str(), source, "a request failed");
+        tracing::error!(code = error.code.as_str(), source, "request failed");
     }
     let mut response = match wants {
         Wants::Json => bare(status, "application/json", json_body(error)),

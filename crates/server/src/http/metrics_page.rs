@@ -14,6 +14,6 @@ pub async fn serve(listener: TcpListener, metrics: Arc<Metrics>, stopping: Cance
         .route("/metrics", get(async move || ([(header::CONTENT_TYPE, kind)], metrics.render())));
     if let Err(error) = axum::serve(listener, router).with_graceful_shutdown(stopping.cancelled_owned()).await
     {
-        tracing::warn!(%error, "the metrics listener ended");
+        tracing::warn!(%error, "metrics listener stopped");
     }
 }

@@ -38,7 +38,7 @@ impl Mailer for Outbox {
             let written = tokio::task::spawn_blocking(move || write(&dir, &name, &bytes)).await;
             match written {
                 Ok(Ok(())) => {
-                    tracing::info!(file = %file.display(), "a letter is in the outbox: there is no mail server");
+                    tracing::info!(file = %file.display(), "email queued in outbox (no SMTP server configured)");
                     Ok(())
                 }
                 Ok(Err(error)) => Err(MailError::Temporary(format!("the outbox cannot be written to: {error}"))),

@@ -79,7 +79,7 @@ impl Fetcher {
 
     async fn get(&self, address: &str) -> Result<Document, DocumentError> {
         let lost = |error: &dyn std::fmt::Display| {
-            tracing::debug!(%error, "a client's document could not be fetched");
+            tracing::debug!(%error, "client metadata document not fetched");
             DocumentError::Unreachable
         };
         let url = reqwest::Url::parse(address).map_err(|error| lost(&error))?;

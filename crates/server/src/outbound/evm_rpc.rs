@@ -61,7 +61,7 @@ impl EvmRpc {
             tracing::warn!(
                 chain_id,
                 expected = wanted.chain_id,
-                "`payments.evm_rpc_url` is on another chain"
+                "`payments.evm_rpc_url` belongs to another chain"
             );
             return None;
         }

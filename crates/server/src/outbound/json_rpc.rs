@@ -51,7 +51,7 @@ impl JsonRpc {
                 Ok(mut answer) => {
                     let result = answer.get_mut("result").map(Value::take);
                     if result.is_none() {
-                        tracing::warn!(method, setting = self.setting, "chain answers with an error");
+                        tracing::warn!(method, setting = self.setting, "JSON-RPC server returned an error");
                     }
                     return result;
                 }
@@ -62,9 +62,9 @@ impl JsonRpc {
         };
         if is_lost {
             self.lost.store(true, Ordering::Relaxed);
-            tracing::warn!(method, why, setting = self.setting, "chain unreachable");
+            tracing::warn!(method, why, setting = self.setting, "JSON-RPC server unreachable");
         } else {
-            tracing::warn!(method, why, setting = self.setting, "chain refuses a question");
+            tracing::warn!(method, why, setting = self.setting, "JSON-RPC server rejected a request");
         }
         None
     }

@@ -63,7 +63,7 @@ impl SolanaRpc {
         let wanted = WantedTransaction::new(&payment.key, payment.ask.as_deref()?)?;
         let genesis = self.rpc.call("getGenesisHash", json!([])).await?;
         if !wanted.is_on(genesis.as_str()?) {
-            tracing::warn!("`payments.solana_rpc_url` is on another cluster");
+            tracing::warn!("`payments.solana_rpc_url` belongs to another cluster");
             return None;
         }
         // A transaction id that cannot be looked up may belong to a transaction that this node has not seen.

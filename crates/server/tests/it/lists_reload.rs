@@ -79,21 +79,21 @@ async fn lists_are_read_anew_on_sighup_and_a_mistake_changes_nothing() {
     let mut server = Server::start("[blocked]\na.example\n", &lists);
     assert!(!server.accepts("a.example").await && server.accepts("b.example").await);
 
-    let said = server.reload("[blocked]\nb.example\nc.example\n", "was read anew");
+    let said = server.reload("[blocked]\nb.example\nc.example\n", "safety list reloaded");
     assert_eq!((&said["level"], &said["list"]), (&json!("INFO"), &json!("hosts.txt")));
     assert_eq!((&said["added"], &said["removed"]), (&json!(2), &json!(1)));
     assert!(server.accepts("a.example").await && !server.accepts("b.example").await);
 
-    let said = server.reload("[blocked]\na.example\n[bots]\n", "not taken over");
+    let said = server.reload("[blocked]\na.example\n[bots]\n", "safety lists rejected");
     assert_eq!(said["level"], "ERROR");
     let why = said["why"].as_str().unwrap();
     assert!(why.contains("hosts.txt, line 3: there is no kind of host named `bots`"), "{why}");
     assert!(server.accepts("a.example").await && !server.accepts("b.example").await, "the old rules stay");
 
-    server.reload("[blocked]\na.example\n", "was read anew");
+    server.reload("[blocked]\na.example\n", "safety list reloaded");
     assert!(!server.accepts("a.example").await && server.accepts("b.example").await);
     server.tell("-HUP");
-    server.hears("nothing in them has changed");
+    server.hears("no changes");
     assert_eq!(server.stop(), Some(0));
 }
 

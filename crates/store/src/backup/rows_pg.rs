@@ -42,7 +42,7 @@ impl Group {
 }
 
 fn torn() -> DbError {
-    DbError::internal("the other side of the copy ended")
+    DbError::internal("the other side of the copy failed")
 }
 
 pub(super) async fn schema(db: &PgDb) -> Result<i64, DbError> {

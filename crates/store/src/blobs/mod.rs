@@ -189,7 +189,7 @@ fn row(row: &Row<'_>) -> Result<BlobRow, DbError> {
     let place = match (row.opt_bytes(3)?, row.opt_text(4)?) {
         (_, Some(key)) => Stored::Object(key.to_owned()),
         (Some(body), None) => Stored::Inline(Bytes::copy_from_slice(body)),
-        (None, None) => return Err(DbError::internal("a row of blobs has neither body nor object")),
+        (None, None) => return Err(DbError::internal("blobs row has neither a body nor an object key")),
     };
     Ok(BlobRow {
         encoding: Encoding::parse(row.text(0)?).ok_or_else(|| DbError::internal("unknown encoding"))?,

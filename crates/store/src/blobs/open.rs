@@ -120,7 +120,7 @@ impl OpenBlob {
     /// hash.
     pub async fn range(&self, range: Range<u64>) -> Result<BlobStream, BlobError> {
         if range.start >= range.end || range.end > self.stored_bytes {
-            return Err(BlobError::internal("a range outside the body"));
+            return Err(BlobError::internal("range outside the body"));
         }
         self.bytes_of(Some(range)).await
     }

@@ -111,7 +111,8 @@ async fn on_file<T: Send + 'static>(
     slot: &mut Option<std::fs::File>,
     work: impl FnOnce(&mut std::fs::File) -> std::io::Result<T> + Send + 'static,
 ) -> Result<T, BlobError> {
-    let mut file = slot.take().ok_or_else(|| BlobError::internal("the file was lost"))?;
+    let mut file =
+        slot.take().ok_or_else(|| BlobError::internal("file handle lost in an earlier failure"))?;
     let (file, done) = tokio::task::spawn_blocking(move || {
         let done = work(&mut file);
         (file, done)

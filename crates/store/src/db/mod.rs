@@ -96,7 +96,7 @@ impl Db {
     /// A batch of one.
     pub async fn exec(&self, stmt: Stmt) -> Result<Outcome, DbError> {
         let outcomes = self.batch(vec![stmt]).await?;
-        outcomes.into_iter().next().ok_or_else(|| DbError::internal("a statement had no outcome"))
+        outcomes.into_iter().next().ok_or_else(|| DbError::internal("statement returned no outcome"))
     }
 
     /// All statements or none, in order; durable when it answers `Ok`.

@@ -46,7 +46,7 @@ impl PgDb {
             .create_timeout(Some(PATIENCE))
             .recycle_timeout(Some(PATIENCE))
             .build()
-            .map_err(|error| DbError::internal(format!("no connection pool: {error}")))?;
+            .map_err(|error| DbError::internal(format!("cannot create the connection pool: {error}")))?;
         let db = PgDb { pool, config, tls };
         // Reports a wrong address or password at start, not at the first request.
         drop(db.client().await?);

@@ -30,7 +30,7 @@ impl PgDb {
                     wait = FIRST_WAIT;
                 }
                 if let Err(error) = ended {
-                    tracing::warn!(%error, "not hearing changes from other nodes; trying again");
+                    tracing::warn!(%error, "not receiving changes from other nodes; reconnecting");
                 }
                 tokio::time::sleep(wait).await;
                 wait = (wait * 2).min(LONGEST_WAIT);

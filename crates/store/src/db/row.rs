@@ -125,7 +125,7 @@ impl<'a> Row<'a> {
                 Some(Val::Bytes(value)) => Ok(Field::Bytes(value)),
                 None => Err(DbError::internal(format!("no column {i}"))),
             },
-            Inner::Pg(_) => Err(DbError::internal("rows of PostgreSQL are read by type")),
+            Inner::Pg(_) => Err(DbError::internal("PostgreSQL rows must be read by type")),
         }
     }
 }

@@ -69,7 +69,7 @@ fn run(connection: &Connection, woken: &Receiver<()>, turn: &Mutex<()>) {
         let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
         let moved = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| row.get::<_, i64>(0));
         if let Err(error) = moved {
-            tracing::warn!(%error, "the log was not moved into the database; the next commits try again");
+            tracing::warn!(%error, "write-ahead log not checkpointed; later commits will retry");
         }
     }
 }

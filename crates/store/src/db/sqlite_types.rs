@@ -43,6 +43,6 @@ fn own(value: ValueRef<'_>) -> Result<Val, DbError> {
             Err(_) => Err(DbError::internal("stored text is not UTF-8")),
         },
         ValueRef::Blob(value) => Ok(Val::Bytes(Bytes::copy_from_slice(value))),
-        ValueRef::Real(_) => Err(DbError::internal("the schema has no fractions")),
+        ValueRef::Real(_) => Err(DbError::internal("unexpected REAL value: the schema has none")),
     }
 }

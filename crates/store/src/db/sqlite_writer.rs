@@ -116,7 +116,7 @@ fn run(mut connection: Connection, mover: Mover, inbox: &Receiver<Job>) {
         }
     }
     if let Err(error) = connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)") {
-        tracing::warn!(%error, "the log was not moved into the database; the next start does it");
+        tracing::warn!(%error, "write-ahead log not checkpointed at shutdown; the next start will do it");
     }
     drop(connection);
     mover.join();
@@ -159,7 +159,7 @@ impl Group {
 fn survive<T>(connection: &mut Connection, work: impl FnOnce(&mut Connection) -> T) -> Option<T> {
     let outcome = catch_unwind(AssertUnwindSafe(|| work(connection))).ok();
     if outcome.is_none() {
-        tracing::error!("a write panicked; its group was undone");
+        tracing::error!("write panicked; its batch group was rolled back");
     }
     if !connection.is_autocommit() {
         let _ = connection.execute_batch("ROLLBACK");

@@ -26,7 +26,7 @@ impl App {
 
     /// Ends a grant after token theft, or when its client revokes it.
     pub(crate) async fn end_grant(&self, id: &str) -> Result<()> {
-        tracing::info!(grant = id, "a grant has ended");
+        tracing::info!(grant = id, "OAuth grant ended");
         Ok(self.commit_credential_change(id, revoke_stmts(oauth_grants::revoke(id, self.now()), id)).await?)
     }
 

@@ -64,7 +64,7 @@ impl App {
     pub(crate) async fn finish_takedowns(&self) -> Result<()> {
         for site in self.store.list_unsealed(BATCH).await? {
             if let Err(error) = self.finish_takedown(&site, true).await {
-                tracing::warn!(%error, site = site.id, "a page that was taken down could not be sealed yet");
+                tracing::warn!(%error, site = site.id, "evidence of taken-down page not sealed, will retry");
                 self.store.commit(vec![evidence::tried(&site.id, self.now())]).await?;
             }
         }
@@ -95,7 +95,7 @@ impl App {
         };
         for version in versions {
             let bundle = self.store.find_bundle(&version.bundle_id).await?;
-            let bundle = bundle.ok_or_else(|| Error::internal("a version shows a missing bundle"))?;
+            let bundle = bundle.ok_or_else(|| Error::internal("site version references a missing bundle"))?;
             known.versions.push((version.clone(), bundle));
         }
         let bodies = BodySource { store: self.store.clone(), runtime: tokio::runtime::Handle::current() };

@@ -65,7 +65,7 @@ impl App {
     /// Previews a file of a bundle, by default its main document.
     pub async fn preview_bundle(&self, bundle_id: &str, file: Option<&str>) -> Result<SafePreview> {
         let bundle = self.get_bundle(bundle_id).await?;
-        let entry = bundle.entry().ok_or_else(|| Error::internal("a bundle has no entry"))?;
+        let entry = bundle.entry().ok_or_else(|| Error::internal("bundle has no entry file"))?;
         let shown = file.and_then(|path| bundle.find(path)).unwrap_or(entry);
         let mut files: Vec<PreviewFile> = bundle
             .files()

@@ -90,7 +90,7 @@ impl App {
         // Rate-limited, because any client can trigger this at will.
         if logged <= now - LOG_INTERVAL || logged > now {
             self.moderation.external_check.logged_at.store(now, Ordering::Relaxed);
-            tracing::warn!(why, "the outside check does not answer");
+            tracing::warn!(why, "external content checker unavailable");
         }
         match self.settings.safety.checker.map(|set| set.on_failure) {
             Some(OnFailure::Refuse) if !self.is_allowed(scan).await? => {

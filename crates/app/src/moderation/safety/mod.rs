@@ -56,7 +56,7 @@ impl App {
             }
         };
         if let Err(error) = tokio::task::spawn_blocking(make).await {
-            tracing::warn!(%error, "the rules of the check could not be made yet");
+            tracing::warn!(%error, "phishing rules not built");
         }
     }
 

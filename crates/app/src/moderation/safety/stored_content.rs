@@ -53,7 +53,7 @@ impl App {
             return Ok(());
         }
         let stored = self.store.find_bundle(bundle_id).await?;
-        let stored = stored.ok_or_else(|| Error::internal("a site points at a missing bundle"))?;
+        let stored = stored.ok_or_else(|| Error::internal("site references a missing bundle"))?;
         // Content of earlier versions of this server is recognized by its name alone.
         let program = stored.files.iter().find(|file| {
             let is_program = file.mime == content::PROGRAM || content::is_program_name(&file.path);
@@ -86,8 +86,8 @@ impl App {
     /// A stored bundle with the bodies of its text files; other files are never read and left out.
     async fn load_texts(&self, bundle_id: &str, missing: OnMissingBody) -> Result<content::Bundle> {
         let stored = self.store.find_bundle(bundle_id).await?;
-        let stored = stored.ok_or_else(|| Error::internal("a site points at a missing bundle"))?;
-        let kind = Kind::parse(&stored.kind).ok_or_else(|| Error::internal("a bundle of no known kind"))?;
+        let stored = stored.ok_or_else(|| Error::internal("site references a missing bundle"))?;
+        let kind = Kind::parse(&stored.kind).ok_or_else(|| Error::internal("bundle has an unknown kind"))?;
         let mut files = Vec::with_capacity(stored.files.len());
         for file in stored.files {
             let bytes = if kind != Kind::E2e && content::is_read(&file.path) {

@@ -57,7 +57,7 @@ impl ContentScan {
     /// Refuses content that an operator has taken down before.
     pub(super) fn refuse_unwanted(&self) -> Result<()> {
         let Some(found) = &self.unwanted else { return Ok(()) };
-        tracing::info!(unwanted = found.id, exact = found.exact, "content that was taken down came back");
+        tracing::info!(unwanted = found.id, exact = found.exact, "taken-down content uploaded again");
         let why = if found.exact {
             "This content was previously taken down from this server."
         } else {

@@ -174,7 +174,7 @@ impl App {
             .bundles
             .get_or_insert_async(id, async {
                 let bundle = self.store.find_bundle(id).await?;
-                let bundle = bundle.ok_or_else(|| Error::internal("a site points at a missing bundle"))?;
+                let bundle = bundle.ok_or_else(|| Error::internal("site references a missing bundle"))?;
                 Ok(Arc::new(ServedBundle::new(bundle)))
             })
             .await

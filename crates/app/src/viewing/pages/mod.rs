@@ -149,7 +149,7 @@ impl App {
                 Ok(None) => return,
                 Err(error) => {
                     rows.mark_uncertain();
-                    tracing::debug!(%error, "rows in memory could not be confirmed");
+                    tracing::debug!(%error, "cached rows not confirmed");
                 }
             }
             rows.confirmation_requested().await;

@@ -111,11 +111,11 @@ pub(in crate::http) async fn carry(state: &ApiState, mut request: Request, next:
     let work = async { if is_exempt { Ok(work.await) } else { deadline.limit(work).await } };
     let response = match work.instrument(span.clone()).await {
         Ok(Ok(response)) => response,
-        Ok(Err(_)) => ApiError(Error::internal("a handler panicked")).into_response(),
+        Ok(Err(_)) => ApiError(Error::internal("handler panicked")).into_response(),
         Err(late) => ApiError(deadline::refusal(late, method.is_safe())).into_response(),
     };
     let _entered = span.enter();
-    tracing::info!(status = response.status().as_u16(), "answered");
+    tracing::info!(status = response.status().as_u16(), "request completed");
     Carried { response, id, exchange, head }
 }
 

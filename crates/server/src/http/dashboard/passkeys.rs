@@ -64,7 +64,7 @@ async fn finish(State(state): State<ApiState>, sent: SignedJson) -> Result<Respo
     let SignedJson { person: Person { account, session, .. }, body } = &sent;
     let asked = state.app.take_ceremony(ChallengeBinding::Session(session)).await?;
     let checked = passkeys(&state)?.check_new(&asked, &body["credential"]).map_err(|error| {
-        tracing::info!(%error, account = account.id, "a new passkey was refused");
+        tracing::info!(%error, account = account.id, "passkey registration refused");
         Error::plain(Code::InvalidPasskey)
     })?;
     let name = name(body["name"].as_str().unwrap_or_default(), &session.device);

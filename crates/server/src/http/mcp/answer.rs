@@ -151,7 +151,7 @@ fn written(mut answer: Answer, unread: i64) -> CallToolResult {
 fn refused(error: &Error) -> CallToolResult {
     if error::status(error.code).is_server_error() {
         let source = error.source.as_deref().map(ToString::to_string).unwrap_or_default();
-        tracing::error!(code = error.code.as_str(), source, "a tool failed");
+        tracing::error!(code = error.code.as_str(), source, "MCP tool failed");
     }
     let mut text = error::json_body(error);
     if let Some(next) = next_step(error.code) {

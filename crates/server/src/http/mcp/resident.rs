@@ -136,7 +136,7 @@ impl ResidentSessions {
         };
         for id in evicted {
             if let Err(error) = self.local.close_session(&id).await {
-                tracing::debug!(%error, "an MCP session did not leave memory in order");
+                tracing::debug!(%error, "MCP session not closed cleanly on eviction");
             }
         }
     }

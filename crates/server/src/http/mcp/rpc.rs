@@ -17,7 +17,7 @@ pub(super) fn refusal(error: &Error) -> ErrorData {
     let data = Some(json!({"error": error.code.as_str()}));
     if error::status(error.code).is_server_error() {
         let source = error.source.as_deref().map(ToString::to_string).unwrap_or_default();
-        tracing::error!(code = error.code.as_str(), source, "an MCP request failed");
+        tracing::error!(code = error.code.as_str(), source, "MCP request failed");
         return ErrorData::internal_error(error.code.meaning(), data);
     }
     let detail = error.detail.clone();

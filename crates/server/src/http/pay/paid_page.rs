@@ -76,7 +76,7 @@ pub(super) struct PaidCredentialJson {
 impl PublishJson {
     pub(super) fn new(app: &App, bought: &PurchaseResult, mut warnings: Vec<String>) -> Result<Self> {
         let PurchasedItem::Page { site, claim_token, warnings: more } = &bought.goods else {
-            return Err(Error::internal("a payment for a page bought something else"));
+            return Err(Error::internal("payment for a page has other goods"));
         };
         warnings.extend_from_slice(more);
         let base = app.hosts.base.url();

@@ -199,7 +199,7 @@ fn check(fields: Fields) -> Result<Vec<String>> {
 impl ProvisionJson {
     fn new(bought: &PurchaseResult, warnings: Vec<String>) -> Result<Self> {
         let PurchasedItem::Key { account, new } = &bought.goods else {
-            return Err(Error::internal("a payment for a key bought something else"));
+            return Err(Error::internal("payment for an API key has other goods"));
         };
         Ok(Self {
             ok: true,

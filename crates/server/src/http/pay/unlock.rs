@@ -210,7 +210,7 @@ impl UnlockedJson {
 
     fn new(bought: &PurchaseResult) -> Result<Self> {
         let PurchasedItem::Unlock { account, sku, until } = &bought.goods else {
-            return Err(Error::internal("a payment for an unlock bought something else"));
+            return Err(Error::internal("payment for an unlock has other goods"));
         };
         Ok(Self {
             ok: true,

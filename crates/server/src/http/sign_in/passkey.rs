@@ -39,7 +39,7 @@ pub(super) async fn finish(
     let (credential_id, user) = passkeys.named(answer).map_err(|_| unknown())?;
     let passkey = state.app.find_passkey(&credential_id).await?.ok_or_else(unknown)?;
     let credential = passkeys.check_use(&asked, answer, &passkey.credential).map_err(|error| {
-        tracing::info!(%error, passkey = passkey.id, "a passkey was refused");
+        tracing::info!(%error, passkey = passkey.id, "passkey sign-in refused");
         unknown()
     })?;
     if passkey.user_handle != user {

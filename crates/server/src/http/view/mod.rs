@@ -232,7 +232,7 @@ fn check_requester(scene: &Scene<'_>, tail: Option<&str>) -> Result<(), Error> {
 
 /// Serves the file for a path to a viewer who has access.
 async fn show(scene: &Scene<'_>, tail: &str) -> Result<Response<OutBody>, Error> {
-    let bundle = scene.page.bundle.as_ref().ok_or_else(|| Error::internal("a live page has no content"))?;
+    let bundle = scene.page.bundle.as_ref().ok_or_else(|| Error::internal("live page without a bundle"))?;
     if let Some(response) = root_cookie::lead(scene, tail)? {
         return Ok(response);
     }

@@ -99,7 +99,7 @@ pub(super) async fn preview_file(scene: &Scene<'_>, rest: &str) -> Result<Respon
     if scene.header("sec-fetch-dest") == Some("document") {
         return Err(missing());
     }
-    let bundle = page.bundle.as_ref().ok_or_else(|| Error::internal("a live page has no content"))?;
+    let bundle = page.bundle.as_ref().ok_or_else(|| Error::internal("live page without a bundle"))?;
     let file = match find(bundle, tail) {
         Found::File(file) => file,
         Found::Inside(file) => return to_inside(scene.head, file),

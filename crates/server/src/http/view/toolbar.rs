@@ -49,8 +49,9 @@ pub(super) fn script(scene: &Scene<'_>) -> Result<Response<OutBody>, Error> {
         return Ok(response);
     }
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/javascript; charset=utf-8"));
-    let coded =
-        CODED[coding as usize].clone().ok_or_else(|| Error::internal("the script cannot be coded"))?;
+    let coded = CODED[coding as usize]
+        .clone()
+        .ok_or_else(|| Error::internal("toolbar script cannot be compressed"))?;
     mark(headers, coding);
     *response.body_mut() = coded.into();
     if scene.head.method == Method::HEAD {
