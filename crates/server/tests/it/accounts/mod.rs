@@ -1,0 +1,8 @@
+//! Tests accounts: signing in, sessions, passkeys, API keys and plans.
+
+mod api_keys;
+mod passkeys;
+mod plans;
+mod sessions;
+mod sign_in;
+mod sign_in_guarded;

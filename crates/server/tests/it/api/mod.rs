@@ -1,0 +1,9 @@
+//! Tests what all API operations share, and the documents that describe the API.
+
+mod errors;
+pub(crate) mod foreign_origin;
+mod guides;
+mod idempotency;
+mod openapi;
+mod openapi_examples;
+mod openapi_http;

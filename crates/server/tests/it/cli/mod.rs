@@ -1,0 +1,8 @@
+//! Tests commands of the real binary; those of MCP are in `mcp`.
+
+mod backup_cli;
+mod check_cli;
+mod config_cli;
+mod facilitator_cli;
+mod login_cli;
+mod payments_cli;

@@ -1,0 +1,13 @@
+//! Tests the dashboard of page owners.
+
+mod dashboard_appeal;
+mod dashboard_claim;
+mod dashboard_feedback;
+mod dashboard_keys;
+mod dashboard_list;
+mod dashboard_page;
+mod dashboard_share;
+mod dashboard_upload;
+mod dashboard_words;
+pub(crate) mod forms;
+mod owner_open;

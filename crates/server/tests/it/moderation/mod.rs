@@ -1,0 +1,17 @@
+//! Tests the work of operators: reports, appeals, takedowns, evidence, suspensions and the `/operator` pages.
+
+mod appeal_queue;
+mod appeals;
+mod desk_mail;
+mod evidence;
+mod operator;
+mod operator_appeals;
+mod operator_case;
+mod operator_look;
+mod report;
+mod report_versions;
+mod suspension;
+mod suspension_race;
+mod takedown;
+mod unwanted;
+mod unwanted_marks;

@@ -1,0 +1,8 @@
+//! Tests the running server: start, shutdown, timeouts, storage, reloading and cleanup.
+
+mod deadline;
+mod lists_reload;
+mod operations;
+mod serve_lock;
+mod storage;
+mod sweep;

@@ -1,0 +1,10 @@
+//! Tests automatic checks of published content: phishing, personal data, executable files and external checkers.
+
+mod brand_in_address;
+mod check;
+mod executables;
+mod hostile_archives;
+mod outside_check;
+mod phishing_again;
+mod phishing_doors;
+mod pii_check;

@@ -1,0 +1,21 @@
+//! Tests published pages as viewers get them, and the feedback that viewers leave.
+
+mod addresses;
+mod encrypted;
+mod feedback;
+mod feedback_hostile;
+mod feedback_list;
+mod feedback_toolbar;
+mod hosts;
+mod root_cookie;
+mod root_paths;
+mod sandboxed_frames;
+mod shared_address;
+mod static_addresses;
+mod strict_csp;
+mod view_counts;
+mod view_files;
+mod view_fresh;
+mod view_headers;
+mod view_http;
+mod view_page;
