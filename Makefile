@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 .PHONY: help run test check e2e compatibility torture fuzz bench generate eval-phishing bench-phishing eval-honest
 
-help: ## this list
+help: ## show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: ## start the server on http://localhost:8080, data in ./data
@@ -11,7 +11,7 @@ run: ## start the server on http://localhost:8080, data in ./data
 test: ## everything, as CI runs it: lints, Rust, browser, torture, OpenAPI, fuzzing
 	scripts/test
 
-check: ## formatting, lints, licences and walls between crates
+check: ## formatting, lints, licenses and boundaries between crates
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets --all-features -- -D warnings
 	scripts/install-test-tools deny
@@ -22,12 +22,12 @@ e2e: ## only the browser tests
 	cargo build --locked -p dropleaf
 	scripts/e2e
 
-compatibility: ## builds outputs of some fifty tools again (needs the package registries), and compares how they are shown
+compatibility: ## rebuild the output of common tools (needs the package registries) and compare how it is shown
 	scripts/install-test-tools
 	cargo build --locked -p dropleaf
 	scripts/compatibility --long
 
-torture: ## the long forms: crashes, syncs, full disk, hostile clients and archives
+torture: ## the long torture tests: crashes, syncs, full disk, hostile clients and archives
 	scripts/install-test-tools
 	cargo build --locked -p dropleaf
 	scripts/torture long
@@ -36,7 +36,7 @@ fuzz: ## every fuzz target for ten minutes
 	scripts/install-test-tools
 	FUZZ_SEED=0 scripts/fuzz 600
 
-bench: ## view, publish and scale against nginx and wastebin, and paying
+bench: ## benchmarks of viewing, publishing and scale, compared with nginx and wastebin, and of payments
 	scripts/install-test-tools bench
 	cargo build --locked --release -p dropleaf
 	scripts/bench
@@ -44,14 +44,14 @@ bench: ## view, publish and scale against nginx and wastebin, and paying
 generate: ## rewrite openapi/openapi.json, docs/errors.md, docs/configuration.md
 	UPDATE_GENERATED=1 cargo nextest run --locked --workspace --all-features drift
 
-eval-phishing: ## recall, false alarms and speed of the phishing check; PHISHING_FACTS=FILE adds labelled facts
+eval-phishing: ## recall, false positives and speed of the phishing check; PHISHING_FACTS=FILE adds labeled facts
 	cargo run --release --locked -q -p dropleaf-inspect --example eval_phishing -- --facts "$(PHISHING_FACTS)"
 	cargo run --release --locked -q -p dropleaf-inspect --example bench_phishing -- --brief
 
-bench-phishing: ## time against size of the phishing check, on input made to be slow
+bench-phishing: ## how the time of the phishing check grows with the size of the input, on input made to be slow
 	cargo run --release --locked -q -p dropleaf-inspect --example bench_phishing
 
 HONEST_PAGES ?= target/honest-pages
-eval-honest: ## honest pages made with common tools (several minutes, needs the package registries), and what the check says of them
+eval-honest: ## the phishing check on legitimate pages made with common tools (several minutes, needs the package registries)
 	scripts/phishing-tool-pages $(HONEST_PAGES)
 	cargo run --release --locked -q -p dropleaf-inspect --example eval_phishing -- --argued docs/phishing.md --check $(HONEST_PAGES)/pages/*

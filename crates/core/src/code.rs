@@ -91,7 +91,7 @@ codes! {
     SettlementUnknown = "settlement_unknown": "The outcome of the payment is not known yet. Send the same request with the same payment header again. Do not sign a new payment.";
     PaidNotSaved = "paid_not_saved": "The payment is settled, but the purchase could not be saved yet. Send the same request with the same payment header again. Keep the transaction hash for support.";
     BadSignature = "bad_signature": "The signature does not match the wallet that requested the challenge. Sign `message` exactly as sent, with `personal_sign`.";
-    UnknownWallet = "unknown_wallet": "This wallet has not paid for any page in a way that it can prove. Use the claim token.";
+    UnknownWallet = "unknown_wallet": "No live page can be changed with this wallet's signature. Use the claim token.";
     ChallengeUsed = "challenge_used": "The challenge has already been used. Request a new one.";
     ChallengeExpired = "challenge_expired": "The challenge is older than 5 minutes. Request a new one.";
     RateLimited = "rate_limited": "Too many requests. `Retry-After` says how long to wait.";

@@ -73,13 +73,13 @@ impl App {
     /// Sends an email and returns the outcome.
     pub(crate) async fn send_email(&self, letter: &Email) -> Result<(), MailError> {
         let later = |why: &str| MailError::Temporary(why.to_owned());
-        let Some(mailer) = &self.notify.mailer else { return Err(later("no mail leaves")) };
+        let Some(mailer) = &self.notify.mailer else { return Err(later("mail is turned off")) };
         let Ok(_slot) = self.notify.mail_queue.queue.try_acquire() else {
             tracing::warn!("outgoing mail queue full, email dropped");
-            return Err(later("too many wait"));
+            return Err(later("outgoing mail queue full"));
         };
         let Ok(_permit) = self.notify.mail_queue.permits.acquire().await else {
-            return Err(later("no mail leaves any more"));
+            return Err(later("mail queue closed"));
         };
         let outcome = tokio::time::timeout(SEND_TIMEOUT, mailer.send(letter)).await;
         let outcome =

@@ -28,7 +28,7 @@ pub(super) enum Command {
         #[arg(long, default_value = "command line")]
         name: String,
     },
-    /// Create a sign-in link for an account, valid once and for an hour; prints the link and nothing else
+    /// Create a sign-in link for an account; it works once, within an hour. Prints the link and nothing else
     Link {
         #[arg(allow_hyphen_values = true, value_parser = name::parse)]
         email: String,
@@ -43,9 +43,9 @@ pub(super) enum Command {
     },
     /// Add to an account's prepaid balance
     Credit(Credit),
-    /// Suspend an account: its pages are not shown and it cannot change anything, until the suspension is lifted
+    /// Suspend an account: its pages go offline, and it cannot publish or change anything until the suspension is lifted
     Suspend(Standing),
-    /// Lift an account's suspension: everything is as before
+    /// Lift an account's suspension; its pages are online again
     RestoreAccess(Standing),
 }
 
@@ -64,13 +64,13 @@ pub(super) struct Credit {
     /// Its email address or id
     #[arg(allow_hyphen_values = true, value_parser = name::parse)]
     account: String,
-    /// In dollars, such as 10.00; a negative amount takes money back
+    /// In US dollars, such as 10.00; a negative amount takes credit back
     #[arg(long, allow_hyphen_values = true)]
     amount: String,
-    /// The reason; kept forever
+    /// The reason; recorded permanently
     #[arg(long)]
     reason: String,
-    /// An idempotency name for this credit: repeating it under the same name changes nothing
+    /// An idempotency key for this credit: repeating the command with the same key changes nothing
     #[arg(long, value_name = "NAME")]
     once: Option<String>,
 }

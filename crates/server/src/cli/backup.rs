@@ -19,7 +19,7 @@ pub(super) struct Backup {
 pub(super) struct Restore {
     /// A folder that `backup` wrote
     dir: PathBuf,
-    /// Replace the data that the service holds now
+    /// Replace the existing data
     #[arg(long)]
     replace: bool,
 }

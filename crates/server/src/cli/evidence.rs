@@ -21,7 +21,7 @@ pub(super) struct Evidence {
     /// List the evidence, newest first
     #[arg(long, conflicts_with = "page")]
     list: bool,
-    /// The list as JSON
+    /// Print the list as JSON
     #[arg(long, requires = "list")]
     json: bool,
     /// The reason; recorded in the audit log
@@ -30,7 +30,7 @@ pub(super) struct Evidence {
     /// Where to write the zip archive; the content may be harmful
     #[arg(long, value_name = "FILE", required_unless_present_any = ["list", "erase"])]
     out: Option<PathBuf>,
-    /// Erase it instead, before its retention period ends
+    /// Erase the evidence instead, before its retention period ends
     #[arg(long, conflicts_with = "out")]
     erase: bool,
 }

@@ -108,7 +108,7 @@ struct Options {
     /// The public address of pages
     #[arg(long, global = true, value_name = "URL")]
     site_url: Option<String>,
-    /// The host under which pages get their own hosts
+    /// The host name below which each page gets its own host
     #[arg(long, global = true, value_name = "HOST")]
     site_host: Option<String>,
     /// The data folder
@@ -124,7 +124,7 @@ struct Options {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Start the server (also without any command)
+    /// Start the server (the default command)
     Serve,
     /// Check or print the settings
     #[command(subcommand)]
@@ -138,20 +138,20 @@ enum Command {
     Appeals(appeals::Appeals),
     /// Take a page down for abuse, at once and permanently
     Takedown(takedown::Takedown),
-    /// Sealed evidence of taken-down pages; opening it is recorded in the audit log
+    /// Encrypted evidence of pages that were taken down; opening it is recorded in the audit log
     Evidence(evidence::Evidence),
     /// Content that was taken down and is refused if published again
     #[command(subcommand)]
     Unwanted(unwanted::Command),
     /// The audit log of operator actions, newest first
     Audit(takedown::Audit),
-    /// Payments, and deciding on those with an unknown outcome
+    /// List payments, and decide those with an unknown outcome
     #[command(subcommand)]
     Payments(payments::Command),
     /// The ledger
     #[command(subcommand)]
     Ledger(ledger::Command),
-    /// Write a complete copy of the service into DIR, while it runs or not
+    /// Back up the whole service into DIR; the server may be running
     Backup(backup::Backup),
     /// Restore a backup
     Restore(backup::Restore),
@@ -160,12 +160,12 @@ enum Command {
     /// Check whether files would be refused for phishing, and which secrets they contain; needs no server. Prints JSON; exits
     /// with 0 if all are accepted, 3 if one is refused
     Check(check::Check),
-    /// Run an x402 facilitator without a chain, for tests: it verifies every payment and moves no money. Listens on
+    /// Run an x402 test facilitator without a blockchain: it verifies every payment and moves no money. Listens on
     /// localhost:8402 unless --listen is given
     Facilitator,
     /// Sign in to a server; stores a key for the commands below
     Login(person::Login),
-    /// Revoke the key that `login` stored, and delete it here
+    /// Revoke the key that `login` stored, and delete it from this computer
     Logout(person::Logout),
     /// Show who is signed in, and where
     Whoami(person::Whoami),

@@ -17,29 +17,29 @@ pub(super) enum Command {
     Show {
         #[arg(allow_hyphen_values = true, value_parser = name::parse)]
         id: String,
-        /// As JSON
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Ask the chain and the facilitator about a payment now, instead of at the next scheduled time
+    /// Check a payment with the blockchain and the facilitator now, instead of at the next scheduled time
     Ask {
         #[arg(allow_hyphen_values = true, value_parser = name::parse)]
         id: String,
     },
-    /// Decide a payment whose outcome is `unknown`, after checking the chain; or mark a `refused` one as paid after all; or
-    /// close a `settled` one that was refunded
+    /// Decide a payment whose outcome is `unknown`, after checking the blockchain; or mark a `refused` one as settled; or
+    /// close a `settled` one that you refunded
     Resolve(Resolve),
 }
 
 #[derive(Debug, Args)]
 pub(super) struct List {
-    /// Only those in this state: verified, settling, settled, fulfilled, refused, unknown or refunded
+    /// Only payments in this state: verified, settling, settled, fulfilled, refused, unknown or refunded
     #[arg(long, value_parser = state)]
     state: Option<PaymentState>,
     /// How many to show
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(i64).range(1..=10_000))]
     limit: i64,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -48,16 +48,16 @@ pub(super) struct List {
 pub(super) struct Resolve {
     #[arg(allow_hyphen_values = true, value_parser = name::parse)]
     id: String,
-    /// The money moved, by this transaction: the purchase is fulfilled
+    /// The money was transferred in this transaction: the purchase is fulfilled
     #[arg(long, value_name = "TRANSACTION", required_unless_present_any = ["not_settled", "refunded"])]
     settled: Option<String>,
-    /// The money did not move
+    /// The money was not transferred
     #[arg(long, conflicts_with = "settled", requires = "reason")]
     not_settled: bool,
     /// The purchase cannot be fulfilled, and you have refunded the money
     #[arg(long, conflicts_with_all = ["settled", "not_settled"], requires = "reason")]
     refunded: bool,
-    /// How you know, or how it was refunded; kept forever
+    /// How you know, or how it was refunded; recorded permanently
     #[arg(long, value_name = "WHY", conflicts_with = "settled")]
     reason: Option<String>,
 }

@@ -36,10 +36,10 @@ enum Command {
 
 #[derive(Debug, Args)]
 struct List {
-    /// Only open ones
+    /// Only open reports
     #[arg(long)]
     open: bool,
-    /// Everything, as JSON
+    /// Print everything as JSON
     #[arg(long)]
     json: bool,
     /// How many to show

@@ -18,7 +18,7 @@ pub(super) struct Takedown {
     /// The reason; recorded in the audit log
     #[arg(long)]
     reason: String,
-    /// A file of the page that is the reason; it is refused if published again. May be given several times
+    /// A file of the page to block from being published again; can be given several times
     #[arg(long = "page", value_name = "PATH")]
     pages: Vec<String>,
     /// Also suspend the account that published it
@@ -28,7 +28,7 @@ pub(super) struct Takedown {
 
 #[derive(Debug, Args)]
 pub(super) struct Audit {
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
     /// Only entries about the page or account with this id

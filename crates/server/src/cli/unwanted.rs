@@ -11,21 +11,21 @@ use serde_json::json;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// List it by the taken-down pages, newest first
+    /// List blocked content by the page that was taken down, newest first
     List {
-        /// As JSON
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Let the content of a page be published again; the page itself stays down
+    /// Unblock the content of a page, so that it can be published again; the page itself stays offline
     Forget {
-        /// Its id, or an id, slug, token or address of the taken-down page
+        /// The id of the blocked content, or the id, slug, token or address of the page that was taken down
         #[arg(allow_hyphen_values = true, value_parser = name::parse)]
         name: String,
         /// The reason; recorded in the audit log
         #[arg(long)]
         reason: String,
-        /// Only this file; the others stay refused
+        /// Only this file; the others stay blocked
         #[arg(long, value_name = "PATH")]
         page: Option<String>,
     },

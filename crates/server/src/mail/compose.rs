@@ -13,7 +13,7 @@ const LINE: usize = 998;
 
 /// The envelope, and the message with all headers.
 pub(super) fn message(letter: &Email, from: &Sender) -> Result<(Envelope, Vec<u8>), MailError> {
-    let unreachable = || MailError::Permanent("the address cannot be written to".into());
+    let unreachable = || MailError::Permanent("the address is invalid".into());
     let to: Address = letter.to.parse().map_err(|_| unreachable())?;
     let good = |line: &str| line.len() <= LINE && line.bytes().all(|b| b == b' ' || b.is_ascii_graphic());
     let is_plain = letter.text.lines().all(good);
@@ -33,14 +33,14 @@ pub(super) fn message(letter: &Email, from: &Sender) -> Result<(Envelope, Vec<u8
     let mut out = String::new();
     for (name, value) in &headers {
         if !good(value) {
-            return Err(MailError::Permanent(format!("{name} cannot be written as plain text")));
+            return Err(MailError::Permanent(format!("the header {name} is too long or not ASCII")));
         }
         out.extend([name, ": ", value, "\r\n"]);
     }
     out.push_str("\r\n");
     for line in letter.text.lines() {
         if line.chars().any(|c| c.is_control() && c != '\t') {
-            return Err(MailError::Permanent("the text cannot be written as plain text".into()));
+            return Err(MailError::Permanent("the text contains control characters".into()));
         }
         if is_plain {
             out.push_str(line);

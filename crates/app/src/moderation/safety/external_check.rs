@@ -62,7 +62,7 @@ impl App {
             if scan.is_dry {
                 return Err(overloaded());
             }
-            return self.on_checker_failure(scan, "too many wait for it").await;
+            return self.on_checker_failure(scan, "too many requests are waiting").await;
         };
         let answer = match checker.ask(checker_request.clone()).await {
             Ok(reply) => parse_response(&reply),

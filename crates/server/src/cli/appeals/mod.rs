@@ -23,13 +23,13 @@ pub(super) struct Appeals {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Open appeals, the longest waiting first
+    /// Open appeals, oldest first
     List(List),
     /// One appeal, with the reasons for the refusal and the publisher's comment
     Show {
         #[arg(allow_hyphen_values = true, value_parser = name::parse)]
         id: String,
-        /// As JSON
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
@@ -39,20 +39,20 @@ enum Command {
     Uphold {
         #[arg(required = true)]
         ids: Vec<String>,
-        /// The answer that the publishers see; also recorded in the audit log
+        /// The reply to the publishers; also recorded in the audit log
         #[arg(long)]
         answer: String,
     },
     /// Allowed content, newest first
     Allowed {
-        /// As JSON
+        /// Print JSON
         #[arg(long)]
         json: bool,
         /// How many to show
         #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(i64).range(1..=10_000))]
         limit: i64,
     },
-    /// Withdraw a permission: the content is checked like any other again; published pages stay
+    /// Revoke an approval: the content is checked again from now on; published pages stay online
     Disallow {
         /// The appeal that allowed it, or the `content_hash`
         #[arg(allow_hyphen_values = true, value_parser = name::parse)]
@@ -65,10 +65,10 @@ enum Command {
 
 #[derive(Debug, Args)]
 struct List {
-    /// Include decided ones, newest first
+    /// Include decided appeals, newest first
     #[arg(long)]
     all: bool,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
     /// How many to show
@@ -80,7 +80,7 @@ struct List {
 struct Answer {
     #[arg(allow_hyphen_values = true, value_parser = name::parse)]
     id: String,
-    /// The answer that the publisher sees; also recorded in the audit log
+    /// The reply to the publisher; also recorded in the audit log
     #[arg(long)]
     answer: String,
 }

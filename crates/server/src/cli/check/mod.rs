@@ -24,7 +24,7 @@ pub(super) struct Check {
     /// What to do about secrets and personal data (default: as in the settings): off, warn or block
     #[arg(long = "pii-check", value_name = "HOW", value_parser = pii_check)]
     about_secrets: Option<PiiCheck>,
-    /// Leave out the rules about where forms and scripts send data, to see what the other rules find
+    /// Skip the rules about where forms and scripts send data, to see what the other rules find
     #[arg(long)]
     without_destinations: bool,
 }

@@ -1,5 +1,5 @@
 //! The format of end-to-end encrypted pages: `E2E1`, an authenticated header of 40 bytes, AES-256-GCM. Pure: secret, salt and
-//! IV are passed in. The table of fields is in docs/security.md.
+//! IV are passed in. The table of fields is in docs/encryption.md.
 
 use aes_gcm::Aes256Gcm;
 use aes_gcm::aead::{Aead, KeyInit, Payload};

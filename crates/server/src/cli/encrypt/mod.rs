@@ -18,13 +18,13 @@ use std::path::{Path, PathBuf};
 pub(super) struct Encrypt {
     /// The page to encrypt; Markdown (.md) is rendered first
     file: PathBuf,
-    /// Where to write the payload (default: FILE with .e2e added)
+    /// Where to write the encrypted file (default: FILE with .e2e added)
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// Also ask viewers for the passphrase in this file
+    /// Also require a passphrase, which is read from this file
     #[arg(long, value_name = "FILE", conflicts_with = "ask_passphrase")]
     passphrase_file: Option<PathBuf>,
-    /// Also ask viewers for a passphrase, which you type now
+    /// Also require a passphrase; you are prompted for it
     #[arg(long)]
     ask_passphrase: bool,
     /// Compress before encrypting; the size then reveals a little about the content

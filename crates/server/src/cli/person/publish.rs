@@ -17,27 +17,27 @@ pub(crate) struct Publish {
     /// The server (default: `DROPLEAF_URL`, the one signed in to last, or <http://localhost:8080>)
     #[arg(long, value_name = "URL")]
     server: Option<String>,
-    /// Replace this page of yours instead: its id, slug or token; the link stays
+    /// Replace the content of this page instead: its id, slug or token; the link stays the same
     #[arg(long, value_name = "ID", allow_hyphen_values = true, value_parser = name::parse)]
     update: Option<String>,
     /// The name of a public page
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     slug: Option<String>,
-    /// Make it public, at an address with the slug
+    /// Make the page public, at an address with the slug
     #[arg(long, conflicts_with = "burn")]
     public: bool,
-    /// Delete it after its first view
+    /// Delete the page after its first view
     #[arg(long)]
     burn: bool,
-    /// Protect it with a password, which you type now
+    /// Protect the page with a password; you are prompted for it
     #[arg(long)]
     password: bool,
-    /// How long it stays online; `never` if the plan allows it
+    /// How long the page stays online; `never` if the plan allows it
     #[arg(long, value_name = "HOURS", value_parser = NonEmptyStringValueParser::new())]
     expires_in_hours: Option<String>,
     #[arg(long)]
     title: Option<String>,
-    /// What to do about secrets and personal data in it: off, warn or block
+    /// What to do about secrets and personal data in the page: off, warn or block
     #[arg(long, value_name = "HOW", value_parser = ["off", "warn", "block"])]
     pii_check: Option<String>,
     /// Print the server's response as JSON

@@ -19,7 +19,7 @@ pub(crate) struct Whoami {
 pub(crate) struct Logout {
     /// The server (default: `DROPLEAF_URL`, the one signed in to last, or <http://localhost:8080>)
     url: Option<String>,
-    /// Only delete the key here, without revoking it on the server
+    /// Only delete the key from this computer, without revoking it on the server
     #[arg(long)]
     local: bool,
 }
