@@ -30,7 +30,7 @@ function prepare(form) {
     } else {
       for (const file of files) {
         const item = row(file);
-        if (folders.has(file.name)) end(item, 'Folders cannot be uploaded. Send it as a .zip file.', false);
+        if (folders.has(file.name)) end(item, 'Folders cannot be uploaded. Send the folder as a .zip file.', false);
         else waiting.push({ file, row: item });
       }
     }
@@ -90,7 +90,7 @@ function prepare(form) {
     return new Promise((resolve) => {
       request.addEventListener('load', () => { arrived(request, row); resolve(); });
       request.addEventListener('error', () => {
-        end(row, 'Connection lost. Nothing was published. Try again.', false);
+        end(row, 'Connection lost. The file may have arrived: reload this page and check before you try again.', false);
         resolve();
       });
       request.addEventListener('abort', resolve);
