@@ -75,7 +75,7 @@ impl VersionsJson {
         (String = "text/html"), (String = "text/markdown"), (String = "application/pdf"), (String = "application/octet-stream"),
         (String = "text/plain"), (String = "image/svg+xml"), (String = "image/png"), (String = "image/jpeg"),
         (String = "image/gif"), (String = "image/webp"), (String = "image/avif"),
-        (String = "application/json"), (String = "text/csv"), (String = "text/tab-separated-values"),
+        (serde_json::Value = "application/json", example = json!({"leaves": 3})), (String = "text/csv"), (String = "text/tab-separated-values"),
     ))),
     security(("api_key" = [])),
 )]

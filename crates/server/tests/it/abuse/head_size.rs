@@ -34,7 +34,7 @@ async fn too_many_cookies_are_431_and_cleared() {
                 assert_eq!(answer.headers()["clear-site-data"], "\"cookies\"");
                 assert_eq!(answer.headers()["content-type"], "text/html; charset=utf-8");
                 let text = answer.text().await.unwrap();
-                assert!(text.contains("<h1>Your browser sent too much</h1>"), "{text}");
+                assert!(text.contains("<h1>Your browser sent too much data</h1>"), "{text}");
                 assert!(text.contains("They have been cleared. Reload the page"), "{text}");
             }
         }
@@ -47,7 +47,7 @@ async fn refusal_of_a_large_head_is_worded_for_whoever_asks() {
     let ask = || node.get("/me").header("cookie", &bomb(40));
     ask().header("accept", "application/json").send().await.refused(431, "headers_too_large");
     let text = ask().header("accept", "text/plain").send().await.expect(431);
-    assert!(text.text().starts_with("431 Your browser sent too much."), "{}", text.text());
+    assert!(text.text().starts_with("431 Your browser sent too much data."), "{}", text.text());
     // Without https and off loopback, browsers clear nothing and send no fetch metadata.
     let plain = ask().header("accept", "text/html").send().await.expect(431);
     assert!(plain.text().contains("Delete the cookies of this site") && !plain.text().contains("cleared"));

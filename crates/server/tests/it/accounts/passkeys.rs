@@ -161,7 +161,7 @@ async fn adding_asks_for_a_recent_proof() {
         );
     }
     let shown = tab.get("/dashboard/account").await.expect(200).text();
-    assert!(shown.contains("Confirm it&#39;s you") && !shown.contains("id=\"add-passkey\""));
+    assert!(shown.contains("Sign in again to add a passkey") && !shown.contains("id=\"add-passkey\""));
     tab.get("/login?again=1&next=/dashboard/account").await.expect(200);
 }
 

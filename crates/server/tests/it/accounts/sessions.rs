@@ -26,7 +26,7 @@ async fn the_account_page_tells_balance_and_unlocks() {
     }
     let page = tab.get("/dashboard/account").await.expect(200).text();
     for said in
-        ["<dd>$3.00</dd>", "<dt>Permanent pages</dt><dd>for good</dd>", "<dt>Higher limits</dt><dd>until "]
+        ["<dd>$3.00</dd>", "<dt>Permanent pages</dt><dd>no expiry</dd>", "<dt>Higher limits</dt><dd>until "]
     {
         assert!(page.contains(said), "{said}: {page}");
     }

@@ -180,7 +180,7 @@ async fn key_in_the_environment_goes_to_a_named_server_only() {
     std::fs::write(folder.join("credentials.toml"), stored).unwrap();
     assert!(keyed("stk_live_elsewhere").prints(&["whoami"]).starts_with("operator@localhost at "));
     let complaint = keyed("stk_live_elsewhere").complains(&["whoami", "--server", "http://0.0.0.0:1"]);
-    assert!(complaint.contains("Careful: http://0.0.0.0:1 is not encrypted"), "{complaint}");
+    assert!(complaint.contains("the connection to http://0.0.0.0:1 is not encrypted"), "{complaint}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -62,15 +62,15 @@ async fn payments_are_listed_shown_and_decided_on() {
         assert!(dropleaf.complains(&["payments", "ask", "pay_b"]).contains("nothing to check"));
         assert!(dropleaf.complains(&["payments", "ask", "pay_a"]).contains("a different `payments.mode`"));
         let done = dropleaf.prints(&["payments", "resolve", "pay_a", "--not-settled", "--reason", "looked"]);
-        assert_eq!(done, "pay_a is refused now.\n");
+        assert_eq!(done, "pay_a is now refused.\n");
         let done = dropleaf.prints(&["payments", "resolve", "pay_c", "--refunded", "--reason", "by 0x12"]);
-        assert_eq!(done, "pay_c is refunded now.\n");
+        assert_eq!(done, "pay_c is now refunded.\n");
         // The server itself will not check it for a long time.
         let held_until = NOW + 100 * 365 * 86_400;
         let sandbox = Payment { sandbox: true, held_until, ..payment("pay_d", PaymentState::Unknown) };
         node.write_payments(&[sandbox]).await;
         let asked = dropleaf.prints(&["payments", "ask", "pay_d"]);
-        assert_eq!(asked, "pay_d is refused now (payment_expired).\n");
+        assert_eq!(asked, "pay_d is now refused (payment_expired).\n");
         let audit = dropleaf.prints(&["audit"]);
         assert!(audit.contains("resolve_payment") && audit.contains("refunded: by 0x12"), "{audit}");
     })
@@ -84,7 +84,9 @@ async fn credit_reaches_the_running_server_and_the_audit_says_how_the_books_are(
             let args = ["account", "credit", "operator@localhost", "--amount", amount, "--reason", "a gift"];
             args.into_iter().chain(more.iter().copied()).collect::<Vec<_>>()
         };
-        assert!(dropleaf.prints(&credit("10.00", &["--once", "g"])).ends_with(" has $10.00 now.\n"));
+        assert!(
+            dropleaf.prints(&credit("10.00", &["--once", "g"])).ends_with(" now has a balance of $10.00.\n")
+        );
         assert!(dropleaf.prints(&credit("10.00", &["--once", "g"])).contains("already applied"));
         assert!(
             dropleaf
@@ -93,7 +95,7 @@ async fn credit_reaches_the_running_server_and_the_audit_says_how_the_books_are(
         );
         assert!(dropleaf.complains(&credit("-10.01", &[])).contains("more than the balance"));
         assert!(dropleaf.complains(&credit("1.001", &[])).contains("must be dollars"));
-        assert!(dropleaf.prints(&credit("-2.5", &[])).ends_with(" has $7.50 now.\n"));
+        assert!(dropleaf.prints(&credit("-2.5", &[])).ends_with(" now has a balance of $7.50.\n"));
         let id = node.app().get_account_by_email("operator@localhost").await.unwrap().id;
         dropleaf.prints(&["account", "credit", &id, "--amount", "1", "--reason", "by id"]);
         let balance = node.get("/me").key(&node.key).send().await.expect(200).json()["balance_minor"].clone();

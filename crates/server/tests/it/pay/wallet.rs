@@ -51,7 +51,7 @@ async fn the_wallet_that_paid_replaces_its_page() {
             assert_eq!(challenge["expires_at"], NOW + 300);
             let message = challenge["message"].as_str().unwrap();
             assert!(message.contains(challenge["challenge"].as_str().unwrap()), "{message}");
-            assert!(message.starts_with(&format!("localhost:{} asks", node.port)), "{message}");
+            assert!(message.starts_with(&format!("localhost:{} requests", node.port)), "{message}");
             let updated = put(node, &site, &signed(&challenge, &purse.evm), title).await.expect(200).json();
             assert_eq!((&updated["url"], &updated["expires_at"]), (&site["url"], &Value::Null));
             assert!(content(node, &site).await.contains(title));

@@ -140,7 +140,7 @@ async fn dashboard_shows_each_reason_and_the_way_to_an_appeal() {
 #[track_caller]
 fn is_dashboards(answer: Answer) -> Value {
     let said = answer.refused(422, "phishing_blocked").json();
-    assert!(said["error_description"].as_str().unwrap().contains("secrets"), "{said}");
+    assert!(said["error_description"].as_str().unwrap().contains("looks like phishing"), "{said}");
     assert!(said["reasons"][0]["why"].is_string(), "{said}");
     said
 }

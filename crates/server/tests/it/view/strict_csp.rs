@@ -134,7 +134,7 @@ async fn publisher_is_told_what_will_be_blocked() {
     let node = Node::start().await;
     let html = "<title>B</title><script src=https://cdn.example/a.js></script><form action=https://cdn.example/></form><iframe src=https://cdn.example/></iframe>";
     let site = node.publish(Form::file("a.html", html).field("csp_strict", "true")).await;
-    for what in ["scripts from other sites", "forms", "frames"] {
+    for what in ["scripts from other sites", "form submissions to other sites", "frames"] {
         assert!(told(&site).contains(what), "{what}: {site}");
     }
     let lax = node.publish(Form::file("a.html", html)).await;

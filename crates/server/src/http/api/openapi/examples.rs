@@ -50,6 +50,8 @@ fn plain(kind: &str) -> Option<&'static str> {
         "text/markdown" => Some("# Weekly report\n\nAll is well.\n"),
         "text/plain" => Some("# dropleaf\n\nPrivate hosting for pages made by software agents.\n"),
         "text/event-stream" => Some("event: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n\n"),
+        "text/csv" => Some("name,count\nleaf,3\n"),
+        "text/tab-separated-values" => Some("name\tcount\nleaf\t3\n"),
         "application/pdf" => Some("%PDF-1.7 …"),
         "image/svg+xml" => Some("<svg xmlns=\"http://www.w3.org/2000/svg\"></svg>"),
         kind if kind.starts_with("image/") => Some("…"),
