@@ -39,7 +39,7 @@ pub(super) struct SiteUpload {
     /// `true` applies a strict Content-Security-Policy.
     #[schema(nullable = false, pattern = "^(true|false)$", example = "true")]
     csp_strict: Option<String>,
-    /// `true` enables the annotation toolbar on the published page.
+    /// `true` enables the feedback toolbar on the published page.
     #[schema(nullable = false, pattern = "^(true|false)$", example = "true")]
     agentation: Option<String>,
     /// `true` answers navigations to unknown paths with `index.html`, as apps with client-side routes need, and shows

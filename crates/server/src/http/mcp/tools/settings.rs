@@ -144,7 +144,7 @@ struct SetAgentation {
 pub(super) static SET_AGENTATION: Tool = Tool {
     name: "set_agentation",
     title: "Turn the feedback toolbar on or off",
-    description: "Turn the annotation toolbar for viewers on or off. Read their comments with list_feedback.",
+    description: "Turn the feedback toolbar for viewers on or off. Read their comments with list_feedback.",
     needs: Scope::Write,
     hints: SETS,
     input: schema::of::<SetAgentation>,
