@@ -3,7 +3,7 @@
 // `console` matches the errors that come with the reason.
 
 export const OTHER_HOSTS = {
-  note: 'The strict policy loads nothing from other hosts: fonts, scripts and map tiles of a CDN are missing.',
+  note: 'The strict policy loads nothing from other hosts, so fonts, scripts and map tiles from a CDN are missing.',
   violation: /^(script|style)-src-elem https?:/,
   console: /^Loading the (script|stylesheet) 'https?:[^']*' violates the following Content Security Policy directive/,
 };
@@ -13,7 +13,7 @@ export const EVAL = {
   console: /^EvalError: Evaluating a string as JavaScript violates the following Content Security Policy directive/,
 };
 export const HANDLERS = {
-  note: 'The strict policy runs no handlers in attributes (`onclick=…`).',
+  note: 'The strict policy blocks inline event handlers (`onclick=…`).',
   violation: /^script-src-attr inline$/,
   console: /^Executing inline event handler violates the following Content Security Policy directive/,
 };

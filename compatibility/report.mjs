@@ -28,27 +28,27 @@ export function report(tools) {
 
 # Compatibility
 
-Outputs of common tools, as their default commands make them, are published in six modes and compared in Chromium with the same files on a plain
-static server. ✓ means: the same visible text, the same requests with the same fate, no new error in the console, and the output works when it is
-used (a link is followed and reloaded, a search finds something, a chart is drawn). A number leads to a difference that is intended.
+The output of common tools, built with their default commands, is published in six modes and compared in Chromium with the same files on a plain
+static server. ✓ means: the same visible text, the same requests with the same results, no new console errors, and the output works when it is used
+(a link is followed and reloaded, a search returns results, a chart is drawn). A number refers to an intended difference below.
 
-The upload's answer is compared as well: whether it is taken for a single-page app (\`spa\`), its \`warnings\`, and the cookies that viewers get.
-"cookie" says that opening the link sets the [root-path cookie](security.md#the-root-path-cookie), because the files refer to each other from the
-root of their host or its scripts route by the path. No other output sets one, and none does at its slug. Gates set their own.
+The upload response is compared too: whether the output is detected as a single-page app (\`spa\`), its \`warnings\`, and the cookies that viewers get.
+"cookie" means that opening the link sets the [root-path cookie](security.md#the-root-path-cookie), because the files use root-relative references or
+the scripts route by path. No other output sets one, and none does at its slug. Gates set their own cookies.
 
 | Output | Packages | ${MODES.map((mode) => mode.name).join(' | ')} | cookie |
 |---|---|${MODES.map(() => '---').join('|')}|---|
 ${rows.join('\n')}
 
-${tools.length} outputs. Those with * are too large to be kept in the repository and are compared by \`make compatibility\` alone.
+${tools.length} outputs. Those marked * are too large for the repository and are compared only by \`make compatibility\`.
 
-The modes: an unlisted link; a public page at its slug; an unlisted link with the feedback toolbar (\`agentation\`); behind a password; burn after
-read, after the button was pressed; the strict policy (\`csp_strict\`).
+The modes: an unlisted link; a public page at its slug; an unlisted link with the feedback toolbar (\`agentation\`); a password-protected page; a
+burn-after-read page after its button was clicked; a page with the strict policy (\`csp_strict\`).
 
 ## Differences
 
-A declared difference that no longer occurs fails the run, so this list is never longer than the truth. The browser must report the reason: a policy
-violation with the directive in question.
+A declared difference that no longer occurs fails the run, so this list is always current. The browser must report the reason as a violation of the
+named policy directive.
 
 ${notes.map((note, index) => `${index + 1}. ${note}`).join('\n')}
 
@@ -57,20 +57,20 @@ ${notes.map((note, index) => `${index + 1}. ${note}`).join('\n')}
 \`\`\`sh
 scripts/compatibility          # the kept outputs, part of make test
 scripts/compatibility vite     # outputs whose name contains "vite"
-make compatibility             # builds everything again with the pinned tools, then compares all
+make compatibility             # rebuilds everything with the pinned tools, then compares all outputs
 \`\`\`
 
-The tools come from npm and PyPI; direct dependencies are pinned, indirect ones are what the registries give. Builds run in
-\`/tmp/compatibility\` (\`COMPATIBILITY_WORK\` names another folder). Screenshots of
-pages that differ and of their references are in \`e2e/output/compatibility\`, with everything that was found in \`results.json\`.
+The tools come from npm and PyPI. Direct dependencies are pinned, indirect ones are not. Builds run in \`/tmp/compatibility\`; set
+\`COMPATIBILITY_WORK\` to use another folder. Screenshots of pages that differ, and of their references, are in \`e2e/output/compatibility\`; all results
+are in its \`results.json\`.
 
 ## Add an output
 
 1. Write \`compatibility/tools/<name>.mjs\`: the pinned packages, the project's files, the commands, and a \`check\` that uses the output.
    [catalogue.mjs](../compatibility/catalogue.mjs) explains the fields.
-2. \`compatibility/build NAME\` makes \`compatibility/fixtures/NAME.zip\` or \`NAME.html\`. Above 1.5 MB set \`kept: false\`.
-3. \`scripts/compatibility NAME\` compares it. A difference that is right is declared in \`differences\`, for its mode and with the reason; a cookie and
-   warnings that are right in \`cookie\` and \`warnings\`.
+2. \`compatibility/build NAME\` creates \`compatibility/fixtures/NAME.zip\` or \`NAME.html\`. If it is larger than 1.5 MB, set \`kept: false\`.
+3. \`scripts/compatibility NAME\` compares it. Declare an intended difference in \`differences\`, with its mode and reason, and an expected cookie
+   or warnings in \`cookie\` and \`warnings\`.
 4. \`UPDATE_GENERATED=1 scripts/compatibility\` writes this page.
 `;
 }
