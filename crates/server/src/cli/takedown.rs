@@ -56,7 +56,7 @@ impl Takedown {
         match &down.site.account_id {
             Some(account) if down.suspended => print_line(&format!("Its account {account} was suspended."))?,
             Some(_) if self.suspend => {
-                print_line("Its account is an operator account and was not suspended.")?
+                print_line("Its account is an operator account and was not suspended.")?;
             }
             None if self.suspend => print_line("It has no account to suspend.")?,
             _ => {}
