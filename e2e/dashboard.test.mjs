@@ -87,7 +87,7 @@ test('files are dropped, travel one after another with progress, and errors are 
   const states = await owner.evaluate(() => [...document.querySelectorAll('.sending li')].map((li) => li.className));
   assert.deepEqual(states, ['good', 'bad', 'good']);
   const seen = await owner.evaluate(() => window.seen);
-  assert.ok(seen.some((text) => /^[1-9]\d? %$/.test(text)), `no progress was shown: ${[...new Set(seen)]}`);
+  assert.ok(seen.some((text) => /^[1-9]\d?%$/.test(text)), `no progress was shown: ${[...new Set(seen)]}`);
   assert.match(await owner.textContent('.sending li.bad > span'), /\.html, \.htm, \.md/);
   const link = await owner.textContent('.sending li.good a.mono');
   const viewer = await fresh(link);

@@ -60,6 +60,15 @@ export async function pierce(page, name = 'dropleaf-feedback') {
         return { x, y, width, height };
       }, selector),
     seen: (selector) => until(selector, () => shadow.box(selector)),
+    /** The box of an element that does not move any more: markers follow the page while it scrolls. */
+    async settled(selector) {
+      let last;
+      return until(`${selector} to stop moving`, async () => {
+        const before = last;
+        last = await shadow.box(selector);
+        return last && before && last.x === before.x && last.y === before.y && last;
+      });
+    },
     says: (selector, pattern) =>
       until(`${selector} to say ${pattern}`, async () => {
         const text = await shadow.text(selector);
@@ -67,7 +76,7 @@ export async function pierce(page, name = 'dropleaf-feedback') {
       }),
     /** A real click of the mouse, or a tap, at the middle of an element. */
     async click(selector, { tap = false } = {}) {
-      const { x, y, width, height } = await shadow.seen(selector);
+      const { x, y, width, height } = await shadow.settled(selector);
       const [left, top] = [x + width / 2, y + height / 2];
       await (tap ? page.touchscreen.tap(left, top) : page.mouse.click(left, top));
     },

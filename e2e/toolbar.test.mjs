@@ -259,8 +259,8 @@ describe('a comment', () => {
 describe('a server that', () => {
   const REFUSALS = [
     [400, 'bad_request', 'intent must be one of fix, change', {}, /intent must be one of fix, change/],
-    [403, 'forbidden', '', {}, /refused it \(403\)/],
-    [404, 'not_found', '', {}, /refused it \(404\)/],
+    [403, 'forbidden', '', {}, /rejected it \(403\)/],
+    [404, 'not_found', '', {}, /rejected it \(404\)/],
     [413, 'too_large', 'A comment has at most 4000 characters.', {}, /at most 4000/],
     [429, 'rate_limited', 'Too many comments from your network.', { 'retry-after': '125' }, /from your network\. Try again in 2 minutes\./],
     [500, 'internal', '<img src=x onerror=alert(1)>', {}, /<img src=x onerror=alert\(1\)>/],

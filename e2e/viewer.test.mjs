@@ -132,7 +132,7 @@ describe('what it opens', () => {
     await page.goto(`${server.url}${SITE}${FRAGMENT}`);
     await page.getByText('large').waitFor();
     const said = await page.evaluate(() => window.said.join());
-    assert.match(said, /Reading the page: \d+ %/);
+    assert.match(said, /Loading the page: \d+%/);
     assert.match(said, /Decrypting 10\.0 MiB/);
   });
 });
