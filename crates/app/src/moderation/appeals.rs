@@ -45,7 +45,7 @@ impl App {
         if used >= rate.limit { Err(rate_limited(&rate.standing(used, now))) } else { Ok(()) }
     }
 
-    /// Stores the content for the operator if it would be refused. Content is queued only once, whoever sends it.
+    /// Stores the content for the operator if it would be refused. Identical content is queued once, whichever caller sends it.
     pub async fn submit_appeal(&self, caller: &Caller, upload: Upload, plea: Plea) -> Result<AppealOutcome> {
         let (prepared, scan) = self.scan_for_dry_run(upload, PrepareOptions::default()).await?;
         let reasons = match self.check_content(&scan).await {

@@ -207,7 +207,7 @@ async fn wrong_codes_are_limited_for_each_account_and_network() {
             answer(&ann, code(&begun), "allow").await.expect(429);
             // What cannot be a code is not counted as a guess.
             look(&ann, "ABC").await.expect(400);
-            // The limit per network is thirty, whoever signs in.
+            // The limit is thirty per network, for all accounts together.
             for n in 1..=3 {
                 let other = node.newcomer(&format!("p{n}@example.org")).await;
                 for _ in 0..10 {
