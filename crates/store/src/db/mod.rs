@@ -11,6 +11,7 @@ mod pg_listen;
 mod pg_tls;
 mod pg_types;
 mod row;
+mod rows;
 pub(crate) mod sqlite;
 mod sqlite_commit;
 mod sqlite_log;
@@ -21,6 +22,7 @@ mod sqlite_writer;
 mod stmt;
 mod value;
 
+use rows::Mapped;
 use std::sync::Arc;
 
 pub use error::{DbError, Source};
@@ -66,17 +68,19 @@ impl Db {
     }
 
     /// The first row, if any. For reads by a unique key: on SQLite they run on the calling thread.
-    pub async fn get<T>(
+    pub async fn get<T: Send + 'static>(
         &self,
         sql: &'static str,
         args: &[Val],
         map: fn(&Row<'_>) -> Result<T, DbError>,
     ) -> Result<Option<T>, DbError> {
         require_sound(args)?;
+        let mut rows = Mapped::new(map, 1);
         match &self.0 {
-            Engine::Sqlite(db) => db.get(sql, args, map),
-            Engine::Pg(db) => db.get(sql, args, map).await,
+            Engine::Sqlite(db) => db.read_here(sql, args, &mut rows)?,
+            Engine::Pg(db) => db.read(sql, args, &mut rows).await?,
         }
+        Ok(rows.found.pop())
     }
 
     /// All rows. For reads that may take longer.
@@ -87,10 +91,12 @@ impl Db {
         map: fn(&Row<'_>) -> Result<T, DbError>,
     ) -> Result<Vec<T>, DbError> {
         require_sound(&args)?;
+        let mut rows = Box::new(Mapped::new(map, usize::MAX));
         match &self.0 {
-            Engine::Sqlite(db) => db.list(sql, args, map).await,
-            Engine::Pg(db) => db.list(sql, &args, map).await,
+            Engine::Sqlite(db) => rows = rows::downcast(db.read_blocking(sql, args, rows).await?)?,
+            Engine::Pg(db) => db.read(sql, &args, &mut *rows).await?,
         }
+        Ok(rows.found)
     }
 
     /// A batch of one.

@@ -3,11 +3,13 @@
 use std::time::Duration;
 
 use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
+use futures_util::future::BoxFuture;
 use futures_util::{TryStreamExt, pin_mut};
 use tokio_postgres::error::SqlState;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::error::lost;
+use super::rows::Rows;
 use super::{DbError, Row, Val, migrate, pg_tls};
 
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -62,42 +64,28 @@ impl PgDb {
         self.pool.retain(|_, _| false);
     }
 
-    pub(crate) async fn get<T>(
-        &self,
+    /// Boxed, so that it is compiled in this crate and once.
+    pub(super) fn read<'a>(
+        &'a self,
         sql: &'static str,
-        args: &[Val],
-        map: fn(&Row<'_>) -> Result<T, DbError>,
-    ) -> Result<Option<T>, DbError> {
-        Ok(self.read(sql, args, map, 1).await?.pop())
-    }
-
-    pub(crate) async fn list<T>(
-        &self,
-        sql: &'static str,
-        args: &[Val],
-        map: fn(&Row<'_>) -> Result<T, DbError>,
-    ) -> Result<Vec<T>, DbError> {
-        self.read(sql, args, map, usize::MAX).await
-    }
-
-    async fn read<T>(
-        &self,
-        sql: &'static str,
-        args: &[Val],
-        map: fn(&Row<'_>) -> Result<T, DbError>,
-        limit: usize,
-    ) -> Result<Vec<T>, DbError> {
-        let client = self.client().await?;
-        match read_with(&client, sql, args, map, limit).await {
-            Err(Failure::Driver(error)) if client.is_closed() || lost(&error) || stale(&error) => {
-                // The server restarted or the schema changed: a read can simply be repeated.
-                drop(Object::take(client));
-                self.forget_idle();
-                let client = self.client().await?;
-                read_with(&client, sql, args, map, limit).await.map_err(Failure::into)
+        args: &'a [Val],
+        rows: &'a mut dyn Rows,
+    ) -> BoxFuture<'a, Result<(), DbError>> {
+        let read = async move {
+            let client = self.client().await?;
+            match read_with(&client, sql, args, rows).await {
+                Err(Failure::Driver(error)) if client.is_closed() || lost(&error) || stale(&error) => {
+                    // The server restarted or the schema changed: a read can simply be repeated.
+                    drop(Object::take(client));
+                    self.forget_idle();
+                    rows.clear();
+                    let client = self.client().await?;
+                    read_with(&client, sql, args, rows).await.map_err(Failure::into)
+                }
+                done => done.map_err(Failure::into),
             }
-            done => done.map_err(Failure::into),
-        }
+        };
+        Box::pin(read)
     }
 
     pub(crate) async fn migrate(&self, now: i64) -> Result<(), DbError> {
@@ -155,21 +143,19 @@ impl From<Failure> for DbError {
     }
 }
 
-async fn read_with<T>(
+async fn read_with(
     client: &Object,
     sql: &'static str,
     args: &[Val],
-    map: fn(&Row<'_>) -> Result<T, DbError>,
-    limit: usize,
-) -> Result<Vec<T>, Failure> {
+    found: &mut dyn Rows,
+) -> Result<(), Failure> {
     let statement = client.prepare_cached(sql).await?;
     let rows = client.query_raw(&statement, args).await?;
     pin_mut!(rows);
-    let mut found = Vec::new();
     while let Some(row) = rows.try_next().await? {
-        if found.len() < limit {
-            found.push(map(&Row::pg(&row)).map_err(Failure::Mapping)?);
+        if !found.is_full() {
+            found.push(&Row::pg(&row)).map_err(Failure::Mapping)?;
         }
     }
-    Ok(found)
+    Ok(())
 }

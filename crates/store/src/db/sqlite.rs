@@ -12,10 +12,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use futures_util::future::BoxFuture;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use tokio::sync::Semaphore;
 
+use super::rows::Rows;
 use super::sqlite_types::bind;
 pub(crate) use super::sqlite_types::own_row;
 use super::sqlite_writer::Writer;
@@ -77,13 +79,13 @@ impl SqliteDb {
         &self.shared.path
     }
 
-    /// At most one row, read on the calling thread.
-    pub(crate) fn get<T>(
+    /// Reads on the calling thread.
+    pub(super) fn read_here(
         &self,
         sql: &'static str,
         args: &[Val],
-        map: fn(&Row<'_>) -> Result<T, DbError>,
-    ) -> Result<Option<T>, DbError> {
+        rows: &mut dyn Rows,
+    ) -> Result<(), DbError> {
         READERS.with_borrow_mut(|readers| {
             if !readers.contains_key(&self.shared.id) {
                 readers.retain(|_, (owner, _)| owner.strong_count() > 0);
@@ -93,32 +95,34 @@ impl SqliteDb {
             let Some((_, connection)) = readers.get(&self.shared.id) else {
                 return Err(DbError::internal("no read connection"));
             };
-            let mut found = query(connection, sql, args, map, 1)?;
-            Ok(found.pop())
+            query(connection, sql, args, rows)
         })
     }
 
-    /// Any number of rows, read on the blocking pool.
-    pub(crate) async fn list<T: Send + 'static>(
+    /// Reads on the blocking pool.
+    pub(super) fn read_blocking(
         &self,
         sql: &'static str,
         args: Vec<Val>,
-        map: fn(&Row<'_>) -> Result<T, DbError>,
-    ) -> Result<Vec<T>, DbError> {
-        let turn = Arc::clone(&self.shared.turns).acquire_owned().await;
-        let shared = Arc::clone(&self.shared);
-        blocking(move || {
-            // Held until the read ends, which may be after the caller has gone.
-            let _turn = turn;
-            let connection = match shared.take_idle() {
-                Some(connection) => connection,
-                None => reader_connection(&shared.path, "PRAGMA cache_size=-2048")?,
-            };
-            let found = query(&connection, sql, &args, map, usize::MAX);
-            shared.keep_idle(connection);
-            found
-        })
-        .await
+        mut rows: Box<dyn Rows>,
+    ) -> BoxFuture<'_, Result<Box<dyn Rows>, DbError>> {
+        let read = async move {
+            let turn = Arc::clone(&self.shared.turns).acquire_owned().await;
+            let shared = Arc::clone(&self.shared);
+            blocking(move || {
+                // Held until the read ends, which may be after the caller has gone.
+                let _turn = turn;
+                let connection = match shared.take_idle() {
+                    Some(connection) => connection,
+                    None => reader_connection(&shared.path, "PRAGMA cache_size=-2048")?,
+                };
+                let read = query(&connection, sql, &args, &mut *rows);
+                shared.keep_idle(connection);
+                read.map(|()| rows)
+            })
+            .await
+        };
+        Box::pin(read)
     }
 
     pub(crate) async fn batch(&self, stmts: Vec<Stmt>) -> Result<Vec<super::Outcome>, DbError> {
@@ -175,22 +179,20 @@ pub(crate) async fn blocking<T: Send + 'static>(
     }
 }
 
-fn query<T>(
+fn query(
     connection: &Connection,
     sql: &'static str,
     args: &[Val],
-    map: fn(&Row<'_>) -> Result<T, DbError>,
-    limit: usize,
-) -> Result<Vec<T>, DbError> {
+    found: &mut dyn Rows,
+) -> Result<(), DbError> {
     let mut statement = connection.prepare_cached(sql)?;
     bind(&mut statement, args)?;
     let mut rows = statement.raw_query();
-    let mut found = Vec::new();
-    while found.len() < limit {
+    while !found.is_full() {
         let Some(row) = rows.next()? else { break };
-        found.push(map(&Row::sqlite(row))?);
+        found.push(&Row::sqlite(row))?;
     }
-    Ok(found)
+    Ok(())
 }
 
 /// SQLite gives the log and its index the mode of the main file, so the main file is created first.
@@ -272,6 +274,7 @@ fn log_connection(path: &Path) -> Result<Connection, DbError> {
 #[cfg(test)]
 mod tests {
     use super::SqliteDb;
+    use crate::db::rows::Mapped;
     use crate::db::{DbError, Stmt};
     use rusqlite::Connection;
     use std::time::Duration;
@@ -288,7 +291,9 @@ mod tests {
         });
         assert!(matches!(panicking.await, Err(DbError::Unavailable(_))));
         db.batch(vec![Stmt::new("INSERT INTO t VALUES (2)", vec![])]).await.unwrap();
-        assert_eq!(db.get("SELECT SUM(a) FROM t", &[], |row| row.int(0)).unwrap(), Some(2));
+        let mut rows = Mapped::new(|row| row.int(0), 1);
+        db.read_here("SELECT SUM(a) FROM t", &[], &mut rows).unwrap();
+        assert_eq!(rows.found, [2]);
     }
 
     #[tokio::test]
