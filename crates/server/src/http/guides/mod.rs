@@ -1,5 +1,9 @@
 //! Serves the front page for people and the guides for agents.
 
+mod facts;
+
+pub(super) use facts::guide_facts;
+
 use super::api::{ApiState, designed};
 use super::error::Wants;
 use super::web::{MaybePerson, see_other};
@@ -28,7 +32,7 @@ pub(super) fn texts() -> OpenApiRouter<ApiState> {
     security(()),
 )]
 async fn design_guide(State(state): State<ApiState>, headers: HeaderMap) -> Response {
-    let facts = Facts::of(&state.resolved);
+    let facts = guide_facts(&state.resolved);
     worded(pages::design_guide(&facts), DESIGN_GUIDE, &facts, &headers)
 }
 
@@ -41,7 +45,7 @@ async fn design_guide(State(state): State<ApiState>, headers: HeaderMap) -> Resp
     security(()),
 )]
 async fn auth_md(State(state): State<ApiState>, headers: HeaderMap) -> Response {
-    let facts = Facts::of(&state.resolved);
+    let facts = guide_facts(&state.resolved);
     worded(pages::auth_md(&facts), AUTH_MD, &facts, &headers)
 }
 
@@ -52,7 +56,7 @@ async fn auth_md(State(state): State<ApiState>, headers: HeaderMap) -> Response 
     security(()),
 )]
 async fn llms_txt(State(state): State<ApiState>) -> Response {
-    let text = pages::llms_txt(&Facts::of(&state.resolved));
+    let text = pages::llms_txt(&guide_facts(&state.resolved));
     ([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response()
 }
 
