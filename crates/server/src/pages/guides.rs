@@ -97,10 +97,19 @@ struct Page<'a> {
     body: &'a str,
 }
 
-/// One of the guides for a browser. The Markdown is ours, and its values come from the settings.
-pub fn guide(markdown: &str, path: &str, facts: &Facts) -> Rendered {
-    let title = markdown.lines().next().unwrap_or_default().trim_start_matches("# ");
-    let body = dropleaf_content::typeset(markdown);
-    let page = Page { style: STYLE.text, title, path, base_url: &facts.base_url, body: &body };
+/// A guide as HTML for a browser.
+#[derive(Debug, Clone, Copy)]
+pub struct Guide<'a> {
+    pub title: &'a str,
+    pub path: &'a str,
+    pub base_url: &'a str,
+    /// Written into the page as it is: rendered from our own Markdown, with values from the settings.
+    pub body_html: &'a str,
+}
+
+/// One of the guides for a browser.
+pub fn guide(guide: &Guide<'_>) -> Rendered {
+    let Guide { title, path, base_url, body_html } = *guide;
+    let page = Page { style: STYLE.text, title, path, base_url, body: body_html };
     Rendered { html: page.render().unwrap_or_default(), style_source: &STYLE.source }
 }

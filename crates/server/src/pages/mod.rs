@@ -26,7 +26,7 @@ pub use appeal::appeal_status;
 pub use assets::{Asset, asset};
 pub use docs::docs;
 pub use gate::{Gate, Step, gate};
-pub use guides::{Facts, PayFacts, PlanFacts, auth_md, design_guide, guide, llms_txt};
+pub use guides::{Facts, Guide, PayFacts, PlanFacts, auth_md, design_guide, guide, llms_txt};
 pub use landing::{Landing, landing};
 pub use moment::{Count, Moment, Size, Span};
 pub use notice::{Notice, notice};

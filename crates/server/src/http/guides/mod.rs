@@ -7,7 +7,7 @@ pub(super) use facts::guide_facts;
 use super::api::{ApiState, designed};
 use super::error::Wants;
 use super::web::{MaybePerson, see_other};
-use crate::pages::{self, Facts, Landing};
+use crate::pages::{self, Facts, Guide, Landing};
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderName, HeaderValue, header};
@@ -63,7 +63,11 @@ async fn llms_txt(State(state): State<ApiState>) -> Response {
 /// Markdown for programs, HTML for browsers.
 fn worded(text: String, path: &str, facts: &Facts, headers: &HeaderMap) -> Response {
     let mut response = match Wants::of(headers) {
-        Wants::Page => designed(pages::guide(&text, path, facts)),
+        Wants::Page => {
+            let title = text.lines().next().unwrap_or_default().trim_start_matches("# ");
+            let body_html = &dropleaf_content::typeset(&text);
+            designed(pages::guide(&Guide { title, path, base_url: &facts.base_url, body_html }))
+        }
         Wants::Json | Wants::Text => ([(header::CONTENT_TYPE, MARKDOWN)], text).into_response(),
     };
     response.headers_mut().insert(header::VARY, HeaderValue::from_static("Accept"));
