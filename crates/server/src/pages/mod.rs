@@ -35,6 +35,7 @@ pub use report::{ReportForm, report, report_thanks};
 pub use reveal::{Reveal, reveal};
 pub use risky::{RiskyFile, risky};
 pub use viewer::{Viewer, viewer};
+pub use viewer_script::ViewerScript;
 pub use words::{owner_words, words};
 
 /// The logo, for `/favicon.svg`.

@@ -2,9 +2,8 @@
 //! the URL, so the server never learns it.
 
 use super::style::{Style, style};
-use super::viewer_script::{SCRIPT, SCRIPT_SOURCE};
+use super::viewer_script::ViewerScript;
 use askama::Template;
-use dropleaf_content::MARKDOWN_STYLE;
 use std::sync::LazyLock;
 
 static STYLE: LazyLock<Style> = style!("notice.css", "viewer.css");
@@ -17,22 +16,24 @@ pub struct Viewer<'a> {
     pub report: &'a str,
     /// The page has no account: the viewer says so.
     pub anonymous: bool,
+    pub script: &'a ViewerScript,
+    /// The stylesheet of Markdown pages, which the viewer applies to decrypted Markdown.
+    pub markdown_style: &'a str,
 }
 
-/// The page before and after its payload, and the exact CSP source of its one script.
+/// The page before and after its payload.
 #[derive(Debug, Clone)]
 pub struct Around {
     pub before: String,
     pub after: String,
-    pub script_source: &'static str,
 }
 
 #[derive(Template)]
 #[template(path = "viewer.html")]
 struct Page<'a> {
     style: &'static str,
-    markdown_style: &'static str,
-    script: &'static str,
+    markdown_style: &'a str,
+    script: &'a str,
     payload: &'static str,
     report: &'a str,
     anonymous: bool,
@@ -41,8 +42,8 @@ struct Page<'a> {
 pub fn viewer(viewer: &Viewer<'_>) -> Around {
     let page = Page {
         style: STYLE.text,
-        markdown_style: MARKDOWN_STYLE,
-        script: &SCRIPT,
+        markdown_style: viewer.markdown_style,
+        script: &viewer.script.text,
         payload: PLACE,
         report: viewer.report,
         anonymous: viewer.anonymous,
@@ -50,7 +51,7 @@ pub fn viewer(viewer: &Viewer<'_>) -> Around {
     // Rendering writes into a String and cannot fail.
     let html = page.render().unwrap_or_default();
     let (before, after) = html.split_once(PLACE).unwrap_or((&html, ""));
-    Around { before: before.to_owned(), after: after.to_owned(), script_source: &SCRIPT_SOURCE }
+    Around { before: before.to_owned(), after: after.to_owned() }
 }
 
 #[cfg(test)]
@@ -61,9 +62,17 @@ mod tests {
     use base64::engine::general_purpose::STANDARD;
     use sha2::{Digest as _, Sha256};
 
+    fn script() -> ViewerScript {
+        ViewerScript::new("document.title = 'x';\n")
+    }
+
+    fn sample<'a>(script: &'a ViewerScript, report: &'a str, anonymous: bool) -> Viewer<'a> {
+        Viewer { report, anonymous, script, markdown_style: "p { margin: 0 }" }
+    }
+
     #[test]
     fn the_payload_lies_in_a_script_that_does_not_run() {
-        let around = viewer(&Viewer { report: "/p/x/_dropleaf/report", anonymous: true });
+        let around = viewer(&sample(&script(), "/p/x/_dropleaf/report", true));
         assert!(around.before.ends_with("<script type=\"text/plain\" id=\"payload\">"), "{}", around.before);
         assert!(around.after.starts_with("</script>"));
         let html = [around.before.as_str(), &around.after].concat();
@@ -75,11 +84,12 @@ mod tests {
 
     #[test]
     fn the_source_is_that_of_the_one_script_that_runs() {
-        let around = viewer(&Viewer { report: HOSTILE, anonymous: false });
+        let script = script();
+        let around = viewer(&sample(&script, HOSTILE, false));
         let html = [around.before.as_str(), &around.after].concat();
         assert_eq!(html.matches("<script").count(), 2, "hostile text stays text");
         let (_, rest) = html.split_once("<script>").expect("the script");
         let (text, _) = rest.split_once("</script>").expect("its end");
-        assert_eq!(around.script_source, format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text))));
+        assert_eq!(script.source, format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text))));
     }
 }

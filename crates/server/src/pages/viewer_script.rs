@@ -3,9 +3,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use dropleaf_content::MARKDOWN_SCRIPT;
 use sha2::{Digest as _, Sha256};
-use std::sync::LazyLock;
 
 macro_rules! modules {
     ($($name:literal),+ $(,)?) => {
@@ -37,12 +35,23 @@ const MODULES: [(&str, &str); 20] = modules![
 ];
 const VIEWER: &str = include_str!("../../assets/viewer.js");
 
-pub(super) static SCRIPT: LazyLock<String> = LazyLock::new(script);
-/// The CSP source that allows exactly this script.
-pub(super) static SCRIPT_SOURCE: LazyLock<String> =
-    LazyLock::new(|| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(SCRIPT.as_bytes()))));
+/// The script, and the CSP source that allows exactly it.
+#[derive(Debug)]
+pub struct ViewerScript {
+    pub text: String,
+    pub source: String,
+}
 
-fn script() -> String {
+impl ViewerScript {
+    /// `copy_buttons` is the script that published Markdown pages have for their code blocks.
+    pub fn new(copy_buttons: &str) -> Self {
+        let text = assemble(copy_buttons);
+        let source = format!("'sha256-{}'", STANDARD.encode(Sha256::digest(&text)));
+        Self { text, source }
+    }
+}
+
+fn assemble(copy_buttons: &str) -> String {
     let mut script = String::from("(() => {\n'use strict';\n");
     for (_, module) in MODULES {
         for line in module.lines().filter(|line| !line.starts_with("import ")) {
@@ -51,7 +60,7 @@ fn script() -> String {
         }
     }
     script.push_str("function addCopyButtons() {\n");
-    script.push_str(MARKDOWN_SCRIPT);
+    script.push_str(copy_buttons);
     script.push_str("}\n");
     script.push_str(VIEWER);
     script.push_str("})();\n");
@@ -76,10 +85,11 @@ mod tests {
 
     #[test]
     fn nothing_of_the_modules_is_left_that_an_inline_script_cannot_have() {
-        for line in SCRIPT.lines() {
+        let script = ViewerScript::new("document.title = 'x';\n");
+        for line in script.text.lines() {
             assert!(!line.starts_with("import ") && !line.starts_with("export "), "{line}");
         }
-        let small = SCRIPT.to_lowercase();
+        let small = script.text.to_lowercase();
         for text in ["</script", "<script", "<!--"] {
             assert!(!small.contains(text), "{text}");
         }
