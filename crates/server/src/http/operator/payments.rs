@@ -12,6 +12,7 @@ use axum::response::Response;
 use dropleaf_app::Resolution;
 use dropleaf_core::Code;
 use dropleaf_core::ledger::Unit;
+use dropleaf_pay::Network;
 
 /// Latest payments shown, whatever their state.
 const LATEST: i64 = 20;
@@ -23,7 +24,7 @@ pub(super) async fn list(
 ) -> Result<Response, WebError> {
     let held = state.app.payment_overview().await?;
     let latest = state.app.list_payments(None, LATEST).await?;
-    let (by_network, by_item) = money::incomes(&held);
+    let (by_network, by_item) = money::incomes(&held, network_name);
     Ok(page(money::payments(&Payments {
         shell: person.shell(Section::Operator, query.done()),
         by_network,
@@ -33,6 +34,7 @@ pub(super) async fn list(
         open: &held.open,
         is_cut: held.is_cut,
         latest: &latest,
+        network_name,
         now: state.app.now(),
         is_recent: person.session.is_recent(state.app.now()),
     })))
@@ -111,8 +113,14 @@ async fn shown(
     Ok(money::payment(&OnePayment {
         shell: person.shell(Section::Operator, done),
         payment: &payment,
+        network_name,
         now,
         typed,
         is_recent: person.session.is_recent(now),
     }))
+}
+
+/// The name of a network in version 1 of x402, such as `base` for `eip155:8453`.
+fn network_name(network: &str) -> Option<&'static str> {
+    Network::parse(network).and_then(Network::v1_name)
 }

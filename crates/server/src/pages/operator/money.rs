@@ -6,7 +6,9 @@ use askama::Template;
 use dropleaf_app::{BookLine, PaymentOverview};
 use dropleaf_core::ledger::{self, Kind, Unit};
 use dropleaf_core::payment::{Payment, PaymentState};
-use dropleaf_pay::Network;
+
+/// Looks up the short name of a network, such as `base` for `eip155:8453`.
+pub type NetworkName = fn(&str) -> Option<&'static str>;
 
 /// Income over one network, or for one item.
 #[derive(Debug)]
@@ -31,6 +33,7 @@ pub struct Payments<'a> {
     pub open: &'a [Payment],
     pub is_cut: bool,
     pub latest: &'a [Payment],
+    pub network_name: NetworkName,
     pub now: i64,
     pub is_recent: bool,
 }
@@ -48,12 +51,23 @@ pub struct Decision<'a> {
 pub struct OnePayment<'a> {
     pub shell: Shell<'a>,
     pub payment: &'a Payment,
+    pub network_name: NetworkName,
     pub now: i64,
     pub typed: Decision<'a>,
     pub is_recent: bool,
 }
 
+impl Payments<'_> {
+    fn network(&self, payment: &Payment) -> String {
+        network(&payment.network, self.network_name)
+    }
+}
+
 impl OnePayment<'_> {
+    fn network(&self) -> String {
+        network(&self.payment.network, self.network_name)
+    }
+
     fn is_unknown(&self) -> bool {
         self.payment.state == PaymentState::Unknown
     }
@@ -79,8 +93,11 @@ impl OnePayment<'_> {
 }
 
 /// Income by network, and by item.
-pub fn incomes(money: &PaymentOverview) -> (Vec<Income>, Vec<Income>) {
-    let of = |kind: Kind| money.books.iter().filter(move |line| line.kind == kind).map(income).collect();
+pub fn incomes(money: &PaymentOverview, network_name: NetworkName) -> (Vec<Income>, Vec<Income>) {
+    let of = |kind: Kind| {
+        let lines = money.books.iter().filter(move |line| line.kind == kind);
+        lines.map(|line| income(line, network_name)).collect()
+    };
     (of(Kind::Asset), of(Kind::Revenue))
 }
 
@@ -89,12 +106,12 @@ pub fn granted(money: &PaymentOverview) -> i64 {
     money.books.iter().filter(|line| line.kind == Kind::Equity).map(|line| line.balance).sum()
 }
 
-fn income(line: &BookLine) -> Income {
+fn income(line: &BookLine, network_name: NetworkName) -> Income {
     // Revenue is a credit, and credits are negative.
     let sign = if line.kind == Kind::Revenue { -1 } else { 1 };
     let shown = |amount: i64| line.unit.decimal(sign * amount);
     Income {
-        name: name(line),
+        name: name(line, network_name),
         mark: match line.unit {
             Unit::Usdc6 => None,
             Unit::Play6 => Some("sandbox"),
@@ -107,26 +124,21 @@ fn income(line: &BookLine) -> Income {
 }
 
 /// `asset:x402:eip155:8453` is shown as `base`, `revenue:publish:usdc6` as `publish`.
-fn name(line: &BookLine) -> String {
+fn name(line: &BookLine, network_name: NetworkName) -> String {
     let rest = line.id.split_once(':').map_or("", |(_, rest)| rest);
     match line.kind {
-        Kind::Asset => network(rest.split_once(':').map_or(rest, |(_, network)| network)),
+        Kind::Asset => network(rest.split_once(':').map_or(rest, |(_, network)| network), network_name),
         Kind::Liability | Kind::Revenue | Kind::Equity => {
             rest.split(':').next().unwrap_or(rest).replace('_', " ")
         }
     }
 }
 
-fn network(text: &str) -> String {
-    let known = Network::parse(text).and_then(Network::v1_name);
-    known.map_or_else(|| text.to_owned(), str::to_owned)
+fn network(text: &str, network_name: NetworkName) -> String {
+    network_name(text).unwrap_or(text).to_owned()
 }
 
 // The following functions are called by the templates.
-
-fn on(payment: &Payment) -> String {
-    network(&payment.network)
-}
 
 fn item(payment: &Payment) -> String {
     payment.item.as_str().replace('_', " ")
@@ -188,7 +200,7 @@ mod tests {
             open: Vec::new(),
             is_cut: false,
         };
-        let (networks, items) = incomes(&money);
+        let (networks, items) = incomes(&money, |network| (network == "eip155:8453").then_some("base"));
         let read = |all: &[Income]| -> Vec<String> {
             all.iter().map(|one| format!("{} {:?} {}", one.name, one.mark, one.all)).collect()
         };
