@@ -6,10 +6,10 @@ use crate::http::error;
 use crate::http::web::{Operator, Person, Query, WebError, door, page, see_other};
 use crate::pages::Html;
 use crate::pages::dashboard::{Done, Section};
-use crate::pages::operator::money::{self, Decision, OnePayment, Payments};
+use crate::pages::operator::money::{self, Decision, LedgerAccount, OnePayment, Payments};
 use axum::extract::{Path, State};
 use axum::response::Response;
-use dropleaf_app::Resolution;
+use dropleaf_app::{BookLine, Resolution};
 use dropleaf_core::Code;
 use dropleaf_core::ledger::Unit;
 use dropleaf_pay::Network;
@@ -24,13 +24,14 @@ pub(super) async fn list(
 ) -> Result<Response, WebError> {
     let held = state.app.payment_overview().await?;
     let latest = state.app.list_payments(None, LATEST).await?;
-    let (by_network, by_item) = money::incomes(&held, network_name);
+    let ledger: Vec<_> = held.books.iter().map(ledger_account).collect();
+    let (by_network, by_item) = money::incomes(&ledger, network_name);
     Ok(page(money::payments(&Payments {
         shell: person.shell(Section::Operator, query.done()),
         by_network,
         by_item,
         prepaid: Unit::Usd2.written(held.prepaid),
-        granted: Unit::Usd2.written(money::granted(&held)),
+        granted: Unit::Usd2.written(money::granted(&ledger)),
         open: &held.open,
         is_cut: held.is_cut,
         latest: &latest,
@@ -118,6 +119,10 @@ async fn shown(
         typed,
         is_recent: person.session.is_recent(now),
     }))
+}
+
+fn ledger_account(line: &BookLine) -> LedgerAccount<'_> {
+    LedgerAccount { id: &line.id, unit: line.unit, kind: line.kind, balance: line.balance, since: line.since }
 }
 
 /// The name of a network in version 1 of x402, such as `base` for `eip155:8453`.

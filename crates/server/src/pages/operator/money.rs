@@ -3,12 +3,22 @@
 use crate::pages::dashboard::{Section, Shell};
 use crate::pages::{Html, Moment, Span};
 use askama::Template;
-use dropleaf_app::{BookLine, PaymentOverview};
 use dropleaf_core::ledger::{self, Kind, Unit};
 use dropleaf_core::payment::{Payment, PaymentState};
 
 /// Looks up the short name of a network, such as `base` for `eip155:8453`.
 pub type NetworkName = fn(&str) -> Option<&'static str>;
+
+/// A ledger account with its balance and its movements since two points in time.
+#[derive(Debug, Clone, Copy)]
+pub struct LedgerAccount<'a> {
+    pub id: &'a str,
+    pub unit: Unit,
+    pub kind: Kind,
+    pub balance: i64,
+    /// Movements today, and in the last 30 days.
+    pub since: [i64; 2],
+}
 
 /// Income over one network, or for one item.
 #[derive(Debug)]
@@ -93,40 +103,40 @@ impl OnePayment<'_> {
 }
 
 /// Income by network, and by item.
-pub fn incomes(money: &PaymentOverview, network_name: NetworkName) -> (Vec<Income>, Vec<Income>) {
+pub fn incomes(ledger: &[LedgerAccount<'_>], network_name: NetworkName) -> (Vec<Income>, Vec<Income>) {
     let of = |kind: Kind| {
-        let lines = money.books.iter().filter(move |line| line.kind == kind);
-        lines.map(|line| income(line, network_name)).collect()
+        let accounts = ledger.iter().filter(move |account| account.kind == kind);
+        accounts.map(|account| income(account, network_name)).collect()
     };
     (of(Kind::Asset), of(Kind::Revenue))
 }
 
 /// What operators have granted, minus what they took back.
-pub fn granted(money: &PaymentOverview) -> i64 {
-    money.books.iter().filter(|line| line.kind == Kind::Equity).map(|line| line.balance).sum()
+pub fn granted(ledger: &[LedgerAccount<'_>]) -> i64 {
+    ledger.iter().filter(|account| account.kind == Kind::Equity).map(|account| account.balance).sum()
 }
 
-fn income(line: &BookLine, network_name: NetworkName) -> Income {
+fn income(account: &LedgerAccount<'_>, network_name: NetworkName) -> Income {
     // Revenue is a credit, and credits are negative.
-    let sign = if line.kind == Kind::Revenue { -1 } else { 1 };
-    let shown = |amount: i64| line.unit.decimal(sign * amount);
+    let sign = if account.kind == Kind::Revenue { -1 } else { 1 };
+    let shown = |amount: i64| account.unit.decimal(sign * amount);
     Income {
-        name: name(line, network_name),
-        mark: match line.unit {
+        name: name(account, network_name),
+        mark: match account.unit {
             Unit::Usdc6 => None,
             Unit::Play6 => Some("sandbox"),
             Unit::Usd2 => Some("from balances"),
         },
-        today: shown(line.since[0]),
-        month: shown(line.since[1]),
-        all: shown(line.balance),
+        today: shown(account.since[0]),
+        month: shown(account.since[1]),
+        all: shown(account.balance),
     }
 }
 
 /// `asset:x402:eip155:8453` is shown as `base`, `revenue:publish:usdc6` as `publish`.
-fn name(line: &BookLine, network_name: NetworkName) -> String {
-    let rest = line.id.split_once(':').map_or("", |(_, rest)| rest);
-    match line.kind {
+fn name(account: &LedgerAccount<'_>, network_name: NetworkName) -> String {
+    let rest = account.id.split_once(':').map_or("", |(_, rest)| rest);
+    match account.kind {
         Kind::Asset => network(rest.split_once(':').map_or(rest, |(_, network)| network), network_name),
         Kind::Liability | Kind::Revenue | Kind::Equity => {
             rest.split(':').next().unwrap_or(rest).replace('_', " ")
@@ -182,30 +192,25 @@ pub fn payment(page: &OnePayment<'_>) -> Html {
 mod tests {
     use super::*;
 
-    fn line(id: &str, unit: Unit, kind: Kind, balance: i64) -> BookLine {
-        BookLine { id: id.into(), unit, kind, balance, since: [0, balance] }
+    fn account(id: &str, unit: Unit, kind: Kind, balance: i64) -> LedgerAccount<'_> {
+        LedgerAccount { id, unit, kind, balance, since: [0, balance] }
     }
 
     #[test]
     fn books_are_read_as_networks_and_things() {
-        let money = PaymentOverview {
-            books: vec![
-                line("asset:x402:eip155:8453", Unit::Usdc6, Kind::Asset, 1_500_000),
-                line("asset:sandbox:eip155:31337", Unit::Play6, Kind::Asset, 500_000),
-                line("equity:grants", Unit::Usd2, Kind::Equity, 700),
-                line("revenue:make_permanent:usd2", Unit::Usd2, Kind::Revenue, -200),
-                line("revenue:publish:usdc6", Unit::Usdc6, Kind::Revenue, -1_500_000),
-            ],
-            prepaid: 500,
-            open: Vec::new(),
-            is_cut: false,
-        };
-        let (networks, items) = incomes(&money, |network| (network == "eip155:8453").then_some("base"));
+        let ledger = [
+            account("asset:x402:eip155:8453", Unit::Usdc6, Kind::Asset, 1_500_000),
+            account("asset:sandbox:eip155:31337", Unit::Play6, Kind::Asset, 500_000),
+            account("equity:grants", Unit::Usd2, Kind::Equity, 700),
+            account("revenue:make_permanent:usd2", Unit::Usd2, Kind::Revenue, -200),
+            account("revenue:publish:usdc6", Unit::Usdc6, Kind::Revenue, -1_500_000),
+        ];
+        let (networks, items) = incomes(&ledger, |network| (network == "eip155:8453").then_some("base"));
         let read = |all: &[Income]| -> Vec<String> {
             all.iter().map(|one| format!("{} {:?} {}", one.name, one.mark, one.all)).collect()
         };
         assert_eq!(read(&networks), ["base None 1.50", "eip155:31337 Some(\"sandbox\") 0.50"]);
         assert_eq!(read(&items), ["make permanent Some(\"from balances\") 2.00", "publish None 1.50"]);
-        assert_eq!(granted(&money), 700);
+        assert_eq!(granted(&ledger), 700);
     }
 }
