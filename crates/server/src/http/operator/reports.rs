@@ -6,9 +6,10 @@ use crate::http::error;
 use crate::http::web::{Operator, Person, Query, WebError, door, page, see_other};
 use crate::pages::Html;
 use crate::pages::dashboard::{Done, Section};
-use crate::pages::operator::{Refused, Reports, reports};
+use crate::pages::operator::{Refused, ReportCaseView, Reports, reports};
 use axum::extract::{Path, State};
 use axum::response::Response;
+use dropleaf_app::ReportCase;
 use dropleaf_core::{Code, number};
 
 /// Pages shown at once.
@@ -70,13 +71,27 @@ async fn shown(
         let last = &cases.last()?.waiting;
         Some(format!("/operator/reports?after={}&after_id={}", last.first_at, last.site_id))
     });
+    let closed = state.app.list_closed_reports(CLOSED).await?;
     Ok(reports(&Reports {
         shell: person.shell(Section::Operator, done),
-        cases: &cases,
-        closed: &state.app.list_closed_reports(CLOSED).await?,
+        cases: cases.iter().map(case_view).collect(),
+        closed: closed.iter().map(|page| &page.report).collect(),
         is_first: after.is_none(),
         next: next.flatten().as_deref(),
         refused,
         is_recent: person.session.is_recent(state.app.now()),
     }))
+}
+
+fn case_view(case: &ReportCase) -> ReportCaseView<'_> {
+    ReportCaseView {
+        site: &case.site,
+        url: &case.url,
+        owner: case.owner.as_deref(),
+        count: case.waiting.count,
+        first_at: case.waiting.first_at,
+        last_at: case.waiting.last_at,
+        reasons: &case.reasons,
+        reports: &case.reports,
+    }
 }

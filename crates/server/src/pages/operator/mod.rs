@@ -11,9 +11,9 @@ use super::assets::OPERATOR_CSS;
 use super::dashboard::{Section, Shell};
 use super::{Html, Moment, Size};
 use askama::Template;
-use dropleaf_app::{ReportCase, ReportedPage};
 use dropleaf_core::audit::Entry;
-use dropleaf_core::site::{State, Visibility};
+use dropleaf_core::report::{Reason, Report};
+use dropleaf_core::site::{Site, State, Visibility};
 
 /// A number with its label.
 #[derive(Debug)]
@@ -99,13 +99,37 @@ pub struct Refused<'a> {
     pub reason: &'a str,
 }
 
+/// A page with its open reports.
+#[derive(Debug)]
+pub struct ReportCaseView<'a> {
+    pub site: &'a Site,
+    pub url: &'a str,
+    /// The owner's email address.
+    pub owner: Option<&'a str>,
+    /// The number of open reports, and when the first and the last were sent.
+    pub count: i64,
+    pub first_at: i64,
+    pub last_at: i64,
+    /// How often each reason is given, most frequent first.
+    pub reasons: &'a [(Reason, i64)],
+    /// The newest open reports.
+    pub reports: &'a [Report],
+}
+
+impl ReportCaseView<'_> {
+    /// Open reports that are not listed.
+    fn more(&self) -> i64 {
+        self.count.saturating_sub(i64::try_from(self.reports.len()).unwrap_or(i64::MAX))
+    }
+}
+
 #[derive(Debug, Template)]
 #[template(path = "operator_reports.html")]
 pub struct Reports<'a> {
     pub shell: Shell<'a>,
-    pub cases: &'a [ReportCase],
+    pub cases: Vec<ReportCaseView<'a>>,
     /// The most recently closed reports.
-    pub closed: &'a [ReportedPage],
+    pub closed: Vec<&'a Report>,
     /// Whether the list starts with the page that has been waiting longest.
     pub is_first: bool,
     /// The link to the next page of the list.
@@ -121,7 +145,7 @@ fn sheet() -> String {
 
 impl Reports<'_> {
     /// The reason that was refused for this page.
-    fn refused_at(&self, case: &ReportCase) -> Option<&str> {
+    fn refused_at(&self, case: &ReportCaseView<'_>) -> Option<&str> {
         self.refused.filter(|refused| refused.site_id == case.site.id).map(|refused| refused.reason)
     }
 }
@@ -131,12 +155,12 @@ fn at(epoch: &i64) -> Moment {
     Moment(*epoch)
 }
 
-fn title(case: &ReportCase) -> &str {
+fn title<'a>(case: &ReportCaseView<'a>) -> &'a str {
     if case.site.title.is_empty() { "Untitled page" } else { &case.site.title }
 }
 
 /// The visibility of a page, for its badge.
-fn reach(case: &ReportCase) -> &'static str {
+fn reach(case: &ReportCaseView<'_>) -> &'static str {
     match case.site.visibility {
         Visibility::Unlisted => "unlisted",
         Visibility::Public => "public",
@@ -144,15 +168,15 @@ fn reach(case: &ReportCase) -> &'static str {
     }
 }
 
-fn is_live(case: &ReportCase) -> bool {
+fn is_live(case: &ReportCaseView<'_>) -> bool {
     case.site.state == State::Live
 }
 
-fn is_burning(case: &ReportCase) -> bool {
+fn is_burning(case: &ReportCaseView<'_>) -> bool {
     case.site.visibility == Visibility::Burn
 }
 
-fn size(case: &ReportCase) -> Size {
+fn size(case: &ReportCaseView<'_>) -> Size {
     Size(case.site.byte_size)
 }
 
