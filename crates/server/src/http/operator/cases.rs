@@ -6,12 +6,12 @@ use crate::http::api::ApiState;
 use crate::http::error;
 use crate::http::web::{Operator, Person, Query, WebError, framing, see_other};
 use crate::pages::dashboard::{Done, Section};
-use crate::pages::operator::case::{CasePage, Refused, case};
+use crate::pages::operator::case::{CaseEvidence, CasePage, CaseVersion, CaseView, Refused, case};
 use crate::pages::operator::look::Seen;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
-use dropleaf_app::TakedownResult;
+use dropleaf_app::{CaseFile, TakedownResult};
 use dropleaf_core::{Code, Error, number};
 use http::{HeaderValue, StatusCode, header};
 
@@ -146,11 +146,40 @@ async fn shown(
     let seen = look.map(|look| Seen { look, here });
     let html = case(&CasePage {
         shell: person.shell(Section::Operator, done),
-        file: &file,
+        file: case_view(&file),
         seen: seen.as_ref(),
         version: wanted.version.unwrap_or(file.site.version),
         refused,
         is_recent: person.session.is_recent(state.app.now()),
     });
     Ok(framing(StatusCode::OK, html, seen.as_ref().and_then(Seen::within)))
+}
+
+fn case_view(file: &CaseFile) -> CaseView<'_> {
+    let versions = file.versions.iter().map(|known| CaseVersion {
+        version: known.version,
+        created_at: known.created_at,
+        byte_size: known.byte_size,
+    });
+    let evidence = file.evidence.as_ref().map(|kept| CaseEvidence {
+        size_bytes: kept.size_bytes,
+        erase_after: kept.erase_after,
+        erased_at: kept.erased_at,
+    });
+    CaseView {
+        site: &file.site,
+        url: &file.url,
+        account: file.account.as_ref(),
+        reports: &file.reports,
+        more_reports: file.more_reports(),
+        open_reports: file.open_reports(),
+        open_reasons: &file.open_reasons,
+        lines: &file.lines,
+        versions: versions.collect(),
+        others: &file.others,
+        taken_down: file.taken_down,
+        alike: &file.alike,
+        evidence,
+        refused_since: file.unwanted.as_ref().map(|unwanted| unwanted.created_at),
+    }
 }

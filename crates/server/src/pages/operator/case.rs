@@ -6,8 +6,55 @@ use super::{at, sheet};
 use crate::pages::dashboard::{Section, Shell};
 use crate::pages::{Html, Size};
 use askama::Template;
-use dropleaf_app::CaseFile;
+use dropleaf_core::account::Account;
+use dropleaf_core::audit::Entry;
+use dropleaf_core::report::{Reason, Report};
 use dropleaf_core::site::{Site, State, Visibility};
+
+/// All that is known about a page.
+#[derive(Debug)]
+pub struct CaseView<'a> {
+    pub site: &'a Site,
+    pub url: &'a str,
+    /// The owner; `None` if it was published anonymously.
+    pub account: Option<&'a Account>,
+    /// Open reports, then the others, newest first.
+    pub reports: &'a [Report],
+    /// The number of reports that are not listed.
+    pub more_reports: i64,
+    pub open_reports: i64,
+    /// How often each reason occurs in open reports, most frequent first.
+    pub open_reasons: &'a [(Reason, i64)],
+    /// Audit entries about the page and its account, newest first.
+    pub lines: &'a [Entry],
+    /// Newest first; empty once they are erased.
+    pub versions: Vec<CaseVersion>,
+    /// Other pages of the account.
+    pub others: &'a [Site],
+    /// How many pages of the account were taken down.
+    pub taken_down: i64,
+    /// Pages of any account with the same main document.
+    pub alike: &'a [Site],
+    /// The evidence kept after a takedown.
+    pub evidence: Option<CaseEvidence>,
+    /// Since when its content is refused on upload; `None` if it is not.
+    pub refused_since: Option<i64>,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct CaseVersion {
+    pub version: i64,
+    pub created_at: i64,
+    pub byte_size: i64,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct CaseEvidence {
+    pub size_bytes: i64,
+    /// When it will be erased.
+    pub erase_after: i64,
+    pub erased_at: Option<i64>,
+}
 
 /// A form that was refused.
 #[derive(Debug, Clone, Copy)]
@@ -21,7 +68,7 @@ pub struct Refused<'a> {
 #[template(path = "operator_case.html")]
 pub struct CasePage<'a> {
     pub shell: Shell<'a>,
-    pub file: &'a CaseFile,
+    pub file: CaseView<'a>,
     /// `None` if there is nothing to preview.
     pub seen: Option<&'a Seen>,
     /// The version in the preview.
@@ -68,7 +115,7 @@ impl CasePage<'_> {
 
     /// Whether its account can be suspended.
     fn can_suspend(&self) -> bool {
-        self.file.account.as_ref().is_some_and(|account| !account.is_operator && account.suspended.is_none())
+        self.file.account.is_some_and(|account| !account.is_operator && account.suspended.is_none())
     }
 
     fn gates(&self) -> &'static str {
