@@ -152,10 +152,14 @@ async fn shown(
         }),
         None => None,
     };
+    let context = state.app.appeal_case(&found).await?;
     let html = appeal(&OneAppeal {
         shell: person.shell(Section::Operator, None),
         appeal: &found,
-        case: &state.app.appeal_case(&found).await?,
+        like_site: context.like_site.as_deref(),
+        joined: &context.joined,
+        earlier: &context.earlier,
+        allowed: context.allowed.as_ref(),
         seen: seen.as_ref(),
         typed,
         is_recent: person.session.is_recent(state.app.now()),

@@ -5,7 +5,6 @@ use super::{at, sheet};
 use crate::pages::Html;
 use crate::pages::dashboard::{Section, Shell};
 use askama::Template;
-use dropleaf_app::AppealContext;
 use dropleaf_core::appeal::{Allowed, Appeal, Joined, State};
 
 #[derive(Debug, Template)]
@@ -35,7 +34,14 @@ pub struct Typed<'a> {
 pub struct OneAppeal<'a> {
     pub shell: Shell<'a>,
     pub appeal: &'a Appeal,
-    pub case: &'a AppealContext,
+    /// The taken-down page that the content resembles.
+    pub like_site: Option<&'a str>,
+    /// Statements of other senders of the same content.
+    pub joined: &'a [Joined],
+    /// Other appeals about the same content, newest first.
+    pub earlier: &'a [Appeal],
+    /// Set if the content is allowed now.
+    pub allowed: Option<&'a Allowed>,
     /// `None` once it is decided: the content has been erased.
     pub seen: Option<&'a Seen>,
     pub typed: Typed<'a>,
@@ -48,8 +54,8 @@ impl OneAppeal<'_> {
     }
 
     /// The permission that can be withdrawn here.
-    fn allowed(&self) -> Option<&Allowed> {
-        self.case.allowed.as_ref().filter(|allowed| allowed.appeal_id.as_ref() == Some(&self.appeal.id))
+    fn revocable(&self) -> Option<&Allowed> {
+        self.allowed.filter(|allowed| allowed.appeal_id.as_ref() == Some(&self.appeal.id))
     }
 
     /// Whether the content was taken down before; allowing it alone does not restore that.
