@@ -1,13 +1,14 @@
 //! Serves `/operator/appeals`: the queue of appeals against refused pages, and each one with its content, to allow or
 //! uphold.
 
+use super::safe_preview::safe_preview;
 use super::{OperatorForm, actor};
 use crate::http::api::ApiState;
 use crate::http::error;
 use crate::http::web::{Operator, Person, Query, WebError, framing, page, see_other};
 use crate::pages::dashboard::{Done, Section};
 use crate::pages::operator::appeals::{Appeals, OneAppeal, Typed, appeal, appeals};
-use crate::pages::operator::look::Seen;
+use crate::pages::operator::look::SafePreview;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use dropleaf_core::Code;
@@ -146,10 +147,10 @@ async fn shown(
 ) -> Result<Response, WebError> {
     let found = state.app.get_appeal(id).await?;
     let seen = match &found.bundle_id {
-        Some(bundle) => Some(Seen {
-            look: state.app.preview_bundle(bundle, file).await?,
-            here: format!("/operator/appeals/{}", found.id),
-        }),
+        Some(bundle) => {
+            let preview = state.app.preview_bundle(bundle, file).await?;
+            Some(safe_preview(preview, format!("/operator/appeals/{}", found.id)))
+        }
         None => None,
     };
     let context = state.app.appeal_case(&found).await?;
@@ -164,5 +165,5 @@ async fn shown(
         typed,
         is_recent: person.session.is_recent(state.app.now()),
     });
-    Ok(framing(status, html, seen.as_ref().and_then(Seen::within)))
+    Ok(framing(status, html, seen.as_ref().and_then(SafePreview::within)))
 }

@@ -1,13 +1,14 @@
 //! Serves `/operator/pages/{id}`: one page with its reports, owner and a safe preview, and the actions an operator can
 //! take.
 
+use super::safe_preview::safe_preview;
 use super::{OperatorForm, actor};
 use crate::http::api::ApiState;
 use crate::http::error;
 use crate::http::web::{Operator, Person, Query, WebError, framing, see_other};
 use crate::pages::dashboard::{Done, Section};
 use crate::pages::operator::case::{CaseEvidence, CasePage, CaseVersion, CaseView, Refused, case};
-use crate::pages::operator::look::Seen;
+use crate::pages::operator::look::SafePreview;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
@@ -138,12 +139,12 @@ async fn shown(
     refused: Option<Refused<'_>>,
 ) -> Result<Response, WebError> {
     let file = state.app.open_case(id).await?;
-    let look = state.app.preview_case(&file, wanted.version, wanted.file).await?;
+    let preview = state.app.preview_case(&file, wanted.version, wanted.file).await?;
     let here = match wanted.version {
         Some(version) => format!("/operator/pages/{id}?version={version}"),
         None => format!("/operator/pages/{id}"),
     };
-    let seen = look.map(|look| Seen { look, here });
+    let seen = preview.map(|preview| safe_preview(preview, here));
     let html = case(&CasePage {
         shell: person.shell(Section::Operator, done),
         file: case_view(&file),
@@ -152,7 +153,7 @@ async fn shown(
         refused,
         is_recent: person.session.is_recent(state.app.now()),
     });
-    Ok(framing(StatusCode::OK, html, seen.as_ref().and_then(Seen::within)))
+    Ok(framing(StatusCode::OK, html, seen.as_ref().and_then(SafePreview::within)))
 }
 
 fn case_view(file: &CaseFile) -> CaseView<'_> {

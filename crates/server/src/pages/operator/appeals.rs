@@ -1,6 +1,6 @@
 //! The operator's pages about appeals: the queue, and one appeal with its content, its reasons and the decision.
 
-use super::look::Seen;
+use super::look::SafePreview;
 use super::{at, sheet};
 use crate::pages::Html;
 use crate::pages::dashboard::{Section, Shell};
@@ -43,7 +43,7 @@ pub struct OneAppeal<'a> {
     /// Set if the content is allowed now.
     pub allowed: Option<&'a Allowed>,
     /// `None` once it is decided: the content has been erased.
-    pub seen: Option<&'a Seen>,
+    pub seen: Option<&'a SafePreview>,
     pub typed: Typed<'a>,
     pub is_recent: bool,
 }

@@ -1,7 +1,7 @@
 //! One page under moderation.
 
 use super::audit::about;
-use super::look::Seen;
+use super::look::SafePreview;
 use super::{at, sheet};
 use crate::pages::dashboard::{Section, Shell};
 use crate::pages::{Html, Size};
@@ -70,7 +70,7 @@ pub struct CasePage<'a> {
     pub shell: Shell<'a>,
     pub file: CaseView<'a>,
     /// `None` if there is nothing to preview.
-    pub seen: Option<&'a Seen>,
+    pub seen: Option<&'a SafePreview>,
     /// The version in the preview.
     pub version: i64,
     pub refused: Option<Refused<'a>>,
