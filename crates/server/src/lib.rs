@@ -14,7 +14,6 @@ pub mod mail;
 pub mod metrics;
 mod networks;
 mod outbound;
-pub mod pages;
 pub mod passkey;
 pub mod pulse;
 mod send_budget;
@@ -26,3 +25,5 @@ pub mod tasks;
 mod tended;
 pub mod tls;
 mod wire;
+
+pub use dropleaf_pages as pages;

@@ -2,8 +2,8 @@
 
 use super::figures::{size, span};
 use super::{Section, Shell};
-use crate::pages::assets::PASSKEY_JS;
-use crate::pages::{Html, Moment};
+use crate::assets::PASSKEY_JS;
+use crate::{Html, Moment};
 use askama::Template;
 use dropleaf_core::plan::Plan;
 

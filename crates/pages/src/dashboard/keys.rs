@@ -1,8 +1,8 @@
 //! The list of API keys, and the one page that shows a new key.
 
 use super::{Section, Shell};
-use crate::pages::Html;
-use crate::pages::moment::Moment;
+use crate::Html;
+use crate::moment::Moment;
 use askama::Template;
 
 /// A key in the list.

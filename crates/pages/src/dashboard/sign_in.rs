@@ -1,8 +1,8 @@
 //! The sign-in pages: enter an email address, enter a code, confirm a link. Each is one card on an empty page.
 
 use super::{Section, Shell};
-use crate::pages::Html;
-use crate::pages::assets::PASSKEY_JS;
+use crate::Html;
+use crate::assets::PASSKEY_JS;
 use askama::Template;
 
 /// Asks for an email address.

@@ -4,7 +4,7 @@ use super::{
     Attempt, Card, Claim, LinkRow, List, PageView, Refused, Section, Shell, UploadView, VersionRow, claim,
     list, page, upload,
 };
-use crate::pages::tests::HOSTILE;
+use crate::tests::HOSTILE;
 use dropleaf_core::feedback::{Feedback, Intent, Said, Severity};
 use dropleaf_core::finding::Finding;
 use dropleaf_core::plan::Plan;

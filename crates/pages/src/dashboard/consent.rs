@@ -2,7 +2,7 @@
 //! the host, which cannot be faked.
 
 use super::{Section, Shell};
-use crate::pages::Html;
+use crate::Html;
 use askama::Template;
 use dropleaf_core::scope::Scopes;
 

@@ -1,6 +1,6 @@
 //! Numbers for templates: times, sizes, counts.
 
-use crate::pages::{Moment, Size};
+use crate::{Moment, Size};
 use dropleaf_core::iso;
 
 /// A number, through any number of references, which templates add.

@@ -1,7 +1,7 @@
 //! A safe preview of content on an operator's page, shared by cases and appeals. The response of the page uses `framing`, so
 //! that the frame cannot navigate elsewhere.
 
-use crate::pages::Size;
+use crate::Size;
 use dropleaf_core::finding::Finding;
 
 /// A safe preview of uploaded content.

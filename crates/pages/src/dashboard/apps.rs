@@ -1,7 +1,7 @@
 //! The list of apps that a person has granted access: who they are, their permissions, when they were last used.
 
 use super::{Section, Shell};
-use crate::pages::{Html, Moment};
+use crate::{Html, Moment};
 use askama::Template;
 use dropleaf_core::oauth::client::document_host;
 use dropleaf_core::oauth::grant::Grant;

@@ -2,8 +2,8 @@
 
 use super::figures::size;
 use super::{Attempt, Section, Shell};
-use crate::pages::assets::PAGES_CSS;
-use crate::pages::{Html, Size};
+use crate::assets::PAGES_CSS;
+use crate::{Html, Size};
 use askama::Template;
 use dropleaf_core::appeal::{COMMENT_CHARACTERS, CONTACT_CHARACTERS};
 

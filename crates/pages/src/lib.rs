@@ -39,7 +39,7 @@ pub use viewer_script::ViewerScript;
 pub use words::{owner_words, words};
 
 /// The logo, for `/favicon.svg`.
-pub const FAVICON_SVG: &str = include_str!("../../assets/favicon.svg");
+pub const FAVICON_SVG: &str = include_str!("../assets/favicon.svg");
 
 /// A page and the exact CSP source of its one inline stylesheet, e.g. `'sha256-…'`.
 #[derive(Debug, Clone)]

@@ -1,7 +1,7 @@
 //! The shell around every page of the dashboard: stylesheets and scripts, navigation, and the message about what was just
 //! done.
 
-use crate::pages::assets::{APP_CSS, APP_JS, DEVICE_CSS};
+use crate::assets::{APP_CSS, APP_JS, DEVICE_CSS};
 
 /// The section of the dashboard that a page belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! The pages of a device login: enter the code, confirm, done.
 
 use super::{Section, Shell};
-use crate::pages::{Html, Moment};
+use crate::{Html, Moment};
 use askama::Template;
 use dropleaf_core::device_login::{DeviceLogin, Kind};
 
@@ -77,7 +77,7 @@ fn render(page: &impl Template) -> Html {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pages::tests::HOSTILE;
+    use crate::tests::HOSTILE;
     use dropleaf_core::device_login::State;
     use dropleaf_core::scope::Scopes;
 

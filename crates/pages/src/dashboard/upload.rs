@@ -2,8 +2,8 @@
 
 use super::figures::{size, span};
 use super::{Attempt, Section, Shell};
-use crate::pages::assets::{PAGES_CSS, UPLOAD_JS};
-use crate::pages::{Html, Size};
+use crate::assets::{PAGES_CSS, UPLOAD_JS};
+use crate::{Html, Size};
 use askama::Template;
 use dropleaf_core::plan::Plan;
 

@@ -2,8 +2,8 @@
 //! and without scripts the person pastes it.
 
 use super::{Attempt, Section, Shell};
-use crate::pages::Html;
-use crate::pages::assets::{CLAIM_JS, PAGES_CSS};
+use crate::Html;
+use crate::assets::{CLAIM_JS, PAGES_CSS};
 use askama::Template;
 
 #[derive(Debug)]

@@ -3,8 +3,8 @@
 use super::audit::about;
 use super::look::SafePreview;
 use super::{at, sheet};
-use crate::pages::dashboard::{Section, Shell};
-use crate::pages::{Html, Size};
+use crate::dashboard::{Section, Shell};
+use crate::{Html, Size};
 use askama::Template;
 use dropleaf_core::account::Account;
 use dropleaf_core::audit::Entry;

@@ -1,7 +1,7 @@
 //! The operator's pages about payments: income, undecided payments, and one payment with what to do about it.
 
-use crate::pages::dashboard::{Section, Shell};
-use crate::pages::{Html, Moment, Span};
+use crate::dashboard::{Section, Shell};
+use crate::{Html, Moment, Span};
 use askama::Template;
 use dropleaf_core::ledger::{self, Kind, Unit};
 use dropleaf_core::payment::{Payment, PaymentState};

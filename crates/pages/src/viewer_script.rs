@@ -7,7 +7,7 @@ use sha2::{Digest as _, Sha256};
 
 macro_rules! modules {
     ($($name:literal),+ $(,)?) => {
-        [$(($name, include_str!(concat!("../../assets/markdown/", $name, ".js")))),+]
+        [$(($name, include_str!(concat!("../assets/markdown/", $name, ".js")))),+]
     };
 }
 /// Ordered so that every module comes after those that it imports.
@@ -33,7 +33,7 @@ const MODULES: [(&str, &str); 20] = modules![
     "page",
     "recognize",
 ];
-const VIEWER: &str = include_str!("../../assets/viewer.js");
+const VIEWER: &str = include_str!("../assets/viewer.js");
 
 /// The script, and the CSP source that allows exactly it.
 #[derive(Debug)]

@@ -20,7 +20,7 @@ impl Style {
 macro_rules! style {
     ($($file:literal),+) => {
         std::sync::LazyLock::new(|| {
-            $crate::pages::style::Style::new(concat!(
+            $crate::style::Style::new(concat!(
                 include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/base.css")),
                 $(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/", $file))),+
             ))

@@ -1,8 +1,8 @@
 //! The audit log as a page.
 
 use super::{at, sheet};
-use crate::pages::Html;
-use crate::pages::dashboard::{Section, Shell};
+use crate::Html;
+use crate::dashboard::{Section, Shell};
 use askama::Template;
 use dropleaf_core::audit::Entry;
 

@@ -2,8 +2,8 @@
 
 use super::look::SafePreview;
 use super::{at, sheet};
-use crate::pages::Html;
-use crate::pages::dashboard::{Section, Shell};
+use crate::Html;
+use crate::dashboard::{Section, Shell};
 use askama::Template;
 use dropleaf_core::appeal::{Allowed, Appeal, Joined, State};
 

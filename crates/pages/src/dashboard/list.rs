@@ -3,8 +3,8 @@
 use super::badge::{Badge, badges};
 use super::figures::{self, size};
 use super::{Attempt, Section, Shell};
-use crate::pages::assets::{PAGES_CSS, UPLOAD_JS};
-use crate::pages::{Html, Size};
+use crate::assets::{PAGES_CSS, UPLOAD_JS};
+use crate::{Html, Size};
 use askama::Template;
 use dropleaf_core::site::{Site, State};
 use dropleaf_core::site_filter::Filter;
