@@ -19,7 +19,7 @@ export const strict = (...sources) =>
 
 const escape = (text) => text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
 
-/** The modules of the Markdown renderer as one text, in the order of pages/viewer_script.rs. */
+/** The modules of the Markdown renderer as one text, in the order of crates/pages/src/viewer_script.rs. */
 export async function markdownModules() {
   const read = (file) => readFile(path.join(ROOT, file), 'utf8');
   const list = await read('crates/pages/src/viewer_script.rs');
@@ -28,7 +28,7 @@ export async function markdownModules() {
   return modules.join('').replace(/^import .*\n/gm, '').replace(/^export /gm, '');
 }
 
-/** The script of the viewer as pages/viewer_script.rs puts it together. */
+/** The script of the viewer as crates/pages/src/viewer_script.rs puts it together. */
 export async function viewerScript() {
   const copy = await readFile(path.join(ROOT, 'crates/content/assets/markdown.js'), 'utf8');
   const viewer = await readFile(path.join(ASSETS, 'viewer.js'), 'utf8');

@@ -1,6 +1,6 @@
 //! The HTML pages that dropleaf itself shows: notices, home page, API reference, dashboard, operator's pages. Those outside
 //! `dashboard` and `operator` are one HTML text with one inline stylesheet and, except the viewer of encrypted pages, no
-//! script. `http` decides the headers.
+//! script. Pages get plain values; the server's handlers load them and decide the headers.
 
 mod appeal;
 mod assets;
