@@ -11,7 +11,7 @@ static STYLE: LazyLock<Style> = style!("notice.css");
 
 #[derive(Template)]
 #[template(path = "appeal_status.html")]
-struct Page<'a> {
+struct AppealStatusTemplate<'a> {
     style: &'static str,
     glyph: Glyph,
     appeal: &'a Appeal,
@@ -46,7 +46,7 @@ pub fn appeal_status(appeal: &Appeal) -> Rendered {
         ),
     };
     let (sent, decided) = (Moment(appeal.created_at), appeal.decided_at.map(Moment));
-    let page = Page { style: STYLE.text, glyph, appeal, heading, message, sent, decided };
+    let page = AppealStatusTemplate { style: STYLE.text, glyph, appeal, heading, message, sent, decided };
     // Rendering writes into a String and cannot fail.
     Rendered { html: page.render().unwrap_or_default(), style_source: &STYLE.source }
 }

@@ -36,7 +36,7 @@ pub struct Gate<'a> {
 
 #[derive(Template)]
 #[template(path = "gate.html")]
-struct Page<'a> {
+struct GateTemplate<'a> {
     style: &'static str,
     heading: &'static str,
     glyph: Glyph,
@@ -53,7 +53,7 @@ pub fn gate(gate: &Gate<'_>) -> Rendered {
         Step::Address => ("This page requires your email address", Glyph::Letter),
         Step::Code { .. } => ("Enter the code from the email", Glyph::Letter),
     };
-    let page = Page {
+    let page = GateTemplate {
         style: STYLE.text,
         heading,
         glyph,

@@ -89,7 +89,7 @@ guides! {
 
 #[derive(Template)]
 #[template(path = "guide.html")]
-struct Page<'a> {
+struct GuideTemplate<'a> {
     style: &'static str,
     title: &'a str,
     path: &'a str,
@@ -110,6 +110,6 @@ pub struct Guide<'a> {
 /// One of the guides for a browser.
 pub fn guide(guide: &Guide<'_>) -> Rendered {
     let Guide { title, path, base_url, body_html } = *guide;
-    let page = Page { style: STYLE.text, title, path, base_url, body: body_html };
+    let page = GuideTemplate { style: STYLE.text, title, path, base_url, body: body_html };
     Rendered { html: page.render().unwrap_or_default(), style_source: &STYLE.source }
 }

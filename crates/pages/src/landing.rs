@@ -20,7 +20,7 @@ pub struct Landing<'a> {
 
 #[derive(Template)]
 #[template(path = "landing.html")]
-struct Page<'a> {
+struct LandingTemplate<'a> {
     style: &'static str,
     base_url: &'a str,
     site_url: &'a str,
@@ -31,7 +31,7 @@ struct Page<'a> {
 }
 
 pub fn landing(l: &Landing<'_>) -> Rendered {
-    let page = Page {
+    let page = LandingTemplate {
         style: STYLE.text,
         base_url: l.base_url.trim_end_matches('/'),
         site_url: l.site_url.trim_end_matches('/'),

@@ -59,7 +59,7 @@ impl Glyph {
 
 #[derive(Template)]
 #[template(path = "notice.html")]
-struct Page<'a> {
+struct NoticeTemplate<'a> {
     style: &'static str,
     status: u16,
     code: &'a str,
@@ -72,7 +72,7 @@ struct Page<'a> {
 }
 
 pub fn notice(n: &Notice<'_>) -> Rendered {
-    let page = Page {
+    let page = NoticeTemplate {
         style: STYLE.text,
         status: n.status,
         code: n.code,

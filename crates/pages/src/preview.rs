@@ -22,7 +22,7 @@ pub struct Preview<'a> {
 
 #[derive(Template)]
 #[template(path = "preview.html")]
-struct Page<'a> {
+struct PreviewTemplate<'a> {
     style: &'static str,
     title: &'a str,
     frame: &'a str,
@@ -32,7 +32,7 @@ struct Page<'a> {
 }
 
 pub fn preview(preview: &Preview<'_>) -> Rendered {
-    let page = Page {
+    let page = PreviewTemplate {
         style: STYLE.text,
         title: preview.title,
         frame: safe_link(preview.frame).unwrap_or("about:blank"),

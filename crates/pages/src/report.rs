@@ -21,7 +21,7 @@ pub struct ReportForm<'a> {
 
 #[derive(Template)]
 #[template(path = "report.html")]
-struct Page<'a> {
+struct ReportTemplate<'a> {
     style: &'static str,
     form: ReportForm<'a>,
     reasons: &'static [Reason],
@@ -30,7 +30,7 @@ struct Page<'a> {
 }
 
 pub fn report(form: &ReportForm<'_>) -> Rendered {
-    let page = Page {
+    let page = ReportTemplate {
         style: STYLE.text,
         form: *form,
         reasons: Reason::ALL,

@@ -19,7 +19,7 @@ pub struct Reveal<'a> {
 
 #[derive(Template)]
 #[template(path = "reveal.html")]
-struct Page<'a> {
+struct RevealTemplate<'a> {
     style: &'static str,
     action: Option<&'a str>,
     minutes: &'static str,
@@ -27,7 +27,7 @@ struct Page<'a> {
 }
 
 pub fn reveal(reveal: &Reveal<'_>) -> Rendered {
-    let page = Page {
+    let page = RevealTemplate {
         style: STYLE.text,
         action: reveal.action.and_then(safe_link),
         minutes: if reveal.window_seconds > 60 { "ten minutes" } else { "one minute" },

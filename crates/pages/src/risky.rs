@@ -17,7 +17,7 @@ pub struct RiskyFile<'a> {
 
 #[derive(Template)]
 #[template(path = "risky.html")]
-struct Page<'a> {
+struct RiskyFileTemplate<'a> {
     style: &'static str,
     name: String,
     size: Size,
@@ -29,7 +29,7 @@ pub fn risky(file: &RiskyFile<'_>) -> Rendered {
     let hides = |c: &char| {
         c.is_control() || matches!(u32::from(*c), 0x200b..=0x200f | 0x202a..=0x202e | 0x2060..=0x206f)
     };
-    let page = Page {
+    let page = RiskyFileTemplate {
         style: STYLE.text,
         name: file.name.chars().filter(|c| !hides(c)).collect(),
         size: Size(i64::try_from(file.size_bytes).unwrap_or(i64::MAX)),

@@ -30,7 +30,7 @@ pub struct Around {
 
 #[derive(Template)]
 #[template(path = "viewer.html")]
-struct Page<'a> {
+struct ViewerTemplate<'a> {
     style: &'static str,
     markdown_style: &'a str,
     script: &'a str,
@@ -40,7 +40,7 @@ struct Page<'a> {
 }
 
 pub fn viewer(viewer: &Viewer<'_>) -> Around {
-    let page = Page {
+    let page = ViewerTemplate {
         style: STYLE.text,
         markdown_style: viewer.markdown_style,
         script: &viewer.script.text,

@@ -77,7 +77,7 @@ pub struct PasskeyRow {
 
 #[derive(Template)]
 #[template(path = "account.html")]
-struct View<'a> {
+struct AccountTemplate<'a> {
     shell: Shell<'a>,
     page: &'a AccountPage<'a>,
     limits: Vec<Usage>,
@@ -86,7 +86,11 @@ struct View<'a> {
 
 pub fn account(shell: Shell<'_>, page: &AccountPage<'_>) -> Html {
     // Writing into memory does not fail.
-    Html(View { shell, page, limits: page.limits(), script: PASSKEY_JS.path() }.render().unwrap_or_default())
+    Html(
+        AccountTemplate { shell, page, limits: page.limits(), script: PASSKEY_JS.path() }
+            .render()
+            .unwrap_or_default(),
+    )
 }
 
 impl AccountPage<'_> {

@@ -20,7 +20,7 @@ pub struct AppealView<'a> {
 
 #[derive(Template)]
 #[template(path = "dashboard/appeal.html")]
-struct View<'a> {
+struct AppealTemplate<'a> {
     shell: Shell<'a>,
     email: &'a str,
     largest: Size,
@@ -32,7 +32,7 @@ struct View<'a> {
 }
 
 pub fn appeal(appeal: &AppealView<'_>) -> Html {
-    let view = View {
+    let view = AppealTemplate {
         shell: appeal.shell,
         email: appeal.email,
         largest: size(i64::try_from(appeal.max_upload_bytes).unwrap_or(i64::MAX)),

@@ -9,14 +9,14 @@ use dropleaf_core::scope::Scopes;
 
 #[derive(Template)]
 #[template(path = "apps.html")]
-struct Page<'a> {
+struct AppsTemplate<'a> {
     shell: Shell<'a>,
-    apps: Vec<App<'a>>,
+    apps: Vec<AppRow<'a>>,
     base_url: &'a str,
 }
 
 /// One connection.
-struct App<'a> {
+struct AppRow<'a> {
     id: &'a str,
     name: &'a str,
     host: Option<String>,
@@ -27,7 +27,7 @@ struct App<'a> {
 }
 
 pub fn apps(shell: Shell<'_>, grants: &[Grant], base_url: &str) -> Html {
-    let apps = grants.iter().map(|grant| App {
+    let apps = grants.iter().map(|grant| AppRow {
         id: &grant.id,
         name: &grant.client_name,
         host: document_host(&grant.client_id),
@@ -36,5 +36,5 @@ pub fn apps(shell: Shell<'_>, grants: &[Grant], base_url: &str) -> Html {
         last_used: grant.last_used_at.map(Moment),
         ends: Moment(grant.ends_at),
     });
-    Html(Page { shell, apps: apps.collect(), base_url }.render().unwrap_or_default())
+    Html(AppsTemplate { shell, apps: apps.collect(), base_url }.render().unwrap_or_default())
 }

@@ -18,7 +18,7 @@ pub struct Claim<'a> {
 
 #[derive(Template)]
 #[template(path = "dashboard/claim.html")]
-struct View<'a> {
+struct ClaimTemplate<'a> {
     shell: Shell<'a>,
     id: &'a str,
     sign_in: Option<&'a str>,
@@ -28,7 +28,7 @@ struct View<'a> {
 }
 
 pub fn claim(claim: &Claim<'_>) -> Html {
-    let view = View {
+    let view = ClaimTemplate {
         shell: claim.shell,
         id: claim.id,
         sign_in: claim.sign_in.as_deref(),

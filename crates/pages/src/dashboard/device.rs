@@ -7,7 +7,7 @@ use dropleaf_core::device_login::{DeviceLogin, Kind};
 
 #[derive(Template)]
 #[template(path = "device_ask.html")]
-struct Ask<'a> {
+struct DeviceCodeTemplate<'a> {
     shell: Shell<'a>,
     code: &'a str,
     is_unknown: bool,
@@ -15,7 +15,7 @@ struct Ask<'a> {
 
 #[derive(Template)]
 #[template(path = "device_confirm.html")]
-struct Confirm<'a> {
+struct DeviceConfirmTemplate<'a> {
     shell: Shell<'a>,
     login: &'a DeviceLogin,
     code: String,
@@ -25,7 +25,7 @@ struct Confirm<'a> {
 
 #[derive(Template)]
 #[template(path = "device_end.html")]
-struct End<'a> {
+struct DeviceEndTemplate<'a> {
     shell: Shell<'a>,
     is_allowed: bool,
 }
@@ -52,12 +52,12 @@ impl Ended {
 
 /// Asks for the code; `is_unknown` if the one that was entered does not exist.
 pub fn device_ask(shell: Shell<'_>, code: &str, is_unknown: bool) -> Html {
-    render(&Ask { shell, code, is_unknown })
+    render(&DeviceCodeTemplate { shell, code, is_unknown })
 }
 
 /// Shows which program asks for what access, and asks for an answer.
 pub fn device_confirm(shell: Shell<'_>, login: &DeviceLogin) -> Html {
-    render(&Confirm {
+    render(&DeviceConfirmTemplate {
         shell,
         login,
         code: login.spelled(),
@@ -67,7 +67,7 @@ pub fn device_confirm(shell: Shell<'_>, login: &DeviceLogin) -> Html {
 }
 
 pub fn device_end(shell: Shell<'_>, ended: Ended) -> Html {
-    render(&End { shell, is_allowed: ended == Ended::Allowed })
+    render(&DeviceEndTemplate { shell, is_allowed: ended == Ended::Allowed })
 }
 
 fn render(page: &impl Template) -> Html {

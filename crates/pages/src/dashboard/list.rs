@@ -33,7 +33,7 @@ pub struct List<'a> {
 
 #[derive(Template)]
 #[template(path = "dashboard/list.html")]
-struct View<'a> {
+struct ListTemplate<'a> {
     shell: Shell<'a>,
     cards: &'a [Card<'a>],
     filter: Filter,
@@ -47,7 +47,7 @@ struct View<'a> {
     upload_js: String,
 }
 
-impl View<'_> {
+impl ListTemplate<'_> {
     /// The filters with their labels and links.
     fn filters(&self) -> Vec<(Filter, &'static str, String)> {
         let names = [
@@ -85,7 +85,7 @@ fn address(filter: Filter, words: &str) -> String {
 }
 
 pub fn list(list: &List<'_>) -> Html {
-    let view = View {
+    let view = ListTemplate {
         shell: list.shell,
         cards: &list.cards,
         filter: list.filter,

@@ -55,7 +55,7 @@ pub struct PageView<'a> {
 
 #[derive(Template)]
 #[template(path = "dashboard/page.html")]
-struct View<'a> {
+struct PageTemplate<'a> {
     shell: Shell<'a>,
     site: &'a Site,
     page: &'a PageView<'a>,
@@ -71,7 +71,7 @@ struct View<'a> {
     upload_js: String,
 }
 
-impl View<'_> {
+impl PageTemplate<'_> {
     fn is_live(&self) -> bool {
         self.site.state == State::Live
     }
@@ -114,7 +114,7 @@ impl View<'_> {
 
 pub fn page(page: &PageView<'_>) -> Html {
     let (open, settled) = page.feedback.iter().partition(|item| item.resolved_at.is_none());
-    let view = View {
+    let view = PageTemplate {
         shell: page.shell,
         site: page.site,
         page,

@@ -44,7 +44,7 @@ pub struct ConfirmLink<'a> {
 
 #[derive(Template)]
 #[template(path = "login.html")]
-struct LoginPage<'a> {
+struct LoginTemplate<'a> {
     shell: Shell<'a>,
     page: &'a Login<'a>,
     script: String,
@@ -52,31 +52,35 @@ struct LoginPage<'a> {
 
 #[derive(Template)]
 #[template(path = "login_code.html")]
-struct CodePage<'a> {
+struct EnterCodeTemplate<'a> {
     shell: Shell<'a>,
     page: &'a EnterCode<'a>,
     /// The link to request another code.
-    anew: String,
+    new_code_url: String,
 }
 
 #[derive(Template)]
 #[template(path = "login_link.html")]
-struct LinkPage<'a> {
+struct ConfirmLinkTemplate<'a> {
     shell: Shell<'a>,
     page: &'a ConfirmLink<'a>,
 }
 
 pub fn login(page: &Login<'_>, form_token: &str) -> Html {
-    render(&LoginPage { shell: Shell::door(form_token), page, script: PASSKEY_JS.path() })
+    render(&LoginTemplate { shell: Shell::door(form_token), page, script: PASSKEY_JS.path() })
 }
 
 pub fn enter_code(page: &EnterCode<'_>, form_token: &str) -> Html {
     let next: String = form_urlencoded::byte_serialize(page.next.as_bytes()).collect();
-    render(&CodePage { shell: Shell::door(form_token), page, anew: format!("/login?again=1&next={next}") })
+    render(&EnterCodeTemplate {
+        shell: Shell::door(form_token),
+        page,
+        new_code_url: format!("/login?again=1&next={next}"),
+    })
 }
 
 pub fn confirm_link(page: &ConfirmLink<'_>, form_token: &str) -> Html {
-    render(&LinkPage { shell: Shell::door(form_token), page })
+    render(&ConfirmLinkTemplate { shell: Shell::door(form_token), page })
 }
 
 fn render(page: &impl Template) -> Html {

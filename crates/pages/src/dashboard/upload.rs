@@ -17,7 +17,7 @@ pub struct UploadView<'a> {
 
 #[derive(Template)]
 #[template(path = "dashboard/upload.html")]
-struct View<'a> {
+struct UploadTemplate<'a> {
     shell: Shell<'a>,
     plan: &'a Plan,
     longest: Option<String>,
@@ -28,7 +28,7 @@ struct View<'a> {
 }
 
 pub fn upload(upload: &UploadView<'_>) -> Html {
-    let view = View {
+    let view = UploadTemplate {
         shell: upload.shell,
         plan: upload.plan,
         longest: upload.plan.longest_life_seconds.map(span),

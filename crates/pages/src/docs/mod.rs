@@ -25,7 +25,7 @@ static STYLE: LazyLock<Style> = style!("docs.css");
 
 #[derive(Template)]
 #[template(path = "docs.html")]
-struct Page<'a> {
+struct ReferenceTemplate<'a> {
     style: &'static str,
     title: &'a str,
     version: &'a str,
@@ -58,7 +58,7 @@ struct Type<'a> {
 pub fn docs(openapi: &Value, base_url: &str) -> Rendered {
     let document = Document { root: openapi };
     let info = &openapi["info"];
-    let page = Page {
+    let page = ReferenceTemplate {
         style: STYLE.text,
         title: Some(text(info, "title")).filter(|title| !title.is_empty()).unwrap_or("API"),
         version: text(info, "version"),
