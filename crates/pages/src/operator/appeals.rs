@@ -1,6 +1,6 @@
 //! The operator's pages about appeals: the queue, and one appeal with its content, its reasons and the decision.
 
-use super::look::SafePreview;
+use super::safe_preview::SafePreview;
 use super::{at, sheet};
 use crate::Html;
 use crate::dashboard::{Section, Shell};

@@ -1,7 +1,7 @@
 //! One page under moderation.
 
 use super::audit::about;
-use super::look::SafePreview;
+use super::safe_preview::SafePreview;
 use super::{at, sheet};
 use crate::dashboard::{Section, Shell};
 use crate::{Html, Size};

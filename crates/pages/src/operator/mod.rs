@@ -1,10 +1,10 @@
-//! The operator's pages: overview, accounts, reports; payments are in `money`.
+//! The operator's pages: overview, accounts, reports; payments are in `payments`.
 
 pub mod appeals;
 pub mod audit;
 pub mod case;
-pub mod look;
-pub mod money;
+pub mod payments;
+pub mod safe_preview;
 
 use self::audit::about;
 use super::assets::OPERATOR_CSS;

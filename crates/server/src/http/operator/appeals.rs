@@ -8,7 +8,7 @@ use crate::http::error;
 use crate::http::web::{Operator, Person, Query, WebError, framing, page, see_other};
 use crate::pages::dashboard::{Done, Section};
 use crate::pages::operator::appeals::{Appeals, OneAppeal, Typed, appeal, appeals};
-use crate::pages::operator::look::SafePreview;
+use crate::pages::operator::safe_preview::SafePreview;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use dropleaf_core::Code;

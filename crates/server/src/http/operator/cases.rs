@@ -8,7 +8,7 @@ use crate::http::error;
 use crate::http::web::{Operator, Person, Query, WebError, framing, see_other};
 use crate::pages::dashboard::{Done, Section};
 use crate::pages::operator::case::{CaseEvidence, CasePage, CaseVersion, CaseView, Refused, case};
-use crate::pages::operator::look::SafePreview;
+use crate::pages::operator::safe_preview::SafePreview;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};

@@ -6,7 +6,7 @@ use crate::http::error;
 use crate::http::web::{Operator, Person, Query, WebError, door, page, see_other};
 use crate::pages::Html;
 use crate::pages::dashboard::{Done, Section};
-use crate::pages::operator::money::{self, Decision, LedgerAccount, OnePayment, Payments};
+use crate::pages::operator::payments::{self as pages, Decision, LedgerAccount, OnePayment, Payments};
 use axum::extract::{Path, State};
 use axum::response::Response;
 use dropleaf_app::{BookLine, Resolution};
@@ -25,13 +25,13 @@ pub(super) async fn list(
     let held = state.app.payment_overview().await?;
     let latest = state.app.list_payments(None, LATEST).await?;
     let ledger: Vec<_> = held.books.iter().map(ledger_account).collect();
-    let (by_network, by_item) = money::incomes(&ledger, network_name);
-    Ok(page(money::payments(&Payments {
+    let (by_network, by_item) = pages::incomes(&ledger, network_name);
+    Ok(page(pages::payments(&Payments {
         shell: person.shell(Section::Operator, query.done()),
         by_network,
         by_item,
         prepaid: Unit::Usd2.written(held.prepaid),
-        granted: Unit::Usd2.written(money::granted(&ledger)),
+        granted: Unit::Usd2.written(pages::granted(&ledger)),
         open: &held.open,
         is_cut: held.is_cut,
         latest: &latest,
@@ -111,7 +111,7 @@ async fn shown(
 ) -> Result<Html, WebError> {
     let payment = state.app.get_payment(id).await?;
     let now = state.app.now();
-    Ok(money::payment(&OnePayment {
+    Ok(pages::payment(&OnePayment {
         shell: person.shell(Section::Operator, done),
         payment: &payment,
         network_name,
