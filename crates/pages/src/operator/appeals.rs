@@ -1,7 +1,7 @@
 //! The operator's pages about appeals: the queue, and one appeal with its content, its reasons and the decision.
 
 use super::safe_preview::SafePreview;
-use super::{at, sheet};
+use super::{at, stylesheet};
 use crate::Html;
 use crate::dashboard::{Section, Shell};
 use askama::Template;

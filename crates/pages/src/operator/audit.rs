@@ -1,6 +1,6 @@
 //! The audit log as a page.
 
-use super::{at, sheet};
+use super::{at, stylesheet};
 use crate::Html;
 use crate::dashboard::{Section, Shell};
 use askama::Template;

@@ -2,9 +2,9 @@
 
 use super::audit::about;
 use super::safe_preview::SafePreview;
-use super::{at, sheet};
+use super::{at, size, stylesheet, title, visibility_label};
+use crate::Html;
 use crate::dashboard::{Section, Shell};
-use crate::{Html, Size};
 use askama::Template;
 use dropleaf_core::account::Account;
 use dropleaf_core::audit::Entry;
@@ -142,24 +142,6 @@ impl CasePage<'_> {
             _ => "The content has been erased.",
         }
     }
-}
-
-/// The visibility of a page, for its badge.
-fn reach(site: &Site) -> &'static str {
-    match site.visibility {
-        Visibility::Unlisted => "unlisted",
-        Visibility::Public => "public",
-        Visibility::Burn => "view once",
-    }
-}
-
-fn title(site: &Site) -> &str {
-    if site.title.is_empty() { "Untitled page" } else { &site.title }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates hand over references")]
-fn size(bytes: &i64) -> Size {
-    Size(*bytes)
 }
 
 pub fn case(page: &CasePage<'_>) -> Html {

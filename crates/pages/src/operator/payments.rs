@@ -1,7 +1,8 @@
 //! The operator's pages about payments: income, undecided payments, and one payment with what to do about it.
 
+use super::{at, stylesheet};
 use crate::dashboard::{Section, Shell};
-use crate::{Html, Moment, Span};
+use crate::{Html, Span};
 use askama::Template;
 use dropleaf_core::ledger::{self, Kind, Unit};
 use dropleaf_core::payment::{Payment, PaymentState};
@@ -171,11 +172,6 @@ fn tone(payment: &Payment) -> &'static str {
             ""
         }
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates hand over references")]
-fn at(epoch: &i64) -> Moment {
-    Moment(*epoch)
 }
 
 // Rendering writes into a String and cannot fail.

@@ -5,7 +5,7 @@ use crate::http::api::ApiState;
 use crate::http::error;
 use crate::http::web::{Operator, Person, Query, WebError, door, page, see_other};
 use crate::pages::dashboard::{Done, Section};
-use crate::pages::operator::{AccountRow, Accounts, RefusedAccount, accounts};
+use crate::pages::operator::accounts::{AccountRow, Accounts, RefusedAccount, accounts};
 use crate::pages::{Html, Moment};
 use axum::extract::{Path, State};
 use axum::response::Response;

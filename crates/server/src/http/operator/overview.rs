@@ -6,7 +6,7 @@ use crate::http::api::ApiState;
 use crate::http::error;
 use crate::http::web::{Operator, Person, Query, WebError, door, page, see_other};
 use crate::pages::dashboard::{Done, Section};
-use crate::pages::operator::{Figure, Overview, Typed, overview};
+use crate::pages::operator::overview::{Figure, Overview, Typed, overview};
 use crate::pages::{Count, Html, Moment, Size, Span};
 use axum::extract::State;
 use axum::response::Response;

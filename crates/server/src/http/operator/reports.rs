@@ -6,7 +6,7 @@ use crate::http::error;
 use crate::http::web::{Operator, Person, Query, WebError, door, page, see_other};
 use crate::pages::Html;
 use crate::pages::dashboard::{Done, Section};
-use crate::pages::operator::{Refused, ReportCaseView, Reports, reports};
+use crate::pages::operator::reports::{Refused, ReportCaseView, Reports, reports};
 use axum::extract::{Path, State};
 use axum::response::Response;
 use dropleaf_app::ReportCase;
