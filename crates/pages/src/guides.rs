@@ -11,7 +11,7 @@ static STYLE: LazyLock<Style> = style!("guide.css");
 
 /// The values that the guides mention about this server.
 #[derive(Debug)]
-pub struct Facts {
+pub struct GuideFacts {
     pub base_url: String,
     pub site_url: String,
     pub slug_url: String,
@@ -72,9 +72,9 @@ macro_rules! guides {
     ($($name:ident = $kind:ident $path:literal;)*) => {
         $(#[derive(Template)]
         #[template(path = $path, escape = "none")]
-        struct $kind<'a> { facts: &'a Facts }
+        struct $kind<'a> { facts: &'a GuideFacts }
 
-        pub fn $name(facts: &Facts) -> String {
+        pub fn $name(facts: &GuideFacts) -> String {
             // Rendering writes into a String and cannot fail.
             $kind { facts }.render().unwrap_or_default()
         })*

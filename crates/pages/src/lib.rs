@@ -26,15 +26,15 @@ pub use appeal::appeal_status;
 pub use assets::{Asset, asset};
 pub use docs::docs;
 pub use gate::{Gate, Step, gate};
-pub use guides::{Facts, Guide, PayFacts, PlanFacts, auth_md, design_guide, guide, llms_txt};
+pub use guides::{Guide, GuideFacts, PayFacts, PlanFacts, auth_md, design_guide, guide, llms_txt};
 pub use landing::{Landing, landing};
-pub use moment::{Count, Moment, Size, Span};
+pub use moment::{Count, Elapsed, Moment, Size};
 pub use notice::{Notice, notice};
 pub use preview::{Preview, preview};
 pub use report::{ReportForm, report, report_thanks};
 pub use reveal::{Reveal, reveal};
 pub use risky::{RiskyFile, risky};
-pub use viewer::{Viewer, viewer};
+pub use viewer::{Viewer, ViewerPage, viewer};
 pub use viewer_script::ViewerScript;
 pub use words::{owner_words, words};
 

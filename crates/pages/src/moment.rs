@@ -67,9 +67,9 @@ impl fmt::Display for Count {
 
 /// A duration, shown in its two largest units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Span(pub u64);
+pub struct Elapsed(pub u64);
 
-impl fmt::Display for Span {
+impl fmt::Display for Elapsed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (days, hours, minutes) = (self.0 / 86_400, self.0 / 3600 % 24, self.0 / 60 % 60);
         match (days, hours) {
@@ -108,7 +108,7 @@ mod tests {
             assert_eq!(Count(count).to_string(), text);
         }
         for (seconds, text) in [(59, "0 min"), (3700, "1 h 1 min"), (90_000, "1 d 1 h")] {
-            assert_eq!(Span(seconds).to_string(), text);
+            assert_eq!(Elapsed(seconds).to_string(), text);
         }
     }
 }

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 static STYLE: LazyLock<Style> = style!("notice.css", "viewer.css");
 /// Placeholder for the ciphertext, which is not rendered but streamed in its place.
-const PLACE: &str = "@payload@";
+const PAYLOAD_PLACEHOLDER: &str = "@payload@";
 
 #[derive(Debug, Clone, Copy)]
 pub struct Viewer<'a> {
@@ -23,7 +23,7 @@ pub struct Viewer<'a> {
 
 /// The page before and after its payload.
 #[derive(Debug, Clone)]
-pub struct Around {
+pub struct ViewerPage {
     pub before: String,
     pub after: String,
 }
@@ -39,19 +39,19 @@ struct ViewerTemplate<'a> {
     anonymous: bool,
 }
 
-pub fn viewer(viewer: &Viewer<'_>) -> Around {
+pub fn viewer(viewer: &Viewer<'_>) -> ViewerPage {
     let page = ViewerTemplate {
         style: STYLE.text,
         markdown_style: viewer.markdown_style,
         script: &viewer.script.text,
-        payload: PLACE,
+        payload: PAYLOAD_PLACEHOLDER,
         report: viewer.report,
         anonymous: viewer.anonymous,
     };
     // Rendering writes into a String and cannot fail.
     let html = page.render().unwrap_or_default();
-    let (before, after) = html.split_once(PLACE).unwrap_or((&html, ""));
-    Around { before: before.to_owned(), after: after.to_owned() }
+    let (before, after) = html.split_once(PAYLOAD_PLACEHOLDER).unwrap_or((&html, ""));
+    ViewerPage { before: before.to_owned(), after: after.to_owned() }
 }
 
 #[cfg(test)]

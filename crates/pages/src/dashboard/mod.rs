@@ -25,7 +25,7 @@ pub use device::{Ended, device_ask, device_confirm, device_end};
 pub use keys::{KeyRow, Keys, MadeKey, keys};
 pub use list::{Card, List, list};
 pub use page::{LinkRow, PageView, VersionRow, page};
-pub use refused::{Attempt, Refused};
+pub use refused::{Attempt, RefusedForm};
 pub use shell::{Done, Section, Shell};
 pub use sign_in::{ConfirmLink, EnterCode, Login, confirm_link, enter_code, login};
 pub use upload::{UploadView, upload};

@@ -1,8 +1,8 @@
 //! The pages about sites: hostile text stays text, and impossible actions are not offered.
 
 use super::{
-    Attempt, Card, Claim, LinkRow, List, PageView, Refused, Section, Shell, UploadView, VersionRow, claim,
-    list, page, upload,
+    Attempt, Card, Claim, LinkRow, List, PageView, RefusedForm, Section, Shell, UploadView, VersionRow,
+    claim, list, page, upload,
 };
 use crate::tests::HOSTILE;
 use dropleaf_core::feedback::{Feedback, Intent, Said, Severity};
@@ -78,7 +78,7 @@ fn hostile_finding() -> Finding {
 fn attempt(form: &'static str, field: &'static str) -> Attempt {
     let typed = ["link", "claim_token", "slug", "title", "until", "domain", "note", "max_uses"];
     let typed = typed.map(|name| (name.to_owned(), HOSTILE.to_owned())).to_vec();
-    Attempt(Some(Refused {
+    Attempt(Some(RefusedForm {
         form,
         field,
         message: HOSTILE.into(),

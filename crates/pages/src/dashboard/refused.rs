@@ -5,7 +5,7 @@ use std::borrow::Borrow;
 
 /// Shown once, next to the field; everything that was typed is kept.
 #[derive(Debug, Clone)]
-pub struct Refused {
+pub struct RefusedForm {
     /// The form of the page that was sent.
     pub form: &'static str,
     /// The field that is wrong; empty if it is the whole form.
@@ -18,7 +18,7 @@ pub struct Refused {
     pub typed: Vec<(String, String)>,
 }
 
-impl Refused {
+impl RefusedForm {
     /// What had been typed into a field of a form.
     pub fn typed(&self, form: &str, field: &str) -> Option<&str> {
         let found = self.typed.iter().find(|(name, _)| self.form == form && name == field);
@@ -28,7 +28,7 @@ impl Refused {
 
 /// The refused form, if there is one.
 #[derive(Debug, Clone, Default)]
-pub struct Attempt(pub Option<Refused>);
+pub struct Attempt(pub Option<RefusedForm>);
 
 impl Attempt {
     /// Whether this form was refused.

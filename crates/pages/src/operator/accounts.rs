@@ -25,7 +25,7 @@ impl AccountRow<'_> {
 
 /// A suspension that was sent without a valid reason, or that was not possible.
 #[derive(Debug, Clone, Copy)]
-pub struct RefusedAccount<'a> {
+pub struct RefusedSuspension<'a> {
     pub account_id: &'a str,
     pub reason: &'a str,
     pub problem: &'a str,
@@ -33,23 +33,23 @@ pub struct RefusedAccount<'a> {
 
 #[derive(Debug, Template)]
 #[template(path = "operator_accounts.html")]
-pub struct Accounts<'a> {
+pub struct AccountsPage<'a> {
     pub shell: Shell<'a>,
     pub search: &'a str,
     pub accounts: Vec<AccountRow<'a>>,
     pub plans: &'a [&'a str],
     pub older: Option<&'a str>,
-    pub refused: Option<RefusedAccount<'a>>,
+    pub refused: Option<RefusedSuspension<'a>>,
     pub is_recent: bool,
 }
 
-impl Accounts<'_> {
-    fn refused_at(&self, account: &AccountRow<'_>) -> Option<RefusedAccount<'_>> {
+impl AccountsPage<'_> {
+    fn refused_at(&self, account: &AccountRow<'_>) -> Option<RefusedSuspension<'_>> {
         self.refused.filter(|refused| refused.account_id == account.id)
     }
 }
 
-pub fn accounts(page: &Accounts<'_>) -> Html {
+pub fn accounts(page: &AccountsPage<'_>) -> Html {
     // Rendering writes into a String and cannot fail.
     Html(page.render().unwrap_or_default())
 }

@@ -9,7 +9,7 @@ use dropleaf_core::appeal::{Allowed, Appeal, Joined, State};
 
 #[derive(Debug, Template)]
 #[template(path = "operator_appeals.html")]
-pub struct Appeals<'a> {
+pub struct AppealsPage<'a> {
     pub shell: Shell<'a>,
     /// The longest waiting first.
     pub open: &'a [Appeal],
@@ -18,20 +18,20 @@ pub struct Appeals<'a> {
     /// How many more are waiting.
     pub more: i64,
     /// For the form that upholds several at once.
-    pub typed: Typed<'a>,
+    pub form: AppealDecisionForm<'a>,
     pub is_recent: bool,
 }
 
 /// What was typed into the decision form.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Typed<'a> {
+pub struct AppealDecisionForm<'a> {
     pub answer: &'a str,
     pub problem: Option<&'a str>,
 }
 
 #[derive(Debug, Template)]
 #[template(path = "operator_appeal.html")]
-pub struct OneAppeal<'a> {
+pub struct AppealPage<'a> {
     pub shell: Shell<'a>,
     pub appeal: &'a Appeal,
     /// The taken-down page that the content resembles.
@@ -43,12 +43,12 @@ pub struct OneAppeal<'a> {
     /// Set if the content is allowed now.
     pub allowed: Option<&'a Allowed>,
     /// `None` once it is decided: the content has been erased.
-    pub seen: Option<&'a SafePreview>,
-    pub typed: Typed<'a>,
+    pub preview: Option<&'a SafePreview>,
+    pub form: AppealDecisionForm<'a>,
     pub is_recent: bool,
 }
 
-impl OneAppeal<'_> {
+impl AppealPage<'_> {
     fn is_open(&self) -> bool {
         self.appeal.state == State::Open
     }
@@ -78,10 +78,10 @@ fn joined_by(joined: &Joined) -> &str {
 
 // Rendering writes into a String and cannot fail.
 
-pub fn appeals(page: &Appeals<'_>) -> Html {
+pub fn appeals(page: &AppealsPage<'_>) -> Html {
     Html(page.render().unwrap_or_default())
 }
 
-pub fn appeal(page: &OneAppeal<'_>) -> Html {
+pub fn appeal(page: &AppealPage<'_>) -> Html {
     Html(page.render().unwrap_or_default())
 }

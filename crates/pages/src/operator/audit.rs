@@ -8,25 +8,25 @@ use dropleaf_core::audit::Entry;
 
 #[derive(Debug, Template)]
 #[template(path = "operator_audit.html")]
-pub struct Audit<'a> {
+pub struct AuditPage<'a> {
     pub shell: Shell<'a>,
     /// The subject that the list is filtered by; empty for no filter.
     pub subject: &'a str,
-    pub lines: &'a [Entry],
+    pub entries: &'a [Entry],
     pub older: Option<&'a str>,
 }
 
 /// The page with more about the subject of an entry.
-pub(super) fn about(line: &Entry) -> Option<String> {
-    let under = |place: &str| Some(format!("/operator/{place}/{}", line.subject));
-    match line.subject.split_once('_')?.0 {
+pub(super) fn about(entry: &Entry) -> Option<String> {
+    let under = |section: &str| Some(format!("/operator/{section}/{}", entry.subject));
+    match entry.subject.split_once('_')?.0 {
         "site" => under("pages"),
         "pay" => under("payments"),
         _ => None,
     }
 }
 
-pub fn audit(page: &Audit<'_>) -> Html {
+pub fn audit(page: &AuditPage<'_>) -> Html {
     // Rendering writes into a String and cannot fail.
     Html(page.render().unwrap_or_default())
 }

@@ -26,7 +26,7 @@ pub struct CaseView<'a> {
     /// How often each reason occurs in open reports, most frequent first.
     pub open_reasons: &'a [(Reason, i64)],
     /// Audit entries about the page and its account, newest first.
-    pub lines: &'a [Entry],
+    pub audit_entries: &'a [Entry],
     /// Newest first; empty once they are erased.
     pub versions: Vec<CaseVersion>,
     /// Other pages of the account.
@@ -58,7 +58,7 @@ pub struct CaseEvidence {
 
 /// A form that was refused.
 #[derive(Debug, Clone, Copy)]
-pub struct Refused<'a> {
+pub struct RefusedCaseForm<'a> {
     pub form: &'static str,
     pub reason: &'a str,
     pub problem: &'a str,
@@ -68,58 +68,58 @@ pub struct Refused<'a> {
 #[template(path = "operator_case.html")]
 pub struct CasePage<'a> {
     pub shell: Shell<'a>,
-    pub file: CaseView<'a>,
+    pub case: CaseView<'a>,
     /// `None` if there is nothing to preview.
-    pub seen: Option<&'a SafePreview>,
+    pub preview: Option<&'a SafePreview>,
     /// The version in the preview.
     pub version: i64,
-    pub refused: Option<Refused<'a>>,
+    pub refused: Option<RefusedCaseForm<'a>>,
     pub is_recent: bool,
 }
 
 impl CasePage<'_> {
     fn here(&self) -> String {
-        format!("/operator/pages/{}", self.file.site.id)
+        format!("/operator/pages/{}", self.case.site.id)
     }
 
-    fn refused_at(&self, form: &str) -> Option<Refused<'_>> {
+    fn refused_at(&self, form: &str) -> Option<RefusedCaseForm<'_>> {
         self.refused.filter(|refused| refused.form == form)
     }
 
-    /// What was typed into a form that is shown again.
-    fn typed(&self, form: &str) -> &str {
+    /// The reason that was sent with a form that is shown again.
+    fn sent_reason(&self, form: &str) -> &str {
         self.refused_at(form).map_or("", |refused| refused.reason)
     }
 
     fn is_down(&self) -> bool {
-        self.file.site.state == State::TakenDown
+        self.case.site.state == State::TakenDown
     }
 
     /// Whether this version was current when a still open report was made.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates hand over references")]
     fn is_reported(&self, version: &i64) -> bool {
-        let mut open = self.file.reports.iter().filter(|report| report.closed.is_none());
+        let mut open = self.case.reports.iter().filter(|report| report.closed.is_none());
         open.any(|report| report.version == Some(*version))
     }
 
     /// The newest reported version, if the version in the preview is later and was not reported.
     fn reported_before(&self) -> Option<i64> {
-        let mut older = self.file.versions.iter().map(|known| known.version);
-        let told = older.find(|version| *version < self.version && self.is_reported(version))?;
-        (!self.is_reported(&self.version)).then_some(told)
+        let mut older = self.case.versions.iter().map(|known| known.version);
+        let reported = older.find(|version| *version < self.version && self.is_reported(version))?;
+        (!self.is_reported(&self.version)).then_some(reported)
     }
 
     fn is_live(&self) -> bool {
-        self.file.site.state == State::Live
+        self.case.site.state == State::Live
     }
 
     /// Whether its account can be suspended.
     fn can_suspend(&self) -> bool {
-        self.file.account.is_some_and(|account| !account.is_operator && account.suspended.is_none())
+        self.case.account.is_some_and(|account| !account.is_operator && account.suspended.is_none())
     }
 
     fn gates(&self) -> &'static str {
-        match (&self.file.site.password_hash, &self.file.site.email_gate_domain) {
+        match (&self.case.site.password_hash, &self.case.site.email_gate_domain) {
             (Some(_), Some(_)) => "password and email gate",
             (Some(_), None) => "password",
             (None, Some(_)) => "email gate",
@@ -128,8 +128,8 @@ impl CasePage<'_> {
     }
 
     /// Why there is no preview.
-    fn unseen(&self) -> &'static str {
-        let site = &self.file.site;
+    fn no_preview_reason(&self) -> &'static str {
+        let site = &self.case.site;
         if site.visibility == Visibility::Burn {
             return "This page can be viewed only once and is private to its reader, so it cannot be previewed. Taking it down \
                     erases it immediately.";

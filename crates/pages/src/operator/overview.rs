@@ -3,7 +3,7 @@
 use super::audit::about;
 use super::{at, stylesheet};
 use crate::dashboard::{Section, Shell};
-use crate::{Html, Moment, Span};
+use crate::{Elapsed, Html, Moment};
 use askama::Template;
 use dropleaf_core::audit::Entry;
 
@@ -16,7 +16,7 @@ pub struct Figure {
 
 /// What was typed into the takedown form.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Typed<'a> {
+pub struct TakedownForm<'a> {
     pub page: &'a str,
     pub reason: &'a str,
     pub problem: Option<&'a str>,
@@ -26,21 +26,21 @@ pub struct Typed<'a> {
 
 #[derive(Debug, Template)]
 #[template(path = "operator.html")]
-pub struct Overview<'a> {
+pub struct OverviewPage<'a> {
     pub shell: Shell<'a>,
     pub figures: Vec<Figure>,
     pub counted: Option<Moment>,
     pub version: &'a str,
-    pub uptime: Span,
-    pub lines: &'a [Entry],
-    pub typed: Typed<'a>,
+    pub uptime: Elapsed,
+    pub entries: &'a [Entry],
+    pub form: TakedownForm<'a>,
     /// The names of missing settings without which lost payments cannot be looked up.
     pub missing_chains: Vec<&'static str>,
     /// Whether the forms are accepted now; otherwise they ask to sign in again.
     pub is_recent: bool,
 }
 
-pub fn overview(page: &Overview<'_>) -> Html {
+pub fn overview(page: &OverviewPage<'_>) -> Html {
     // Rendering writes into a String and cannot fail.
     Html(page.render().unwrap_or_default())
 }

@@ -2,7 +2,7 @@
 
 use super::{at, stylesheet};
 use crate::dashboard::{Section, Shell};
-use crate::{Html, Span};
+use crate::{Elapsed, Html};
 use askama::Template;
 use dropleaf_core::ledger::{self, Kind, Unit};
 use dropleaf_core::payment::{Payment, PaymentState};
@@ -23,10 +23,10 @@ pub struct LedgerAccount<'a> {
 
 /// Income over one network, or for one item.
 #[derive(Debug)]
-pub struct Income {
+pub struct IncomeRow {
     pub name: String,
     /// The text of a badge next to the name.
-    pub mark: Option<&'static str>,
+    pub badge: Option<&'static str>,
     pub today: String,
     pub month: String,
     pub all: String,
@@ -34,10 +34,10 @@ pub struct Income {
 
 #[derive(Debug, Template)]
 #[template(path = "operator_payments.html")]
-pub struct Payments<'a> {
+pub struct PaymentsPage<'a> {
     pub shell: Shell<'a>,
-    pub by_network: Vec<Income>,
-    pub by_item: Vec<Income>,
+    pub by_network: Vec<IncomeRow>,
+    pub by_item: Vec<IncomeRow>,
     /// What accounts may still spend; `granted` is what operators gave them in total.
     pub prepaid: String,
     pub granted: String,
@@ -51,7 +51,7 @@ pub struct Payments<'a> {
 
 /// What was typed into the forms that decide a payment.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Decision<'a> {
+pub struct PaymentDecisionForm<'a> {
     pub transaction: &'a str,
     pub reason: &'a str,
     pub problem: Option<&'a str>,
@@ -59,22 +59,22 @@ pub struct Decision<'a> {
 
 #[derive(Debug, Template)]
 #[template(path = "operator_payment.html")]
-pub struct OnePayment<'a> {
+pub struct PaymentPage<'a> {
     pub shell: Shell<'a>,
     pub payment: &'a Payment,
     pub network_name: NetworkName,
     pub now: i64,
-    pub typed: Decision<'a>,
+    pub form: PaymentDecisionForm<'a>,
     pub is_recent: bool,
 }
 
-impl Payments<'_> {
+impl PaymentsPage<'_> {
     fn network(&self, payment: &Payment) -> String {
         network(&payment.network, self.network_name)
     }
 }
 
-impl OnePayment<'_> {
+impl PaymentPage<'_> {
     fn network(&self) -> String {
         network(&self.payment.network, self.network_name)
     }
@@ -93,7 +93,7 @@ impl OnePayment<'_> {
     }
 
     /// Whether the chain or the facilitator can be asked about it.
-    fn can_be_asked(&self) -> bool {
+    fn can_be_checked(&self) -> bool {
         self.payment.state.is_open() && !self.payment.has_lost_content()
     }
 
@@ -104,26 +104,29 @@ impl OnePayment<'_> {
 }
 
 /// Income by network, and by item.
-pub fn incomes(ledger: &[LedgerAccount<'_>], network_name: NetworkName) -> (Vec<Income>, Vec<Income>) {
+pub fn income_rows(
+    ledger: &[LedgerAccount<'_>],
+    network_name: NetworkName,
+) -> (Vec<IncomeRow>, Vec<IncomeRow>) {
     let of = |kind: Kind| {
         let accounts = ledger.iter().filter(move |account| account.kind == kind);
-        accounts.map(|account| income(account, network_name)).collect()
+        accounts.map(|account| income_row(account, network_name)).collect()
     };
     (of(Kind::Asset), of(Kind::Revenue))
 }
 
 /// What operators have granted, minus what they took back.
-pub fn granted(ledger: &[LedgerAccount<'_>]) -> i64 {
+pub fn total_granted(ledger: &[LedgerAccount<'_>]) -> i64 {
     ledger.iter().filter(|account| account.kind == Kind::Equity).map(|account| account.balance).sum()
 }
 
-fn income(account: &LedgerAccount<'_>, network_name: NetworkName) -> Income {
+fn income_row(account: &LedgerAccount<'_>, network_name: NetworkName) -> IncomeRow {
     // Revenue is a credit, and credits are negative.
     let sign = if account.kind == Kind::Revenue { -1 } else { 1 };
     let shown = |amount: i64| account.unit.decimal(sign * amount);
-    Income {
+    IncomeRow {
         name: name(account, network_name),
-        mark: match account.unit {
+        badge: match account.unit {
             Unit::Usdc6 => None,
             Unit::Play6 => Some("sandbox"),
             Unit::Usd2 => Some("from balances"),
@@ -160,8 +163,8 @@ fn amount(payment: &Payment) -> String {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates hand over references")]
-fn age(payment: &Payment, now: &i64) -> Span {
-    Span(now.saturating_sub(payment.created_at).unsigned_abs())
+fn age(payment: &Payment, now: &i64) -> Elapsed {
+    Elapsed(now.saturating_sub(payment.created_at).unsigned_abs())
 }
 
 fn tone(payment: &Payment) -> &'static str {
@@ -176,11 +179,11 @@ fn tone(payment: &Payment) -> &'static str {
 
 // Rendering writes into a String and cannot fail.
 
-pub fn payments(page: &Payments<'_>) -> Html {
+pub fn payments(page: &PaymentsPage<'_>) -> Html {
     Html(page.render().unwrap_or_default())
 }
 
-pub fn payment(page: &OnePayment<'_>) -> Html {
+pub fn payment(page: &PaymentPage<'_>) -> Html {
     Html(page.render().unwrap_or_default())
 }
 
@@ -193,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn books_are_read_as_networks_and_things() {
+    fn ledger_accounts_are_shown_as_networks_and_items() {
         let ledger = [
             account("asset:x402:eip155:8453", Unit::Usdc6, Kind::Asset, 1_500_000),
             account("asset:sandbox:eip155:31337", Unit::Play6, Kind::Asset, 500_000),
@@ -201,12 +204,12 @@ mod tests {
             account("revenue:make_permanent:usd2", Unit::Usd2, Kind::Revenue, -200),
             account("revenue:publish:usdc6", Unit::Usdc6, Kind::Revenue, -1_500_000),
         ];
-        let (networks, items) = incomes(&ledger, |network| (network == "eip155:8453").then_some("base"));
-        let read = |all: &[Income]| -> Vec<String> {
-            all.iter().map(|one| format!("{} {:?} {}", one.name, one.mark, one.all)).collect()
+        let (networks, items) = income_rows(&ledger, |network| (network == "eip155:8453").then_some("base"));
+        let read = |all: &[IncomeRow]| -> Vec<String> {
+            all.iter().map(|one| format!("{} {:?} {}", one.name, one.badge, one.all)).collect()
         };
         assert_eq!(read(&networks), ["base None 1.50", "eip155:31337 Some(\"sandbox\") 0.50"]);
         assert_eq!(read(&items), ["make permanent Some(\"from balances\") 2.00", "publish None 1.50"]);
-        assert_eq!(granted(&ledger), 700);
+        assert_eq!(total_granted(&ledger), 700);
     }
 }

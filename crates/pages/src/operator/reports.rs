@@ -9,7 +9,7 @@ use dropleaf_core::site::{Site, State, Visibility};
 
 /// A takedown that was sent without a valid reason.
 #[derive(Debug, Clone, Copy)]
-pub struct Refused<'a> {
+pub struct RefusedTakedown<'a> {
     pub site_id: &'a str,
     pub reason: &'a str,
 }
@@ -48,7 +48,7 @@ impl ReportCaseView<'_> {
 
 #[derive(Debug, Template)]
 #[template(path = "operator_reports.html")]
-pub struct Reports<'a> {
+pub struct ReportsPage<'a> {
     pub shell: Shell<'a>,
     pub cases: Vec<ReportCaseView<'a>>,
     /// The most recently closed reports.
@@ -57,18 +57,18 @@ pub struct Reports<'a> {
     pub is_first: bool,
     /// The link to the next page of the list.
     pub next: Option<&'a str>,
-    pub refused: Option<Refused<'a>>,
+    pub refused: Option<RefusedTakedown<'a>>,
     pub is_recent: bool,
 }
 
-impl Reports<'_> {
+impl ReportsPage<'_> {
     /// The reason that was refused for this page.
     fn refused_at(&self, case: &ReportCaseView<'_>) -> Option<&str> {
         self.refused.filter(|refused| refused.site_id == case.site.id).map(|refused| refused.reason)
     }
 }
 
-pub fn reports(page: &Reports<'_>) -> Html {
+pub fn reports(page: &ReportsPage<'_>) -> Html {
     // Rendering writes into a String and cannot fail.
     Html(page.render().unwrap_or_default())
 }

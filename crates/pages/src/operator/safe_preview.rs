@@ -109,29 +109,29 @@ impl SafePreview {
         self.frame.as_ref().map(|frame| frame.within.as_str())
     }
 
-    pub fn at(&self, file: &str) -> String {
+    pub fn file_url(&self, file: &str) -> String {
         let mark = if self.here.contains('?') { '&' } else { '?' };
         let name: String = form_urlencoded::byte_serialize(file.as_bytes()).collect();
         format!("{}{mark}file={name}", self.here)
     }
 
     /// The link to a finding in its source.
-    pub fn place(&self, finding: &Finding) -> String {
+    pub fn finding_url(&self, finding: &Finding) -> String {
         let line = finding.line.unwrap_or(1);
         if finding.file == self.file {
             format!("#line-{line}")
         } else {
-            format!("{}#line-{line}", self.at(&finding.file))
+            format!("{}#line-{line}", self.file_url(&finding.file))
         }
     }
 
-    pub fn size(&self, path: &str) -> Size {
+    pub fn file_size(&self, path: &str) -> Size {
         let file = self.files.iter().find(|file| file.path == path);
         Size(file.map_or(0, |file| file.size_bytes))
     }
 
     /// Why there is no frame.
-    pub fn without_frame(&self) -> &'static str {
+    pub fn no_frame_reason(&self) -> &'static str {
         match self.kind.as_str() {
             "e2e" => {
                 "The page is end-to-end encrypted. Only people with the complete link can read it, so it was not checked and \

@@ -5,7 +5,7 @@ use super::list;
 use crate::http::api::ApiState;
 use crate::http::error::status;
 use crate::http::web::{MaybePerson, Person, Query, SignedForm, WebError, door, login};
-use crate::pages::dashboard::{self as pages, Attempt, Claim, Done, Refused, Section, Shell};
+use crate::pages::dashboard::{self as pages, Attempt, Claim, Done, RefusedForm, Section, Shell};
 use axum::extract::{Path, State};
 use axum::response::Response;
 use dropleaf_core::{Code, Error, Minter};
@@ -99,7 +99,14 @@ fn refused(field: &'static str, sent: &str, error: Error) -> Result<(StatusCode,
     let typed = vec![(field.to_owned(), sent.to_owned())];
     Ok((
         code,
-        Attempt(Some(Refused { form: "claim", field, message, typed, reasons: Vec::new(), appeal: None })),
+        Attempt(Some(RefusedForm {
+            form: "claim",
+            field,
+            message,
+            typed,
+            reasons: Vec::new(),
+            appeal: None,
+        })),
     ))
 }
 

@@ -1,19 +1,19 @@
 //! Collects the values that the guides mention about this server from its settings.
 
 use crate::config::Resolved;
-use crate::pages::{Facts, PayFacts, PlanFacts, Size};
+use crate::pages::{GuideFacts, PayFacts, PlanFacts, Size};
 use dropleaf_core::expiry::ANONYMOUS_LIFE_SECONDS;
 use dropleaf_core::host::Origin;
 use dropleaf_core::ledger::dollars;
 use dropleaf_core::oauth::GRANT_SECONDS;
 use dropleaf_core::payment::Item;
 
-pub(in crate::http) fn guide_facts(resolved: &Resolved) -> Facts {
+pub(in crate::http) fn guide_facts(resolved: &Resolved) -> GuideFacts {
     let (hosts, config) = (&resolved.hosts, &resolved.config);
     let plans = &resolved.settings.plans;
     let anonymous_hours = ANONYMOUS_LIFE_SECONDS / 3600;
     let size = |bytes: u64| Size(i64::try_from(bytes).unwrap_or(i64::MAX));
-    Facts {
+    GuideFacts {
         base_url: hosts.base.url(),
         site_url: hosts.site.url(),
         slug_url: hosts.slug_url("my-report"),

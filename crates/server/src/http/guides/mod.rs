@@ -7,7 +7,7 @@ pub(super) use facts::guide_facts;
 use super::api::{ApiState, designed};
 use super::error::Wants;
 use super::web::{MaybePerson, see_other};
-use crate::pages::{self, Facts, Guide, Landing};
+use crate::pages::{self, Guide, GuideFacts, Landing};
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderName, HeaderValue, header};
@@ -33,7 +33,7 @@ pub(super) fn texts() -> OpenApiRouter<ApiState> {
 )]
 async fn design_guide(State(state): State<ApiState>, headers: HeaderMap) -> Response {
     let facts = guide_facts(&state.resolved);
-    worded(pages::design_guide(&facts), DESIGN_GUIDE, &facts, &headers)
+    negotiated(pages::design_guide(&facts), DESIGN_GUIDE, &facts, &headers)
 }
 
 /// Read how an agent authenticates
@@ -46,7 +46,7 @@ async fn design_guide(State(state): State<ApiState>, headers: HeaderMap) -> Resp
 )]
 async fn auth_md(State(state): State<ApiState>, headers: HeaderMap) -> Response {
     let facts = guide_facts(&state.resolved);
-    worded(pages::auth_md(&facts), AUTH_MD, &facts, &headers)
+    negotiated(pages::auth_md(&facts), AUTH_MD, &facts, &headers)
 }
 
 /// Read a short description of this server
@@ -61,7 +61,7 @@ async fn llms_txt(State(state): State<ApiState>) -> Response {
 }
 
 /// Markdown for programs, HTML for browsers.
-fn worded(text: String, path: &str, facts: &Facts, headers: &HeaderMap) -> Response {
+fn negotiated(text: String, path: &str, facts: &GuideFacts, headers: &HeaderMap) -> Response {
     let mut response = match Wants::of(headers) {
         Wants::Page => {
             let title = text.lines().next().unwrap_or_default().trim_start_matches("# ");

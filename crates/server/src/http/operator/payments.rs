@@ -6,7 +6,9 @@ use crate::http::error;
 use crate::http::web::{Operator, Person, Query, WebError, door, page, see_other};
 use crate::pages::Html;
 use crate::pages::dashboard::{Done, Section};
-use crate::pages::operator::payments::{self as pages, Decision, LedgerAccount, OnePayment, Payments};
+use crate::pages::operator::payments::{
+    self as pages, LedgerAccount, PaymentDecisionForm, PaymentPage, PaymentsPage,
+};
 use axum::extract::{Path, State};
 use axum::response::Response;
 use dropleaf_app::{BookLine, Resolution};
@@ -25,13 +27,13 @@ pub(super) async fn list(
     let held = state.app.payment_overview().await?;
     let latest = state.app.list_payments(None, LATEST).await?;
     let ledger: Vec<_> = held.books.iter().map(ledger_account).collect();
-    let (by_network, by_item) = pages::incomes(&ledger, network_name);
-    Ok(page(pages::payments(&Payments {
+    let (by_network, by_item) = pages::income_rows(&ledger, network_name);
+    Ok(page(pages::payments(&PaymentsPage {
         shell: person.shell(Section::Operator, query.done()),
         by_network,
         by_item,
         prepaid: Unit::Usd2.written(held.prepaid),
-        granted: Unit::Usd2.written(pages::granted(&ledger)),
+        granted: Unit::Usd2.written(pages::total_granted(&ledger)),
         open: &held.open,
         is_cut: held.is_cut,
         latest: &latest,
@@ -47,7 +49,7 @@ pub(super) async fn show(
     Path(id): Path<String>,
     query: Query,
 ) -> Result<Response, WebError> {
-    Ok(page(shown(&state, &person, &id, query.done(), Decision::default()).await?))
+    Ok(page(shown(&state, &person, &id, query.done(), PaymentDecisionForm::default()).await?))
 }
 
 pub(super) async fn resolve(
@@ -74,7 +76,7 @@ pub(super) async fn resolve(
                 (Code::InvalidField, _) => "Enter an explanation of at most 500 characters.",
                 _ => refused.detail.as_str(),
             };
-            let typed = Decision { transaction, reason, problem: Some(problem) };
+            let typed = PaymentDecisionForm { transaction, reason, problem: Some(problem) };
             let html = shown(&state, &form.person, &id, None, typed).await?;
             Ok(door(error::status(refused.code), html, None))
         }
@@ -94,7 +96,10 @@ pub(super) async fn ask(
             Ok(see_other(&format!("/operator/payments/{}?done={done}", payment.id)))
         }
         Err(refused) if refused.code == Code::Conflict => {
-            let typed = Decision { problem: Some(refused.detail.as_str()), ..Decision::default() };
+            let typed = PaymentDecisionForm {
+                problem: Some(refused.detail.as_str()),
+                ..PaymentDecisionForm::default()
+            };
             let html = shown(&state, &form.person, &id, None, typed).await?;
             Ok(door(error::status(refused.code), html, None))
         }
@@ -107,16 +112,16 @@ async fn shown(
     person: &Person,
     id: &str,
     done: Option<Done>,
-    typed: Decision<'_>,
+    typed: PaymentDecisionForm<'_>,
 ) -> Result<Html, WebError> {
     let payment = state.app.get_payment(id).await?;
     let now = state.app.now();
-    Ok(pages::payment(&OnePayment {
+    Ok(pages::payment(&PaymentPage {
         shell: person.shell(Section::Operator, done),
         payment: &payment,
         network_name,
         now,
-        typed,
+        form: typed,
         is_recent: person.session.is_recent(now),
     }))
 }

@@ -6,7 +6,7 @@ use crate::http::error;
 use crate::http::web::{Operator, Person, Query, WebError, door, page, see_other};
 use crate::pages::Html;
 use crate::pages::dashboard::{Done, Section};
-use crate::pages::operator::reports::{Refused, ReportCaseView, Reports, reports};
+use crate::pages::operator::reports::{RefusedTakedown, ReportCaseView, ReportsPage, reports};
 use axum::extract::{Path, State};
 use axum::response::Response;
 use dropleaf_app::ReportCase;
@@ -36,7 +36,7 @@ pub(super) async fn take_down(
     match state.app.take_down(actor(&form.person), &id, reason).await {
         Ok(_) => Ok(back(Done::TakenDown)),
         Err(refused) if refused.code == Code::InvalidField => {
-            let again = Refused { site_id: &id, reason };
+            let again = RefusedTakedown { site_id: &id, reason };
             let html = shown(&state, &form.person, None, None, Some(again)).await?;
             Ok(door(error::status(refused.code), html, None))
         }
@@ -62,7 +62,7 @@ async fn shown(
     person: &Person,
     after: Option<(i64, &str)>,
     done: Option<Done>,
-    refused: Option<Refused<'_>>,
+    refused: Option<RefusedTakedown<'_>>,
 ) -> Result<Html, WebError> {
     let mut cases = state.app.list_cases(after, CASES + 1).await?;
     let most = usize::try_from(CASES).unwrap_or_default();
@@ -72,7 +72,7 @@ async fn shown(
         Some(format!("/operator/reports?after={}&after_id={}", last.first_at, last.site_id))
     });
     let closed = state.app.list_closed_reports(CLOSED).await?;
-    Ok(reports(&Reports {
+    Ok(reports(&ReportsPage {
         shell: person.shell(Section::Operator, done),
         cases: cases.iter().map(case_view).collect(),
         closed: closed.iter().map(|page| &page.report).collect(),
