@@ -1,7 +1,7 @@
 //! The status page of an appeal, for its publisher. Anyone with the link can see it.
 
+use super::assets::{Style, style};
 use super::notice::Glyph;
-use super::style::{Style, style};
 use super::{Moment, Rendered};
 use askama::Template;
 use dropleaf_core::appeal::{Appeal, State};

@@ -1,6 +1,8 @@
-//! Stylesheets and scripts of the pages that load them as files. The name contains a hash of the content, so a changed file
-//! has another URL.
+//! Stylesheets and scripts: as files of the pages that load them, and as the one inline stylesheet of the others. The name of a
+//! file contains a hash of its content, so a changed file has another URL.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use dropleaf_core::secret;
 use sha2::{Digest as _, Sha256};
 use std::sync::LazyLock;
@@ -53,6 +55,32 @@ pub fn asset(name: &str) -> Option<&'static Asset> {
     all().into_iter().find(|asset| asset.name == name)
 }
 
+/// The one inline stylesheet of a page, with the CSP source that allows exactly its text.
+#[derive(Debug)]
+pub(super) struct Style {
+    pub(super) text: &'static str,
+    pub(super) source: String,
+}
+
+impl Style {
+    pub(super) fn new(text: &'static str) -> Self {
+        Self { text, source: format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text))) }
+    }
+}
+
+/// A page's stylesheet: the shared one, then its own.
+macro_rules! style {
+    ($($file:literal),+) => {
+        std::sync::LazyLock::new(|| {
+            $crate::assets::Style::new(concat!(
+                include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/base.css")),
+                $(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/", $file))),+
+            ))
+        })
+    };
+}
+pub(super) use style;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -62,5 +90,11 @@ mod tests {
         assert!(asset(&APP_CSS.name).is_some());
         assert!(asset("app.css").is_none());
         assert_eq!(APP_JS.path(), format!("/assets/{}", APP_JS.name));
+    }
+
+    #[test]
+    fn the_source_is_the_sha256_of_the_text_in_base64() {
+        // The digest of the empty text is well known.
+        assert_eq!(Style::new("").source, "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='");
     }
 }

@@ -1,8 +1,8 @@
 //! The pages that ask a viewer for a password, an email address or a code before they show the page. The forms work without
 //! scripts; errors are shown next to their field.
 
+use super::assets::{Style, style};
 use super::notice::Glyph;
-use super::style::{Style, style};
 use super::{Rendered, safe_link};
 use askama::Template;
 use std::sync::LazyLock;

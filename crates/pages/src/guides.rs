@@ -1,7 +1,7 @@
 //! The guides for agents: how to get access, what makes a good page, where everything is. All URLs and numbers come from the
 //! settings. Programs get Markdown; browsers get the same text as HTML.
 
-use super::style::{Style, style};
+use super::assets::{Style, style};
 use super::{Rendered, Size};
 use askama::Template;
 use dropleaf_core::plan::Plan;

@@ -1,7 +1,7 @@
 //! The home page of the API host: what this is, and the commands to use it.
 
 use super::Rendered;
-use super::style::{Style, style};
+use super::assets::{Style, style};
 use askama::Template;
 use std::sync::LazyLock;
 

@@ -17,7 +17,6 @@ mod prose;
 mod report;
 mod reveal;
 mod risky;
-mod style;
 mod viewer;
 mod viewer_script;
 mod words;

@@ -1,7 +1,7 @@
 //! One page for everything that prevents a viewer from seeing a page: missing, gone, locked, broken.
 
+use super::assets::{Style, style};
 use super::prose::{Prose, Span};
-use super::style::{Style, style};
 use super::{Rendered, safe_link};
 use askama::Template;
 use std::sync::LazyLock;

@@ -1,6 +1,6 @@
 //! The page around an owner's preview of a burn-after-reading page: labels it as a preview and frames it.
 
-use super::style::{Style, style};
+use super::assets::{Style, style};
 use super::{Rendered, safe_link};
 use askama::Template;
 use std::sync::LazyLock;

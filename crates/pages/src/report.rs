@@ -1,6 +1,6 @@
 //! The form to report a page to the operator, and its confirmation. Shows nothing of the page itself.
 
-use super::style::{Style, style};
+use super::assets::{Style, style};
 use super::{Notice, Rendered, notice};
 use askama::Template;
 use dropleaf_core::report::{COMMENT_CHARACTERS, CONTACT_CHARACTERS, Reason};

@@ -1,6 +1,6 @@
 //! The page before a burn-after-reading page. It reveals nothing of the content.
 
-use super::style::{Style, style};
+use super::assets::{Style, style};
 use super::{Rendered, safe_link};
 use askama::Template;
 use std::sync::LazyLock;

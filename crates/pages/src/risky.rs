@@ -1,6 +1,6 @@
 //! The page before a file that can run on the viewer's computer.
 
-use super::style::{Style, style};
+use super::assets::{Style, style};
 use super::{Rendered, Size, safe_link};
 use askama::Template;
 use std::sync::LazyLock;

@@ -1,7 +1,7 @@
 //! The page that decrypts an encrypted page: our script with the ciphertext in one response. The key stays in the fragment of
 //! the URL, so the server never learns it.
 
-use super::style::{Style, style};
+use super::assets::{Style, style};
 use super::viewer_script::ViewerScript;
 use askama::Template;
 use std::sync::LazyLock;

@@ -1,4 +1,5 @@
-//! The list of apps that a person has granted access: who they are, their permissions, when they were last used.
+//! The pages about apps that a person gives access: the consent page, and the list of those that have access. Besides an app's
+//! name, which anyone can choose, they show its host, which cannot be faked.
 
 use super::{Section, Shell};
 use crate::{Html, Moment};
@@ -6,6 +7,30 @@ use askama::Template;
 use dropleaf_core::oauth::client::document_host;
 use dropleaf_core::oauth::grant::Grant;
 use dropleaf_core::scope::Scopes;
+
+/// A request of an app for access, to allow or deny.
+#[derive(Debug, Template)]
+#[template(path = "consent.html")]
+pub struct Consent<'a> {
+    pub shell: Shell<'a>,
+    /// Identifies this request; it can be answered once.
+    pub request: &'a str,
+    pub name: &'a str,
+    pub account: &'a str,
+    /// The link to sign in with another account and return.
+    pub other_account: String,
+    pub scopes: Scopes,
+    /// The host that receives the answer.
+    pub host: &'a str,
+    /// Whether the app runs on the person's own machine.
+    pub is_local: bool,
+    /// The host of the app's client metadata document, if it has one.
+    pub document_host: Option<String>,
+}
+
+pub fn consent(page: &Consent<'_>) -> Html {
+    Html(page.render().unwrap_or_default())
+}
 
 #[derive(Template)]
 #[template(path = "apps.html")]
@@ -15,7 +40,7 @@ struct AppsTemplate<'a> {
     base_url: &'a str,
 }
 
-/// One connection.
+/// An app that has access.
 struct AppRow<'a> {
     id: &'a str,
     name: &'a str,

@@ -3,10 +3,9 @@
 
 mod account;
 mod appeal;
-pub mod apps;
+mod apps;
 mod badge;
 mod claim;
-pub mod consent;
 mod device;
 mod figures;
 mod keys;
@@ -20,6 +19,7 @@ mod upload;
 
 pub use account::{AccountPage, PasskeyRow, Passkeys, SessionRow, UnlockRow, Used, account};
 pub use appeal::{AppealView, appeal};
+pub use apps::{Consent, apps, consent};
 pub use claim::{Claim, claim};
 pub use device::{Ended, device_ask, device_confirm, device_end};
 pub use keys::{KeyRow, Keys, MadeKey, keys};

@@ -10,8 +10,8 @@ mod schema;
 mod security;
 
 use super::Rendered;
+use super::assets::{Style, style};
 use super::prose::{Prose, Span};
-use super::style::{Style, style};
 use askama::Template;
 use document::{Document, entries, list, slug, text};
 use operation::{METHODS, Operation, operation};

@@ -14,7 +14,7 @@ pub(super) async fn list(
     let grants = state.app.list_grants(&person.account).await?;
     let shell = person.shell(Section::Apps, query.done());
     let base_url = state.resolved.hosts.base.url();
-    Ok(page(apps::apps(shell, &grants, &base_url)))
+    Ok(page(apps(shell, &grants, &base_url)))
 }
 
 pub(super) async fn revoke(

@@ -8,7 +8,7 @@ use crate::http::error;
 use crate::http::extract::client_ip;
 use crate::http::web::{MaybePerson, Person, WebError, door, login_again, require_visit, see_other};
 use crate::outbound::Asker;
-use crate::pages::dashboard::{Shell, consent};
+use crate::pages::dashboard::{Consent, Shell, consent};
 use crate::pages::{self, Notice};
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -108,7 +108,7 @@ async fn show(
 ) -> Result<Response, WebError> {
     let id = state.app.store_consent_request(&person.session, &request).await?;
     let host = redirect::shown(&request.redirect_uri);
-    let page = consent::Consent {
+    let page = Consent {
         shell: Shell::door(&person.form_token),
         request: &id,
         name: &client.name,
@@ -120,7 +120,7 @@ async fn show(
         document_host: client.document_host(),
     };
     let target = redirect::form_source(&request.redirect_uri);
-    Ok(door(StatusCode::OK, consent::consent(&page), target.as_deref()))
+    Ok(door(StatusCode::OK, consent(&page), target.as_deref()))
 }
 
 /// Redirects to the program with the error. The address is verified by then.
