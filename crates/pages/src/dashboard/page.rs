@@ -82,12 +82,7 @@ impl PageTemplate<'_> {
 
     /// Whether the link is gated or burns: the owner needs another way to open the page.
     fn is_guarded(&self) -> bool {
-        self.burns() || self.site.password_hash.is_some() || self.site.email_gate_domain.is_some()
-    }
-
-    /// Live or expired: the settings can be changed, and a new expiry restores an expired page.
-    fn is_changeable(&self) -> bool {
-        matches!(self.site.state, State::Live | State::Expired) && self.site.purged_at.is_none()
+        self.burns() || self.site.has_gate()
     }
 
     fn slug(&self) -> &str {

@@ -115,7 +115,7 @@ impl CasePage<'_> {
 
     /// Whether its account can be suspended.
     fn can_suspend(&self) -> bool {
-        self.case.account.is_some_and(|account| !account.is_operator && account.suspended.is_none())
+        self.case.account.is_some_and(Account::can_be_suspended)
     }
 
     fn gates(&self) -> &'static str {

@@ -87,16 +87,6 @@ impl PaymentPage<'_> {
         self.payment.state == PaymentState::Settled
     }
 
-    /// Whether an operator can mark it as settled: its outcome is unknown, or it was refused although the money moved.
-    fn can_be_settled(&self) -> bool {
-        matches!(self.payment.state, PaymentState::Unknown | PaymentState::Refused)
-    }
-
-    /// Whether the chain or the facilitator can be asked about it.
-    fn can_be_checked(&self) -> bool {
-        self.payment.state.is_open() && !self.payment.has_lost_content()
-    }
-
     /// Whether its authorisation can still be settled.
     fn is_valid(&self) -> bool {
         self.payment.valid_until > self.now
