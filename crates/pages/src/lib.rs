@@ -6,6 +6,7 @@ mod appeal;
 mod assets;
 pub mod dashboard;
 mod docs;
+mod error_text;
 mod gate;
 mod guides;
 mod landing;
@@ -19,11 +20,11 @@ mod reveal;
 mod risky;
 mod viewer;
 mod viewer_script;
-mod words;
 
 pub use appeal::appeal_status;
 pub use assets::{Asset, asset};
 pub use docs::docs;
+pub use error_text::{error_text, owner_error_text};
 pub use gate::{Gate, Step, gate};
 pub use guides::{Guide, GuideFacts, PayFacts, PlanFacts, auth_md, design_guide, guide, llms_txt};
 pub use landing::{Landing, landing};
@@ -35,7 +36,6 @@ pub use reveal::{Reveal, reveal};
 pub use risky::{RiskyFile, risky};
 pub use viewer::{Viewer, ViewerPage, viewer};
 pub use viewer_script::ViewerScript;
-pub use words::{owner_words, words};
 
 /// The logo, for `/favicon.svg`.
 pub const FAVICON_SVG: &str = include_str!("../assets/favicon.svg");

@@ -89,8 +89,8 @@ pub fn notice(n: &Notice<'_>) -> Rendered {
 
 #[cfg(test)]
 mod tests {
+    use super::super::error_text;
     use super::super::tests::{HOSTILE, assert_sound};
-    use super::super::words;
     use super::*;
 
     const CODES: [&str; 17] = [
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn every_code_a_viewer_meets_has_words_and_a_glyph_of_its_own_kind() {
         for code in CODES {
-            let (heading, message) = words(code).expect(code);
+            let (heading, message) = error_text(code).expect(code);
             let page = notice(&plain(code, heading, message));
             assert_sound(&page);
             assert!(page.html.contains(&format!("<h1>{heading}</h1>")), "{code}");

@@ -6,7 +6,7 @@ use super::document::{Document, entries, flag, list, slug, text};
 use super::example;
 use super::response::{Response, responses};
 use super::schema::{Field, fields, kind, type_name};
-use super::security::{self, Way};
+use super::security::{self, SecurityRequirement};
 use serde_json::Value;
 
 pub(super) const METHODS: [&str; 8] = ["get", "post", "put", "patch", "delete", "head", "options", "trace"];
@@ -20,7 +20,7 @@ pub(super) struct Operation<'a> {
     pub(super) summary: &'a str,
     pub(super) about: Prose<'a>,
     pub(super) deprecated: bool,
-    pub(super) ways: Vec<Way<'a>>,
+    pub(super) requirements: Vec<SecurityRequirement<'a>>,
     pub(super) parameters: Vec<Parameter<'a>>,
     pub(super) bodies: Vec<Body<'a>>,
     pub(super) responses: Vec<Response<'a>>,
@@ -65,7 +65,7 @@ pub(super) fn operation<'a>(
 ) -> Option<Operation<'a>> {
     let operation = item.get(method)?;
     let raw = parameters(document, item, operation);
-    let ways = security::ways(document, operation);
+    let requirements = security::requirements(document, operation);
     let request_body = document.resolve(operation.get("requestBody").unwrap_or(&Value::Null));
     // A form comes first: it can carry every kind of page.
     let mut media: Vec<_> = entries(request_body, "content").collect();
@@ -77,7 +77,7 @@ pub(super) fn operation<'a>(
         path,
         parameters: &raw,
         body: media.first().copied(),
-        credential: security::example_header(document, &ways),
+        credential: security::example_header(document, &requirements),
     };
     let command = curl::command(document, operation, &request);
     Some(Operation {
@@ -95,7 +95,7 @@ pub(super) fn operation<'a>(
         responses: responses(document, operation),
         answer: answer(document, operation),
         method,
-        ways,
+        requirements,
         command,
     })
 }

@@ -14,7 +14,7 @@ pub(super) struct Scheme<'a> {
 
 /// One alternative of a security requirement: all named schemes together; without names, no credential is needed.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Way<'a> {
+pub(super) struct SecurityRequirement<'a> {
     pub(super) names: Vec<&'a str>,
     pub(super) scopes: Vec<&'a str>,
 }
@@ -42,11 +42,12 @@ fn how(scheme: &Value) -> String {
 }
 
 /// The alternatives of one operation: its own, or the document's if it has none. Empty if neither specifies any.
-pub(super) fn ways<'a>(document: Document<'a>, operation: &'a Value) -> Vec<Way<'a>> {
-    let said = operation.get("security").or_else(|| document.root.get("security")).and_then(Value::as_array);
+pub(super) fn requirements<'a>(document: Document<'a>, operation: &'a Value) -> Vec<SecurityRequirement<'a>> {
+    let listed =
+        operation.get("security").or_else(|| document.root.get("security")).and_then(Value::as_array);
     let requirement = |requirement: &'a Value| {
         let entries: Vec<_> = requirement.as_object().into_iter().flatten().collect();
-        Way {
+        SecurityRequirement {
             names: entries.iter().map(|(name, _)| name.as_str()).collect(),
             scopes: entries
                 .iter()
@@ -56,15 +57,18 @@ pub(super) fn ways<'a>(document: Document<'a>, operation: &'a Value) -> Vec<Way<
                 .collect(),
         }
     };
-    said.into_iter().flatten().map(requirement).collect()
+    listed.into_iter().flatten().map(requirement).collect()
 }
 
 /// The header of an example request; `None` if no credential is needed.
-pub(super) fn example_header(document: Document<'_>, ways: &[Way<'_>]) -> Option<String> {
-    if ways.iter().any(|way| way.names.is_empty()) {
+pub(super) fn example_header(
+    document: Document<'_>,
+    requirements: &[SecurityRequirement<'_>],
+) -> Option<String> {
+    if requirements.iter().any(|one| one.names.is_empty()) {
         return None;
     }
-    let name = ways.first()?.names.first()?;
+    let name = requirements.first()?.names.first()?;
     let scheme = document.resolve(&document.root["components"]["securitySchemes"][*name]);
     match (text(scheme, "type"), text(scheme, "in")) {
         ("apiKey", "header") => Some(format!("{}: $DROPLEAF_KEY", text(scheme, "name"))),
@@ -83,11 +87,17 @@ mod tests {
         let root = json!({"security": [{"api_key": []}, {"oauth": ["sites:write"]}]});
         let document = Document { root: &root };
         let own = json!({"security": []});
-        assert_eq!(ways(document, &own), []);
+        assert_eq!(requirements(document, &own), []);
         let silent = json!({});
-        let ways = ways(document, &silent);
-        assert_eq!(ways[1], Way { names: vec!["oauth"], scopes: vec!["sites:write"] });
-        assert_eq!(example_header(document, &ways).as_deref(), Some("Authorization: Bearer $DROPLEAF_KEY"));
+        let requirements = requirements(document, &silent);
+        assert_eq!(
+            requirements[1],
+            SecurityRequirement { names: vec!["oauth"], scopes: vec!["sites:write"] }
+        );
+        assert_eq!(
+            example_header(document, &requirements).as_deref(),
+            Some("Authorization: Bearer $DROPLEAF_KEY")
+        );
     }
 
     #[test]
@@ -95,6 +105,6 @@ mod tests {
         let root = json!({});
         let operation = json!({"security": [{"api_key": []}, {}]});
         let document = Document { root: &root };
-        assert_eq!(example_header(document, &ways(document, &operation)), None);
+        assert_eq!(example_header(document, &requirements(document, &operation)), None);
     }
 }

@@ -2,7 +2,7 @@
 //! nothing about who made the page or what was on it.
 
 /// Other texts for people in the dashboard, where those for viewers would be wrong.
-pub fn owner_words(code: &str) -> Option<(&'static str, &'static str)> {
+pub fn owner_error_text(code: &str) -> Option<(&'static str, &'static str)> {
     Some(match code {
         "not_found" => (
             "Page not found",
@@ -46,7 +46,7 @@ pub fn owner_words(code: &str) -> Option<(&'static str, &'static str)> {
 }
 
 /// The heading and the message for a viewer; `None` if viewers never get this code.
-pub fn words(code: &str) -> Option<(&'static str, &'static str)> {
+pub fn error_text(code: &str) -> Option<(&'static str, &'static str)> {
     Some(match code {
         "not_found" => (
             "Page not found",
@@ -137,11 +137,11 @@ pub fn words(code: &str) -> Option<(&'static str, &'static str)> {
 
 #[cfg(test)]
 mod tests {
-    use super::words;
+    use super::error_text;
 
     #[test]
     fn a_code_no_viewer_meets_has_no_words() {
-        assert_eq!(words("slug_taken"), None);
-        assert_eq!(words(""), None);
+        assert_eq!(error_text("slug_taken"), None);
+        assert_eq!(error_text(""), None);
     }
 }
