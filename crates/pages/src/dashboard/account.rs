@@ -13,7 +13,7 @@ pub struct AccountPage<'a> {
     pub email: Option<&'a str>,
     pub since: Moment,
     pub plan: &'a Plan,
-    pub used: Used,
+    pub used: PlanUsage,
     /// The prepaid balance, in dollars; `None` if it is not shown.
     pub balance: Option<String>,
     pub unlocks: Vec<UnlockRow>,
@@ -25,16 +25,16 @@ pub struct AccountPage<'a> {
 
 /// How much of the plan is used.
 #[derive(Debug, Clone, Copy)]
-pub struct Used {
+pub struct PlanUsage {
     pub active_pages: i64,
     pub publishes_today: i64,
 }
 
 /// One limit of the plan, as text.
 #[derive(Debug)]
-struct Usage {
+struct LimitRow {
     name: &'static str,
-    said: String,
+    text: String,
     /// Used and allowed, if there is a cap.
     of: Option<(i64, i64)>,
 }
@@ -80,7 +80,7 @@ pub struct PasskeyRow {
 struct AccountTemplate<'a> {
     shell: Shell<'a>,
     page: &'a AccountPage<'a>,
-    limits: Vec<Usage>,
+    limits: Vec<LimitRow>,
     script: String,
 }
 
@@ -98,15 +98,15 @@ impl AccountPage<'_> {
         self.sessions.len() > 1
     }
 
-    fn limits(&self) -> Vec<Usage> {
+    fn limits(&self) -> Vec<LimitRow> {
         let Self { plan, used, .. } = self;
         let no_limit = || "no limit".to_owned();
-        let counted = |name, used: i64, cap: i64| Usage {
+        let counted = |name, used: i64, cap: i64| LimitRow {
             name,
-            said: format!("{used} of {cap}"),
+            text: format!("{used} of {cap}"),
             of: Some((used, cap)),
         };
-        let plain = |name, said| Usage { name, said, of: None };
+        let plain = |name, text| LimitRow { name, text, of: None };
         let largest = size(i64::try_from(self.max_upload_bytes).unwrap_or(i64::MAX));
         vec![
             match plan.active_pages {

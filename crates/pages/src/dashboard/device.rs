@@ -32,12 +32,12 @@ struct DeviceEndTemplate<'a> {
 
 /// How the person answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub enum DeviceAnswer {
     Allowed,
     Denied,
 }
 
-impl Ended {
+impl DeviceAnswer {
     pub const fn word(self) -> &'static str {
         match self {
             Self::Allowed => "allowed",
@@ -46,7 +46,7 @@ impl Ended {
     }
 
     pub fn parse(word: &str) -> Option<Self> {
-        [Self::Allowed, Self::Denied].into_iter().find(|ended| ended.word() == word)
+        [Self::Allowed, Self::Denied].into_iter().find(|answer| answer.word() == word)
     }
 }
 
@@ -66,8 +66,8 @@ pub fn device_confirm(shell: Shell<'_>, login: &DeviceLogin) -> Html {
     })
 }
 
-pub fn device_end(shell: Shell<'_>, ended: Ended) -> Html {
-    render(&DeviceEndTemplate { shell, is_allowed: ended == Ended::Allowed })
+pub fn device_end(shell: Shell<'_>, answer: DeviceAnswer) -> Html {
+    render(&DeviceEndTemplate { shell, is_allowed: answer == DeviceAnswer::Allowed })
 }
 
 fn render(page: &impl Template) -> Html {
@@ -82,7 +82,7 @@ mod tests {
     use dropleaf_core::scope::Scopes;
 
     const SHELL: Shell<'static> = Shell {
-        section: Section::Door,
+        section: Section::Standalone,
         email: Some("ann@example.org"),
         is_operator: false,
         is_suspended: false,

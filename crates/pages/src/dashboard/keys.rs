@@ -17,7 +17,7 @@ pub struct KeyRow<'a> {
 
 /// A key that was just created.
 #[derive(Debug, Clone, Copy)]
-pub struct MadeKey<'a> {
+pub struct CreatedKey<'a> {
     pub name: &'a str,
     pub secret: &'a str,
 }
@@ -28,7 +28,7 @@ pub struct Keys<'a> {
     pub shell: Shell<'a>,
     pub base_url: &'a str,
     pub keys: Vec<KeyRow<'a>>,
-    pub made: Option<MadeKey<'a>>,
+    pub created_key: Option<CreatedKey<'a>>,
     /// Whether the person confirmed their identity recently; otherwise no key can be created.
     pub is_recent: bool,
     /// The name that was typed, and what is wrong with it.

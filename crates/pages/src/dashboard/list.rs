@@ -11,16 +11,16 @@ use dropleaf_core::site_filter::Filter;
 
 /// One page in the list.
 #[derive(Debug)]
-pub struct Card<'a> {
+pub struct PageCard<'a> {
     pub site: &'a Site,
     pub url: String,
     pub open_feedback: i64,
 }
 
 #[derive(Debug)]
-pub struct List<'a> {
+pub struct PageList<'a> {
     pub shell: Shell<'a>,
-    pub cards: Vec<Card<'a>>,
+    pub cards: Vec<PageCard<'a>>,
     pub filter: Filter,
     pub words: &'a str,
     /// The query string of the next page of the list.
@@ -35,7 +35,7 @@ pub struct List<'a> {
 #[template(path = "dashboard/list.html")]
 struct ListTemplate<'a> {
     shell: Shell<'a>,
-    cards: &'a [Card<'a>],
+    cards: &'a [PageCard<'a>],
     filter: Filter,
     words: &'a str,
     next: Option<&'a str>,
@@ -84,7 +84,7 @@ fn address(filter: Filter, words: &str) -> String {
     if query.is_empty() { "/dashboard".into() } else { format!("/dashboard?{query}") }
 }
 
-pub fn list(list: &List<'_>) -> Html {
+pub fn list(list: &PageList<'_>) -> Html {
     let view = ListTemplate {
         shell: list.shell,
         cards: &list.cards,

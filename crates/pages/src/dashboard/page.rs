@@ -25,7 +25,7 @@ pub struct VersionRow {
 
 /// A share link with its URL.
 #[derive(Debug)]
-pub struct LinkRow {
+pub struct ShareLinkRow {
     pub token: ShareToken,
     pub url: String,
 }
@@ -43,7 +43,7 @@ pub struct PageView<'a> {
     pub restore_seconds: i64,
     pub max_upload_bytes: u64,
     pub versions: Vec<VersionRow>,
-    pub links: Vec<LinkRow>,
+    pub links: Vec<ShareLinkRow>,
     pub feedback: Vec<Feedback>,
     /// Whether there are more comments than shown.
     pub has_more_feedback: bool,

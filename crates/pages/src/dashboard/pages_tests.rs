@@ -1,8 +1,8 @@
 //! The pages about sites: hostile text stays text, and impossible actions are not offered.
 
 use super::{
-    Attempt, Card, Claim, LinkRow, List, PageView, RefusedForm, Section, Shell, UploadView, VersionRow,
-    claim, list, page, upload,
+    Attempt, Claim, PageCard, PageList, PageView, RefusedForm, Section, ShareLinkRow, Shell, UploadView,
+    VersionRow, claim, list, page, upload,
 };
 use crate::tests::HOSTILE;
 use dropleaf_core::feedback::{Feedback, Intent, Said, Severity};
@@ -157,7 +157,7 @@ fn shown(state: State, attempt: Attempt) -> String {
         restore_seconds: 30 * 86_400,
         max_upload_bytes: 1 << 20,
         versions: vec![version(2), version(1)],
-        links: vec![LinkRow { token, url: HOSTILE.into() }],
+        links: vec![ShareLinkRow { token, url: HOSTILE.into() }],
         feedback: vec![comment(None), comment(Some(NOW))],
         has_more_feedback: false,
         notes: vec![HOSTILE.into()],
@@ -217,7 +217,7 @@ fn what_cannot_be_done_is_not_offered() {
 #[test]
 fn list_upload_and_claim_are_sound() {
     let site = site(State::Live);
-    let view = |cards, attempt| List {
+    let view = |cards, attempt| PageList {
         shell: shell(),
         cards,
         filter: Filter::Public,
@@ -228,7 +228,7 @@ fn list_upload_and_claim_are_sound() {
         attempt,
         now: NOW,
     };
-    let card = Card { site: &site, url: "http://localhost/p/t/".into(), open_feedback: 2 };
+    let card = PageCard { site: &site, url: "http://localhost/p/t/".into(), open_feedback: 2 };
     assert_sound(&list(&view(vec![card], attempt("claim", "link"))).0);
     assert_sound(&list(&view(Vec::new(), Attempt::default())).0);
     let plan = plan();

@@ -12,7 +12,7 @@ pub enum Section {
     Account,
     Operator,
     /// None: signing in, consent, device codes.
-    Door,
+    Standalone,
 }
 
 /// What every page of the dashboard is rendered with.
@@ -31,9 +31,9 @@ pub struct Shell<'a> {
 
 impl<'a> Shell<'a> {
     /// The shell of a small page without navigation, for people who are not signed in or whose address is not to be shown.
-    pub const fn door(form_token: &'a str) -> Self {
+    pub const fn standalone(form_token: &'a str) -> Self {
         Self {
-            section: Section::Door,
+            section: Section::Standalone,
             email: None,
             is_operator: false,
             is_suspended: false,
@@ -65,7 +65,7 @@ impl<'a> Shell<'a> {
 }
 
 macro_rules! done {
-    ($($variant:ident = $word:literal $(in $part:literal)? : $said:literal;)*) => {
+    ($($variant:ident = $word:literal $(in $part:literal)? : $message:literal;)*) => {
         /// Something that was done. Its word is in the URL (`?done=…`); the message is fixed, so that a link cannot put text
         /// into the dashboard.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,8 +76,8 @@ macro_rules! done {
                 match self { $(Self::$variant => $word,)* }
             }
 
-            pub const fn said(self) -> &'static str {
-                match self { $(Self::$variant => $said,)* }
+            pub const fn message(self) -> &'static str {
+                match self { $(Self::$variant => $message,)* }
             }
 
             /// The part of the page that shows the message: the one with its form. Empty for the top of the page.

@@ -67,20 +67,20 @@ struct ConfirmLinkTemplate<'a> {
 }
 
 pub fn login(page: &Login<'_>, form_token: &str) -> Html {
-    render(&LoginTemplate { shell: Shell::door(form_token), page, script: PASSKEY_JS.path() })
+    render(&LoginTemplate { shell: Shell::standalone(form_token), page, script: PASSKEY_JS.path() })
 }
 
 pub fn enter_code(page: &EnterCode<'_>, form_token: &str) -> Html {
     let next: String = form_urlencoded::byte_serialize(page.next.as_bytes()).collect();
     render(&EnterCodeTemplate {
-        shell: Shell::door(form_token),
+        shell: Shell::standalone(form_token),
         page,
         new_code_url: format!("/login?again=1&next={next}"),
     })
 }
 
 pub fn confirm_link(page: &ConfirmLink<'_>, form_token: &str) -> Html {
-    render(&ConfirmLinkTemplate { shell: Shell::door(form_token), page })
+    render(&ConfirmLinkTemplate { shell: Shell::standalone(form_token), page })
 }
 
 fn render(page: &impl Template) -> Html {

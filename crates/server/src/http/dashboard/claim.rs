@@ -17,7 +17,7 @@ pub(super) async fn read(
 ) -> Result<Response, WebError> {
     check_id(&id)?;
     let Some(person) = person else {
-        let shell = Shell::door("");
+        let shell = Shell::standalone("");
         let sign_in = Some(login(&format!("/claim/{id}")));
         let html = pages::claim(&Claim { shell, id: &id, sign_in, attempt: Attempt::default() });
         return Ok(door(StatusCode::OK, html, None));
@@ -26,7 +26,7 @@ pub(super) async fn read(
 }
 
 fn form(person: &Person, id: &str, status: StatusCode, attempt: Attempt) -> Response {
-    let shell = person.shell(Section::Door, None);
+    let shell = person.shell(Section::Standalone, None);
     door(status, pages::claim(&Claim { shell, id, sign_in: None, attempt }), None)
 }
 

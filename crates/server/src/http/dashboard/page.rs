@@ -6,7 +6,7 @@ use super::shell;
 use crate::http::api::ApiState;
 use crate::http::error::status;
 use crate::http::web::{Fields, Person, Query, WebError, door, see_other};
-use crate::pages::dashboard::{self as pages, Attempt, Done, LinkRow, PageView, VersionRow};
+use crate::pages::dashboard::{self as pages, Attempt, Done, PageView, ShareLinkRow, VersionRow};
 use axum::extract::{Path, State};
 use axum::response::Response;
 use dropleaf_app::UpdatedSite;
@@ -63,7 +63,7 @@ pub(super) async fn show(
                 created_at: row.created_at,
             })
             .collect(),
-        links: links.into_iter().map(|own| LinkRow { token: own.token, url: own.url }).collect(),
+        links: links.into_iter().map(|own| ShareLinkRow { token: own.token, url: own.url }).collect(),
         feedback,
         has_more_feedback,
         notes,

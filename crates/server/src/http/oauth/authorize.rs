@@ -109,7 +109,7 @@ async fn show(
     let id = state.app.store_consent_request(&person.session, &request).await?;
     let host = redirect::shown(&request.redirect_uri);
     let page = Consent {
-        shell: Shell::door(&person.form_token),
+        shell: Shell::standalone(&person.form_token),
         request: &id,
         name: &client.name,
         account: person.account.email.as_deref().unwrap_or("an account without an address"),
