@@ -10,10 +10,10 @@ mod list;
 mod open;
 mod page;
 mod passkeys;
-mod preview;
 mod problem;
 mod settings;
 mod share_links;
+mod thumbnail;
 mod upload;
 
 use super::api::ApiState;
@@ -34,7 +34,7 @@ pub(super) fn routes() -> Router<ApiState> {
         .route("/dashboard/appeal", get(appeal::read).post(appeal::create))
         .route("/dashboard/pages/{id}", get(page::read))
         .route("/dashboard/pages/{id}/open", post(open::create))
-        .route("/dashboard/pages/{id}/preview.svg", get(preview::read))
+        .route("/dashboard/pages/{id}/preview.svg", get(thumbnail::read))
         .route("/dashboard/pages/{id}/content", post(upload::replace))
         .route("/dashboard/pages/{id}/title", post(settings::title))
         .route("/dashboard/pages/{id}/visibility", post(settings::visibility))

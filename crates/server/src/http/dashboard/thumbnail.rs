@@ -1,4 +1,4 @@
-//! Serves `/dashboard/pages/{id}/preview.svg`: a drawing of a page's layout, for its owner only.
+//! Serves `/dashboard/pages/{id}/preview.svg`: a thumbnail of a page, drawn from its layout, for its owner only.
 
 use crate::http::api::ApiState;
 use crate::http::web::{Person, WebError};
@@ -11,7 +11,7 @@ pub(super) async fn read(
     person: Person,
     Path(id): Path<String>,
 ) -> Result<Response, WebError> {
-    let svg = state.app.preview_site(&person.account, &id).await?;
+    let svg = state.app.draw_thumbnail(&person.account, &id).await?;
     let headers = [
         (header::CONTENT_TYPE, "image/svg+xml"),
         // The address contains the version, so the browser may cache it; shared caches may not.

@@ -1,4 +1,4 @@
-//! Draws a small preview of a page for its owner's list, from the outline of the stored document: headings, text,
+//! Draws a thumbnail of a page for its owner's list, from the outline of the stored document: headings, text,
 //! lists, tables and images. Nothing of the page runs, and none of its markup gets into the drawing.
 
 mod draw;
