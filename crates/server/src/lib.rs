@@ -25,5 +25,3 @@ pub mod tasks;
 mod tended;
 pub mod tls;
 mod wire;
-
-pub use dropleaf_pages as pages;

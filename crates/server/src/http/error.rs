@@ -4,9 +4,9 @@
 use super::error_words::{page_body, viewer_words};
 use super::quality::Weight;
 use super::{OutBody, media_type};
-use crate::pages::{self, Notice};
 use dropleaf_core::rate::Standing;
 use dropleaf_core::{Code, Error};
+use dropleaf_pages::{self as pages, Notice};
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 
 pub use super::error_words::{finding_json, json_body};

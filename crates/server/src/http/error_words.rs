@@ -1,9 +1,9 @@
 //! Renders errors: as JSON for programs, as a sentence or a page for viewers.
 
-use crate::pages::{self, Notice};
 use dropleaf_core::error::Fact;
 use dropleaf_core::finding::Finding;
 use dropleaf_core::{Code, Error};
+use dropleaf_pages::{self as pages, Notice};
 use http::StatusCode;
 use serde_json::{Map, Value, json};
 

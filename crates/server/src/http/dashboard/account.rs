@@ -3,10 +3,6 @@
 use super::passkeys;
 use crate::http::api::ApiState;
 use crate::http::web::{Person, Query, RemovalForm, WebError, page, see_other};
-use crate::pages::Moment;
-use crate::pages::dashboard::{
-    AccountPage, Done, PlanUsage, Section, SessionRow, UnlockRow, account as render,
-};
 use axum::Router;
 use axum::extract::{Path, State};
 use axum::response::Response;
@@ -15,6 +11,10 @@ use dropleaf_core::account::Account;
 use dropleaf_core::ledger::Unit;
 use dropleaf_core::session::{Method, Session};
 use dropleaf_core::unlock::Sku;
+use dropleaf_pages::Moment;
+use dropleaf_pages::dashboard::{
+    AccountPage, Done, PlanUsage, Section, SessionRow, UnlockRow, account as render,
+};
 
 pub(super) const HERE: &str = "/dashboard/account";
 

@@ -5,10 +5,10 @@ use super::list;
 use crate::http::api::ApiState;
 use crate::http::error::status;
 use crate::http::web::{MaybePerson, Person, Query, SignedForm, WebError, door, login};
-use crate::pages::dashboard::{self as pages, Attempt, Claim, Done, RefusedForm, Section, Shell};
 use axum::extract::{Path, State};
 use axum::response::Response;
 use dropleaf_core::{Code, Error, Minter};
+use dropleaf_pages::dashboard::{self as pages, Attempt, Claim, Done, RefusedForm, Section, Shell};
 use http::StatusCode;
 
 pub(super) async fn read(

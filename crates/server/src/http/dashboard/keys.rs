@@ -3,14 +3,14 @@
 use crate::http::api::ApiState;
 use crate::http::error;
 use crate::http::web::{Person, Query, SignedForm, WebError, door, page, see_other};
-use crate::pages::Moment;
-use crate::pages::dashboard::{CreatedKey, Done, KeyRow, Keys, Section, keys};
 use axum::Router;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use axum::routing::{get, post};
 use dropleaf_core::api_key::ApiKey;
 use dropleaf_core::{Code, Error};
+use dropleaf_pages::Moment;
+use dropleaf_pages::dashboard::{CreatedKey, Done, KeyRow, Keys, Section, keys};
 
 const HERE: &str = "/dashboard/keys";
 
@@ -70,7 +70,7 @@ fn shown(
     all: &[ApiKey],
     done: Option<Done>,
     made: Made<'_>,
-) -> crate::pages::Html {
+) -> dropleaf_pages::Html {
     let (made, name, problem) = match made {
         Made::Nothing => (None, "", None),
         Made::Key(key) => (Some(key), "", None),

@@ -3,12 +3,12 @@
 use super::shell;
 use crate::http::api::ApiState;
 use crate::http::web::{Person, Query, WebError, door};
-use crate::pages::dashboard::{self as pages, Attempt, PageCard, PageList};
 use axum::extract::State;
 use axum::response::Response;
 use dropleaf_app::SiteSearch;
 use dropleaf_core::number;
 use dropleaf_core::site_filter::Filter;
+use dropleaf_pages::dashboard::{self as pages, Attempt, PageCard, PageList};
 use http::StatusCode;
 
 pub(super) async fn read(

@@ -18,10 +18,10 @@ mod upload;
 
 use super::api::ApiState;
 use super::web::{Person, WebError, see_other};
-use crate::pages::dashboard::{Done, Section, Shell};
 use axum::Router;
 use axum::routing::{any, get, post};
 use dropleaf_core::{Code, Error};
+use dropleaf_pages::dashboard::{Done, Section, Shell};
 
 pub(super) fn routes() -> Router<ApiState> {
     Router::new()

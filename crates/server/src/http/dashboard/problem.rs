@@ -1,9 +1,9 @@
 //! Turns refusals into messages for people, and picks the form field they are shown at.
 
 use crate::http::web::{Fields, TOKEN_FIELD};
-use crate::pages::dashboard::{Attempt, RefusedForm};
 use dropleaf_core::error::Fault;
 use dropleaf_core::{Code, Error};
+use dropleaf_pages::dashboard::{Attempt, RefusedForm};
 
 /// Fields of operations: the API name, the name people read, and the form field that shows it.
 const NAMES: [(&str, &str, &str); 14] = [

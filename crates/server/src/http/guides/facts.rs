@@ -1,12 +1,12 @@
 //! Collects the values that the guides mention about this server from its settings.
 
 use crate::config::Resolved;
-use crate::pages::{GuideFacts, PayFacts, PlanFacts, Size};
 use dropleaf_core::expiry::ANONYMOUS_LIFE_SECONDS;
 use dropleaf_core::host::Origin;
 use dropleaf_core::ledger::dollars;
 use dropleaf_core::oauth::GRANT_SECONDS;
 use dropleaf_core::payment::Item;
+use dropleaf_pages::{GuideFacts, PayFacts, PlanFacts, Size};
 
 pub(in crate::http) fn guide_facts(resolved: &Resolved) -> GuideFacts {
     let (hosts, config) = (&resolved.hosts, &resolved.config);

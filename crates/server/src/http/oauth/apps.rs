@@ -2,9 +2,9 @@
 
 use crate::http::api::ApiState;
 use crate::http::web::{Person, Query, SignedForm, WebError, page, see_other};
-use crate::pages::dashboard::{Done, Section, apps};
 use axum::extract::{Path, State};
 use axum::response::Response;
+use dropleaf_pages::dashboard::{Done, Section, apps};
 
 pub(super) async fn list(
     State(state): State<ApiState>,

@@ -8,14 +8,14 @@ use crate::http::error;
 use crate::http::extract::client_ip;
 use crate::http::web::{MaybePerson, Person, WebError, door, login_again, require_visit, see_other};
 use crate::outbound::Asker;
-use crate::pages::dashboard::{Consent, Shell, consent};
-use crate::pages::{self, Notice};
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use dropleaf_core::oauth::client::Client;
 use dropleaf_core::oauth::request::AccessRequest;
 use dropleaf_core::oauth::{OAuthError, redirect};
+use dropleaf_pages::dashboard::{Consent, Shell, consent};
+use dropleaf_pages::{self as pages, Notice};
 use http::StatusCode;
 
 /// Maximum length of the query; it is carried along when the person has to sign in first.

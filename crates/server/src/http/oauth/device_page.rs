@@ -4,10 +4,10 @@
 use crate::http::api::ApiState;
 use crate::http::extract::client_ip;
 use crate::http::web::{Person, Query, SignedForm, WebError, door, page, require_visit, see_other};
-use crate::pages::dashboard::{DeviceAnswer, Section, Shell, device_ask, device_confirm, device_end};
 use axum::extract::{FromRequest, FromRequestParts, Request, State};
 use axum::response::Response;
 use dropleaf_core::Code;
+use dropleaf_pages::dashboard::{DeviceAnswer, Section, Shell, device_ask, device_confirm, device_end};
 use http::StatusCode;
 
 pub(super) async fn show(

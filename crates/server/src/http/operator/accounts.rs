@@ -4,15 +4,15 @@ use super::{OperatorForm, actor};
 use crate::http::api::ApiState;
 use crate::http::error;
 use crate::http::web::{Operator, Person, Query, WebError, door, page, see_other};
-use crate::pages::dashboard::{Done, Section};
-use crate::pages::operator::accounts::{AccountRow, AccountsPage, RefusedSuspension, accounts};
-use crate::pages::{Html, Moment};
 use axum::extract::{Path, State};
 use axum::response::Response;
 use dropleaf_app::SuspensionResult;
 use dropleaf_core::account::Account;
 use dropleaf_core::error::Fault;
 use dropleaf_core::{Code, Error, number};
+use dropleaf_pages::dashboard::{Done, Section};
+use dropleaf_pages::operator::accounts::{AccountRow, AccountsPage, RefusedSuspension, accounts};
+use dropleaf_pages::{Html, Moment};
 
 pub(super) async fn list(
     State(state): State<ApiState>,

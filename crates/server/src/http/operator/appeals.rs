@@ -6,13 +6,13 @@ use super::{OperatorForm, actor};
 use crate::http::api::ApiState;
 use crate::http::error;
 use crate::http::web::{Operator, Person, Query, WebError, framing, page, see_other};
-use crate::pages::dashboard::{Done, Section};
-use crate::pages::operator::appeals::{AppealDecisionForm, AppealPage, AppealsPage, appeal, appeals};
-use crate::pages::operator::safe_preview::SafePreview;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use dropleaf_core::Code;
 use dropleaf_core::appeal::Decision;
+use dropleaf_pages::dashboard::{Done, Section};
+use dropleaf_pages::operator::appeals::{AppealDecisionForm, AppealPage, AppealsPage, appeal, appeals};
+use dropleaf_pages::operator::safe_preview::SafePreview;
 use http::StatusCode;
 
 /// Open appeals shown; later ones follow once these are decided.

@@ -2,10 +2,10 @@
 
 use crate::http::api::ApiState;
 use crate::http::web::{Operator, Query, WebError, page};
-use crate::pages::dashboard::Section;
-use crate::pages::operator::audit::{AuditPage, audit};
 use axum::extract::State;
 use axum::response::Response;
+use dropleaf_pages::dashboard::Section;
+use dropleaf_pages::operator::audit::{AuditPage, audit};
 
 /// Entries per page.
 const LINES: i64 = 100;

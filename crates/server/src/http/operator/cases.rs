@@ -6,14 +6,14 @@ use super::{OperatorForm, actor};
 use crate::http::api::ApiState;
 use crate::http::error;
 use crate::http::web::{Operator, Person, Query, WebError, framing, see_other};
-use crate::pages::dashboard::{Done, Section};
-use crate::pages::operator::case::{CaseEvidence, CasePage, CaseVersion, CaseView, RefusedCaseForm, case};
-use crate::pages::operator::safe_preview::SafePreview;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use dropleaf_app::{CaseFile, TakedownResult};
 use dropleaf_core::{Code, Error, number};
+use dropleaf_pages::dashboard::{Done, Section};
+use dropleaf_pages::operator::case::{CaseEvidence, CasePage, CaseVersion, CaseView, RefusedCaseForm, case};
+use dropleaf_pages::operator::safe_preview::SafePreview;
 use http::{HeaderValue, StatusCode, header};
 
 /// The version and file to preview.

@@ -5,13 +5,13 @@ use crate::config::missing_chains;
 use crate::http::api::ApiState;
 use crate::http::error;
 use crate::http::web::{Operator, Person, Query, WebError, door, page, see_other};
-use crate::pages::dashboard::{Done, Section};
-use crate::pages::operator::overview::{Figure, OverviewPage, TakedownForm, overview};
-use crate::pages::{Count, Elapsed, Html, Moment, Size};
 use axum::extract::State;
 use axum::response::Response;
 use dropleaf_app::{OpenReports, ServiceStats};
 use dropleaf_core::Code;
+use dropleaf_pages::dashboard::{Done, Section};
+use dropleaf_pages::operator::overview::{Figure, OverviewPage, TakedownForm, overview};
+use dropleaf_pages::{Count, Elapsed, Html, Moment, Size};
 
 /// Audit entries shown.
 const LINES: i64 = 20;

@@ -4,16 +4,16 @@ use super::{OperatorForm, actor};
 use crate::http::api::ApiState;
 use crate::http::error;
 use crate::http::web::{Operator, Person, Query, WebError, door, page, see_other};
-use crate::pages::Html;
-use crate::pages::dashboard::{Done, Section};
-use crate::pages::operator::payments::{
-    self as pages, LedgerAccount, PaymentDecisionForm, PaymentPage, PaymentsPage,
-};
 use axum::extract::{Path, State};
 use axum::response::Response;
 use dropleaf_app::{BookLine, Resolution};
 use dropleaf_core::Code;
 use dropleaf_core::ledger::Unit;
+use dropleaf_pages::Html;
+use dropleaf_pages::dashboard::{Done, Section};
+use dropleaf_pages::operator::payments::{
+    self as pages, LedgerAccount, PaymentDecisionForm, PaymentPage, PaymentsPage,
+};
 use dropleaf_pay::Network;
 
 /// Latest payments shown, whatever their state.

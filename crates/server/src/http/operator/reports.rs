@@ -4,13 +4,13 @@ use super::{OperatorForm, actor};
 use crate::http::api::ApiState;
 use crate::http::error;
 use crate::http::web::{Operator, Person, Query, WebError, door, page, see_other};
-use crate::pages::Html;
-use crate::pages::dashboard::{Done, Section};
-use crate::pages::operator::reports::{RefusedTakedown, ReportCaseView, ReportsPage, reports};
 use axum::extract::{Path, State};
 use axum::response::Response;
 use dropleaf_app::ReportCase;
 use dropleaf_core::{Code, number};
+use dropleaf_pages::Html;
+use dropleaf_pages::dashboard::{Done, Section};
+use dropleaf_pages::operator::reports::{RefusedTakedown, ReportCaseView, ReportsPage, reports};
 
 /// Pages shown at once.
 const CASES: i64 = 50;

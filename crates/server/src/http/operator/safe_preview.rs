@@ -1,6 +1,6 @@
 //! Turns a safe preview of content into what the pages of cases and appeals show.
 
-use crate::pages::operator::safe_preview::{
+use dropleaf_pages::operator::safe_preview::{
     Destination, FormField, Inventory, PhishingVerdict, PreviewFile, PreviewFrame, SafePreview, SourceLine,
     SourceView,
 };

@@ -6,7 +6,6 @@
 use super::scene::Scene;
 use super::{headers, owner, report, sending};
 use crate::http::{OutBody, empty};
-use crate::pages::{self, Viewer, ViewerScript};
 use axum::body::Body;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -15,6 +14,7 @@ use dropleaf_app::ServedFile;
 use dropleaf_content::{MARKDOWN_SCRIPT, MARKDOWN_STYLE};
 use dropleaf_core::Error;
 use dropleaf_core::site::Visibility;
+use dropleaf_pages::{self as pages, Viewer, ViewerScript};
 use futures_util::stream::BoxStream;
 use futures_util::{StreamExt, stream};
 use http::{Method, Response, StatusCode, header};

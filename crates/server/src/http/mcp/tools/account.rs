@@ -4,9 +4,9 @@ use super::{Call, READS, Tool, schema};
 use crate::http::api::MeJson;
 use crate::http::guides::guide_facts;
 use crate::http::mcp::answer::Answer;
-use crate::pages;
 use dropleaf_core::Result;
 use dropleaf_core::scope::Scope;
+use dropleaf_pages as pages;
 use serde::Serialize;
 use utoipa::ToSchema;
 
