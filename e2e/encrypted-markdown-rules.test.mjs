@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
-import { isMarkdown } from '../crates/server/assets/markdown/recognize.js';
-import { renderMarkdown } from '../crates/server/assets/markdown/render.js';
+import { isMarkdown } from '../crates/pages/assets/markdown/recognize.js';
+import { renderMarkdown } from '../crates/pages/assets/markdown/render.js';
 import { markdownModules } from './imitation.mjs';
 
 const NAMED = new Map(

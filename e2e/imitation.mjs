@@ -6,8 +6,8 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { freePort, ROOT } from './server.mjs';
 
-const ASSETS = path.join(ROOT, 'crates/server/assets');
-const TEMPLATES = path.join(ROOT, 'crates/server/templates');
+const ASSETS = path.join(ROOT, 'crates/pages/assets');
+const TEMPLATES = path.join(ROOT, 'crates/pages/templates');
 export const SITE = `/p/${'A'.repeat(22)}/`;
 
 /** The policy of `csp_strict`, docs/security.md, with the sources of a page's inline scripts. */
@@ -19,16 +19,16 @@ export const strict = (...sources) =>
 
 const escape = (text) => text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
 
-/** The modules of the Markdown renderer as one text, in the order of pages/viewer_script.rs. */
+/** The modules of the Markdown renderer as one text, in the order of crates/pages/src/viewer_script.rs. */
 export async function markdownModules() {
   const read = (file) => readFile(path.join(ROOT, file), 'utf8');
-  const list = await read('crates/server/src/pages/viewer_script.rs');
+  const list = await read('crates/pages/src/viewer_script.rs');
   const names = [...list.match(/= modules!\[([^\]]*)\]/)[1].matchAll(/"(\w+)"/g)].map(([, name]) => name);
-  const modules = await Promise.all(names.map((name) => read(`crates/server/assets/markdown/${name}.js`)));
+  const modules = await Promise.all(names.map((name) => read(`crates/pages/assets/markdown/${name}.js`)));
   return modules.join('').replace(/^import .*\n/gm, '').replace(/^export /gm, '');
 }
 
-/** The script of the viewer as pages/viewer_script.rs puts it together. */
+/** The script of the viewer as crates/pages/src/viewer_script.rs puts it together. */
 export async function viewerScript() {
   const copy = await readFile(path.join(ROOT, 'crates/content/assets/markdown.js'), 'utf8');
   const viewer = await readFile(path.join(ASSETS, 'viewer.js'), 'utf8');
@@ -78,7 +78,7 @@ function complaint(body) {
  */
 export async function startImitation(pages) {
   const port = await freePort();
-  const toolbar = await readFile(path.join(ASSETS, 'toolbar.js'));
+  const toolbar = await readFile(path.join(ROOT, 'crates/server/assets/toolbar.js'));
   const server = { port, url: `http://localhost:${port}`, feedback: [], posted: [], manner: {}, pages, stalled: [] };
   const json = (response, status, body, headers = {}) => {
     response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers });

@@ -32,6 +32,11 @@ impl Account {
             Some(_) => Err(suspended()),
         }
     }
+
+    /// Operators cannot be suspended, and neither can an account that is suspended already.
+    pub const fn can_be_suspended(&self) -> bool {
+        !self.is_operator && self.suspended.is_none()
+    }
 }
 
 /// The error for a suspended account that tries to change something.
@@ -41,4 +46,28 @@ pub fn suspended() -> Error {
         "The operator of this server suspended the account. You can still read its data and delete its pages, but not publish, \
          change or buy anything. Contact the operator.",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_active_accounts_that_are_no_operators_can_be_suspended() {
+        let account = Account {
+            id: "acct_1".into(),
+            email: None,
+            plan: "free".into(),
+            is_operator: false,
+            balance_minor: 0,
+            active_pages: 0,
+            created_at: 0,
+            unlocks: Unlocks::default(),
+            suspended: None,
+        };
+        assert!(account.can_be_suspended());
+        assert!(!Account { is_operator: true, ..account.clone() }.can_be_suspended());
+        let suspended = Some(Suspension { since: 1, reason: "spam".into() });
+        assert!(!Account { suspended, ..account }.can_be_suspended());
+    }
 }

@@ -267,4 +267,4 @@ pub fn cents(text: &str) -> Result<i64> {
 
 #[cfg(test)]
 #[path = "ledger_tests.rs"]
-mod tests;
+pub(crate) mod tests;

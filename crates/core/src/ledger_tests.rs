@@ -4,7 +4,7 @@ use super::*;
 use crate::payment::PaymentState;
 use crate::unlock::Sku;
 
-fn payment(sandbox: bool) -> Payment {
+pub(crate) fn payment(sandbox: bool) -> Payment {
     Payment {
         id: "pay_1".into(),
         key: "eip155:8453:0xtoken:0xpayer:0xnonce".into(),

@@ -110,6 +110,11 @@ impl PaymentState {
     pub const fn is_open(self) -> bool {
         matches!(self, Self::Verified | Self::Settling | Self::Settled | Self::Unknown)
     }
+
+    /// Whether an operator can mark it as settled: its outcome is unknown, or it was refused although the money moved.
+    pub const fn can_be_marked_settled(self) -> bool {
+        matches!(self, Self::Unknown | Self::Refused)
+    }
 }
 
 /// A stored payment. Networks, tokens and wallets are written as on their chains.
@@ -173,6 +178,11 @@ impl Payment {
     pub fn has_lost_content(&self) -> bool {
         self.state == PaymentState::Settled && self.draft.is_none() && !matches!(self.item, Item::Unlock(_))
     }
+
+    /// Whether the chain or the facilitator can be asked about it.
+    pub fn can_be_checked(&self) -> bool {
+        self.state.is_open() && !self.has_lost_content()
+    }
 }
 
 /// Omits the facilitator request, which could be used to take the payer's money, and the draft, which contains secrets.
@@ -198,5 +208,20 @@ mod tests {
             PaymentState::ALL.into_iter().all(|state| PaymentState::parse(state.as_str()) == Some(state))
         );
         assert_eq!(Item::parse("topup"), None);
+    }
+
+    #[test]
+    fn operators_can_mark_unknown_and_refused_payments_as_settled() {
+        let states = PaymentState::ALL.into_iter().filter(|state| state.can_be_marked_settled());
+        assert_eq!(states.collect::<Vec<_>>(), [PaymentState::Refused, PaymentState::Unknown]);
+    }
+
+    #[test]
+    fn open_payments_can_be_checked_unless_their_content_is_lost() {
+        let payment = |state, draft| Payment { state, draft, ..crate::ledger::tests::payment(false) };
+        for state in PaymentState::ALL {
+            assert_eq!(payment(state, Some(Vec::new())).can_be_checked(), state.is_open(), "{state:?}");
+        }
+        assert!(!payment(PaymentState::Settled, None).can_be_checked());
     }
 }

@@ -115,6 +115,15 @@ impl Site {
         self.payment_id.is_some()
     }
 
+    /// Whether its settings can be changed; a new expiry revives an expired page that still has its content.
+    pub const fn is_editable(&self) -> bool {
+        matches!(self.state, State::Live | State::Expired) && self.purged_at.is_none()
+    }
+
+    pub const fn has_gate(&self) -> bool {
+        self.password_hash.is_some() || self.email_gate_domain.is_some()
+    }
+
     /// Whether viewers may comment. A burn-after-read page has only one viewer.
     pub fn takes_feedback(&self) -> bool {
         self.agentation && self.visibility != Visibility::Burn
@@ -167,6 +176,24 @@ mod tests {
         for bad in ["", "a", "../etc", "a b c", "site_short"] {
             assert_eq!(SiteName::parse(bad), None, "{bad}");
         }
+    }
+
+    #[test]
+    fn live_and_expired_pages_with_content_are_editable() {
+        let site = |state, purged_at| Site { state, purged_at, ..crate::site_change::tests::site() };
+        assert!(site(State::Live, None).is_editable() && site(State::Expired, None).is_editable());
+        assert!(!site(State::Expired, Some(1)).is_editable());
+        for ended in [State::Deleted, State::Burnt, State::TakenDown] {
+            assert!(!site(ended, None).is_editable(), "{ended:?}");
+        }
+    }
+
+    #[test]
+    fn a_password_or_an_email_domain_is_a_gate() {
+        let open = Site { password_hash: None, email_gate_domain: None, ..crate::site_change::tests::site() };
+        assert!(!open.has_gate());
+        assert!(Site { password_hash: Some("h".into()), ..open.clone() }.has_gate());
+        assert!(Site { email_gate_domain: Some("example.org".into()), ..open }.has_gate());
     }
 
     #[test]

@@ -14,7 +14,6 @@ pub mod mail;
 pub mod metrics;
 mod networks;
 mod outbound;
-pub mod pages;
 pub mod passkey;
 pub mod pulse;
 mod send_budget;

@@ -35,13 +35,6 @@ pub struct ReportCase {
     pub reports: Vec<Report>,
 }
 
-impl ReportCase {
-    /// Open reports that are not listed.
-    pub fn more(&self) -> i64 {
-        self.waiting.count.saturating_sub(i64::try_from(self.reports.len()).unwrap_or(i64::MAX))
-    }
-}
-
 /// Reports that were closed because the page may stay.
 #[derive(Debug, Clone)]
 pub struct DismissedReports {

@@ -23,7 +23,7 @@ impl Resolution {
     /// Whether a payment in this state can be resolved this way. A refused one may have been paid after all.
     const fn applies_to(&self, state: PaymentState) -> bool {
         match self {
-            Self::Settled { .. } => matches!(state, PaymentState::Unknown | PaymentState::Refused),
+            Self::Settled { .. } => state.can_be_marked_settled(),
             Self::NotSettled { .. } => matches!(state, PaymentState::Unknown),
             Self::Refunded { .. } => matches!(state, PaymentState::Settled),
         }

@@ -86,7 +86,7 @@ impl App {
         // A request in progress for this payment completes first.
         let _lock = self.payments.locks.lock(&payment.key).await;
         let payment = self.get_payment(id).await?;
-        if !payment.state.is_open() || payment.has_lost_content() {
+        if !payment.can_be_checked() {
             let state = payment.state.as_str();
             return Err(Error::new(
                 Code::Conflict,

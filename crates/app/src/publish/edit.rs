@@ -88,11 +88,7 @@ impl App {
     async fn get_editable(&self, account: &Account, name: &str) -> Result<Site> {
         let site = self.get_own(account, name).await?;
         // A page without its content cannot be revived.
-        if matches!(site.state, State::Live | State::Expired) && site.purged_at.is_none() {
-            Ok(site)
-        } else {
-            Err(Error::not_found("site"))
-        }
+        if site.is_editable() { Ok(site) } else { Err(Error::not_found("site")) }
     }
 
     async fn hash_password(&self, account: &Account, request: PatchRequest) -> Result<SiteChange> {

@@ -1,9 +1,9 @@
-//! An owner's dashboard list of their sites: search, filter, any state, with a preview image of each.
+//! An owner's dashboard list of their sites: search, filter, any state, with a thumbnail of each.
 
 use super::SiteList;
 use crate::app::App;
 use crate::viewing::pages::ContentCoding;
-use dropleaf_content::preview;
+use dropleaf_content::thumbnail;
 use dropleaf_core::account::Account;
 use dropleaf_core::site::Site;
 use dropleaf_core::site_filter::Filter;
@@ -15,8 +15,8 @@ use std::collections::HashMap;
 const MAX_QUERY_CHARACTERS: usize = 200;
 /// Sites per page of the list.
 const SEARCH_PAGE: i64 = 24;
-/// How much of a document is read for its preview: more than the first screen shows.
-const PREVIEW_BYTES: usize = 256 * 1024;
+/// How much of a document is read for its thumbnail: more than the first screen shows.
+const THUMBNAIL_BYTES: usize = 256 * 1024;
 
 #[derive(Debug, Clone)]
 pub struct SiteSearch {
@@ -65,20 +65,20 @@ impl App {
         (until > self.now()).then_some(until)
     }
 
-    /// A preview of the site's main document as SVG. It reads only the stored bytes: it is not counted as a view and runs
+    /// A thumbnail of the site's main document as SVG. It reads only the stored bytes: it is not counted as a view and runs
     /// nothing.
-    pub async fn preview_site(&self, account: &Account, id: &str) -> Result<String> {
+    pub async fn draw_thumbnail(&self, account: &Account, id: &str) -> Result<String> {
         let site = self.get_own(account, id).await?;
-        let Some(bundle_id) = &site.bundle_id else { return Ok(preview::blank()) };
+        let Some(bundle_id) = &site.bundle_id else { return Ok(thumbnail::blank()) };
         let bundle = self.get_bundle(bundle_id).await?;
         let entry = bundle.entry().ok_or_else(|| Error::internal("bundle has no entry file"))?;
         let kind = if site.e2e { "e2e" } else { bundle.kind.as_str() };
         if !entry.is_document || matches!(kind, "e2e" | "file") || !entry.is_small() {
-            return Ok(preview::of_kind(kind));
+            return Ok(thumbnail::of_kind(kind));
         }
         let body = self.file_body(entry, ContentCoding::Identity).await?;
         let files = bundle.file_count();
-        let draw = move || preview::of_html(&body.bytes[..body.bytes.len().min(PREVIEW_BYTES)], files);
+        let draw = move || thumbnail::of_html(&body.bytes[..body.bytes.len().min(THUMBNAIL_BYTES)], files);
         tokio::task::spawn_blocking(draw).await.map_err(Error::internal)
     }
 }

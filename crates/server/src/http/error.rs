@@ -4,9 +4,9 @@
 use super::error_words::{page_body, viewer_words};
 use super::quality::Weight;
 use super::{OutBody, media_type};
-use crate::pages::{self, Notice};
 use dropleaf_core::rate::Standing;
 use dropleaf_core::{Code, Error};
+use dropleaf_pages::{self as pages, Notice};
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 
 pub use super::error_words::{finding_json, json_body};
@@ -128,8 +128,8 @@ pub fn respond_with(error: &Error, wants: Wants, report: Option<&str>) -> Respon
 pub fn respond_to_owner(error: &Error) -> Response<OutBody> {
     answer(error, Wants::Page, |status| {
         let code = error.code.as_str();
-        let (heading, message) = pages::owner_words(code)
-            .or_else(|| pages::words(code))
+        let (heading, message) = pages::owner_error_text(code)
+            .or_else(|| pages::error_text(code))
             .unwrap_or(("Something went wrong", &error.detail));
         let status = status.as_u16();
         let home = Some("/dashboard");

@@ -1,9 +1,9 @@
 //! Renders errors: as JSON for programs, as a sentence or a page for viewers.
 
-use crate::pages::{self, Notice};
 use dropleaf_core::error::Fact;
 use dropleaf_core::finding::Finding;
 use dropleaf_core::{Code, Error};
+use dropleaf_pages::{self as pages, Notice};
 use http::StatusCode;
 use serde_json::{Map, Value, json};
 
@@ -34,7 +34,7 @@ fn says_cause(error: &Error) -> bool {
 }
 
 pub(super) fn viewer_words(error: &Error) -> String {
-    match pages::words(error.code.as_str()) {
+    match pages::error_text(error.code.as_str()) {
         Some((heading, _)) if says_cause(error) => format!("{heading}. {}", error.detail),
         Some((heading, message)) if error.code != Code::MisdirectedHost => format!("{heading}. {message}"),
         _ => error.detail.clone(),
@@ -42,7 +42,7 @@ pub(super) fn viewer_words(error: &Error) -> String {
 }
 
 pub(super) fn page_body(error: &Error, status: StatusCode, report: Option<&str>) -> pages::Rendered {
-    let (heading, message) = pages::words(error.code.as_str()).unwrap_or(("Something went wrong", ""));
+    let (heading, message) = pages::error_text(error.code.as_str()).unwrap_or(("Something went wrong", ""));
     let detail = if message.is_empty() || says_cause(error) { error.detail.as_str() } else { message };
     let hint = (error.code == Code::MisdirectedHost).then_some(error.detail.as_str());
     let notice = Notice {

@@ -1,7 +1,7 @@
 //! Builds our own error and notice responses with strict headers: no scripts, no framing, no caching.
 
 use super::{OutBody, empty};
-use crate::pages;
+use dropleaf_pages as pages;
 use http::{HeaderValue, Response, StatusCode, header};
 
 /// A response for programs: JSON or a line of text.

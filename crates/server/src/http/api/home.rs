@@ -1,8 +1,8 @@
 //! Serves the favicon and `robots.txt`, and sets the headers of HTML pages at the API's address.
 
 use crate::http::error::designed_policy;
-use crate::pages::{self, Rendered};
 use axum::response::{IntoResponse, Response};
+use dropleaf_pages::{self as pages, Rendered};
 use http::{HeaderName, HeaderValue, header};
 
 pub(in crate::http) fn designed(page: Rendered) -> Response {

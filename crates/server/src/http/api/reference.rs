@@ -4,12 +4,12 @@
 use super::{ApiError, ApiState, openapi};
 use crate::http::error::designed_policy;
 use crate::http::view;
-use crate::pages;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use dropleaf_app::{ContentCoding, encode};
 use dropleaf_core::{Error, Result};
+use dropleaf_pages as pages;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use serde_json::Value;
 use tokio::sync::OnceCell;

@@ -3,8 +3,6 @@
 use super::passkeys;
 use crate::http::api::ApiState;
 use crate::http::web::{Person, Query, RemovalForm, WebError, page, see_other};
-use crate::pages::Moment;
-use crate::pages::dashboard::{AccountPage, Done, Section, SessionRow, UnlockRow, Used, account as render};
 use axum::Router;
 use axum::extract::{Path, State};
 use axum::response::Response;
@@ -13,6 +11,10 @@ use dropleaf_core::account::Account;
 use dropleaf_core::ledger::Unit;
 use dropleaf_core::session::{Method, Session};
 use dropleaf_core::unlock::Sku;
+use dropleaf_pages::Moment;
+use dropleaf_pages::dashboard::{
+    AccountPage, Done, PlanUsage, Section, SessionRow, UnlockRow, account as render,
+};
 
 pub(super) const HERE: &str = "/dashboard/account";
 
@@ -33,7 +35,7 @@ async fn show(State(state): State<ApiState>, person: Person, query: Query) -> Re
             email: person.account.email.as_deref(),
             since: Moment(person.account.created_at),
             plan: &me.plan,
-            used: Used { active_pages: me.account.active_pages, publishes_today: me.publishes_today },
+            used: PlanUsage { active_pages: me.account.active_pages, publishes_today: me.publishes_today },
             balance: balance(&state, me.account.balance_minor),
             unlocks: unlocks(&state, &me.account),
             max_upload_bytes: state.resolved.config.limits.upload_bytes,

@@ -8,12 +8,12 @@ use crate::http::api::ApiState;
 use crate::http::error::status;
 use crate::http::extract::client_ip;
 use crate::http::web::{Person, Sender, WebError, door, see_other};
-use crate::pages::dashboard::{self as pages, AppealView, Attempt};
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::Response;
 use dropleaf_app::{AppealOutcome, Caller};
 use dropleaf_core::{Code, appeal};
+use dropleaf_pages::dashboard::{self as pages, AppealView, Attempt};
 use http::StatusCode;
 use http::request::Parts;
 

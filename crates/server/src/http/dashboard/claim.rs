@@ -5,10 +5,10 @@ use super::list;
 use crate::http::api::ApiState;
 use crate::http::error::status;
 use crate::http::web::{MaybePerson, Person, Query, SignedForm, WebError, door, login};
-use crate::pages::dashboard::{self as pages, Attempt, Claim, Done, Refused, Section, Shell};
 use axum::extract::{Path, State};
 use axum::response::Response;
 use dropleaf_core::{Code, Error, Minter};
+use dropleaf_pages::dashboard::{self as pages, Attempt, Claim, Done, RefusedForm, Section, Shell};
 use http::StatusCode;
 
 pub(super) async fn read(
@@ -17,7 +17,7 @@ pub(super) async fn read(
 ) -> Result<Response, WebError> {
     check_id(&id)?;
     let Some(person) = person else {
-        let shell = Shell::door("");
+        let shell = Shell::standalone("");
         let sign_in = Some(login(&format!("/claim/{id}")));
         let html = pages::claim(&Claim { shell, id: &id, sign_in, attempt: Attempt::default() });
         return Ok(door(StatusCode::OK, html, None));
@@ -26,7 +26,7 @@ pub(super) async fn read(
 }
 
 fn form(person: &Person, id: &str, status: StatusCode, attempt: Attempt) -> Response {
-    let shell = person.shell(Section::Door, None);
+    let shell = person.shell(Section::Standalone, None);
     door(status, pages::claim(&Claim { shell, id, sign_in: None, attempt }), None)
 }
 
@@ -99,7 +99,14 @@ fn refused(field: &'static str, sent: &str, error: Error) -> Result<(StatusCode,
     let typed = vec![(field.to_owned(), sent.to_owned())];
     Ok((
         code,
-        Attempt(Some(Refused { form: "claim", field, message, typed, reasons: Vec::new(), appeal: None })),
+        Attempt(Some(RefusedForm {
+            form: "claim",
+            field,
+            message,
+            typed,
+            reasons: Vec::new(),
+            appeal: None,
+        })),
     ))
 }
 

@@ -3,9 +3,9 @@
 use super::page::{Sent, done, refuse};
 use crate::http::api::ApiState;
 use crate::http::web::{SignedForm, WebError};
-use crate::pages::dashboard::Done;
 use axum::extract::{Path, State};
 use axum::response::Response;
+use dropleaf_pages::dashboard::Done;
 
 pub(super) async fn resolve(
     State(state): State<ApiState>,

@@ -3,14 +3,14 @@
 use crate::http::api::ApiState;
 use crate::http::error;
 use crate::http::web::{Person, Query, SignedForm, WebError, door, page, see_other};
-use crate::pages::Moment;
-use crate::pages::dashboard::{Done, KeyRow, Keys, MadeKey, Section, keys};
 use axum::Router;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use axum::routing::{get, post};
 use dropleaf_core::api_key::ApiKey;
 use dropleaf_core::{Code, Error};
+use dropleaf_pages::Moment;
+use dropleaf_pages::dashboard::{CreatedKey, Done, KeyRow, Keys, Section, keys};
 
 const HERE: &str = "/dashboard/keys";
 
@@ -27,7 +27,7 @@ async fn list(State(state): State<ApiState>, person: Person, query: Query) -> Re
 #[derive(Clone, Copy)]
 enum Made<'a> {
     Nothing,
-    Key(MadeKey<'a>),
+    Key(CreatedKey<'a>),
     Problem { name: &'a str, problem: &'a str },
 }
 
@@ -39,7 +39,7 @@ async fn create(State(state): State<ApiState>, form: SignedForm) -> Result<Respo
     let all = state.app.list_keys(&person.account, None).await?;
     match made {
         Ok(dropleaf_app::IdempotentResult::New(new)) => {
-            let made = MadeKey { name: &new.key.name, secret: &new.secret };
+            let made = CreatedKey { name: &new.key.name, secret: &new.secret };
             // The response itself carries the key: it is in no URL and stored nowhere.
             Ok(page(shown(&state, &person, &all, None, Made::Key(made))))
         }
@@ -70,7 +70,7 @@ fn shown(
     all: &[ApiKey],
     done: Option<Done>,
     made: Made<'_>,
-) -> crate::pages::Html {
+) -> dropleaf_pages::Html {
     let (made, name, problem) = match made {
         Made::Nothing => (None, "", None),
         Made::Key(key) => (Some(key), "", None),
@@ -80,7 +80,7 @@ fn shown(
         shell: person.shell(Section::Keys, done),
         base_url: &state.resolved.hosts.base.url(),
         keys: all.iter().map(row).collect(),
-        made,
+        created_key: made,
         is_recent: person.session.is_recent(state.app.now()),
         name,
         problem,

@@ -4,10 +4,10 @@ use super::page::{Sent, done, refuse, settle};
 use super::settings::seen;
 use crate::http::api::ApiState;
 use crate::http::web::{RemovalForm, SignedForm, WebError};
-use crate::pages::dashboard::Done;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use dropleaf_core::{Error, number};
+use dropleaf_pages::dashboard::Done;
 
 pub(super) async fn rollback(
     State(state): State<ApiState>,

@@ -3,12 +3,12 @@
 use super::shell;
 use crate::http::api::ApiState;
 use crate::http::web::{Person, Query, WebError, door};
-use crate::pages::dashboard::{self as pages, Attempt, Card, List};
 use axum::extract::State;
 use axum::response::Response;
 use dropleaf_app::SiteSearch;
 use dropleaf_core::number;
 use dropleaf_core::site_filter::Filter;
+use dropleaf_pages::dashboard::{self as pages, Attempt, PageCard, PageList};
 use http::StatusCode;
 
 pub(super) async fn read(
@@ -39,12 +39,12 @@ pub(super) async fn render(
         next.append_pair("show", filter.as_str()).append_pair("q", words);
         format!("/dashboard?{}", next.finish())
     });
-    let card = |site| Card {
+    let card = |site| PageCard {
         url: state.app.canonical_url(site),
         open_feedback: waiting.get(&site.id).copied().unwrap_or_default(),
         site,
     };
-    let html = pages::list(&List {
+    let html = pages::list(&PageList {
         shell: shell(person, query.done()),
         cards: found.sites.iter().map(card).collect(),
         filter,

@@ -10,18 +10,18 @@ mod list;
 mod open;
 mod page;
 mod passkeys;
-mod preview;
 mod problem;
 mod settings;
 mod share_links;
+mod thumbnail;
 mod upload;
 
 use super::api::ApiState;
 use super::web::{Person, WebError, see_other};
-use crate::pages::dashboard::{Done, Section, Shell};
 use axum::Router;
 use axum::routing::{any, get, post};
 use dropleaf_core::{Code, Error};
+use dropleaf_pages::dashboard::{Done, Section, Shell};
 
 pub(super) fn routes() -> Router<ApiState> {
     Router::new()
@@ -34,7 +34,7 @@ pub(super) fn routes() -> Router<ApiState> {
         .route("/dashboard/appeal", get(appeal::read).post(appeal::create))
         .route("/dashboard/pages/{id}", get(page::read))
         .route("/dashboard/pages/{id}/open", post(open::create))
-        .route("/dashboard/pages/{id}/preview.svg", get(preview::read))
+        .route("/dashboard/pages/{id}/preview.svg", get(thumbnail::read))
         .route("/dashboard/pages/{id}/content", post(upload::replace))
         .route("/dashboard/pages/{id}/title", post(settings::title))
         .route("/dashboard/pages/{id}/visibility", post(settings::visibility))

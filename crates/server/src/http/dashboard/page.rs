@@ -6,12 +6,12 @@ use super::shell;
 use crate::http::api::ApiState;
 use crate::http::error::status;
 use crate::http::web::{Fields, Person, Query, WebError, door, see_other};
-use crate::pages::dashboard::{self as pages, Attempt, Done, LinkRow, PageView, VersionRow};
 use axum::extract::{Path, State};
 use axum::response::Response;
 use dropleaf_app::UpdatedSite;
 use dropleaf_core::site::State as SiteState;
 use dropleaf_core::{Code, Error};
+use dropleaf_pages::dashboard::{self as pages, Attempt, Done, PageView, ShareLinkRow, VersionRow};
 use http::StatusCode;
 
 pub(super) async fn read(
@@ -63,7 +63,7 @@ pub(super) async fn show(
                 created_at: row.created_at,
             })
             .collect(),
-        links: links.into_iter().map(|own| LinkRow { token: own.token, url: own.url }).collect(),
+        links: links.into_iter().map(|own| ShareLinkRow { token: own.token, url: own.url }).collect(),
         feedback,
         has_more_feedback,
         notes,

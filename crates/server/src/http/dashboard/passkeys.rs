@@ -4,8 +4,6 @@ use super::account::{HERE, address, done};
 use crate::http::api::ApiState;
 use crate::http::sign_in::passkeys;
 use crate::http::web::{Person, SignedForm, SignedJson, WebError};
-use crate::pages::Moment;
-use crate::pages::dashboard::{Done, PasskeyRow, Passkeys};
 use axum::Json;
 use axum::Router;
 use axum::extract::{Path, State};
@@ -14,6 +12,8 @@ use axum::routing::post;
 use dropleaf_app::ChallengeBinding;
 use dropleaf_core::passkey::{Passkey, name};
 use dropleaf_core::{Code, Error};
+use dropleaf_pages::Moment;
+use dropleaf_pages::dashboard::{Done, PasskeyRow, Passkeys};
 use serde_json::json;
 
 pub(super) fn routes() -> Router<ApiState> {

@@ -1,9 +1,9 @@
 //! Turns refusals into messages for people, and picks the form field they are shown at.
 
 use crate::http::web::{Fields, TOKEN_FIELD};
-use crate::pages::dashboard::{Attempt, Refused};
 use dropleaf_core::error::Fault;
 use dropleaf_core::{Code, Error};
+use dropleaf_pages::dashboard::{Attempt, RefusedForm};
 
 /// Fields of operations: the API name, the name people read, and the form field that shows it.
 const NAMES: [(&str, &str, &str); 14] = [
@@ -102,7 +102,7 @@ pub(super) fn refused(form: &'static str, error: &Error, typed: Vec<(String, Str
     let mut typed = typed;
     typed.retain(|(name, _)| name != "password" && name != TOKEN_FIELD);
     let (reasons, appeal) = (error.reasons().to_vec(), may_appeal(error).then_some(APPEAL));
-    Attempt(Some(Refused { form, field: field(error), message: words(error), reasons, appeal, typed }))
+    Attempt(Some(RefusedForm { form, field: field(error), message: words(error), reasons, appeal, typed }))
 }
 
 /// The same, but shown at a given field.

@@ -4,7 +4,6 @@
 use super::page::{Sent, settle};
 use crate::http::api::ApiState;
 use crate::http::web::{Fields, SignedForm, WebError};
-use crate::pages::dashboard::Done;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use dropleaf_app::PatchRequest;
@@ -13,6 +12,7 @@ use dropleaf_core::site::Visibility;
 use dropleaf_core::site_change::{self, Field};
 use dropleaf_core::slug::Slug;
 use dropleaf_core::{Error, Result, email, number, options as rules};
+use dropleaf_pages::dashboard::Done;
 
 /// The `updated_at` the form was rendered from. A form without one is not ours.
 pub(super) fn seen(fields: &Fields) -> Result<Option<i64>> {

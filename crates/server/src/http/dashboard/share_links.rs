@@ -3,12 +3,12 @@
 use super::page::{Sent, done, refuse};
 use crate::http::api::ApiState;
 use crate::http::web::{Fields, SignedForm, WebError};
-use crate::pages::dashboard::Done;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use dropleaf_core::expiry::Lifetime;
 use dropleaf_core::share_token::Wish;
 use dropleaf_core::{Error, Result, number};
+use dropleaf_pages::dashboard::Done;
 
 fn wish(fields: &Fields) -> Result<Wish> {
     let expires_in = match Lifetime::from_hours_text(fields.text("expires_in_hours"))? {

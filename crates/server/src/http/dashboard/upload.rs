@@ -9,7 +9,6 @@ use crate::http::api::ApiState;
 use crate::http::error::{self, Wants, status};
 use crate::http::extract::{Form, Incoming};
 use crate::http::web::{Fields, Person, Sender, TOKEN_FIELD, WebError, door, see_other};
-use crate::pages::dashboard::{self as pages, Attempt, Done as Word, UploadView};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, State};
@@ -19,6 +18,7 @@ use dropleaf_core::error::Fact;
 use dropleaf_core::options::UploadOptions;
 use dropleaf_core::site::Site;
 use dropleaf_core::{Code, Error, Result};
+use dropleaf_pages::dashboard::{self as pages, Attempt, Done as Word, UploadView};
 use http::{HeaderMap, StatusCode};
 use serde_json::json;
 

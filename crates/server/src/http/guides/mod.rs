@@ -1,11 +1,15 @@
 //! Serves the front page for people and the guides for agents.
 
+mod facts;
+
+pub(super) use facts::guide_facts;
+
 use super::api::{ApiState, designed};
 use super::error::Wants;
 use super::web::{MaybePerson, see_other};
-use crate::pages::{self, Facts, Landing};
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use dropleaf_pages::{self as pages, Guide, GuideFacts, Landing};
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -28,8 +32,8 @@ pub(super) fn texts() -> OpenApiRouter<ApiState> {
     security(()),
 )]
 async fn design_guide(State(state): State<ApiState>, headers: HeaderMap) -> Response {
-    let facts = Facts::of(&state.resolved);
-    worded(pages::design_guide(&facts), DESIGN_GUIDE, &facts, &headers)
+    let facts = guide_facts(&state.resolved);
+    negotiated(pages::design_guide(&facts), DESIGN_GUIDE, &facts, &headers)
 }
 
 /// Read how an agent authenticates
@@ -41,8 +45,8 @@ async fn design_guide(State(state): State<ApiState>, headers: HeaderMap) -> Resp
     security(()),
 )]
 async fn auth_md(State(state): State<ApiState>, headers: HeaderMap) -> Response {
-    let facts = Facts::of(&state.resolved);
-    worded(pages::auth_md(&facts), AUTH_MD, &facts, &headers)
+    let facts = guide_facts(&state.resolved);
+    negotiated(pages::auth_md(&facts), AUTH_MD, &facts, &headers)
 }
 
 /// Read a short description of this server
@@ -52,14 +56,18 @@ async fn auth_md(State(state): State<ApiState>, headers: HeaderMap) -> Response 
     security(()),
 )]
 async fn llms_txt(State(state): State<ApiState>) -> Response {
-    let text = pages::llms_txt(&Facts::of(&state.resolved));
+    let text = pages::llms_txt(&guide_facts(&state.resolved));
     ([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response()
 }
 
 /// Markdown for programs, HTML for browsers.
-fn worded(text: String, path: &str, facts: &Facts, headers: &HeaderMap) -> Response {
+fn negotiated(text: String, path: &str, facts: &GuideFacts, headers: &HeaderMap) -> Response {
     let mut response = match Wants::of(headers) {
-        Wants::Page => designed(pages::guide(&text, path, facts)),
+        Wants::Page => {
+            let title = text.lines().next().unwrap_or_default().trim_start_matches("# ");
+            let body_html = &dropleaf_content::typeset(&text);
+            designed(pages::guide(&Guide { title, path, base_url: &facts.base_url, body_html }))
+        }
         Wants::Json | Wants::Text => ([(header::CONTENT_TYPE, MARKDOWN)], text).into_response(),
     };
     response.headers_mut().insert(header::VARY, HeaderValue::from_static("Accept"));

@@ -2,9 +2,9 @@
 
 use crate::http::api::ApiState;
 use crate::http::web::{Person, Query, SignedForm, WebError, page, see_other};
-use crate::pages::dashboard::{Done, Section, apps};
 use axum::extract::{Path, State};
 use axum::response::Response;
+use dropleaf_pages::dashboard::{Done, Section, apps};
 
 pub(super) async fn list(
     State(state): State<ApiState>,
@@ -14,7 +14,7 @@ pub(super) async fn list(
     let grants = state.app.list_grants(&person.account).await?;
     let shell = person.shell(Section::Apps, query.done());
     let base_url = state.resolved.hosts.base.url();
-    Ok(page(apps::apps(shell, &grants, &base_url)))
+    Ok(page(apps(shell, &grants, &base_url)))
 }
 
 pub(super) async fn revoke(

@@ -8,14 +8,14 @@ use crate::http::error;
 use crate::http::extract::client_ip;
 use crate::http::web::{MaybePerson, Person, WebError, door, login_again, require_visit, see_other};
 use crate::outbound::Asker;
-use crate::pages::dashboard::{Shell, consent};
-use crate::pages::{self, Notice};
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use dropleaf_core::oauth::client::Client;
 use dropleaf_core::oauth::request::AccessRequest;
 use dropleaf_core::oauth::{OAuthError, redirect};
+use dropleaf_pages::dashboard::{Consent, Shell, consent};
+use dropleaf_pages::{self as pages, Notice};
 use http::StatusCode;
 
 /// Maximum length of the query; it is carried along when the person has to sign in first.
@@ -108,8 +108,8 @@ async fn show(
 ) -> Result<Response, WebError> {
     let id = state.app.store_consent_request(&person.session, &request).await?;
     let host = redirect::shown(&request.redirect_uri);
-    let page = consent::Consent {
-        shell: Shell::door(&person.form_token),
+    let page = Consent {
+        shell: Shell::standalone(&person.form_token),
         request: &id,
         name: &client.name,
         account: person.account.email.as_deref().unwrap_or("an account without an address"),
@@ -120,7 +120,7 @@ async fn show(
         document_host: client.document_host(),
     };
     let target = redirect::form_source(&request.redirect_uri);
-    Ok(door(StatusCode::OK, consent::consent(&page), target.as_deref()))
+    Ok(door(StatusCode::OK, consent(&page), target.as_deref()))
 }
 
 /// Redirects to the program with the error. The address is verified by then.

@@ -4,10 +4,10 @@
 use crate::http::api::ApiState;
 use crate::http::extract::client_ip;
 use crate::http::web::{Person, Query, SignedForm, WebError, door, page, require_visit, see_other};
-use crate::pages::dashboard::{Ended, Section, Shell, device_ask, device_confirm, device_end};
 use axum::extract::{FromRequest, FromRequestParts, Request, State};
 use axum::response::Response;
 use dropleaf_core::Code;
+use dropleaf_pages::dashboard::{DeviceAnswer, Section, Shell, device_ask, device_confirm, device_end};
 use http::StatusCode;
 
 pub(super) async fn show(
@@ -23,8 +23,8 @@ pub(super) async fn show(
     let is_led_here = site.is_some_and(|site| !matches!(site, "none" | "same-origin"));
     let person = Person::from_request_parts(&mut parts, &state).await?;
     let shell = shell(&person);
-    if let Some(ended) = query.find("ended").and_then(Ended::parse) {
-        return Ok(page(device_end(shell, ended)));
+    if let Some(answer) = query.find("ended").and_then(DeviceAnswer::parse) {
+        return Ok(page(device_end(shell, answer)));
     }
     let code = query.text("user_code").trim();
     if code.is_empty() {
@@ -56,8 +56,8 @@ pub(super) async fn answer(State(state): State<ApiState>, request: Request) -> R
         Err(error) if error.code == Code::ProofNeeded => Err(prove_first(code)),
         Err(error) => Err(error.into()),
         Ok(Some(_)) => {
-            let ended = if allow { Ended::Allowed } else { Ended::Denied };
-            Ok(see_other(&format!("/device?ended={}", ended.word())))
+            let answer = if allow { DeviceAnswer::Allowed } else { DeviceAnswer::Denied };
+            Ok(see_other(&format!("/device?ended={}", answer.word())))
         }
         Ok(None) => Ok(unknown(shell(&person), code)),
     }
@@ -70,7 +70,7 @@ fn prove_first(code: &str) -> WebError {
 }
 
 fn shell(person: &Person) -> Shell<'_> {
-    person.shell(Section::Door, None)
+    person.shell(Section::Standalone, None)
 }
 
 fn unknown(shell: Shell<'_>, code: &str) -> Response {

@@ -4,15 +4,15 @@ use super::{OperatorForm, actor};
 use crate::http::api::ApiState;
 use crate::http::error;
 use crate::http::web::{Operator, Person, Query, WebError, door, page, see_other};
-use crate::pages::dashboard::{Done, Section};
-use crate::pages::operator::{AccountRow, Accounts, RefusedAccount, accounts};
-use crate::pages::{Html, Moment};
 use axum::extract::{Path, State};
 use axum::response::Response;
 use dropleaf_app::SuspensionResult;
 use dropleaf_core::account::Account;
 use dropleaf_core::error::Fault;
 use dropleaf_core::{Code, Error, number};
+use dropleaf_pages::dashboard::{Done, Section};
+use dropleaf_pages::operator::accounts::{AccountRow, AccountsPage, RefusedSuspension, accounts};
+use dropleaf_pages::{Html, Moment};
 
 pub(super) async fn list(
     State(state): State<ApiState>,
@@ -38,13 +38,13 @@ async fn shown(
     person: &Person,
     from: From<'_>,
     done: Option<Done>,
-    refused: Option<RefusedAccount<'_>>,
+    refused: Option<RefusedSuspension<'_>>,
 ) -> Result<Html, WebError> {
     let search = from.search;
     let found = state.app.search_accounts(search, from.before).await?;
     let older = found.accounts.last().filter(|_| found.has_more).map(|last| address(search, Some(last)));
     let plans: Vec<&str> = state.resolved.settings.plans.names().collect();
-    Ok(accounts(&Accounts {
+    Ok(accounts(&AccountsPage {
         shell: person.shell(Section::Operator, done),
         search,
         accounts: found.accounts.iter().map(row).collect(),
@@ -92,7 +92,7 @@ async fn settle(
         Some(Fault { why, .. }) => format!("The reason {why}."),
         None => refusal.detail.clone(),
     };
-    let again = RefusedAccount { account_id: id, reason: form.fields.text("reason"), problem: &problem };
+    let again = RefusedSuspension { account_id: id, reason: form.fields.text("reason"), problem: &problem };
     let from = From { search: form.fields.text("q"), before: None };
     let html = shown(state, &form.person, from, None, Some(again)).await?;
     Ok(door(error::status(refusal.code), html, None))

@@ -1,17 +1,18 @@
 //! Serves `/operator/appeals`: the queue of appeals against refused pages, and each one with its content, to allow or
 //! uphold.
 
+use super::safe_preview::safe_preview;
 use super::{OperatorForm, actor};
 use crate::http::api::ApiState;
 use crate::http::error;
 use crate::http::web::{Operator, Person, Query, WebError, framing, page, see_other};
-use crate::pages::dashboard::{Done, Section};
-use crate::pages::operator::appeals::{Appeals, OneAppeal, Typed, appeal, appeals};
-use crate::pages::operator::look::Seen;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use dropleaf_core::Code;
 use dropleaf_core::appeal::Decision;
+use dropleaf_pages::dashboard::{Done, Section};
+use dropleaf_pages::operator::appeals::{AppealDecisionForm, AppealPage, AppealsPage, appeal, appeals};
+use dropleaf_pages::operator::safe_preview::SafePreview;
 use http::StatusCode;
 
 /// Open appeals shown; later ones follow once these are decided.
@@ -25,7 +26,7 @@ pub(super) async fn list(
     Operator(person): Operator,
     query: Query,
 ) -> Result<Response, WebError> {
-    listed(&state, &person, query.done(), StatusCode::OK, Typed::default()).await
+    listed(&state, &person, query.done(), StatusCode::OK, AppealDecisionForm::default()).await
 }
 
 async fn listed(
@@ -33,16 +34,16 @@ async fn listed(
     person: &Person,
     done: Option<Done>,
     status: StatusCode,
-    typed: Typed<'_>,
+    typed: AppealDecisionForm<'_>,
 ) -> Result<Response, WebError> {
     let open = state.app.list_open_appeals(SHOWN).await?;
     let waiting = state.app.count_open_appeals().await?;
-    let mut response = page(appeals(&Appeals {
+    let mut response = page(appeals(&AppealsPage {
         shell: person.shell(Section::Operator, done),
         open: &open,
         decided: &state.app.list_decided_appeals(DECIDED).await?,
         more: waiting.saturating_sub(i64::try_from(open.len()).unwrap_or(i64::MAX)),
-        typed,
+        form: typed,
         is_recent: person.session.is_recent(state.app.now()),
     }));
     *response.status_mut() = status;
@@ -56,7 +57,7 @@ pub(super) async fn uphold_marked(
 ) -> Result<Response, WebError> {
     let (ids, answer) = (form.fields.all("appeal"), form.fields.text("answer"));
     let refuse = async |problem: &str| {
-        let typed = Typed { answer, problem: Some(problem) };
+        let typed = AppealDecisionForm { answer, problem: Some(problem) };
         listed(&state, &form.person, None, StatusCode::BAD_REQUEST, typed).await
     };
     if ids.is_empty() {
@@ -79,7 +80,10 @@ pub(super) async fn disallow(
     match state.app.revoke_allowed(actor(&form.person), &id, reason).await {
         Ok(_) => Ok(see_other(&format!("/operator/appeals?done={}", Done::Disallowed.word()))),
         Err(refused) if refused.code == Code::InvalidField => {
-            let typed = Typed { answer: reason, problem: Some("Enter a reason of at most 500 characters.") };
+            let typed = AppealDecisionForm {
+                answer: reason,
+                problem: Some("Enter a reason of at most 500 characters."),
+            };
             shown(&state, &form.person, &id, None, StatusCode::BAD_REQUEST, typed).await
         }
         Err(error) => Err(error.into()),
@@ -92,7 +96,7 @@ pub(super) async fn show(
     Path(id): Path<String>,
     query: Query,
 ) -> Result<Response, WebError> {
-    shown(&state, &person, &id, query.find("file"), StatusCode::OK, Typed::default()).await
+    shown(&state, &person, &id, query.find("file"), StatusCode::OK, AppealDecisionForm::default()).await
 }
 
 pub(super) async fn allow(
@@ -129,7 +133,7 @@ async fn decide(
                 Code::InvalidField => NO_WORDS,
                 _ => refused.detail.as_str(),
             };
-            let typed = Typed { answer, problem: Some(problem) };
+            let typed = AppealDecisionForm { answer, problem: Some(problem) };
             shown(state, &form.person, id, None, error::status(refused.code), typed).await
         }
         Err(error) => Err(error.into()),
@@ -142,23 +146,27 @@ async fn shown(
     id: &str,
     file: Option<&str>,
     status: StatusCode,
-    typed: Typed<'_>,
+    typed: AppealDecisionForm<'_>,
 ) -> Result<Response, WebError> {
     let found = state.app.get_appeal(id).await?;
-    let seen = match &found.bundle_id {
-        Some(bundle) => Some(Seen {
-            look: state.app.preview_bundle(bundle, file).await?,
-            here: format!("/operator/appeals/{}", found.id),
-        }),
+    let preview = match &found.bundle_id {
+        Some(bundle) => {
+            let preview = state.app.preview_bundle(bundle, file).await?;
+            Some(safe_preview(preview, format!("/operator/appeals/{}", found.id)))
+        }
         None => None,
     };
-    let html = appeal(&OneAppeal {
+    let context = state.app.appeal_case(&found).await?;
+    let html = appeal(&AppealPage {
         shell: person.shell(Section::Operator, None),
         appeal: &found,
-        case: &state.app.appeal_case(&found).await?,
-        seen: seen.as_ref(),
-        typed,
+        like_site: context.like_site.as_deref(),
+        joined: &context.joined,
+        earlier: &context.earlier,
+        allowed: context.allowed.as_ref(),
+        preview: preview.as_ref(),
+        form: typed,
         is_recent: person.session.is_recent(state.app.now()),
     });
-    Ok(framing(status, html, seen.as_ref().and_then(Seen::within)))
+    Ok(framing(status, html, preview.as_ref().and_then(SafePreview::within)))
 }

@@ -1,23 +1,24 @@
 //! Serves `/operator/pages/{id}`: one page with its reports, owner and a safe preview, and the actions an operator can
 //! take.
 
+use super::safe_preview::safe_preview;
 use super::{OperatorForm, actor};
 use crate::http::api::ApiState;
 use crate::http::error;
 use crate::http::web::{Operator, Person, Query, WebError, framing, see_other};
-use crate::pages::dashboard::{Done, Section};
-use crate::pages::operator::case::{CasePage, Refused, case};
-use crate::pages::operator::look::Seen;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
-use dropleaf_app::TakedownResult;
+use dropleaf_app::{CaseFile, TakedownResult};
 use dropleaf_core::{Code, Error, number};
+use dropleaf_pages::dashboard::{Done, Section};
+use dropleaf_pages::operator::case::{CaseEvidence, CasePage, CaseVersion, CaseView, RefusedCaseForm, case};
+use dropleaf_pages::operator::safe_preview::SafePreview;
 use http::{HeaderValue, StatusCode, header};
 
 /// The version and file to preview.
 #[derive(Default)]
-struct Wanted<'a> {
+struct PreviewChoice<'a> {
     version: Option<i64>,
     file: Option<&'a str>,
 }
@@ -28,9 +29,9 @@ pub(super) async fn show(
     Path(id): Path<String>,
     query: Query,
 ) -> Result<Response, WebError> {
-    let wanted =
-        Wanted { version: query.find("version").and_then(number::integer), file: query.find("file") };
-    shown(&state, &person, &id, wanted, query.done(), None).await
+    let choice =
+        PreviewChoice { version: query.find("version").and_then(number::integer), file: query.find("file") };
+    shown(&state, &person, &id, choice, query.done(), None).await
 }
 
 pub(super) async fn take_down(
@@ -123,8 +124,8 @@ async fn settle(
         Err(error) => return Err(error.into()),
     };
     let problem = "Enter a reason of at most 500 characters.";
-    let refused = Refused { form: which, reason: form.fields.text("reason"), problem };
-    let mut response = shown(state, &form.person, id, Wanted::default(), None, Some(refused)).await?;
+    let refused = RefusedCaseForm { form: which, reason: form.fields.text("reason"), problem };
+    let mut response = shown(state, &form.person, id, PreviewChoice::default(), None, Some(refused)).await?;
     *response.status_mut() = error::status(refusal.code);
     Ok(response)
 }
@@ -133,24 +134,53 @@ async fn shown(
     state: &ApiState,
     person: &Person,
     id: &str,
-    wanted: Wanted<'_>,
+    choice: PreviewChoice<'_>,
     done: Option<Done>,
-    refused: Option<Refused<'_>>,
+    refused: Option<RefusedCaseForm<'_>>,
 ) -> Result<Response, WebError> {
     let file = state.app.open_case(id).await?;
-    let look = state.app.preview_case(&file, wanted.version, wanted.file).await?;
-    let here = match wanted.version {
+    let preview = state.app.preview_case(&file, choice.version, choice.file).await?;
+    let here = match choice.version {
         Some(version) => format!("/operator/pages/{id}?version={version}"),
         None => format!("/operator/pages/{id}"),
     };
-    let seen = look.map(|look| Seen { look, here });
+    let preview = preview.map(|preview| safe_preview(preview, here));
     let html = case(&CasePage {
         shell: person.shell(Section::Operator, done),
-        file: &file,
-        seen: seen.as_ref(),
-        version: wanted.version.unwrap_or(file.site.version),
+        case: case_view(&file),
+        preview: preview.as_ref(),
+        version: choice.version.unwrap_or(file.site.version),
         refused,
         is_recent: person.session.is_recent(state.app.now()),
     });
-    Ok(framing(StatusCode::OK, html, seen.as_ref().and_then(Seen::within)))
+    Ok(framing(StatusCode::OK, html, preview.as_ref().and_then(SafePreview::within)))
+}
+
+fn case_view(file: &CaseFile) -> CaseView<'_> {
+    let versions = file.versions.iter().map(|known| CaseVersion {
+        version: known.version,
+        created_at: known.created_at,
+        byte_size: known.byte_size,
+    });
+    let evidence = file.evidence.as_ref().map(|kept| CaseEvidence {
+        size_bytes: kept.size_bytes,
+        erase_after: kept.erase_after,
+        erased_at: kept.erased_at,
+    });
+    CaseView {
+        site: &file.site,
+        url: &file.url,
+        account: file.account.as_ref(),
+        reports: &file.reports,
+        more_reports: file.more_reports(),
+        open_reports: file.open_reports(),
+        open_reasons: &file.open_reasons,
+        audit_entries: &file.lines,
+        versions: versions.collect(),
+        others: &file.others,
+        taken_down: file.taken_down,
+        alike: &file.alike,
+        evidence,
+        refused_since: file.unwanted.as_ref().map(|unwanted| unwanted.created_at),
+    }
 }

@@ -7,6 +7,7 @@ mod cases;
 mod overview;
 mod payments;
 mod reports;
+mod safe_preview;
 
 use super::api::ApiState;
 use super::web::{Fields, Person, SignedForm, WebError};

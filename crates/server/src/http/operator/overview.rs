@@ -5,13 +5,13 @@ use crate::config::missing_chains;
 use crate::http::api::ApiState;
 use crate::http::error;
 use crate::http::web::{Operator, Person, Query, WebError, door, page, see_other};
-use crate::pages::dashboard::{Done, Section};
-use crate::pages::operator::{Figure, Overview, Typed, overview};
-use crate::pages::{Count, Html, Moment, Size, Span};
 use axum::extract::State;
 use axum::response::Response;
 use dropleaf_app::{OpenReports, ServiceStats};
 use dropleaf_core::Code;
+use dropleaf_pages::dashboard::{Done, Section};
+use dropleaf_pages::operator::overview::{Figure, OverviewPage, TakedownForm, overview};
+use dropleaf_pages::{Count, Elapsed, Html, Moment, Size};
 
 /// Audit entries shown.
 const LINES: i64 = 20;
@@ -26,7 +26,7 @@ pub(super) async fn show(
         Some(id) if done == Some(Done::TakenDown) => state.app.find_taken_down(id).await?,
         _ => None,
     };
-    let typed = Typed { gone: gone.as_deref(), ..Typed::default() };
+    let typed = TakedownForm { gone: gone.as_deref(), ..TakedownForm::default() };
     Ok(page(shown(&state, &person, done, typed).await?))
 }
 
@@ -45,7 +45,7 @@ pub(super) async fn take_down(
             } else {
                 "Enter a reason of at most 500 characters."
             };
-            let typed = Typed { page: name, reason, problem: Some(problem), gone: None };
+            let typed = TakedownForm { page: name, reason, problem: Some(problem), gone: None };
             let html = shown(&state, &form.person, None, typed).await?;
             Ok(door(error::status(refused.code), html, None))
         }
@@ -57,27 +57,27 @@ async fn shown(
     state: &ApiState,
     person: &Person,
     done: Option<Done>,
-    typed: Typed<'_>,
+    typed: TakedownForm<'_>,
 ) -> Result<Html, WebError> {
     let figures = state.app.service_stats().await?;
     let reports = state.app.count_reports().await?;
     let payments = state.app.count_open_payments().await?;
     let appeals = state.app.count_open_appeals().await?;
-    let lines = state.app.list_audit(LINES).await?;
-    Ok(overview(&Overview {
+    let entries = state.app.list_audit(LINES).await?;
+    Ok(overview(&OverviewPage {
         shell: person.shell(Section::Operator, done),
-        figures: worded(figures, reports, payments, appeals),
+        figures: statistics(figures, reports, payments, appeals),
         counted: figures.map(|figures| Moment(figures.counted_at)),
         version: env!("CARGO_PKG_VERSION"),
-        uptime: Span(state.app.uptime().as_secs()),
-        lines: &lines,
-        typed,
+        uptime: Elapsed(state.app.uptime().as_secs()),
+        entries: &entries,
+        form: typed,
         missing_chains: missing_chains(&state.app),
         is_recent: person.session.is_recent(state.app.now()),
     }))
 }
 
-fn worded(
+fn statistics(
     figures: Option<ServiceStats>,
     reports: OpenReports,
     payments: Option<i64>,

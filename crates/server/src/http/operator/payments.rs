@@ -4,14 +4,17 @@ use super::{OperatorForm, actor};
 use crate::http::api::ApiState;
 use crate::http::error;
 use crate::http::web::{Operator, Person, Query, WebError, door, page, see_other};
-use crate::pages::Html;
-use crate::pages::dashboard::{Done, Section};
-use crate::pages::operator::money::{self, Decision, OnePayment, Payments};
 use axum::extract::{Path, State};
 use axum::response::Response;
-use dropleaf_app::Resolution;
+use dropleaf_app::{BookLine, Resolution};
 use dropleaf_core::Code;
 use dropleaf_core::ledger::Unit;
+use dropleaf_pages::Html;
+use dropleaf_pages::dashboard::{Done, Section};
+use dropleaf_pages::operator::payments::{
+    self as pages, LedgerAccount, PaymentDecisionForm, PaymentPage, PaymentsPage,
+};
+use dropleaf_pay::Network;
 
 /// Latest payments shown, whatever their state.
 const LATEST: i64 = 20;
@@ -23,16 +26,18 @@ pub(super) async fn list(
 ) -> Result<Response, WebError> {
     let held = state.app.payment_overview().await?;
     let latest = state.app.list_payments(None, LATEST).await?;
-    let (by_network, by_item) = money::incomes(&held);
-    Ok(page(money::payments(&Payments {
+    let ledger: Vec<_> = held.books.iter().map(ledger_account).collect();
+    let (by_network, by_item) = pages::income_rows(&ledger, network_name);
+    Ok(page(pages::payments(&PaymentsPage {
         shell: person.shell(Section::Operator, query.done()),
         by_network,
         by_item,
         prepaid: Unit::Usd2.written(held.prepaid),
-        granted: Unit::Usd2.written(money::granted(&held)),
+        granted: Unit::Usd2.written(pages::total_granted(&ledger)),
         open: &held.open,
         is_cut: held.is_cut,
         latest: &latest,
+        network_name,
         now: state.app.now(),
         is_recent: person.session.is_recent(state.app.now()),
     })))
@@ -44,7 +49,7 @@ pub(super) async fn show(
     Path(id): Path<String>,
     query: Query,
 ) -> Result<Response, WebError> {
-    Ok(page(shown(&state, &person, &id, query.done(), Decision::default()).await?))
+    Ok(page(shown(&state, &person, &id, query.done(), PaymentDecisionForm::default()).await?))
 }
 
 pub(super) async fn resolve(
@@ -71,7 +76,7 @@ pub(super) async fn resolve(
                 (Code::InvalidField, _) => "Enter an explanation of at most 500 characters.",
                 _ => refused.detail.as_str(),
             };
-            let typed = Decision { transaction, reason, problem: Some(problem) };
+            let typed = PaymentDecisionForm { transaction, reason, problem: Some(problem) };
             let html = shown(&state, &form.person, &id, None, typed).await?;
             Ok(door(error::status(refused.code), html, None))
         }
@@ -91,7 +96,10 @@ pub(super) async fn ask(
             Ok(see_other(&format!("/operator/payments/{}?done={done}", payment.id)))
         }
         Err(refused) if refused.code == Code::Conflict => {
-            let typed = Decision { problem: Some(refused.detail.as_str()), ..Decision::default() };
+            let typed = PaymentDecisionForm {
+                problem: Some(refused.detail.as_str()),
+                ..PaymentDecisionForm::default()
+            };
             let html = shown(&state, &form.person, &id, None, typed).await?;
             Ok(door(error::status(refused.code), html, None))
         }
@@ -104,15 +112,25 @@ async fn shown(
     person: &Person,
     id: &str,
     done: Option<Done>,
-    typed: Decision<'_>,
+    typed: PaymentDecisionForm<'_>,
 ) -> Result<Html, WebError> {
     let payment = state.app.get_payment(id).await?;
     let now = state.app.now();
-    Ok(money::payment(&OnePayment {
+    Ok(pages::payment(&PaymentPage {
         shell: person.shell(Section::Operator, done),
         payment: &payment,
+        network_name,
         now,
-        typed,
+        form: typed,
         is_recent: person.session.is_recent(now),
     }))
+}
+
+fn ledger_account(line: &BookLine) -> LedgerAccount<'_> {
+    LedgerAccount { id: &line.id, unit: line.unit, kind: line.kind, balance: line.balance, since: line.since }
+}
+
+/// The name of a network in version 1 of x402, such as `base` for `eip155:8453`.
+fn network_name(network: &str) -> Option<&'static str> {
+    Network::parse(network).and_then(Network::v1_name)
 }

@@ -4,12 +4,13 @@ use super::{OperatorForm, actor};
 use crate::http::api::ApiState;
 use crate::http::error;
 use crate::http::web::{Operator, Person, Query, WebError, door, page, see_other};
-use crate::pages::Html;
-use crate::pages::dashboard::{Done, Section};
-use crate::pages::operator::{Refused, Reports, reports};
 use axum::extract::{Path, State};
 use axum::response::Response;
+use dropleaf_app::ReportCase;
 use dropleaf_core::{Code, number};
+use dropleaf_pages::Html;
+use dropleaf_pages::dashboard::{Done, Section};
+use dropleaf_pages::operator::reports::{RefusedTakedown, ReportCaseView, ReportsPage, reports};
 
 /// Pages shown at once.
 const CASES: i64 = 50;
@@ -35,7 +36,7 @@ pub(super) async fn take_down(
     match state.app.take_down(actor(&form.person), &id, reason).await {
         Ok(_) => Ok(back(Done::TakenDown)),
         Err(refused) if refused.code == Code::InvalidField => {
-            let again = Refused { site_id: &id, reason };
+            let again = RefusedTakedown { site_id: &id, reason };
             let html = shown(&state, &form.person, None, None, Some(again)).await?;
             Ok(door(error::status(refused.code), html, None))
         }
@@ -61,7 +62,7 @@ async fn shown(
     person: &Person,
     after: Option<(i64, &str)>,
     done: Option<Done>,
-    refused: Option<Refused<'_>>,
+    refused: Option<RefusedTakedown<'_>>,
 ) -> Result<Html, WebError> {
     let mut cases = state.app.list_cases(after, CASES + 1).await?;
     let most = usize::try_from(CASES).unwrap_or_default();
@@ -70,13 +71,27 @@ async fn shown(
         let last = &cases.last()?.waiting;
         Some(format!("/operator/reports?after={}&after_id={}", last.first_at, last.site_id))
     });
-    Ok(reports(&Reports {
+    let closed = state.app.list_closed_reports(CLOSED).await?;
+    Ok(reports(&ReportsPage {
         shell: person.shell(Section::Operator, done),
-        cases: &cases,
-        closed: &state.app.list_closed_reports(CLOSED).await?,
+        cases: cases.iter().map(case_view).collect(),
+        closed: closed.iter().map(|page| &page.report).collect(),
         is_first: after.is_none(),
         next: next.flatten().as_deref(),
         refused,
         is_recent: person.session.is_recent(state.app.now()),
     }))
+}
+
+fn case_view(case: &ReportCase) -> ReportCaseView<'_> {
+    ReportCaseView {
+        site: &case.site,
+        url: &case.url,
+        owner: case.owner.as_deref(),
+        count: case.waiting.count,
+        first_at: case.waiting.first_at,
+        last_at: case.waiting.last_at,
+        reasons: &case.reasons,
+        reports: &case.reports,
+    }
 }

@@ -4,10 +4,10 @@ use super::{Client, welcome};
 use crate::http::api::ApiState;
 use crate::http::error;
 use crate::http::web::{Visit, VisitForm, WebError, door, see_other};
-use crate::pages::dashboard::{EnterCode, enter_code};
 use axum::extract::State;
 use axum::response::Response;
 use dropleaf_core::{Code, Error};
+use dropleaf_pages::dashboard::{EnterCode, enter_code};
 use http::StatusCode;
 
 const WRONG: &str = "The code is wrong or has expired. Check it or request a new one.";

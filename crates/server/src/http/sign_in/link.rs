@@ -4,9 +4,9 @@
 use super::{Client, welcome};
 use crate::http::api::ApiState;
 use crate::http::web::{MaybePerson, Query, Visit, VisitForm, WebError, door};
-use crate::pages::dashboard::{ConfirmLink, confirm_link};
 use axum::extract::State;
 use axum::response::Response;
+use dropleaf_pages::dashboard::{ConfirmLink, confirm_link};
 use http::StatusCode;
 use http::header::SET_COOKIE;
 

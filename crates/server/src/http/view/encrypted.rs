@@ -6,30 +6,38 @@
 use super::scene::Scene;
 use super::{headers, owner, report, sending};
 use crate::http::{OutBody, empty};
-use crate::pages::{self, Viewer};
 use axum::body::Body;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use dropleaf_app::ServedFile;
+use dropleaf_content::{MARKDOWN_SCRIPT, MARKDOWN_STYLE};
 use dropleaf_core::Error;
 use dropleaf_core::site::Visibility;
+use dropleaf_pages::{self as pages, Viewer, ViewerScript};
 use futures_util::stream::BoxStream;
 use futures_util::{StreamExt, stream};
 use http::{Method, Response, StatusCode, header};
 use std::io;
+use std::sync::LazyLock;
 
 /// Memory for encoded bytes that are not sent yet, in addition to the chunks themselves.
 const CODING_BYTES: u64 = 256 * 1024;
 
+static SCRIPT: LazyLock<ViewerScript> = LazyLock::new(|| ViewerScript::new(MARKDOWN_SCRIPT));
+
 pub(super) async fn viewer(scene: &Scene<'_>, file: &ServedFile) -> Result<Response<OutBody>, Error> {
     let site = &scene.page.site;
-    let page =
-        pages::viewer(&Viewer { report: &report::link(&scene.root()), anonymous: site.account_id.is_none() });
+    let page = pages::viewer(&Viewer {
+        report: &report::link(&scene.root()),
+        anonymous: site.account_id.is_none(),
+        script: &SCRIPT,
+        markdown_style: MARKDOWN_STYLE,
+    });
     let around = page.before.len() as u64 + page.after.len() as u64;
     let length = around + file.size_bytes.div_ceil(3) * 4;
     let mut response = empty(StatusCode::OK);
-    headers::viewer(response.headers_mut(), scene.place, scene.page, page.script_source);
+    headers::viewer(response.headers_mut(), scene.place, scene.page, &SCRIPT.source);
     response.headers_mut().insert(header::CONTENT_LENGTH, length.into());
     if scene.head.method == Method::HEAD {
         return Ok(response);
@@ -69,6 +77,17 @@ fn in_base64(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_of_the_modules_is_left_that_an_inline_script_cannot_have() {
+        for line in SCRIPT.text.lines() {
+            assert!(!line.starts_with("import ") && !line.starts_with("export "), "{line}");
+        }
+        let small = SCRIPT.text.to_lowercase();
+        for text in ["</script", "<script", "<!--"] {
+            assert!(!small.contains(text), "{text}");
+        }
+    }
 
     #[tokio::test]
     async fn pieces_of_any_size_code_as_the_whole() {

@@ -7,12 +7,12 @@ use super::share::{self, Shared};
 use super::{OURS, email_gate, form, owner, redirect, report, wants, without_body};
 use crate::http::OutBody;
 use crate::http::error::{self, Wants};
-use crate::pages::{self, Step};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use dropleaf_core::access::{self, Access, Gate, Passes};
 use dropleaf_core::gate_pass::Kind;
 use dropleaf_core::{Code, Error, path};
+use dropleaf_pages::{self as pages, Step};
 use http::{Method, Response, StatusCode, header};
 use hyper::body::Incoming;
 

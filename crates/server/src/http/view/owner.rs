@@ -9,7 +9,6 @@ use super::cookies::Cookie;
 use super::scene::Scene;
 use super::{Found, burn, encrypted, find, headers, sending, share, to_inside, without_body};
 use crate::http::{OutBody, empty, error};
-use crate::pages::{self, Preview};
 use axum::body::Body;
 use dropleaf_app::{PageView, ServedFile};
 use dropleaf_core::access::{self, Access, Passes};
@@ -17,6 +16,7 @@ use dropleaf_core::gate_pass::Kind;
 use dropleaf_core::share_token::InQuery;
 use dropleaf_core::site::Visibility;
 use dropleaf_core::{Code, Error};
+use dropleaf_pages::{self as pages, Preview};
 use http::{Method, Response, StatusCode, header};
 
 /// The name of the preview below `_dropleaf/`.

@@ -4,10 +4,10 @@
 use super::scene::Scene;
 use super::{OutBody, form, redirect, wants, without_body};
 use crate::http::error::{self, Wants};
-use crate::pages::{self, Rendered, ReportForm};
 use dropleaf_core::access::{self, Access, Passes};
 use dropleaf_core::report::{self, Said};
 use dropleaf_core::{Code, Error};
+use dropleaf_pages::{self as pages, Rendered, ReportForm};
 use http::{Method, Response, StatusCode};
 use hyper::body::Incoming;
 

@@ -4,9 +4,9 @@
 use super::scene::Scene;
 use super::{FETCH_SITE, disposition, file, headers, report, without_body};
 use crate::http::{OutBody, error};
-use crate::pages::{self, RiskyFile};
 use dropleaf_app::ServedFile;
 use dropleaf_core::Error;
+use dropleaf_pages::{self as pages, RiskyFile};
 use http::{Method, Response, StatusCode, header};
 use std::sync::Arc;
 

@@ -10,10 +10,10 @@ use super::scene::{Scene, fills_window};
 use super::{Place, failed, redirect, wants, with_query};
 use crate::http::error::{self, Wants};
 use crate::http::{OutBody, cookie};
-use crate::pages::{self, Notice};
 use dropleaf_core::gate_pass::Kind;
 use dropleaf_core::host::Origin;
 use dropleaf_core::{Code, Error};
+use dropleaf_pages::{self as pages, Notice};
 use http::request::Parts;
 use http::{Method, Response, StatusCode, header};
 

@@ -2,11 +2,11 @@
 //! people.
 
 use crate::http::error;
-use crate::pages::Html;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use dropleaf_core::error::Fact;
 use dropleaf_core::{Code, Error};
+use dropleaf_pages::Html;
 use http::{HeaderValue, StatusCode, header};
 use std::sync::Arc;
 

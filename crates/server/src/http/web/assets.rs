@@ -7,7 +7,7 @@ use dropleaf_core::{Code, Error};
 use http::header;
 
 use super::WebError;
-use crate::pages::asset;
+use dropleaf_pages::asset;
 
 pub(in crate::http) async fn serve(Path(name): Path<String>) -> Result<Response, WebError> {
     let asset = asset(&name).ok_or_else(|| Error::plain(Code::NotFound))?;

@@ -1,7 +1,7 @@
 //! The query of a page's address. Parsing never fails: missing or malformed parameters count as absent.
 
-use crate::pages::dashboard::Done;
 use axum::extract::FromRequestParts;
+use dropleaf_pages::dashboard::Done;
 use http::request::Parts;
 use std::convert::Infallible;
 

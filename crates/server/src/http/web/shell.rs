@@ -1,7 +1,7 @@
 //! The page shell for a signed-in person.
 
 use super::Person;
-use crate::pages::dashboard::{Done, Section, Shell};
+use dropleaf_pages::dashboard::{Done, Section, Shell};
 
 impl Person {
     pub(in crate::http) fn shell(&self, section: Section, done: Option<Done>) -> Shell<'_> {

@@ -2,10 +2,11 @@
 
 use super::{Call, READS, Tool, schema};
 use crate::http::api::MeJson;
+use crate::http::guides::guide_facts;
 use crate::http::mcp::answer::Answer;
-use crate::pages::{self, Facts};
 use dropleaf_core::Result;
 use dropleaf_core::scope::Scope;
+use dropleaf_pages as pages;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -44,7 +45,7 @@ pub(super) static GET_DESIGN_GUIDE: Tool = Tool {
 };
 
 fn get_design_guide(call: Call) -> Answer {
-    let markdown = pages::design_guide(&Facts::of(&call.state.resolved));
+    let markdown = pages::design_guide(&guide_facts(&call.state.resolved));
     let answer = Answer::json(GuideJson { markdown: markdown.clone() });
     answer.worded(markdown).warned(call.fields.warnings())
 }

@@ -1,0 +1,34 @@
+//! The pages for signed-in people, and those around signing in. All share a shell: header, navigation, and a message about
+//! what was just done.
+
+mod account;
+mod appeal;
+mod apps;
+mod badge;
+mod claim;
+mod device;
+mod figures;
+mod keys;
+mod list;
+mod page;
+mod qr;
+mod refused;
+mod shell;
+mod sign_in;
+mod upload;
+
+pub use account::{AccountPage, PasskeyRow, Passkeys, PlanUsage, SessionRow, UnlockRow, account};
+pub use appeal::{AppealView, appeal};
+pub use apps::{Consent, apps, consent};
+pub use claim::{Claim, claim};
+pub use device::{DeviceAnswer, device_ask, device_confirm, device_end};
+pub use keys::{CreatedKey, KeyRow, Keys, keys};
+pub use list::{PageCard, PageList, list};
+pub use page::{PageView, ShareLinkRow, VersionRow, page};
+pub use refused::{Attempt, RefusedForm};
+pub use shell::{Done, Section, Shell};
+pub use sign_in::{ConfirmLink, EnterCode, Login, confirm_link, enter_code, login};
+pub use upload::{UploadView, upload};
+
+#[cfg(test)]
+mod pages_tests;

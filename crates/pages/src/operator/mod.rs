@@ -1,0 +1,42 @@
+//! The operator's pages, one module each, and what their templates share. All are inside the shell of the dashboard.
+
+pub mod accounts;
+pub mod appeals;
+pub mod audit;
+pub mod case;
+pub mod overview;
+pub mod payments;
+pub mod reports;
+pub mod safe_preview;
+
+use super::assets::OPERATOR_CSS;
+use super::{Moment, Size};
+use dropleaf_core::site::{Site, Visibility};
+
+/// The path of the stylesheet of these pages.
+fn stylesheet() -> String {
+    OPERATOR_CSS.path()
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates hand over references")]
+fn at(epoch: &i64) -> Moment {
+    Moment(*epoch)
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates hand over references")]
+fn size(bytes: &i64) -> Size {
+    Size(*bytes)
+}
+
+fn title(site: &Site) -> &str {
+    if site.title.is_empty() { "Untitled page" } else { &site.title }
+}
+
+/// The visibility of a page, for its badge.
+fn visibility_label(site: &Site) -> &'static str {
+    match site.visibility {
+        Visibility::Unlisted => "unlisted",
+        Visibility::Public => "public",
+        Visibility::Burn => "view once",
+    }
+}

@@ -1,0 +1,46 @@
+//! The operator's overview: statistics, the latest audit entries, and a form to take down any page.
+
+use super::audit::about;
+use super::{at, stylesheet};
+use crate::dashboard::{Section, Shell};
+use crate::{Elapsed, Html, Moment};
+use askama::Template;
+use dropleaf_core::audit::Entry;
+
+/// A number with its label.
+#[derive(Debug)]
+pub struct Figure {
+    pub value: String,
+    pub label: &'static str,
+}
+
+/// What was typed into the takedown form.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct TakedownForm<'a> {
+    pub page: &'a str,
+    pub reason: &'a str,
+    pub problem: Option<&'a str>,
+    /// The URL of the page that has just been taken down.
+    pub gone: Option<&'a str>,
+}
+
+#[derive(Debug, Template)]
+#[template(path = "operator.html")]
+pub struct OverviewPage<'a> {
+    pub shell: Shell<'a>,
+    pub figures: Vec<Figure>,
+    pub counted: Option<Moment>,
+    pub version: &'a str,
+    pub uptime: Elapsed,
+    pub entries: &'a [Entry],
+    pub form: TakedownForm<'a>,
+    /// The names of missing settings without which lost payments cannot be looked up.
+    pub missing_chains: Vec<&'static str>,
+    /// Whether the forms are accepted now; otherwise they ask to sign in again.
+    pub is_recent: bool,
+}
+
+pub fn overview(page: &OverviewPage<'_>) -> Html {
+    // Rendering writes into a String and cannot fail.
+    Html(page.render().unwrap_or_default())
+}
