@@ -133,6 +133,14 @@ pub fn server_name(text: &str) -> Result<String, ClientError> {
     Ok(format!("{}://{host}{port}", url.scheme()))
 }
 
+/// Whether an `http://` address is on this machine, where no network can read what is sent.
+pub fn is_loopback(server: &str) -> bool {
+    let host = server.trim_start_matches("http://");
+    ["localhost", "127.0.0.1", "[::1]"]
+        .iter()
+        .any(|name| host.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(':')))
+}
+
 /// Removes control characters, which could move a terminal's cursor, from untrusted text, and truncates it to 2000 characters.
 pub(crate) fn visible(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(2000).collect()
@@ -155,6 +163,19 @@ mod tests {
             ["", "localhost:8080", "ftp://x", "https://x/path", "https://a:b@x", "https://x?y", "https://"]
         {
             assert!(server_name(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn only_loopback_names_go_without_a_warning() {
+        for (server, expected) in [
+            ("http://localhost:8080", true),
+            ("http://[::1]:8080", true),
+            ("http://127.0.0.1", true),
+            ("http://localhost.example.org", false),
+            ("http://192.168.0.2:8080", false),
+        ] {
+            assert_eq!(is_loopback(server), expected, "{server}");
         }
     }
 

@@ -12,7 +12,7 @@ mod multipart;
 mod pages;
 
 pub use account::Me;
-pub use client::{Client, server_name};
+pub use client::{Client, is_loopback, server_name};
 pub use credentials::{Credentials, CredentialsError, Login};
 pub use device::{DeviceCode, Key, OWN_CLIENT, Polled, Tokens, wait_for_answer};
 pub use error::{ClientError, Reason};

@@ -1,17 +1,16 @@
 //! The MCP clients that `dropleaf mcp install` supports: where each keeps its settings, their format, and how it best
 //! connects.
 
-use clap::ValueEnum;
+use dropleaf_client::is_loopback;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum App {
     ClaudeCode,
     ClaudeDesktop,
     Cursor,
     Codex,
-    #[value(name = "vscode", alias = "vs-code")]
     VsCode,
     Zed,
 }
@@ -105,6 +104,19 @@ impl App {
         }
     }
 
+    /// Another spelling of that name.
+    pub(super) const fn other_word(self) -> Option<&'static str> {
+        match self {
+            Self::VsCode => Some("vs-code"),
+            _ => None,
+        }
+    }
+
+    /// The client with this name on the command line.
+    pub(super) fn find(word: &str) -> Option<Self> {
+        ALL.into_iter().find(|app| app.word() == word || app.other_word() == Some(word))
+    }
+
     /// Its settings file for this user.
     pub(super) fn file(self, folders: &Folders<'_>) -> Option<PathBuf> {
         let named = |name: &str| folders.find(name).map(PathBuf::from).filter(|path| path.is_absolute());
@@ -159,7 +171,7 @@ impl App {
     /// The transport to use by default. Claude Desktop's file accepts only programs, and Codex needs a separate command to
     /// sign in over HTTP. OAuth needs TLS, except on this machine.
     pub(super) fn way(self, server: &str) -> Way {
-        let is_safe = server.starts_with("https://") || crate::cli::person::is_loopback(server);
+        let is_safe = server.starts_with("https://") || is_loopback(server);
         match self {
             Self::ClaudeDesktop | Self::Codex => Way::Stdio,
             _ if is_safe => Way::Http,

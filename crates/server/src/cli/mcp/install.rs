@@ -1,14 +1,12 @@
 //! `dropleaf mcp install` and `uninstall`: shows the changes to the settings of MCP clients, asks, and applies them.
 
-use super::apps::{ALL, App, Folders, Platform, Way};
-use super::plan::{self, Plan, Wanted};
-use super::records::Records;
-use super::{apply, diff};
+use super::apps::{ALL, App, Platform, Way};
+use super::setup::{Applied, Installation, Setup, Step};
 use crate::cli::person::Surroundings;
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::io::{BufRead, IsTerminal, Write};
-use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(super) struct Install {
@@ -37,7 +35,7 @@ pub(super) struct Uninstall {
 #[derive(Debug, Args)]
 struct Choice {
     /// Which clients (default: those found on this machine)
-    #[arg(value_name = "CLIENT", value_enum)]
+    #[arg(value_name = "CLIENT", value_parser = client_parser())]
     clients: Vec<App>,
     /// The name of the server in the client
     #[arg(long, default_value = "dropleaf")]
@@ -50,21 +48,16 @@ struct Choice {
     dry_run: bool,
 }
 
-/// One file to change.
-struct Step {
-    app: App,
-    file: PathBuf,
-    old: Option<String>,
-    plan: Plan,
-    name: String,
-    /// What is added; `None` if the entry is removed.
-    added: Option<Added>,
+/// Accepts the names of the supported clients.
+fn client_parser() -> impl TypedValueParser<Value = App> {
+    let names = ALL.map(|app| PossibleValue::new(app.word()).aliases(app.other_word()));
+    PossibleValuesParser::new(names)
+        .try_map(|name| App::find(&name).ok_or_else(|| format!("`{name}` is not a supported client")))
 }
 
-struct Added {
-    server: String,
-    /// The next step in the client.
-    then: String,
+/// What `uninstall` needs to know, next to the stored keys.
+fn setup<'a>(around: &Surroundings, env: &'a [(String, String)]) -> Setup<'a> {
+    Setup::new(env, Platform::here(), around.beside_credentials("mcp-install.toml"))
 }
 
 impl Install {
@@ -75,38 +68,22 @@ impl Install {
         let server = around.server(self.server.as_deref())?;
         let program = std::env::current_exe().context("the path of this program is unknown")?;
         let program = program.to_str().context("the path of this program is not UTF-8")?;
-        let folders = Folders::new(env, Platform::here());
-        let apps = self.choice.apps(|app| app.is_here(&folders))?;
+        let mut setup = setup(around, env);
+        let apps = self.choice.apps(|app| setup.is_here(app))?;
         if apps.is_empty() {
             let known: Vec<&str> = ALL.iter().map(|app| app.word()).collect();
             bail!("no supported client was found; name one of {}", known.join(", "));
         }
-        let way_of = |app: App| match (self.http, self.stdio) {
-            (true, _) => Way::Http,
-            (_, true) => Way::Stdio,
-            _ => app.way(&server),
+        let way = match (self.http, self.stdio) {
+            (true, _) => Some(Way::Http),
+            (_, true) => Some(Way::Stdio),
+            _ => None,
         };
-        let name = &self.choice.name;
-        let mut records = Records::load(around.beside_credentials("mcp-install.toml"));
-        let needs_login = apps.iter().any(|app| way_of(*app) == Way::Stdio) && !around.is_signed_in(&server);
-        let steps = apps.into_iter().map(|app| {
-            let way = way_of(app);
-            let step = file_of(app, &folders).and_then(|(file, old)| {
-                ensure!(
-                    app.takes(way),
-                    "its settings file does not support addresses, only commands: omit --http"
-                );
-                let entry = app.entry(way, &server, program);
-                let recorded = records.server(&file, name);
-                let wanted = Wanted { name, server: &server, entry: &entry, recorded };
-                let plan = plan::add(app, old.as_deref(), &wanted)?;
-                let added = Some(Added { server: server.clone(), then: app.then(way, name) });
-                Ok(Step { app, file, old, plan, name: name.clone(), added })
-            });
-            (app, step)
-        });
-        let steps = steps.collect();
-        let has_written = self.choice.carry_out(steps, &folders, "already installed", &mut records)?;
+        let wanted = Installation { name: &self.choice.name, server: &server, program, way };
+        let needs_login =
+            apps.iter().any(|app| wanted.way_of(*app) == Way::Stdio) && !around.is_signed_in(&server);
+        let steps = apps.into_iter().map(|app| (app, setup.plan_install(app, &wanted))).collect();
+        let has_written = self.choice.carry_out(steps, &mut setup, "already installed")?;
         if has_written && needs_login {
             println!("Run `dropleaf login {server}` once to give `dropleaf mcp` a key.");
         }
@@ -116,36 +93,14 @@ impl Install {
 
 impl Uninstall {
     pub(super) fn run(self, around: &Surroundings, env: &[(String, String)]) -> Result<()> {
-        let folders = Folders::new(env, Platform::here());
-        let mut records = Records::load(around.beside_credentials("mcp-install.toml"));
-        let name = &self.choice.name;
-        // If the records are lost, the current server is still known.
+        let mut setup = setup(around, env);
         let current = around.server(None).ok();
-        let apps = self.choice.apps(|app| app.file(&folders).is_some_and(|file| file.is_file()))?;
-        let steps = apps.into_iter().map(|app| {
-            let step = file_of(app, &folders).and_then(|(file, old)| {
-                let text = old.as_deref().unwrap_or_default();
-                let plan = if text.trim().is_empty() {
-                    Plan::Nothing
-                } else {
-                    let servers: Vec<&str> =
-                        records.server(&file, name).into_iter().chain(current.as_deref()).collect();
-                    plan::take(app, text, name, &servers, records.before(&file))?
-                };
-                Ok(Step { app, file, old, plan, name: name.clone(), added: None })
-            });
-            (app, step)
-        });
-        let steps = steps.collect();
-        self.choice.carry_out(steps, &folders, "nothing to remove", &mut records)?;
+        let apps = self.choice.apps(|app| setup.file(app).is_some_and(|file| file.is_file()))?;
+        let plan = |app: App| (app, setup.plan_uninstall(app, &self.choice.name, current.as_deref()));
+        let steps = apps.into_iter().map(plan).collect();
+        self.choice.carry_out(steps, &mut setup, "nothing to remove")?;
         Ok(())
     }
-}
-
-fn file_of(app: App, folders: &Folders<'_>) -> Result<(PathBuf, Option<String>)> {
-    let file = app.file(folders).context("the home folder is unknown")?;
-    let old = apply::read(&file)?;
-    Ok((file, old))
 }
 
 impl Choice {
@@ -164,20 +119,17 @@ impl Choice {
     fn carry_out(
         &self,
         steps: Vec<(App, Result<Step>)>,
-        folders: &Folders<'_>,
+        setup: &mut Setup<'_>,
         nothing: &str,
-        records: &mut Records,
     ) -> Result<bool> {
         let mut failed = 0;
         let mut waiting = Vec::new();
         for (app, step) in steps {
-            let file = app.file(folders).unwrap_or_default();
+            let file = setup.file(app).unwrap_or_default();
             match step {
-                Ok(step) if step.plan == Plan::Nothing => {
-                    println!("{}: {nothing} ({})", app.title(), file.display());
-                }
+                Ok(step) if step.is_done() => println!("{}: {nothing} ({})", app.title(), file.display()),
                 Ok(step) => {
-                    println!("{}: {}\n{}", app.title(), file.display(), step.shown());
+                    println!("{}: {}\n{}", app.title(), file.display(), shown(&step));
                     waiting.push(step);
                 }
                 Err(error) => {
@@ -191,9 +143,12 @@ impl Choice {
             println!("No files were changed.");
         } else if has_work && self.may_write()? {
             for step in waiting {
-                if let Err(error) = step.take(records) {
-                    failed += 1;
-                    println!("{}: not changed: {error:#}", step.app.title());
+                match setup.apply(&step) {
+                    Ok(applied) => print_applied(&step, &applied),
+                    Err(error) => {
+                        failed += 1;
+                        println!("{}: not changed: {error:#}", step.app.title());
+                    }
                 }
             }
         } else if has_work {
@@ -218,42 +173,23 @@ impl Choice {
     }
 }
 
-impl Step {
-    fn shown(&self) -> String {
-        let old = self.old.as_deref().unwrap_or_default();
-        match &self.plan {
-            Plan::Nothing => String::new(),
-            Plan::Write { text, .. } => diff::show(old, text),
-            Plan::Remove => {
-                format!("{}  (the file is removed, because it did not exist before)\n", diff::show(old, ""))
-            }
-        }
-    }
+fn shown(step: &Step) -> String {
+    let why =
+        if step.removes_file() { "  (the file is removed, because it did not exist before)\n" } else { "" };
+    format!("{}{why}", step.diff())
+}
 
-    fn take(&self, records: &mut Records) -> Result<()> {
-        let Self { app, file, old, .. } = self;
-        match &self.plan {
-            Plan::Nothing => {}
-            Plan::Write { text, before } => {
-                let copy = apply::write(file, old.as_deref(), text)?;
-                match &self.added {
-                    Some(added) => records.keep(file, &self.name, &added.server, *before),
-                    None => records.forget(file, &self.name),
-                }
-                let copy = copy.map_or_else(String::new, |copy| {
-                    format!("; the old file was saved as {}", copy.display())
-                });
-                println!("{}: written{copy}", app.title());
-            }
-            Plan::Remove => {
-                apply::remove(file, old.as_deref().unwrap_or_default())?;
-                records.forget(file, &self.name);
-                println!("{}: removed", app.title());
-            }
+fn print_applied(step: &Step, applied: &Applied) {
+    let title = step.app.title();
+    match applied {
+        Applied::Unchanged => {}
+        Applied::Written { copy: Some(copy) } => {
+            println!("{title}: written; the old file was saved as {}", copy.display());
         }
-        if let Some(added) = &self.added {
-            println!("  {}", added.then);
-        }
-        Ok(())
+        Applied::Written { copy: None } => println!("{title}: written"),
+        Applied::Removed => println!("{title}: removed"),
+    }
+    if let Some(next) = step.next_step() {
+        println!("  {next}");
     }
 }

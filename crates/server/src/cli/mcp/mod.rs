@@ -10,6 +10,7 @@ mod jsonc_edit;
 mod ours;
 mod plan;
 mod records;
+mod setup;
 mod stdio;
 mod toml_scan;
 mod toml_text;

@@ -121,28 +121,3 @@ fn open_browser(address: &str) {
     let quiet = || Stdio::null();
     let _ = Command::new(opener).arg(address).stdin(quiet()).stdout(quiet()).stderr(quiet()).spawn();
 }
-
-pub(in crate::cli) fn is_loopback(server: &str) -> bool {
-    let host = server.trim_start_matches("http://");
-    ["localhost", "127.0.0.1", "[::1]"]
-        .iter()
-        .any(|name| host.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(':')))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_loopback_names_go_without_a_warning() {
-        for (server, expected) in [
-            ("http://localhost:8080", true),
-            ("http://[::1]:8080", true),
-            ("http://127.0.0.1", true),
-            ("http://localhost.example.org", false),
-            ("http://192.168.0.2:8080", false),
-        ] {
-            assert_eq!(is_loopback(server), expected, "{server}");
-        }
-    }
-}

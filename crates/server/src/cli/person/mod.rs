@@ -5,12 +5,12 @@ mod login;
 mod publish;
 mod sign;
 
-pub(super) use login::{Login, is_loopback};
+pub(super) use login::Login;
 pub(super) use publish::{Publish, is_refusal};
 pub(super) use sign::{Logout, Whoami};
 
 use anyhow::{Context, Result, ensure};
-use dropleaf_client::{Client, Credentials, server_name};
+use dropleaf_client::{Client, Credentials, is_loopback, server_name};
 
 const DEFAULT_SERVER: &str = "http://localhost:8080";
 
