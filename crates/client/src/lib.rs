@@ -1,5 +1,5 @@
-//! The client side of the service: a typed API client, the stdio bridge for MCP (Model Context Protocol) clients, and the
-//! credentials file of `dropleaf login`.
+//! The client side of the service: a typed API client, the stdio bridge for MCP (Model Context Protocol) clients, the set-up
+//! of such clients, and the credentials file of `dropleaf login`.
 //! Knows nothing of the server's internals and depends on no other crate of ours.
 
 mod account;
@@ -8,6 +8,7 @@ mod credentials;
 mod device;
 mod error;
 pub mod mcp;
+pub mod mcp_setup;
 mod multipart;
 mod pages;
 

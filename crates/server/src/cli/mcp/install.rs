@@ -1,11 +1,10 @@
 //! `dropleaf mcp install` and `uninstall`: shows the changes to the settings of MCP clients, asks, and applies them.
 
-use super::apps::{ALL, App, Platform, Way};
-use super::setup::{Applied, Installation, Setup, Step};
 use crate::cli::person::Surroundings;
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use dropleaf_client::mcp_setup::{ALL, App, Applied, Installation, Platform, Setup, Step, Way};
 use std::io::{BufRead, IsTerminal, Write};
 
 #[derive(Debug, Args)]

@@ -1,19 +1,8 @@
 //! `dropleaf mcp`: offers a server's tools to clients that start a program and talk to it over standard input and output; and
 //! `dropleaf mcp install`, which configures such clients.
 
-mod apply;
-mod apps;
-mod diff;
 mod install;
-mod jsonc;
-mod jsonc_edit;
-mod ours;
-mod plan;
-mod records;
-mod setup;
 mod stdio;
-mod toml_scan;
-mod toml_text;
 
 use super::person::Surroundings;
 use anyhow::Result;

@@ -9,14 +9,14 @@ use std::path::PathBuf;
 
 /// The settings of the MCP clients on this machine.
 #[derive(Debug)]
-pub(super) struct Setup<'a> {
+pub struct Setup<'a> {
     folders: Folders<'a>,
     records: Records,
 }
 
 /// What to write into the settings of the clients.
 #[derive(Debug)]
-pub(super) struct Installation<'a> {
+pub struct Installation<'a> {
     /// The name of the server in the client.
     pub name: &'a str,
     pub server: &'a str,
@@ -28,7 +28,7 @@ pub(super) struct Installation<'a> {
 
 /// One file to change.
 #[derive(Debug)]
-pub(super) struct Step {
+pub struct Step {
     pub app: App,
     file: PathBuf,
     old: Option<String>,
@@ -47,7 +47,7 @@ struct Added {
 
 /// What became of a file.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Applied {
+pub enum Applied {
     Unchanged,
     /// Written; the copy has the old content, if there was a file.
     Written {
@@ -58,21 +58,21 @@ pub(super) enum Applied {
 
 impl<'a> Setup<'a> {
     /// `records` is the file that remembers what `install` created.
-    pub(super) fn new(env: &'a [(String, String)], platform: Platform, records: Option<PathBuf>) -> Self {
+    pub fn new(env: &'a [(String, String)], platform: Platform, records: Option<PathBuf>) -> Self {
         Self { folders: Folders::new(env, platform), records: Records::load(records) }
     }
 
     /// Whether a client seems to be installed.
-    pub(super) fn is_here(&self, app: App) -> bool {
+    pub fn is_here(&self, app: App) -> bool {
         app.is_here(&self.folders)
     }
 
     /// The settings file of a client.
-    pub(super) fn file(&self, app: App) -> Option<PathBuf> {
+    pub fn file(&self, app: App) -> Option<PathBuf> {
         app.file(&self.folders)
     }
 
-    pub(super) fn plan_install(&self, app: App, wanted: &Installation<'_>) -> Result<Step> {
+    pub fn plan_install(&self, app: App, wanted: &Installation<'_>) -> Result<Step> {
         let Installation { name, server, program, .. } = *wanted;
         let way = wanted.way_of(app);
         let (file, old) = self.read(app)?;
@@ -85,7 +85,7 @@ impl<'a> Setup<'a> {
     }
 
     /// Removes the entry for the server it was recorded with, or for the current one if the records are lost.
-    pub(super) fn plan_uninstall(&self, app: App, name: &str, current: Option<&str>) -> Result<Step> {
+    pub fn plan_uninstall(&self, app: App, name: &str, current: Option<&str>) -> Result<Step> {
         let (file, old) = self.read(app)?;
         let text = old.as_deref().unwrap_or_default();
         let plan = if text.trim().is_empty() {
@@ -104,7 +104,7 @@ impl<'a> Setup<'a> {
     }
 
     /// Changes the file, unless another program has changed it since the step was planned.
-    pub(super) fn apply(&mut self, step: &Step) -> Result<Applied> {
+    pub fn apply(&mut self, step: &Step) -> Result<Applied> {
         let Step { file, old, name, .. } = step;
         match &step.plan {
             Plan::Nothing => Ok(Applied::Unchanged),
@@ -127,24 +127,24 @@ impl<'a> Setup<'a> {
 
 impl Installation<'_> {
     /// How a client will reach the server.
-    pub(super) fn way_of(&self, app: App) -> Way {
+    pub fn way_of(&self, app: App) -> Way {
         self.way.unwrap_or_else(|| app.way(self.server))
     }
 }
 
 impl Step {
     /// Whether the file already is as wanted.
-    pub(super) fn is_done(&self) -> bool {
+    pub fn is_done(&self) -> bool {
         self.plan == Plan::Nothing
     }
 
     /// Whether the file will be removed, because it did not exist before.
-    pub(super) fn removes_file(&self) -> bool {
+    pub fn removes_file(&self) -> bool {
         self.plan == Plan::Remove
     }
 
     /// The lines that will change.
-    pub(super) fn diff(&self) -> String {
+    pub fn diff(&self) -> String {
         let old = self.old.as_deref().unwrap_or_default();
         match &self.plan {
             Plan::Nothing => String::new(),
@@ -154,7 +154,7 @@ impl Step {
     }
 
     /// What to do in the client after an installation.
-    pub(super) fn next_step(&self) -> Option<&str> {
+    pub fn next_step(&self) -> Option<&str> {
         self.added.as_ref().map(|added| added.then.as_str())
     }
 }

@@ -1,12 +1,12 @@
 //! The MCP clients that `dropleaf mcp install` supports: where each keeps its settings, their format, and how it best
 //! connects.
 
-use dropleaf_client::is_loopback;
+use crate::client::is_loopback;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum App {
+pub enum App {
     ClaudeCode,
     ClaudeDesktop,
     Cursor,
@@ -15,24 +15,24 @@ pub(super) enum App {
     Zed,
 }
 
-pub(super) const ALL: [App; 6] =
+pub const ALL: [App; 6] =
     [App::ClaudeCode, App::ClaudeDesktop, App::Cursor, App::Codex, App::VsCode, App::Zed];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Platform {
+pub enum Platform {
     Linux,
     MacOs,
 }
 
 impl Platform {
-    pub(super) const fn here() -> Self {
+    pub const fn here() -> Self {
         if cfg!(target_os = "macos") { Self::MacOs } else { Self::Linux }
     }
 }
 
 /// How a client reaches the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
+pub enum Way {
     /// Over HTTP; the client signs in with OAuth.
     Http,
     /// Over standard input and output: the client starts `dropleaf mcp`, which uses the stored login.
@@ -81,7 +81,7 @@ impl<'a> Folders<'a> {
 }
 
 impl App {
-    pub(super) const fn title(self) -> &'static str {
+    pub const fn title(self) -> &'static str {
         match self {
             Self::ClaudeCode => "Claude Code",
             Self::ClaudeDesktop => "Claude Desktop",
@@ -93,7 +93,7 @@ impl App {
     }
 
     /// Its name on the command line.
-    pub(super) const fn word(self) -> &'static str {
+    pub const fn word(self) -> &'static str {
         match self {
             Self::ClaudeCode => "claude-code",
             Self::ClaudeDesktop => "claude-desktop",
@@ -105,7 +105,7 @@ impl App {
     }
 
     /// Another spelling of that name.
-    pub(super) const fn other_word(self) -> Option<&'static str> {
+    pub const fn other_word(self) -> Option<&'static str> {
         match self {
             Self::VsCode => Some("vs-code"),
             _ => None,
@@ -113,7 +113,7 @@ impl App {
     }
 
     /// The client with this name on the command line.
-    pub(super) fn find(word: &str) -> Option<Self> {
+    pub fn find(word: &str) -> Option<Self> {
         ALL.into_iter().find(|app| app.word() == word || app.other_word() == Some(word))
     }
 

@@ -1,7 +1,7 @@
 //! Decides which entries of a client's settings are ours to change, and whether changing one would send a secret to another
 //! server.
 
-use dropleaf_client::server_name;
+use crate::client::server_name;
 use serde_json::Value;
 use std::path::Path;
 
