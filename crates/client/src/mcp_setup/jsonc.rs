@@ -11,11 +11,11 @@ const DEEPEST: usize = 100;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Node {
     pub span: Range<usize>,
-    pub kind: Kind,
+    pub kind: NodeKind,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum NodeKind {
     Object(Vec<Member>),
     Array(Vec<Node>),
     Plain(Value),
@@ -33,18 +33,18 @@ pub(super) struct Member {
 
 /// Why a text cannot be parsed, and in which line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Unreadable {
+pub(super) struct ParseError {
     pub line: usize,
     pub why: &'static str,
 }
 
-impl std::fmt::Display for Unreadable {
+impl std::fmt::Display for ParseError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "line {}: {}", self.line, self.why)
     }
 }
 
-pub(super) fn parse(text: &str) -> Result<Node, Unreadable> {
+pub(super) fn parse(text: &str) -> Result<Node, ParseError> {
     let mut reader = Reader { text, at: 0 };
     if text.starts_with('\u{feff}') {
         reader.at = '\u{feff}'.len_utf8();
@@ -62,16 +62,16 @@ impl Node {
     /// The member of this name. The last of several counts, as in JSON parsers.
     pub(super) fn member(&self, name: &str) -> Option<&Member> {
         match &self.kind {
-            Kind::Object(members) => members.iter().rev().find(|member| member.name == name),
+            NodeKind::Object(members) => members.iter().rev().find(|member| member.name == name),
             _ => None,
         }
     }
 
     pub(super) fn to_value(&self) -> Value {
         match &self.kind {
-            Kind::Plain(value) => value.clone(),
-            Kind::Array(items) => items.iter().map(Self::to_value).collect(),
-            Kind::Object(members) => {
+            NodeKind::Plain(value) => value.clone(),
+            NodeKind::Array(items) => items.iter().map(Self::to_value).collect(),
+            NodeKind::Object(members) => {
                 let members = members.iter().map(|member| (member.name.clone(), member.value.to_value()));
                 Value::Object(members.collect::<Map<_, _>>())
             }
@@ -85,9 +85,9 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn fail(&self, why: &'static str) -> Unreadable {
+    fn fail(&self, why: &'static str) -> ParseError {
         let before = self.text.get(..self.at).unwrap_or(self.text);
-        Unreadable { line: before.matches('\n').count() + 1, why }
+        ParseError { line: before.matches('\n').count() + 1, why }
     }
 
     fn peek(&self) -> Option<u8> {
@@ -99,7 +99,7 @@ impl Reader<'_> {
     }
 
     /// Skips white space and comments.
-    fn skip(&mut self) -> Result<(), Unreadable> {
+    fn skip(&mut self) -> Result<(), ParseError> {
         loop {
             let rest = self.rest();
             if rest.starts_with("//") {
@@ -115,7 +115,7 @@ impl Reader<'_> {
         }
     }
 
-    fn value(&mut self, depth: usize) -> Result<Node, Unreadable> {
+    fn value(&mut self, depth: usize) -> Result<Node, ParseError> {
         if depth > DEEPEST {
             return Err(self.fail("it is nested too deeply"));
         }
@@ -123,14 +123,14 @@ impl Reader<'_> {
         let kind = match self.peek() {
             Some(b'{') => self.object(depth)?,
             Some(b'[') => self.array(depth)?,
-            Some(b'"') => Kind::Plain(Value::String(self.string()?)),
-            Some(_) => self.word()?,
+            Some(b'"') => NodeKind::Plain(Value::String(self.string()?)),
+            Some(_) => self.scalar()?,
             None => return Err(self.fail("it ends unexpectedly")),
         };
         Ok(Node { span: start..self.at, kind })
     }
 
-    fn object(&mut self, depth: usize) -> Result<Kind, Unreadable> {
+    fn object(&mut self, depth: usize) -> Result<NodeKind, ParseError> {
         self.at += 1;
         let mut members: Vec<Member> = Vec::new();
         loop {
@@ -138,7 +138,7 @@ impl Reader<'_> {
             match self.peek() {
                 Some(b'}') => {
                     self.at += 1;
-                    return Ok(Kind::Object(members));
+                    return Ok(NodeKind::Object(members));
                 }
                 Some(b'"') if members.last().is_none_or(|last| last.comma.is_some()) => {
                     let start = self.at;
@@ -166,7 +166,7 @@ impl Reader<'_> {
         }
     }
 
-    fn array(&mut self, depth: usize) -> Result<Kind, Unreadable> {
+    fn array(&mut self, depth: usize) -> Result<NodeKind, ParseError> {
         self.at += 1;
         let mut items = Vec::new();
         let mut may_follow = true;
@@ -175,7 +175,7 @@ impl Reader<'_> {
             match self.peek() {
                 Some(b']') => {
                     self.at += 1;
-                    return Ok(Kind::Array(items));
+                    return Ok(NodeKind::Array(items));
                 }
                 Some(b',') if !may_follow => {
                     may_follow = true;
@@ -192,7 +192,7 @@ impl Reader<'_> {
         }
     }
 
-    fn string(&mut self) -> Result<String, Unreadable> {
+    fn string(&mut self) -> Result<String, ParseError> {
         let start = self.at;
         let bytes = self.text.as_bytes();
         let mut at = start + 1;
@@ -212,13 +212,13 @@ impl Reader<'_> {
     }
 
     /// A number, `true`, `false` or `null`.
-    fn word(&mut self) -> Result<Kind, Unreadable> {
+    fn scalar(&mut self) -> Result<NodeKind, ParseError> {
         let rest = self.rest();
         let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
         let length = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
         let value = serde_json::from_str(&rest[..length]).map_err(|_| self.fail("a value is invalid"))?;
         self.at += length;
-        Ok(Kind::Plain(value))
+        Ok(NodeKind::Plain(value))
     }
 }
 
@@ -240,7 +240,7 @@ mod tests {
     fn every_part_knows_where_it_stands() {
         let text = "{\"a\": {\"b\" : [1]} , \"a\": 2}";
         let root = parse(text).unwrap();
-        let Kind::Object(members) = &root.kind else { panic!("an object") };
+        let NodeKind::Object(members) = &root.kind else { panic!("an object") };
         assert_eq!(&text[members[0].value.span.clone()], "{\"b\" : [1]}");
         assert_eq!((members[0].start, members[0].comma), (1, Some(18)));
         assert_eq!(root.member("a").unwrap().value.to_value(), json!(2), "the last one counts");

@@ -1,35 +1,35 @@
 //! Sets or removes one member of an object in a settings file. Removing what was added restores the text byte for byte.
 
-use super::jsonc::{Kind, Member, Node, Unreadable, parse};
+use super::jsonc::{Member, Node, NodeKind, ParseError, parse};
 use serde_json::Value;
 use std::ops::Range;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Refused {
-    Unreadable(Unreadable),
+pub(super) enum EditError {
+    ParseError(ParseError),
     NotAnObject(String),
 }
 
-impl std::error::Error for Refused {}
+impl std::error::Error for EditError {}
 
-impl std::fmt::Display for Refused {
+impl std::fmt::Display for EditError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Unreadable(error) => write!(f, "it is not JSON ({error})"),
+            Self::ParseError(error) => write!(f, "it is not JSON ({error})"),
             Self::NotAnObject(what) => write!(f, "{what} is not an object"),
         }
     }
 }
 
-impl From<Unreadable> for Refused {
-    fn from(error: Unreadable) -> Self {
-        Self::Unreadable(error)
+impl From<ParseError> for EditError {
+    fn from(error: ParseError) -> Self {
+        Self::ParseError(error)
     }
 }
 
 /// A value to write, with its members in order.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Fresh {
+pub(super) enum NewValue {
     Plain(Value),
     Object(Vec<(String, Self)>),
 }
@@ -42,16 +42,16 @@ struct Style {
 }
 
 /// Sets the member at this path; creates missing objects on the way.
-pub(super) fn set(text: &str, path: &[&str], value: &Fresh) -> Result<String, Refused> {
+pub(super) fn set(text: &str, path: &[&str], value: &NewValue) -> Result<String, EditError> {
     let root = parse(text)?;
     let style = style(text, &root);
     let mut node = &root;
     for (depth, name) in path.iter().enumerate() {
-        let Kind::Object(members) = &node.kind else { return Err(not_an_object(path, depth)) };
+        let NodeKind::Object(members) = &node.kind else { return Err(not_an_object(path, depth)) };
         let Some(member) = node.member(name) else {
             let mut value = value.clone();
             for name in path[depth + 1..].iter().rev() {
-                value = Fresh::Object(vec![((*name).to_owned(), value)]);
+                value = NewValue::Object(vec![((*name).to_owned(), value)]);
             }
             return Ok(insert(text, node, members, (name, &value), depth, &style));
         };
@@ -63,26 +63,26 @@ pub(super) fn set(text: &str, path: &[&str], value: &Fresh) -> Result<String, Re
 }
 
 /// Removes the member at this path, if it exists.
-pub(super) fn remove(text: &str, path: &[&str]) -> Result<String, Refused> {
+pub(super) fn remove(text: &str, path: &[&str]) -> Result<String, EditError> {
     let root = parse(text)?;
     let mut node = &root;
-    let Some((last, way)) = path.split_last() else { return Ok(text.to_owned()) };
-    for (depth, name) in way.iter().enumerate() {
+    let Some((last, parents)) = path.split_last() else { return Ok(text.to_owned()) };
+    for (depth, name) in parents.iter().enumerate() {
         let Some(member) = node.member(name) else { return Ok(text.to_owned()) };
         node = &member.value;
-        if !matches!(node.kind, Kind::Object(_)) {
+        if !matches!(node.kind, NodeKind::Object(_)) {
             return Err(not_an_object(path, depth + 1));
         }
     }
-    let Kind::Object(members) = &node.kind else { return Err(not_an_object(path, 0)) };
+    let NodeKind::Object(members) = &node.kind else { return Err(not_an_object(path, 0)) };
     let Some(index) = members.iter().rposition(|member| member.name == *last) else {
         return Ok(text.to_owned());
     };
-    Ok(take_out(text, node, members, index))
+    Ok(cut_member(text, node, members, index))
 }
 
-fn not_an_object(path: &[&str], depth: usize) -> Refused {
-    Refused::NotAnObject(match depth {
+fn not_an_object(path: &[&str], depth: usize) -> EditError {
+    EditError::NotAnObject(match depth {
         0 => "the top level".to_owned(),
         depth => path[..depth].join("."),
     })
@@ -92,7 +92,7 @@ fn insert(
     text: &str,
     object: &Node,
     members: &[Member],
-    (name, value): (&str, &Fresh),
+    (name, value): (&str, &NewValue),
     depth: usize,
     style: &Style,
 ) -> String {
@@ -124,7 +124,7 @@ fn insert(
     }
 }
 
-fn take_out(text: &str, object: &Node, members: &[Member], index: usize) -> String {
+fn cut_member(text: &str, object: &Node, members: &[Member], index: usize) -> String {
     let member = &members[index];
     let before = &text[object.span.start..member.start];
     let mut start = object.span.start + before.trim_end().len();
@@ -185,7 +185,7 @@ fn replaced(text: &str, mut changes: Vec<(Range<usize>, String)>) -> String {
 fn style(text: &str, root: &Node) -> Style {
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let first = match &root.kind {
-        Kind::Object(members) => members.first().map(|member| member.start),
+        NodeKind::Object(members) => members.first().map(|member| member.start),
         _ => None,
     };
     let indent = first.and_then(|start| {
@@ -195,11 +195,11 @@ fn style(text: &str, root: &Node) -> Style {
     Style { indent: indent.unwrap_or_else(|| "  ".to_owned()), newline }
 }
 
-fn compact(value: &Fresh) -> String {
+fn compact(value: &NewValue) -> String {
     match value {
-        Fresh::Plain(value) => spaced(value),
-        Fresh::Object(members) => {
-            let member = |(name, value): &(String, Fresh)| {
+        NewValue::Plain(value) => spaced(value),
+        NewValue::Object(members) => {
+            let member = |(name, value): &(String, NewValue)| {
                 format!("{}: {}", Value::from(name.as_str()), compact(value))
             };
             format!("{{{}}}", members.iter().map(member).collect::<Vec<_>>().join(", "))
@@ -208,11 +208,11 @@ fn compact(value: &Fresh) -> String {
 }
 
 /// Objects with one member per line, lists in one line.
-fn pretty(value: &Fresh, depth: usize, style: &Style) -> String {
-    let Fresh::Object(members) = value else { return compact(value) };
+fn pretty(value: &NewValue, depth: usize, style: &Style) -> String {
+    let NewValue::Object(members) = value else { return compact(value) };
     let lead = format!("{}{}", style.newline, style.indent.repeat(depth + 1));
     let close = format!("{}{}", style.newline, style.indent.repeat(depth));
-    let member = |(name, value): &(String, Fresh)| {
+    let member = |(name, value): &(String, NewValue)| {
         format!("{lead}{}: {}", Value::from(name.as_str()), pretty(value, depth + 1, style))
     };
     format!("{{{}{close}}}", members.iter().map(member).collect::<Vec<_>>().join(","))
@@ -232,12 +232,12 @@ mod tests {
 
     const PATH: &[&str] = &["servers", "x"];
 
-    fn plain(value: Value) -> Fresh {
-        Fresh::Plain(value)
+    fn plain(value: Value) -> NewValue {
+        NewValue::Plain(value)
     }
 
-    fn entry() -> Fresh {
-        Fresh::Object(vec![("url".into(), plain(json!("u"))), ("args".into(), plain(json!(["a", 1])))])
+    fn entry() -> NewValue {
+        NewValue::Object(vec![("url".into(), plain(json!("u"))), ("args".into(), plain(json!(["a", 1])))])
     }
 
     /// Adding gives the expected text; removing restores the original.
@@ -324,12 +324,12 @@ mod tests {
 
     #[test]
     fn what_is_not_an_object_is_refused() {
-        assert_eq!(set("[]", PATH, &plain(json!(1))), Err(Refused::NotAnObject("the top level".into())));
+        assert_eq!(set("[]", PATH, &plain(json!(1))), Err(EditError::NotAnObject("the top level".into())));
         assert_eq!(
             set("{\"servers\": []}", PATH, &plain(json!(1))),
-            Err(Refused::NotAnObject("servers".into()))
+            Err(EditError::NotAnObject("servers".into()))
         );
-        assert_eq!(remove("{\"servers\": 1}", PATH), Err(Refused::NotAnObject("servers".into())));
-        assert!(matches!(set("{", PATH, &plain(json!(1))), Err(Refused::Unreadable(_))));
+        assert_eq!(remove("{\"servers\": 1}", PATH), Err(EditError::NotAnObject("servers".into())));
+        assert!(matches!(set("{", PATH, &plain(json!(1))), Err(EditError::ParseError(_))));
     }
 }

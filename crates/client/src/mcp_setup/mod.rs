@@ -1,19 +1,19 @@
 //! Adds our server to the settings of MCP clients and removes it again, without changing anything else in their files.
 //!
-//! `apps` knows the clients, `plan` computes the new text of a file, `setup` applies it. Asking and printing are left to the
+//! `clients` knows the clients, `plan` computes the new text of a file, `setup` applies it. Asking and printing are left to the
 //! command line.
 
-mod apply;
-mod apps;
+mod clients;
 mod diff;
 mod jsonc;
 mod jsonc_edit;
-mod ours;
+mod ownership;
 mod plan;
 mod records;
+mod settings_file;
 mod setup;
 mod toml_scan;
 mod toml_text;
 
-pub use apps::{ALL, App, Platform, Way};
+pub use clients::{McpClient, Platform, Transport};
 pub use setup::{Applied, Installation, Setup, Step};

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// The state of the file before our first entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Before {
+pub(super) enum OriginalState {
     NoFile,
     EmptyFile,
     /// A file, without a list of servers.
@@ -18,22 +18,22 @@ pub(super) enum Before {
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Records {
     #[serde(default)]
-    files: BTreeMap<String, Before>,
+    files: BTreeMap<String, OriginalState>,
     /// The server of each of our entries, by file and name.
     #[serde(default)]
     entries: BTreeMap<String, BTreeMap<String, String>>,
     #[serde(skip)]
-    place: Option<PathBuf>,
+    path: Option<PathBuf>,
 }
 
 impl Records {
     /// Stored next to the keys of `dropleaf login`.
-    pub(super) fn load(place: Option<PathBuf>) -> Self {
-        let text = place.as_ref().and_then(|place| std::fs::read_to_string(place).ok()).unwrap_or_default();
-        Self { place, ..toml::from_str(&text).unwrap_or_default() }
+    pub(super) fn load(path: Option<PathBuf>) -> Self {
+        let text = path.as_ref().and_then(|path| std::fs::read_to_string(path).ok()).unwrap_or_default();
+        Self { path, ..toml::from_str(&text).unwrap_or_default() }
     }
 
-    pub(super) fn before(&self, file: &Path) -> Option<Before> {
+    pub(super) fn original_state(&self, file: &Path) -> Option<OriginalState> {
         self.files.get(&name(file)).copied()
     }
 
@@ -42,7 +42,7 @@ impl Records {
         self.entries.get(&name(file))?.get(entry).map(String::as_str)
     }
 
-    pub(super) fn keep(&mut self, file: &Path, entry: &str, server: &str, before: Option<Before>) {
+    pub(super) fn keep(&mut self, file: &Path, entry: &str, server: &str, before: Option<OriginalState>) {
         if let Some(before) = before {
             self.files.insert(name(file), before);
         }
@@ -65,12 +65,12 @@ impl Records {
     }
 
     fn write(&self) {
-        let (Some(place), Ok(text)) = (&self.place, toml::to_string(self)) else { return };
-        if let Some(folder) = place.parent() {
+        let (Some(path), Ok(text)) = (&self.path, toml::to_string(self)) else { return };
+        if let Some(folder) = path.parent() {
             let _ = std::fs::create_dir_all(folder);
         }
         let words = "# State saved by `dropleaf mcp install` for `dropleaf mcp uninstall`.\n";
-        let _ = std::fs::write(place, format!("{words}{text}"));
+        let _ = std::fs::write(path, format!("{words}{text}"));
     }
 }
 

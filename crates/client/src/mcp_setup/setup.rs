@@ -1,16 +1,16 @@
 //! Plans and applies the changes to the settings of MCP clients. Asks and prints nothing: the command line shows each step first.
 
-use super::apps::{App, Folders, Platform, Way};
-use super::plan::{self, Plan, Wanted};
+use super::clients::{McpClient, Platform, SettingsFolders, Transport};
+use super::plan::{self, NewEntry, Plan};
 use super::records::Records;
-use super::{apply, diff};
+use super::{diff, settings_file};
 use anyhow::{Context, Result, ensure};
 use std::path::PathBuf;
 
 /// The settings of the MCP clients on this machine.
 #[derive(Debug)]
 pub struct Setup<'a> {
-    folders: Folders<'a>,
+    folders: SettingsFolders<'a>,
     records: Records,
 }
 
@@ -23,13 +23,13 @@ pub struct Installation<'a> {
     /// The path of this program, for clients that start it.
     pub program: &'a str,
     /// `None`: what suits the client.
-    pub way: Option<Way>,
+    pub transport: Option<Transport>,
 }
 
 /// One file to change.
 #[derive(Debug)]
 pub struct Step {
-    pub app: App,
+    pub client: McpClient,
     file: PathBuf,
     old: Option<String>,
     plan: Plan,
@@ -59,47 +59,50 @@ pub enum Applied {
 impl<'a> Setup<'a> {
     /// `records` is the file that remembers what `install` created.
     pub fn new(env: &'a [(String, String)], platform: Platform, records: Option<PathBuf>) -> Self {
-        Self { folders: Folders::new(env, platform), records: Records::load(records) }
+        Self { folders: SettingsFolders::new(env, platform), records: Records::load(records) }
     }
 
     /// Whether a client seems to be installed.
-    pub fn is_here(&self, app: App) -> bool {
-        app.is_here(&self.folders)
+    pub fn is_installed(&self, client: McpClient) -> bool {
+        client.is_installed(&self.folders)
     }
 
     /// The settings file of a client.
-    pub fn file(&self, app: App) -> Option<PathBuf> {
-        app.file(&self.folders)
+    pub fn file(&self, client: McpClient) -> Option<PathBuf> {
+        client.file(&self.folders)
     }
 
-    pub fn plan_install(&self, app: App, wanted: &Installation<'_>) -> Result<Step> {
+    pub fn plan_install(&self, client: McpClient, wanted: &Installation<'_>) -> Result<Step> {
         let Installation { name, server, program, .. } = *wanted;
-        let way = wanted.way_of(app);
-        let (file, old) = self.read(app)?;
-        ensure!(app.takes(way), "its settings file does not support addresses, only commands: omit --http");
-        let entry = app.entry(way, server, program);
+        let transport = wanted.transport_for(client);
+        let (file, old) = self.read(client)?;
+        ensure!(
+            client.supports(transport),
+            "its settings file does not support addresses, only commands: omit --http"
+        );
+        let entry = client.entry_keys(transport, server, program);
         let recorded = self.records.server(&file, name);
-        let plan = plan::add(app, old.as_deref(), &Wanted { name, server, entry: &entry, recorded })?;
-        let added = Some(Added { server: server.to_owned(), then: app.then(way, name) });
-        Ok(Step { app, file, old, plan, name: name.to_owned(), added })
+        let plan = plan::add(client, old.as_deref(), &NewEntry { name, server, entry: &entry, recorded })?;
+        let added = Some(Added { server: server.to_owned(), then: client.next_step(transport, name) });
+        Ok(Step { client, file, old, plan, name: name.to_owned(), added })
     }
 
     /// Removes the entry for the server it was recorded with, or for the current one if the records are lost.
-    pub fn plan_uninstall(&self, app: App, name: &str, current: Option<&str>) -> Result<Step> {
-        let (file, old) = self.read(app)?;
+    pub fn plan_uninstall(&self, client: McpClient, name: &str, current: Option<&str>) -> Result<Step> {
+        let (file, old) = self.read(client)?;
         let text = old.as_deref().unwrap_or_default();
         let plan = if text.trim().is_empty() {
             Plan::Nothing
         } else {
             let servers: Vec<&str> = self.records.server(&file, name).into_iter().chain(current).collect();
-            plan::take(app, text, name, &servers, self.records.before(&file))?
+            plan::remove(client, text, name, &servers, self.records.original_state(&file))?
         };
-        Ok(Step { app, file, old, plan, name: name.to_owned(), added: None })
+        Ok(Step { client, file, old, plan, name: name.to_owned(), added: None })
     }
 
-    fn read(&self, app: App) -> Result<(PathBuf, Option<String>)> {
-        let file = self.file(app).context("the home folder is unknown")?;
-        let old = apply::read(&file)?;
+    fn read(&self, client: McpClient) -> Result<(PathBuf, Option<String>)> {
+        let file = self.file(client).context("the home folder is unknown")?;
+        let old = settings_file::read(&file)?;
         Ok((file, old))
     }
 
@@ -109,7 +112,7 @@ impl<'a> Setup<'a> {
         match &step.plan {
             Plan::Nothing => Ok(Applied::Unchanged),
             Plan::Write { text, before } => {
-                let copy = apply::write(file, old.as_deref(), text)?;
+                let copy = settings_file::write(file, old.as_deref(), text)?;
                 match &step.added {
                     Some(added) => self.records.keep(file, name, &added.server, *before),
                     None => self.records.forget(file, name),
@@ -117,7 +120,7 @@ impl<'a> Setup<'a> {
                 Ok(Applied::Written { copy })
             }
             Plan::Remove => {
-                apply::remove(file, old.as_deref().unwrap_or_default())?;
+                settings_file::remove(file, old.as_deref().unwrap_or_default())?;
                 self.records.forget(file, name);
                 Ok(Applied::Removed)
             }
@@ -127,8 +130,8 @@ impl<'a> Setup<'a> {
 
 impl Installation<'_> {
     /// How a client will reach the server.
-    pub fn way_of(&self, app: App) -> Way {
-        self.way.unwrap_or_else(|| app.way(self.server))
+    pub fn transport_for(&self, client: McpClient) -> Transport {
+        self.transport.unwrap_or_else(|| client.default_transport(self.server))
     }
 }
 

@@ -4,7 +4,7 @@ use crate::cli::person::Surroundings;
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use dropleaf_client::mcp_setup::{ALL, App, Applied, Installation, Platform, Setup, Step, Way};
+use dropleaf_client::mcp_setup::{Applied, Installation, McpClient, Platform, Setup, Step, Transport};
 use std::io::{BufRead, IsTerminal, Write};
 
 #[derive(Debug, Args)]
@@ -35,7 +35,7 @@ pub(super) struct Uninstall {
 struct Choice {
     /// Which clients (default: those found on this machine)
     #[arg(value_name = "CLIENT", value_parser = client_parser())]
-    clients: Vec<App>,
+    clients: Vec<McpClient>,
     /// The name of the server in the client
     #[arg(long, default_value = "dropleaf")]
     name: String,
@@ -48,10 +48,12 @@ struct Choice {
 }
 
 /// Accepts the names of the supported clients.
-fn client_parser() -> impl TypedValueParser<Value = App> {
-    let names = ALL.map(|app| PossibleValue::new(app.word()).aliases(app.other_word()));
-    PossibleValuesParser::new(names)
-        .try_map(|name| App::find(&name).ok_or_else(|| format!("`{name}` is not a supported client")))
+fn client_parser() -> impl TypedValueParser<Value = McpClient> {
+    let names =
+        McpClient::ALL.map(|client| PossibleValue::new(client.cli_name()).aliases(client.cli_alias()));
+    PossibleValuesParser::new(names).try_map(|name| {
+        McpClient::find_by_name(&name).ok_or_else(|| format!("`{name}` is not a supported client"))
+    })
 }
 
 /// What `uninstall` needs to know, next to the stored keys.
@@ -68,20 +70,20 @@ impl Install {
         let program = std::env::current_exe().context("the path of this program is unknown")?;
         let program = program.to_str().context("the path of this program is not UTF-8")?;
         let mut setup = setup(around, env);
-        let apps = self.choice.apps(|app| setup.is_here(app))?;
-        if apps.is_empty() {
-            let known: Vec<&str> = ALL.iter().map(|app| app.word()).collect();
+        let clients = self.choice.clients(|client| setup.is_installed(client))?;
+        if clients.is_empty() {
+            let known: Vec<&str> = McpClient::ALL.iter().map(|client| client.cli_name()).collect();
             bail!("no supported client was found; name one of {}", known.join(", "));
         }
-        let way = match (self.http, self.stdio) {
-            (true, _) => Some(Way::Http),
-            (_, true) => Some(Way::Stdio),
+        let transport = match (self.http, self.stdio) {
+            (true, _) => Some(Transport::Http),
+            (_, true) => Some(Transport::Stdio),
             _ => None,
         };
-        let wanted = Installation { name: &self.choice.name, server: &server, program, way };
-        let needs_login =
-            apps.iter().any(|app| wanted.way_of(*app) == Way::Stdio) && !around.is_signed_in(&server);
-        let steps = apps.into_iter().map(|app| (app, setup.plan_install(app, &wanted))).collect();
+        let wanted = Installation { name: &self.choice.name, server: &server, program, transport };
+        let needs_login = clients.iter().any(|client| wanted.transport_for(*client) == Transport::Stdio)
+            && !around.is_signed_in(&server);
+        let steps = clients.into_iter().map(|client| (client, setup.plan_install(client, &wanted))).collect();
         let has_written = self.choice.carry_out(steps, &mut setup, "already installed")?;
         if has_written && needs_login {
             println!("Run `dropleaf login {server}` once to give `dropleaf mcp` a key.");
@@ -94,46 +96,48 @@ impl Uninstall {
     pub(super) fn run(self, around: &Surroundings, env: &[(String, String)]) -> Result<()> {
         let mut setup = setup(around, env);
         let current = around.server(None).ok();
-        let apps = self.choice.apps(|app| setup.file(app).is_some_and(|file| file.is_file()))?;
-        let plan = |app: App| (app, setup.plan_uninstall(app, &self.choice.name, current.as_deref()));
-        let steps = apps.into_iter().map(plan).collect();
+        let clients = self.choice.clients(|client| setup.file(client).is_some_and(|file| file.is_file()))?;
+        let plan =
+            |client: McpClient| (client, setup.plan_uninstall(client, &self.choice.name, current.as_deref()));
+        let steps = clients.into_iter().map(plan).collect();
         self.choice.carry_out(steps, &mut setup, "nothing to remove")?;
         Ok(())
     }
 }
 
 impl Choice {
-    fn apps(&self, is_meant: impl Fn(App) -> bool) -> Result<Vec<App>> {
+    fn clients(&self, is_meant: impl Fn(McpClient) -> bool) -> Result<Vec<McpClient>> {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
         ensure!(
             !self.name.is_empty() && self.name.len() <= 64 && self.name.bytes().all(is_plain),
             "--name accepts only letters, digits, - and _"
         );
-        let is_chosen =
-            |app: &App| if self.clients.is_empty() { is_meant(*app) } else { self.clients.contains(app) };
-        Ok(ALL.into_iter().filter(is_chosen).collect())
+        let is_chosen = |client: &McpClient| {
+            if self.clients.is_empty() { is_meant(*client) } else { self.clients.contains(client) }
+        };
+        Ok(McpClient::ALL.into_iter().filter(is_chosen).collect())
     }
 
     /// Shows the steps, asks, and applies them. Returns whether anything was written; a refused step is an error at the end.
     fn carry_out(
         &self,
-        steps: Vec<(App, Result<Step>)>,
+        steps: Vec<(McpClient, Result<Step>)>,
         setup: &mut Setup<'_>,
         nothing: &str,
     ) -> Result<bool> {
         let mut failed = 0;
         let mut waiting = Vec::new();
-        for (app, step) in steps {
-            let file = setup.file(app).unwrap_or_default();
+        for (client, step) in steps {
+            let file = setup.file(client).unwrap_or_default();
             match step {
-                Ok(step) if step.is_done() => println!("{}: {nothing} ({})", app.title(), file.display()),
+                Ok(step) if step.is_done() => println!("{}: {nothing} ({})", client.title(), file.display()),
                 Ok(step) => {
-                    println!("{}: {}\n{}", app.title(), file.display(), shown(&step));
+                    println!("{}: {}\n{}", client.title(), file.display(), shown(&step));
                     waiting.push(step);
                 }
                 Err(error) => {
                     failed += 1;
-                    println!("{}: not changed: {error:#} ({})", app.title(), file.display());
+                    println!("{}: not changed: {error:#} ({})", client.title(), file.display());
                 }
             }
         }
@@ -146,7 +150,7 @@ impl Choice {
                     Ok(applied) => print_applied(&step, &applied),
                     Err(error) => {
                         failed += 1;
-                        println!("{}: not changed: {error:#}", step.app.title());
+                        println!("{}: not changed: {error:#}", step.client.title());
                     }
                 }
             }
@@ -179,7 +183,7 @@ fn shown(step: &Step) -> String {
 }
 
 fn print_applied(step: &Step, applied: &Applied) {
-    let title = step.app.title();
+    let title = step.client.title();
     match applied {
         Applied::Unchanged => {}
         Applied::Written { copy: Some(copy) } => {

@@ -29,7 +29,7 @@ fn write_while(
     new: &str,
     meanwhile: impl FnOnce(),
 ) -> Result<Option<PathBuf>> {
-    still(path, old)?;
+    check_unchanged(path, old)?;
     // Links stay links: their target is written.
     let target = match fs::canonicalize(path) {
         Ok(target) => target,
@@ -41,7 +41,7 @@ fn write_while(
     let mode = fs::metadata(&target).ok().map(|meta| meta.permissions().mode() & 0o7777);
     let copy = match old {
         Some(old) => {
-            let copy = beside(&target, "dropleaf-backup");
+            let copy = sibling(&target, "dropleaf-backup");
             replace(&copy, old, mode, || Ok(()))
                 .with_context(|| format!("cannot write {}", copy.display()))?;
             Some(copy)
@@ -51,12 +51,12 @@ fn write_while(
     // Compared last: clients write these files too, and nothing they wrote may be lost.
     replace(&target, new, mode, || {
         meanwhile();
-        still(path, old)
+        check_unchanged(path, old)
     })?;
     Ok(copy)
 }
 
-fn still(path: &Path, old: Option<&str>) -> Result<()> {
+fn check_unchanged(path: &Path, old: Option<&str>) -> Result<()> {
     if read(path)?.as_deref() != old {
         bail!("it has changed in the meantime; run the command again");
     }
@@ -65,24 +65,24 @@ fn still(path: &Path, old: Option<&str>) -> Result<()> {
 
 /// Removes a file that `install` created.
 pub(super) fn remove(path: &Path, old: &str) -> Result<()> {
-    still(path, Some(old))?;
+    check_unchanged(path, Some(old))?;
     fs::remove_file(path).context("it cannot be removed")
 }
 
-fn beside(path: &Path, ending: &str) -> PathBuf {
+fn sibling(path: &Path, ending: &str) -> PathBuf {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     path.with_file_name(format!("{name}.{ending}"))
 }
 
-/// Replaces a file with a text. `may` is called last, right before the rename, and can refuse it.
-fn replace(path: &Path, text: &str, mode: Option<u32>, may: impl FnOnce() -> Result<()>) -> Result<()> {
-    let fresh = beside(path, &format!("dropleaf-{}", std::process::id()));
-    let outcome = write_new(&fresh, text, mode)
+/// Replaces a file with a text. `confirm` is called last, right before the rename, and can refuse it.
+fn replace(path: &Path, text: &str, mode: Option<u32>, confirm: impl FnOnce() -> Result<()>) -> Result<()> {
+    let temporary = sibling(path, &format!("dropleaf-{}", std::process::id()));
+    let outcome = write_new(&temporary, text, mode)
         .context("it cannot be written")
-        .and_then(|()| may())
-        .and_then(|()| fs::rename(&fresh, path).context("it cannot be written"));
+        .and_then(|()| confirm())
+        .and_then(|()| fs::rename(&temporary, path).context("it cannot be written"));
     if outcome.is_err() {
-        let _ = fs::remove_file(&fresh);
+        let _ = fs::remove_file(&temporary);
     }
     outcome?;
     if let Some(folder) = path.parent() {
@@ -91,12 +91,12 @@ fn replace(path: &Path, text: &str, mode: Option<u32>, may: impl FnOnce() -> Res
     Ok(())
 }
 
-fn write_new(fresh: &Path, text: &str, mode: Option<u32>) -> io::Result<()> {
-    let _ = fs::remove_file(fresh);
+fn write_new(temporary: &Path, text: &str, mode: Option<u32>) -> io::Result<()> {
+    let _ = fs::remove_file(temporary);
     // Other settings in the file may be secrets: never more readable than the old file, not even for a moment.
     let mut options = OpenOptions::new();
     options.write(true).create_new(true).mode(mode.map_or(0o666, |mode| mode & 0o600));
-    let mut file = options.open(fresh)?;
+    let mut file = options.open(temporary)?;
     if let Some(mode) = mode {
         file.set_permissions(fs::Permissions::from_mode(mode))?;
     }

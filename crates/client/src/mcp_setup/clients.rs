@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum App {
+pub enum McpClient {
     ClaudeCode,
     ClaudeDesktop,
     Cursor,
@@ -14,9 +14,6 @@ pub enum App {
     VsCode,
     Zed,
 }
-
-pub const ALL: [App; 6] =
-    [App::ClaudeCode, App::ClaudeDesktop, App::Cursor, App::Codex, App::VsCode, App::Zed];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Platform {
@@ -32,7 +29,7 @@ impl Platform {
 
 /// How a client reaches the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum Transport {
     /// Over HTTP; the client signs in with OAuth.
     Http,
     /// Over standard input and output: the client starts `dropleaf mcp`, which uses the stored login.
@@ -41,12 +38,12 @@ pub enum Way {
 
 /// The settings folders according to the environment.
 #[derive(Debug, Clone)]
-pub(super) struct Folders<'a> {
+pub(super) struct SettingsFolders<'a> {
     env: &'a [(String, String)],
     platform: Platform,
 }
 
-impl<'a> Folders<'a> {
+impl<'a> SettingsFolders<'a> {
     pub(super) const fn new(env: &'a [(String, String)], platform: Platform) -> Self {
         Self { env, platform }
     }
@@ -80,7 +77,10 @@ impl<'a> Folders<'a> {
     }
 }
 
-impl App {
+impl McpClient {
+    pub const ALL: [Self; 6] =
+        [Self::ClaudeCode, Self::ClaudeDesktop, Self::Cursor, Self::Codex, Self::VsCode, Self::Zed];
+
     pub const fn title(self) -> &'static str {
         match self {
             Self::ClaudeCode => "Claude Code",
@@ -93,7 +93,7 @@ impl App {
     }
 
     /// Its name on the command line.
-    pub const fn word(self) -> &'static str {
+    pub const fn cli_name(self) -> &'static str {
         match self {
             Self::ClaudeCode => "claude-code",
             Self::ClaudeDesktop => "claude-desktop",
@@ -105,7 +105,7 @@ impl App {
     }
 
     /// Another spelling of that name.
-    pub const fn other_word(self) -> Option<&'static str> {
+    pub const fn cli_alias(self) -> Option<&'static str> {
         match self {
             Self::VsCode => Some("vs-code"),
             _ => None,
@@ -113,12 +113,12 @@ impl App {
     }
 
     /// The client with this name on the command line.
-    pub fn find(word: &str) -> Option<Self> {
-        ALL.into_iter().find(|app| app.word() == word || app.other_word() == Some(word))
+    pub fn find_by_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|client| client.cli_name() == name || client.cli_alias() == Some(name))
     }
 
     /// Its settings file for this user.
-    pub(super) fn file(self, folders: &Folders<'_>) -> Option<PathBuf> {
+    pub(super) fn file(self, folders: &SettingsFolders<'_>) -> Option<PathBuf> {
         let named = |name: &str| folders.find(name).map(PathBuf::from).filter(|path| path.is_absolute());
         match self {
             Self::ClaudeCode => named("CLAUDE_CONFIG_DIR")
@@ -142,14 +142,14 @@ impl App {
     }
 
     /// Whether it seems to be installed: its settings or its program exist.
-    pub(super) fn is_here(self, folders: &Folders<'_>) -> bool {
+    pub(super) fn is_installed(self, folders: &SettingsFolders<'_>) -> bool {
         let (Some(file), Some(home)) = (self.file(folders), folders.home()) else { return false };
         let parent = |path: &Path| path.parent().map(Path::to_path_buf).unwrap_or_default();
         let (folder, program) = match self {
             Self::ClaudeCode => (home.join(".claude"), "claude"),
             // Its settings are one folder up.
             Self::VsCode => (parent(&parent(&file)), "code"),
-            // The app has no program of this name; only its folder can be checked.
+            // The client has no program of this name; only its folder can be checked.
             Self::ClaudeDesktop => (parent(&file), ""),
             Self::Cursor => (parent(&file), "cursor"),
             Self::Codex => (parent(&file), "codex"),
@@ -159,7 +159,7 @@ impl App {
     }
 
     /// The key in its settings that lists servers.
-    pub(super) const fn list(self) -> &'static str {
+    pub(super) const fn servers_key(self) -> &'static str {
         match self {
             Self::ClaudeCode | Self::ClaudeDesktop | Self::Cursor => "mcpServers",
             Self::Codex => "mcp_servers",
@@ -170,31 +170,36 @@ impl App {
 
     /// The transport to use by default. Claude Desktop's file accepts only programs, and Codex needs a separate command to
     /// sign in over HTTP. OAuth needs TLS, except on this machine.
-    pub(super) fn way(self, server: &str) -> Way {
+    pub(super) fn default_transport(self, server: &str) -> Transport {
         let is_safe = server.starts_with("https://") || is_loopback(server);
         match self {
-            Self::ClaudeDesktop | Self::Codex => Way::Stdio,
-            _ if is_safe => Way::Http,
-            _ => Way::Stdio,
+            Self::ClaudeDesktop | Self::Codex => Transport::Stdio,
+            _ if is_safe => Transport::Http,
+            _ => Transport::Stdio,
         }
     }
 
-    pub(super) const fn takes(self, way: Way) -> bool {
-        !matches!((self, way), (Self::ClaudeDesktop, Way::Http))
+    pub(super) const fn supports(self, transport: Transport) -> bool {
+        !matches!((self, transport), (Self::ClaudeDesktop, Transport::Http))
     }
 
     /// Every key that we write or have written, in order; those without a value are removed.
-    pub(super) fn entry(self, way: Way, server: &str, program: &str) -> Vec<(&'static str, Option<Value>)> {
-        let kind = match (self, way) {
-            (Self::ClaudeCode | Self::VsCode, Way::Http) => Some(json!("http")),
-            (Self::ClaudeCode | Self::VsCode, Way::Stdio) => Some(json!("stdio")),
+    pub(super) fn entry_keys(
+        self,
+        transport: Transport,
+        server: &str,
+        program: &str,
+    ) -> Vec<(&'static str, Option<Value>)> {
+        let kind = match (self, transport) {
+            (Self::ClaudeCode | Self::VsCode, Transport::Http) => Some(json!("http")),
+            (Self::ClaudeCode | Self::VsCode, Transport::Stdio) => Some(json!("stdio")),
             _ => None,
         };
         let mut entry = match self {
             Self::ClaudeCode | Self::VsCode => vec![("type", kind)],
             _ => Vec::new(),
         };
-        let is_http = way == Way::Http;
+        let is_http = transport == Transport::Http;
         entry.push(("url", is_http.then(|| json!(format!("{server}/mcp")))));
         entry.push(("command", (!is_http).then(|| json!(program))));
         entry.push(("args", (!is_http).then(|| json!(["mcp", "--server", server]))));
@@ -202,17 +207,17 @@ impl App {
     }
 
     /// The next step in the client itself.
-    pub(super) fn then(self, way: Way, name: &str) -> String {
-        match (self, way) {
-            (Self::ClaudeCode, Way::Http) => {
+    pub(super) fn next_step(self, transport: Transport, name: &str) -> String {
+        match (self, transport) {
+            (Self::ClaudeCode, Transport::Http) => {
                 format!("In Claude Code type /mcp and choose {name} to sign in.")
             }
-            (Self::Codex, Way::Http) => format!("Run `codex mcp login {name}` to sign in."),
-            (Self::Cursor | Self::VsCode | Self::Zed, Way::Http) => {
+            (Self::Codex, Transport::Http) => format!("Run `codex mcp login {name}` to sign in."),
+            (Self::Cursor | Self::VsCode | Self::Zed, Transport::Http) => {
                 format!("{} opens the sign-in page when it first connects.", self.title())
             }
             (Self::ClaudeDesktop, _) => "Restart Claude Desktop.".to_owned(),
-            (_, Way::Stdio) => format!("{} uses it from its next session.", self.title()),
+            (_, Transport::Stdio) => format!("{} uses it from its next session.", self.title()),
         }
     }
 }
@@ -221,33 +226,36 @@ impl App {
 mod tests {
     use super::*;
 
-    fn at(app: App, platform: Platform, env: &[(&str, &str)]) -> String {
+    fn at(client: McpClient, platform: Platform, env: &[(&str, &str)]) -> String {
         let env: Vec<(String, String)> =
             env.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-        app.file(&Folders::new(&env, platform)).map(|path| path.display().to_string()).unwrap_or_default()
+        client
+            .file(&SettingsFolders::new(&env, platform))
+            .map(|path| path.display().to_string())
+            .unwrap_or_default()
     }
 
     #[test]
     fn settings_are_where_each_platform_keeps_them() {
         let env = [("HOME", "/h")];
-        for (app, on_linux, on_mac) in [
-            (App::ClaudeCode, "/h/.claude.json", "/h/.claude.json"),
+        for (client, on_linux, on_mac) in [
+            (McpClient::ClaudeCode, "/h/.claude.json", "/h/.claude.json"),
             (
-                App::ClaudeDesktop,
+                McpClient::ClaudeDesktop,
                 "/h/.config/Claude/claude_desktop_config.json",
                 "/h/Library/Application Support/Claude/claude_desktop_config.json",
             ),
-            (App::Cursor, "/h/.cursor/mcp.json", "/h/.cursor/mcp.json"),
-            (App::Codex, "/h/.codex/config.toml", "/h/.codex/config.toml"),
+            (McpClient::Cursor, "/h/.cursor/mcp.json", "/h/.cursor/mcp.json"),
+            (McpClient::Codex, "/h/.codex/config.toml", "/h/.codex/config.toml"),
             (
-                App::VsCode,
+                McpClient::VsCode,
                 "/h/.config/Code/User/mcp.json",
                 "/h/Library/Application Support/Code/User/mcp.json",
             ),
-            (App::Zed, "/h/.config/zed/settings.json", "/h/.config/zed/settings.json"),
+            (McpClient::Zed, "/h/.config/zed/settings.json", "/h/.config/zed/settings.json"),
         ] {
-            assert_eq!(at(app, Platform::Linux, &env), on_linux);
-            assert_eq!(at(app, Platform::MacOs, &env), on_mac);
+            assert_eq!(at(client, Platform::Linux, &env), on_linux);
+            assert_eq!(at(client, Platform::MacOs, &env), on_mac);
         }
     }
 
@@ -255,19 +263,19 @@ mod tests {
     fn folders_that_the_environment_names_come_first() {
         let env =
             [("HOME", "/h"), ("XDG_CONFIG_HOME", "/x"), ("CODEX_HOME", "/c"), ("CLAUDE_CONFIG_DIR", "/cc")];
-        assert_eq!(at(App::Zed, Platform::Linux, &env), "/x/zed/settings.json");
-        assert_eq!(at(App::Zed, Platform::MacOs, &env), "/h/.config/zed/settings.json");
-        assert_eq!(at(App::VsCode, Platform::Linux, &env), "/x/Code/User/mcp.json");
-        assert_eq!(at(App::Codex, Platform::Linux, &env), "/c/config.toml");
-        assert_eq!(at(App::ClaudeCode, Platform::Linux, &env), "/cc/.claude.json");
-        assert_eq!(at(App::Cursor, Platform::Linux, &[]), "");
+        assert_eq!(at(McpClient::Zed, Platform::Linux, &env), "/x/zed/settings.json");
+        assert_eq!(at(McpClient::Zed, Platform::MacOs, &env), "/h/.config/zed/settings.json");
+        assert_eq!(at(McpClient::VsCode, Platform::Linux, &env), "/x/Code/User/mcp.json");
+        assert_eq!(at(McpClient::Codex, Platform::Linux, &env), "/c/config.toml");
+        assert_eq!(at(McpClient::ClaudeCode, Platform::Linux, &env), "/cc/.claude.json");
+        assert_eq!(at(McpClient::Cursor, Platform::Linux, &[]), "");
     }
 
     #[test]
     fn plain_http_elsewhere_is_left_to_the_stored_login() {
-        assert_eq!(App::Cursor.way("https://pages.example.org"), Way::Http);
-        assert_eq!(App::Cursor.way("http://localhost:8080"), Way::Http);
-        assert_eq!(App::Cursor.way("http://192.168.0.2:8080"), Way::Stdio);
-        assert_eq!(App::ClaudeDesktop.way("https://pages.example.org"), Way::Stdio);
+        assert_eq!(McpClient::Cursor.default_transport("https://pages.example.org"), Transport::Http);
+        assert_eq!(McpClient::Cursor.default_transport("http://localhost:8080"), Transport::Http);
+        assert_eq!(McpClient::Cursor.default_transport("http://192.168.0.2:8080"), Transport::Stdio);
+        assert_eq!(McpClient::ClaudeDesktop.default_transport("https://pages.example.org"), Transport::Stdio);
     }
 }
