@@ -33,7 +33,7 @@ pub(super) struct Member {
 
 /// Why a text cannot be parsed, and in which line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct ParseError {
+pub struct ParseError {
     pub line: usize,
     pub why: &'static str,
 }

@@ -5,14 +5,14 @@ use serde_json::Value;
 use std::ops::Range;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum EditError {
+pub enum JsonEditError {
     ParseError(ParseError),
     NotAnObject(String),
 }
 
-impl std::error::Error for EditError {}
+impl std::error::Error for JsonEditError {}
 
-impl std::fmt::Display for EditError {
+impl std::fmt::Display for JsonEditError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::ParseError(error) => write!(f, "it is not JSON ({error})"),
@@ -21,7 +21,7 @@ impl std::fmt::Display for EditError {
     }
 }
 
-impl From<ParseError> for EditError {
+impl From<ParseError> for JsonEditError {
     fn from(error: ParseError) -> Self {
         Self::ParseError(error)
     }
@@ -42,7 +42,7 @@ struct Style {
 }
 
 /// Sets the member at this path; creates missing objects on the way.
-pub(super) fn set(text: &str, path: &[&str], value: &NewValue) -> Result<String, EditError> {
+pub(super) fn set(text: &str, path: &[&str], value: &NewValue) -> Result<String, JsonEditError> {
     let root = parse(text)?;
     let style = style(text, &root);
     let mut node = &root;
@@ -63,7 +63,7 @@ pub(super) fn set(text: &str, path: &[&str], value: &NewValue) -> Result<String,
 }
 
 /// Removes the member at this path, if it exists.
-pub(super) fn remove(text: &str, path: &[&str]) -> Result<String, EditError> {
+pub(super) fn remove(text: &str, path: &[&str]) -> Result<String, JsonEditError> {
     let root = parse(text)?;
     let mut node = &root;
     let Some((last, parents)) = path.split_last() else { return Ok(text.to_owned()) };
@@ -81,8 +81,8 @@ pub(super) fn remove(text: &str, path: &[&str]) -> Result<String, EditError> {
     Ok(cut_member(text, node, members, index))
 }
 
-fn not_an_object(path: &[&str], depth: usize) -> EditError {
-    EditError::NotAnObject(match depth {
+fn not_an_object(path: &[&str], depth: usize) -> JsonEditError {
+    JsonEditError::NotAnObject(match depth {
         0 => "the top level".to_owned(),
         depth => path[..depth].join("."),
     })
@@ -324,12 +324,15 @@ mod tests {
 
     #[test]
     fn what_is_not_an_object_is_refused() {
-        assert_eq!(set("[]", PATH, &plain(json!(1))), Err(EditError::NotAnObject("the top level".into())));
+        assert_eq!(
+            set("[]", PATH, &plain(json!(1))),
+            Err(JsonEditError::NotAnObject("the top level".into()))
+        );
         assert_eq!(
             set("{\"servers\": []}", PATH, &plain(json!(1))),
-            Err(EditError::NotAnObject("servers".into()))
+            Err(JsonEditError::NotAnObject("servers".into()))
         );
-        assert_eq!(remove("{\"servers\": 1}", PATH), Err(EditError::NotAnObject("servers".into())));
-        assert!(matches!(set("{", PATH, &plain(json!(1))), Err(EditError::ParseError(_))));
+        assert_eq!(remove("{\"servers\": 1}", PATH), Err(JsonEditError::NotAnObject("servers".into())));
+        assert!(matches!(set("{", PATH, &plain(json!(1))), Err(JsonEditError::ParseError(_))));
     }
 }

@@ -5,6 +5,7 @@
 
 mod clients;
 mod diff;
+mod error;
 mod jsonc;
 mod jsonc_edit;
 mod ownership;
@@ -16,4 +17,5 @@ mod toml_scan;
 mod toml_text;
 
 pub use clients::{McpClient, Platform, Transport};
+pub use error::SetupError;
 pub use setup::{Applied, Installation, Setup, Step};

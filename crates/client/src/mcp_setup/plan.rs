@@ -1,12 +1,12 @@
 //! Computes a client's settings with our entry, or without it. Writes nothing.
 
 use super::clients::McpClient;
+use super::error::SetupError;
 use super::jsonc::{Node, NodeKind, parse};
 use super::jsonc_edit::{self, NewValue};
 use super::ownership::{is_ours, would_leak};
 use super::records::OriginalState;
 use super::toml_text;
-use anyhow::{Result, bail, ensure};
 use serde_json::{Map, Value};
 
 /// The keys of an entry; those without a value must be absent.
@@ -36,7 +36,7 @@ pub(super) struct NewEntry<'a> {
 }
 
 /// Adds or updates an entry.
-pub(super) fn add(client: McpClient, old: Option<&str>, wanted: &NewEntry<'_>) -> Result<Plan> {
+pub(super) fn add(client: McpClient, old: Option<&str>, wanted: &NewEntry<'_>) -> Result<Plan, SetupError> {
     let NewEntry { name, server, entry, recorded } = *wanted;
     let blank = old.is_none_or(|text| text.trim().is_empty());
     let text = match (client, blank) {
@@ -47,14 +47,12 @@ pub(super) fn add(client: McpClient, old: Option<&str>, wanted: &NewEntry<'_>) -
     let list = find_servers(client, text)?;
     let current = list.as_ref().and_then(|list| list.get(name));
     if let Some(current) = current {
-        ensure!(
-            is_ours(current, &[server, recorded.unwrap_or(server)]),
-            "it already has a different server named `{name}`; choose another name with --name"
-        );
-        ensure!(
-            !would_leak(current, server),
-            "its entry `{name}` contains credentials for another server; remove it first"
-        );
+        if !is_ours(current, &[server, recorded.unwrap_or(server)]) {
+            return Err(SetupError::NameTaken(name.to_owned()));
+        }
+        if would_leak(current, server) {
+            return Err(SetupError::OtherCredentials(name.to_owned()));
+        }
         if entry.iter().all(|(key, value)| current.get(*key) == value.as_ref()) {
             return Ok(Plan::Nothing);
         }
@@ -65,18 +63,16 @@ pub(super) fn add(client: McpClient, old: Option<&str>, wanted: &NewEntry<'_>) -
         Some(_) => list.is_none().then_some(OriginalState::NoList),
     };
     let new = if client == McpClient::Codex {
-        let keys = entry
-            .iter()
-            .map(|(key, value)| Ok((*key, value.as_ref().map(toml::Value::try_from).transpose()?)));
-        toml_text::set(
-            text,
-            &[client.servers_key(), name],
-            &keys.collect::<Result<Vec<_>, toml::ser::Error>>()?,
-        )?
+        toml_text::set(text, &[client.servers_key(), name], &toml_keys(entry)?)?
     } else {
         set_json_entry(client, text, name, entry, current.is_some())?
     };
     Ok(Plan::Write { text: new, before })
+}
+
+fn toml_keys(entry: &EntryKeys) -> Result<Vec<(&'static str, Option<toml::Value>)>, SetupError> {
+    let value = |value: &Value| toml::Value::try_from(value).map_err(|_| SetupError::Format);
+    entry.iter().map(|(key, json)| Ok((*key, json.as_ref().map(value).transpose()?))).collect()
 }
 
 fn set_json_entry(
@@ -85,7 +81,7 @@ fn set_json_entry(
     name: &str,
     entry: &EntryKeys,
     is_there: bool,
-) -> Result<String> {
+) -> Result<String, SetupError> {
     let path = [client.servers_key(), name];
     let mut wanted = parse(text).map(|node| node.to_value()).unwrap_or_default();
     for (key, value) in entry {
@@ -121,12 +117,12 @@ pub(super) fn remove(
     name: &str,
     servers: &[&str],
     before: Option<OriginalState>,
-) -> Result<Plan> {
+) -> Result<Plan, SetupError> {
     let Some(list) = find_servers(client, old)? else { return Ok(Plan::Nothing) };
     match list.get(name) {
         None => return Ok(Plan::Nothing),
         Some(current) if !is_ours(current, servers) => {
-            bail!("its server `{name}` was not added by this command")
+            return Err(SetupError::NotOurs(name.to_owned()));
         }
         Some(_) => {}
     }
@@ -143,7 +139,12 @@ pub(super) fn remove(
     })
 }
 
-fn remove_json_entry(client: McpClient, old: &str, name: &str, with_list: bool) -> Result<String> {
+fn remove_json_entry(
+    client: McpClient,
+    old: &str,
+    name: &str,
+    with_list: bool,
+) -> Result<String, SetupError> {
     let mut wanted = parse(old).map(|node| node.to_value()).unwrap_or_default();
     let mut new = jsonc_edit::remove(old, &[client.servers_key(), name])?;
     if let Some(list) = wanted[client.servers_key()].as_object_mut() {
@@ -158,24 +159,25 @@ fn remove_json_entry(client: McpClient, old: &str, name: &str, with_list: bool) 
 }
 
 /// Checks that nothing else has changed, whatever the file looks like.
-fn check_nothing_else_changed(new: &str, wanted: &Value) -> Result<()> {
-    ensure!(parse(new).is_ok_and(|node| node.to_value() == *wanted), "this command cannot edit its format");
-    Ok(())
+fn check_nothing_else_changed(new: &str, wanted: &Value) -> Result<(), SetupError> {
+    if parse(new).is_ok_and(|node| node.to_value() == *wanted) { Ok(()) } else { Err(SetupError::Format) }
 }
 
 /// The servers listed in a file; `None` if it has no list.
-fn find_servers(client: McpClient, text: &str) -> Result<Option<Map<String, Value>>> {
+fn find_servers(client: McpClient, text: &str) -> Result<Option<Map<String, Value>>, SetupError> {
     let all = if client == McpClient::Codex {
-        serde_json::to_value(toml_text::parse(text)?)?
+        serde_json::to_value(toml_text::parse(text)?).map_err(|_| SetupError::Format)?
     } else {
-        let root = parse(text).map_err(jsonc_edit::EditError::from)?;
-        ensure!(matches!(root, Node { kind: NodeKind::Object(_), .. }), "its top level is not an object");
+        let root = parse(text).map_err(jsonc_edit::JsonEditError::from)?;
+        if !matches!(root, Node { kind: NodeKind::Object(_), .. }) {
+            return Err(SetupError::NotAnObject);
+        }
         root.to_value()
     };
     match all.get(client.servers_key()) {
         None => Ok(None),
         Some(Value::Object(list)) => Ok(Some(list.clone())),
-        Some(_) => bail!("`{}` in it is not a list of servers by name", client.servers_key()),
+        Some(_) => Err(SetupError::NotAList(client.servers_key())),
     }
 }
 
@@ -190,7 +192,7 @@ mod tests {
         client.entry_keys(transport, SERVER, "/opt/dropleaf")
     }
 
-    fn add(client: McpClient, old: Option<&str>, name: &str, entry: &EntryKeys) -> Result<Plan> {
+    fn add(client: McpClient, old: Option<&str>, name: &str, entry: &EntryKeys) -> Result<Plan, SetupError> {
         add_recorded(client, old, (name, None), entry)
     }
 
@@ -199,11 +201,16 @@ mod tests {
         old: Option<&str>,
         (name, recorded): (&str, Option<&str>),
         entry: &EntryKeys,
-    ) -> Result<Plan> {
+    ) -> Result<Plan, SetupError> {
         super::add(client, old, &NewEntry { name, server: SERVER, entry, recorded })
     }
 
-    fn remove(client: McpClient, old: &str, name: &str, before: Option<OriginalState>) -> Result<Plan> {
+    fn remove(
+        client: McpClient,
+        old: &str,
+        name: &str,
+        before: Option<OriginalState>,
+    ) -> Result<Plan, SetupError> {
         super::remove(client, old, name, &[SERVER], before)
     }
 

@@ -1,25 +1,25 @@
 //! Replaces a settings file atomically: follows links, keeps the mode, and leaves a copy of the old file next to it.
 
-use anyhow::{Context, Result, bail};
+use super::error::SetupError;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// The content of a file; `None` if it does not exist.
-pub(super) fn read(path: &Path) -> Result<Option<String>> {
+pub(super) fn read(path: &Path) -> Result<Option<String>, SetupError> {
     match fs::read(path) {
         Ok(bytes) => match String::from_utf8(bytes) {
             Ok(text) => Ok(Some(text)),
-            Err(_) => bail!("it is not UTF-8 text"),
+            Err(_) => Err(SetupError::NotText),
         },
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error).context("it cannot be read"),
+        Err(error) => Err(SetupError::io("it cannot be read")(error)),
     }
 }
 
 /// Replaces the old text with the new one, if the file still has the old text. Returns the path of the backup copy.
-pub(super) fn write(path: &Path, old: Option<&str>, new: &str) -> Result<Option<PathBuf>> {
+pub(super) fn write(path: &Path, old: Option<&str>, new: &str) -> Result<Option<PathBuf>, SetupError> {
     write_while(path, old, new, || ())
 }
 
@@ -28,22 +28,23 @@ fn write_while(
     old: Option<&str>,
     new: &str,
     meanwhile: impl FnOnce(),
-) -> Result<Option<PathBuf>> {
+) -> Result<Option<PathBuf>, SetupError> {
     check_unchanged(path, old)?;
     // Links stay links: their target is written.
     let target = match fs::canonicalize(path) {
         Ok(target) => target,
         Err(error) if error.kind() == io::ErrorKind::NotFound && !path.is_symlink() => path.to_owned(),
-        Err(error) => return Err(error).context("it is a broken link"),
+        Err(error) => return Err(SetupError::io("it is a broken link")(error)),
     };
-    let folder = target.parent().context("it has no folder")?;
-    fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    let folder = target.parent().ok_or(SetupError::NoFolder)?;
+    fs::create_dir_all(folder)
+        .map_err(|error| SetupError::io(format!("cannot create {}", folder.display()))(error))?;
     let mode = fs::metadata(&target).ok().map(|meta| meta.permissions().mode() & 0o7777);
     let copy = match old {
         Some(old) => {
             let copy = sibling(&target, "dropleaf-backup");
             replace(&copy, old, mode, || Ok(()))
-                .with_context(|| format!("cannot write {}", copy.display()))?;
+                .map_err(|error| SetupError::Backup { path: copy.clone(), source: Box::new(error) })?;
             Some(copy)
         }
         None => None,
@@ -56,17 +57,17 @@ fn write_while(
     Ok(copy)
 }
 
-fn check_unchanged(path: &Path, old: Option<&str>) -> Result<()> {
+fn check_unchanged(path: &Path, old: Option<&str>) -> Result<(), SetupError> {
     if read(path)?.as_deref() != old {
-        bail!("it has changed in the meantime; run the command again");
+        return Err(SetupError::Changed);
     }
     Ok(())
 }
 
 /// Removes a file that `install` created.
-pub(super) fn remove(path: &Path, old: &str) -> Result<()> {
+pub(super) fn remove(path: &Path, old: &str) -> Result<(), SetupError> {
     check_unchanged(path, Some(old))?;
-    fs::remove_file(path).context("it cannot be removed")
+    fs::remove_file(path).map_err(SetupError::io("it cannot be removed"))
 }
 
 fn sibling(path: &Path, ending: &str) -> PathBuf {
@@ -75,18 +76,25 @@ fn sibling(path: &Path, ending: &str) -> PathBuf {
 }
 
 /// Replaces a file with a text. `confirm` is called last, right before the rename, and can refuse it.
-fn replace(path: &Path, text: &str, mode: Option<u32>, confirm: impl FnOnce() -> Result<()>) -> Result<()> {
+fn replace(
+    path: &Path,
+    text: &str,
+    mode: Option<u32>,
+    confirm: impl FnOnce() -> Result<(), SetupError>,
+) -> Result<(), SetupError> {
     let temporary = sibling(path, &format!("dropleaf-{}", std::process::id()));
     let outcome = write_new(&temporary, text, mode)
-        .context("it cannot be written")
+        .map_err(SetupError::io("it cannot be written"))
         .and_then(|()| confirm())
-        .and_then(|()| fs::rename(&temporary, path).context("it cannot be written"));
+        .and_then(|()| fs::rename(&temporary, path).map_err(SetupError::io("it cannot be written")));
     if outcome.is_err() {
         let _ = fs::remove_file(&temporary);
     }
     outcome?;
     if let Some(folder) = path.parent() {
-        fs::File::open(folder).and_then(|folder| folder.sync_all()).context("its folder cannot be synced")?;
+        fs::File::open(folder)
+            .and_then(|folder| folder.sync_all())
+            .map_err(SetupError::io("its folder cannot be synced"))?;
     }
     Ok(())
 }

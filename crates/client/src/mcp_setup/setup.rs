@@ -1,10 +1,10 @@
 //! Plans and applies the changes to the settings of MCP clients. Asks and prints nothing: the command line shows each step first.
 
 use super::clients::{McpClient, Platform, SettingsFolders, Transport};
+use super::error::SetupError;
 use super::plan::{self, NewEntry, Plan};
 use super::records::Records;
 use super::{diff, settings_file};
-use anyhow::{Context, Result, ensure};
 use std::path::PathBuf;
 
 /// The settings of the MCP clients on this machine.
@@ -72,14 +72,13 @@ impl<'a> Setup<'a> {
         client.file(&self.folders)
     }
 
-    pub fn plan_install(&self, client: McpClient, wanted: &Installation<'_>) -> Result<Step> {
+    pub fn plan_install(&self, client: McpClient, wanted: &Installation<'_>) -> Result<Step, SetupError> {
         let Installation { name, server, program, .. } = *wanted;
         let transport = wanted.transport_for(client);
         let (file, old) = self.read(client)?;
-        ensure!(
-            client.supports(transport),
-            "its settings file does not support addresses, only commands: omit --http"
-        );
+        if !client.supports(transport) {
+            return Err(SetupError::NoHttp);
+        }
         let entry = client.entry_keys(transport, server, program);
         let recorded = self.records.server(&file, name);
         let plan = plan::add(client, old.as_deref(), &NewEntry { name, server, entry: &entry, recorded })?;
@@ -88,7 +87,12 @@ impl<'a> Setup<'a> {
     }
 
     /// Removes the entry for the server it was recorded with, or for the current one if the records are lost.
-    pub fn plan_uninstall(&self, client: McpClient, name: &str, current: Option<&str>) -> Result<Step> {
+    pub fn plan_uninstall(
+        &self,
+        client: McpClient,
+        name: &str,
+        current: Option<&str>,
+    ) -> Result<Step, SetupError> {
         let (file, old) = self.read(client)?;
         let text = old.as_deref().unwrap_or_default();
         let plan = if text.trim().is_empty() {
@@ -100,14 +104,14 @@ impl<'a> Setup<'a> {
         Ok(Step { client, file, old, plan, name: name.to_owned(), added: None })
     }
 
-    fn read(&self, client: McpClient) -> Result<(PathBuf, Option<String>)> {
-        let file = self.file(client).context("the home folder is unknown")?;
+    fn read(&self, client: McpClient) -> Result<(PathBuf, Option<String>), SetupError> {
+        let file = self.file(client).ok_or(SetupError::NoHome)?;
         let old = settings_file::read(&file)?;
         Ok((file, old))
     }
 
     /// Changes the file, unless another program has changed it since the step was planned.
-    pub fn apply(&mut self, step: &Step) -> Result<Applied> {
+    pub fn apply(&mut self, step: &Step) -> Result<Applied, SetupError> {
         let Step { file, old, name, .. } = step;
         match &step.plan {
             Plan::Nothing => Ok(Applied::Unchanged),

@@ -6,7 +6,7 @@ use std::ops::Range;
 use toml::{Table, Value};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum EditError {
+pub enum TomlEditError {
     NotToml {
         line: usize,
     },
@@ -14,9 +14,9 @@ pub(super) enum EditError {
     OtherForm,
 }
 
-impl std::error::Error for EditError {}
+impl std::error::Error for TomlEditError {}
 
-impl std::fmt::Display for EditError {
+impl std::fmt::Display for TomlEditError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::NotToml { line } => write!(f, "it is not TOML (line {line})"),
@@ -25,18 +25,22 @@ impl std::fmt::Display for EditError {
     }
 }
 
-pub(super) fn parse(text: &str) -> Result<Table, EditError> {
+pub(super) fn parse(text: &str) -> Result<Table, TomlEditError> {
     text.parse::<Table>().map_err(|error| {
         let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
-        EditError::NotToml { line: before.matches('\n').count() + 1 }
+        TomlEditError::NotToml { line: before.matches('\n').count() + 1 }
     })
 }
 
 /// Sets these keys of a table and removes those without a value; creates the table if it is missing.
-pub(super) fn set(text: &str, path: &[&str], keys: &[(&str, Option<Value>)]) -> Result<String, EditError> {
+pub(super) fn set(
+    text: &str,
+    path: &[&str],
+    keys: &[(&str, Option<Value>)],
+) -> Result<String, TomlEditError> {
     let mut wanted = parse(text)?;
     let was_there = find(&wanted, path).is_some();
-    let table = table_in(&mut wanted, path).ok_or(EditError::OtherForm)?;
+    let table = table_in(&mut wanted, path).ok_or(TomlEditError::OtherForm)?;
     for (key, value) in keys {
         match value {
             Some(value) => table.insert((*key).to_owned(), value.clone()),
@@ -44,16 +48,16 @@ pub(super) fn set(text: &str, path: &[&str], keys: &[(&str, Option<Value>)]) -> 
         };
     }
     let new = if was_there { change(text, path, keys)? } else { append(text, path, keys) };
-    if parse(&new).ok() == Some(wanted) { Ok(new) } else { Err(EditError::OtherForm) }
+    if parse(&new).ok() == Some(wanted) { Ok(new) } else { Err(TomlEditError::OtherForm) }
 }
 
 /// Removes a table with everything below it.
-pub(super) fn remove(text: &str, path: &[&str]) -> Result<String, EditError> {
+pub(super) fn remove(text: &str, path: &[&str]) -> Result<String, TomlEditError> {
     let mut wanted = parse(text)?;
     let Some((last, parents)) = path.split_last().filter(|_| find(&wanted, path).is_some()) else {
         return Ok(text.to_owned());
     };
-    table_in(&mut wanted, parents).ok_or(EditError::OtherForm)?.remove(*last);
+    table_in(&mut wanted, parents).ok_or(TomlEditError::OtherForm)?.remove(*last);
     let all = statements(text);
     let mut new = text.to_owned();
     let ours = |what: &What| matches!(what, What::Header(at) if at.len() >= path.len() && at.iter().zip(path).all(|(a, b)| a == b));
@@ -66,11 +70,11 @@ pub(super) fn remove(text: &str, path: &[&str]) -> Result<String, EditError> {
         let kept = new.trim_end_matches(['\r', '\n']).len();
         new.truncate(kept);
     }
-    let mut left = parse(&new).map_err(|_| EditError::OtherForm)?;
+    let mut left = parse(&new).map_err(|_| TomlEditError::OtherForm)?;
     // A parent table that only held this one may disappear.
     prune(&mut left, parents);
     prune(&mut wanted, parents);
-    if left == wanted { Ok(new) } else { Err(EditError::OtherForm) }
+    if left == wanted { Ok(new) } else { Err(TomlEditError::OtherForm) }
 }
 
 pub(super) fn find<'a>(table: &'a Table, path: &[&str]) -> Option<&'a Table> {
@@ -108,10 +112,10 @@ fn append(text: &str, path: &[&str], keys: &[(&str, Option<Value>)]) -> String {
     }
 }
 
-fn change(text: &str, path: &[&str], keys: &[(&str, Option<Value>)]) -> Result<String, EditError> {
+fn change(text: &str, path: &[&str], keys: &[(&str, Option<Value>)]) -> Result<String, TomlEditError> {
     let all = statements(text);
     let header = all.iter().position(|statement| matches!(&statement.what, What::Header(at) if at == path));
-    let header = header.ok_or(EditError::OtherForm)?;
+    let header = header.ok_or(TomlEditError::OtherForm)?;
     let end = section_end(&all, header);
     let mut changes: Vec<(Range<usize>, String)> = Vec::new();
     let mut added = String::new();
@@ -218,13 +222,13 @@ mod tests {
             "mcp_servers.dropleaf.command = \"x\"\n",
             "mcp_servers = 1\n",
         ] {
-            assert_eq!(set(text, PATH, &keys()), Err(EditError::OtherForm), "{text}");
+            assert_eq!(set(text, PATH, &keys()), Err(TomlEditError::OtherForm), "{text}");
         }
         assert_eq!(
             remove("[mcp_servers]\ndropleaf = { command = \"x\" }\n", PATH),
-            Err(EditError::OtherForm)
+            Err(TomlEditError::OtherForm)
         );
-        assert_eq!(set("a = 1\nb = = 2\n", PATH, &keys()), Err(EditError::NotToml { line: 2 }));
+        assert_eq!(set("a = 1\nb = = 2\n", PATH, &keys()), Err(TomlEditError::NotToml { line: 2 }));
         assert_eq!(remove("a = 1\n", PATH).unwrap(), "a = 1\n");
     }
 

@@ -4,7 +4,9 @@ use crate::cli::person::Surroundings;
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use dropleaf_client::mcp_setup::{Applied, Installation, McpClient, Platform, Setup, Step, Transport};
+use dropleaf_client::mcp_setup::{
+    Applied, Installation, McpClient, Platform, Setup, SetupError, Step, Transport,
+};
 use std::io::{BufRead, IsTerminal, Write};
 
 #[derive(Debug, Args)]
@@ -121,7 +123,7 @@ impl Choice {
     /// Shows the steps, asks, and applies them. Returns whether anything was written; a refused step is an error at the end.
     fn carry_out(
         &self,
-        steps: Vec<(McpClient, Result<Step>)>,
+        steps: Vec<(McpClient, Result<Step, SetupError>)>,
         setup: &mut Setup<'_>,
         nothing: &str,
     ) -> Result<bool> {
@@ -137,6 +139,7 @@ impl Choice {
                 }
                 Err(error) => {
                     failed += 1;
+                    let error = anyhow::Error::from(error);
                     println!("{}: not changed: {error:#} ({})", client.title(), file.display());
                 }
             }
@@ -150,6 +153,7 @@ impl Choice {
                     Ok(applied) => print_applied(&step, &applied),
                     Err(error) => {
                         failed += 1;
+                        let error = anyhow::Error::from(error);
                         println!("{}: not changed: {error:#}", step.client.title());
                     }
                 }
