@@ -1,7 +1,7 @@
 //! One connection as handlers see it: the peer address, and the memory that responses hold until the client has received
 //! them. `pulse` watches whether the client still reads.
 
-use crate::pulse::{Counted, Pulse};
+use crate::connection_activity::{Counted, Pulse};
 use crate::send_budget::{Loading, Permit, Share};
 use bytes::Bytes;
 use dropleaf_core::{Code, Error, Result};

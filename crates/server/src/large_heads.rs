@@ -1,8 +1,8 @@
 //! Limits how many connections may be sending a request head that is larger than accepted. Such heads are read so that the
 //! error can name the cause; without a limit, their buffers would be a cheap way to exhaust memory.
 
+use crate::connection_activity::Pulse;
 use crate::frames::{CONTINUATION, END_HEADERS, Frames, HEADERS};
-use crate::pulse::Pulse;
 use std::io;
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};

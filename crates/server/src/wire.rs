@@ -1,15 +1,15 @@
 //! Accepts connections: TLS, HTTP/1.1 and HTTP/2 on one port, connection limits, and graceful shutdown of each.
 
-use crate::aside::Aside;
 use crate::config::Resolved;
 use crate::connection::Connection;
+use crate::connection_activity::{Pace, Pulse, Silence};
 use crate::http::{Door, HEAD_BYTES, HEAD_READ_BYTES};
 use crate::large_heads::LargeHeads;
+use crate::lazy_poll::Aside;
 use crate::networks::{Networks, Seat};
-use crate::pulse::{Pace, Pulse, Silence};
 use crate::send_budget::SendBudget;
 use crate::tasks::Tasks;
-use crate::tended::Tended;
+use crate::watched_stream::Tended;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;

@@ -159,7 +159,7 @@ mod tests {
     use super::*;
     use crate::outbound::exchange::client;
     use crate::outbound::payment_sample::{NOW, PAY_TO, PAYER, TOKEN, payment};
-    use crate::outbound::stranger::{Stranger, answer};
+    use crate::outbound::scripted_server::{Stranger, answer};
     use serde_json::Value;
     const USED: &str = "0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5";
     const TRANSFER: &str = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";

@@ -98,7 +98,7 @@ impl Facilitator for RemoteFacilitator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::outbound::stranger::{Stranger, answer};
+    use crate::outbound::scripted_server::{Stranger, answer};
     use http::{HeaderMap, HeaderName, HeaderValue};
     use std::time::Duration;
 

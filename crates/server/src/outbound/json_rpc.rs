@@ -102,7 +102,7 @@ impl JsonRpc {
 mod tests {
     use super::*;
     use crate::outbound::exchange::client;
-    use crate::outbound::stranger::{Stranger, answer};
+    use crate::outbound::scripted_server::{Stranger, answer};
 
     fn rpc(answers: Vec<String>) -> (JsonRpc, Stranger) {
         crate::tls::install_provider();

@@ -3,7 +3,7 @@
 use super::*;
 use crate::outbound::exchange::client;
 use crate::outbound::payment_sample::{NOW, payment};
-use crate::outbound::stranger::{Stranger, answer};
+use crate::outbound::scripted_server::{Stranger, answer};
 
 const GENESIS: &str = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d";
 const SOURCE: &str = "3wvJdyFnGvaMWpbq93NU91SggiVRveULUXL6iX5VZDGP";

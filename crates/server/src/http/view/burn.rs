@@ -6,7 +6,7 @@
 //! exactly this viewer while the window lasts. The table is in docs/security.md.
 
 use super::cookies::Cookie;
-use super::scene::Scene;
+use super::page_request::Scene;
 use super::{form, headers, isolated_target, redirect, report, show, without_body};
 use crate::http::{OutBody, empty, error};
 use crate::pages::{self, Reveal};

@@ -2,7 +2,7 @@
 //! and a page whose files are at the root of its host.
 //! Where many sites share a host, the cookie's name includes the site.
 
-use super::scene::Scene;
+use super::page_request::Scene;
 use crate::http::cookie;
 use http::HeaderValue;
 

@@ -3,7 +3,7 @@
 
 use super::cookies::Cookie;
 use super::gates::{self, Found};
-use super::scene::Scene;
+use super::page_request::Scene;
 use super::{form, wants};
 use crate::http::OutBody;
 use crate::http::error::{self, Wants};

@@ -3,7 +3,7 @@
 //! One response holds everything, so that it works behind gates, in a sandbox and for pages that can be viewed only
 //! once.
 
-use super::scene::Scene;
+use super::page_request::Scene;
 use super::{headers, owner, report, sending};
 use crate::http::{OutBody, empty};
 use crate::pages::{self, Viewer};

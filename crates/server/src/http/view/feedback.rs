@@ -3,7 +3,7 @@
 
 pub(super) use super::toolbar::script as toolbar;
 
-use super::scene::Scene;
+use super::page_request::Scene;
 use super::{OutBody, form, headers, without_body};
 use crate::http::extract::{Fields, json_object};
 use crate::http::{error, media_type};
@@ -62,7 +62,7 @@ impl ShownJson {
 
 pub(super) async fn answer(scene: &Scene<'_>, body: Incoming) -> Result<Response<OutBody>, Error> {
     if !scene.page.site.takes_feedback() {
-        return Err(super::ours::missing());
+        return Err(super::reserved::missing());
     }
     form::require_same_origin(scene)?;
     scene.require_inside().await?;

@@ -1,7 +1,7 @@
 //! Sends one file: 304, whole or a range; from memory if small, streamed if large.
 
 use super::negotiate::{self, Asked};
-use super::scene::Scene;
+use super::page_request::Scene;
 use super::{headers, sending, without_body};
 use crate::http::{OutBody, empty};
 use axum::body::Body;

@@ -1,6 +1,6 @@
 //! Reads the forms of a page, with a size limit, and checks that the page itself sent them.
 
-use super::scene::Scene;
+use super::page_request::Scene;
 use crate::http::small_body;
 use dropleaf_core::{Code, Error};
 use hyper::body::Incoming;

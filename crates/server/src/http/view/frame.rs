@@ -4,8 +4,8 @@
 //! such frames is detected at upload; others are not affected. Scripts in the frame can read the address, so the pass works
 //! only from the viewer's network and never in a top-level window.
 
-use super::scene::Scene;
-use super::{OURS, Place, headers, ours, redirect, show_file, with_query};
+use super::page_request::Scene;
+use super::{OURS, Place, headers, redirect, reserved, show_file, with_query};
 use crate::http::OutBody;
 use dropleaf_core::access::{self, Access, Passes};
 use dropleaf_core::site::Visibility;
@@ -47,10 +47,10 @@ pub(super) async fn file(scene: &Scene<'_>, rest: &str) -> Result<Response<OutBo
         return Err(Error::plain(Code::MethodNotAllowed));
     }
     let (app, site) = (&scene.door.app, &scene.page.site);
-    let (pass, tail) = rest.split_once('/').ok_or_else(ours::missing)?;
+    let (pass, tail) = rest.split_once('/').ok_or_else(reserved::missing)?;
     let is_admitted = scene.client_ip().is_some_and(|ip| app.verify_frame_pass(site, ip, pass));
     if !is_admitted || scene.place.is_shared() {
-        return Err(ours::missing());
+        return Err(reserved::missing());
     }
     // A link in the frame that was opened in a window: redirected to the page's own address, where the gates apply.
     if scene.header("sec-fetch-dest") == Some("document") {
@@ -61,9 +61,9 @@ pub(super) async fn file(scene: &Scene<'_>, rest: &str) -> Result<Response<OutBo
         Access::Serve => {}
         Access::Gone(Code::Burnt) if app.has_open_view_window(&site.id).await? => {}
         Access::Gone(code) => return Err(Error::plain(code)),
-        Access::Ask(_) | Access::Reveal => return Err(ours::missing()),
+        Access::Ask(_) | Access::Reveal => return Err(reserved::missing()),
     }
-    let bundle = scene.page.bundle.as_ref().ok_or_else(ours::missing)?;
+    let bundle = scene.page.bundle.as_ref().ok_or_else(reserved::missing)?;
     let scene = Scene { in_sandboxed_frame: true, ..*scene };
     let mut response = show_file(&scene, bundle, tail).await?;
     let is_own_frame = scene.header("sec-fetch-site") == Some("same-origin");

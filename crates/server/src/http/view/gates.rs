@@ -2,7 +2,7 @@
 //! password gate, by form or `Authorization: Basic`; the e-mail gate is in `email_gate`. Password first, then e-mail.
 
 use super::cookies::Cookie;
-use super::scene::Scene;
+use super::page_request::Scene;
 use super::share::{self, Shared};
 use super::{OURS, email_gate, form, owner, redirect, report, wants, without_body};
 use crate::http::OutBody;
@@ -163,7 +163,7 @@ pub(super) fn question(
     let page = pages::gate(&pages::Gate {
         step,
         // The form of an encrypted page must be posted to the page's own address, to keep the fragment; see
-        // `ours::at_root`.
+        // `reserved::at_root`.
         action: Some(action.as_str()).filter(|_| !scene.page.site.e2e),
         to,
         problem,

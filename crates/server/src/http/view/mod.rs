@@ -5,31 +5,31 @@ mod cookies;
 mod disposition;
 mod email_gate;
 mod encrypted;
+mod executable;
 mod feedback;
 mod file;
-mod find;
 mod form;
 mod frame;
 mod gates;
 mod headers;
-mod look;
 mod negotiate;
-mod ours;
 mod owner;
-mod place;
+mod page_address;
+mod page_request;
 mod report;
-mod risky;
+mod reserved;
+mod resolve;
 mod root_cookie;
-mod scene;
+mod safe_preview;
 pub(super) mod sending;
 mod share;
 mod toolbar;
 
 pub(super) use headers::HSTS;
-pub(super) use look::{LOOK, answer as look};
 pub(super) use negotiate::matches;
-pub(super) use place::Place;
+pub(super) use page_address::Place;
 pub(super) use root_cookie::place as root_place;
+pub(super) use safe_preview::{LOOK, answer as look};
 
 use super::error::{self, Wants};
 use super::{Door, OutBody, empty};
@@ -39,11 +39,11 @@ use dropleaf_core::access::{self, Access};
 use dropleaf_core::site::Visibility;
 use dropleaf_core::visitor::{Signs, Visitor};
 use dropleaf_core::{Code, Error};
-use find::{Found, find, to_inside};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, header};
 use hyper::body::Incoming;
-use scene::Scene;
+use page_request::Scene;
+use resolve::{Found, find, to_inside};
 use std::sync::Arc;
 use tokio::time::Instant;
 
@@ -72,7 +72,7 @@ pub(super) async fn answer(
         Err(error) => {
             // A page that exists can be reported even if it cannot be shown; one that is gone needs no report.
             let there = met.as_deref().filter(|_| error::status(error.code) != StatusCode::GONE);
-            let report = there.map(|page| report::link(&scene::root(place, page)));
+            let report = there.map(|page| report::link(&page_request::root(place, page)));
             failed(head, &error, report.as_deref())
         }
     }
@@ -183,10 +183,10 @@ async fn respond(
     let Scene { door, head, page, .. } = *scene;
     if let Some(name) = ours {
         // Boxed: forms are rare, and the future of a view should not be larger because of them.
-        return Box::pin(ours::answer(scene, name, body)).await;
+        return Box::pin(reserved::answer(scene, name, body)).await;
     }
     if rare {
-        return Box::pin(ours::at_root(scene, body)).await;
+        return Box::pin(reserved::at_root(scene, body)).await;
     }
     check_requester(scene, tail)?;
     // The redirect to the page's own host comes before its gates, whose cookies belong to that host. A page that is
@@ -252,7 +252,7 @@ async fn show_file(scene: &Scene<'_>, bundle: &ServedBundle, tail: &str) -> Resu
                 return encrypted::viewer(scene, file).await;
             }
             if file.is_program {
-                return Box::pin(risky::send(scene, file)).await;
+                return Box::pin(executable::send(scene, file)).await;
             }
             file::send(scene, file, StatusCode::OK).await
         }
@@ -291,7 +291,7 @@ fn no_file() -> Error {
 
 /// Whether a path without a file may be a client-side route: the request is for a document, not a subresource.
 fn is_route(scene: &Scene<'_>, bundle: &ServedBundle) -> bool {
-    bundle.addressing.spa && scene::fills_frame(&scene.head.headers)
+    bundle.addressing.spa && page_request::fills_frame(&scene.head.headers)
 }
 
 /// Reserved prefix below a site's root. Decisions §1.4.

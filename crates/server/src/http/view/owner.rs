@@ -6,7 +6,7 @@
 //! anyway.
 
 use super::cookies::Cookie;
-use super::scene::Scene;
+use super::page_request::Scene;
 use super::{Found, burn, encrypted, find, headers, sending, share, to_inside, without_body};
 use crate::http::{OutBody, empty, error};
 use crate::pages::{self, Preview};

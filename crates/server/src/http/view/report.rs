@@ -1,7 +1,7 @@
 //! Serves the form to report a page to the operator; it needs no script and no pass. Decisions §6.3.
 //! It shows nothing of the page, so it is not behind the gates.
 
-use super::scene::Scene;
+use super::page_request::Scene;
 use super::{OutBody, form, redirect, wants, without_body};
 use crate::http::error::{self, Wants};
 use crate::pages::{self, Rendered, ReportForm};

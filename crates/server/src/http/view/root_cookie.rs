@@ -6,7 +6,7 @@
 //! docs/adr/0019.
 
 use super::cookies::Cookie;
-use super::scene::{Scene, fills_window};
+use super::page_request::{Scene, fills_window};
 use super::{Place, failed, redirect, wants, with_query};
 use crate::http::error::{self, Wants};
 use crate::http::{OutBody, cookie};

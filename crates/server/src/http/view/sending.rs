@@ -1,7 +1,7 @@
 //! Writes the bytes of a file into a response within the memory budget of its connection: whole from memory if there is
 //! room, otherwise in chunks fetched when the client can take them, or streamed from storage.
 
-use super::scene::Scene;
+use super::page_request::Scene;
 use crate::connection::{Connection, PIECE_BYTES, StreamRoom};
 use crate::http::OutBody;
 use axum::body::Body;

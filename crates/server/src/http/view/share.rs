@@ -2,7 +2,7 @@
 //! names the token; whether the token is still valid is looked up on every request.
 
 use super::cookies::Cookie;
-use super::scene::Scene;
+use super::page_request::Scene;
 use super::{OutBody, redirect};
 use dropleaf_core::share_token::{self, InQuery, ShareToken};
 use dropleaf_core::{Error, visitor};

@@ -2,7 +2,7 @@
 //! on the page's own host only. Other pages are not affected.
 
 use super::file::{count_view, mark, ready};
-use super::scene::Scene;
+use super::page_request::Scene;
 use super::{OutBody, headers, negotiate, sending, without_body};
 use axum::body::Body;
 use bytes::{Bytes, BytesMut};
@@ -32,7 +32,7 @@ pub(super) fn script(scene: &Scene<'_>) -> Result<Response<OutBody>, Error> {
         return Err(Error::plain(code));
     }
     if !scene.page.site.takes_feedback() {
-        return Err(super::ours::missing());
+        return Err(super::reserved::missing());
     }
     if !matches!(scene.head.method, Method::GET | Method::HEAD) {
         return Err(Error::plain(Code::MethodNotAllowed));

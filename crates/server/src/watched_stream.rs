@@ -2,8 +2,8 @@
 //! apart from a slow one, and that measures the size of request heads.
 
 use crate::body_counter::BodyCounter;
+use crate::connection_activity::Pulse;
 use crate::large_heads::HeadMeter;
-use crate::pulse::Pulse;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! Dispatches the addresses below `_dropleaf/` of a page: gates, reveal, feedback, reports. Decisions §1.4.
 
-use super::scene::Scene;
+use super::page_request::Scene;
 use super::{burn, email_gate, feedback, frame, gates, owner, redirect, report};
 use crate::http::OutBody;
 use dropleaf_core::site::Visibility;

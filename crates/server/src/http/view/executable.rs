@@ -1,7 +1,7 @@
 //! Serves executable files: always as a download, and a browser that navigates to one first gets a page that says what
 //! it is about to download. Which files are executable is decided at upload.
 
-use super::scene::Scene;
+use super::page_request::Scene;
 use super::{FETCH_SITE, disposition, file, headers, report, without_body};
 use crate::http::{OutBody, error};
 use crate::pages::{self, RiskyFile};
