@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep_until};
 
 /// The activity of one connection.
 #[derive(Debug)]
-pub struct Pulse {
+pub struct ConnectionActivity {
     start: Instant,
     under_way: AtomicU32,
     /// Requests that have started so far.
@@ -36,7 +36,7 @@ pub struct Pulse {
 
 /// A request under way; it ends when this guard is dropped.
 #[derive(Debug)]
-pub struct Busy(Arc<Pulse>);
+pub struct Busy(Arc<ConnectionActivity>);
 
 impl Drop for Busy {
     fn drop(&mut self) {
@@ -49,13 +49,13 @@ impl Drop for Busy {
 /// Counts while it lives: a request that waits for room, a body that is read, an event stream.
 #[derive(Debug)]
 pub struct Counted {
-    pulse: Arc<Pulse>,
-    which: fn(&Pulse) -> &AtomicU32,
+    activity: Arc<ConnectionActivity>,
+    which: fn(&ConnectionActivity) -> &AtomicU32,
 }
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        (self.which)(&self.pulse).fetch_sub(1, Ordering::Release);
+        (self.which)(&self.activity).fetch_sub(1, Ordering::Release);
     }
 }
 
@@ -79,7 +79,7 @@ pub enum Silence {
     Since,
 }
 
-impl Pulse {
+impl ConnectionActivity {
     pub fn new() -> Arc<Self> {
         Arc::new(Self {
             start: Instant::now(),
@@ -159,17 +159,17 @@ impl Pulse {
 
     /// Marks a request as waiting for memory.
     pub fn wait(self: &Arc<Self>) -> Counted {
-        self.counted(|pulse| &pulse.waiting)
+        self.counted(|activity| &activity.waiting)
     }
 
     /// Marks a started response as being worked on by the server: meanwhile the client has nothing to receive.
     pub fn work(self: &Arc<Self>) -> Counted {
-        self.counted(|pulse| &pulse.under_way)
+        self.counted(|activity| &activity.under_way)
     }
 
     /// Marks a request body as being read, possibly after the response was sent.
     pub fn read_body(self: &Arc<Self>) -> Counted {
-        self.counted(|pulse| &pulse.bodies)
+        self.counted(|activity| &activity.bodies)
     }
 
     /// Whether the bytes that arrive now can be a request head.
@@ -179,12 +179,12 @@ impl Pulse {
 
     /// Marks an open event stream.
     pub fn listen(self: &Arc<Self>) -> Counted {
-        self.counted(|pulse| &pulse.listening)
+        self.counted(|activity| &activity.listening)
     }
 
     fn counted(self: &Arc<Self>, which: fn(&Self) -> &AtomicU32) -> Counted {
         which(self).fetch_add(1, Ordering::Relaxed);
-        Counted { pulse: Arc::clone(self), which }
+        Counted { activity: Arc::clone(self), which }
     }
 
     /// Whether no complete request has arrived yet.
@@ -271,33 +271,33 @@ mod tests {
     const HEADERS: Duration = Duration::from_secs(10);
     const IDLE: Duration = Duration::from_secs(30);
 
-    async fn stops_after(pulse: &Pulse) -> (u64, Silence) {
-        let silence = pulse.stopped(HEADERS, IDLE).await;
-        (pulse.start.elapsed().as_secs(), silence)
+    async fn stops_after(activity: &ConnectionActivity) -> (u64, Silence) {
+        let silence = activity.stopped(HEADERS, IDLE).await;
+        (activity.start.elapsed().as_secs(), silence)
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_connection_that_never_asks_has_the_first_time() {
-        assert_eq!(stops_after(&Pulse::new()).await, (10, Silence::FromTheStart));
+        assert_eq!(stops_after(&ConnectionActivity::new()).await, (10, Silence::FromTheStart));
     }
 
     #[tokio::test(start_paused = true)]
     async fn one_that_asked_has_its_time_from_the_end_of_its_last_request() {
         for (version, end) in [(Version::HTTP_11, 15), (Version::HTTP_2, 35)] {
-            let pulse = Pulse::new();
+            let activity = ConnectionActivity::new();
             tokio::time::advance(Duration::from_secs(5)).await;
-            drop(pulse.begin(version));
-            assert_eq!(stops_after(&pulse).await, (end, Silence::Since));
+            drop(activity.begin(version));
+            assert_eq!(stops_after(&activity).await, (end, Silence::Since));
         }
     }
 
     const PACE: Pace = Pace { over: IDLE, bytes_per_second: 100 };
 
     /// Sends this many bytes every ten seconds, nine times.
-    async fn send_slowly(pulse: &Pulse, bytes: u64) {
+    async fn send_slowly(activity: &ConnectionActivity, bytes: u64) {
         for _ in 0..9 {
             tokio::time::sleep(Duration::from_secs(10)).await;
-            pulse.sent(bytes);
+            activity.sent(bytes);
         }
         std::future::pending::<()>().await;
     }
@@ -305,45 +305,45 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn one_that_takes_too_little_is_stalled_and_a_slow_one_is_not() {
         for (bytes, end) in [(0, 30), (999, 30), (1000, 120)] {
-            let pulse = Pulse::new();
+            let activity = ConnectionActivity::new();
             // If both wake at once, what was sent counts first.
-            tokio::select! { biased; () = send_slowly(&pulse, bytes) => {}, () = pulse.stalled(PACE) => {} }
-            assert_eq!(pulse.start.elapsed().as_secs(), end, "{bytes} bytes");
+            tokio::select! { biased; () = send_slowly(&activity, bytes) => {}, () = activity.stalled(PACE) => {} }
+            assert_eq!(activity.start.elapsed().as_secs(), end, "{bytes} bytes");
         }
     }
 
     #[tokio::test(start_paused = true)]
     async fn an_event_stream_needs_no_pace() {
-        let pulse = Pulse::new();
-        let _listening = pulse.listen();
-        tokio::select! { biased; () = send_slowly(&pulse, 3) => {}, () = pulse.stalled(PACE) => {} }
-        assert_eq!(pulse.start.elapsed().as_secs(), 120);
-        pulse.hold(500);
+        let activity = ConnectionActivity::new();
+        let _listening = activity.listen();
+        tokio::select! { biased; () = send_slowly(&activity, 3) => {}, () = activity.stalled(PACE) => {} }
+        assert_eq!(activity.start.elapsed().as_secs(), 120);
+        activity.hold(500);
         let start = Instant::now();
-        tokio::select! { biased; () = send_slowly(&pulse, 3) => {}, () = pulse.starved(PACE) => {} }
+        tokio::select! { biased; () = send_slowly(&activity, 3) => {}, () = activity.starved(PACE) => {} }
         assert_eq!(start.elapsed().as_secs(), 30, "but answers beside it do");
     }
 
     #[tokio::test(start_paused = true)]
     async fn one_that_leaves_answers_untaken_is_starved_though_it_goes_on_asking() {
-        let pulse = Pulse::new();
-        pulse.hold(5000);
+        let activity = ConnectionActivity::new();
+        activity.hold(5000);
         let asking = async {
             loop {
                 tokio::time::sleep(Duration::from_secs(7)).await;
-                drop(pulse.begin(Version::HTTP_2));
+                drop(activity.begin(Version::HTTP_2));
             }
         };
-        tokio::select! { () = asking => {}, () = pulse.starved(PACE) => {} }
-        assert_eq!(pulse.start.elapsed().as_secs(), 30);
+        tokio::select! { () = asking => {}, () = activity.starved(PACE) => {} }
+        assert_eq!(activity.start.elapsed().as_secs(), 30);
     }
 
     #[tokio::test(start_paused = true)]
     async fn one_that_takes_its_answers_or_has_none_is_not_starved() {
-        let idle = Pulse::new();
+        let idle = ConnectionActivity::new();
         let hour = Duration::from_hours(1);
         assert!(tokio::time::timeout(hour, idle.starved(PACE)).await.is_err());
-        let brisk = Pulse::new();
+        let brisk = ConnectionActivity::new();
         let taking = async {
             loop {
                 brisk.hold(500);
@@ -356,7 +356,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn work_on_a_request_excuses_for_a_while_and_an_upload_as_long_as_it_goes_on() {
-        let busy = Pulse::new();
+        let busy = ConnectionActivity::new();
         busy.hold(500);
         let _request = busy.begin(Version::HTTP_2);
         busy.starved(PACE).await;
@@ -377,18 +377,18 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn one_that_waits_for_memory_that_others_hold_is_not_stalled() {
-        let pulse = Pulse::new();
-        let (_request, _waiting) = (pulse.begin(Version::HTTP_11), pulse.wait());
-        assert!(tokio::time::timeout(Duration::from_secs(90), pulse.stalled(PACE)).await.is_err());
+        let activity = ConnectionActivity::new();
+        let (_request, _waiting) = (activity.begin(Version::HTTP_11), activity.wait());
+        assert!(tokio::time::timeout(Duration::from_secs(90), activity.stalled(PACE)).await.is_err());
     }
 
     #[tokio::test(start_paused = true)]
     async fn one_that_is_being_answered_is_left_alone() {
-        let pulse = Pulse::new();
-        let busy = pulse.begin(Version::HTTP_11);
-        let waited = tokio::time::timeout(Duration::from_mins(5), pulse.stopped(HEADERS, IDLE)).await;
+        let activity = ConnectionActivity::new();
+        let busy = activity.begin(Version::HTTP_11);
+        let waited = tokio::time::timeout(Duration::from_mins(5), activity.stopped(HEADERS, IDLE)).await;
         assert!(waited.is_err());
         drop(busy);
-        assert_eq!(stops_after(&pulse).await, (310, Silence::Since));
+        assert_eq!(stops_after(&activity).await, (310, Silence::Since));
     }
 }

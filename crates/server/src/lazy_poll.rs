@@ -8,47 +8,47 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
-pub(crate) struct Aside<F> {
+pub(crate) struct LazyPoll<F> {
     inner: Pin<Box<F>>,
-    bell: Arc<Bell>,
+    flag: Arc<WakeFlag>,
     waker: Waker,
 }
 
-struct Bell {
-    rung: AtomicBool,
+struct WakeFlag {
+    is_woken: AtomicBool,
     outer: AtomicWaker,
 }
 
-impl Wake for Bell {
+impl Wake for WakeFlag {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        self.rung.store(true, Ordering::Release);
+        self.is_woken.store(true, Ordering::Release);
         self.outer.wake();
     }
 }
 
-impl<F: Future> Aside<F> {
+impl<F: Future> LazyPoll<F> {
     pub(crate) fn new(inner: F) -> Self {
         // Set, so that the first poll starts it.
-        let bell = Arc::new(Bell { rung: AtomicBool::new(true), outer: AtomicWaker::new() });
-        let waker = Waker::from(Arc::clone(&bell));
-        Self { inner: Box::pin(inner), bell, waker }
+        let flag = Arc::new(WakeFlag { is_woken: AtomicBool::new(true), outer: AtomicWaker::new() });
+        let waker = Waker::from(Arc::clone(&flag));
+        Self { inner: Box::pin(inner), flag, waker }
     }
 }
 
-impl<F: Future> Future for Aside<F> {
+impl<F: Future> Future for LazyPoll<F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         // Registered before the flag is read: a wake in between wakes the task again.
-        self.bell.outer.register(cx.waker());
-        if !self.bell.rung.load(Ordering::Acquire) {
+        self.flag.outer.register(cx.waker());
+        if !self.flag.is_woken.load(Ordering::Acquire) {
             return Poll::Pending;
         }
-        self.bell.rung.store(false, Ordering::Relaxed);
+        self.flag.is_woken.store(false, Ordering::Relaxed);
         let this = &mut *self;
         this.inner.as_mut().poll(&mut Context::from_waker(&this.waker))
     }
@@ -72,19 +72,19 @@ mod tests {
             .await;
             7
         };
-        let mut aside = Aside::new(work);
+        let mut lazy = LazyPoll::new(work);
         for _ in 0..100 {
-            assert!(futures_util::poll!(&mut aside).is_pending());
+            assert!(futures_util::poll!(&mut lazy).is_pending());
         }
         assert_eq!(polls.load(Ordering::Relaxed), 1);
         bell.notify_one();
-        assert_eq!(aside.await, 7);
+        assert_eq!(lazy.await, 7);
         assert_eq!(polls.load(Ordering::Relaxed), 2);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_timer_inside_wakes_whoever_waits() {
-        let aside = Aside::new(tokio::time::sleep(std::time::Duration::from_secs(3)));
-        tokio::time::timeout(std::time::Duration::from_secs(4), aside).await.expect("it ends by itself");
+    async fn a_timer_inside_wakes_the_waiting_task() {
+        let lazy = LazyPoll::new(tokio::time::sleep(std::time::Duration::from_secs(3)));
+        tokio::time::timeout(std::time::Duration::from_secs(4), lazy).await.expect("it ends by itself");
     }
 }

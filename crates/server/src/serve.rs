@@ -5,7 +5,7 @@ use crate::http::Door;
 use crate::lists::Lists;
 use crate::metrics::Metrics;
 use crate::serve_lock::ServeLock;
-use crate::signals::{Signals, Told};
+use crate::signals::{SignalAction, Signals};
 use crate::startup;
 use crate::tasks::{Every, Tasks};
 use crate::tls;
@@ -138,8 +138,8 @@ pub async fn run(layers: &Layers, config: Config) -> Result<()> {
     let app = Arc::clone(&running.app);
     running.tasks.spawn(async move { app.build_rules().await });
     crate::cli::welcome::print(&running);
-    while signals.next().await == Told::Reload {
-        running.lists.read_anew().await;
+    while signals.next().await == SignalAction::Reload {
+        running.lists.reload().await;
     }
     tracing::info!("stopping; waiting for requests under way");
     running.stop().await;

@@ -1,8 +1,8 @@
-//! A connection's stream that reports the body bytes sent to `pulse`, so that a client that has stopped reading can be told
+//! A connection's stream that reports the body bytes sent to `connection_activity`, so that a client that has stopped reading can be told
 //! apart from a slow one, and that measures the size of request heads.
 
 use crate::body_counter::BodyCounter;
-use crate::connection_activity::Pulse;
+use crate::connection_activity::ConnectionActivity;
 use crate::large_heads::HeadMeter;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -11,16 +11,16 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 #[derive(Debug)]
-pub(crate) struct Tended<S> {
+pub(crate) struct WatchedStream<S> {
     stream: S,
     counter: BodyCounter,
     heads: HeadMeter,
-    pulse: Arc<Pulse>,
+    activity: Arc<ConnectionActivity>,
 }
 
-impl<S> Tended<S> {
-    pub(crate) fn new(stream: S, heads: HeadMeter, pulse: Arc<Pulse>) -> Self {
-        Self { stream, counter: BodyCounter::default(), heads, pulse }
+impl<S> WatchedStream<S> {
+    pub(crate) fn new(stream: S, heads: HeadMeter, activity: Arc<ConnectionActivity>) -> Self {
+        Self { stream, counter: BodyCounter::default(), heads, activity }
     }
 
     /// Counts the written part of these pieces.
@@ -35,12 +35,12 @@ impl<S> Tended<S> {
             }
         }
         if counted > 0 {
-            self.pulse.sent(counted as u64);
+            self.activity.sent(counted as u64);
         }
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Tended<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for WatchedStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -50,12 +50,12 @@ impl<S: AsyncRead + Unpin> AsyncRead for Tended<S> {
         std::task::ready!(Pin::new(&mut self.stream).poll_read(cx, buffer))?;
         let this = &mut *self;
         let arrived = &buffer.filled()[before..];
-        this.pulse.received(arrived.len() as u64);
-        Poll::Ready(this.heads.count(arrived, &this.pulse))
+        this.activity.received(arrived.len() as u64);
+        Poll::Ready(this.heads.count(arrived, &this.activity))
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Tended<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for WatchedStream<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let outcome = Pin::new(&mut self.stream).poll_write(cx, bytes);
         if let Poll::Ready(Ok(written)) = outcome {

@@ -56,10 +56,10 @@ fn make(dir: &Path) -> Result<()> {
 /// Writes to a temporary file and renames it, so that readers of the folder see only complete emails.
 fn write(dir: &Path, name: &str, bytes: &[u8]) -> Result<()> {
     make(dir)?;
-    let aside = dir.join(format!("{name}.new"));
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&aside)?;
+    let temporary = dir.join(format!("{name}.new"));
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
     file.write_all(bytes)?;
-    fs::rename(&aside, dir.join(name))?;
+    fs::rename(&temporary, dir.join(name))?;
     forget_old(dir)
 }
 

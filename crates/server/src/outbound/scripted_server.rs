@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-pub(super) struct Stranger {
+pub(super) struct ScriptedServer {
     pub(super) url: String,
-    heard: Arc<Mutex<Vec<String>>>,
+    requests: Arc<Mutex<Vec<String>>>,
     connections: Arc<AtomicUsize>,
 }
 
@@ -20,7 +20,7 @@ pub(super) fn answer(status: u16, body: &str) -> String {
     )
 }
 
-impl Stranger {
+impl ScriptedServer {
     /// Instead of a response: the connection stays open and nothing is sent.
     pub(super) const SILENCE: &str = "(silence)";
 
@@ -34,16 +34,16 @@ impl Stranger {
     pub(super) fn answering(mut reply: impl FnMut(&str) -> Option<String> + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let (heard, connections) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicUsize::new(0)));
-        let (noted, counted) = (Arc::clone(&heard), Arc::clone(&connections));
+        let (requests, connections) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicUsize::new(0)));
+        let (recorded, opened) = (Arc::clone(&requests), Arc::clone(&connections));
         thread::spawn(move || {
             let mut silent = Vec::new();
             for stream in listener.incoming() {
-                counted.fetch_add(1, Ordering::SeqCst);
+                opened.fetch_add(1, Ordering::SeqCst);
                 let mut stream = BufReader::new(stream.unwrap());
                 while let Some(request) = read(&mut stream) {
                     let Some(sent) = reply(&request) else { return };
-                    noted.lock().unwrap().push(request);
+                    recorded.lock().unwrap().push(request);
                     if sent == Self::SILENCE {
                         silent.push(stream);
                         break;
@@ -56,11 +56,11 @@ impl Stranger {
                 }
             }
         });
-        Self { url, heard, connections }
+        Self { url, requests, connections }
     }
 
-    pub(super) fn heard(&self) -> Vec<String> {
-        self.heard.lock().unwrap().clone()
+    pub(super) fn requests(&self) -> Vec<String> {
+        self.requests.lock().unwrap().clone()
     }
 
     pub(super) fn connections(&self) -> usize {

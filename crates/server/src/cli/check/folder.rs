@@ -18,9 +18,10 @@ pub(super) struct Folder {
 }
 
 pub(super) fn read(folder: &Path, limits: &Limits) -> Result<Folder, Trouble> {
-    let mut found = Found { limits, names: Vec::new(), texts: Vec::new(), room: limits.unpacked_bytes };
-    found.collect(folder, "")?;
-    let (root, trouble) = match root_of(&found.names, limits) {
+    let mut reader =
+        FolderReader { limits, names: Vec::new(), texts: Vec::new(), room: limits.unpacked_bytes };
+    reader.collect(folder, "")?;
+    let (root, trouble) = match root_of(&reader.names, limits) {
         Ok(root) => (root, None),
         Err(refusal) => {
             let why = refusal.to_string().replace("The archive has", "An archive of this folder has");
@@ -28,11 +29,11 @@ pub(super) fn read(folder: &Path, limits: &Limits) -> Result<Folder, Trouble> {
         }
     };
     let below = |path: String| path.strip_prefix(&root).map(str::to_owned).unwrap_or(path);
-    let texts = found.texts.into_iter().map(|(path, text)| (below(path), text)).collect();
+    let texts = reader.texts.into_iter().map(|(path, text)| (below(path), text)).collect();
     Ok(Folder { root, texts, trouble })
 }
 
-struct Found<'a> {
+struct FolderReader<'a> {
     limits: &'a Limits,
     /// The names of all files and folders.
     names: Vec<String>,
@@ -40,7 +41,7 @@ struct Found<'a> {
     room: u64,
 }
 
-impl Found<'_> {
+impl FolderReader<'_> {
     fn collect(&mut self, folder: &Path, inside: &str) -> Result<(), Trouble> {
         let entries = fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<_>>>);
         let mut entries = entries.map_err(|error| Trouble::unreadable(&error))?;

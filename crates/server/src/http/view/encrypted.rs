@@ -3,7 +3,7 @@
 //! One response holds everything, so that it works behind gates, in a sandbox and for pages that can be viewed only
 //! once.
 
-use super::page_request::Scene;
+use super::page_request::PageRequest;
 use super::{headers, owner, report, sending};
 use crate::http::{OutBody, empty};
 use crate::pages::{self, Viewer};
@@ -22,14 +22,14 @@ use std::io;
 /// Memory for encoded bytes that are not sent yet, in addition to the chunks themselves.
 const CODING_BYTES: u64 = 256 * 1024;
 
-pub(super) async fn viewer(scene: &Scene<'_>, file: &ServedFile) -> Result<Response<OutBody>, Error> {
+pub(super) async fn viewer(scene: &PageRequest<'_>, file: &ServedFile) -> Result<Response<OutBody>, Error> {
     let site = &scene.page.site;
     let page =
         pages::viewer(&Viewer { report: &report::link(&scene.root()), anonymous: site.account_id.is_none() });
     let around = page.before.len() as u64 + page.after.len() as u64;
     let length = around + file.size_bytes.div_ceil(3) * 4;
     let mut response = empty(StatusCode::OK);
-    headers::viewer(response.headers_mut(), scene.place, scene.page, page.script_source);
+    headers::viewer(response.headers_mut(), scene.address, scene.page, page.script_source);
     response.headers_mut().insert(header::CONTENT_LENGTH, length.into());
     if scene.head.method == Method::HEAD {
         return Ok(response);

@@ -4,7 +4,7 @@ use dropleaf_app::PageKey;
 
 /// The address under which a page was requested.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::http) enum Place<'a> {
+pub(in crate::http) enum PageAddress<'a> {
     /// `{site_url}/p/<token>/…`; `rest` begins with the token.
     Shared { rest: &'a str },
     /// `{site_url}/s/<slug>/…`, where sites cannot have their own hosts.
@@ -17,7 +17,7 @@ pub(in crate::http) enum Place<'a> {
     Slug { slug: &'a str, rest: &'a str },
 }
 
-impl Place<'_> {
+impl PageAddress<'_> {
     /// Whether other sites share the origin.
     pub(super) const fn is_shared(self) -> bool {
         matches!(self, Self::Shared { .. } | Self::SharedSlug { .. })

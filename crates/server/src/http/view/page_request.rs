@@ -1,7 +1,7 @@
 //! The context of one request for a page: the request, the address, the page and the visitor. Passed to every function
 //! that answers a viewer.
 
-use super::{Place, burn, gates, owner, share};
+use super::{PageAddress, burn, gates, owner, share};
 use crate::connection::Connection;
 use crate::http::quality::Weight;
 use crate::http::{Door, OutBody, media_type};
@@ -15,18 +15,18 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Scene<'a> {
+pub(super) struct PageRequest<'a> {
     pub door: &'a Door,
     pub head: &'a Parts,
     pub connection: &'a Arc<Connection>,
-    pub place: Place<'a>,
+    pub address: PageAddress<'a>,
     pub page: &'a PageView,
     pub visitor: Visitor,
     /// The request comes from a sandboxed frame, at an address with a pass.
     pub in_sandboxed_frame: bool,
 }
 
-impl Scene<'_> {
+impl PageRequest<'_> {
     /// The response that comes before the page, if any: a gate, or the reveal page of a burn page.
     pub(super) async fn detour(&self, tail: &str) -> Result<Option<Response<OutBody>>, Error> {
         if let Some(found) = owner_ticket::in_query(self.head.uri.query())
@@ -37,8 +37,8 @@ impl Scene<'_> {
         // Most pages have neither, and skip the cost of both.
         let passes = if self.page.door.is_gated() {
             match Box::pin(gates::passes(self)).await? {
-                gates::Found::Passes(passes) => passes,
-                gates::Found::Answer(response) => return Ok(Some(response)),
+                gates::GateResult::Passes(passes) => passes,
+                gates::GateResult::Answer(response) => return Ok(Some(response)),
             }
         } else {
             if let Some(response) = share::strip(self)? {
@@ -51,15 +51,15 @@ impl Scene<'_> {
             Access::Gone(code) => Err(Error::plain(code)),
             Access::Ask(gate) => gates::ask(self, gate).map(Some),
             Access::Reveal if tail.is_empty() && owner::is_inside(self) => Ok(Some(owner::preview(self))),
-            Access::Reveal => Box::pin(burn::meet(self, tail)).await.map(Some),
+            Access::Reveal => Box::pin(burn::serve(self, tail)).await.map(Some),
         }
     }
 
     /// Checks that the viewer has passed every gate; for resources of a page that are not its files.
     pub(super) async fn require_inside(&self) -> Result<(), Error> {
         let passes = match Box::pin(gates::passes(self)).await? {
-            gates::Found::Passes(passes) => passes,
-            gates::Found::Answer(_) => Passes::default(),
+            gates::GateResult::Passes(passes) => passes,
+            gates::GateResult::Answer(_) => Passes::default(),
         };
         match access::decide(&self.page.door, passes, self.door.app.now()) {
             Access::Serve | Access::Reveal => Ok(()),
@@ -70,16 +70,18 @@ impl Scene<'_> {
 
     /// The path of the site's root on this host, with the trailing slash.
     pub(super) fn root(&self) -> String {
-        root(self.place, self.page)
+        root(self.address, self.page)
     }
 
     /// The origin of this page, built from configuration.
     pub(super) fn origin(&self) -> String {
         let hosts = &self.door.resolved.hosts;
-        match self.place {
-            Place::Shared { .. } | Place::SharedSlug { .. } => hosts.site.url(),
-            Place::Isolated { .. } | Place::Root { .. } => hosts.isolated_origin(&self.page.site.host_label),
-            Place::Slug { slug, .. } => hosts.isolated_origin(slug),
+        match self.address {
+            PageAddress::Shared { .. } | PageAddress::SharedSlug { .. } => hosts.site.url(),
+            PageAddress::Isolated { .. } | PageAddress::Root { .. } => {
+                hosts.isolated_origin(&self.page.site.host_label)
+            }
+            PageAddress::Slug { slug, .. } => hosts.isolated_origin(slug),
         }
     }
 
@@ -92,7 +94,7 @@ impl Scene<'_> {
         let scheme = &self.door.resolved.hosts.site.scheme;
         let asked =
             self.head.uri.authority().map(http::uri::Authority::as_str).or_else(|| self.header("host"));
-        self.place.is_shared()
+        self.address.is_shared()
             && asked.is_some_and(|host| origin.eq_ignore_ascii_case(&format!("{scheme}://{host}")))
     }
 
@@ -107,12 +109,12 @@ impl Scene<'_> {
     }
 }
 
-/// See [`Scene::root`].
-pub(super) fn root(place: Place<'_>, page: &PageView) -> String {
-    match place {
-        Place::Shared { .. } | Place::Isolated { .. } => format!("/p/{}/", page.site.token),
-        Place::SharedSlug { rest } => format!("/s/{}/", rest.split('/').next().unwrap_or_default()),
-        Place::Slug { .. } | Place::Root { .. } => "/".to_owned(),
+/// See [`PageRequest::root`].
+pub(super) fn root(address: PageAddress<'_>, page: &PageView) -> String {
+    match address {
+        PageAddress::Shared { .. } | PageAddress::Isolated { .. } => format!("/p/{}/", page.site.token),
+        PageAddress::SharedSlug { rest } => format!("/s/{}/", rest.split('/').next().unwrap_or_default()),
+        PageAddress::Slug { .. } | PageAddress::Root { .. } => "/".to_owned(),
     }
 }
 

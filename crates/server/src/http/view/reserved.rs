@@ -1,6 +1,6 @@
 //! Dispatches the addresses below `_dropleaf/` of a page: gates, reveal, feedback, reports. Decisions §1.4.
 
-use super::page_request::Scene;
+use super::page_request::PageRequest;
 use super::{burn, email_gate, feedback, frame, gates, owner, redirect, report};
 use crate::http::OutBody;
 use dropleaf_core::site::Visibility;
@@ -9,41 +9,44 @@ use http::{Method, Response, StatusCode};
 use hyper::body::Incoming;
 
 pub(super) async fn answer(
-    scene: &Scene<'_>,
+    request: &PageRequest<'_>,
     name: &str,
     body: Incoming,
 ) -> Result<Response<OutBody>, Error> {
     if let Some(rest) = name.strip_prefix(owner::NAME) {
-        return owner::preview_file(scene, rest).await;
+        return owner::preview_file(request, rest).await;
     }
     if let Some(rest) = name.strip_prefix(frame::NAME) {
-        return frame::file(scene, rest).await;
+        return frame::file(request, rest).await;
     }
     match name {
-        "gate" => gates::submit(scene, body).await,
-        "code" => email_gate::submit(scene, body).await,
-        "reveal" => burn::reveal(scene, body).await,
-        "feedback" => feedback::answer(scene, body).await,
-        "toolbar.js" => feedback::toolbar(scene),
-        "report" => report::answer(scene, body).await,
+        "gate" => gates::submit(request, body).await,
+        "code" => email_gate::submit(request, body).await,
+        "reveal" => burn::reveal(request, body).await,
+        "feedback" => feedback::answer(request, body).await,
+        "toolbar.js" => feedback::toolbar(request),
+        "report" => report::answer(request, body).await,
         _ => Err(missing()),
     }
 }
 
 /// Handles forms posted to a page's root, which keeps the fragment of its address: a gate's form or the reveal button. A
 /// burn page answers OPTIONS like HEAD.
-pub(super) async fn at_root(scene: &Scene<'_>, body: Incoming) -> Result<Response<OutBody>, Error> {
-    let door = &scene.page.door;
+pub(super) async fn answer_at_root(
+    request: &PageRequest<'_>,
+    body: Incoming,
+) -> Result<Response<OutBody>, Error> {
+    let door = &request.page.door;
     let burns = door.visibility == Visibility::Burn;
-    let stands = scene.require_inside().await.map_err(|refusal| refusal.code);
-    match (&scene.head.method, stands) {
-        (&Method::POST, Err(Code::PasswordRequired)) => gates::submit(scene, body).await,
-        (&Method::POST, Err(Code::EmailRequired)) => email_gate::submit(scene, body).await,
-        (&Method::POST, _) if burns => burn::reveal(scene, body).await,
+    let stands = request.require_inside().await.map_err(|refusal| refusal.code);
+    match (&request.head.method, stands) {
+        (&Method::POST, Err(Code::PasswordRequired)) => gates::submit(request, body).await,
+        (&Method::POST, Err(Code::EmailRequired)) => email_gate::submit(request, body).await,
+        (&Method::POST, _) if burns => burn::reveal(request, body).await,
         // The gate was passed in another tab in the meantime.
-        (&Method::POST, Ok(())) if door.is_gated() => redirect(StatusCode::SEE_OTHER, &scene.root()),
+        (&Method::POST, Ok(())) if door.is_gated() => redirect(StatusCode::SEE_OTHER, &request.root()),
         (&Method::POST, Err(code)) if door.is_gated() => Err(Error::plain(code)),
-        (&Method::OPTIONS, Ok(())) if burns => burn::meet(scene, "").await,
+        (&Method::OPTIONS, Ok(())) if burns => burn::serve(request, "").await,
         (&Method::OPTIONS, Err(code)) if burns => Err(Error::plain(code)),
         _ => Err(Error::plain(Code::MethodNotAllowed)),
     }

@@ -1,7 +1,7 @@
 //! Serves `/look/<word>/…`: the safe preview of content that may be hostile, in a frame on an operator's page.
-//! Documents are sanitized (`app/look`) and sent with a policy that blocks everything; see `headers::look`.
+//! Documents are sanitized (`app/src/moderation/safe_preview`) and sent with a policy that blocks everything; see `headers::safe_preview`.
 
-use super::{OutBody, failed, file, find, headers, without_body};
+use super::{OutBody, failed, file, headers, resolve_path, without_body};
 use crate::http::{Door, empty};
 use axum::body::Body;
 use dropleaf_app::{App, PreviewDocument};
@@ -9,7 +9,7 @@ use dropleaf_core::{Code, Error};
 use http::request::Parts;
 use http::{HeaderValue, Method, Response, StatusCode, header};
 
-pub(in crate::http) const LOOK: &str = "/look/";
+pub(in crate::http) const SAFE_PREVIEW_PATH: &str = "/look/";
 
 pub(in crate::http) async fn answer(door: &Door, head: &Parts, label: Option<&str>) -> Response<OutBody> {
     match try_answer(door, head, label).await {
@@ -28,16 +28,16 @@ async fn try_answer(door: &Door, head: &Parts, label: Option<&str>) -> Result<Re
     }
     // In our frame the surrounding page prevents navigation; in a top-level window it is not shown.
     let alone = head.headers.get("sec-fetch-dest").is_some_and(|dest| dest == "document");
-    let rest = head.uri.path().strip_prefix(LOOK).filter(|_| !alone).ok_or_else(missing)?;
+    let rest = head.uri.path().strip_prefix(SAFE_PREVIEW_PATH).filter(|_| !alone).ok_or_else(missing)?;
     let (word, tail) = rest.split_once('/').ok_or_else(missing)?;
     let (bundle, root) = door.app.open_preview(label, word).await?;
-    let found = match find(&bundle, tail) {
-        super::Found::File(found) => found,
-        super::Found::Inside(found) => return super::to_inside(head, found),
-        super::Found::Folder | super::Found::Nothing => return Err(missing()),
+    let found = match resolve_path(&bundle, tail) {
+        super::ResolvedPath::File(found) => found,
+        super::ResolvedPath::Nested(found) => return super::redirect_to_nested(head, found),
+        super::ResolvedPath::Folder | super::ResolvedPath::Missing => return Err(missing()),
     };
     let mut response = empty(StatusCode::OK);
-    headers::look(response.headers_mut(), &root, &framed_by(door));
+    headers::safe_preview(response.headers_mut(), &root, &framed_by(door));
     if found.is_document {
         let PreviewDocument { mime, text } = door.app.preview_document(found).await?;
         let kind = HeaderValue::from_str(&mime).map_err(Error::internal)?;
