@@ -5,6 +5,7 @@
 //! repeated by pressing the button again, and relative file addresses work. The cookie set by the reveal page admits
 //! exactly this viewer while the window lasts. The table is in docs/security.md.
 
+use super::admission::{self, Admission};
 use super::cookies::Cookie;
 use super::page_request::PageRequest;
 use super::{form, headers, isolated_target, redirect, report, show, without_body};
@@ -31,7 +32,7 @@ pub(super) async fn serve(request: &PageRequest<'_>, tail: &str) -> Result<Respo
         return Ok(not_now());
     }
     // Only the database decides whether it is still unburnt; the cache of a node may be slightly behind.
-    let page = reopen(request).await?;
+    let page = request.reload_page().await?;
     if page.site.updated_at != request.page.site.updated_at {
         return retry(request, tail).await;
     }
@@ -44,7 +45,7 @@ pub(super) async fn serve(request: &PageRequest<'_>, tail: &str) -> Result<Respo
     }
     // Prepared first, so that a page whose bytes cannot be read now is not lost.
     let ready = show(request, tail).await;
-    if ready.is_err() && reopen(request).await?.site.updated_at == page.site.updated_at {
+    if ready.is_err() && request.reload_page().await?.site.updated_at == page.site.updated_at {
         return ready;
     }
     match (ready, request.door.app.claim_view(&page, None).await?) {
@@ -90,7 +91,7 @@ pub(super) async fn reveal(request: &PageRequest<'_>, body: Incoming) -> Result<
         return redirect(StatusCode::SEE_OTHER, &request.root());
     }
     for _ in 0..TRIES {
-        let page = reopen(request).await?;
+        let page = request.reload_page().await?;
         let request = PageRequest { page: &page, ..*request };
         if let Access::Gone(code) = access::decide(&page.door, Passes::ALL, request.door.app.now()) {
             // A second press, or a press whose response was lost.
@@ -100,7 +101,7 @@ pub(super) async fn reveal(request: &PageRequest<'_>, body: Incoming) -> Result<
                 Err(Error::plain(code))
             };
         }
-        request.require_inside().await?;
+        admission::require_inside(&request).await?;
         if page.site.visibility != Visibility::Burn {
             return redirect(StatusCode::SEE_OTHER, &request.root());
         }
@@ -122,24 +123,18 @@ pub(super) async fn reveal(request: &PageRequest<'_>, body: Incoming) -> Result<
     Err(Error::plain(Code::Overloaded).retry_after(1))
 }
 
-/// The current row from the database.
-pub(super) async fn reopen(request: &PageRequest<'_>) -> Result<Arc<PageView>, Error> {
-    let missing = || Error::new(Code::NotFound, "There is no page at this address.");
-    let (key, _) = request.address.split().ok_or_else(missing)?;
-    request.door.app.open_page_uncached(&key).await?.ok_or_else(missing)
-}
-
 /// The row changed during the request: repeats every decision, starting with the gates.
 fn retry<'a>(request: &'a PageRequest<'a>, tail: &'a str) -> Answer<'a> {
     Box::pin(async move {
-        let page = reopen(request).await?;
+        let page = request.reload_page().await?;
         let request = PageRequest { page: &page, ..*request };
         if let Access::Gone(code) = access::decide(&page.door, Passes::ALL, request.door.app.now()) {
             return gone(&request, Some(tail), code).await;
         }
-        match request.detour(tail).await? {
-            Some(response) => Ok(response),
-            None => show(&request, tail).await,
+        match admission::admit(&request, tail).await? {
+            Admission::Serve => show(&request, tail).await,
+            Admission::Reveal => serve(&request, tail).await,
+            Admission::Instead(response) => Ok(response),
         }
     })
 }
@@ -150,7 +145,7 @@ pub(super) async fn decide_again(
     tail: &str,
     failure: Error,
 ) -> Result<Response<OutBody>, Error> {
-    if reopen(request).await?.site.updated_at == request.page.site.updated_at {
+    if request.reload_page().await?.site.updated_at == request.page.site.updated_at {
         return Err(failure);
     }
     retry(request, tail).await

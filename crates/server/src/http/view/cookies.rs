@@ -4,6 +4,7 @@
 
 use super::page_request::PageRequest;
 use crate::http::cookie;
+use dropleaf_core::gate_pass::Kind;
 use http::HeaderValue;
 
 /// The kind of a cookie; its name is one letter.
@@ -53,4 +54,11 @@ impl Cookie {
     pub(super) fn set_for_session(self, request: &PageRequest<'_>, value: &str) -> Option<HeaderValue> {
         cookie::set_for_session(&request.door.resolved.hosts.site, &self.word(request), value)
     }
+}
+
+/// Whether this viewer came from the dashboard as the page's owner.
+pub(super) fn is_owner(request: &PageRequest<'_>) -> bool {
+    Cookie::Owner
+        .read(request)
+        .is_some_and(|pass| request.door.app.verify_pass(Kind::Owner, &request.page.site, pass))
 }

@@ -16,9 +16,6 @@ use hyper::body::Incoming;
 use serde_json::json;
 use std::sync::Arc;
 
-/// The name of the form below `_dropleaf/`.
-pub(super) const NAME: &str = "code";
-
 const SENT: &str = "If this address is allowed to open the page, a code was sent to it. Send `email` and `code` here within 10 \
                     minutes.";
 

@@ -4,7 +4,7 @@
 //! once.
 
 use super::page_request::PageRequest;
-use super::{headers, owner, report, sending};
+use super::{cookies, headers, report, sending};
 use crate::http::{OutBody, empty};
 use crate::pages::{self, Viewer};
 use axum::body::Body;
@@ -41,7 +41,7 @@ pub(super) async fn viewer(scene: &PageRequest<'_>, file: &ServedFile) -> Result
     });
     let whole = whole.await?;
     // Views of burn pages are counted when they are claimed.
-    if site.visibility != Visibility::Burn && !scene.visitor.prefetch && !owner::is_inside(scene) {
+    if site.visibility != Visibility::Burn && !scene.visitor.prefetch && !cookies::is_owner(scene) {
         scene.door.app.count_view(site);
     }
     *response.body_mut() = OutBody::Boxed(Body::from_stream(whole));

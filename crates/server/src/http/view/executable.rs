@@ -2,7 +2,8 @@
 //! it is about to download. Which files are executable is decided at upload.
 
 use super::page_request::PageRequest;
-use super::{FETCH_SITE, disposition, file, headers, report, without_body};
+use super::visitor::FETCH_SITE;
+use super::{disposition, file, headers, report, without_body};
 use crate::http::{OutBody, error};
 use crate::pages::{self, RiskyFile};
 use dropleaf_app::ServedFile;

@@ -4,7 +4,7 @@
 pub(super) use super::toolbar::script as toolbar;
 
 use super::page_request::PageRequest;
-use super::{OutBody, form, headers, without_body};
+use super::{OutBody, admission, form, headers, nothing_here, without_body};
 use crate::http::extract::{Fields, json_object};
 use crate::http::{error, media_type};
 use dropleaf_core::feedback::{self, Draft, Feedback, Intent, Severity};
@@ -62,10 +62,10 @@ impl ShownJson {
 
 pub(super) async fn answer(request: &PageRequest<'_>, body: Incoming) -> Result<Response<OutBody>, Error> {
     if !request.page.site.takes_feedback() {
-        return Err(super::reserved::missing());
+        return Err(nothing_here());
     }
     form::require_same_origin(request)?;
-    request.require_inside().await?;
+    admission::require_inside(request).await?;
     match request.head.method {
         Method::GET | Method::HEAD => list(request).await,
         Method::POST => leave(request, body).await,

@@ -1,5 +1,6 @@
 //! Sends one file: 304, whole or a range; from memory if small, streamed if large.
 
+use super::cookies::is_owner;
 use super::negotiate::{self, RangeRequest};
 use super::page_request::PageRequest;
 use super::{headers, sending, without_body};
@@ -23,9 +24,6 @@ pub(super) async fn send(
         return Box::pin(send_unkept(request, file, status)).await;
     }
     let asked = |name: HeaderName| head.headers.get(name).and_then(|value| value.to_str().ok());
-    if super::toolbar::belongs(request, file) {
-        return Box::pin(super::toolbar::send(request, file, status)).await;
-    }
     let range = asked(header::RANGE).filter(|_| status == StatusCode::OK);
     // A range always refers to the uncoded bytes, so that offsets mean the same to every client.
     let coding = if file.is_compressible && range.is_none() {
@@ -135,7 +133,7 @@ async fn send_large(
 pub(super) fn count_view(request: &PageRequest<'_>, file: &ServedFile, status: StatusCode) {
     let looked_at = counts(request.page, file) && !request.visitor.prefetch;
     let is_view = looked_at && request.head.method == Method::GET && status == StatusCode::OK;
-    if is_view && !super::owner::is_inside(request) {
+    if is_view && !is_owner(request) {
         request.door.app.count_view(&request.page.site);
     }
 }

@@ -4,8 +4,11 @@
 //! such frames is detected at upload; others are not affected. Scripts in the frame can read the address, so the pass works
 //! only from the viewer's network and never in a top-level window.
 
+use super::page_address::{PageAddress, RESERVED_PREFIX};
 use super::page_request::PageRequest;
-use super::{PageAddress, RESERVED_PREFIX, headers, redirect, reserved, show_file, with_query};
+use super::redirects::{redirect, with_query};
+use super::resolve::show_file;
+use super::{headers, nothing_here};
 use crate::http::OutBody;
 use dropleaf_core::access::{self, Access, Passes};
 use dropleaf_core::site::Visibility;
@@ -47,10 +50,10 @@ pub(super) async fn file(request: &PageRequest<'_>, rest: &str) -> Result<Respon
         return Err(Error::plain(Code::MethodNotAllowed));
     }
     let (app, site) = (&request.door.app, &request.page.site);
-    let (pass, tail) = rest.split_once('/').ok_or_else(reserved::missing)?;
+    let (pass, tail) = rest.split_once('/').ok_or_else(nothing_here)?;
     let is_admitted = request.client_ip().is_some_and(|ip| app.verify_frame_pass(site, ip, pass));
     if !is_admitted || request.address.is_shared() {
-        return Err(reserved::missing());
+        return Err(nothing_here());
     }
     // A link in the frame that was opened in a window: redirected to the page's own address, where the gates apply.
     if request.header("sec-fetch-dest") == Some("document") {
@@ -61,9 +64,9 @@ pub(super) async fn file(request: &PageRequest<'_>, rest: &str) -> Result<Respon
         Access::Serve => {}
         Access::Gone(Code::Burnt) if app.has_open_view_window(&site.id).await? => {}
         Access::Gone(code) => return Err(Error::plain(code)),
-        Access::Ask(_) | Access::Reveal => return Err(reserved::missing()),
+        Access::Ask(_) | Access::Reveal => return Err(nothing_here()),
     }
-    let bundle = request.page.bundle.as_ref().ok_or_else(reserved::missing)?;
+    let bundle = request.page.bundle.as_ref().ok_or_else(nothing_here)?;
     let request = PageRequest { in_sandboxed_frame: true, ..*request };
     let mut response = show_file(&request, bundle, tail).await?;
     let is_own_frame = request.header("sec-fetch-site") == Some("same-origin");

@@ -1,10 +1,11 @@
 //! The gates of a page: finds out which ones a viewer has passed, and shows the form of the next one. Handles the
 //! password gate, by form or `Authorization: Basic`; the e-mail gate is in `email_gate`. Password first, then e-mail.
 
-use super::cookies::Cookie;
+use super::cookies::{Cookie, is_owner};
+use super::page_address::RESERVED_PREFIX;
 use super::page_request::PageRequest;
 use super::share::{self, ShareLink};
-use super::{RESERVED_PREFIX, email_gate, form, owner, redirect, report, wants, without_body};
+use super::{form, redirect, report, wants, without_body};
 use crate::http::OutBody;
 use crate::http::error::{self, Wants};
 use crate::pages::{self, Step};
@@ -15,6 +16,9 @@ use dropleaf_core::gate_pass::Kind;
 use dropleaf_core::{Code, Error, path};
 use http::{Method, Response, StatusCode, header};
 use hyper::body::Incoming;
+
+/// The name of the e-mail gate's form below `_dropleaf/`.
+const EMAIL_FORM: &str = "code";
 
 /// The gates that the request has passed.
 pub(super) enum GateResult {
@@ -29,7 +33,7 @@ pub(super) async fn passes(request: &PageRequest<'_>) -> Result<GateResult, Erro
         ShareLink::Opens { email_gate } => Passes { password: true, email: email_gate },
         ShareLink::Redirect(response) => return Ok(GateResult::Answer(response)),
     };
-    if owner::is_inside(request) {
+    if is_owner(request) {
         return Ok(GateResult::Passes(Passes::ALL));
     }
     let (app, site) = (&request.door.app, &request.page.site);
@@ -172,7 +176,7 @@ pub(super) fn question(
     let root = request.root();
     let name = match step {
         Step::Password => "gate",
-        Step::Address | Step::Code { .. } => email_gate::NAME,
+        Step::Address | Step::Code { .. } => EMAIL_FORM,
     };
     let action = format!("{root}{RESERVED_PREFIX}{name}");
     let page = pages::gate(&pages::Gate {

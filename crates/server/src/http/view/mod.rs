@@ -1,5 +1,6 @@
 //! Serves pages. This is the hot path: one lookup for the row, a pure access decision, one lookup for the bytes.
 
+mod admission;
 mod burn;
 mod cookies;
 mod disposition;
@@ -16,6 +17,7 @@ mod negotiate;
 mod owner;
 mod page_address;
 mod page_request;
+mod redirects;
 mod report;
 mod reserved;
 mod resolve;
@@ -24,28 +26,33 @@ mod safe_preview;
 pub(super) mod sending;
 mod share;
 mod toolbar;
+mod visitor;
 
 pub(super) use headers::HSTS;
 pub(super) use negotiate::matches;
 pub(super) use page_address::PageAddress;
 pub(super) use root_cookie::find_address as find_root_address;
 pub(super) use safe_preview::{SAFE_PREVIEW_PATH, answer as answer_safe_preview};
+pub(super) use visitor::visitor;
 
 use super::error::{self, Wants};
-use super::{Door, OutBody, empty};
+use super::{Door, OutBody};
 use crate::connection::Connection;
-use dropleaf_app::{ContentCoding, ServedBundle};
+use admission::Admission;
+use dropleaf_app::ContentCoding;
 use dropleaf_core::access::{self, Access};
 use dropleaf_core::site::Visibility;
-use dropleaf_core::visitor::{Signs, Visitor};
 use dropleaf_core::{Code, Error};
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
 use hyper::body::Incoming;
+use page_address::RESERVED_PREFIX;
 use page_request::PageRequest;
-use resolve::{ResolvedPath, redirect_to_nested, resolve_path};
+use redirects::{isolated_target, redirect, with_query};
+use resolve::{ResolvedPath, resolve_path, show_file};
 use std::sync::Arc;
 use tokio::time::Instant;
+use visitor::FETCH_SITE;
 
 /// The content coding to send, by `Accept-Encoding`.
 pub(super) fn coding(accept: Option<&str>) -> ContentCoding {
@@ -134,17 +141,17 @@ async fn try_answer(
 ) -> Result<Response<OutBody>, Error> {
     let since = Instant::now();
     let missing = || Error::new(Code::NotFound, "There is no page at this address.");
-    if head.headers.contains_key(SERVICE_WORKER) {
+    if head.headers.contains_key("service-worker") {
         return Err(Error::plain(Code::ServiceWorkerRefused));
     }
     if matches!(address, PageAddress::Slug { rest: "robots.txt", .. }) {
         return Ok(other(head, false));
     }
     let (key, tail) = address.split().ok_or_else(missing)?;
-    let ours = tail.and_then(|tail| tail.strip_prefix(RESERVED_PREFIX));
+    let reserved_name = tail.and_then(|tail| tail.strip_prefix(RESERVED_PREFIX));
     // A form without an `action` is posted to the page's root; OPTIONS must not distinguish a burn page.
-    let rare = matches!(head.method, Method::POST | Method::OPTIONS) && tail == Some("");
-    if ours.is_none() && !rare && !matches!(head.method, Method::GET | Method::HEAD) {
+    let is_root_form = matches!(head.method, Method::POST | Method::OPTIONS) && tail == Some("");
+    if reserved_name.is_none() && !is_root_form && !matches!(head.method, Method::GET | Method::HEAD) {
         return Err(Error::plain(Code::MethodNotAllowed));
     }
     let page = door.in_time(head, since, door.app.open_page(&key)).await??.ok_or_else(missing)?;
@@ -166,7 +173,7 @@ async fn try_answer(
         visitor: visitor(&head.headers),
         in_sandboxed_frame: false,
     };
-    let answer = respond(&request, tail, ours, rare, body);
+    let answer = respond(&request, tail, reserved_name, is_root_form, body);
     if page.door.visibility == Visibility::Burn {
         // No time limit: the one view may already be claimed, and a dropped response would lose the page.
         return Box::pin(answer).await;
@@ -178,16 +185,16 @@ async fn try_answer(
 async fn respond(
     request: &PageRequest<'_>,
     tail: Option<&str>,
-    ours: Option<&str>,
-    rare: bool,
+    reserved_name: Option<&str>,
+    is_root_form: bool,
     body: Incoming,
 ) -> Result<Response<OutBody>, Error> {
     let PageRequest { door, head, page, .. } = *request;
-    if let Some(name) = ours {
+    if let Some(name) = reserved_name {
         // Boxed: forms are rare, and the future of a view should not be larger because of them.
         return Box::pin(reserved::answer(request, name, body)).await;
     }
-    if rare {
+    if is_root_form {
         return Box::pin(reserved::answer_at_root(request, body)).await;
     }
     check_requester(request, tail)?;
@@ -206,8 +213,10 @@ async fn respond(
     let Some(tail) = tail else {
         return redirect(StatusCode::PERMANENT_REDIRECT, &with_query(head, &format!("{}/", head.uri.path())));
     };
-    if let Some(detour) = request.detour(tail).await? {
-        return Ok(detour);
+    match admission::admit(request, tail).await? {
+        Admission::Serve => {}
+        Admission::Reveal => return Box::pin(burn::serve(request, tail)).await,
+        Admission::Instead(response) => return Ok(response),
     }
     match show(request, tail).await {
         // Another process may have erased the content while the cached row is still considered valid.
@@ -248,107 +257,6 @@ async fn show(request: &PageRequest<'_>, tail: &str) -> Result<Response<OutBody>
     Ok(response)
 }
 
-async fn show_file(
-    request: &PageRequest<'_>,
-    bundle: &ServedBundle,
-    tail: &str,
-) -> Result<Response<OutBody>, Error> {
-    match resolve_path(bundle, tail) {
-        ResolvedPath::Nested(file) if may_follow(request) => redirect_to_nested(request.head, file),
-        ResolvedPath::File(file) | ResolvedPath::Nested(file) => {
-            if request.page.site.e2e && request.visitor.navigation && file.path.starts_with("payload") {
-                return encrypted::viewer(request, file).await;
-            }
-            if file.is_program {
-                return Box::pin(executable::send(request, file)).await;
-            }
-            file::send(request, file, StatusCode::OK).await
-        }
-        ResolvedPath::Folder => redirect(
-            StatusCode::PERMANENT_REDIRECT,
-            &with_query(request.head, &format!("{}/", request.head.uri.path())),
-        ),
-        ResolvedPath::Missing if is_route(request, bundle) => {
-            let index = bundle.find("index.html").ok_or_else(no_file)?;
-            let mut response = file::send(request, index, StatusCode::OK).await?;
-            headers::route(response.headers_mut());
-            Ok(response)
-        }
-        ResolvedPath::Missing => match bundle.find("404.html") {
-            Some(file) => {
-                let mut response = file::send(request, file, StatusCode::NOT_FOUND).await?;
-                if bundle.addressing.spa {
-                    headers::route(response.headers_mut());
-                }
-                Ok(response)
-            }
-            None => Err(no_file()),
-        },
-    }
-}
-
-/// Whether this client can be redirected. The only response of a burn page must be the page itself.
-fn may_follow(request: &PageRequest<'_>) -> bool {
-    let is_plain = matches!(request.head.method, Method::GET | Method::HEAD);
-    is_plain && (request.page.site.visibility != Visibility::Burn || request.visitor.navigation)
-}
-
-fn no_file() -> Error {
-    Error::new(Code::NotFound, "This page does not contain this file.")
-}
-
-/// Whether a path without a file may be a client-side route: the request is for a document, not a subresource.
-fn is_route(request: &PageRequest<'_>, bundle: &ServedBundle) -> bool {
-    bundle.addressing.spa && page_request::fills_frame(&request.head.headers)
-}
-
-/// Reserved prefix below a site's root. Decisions §1.4.
-const RESERVED_PREFIX: &str = "_dropleaf/";
-
-const FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
-const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
-const FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
-const PURPOSE: HeaderName = HeaderName::from_static("sec-purpose");
-const SERVICE_WORKER: HeaderName = HeaderName::from_static("service-worker");
-
-pub(super) fn visitor(headers: &HeaderMap) -> Visitor {
-    let text = |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
-    let fetch_mode = text(&FETCH_MODE);
-    let has_fetch_metadata =
-        fetch_mode.is_some() || headers.contains_key(FETCH_SITE) || headers.contains_key(FETCH_DEST);
-    // Only browsers that send fetch metadata mark prefetch requests.
-    let purpose = if has_fetch_metadata { text(&PURPOSE) } else { None };
-    Visitor::of(Signs { user_agent: text(&header::USER_AGENT), fetch_mode, has_fetch_metadata, purpose })
-}
-
-/// The page's own host, where browsers are redirected so that no two pages share an origin.
-fn isolated_target(request: &PageRequest<'_>) -> Option<String> {
-    let hosts = &request.door.resolved.hosts;
-    let deaf = request.visitor.safari && hosts.site.is_loopback();
-    let plain = matches!(request.head.method, Method::GET | Method::HEAD);
-    if !matches!(request.address, PageAddress::Shared { .. })
-        || !hosts.isolated
-        || !request.visitor.navigation
-        || deaf
-        || !plain
-    {
-        return None;
-    }
-    let origin = hosts.isolated_origin(&request.page.site.host_label);
-    Some(with_query(request.head, &format!("{origin}{}", request.head.uri.path())))
-}
-
-fn with_query(head: &Parts, target: &str) -> String {
-    match head.uri.query() {
-        Some(query) => format!("{target}?{query}"),
-        None => target.to_owned(),
-    }
-}
-
-fn redirect(status: StatusCode, target: &str) -> Result<Response<OutBody>, Error> {
-    let mut response = empty(status);
-    let headers = response.headers_mut();
-    headers.insert(header::LOCATION, HeaderValue::from_str(target).map_err(Error::internal)?);
-    headers::redirect(headers);
-    Ok(response)
+fn nothing_here() -> Error {
+    Error::new(Code::NotFound, "There is nothing at this address.")
 }

@@ -7,9 +7,8 @@
 
 use super::cookies::Cookie;
 use super::page_request::PageRequest;
-use super::{
-    ResolvedPath, burn, encrypted, headers, redirect_to_nested, resolve_path, sending, share, without_body,
-};
+use super::resolve::{ResolvedPath, redirect_to_nested, resolve_path};
+use super::{encrypted, headers, nothing_here, sending, share, without_body};
 use crate::http::{OutBody, empty, error};
 use crate::pages::{self, Preview};
 use axum::body::Body;
@@ -43,20 +42,13 @@ pub(super) async fn redeem_ticket(
         return Ok(Some(response));
     }
     // Uses the current row: a ticket is valid only for the gates it was issued for.
-    let page = burn::reopen(request).await?;
+    let page = request.reload_page().await?;
     if app.take_owner_ticket(&page.site, found.token).await? {
         let pass = app.issue_pass(Kind::Owner, &page.site);
         let cookie = Cookie::Owner.set(request, &pass, Kind::Owner.life());
         response.headers_mut().extend(cookie.map(|cookie| (header::SET_COOKIE, cookie)));
     }
     Ok(Some(response))
-}
-
-/// Whether this viewer came from the dashboard as the page's owner.
-pub(super) fn is_inside(request: &PageRequest<'_>) -> bool {
-    Cookie::Owner
-        .read(request)
-        .is_some_and(|pass| request.door.app.verify_pass(Kind::Owner, &request.page.site, pass))
 }
 
 /// The page around the preview of a burn page.
@@ -83,29 +75,28 @@ pub(super) fn preview(request: &PageRequest<'_>) -> Response<OutBody> {
 
 /// `_dropleaf/preview/<pass>/…`: a file of a burn page, for the frame. Nothing is burnt, counted or cached.
 pub(super) async fn preview_file(request: &PageRequest<'_>, rest: &str) -> Result<Response<OutBody>, Error> {
-    let missing = || Error::new(Code::NotFound, "There is nothing at this address.");
     if !matches!(request.head.method, Method::GET | Method::HEAD) {
         return Err(Error::plain(Code::MethodNotAllowed));
     }
-    let (pass, tail) = rest.split_once('/').ok_or_else(missing)?;
+    let (pass, tail) = rest.split_once('/').ok_or_else(nothing_here)?;
     // Only the database decides whether it is still unburnt.
-    let page = burn::reopen(request).await?;
+    let page = request.reload_page().await?;
     let request = &PageRequest { page: &page, ..*request };
     let app = &request.door.app;
     match access::decide(&page.door, Passes::ALL, app.now()) {
         Access::Reveal if app.verify_pass(Kind::Preview, &page.site, pass) => {}
         Access::Gone(code) => return Err(Error::plain(code)),
-        _ => return Err(missing()),
+        _ => return Err(nothing_here()),
     }
     // In a top-level window it would not be marked as a preview.
     if request.header("sec-fetch-dest") == Some("document") {
-        return Err(missing());
+        return Err(nothing_here());
     }
     let bundle = page.bundle.as_ref().ok_or_else(|| Error::internal("live page without a bundle"))?;
     let file = match resolve_path(bundle, tail) {
         ResolvedPath::File(file) => file,
         ResolvedPath::Nested(file) => return redirect_to_nested(request.head, file),
-        ResolvedPath::Folder | ResolvedPath::Missing => return Err(missing()),
+        ResolvedPath::Folder | ResolvedPath::Missing => return Err(nothing_here()),
     };
     if page.site.e2e && request.visitor.navigation && file.path.starts_with("payload") {
         let mut response = encrypted::viewer(request, file).await?;

@@ -2,6 +2,9 @@
 
 use dropleaf_app::PageKey;
 
+/// Prefix below a site's root that no file of a page can have. Decisions §1.4.
+pub(super) const RESERVED_PREFIX: &str = "_dropleaf/";
+
 /// The address under which a page was requested.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::http) enum PageAddress<'a> {

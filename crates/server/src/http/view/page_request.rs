@@ -1,16 +1,13 @@
-//! The context of one request for a page: the request, the address, the page and the visitor. Passed to every function
-//! that answers a viewer.
+//! One request for a page: the HTTP request, the address, the page and the visitor. Passed to every function that answers a
+//! viewer.
 
-use super::{PageAddress, burn, gates, owner, share};
+use super::page_address::PageAddress;
 use crate::connection::Connection;
-use crate::http::quality::Weight;
-use crate::http::{Door, OutBody, media_type};
+use crate::http::Door;
 use dropleaf_app::PageView;
-use dropleaf_core::access::{self, Access, Passes};
 use dropleaf_core::visitor::Visitor;
-use dropleaf_core::{Error, network, owner_ticket};
+use dropleaf_core::{Code, Error, network};
 use http::request::Parts;
-use http::{HeaderMap, Response};
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -27,47 +24,6 @@ pub(super) struct PageRequest<'a> {
 }
 
 impl PageRequest<'_> {
-    /// The response that comes before the page, if any: a gate, or the reveal page of a burn page.
-    pub(super) async fn detour(&self, tail: &str) -> Result<Option<Response<OutBody>>, Error> {
-        if let Some(found) = owner_ticket::in_query(self.head.uri.query())
-            && let Some(response) = Box::pin(owner::redeem_ticket(self, &found)).await?
-        {
-            return Ok(Some(response));
-        }
-        // Most pages have neither, and skip the cost of both.
-        let passes = if self.page.door.is_gated() {
-            match Box::pin(gates::passes(self)).await? {
-                gates::GateResult::Passes(passes) => passes,
-                gates::GateResult::Answer(response) => return Ok(Some(response)),
-            }
-        } else {
-            if let Some(response) = share::strip(self)? {
-                return Ok(Some(response));
-            }
-            Passes::default()
-        };
-        match access::decide(&self.page.door, passes, self.door.app.now()) {
-            Access::Serve => Ok(None),
-            Access::Gone(code) => Err(Error::plain(code)),
-            Access::Ask(gate) => gates::ask(self, gate).map(Some),
-            Access::Reveal if tail.is_empty() && owner::is_inside(self) => Ok(Some(owner::preview(self))),
-            Access::Reveal => Box::pin(burn::serve(self, tail)).await.map(Some),
-        }
-    }
-
-    /// Checks that the viewer has passed every gate; for resources of a page that are not its files.
-    pub(super) async fn require_inside(&self) -> Result<(), Error> {
-        let passes = match Box::pin(gates::passes(self)).await? {
-            gates::GateResult::Passes(passes) => passes,
-            gates::GateResult::Answer(_) => Passes::default(),
-        };
-        match access::decide(&self.page.door, passes, self.door.app.now()) {
-            Access::Serve | Access::Reveal => Ok(()),
-            Access::Gone(code) => Err(Error::plain(code)),
-            Access::Ask(gate) => Err(gates::refusal(gate)),
-        }
-    }
-
     /// The path of the site's root on this host, with the trailing slash.
     pub(super) fn root(&self) -> String {
         root(self.address, self.page)
@@ -98,6 +54,13 @@ impl PageRequest<'_> {
             && asked.is_some_and(|host| origin.eq_ignore_ascii_case(&format!("{scheme}://{host}")))
     }
 
+    /// The page's current row from the database, past the cache.
+    pub(super) async fn reload_page(&self) -> Result<Arc<PageView>, Error> {
+        let missing = || Error::new(Code::NotFound, "There is no page at this address.");
+        let (key, _) = self.address.split().ok_or_else(missing)?;
+        self.door.app.open_page_uncached(&key).await?.ok_or_else(missing)
+    }
+
     pub(super) fn client_ip(&self) -> Option<IpAddr> {
         let forwarded = self.head.headers.get_all("x-forwarded-for").iter();
         let forwarded = forwarded.filter_map(|value| value.to_str().ok());
@@ -105,7 +68,7 @@ impl PageRequest<'_> {
     }
 
     pub(super) fn header(&self, name: &str) -> Option<&str> {
-        header(&self.head.headers, name)
+        self.head.headers.get(name).and_then(|value| value.to_str().ok())
     }
 }
 
@@ -116,23 +79,4 @@ pub(super) fn root(address: PageAddress<'_>, page: &PageView) -> String {
         PageAddress::SharedSlug { rest } => format!("/s/{}/", rest.split('/').next().unwrap_or_default()),
         PageAddress::Slug { .. } | PageAddress::Root { .. } => "/".to_owned(),
     }
-}
-
-/// Whether the request is for a top-level document. Falls back to `Accept` for browsers without fetch metadata.
-pub(super) fn fills_window(headers: &HeaderMap) -> bool {
-    header(headers, "sec-fetch-dest").map_or_else(|| accepts_html(headers), |dest| dest == "document")
-}
-
-/// The same, or for the document of a frame.
-pub(super) fn fills_frame(headers: &HeaderMap) -> bool {
-    let dest = header(headers, "sec-fetch-dest");
-    dest.map_or_else(|| accepts_html(headers), |dest| matches!(dest, "document" | "iframe" | "frame"))
-}
-
-fn accepts_html(headers: &HeaderMap) -> bool {
-    media_type::wanted(headers, media_type::HTML) > Weight::ZERO
-}
-
-fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
-    headers.get(name).and_then(|value| value.to_str().ok())
 }

@@ -1,7 +1,7 @@
 //! Dispatches the addresses below `_dropleaf/` of a page: gates, reveal, feedback, reports. Decisions §1.4.
 
 use super::page_request::PageRequest;
-use super::{burn, email_gate, feedback, frame, gates, owner, redirect, report};
+use super::{admission, burn, email_gate, feedback, frame, gates, nothing_here, owner, redirect, report};
 use crate::http::OutBody;
 use dropleaf_core::site::Visibility;
 use dropleaf_core::{Code, Error};
@@ -26,7 +26,7 @@ pub(super) async fn answer(
         "feedback" => feedback::answer(request, body).await,
         "toolbar.js" => feedback::toolbar(request),
         "report" => report::answer(request, body).await,
-        _ => Err(missing()),
+        _ => Err(nothing_here()),
     }
 }
 
@@ -38,8 +38,8 @@ pub(super) async fn answer_at_root(
 ) -> Result<Response<OutBody>, Error> {
     let door = &request.page.door;
     let burns = door.visibility == Visibility::Burn;
-    let stands = request.require_inside().await.map_err(|refusal| refusal.code);
-    match (&request.head.method, stands) {
+    let inside = admission::require_inside(request).await.map_err(|refusal| refusal.code);
+    match (&request.head.method, inside) {
         (&Method::POST, Err(Code::PasswordRequired)) => gates::submit(request, body).await,
         (&Method::POST, Err(Code::EmailRequired)) => email_gate::submit(request, body).await,
         (&Method::POST, _) if burns => burn::reveal(request, body).await,
@@ -50,8 +50,4 @@ pub(super) async fn answer_at_root(
         (&Method::OPTIONS, Err(code)) if burns => Err(Error::plain(code)),
         _ => Err(Error::plain(Code::MethodNotAllowed)),
     }
-}
-
-pub(super) fn missing() -> Error {
-    Error::new(Code::NotFound, "There is nothing at this address.")
 }

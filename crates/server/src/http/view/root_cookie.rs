@@ -6,7 +6,8 @@
 //! docs/adr/0019.
 
 use super::cookies::Cookie;
-use super::page_request::{PageRequest, fills_window};
+use super::page_request::PageRequest;
+use super::visitor::fills_window;
 use super::{PageAddress, failed, redirect, wants, with_query};
 use crate::http::error::{self, Wants};
 use crate::http::{OutBody, cookie};

@@ -1,7 +1,8 @@
 //! Serves `/look/<word>/…`: the safe preview of content that may be hostile, in a frame on an operator's page.
 //! Documents are sanitized (`app/src/moderation/safe_preview`) and sent with a policy that blocks everything; see `headers::safe_preview`.
 
-use super::{OutBody, failed, file, headers, resolve_path, without_body};
+use super::resolve::{ResolvedPath, redirect_to_nested, resolve_path};
+use super::{OutBody, failed, file, headers, without_body};
 use crate::http::{Door, empty};
 use axum::body::Body;
 use dropleaf_app::{App, PreviewDocument};
@@ -32,9 +33,9 @@ async fn try_answer(door: &Door, head: &Parts, label: Option<&str>) -> Result<Re
     let (word, tail) = rest.split_once('/').ok_or_else(missing)?;
     let (bundle, root) = door.app.open_preview(label, word).await?;
     let found = match resolve_path(&bundle, tail) {
-        super::ResolvedPath::File(found) => found,
-        super::ResolvedPath::Nested(found) => return super::redirect_to_nested(head, found),
-        super::ResolvedPath::Folder | super::ResolvedPath::Missing => return Err(missing()),
+        ResolvedPath::File(found) => found,
+        ResolvedPath::Nested(found) => return redirect_to_nested(head, found),
+        ResolvedPath::Folder | ResolvedPath::Missing => return Err(missing()),
     };
     let mut response = empty(StatusCode::OK);
     headers::safe_preview(response.headers_mut(), &root, &framed_by(door));

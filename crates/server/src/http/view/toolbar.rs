@@ -32,7 +32,7 @@ pub(super) fn script(request: &PageRequest<'_>) -> Result<Response<OutBody>, Err
         return Err(Error::plain(code));
     }
     if !request.page.site.takes_feedback() {
-        return Err(super::reserved::missing());
+        return Err(super::nothing_here());
     }
     if !matches!(request.head.method, Method::GET | Method::HEAD) {
         return Err(Error::plain(Code::MethodNotAllowed));
