@@ -33,7 +33,6 @@ pub(super) use negotiate::matches;
 pub(super) use page_address::PageAddress;
 pub(super) use root_cookie::find_address as find_root_address;
 pub(super) use safe_preview::{SAFE_PREVIEW_PATH, answer as answer_safe_preview};
-pub(super) use visitor::visitor;
 
 use super::error::{self, Wants};
 use super::{Door, OutBody};
@@ -52,7 +51,7 @@ use redirects::{isolated_target, redirect, with_query};
 use resolve::{ResolvedPath, resolve_path, show_file};
 use std::sync::Arc;
 use tokio::time::Instant;
-use visitor::FETCH_SITE;
+use visitor::{FETCH_SITE, visitor};
 
 /// The content coding to send, by `Accept-Encoding`.
 pub(super) fn coding(accept: Option<&str>) -> ContentCoding {

@@ -10,7 +10,7 @@ pub(super) const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-sit
 const FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
 const PURPOSE: HeaderName = HeaderName::from_static("sec-purpose");
 
-pub(in crate::http) fn visitor(headers: &HeaderMap) -> Visitor {
+pub(super) fn visitor(headers: &HeaderMap) -> Visitor {
     let text = |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
     let fetch_mode = text(&FETCH_MODE);
     let has_fetch_metadata =
