@@ -158,8 +158,11 @@ fn cut_member(text: &str, object: &Node, members: &[Member], index: usize) -> St
 fn ends_in_line_comment(mut text: &str) -> bool {
     while let Some(at) = text.find('/') {
         let comment = &text[at..];
-        let end =
-            if comment.starts_with("//") { comment.find('\n') } else { comment.find("*/").map(|at| at + 2) };
+        let end = if comment.starts_with("//") {
+            comment.find('\n')
+        } else {
+            comment.get(2..).and_then(|inner| inner.find("*/")).map(|at| at + 4)
+        };
         let Some(end) = end else { return true };
         text = &comment[end..];
     }
@@ -315,6 +318,7 @@ mod tests {
             ("{ // c\n \"x\": 1}", "{ // c\n }"),
             ("{\"a\": 1, // c\n \"x\": 1}", "{\"a\": 1 // c\n }"),
             ("{ /* // */\n \"x\": 1, \"y\": 2}", "{ /* // */ \"y\": 2}"),
+            ("{ /*/ // */\n \"x\": 1, \"y\": 2}", "{ /*/ // */ \"y\": 2}"),
             ("{ // c\n \"x\": 1, // d\n \"y\": 2}", "{ // c // d\n \"y\": 2}"),
         ] {
             assert_eq!(remove(before, &["x"]).unwrap(), after);

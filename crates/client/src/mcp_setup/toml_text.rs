@@ -1,5 +1,8 @@
 //! Adds, changes and removes one table of a TOML file as text, so that everything else stays as it is. The result is parsed
 //! again and compared: a form that this file does not support is refused, never guessed.
+//!
+//! Not done with the crate `toml_edit` (0.25), which drops a byte order mark, turns CRLF into LF, adds a last line break and
+//! reorders dotted keys when it writes a document.
 
 use super::toml_scan::{Statement, What, statements};
 use std::ops::Range;
