@@ -1,6 +1,5 @@
 //! Client errors, with messages for the person who made the call.
 
-use crate::client::visible;
 use serde_json::Value;
 
 /// Why a call failed.
@@ -99,5 +98,20 @@ impl ClientError {
         let why =
             if error.is_timeout() { "it took too long to respond".to_owned() } else { cause.to_string() };
         Self::Unreachable { server: server.to_owned(), why }
+    }
+}
+
+/// Removes control characters, which could move a terminal's cursor, from untrusted text, and truncates it to 2000 characters.
+pub(crate) fn visible(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).take(2000).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_a_server_says_moves_the_cursor() {
+        assert_eq!(visible("a\u{1b}[2Jb\r\n"), "a[2Jb");
     }
 }

@@ -2,8 +2,8 @@
 
 use super::lines::LONGEST;
 use super::trouble::{Refusal, Trouble};
-use crate::client::{builder, visible};
-use crate::error::ClientError;
+use crate::client::builder;
+use crate::error::{ClientError, visible};
 use bytes::Bytes;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, RETRY_AFTER, WWW_AUTHENTICATE};
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
