@@ -1,7 +1,7 @@
 //! The stdio bridge: reads the client's lines, starts an exchange for each request, and shuts down cleanly.
 
-use super::exchange::{Link, is_error};
 use super::lines::Line;
+use super::link::{Link, is_error};
 use super::listener::listen;
 use super::message::{Broken, Kind, Message};
 use super::session::Session;

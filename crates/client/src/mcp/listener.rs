@@ -1,6 +1,6 @@
 //! Keeps a session's notification stream (`GET /mcp`) open for as long as the bridge runs.
 
-use super::exchange::Link;
+use super::link::Link;
 use super::sse::Events;
 use super::trouble::Trouble;
 use super::wire::Seat;
