@@ -31,7 +31,7 @@ impl Client {
     pub fn new(server: &str, key: Option<String>) -> Result<Self, ClientError> {
         let base = server_name(server)?;
         let http =
-            builder().timeout(WHOLE).build().map_err(|error| ClientError::on_the_way(&base, &error))?;
+            builder().timeout(WHOLE).build().map_err(|error| ClientError::unreachable(&base, &error))?;
         Ok(Self { http, base, key })
     }
 
@@ -65,13 +65,14 @@ impl Client {
         if let Some((kind, bytes)) = body {
             request = request.header(CONTENT_TYPE, kind).body(bytes);
         }
-        let lost = |error: reqwest::Error| ClientError::on_the_way(&self.base, &error);
+        let lost = |error: reqwest::Error| ClientError::unreachable(&self.base, &error);
         let response = request.send().await.map_err(lost)?;
         let status = response.status();
         let retry_after =
             response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
         let bytes = response.bytes().await.map_err(lost)?;
-        let strange = || ClientError::Strange { server: self.base.clone(), status: status.as_u16() };
+        let strange =
+            || ClientError::UnexpectedResponse { server: self.base.clone(), status: status.as_u16() };
         let json: Value = serde_json::from_slice(&bytes).map_err(|_| strange())?;
         if status.is_success() {
             return Ok(json);
@@ -93,7 +94,7 @@ impl Client {
     ) -> Result<T, ClientError> {
         let json = self.call(method, path, body).await?;
         serde_json::from_value(json)
-            .map_err(|_| ClientError::Strange { server: self.base.clone(), status: 200 })
+            .map_err(|_| ClientError::UnexpectedResponse { server: self.base.clone(), status: 200 })
     }
 }
 

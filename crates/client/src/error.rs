@@ -24,7 +24,7 @@ pub enum ClientError {
     },
     /// The response is not one that a dropleaf server would send.
     #[error("{server} returned status {status}, but not like a dropleaf server. Check the address.")]
-    Strange { server: String, status: u16 },
+    UnexpectedResponse { server: String, status: u16 },
 }
 
 /// A finding in the content that led to the refusal: the server's text without control characters.
@@ -84,13 +84,13 @@ impl ClientError {
 
     pub const fn status(&self) -> Option<u16> {
         match self {
-            Self::Refused { status, .. } | Self::Strange { status, .. } => Some(*status),
+            Self::Refused { status, .. } | Self::UnexpectedResponse { status, .. } => Some(*status),
             _ => None,
         }
     }
 
     /// An `Unreachable` error that reports the root cause, for example `Connection refused`.
-    pub(crate) fn on_the_way(server: &str, error: &reqwest::Error) -> Self {
+    pub(crate) fn unreachable(server: &str, error: &reqwest::Error) -> Self {
         let mut cause: &dyn std::error::Error = error;
         while let Some(inner) = cause.source() {
             cause = inner;

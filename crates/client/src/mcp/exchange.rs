@@ -2,11 +2,11 @@
 //! server no longer knows.
 
 use super::backoff::{LASTING_PAUSE, Wait};
+use super::failure::ExchangeFailure;
 use super::link::{Link, is_error};
 use super::message::Message;
 use super::session::Opened;
-use super::trouble::Trouble;
-use super::wire::Seat;
+use super::wire::McpHeaders;
 use bytes::Bytes;
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -16,105 +16,113 @@ const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
 const OWN_ID: &str = "dropleaf-bridge";
 
 impl Link {
-    async fn seat(&self, message: &Message) -> (Seat, u64) {
+    async fn headers(&self, message: &Message) -> (McpHeaders, u64) {
         let session = self.session.read().await;
         if message.version.is_none() {
-            return (session.seat(), session.generation());
+            return (session.headers(), session.generation());
         }
-        let seat = Seat {
+        let headers = McpHeaders {
             version: message.version.clone(),
             session: None,
             method: Some(message.method().to_owned()),
             name: message.name_header(),
         };
-        (seat, session.generation())
+        (headers, session.generation())
     }
 
     /// Sends a request until it is answered or retrying is pointless.
-    pub(super) async fn ask(&self, line: &Bytes, message: &Message, id: &Value) -> Result<Vec<u8>, Trouble> {
+    pub(super) async fn ask(
+        &self,
+        line: &Bytes,
+        message: &Message,
+        id: &Value,
+    ) -> Result<Vec<u8>, ExchangeFailure> {
         let lasting = message.method() == "subscriptions/listen";
         let mut wait = Wait::up_to(self.patience);
         let mut has_renewed = false;
         // The notification to suppress when a stream is reopened, because the server sends it again.
         let mut hush = None;
         loop {
-            let (seat, generation) = self.seat(message).await;
+            let (headers, generation) = self.headers(message).await;
             let begun = Instant::now();
-            let trouble = match self.once(line, &seat, id, hush).await {
+            let failure = match self.once(line, &headers, id, hush).await {
                 // A server that shuts down ends its subscriptions; the client did not ask for that, so reconnect.
-                Ok((answer, _)) if lasting && !is_error(&answer) => Trouble::Cut,
+                Ok((answer, _)) if lasting && !is_error(&answer) => ExchangeFailure::Interrupted,
                 Ok((answer, _)) => return Ok(answer),
-                Err(Trouble::Lost) if !has_renewed => {
+                Err(ExchangeFailure::SessionLost) if !has_renewed => {
                     self.renew(generation).await?;
                     has_renewed = true;
                     continue;
                 }
-                Err(trouble) => trouble,
+                Err(failure) => failure,
             };
-            if lasting && trouble == Trouble::Cut && (hush.is_none() || begun.elapsed() > LASTING_PAUSE) {
+            if lasting
+                && failure == ExchangeFailure::Interrupted
+                && (hush.is_none() || begun.elapsed() > LASTING_PAUSE)
+            {
                 hush = Some(ACKNOWLEDGED);
                 wait = Wait::lasting();
             }
-            let again = trouble.did_nothing() || (trouble.may_pass() && message.may_be_repeated());
+            let again = failure.did_nothing() || (failure.may_pass() && message.may_be_repeated());
             if !again || !wait.pause().await {
-                return Err(trouble);
+                return Err(failure);
             }
         }
     }
 
     /// Sends a message that has no response (a notification or an answer).
-    pub(super) async fn tell(&self, line: &Bytes, message: &Message) -> Result<(), Trouble> {
+    pub(super) async fn notify(&self, line: &Bytes, message: &Message) -> Result<(), ExchangeFailure> {
         let mut wait = Wait::up_to(self.patience);
         let mut has_renewed = false;
         loop {
-            let (seat, generation) = self.seat(message).await;
-            match self.deliver(&seat, line).await {
+            let (headers, generation) = self.headers(message).await;
+            match self.deliver(&headers, line).await {
                 Ok(()) => return Ok(()),
-                Err(Trouble::Lost) if !has_renewed => {
+                Err(ExchangeFailure::SessionLost) if !has_renewed => {
                     self.renew(generation).await?;
                     has_renewed = true;
                 }
-                Err(trouble) if trouble.did_nothing() && wait.pause().await => {}
-                Err(trouble) => return Err(trouble),
+                Err(failure) if failure.did_nothing() && wait.pause().await => {}
+                Err(failure) => return Err(failure),
             }
         }
     }
 
     /// Sends an `initialize`, with retries while the error is temporary.
-    pub(super) async fn open(&self, line: &Bytes, id: &Value) -> Result<Opened, Trouble> {
+    pub(super) async fn open(&self, line: &Bytes, id: &Value) -> Result<Opened, ExchangeFailure> {
         let mut wait = Wait::up_to(self.patience);
         loop {
-            match self.once(line, &Seat::default(), id, None).await {
+            match self.once(line, &McpHeaders::default(), id, None).await {
                 Ok((answer, session)) => return Ok(Opened::read(answer, session)),
-                Err(trouble) if trouble.may_pass() && wait.pause().await => {}
-                Err(trouble) => return Err(trouble),
+                Err(failure) if failure.may_pass() && wait.pause().await => {}
+                Err(failure) => return Err(failure),
             }
         }
     }
 
     /// Recreates the session, unless another task has done so since generation `lost`.
-    pub(super) async fn renew(&self, lost: u64) -> Result<(), Trouble> {
+    pub(super) async fn renew(&self, lost: u64) -> Result<(), ExchangeFailure> {
         let mut session = self.session.write().await;
         if session.generation() != lost {
             return Ok(());
         }
-        let mut opening = session.opening.clone().ok_or(Trouble::Lost)?;
+        let mut opening = session.opening.clone().ok_or(ExchangeFailure::SessionLost)?;
         let id = json!(OWN_ID);
         opening["id"] = id.clone();
         let opened = self.open(&line(&opening), &id).await?;
         if let Some(error) = opened.error {
-            return Err(Trouble::Told(error));
+            return Err(ExchangeFailure::JsonRpc(error));
         }
         session.take(&opened);
-        let seat = session.seat();
+        let headers = session.headers();
         let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-        self.deliver(&seat, &line(&ready)).await?;
+        self.deliver(&headers, &line(&ready)).await?;
         for uri in &session.watched {
             let again =
                 json!({"jsonrpc": "2.0", "id": id, "method": "resources/subscribe", "params": {"uri": uri}});
             // A page that no longer exists must not prevent the other subscriptions.
-            if let Err(trouble) = self.once(&line(&again), &seat, &id, None).await {
-                self.note(&format!("no longer subscribed to {uri}: {}", trouble.sentence(&self.wire.server)));
+            if let Err(failure) = self.once(&line(&again), &headers, &id, None).await {
+                self.note(&format!("no longer subscribed to {uri}: {}", failure.sentence(&self.wire.server)));
             }
         }
         self.renewed.send_replace(session.generation());

@@ -1,11 +1,11 @@
 //! The connection between a client and the server: sends one message and relays the messages of its response. Retries and lost
 //! sessions are left to `exchange`.
 
-use super::message::{Kind, Message};
+use super::failure::ExchangeFailure;
+use super::message::{Message, MessageKind};
 use super::session::Session;
 use super::sse::Events;
-use super::trouble::Trouble;
-use super::wire::{Reply, Seat, Wire};
+use super::wire::{McpHeaders, Reply, Wire};
 use bytes::Bytes;
 use reqwest::Response;
 use serde_json::Value;
@@ -37,7 +37,7 @@ impl std::fmt::Debug for Link {
 
 impl Link {
     /// Sends a line to the client. A closed channel is ignored here; the loop that reads lines notices it.
-    pub(super) async fn say(&self, mut line: Vec<u8>) {
+    pub(super) async fn send_line(&self, mut line: Vec<u8>) {
         for byte in &mut line {
             if matches!(*byte, b'\n' | b'\r') {
                 *byte = b' ';
@@ -53,10 +53,12 @@ impl Link {
 
     /// Sends a message that has no response, once. The next line waits for it, hence the timeout for servers that accept the
     /// connection and do not respond.
-    pub(super) async fn deliver(&self, seat: &Seat, line: &Bytes) -> Result<(), Trouble> {
-        match timeout(DELIVERY, self.wire.post(seat, line)).await {
+    pub(super) async fn deliver(&self, headers: &McpHeaders, line: &Bytes) -> Result<(), ExchangeFailure> {
+        match timeout(DELIVERY, self.wire.post(headers, line)).await {
             Ok(reply) => reply.map(drop),
-            Err(_) => Err(Trouble::Away { why: "it did not respond in time".to_owned(), sent: true }),
+            Err(_) => {
+                Err(ExchangeFailure::Unreachable { why: "it did not respond in time".to_owned(), sent: true })
+            }
         }
     }
 
@@ -64,18 +66,18 @@ impl Link {
     pub(super) async fn once(
         &self,
         line: &Bytes,
-        seat: &Seat,
+        headers: &McpHeaders,
         id: &Value,
         hush: Option<&str>,
-    ) -> Result<(Vec<u8>, Option<String>), Trouble> {
-        let (reply, session) = self.wire.post(seat, line).await?;
+    ) -> Result<(Vec<u8>, Option<String>), ExchangeFailure> {
+        let (reply, session) = self.wire.post(headers, line).await?;
         let answer = match reply {
             Reply::Json(body) => match sorted(body, id) {
                 Sorted::Answer(answer) => answer,
-                _ => return Err(Trouble::Strange { status: 200 }),
+                _ => return Err(ExchangeFailure::NotMcp { status: 200 }),
             },
-            Reply::Accepted => return Err(Trouble::Strange { status: 202 }),
-            Reply::Stream(response) => self.relay(response, seat, id, hush).await?,
+            Reply::Accepted => return Err(ExchangeFailure::NotMcp { status: 202 }),
+            Reply::Stream(response) => self.relay(response, headers, id, hush).await?,
         };
         Ok((answer, session))
     }
@@ -85,17 +87,18 @@ impl Link {
     async fn relay(
         &self,
         response: Response,
-        seat: &Seat,
+        headers: &McpHeaders,
         id: &Value,
         hush: Option<&str>,
-    ) -> Result<Vec<u8>, Trouble> {
+    ) -> Result<Vec<u8>, ExchangeFailure> {
         let mut events = Events::of(response);
         let mut last: Option<String> = None;
         loop {
             let Some(event) = events.next().await? else {
-                let after = last.take().filter(|_| seat.session.is_some()).ok_or(Trouble::Cut)?;
-                let response = self.wire.get(seat, Some(&after)).await;
-                events = Events::of(response.map_err(|_| Trouble::Cut)?);
+                let after =
+                    last.take().filter(|_| headers.session.is_some()).ok_or(ExchangeFailure::Interrupted)?;
+                let response = self.wire.get(headers, Some(&after)).await;
+                events = Events::of(response.map_err(|_| ExchangeFailure::Interrupted)?);
                 continue;
             };
             if event.id.is_some() {
@@ -107,7 +110,7 @@ impl Link {
             match sorted(event.data, id) {
                 Sorted::Answer(answer) => return Ok(answer),
                 Sorted::Other { method, .. } if hush == Some(method.as_str()) => {}
-                Sorted::Other { line, .. } => self.say(line).await,
+                Sorted::Other { line, .. } => self.send_line(line).await,
                 Sorted::Nonsense => {
                     self.note("the server sent an invalid message, which was ignored");
                 }
@@ -117,7 +120,7 @@ impl Link {
 }
 
 pub(super) fn is_error(answer: &[u8]) -> bool {
-    !matches!(Message::read(answer), Ok(Message { kind: Kind::Answer { is_error: false, .. }, .. }))
+    !matches!(Message::read(answer), Ok(Message { kind: MessageKind::Answer { is_error: false, .. }, .. }))
 }
 
 /// How a message from the server relates to the request `id`.
@@ -133,7 +136,7 @@ pub(super) fn sorted(line: Vec<u8>, id: &Value) -> Sorted {
         return Sorted::Answer(line);
     }
     // An error without an id refers to a message the server could not parse: only our request is pending on this stream.
-    if matches!(message.kind, Kind::Answer { id: None, is_error: true })
+    if matches!(message.kind, MessageKind::Answer { id: None, is_error: true })
         && let Ok(mut json) = serde_json::from_slice::<Value>(&line)
     {
         json["id"] = id.clone();
@@ -148,7 +151,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn error_without_an_id_answers_whoever_waits() {
+    fn error_without_an_id_answers_the_pending_request() {
         let line = br#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no"}}"#;
         let Sorted::Answer(answer) = sorted(line.to_vec(), &json!(5)) else { panic!("an answer") };
         assert_eq!(serde_json::from_slice::<Value>(&answer).unwrap()["id"], 5);

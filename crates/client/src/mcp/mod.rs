@@ -7,13 +7,13 @@
 mod backoff;
 mod bridge;
 mod exchange;
+mod failure;
 mod lines;
 mod link;
 mod listener;
 mod message;
 mod session;
 mod sse;
-mod trouble;
 mod wire;
 
 pub use bridge::{Bridge, BridgeOptions};

@@ -1,7 +1,7 @@
 //! The session of protocol versions before 2026-07-28, and what is needed to recreate it, unnoticed by the client, when the
 //! server no longer knows it.
 
-use super::wire::Seat;
+use super::wire::McpHeaders;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -37,8 +37,8 @@ impl Opened {
 }
 
 impl Session {
-    pub(super) fn seat(&self) -> Seat {
-        Seat { version: self.version.clone(), session: self.id.clone(), ..Seat::default() }
+    pub(super) fn headers(&self) -> McpHeaders {
+        McpHeaders { version: self.version.clone(), session: self.id.clone(), ..McpHeaders::default() }
     }
 
     pub(super) const fn generation(&self) -> u64 {

@@ -2,25 +2,25 @@
 
 use serde_json::{Value, json};
 
-/// JSON-RPC's error codes. Our own are the HTTP status of the server's response, or `AWAY` (503) when there was none.
+/// JSON-RPC's error codes. Our own are the HTTP status of the server's response, or `UNREACHABLE` (503) when there was none.
 const PARSE_ERROR: i64 = -32700;
 const INVALID_REQUEST: i64 = -32600;
-const AWAY: i64 = 503;
+const UNREACHABLE: i64 = 503;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Trouble {
+pub(super) enum ExchangeFailure {
     /// The server is unreachable. A message that was not sent (`sent: false`) may be sent again.
-    Away { why: String, sent: bool },
+    Unreachable { why: String, sent: bool },
     /// The response stream ended before the response.
-    Cut,
+    Interrupted,
     /// The server does not know the session, or no longer does.
-    Lost,
+    SessionLost,
     /// The server refused the request.
     Refused(Refusal),
     /// A JSON-RPC error in a response whose HTTP status is not a success.
-    Told(Value),
+    JsonRpc(Value),
     /// The response does not come from an MCP endpoint.
-    Strange { status: u16 },
+    NotMcp { status: u16 },
     /// The response exceeds the maximum message length.
     TooLong,
     /// The limit of requests in flight is reached.
@@ -40,13 +40,13 @@ pub(super) struct Refusal {
 /// Error codes of the server after which a change may have been made.
 const UNCERTAIN: [&str; 2] = ["timed_out", "storage_unavailable"];
 
-impl Trouble {
+impl ExchangeFailure {
     /// Whether the error is temporary, so that the message may succeed later; it may already have been processed.
     pub(super) fn may_pass(&self) -> bool {
         match self {
-            Self::Away { .. } | Self::Cut => true,
+            Self::Unreachable { .. } | Self::Interrupted => true,
             Self::Refused(refusal) => matches!(refusal.status, 502..=504),
-            Self::Strange { status } => matches!(status, 502..=504),
+            Self::NotMcp { status } => matches!(status, 502..=504),
             _ => false,
         }
     }
@@ -54,7 +54,7 @@ impl Trouble {
     /// Whether the message certainly had no effect.
     pub(super) fn did_nothing(&self) -> bool {
         match self {
-            Self::Away { sent, .. } => !sent,
+            Self::Unreachable { sent, .. } => !sent,
             // 503 is our server's "not now", except where it does not know itself whether the change was made; a proxy's
             // 502 or 504 may come after the call was processed.
             Self::Refused(refusal) => refusal.status == 503 && !UNCERTAIN.contains(&refusal.code.as_str()),
@@ -65,25 +65,25 @@ impl Trouble {
     /// What happened and what to do, for the user of the client.
     pub(super) fn sentence(&self, server: &str) -> String {
         match self {
-            Self::Away { why, .. } => format!(
+            Self::Unreachable { why, .. } => format!(
                 "cannot reach {server}: {why}. Check that the server is running and the address is correct, then try again."
             ),
-            Self::Cut => format!(
+            Self::Interrupted => format!(
                 "The connection to {server} was lost before the response arrived, so the call may or may not have been carried \
                  out. Check first (for example with list_sites), then call again if needed."
             ),
-            Self::Lost => {
+            Self::SessionLost => {
                 format!(
                     "{server} does not know this session and did not accept a new one. Restart the client."
                 )
             }
             Self::Refused(refusal) => refusal.sentence(server),
-            Self::Told(error) => error
+            Self::JsonRpc(error) => error
                 .get("message")
                 .and_then(Value::as_str)
                 .unwrap_or("The server refused the request.")
                 .to_owned(),
-            Self::Strange { status } => {
+            Self::NotMcp { status } => {
                 format!(
                     "{server} returned status {status}, but not like a dropleaf server. Check the address."
                 )
@@ -96,14 +96,16 @@ impl Trouble {
     /// The JSON-RPC error response to the request that failed.
     pub(super) fn answer(&self, id: &Value, server: &str) -> Vec<u8> {
         let error = match self {
-            Self::Told(error) => error.clone(),
+            Self::JsonRpc(error) => error.clone(),
             Self::Refused(refusal) => json!({"code": refusal.status, "message": self.sentence(server),
                 "data": {"status": refusal.status, "error": refusal.code}}),
-            Self::Strange { status } => json!({"code": status, "message": self.sentence(server)}),
-            Self::Lost => json!({"code": 404, "message": self.sentence(server)}),
+            Self::NotMcp { status } => json!({"code": status, "message": self.sentence(server)}),
+            Self::SessionLost => json!({"code": 404, "message": self.sentence(server)}),
             Self::Busy => json!({"code": 429, "message": self.sentence(server)}),
             Self::TooLong => json!({"code": 413, "message": self.sentence(server)}),
-            Self::Away { .. } | Self::Cut => json!({"code": AWAY, "message": self.sentence(server)}),
+            Self::Unreachable { .. } | Self::Interrupted => {
+                json!({"code": UNREACHABLE, "message": self.sentence(server)})
+            }
         };
         written(id, &error)
     }
@@ -148,8 +150,8 @@ fn written(id: &Value, error: &Value) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    fn refused(status: u16, scope: Option<&str>) -> Trouble {
-        Trouble::Refused(Refusal {
+    fn refused(status: u16, scope: Option<&str>) -> ExchangeFailure {
+        ExchangeFailure::Refused(Refusal {
             status,
             code: "code".into(),
             description: "Said so.".into(),
@@ -159,17 +161,20 @@ mod tests {
     }
 
     #[test]
-    fn every_trouble_says_what_to_do() {
+    fn every_failure_says_what_to_do() {
         let server = "https://pages.example.org";
-        for (trouble, words) in [
+        for (failure, words) in [
             (refused(401, None), "dropleaf login https://pages.example.org` or set DROPLEAF_API_KEY"),
             (refused(403, Some("sites:write")), "lacks the scope sites:write"),
             (refused(403, None), "Said so."),
             (refused(429, None), "Said so. Try again in 9 s."),
-            (Trouble::Away { why: "refused".into(), sent: false }, "Check that the server is running"),
-            (Trouble::Cut, "call again if needed"),
+            (
+                ExchangeFailure::Unreachable { why: "refused".into(), sent: false },
+                "Check that the server is running",
+            ),
+            (ExchangeFailure::Interrupted, "call again if needed"),
         ] {
-            let answer: Value = serde_json::from_slice(&trouble.answer(&json!("x"), server)).unwrap();
+            let answer: Value = serde_json::from_slice(&failure.answer(&json!("x"), server)).unwrap();
             let message = answer["error"]["message"].as_str().unwrap();
             assert!(message.contains(words), "{message}");
             assert_eq!((&answer["id"], &answer["jsonrpc"]), (&json!("x"), &json!("2.0")));
@@ -178,15 +183,15 @@ mod tests {
 
     #[test]
     fn only_what_did_nothing_is_sent_again_without_asking() {
-        let away = |sent| Trouble::Away { why: String::new(), sent };
+        let away = |sent| ExchangeFailure::Unreachable { why: String::new(), sent };
         assert!(away(false).did_nothing() && !away(true).did_nothing());
         assert!(refused(503, None).did_nothing() && !refused(502, None).did_nothing());
         for code in UNCERTAIN {
             let refusal = Refusal { status: 503, code: code.into(), ..Refusal::default() };
-            let trouble = Trouble::Refused(refusal);
-            assert!(!trouble.did_nothing() && trouble.may_pass(), "{code}");
+            let failure = ExchangeFailure::Refused(refusal);
+            assert!(!failure.did_nothing() && failure.may_pass(), "{code}");
         }
-        assert!(!Trouble::Cut.did_nothing() && Trouble::Cut.may_pass());
+        assert!(!ExchangeFailure::Interrupted.did_nothing() && ExchangeFailure::Interrupted.may_pass());
         assert!(!refused(500, None).may_pass() && !refused(401, None).may_pass());
     }
 }
