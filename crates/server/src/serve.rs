@@ -137,7 +137,7 @@ pub async fn run(layers: &Layers, config: Config) -> Result<()> {
     // Otherwise the first publish would wait until the rules are compiled.
     let app = Arc::clone(&running.app);
     running.tasks.spawn(async move { app.build_rules().await });
-    crate::cli::welcome::print(&running);
+    crate::welcome::print(&running);
     while signals.next().await == SignalAction::Reload {
         running.lists.reload().await;
     }

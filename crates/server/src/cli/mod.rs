@@ -18,7 +18,6 @@ mod takedown;
 #[cfg(test)]
 mod tests;
 mod unwanted;
-pub mod welcome;
 
 use crate::config::{Config, Layers, Listen, Sources};
 use crate::{logging, serve, startup, tls};
@@ -31,18 +30,6 @@ use std::process::ExitCode;
 
 /// Exit code of a command that found a problem: an inconsistent ledger, files that would be refused.
 const FOUND: u8 = 3;
-
-/// The error of `ledger audit`, after it has printed the faults.
-#[derive(Debug)]
-struct Unbalanced;
-
-impl std::fmt::Display for Unbalanced {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("ledger check failed")
-    }
-}
-
-impl std::error::Error for Unbalanced {}
 
 /// Prints a result. A reader that closes the pipe early is not an error.
 fn print_line(text: &str) -> Result<()> {
@@ -62,7 +49,7 @@ fn plain(text: &str, most: usize) -> String {
 
 /// The exit code for this error.
 pub fn exit_code(error: &anyhow::Error) -> ExitCode {
-    let found = error.is::<Unbalanced>()
+    let found = error.is::<ledger::Unbalanced>()
         || error.is::<check::Refused>()
         || error.downcast_ref().is_some_and(person::is_refusal);
     if found { ExitCode::from(FOUND) } else { ExitCode::FAILURE }
