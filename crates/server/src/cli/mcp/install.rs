@@ -1,6 +1,6 @@
 //! `dropleaf mcp install` and `uninstall`: shows the changes to the settings of MCP clients, asks, and applies them.
 
-use crate::cli::person::Surroundings;
+use crate::cli::remote::Surroundings;
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};

@@ -4,7 +4,7 @@
 mod install;
 mod stdio;
 
-use super::person::Surroundings;
+use super::remote::Surroundings;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 

@@ -1,6 +1,6 @@
 //! Runs the MCP bridge: one message per line on standard input and output, and messages for people on standard error.
 
-use crate::cli::person::{Surroundings, warn_if_readable};
+use crate::cli::remote::{Surroundings, warn_if_readable};
 use anyhow::Result;
 use clap::Args;
 use dropleaf_client::mcp::{Bridge as Carrier, BridgeOptions, Line, Lines};

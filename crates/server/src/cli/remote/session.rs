@@ -31,7 +31,7 @@ impl Whoami {
         if !client.has_key() {
             bail!("not signed in to {server}; run `dropleaf login {server}`");
         }
-        let me = client.me().await.map_err(|error| super::sign::explained(error, server))?;
+        let me = client.me().await.map_err(|error| super::session::explained(error, server))?;
         if self.json {
             println!("{}", serde_json::to_string_pretty(&me)?);
         } else {

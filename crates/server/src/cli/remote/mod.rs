@@ -3,11 +3,11 @@
 
 mod login;
 mod publish;
-mod sign;
+mod session;
 
 pub(super) use login::Login;
 pub(super) use publish::{Publish, is_refusal};
-pub(super) use sign::{Logout, Whoami};
+pub(super) use session::{Logout, Whoami};
 
 use anyhow::{Context, Result, ensure};
 use dropleaf_client::{Client, Credentials, is_loopback, server_name};

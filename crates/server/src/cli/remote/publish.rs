@@ -1,6 +1,6 @@
 //! `dropleaf publish FILE…`: prints one link per file, and nothing else on standard output.
 
-use super::sign::explained;
+use super::session::explained;
 use super::{Surroundings, visible};
 use crate::cli::{name, print_line};
 use anyhow::{Context, Result, bail, ensure};
