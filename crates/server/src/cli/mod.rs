@@ -173,13 +173,13 @@ impl Cli {
         if let Some(Command::Encrypt(encrypt)) = self.command {
             return encrypt.run(&dropleaf_core::Minter::system());
         }
-        let around = remote::Surroundings::new(&env);
+        let environment = remote::ClientEnvironment::new(&env);
         match self.command {
-            Some(Command::Login(login)) => return remote::block_on(login.run(&around)),
-            Some(Command::Logout(logout)) => return remote::block_on(logout.run(&around)),
-            Some(Command::Whoami(whoami)) => return remote::block_on(whoami.run(&around)),
-            Some(Command::Publish(publish)) => return remote::block_on(publish.run(&around)),
-            Some(Command::Mcp(mcp)) => return remote::block_on(mcp.run(&around, &env)),
+            Some(Command::Login(login)) => return remote::block_on(login.run(&environment)),
+            Some(Command::Logout(logout)) => return remote::block_on(logout.run(&environment)),
+            Some(Command::Whoami(whoami)) => return remote::block_on(whoami.run(&environment)),
+            Some(Command::Publish(publish)) => return remote::block_on(publish.run(&environment)),
+            Some(Command::Mcp(mcp)) => return remote::block_on(mcp.run(&environment, &env)),
             _ => {}
         }
         let listen = self.options.listen.clone();

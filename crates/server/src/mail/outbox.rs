@@ -64,13 +64,13 @@ fn write(dir: &Path, name: &str, bytes: &[u8]) -> Result<()> {
 }
 
 fn forget_old(dir: &Path) -> Result<()> {
-    let mut letters: Vec<PathBuf> = fs::read_dir(dir)?
+    let mut emails: Vec<PathBuf> = fs::read_dir(dir)?
         .filter_map(|entry| Some(entry.ok()?.path()))
         .filter(|path| path.extension().is_some_and(|extension| extension == "eml"))
         .collect();
-    letters.sort();
-    let old = letters.len().saturating_sub(KEPT);
-    for path in &letters[..old] {
+    emails.sort();
+    let old = emails.len().saturating_sub(KEPT);
+    for path in &emails[..old] {
         // Two concurrent writes may both see the same oldest one.
         let _ = fs::remove_file(path);
     }
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_newest_letters_are_kept() {
+    fn the_newest_emails_are_kept() {
         let dir = tempfile::TempDir::new().unwrap();
         let outbox = dir.path().join("outbox");
         for n in 0..KEPT + 3 {

@@ -1,6 +1,6 @@
 //! `dropleaf mcp install` and `uninstall`: shows the changes to the settings of MCP clients, asks, and applies them.
 
-use crate::cli::remote::Surroundings;
+use crate::cli::remote::ClientEnvironment;
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -59,19 +59,19 @@ fn client_parser() -> impl TypedValueParser<Value = McpClient> {
 }
 
 /// What `uninstall` needs to know, next to the stored keys.
-fn setup<'a>(around: &Surroundings, env: &'a [(String, String)]) -> Setup<'a> {
-    Setup::new(env, Platform::here(), around.beside_credentials("mcp-install.toml"))
+fn setup<'a>(environment: &ClientEnvironment, env: &'a [(String, String)]) -> Setup<'a> {
+    Setup::new(env, Platform::here(), environment.beside_credentials("mcp-install.toml"))
 }
 
 impl Install {
-    pub(super) fn run(self, around: &Surroundings, env: &[(String, String)]) -> Result<()> {
+    pub(super) fn run(self, environment: &ClientEnvironment, env: &[(String, String)]) -> Result<()> {
         if self.undo {
-            return Uninstall { choice: self.choice }.run(around, env);
+            return Uninstall { choice: self.choice }.run(environment, env);
         }
-        let server = around.server(self.server.as_deref())?;
+        let server = environment.server(self.server.as_deref())?;
         let program = std::env::current_exe().context("the path of this program is unknown")?;
         let program = program.to_str().context("the path of this program is not UTF-8")?;
-        let mut setup = setup(around, env);
+        let mut setup = setup(environment, env);
         let clients = self.choice.clients(|client| setup.is_installed(client))?;
         if clients.is_empty() {
             let known: Vec<&str> = McpClient::ALL.iter().map(|client| client.cli_name()).collect();
@@ -84,7 +84,7 @@ impl Install {
         };
         let wanted = Installation { name: &self.choice.name, server: &server, program, transport };
         let needs_login = clients.iter().any(|client| wanted.transport_for(*client) == Transport::Stdio)
-            && !around.is_signed_in(&server);
+            && !environment.is_signed_in(&server);
         let steps = clients.into_iter().map(|client| (client, setup.plan_install(client, &wanted))).collect();
         let has_written = self.choice.carry_out(steps, &mut setup, "already installed")?;
         if has_written && needs_login {
@@ -95,9 +95,9 @@ impl Install {
 }
 
 impl Uninstall {
-    pub(super) fn run(self, around: &Surroundings, env: &[(String, String)]) -> Result<()> {
-        let mut setup = setup(around, env);
-        let current = around.server(None).ok();
+    pub(super) fn run(self, environment: &ClientEnvironment, env: &[(String, String)]) -> Result<()> {
+        let mut setup = setup(environment, env);
+        let current = environment.server(None).ok();
         let clients = self.choice.clients(|client| setup.file(client).is_some_and(|file| file.is_file()))?;
         let plan =
             |client: McpClient| (client, setup.plan_uninstall(client, &self.choice.name, current.as_deref()));

@@ -4,7 +4,7 @@
 mod install;
 mod stdio;
 
-use super::remote::Surroundings;
+use super::remote::ClientEnvironment;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
@@ -26,11 +26,11 @@ enum Command {
 }
 
 impl Mcp {
-    pub(super) async fn run(self, around: &Surroundings, env: &[(String, String)]) -> Result<()> {
+    pub(super) async fn run(self, environment: &ClientEnvironment, env: &[(String, String)]) -> Result<()> {
         match self.command {
-            None => self.bridge.run(around).await,
-            Some(Command::Install(install)) => install.run(around, env),
-            Some(Command::Uninstall(uninstall)) => uninstall.run(around, env),
+            None => self.bridge.run(environment).await,
+            Some(Command::Install(install)) => install.run(environment, env),
+            Some(Command::Uninstall(uninstall)) => uninstall.run(environment, env),
         }
     }
 }

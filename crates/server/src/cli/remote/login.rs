@@ -1,6 +1,6 @@
 //! `dropleaf login`: shows a code, waits until the user approves it in a browser, and stores the key.
 
-use super::{DEFAULT_SERVER, Surroundings, visible, warn_if_readable};
+use super::{ClientEnvironment, DEFAULT_SERVER, visible, warn_if_readable};
 use anyhow::{Result, bail};
 use clap::Args;
 use dropleaf_client::{Client, DeviceCode, Key, Login as Kept, Polled, server_name, wait_for_answer};
@@ -22,16 +22,17 @@ pub(crate) struct Login {
 }
 
 impl Login {
-    pub(crate) async fn run(self, around: &Surroundings) -> Result<()> {
-        let server = server_name(self.url.as_deref().or(around.url.as_deref()).unwrap_or(DEFAULT_SERVER))?;
-        let mut credentials = around.load()?;
+    pub(crate) async fn run(self, environment: &ClientEnvironment) -> Result<()> {
+        let server =
+            server_name(self.url.as_deref().or(environment.url.as_deref()).unwrap_or(DEFAULT_SERVER))?;
+        let mut credentials = environment.load()?;
         let client = Client::new(&server, None)?;
         warn_if_readable(&server);
         let code = client.start_device(&self.name.unwrap_or_else(own_name)).await?;
         let address = visible(&code.verification_uri);
         eprintln!("Open  {address}\nand enter  {}\n", visible(&code.user_code));
         let on_terminal = std::io::stderr().is_terminal();
-        if on_terminal && around.has_desktop && !self.no_browser {
+        if on_terminal && environment.has_desktop && !self.no_browser {
             open_browser(code.verification_uri_complete.as_deref().unwrap_or(&code.verification_uri));
         }
         let answer = tokio::select! {

@@ -16,7 +16,7 @@ const DEFAULT_SERVER: &str = "http://localhost:8080";
 
 /// Server and credentials according to the environment.
 #[derive(Debug, Clone)]
-pub(super) struct Surroundings {
+pub(super) struct ClientEnvironment {
     url: Option<String>,
     api_key: Option<String>,
     credentials: Option<std::path::PathBuf>,
@@ -24,7 +24,7 @@ pub(super) struct Surroundings {
     has_desktop: bool,
 }
 
-impl Surroundings {
+impl ClientEnvironment {
     pub(super) fn new(env: &[(String, String)]) -> Self {
         let find = |name: &str| {
             env.iter().find(|(key, value)| key == name && !value.is_empty()).map(|(_, value)| value.as_str())

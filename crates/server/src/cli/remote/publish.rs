@@ -1,7 +1,7 @@
 //! `dropleaf publish FILE…`: prints one link per file, and nothing else on standard output.
 
 use super::session::explained;
-use super::{Surroundings, visible};
+use super::{ClientEnvironment, visible};
 use crate::cli::{name, print_line};
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
@@ -46,11 +46,11 @@ pub(crate) struct Publish {
 }
 
 impl Publish {
-    pub(crate) async fn run(self, around: &Surroundings) -> Result<()> {
+    pub(crate) async fn run(self, environment: &ClientEnvironment) -> Result<()> {
         let alone = self.update.is_some() || self.slug.is_some();
         ensure!(!alone || self.files.len() == 1, "--update and --slug accept only one file");
         let files = self.files.iter().map(|path| read(path)).collect::<Result<Vec<_>>>()?;
-        let client = around.client(self.server.as_deref())?;
+        let client = environment.client(self.server.as_deref())?;
         if self.update.is_some() && !client.has_key() {
             bail!("replacing a page requires a key; run `dropleaf login {}`", client.server());
         }

@@ -1,6 +1,6 @@
 //! `dropleaf whoami` and `dropleaf logout`.
 
-use super::{Surroundings, visible, warn_if_readable};
+use super::{ClientEnvironment, visible, warn_if_readable};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use dropleaf_client::Client;
@@ -25,8 +25,8 @@ pub(crate) struct Logout {
 }
 
 impl Whoami {
-    pub(crate) async fn run(self, around: &Surroundings) -> Result<()> {
-        let client = around.client(self.server.as_deref())?;
+    pub(crate) async fn run(self, environment: &ClientEnvironment) -> Result<()> {
+        let client = environment.client(self.server.as_deref())?;
         let server = client.server();
         if !client.has_key() {
             bail!("not signed in to {server}; run `dropleaf login {server}`");
@@ -43,9 +43,9 @@ impl Whoami {
 }
 
 impl Logout {
-    pub(crate) async fn run(self, around: &Surroundings) -> Result<()> {
-        let server = around.server(self.url.as_deref())?;
-        let mut credentials = around.load()?;
+    pub(crate) async fn run(self, environment: &ClientEnvironment) -> Result<()> {
+        let server = environment.server(self.url.as_deref())?;
+        let mut credentials = environment.load()?;
         let Some(login) = credentials.find(&server).cloned() else {
             bail!("not signed in to {server}");
         };
