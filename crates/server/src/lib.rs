@@ -25,5 +25,5 @@ pub mod startup;
 pub mod tasks;
 pub mod tls;
 mod watched_stream;
-pub mod welcome;
+mod welcome;
 mod wire;

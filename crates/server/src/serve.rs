@@ -9,6 +9,7 @@ use crate::signals::{SignalAction, Signals};
 use crate::startup;
 use crate::tasks::{Every, Tasks};
 use crate::tls;
+use crate::welcome;
 use crate::wire::Wire;
 use anyhow::{Context, Result};
 use dropleaf_app::App;
@@ -138,7 +139,7 @@ pub async fn run(layers: &Layers, config: Config) -> Result<()> {
     // Otherwise the first publish would wait until the rules are compiled.
     let app = Arc::clone(&running.app);
     running.tasks.spawn(async move { app.build_rules().await });
-    crate::welcome::print(&running);
+    welcome::print(&running.resolved, running.first_key.as_deref(), running.first_link.as_deref());
     while signals.next().await == SignalAction::Reload {
         running.lists.reload().await;
     }

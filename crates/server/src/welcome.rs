@@ -1,27 +1,27 @@
 //! Prints the message at start: the addresses, and at the first start the key and the next step.
 
-use crate::serve::Running;
+use crate::config::Resolved;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
 /// Prints to standard output, and nothing else is printed there. It may be closed, which must not stop the server.
-pub fn print(running: &Running) {
+pub(crate) fn print(resolved: &Resolved, first_key: Option<&str>, first_link: Option<&str>) {
     let mut out = std::io::stdout().lock();
-    let _ = out.write_all(words(running).as_bytes()).and_then(|()| out.flush());
+    let _ = out.write_all(text(resolved, first_key, first_link).as_bytes()).and_then(|()| out.flush());
 }
 
-fn words(running: &Running) -> String {
-    let base = running.resolved.hosts.base.url();
+fn text(resolved: &Resolved, first_key: Option<&str>, first_link: Option<&str>) -> String {
+    let base = resolved.hosts.base.url();
     let mut out = format!(
         "dropleaf {} is running.\n  API and docs   {base}/docs\n  MCP            {base}/mcp\n  \
          Pages          {}/p/<token>/\n  Payments       {}\n  Data           {}\n",
         env!("CARGO_PKG_VERSION"),
-        running.resolved.hosts.site.url(),
-        payments(running),
-        running.resolved.data_dir.display()
+        resolved.hosts.site.url(),
+        payments(resolved),
+        resolved.data_dir.display()
     );
-    if let Some(key) = &running.first_key {
-        let email = &running.resolved.config.operator.email;
+    if let Some(key) = first_key {
+        let email = &resolved.config.operator.email;
         let _ = write!(
             out,
             "\nFirst start: created the account {email}. API key (shown only once):\n\n  {key}\n\n\
@@ -29,7 +29,7 @@ fn words(running: &Running) -> String {
              curl -H 'Authorization: Bearer {key}' -F file=@hello.html {base}/sites\n\n"
         );
     }
-    if let Some(link) = &running.first_link {
+    if let Some(link) = first_link {
         let _ = write!(
             out,
             "Or sign in to the dashboard with this link (works once, expires in one hour):\n\n  {link}\n\n\
@@ -40,8 +40,8 @@ fn words(running: &Running) -> String {
 }
 
 /// Shown so that no operator learns the payment mode from a bill, or from a missing one.
-fn payments(running: &Running) -> &'static str {
-    match &running.resolved.settings.payments {
+fn payments(resolved: &Resolved) -> &'static str {
+    match &resolved.settings.payments {
         None => "off",
         Some(sold) if sold.is_sandbox() => "sandbox (no real money)",
         Some(_) => "live",
