@@ -11,14 +11,13 @@ use super::page_request::PageRequest;
 use super::{form, headers, isolated_target, redirect, report, show, without_body};
 use crate::http::{OutBody, empty, error};
 use crate::pages::{self, Reveal};
-use dropleaf_app::{PageView, ViewClaim};
+use dropleaf_app::ViewClaim;
 use dropleaf_core::access::{self, Access, Passes};
 use dropleaf_core::site::Visibility;
 use dropleaf_core::{Code, Error, burn, visitor};
 use futures_util::future::BoxFuture;
 use http::{Method, Response, StatusCode, header};
 use hyper::body::Incoming;
-use std::sync::Arc;
 
 /// Lifetime of the cookie of the reveal page: an older tab has lost it when its button is pressed.
 const COOKIE_SECONDS: i64 = 86_400;
@@ -61,7 +60,7 @@ pub(super) async fn gone(
     code: Code,
 ) -> Result<Response<OutBody>, Error> {
     if code == Code::Burnt && request.page.bundle.is_some() {
-        if may_view_again_with_cookie(request).await? {
+        if may_view_again(request).await? {
             return match tail {
                 Some(tail) => show(request, tail).await,
                 None => redirect(StatusCode::PERMANENT_REDIRECT, &request.root()),
@@ -95,7 +94,7 @@ pub(super) async fn reveal(request: &PageRequest<'_>, body: Incoming) -> Result<
         let request = PageRequest { page: &page, ..*request };
         if let Access::Gone(code) = access::decide(&page.door, Passes::ALL, request.door.app.now()) {
             // A second press, or a press whose response was lost.
-            return if code == Code::Burnt && may_view_again_with_cookie(&request).await? {
+            return if code == Code::Burnt && may_view_again(&request).await? {
                 redirect(StatusCode::SEE_OTHER, &request.root())
             } else {
                 Err(Error::plain(code))
@@ -151,7 +150,7 @@ pub(super) async fn decide_again(
     retry(request, tail).await
 }
 
-async fn may_view_again_with_cookie(request: &PageRequest<'_>) -> Result<bool, Error> {
+async fn may_view_again(request: &PageRequest<'_>) -> Result<bool, Error> {
     match Cookie::View.read(request) {
         Some(secret) => request.door.app.may_view_again(&request.page.site.id, secret).await,
         None => Ok(false),
