@@ -9,11 +9,11 @@ use toml::{Table, Value};
 pub(super) struct Statement {
     /// Including the end of the line.
     pub range: Range<usize>,
-    pub what: What,
+    pub kind: StatementKind,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum What {
+pub(super) enum StatementKind {
     Header(Vec<String>),
     Pair {
         key: String,
@@ -30,12 +30,12 @@ pub(super) fn statements(text: &str) -> Vec<Statement> {
         let start = at + text[at..].len() - text[at..].trim_start_matches([' ', '\t', '\u{feff}']).len();
         let Ends { value, line } = ends(text, start);
         let words = &text[start..value];
-        let what = match text.as_bytes().get(start) {
-            Some(b'[') => What::Header(names(words)),
-            Some(b'#' | b'\r' | b'\n') | None => What::Space,
-            Some(_) => pair(words, start).unwrap_or(What::Space),
+        let kind = match text.as_bytes().get(start) {
+            Some(b'[') => StatementKind::Header(names(words)),
+            Some(b'#' | b'\r' | b'\n') | None => StatementKind::Space,
+            Some(_) => pair(words, start).unwrap_or(StatementKind::Space),
         };
-        found.push(Statement { range: at..line, what });
+        found.push(Statement { range: at..line, kind });
         at = line;
     }
     found
@@ -61,7 +61,7 @@ fn names(header: &str) -> Vec<String> {
     names
 }
 
-fn pair(words: &str, start: usize) -> Option<What> {
+fn pair(words: &str, start: usize) -> Option<StatementKind> {
     let key = words.parse::<Table>().ok()?.into_iter().next()?.0;
     let mut quote = None;
     let equals = words.bytes().position(|byte| match (quote, byte) {
@@ -79,7 +79,7 @@ fn pair(words: &str, start: usize) -> Option<What> {
     })?;
     let rest = &words[equals + 1..];
     let begin = equals + 1 + rest.len() - rest.trim_start().len();
-    Some(What::Pair { key, value: start + begin..start + words.len() })
+    Some(StatementKind::Pair { key, value: start + begin..start + words.len() })
 }
 
 struct Ends {
@@ -151,10 +151,10 @@ mod tests {
                     l = [ # ]\n  \"]\", [1],\n]\n\n[p . q]\nd.e = {f = 1}";
         let found: Vec<(String, &str)> = statements(text)
             .into_iter()
-            .map(|statement| match statement.what {
-                What::Header(names) => (names.join("/"), "header"),
-                What::Pair { key, value } => (key, &text[value]),
-                What::Space => (String::new(), "space"),
+            .map(|statement| match statement.kind {
+                StatementKind::Header(names) => (names.join("/"), "header"),
+                StatementKind::Pair { key, value } => (key, &text[value]),
+                StatementKind::Space => (String::new(), "space"),
             })
             .collect();
         let expected = [

@@ -4,7 +4,7 @@
 //! Not done with the crate `toml_edit` (0.25), which drops a byte order mark, turns CRLF into LF, adds a last line break and
 //! reorders dotted keys when it writes a document.
 
-use super::toml_scan::{Statement, What, statements};
+use super::toml_scan::{Statement, StatementKind, statements};
 use std::ops::Range;
 use toml::{Table, Value};
 
@@ -63,8 +63,8 @@ pub(super) fn remove(text: &str, path: &[&str]) -> Result<String, TomlEditError>
     table_in(&mut wanted, parents).ok_or(TomlEditError::OtherForm)?.remove(*last);
     let all = statements(text);
     let mut new = text.to_owned();
-    let ours = |what: &What| matches!(what, What::Header(at) if at.len() >= path.len() && at.iter().zip(path).all(|(a, b)| a == b));
-    for index in (0..all.len()).rev().filter(|index| ours(&all[*index].what)) {
+    let ours = |kind: &StatementKind| matches!(kind, StatementKind::Header(at) if at.len() >= path.len() && at.iter().zip(path).all(|(a, b)| a == b));
+    for index in (0..all.len()).rev().filter(|index| ours(&all[*index].kind)) {
         let end = section_end(&all, index);
         let gap = index.checked_sub(1).map(|before| &all[before]).filter(|before| is_blank(text, before));
         new.replace_range(gap.map_or(all[index].range.start, |gap| gap.range.start)..end, "");
@@ -117,15 +117,16 @@ fn append(text: &str, path: &[&str], keys: &[(&str, Option<Value>)]) -> String {
 
 fn change(text: &str, path: &[&str], keys: &[(&str, Option<Value>)]) -> Result<String, TomlEditError> {
     let all = statements(text);
-    let header = all.iter().position(|statement| matches!(&statement.what, What::Header(at) if at == path));
+    let header =
+        all.iter().position(|statement| matches!(&statement.kind, StatementKind::Header(at) if at == path));
     let header = header.ok_or(TomlEditError::OtherForm)?;
     let end = section_end(&all, header);
     let mut changes: Vec<(Range<usize>, String)> = Vec::new();
     let mut added = String::new();
     for (key, value) in keys {
         let there = all[header + 1..].iter().take_while(|statement| statement.range.end <= end).find_map(
-            |statement| match &statement.what {
-                What::Pair { key: found, value } if found == key => Some((statement, value)),
+            |statement| match &statement.kind {
+                StatementKind::Pair { key: found, value } if found == key => Some((statement, value)),
                 _ => None,
             },
         );
@@ -153,8 +154,9 @@ fn change(text: &str, path: &[&str], keys: &[(&str, Option<Value>)]) -> Result<S
 
 /// The end of the last pair of a section; comments after it belong to what follows.
 fn section_end(all: &[Statement], header: usize) -> usize {
-    let pairs = all[header + 1..].iter().take_while(|statement| !matches!(statement.what, What::Header(_)));
-    let last = pairs.filter(|statement| matches!(statement.what, What::Pair { .. })).last();
+    let pairs =
+        all[header + 1..].iter().take_while(|statement| !matches!(statement.kind, StatementKind::Header(_)));
+    let last = pairs.filter(|statement| matches!(statement.kind, StatementKind::Pair { .. })).last();
     last.unwrap_or(&all[header]).range.end
 }
 
