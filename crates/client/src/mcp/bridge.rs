@@ -133,14 +133,14 @@ impl Bridge {
             }
             MessageKind::Notification { method } => {
                 // Notifications are sent in order, before the next line is read, because the server may depend on the order.
-                let sent = self.link.notify(&line, &message).await;
-                if sent.is_ok() && method == "notifications/initialized" && self.listener.is_empty() {
+                let outcome = self.link.notify(&line, &message).await;
+                if outcome.is_ok() && method == "notifications/initialized" && self.listener.is_empty() {
                     // Open the notification stream before the next message, so that no event after it is missed.
                     let (send, tried) = oneshot::channel();
                     self.listener.spawn(listen(Arc::clone(&self.link), send));
                     let _ = timeout(OPENING, tried).await;
                 }
-                self.note(&method, sent);
+                self.note(&method, outcome);
             }
             MessageKind::Answer { .. } => {
                 let shared = Arc::clone(&self.link);
@@ -201,8 +201,8 @@ impl Bridge {
         let running = forget(&self.running, &key);
         let is_legacy = running.as_ref().is_none_or(|running| !running.ends_with_stream);
         if is_legacy && self.link.session.read().await.has_begun() {
-            let sent = self.link.notify(&line, message).await;
-            self.note(message.method(), sent);
+            let outcome = self.link.notify(&line, message).await;
+            self.note(message.method(), outcome);
         }
         if let Some(running) = running {
             running.task.abort();
@@ -213,8 +213,8 @@ impl Bridge {
         self.running.lock().map_or(0, |running| running.len())
     }
 
-    fn note(&self, method: &str, sent: Result<(), ExchangeFailure>) {
-        if let Err(failure) = sent {
+    fn note(&self, method: &str, outcome: Result<(), ExchangeFailure>) {
+        if let Err(failure) = outcome {
             self.link.note(&format!("{method} was not sent: {}", failure.sentence(&self.link.wire.server)));
         }
     }

@@ -107,9 +107,9 @@ impl Reader<'_> {
             let rest = self.rest();
             if rest.starts_with("//") {
                 self.at += rest.find('\n').unwrap_or(rest.len());
-            } else if rest.starts_with("/*") {
-                // Behind the opening: `/*/` does not close itself.
-                let length = rest[2..].find("*/").ok_or_else(|| self.fail("a comment is not closed"))?;
+            } else if let Some(inner) = rest.strip_prefix("/*") {
+                // Searched behind the opening: `/*/` does not close itself.
+                let length = inner.find("*/").ok_or_else(|| self.fail("a comment is not closed"))?;
                 self.at += length + 4;
             } else if rest.starts_with([' ', '\t', '\n', '\r']) {
                 self.at += 1;
