@@ -28,7 +28,7 @@ pub(crate) struct Fetcher {
 pub(crate) enum Asker {
     /// A signed-in person.
     Person,
-    ScriptedServer,
+    Stranger,
 }
 
 #[derive(Debug)]
