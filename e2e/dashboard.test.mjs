@@ -237,7 +237,7 @@ test('a claim link leads a signed-in person to their page', async () => {
   assert.equal(await owner.textContent('h1'), 'Claimed at once');
 });
 
-test('whoever has not signed in does so and comes back with the token', async () => {
+test('an anonymous visitor signs in and comes back with the token', async () => {
   const site = await anonymous('Claimed after signing in');
   const page = await fresh(site.claim_url);
   await page.waitForSelector('[data-kept]:not([hidden])');
@@ -247,7 +247,7 @@ test('whoever has not signed in does so and comes back with the token', async ()
   await page.click('button:has-text("Claim this page")');
   await page.waitForSelector('.done:has-text("belongs to your account")');
   assert.equal(await page.textContent('h1'), 'Claimed after signing in');
-  // Somebody else's now: said beside the field, in words.
+  // It belongs to another account now: the message is beside the field.
   await owner.goto(site.claim_url);
   await owner.click('button:has-text("Claim this page")');
   await owner.waitForSelector('.problem:has-text("Another account has already claimed")');
@@ -323,7 +323,7 @@ test('without a script, files are published and pages get a password all the sam
   await plain.close();
 });
 
-/** Runs in a published page: everything it could try against the dashboard of whoever looks at it. */
+/** Runs in a published page: everything it could try against the dashboard of its viewer. */
 async function attack({ base, place, token, hangs }) {
   const tried = {};
   const loads = (frame) =>

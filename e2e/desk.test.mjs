@@ -16,7 +16,7 @@ const WIDE = { viewport: { width: 1280, height: 900 } };
 
 let server, browser, outside, calls, site;
 
-/** Somebody else's server: whoever connects to it is counted, whatever is said then. */
+/** A third party's server: counts every connection, whatever is sent. */
 async function listen() {
   calls = 0;
   outside = net.createServer((socket) => {

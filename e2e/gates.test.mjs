@@ -83,7 +83,7 @@ test('the gate works without script', async () => {
   assert.equal(await page.textContent('h1'), 'No script needed');
 });
 
-test('whoever tries too often reads how long to wait', async () => {
+test('after too many attempts the page says how long to wait', async () => {
   const site = await locked('Guessed');
   const page = await openPage(await browser.newContext(PHONE));
   await page.goto(site.url);

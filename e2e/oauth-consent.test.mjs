@@ -89,7 +89,7 @@ test('a person signs in on the way, agrees, and the program gets in', async () =
   const page = await openPage(await browser.newContext(VIEWS['desktop-light']));
   const { url, state, trade } = await program();
   await page.goto(url);
-  assert.equal(new URL(page.url()).pathname, '/login', 'whoever has not signed in does so first');
+  assert.equal(new URL(page.url()).pathname, '/login', 'an anonymous visitor signs in first');
   const next = new URL(page.url()).searchParams.get('next');
   await signIn(page, server, EMAIL, next);
   assert.equal(await page.textContent('h1'), 'Allow Report Writer to access your account?');

@@ -31,7 +31,7 @@ const file = (text) => ({ name: 'login.html', mimeType: 'text/html', buffer: Buf
 
 let owners = 0;
 
-/** Somebody new, signed in. */
+/** A new account, signed in. */
 async function owner(view) {
   const page = await openPage(await browser.newContext(view));
   owners += 1;
@@ -95,7 +95,7 @@ test('a new version that is refused says why, and the page stays as it was', asy
 });
 
 for (const [name, view] of Object.entries({ desk: DESK, phone: PHONE })) {
-  test(`whoever is refused asks for a second look and sees what came of it (${name})`, async () => {
+  test(`the owner of a refused page appeals and sees the decision (${name})`, async () => {
     const page = await owner({ ...view, javaScriptEnabled: name === 'desk' });
     // Something of its own: the same content is decided once.
     const text = `${HARVEST}<p>${name}`;

@@ -23,7 +23,7 @@ after(async () => {
 const visit = async (view = DESK) => openPage(await browser.newContext(view));
 const shot = (page, name) => page.screenshot({ path: pictureFile(name) });
 
-test('somebody new signs up with a code, on a desk and on a phone', async () => {
+test('a new user signs up with a code, on a desktop and on a phone', async () => {
   for (const [view, name] of [[DESK, 'desk'], [PHONE, 'phone']]) {
     const page = await visit(view);
     await page.goto(`${server.url}/login`);

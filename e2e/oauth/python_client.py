@@ -23,7 +23,7 @@ async def main():
         auth.context.token_expiry_time = 1
         answer = await client.get(f"{BASE}/sites")
         say(status=answer.status_code, renewed=memory.tokens.refresh_token != first.refresh_token)
-        # The old one comes again: the person would have to be asked anew, and nobody answers.
+        # The old one is used again: the user would have to approve again, and there is none.
         newest = memory.tokens.access_token
         auth.context.current_tokens = first
         auth.context.token_expiry_time = 1

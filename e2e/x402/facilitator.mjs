@@ -52,7 +52,7 @@ const FAULTS = {
     json(response, 200, { isValid: 'true', success: 'true', transaction: `0x${'0'.repeat(64)}`, network }),
   hang: () => {},
   close: (response) => response.destroy(),
-  // Somebody else is faster: `overtake` runs first, then it does honestly what it was asked.
+  // A third party is faster: `overtake` runs first, then the facilitator does what was requested.
   overtaken: async (response, call, network, act, overtake) => {
     await overtake();
     json(response, 200, await act());
@@ -100,7 +100,7 @@ export async function startFacilitator(chains) {
   return {
     url: `http://127.0.0.1:${server.address().port}`,
     calls,
-    /** Who submits a payment before it does, in the faults that need somebody. */
+    /** Submits a payment before the facilitator does, in the faults that need a third party. */
     set overtake(submit) {
       server.overtake = submit;
     },

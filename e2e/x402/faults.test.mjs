@@ -70,7 +70,7 @@ for (const [call, fault, when] of [
   ['settle', 'overtaken', 'before it is settled'],
   ['settle', 'reverted', 'so that the settlement reverts'],
 ]) {
-  test(`when somebody else submits the payment ${when}, the page is there and paid for once`, async () => {
+  test(`when a third party submits the payment ${when}, the page is there and paid for once`, async () => {
     const html = page(`Overtaken: ${call} ${fault}`);
     const before = await holdings(world, payer);
     world.facilitator.misbehave(call, fault);
@@ -81,7 +81,7 @@ for (const [call, fault, when] of [
     assert.equal(await movedSince(before), PUBLISH);
   });
 
-  test(`when somebody else submits it ${when} and the chain is out of reach, it is unknown and never refused`, async () => {
+  test(`when a third party submits it ${when} and the chain is out of reach, it is unknown and never refused`, async () => {
     const html = page(`Overtaken unseen: ${call} ${fault}`);
     const before = await holdings(world, payer);
     world.facilitator.misbehave(call, fault);

@@ -19,7 +19,7 @@ export const view = (server, url) => request(server, { path: new URL(url).pathna
 /** The same address, however its letters are written; those of Solana have only one spelling. */
 const address = (text) => (text.startsWith('0x') ? text.toLowerCase() : text);
 
-/** Insists that whoever does not pay is told the price, on both networks and in both generations. */
+/** Checks that a client that does not pay gets the price, on both networks and in both protocol versions. */
 async function isAsked(world, { path, price, headers, body }) {
   const answer = await request(world.server, { method: 'POST', path, headers, body });
   assert.equal(answer.status, 402, answer.text());

@@ -1,6 +1,6 @@
 //! The HTTP client: one server address, an optional API key, and the request function that every call uses.
 
-use crate::error::{ClientError, Reason};
+use crate::error::{ClientError, Reason, visible};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
 use reqwest::{Method, Url};
 use serde_json::Value;
@@ -31,7 +31,7 @@ impl Client {
     pub fn new(server: &str, key: Option<String>) -> Result<Self, ClientError> {
         let base = server_name(server)?;
         let http =
-            builder().timeout(WHOLE).build().map_err(|error| ClientError::on_the_way(&base, &error))?;
+            builder().timeout(WHOLE).build().map_err(|error| ClientError::unreachable(&base, &error))?;
         Ok(Self { http, base, key })
     }
 
@@ -65,13 +65,14 @@ impl Client {
         if let Some((kind, bytes)) = body {
             request = request.header(CONTENT_TYPE, kind).body(bytes);
         }
-        let lost = |error: reqwest::Error| ClientError::on_the_way(&self.base, &error);
+        let lost = |error: reqwest::Error| ClientError::unreachable(&self.base, &error);
         let response = request.send().await.map_err(lost)?;
         let status = response.status();
         let retry_after =
             response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
         let bytes = response.bytes().await.map_err(lost)?;
-        let strange = || ClientError::Strange { server: self.base.clone(), status: status.as_u16() };
+        let strange =
+            || ClientError::UnexpectedResponse { server: self.base.clone(), status: status.as_u16() };
         let json: Value = serde_json::from_slice(&bytes).map_err(|_| strange())?;
         if status.is_success() {
             return Ok(json);
@@ -93,7 +94,7 @@ impl Client {
     ) -> Result<T, ClientError> {
         let json = self.call(method, path, body).await?;
         serde_json::from_value(json)
-            .map_err(|_| ClientError::Strange { server: self.base.clone(), status: 200 })
+            .map_err(|_| ClientError::UnexpectedResponse { server: self.base.clone(), status: 200 })
     }
 }
 
@@ -133,9 +134,12 @@ pub fn server_name(text: &str) -> Result<String, ClientError> {
     Ok(format!("{}://{host}{port}", url.scheme()))
 }
 
-/// Removes control characters, which could move a terminal's cursor, from untrusted text, and truncates it to 2000 characters.
-pub(crate) fn visible(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).take(2000).collect()
+/// Whether an `http://` address is on this machine, where no network can read what is sent.
+pub fn is_loopback(server: &str) -> bool {
+    let host = server.trim_start_matches("http://");
+    ["localhost", "127.0.0.1", "[::1]"]
+        .iter()
+        .any(|name| host.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(':')))
 }
 
 #[cfg(test)]
@@ -159,8 +163,16 @@ mod tests {
     }
 
     #[test]
-    fn nothing_a_server_says_moves_the_cursor() {
-        assert_eq!(visible("a\u{1b}[2Jb\r\n"), "a[2Jb");
+    fn only_loopback_names_go_without_a_warning() {
+        for (server, expected) in [
+            ("http://localhost:8080", true),
+            ("http://[::1]:8080", true),
+            ("http://127.0.0.1", true),
+            ("http://localhost.example.org", false),
+            ("http://192.168.0.2:8080", false),
+        ] {
+            assert_eq!(is_loopback(server), expected, "{server}");
+        }
     }
 
     #[test]

@@ -29,7 +29,7 @@ impl std::fmt::Debug for Login {
 
 /// The contents of the file.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-struct Held {
+struct CredentialsFile {
     /// The server of the most recent login.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     current: Option<String>,
@@ -51,7 +51,7 @@ pub enum CredentialsError {
 #[derive(Debug)]
 pub struct Credentials {
     path: PathBuf,
-    held: Held,
+    held: CredentialsFile,
 }
 
 impl Credentials {

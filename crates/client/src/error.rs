@@ -1,6 +1,5 @@
 //! Client errors, with messages for the person who made the call.
 
-use crate::client::visible;
 use serde_json::Value;
 
 /// Why a call failed.
@@ -25,7 +24,7 @@ pub enum ClientError {
     },
     /// The response is not one that a dropleaf server would send.
     #[error("{server} returned status {status}, but not like a dropleaf server. Check the address.")]
-    Strange { server: String, status: u16 },
+    UnexpectedResponse { server: String, status: u16 },
 }
 
 /// A finding in the content that led to the refusal: the server's text without control characters.
@@ -85,13 +84,13 @@ impl ClientError {
 
     pub const fn status(&self) -> Option<u16> {
         match self {
-            Self::Refused { status, .. } | Self::Strange { status, .. } => Some(*status),
+            Self::Refused { status, .. } | Self::UnexpectedResponse { status, .. } => Some(*status),
             _ => None,
         }
     }
 
     /// An `Unreachable` error that reports the root cause, for example `Connection refused`.
-    pub(crate) fn on_the_way(server: &str, error: &reqwest::Error) -> Self {
+    pub(crate) fn unreachable(server: &str, error: &reqwest::Error) -> Self {
         let mut cause: &dyn std::error::Error = error;
         while let Some(inner) = cause.source() {
             cause = inner;
@@ -99,5 +98,20 @@ impl ClientError {
         let why =
             if error.is_timeout() { "it took too long to respond".to_owned() } else { cause.to_string() };
         Self::Unreachable { server: server.to_owned(), why }
+    }
+}
+
+/// Removes control characters, which could move a terminal's cursor, from untrusted text, and truncates it to 2000 characters.
+pub(crate) fn visible(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).take(2000).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_a_server_says_moves_the_cursor() {
+        assert_eq!(visible("a\u{1b}[2Jb\r\n"), "a[2Jb");
     }
 }

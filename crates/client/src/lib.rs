@@ -1,5 +1,5 @@
-//! The client side of the service: a typed API client, the stdio bridge for MCP (Model Context Protocol) clients, and the
-//! credentials file of `dropleaf login`.
+//! The client side of the service: a typed API client, the stdio bridge for MCP (Model Context Protocol) clients, the set-up
+//! of such clients, and the credentials file of `dropleaf login`.
 //! Knows nothing of the server's internals and depends on no other crate of ours.
 
 mod account;
@@ -8,11 +8,12 @@ mod credentials;
 mod device;
 mod error;
 pub mod mcp;
+pub mod mcp_setup;
 mod multipart;
 mod pages;
 
 pub use account::Me;
-pub use client::{Client, server_name};
+pub use client::{Client, is_loopback, server_name};
 pub use credentials::{Credentials, CredentialsError, Login};
 pub use device::{DeviceCode, Key, OWN_CLIENT, Polled, Tokens, wait_for_answer};
 pub use error::{ClientError, Reason};

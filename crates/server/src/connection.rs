@@ -1,7 +1,7 @@
 //! One connection as handlers see it: the peer address, and the memory that responses hold until the client has received
-//! them. `pulse` watches whether the client still reads.
+//! them. `connection_activity` watches whether the client still reads.
 
-use crate::pulse::{Counted, Pulse};
+use crate::connection_activity::{ConnectionActivity, Counted};
 use crate::send_budget::{Loading, Permit, Share};
 use bytes::Bytes;
 use dropleaf_core::{Code, Error, Result};
@@ -31,7 +31,7 @@ const RETRY_SECONDS: i64 = 5;
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) peer: SocketAddr,
-    pulse: Arc<Pulse>,
+    activity: Arc<ConnectionActivity>,
     share: Share,
 }
 
@@ -43,7 +43,7 @@ pub(crate) struct Charge(Option<Charged>);
 struct Charged {
     /// `None` for memory that counts towards the connection alone.
     permit: Option<Permit>,
-    pulse: Arc<Pulse>,
+    activity: Arc<ConnectionActivity>,
     bytes: u64,
 }
 
@@ -53,14 +53,14 @@ struct Charged {
 pub(crate) struct StreamRoom {
     permit: Arc<Permit>,
     pieces: Arc<Semaphore>,
-    pulse: Arc<Pulse>,
+    activity: Arc<ConnectionActivity>,
 }
 
 /// A piece of a stream that waits to be sent. Only such pieces count as waiting for the client.
 struct Piece {
     bytes: Bytes,
     _charge: Charged,
-    _place: Option<OwnedSemaphorePermit>,
+    _slot: Option<OwnedSemaphorePermit>,
     _room: Arc<Permit>,
 }
 
@@ -72,27 +72,27 @@ impl AsRef<[u8]> for Piece {
 
 impl StreamRoom {
     /// Waits until an earlier piece of the stream has been sent.
-    pub(crate) async fn place(&self) -> Option<OwnedSemaphorePermit> {
+    pub(crate) async fn piece_slot(&self) -> Option<OwnedSemaphorePermit> {
         // Never closed, so this always succeeds.
         Arc::clone(&self.pieces).acquire_owned().await.ok()
     }
 
-    /// The same bytes, which release their place once they have been sent.
-    pub(crate) fn attach(&self, place: Option<OwnedSemaphorePermit>, bytes: Bytes) -> Bytes {
+    /// The same bytes, which release their slot once they have been sent.
+    pub(crate) fn attach(&self, slot: Option<OwnedSemaphorePermit>, bytes: Bytes) -> Bytes {
         let charged = bytes.len() as u64;
-        self.pulse.hold(charged);
-        let charge = Charged { permit: None, pulse: Arc::clone(&self.pulse), bytes: charged };
-        Bytes::from_owner(Piece { bytes, _charge: charge, _place: place, _room: Arc::clone(&self.permit) })
+        self.activity.hold(charged);
+        let charge = Charged { permit: None, activity: Arc::clone(&self.activity), bytes: charged };
+        Bytes::from_owner(Piece { bytes, _charge: charge, _slot: slot, _room: Arc::clone(&self.permit) })
     }
 }
 
 /// Bytes with their charge: both are dropped when the last of the bytes has been written to the client.
-struct Held {
+struct ChargedBytes {
     bytes: Bytes,
     _charge: Charged,
 }
 
-impl AsRef<[u8]> for Held {
+impl AsRef<[u8]> for ChargedBytes {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
@@ -100,13 +100,13 @@ impl AsRef<[u8]> for Held {
 
 impl Drop for Charged {
     fn drop(&mut self) {
-        self.pulse.release(self.bytes);
+        self.activity.release(self.bytes);
     }
 }
 
 impl Connection {
-    pub(crate) fn new(peer: SocketAddr, pulse: Arc<Pulse>, share: Share) -> Arc<Self> {
-        Arc::new(Self { peer, pulse, share })
+    pub(crate) fn new(peer: SocketAddr, activity: Arc<ConnectionActivity>, share: Share) -> Arc<Self> {
+        Arc::new(Self { peer, activity, share })
     }
 
     /// Charges a whole body of this size if there is room now.
@@ -114,7 +114,7 @@ impl Connection {
         if bytes <= self.free_bytes() {
             return Some(Charge(None));
         }
-        if self.pulse.held() + bytes > WHOLE_BYTES {
+        if self.activity.held() + bytes > WHOLE_BYTES {
             return None;
         }
         self.share.try_hold(bytes).map(|permit| self.charged(Some(permit), bytes))
@@ -127,7 +127,7 @@ impl Connection {
 
     /// Charges this many bytes as soon as the network's share has room. For requests under way.
     pub(crate) async fn charge(&self, bytes: u64) -> Charge {
-        let waiting = self.pulse.wait();
+        let waiting = self.activity.wait();
         let charge = self.charge_piece(bytes).await;
         drop(waiting);
         charge
@@ -140,24 +140,24 @@ impl Connection {
             return self.charged(Some(permit), bytes);
         }
         loop {
-            if self.pulse.hold_first(bytes) {
-                return Charge(Some(Charged { permit: None, pulse: Arc::clone(&self.pulse), bytes }));
+            if self.activity.hold_first(bytes) {
+                return Charge(Some(Charged { permit: None, activity: Arc::clone(&self.activity), bytes }));
             }
             tokio::select! {
                 permit = self.share.hold(bytes) => return self.charged(Some(permit), bytes),
-                () = self.pulse.emptied() => {}
+                () = self.activity.emptied() => {}
             }
         }
     }
 
     /// Reserves room for a stream that needs this many bytes besides its pieces.
     pub(crate) async fn open_stream(&self, bytes: u64) -> Result<StreamRoom> {
-        let waiting = self.pulse.wait();
+        let waiting = self.activity.wait();
         let all = bytes + STREAM_PIECES as u64 * PIECE_BYTES;
         let permit = timeout(STREAM_PATIENCE, self.share.hold(all)).await.map_err(|_| no_room())?;
         drop(waiting);
         let pieces = Arc::new(Semaphore::new(STREAM_PIECES));
-        Ok(StreamRoom { permit: Arc::new(permit), pieces, pulse: Arc::clone(&self.pulse) })
+        Ok(StreamRoom { permit: Arc::new(permit), pieces, activity: Arc::clone(&self.activity) })
     }
 
     /// Charges a response that is already in memory. Waits for room with a few others of its network; fails if too many wait
@@ -173,26 +173,26 @@ impl Connection {
     /// Waits until this many bytes may be loaded from storage; valid while the returned guards live. This time does not count
     /// against the client.
     pub(crate) async fn load(&self, bytes: u64) -> (Counted, Loading) {
-        (self.pulse.work(), self.share.load(bytes).await)
+        (self.activity.work(), self.share.load(bytes).await)
     }
 
     /// Marks a request body as being read while this guard lives.
     pub(crate) fn read_body(&self) -> Counted {
-        self.pulse.read_body()
+        self.activity.read_body()
     }
 
     fn free_bytes(&self) -> u64 {
-        if self.pulse.is_http2() { FREE_BYTES } else { PIECE_BYTES }
+        if self.activity.is_http2() { FREE_BYTES } else { PIECE_BYTES }
     }
 
     /// Marks an open event stream, which may be silent as long as it lives.
     pub(crate) fn listen(&self) -> Counted {
-        self.pulse.listen()
+        self.activity.listen()
     }
 
     fn charged(&self, permit: Option<Permit>, bytes: u64) -> Charge {
-        self.pulse.hold(bytes);
-        Charge(Some(Charged { permit, pulse: Arc::clone(&self.pulse), bytes }))
+        self.activity.hold(bytes);
+        Charge(Some(Charged { permit, activity: Arc::clone(&self.activity), bytes }))
     }
 }
 
@@ -210,7 +210,7 @@ impl Charge {
             if let Some(permit) = &mut charged.permit {
                 permit.shrink_to(bytes);
             }
-            charged.pulse.release(charged.bytes - bytes);
+            charged.activity.release(charged.bytes - bytes);
             charged.bytes = bytes;
         }
     }
@@ -218,109 +218,11 @@ impl Charge {
     /// The same bytes, which release the charge once they have been sent.
     pub(crate) fn attach(self, bytes: Bytes) -> Bytes {
         match self.0 {
-            Some(charge) => Bytes::from_owner(Held { bytes, _charge: charge }),
+            Some(charge) => Bytes::from_owner(ChargedBytes { bytes, _charge: charge }),
             None => bytes,
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::send_budget::SendBudget;
-    use http::Version;
-
-    const MIB: u64 = 1 << 20;
-
-    fn connection(version: Version) -> (Arc<Connection>, Arc<Pulse>) {
-        let pulse = Pulse::new();
-        drop(pulse.begin(version));
-        let share = SendBudget::new(256 * MIB).share(1);
-        (Connection::new(([192, 0, 2, 1], 1).into(), Arc::clone(&pulse), share), pulse)
-    }
-
-    #[tokio::test]
-    async fn a_charge_ends_with_the_last_part_of_its_bytes() {
-        let (connection, pulse) = connection(Version::HTTP_2);
-        let mut charge = connection.try_charge(MIB).unwrap();
-        assert_eq!(pulse.held(), MIB);
-        charge.shrink_to(100_000);
-        assert_eq!(pulse.held(), 100_000);
-        let whole = charge.attach(Bytes::from(vec![7; 100_000]));
-        let part = whole.slice(99_000..);
-        drop(whole);
-        assert_eq!((pulse.held(), &part[..2]), (100_000, &[7, 7][..]));
-        drop(part);
-        assert_eq!(pulse.held(), 0);
-    }
-
-    #[tokio::test]
-    async fn one_connection_holds_a_few_whole_bodies_and_small_ones_are_free() {
-        let (http2, _) = connection(Version::HTTP_2);
-        let held: Vec<_> = (0..10).map_while(|_| http2.try_charge(4 * MIB)).collect();
-        assert_eq!(held.len(), 2);
-        assert!(http2.try_charge(FREE_BYTES).is_some());
-        assert!(http2.try_charge(FREE_BYTES + 1).is_none());
-        let (http1, pulse) = connection(Version::HTTP_11);
-        let _free = http1.try_charge(PIECE_BYTES).unwrap();
-        assert_eq!(pulse.held(), 0);
-    }
-
-    #[tokio::test]
-    async fn streams_go_on_while_others_wait_to_begin() {
-        let share = SendBudget::new(8 * MIB).share(1);
-        let pulse = Pulse::new();
-        let connection = Connection::new(([192, 0, 2, 1], 1).into(), Arc::clone(&pulse), share);
-        let room = connection.open_stream(MIB / 2).await.unwrap();
-        let mut next = std::pin::pin!(connection.open_stream(MIB / 2));
-        assert!(futures_util::poll!(&mut next).is_pending());
-        let piece = || Bytes::from(vec![7; 60_000]);
-        for _ in 0..100 {
-            let first = room.attach(room.place().await, piece());
-            let second = room.attach(room.place().await, piece());
-            assert_eq!(pulse.held(), 120_000, "what waits for the client");
-            assert!(futures_util::poll!(std::pin::pin!(room.place())).is_pending());
-            drop((first, second));
-        }
-        assert_eq!(pulse.held(), 0);
-        drop(room);
-        assert!(next.await.is_ok());
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn answers_that_are_made_wait_for_room_in_a_short_queue() {
-        let share = SendBudget::new(8 * MIB).share(1);
-        let connection = Connection::new(([192, 0, 2, 1], 1).into(), Pulse::new(), share.clone());
-        let held = share.hold(MIB).await;
-        let _other = connection.charge_piece(1).await;
-        let mut waits = Box::pin(connection.charge_made(100_000));
-        assert!(futures_util::poll!(&mut waits).is_pending());
-        drop(held);
-        assert!(waits.await.is_ok());
-        let _held = share.hold(MIB).await;
-        let refusal = connection.charge_made(100_000).await.unwrap_err();
-        assert_eq!(refusal.code, Code::Overloaded, "the room does not come");
-        let mut queue: Vec<_> = (0..4).map(|_| Box::pin(connection.charge_made(MIB))).collect();
-        for waiting in &mut queue {
-            assert!(futures_util::poll!(waiting).is_pending());
-        }
-        let (fifth, now) = (connection.charge_made(MIB), tokio::time::Instant::now());
-        assert!(fifth.await.is_err() && now.elapsed() == Duration::ZERO, "too much waits already");
-    }
-
-    #[tokio::test]
-    async fn a_connection_that_holds_nothing_goes_on_whatever_its_neighbours_hold() {
-        let budget = SendBudget::new(8 * MIB);
-        let share = budget.share(1);
-        let neighbour = share.hold(MIB).await;
-        let pulse = Pulse::new();
-        let connection = Connection::new(([192, 0, 2, 1], 1).into(), Arc::clone(&pulse), share);
-        let first = connection.charge_piece(PIECE_BYTES).await;
-        let mut second = std::pin::pin!(connection.charge_piece(PIECE_BYTES));
-        assert!(futures_util::poll!(&mut second).is_pending(), "one at a time");
-        drop(first);
-        drop(second.await);
-        assert_eq!(pulse.held(), 0);
-        drop(neighbour);
-    }
-}
+mod tests;

@@ -1,8 +1,8 @@
 //! Limits how many connections may be sending a request head that is larger than accepted. Such heads are read so that the
 //! error can name the cause; without a limit, their buffers would be a cheap way to exhaust memory.
 
+use crate::connection_activity::ConnectionActivity;
 use crate::frames::{CONTINUATION, END_HEADERS, Frames, HEADERS};
-use crate::pulse::Pulse;
 use std::io;
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -101,7 +101,7 @@ impl Line {
 
 impl HeadMeter {
     /// Counts bytes that arrived. Fails if they belong to a large head and too many of those are already arriving.
-    pub(crate) fn count(&mut self, mut bytes: &[u8], pulse: &Pulse) -> io::Result<()> {
+    pub(crate) fn count(&mut self, mut bytes: &[u8], activity: &ConnectionActivity) -> io::Result<()> {
         if let Protocol::Unknown(seen) = &mut self.protocol {
             let part = (PREFACE.len() - *seen).min(bytes.len());
             if bytes[..part] == PREFACE[*seen..*seen + part] {
@@ -131,10 +131,10 @@ impl HeadMeter {
                 }
             }
             Protocol::Http1 { is_whole, line } => {
-                if !pulse.expects_head() {
+                if !activity.expects_head() {
                     return Ok(());
                 }
-                let requests = pulse.requests();
+                let requests = activity.requests();
                 if requests != self.requests {
                     (self.requests, self.bytes) = (requests, 0);
                     (*is_whole, *line) = (false, Line::First);
@@ -170,113 +170,4 @@ impl HeadMeter {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::frames::{DATA, frame};
-    use http::Version;
-
-    fn heads() -> Arc<LargeHeads> {
-        LargeHeads::new(1000, 5000)
-    }
-
-    #[test]
-    fn only_so_many_connections_send_large_heads_at_once() {
-        let (heads, pulse) = (heads(), Pulse::new());
-        let mut meters: Vec<_> = (0..CONNECTIONS).map(|_| heads.meter(None, false)).collect();
-        for meter in &mut meters {
-            meter.count(&[b'G'; 900], &pulse).unwrap();
-            meter.count(&[b'G'; 900], &pulse).unwrap();
-        }
-        let mut next = heads.meter(None, false);
-        next.count(&[b'G'; 900], &pulse).unwrap();
-        assert!(next.count(&[b'G'; 900], &pulse).is_err());
-        // What is too long for a head is a body that is not read.
-        meters[0].count(&[b'G'; 4000], &pulse).unwrap();
-        heads.meter(None, false).count(&[b'G'; 1800], &pulse).unwrap();
-    }
-
-    #[test]
-    fn one_network_cannot_take_all_places() {
-        let (heads, pulse) = (heads(), Pulse::new());
-        let network = Arc::new(Semaphore::new(2));
-        let meter = |network: &Arc<Semaphore>| heads.meter(Some(Arc::clone(network)), false);
-        let mut held = [meter(&network), meter(&network)];
-        for meter in &mut held {
-            meter.count(&[b'G'; 1800], &pulse).unwrap();
-        }
-        assert!(meter(&network).count(&[b'G'; 1800], &pulse).is_err());
-        meter(&Arc::new(Semaphore::new(2))).count(&[b'G'; 1800], &pulse).unwrap();
-    }
-
-    #[test]
-    fn bodies_and_the_heads_of_several_requests_do_not_add_up() {
-        let (heads, pulse) = (heads(), Pulse::new());
-        let mut meter = heads.meter(None, false);
-        for _ in 0..10 {
-            meter.count(&[b'G'; 900], &pulse).unwrap();
-            let busy = pulse.begin(Version::HTTP_11);
-            meter.count(&vec![b'b'; 100_000], &pulse).unwrap();
-            // The rest of a refused body is still read after the response.
-            let body = pulse.read_body();
-            drop(busy);
-            meter.count(&[b'b'; 1500], &pulse).unwrap();
-            drop(body);
-        }
-        assert!(meter.permits.is_none());
-        meter.count(&[b'G'; 1100], &pulse).unwrap();
-        assert!(meter.permits.is_some());
-    }
-
-    #[test]
-    fn a_body_that_comes_with_its_head_does_not_count() {
-        for end in ["\r\n\r\n", "\n\n", "\n\r\n"] {
-            let (heads, pulse) = (heads(), Pulse::new());
-            let mut meter = heads.meter(None, false);
-            let sent = format!("\r\nPOST / HTTP/1.1\r\nHost: a{end}{}", "b".repeat(3000));
-            for step in [1, 2, 3, 7, sent.len()] {
-                for part in sent.as_bytes().chunks(step) {
-                    meter.count(part, &pulse).unwrap();
-                    assert!(meter.permits.is_none(), "{step}");
-                }
-                drop(pulse.begin(Version::HTTP_11));
-            }
-        }
-    }
-
-    #[test]
-    fn only_the_whole_preface_is_that_of_http2() {
-        let text = format!("PRI * HTTP/2.0\r\nCookie: {}", "a".repeat(1500));
-        for (sent, is_http1) in [
-            (text.as_bytes(), false),
-            (&b"PRIX / HTTP/1.1\r\nA: ".repeat(90), false),
-            (PREFACE.as_slice(), true),
-        ] {
-            let (heads, pulse) = (heads(), Pulse::new());
-            let mut meter = heads.meter(None, is_http1);
-            for part in sent.chunks(5) {
-                meter.count(part, &pulse).unwrap();
-            }
-            meter.count(&[b'a'; 1100], &pulse).unwrap();
-            assert_eq!(meter.permits.is_some(), !is_http1, "with http1 the preface is a whole head");
-        }
-    }
-
-    #[test]
-    fn on_http2_only_open_headers_count_whatever_else_is_under_way() {
-        let (heads, pulse) = (heads(), Pulse::new());
-        let mut meter = heads.meter(None, false);
-        meter.count(&PREFACE[..2], &pulse).unwrap();
-        meter.count(&PREFACE[2..], &pulse).unwrap();
-        let _busy = pulse.begin(Version::HTTP_2);
-        for _ in 0..500 {
-            let sent = [frame(8, 0, 4), frame(6, 0, 8), frame(DATA, 0, 900), frame(HEADERS, 4, 900)].concat();
-            meter.count(&sent, &pulse).unwrap();
-            assert!(meter.permits.is_none());
-        }
-        meter.count(&frame(HEADERS, 0, 900), &pulse).unwrap();
-        meter.count(&frame(CONTINUATION, 0, 900), &pulse).unwrap();
-        assert!(meter.permits.is_some());
-        meter.count(&frame(CONTINUATION, 4, 900), &pulse).unwrap();
-        assert!(meter.permits.is_none(), "the head is whole");
-    }
-}
+mod tests;

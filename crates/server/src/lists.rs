@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-const LOOK_EVERY: Duration = Duration::from_secs(5);
+const CHECK_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The state of the folder from outside: what changes about each file when it is written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Outside(Vec<(PathBuf, u64, Option<SystemTime>)>);
+struct FolderState(Vec<(PathBuf, u64, Option<SystemTime>)>);
 
-impl Outside {
+impl FolderState {
     fn of(dir: &Path) -> Self {
         let entries = dir.read_dir().into_iter().flatten().flatten();
         // Follows links: the folder may be one that is replaced as a whole.
@@ -31,26 +31,26 @@ impl Outside {
 
 /// The last known states of the folder.
 #[derive(Debug, Default)]
-struct Known {
-    last: Outside,
+struct FolderHistory {
+    last: FolderState,
     /// Its state when the lists were last read, with or without success.
-    read: Option<Outside>,
+    read: Option<FolderState>,
 }
 
 #[derive(Debug)]
 pub struct Lists {
     config: Config,
     rules: RuleBook,
-    known: Mutex<Known>,
+    known: Mutex<FolderHistory>,
 }
 
 /// The result of a check of the folder.
 #[derive(Debug, PartialEq, Eq)]
-enum Found {
+enum FolderCheck {
     /// Everything has already been read.
     Nothing,
     /// The files are being written.
-    Unrest,
+    BeingWritten,
     Changes(Vec<Change>),
     Mistake(String),
 }
@@ -67,11 +67,11 @@ impl Lists {
     /// Checks the folder periodically.
     pub async fn watch(self: Arc<Self>) {
         while self.has_any() {
-            tokio::time::sleep(LOOK_EVERY).await;
+            tokio::time::sleep(CHECK_INTERVAL).await;
             let lists = Arc::clone(&self);
-            match tokio::task::spawn_blocking(move || lists.look()).await {
-                Ok(Found::Changes(changes)) if !changes.is_empty() => told(&changes),
-                Ok(Found::Mistake(why)) => refused(&why),
+            match tokio::task::spawn_blocking(move || lists.check()).await {
+                Ok(FolderCheck::Changes(changes)) if !changes.is_empty() => log_changes(&changes),
+                Ok(FolderCheck::Mistake(why)) => log_rejected(&why),
                 Ok(_) => {}
                 Err(error) => tracing::warn!(%error, "safety lists folder not checked"),
             }
@@ -79,16 +79,16 @@ impl Lists {
     }
 
     /// Reads the lists now and logs the result.
-    pub async fn read_anew(self: &Arc<Self>) {
+    pub async fn reload(self: &Arc<Self>) {
         if !self.has_any() {
             tracing::info!("no lists to reload: `safety.lists_dir` is not set");
             return;
         }
         let lists = Arc::clone(self);
         match tokio::task::spawn_blocking(move || lists.read()).await {
-            Ok(Found::Changes(changes)) => told(&changes),
-            Ok(Found::Mistake(why)) => refused(&why),
-            Ok(Found::Unrest | Found::Nothing) => {
+            Ok(FolderCheck::Changes(changes)) => log_changes(&changes),
+            Ok(FolderCheck::Mistake(why)) => log_rejected(&why),
+            Ok(FolderCheck::BeingWritten | FolderCheck::Nothing) => {
                 tracing::warn!("safety lists are being written; they will be reloaded when they are stable");
             }
             Err(error) => tracing::warn!(%error, "safety lists not reloaded"),
@@ -96,45 +96,47 @@ impl Lists {
     }
 
     /// Reads the changes once the folder is the same in two consecutive checks: an edit of several files is complete by then.
-    fn look(&self) -> Found {
+    fn check(&self) -> FolderCheck {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = Outside::of(Path::new(&self.config.safety.lists_dir));
+        let now = FolderState::of(Path::new(&self.config.safety.lists_dir));
         let is_still = known.last == now;
         known.last = now;
         if !is_still {
-            return Found::Unrest;
+            return FolderCheck::BeingWritten;
         }
         if known.read.as_ref() == Some(&known.last) {
-            return Found::Nothing;
+            return FolderCheck::Nothing;
         }
         self.read_known(&mut known)
     }
 
-    fn read(&self) -> Found {
+    fn read(&self) -> FolderCheck {
         self.read_known(&mut self.known.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn read_known(&self, known: &mut Known) -> Found {
+    fn read_known(&self, known: &mut FolderHistory) -> FolderCheck {
         let dir = Path::new(&self.config.safety.lists_dir);
-        let before = Outside::of(dir);
+        let before = FolderState::of(dir);
         let read = self.config.own_lists();
-        if Outside::of(dir) != before {
+        if FolderState::of(dir) != before {
             known.read = None;
-            return Found::Unrest;
+            return FolderCheck::BeingWritten;
         }
         known.read = Some(before);
         self.use_lists(read)
     }
 
-    fn use_lists(&self, read: Result<Option<OwnLists>>) -> Found {
+    fn use_lists(&self, read: Result<Option<OwnLists>>) -> FolderCheck {
         match read {
-            Ok(lists) => Found::Changes(lists.map(|lists| self.rules.replace(lists)).unwrap_or_default()),
-            Err(error) => Found::Mistake(format!("{error:#}")),
+            Ok(lists) => {
+                FolderCheck::Changes(lists.map(|lists| self.rules.replace(lists)).unwrap_or_default())
+            }
+            Err(error) => FolderCheck::Mistake(format!("{error:#}")),
         }
     }
 }
 
-fn told(changes: &[Change]) {
+fn log_changes(changes: &[Change]) {
     if changes.is_empty() {
         tracing::info!("safety lists reloaded; no changes");
     }
@@ -144,7 +146,7 @@ fn told(changes: &[Change]) {
     }
 }
 
-fn refused(why: &str) {
+fn log_rejected(why: &str) {
     tracing::error!(why, "safety lists rejected; the current rules stay in force");
 }
 
@@ -156,9 +158,9 @@ mod tests {
 
     fn write(dir: &TempDir, file: &str, text: &str) {
         // As careful editors do: the file is there whole or not at all.
-        let aside = dir.path().join(format!("{file}~"));
-        std::fs::write(&aside, text).unwrap();
-        std::fs::rename(aside, dir.path().join(file)).unwrap();
+        let temporary = dir.path().join(format!("{file}~"));
+        std::fs::write(&temporary, text).unwrap();
+        std::fs::rename(temporary, dir.path().join(file)).unwrap();
     }
 
     fn lists(dir: &TempDir) -> Arc<Lists> {
@@ -179,18 +181,21 @@ mod tests {
         let dir = TempDir::new().unwrap();
         write(&dir, "hosts.txt", "[blocked]\na.example\n");
         let lists = lists(&dir);
-        assert_eq!(lists.look(), Found::Unrest, "it has never been looked at");
-        assert_eq!((lists.look(), lists.look()), (Found::Changes(vec![]), Found::Nothing));
+        assert_eq!(lists.check(), FolderCheck::BeingWritten, "it has never been looked at");
+        assert_eq!((lists.check(), lists.check()), (FolderCheck::Changes(vec![]), FolderCheck::Nothing));
         write(&dir, "hosts.txt", "[blocked]\na.example\nb.example\n");
-        assert_eq!(lists.look(), Found::Unrest);
+        assert_eq!(lists.check(), FolderCheck::BeingWritten);
         // The second file of the same edit.
         write(&dir, "brands.txt", "[ours]\nFernway: fernway @ fernway.example\n");
-        assert_eq!(lists.look(), Found::Unrest);
+        assert_eq!(lists.check(), FolderCheck::BeingWritten);
         assert!(!refuses(&lists, "b.example"));
         let change = |file, added| Change { file, added, removed: 0 };
-        assert_eq!(lists.look(), Found::Changes(vec![change("brands.txt", 1), change("hosts.txt", 1)]));
+        assert_eq!(
+            lists.check(),
+            FolderCheck::Changes(vec![change("brands.txt", 1), change("hosts.txt", 1)])
+        );
         assert!(refuses(&lists, "b.example"));
-        assert_eq!(lists.look(), Found::Nothing);
+        assert_eq!(lists.check(), FolderCheck::Nothing);
     }
 
     #[test]
@@ -199,18 +204,21 @@ mod tests {
         write(&dir, "hosts.txt", "[blocked]\na.example\n");
         let lists = lists(&dir);
         write(&dir, "hosts.txt", "[blocked]\nb.example\n[bots]\n");
-        let Found::Mistake(why) = lists.read() else { panic!("a mistake") };
+        let FolderCheck::Mistake(why) = lists.read() else { panic!("a mistake") };
         assert!(why.contains("hosts.txt, line 3: there is no kind of host named `bots`"), "{why}");
-        assert_eq!((lists.look(), lists.look()), (Found::Unrest, Found::Nothing));
+        assert_eq!((lists.check(), lists.check()), (FolderCheck::BeingWritten, FolderCheck::Nothing));
         assert!(refuses(&lists, "a.example") && !refuses(&lists, "b.example"));
-        assert!(matches!(lists.read(), Found::Mistake(_)), "whoever asks is told again");
+        assert!(matches!(lists.read(), FolderCheck::Mistake(_)), "each reload reports it again");
         std::fs::remove_dir_all(dir.path()).unwrap();
-        assert_eq!(lists.look(), Found::Unrest);
-        assert!(matches!(lists.look(), Found::Mistake(_)));
+        assert_eq!(lists.check(), FolderCheck::BeingWritten);
+        assert!(matches!(lists.check(), FolderCheck::Mistake(_)));
         assert!(refuses(&lists, "a.example"));
         std::fs::create_dir(dir.path()).unwrap();
         write(&dir, "hosts.txt", "[blocked]\nb.example\n");
-        assert_eq!(lists.read(), Found::Changes(vec![Change { file: "hosts.txt", added: 1, removed: 1 }]));
+        assert_eq!(
+            lists.read(),
+            FolderCheck::Changes(vec![Change { file: "hosts.txt", added: 1, removed: 1 }])
+        );
         assert!(refuses(&lists, "b.example") && !refuses(&lists, "a.example"));
     }
 }

@@ -5,10 +5,11 @@ use crate::http::Door;
 use crate::lists::Lists;
 use crate::metrics::Metrics;
 use crate::serve_lock::ServeLock;
-use crate::signals::{Signals, Told};
+use crate::signals::{SignalAction, Signals};
 use crate::startup;
 use crate::tasks::{Every, Tasks};
 use crate::tls;
+use crate::welcome;
 use crate::wire::Wire;
 use anyhow::{Context, Result};
 use dropleaf_app::App;
@@ -59,6 +60,7 @@ pub async fn start(config: Config) -> Result<Running> {
     let port = listeners.first().context("no address to listen on")?.local_addr()?.port();
     let resolved = Arc::new(config.resolve(port)?);
     let lock = ServeLock::take(&resolved.data_dir, &resolved.database_url)?;
+    startup::empty_spool(&resolved.settings.spool_dir)?;
     let app = Arc::new(startup::open_app(&resolved).await?);
     Ok(Running { lock: Some(lock), ..start_with(resolved, app, listeners).await? })
 }
@@ -137,9 +139,9 @@ pub async fn run(layers: &Layers, config: Config) -> Result<()> {
     // Otherwise the first publish would wait until the rules are compiled.
     let app = Arc::clone(&running.app);
     running.tasks.spawn(async move { app.build_rules().await });
-    crate::cli::welcome::print(&running);
-    while signals.next().await == Told::Reload {
-        running.lists.read_anew().await;
+    welcome::print(&running.resolved, running.first_key.as_deref(), running.first_link.as_deref());
+    while signals.next().await == SignalAction::Reload {
+        running.lists.reload().await;
     }
     tracing::info!("stopping; waiting for requests under way");
     running.stop().await;
@@ -187,5 +189,40 @@ pub async fn bind(listen: &Listen) -> Result<Vec<TcpListener>> {
 fn raise_file_limit() {
     if let Err(error) = rlimit::increase_nofile_limit(u64::MAX) {
         tracing::debug!(%error, "open file limit not raised");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Sources;
+    use std::fs;
+    use tempfile::TempDir;
+
+    fn config(dir: &TempDir) -> Config {
+        let data_dir = dir.path().display().to_string();
+        let flags = [("listen", "127.0.0.1:0"), ("data_dir", &data_dir)];
+        let flags = flags.map(|(key, value)| (key.to_owned(), value.to_owned())).to_vec();
+        Layers::load(&Sources { flags, ..Sources::default() }).unwrap().config().unwrap()
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn only_the_server_that_holds_the_lock_empties_the_spool() {
+        let dir = TempDir::new().unwrap();
+        let resolved = config(&dir).resolve(8080).unwrap();
+        let spool = &resolved.settings.spool_dir;
+        startup::make_private_dir(spool).unwrap();
+        let upload = spool.join("upload");
+        fs::write(&upload, "half of it").unwrap();
+        // As the other commands do.
+        tls::install_provider();
+        startup::open_app(&resolved).await.unwrap().close().await;
+        assert!(upload.exists(), "a command may run beside the server");
+        let running = start(config(&dir)).await.unwrap();
+        assert!(!upload.exists(), "left by a crash");
+        fs::write(&upload, "half of it").unwrap();
+        assert!(start(config(&dir)).await.is_err());
+        assert!(upload.exists(), "a second server does not start");
+        running.stop().await;
     }
 }

@@ -5,7 +5,7 @@ use std::io::{IsTerminal, stderr, stdin, stdout};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Told {
+pub(crate) enum SignalAction {
     Stop,
     Reload,
 }
@@ -30,17 +30,17 @@ impl Signals {
         })
     }
 
-    pub(crate) async fn next(&mut self) -> Told {
+    pub(crate) async fn next(&mut self) -> SignalAction {
         tokio::select! {
-            _ = self.term.recv() => Told::Stop,
-            _ = self.int.recv() => Told::Stop,
+            _ = self.term.recv() => SignalAction::Stop,
+            _ = self.int.recv() => SignalAction::Stop,
             _ = self.hangup.recv() => self.hung_up(),
         }
     }
 
     /// SIGHUP is also sent when the terminal is closed, which stops the server.
-    fn hung_up(&self) -> Told {
-        if self.had_terminal && !has_terminal() { Told::Stop } else { Told::Reload }
+    fn hung_up(&self) -> SignalAction {
+        if self.had_terminal && !has_terminal() { SignalAction::Stop } else { SignalAction::Reload }
     }
 }
 

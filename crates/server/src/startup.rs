@@ -40,7 +40,7 @@ pub async fn open_app(resolved: &Resolved) -> Result<App> {
 pub async fn open_app_with(resolved: &Resolved, clock: Arc<dyn Clock>, minter: Minter) -> Result<App> {
     let store = open_store(resolved, clock.now()).await?;
     let keys = keys(&resolved.config, &resolved.data_dir, &minter)?;
-    empty_spool(&resolved.settings.spool_dir)?;
+    make_private_dir(&resolved.settings.spool_dir)?;
     let facilitator = resolved.facilitator.as_deref().map(RemoteFacilitator::new).transpose()?;
     let facilitator = facilitator.map(|it| Arc::new(it) as Arc<dyn Facilitator>);
     let checker = resolved.checker.as_deref().map(RemoteChecker::new).transpose()?;
@@ -101,8 +101,8 @@ pub(crate) fn make_private_dir(dir: &Path) -> Result<()> {
         .with_context(|| format!("cannot create the data folder {}", dir.display()))
 }
 
-/// Deletes incomplete uploads left by a crash.
-fn empty_spool(dir: &Path) -> Result<()> {
+/// Deletes incomplete uploads left by a crash. Only the server calls it, because a running one is still writing to them.
+pub(crate) fn empty_spool(dir: &Path) -> Result<()> {
     make_private_dir(dir)?;
     for entry in fs::read_dir(dir)? {
         let path = entry?.path();

@@ -105,7 +105,7 @@ impl Tasks {
                 }
             }
         });
-        self.start_letters(app);
+        self.start_mail(app);
         let (collector, counters) = (Arc::clone(app), Arc::clone(metrics));
         self.spawn_until_stop(async move {
             // Soon after the start, so that a server that never runs for long collects garbage too.
@@ -125,7 +125,7 @@ impl Tasks {
     }
 
     /// Starts sending emails to operators and appellants.
-    fn start_letters(&self, app: &Arc<App>) {
+    fn start_mail(&self, app: &Arc<App>) {
         let (writer, stopping) = (Arc::clone(app), self.stopping.clone());
         // Not cancelled: an email that is being sent is finished, because it is not sent again.
         self.spawn(async move {

@@ -1,15 +1,15 @@
 //! Accepts connections: TLS, HTTP/1.1 and HTTP/2 on one port, connection limits, and graceful shutdown of each.
 
-use crate::aside::Aside;
 use crate::config::Resolved;
 use crate::connection::Connection;
+use crate::connection_activity::{ConnectionActivity, Pace, Silence};
 use crate::http::{Door, HEAD_BYTES, HEAD_READ_BYTES};
 use crate::large_heads::LargeHeads;
-use crate::networks::{Networks, Seat};
-use crate::pulse::{Pace, Pulse, Silence};
+use crate::lazy_poll::LazyPoll;
+use crate::networks::{CountedConnection, Networks};
 use crate::send_budget::SendBudget;
 use crate::tasks::Tasks;
-use crate::tended::Tended;
+use crate::watched_stream::WatchedStream;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
@@ -33,7 +33,7 @@ pub(crate) struct Wire {
     door: Arc<Door>,
     tls: Option<TlsAcceptor>,
     builder: auto::Builder<TokioExecutor>,
-    places: Arc<Semaphore>,
+    slots: Arc<Semaphore>,
     networks: Arc<Networks>,
     large_heads: Arc<LargeHeads>,
     header_time: Duration,
@@ -58,7 +58,7 @@ impl Wire {
         let idle = Duration::from_secs(limits.idle_seconds.max(1));
         let mut builder = auto::Builder::new(TokioExecutor::new());
         // hyper limits requests to 100 headers by default. Letting it flush pipelined responses together would copy every
-        // body, and its header timeout would set a timer for every request: `pulse` does that with two stores.
+        // body, and its header timeout would set a timer for every request: `connection_activity` does that with two stores.
         builder.http1().header_read_timeout(None).max_buf_size(HEAD_READ_BYTES);
         builder
             .http2()
@@ -69,7 +69,7 @@ impl Wire {
             .max_local_error_reset_streams(Some(100))
             .keep_alive_interval(Some(idle))
             .keep_alive_timeout(header_time);
-        let places = Arc::new(Semaphore::new(limits.connections.max(1)));
+        let slots = Arc::new(Semaphore::new(limits.connections.max(1)));
         let uncapped = [&resolved.trusted_proxies[..], &door.app.settings().exempt].concat();
         let networks = Networks::new(
             connections_per_network(limits.connections, limits.connections_per_network),
@@ -79,23 +79,23 @@ impl Wire {
         // More bytes than are read of a head belong to something else.
         let large_heads = LargeHeads::new(HEAD_BYTES, HEAD_READ_BYTES + HEAD_BYTES);
         let pace = Pace { over: idle, bytes_per_second: limits.download_bytes_per_second };
-        Self { door, tls, builder, places, networks, large_heads, header_time, idle, pace, tasks }
+        Self { door, tls, builder, slots, networks, large_heads, header_time, idle, pace, tasks }
     }
 
     pub(crate) async fn accept(self: Arc<Self>, listener: TcpListener) {
         loop {
-            let place = tokio::select! {
+            let slot = tokio::select! {
                 () = self.tasks.stopping.cancelled() => return,
-                place = Arc::clone(&self.places).acquire_owned() => place,
+                slot = Arc::clone(&self.slots).acquire_owned() => slot,
             };
-            let Ok(place) = place else { return };
+            let Ok(slot) = slot else { return };
             let accepted = tokio::select! {
                 () = self.tasks.stopping.cancelled() => return,
                 accepted = listener.accept() => accepted,
             };
             match accepted {
                 Ok((stream, peer)) => {
-                    let Some(seat) = self.networks.enter(peer.ip()) else {
+                    let Some(counted) = self.networks.count(peer.ip()) else {
                         self.door.metrics.connections_refused.inc();
                         tracing::debug!(%peer, "connection refused: network limit reached");
                         continue;
@@ -103,9 +103,9 @@ impl Wire {
                     let wire = Arc::clone(&self);
                     self.tasks.spawn(async move {
                         wire.door.metrics.connections.inc();
-                        wire.connection(stream, peer, &seat).await;
+                        wire.connection(stream, peer, &counted).await;
                         wire.door.metrics.connections.dec();
-                        drop((seat, place));
+                        drop((counted, slot));
                     });
                 }
                 Err(error) => {
@@ -117,12 +117,12 @@ impl Wire {
         }
     }
 
-    async fn connection(&self, stream: TcpStream, peer: SocketAddr, seat: &Seat) {
+    async fn connection(&self, stream: TcpStream, peer: SocketAddr, counted: &CountedConnection) {
         // Responses are written whole; waiting to fill packets only delays them.
         let _ = stream.set_nodelay(true);
         let _ = SockRef::from(&stream).set_tcp_notsent_lowat(UNSENT_BYTES);
         match &self.tls {
-            None => self.serve(&self.builder, false, stream, peer, seat).await,
+            None => self.serve(&self.builder, false, stream, peer, counted).await,
             Some(tls) => match tokio::time::timeout(self.header_time, tls.accept(stream)).await {
                 Ok(Ok(stream)) => {
                     let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
@@ -131,7 +131,7 @@ impl Wire {
                     } else {
                         self.builder.clone().http1_only()
                     };
-                    self.serve(&builder, !http2, stream, peer, seat).await;
+                    self.serve(&builder, !http2, stream, peer, counted).await;
                 }
                 Ok(Err(error)) => tracing::debug!(%error, "TLS handshake failed"),
                 Err(_) => tracing::debug!("TLS handshake timed out"),
@@ -145,14 +145,14 @@ impl Wire {
         is_http1: bool,
         stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
         peer: SocketAddr,
-        seat: &Seat,
+        counted: &CountedConnection,
     ) {
         let door = Arc::clone(&self.door);
-        let pulse = Pulse::new();
-        let beat = Arc::clone(&pulse);
-        let connection = Connection::new(peer, Arc::clone(&pulse), seat.share.clone());
+        let activity = ConnectionActivity::new();
+        let request_activity = Arc::clone(&activity);
+        let connection = Connection::new(peer, Arc::clone(&activity), counted.share.clone());
         let service = service_fn(move |request: http::Request<_>| {
-            let (door, busy) = (Arc::clone(&door), beat.begin(request.version()));
+            let (door, busy) = (Arc::clone(&door), request_activity.begin(request.version()));
             let connection = Arc::clone(&connection);
             async move {
                 let response = door.answer(request, &connection).await;
@@ -160,15 +160,15 @@ impl Wire {
                 Ok::<_, Infallible>(response)
             }
         });
-        let heads = self.large_heads.meter(seat.large_heads.clone(), is_http1);
-        let stream = Tended::new(stream, heads, Arc::clone(&pulse));
+        let heads = self.large_heads.meter(counted.large_heads.clone(), is_http1);
+        let stream = WatchedStream::new(stream, heads, Arc::clone(&activity));
         let connection = builder.serve_connection(TokioIo::new(stream), service);
         tokio::pin!(connection);
-        let mut end = Aside::new(async {
+        let mut end = LazyPoll::new(async {
             tokio::select! {
                 () = self.tasks.stopping.cancelled() => End::Stopping,
-                silence = pulse.stopped(self.header_time, self.idle) => End::Silent(silence),
-                () = pulse.starved(self.pace) => End::Starved,
+                silence = activity.stopped(self.header_time, self.idle) => End::Silent(silence),
+                () = activity.starved(self.pace) => End::Starved,
             }
         });
         let outcome = tokio::select! {
@@ -177,14 +177,14 @@ impl Wire {
             end = &mut end => match end {
                 // No complete request arrived, so no response is owed; hyper would wait for the rest of the headers.
                 End::Silent(Silence::FromTheStart) | End::Starved => return,
-                End::Stopping if pulse.is_untouched() => return,
+                End::Stopping if activity.is_untouched() => return,
                 End::Silent(Silence::Since) | End::Stopping => {
                     connection.as_mut().graceful_shutdown();
                     // A response that is being sent may take as long as it makes progress; one that the client has stopped
                     // reading may not.
                     tokio::select! {
                         outcome = connection => outcome,
-                        () = pulse.stalled(self.pace) => return,
+                        () = activity.stalled(self.pace) => return,
                     }
                 }
             },

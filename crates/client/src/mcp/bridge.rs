@@ -1,11 +1,11 @@
 //! The stdio bridge: reads the client's lines, starts an exchange for each request, and shuts down cleanly.
 
-use super::exchange::{Link, is_error};
+use super::failure::{ExchangeFailure, no_message, not_json};
 use super::lines::Line;
+use super::link::{Link, is_error};
 use super::listener::listen;
-use super::message::{Broken, Kind, Message};
+use super::message::{Broken, Message, MessageKind};
 use super::session::Session;
-use super::trouble::{Trouble, no_message, not_json};
 use super::wire::Wire;
 use crate::error::ClientError;
 use bytes::Bytes;
@@ -112,41 +112,41 @@ impl Bridge {
 
     async fn take(&mut self, line: Line) {
         let Line::Whole(line) = line else {
-            return self.link.say(no_message("The line is too long.")).await;
+            return self.link.send_line(no_message("The line is too long.")).await;
         };
         let message = match Message::read(&line) {
             Ok(message) => message,
-            Err(Broken::NotJson(why)) => return self.link.say(not_json(&why)).await,
+            Err(Broken::NotJson(why)) => return self.link.send_line(not_json(&why)).await,
             Err(Broken::Batch) => {
-                return self.link.say(no_message("Send one message per line, not a list.")).await;
+                return self.link.send_line(no_message("Send one message per line, not a list.")).await;
             }
             Err(Broken::NotAMessage) => {
-                return self.link.say(no_message("The line is JSON but not a JSON-RPC message.")).await;
+                return self.link.send_line(no_message("The line is JSON but not a JSON-RPC message.")).await;
             }
         };
         let line = Bytes::from(line);
         match message.kind.clone() {
-            Kind::Request { id, method } if method == "initialize" => self.begin(line, id).await,
-            Kind::Request { id, .. } => self.ask(line, message, id).await,
-            Kind::Notification { method } if method == "notifications/cancelled" => {
+            MessageKind::Request { id, method } if method == "initialize" => self.begin(line, id).await,
+            MessageKind::Request { id, .. } => self.ask(line, message, id).await,
+            MessageKind::Notification { method } if method == "notifications/cancelled" => {
                 self.cancel(line, &message).await;
             }
-            Kind::Notification { method } => {
+            MessageKind::Notification { method } => {
                 // Notifications are sent in order, before the next line is read, because the server may depend on the order.
-                let told = self.link.tell(&line, &message).await;
-                if told.is_ok() && method == "notifications/initialized" && self.listener.is_empty() {
+                let outcome = self.link.notify(&line, &message).await;
+                if outcome.is_ok() && method == "notifications/initialized" && self.listener.is_empty() {
                     // Open the notification stream before the next message, so that no event after it is missed.
                     let (send, tried) = oneshot::channel();
                     self.listener.spawn(listen(Arc::clone(&self.link), send));
                     let _ = timeout(OPENING, tried).await;
                 }
-                self.note(&method, told);
+                self.note(&method, outcome);
             }
-            Kind::Answer { .. } => {
+            MessageKind::Answer { .. } => {
                 let shared = Arc::clone(&self.link);
                 self.tasks.spawn(async move {
-                    if let Err(trouble) = shared.tell(&line, &message).await {
-                        shared.note(&trouble.sentence(&shared.wire.server));
+                    if let Err(failure) = shared.notify(&line, &message).await {
+                        shared.note(&failure.sentence(&shared.wire.server));
                     }
                 });
             }
@@ -164,17 +164,17 @@ impl Bridge {
                     shared.renewed.send_replace(session.generation());
                     opened.answer
                 }
-                Err(trouble) => trouble.answer(&id, &shared.wire.server),
+                Err(failure) => failure.answer(&id, &shared.wire.server),
             };
             drop(session);
-            shared.say(answer).await;
+            shared.send_line(answer).await;
         });
     }
 
     async fn ask(&mut self, line: Bytes, message: Message, id: Value) {
         let key = id.to_string();
         if self.count() >= MOST_AT_ONCE {
-            return self.link.say(Trouble::Busy.answer(&id, &self.link.wire.server)).await;
+            return self.link.send_line(ExchangeFailure::Busy.answer(&id, &self.link.wire.server)).await;
         }
         let (shared, running) = (Arc::clone(&self.link), Arc::clone(&self.running));
         let ends_with_stream = message.version.is_some();
@@ -188,10 +188,10 @@ impl Bridge {
                     remember(&shared, &message, &answer).await;
                     answer
                 }
-                Err(trouble) => trouble.answer(&id, &shared.wire.server),
+                Err(failure) => failure.answer(&id, &shared.wire.server),
             };
             forget(&running, &done);
-            shared.say(answer).await;
+            shared.send_line(answer).await;
         });
         list.insert(key, Running { task, ends_with_stream, lasts });
     }
@@ -201,8 +201,8 @@ impl Bridge {
         let running = forget(&self.running, &key);
         let is_legacy = running.as_ref().is_none_or(|running| !running.ends_with_stream);
         if is_legacy && self.link.session.read().await.has_begun() {
-            let told = self.link.tell(&line, message).await;
-            self.note(message.method(), told);
+            let outcome = self.link.notify(&line, message).await;
+            self.note(message.method(), outcome);
         }
         if let Some(running) = running {
             running.task.abort();
@@ -213,9 +213,9 @@ impl Bridge {
         self.running.lock().map_or(0, |running| running.len())
     }
 
-    fn note(&self, method: &str, told: Result<(), Trouble>) {
-        if let Err(trouble) = told {
-            self.link.note(&format!("{method} was not sent: {}", trouble.sentence(&self.link.wire.server)));
+    fn note(&self, method: &str, outcome: Result<(), ExchangeFailure>) {
+        if let Err(failure) = outcome {
+            self.link.note(&format!("{method} was not sent: {}", failure.sentence(&self.link.wire.server)));
         }
     }
 
@@ -228,7 +228,7 @@ impl Bridge {
         self.tasks.shutdown().await;
         let session = self.link.session.read().await;
         if session.has_begun() {
-            let _ = timeout(FAREWELL, self.link.wire.delete(&session.seat())).await;
+            let _ = timeout(FAREWELL, self.link.wire.delete(&session.headers())).await;
         }
     }
 }

@@ -1,279 +1,136 @@
-//! Sends one message and waits for its response: chooses the headers, forwards messages that arrive in the meantime, and retries
-//! where that is safe.
+//! Sends one message until it is answered: chooses the headers, retries where that is safe, and recreates a session that the
+//! server no longer knows.
 
-use super::message::{Kind, Message};
-use super::session::Session;
-use super::sse::Events;
-use super::trouble::Trouble;
-use super::wire::{Reply, Seat, Wire};
+use super::backoff::{LASTING_PAUSE, Wait};
+use super::failure::ExchangeFailure;
+use super::link::{Link, is_error};
+use super::message::Message;
+use super::session::Opened;
+use super::wire::McpHeaders;
 use bytes::Bytes;
-use reqwest::Response;
-use serde_json::Value;
-use std::sync::Arc;
-use std::time::Duration;
-use tokio::sync::{RwLock, mpsc, watch};
-use tokio::time::{Instant, sleep, timeout};
+use serde_json::{Value, json};
+use tokio::time::Instant;
 
-const FIRST_PAUSE: Duration = Duration::from_millis(200);
-const LONGEST_PAUSE: Duration = Duration::from_secs(2);
-/// The longest pause between attempts that are repeated without limit.
-const LASTING_PAUSE: Duration = Duration::from_secs(30);
-/// How long the server may take to accept a message that has no response.
-const DELIVERY: Duration = Duration::from_secs(10);
 const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
-
-/// The state shared by all exchanges.
-pub(super) struct Link {
-    pub wire: Wire,
-    /// Complete lines for the client.
-    pub out: mpsc::Sender<Vec<u8>>,
-    pub session: Arc<RwLock<Session>>,
-    /// Tells the listener that the session has been replaced.
-    pub renewed: watch::Sender<u64>,
-    pub patience: Duration,
-    pub notes: Box<dyn Fn(&str) + Send + Sync>,
-}
-
-impl std::fmt::Debug for Link {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Link").field("wire", &self.wire).finish_non_exhaustive()
-    }
-}
+/// The JSON-RPC id of the bridge's own requests; their responses are not forwarded.
+const OWN_ID: &str = "dropleaf-bridge";
 
 impl Link {
-    /// Sends a line to the client. A closed channel is ignored here; the loop that reads lines notices it.
-    pub(super) async fn say(&self, mut line: Vec<u8>) {
-        for byte in &mut line {
-            if matches!(*byte, b'\n' | b'\r') {
-                *byte = b' ';
-            }
-        }
-        let _ = self.out.send(line).await;
-    }
-
-    /// Writes a log message for a person.
-    pub(super) fn note(&self, words: &str) {
-        (self.notes)(words);
-    }
-
-    async fn seat(&self, message: &Message) -> (Seat, u64) {
+    async fn headers(&self, message: &Message) -> (McpHeaders, u64) {
         let session = self.session.read().await;
         if message.version.is_none() {
-            return (session.seat(), session.generation());
+            return (session.headers(), session.generation());
         }
-        let seat = Seat {
+        let headers = McpHeaders {
             version: message.version.clone(),
             session: None,
             method: Some(message.method().to_owned()),
             name: message.name_header(),
         };
-        (seat, session.generation())
+        (headers, session.generation())
     }
 
     /// Sends a request until it is answered or retrying is pointless.
-    pub(super) async fn ask(&self, line: &Bytes, message: &Message, id: &Value) -> Result<Vec<u8>, Trouble> {
+    pub(super) async fn ask(
+        &self,
+        line: &Bytes,
+        message: &Message,
+        id: &Value,
+    ) -> Result<Vec<u8>, ExchangeFailure> {
         let lasting = message.method() == "subscriptions/listen";
         let mut wait = Wait::up_to(self.patience);
         let mut has_renewed = false;
         // The notification to suppress when a stream is reopened, because the server sends it again.
         let mut hush = None;
         loop {
-            let (seat, generation) = self.seat(message).await;
+            let (headers, generation) = self.headers(message).await;
             let begun = Instant::now();
-            let trouble = match self.once(line, &seat, id, hush).await {
+            let failure = match self.once(line, &headers, id, hush).await {
                 // A server that shuts down ends its subscriptions; the client did not ask for that, so reconnect.
-                Ok((answer, _)) if lasting && !is_error(&answer) => Trouble::Cut,
+                Ok((answer, _)) if lasting && !is_error(&answer) => ExchangeFailure::Interrupted,
                 Ok((answer, _)) => return Ok(answer),
-                Err(Trouble::Lost) if !has_renewed => {
+                Err(ExchangeFailure::SessionLost) if !has_renewed => {
                     self.renew(generation).await?;
                     has_renewed = true;
                     continue;
                 }
-                Err(trouble) => trouble,
+                Err(failure) => failure,
             };
-            if lasting && trouble == Trouble::Cut && (hush.is_none() || begun.elapsed() > LASTING_PAUSE) {
+            if lasting
+                && failure == ExchangeFailure::Interrupted
+                && (hush.is_none() || begun.elapsed() > LASTING_PAUSE)
+            {
                 hush = Some(ACKNOWLEDGED);
                 wait = Wait::lasting();
             }
-            let again = trouble.did_nothing() || (trouble.may_pass() && message.may_be_repeated());
+            let again = failure.did_nothing() || (failure.may_pass() && message.may_be_repeated());
             if !again || !wait.pause().await {
-                return Err(trouble);
+                return Err(failure);
             }
         }
     }
 
     /// Sends a message that has no response (a notification or an answer).
-    pub(super) async fn tell(&self, line: &Bytes, message: &Message) -> Result<(), Trouble> {
+    pub(super) async fn notify(&self, line: &Bytes, message: &Message) -> Result<(), ExchangeFailure> {
         let mut wait = Wait::up_to(self.patience);
         let mut has_renewed = false;
         loop {
-            let (seat, generation) = self.seat(message).await;
-            match self.deliver(&seat, line).await {
+            let (headers, generation) = self.headers(message).await;
+            match self.deliver(&headers, line).await {
                 Ok(()) => return Ok(()),
-                Err(Trouble::Lost) if !has_renewed => {
+                Err(ExchangeFailure::SessionLost) if !has_renewed => {
                     self.renew(generation).await?;
                     has_renewed = true;
                 }
-                Err(trouble) if trouble.did_nothing() && wait.pause().await => {}
-                Err(trouble) => return Err(trouble),
+                Err(failure) if failure.did_nothing() && wait.pause().await => {}
+                Err(failure) => return Err(failure),
             }
         }
     }
 
-    /// Sends a message that has no response, once. The next line waits for it, hence the timeout for servers that accept the
-    /// connection and do not respond.
-    pub(super) async fn deliver(&self, seat: &Seat, line: &Bytes) -> Result<(), Trouble> {
-        match timeout(DELIVERY, self.wire.post(seat, line)).await {
-            Ok(reply) => reply.map(drop),
-            Err(_) => Err(Trouble::Away { why: "it did not respond in time".to_owned(), sent: true }),
-        }
-    }
-
-    /// Sends a request once and waits for its response; also returns the id of the session it started, if any.
-    pub(super) async fn once(
-        &self,
-        line: &Bytes,
-        seat: &Seat,
-        id: &Value,
-        hush: Option<&str>,
-    ) -> Result<(Vec<u8>, Option<String>), Trouble> {
-        let (reply, session) = self.wire.post(seat, line).await?;
-        let answer = match reply {
-            Reply::Json(body) => match sorted(body, id) {
-                Sorted::Answer(answer) => answer,
-                _ => return Err(Trouble::Strange { status: 200 }),
-            },
-            Reply::Accepted => return Err(Trouble::Strange { status: 202 }),
-            Reply::Stream(response) => self.relay(response, seat, id, hush).await?,
-        };
-        Ok((answer, session))
-    }
-
-    /// Forwards the messages of a stream until the response, which it returns. A session's stream that is cut off is resumed
-    /// after its last event id, if the server supports that.
-    async fn relay(
-        &self,
-        response: Response,
-        seat: &Seat,
-        id: &Value,
-        hush: Option<&str>,
-    ) -> Result<Vec<u8>, Trouble> {
-        let mut events = Events::of(response);
-        let mut last: Option<String> = None;
+    /// Sends an `initialize`, with retries while the error is temporary.
+    pub(super) async fn open(&self, line: &Bytes, id: &Value) -> Result<Opened, ExchangeFailure> {
+        let mut wait = Wait::up_to(self.patience);
         loop {
-            let Some(event) = events.next().await? else {
-                let after = last.take().filter(|_| seat.session.is_some()).ok_or(Trouble::Cut)?;
-                let response = self.wire.get(seat, Some(&after)).await;
-                events = Events::of(response.map_err(|_| Trouble::Cut)?);
-                continue;
-            };
-            if event.id.is_some() {
-                last = event.id;
-            }
-            if event.data.is_empty() {
-                continue;
-            }
-            match sorted(event.data, id) {
-                Sorted::Answer(answer) => return Ok(answer),
-                Sorted::Other { method, .. } if hush == Some(method.as_str()) => {}
-                Sorted::Other { line, .. } => self.say(line).await,
-                Sorted::Nonsense => {
-                    self.note("the server sent an invalid message, which was ignored");
-                }
+            match self.once(line, &McpHeaders::default(), id, None).await {
+                Ok((answer, session)) => return Ok(Opened::read(answer, session)),
+                Err(failure) if failure.may_pass() && wait.pause().await => {}
+                Err(failure) => return Err(failure),
             }
         }
     }
-}
 
-pub(super) fn is_error(answer: &[u8]) -> bool {
-    !matches!(Message::read(answer), Ok(Message { kind: Kind::Answer { is_error: false, .. }, .. }))
-}
-
-/// How a message from the server relates to the request `id`.
-pub(super) enum Sorted {
-    Answer(Vec<u8>),
-    Other { method: String, line: Vec<u8> },
-    Nonsense,
-}
-
-pub(super) fn sorted(line: Vec<u8>, id: &Value) -> Sorted {
-    let Ok(message) = Message::read(&line) else { return Sorted::Nonsense };
-    if message.answers(id) {
-        return Sorted::Answer(line);
-    }
-    // An error without an id refers to a message the server could not parse: only our request is pending on this stream.
-    if matches!(message.kind, Kind::Answer { id: None, is_error: true })
-        && let Ok(mut json) = serde_json::from_slice::<Value>(&line)
-    {
-        json["id"] = id.clone();
-        return Sorted::Answer(json.to_string().into_bytes());
-    }
-    Sorted::Other { method: message.method().to_owned(), line }
-}
-
-/// The exponential backoff between attempts.
-#[derive(Debug)]
-pub(super) struct Wait {
-    patience: Option<Duration>,
-    until: Option<Instant>,
-    next: Duration,
-    longest: Duration,
-}
-
-impl Wait {
-    pub(super) const fn up_to(patience: Duration) -> Self {
-        Self { patience: Some(patience), until: None, next: FIRST_PAUSE, longest: LONGEST_PAUSE }
-    }
-
-    /// Without a time limit.
-    pub(super) const fn lasting() -> Self {
-        Self { patience: None, until: None, next: FIRST_PAUSE, longest: LASTING_PAUSE }
-    }
-
-    /// Waits before the next attempt; returns false when the time is up.
-    pub(super) async fn pause(&mut self) -> bool {
-        let now = Instant::now();
-        if let Some(patience) = self.patience {
-            let until = *self.until.get_or_insert(now + patience);
-            if now >= until {
-                return false;
+    /// Recreates the session, unless another task has done so since generation `lost`.
+    pub(super) async fn renew(&self, lost: u64) -> Result<(), ExchangeFailure> {
+        let mut session = self.session.write().await;
+        if session.generation() != lost {
+            return Ok(());
+        }
+        let mut opening = session.opening.clone().ok_or(ExchangeFailure::SessionLost)?;
+        let id = json!(OWN_ID);
+        opening["id"] = id.clone();
+        let opened = self.open(&line(&opening), &id).await?;
+        if let Some(error) = opened.error {
+            return Err(ExchangeFailure::JsonRpc(error));
+        }
+        session.take(&opened);
+        let headers = session.headers();
+        let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        self.deliver(&headers, &line(&ready)).await?;
+        for uri in &session.watched {
+            let again =
+                json!({"jsonrpc": "2.0", "id": id, "method": "resources/subscribe", "params": {"uri": uri}});
+            // A page that no longer exists must not prevent the other subscriptions.
+            if let Err(failure) = self.once(&line(&again), &headers, &id, None).await {
+                self.note(&format!("no longer subscribed to {uri}: {}", failure.sentence(&self.wire.server)));
             }
-            self.next = self.next.min(until - now);
         }
-        sleep(self.next).await;
-        self.next = (self.next * 2).min(self.longest);
-        true
+        self.renewed.send_replace(session.generation());
+        self.note("the server no longer knew the session; a new one was started");
+        Ok(())
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[tokio::test(start_paused = true)]
-    async fn patience_ends_and_lasting_does_not() {
-        let begun = Instant::now();
-        let mut wait = Wait::up_to(Duration::from_secs(8));
-        let mut tries = 0;
-        while wait.pause().await {
-            tries += 1;
-        }
-        assert_eq!((begun.elapsed().as_secs(), tries), (8, 7));
-        assert!(!Wait::up_to(Duration::ZERO).pause().await);
-        let mut wait = Wait::lasting();
-        for _ in 0..20 {
-            assert!(wait.pause().await);
-        }
-        assert_eq!(wait.next, LASTING_PAUSE);
-    }
-
-    #[test]
-    fn error_without_an_id_answers_whoever_waits() {
-        let line = br#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no"}}"#;
-        let Sorted::Answer(answer) = sorted(line.to_vec(), &json!(5)) else { panic!("an answer") };
-        assert_eq!(serde_json::from_slice::<Value>(&answer).unwrap()["id"], 5);
-        assert!(matches!(sorted(b"{\"id\":6,\"result\":{}}".to_vec(), &json!(5)), Sorted::Other { .. }));
-        assert!(matches!(sorted(b"<html>".to_vec(), &json!(5)), Sorted::Nonsense));
-    }
+fn line(json: &Value) -> Bytes {
+    json.to_string().into_bytes().into()
 }

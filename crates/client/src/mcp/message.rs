@@ -10,7 +10,7 @@ use serde_json::Value;
 const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum MessageKind {
     Request {
         id: Value,
         method: String,
@@ -27,7 +27,7 @@ pub(super) enum Kind {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Message {
-    pub kind: Kind,
+    pub kind: MessageKind,
     /// The protocol version in the message, as every request has it since 2026-07-28.
     pub version: Option<String>,
     /// The name of the tool or prompt, the URI of the resource or the id of the task, for the header `Mcp-Name`.
@@ -101,9 +101,9 @@ impl Message {
         };
         let is_error = shape.error.is_some();
         let kind = match (shape.method, shape.id) {
-            (Some(method), Some(id)) => Kind::Request { id, method },
-            (Some(method), None) => Kind::Notification { method },
-            (None, id) if is_error || shape.result.is_some() => Kind::Answer { id, is_error },
+            (Some(method), Some(id)) => MessageKind::Request { id, method },
+            (Some(method), None) => MessageKind::Notification { method },
+            (None, id) if is_error || shape.result.is_some() => MessageKind::Answer { id, is_error },
             (None, _) => return Err(Broken::NotAMessage),
         };
         let version = params.meta.and_then(|meta| meta.version);
@@ -112,8 +112,8 @@ impl Message {
 
     pub(super) fn method(&self) -> &str {
         match &self.kind {
-            Kind::Request { method, .. } | Kind::Notification { method } => method,
-            Kind::Answer { .. } => "",
+            MessageKind::Request { method, .. } | MessageKind::Notification { method } => method,
+            MessageKind::Answer { .. } => "",
         }
     }
 
@@ -128,7 +128,7 @@ impl Message {
     }
 
     pub(super) fn answers(&self, asked: &Value) -> bool {
-        matches!(&self.kind, Kind::Answer { id: Some(id), .. } if id == asked)
+        matches!(&self.kind, MessageKind::Answer { id: Some(id), .. } if id == asked)
     }
 }
 
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn messages_are_told_apart() {
         let request = read(&json!({"jsonrpc": "2.0", "id": "a", "method": "ping"}));
-        assert_eq!(request.kind, Kind::Request { id: json!("a"), method: "ping".into() });
+        assert_eq!(request.kind, MessageKind::Request { id: json!("a"), method: "ping".into() });
         let notification = read(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled",
             "params": {"requestId": 7}}));
         assert_eq!(notification.method(), "notifications/cancelled");
@@ -180,7 +180,7 @@ mod tests {
         let answer = read(&json!({"jsonrpc": "2.0", "id": 7, "result": {}}));
         assert!(answer.answers(&json!(7)) && !answer.answers(&json!("7")));
         let error = read(&json!({"jsonrpc": "2.0", "id": null, "error": {"code": 1, "message": ""}}));
-        assert_eq!(error.kind, Kind::Answer { id: None, is_error: true });
+        assert_eq!(error.kind, MessageKind::Answer { id: None, is_error: true });
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Parses server-sent events from a response body as it arrives.
 
+use super::failure::ExchangeFailure;
 use super::lines::LONGEST;
-use super::trouble::Trouble;
 use reqwest::Response;
 use std::collections::VecDeque;
 
@@ -19,13 +19,13 @@ impl Events {
     }
 
     /// The next event, or `None` when the stream has ended, regularly or not.
-    pub(super) async fn next(&mut self) -> Result<Option<Event>, Trouble> {
+    pub(super) async fn next(&mut self) -> Result<Option<Event>, ExchangeFailure> {
         loop {
             if let Some(event) = self.ready.pop_front() {
                 return Ok(Some(event));
             }
             let Ok(Some(piece)) = self.response.chunk().await else { return Ok(None) };
-            self.ready.extend(self.parser.feed(&piece).map_err(|TooLong| Trouble::TooLong)?);
+            self.ready.extend(self.parser.feed(&piece).map_err(|TooLong| ExchangeFailure::TooLong)?);
         }
     }
 }

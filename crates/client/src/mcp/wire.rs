@@ -1,9 +1,9 @@
 //! Sends one HTTP request to `/mcp` and classifies the response. Knows headers and statuses, but not sessions or retries.
 
+use super::failure::{ExchangeFailure, Refusal};
 use super::lines::LONGEST;
-use super::trouble::{Refusal, Trouble};
-use crate::client::{builder, visible};
-use crate::error::ClientError;
+use crate::client::builder;
+use crate::error::{ClientError, visible};
 use bytes::Bytes;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, RETRY_AFTER, WWW_AUTHENTICATE};
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
@@ -22,7 +22,7 @@ pub(super) type Keys = Box<dyn Fn() -> Option<String> + Send + Sync>;
 
 /// The MCP headers of a message.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Seat {
+pub(super) struct McpHeaders {
     pub version: Option<String>,
     pub session: Option<String>,
     /// Since 2026-07-28: the JSON-RPC method and the name of the tool, prompt or resource.
@@ -58,63 +58,71 @@ impl Wire {
         let http = builder()
             .tcp_keepalive(KEEP_ALIVE)
             .build()
-            .map_err(|error| ClientError::on_the_way(&server, &error))?;
+            .map_err(|error| ClientError::unreachable(&server, &error))?;
         let key = Mutex::new(keys());
         Ok(Self { http, url: format!("{server}/mcp"), server, keys, key })
     }
 
     /// Sends a message. Also returns the id of the session that the response starts, if any.
-    pub(super) async fn post(&self, seat: &Seat, line: &Bytes) -> Result<(Reply, Option<String>), Trouble> {
+    pub(super) async fn post(
+        &self,
+        mcp_headers: &McpHeaders,
+        line: &Bytes,
+    ) -> Result<(Reply, Option<String>), ExchangeFailure> {
         let request = || {
-            self.request(Method::POST, seat)
+            self.request(Method::POST, mcp_headers)
                 .header(ACCEPT, "application/json, text/event-stream")
                 .header(CONTENT_TYPE, "application/json")
                 .body(line.clone())
         };
-        let response = self.send(request, seat).await?;
+        let response = self.send(request, mcp_headers).await?;
         let session = text(response.headers(), SESSION_ID);
         let kind = text(response.headers(), CONTENT_TYPE.as_str()).unwrap_or_default();
         let reply = match response.status() {
             StatusCode::ACCEPTED | StatusCode::NO_CONTENT => Reply::Accepted,
             _ if is_media_type(&kind, "text/event-stream") => Reply::Stream(response),
             _ if is_media_type(&kind, "application/json") => Reply::Json(whole(response, LONGEST).await?),
-            status => return Err(Trouble::Strange { status: status.as_u16() }),
+            status => return Err(ExchangeFailure::NotMcp { status: status.as_u16() }),
         };
         Ok((reply, session))
     }
 
     /// Opens the session's notification stream, or resumes a stream after the event `after`.
-    pub(super) async fn get(&self, seat: &Seat, after: Option<&str>) -> Result<Response, Trouble> {
+    pub(super) async fn get(
+        &self,
+        mcp_headers: &McpHeaders,
+        after: Option<&str>,
+    ) -> Result<Response, ExchangeFailure> {
         let request = || {
-            let request = self.request(Method::GET, seat).header(ACCEPT, "text/event-stream");
+            let request = self.request(Method::GET, mcp_headers).header(ACCEPT, "text/event-stream");
             match after {
                 Some(id) => request.header("last-event-id", id),
                 None => request,
             }
         };
-        let response = self.send(request, seat).await?;
+        let response = self.send(request, mcp_headers).await?;
         let kind = text(response.headers(), CONTENT_TYPE.as_str()).unwrap_or_default();
         if is_media_type(&kind, "text/event-stream") {
             return Ok(response);
         }
-        Err(Trouble::Strange { status: response.status().as_u16() })
+        Err(ExchangeFailure::NotMcp { status: response.status().as_u16() })
     }
 
     /// Ends a session. Errors are ignored, because the bridge is shutting down.
-    pub(super) async fn delete(&self, seat: &Seat) {
-        let _ = self.send(|| self.request(Method::DELETE, seat), seat).await;
+    pub(super) async fn delete(&self, mcp_headers: &McpHeaders) {
+        let _ = self.send(|| self.request(Method::DELETE, mcp_headers), mcp_headers).await;
     }
 
-    fn request(&self, method: Method, seat: &Seat) -> RequestBuilder {
+    fn request(&self, method: Method, mcp_headers: &McpHeaders) -> RequestBuilder {
         let mut request = self.http.request(method, &self.url);
         if let Some(key) = self.held().as_deref() {
             request = request.header(AUTHORIZATION, format!("Bearer {key}"));
         }
         let headers = [
-            ("mcp-protocol-version", &seat.version),
-            (SESSION_ID, &seat.session),
-            ("mcp-method", &seat.method),
-            ("mcp-name", &seat.name),
+            ("mcp-protocol-version", &mcp_headers.version),
+            (SESSION_ID, &mcp_headers.session),
+            ("mcp-method", &mcp_headers.method),
+            ("mcp-name", &mcp_headers.name),
         ];
         for (name, value) in headers {
             if let Some(value) = value {
@@ -125,7 +133,11 @@ impl Wire {
     }
 
     /// Sends a request and returns a successful response. After a 401 the key is reloaded and the request sent once more.
-    async fn send(&self, request: impl Fn() -> RequestBuilder, seat: &Seat) -> Result<Response, Trouble> {
+    async fn send(
+        &self,
+        request: impl Fn() -> RequestBuilder,
+        mcp_headers: &McpHeaders,
+    ) -> Result<Response, ExchangeFailure> {
         let used = self.held();
         let mut response = request().send().await.map_err(|error| away(&self.server, &error))?;
         if response.status() == StatusCode::UNAUTHORIZED && self.has_another_key(used.as_deref()) {
@@ -134,8 +146,8 @@ impl Wire {
         if response.status().is_success() {
             return Ok(response);
         }
-        if response.status() == StatusCode::NOT_FOUND && seat.session.is_some() {
-            return Err(Trouble::Lost);
+        if response.status() == StatusCode::NOT_FOUND && mcp_headers.session.is_some() {
+            return Err(ExchangeFailure::SessionLost);
         }
         Err(refusal(response).await)
     }
@@ -156,36 +168,36 @@ impl Wire {
     }
 }
 
-fn away(server: &str, error: &reqwest::Error) -> Trouble {
+fn away(server: &str, error: &reqwest::Error) -> ExchangeFailure {
     let sent = !error.is_connect();
-    match ClientError::on_the_way(server, error) {
-        ClientError::Unreachable { why, .. } => Trouble::Away { why: visible(&why), sent },
-        other => Trouble::Away { why: other.to_string(), sent },
+    match ClientError::unreachable(server, error) {
+        ClientError::Unreachable { why, .. } => ExchangeFailure::Unreachable { why: visible(&why), sent },
+        other => ExchangeFailure::Unreachable { why: other.to_string(), sent },
     }
 }
 
-async fn whole(mut response: Response, longest: usize) -> Result<Vec<u8>, Trouble> {
+async fn whole(mut response: Response, longest: usize) -> Result<Vec<u8>, ExchangeFailure> {
     let mut body = Vec::new();
-    while let Some(piece) = response.chunk().await.map_err(|_| Trouble::Cut)? {
+    while let Some(piece) = response.chunk().await.map_err(|_| ExchangeFailure::Interrupted)? {
         if body.len() + piece.len() > longest {
-            return Err(Trouble::TooLong);
+            return Err(ExchangeFailure::TooLong);
         }
         body.extend_from_slice(&piece);
     }
     Ok(body)
 }
 
-async fn refusal(response: Response) -> Trouble {
+async fn refusal(response: Response) -> ExchangeFailure {
     let status = response.status().as_u16();
     let challenge = text(response.headers(), WWW_AUTHENTICATE.as_str());
     let retry_after = text(response.headers(), RETRY_AFTER.as_str()).and_then(|value| value.parse().ok());
     let body = whole(response, REFUSAL_BYTES).await.unwrap_or_default();
     let json: Value = serde_json::from_slice(&body).unwrap_or_default();
     match json.get("error") {
-        Some(error) if error.is_object() => return Trouble::Told(error.clone()),
+        Some(error) if error.is_object() => return ExchangeFailure::JsonRpc(error.clone()),
         Some(Value::String(code)) => {
             let description = json.get("error_description").and_then(Value::as_str).unwrap_or(code);
-            return Trouble::Refused(Refusal {
+            return ExchangeFailure::Refused(Refusal {
                 status,
                 code: visible(code),
                 description: visible(description),
@@ -197,13 +209,15 @@ async fn refusal(response: Response) -> Trouble {
     }
     // The MCP library on the server sends some errors as plain text.
     match std::str::from_utf8(&body) {
-        Ok(words) if status < 500 && !words.is_empty() && !words.contains('<') => Trouble::Refused(Refusal {
-            status,
-            description: visible(words),
-            retry_after,
-            ..Refusal::default()
-        }),
-        _ => Trouble::Strange { status },
+        Ok(words) if status < 500 && !words.is_empty() && !words.contains('<') => {
+            ExchangeFailure::Refused(Refusal {
+                status,
+                description: visible(words),
+                retry_after,
+                ..Refusal::default()
+            })
+        }
+        _ => ExchangeFailure::NotMcp { status },
     }
 }
 

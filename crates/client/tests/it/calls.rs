@@ -64,14 +64,14 @@ async fn something_else_that_answers_is_told_apart() {
         [("200 OK", "<html>"), ("404 Not Found", "<html>"), ("200 OK", "{}"), ("500 X", "{}")]
     {
         let (client, _) = answering(status, "", body).await;
-        assert!(matches!(client.me().await, Err(ClientError::Strange { .. })), "{status} {body}");
+        assert!(matches!(client.me().await, Err(ClientError::UnexpectedResponse { .. })), "{status} {body}");
     }
 }
 
 #[tokio::test]
 async fn redirect_is_not_followed_with_the_key() {
     let (client, _) = answering("302 Found", "Location: http://127.0.0.1:1/\r\n", "").await;
-    assert!(matches!(client.me().await, Err(ClientError::Strange { status: 302, .. })));
+    assert!(matches!(client.me().await, Err(ClientError::UnexpectedResponse { status: 302, .. })));
 }
 
 #[tokio::test]

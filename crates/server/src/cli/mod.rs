@@ -11,14 +11,13 @@ mod ledger;
 mod mcp;
 mod name;
 mod payments;
-mod person;
+mod remote;
 mod reports;
 mod settings;
 mod takedown;
 #[cfg(test)]
 mod tests;
 mod unwanted;
-pub mod welcome;
 
 use crate::config::{Config, Layers, Listen, Sources};
 use crate::{logging, serve, startup, tls};
@@ -31,18 +30,6 @@ use std::process::ExitCode;
 
 /// Exit code of a command that found a problem: an inconsistent ledger, files that would be refused.
 const FOUND: u8 = 3;
-
-/// The error of `ledger audit`, after it has printed the faults.
-#[derive(Debug)]
-struct Unbalanced;
-
-impl std::fmt::Display for Unbalanced {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("ledger check failed")
-    }
-}
-
-impl std::error::Error for Unbalanced {}
 
 /// Prints a result. A reader that closes the pipe early is not an error.
 fn print_line(text: &str) -> Result<()> {
@@ -62,9 +49,9 @@ fn plain(text: &str, most: usize) -> String {
 
 /// The exit code for this error.
 pub fn exit_code(error: &anyhow::Error) -> ExitCode {
-    let found = error.is::<Unbalanced>()
+    let found = error.is::<ledger::Unbalanced>()
         || error.is::<check::Refused>()
-        || error.downcast_ref().is_some_and(person::is_refusal);
+        || error.downcast_ref().is_some_and(remote::is_refusal);
     if found { ExitCode::from(FOUND) } else { ExitCode::FAILURE }
 }
 
@@ -164,13 +151,13 @@ enum Command {
     /// localhost:8402 unless --listen is given
     Facilitator,
     /// Sign in to a server; stores a key for the commands below
-    Login(person::Login),
+    Login(remote::Login),
     /// Revoke the key that `login` stored, and delete it from this computer
-    Logout(person::Logout),
+    Logout(remote::Logout),
     /// Show who is signed in, and where
-    Whoami(person::Whoami),
+    Whoami(remote::Whoami),
     /// Publish files; prints their links
-    Publish(person::Publish),
+    Publish(remote::Publish),
     /// Offer a server's MCP tools over standard input and output; `mcp install` adds it to MCP clients
     Mcp(mcp::Mcp),
     /// Print the OpenAPI document
@@ -186,13 +173,13 @@ impl Cli {
         if let Some(Command::Encrypt(encrypt)) = self.command {
             return encrypt.run(&dropleaf_core::Minter::system());
         }
-        let around = person::Surroundings::new(&env);
+        let environment = remote::ClientEnvironment::new(&env);
         match self.command {
-            Some(Command::Login(login)) => return person::block_on(login.run(&around)),
-            Some(Command::Logout(logout)) => return person::block_on(logout.run(&around)),
-            Some(Command::Whoami(whoami)) => return person::block_on(whoami.run(&around)),
-            Some(Command::Publish(publish)) => return person::block_on(publish.run(&around)),
-            Some(Command::Mcp(mcp)) => return person::block_on(mcp.run(&around, &env)),
+            Some(Command::Login(login)) => return remote::block_on(login.run(&environment)),
+            Some(Command::Logout(logout)) => return remote::block_on(logout.run(&environment)),
+            Some(Command::Whoami(whoami)) => return remote::block_on(whoami.run(&environment)),
+            Some(Command::Publish(publish)) => return remote::block_on(publish.run(&environment)),
+            Some(Command::Mcp(mcp)) => return remote::block_on(mcp.run(&environment, &env)),
             _ => {}
         }
         let listen = self.options.listen.clone();

@@ -19,7 +19,7 @@ impl Config {
             "live" => Mode::Live,
             _ => bail!("`payments.mode` must be sandbox, live or off"),
         };
-        let (evm, solana) = (evm_way(set, mode)?, solana_way(set, mode)?);
+        let (evm, solana) = (evm_payment(set, mode)?, solana_payment(set, mode)?);
         if mode == Mode::Live {
             ensure!(
                 !set.facilitator_url.is_empty(),
@@ -85,7 +85,7 @@ fn dollars(text: &str) -> Option<u64> {
     (micros > 0).then_some(micros)
 }
 
-fn evm_way(set: &Payments, mode: Mode) -> Result<Option<EvmPayment>> {
+fn evm_payment(set: &Payments, mode: Mode) -> Result<Option<EvmPayment>> {
     let pay_to = match set.evm_pay_to.as_str() {
         "" if mode == Mode::Live => return Ok(None),
         "" => sandbox::pay_to().0,
@@ -124,7 +124,7 @@ fn evm_address(name: &str, text: &str) -> Result<EvmAddress> {
     })
 }
 
-fn solana_way(set: &Payments, mode: Mode) -> Result<Option<SolanaPayment>> {
+fn solana_payment(set: &Payments, mode: Mode) -> Result<Option<SolanaPayment>> {
     let pay_to = match set.solana_pay_to.as_str() {
         "" if mode == Mode::Live => return Ok(None),
         "" => sandbox::pay_to().1,

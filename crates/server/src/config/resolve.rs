@@ -1,7 +1,7 @@
 //! Turns settings into what the components need: fills in addresses, parses networks and plans, refuses invalid values.
 
 use super::{Asking, Config, FacilitatorSettings};
-use crate::mail::Post;
+use crate::mail::MailSettings;
 use anyhow::{Context, Result, bail, ensure};
 use dropleaf_app::{Rates, Retention, Settings, UsageLimits};
 use dropleaf_content::Limits;
@@ -49,7 +49,7 @@ pub struct Resolved {
     pub mcp_origins: Vec<String>,
     /// How often an open MCP stream checks its credential when no change was notified. No setting: tests make it longer.
     pub mcp_check_every: Duration,
-    pub mail: Post,
+    pub mail: MailSettings,
     /// The facilitator of live payments.
     pub facilitator: Option<Box<FacilitatorSettings>>,
     /// The operator's external content check.
@@ -113,7 +113,7 @@ impl Config {
                 "`anonymous.origins`: `{text}` is neither * nor an origin such as https://app.example.com"
             )
         })?;
-        let mail = Post::resolve(&self, &hosts.base)?;
+        let mail = MailSettings::resolve(&self, &hosts.base)?;
         let settings = self.settings(&data_dir)?;
         let facilitator = self.facilitator()?;
         let checker = self.checker()?.map(Box::new);

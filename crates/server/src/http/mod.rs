@@ -53,7 +53,7 @@ use std::task::Poll;
 use std::time::Duration;
 use tokio::time::Instant;
 use tower::ServiceExt;
-use view::Place;
+use view::PageAddress;
 
 /// The address of the connected peer, for the API's extractors.
 #[derive(Debug, Clone, Copy)]
@@ -121,7 +121,7 @@ impl Door {
         }
         let face = self.resolved.hosts.face(authority);
         let shows_pages = matches!(face, Face::Api { pages: true } | Face::Pages);
-        if shows_pages && !self.resolved.hosts.isolated && path.starts_with(view::LOOK) {
+        if shows_pages && !self.resolved.hosts.isolated && path.starts_with(view::SAFE_PREVIEW_PATH) {
             return (Surface::Page, Box::pin(self.look(&head, None)).await);
         }
         let place = match face {
@@ -139,14 +139,16 @@ impl Door {
                 return (Surface::Api, Box::pin(self.call_agents(request, connection)).await);
             }
             Face::Pages => shared_place(path, true, self.resolved.hosts.isolated),
-            Face::Isolated(label) if path.starts_with(view::LOOK) => {
+            Face::Isolated(label) if path.starts_with(view::SAFE_PREVIEW_PATH) => {
                 return (Surface::Page, Box::pin(self.look(&head, Some(label))).await);
             }
             Face::Isolated(label) => match path.strip_prefix("/p/") {
-                Some(rest) => Some(Place::Isolated { label, rest }),
-                None => view::root_place(&self.resolved.hosts.site, &head, label),
+                Some(rest) => Some(PageAddress::Isolated { label, rest }),
+                None => view::find_root_address(&self.resolved.hosts.site, &head, label),
             },
-            Face::Slug(slug) => Some(Place::Slug { slug, rest: path.strip_prefix('/').unwrap_or(path) }),
+            Face::Slug(slug) => {
+                Some(PageAddress::Slug { slug, rest: path.strip_prefix('/').unwrap_or(path) })
+            }
             Face::Unknown => return (Surface::Other, self.misdirected(&head)),
         };
         let response = match place {
@@ -174,7 +176,7 @@ impl Door {
     }
 
     async fn look(&self, head: &Parts, label: Option<&str>) -> Response<OutBody> {
-        let look = self.in_time(head, Instant::now(), view::look(self, head, label)).await;
+        let look = self.in_time(head, Instant::now(), view::answer_safe_preview(self, head, label)).await;
         look.unwrap_or_else(|error| error::respond(&error, Wants::of(&head.headers)))
     }
 
@@ -263,18 +265,18 @@ fn authority(head: &Parts) -> Option<&str> {
 }
 
 /// A page at the shared address, if the path is one.
-fn shared_place(path: &str, pages: bool, isolated: bool) -> Option<Place<'_>> {
+fn shared_place(path: &str, pages: bool, isolated: bool) -> Option<PageAddress<'_>> {
     if !pages {
         return None;
     }
     if let Some(rest) = path.strip_prefix("/p/") {
-        return Some(Place::Shared { rest });
+        return Some(PageAddress::Shared { rest });
     }
     // Where sites cannot have their own hosts, public ones are below /s/.
     if isolated {
         return None;
     }
-    path.strip_prefix("/s/").map(|rest| Place::SharedSlug { rest })
+    path.strip_prefix("/s/").map(|rest| PageAddress::SharedSlug { rest })
 }
 
 /// An empty response with this status.

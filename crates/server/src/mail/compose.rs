@@ -12,18 +12,18 @@ use std::fmt::Write;
 const LINE: usize = 998;
 
 /// The envelope, and the message with all headers.
-pub(super) fn message(letter: &Email, from: &Sender) -> Result<(Envelope, Vec<u8>), MailError> {
+pub(super) fn message(email: &Email, from: &Sender) -> Result<(Envelope, Vec<u8>), MailError> {
     let unreachable = || MailError::Permanent("the address is invalid".into());
-    let to: Address = letter.to.parse().map_err(|_| unreachable())?;
+    let to: Address = email.to.parse().map_err(|_| unreachable())?;
     let good = |line: &str| line.len() <= LINE && line.bytes().all(|b| b == b' ' || b.is_ascii_graphic());
-    let is_plain = letter.text.lines().all(good);
+    let is_plain = email.text.lines().all(good);
     let coding = if is_plain { "7bit" } else { "quoted-printable" };
     let headers = [
         ("From", from.to_string()),
         ("To", to.to_string()),
-        ("Subject", letter.subject.clone()),
-        ("Date", date(letter.written_at)),
-        ("Message-ID", format!("<{}@{}>", letter.id, from.address.domain())),
+        ("Subject", email.subject.clone()),
+        ("Date", date(email.written_at)),
+        ("Message-ID", format!("<{}@{}>", email.id, from.address.domain())),
         // Tells mail programs not to reply automatically (RFC 3834).
         ("Auto-Submitted", "auto-generated".into()),
         ("MIME-Version", "1.0".into()),
@@ -38,7 +38,7 @@ pub(super) fn message(letter: &Email, from: &Sender) -> Result<(Envelope, Vec<u8
         out.extend([name, ": ", value, "\r\n"]);
     }
     out.push_str("\r\n");
-    for line in letter.text.lines() {
+    for line in email.text.lines() {
         if line.chars().any(|c| c.is_control() && c != '\t') {
             return Err(MailError::Permanent("the text contains control characters".into()));
         }
@@ -91,8 +91,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_letter_is_plain_text_with_everything_mail_servers_ask_for() {
-        let letter = Email {
+    fn an_email_is_plain_text_with_everything_mail_servers_ask_for() {
+        let email = Email {
             id: "0123".into(),
             written_at: 1_800_000_000,
             to: "ann@example.org".into(),
@@ -100,7 +100,7 @@ mod tests {
             text: "Your code is 1234 5678\n\nBye\n".into(),
         };
         let from: Sender = "dropleaf <mail@drop.example>".parse().unwrap();
-        let (envelope, bytes) = message(&letter, &from).unwrap();
+        let (envelope, bytes) = message(&email, &from).unwrap();
         assert_eq!(envelope.to()[0].to_string(), "ann@example.org");
         assert_eq!(
             String::from_utf8(bytes).unwrap(),
@@ -110,10 +110,10 @@ mod tests {
              Content-Transfer-Encoding: 7bit\r\n\r\nYour code is 1234 5678\r\n\r\nBye\r\n"
         );
         for odd in [
-            Email { to: "a@example.org\r\nBcc: b@example.org".into(), ..letter.clone() },
-            Email { subject: "a\r\nBcc: b@example.org".into(), ..letter.clone() },
-            Email { text: "a\u{1b}b".into(), ..letter.clone() },
-            Email { text: "a\rb".into(), ..letter },
+            Email { to: "a@example.org\r\nBcc: b@example.org".into(), ..email.clone() },
+            Email { subject: "a\r\nBcc: b@example.org".into(), ..email.clone() },
+            Email { text: "a\u{1b}b".into(), ..email.clone() },
+            Email { text: "a\rb".into(), ..email },
         ] {
             assert!(message(&odd, &from).is_err(), "{odd:?}");
         }
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn words_in_any_script_arrive_as_they_are() {
         let words = format!("> Schön = gut \n> Да.\t\n{}", "x".repeat(100));
-        let letter = Email {
+        let email = Email {
             id: "0123".into(),
             written_at: 0,
             to: "ann@example.org".into(),
@@ -130,7 +130,7 @@ mod tests {
             text: words,
         };
         let from: Sender = "mail@drop.example".parse().unwrap();
-        let text = String::from_utf8(message(&letter, &from).unwrap().1).unwrap();
+        let text = String::from_utf8(message(&email, &from).unwrap().1).unwrap();
         let (headers, body) = text.split_once("\r\n\r\n").unwrap();
         assert!(headers.ends_with("Content-Transfer-Encoding: quoted-printable"), "{headers}");
         assert_eq!(

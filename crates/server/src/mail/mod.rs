@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 /// How email is sent, according to the settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Way {
+pub enum MailTransport {
     Smtp(String),
     Outbox,
     Off,
@@ -26,30 +26,30 @@ pub enum Way {
 
 /// The mail settings, validated.
 #[derive(Debug, Clone)]
-pub struct Post {
-    pub way: Way,
+pub struct MailSettings {
+    pub transport: MailTransport,
     pub from: Sender,
-    /// Mail was not turned off; there is only no way to send it.
+    /// Mail was not turned off; there is only no transport to send it.
     is_missing: bool,
 }
 
-impl Post {
+impl MailSettings {
     pub fn resolve(config: &Config, base: &Origin) -> Result<Self> {
         let mail = &config.mail;
-        let way = match (mail.mode.as_str(), mail.smtp_url.as_str()) {
-            ("off", _) => Way::Off,
+        let transport = match (mail.mode.as_str(), mail.smtp_url.as_str()) {
+            ("off", _) => MailTransport::Off,
             // Emails give access to accounts and pages: on a server for other people they must not be stored in a folder.
             ("outbox", _) if !base.is_loopback() => bail!(
                 "`mail.mode` is outbox, which works only with a local `base_url`: set `mail.smtp_url` and `mail.mode` = smtp, \
                  or set `mail.mode` = off"
             ),
-            ("auto", "") if !base.is_loopback() => Way::Off,
-            ("outbox", _) | ("auto", "") => Way::Outbox,
+            ("auto", "") if !base.is_loopback() => MailTransport::Off,
+            ("outbox", _) | ("auto", "") => MailTransport::Outbox,
             ("smtp", "") => bail!("`mail.mode` is smtp, but `mail.smtp_url` is empty"),
-            ("auto" | "smtp", url) => Way::Smtp(url.to_owned()),
+            ("auto" | "smtp", url) => MailTransport::Smtp(url.to_owned()),
             _ => bail!("`mail.mode` must be auto, smtp, outbox or off"),
         };
-        if let Way::Smtp(url) = &way {
+        if let MailTransport::Smtp(url) = &transport {
             smtp::check(url)?;
             ensure!(
                 !is_readable_by_all(url),
@@ -62,8 +62,8 @@ impl Post {
                 text.parse().context("`mail.from` must be an address such as dropleaf <mail@example.com>")?
             }
         };
-        let is_missing = way == Way::Off && mail.mode != "off";
-        Ok(Self { way, from, is_missing })
+        let is_missing = transport == MailTransport::Off && mail.mode != "off";
+        Ok(Self { transport, from, is_missing })
     }
 
     /// A warning for the operator.
@@ -76,10 +76,10 @@ impl Post {
 
     /// The configured mailer; `None` if mail is turned off.
     pub fn open(&self, data_dir: &Path) -> Result<Option<Arc<dyn Mailer>>> {
-        Ok(match &self.way {
-            Way::Smtp(url) => Some(Arc::new(Smtp::new(url, self.from.clone())?)),
-            Way::Outbox => Some(Arc::new(Outbox::new(data_dir.join("outbox"), self.from.clone()))),
-            Way::Off => None,
+        Ok(match &self.transport {
+            MailTransport::Smtp(url) => Some(Arc::new(Smtp::new(url, self.from.clone())?)),
+            MailTransport::Outbox => Some(Arc::new(Outbox::new(data_dir.join("outbox"), self.from.clone()))),
+            MailTransport::Off => None,
         })
     }
 }
@@ -108,41 +108,45 @@ mod tests {
     use super::*;
     use crate::config::{Layers, Sources};
 
-    fn post_at(base: &str, flags: &[(&str, &str)]) -> Result<Post> {
+    fn settings_at(base: &str, flags: &[(&str, &str)]) -> Result<MailSettings> {
         let flags = flags.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
         let config = Layers::load(&Sources { flags, ..Sources::default() })?.config()?;
-        Post::resolve(&config, &Origin::parse(base).unwrap())
+        MailSettings::resolve(&config, &Origin::parse(base).unwrap())
     }
 
-    fn post(flags: &[(&str, &str)]) -> Result<Post> {
-        post_at("https://drop.example.org", flags)
+    fn settings(flags: &[(&str, &str)]) -> Result<MailSettings> {
+        settings_at("https://drop.example.org", flags)
     }
 
     #[test]
     fn the_outbox_is_for_this_machine_only() {
         for own in ["http://localhost:8080", "http://127.0.0.1:8080", "http://[::1]:8080"] {
             for flags in [&[][..], &[("mail.mode", "outbox")]] {
-                let post = post_at(own, flags).unwrap();
-                assert_eq!((post.way.clone(), post.warning()), (Way::Outbox, None), "{own}");
+                let settings = settings_at(own, flags).unwrap();
+                assert_eq!(
+                    (settings.transport.clone(), settings.warning()),
+                    (MailTransport::Outbox, None),
+                    "{own}"
+                );
             }
         }
-        let silent = post(&[]).unwrap();
-        assert_eq!(silent.way, Way::Off);
+        let silent = settings(&[]).unwrap();
+        assert_eq!(silent.transport, MailTransport::Off);
         assert!(silent.warning().unwrap().contains("mail.smtp_url"));
         assert_eq!(silent.from.to_string(), "dropleaf <dropleaf@drop.example.org>");
-        let refused = post(&[("mail.mode", "outbox")]).unwrap_err().to_string();
+        let refused = settings(&[("mail.mode", "outbox")]).unwrap_err().to_string();
         assert!(refused.contains("mail.smtp_url"), "{refused}");
-        let meant = post(&[("mail.mode", "off")]).unwrap();
-        assert_eq!((meant.way.clone(), meant.warning()), (Way::Off, None));
+        let meant = settings(&[("mail.mode", "off")]).unwrap();
+        assert_eq!((meant.transport.clone(), meant.warning()), (MailTransport::Off, None));
     }
 
     #[test]
     fn a_mail_server_is_used_when_there_is_one() {
         let url = "smtps://u:p@mail.example.org";
-        assert_eq!(post(&[("mail.smtp_url", url)]).unwrap().way, Way::Smtp(url.into()));
+        assert_eq!(settings(&[("mail.smtp_url", url)]).unwrap().transport, MailTransport::Smtp(url.into()));
         let both = [("mail.smtp_url", url), ("mail.mode", "outbox")];
-        assert_eq!(post_at("http://localhost", &both).unwrap().way, Way::Outbox);
-        assert_eq!(post(&[("mail.mode", "off")]).unwrap().way, Way::Off);
+        assert_eq!(settings_at("http://localhost", &both).unwrap().transport, MailTransport::Outbox);
+        assert_eq!(settings(&[("mail.mode", "off")]).unwrap().transport, MailTransport::Off);
     }
 
     #[test]
@@ -154,12 +158,12 @@ mod tests {
             ("mail.smtp_url", "smtp://u:p@mail.example.org"),
             ("mail.from", "nobody"),
         ] {
-            assert!(post(&[bad]).is_err(), "{bad:?}");
+            assert!(settings(&[bad]).is_err(), "{bad:?}");
         }
         for good in
             ["smtp://u:p@mail.example.org?tls=required", "smtp://u:p@localhost", "smtp://relay.internal"]
         {
-            assert!(post(&[("mail.smtp_url", good)]).is_ok(), "{good}");
+            assert!(settings(&[("mail.smtp_url", good)]).is_ok(), "{good}");
         }
     }
 }

@@ -56,21 +56,21 @@ fn make(dir: &Path) -> Result<()> {
 /// Writes to a temporary file and renames it, so that readers of the folder see only complete emails.
 fn write(dir: &Path, name: &str, bytes: &[u8]) -> Result<()> {
     make(dir)?;
-    let aside = dir.join(format!("{name}.new"));
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&aside)?;
+    let temporary = dir.join(format!("{name}.new"));
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
     file.write_all(bytes)?;
-    fs::rename(&aside, dir.join(name))?;
+    fs::rename(&temporary, dir.join(name))?;
     forget_old(dir)
 }
 
 fn forget_old(dir: &Path) -> Result<()> {
-    let mut letters: Vec<PathBuf> = fs::read_dir(dir)?
+    let mut emails: Vec<PathBuf> = fs::read_dir(dir)?
         .filter_map(|entry| Some(entry.ok()?.path()))
         .filter(|path| path.extension().is_some_and(|extension| extension == "eml"))
         .collect();
-    letters.sort();
-    let old = letters.len().saturating_sub(KEPT);
-    for path in &letters[..old] {
+    emails.sort();
+    let old = emails.len().saturating_sub(KEPT);
+    for path in &emails[..old] {
         // Two concurrent writes may both see the same oldest one.
         let _ = fs::remove_file(path);
     }
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_newest_letters_are_kept() {
+    fn the_newest_emails_are_kept() {
         let dir = tempfile::TempDir::new().unwrap();
         let outbox = dir.path().join("outbox");
         for n in 0..KEPT + 3 {

@@ -159,7 +159,7 @@ mod tests {
     use super::*;
     use crate::outbound::exchange::client;
     use crate::outbound::payment_sample::{NOW, PAY_TO, PAYER, TOKEN, payment};
-    use crate::outbound::stranger::{Stranger, answer};
+    use crate::outbound::scripted_server::{ScriptedServer, answer};
     use serde_json::Value;
     const USED: &str = "0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5";
     const TRANSFER: &str = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
@@ -244,9 +244,9 @@ mod tests {
             }
         }
 
-        fn start(mut self) -> (EvmRpc, Stranger) {
+        fn start(mut self) -> (EvmRpc, ScriptedServer) {
             crate::tls::install_provider();
-            let there = Stranger::answering(move |request| {
+            let there = ScriptedServer::answering(move |request| {
                 let body: Value = serde_json::from_str(request.split("\r\n\r\n").nth(1)?).ok()?;
                 let result = self.result(body["method"].as_str()?, &body["params"]);
                 Some(answer(200, &json!({ "jsonrpc": "2.0", "id": 1, "result": result }).to_string()))
@@ -258,7 +258,7 @@ mod tests {
 
         async fn trace(self) -> (ChainStatus, usize) {
             let (rpc, there) = self.start();
-            (rpc.trace(&payment()).await, there.heard().len())
+            (rpc.trace(&payment()).await, there.requests().len())
         }
     }
 
@@ -311,7 +311,7 @@ mod tests {
         assert_eq!(rpc.trace(&named).await, ChainStatus::Absent, "it is there and failed");
         let (rpc, there) = Chain { landed: Some((NOW, 500_000)), used: true, ..QUIET }.start();
         assert_eq!(rpc.trace(&named).await, landed());
-        assert_eq!(there.heard().len(), 2, "its receipt says it all");
+        assert_eq!(there.requests().len(), 2, "its receipt says it all");
         let strange = Payment { transaction: Some("0xabc".into()), ..payment() };
         assert_eq!(rpc.trace(&strange).await, landed(), "a name that is none is passed over");
         let (rpc, _there) = QUIET.start();
@@ -346,7 +346,7 @@ mod tests {
         for sent in
             [answer(500, "{}"), answer(200, r#"{"error":{"code":1}}"#), answer(200, "x"), String::new()]
         {
-            let there = Stranger::new(vec![sent]);
+            let there = ScriptedServer::new(vec![sent]);
             let rpc = EvmRpc::new(client().unwrap(), there.url.parse().unwrap());
             assert_eq!(rpc.trace(&payment()).await, ChainStatus::Unknown);
         }

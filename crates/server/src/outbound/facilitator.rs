@@ -98,7 +98,7 @@ impl Facilitator for RemoteFacilitator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::outbound::stranger::{Stranger, answer};
+    use crate::outbound::scripted_server::{ScriptedServer, answer};
     use http::{HeaderMap, HeaderName, HeaderValue};
     use std::time::Duration;
 
@@ -128,7 +128,7 @@ mod tests {
 
     #[tokio::test]
     async fn bytes_go_there_and_come_back_with_the_headers_of_the_operation() {
-        let there = Stranger::new(vec![
+        let there = ScriptedServer::new(vec![
             answer(200, r#"{"isValid":true}"#),
             answer(402, r#"{"success":false}"#),
             answer(200, r#"{"kinds":[]}"#),
@@ -140,7 +140,7 @@ mod tests {
         let reply = facilitator.ask(FacilitatorCall::Settle, r#"{"a":2}"#).await.unwrap();
         assert_eq!((reply.status, reply.body.as_ref()), (402, &br#"{"success":false}"#[..]));
         assert_eq!(facilitator.supported().await.unwrap().status, 200);
-        let heard = there.heard();
+        let heard = there.requests();
         assert!(heard[0].starts_with("POST /verify ") && heard[0].ends_with(r#"{"a":1}"#), "{heard:?}");
         assert!(heard[0].contains("content-type: application/json") && !heard[0].contains("authorization"));
         assert!(heard[1].starts_with("POST /settle ") && heard[1].ends_with(r#"{"a":2}"#), "{heard:?}");
@@ -152,7 +152,7 @@ mod tests {
 
     #[tokio::test]
     async fn whatever_is_no_answer_is_lost() {
-        let elsewhere = Stranger::new(vec![answer(200, r#"{"isValid":true,"success":true}"#)]);
+        let elsewhere = ScriptedServer::new(vec![answer(200, r#"{"isValid":true,"success":true}"#)]);
         let redirect = format!("HTTP/1.1 308 x\r\nlocation: {}\r\ncontent-length: 0\r\n\r\n", elsewhere.url);
         let whole = "x".repeat(256 * 1024);
         for (case, sent) in [
@@ -161,10 +161,10 @@ mod tests {
             ("closed", String::new()),
             ("cut short", "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{\"isVa".to_owned()),
             ("not HTTP", "SSH-2.0-x\r\n".to_owned()),
-            ("slow", Stranger::SILENCE.to_owned()),
+            ("slow", ScriptedServer::SILENCE.to_owned()),
         ] {
             for ask in [FacilitatorCall::Verify, FacilitatorCall::Settle] {
-                let there = Stranger::new(vec![sent.clone()]);
+                let there = ScriptedServer::new(vec![sent.clone()]);
                 // A server that never responds is given up soon; any other response may take its time.
                 let timeout = Duration::from_secs(if case == "slow" { 1 } else { 60 });
                 let lost = facilitator_within(timeout, &there.url).ask(ask, "{\"secret\":1}").await;
@@ -175,8 +175,8 @@ mod tests {
                 );
             }
         }
-        assert!(elsewhere.heard().is_empty(), "nobody was asked in its place");
-        let there = Stranger::new(vec![answer(200, &whole)]);
+        assert!(elsewhere.requests().is_empty(), "nobody was asked in its place");
+        let there = ScriptedServer::new(vec![answer(200, &whole)]);
         assert!(facilitator(&there.url).supported().await.is_ok(), "the limit itself is no fault");
     }
 

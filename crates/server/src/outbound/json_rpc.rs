@@ -102,11 +102,11 @@ impl JsonRpc {
 mod tests {
     use super::*;
     use crate::outbound::exchange::client;
-    use crate::outbound::stranger::{Stranger, answer};
+    use crate::outbound::scripted_server::{ScriptedServer, answer};
 
-    fn rpc(answers: Vec<String>) -> (JsonRpc, Stranger) {
+    fn rpc(answers: Vec<String>) -> (JsonRpc, ScriptedServer) {
         crate::tls::install_provider();
-        let there = Stranger::new(answers);
+        let there = ScriptedServer::new(answers);
         (JsonRpc::new(client().unwrap(), there.url.parse().unwrap(), "payments.evm_rpc_url"), there)
     }
 
@@ -125,7 +125,7 @@ mod tests {
         assert!(!rpc.is_back("eth_chainId").await, "it does not answer yet");
         assert!(rpc.is_back("eth_chainId").await);
         assert!(!rpc.is_back("eth_chainId").await);
-        assert_eq!(there.heard().len(), 2, "one that answers is not asked without need");
+        assert_eq!(there.requests().len(), 2, "one that answers is not asked without need");
         assert_eq!(rpc.ask("eth_call", json!([])).await, None);
         assert!(rpc.is_back("eth_chainId").await);
         assert!(!rpc.is_back("eth_chainId").await);
@@ -140,12 +140,12 @@ mod tests {
             assert_eq!(rpc.ask("eth_getLogs", json!([])).await, None);
             assert!(!rpc.is_back("eth_chainId").await);
         }
-        assert_eq!(there.heard().len(), 4);
+        assert_eq!(there.requests().len(), 4);
     }
 
     #[tokio::test]
     async fn waiting_for_a_transaction_ends_in_time_though_no_answer_comes() {
-        let (mut rpc, _there) = rpc(vec![Stranger::SILENCE.to_owned()]);
+        let (mut rpc, _there) = rpc(vec![ScriptedServer::SILENCE.to_owned()]);
         rpc.waits = Duration::from_millis(50);
         let begun = std::time::Instant::now();
         rpc.wait_for("eth_getTransactionReceipt", &json!([])).await;

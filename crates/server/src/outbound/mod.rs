@@ -8,9 +8,9 @@ mod facilitator;
 mod json_rpc;
 #[cfg(test)]
 mod payment_sample;
-mod solana_rpc;
 #[cfg(test)]
-mod stranger;
+mod scripted_server;
+mod solana_rpc;
 
 pub(crate) use checker::RemoteChecker;
 pub(crate) use document::{Asker, Fetcher};

@@ -27,7 +27,7 @@ pub(super) struct SolanaRpc {
 }
 
 /// The result of searching the history of the payer's token account.
-enum Found {
+enum HistorySearch {
     Decided(ChainStatus),
     /// `is_whole`: it was read to its beginning.
     NotThere {
@@ -78,8 +78,8 @@ impl SolanaRpc {
         // Queried before the history is read: a transaction that runs in between is in the history.
         let absence = self.meaning_of_absence(payment, &wanted).await?;
         let is_whole = match self.find(payment, &wanted).await? {
-            Found::Decided(trace) => return Some(trace),
-            Found::NotThere { is_whole } => is_whole,
+            HistorySearch::Decided(trace) => return Some(trace),
+            HistorySearch::NotThere { is_whole } => is_whole,
         };
         if absence == ChainStatus::Absent {
             // A node that does not have the named transaction has not seen everything yet.
@@ -117,7 +117,7 @@ impl SolanaRpc {
     }
 
     /// Searches the history of the payer's token account for the transaction, back to when the payment was first seen.
-    async fn find(&self, payment: &Payment, wanted: &WantedTransaction) -> Option<Found> {
+    async fn find(&self, payment: &Payment, wanted: &WantedTransaction) -> Option<HistorySearch> {
         let (earliest, latest) = (payment.created_at - MARGIN, payment.valid_until + MARGIN);
         let (mut before, mut looked_at) = (None::<String>, 0);
         for _ in 0..PAGES {
@@ -129,7 +129,9 @@ impl SolanaRpc {
             let lines = read_history(&answer)?;
             for line in &lines {
                 match line.time {
-                    Some(time) if time < earliest => return Some(Found::NotThere { is_whole: false }),
+                    Some(time) if time < earliest => {
+                        return Some(HistorySearch::NotThere { is_whole: false });
+                    }
                     Some(time) if time > latest => continue,
                     _ => {}
                 }
@@ -141,11 +143,11 @@ impl SolanaRpc {
                 // An unreadable transaction in the history may be the one.
                 let seen = wanted.read(&found)?;
                 if let Some(trace) = decided(Some(seen), &line.signature) {
-                    return Some(Found::Decided(trace));
+                    return Some(HistorySearch::Decided(trace));
                 }
             }
             if lines.len() < PAGE {
-                return Some(Found::NotThere { is_whole: true });
+                return Some(HistorySearch::NotThere { is_whole: true });
             }
             before = lines.last().map(|line| line.signature.clone());
         }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::outbound::exchange::client;
 use crate::outbound::payment_sample::{NOW, payment};
-use crate::outbound::stranger::{Stranger, answer};
+use crate::outbound::scripted_server::{ScriptedServer, answer};
 
 const GENESIS: &str = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d";
 const SOURCE: &str = "3wvJdyFnGvaMWpbq93NU91SggiVRveULUXL6iX5VZDGP";
@@ -80,9 +80,9 @@ impl Cluster {
         }
     }
 
-    fn start(mut self) -> (SolanaRpc, Stranger) {
+    fn start(mut self) -> (SolanaRpc, ScriptedServer) {
         crate::tls::install_provider();
-        let there = Stranger::answering(move |request| {
+        let there = ScriptedServer::answering(move |request| {
             let body: Value = serde_json::from_str(request.split("\r\n\r\n").nth(1)?).ok()?;
             let result = self.result(body["method"].as_str()?, &body["params"]);
             Some(answer(200, &json!({ "jsonrpc": "2.0", "id": 1, "result": result }).to_string()))
@@ -162,8 +162,8 @@ async fn a_claimed_transaction_is_waited_for() {
 async fn without_what_was_signed_nothing_can_be_told() {
     let (rpc, there) = quiet().start();
     assert_eq!(rpc.trace(&Payment { ask: None, ..paid() }).await, ChainStatus::Unknown);
-    assert!(there.heard().is_empty());
-    let away = Stranger::new(vec![answer(500, "{}")]);
+    assert!(there.requests().is_empty());
+    let away = ScriptedServer::new(vec![answer(500, "{}")]);
     let rpc = SolanaRpc::new(client().unwrap(), away.url.parse().unwrap());
     assert_eq!(rpc.trace(&paid()).await, ChainStatus::Unknown);
 }

@@ -1,6 +1,6 @@
 //! Reads a folder with the files of a page as a .zip of it would be read.
 
-use super::source::Trouble;
+use super::problem::FileProblem;
 use dropleaf_content::{Limits, is_left_out, is_read, read_loose, root_of};
 use dropleaf_core::{Code, Error};
 use std::fs;
@@ -14,25 +14,26 @@ pub(super) struct Folder {
     /// Paths below the root with their texts; files that are not checked have an empty text.
     pub(super) texts: Vec<(String, String)>,
     /// Why an archive of it would be refused.
-    pub(super) trouble: Option<Trouble>,
+    pub(super) problem: Option<FileProblem>,
 }
 
-pub(super) fn read(folder: &Path, limits: &Limits) -> Result<Folder, Trouble> {
-    let mut found = Found { limits, names: Vec::new(), texts: Vec::new(), room: limits.unpacked_bytes };
-    found.collect(folder, "")?;
-    let (root, trouble) = match root_of(&found.names, limits) {
+pub(super) fn read(folder: &Path, limits: &Limits) -> Result<Folder, FileProblem> {
+    let mut reader =
+        FolderReader { limits, names: Vec::new(), texts: Vec::new(), room: limits.unpacked_bytes };
+    reader.collect(folder, "")?;
+    let (root, problem) = match root_of(&reader.names, limits) {
         Ok(root) => (root, None),
         Err(refusal) => {
             let why = refusal.to_string().replace("The archive has", "An archive of this folder has");
-            (String::new(), Some(Trouble { code: refusal.code.as_str(), why }))
+            (String::new(), Some(FileProblem { code: refusal.code.as_str(), why }))
         }
     };
     let below = |path: String| path.strip_prefix(&root).map(str::to_owned).unwrap_or(path);
-    let texts = found.texts.into_iter().map(|(path, text)| (below(path), text)).collect();
-    Ok(Folder { root, texts, trouble })
+    let texts = reader.texts.into_iter().map(|(path, text)| (below(path), text)).collect();
+    Ok(Folder { root, texts, problem })
 }
 
-struct Found<'a> {
+struct FolderReader<'a> {
     limits: &'a Limits,
     /// The names of all files and folders.
     names: Vec<String>,
@@ -40,10 +41,10 @@ struct Found<'a> {
     room: u64,
 }
 
-impl Found<'_> {
-    fn collect(&mut self, folder: &Path, inside: &str) -> Result<(), Trouble> {
+impl FolderReader<'_> {
+    fn collect(&mut self, folder: &Path, inside: &str) -> Result<(), FileProblem> {
         let entries = fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<_>>>);
-        let mut entries = entries.map_err(|error| Trouble::unreadable(&error))?;
+        let mut entries = entries.map_err(|error| FileProblem::unreadable(&error))?;
         entries.sort_by_key(fs::DirEntry::file_name);
         for entry in entries {
             let name = entry.file_name().to_string_lossy().into_owned();
@@ -51,7 +52,7 @@ impl Found<'_> {
             if is_left_out(&path) {
                 continue;
             }
-            let kind = entry.file_type().map_err(|error| Trouble::unreadable(&error))?;
+            let kind = entry.file_type().map_err(|error| FileProblem::unreadable(&error))?;
             // A link to a folder may lead back here, so only links to files are followed.
             if kind.is_dir() {
                 let path = format!("{path}/");
@@ -64,7 +65,7 @@ impl Found<'_> {
         Ok(())
     }
 
-    fn take(&mut self, file: &Path, path: String) -> Result<(), Trouble> {
+    fn take(&mut self, file: &Path, path: String) -> Result<(), FileProblem> {
         let Limits { files, unpacked_bytes, .. } = *self.limits;
         if self.texts.len() >= files {
             return Err(Error::new(Code::TooManyFiles, format!("it has more than {files} files")).into());
@@ -74,10 +75,10 @@ impl Found<'_> {
             let is_read = is_read(&path) && size <= self.room;
             Ok((size, if is_read { read_loose(&path, fs::read(file)?).text } else { String::new() }))
         };
-        let (size, text) = read().map_err(|error| Trouble::unreadable(&error))?;
+        let (size, text) = read().map_err(|error| FileProblem::unreadable(&error))?;
         self.room = self.room.checked_sub(size).ok_or_else(|| {
             let why = format!("its files exceed {unpacked_bytes} bytes");
-            Trouble::from(Error::new(Code::TooLarge, why))
+            FileProblem::from(Error::new(Code::TooLarge, why))
         })?;
         self.names.push(path.clone());
         self.texts.push((path, text));

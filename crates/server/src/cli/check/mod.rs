@@ -2,6 +2,7 @@
 //! standard output; exits with 0 if all files are accepted, 3 if one is refused, 1 after any other failure.
 
 mod folder;
+mod problem;
 mod source;
 
 use super::print_line;
@@ -11,8 +12,9 @@ use anyhow::{Context, Result};
 use clap::Args;
 use dropleaf_app::CheckResult;
 use dropleaf_core::safety::PiiCheck;
+use problem::FileProblem;
 use serde::Serialize;
-use source::{Checker, Trouble};
+use source::Checker;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -108,11 +110,11 @@ impl Check {
 impl FileJson {
     fn of(path: &Path, checker: &Checker<'_>) -> Self {
         let file = path.display().to_string();
-        let (said, trouble) =
-            checker.check(path).unwrap_or_else(|trouble| (CheckResult::default(), Some(trouble)));
+        let (said, problem) =
+            checker.check(path).unwrap_or_else(|problem| (CheckResult::default(), Some(problem)));
         // A refused file needs no other error.
-        let trouble = trouble.filter(|_| said.is_accepted());
-        let (error, error_description) = trouble.map(|Trouble { code, why }| (code, why)).unzip();
+        let problem = problem.filter(|_| said.is_accepted());
+        let (error, error_description) = problem.map(|FileProblem { code, why }| (code, why)).unzip();
         Self {
             accepted: said.is_accepted() && error.is_none(),
             reasons: said.reasons.into_iter().map(ReasonJson::from).collect(),

@@ -1,6 +1,7 @@
 //! Reads one argument of `dropleaf check` by its kind: a single text, a packed file, or a folder.
 
 use super::folder::{self, Folder};
+use super::problem::FileProblem;
 use dropleaf_app::{CheckResult, SafetySettings};
 use dropleaf_content::{Alone, Kind, Limits, LooseText, alone, is_page, is_read, mime_of, read_loose};
 use dropleaf_core::{Code, Error};
@@ -23,31 +24,12 @@ pub(super) struct Checker<'a> {
     pub(super) spool: &'a Path,
 }
 
-/// Why the file could not be checked, or cannot be published even though the checks accept it.
-#[derive(Debug)]
-pub(super) struct Trouble {
-    pub(super) code: &'static str,
-    pub(super) why: String,
-}
-
-impl Trouble {
-    pub(super) fn unreadable(error: &io::Error) -> Self {
-        Self { code: "unreadable", why: format!("cannot be read: {error}") }
-    }
-}
-
-impl From<Error> for Trouble {
-    fn from(error: Error) -> Self {
-        Self { code: error.code.as_str(), why: error.detail }
-    }
-}
-
-type Outcome = Result<(CheckResult, Option<Trouble>), Trouble>;
+type Outcome = Result<(CheckResult, Option<FileProblem>), FileProblem>;
 
 impl Checker<'_> {
     /// What the checks say about a file or a folder, and what else would prevent its publication.
     pub(super) fn check(&self, path: &Path) -> Outcome {
-        let unreadable = |error| Trouble::unreadable(&error);
+        let unreadable = |error| FileProblem::unreadable(&error);
         if path == Path::new("-") {
             let mut bytes = Vec::new();
             // One byte more than allowed is enough to know that it is too large.
@@ -56,9 +38,9 @@ impl Checker<'_> {
             return Ok(self.text(PAGE, Alone::Page, path, bytes));
         }
         if path.is_dir() {
-            let Folder { root, texts, trouble } = folder::read(path, &self.limits)?;
+            let Folder { root, texts, problem } = folder::read(path, &self.limits)?;
             let named = |inside: &str| path.join(format!("{root}{inside}")).display().to_string();
-            return Ok((self.safety.check_texts(&texts, named), trouble));
+            return Ok((self.safety.check_texts(&texts, named), problem));
         }
         let mut file = File::open(path).map_err(unreadable)?;
         self.check_size(file.metadata().map_err(unreadable)?.len())?;
@@ -80,7 +62,7 @@ impl Checker<'_> {
         Ok(self.text(&name, kind, path, bytes))
     }
 
-    fn check_size(&self, size: u64) -> Result<(), Trouble> {
+    fn check_size(&self, size: u64) -> Result<(), FileProblem> {
         let most = self.upload_bytes;
         if size <= most {
             return Ok(());
@@ -89,7 +71,13 @@ impl Checker<'_> {
     }
 
     /// A single text: a page, or a part of one.
-    fn text(&self, name: &str, kind: Alone, path: &Path, bytes: Vec<u8>) -> (CheckResult, Option<Trouble>) {
+    fn text(
+        &self,
+        name: &str,
+        kind: Alone,
+        path: &Path,
+        bytes: Vec<u8>,
+    ) -> (CheckResult, Option<FileProblem>) {
         let (is_own_kind, is_page) = match kind {
             Alone::Page => (is_read(name) && !is_page(name), true),
             Alone::NotAPage { looks_like_one } => (is_read(name), looks_like_one),
@@ -108,7 +96,7 @@ impl Checker<'_> {
             checked = self.safety.check_texts(&files, named);
         }
         if kind == Alone::Page {
-            let fault = fault.map(|fault| Trouble { code: fault.code.as_str(), why: fault.to_string() });
+            let fault = fault.map(|fault| FileProblem { code: fault.code.as_str(), why: fault.to_string() });
             return (checked, fault);
         }
         if !is_own_kind && !is_page {

@@ -1,14 +1,13 @@
 //! `dropleaf mcp install` and `uninstall`: shows the changes to the settings of MCP clients, asks, and applies them.
 
-use super::apps::{ALL, App, Folders, Platform, Way};
-use super::plan::{self, Plan, Wanted};
-use super::records::Records;
-use super::{apply, diff};
-use crate::cli::person::Surroundings;
+use crate::cli::remote::ClientEnvironment;
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use dropleaf_client::mcp_setup::{
+    Applied, Installation, McpClient, Platform, Setup, SetupError, Step, Transport,
+};
 use std::io::{BufRead, IsTerminal, Write};
-use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(super) struct Install {
@@ -37,8 +36,8 @@ pub(super) struct Uninstall {
 #[derive(Debug, Args)]
 struct Choice {
     /// Which clients (default: those found on this machine)
-    #[arg(value_name = "CLIENT", value_enum)]
-    clients: Vec<App>,
+    #[arg(value_name = "CLIENT", value_parser = client_parser())]
+    clients: Vec<McpClient>,
     /// The name of the server in the client
     #[arg(long, default_value = "dropleaf")]
     name: String,
@@ -50,63 +49,44 @@ struct Choice {
     dry_run: bool,
 }
 
-/// One file to change.
-struct Step {
-    app: App,
-    file: PathBuf,
-    old: Option<String>,
-    plan: Plan,
-    name: String,
-    /// What is added; `None` if the entry is removed.
-    added: Option<Added>,
+/// Accepts the names of the supported clients.
+fn client_parser() -> impl TypedValueParser<Value = McpClient> {
+    let names =
+        McpClient::ALL.map(|client| PossibleValue::new(client.cli_name()).aliases(client.cli_alias()));
+    PossibleValuesParser::new(names).try_map(|name| {
+        McpClient::find_by_name(&name).ok_or_else(|| format!("`{name}` is not a supported client"))
+    })
 }
 
-struct Added {
-    server: String,
-    /// The next step in the client.
-    then: String,
+/// What `uninstall` needs to know, next to the stored keys.
+fn setup<'a>(environment: &ClientEnvironment, env: &'a [(String, String)]) -> Setup<'a> {
+    Setup::new(env, Platform::here(), environment.beside_credentials("mcp-install.toml"))
 }
 
 impl Install {
-    pub(super) fn run(self, around: &Surroundings, env: &[(String, String)]) -> Result<()> {
+    pub(super) fn run(self, environment: &ClientEnvironment, env: &[(String, String)]) -> Result<()> {
         if self.undo {
-            return Uninstall { choice: self.choice }.run(around, env);
+            return Uninstall { choice: self.choice }.run(environment, env);
         }
-        let server = around.server(self.server.as_deref())?;
+        let server = environment.server(self.server.as_deref())?;
         let program = std::env::current_exe().context("the path of this program is unknown")?;
         let program = program.to_str().context("the path of this program is not UTF-8")?;
-        let folders = Folders::new(env, Platform::here());
-        let apps = self.choice.apps(|app| app.is_here(&folders))?;
-        if apps.is_empty() {
-            let known: Vec<&str> = ALL.iter().map(|app| app.word()).collect();
+        let mut setup = setup(environment, env);
+        let clients = self.choice.clients(|client| setup.is_installed(client))?;
+        if clients.is_empty() {
+            let known: Vec<&str> = McpClient::ALL.iter().map(|client| client.cli_name()).collect();
             bail!("no supported client was found; name one of {}", known.join(", "));
         }
-        let way_of = |app: App| match (self.http, self.stdio) {
-            (true, _) => Way::Http,
-            (_, true) => Way::Stdio,
-            _ => app.way(&server),
+        let transport = match (self.http, self.stdio) {
+            (true, _) => Some(Transport::Http),
+            (_, true) => Some(Transport::Stdio),
+            _ => None,
         };
-        let name = &self.choice.name;
-        let mut records = Records::load(around.beside_credentials("mcp-install.toml"));
-        let needs_login = apps.iter().any(|app| way_of(*app) == Way::Stdio) && !around.is_signed_in(&server);
-        let steps = apps.into_iter().map(|app| {
-            let way = way_of(app);
-            let step = file_of(app, &folders).and_then(|(file, old)| {
-                ensure!(
-                    app.takes(way),
-                    "its settings file does not support addresses, only commands: omit --http"
-                );
-                let entry = app.entry(way, &server, program);
-                let recorded = records.server(&file, name);
-                let wanted = Wanted { name, server: &server, entry: &entry, recorded };
-                let plan = plan::add(app, old.as_deref(), &wanted)?;
-                let added = Some(Added { server: server.clone(), then: app.then(way, name) });
-                Ok(Step { app, file, old, plan, name: name.clone(), added })
-            });
-            (app, step)
-        });
-        let steps = steps.collect();
-        let has_written = self.choice.carry_out(steps, &folders, "already installed", &mut records)?;
+        let wanted = Installation { name: &self.choice.name, server: &server, program, transport };
+        let needs_login = clients.iter().any(|client| wanted.transport_for(*client) == Transport::Stdio)
+            && !environment.is_signed_in(&server);
+        let steps = clients.into_iter().map(|client| (client, setup.plan_install(client, &wanted))).collect();
+        let has_written = self.choice.carry_out(steps, &mut setup, "already installed")?;
         if has_written && needs_login {
             println!("Run `dropleaf login {server}` once to give `dropleaf mcp` a key.");
         }
@@ -115,74 +95,52 @@ impl Install {
 }
 
 impl Uninstall {
-    pub(super) fn run(self, around: &Surroundings, env: &[(String, String)]) -> Result<()> {
-        let folders = Folders::new(env, Platform::here());
-        let mut records = Records::load(around.beside_credentials("mcp-install.toml"));
-        let name = &self.choice.name;
-        // If the records are lost, the current server is still known.
-        let current = around.server(None).ok();
-        let apps = self.choice.apps(|app| app.file(&folders).is_some_and(|file| file.is_file()))?;
-        let steps = apps.into_iter().map(|app| {
-            let step = file_of(app, &folders).and_then(|(file, old)| {
-                let text = old.as_deref().unwrap_or_default();
-                let plan = if text.trim().is_empty() {
-                    Plan::Nothing
-                } else {
-                    let servers: Vec<&str> =
-                        records.server(&file, name).into_iter().chain(current.as_deref()).collect();
-                    plan::take(app, text, name, &servers, records.before(&file))?
-                };
-                Ok(Step { app, file, old, plan, name: name.clone(), added: None })
-            });
-            (app, step)
-        });
-        let steps = steps.collect();
-        self.choice.carry_out(steps, &folders, "nothing to remove", &mut records)?;
+    pub(super) fn run(self, environment: &ClientEnvironment, env: &[(String, String)]) -> Result<()> {
+        let mut setup = setup(environment, env);
+        let current = environment.server(None).ok();
+        let clients = self.choice.clients(|client| setup.file(client).is_some_and(|file| file.is_file()))?;
+        let plan =
+            |client: McpClient| (client, setup.plan_uninstall(client, &self.choice.name, current.as_deref()));
+        let steps = clients.into_iter().map(plan).collect();
+        self.choice.carry_out(steps, &mut setup, "nothing to remove")?;
         Ok(())
     }
 }
 
-fn file_of(app: App, folders: &Folders<'_>) -> Result<(PathBuf, Option<String>)> {
-    let file = app.file(folders).context("the home folder is unknown")?;
-    let old = apply::read(&file)?;
-    Ok((file, old))
-}
-
 impl Choice {
-    fn apps(&self, is_meant: impl Fn(App) -> bool) -> Result<Vec<App>> {
+    fn clients(&self, is_meant: impl Fn(McpClient) -> bool) -> Result<Vec<McpClient>> {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
         ensure!(
             !self.name.is_empty() && self.name.len() <= 64 && self.name.bytes().all(is_plain),
             "--name accepts only letters, digits, - and _"
         );
-        let is_chosen =
-            |app: &App| if self.clients.is_empty() { is_meant(*app) } else { self.clients.contains(app) };
-        Ok(ALL.into_iter().filter(is_chosen).collect())
+        let is_chosen = |client: &McpClient| {
+            if self.clients.is_empty() { is_meant(*client) } else { self.clients.contains(client) }
+        };
+        Ok(McpClient::ALL.into_iter().filter(is_chosen).collect())
     }
 
     /// Shows the steps, asks, and applies them. Returns whether anything was written; a refused step is an error at the end.
     fn carry_out(
         &self,
-        steps: Vec<(App, Result<Step>)>,
-        folders: &Folders<'_>,
+        steps: Vec<(McpClient, Result<Step, SetupError>)>,
+        setup: &mut Setup<'_>,
         nothing: &str,
-        records: &mut Records,
     ) -> Result<bool> {
         let mut failed = 0;
         let mut waiting = Vec::new();
-        for (app, step) in steps {
-            let file = app.file(folders).unwrap_or_default();
+        for (client, step) in steps {
+            let file = setup.file(client).unwrap_or_default();
             match step {
-                Ok(step) if step.plan == Plan::Nothing => {
-                    println!("{}: {nothing} ({})", app.title(), file.display());
-                }
+                Ok(step) if step.is_done() => println!("{}: {nothing} ({})", client.title(), file.display()),
                 Ok(step) => {
-                    println!("{}: {}\n{}", app.title(), file.display(), step.shown());
+                    println!("{}: {}\n{}", client.title(), file.display(), shown(&step));
                     waiting.push(step);
                 }
                 Err(error) => {
                     failed += 1;
-                    println!("{}: not changed: {error:#} ({})", app.title(), file.display());
+                    let error = anyhow::Error::from(error);
+                    println!("{}: not changed: {error:#} ({})", client.title(), file.display());
                 }
             }
         }
@@ -191,9 +149,13 @@ impl Choice {
             println!("No files were changed.");
         } else if has_work && self.may_write()? {
             for step in waiting {
-                if let Err(error) = step.take(records) {
-                    failed += 1;
-                    println!("{}: not changed: {error:#}", step.app.title());
+                match setup.apply(&step) {
+                    Ok(applied) => print_applied(&step, &applied),
+                    Err(error) => {
+                        failed += 1;
+                        let error = anyhow::Error::from(error);
+                        println!("{}: not changed: {error:#}", step.client.title());
+                    }
                 }
             }
         } else if has_work {
@@ -218,42 +180,23 @@ impl Choice {
     }
 }
 
-impl Step {
-    fn shown(&self) -> String {
-        let old = self.old.as_deref().unwrap_or_default();
-        match &self.plan {
-            Plan::Nothing => String::new(),
-            Plan::Write { text, .. } => diff::show(old, text),
-            Plan::Remove => {
-                format!("{}  (the file is removed, because it did not exist before)\n", diff::show(old, ""))
-            }
-        }
-    }
+fn shown(step: &Step) -> String {
+    let why =
+        if step.removes_file() { "  (the file is removed, because it did not exist before)\n" } else { "" };
+    format!("{}{why}", step.diff())
+}
 
-    fn take(&self, records: &mut Records) -> Result<()> {
-        let Self { app, file, old, .. } = self;
-        match &self.plan {
-            Plan::Nothing => {}
-            Plan::Write { text, before } => {
-                let copy = apply::write(file, old.as_deref(), text)?;
-                match &self.added {
-                    Some(added) => records.keep(file, &self.name, &added.server, *before),
-                    None => records.forget(file, &self.name),
-                }
-                let copy = copy.map_or_else(String::new, |copy| {
-                    format!("; the old file was saved as {}", copy.display())
-                });
-                println!("{}: written{copy}", app.title());
-            }
-            Plan::Remove => {
-                apply::remove(file, old.as_deref().unwrap_or_default())?;
-                records.forget(file, &self.name);
-                println!("{}: removed", app.title());
-            }
+fn print_applied(step: &Step, applied: &Applied) {
+    let title = step.client.title();
+    match applied {
+        Applied::Unchanged => {}
+        Applied::Written { copy: Some(copy) } => {
+            println!("{title}: written; the old file was saved as {}", copy.display());
         }
-        if let Some(added) = &self.added {
-            println!("  {}", added.then);
-        }
-        Ok(())
+        Applied::Written { copy: None } => println!("{title}: written"),
+        Applied::Removed => println!("{title}: removed"),
+    }
+    if let Some(next) = step.next_step() {
+        println!("  {next}");
     }
 }

@@ -1,20 +1,10 @@
 //! `dropleaf mcp`: offers a server's tools to clients that start a program and talk to it over standard input and output; and
 //! `dropleaf mcp install`, which configures such clients.
 
-mod apply;
-mod apps;
-mod diff;
 mod install;
-mod jsonc;
-mod jsonc_edit;
-mod ours;
-mod plan;
-mod records;
 mod stdio;
-mod toml_scan;
-mod toml_text;
 
-use super::person::Surroundings;
+use super::remote::ClientEnvironment;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
@@ -36,11 +26,11 @@ enum Command {
 }
 
 impl Mcp {
-    pub(super) async fn run(self, around: &Surroundings, env: &[(String, String)]) -> Result<()> {
+    pub(super) async fn run(self, environment: &ClientEnvironment, env: &[(String, String)]) -> Result<()> {
         match self.command {
-            None => self.bridge.run(around).await,
-            Some(Command::Install(install)) => install.run(around, env),
-            Some(Command::Uninstall(uninstall)) => uninstall.run(around, env),
+            None => self.bridge.run(environment).await,
+            Some(Command::Install(install)) => install.run(environment, env),
+            Some(Command::Uninstall(uninstall)) => uninstall.run(environment, env),
         }
     }
 }

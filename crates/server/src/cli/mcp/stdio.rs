@@ -1,6 +1,6 @@
 //! Runs the MCP bridge: one message per line on standard input and output, and messages for people on standard error.
 
-use crate::cli::person::{Surroundings, warn_if_readable};
+use crate::cli::remote::{ClientEnvironment, warn_if_readable};
 use anyhow::Result;
 use clap::Args;
 use dropleaf_client::mcp::{Bridge as Carrier, BridgeOptions, Line, Lines};
@@ -26,15 +26,15 @@ pub(super) struct Bridge {
 }
 
 impl Bridge {
-    pub(super) async fn run(self, around: &Surroundings) -> Result<()> {
-        let server = around.server(self.server.as_deref())?;
-        match around.key(self.server.as_deref(), &server) {
+    pub(super) async fn run(self, environment: &ClientEnvironment) -> Result<()> {
+        let server = environment.server(self.server.as_deref())?;
+        match environment.key(self.server.as_deref(), &server) {
             Ok(Some(_)) => warn_if_readable(&server),
             Ok(None) => {}
             // The user may sign in while it runs; until then the client gets the server's refusal.
             Err(error) => eprintln!("dropleaf mcp: {error:#}"),
         }
-        let (keys, named, at) = (around.clone(), self.server, server.clone());
+        let (keys, named, at) = (environment.clone(), self.server, server.clone());
         let options = BridgeOptions {
             server,
             keys: Box::new(move || keys.key(named.as_deref(), &at).ok().flatten()),
@@ -45,10 +45,10 @@ impl Bridge {
         let bridge = Carrier::new(options, out)?;
         let lines = read_lines();
         let through = write_lines(written);
-        let mut asked_to_go = signal(SignalKind::terminate())?;
+        let mut terminate = signal(SignalKind::terminate())?;
         let stop = async {
             tokio::select! {
-                _ = asked_to_go.recv() => {}
+                _ = terminate.recv() => {}
                 _ = tokio::signal::ctrl_c() => {}
             }
         };

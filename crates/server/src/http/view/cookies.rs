@@ -2,8 +2,9 @@
 //! and a page whose files are at the root of its host.
 //! Where many sites share a host, the cookie's name includes the site.
 
-use super::scene::Scene;
+use super::page_request::PageRequest;
 use crate::http::cookie;
+use dropleaf_core::gate_pass::Kind;
 use http::HeaderValue;
 
 /// The kind of a cookie; its name is one letter.
@@ -30,9 +31,9 @@ impl Cookie {
         }
     }
 
-    fn word(self, scene: &Scene<'_>) -> String {
-        if scene.place.is_shared() {
-            let label = &scene.page.site.host_label;
+    fn word(self, request: &PageRequest<'_>) -> String {
+        if request.address.is_shared() {
+            let label = &request.page.site.host_label;
             format!("{}-{}", self.letter(), label.get(2..14).unwrap_or(label))
         } else {
             self.letter().to_owned()
@@ -40,17 +41,24 @@ impl Cookie {
     }
 
     /// The value the browser sent, if any.
-    pub(super) fn read<'a>(self, scene: &Scene<'a>) -> Option<&'a str> {
-        cookie::read(&scene.head.headers, &scene.door.resolved.hosts.site, &self.word(scene)).next()
+    pub(super) fn read<'a>(self, request: &PageRequest<'a>) -> Option<&'a str> {
+        cookie::read(&request.head.headers, &request.door.resolved.hosts.site, &self.word(request)).next()
     }
 
     /// The `Set-Cookie` value with a lifetime in seconds.
-    pub(super) fn set(self, scene: &Scene<'_>, value: &str, max_age: i64) -> Option<HeaderValue> {
-        cookie::set(&scene.door.resolved.hosts.site, &self.word(scene), value, max_age)
+    pub(super) fn set(self, request: &PageRequest<'_>, value: &str, max_age: i64) -> Option<HeaderValue> {
+        cookie::set(&request.door.resolved.hosts.site, &self.word(request), value, max_age)
     }
 
     /// The `Set-Cookie` value that lasts until the browser is closed.
-    pub(super) fn set_for_session(self, scene: &Scene<'_>, value: &str) -> Option<HeaderValue> {
-        cookie::set_for_session(&scene.door.resolved.hosts.site, &self.word(scene), value)
+    pub(super) fn set_for_session(self, request: &PageRequest<'_>, value: &str) -> Option<HeaderValue> {
+        cookie::set_for_session(&request.door.resolved.hosts.site, &self.word(request), value)
     }
+}
+
+/// Whether this viewer came from the dashboard as the page's owner.
+pub(super) fn is_owner(request: &PageRequest<'_>) -> bool {
+    Cookie::Owner
+        .read(request)
+        .is_some_and(|pass| request.door.app.verify_pass(Kind::Owner, &request.page.site, pass))
 }

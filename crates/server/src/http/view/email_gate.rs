@@ -2,8 +2,8 @@
 //! revealed: the response is the same, and a task sends the email without the response waiting for it.
 
 use super::cookies::Cookie;
-use super::gates::{self, Found};
-use super::scene::Scene;
+use super::gates::{self, GateResult};
+use super::page_request::PageRequest;
 use super::{form, wants};
 use crate::http::OutBody;
 use crate::http::error::{self, Wants};
@@ -16,55 +16,52 @@ use hyper::body::Incoming;
 use serde_json::json;
 use std::sync::Arc;
 
-/// The name of the form below `_dropleaf/`.
-pub(super) const NAME: &str = "code";
-
 const SENT: &str = "If this address is allowed to open the page, a code was sent to it. Send `email` and `code` here within 10 \
                     minutes.";
 
 /// `POST _dropleaf/code`: an address alone requests a code; an address and a code open the page.
-pub(super) async fn submit(scene: &Scene<'_>, body: Incoming) -> Result<Response<OutBody>, Error> {
-    if let Some(response) = gates::before_form(scene, scene.page.door.has_email_gate)? {
+pub(super) async fn submit(request: &PageRequest<'_>, body: Incoming) -> Result<Response<OutBody>, Error> {
+    if let Some(response) = gates::before_form(request, request.page.door.has_email_gate)? {
         return Ok(response);
     }
-    let passes = match gates::passes(scene).await? {
-        Found::Passes(passes) => passes,
-        Found::Answer(response) => return Ok(response),
+    let passes = match gates::passes(request).await? {
+        GateResult::Passes(passes) => passes,
+        GateResult::Answer(response) => return Ok(response),
     };
     // Without the password no email is sent.
-    if scene.page.door.has_password && !passes.password {
-        return gates::ask(scene, Gate::Password);
+    if request.page.door.has_password && !passes.password {
+        return gates::ask(request, Gate::Password);
     }
     let fields = form::fields(body).await?;
-    let to = gates::way_back(scene, form::field(&fields, "to"));
+    let to = gates::return_address(request, form::field(&fields, "to"));
     let address = form::field(&fields, "email").unwrap_or_default();
     if address.is_empty() {
-        scene.door.app.require_mail()?;
-        return Ok(gates::refuse(scene, Step::Address, &to, &gates::refusal(Gate::Email)));
+        request.door.app.require_mail()?;
+        return Ok(gates::refuse(request, Step::Address, &to, &gates::refusal(Gate::Email)));
     }
     match form::field(&fields, "code").filter(|code| !code.trim().is_empty()) {
-        Some(code) => enter(scene, address, code, &to).await,
-        None => send(scene, address, &to).await,
+        Some(code) => enter(request, address, code, &to).await,
+        None => send(request, address, &to).await,
     }
 }
 
-async fn send(scene: &Scene<'_>, address: &str, to: &str) -> Result<Response<OutBody>, Error> {
-    let app = &scene.door.app;
-    let letter = match app.request_gate_code(&scene.page.site, address, scene.client_ip()).await {
-        Ok(letter) => letter,
-        Err(error) => return gates::try_again(scene, Step::Address, to, error),
+async fn send(request: &PageRequest<'_>, address: &str, to: &str) -> Result<Response<OutBody>, Error> {
+    let app = &request.door.app;
+    let mail = match app.request_gate_code(&request.page.site, address, request.client_ip()).await {
+        Ok(mail) => mail,
+        Err(error) => return gates::try_again(request, Step::Address, to, error),
     };
     // A task is spawned in both cases, so that timing reveals nothing.
     let app = Arc::clone(app);
-    scene.door.tasks.spawn(async move {
-        if let Some(letter) = letter {
-            app.send_email_logged(letter).await;
+    request.door.tasks.spawn(async move {
+        if let Some(mail) = mail {
+            app.send_email_logged(mail).await;
         }
     });
-    Ok(match wants(&scene.head.headers) {
+    Ok(match wants(&request.head.headers) {
         Wants::Page => {
             let email = email::address(address)?;
-            gates::question(scene, Step::Code { email: &email }, to, StatusCode::OK, None)
+            gates::question(request, Step::Code { email: &email }, to, StatusCode::OK, None)
         }
         Wants::Json => {
             let body = json!({"ok": true, "message": SENT}).to_string();
@@ -74,11 +71,16 @@ async fn send(scene: &Scene<'_>, address: &str, to: &str) -> Result<Response<Out
     })
 }
 
-async fn enter(scene: &Scene<'_>, address: &str, code: &str, to: &str) -> Result<Response<OutBody>, Error> {
+async fn enter(
+    request: &PageRequest<'_>,
+    address: &str,
+    code: &str,
+    to: &str,
+) -> Result<Response<OutBody>, Error> {
     let step = Step::Code { email: address };
-    match scene.door.app.verify_gate_code(&scene.page.site, address, code, scene.client_ip()).await {
-        Ok(true) => gates::opened(scene, Cookie::Email, Kind::Email, to),
-        Ok(false) => Ok(gates::refuse(scene, step, to, &Error::plain(Code::InvalidCode))),
-        Err(error) => gates::try_again(scene, step, to, error),
+    match request.door.app.verify_gate_code(&request.page.site, address, code, request.client_ip()).await {
+        Ok(true) => gates::opened(request, Cookie::Email, Kind::Email, to),
+        Ok(false) => Ok(gates::refuse(request, step, to, &Error::plain(Code::InvalidCode))),
+        Err(error) => gates::try_again(request, step, to, error),
     }
 }

@@ -3,8 +3,8 @@
 //! One response holds everything, so that it works behind gates, in a sandbox and for pages that can be viewed only
 //! once.
 
-use super::scene::Scene;
-use super::{headers, owner, report, sending};
+use super::page_request::PageRequest;
+use super::{cookies, headers, report, sending};
 use crate::http::{OutBody, empty};
 use axum::body::Body;
 use base64::Engine as _;
@@ -26,7 +26,7 @@ const CODING_BYTES: u64 = 256 * 1024;
 
 static SCRIPT: LazyLock<ViewerScript> = LazyLock::new(|| ViewerScript::new(MARKDOWN_SCRIPT));
 
-pub(super) async fn viewer(scene: &Scene<'_>, file: &ServedFile) -> Result<Response<OutBody>, Error> {
+pub(super) async fn viewer(scene: &PageRequest<'_>, file: &ServedFile) -> Result<Response<OutBody>, Error> {
     let site = &scene.page.site;
     let page = pages::viewer(&Viewer {
         report: &report::link(&scene.root()),
@@ -37,7 +37,7 @@ pub(super) async fn viewer(scene: &Scene<'_>, file: &ServedFile) -> Result<Respo
     let around = page.before.len() as u64 + page.after.len() as u64;
     let length = around + file.size_bytes.div_ceil(3) * 4;
     let mut response = empty(StatusCode::OK);
-    headers::viewer(response.headers_mut(), scene.place, scene.page, &SCRIPT.source);
+    headers::viewer(response.headers_mut(), scene.address, scene.page, &SCRIPT.source);
     response.headers_mut().insert(header::CONTENT_LENGTH, length.into());
     if scene.head.method == Method::HEAD {
         return Ok(response);
@@ -49,7 +49,7 @@ pub(super) async fn viewer(scene: &Scene<'_>, file: &ServedFile) -> Result<Respo
     });
     let whole = whole.await?;
     // Views of burn pages are counted when they are claimed.
-    if site.visibility != Visibility::Burn && !scene.visitor.prefetch && !owner::is_inside(scene) {
+    if site.visibility != Visibility::Burn && !scene.visitor.prefetch && !cookies::is_owner(scene) {
         scene.door.app.count_view(site);
     }
     *response.body_mut() = OutBody::Boxed(Body::from_stream(whole));

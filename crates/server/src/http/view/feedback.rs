@@ -3,8 +3,8 @@
 
 pub(super) use super::toolbar::script as toolbar;
 
-use super::scene::Scene;
-use super::{OutBody, form, headers, without_body};
+use super::page_request::PageRequest;
+use super::{OutBody, admission, form, headers, nothing_here, without_body};
 use crate::http::extract::{Fields, json_object};
 use crate::http::{error, media_type};
 use dropleaf_core::feedback::{self, Draft, Feedback, Intent, Severity};
@@ -60,32 +60,32 @@ impl ShownJson {
     }
 }
 
-pub(super) async fn answer(scene: &Scene<'_>, body: Incoming) -> Result<Response<OutBody>, Error> {
-    if !scene.page.site.takes_feedback() {
-        return Err(super::ours::missing());
+pub(super) async fn answer(request: &PageRequest<'_>, body: Incoming) -> Result<Response<OutBody>, Error> {
+    if !request.page.site.takes_feedback() {
+        return Err(nothing_here());
     }
-    form::require_same_origin(scene)?;
-    scene.require_inside().await?;
-    match scene.head.method {
-        Method::GET | Method::HEAD => list(scene).await,
-        Method::POST => leave(scene, body).await,
+    form::require_same_origin(request)?;
+    admission::require_inside(request).await?;
+    match request.head.method {
+        Method::GET | Method::HEAD => list(request).await,
+        Method::POST => leave(request, body).await,
         _ => Err(Error::plain(Code::MethodNotAllowed)),
     }
 }
 
-async fn list(scene: &Scene<'_>) -> Result<Response<OutBody>, Error> {
-    let found = scene.door.app.list_open_feedback(&scene.page.site).await?;
+async fn list(request: &PageRequest<'_>) -> Result<Response<OutBody>, Error> {
+    let found = request.door.app.list_open_feedback(&request.page.site).await?;
     let feedback = found.into_iter().map(ShownJson::new).collect();
     let mut response = json(StatusCode::OK, &ListJson { notice: feedback::NOTICE, feedback })?;
-    if scene.head.method == Method::HEAD {
+    if request.head.method == Method::HEAD {
         without_body(&mut response);
     }
     Ok(response)
 }
 
-async fn leave(scene: &Scene<'_>, body: Incoming) -> Result<Response<OutBody>, Error> {
+async fn leave(request: &PageRequest<'_>, body: Incoming) -> Result<Response<OutBody>, Error> {
     // A form of another site can be posted without a CORS preflight; JSON cannot.
-    if !media_type::is(&scene.head.headers, media_type::JSON) {
+    if !media_type::is(&request.head.headers, media_type::JSON) {
         return Err(Error::new(Code::InvalidRequest, "Send the comment as `application/json`."));
     }
     let mut fields = Fields::new(json_object(&form::read(body).await?)?);
@@ -105,7 +105,8 @@ async fn leave(scene: &Scene<'_>, body: Incoming) -> Result<Response<OutBody>, E
         severity: text("severity")?,
     };
     let said = draft.checked()?;
-    let (item, standing) = scene.door.app.create_feedback(&scene.page.site, scene.client_ip(), said).await?;
+    let (item, standing) =
+        request.door.app.create_feedback(&request.page.site, request.client_ip(), said).await?;
     let left = LeftJson {
         shown: ShownJson::new(item),
         resolved_at: None,

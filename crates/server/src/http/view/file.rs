@@ -1,7 +1,8 @@
 //! Sends one file: 304, whole or a range; from memory if small, streamed if large.
 
-use super::negotiate::{self, Asked};
-use super::scene::Scene;
+use super::cookies::is_owner;
+use super::negotiate::{self, RangeRequest};
+use super::page_request::PageRequest;
 use super::{headers, sending, without_body};
 use crate::http::{OutBody, empty};
 use axum::body::Body;
@@ -14,18 +15,15 @@ use std::ops::Range;
 use std::sync::Arc;
 
 pub(super) async fn send(
-    scene: &Scene<'_>,
+    request: &PageRequest<'_>,
     file: &Arc<ServedFile>,
     status: StatusCode,
 ) -> Result<Response<OutBody>, Error> {
-    let Scene { head, place, page, visitor, .. } = *scene;
+    let PageRequest { head, address, page, visitor, .. } = *request;
     if page.site.visibility == Visibility::Burn {
-        return Box::pin(send_unkept(scene, file, status)).await;
+        return Box::pin(send_unkept(request, file, status)).await;
     }
     let asked = |name: HeaderName| head.headers.get(name).and_then(|value| value.to_str().ok());
-    if super::toolbar::belongs(scene, file) {
-        return Box::pin(super::toolbar::send(scene, file, status)).await;
-    }
     let range = asked(header::RANGE).filter(|_| status == StatusCode::OK);
     // A range always refers to the uncoded bytes, so that offsets mean the same to every client.
     let coding = if file.is_compressible && range.is_none() {
@@ -35,11 +33,11 @@ pub(super) async fn send(
     };
     let etag = file.etag(coding);
     if range.is_none() {
-        count_view(scene, file, status);
+        count_view(request, file, status);
     }
     let mut response = Response::new(OutBody::empty());
     *response.headers_mut() = HeaderMap::with_capacity(headers::ROOM);
-    headers::page(response.headers_mut(), place, page, file, visitor.any_browser);
+    headers::page(response.headers_mut(), address, page, file, visitor.any_browser);
     response.headers_mut().insert(header::ETAG, ready(etag));
     if status == StatusCode::OK
         && asked(header::IF_NONE_MATCH).is_some_and(|condition| negotiate::matches(condition, etag))
@@ -51,17 +49,17 @@ pub(super) async fn send(
     // If the file has changed since (`If-Range`), the whole is sent.
     let fresh = asked(header::IF_RANGE).is_none_or(|validator| validator.as_bytes() == etag);
     let part = match range.filter(|_| fresh).map(|range| negotiate::range(range, file.size_bytes)) {
-        Some(Asked::Part(part)) => Some(part),
-        Some(Asked::Outside) => return Ok(outside(response, file.size_bytes)),
-        Some(Asked::Whole) | None => None,
+        Some(RangeRequest::Part(part)) => Some(part),
+        Some(RangeRequest::Outside) => return Ok(outside(response, file.size_bytes)),
+        Some(RangeRequest::Whole) | None => None,
     };
     *response.status_mut() = status;
     if let Some(part) = &part {
         mark_part(&mut response, part, file.size_bytes)?;
     }
     if !file.is_small() {
-        Box::pin(send_large(scene, &mut response, file, coding, part)).await?;
-    } else if let Some(whole) = sending::whole(scene, file, coding).await? {
+        Box::pin(send_large(request, &mut response, file, coding, part)).await?;
+    } else if let Some(whole) = sending::whole(request, file, coding).await? {
         let bytes = match part {
             Some(part) => slice(&whole, &part),
             None => whole,
@@ -72,7 +70,7 @@ pub(super) async fn send(
         let part = part.unwrap_or(0..file.size_bytes);
         response.headers_mut().insert(header::ETAG, ready(file.etag(ContentCoding::Identity)));
         response.headers_mut().insert(header::CONTENT_LENGTH, (part.end - part.start).into());
-        *response.body_mut() = sending::in_pieces(scene, file, part);
+        *response.body_mut() = sending::in_pieces(request, file, part);
     }
     if head.method == Method::HEAD {
         without_body(&mut response);
@@ -83,27 +81,27 @@ pub(super) async fn send(
 /// Sends a file of a burn page: streamed from storage, without caching it and without a validator. Ranges are served
 /// only to the viewer who has burnt it and may view it again for a short time: audio and video players request them.
 async fn send_unkept(
-    scene: &Scene<'_>,
+    request: &PageRequest<'_>,
     file: &ServedFile,
     status: StatusCode,
 ) -> Result<Response<OutBody>, Error> {
     let mut response = empty(status);
-    headers::page(response.headers_mut(), scene.place, scene.page, file, scene.visitor.any_browser);
+    headers::page(response.headers_mut(), request.address, request.page, file, request.visitor.any_browser);
     response.headers_mut().insert(header::CONTENT_TYPE, ready(&file.mime));
-    let may_ask = status == StatusCode::OK && scene.page.site.state == State::Burnt;
+    let may_ask = status == StatusCode::OK && request.page.site.state == State::Burnt;
     // There is no validator to compare `If-Range` with, so the whole is sent.
-    let range = scene.header("range").filter(|_| may_ask && scene.header("if-range").is_none());
+    let range = request.header("range").filter(|_| may_ask && request.header("if-range").is_none());
     let range = match range.map(|range| negotiate::range(range, file.size_bytes)) {
-        Some(Asked::Part(range)) => Some(range),
-        Some(Asked::Outside) => return Ok(outside(response, file.size_bytes)),
-        Some(Asked::Whole) | None => None,
+        Some(RangeRequest::Part(range)) => Some(range),
+        Some(RangeRequest::Outside) => return Ok(outside(response, file.size_bytes)),
+        Some(RangeRequest::Whole) | None => None,
     };
     if let Some(range) = &range {
         mark_part(&mut response, range, file.size_bytes)?;
     }
-    let part = sending::stream(scene, file, range).await?;
+    let part = sending::stream(request, file, range).await?;
     response.headers_mut().insert(header::CONTENT_LENGTH, part.bytes.into());
-    if scene.head.method != Method::HEAD {
+    if request.head.method != Method::HEAD {
         *response.body_mut() = OutBody::Boxed(Body::from_stream(part.stream));
     }
     Ok(response)
@@ -111,19 +109,20 @@ async fn send_unkept(
 
 /// Sends a file too large for memory: as stored if the client accepts zstd, otherwise decompressed while streaming.
 async fn send_large(
-    scene: &Scene<'_>,
+    request: &PageRequest<'_>,
     response: &mut Response<OutBody>,
     file: &ServedFile,
     coding: ContentCoding,
     part: Option<Range<u64>>,
 ) -> Result<(), Error> {
-    let stored = if coding == ContentCoding::Zstd { sending::stream_zstd(scene, file).await? } else { None };
+    let stored =
+        if coding == ContentCoding::Zstd { sending::stream_zstd(request, file).await? } else { None };
     let part = if let Some(part) = stored {
         mark(response.headers_mut(), ContentCoding::Zstd);
         part
     } else {
         response.headers_mut().insert(header::ETAG, ready(file.etag(ContentCoding::Identity)));
-        sending::stream(scene, file, part).await?
+        sending::stream(request, file, part).await?
     };
     response.headers_mut().insert(header::CONTENT_LENGTH, part.bytes.into());
     *response.body_mut() = OutBody::Boxed(Body::from_stream(part.stream));
@@ -131,11 +130,11 @@ async fn send_large(
 }
 
 /// Counts the request if it is a view.
-pub(super) fn count_view(scene: &Scene<'_>, file: &ServedFile, status: StatusCode) {
-    let looked_at = counts(scene.page, file) && !scene.visitor.prefetch;
-    let is_view = looked_at && scene.head.method == Method::GET && status == StatusCode::OK;
-    if is_view && !super::owner::is_inside(scene) {
-        scene.door.app.count_view(&scene.page.site);
+pub(super) fn count_view(request: &PageRequest<'_>, file: &ServedFile, status: StatusCode) {
+    let looked_at = counts(request.page, file) && !request.visitor.prefetch;
+    let is_view = looked_at && request.head.method == Method::GET && status == StatusCode::OK;
+    if is_view && !is_owner(request) {
+        request.door.app.count_view(&request.page.site);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Reads the forms of a page, with a size limit, and checks that the page itself sent them.
 
-use super::scene::Scene;
+use super::page_request::PageRequest;
 use crate::http::small_body;
 use dropleaf_core::{Code, Error};
 use hyper::body::Incoming;
@@ -24,8 +24,8 @@ pub(super) fn field<'a>(fields: &'a [(String, String)], name: &str) -> Option<&'
 /// them for a viewer who never saw them. A person's click is a top-level navigation that the browser marks with
 /// `Sec-Fetch-User`; `WebKit` omits that header. Browsers send these headers only over https and on loopback hosts, and
 /// other clients never: requests without them are only rate limited.
-pub(super) fn require_persons_click(scene: &Scene<'_>) -> Result<(), Error> {
-    let header = |name| scene.header(name);
+pub(super) fn require_persons_click(request: &PageRequest<'_>) -> Result<(), Error> {
+    let header = |name| request.header(name);
     if header("sec-fetch-mode").is_none() && header("sec-fetch-dest").is_none() {
         return Ok(());
     }
@@ -44,11 +44,12 @@ fn is_webkit(agent: Option<&str>) -> bool {
 
 /// Refuses cross-origin requests. A client that sends neither header may pass: it has no viewer's cookies. Sibling
 /// pages are the same site for browsers, so the origin itself must match.
-pub(super) fn require_same_origin(scene: &Scene<'_>) -> Result<(), Error> {
-    let site = scene.header("sec-fetch-site");
+pub(super) fn require_same_origin(request: &PageRequest<'_>) -> Result<(), Error> {
+    let site = request.header("sec-fetch-site");
     let same = site.is_none_or(|site| site == "same-origin" || site == "none");
     // A form on a page with `no-referrer` sends `Origin: null`; then `Sec-Fetch-Site` must be `same-origin`.
     let hidden = |origin: &str| origin == "null" && site == Some("same-origin");
-    let origin = scene.header("origin").is_none_or(|origin| scene.is_own_origin(origin) || hidden(origin));
+    let origin =
+        request.header("origin").is_none_or(|origin| request.is_own_origin(origin) || hidden(origin));
     if same && origin { Ok(()) } else { Err(Error::plain(Code::CrossSite)) }
 }

@@ -4,8 +4,11 @@
 //! such frames is detected at upload; others are not affected. Scripts in the frame can read the address, so the pass works
 //! only from the viewer's network and never in a top-level window.
 
-use super::scene::Scene;
-use super::{OURS, Place, headers, ours, redirect, show_file, with_query};
+use super::page_address::{PageAddress, RESERVED_PREFIX};
+use super::page_request::PageRequest;
+use super::redirects::{redirect, with_query};
+use super::resolve::show_file;
+use super::{headers, nothing_here};
 use crate::http::OutBody;
 use dropleaf_core::access::{self, Access, Passes};
 use dropleaf_core::site::Visibility;
@@ -16,57 +19,57 @@ use http::{Method, Response, StatusCode};
 pub(super) const NAME: &str = "frame/";
 
 /// Redirects the document of a frame to an address with a pass, if the page needs it. The viewer has passed every gate.
-pub(super) fn lead(scene: &Scene<'_>, tail: &str) -> Result<Option<Response<OutBody>>, Error> {
+pub(super) fn lead(request: &PageRequest<'_>, tail: &str) -> Result<Option<Response<OutBody>>, Error> {
     // Most pages have no such frames and return here.
-    if !scene.page.bundle.as_ref().is_some_and(|bundle| bundle.addressing.sandboxed_frames) {
+    if !request.page.bundle.as_ref().is_some_and(|bundle| bundle.addressing.sandboxed_frames) {
         return Ok(None);
     }
-    let door = &scene.page.door;
+    let door = &request.page.door;
     let is_guarded = door.is_gated() || door.visibility == Visibility::Burn;
-    let is_plain = matches!(scene.head.method, Method::GET | Method::HEAD);
+    let is_plain = matches!(request.head.method, Method::GET | Method::HEAD);
     // Only for the page's own frames: frames of sibling pages send the cookie too.
-    let is_own_frame = scene.header("sec-fetch-dest") == Some("iframe")
-        && scene.header("sec-fetch-site") == Some("same-origin");
-    if !is_guarded || !is_plain || !is_own_frame || scene.place.is_shared() {
+    let is_own_frame = request.header("sec-fetch-dest") == Some("iframe")
+        && request.header("sec-fetch-site") == Some("same-origin");
+    if !is_guarded || !is_plain || !is_own_frame || request.address.is_shared() {
         return Ok(None);
     }
-    let Some(ip) = scene.client_ip() else { return Ok(None) };
-    let root = match scene.place {
+    let Some(ip) = request.client_ip() else { return Ok(None) };
+    let root = match request.address {
         // The root of a page's own host needs a cookie, which the frame does not send.
-        Place::Root { .. } => format!("/p/{}/", scene.page.site.token),
-        _ => scene.root(),
+        PageAddress::Root { .. } => format!("/p/{}/", request.page.site.token),
+        _ => request.root(),
     };
-    let pass = scene.door.app.issue_frame_pass(&scene.page.site, ip);
-    let target = with_query(scene.head, &format!("{root}{OURS}{NAME}{pass}/{tail}"));
+    let pass = request.door.app.issue_frame_pass(&request.page.site, ip);
+    let target = with_query(request.head, &format!("{root}{RESERVED_PREFIX}{NAME}{pass}/{tail}"));
     redirect(StatusCode::TEMPORARY_REDIRECT, &target).map(Some)
 }
 
 /// `_dropleaf/frame/<pass>/…`: a file of the page for such a frame.
-pub(super) async fn file(scene: &Scene<'_>, rest: &str) -> Result<Response<OutBody>, Error> {
-    if !matches!(scene.head.method, Method::GET | Method::HEAD) {
+pub(super) async fn file(request: &PageRequest<'_>, rest: &str) -> Result<Response<OutBody>, Error> {
+    if !matches!(request.head.method, Method::GET | Method::HEAD) {
         return Err(Error::plain(Code::MethodNotAllowed));
     }
-    let (app, site) = (&scene.door.app, &scene.page.site);
-    let (pass, tail) = rest.split_once('/').ok_or_else(ours::missing)?;
-    let is_admitted = scene.client_ip().is_some_and(|ip| app.verify_frame_pass(site, ip, pass));
-    if !is_admitted || scene.place.is_shared() {
-        return Err(ours::missing());
+    let (app, site) = (&request.door.app, &request.page.site);
+    let (pass, tail) = rest.split_once('/').ok_or_else(nothing_here)?;
+    let is_admitted = request.client_ip().is_some_and(|ip| app.verify_frame_pass(site, ip, pass));
+    if !is_admitted || request.address.is_shared() {
+        return Err(nothing_here());
     }
     // A link in the frame that was opened in a window: redirected to the page's own address, where the gates apply.
-    if scene.header("sec-fetch-dest") == Some("document") {
-        let target = with_query(scene.head, &format!("{}{tail}", scene.root()));
+    if request.header("sec-fetch-dest") == Some("document") {
+        let target = with_query(request.head, &format!("{}{tail}", request.root()));
         return redirect(StatusCode::TEMPORARY_REDIRECT, &target);
     }
-    match access::decide(&scene.page.door, Passes::ALL, app.now()) {
+    match access::decide(&request.page.door, Passes::ALL, app.now()) {
         Access::Serve => {}
         Access::Gone(Code::Burnt) if app.has_open_view_window(&site.id).await? => {}
         Access::Gone(code) => return Err(Error::plain(code)),
-        Access::Ask(_) | Access::Reveal => return Err(ours::missing()),
+        Access::Ask(_) | Access::Reveal => return Err(nothing_here()),
     }
-    let bundle = scene.page.bundle.as_ref().ok_or_else(ours::missing)?;
-    let scene = Scene { in_sandboxed_frame: true, ..*scene };
-    let mut response = show_file(&scene, bundle, tail).await?;
-    let is_own_frame = scene.header("sec-fetch-site") == Some("same-origin");
+    let bundle = request.page.bundle.as_ref().ok_or_else(nothing_here)?;
+    let request = PageRequest { in_sandboxed_frame: true, ..*request };
+    let mut response = show_file(&request, bundle, tail).await?;
+    let is_own_frame = request.header("sec-fetch-site") == Some("same-origin");
     headers::framed(response.headers_mut(), is_own_frame);
     Ok(response)
 }

@@ -1,10 +1,11 @@
 //! The gates of a page: finds out which ones a viewer has passed, and shows the form of the next one. Handles the
 //! password gate, by form or `Authorization: Basic`; the e-mail gate is in `email_gate`. Password first, then e-mail.
 
-use super::cookies::Cookie;
-use super::scene::Scene;
-use super::share::{self, Shared};
-use super::{OURS, email_gate, form, owner, redirect, report, wants, without_body};
+use super::cookies::{Cookie, is_owner};
+use super::page_address::RESERVED_PREFIX;
+use super::page_request::PageRequest;
+use super::share::{self, ShareLink};
+use super::{form, redirect, report, wants, without_body};
 use crate::http::OutBody;
 use crate::http::error::{self, Wants};
 use base64::Engine;
@@ -16,51 +17,59 @@ use dropleaf_pages::{self as pages, Step};
 use http::{Method, Response, StatusCode, header};
 use hyper::body::Incoming;
 
+/// The name of the e-mail gate's form below `_dropleaf/`.
+const EMAIL_FORM: &str = "code";
+
 /// The gates that the request has passed.
-pub(super) enum Found {
+pub(super) enum GateResult {
     Passes(Passes),
     /// A response that takes precedence, such as the redirect that removes a share token from the address.
     Answer(Response<OutBody>),
 }
 
-pub(super) async fn passes(scene: &Scene<'_>) -> Result<Found, Error> {
-    let shared = match share::look(scene).await? {
-        Shared::No => Passes::default(),
-        Shared::Opens { email_gate } => Passes { password: true, email: email_gate },
-        Shared::Redirect(response) => return Ok(Found::Answer(response)),
+pub(super) async fn passes(request: &PageRequest<'_>) -> Result<GateResult, Error> {
+    let shared = match share::check(request).await? {
+        ShareLink::No => Passes::default(),
+        ShareLink::Opens { email_gate } => Passes { password: true, email: email_gate },
+        ShareLink::Redirect(response) => return Ok(GateResult::Answer(response)),
     };
-    if owner::is_inside(scene) {
-        return Ok(Found::Passes(Passes::ALL));
+    if is_owner(request) {
+        return Ok(GateResult::Passes(Passes::ALL));
     }
-    let (app, site) = (&scene.door.app, &scene.page.site);
+    let (app, site) = (&request.door.app, &request.page.site);
     let holds =
-        |cookie: Cookie, kind| cookie.read(scene).is_some_and(|value| app.verify_pass(kind, site, value));
+        |cookie: Cookie, kind| cookie.read(request).is_some_and(|value| app.verify_pass(kind, site, value));
     let mut passes = Passes {
         password: shared.password || holds(Cookie::Gate, Kind::Password),
         email: shared.email || holds(Cookie::Email, Kind::Email),
     };
-    if scene.page.door.has_password
+    if request.page.door.has_password
         && !passes.password
-        && let Some(password) = basic_password(scene)
+        && let Some(password) = basic_password(request)
     {
-        passes.password = app.check_password(site, &password, scene.client_ip()).await?;
+        passes.password = app.check_password(site, &password, request.client_ip()).await?;
         if !passes.password {
             let wrong = Error::plain(Code::WrongPassword);
-            return Ok(Found::Answer(refuse(scene, Step::Password, &here(scene), &wrong)));
+            return Ok(GateResult::Answer(refuse(
+                request,
+                Step::Password,
+                &current_address(request),
+                &wrong,
+            )));
         }
     }
-    Ok(Found::Passes(passes))
+    Ok(GateResult::Passes(passes))
 }
 
-pub(super) fn ask(scene: &Scene<'_>, gate: Gate) -> Result<Response<OutBody>, Error> {
+pub(super) fn ask(request: &PageRequest<'_>, gate: Gate) -> Result<Response<OutBody>, Error> {
     let step = match gate {
         Gate::Password => Step::Password,
         Gate::Email => {
-            scene.door.app.require_mail()?;
+            request.door.app.require_mail()?;
             Step::Address
         }
     };
-    Ok(refuse(scene, step, &here(scene), &refusal(gate)))
+    Ok(refuse(request, step, &current_address(request), &refusal(gate)))
 }
 
 pub(super) fn refusal(gate: Gate) -> Error {
@@ -71,63 +80,73 @@ pub(super) fn refusal(gate: Gate) -> Error {
 }
 
 /// `POST _dropleaf/gate`: takes the password and the address to return to.
-pub(super) async fn submit(scene: &Scene<'_>, body: Incoming) -> Result<Response<OutBody>, Error> {
-    if let Some(response) = before_form(scene, scene.page.door.has_password)? {
+pub(super) async fn submit(request: &PageRequest<'_>, body: Incoming) -> Result<Response<OutBody>, Error> {
+    if let Some(response) = before_form(request, request.page.door.has_password)? {
         return Ok(response);
     }
     let fields = form::fields(body).await?;
-    let to = way_back(scene, form::field(&fields, "to"));
+    let to = return_address(request, form::field(&fields, "to"));
     let password = form::field(&fields, "password").unwrap_or_default();
     if password.is_empty() {
-        return Ok(refuse(scene, Step::Password, &to, &refusal(Gate::Password)));
+        return Ok(refuse(request, Step::Password, &to, &refusal(Gate::Password)));
     }
-    match scene.door.app.check_password(&scene.page.site, password, scene.client_ip()).await {
-        Ok(true) => opened(scene, Cookie::Gate, Kind::Password, &to),
-        Ok(false) => Ok(refuse(scene, Step::Password, &to, &Error::plain(Code::WrongPassword))),
-        Err(error) => try_again(scene, Step::Password, &to, error),
+    match request.door.app.check_password(&request.page.site, password, request.client_ip()).await {
+        Ok(true) => opened(request, Cookie::Gate, Kind::Password, &to),
+        Ok(false) => Ok(refuse(request, Step::Password, &to, &Error::plain(Code::WrongPassword))),
+        Err(error) => try_again(request, Step::Password, &to, error),
     }
 }
 
 /// Common checks of gate forms: the page exists and has this gate, and the form was sent from the page's origin.
 /// Redirects to the page for GET, or if the page has no such gate.
-pub(super) fn before_form(scene: &Scene<'_>, gated: bool) -> Result<Option<Response<OutBody>>, Error> {
-    if let Access::Gone(code) = access::decide(&scene.page.door, Passes::ALL, scene.door.app.now()) {
+pub(super) fn before_form(
+    request: &PageRequest<'_>,
+    gated: bool,
+) -> Result<Option<Response<OutBody>>, Error> {
+    if let Access::Gone(code) = access::decide(&request.page.door, Passes::ALL, request.door.app.now()) {
         return Err(Error::plain(code));
     }
-    match scene.head.method {
-        Method::POST if gated => form::require_same_origin(scene).map(|()| None),
-        Method::POST | Method::GET | Method::HEAD => redirect(StatusCode::SEE_OTHER, &scene.root()).map(Some),
+    match request.head.method {
+        Method::POST if gated => form::require_same_origin(request).map(|()| None),
+        Method::POST | Method::GET | Method::HEAD => {
+            redirect(StatusCode::SEE_OTHER, &request.root()).map(Some)
+        }
         _ => Err(Error::plain(Code::MethodNotAllowed)),
     }
 }
 
 /// Sets the cookie of a passed gate and redirects to the page.
 pub(super) fn opened(
-    scene: &Scene<'_>,
+    request: &PageRequest<'_>,
     cookie: Cookie,
     kind: Kind,
     to: &str,
 ) -> Result<Response<OutBody>, Error> {
-    let pass = scene.door.app.issue_pass(kind, &scene.page.site);
+    let pass = request.door.app.issue_pass(kind, &request.page.site);
     let mut response = redirect(StatusCode::SEE_OTHER, to)?;
-    if let Some(value) = cookie.set(scene, &pass, kind.life()) {
+    if let Some(value) = cookie.set(request, &pass, kind.life()) {
         response.headers_mut().insert(header::SET_COOKIE, value);
     }
     Ok(response)
 }
 
 /// Refuses with the gate's form for a browser, as an error for a program.
-pub(super) fn refuse(scene: &Scene<'_>, step: Step<'_>, to: &str, error: &Error) -> Response<OutBody> {
-    let wants = wants(&scene.head.headers);
+pub(super) fn refuse(
+    request: &PageRequest<'_>,
+    step: Step<'_>,
+    to: &str,
+    error: &Error,
+) -> Response<OutBody> {
+    let wants = wants(&request.head.headers);
     let mut response = if wants == Wants::Page {
         let problem = problem(error);
-        let mut response = question(scene, step, to, error::status(error.code), problem.as_deref());
+        let mut response = question(request, step, to, error::status(error.code), problem.as_deref());
         error::note(response.headers_mut(), error);
         response
     } else {
         error::respond(error, wants)
     };
-    if scene.head.method == Method::HEAD {
+    if request.head.method == Method::HEAD {
         without_body(&mut response);
     }
     response
@@ -135,36 +154,36 @@ pub(super) fn refuse(scene: &Scene<'_>, step: Step<'_>, to: &str, error: &Error)
 
 /// Shows the form again for errors the viewer can correct; returns any other error.
 pub(super) fn try_again(
-    scene: &Scene<'_>,
+    request: &PageRequest<'_>,
     step: Step<'_>,
     to: &str,
     error: Error,
 ) -> Result<Response<OutBody>, Error> {
     match error.code {
-        Code::RateLimited | Code::Overloaded | Code::InvalidField => Ok(refuse(scene, step, to, &error)),
+        Code::RateLimited | Code::Overloaded | Code::InvalidField => Ok(refuse(request, step, to, &error)),
         _ => Err(error),
     }
 }
 
 /// The page with the form of this step.
 pub(super) fn question(
-    scene: &Scene<'_>,
+    request: &PageRequest<'_>,
     step: Step<'_>,
     to: &str,
     status: StatusCode,
     problem: Option<&str>,
 ) -> Response<OutBody> {
-    let root = scene.root();
+    let root = request.root();
     let name = match step {
         Step::Password => "gate",
-        Step::Address | Step::Code { .. } => email_gate::NAME,
+        Step::Address | Step::Code { .. } => EMAIL_FORM,
     };
-    let action = format!("{root}{OURS}{name}");
+    let action = format!("{root}{RESERVED_PREFIX}{name}");
     let page = pages::gate(&pages::Gate {
         step,
         // The form of an encrypted page must be posted to the page's own address, to keep the fragment; see
-        // `ours::at_root`.
-        action: Some(action.as_str()).filter(|_| !scene.page.site.e2e),
+        // `reserved::at_root`.
+        action: Some(action.as_str()).filter(|_| !request.page.site.e2e),
         to,
         problem,
         report: Some(&report::link(&root)),
@@ -194,27 +213,27 @@ fn span(seconds: i64) -> String {
 }
 
 /// The requested address, to return to after the gate, without a share token.
-fn here(scene: &Scene<'_>) -> String {
-    let uri = &scene.head.uri;
+fn current_address(request: &PageRequest<'_>) -> String {
+    let uri = &request.head.uri;
     let kept = uri.query().unwrap_or_default().split('&').filter(|part| {
         let name = part.split('=').next().unwrap_or_default();
         !name.is_empty() && name != "t"
     });
     let query = kept.collect::<Vec<_>>().join("&");
     let address = if query.is_empty() { uri.path().to_owned() } else { format!("{}?{query}", uri.path()) };
-    way_back(scene, Some(&address))
+    return_address(request, Some(&address))
 }
 
 /// `to` if it is an address of this page that is safe to redirect to; otherwise the page's root.
-pub(super) fn way_back(scene: &Scene<'_>, to: Option<&str>) -> String {
-    let root = scene.root();
-    let good = to.filter(|to| path::below(&root, to).is_some_and(|tail| !tail.starts_with(OURS)));
+pub(super) fn return_address(request: &PageRequest<'_>, to: Option<&str>) -> String {
+    let root = request.root();
+    let good = to.filter(|to| path::below(&root, to).is_some_and(|tail| !tail.starts_with(RESERVED_PREFIX)));
     good.map_or(root.clone(), str::to_owned)
 }
 
 /// The password of `Authorization: Basic`; any user name is accepted.
-fn basic_password(scene: &Scene<'_>) -> Option<String> {
-    let (scheme, value) = scene.header(header::AUTHORIZATION.as_str())?.split_once(' ')?;
+fn basic_password(request: &PageRequest<'_>) -> Option<String> {
+    let (scheme, value) = request.header(header::AUTHORIZATION.as_str())?.split_once(' ')?;
     if !scheme.eq_ignore_ascii_case("basic") {
         return None;
     }

@@ -1,7 +1,7 @@
 //! Sets the headers of every page response. What each kind of response sends is decided only here.
 //! The reasons are in docs/security.md.
 
-use super::{Place, disposition};
+use super::{PageAddress, disposition};
 use dropleaf_app::{PageView, ServedFile};
 use dropleaf_core::site::{State, Visibility};
 use http::{HeaderMap, HeaderName, HeaderValue, header};
@@ -75,7 +75,7 @@ pub(super) fn script(headers: &mut HeaderMap, named: bool) {
 /// Everything about a file of a page except its type, length and validator.
 pub(super) fn page(
     headers: &mut HeaderMap,
-    place: Place<'_>,
+    address: PageAddress<'_>,
     page: &PageView,
     file: &ServedFile,
     browser: bool,
@@ -93,12 +93,12 @@ pub(super) fn page(
     // Restricted or shown once: not cacheable, not embeddable by other origins.
     let guarded = burns || page.door.is_gated();
     // What a cookie opens must not be embedded by sibling pages either, whose requests carry the cookie.
-    let own_only = guarded || matches!(place, Place::Root { .. });
+    let own_only = guarded || matches!(address, PageAddress::Root { .. });
     if own_only {
         headers.insert(CORP, SAME_ORIGIN);
     }
     let public = page.site.visibility == Visibility::Public
-        && matches!(place, Place::Slug { .. } | Place::SharedSlug { .. });
+        && matches!(address, PageAddress::Slug { .. } | PageAddress::SharedSlug { .. });
     headers.insert(
         header::CACHE_CONTROL,
         match (page.site.e2e || guarded, public) {
@@ -107,7 +107,7 @@ pub(super) fn page(
             (false, false) => PRIVATE,
         },
     );
-    if place.is_shared() {
+    if address.is_shared() {
         headers.insert(header::VARY, VARY_SHARED);
         if !guarded {
             headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, ANY);
@@ -116,7 +116,7 @@ pub(super) fn page(
         if !browser || file.mime != "application/pdf" {
             headers.insert(
                 header::CONTENT_SECURITY_POLICY,
-                if page.site.csp_strict { strict(page, place) } else { SANDBOX },
+                if page.site.csp_strict { strict(page, address) } else { SANDBOX },
             );
         }
         return;
@@ -132,7 +132,7 @@ pub(super) fn page(
     }
     // On its scripts too: a worker is bound by the policy of its own file, not of the page that started it.
     if page.site.csp_strict && file.mime != "application/pdf" {
-        headers.insert(header::CONTENT_SECURITY_POLICY, strict(page, place));
+        headers.insert(header::CONTENT_SECURITY_POLICY, strict(page, address));
     }
 }
 
@@ -158,7 +158,12 @@ pub(super) fn route(headers: &mut HeaderMap) {
 
 /// For the viewer of an encrypted page. The decrypted content is bound by the viewer's policy, so that is the page's
 /// own.
-pub(super) fn viewer(headers: &mut HeaderMap, place: Place<'_>, page: &PageView, script_source: &str) {
+pub(super) fn viewer(
+    headers: &mut HeaderMap,
+    address: PageAddress<'_>,
+    page: &PageView,
+    script_source: &str,
+) {
     common(headers);
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
     headers.insert(ROBOTS, NOINDEX);
@@ -166,7 +171,7 @@ pub(super) fn viewer(headers: &mut HeaderMap, place: Place<'_>, page: &PageView,
     headers.insert(header::ACCEPT_RANGES, NO_RANGES);
     headers.insert(header::VARY, VARY_SHARED);
     let guarded = page.site.visibility == Visibility::Burn || page.door.is_gated();
-    if !place.is_shared() {
+    if !address.is_shared() {
         headers.insert(CLUSTER, OWN_CLUSTER);
         headers.insert(COOP, OPENER);
         headers.insert(PERMISSIONS_POLICY, PERMISSIONS);
@@ -175,7 +180,7 @@ pub(super) fn viewer(headers: &mut HeaderMap, place: Place<'_>, page: &PageView,
         }
     }
     let anonymous = page.site.account_id.is_none();
-    let policy = match (page.site.csp_strict, place.is_shared()) {
+    let policy = match (page.site.csp_strict, address.is_shared()) {
         (true, shared) => strict_policy(script_source, shared),
         (false, true) if anonymous => format!("{SANDBOX_ALONE}; {ALONE}"),
         (false, true) => SANDBOX_TEXT.to_owned(),
@@ -210,7 +215,7 @@ pub(super) fn preview(headers: &mut HeaderMap, page: &PageView, is_sandboxed: bo
     // The page's own policy is kept, except for directives that would keep it out of our frame or let it out of the
     // sandbox.
     let own = headers.remove(header::CONTENT_SECURITY_POLICY);
-    let own = own.or_else(|| page.site.csp_strict.then(|| strict(page, Place::Shared { rest: "" })));
+    let own = own.or_else(|| page.site.csp_strict.then(|| strict(page, PageAddress::Shared { rest: "" })));
     let own = own.as_ref().and_then(|own| own.to_str().ok()).unwrap_or_default();
     let replaced = ["sandbox", "form-action", "frame-ancestors"];
     let kept = own
@@ -253,7 +258,7 @@ pub(super) fn around_preview(headers: &mut HeaderMap, style_source: &str) {
 
 /// For the safe preview of content that may be hostile: no scripts, no form submissions, nothing loaded except its own
 /// files, and framed only by our pages. A source with a path is stricter than `'self'` where pages share an origin.
-pub(super) fn look(headers: &mut HeaderMap, within: &str, framed_by: &str) {
+pub(super) fn safe_preview(headers: &mut HeaderMap, within: &str, framed_by: &str) {
     common(headers);
     headers.insert(ROBOTS, NOINDEX);
     headers.insert(header::CACHE_CONTROL, NO_STORE);
@@ -274,12 +279,12 @@ pub(super) fn look(headers: &mut HeaderMap, within: &str, framed_by: &str) {
 }
 
 /// The `csp_strict` policy with hashes of the page's inline scripts. Built once per bundle.
-fn strict(page: &PageView, place: Place<'_>) -> HeaderValue {
+fn strict(page: &PageView, address: PageAddress<'_>) -> HeaderValue {
     let word = |scripts: &str| [false, true].map(|shared| strict_policy(scripts, shared).into());
     let policies = page.bundle.as_ref().map_or_else(|| word(""), |bundle| bundle.policies(word));
     let [own, shared] = policies;
     // The text consists of base64 and our own words.
-    HeaderValue::from_maybe_shared(if place.is_shared() { shared } else { own })
+    HeaderValue::from_maybe_shared(if address.is_shared() { shared } else { own })
         .unwrap_or_else(|_| HeaderValue::from_static("default-src 'none'; sandbox"))
 }
 

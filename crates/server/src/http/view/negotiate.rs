@@ -47,35 +47,35 @@ pub(in crate::http) fn matches(condition: &str, etag: &[u8]) -> bool {
 
 /// The meaning of a `Range` header.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum RangeRequest {
     Whole,
     Part(Range<u64>),
     Outside,
 }
 
 /// Parses a single byte range. Several ranges, or an invalid header, get the whole file.
-pub(super) fn range(value: &str, size: u64) -> Asked {
-    let Some(spec) = value.trim().strip_prefix("bytes=") else { return Asked::Whole };
-    let Some((first, last)) = spec.split_once('-') else { return Asked::Whole };
+pub(super) fn range(value: &str, size: u64) -> RangeRequest {
+    let Some(spec) = value.trim().strip_prefix("bytes=") else { return RangeRequest::Whole };
+    let Some((first, last)) = spec.split_once('-') else { return RangeRequest::Whole };
     let (first, last) = (first.trim(), last.trim());
     let number = number::unsigned::<u64>;
     if first.is_empty() {
         return match number(last) {
-            Some(0) => Asked::Outside,
-            Some(_) if size == 0 => Asked::Outside,
-            Some(n) => Asked::Part(size.saturating_sub(n)..size),
-            None => Asked::Whole,
+            Some(0) => RangeRequest::Outside,
+            Some(_) if size == 0 => RangeRequest::Outside,
+            Some(n) => RangeRequest::Part(size.saturating_sub(n)..size),
+            None => RangeRequest::Whole,
         };
     }
-    let Some(start) = number(first) else { return Asked::Whole };
+    let Some(start) = number(first) else { return RangeRequest::Whole };
     let end = match last {
         "" => size,
         last => match number(last) {
             Some(end) if end >= start => end.saturating_add(1).min(size),
-            _ => return Asked::Whole,
+            _ => return RangeRequest::Whole,
         },
     };
-    if start >= size { Asked::Outside } else { Asked::Part(start..end) }
+    if start >= size { RangeRequest::Outside } else { RangeRequest::Part(start..end) }
 }
 
 #[cfg(test)]
@@ -134,17 +134,17 @@ mod tests {
 
     #[test]
     fn ranges_are_read_as_the_rfc_says() {
-        assert_eq!(range("bytes=0-3", 10), Asked::Part(0..4));
-        assert_eq!(range("bytes=4-", 10), Asked::Part(4..10));
-        assert_eq!(range("bytes=-3", 10), Asked::Part(7..10));
-        assert_eq!(range("bytes=-30", 10), Asked::Part(0..10));
-        assert_eq!(range("bytes=5-100", 10), Asked::Part(5..10));
-        assert_eq!(range("bytes=10-", 10), Asked::Outside);
-        assert_eq!(range("bytes=-0", 10), Asked::Outside);
+        assert_eq!(range("bytes=0-3", 10), RangeRequest::Part(0..4));
+        assert_eq!(range("bytes=4-", 10), RangeRequest::Part(4..10));
+        assert_eq!(range("bytes=-3", 10), RangeRequest::Part(7..10));
+        assert_eq!(range("bytes=-30", 10), RangeRequest::Part(0..10));
+        assert_eq!(range("bytes=5-100", 10), RangeRequest::Part(5..10));
+        assert_eq!(range("bytes=10-", 10), RangeRequest::Outside);
+        assert_eq!(range("bytes=-0", 10), RangeRequest::Outside);
         for whole in
             ["bytes=0-1,3-4", "lines=1-2", "bytes=x-1", "bytes=5-2", "bytes=", "bytes=-", "bytes=+1-2"]
         {
-            assert_eq!(range(whole, 10), Asked::Whole, "{whole}");
+            assert_eq!(range(whole, 10), RangeRequest::Whole, "{whole}");
         }
     }
 }

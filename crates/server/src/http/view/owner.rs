@@ -6,8 +6,9 @@
 //! anyway.
 
 use super::cookies::Cookie;
-use super::scene::Scene;
-use super::{Found, burn, encrypted, find, headers, sending, share, to_inside, without_body};
+use super::page_request::PageRequest;
+use super::resolve::{ResolvedPath, redirect_to_nested, resolve_path};
+use super::{encrypted, headers, nothing_here, sending, share, without_body};
 use crate::http::{OutBody, empty, error};
 use axum::body::Body;
 use dropleaf_app::{PageView, ServedFile};
@@ -25,101 +26,97 @@ pub(super) const NAME: &str = "preview/";
 /// Exchanges a ticket in the address for a pass and redirects to the address without it. The response is the same for a
 /// valid and an invalid ticket; the page or its gate follows.
 pub(super) async fn redeem_ticket(
-    scene: &Scene<'_>,
+    request: &PageRequest<'_>,
     found: &InQuery<'_>,
 ) -> Result<Option<Response<OutBody>>, Error> {
     // Only a top-level navigation by a person uses up the ticket.
-    if !scene.visitor.navigation || scene.head.method != Method::GET || !share::is_asked_for(scene) {
+    if !request.visitor.navigation || request.head.method != Method::GET || !share::is_by_person(request) {
         return Ok(None);
     }
-    let mut response = share::without_secret(scene, found)?;
-    let door = &scene.page.door;
-    let app = &scene.door.app;
+    let mut response = share::without_secret(request, found)?;
+    let door = &request.page.door;
+    let app = &request.door.app;
     // If there is no gate, or the ticket does not exist, neither the current row nor a write is needed.
     let opens = door.is_gated() || door.visibility == Visibility::Burn;
-    if !opens || !app.has_owner_ticket(&scene.page.site, found.token, scene.client_ip()).await? {
+    if !opens || !app.has_owner_ticket(&request.page.site, found.token, request.client_ip()).await? {
         return Ok(Some(response));
     }
     // Uses the current row: a ticket is valid only for the gates it was issued for.
-    let page = burn::reopen(scene).await?;
+    let page = request.reload_page().await?;
     if app.take_owner_ticket(&page.site, found.token).await? {
         let pass = app.issue_pass(Kind::Owner, &page.site);
-        let cookie = Cookie::Owner.set(scene, &pass, Kind::Owner.life());
+        let cookie = Cookie::Owner.set(request, &pass, Kind::Owner.life());
         response.headers_mut().extend(cookie.map(|cookie| (header::SET_COOKIE, cookie)));
     }
     Ok(Some(response))
 }
 
-/// Whether this viewer came from the dashboard as the page's owner.
-pub(super) fn is_inside(scene: &Scene<'_>) -> bool {
-    Cookie::Owner
-        .read(scene)
-        .is_some_and(|pass| scene.door.app.verify_pass(Kind::Owner, &scene.page.site, pass))
-}
-
 /// The page around the preview of a burn page.
-pub(super) fn preview(scene: &Scene<'_>) -> Response<OutBody> {
-    let (app, site) = (&scene.door.app, &scene.page.site);
-    let entry = scene.page.bundle.as_ref().and_then(|bundle| bundle.entry());
+pub(super) fn preview(request: &PageRequest<'_>) -> Response<OutBody> {
+    let (app, site) = (&request.door.app, &request.page.site);
+    let entry = request.page.bundle.as_ref().and_then(|bundle| bundle.entry());
     let pass = app.issue_pass(Kind::Preview, site);
     let page = pages::preview(&Preview {
         title: &site.title,
-        frame: &format!("{}_dropleaf/{NAME}{pass}/", scene.root()),
+        frame: &format!("{}_dropleaf/{NAME}{pass}/", request.root()),
         is_sandboxed: !entry.is_some_and(|file| is_pdf(file)),
         is_encrypted: site.e2e,
-        dashboard: &format!("{}/dashboard/pages/{}", scene.door.resolved.hosts.base.url(), site.id),
+        dashboard: &format!("{}/dashboard/pages/{}", request.door.resolved.hosts.base.url(), site.id),
     });
     let style_source = page.style_source;
     let mut response = error::designed(StatusCode::OK, page);
     headers::unburnt(response.headers_mut());
     headers::around_preview(response.headers_mut(), style_source);
-    if scene.head.method == Method::HEAD {
+    if request.head.method == Method::HEAD {
         without_body(&mut response);
     }
     response
 }
 
 /// `_dropleaf/preview/<pass>/…`: a file of a burn page, for the frame. Nothing is burnt, counted or cached.
-pub(super) async fn preview_file(scene: &Scene<'_>, rest: &str) -> Result<Response<OutBody>, Error> {
-    let missing = || Error::new(Code::NotFound, "There is nothing at this address.");
-    if !matches!(scene.head.method, Method::GET | Method::HEAD) {
+pub(super) async fn preview_file(request: &PageRequest<'_>, rest: &str) -> Result<Response<OutBody>, Error> {
+    if !matches!(request.head.method, Method::GET | Method::HEAD) {
         return Err(Error::plain(Code::MethodNotAllowed));
     }
-    let (pass, tail) = rest.split_once('/').ok_or_else(missing)?;
+    let (pass, tail) = rest.split_once('/').ok_or_else(nothing_here)?;
     // Only the database decides whether it is still unburnt.
-    let page = burn::reopen(scene).await?;
-    let scene = &Scene { page: &page, ..*scene };
-    let app = &scene.door.app;
+    let page = request.reload_page().await?;
+    let request = &PageRequest { page: &page, ..*request };
+    let app = &request.door.app;
     match access::decide(&page.door, Passes::ALL, app.now()) {
         Access::Reveal if app.verify_pass(Kind::Preview, &page.site, pass) => {}
         Access::Gone(code) => return Err(Error::plain(code)),
-        _ => return Err(missing()),
+        _ => return Err(nothing_here()),
     }
     // In a top-level window it would not be marked as a preview.
-    if scene.header("sec-fetch-dest") == Some("document") {
-        return Err(missing());
+    if request.header("sec-fetch-dest") == Some("document") {
+        return Err(nothing_here());
     }
     let bundle = page.bundle.as_ref().ok_or_else(|| Error::internal("live page without a bundle"))?;
-    let file = match find(bundle, tail) {
-        Found::File(file) => file,
-        Found::Inside(file) => return to_inside(scene.head, file),
-        Found::Folder | Found::Nothing => return Err(missing()),
+    let file = match resolve_path(bundle, tail) {
+        ResolvedPath::File(file) => file,
+        ResolvedPath::Nested(file) => return redirect_to_nested(request.head, file),
+        ResolvedPath::Folder | ResolvedPath::Missing => return Err(nothing_here()),
     };
-    if page.site.e2e && scene.visitor.navigation && file.path.starts_with("payload") {
-        let mut response = encrypted::viewer(scene, file).await?;
+    if page.site.e2e && request.visitor.navigation && file.path.starts_with("payload") {
+        let mut response = encrypted::viewer(request, file).await?;
         headers::preview(response.headers_mut(), &page, !is_pdf(file));
         return Ok(response);
     }
-    send(scene, &page, file).await
+    send(request, &page, file).await
 }
 
-async fn send(scene: &Scene<'_>, page: &PageView, file: &ServedFile) -> Result<Response<OutBody>, Error> {
+async fn send(
+    request: &PageRequest<'_>,
+    page: &PageView,
+    file: &ServedFile,
+) -> Result<Response<OutBody>, Error> {
     let mut response = empty(StatusCode::OK);
     headers::preview(response.headers_mut(), page, !is_pdf(file));
     response.headers_mut().insert(header::CONTENT_TYPE, super::file::ready(&file.mime));
-    let part = sending::stream(scene, file, None).await?;
+    let part = sending::stream(request, file, None).await?;
     response.headers_mut().insert(header::CONTENT_LENGTH, part.bytes.into());
-    if scene.head.method != Method::HEAD {
+    if request.head.method != Method::HEAD {
         *response.body_mut() = OutBody::Boxed(Body::from_stream(part.stream));
     }
     Ok(response)

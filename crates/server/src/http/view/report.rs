@@ -1,7 +1,7 @@
 //! Serves the form to report a page to the operator; it needs no script and no pass. Decisions §6.3.
 //! It shows nothing of the page, so it is not behind the gates.
 
-use super::scene::Scene;
+use super::page_request::PageRequest;
 use super::{OutBody, form, redirect, wants, without_body};
 use crate::http::error::{self, Wants};
 use dropleaf_core::access::{self, Access, Passes};
@@ -19,34 +19,34 @@ pub(super) fn link(root: &str) -> String {
     format!("{root}_dropleaf/report")
 }
 
-pub(super) async fn answer(scene: &Scene<'_>, body: Incoming) -> Result<Response<OutBody>, Error> {
-    if let Access::Gone(code) = access::decide(&scene.page.door, Passes::ALL, scene.door.app.now()) {
+pub(super) async fn answer(request: &PageRequest<'_>, body: Incoming) -> Result<Response<OutBody>, Error> {
+    if let Access::Gone(code) = access::decide(&request.page.door, Passes::ALL, request.door.app.now()) {
         return Err(Error::plain(code));
     }
-    match scene.head.method {
-        Method::GET | Method::HEAD if scene.head.uri.query() == Some(SENT) => {
-            Ok(designed(scene, StatusCode::OK, pages::report_thanks()))
+    match request.head.method {
+        Method::GET | Method::HEAD if request.head.uri.query() == Some(SENT) => {
+            Ok(designed(request, StatusCode::OK, pages::report_thanks()))
         }
         Method::GET | Method::HEAD => {
-            let action = link(&scene.root());
+            let action = link(&request.root());
             let form = ReportForm { action: &action, ..ReportForm::default() };
-            Ok(designed(scene, StatusCode::OK, pages::report(&form)))
+            Ok(designed(request, StatusCode::OK, pages::report(&form)))
         }
-        Method::POST => submit(scene, body).await,
+        Method::POST => submit(request, body).await,
         _ => Err(Error::plain(Code::MethodNotAllowed)),
     }
 }
 
-async fn submit(scene: &Scene<'_>, body: Incoming) -> Result<Response<OutBody>, Error> {
-    form::require_same_origin(scene)?;
-    form::require_persons_click(scene)?;
+async fn submit(request: &PageRequest<'_>, body: Incoming) -> Result<Response<OutBody>, Error> {
+    form::require_same_origin(request)?;
+    form::require_persons_click(request)?;
     let fields = form::fields(body).await?;
     let text = |name| form::field(&fields, name);
     let own = |name| text(name).map(str::to_owned);
-    let action = link(&scene.root());
+    let action = link(&request.root());
     let said: Said = match report::checked(text("reason"), own("comment"), own("contact")) {
         Ok(said) => said,
-        Err(error) if wants(&scene.head.headers) == Wants::Page => {
+        Err(error) if wants(&request.head.headers) == Wants::Page => {
             // Keeps the typed values in the form.
             let again = ReportForm {
                 action: &action,
@@ -55,12 +55,12 @@ async fn submit(scene: &Scene<'_>, body: Incoming) -> Result<Response<OutBody>, 
                 contact: text("contact").unwrap_or_default(),
                 problem: Some(problem(&error)),
             };
-            return Ok(designed(scene, StatusCode::BAD_REQUEST, pages::report(&again)));
+            return Ok(designed(request, StatusCode::BAD_REQUEST, pages::report(&again)));
         }
         Err(error) => return Err(error),
     };
-    scene.door.app.report_page(&scene.page.site, scene.client_ip(), said).await?;
-    if wants(&scene.head.headers) == Wants::Page {
+    request.door.app.report_page(&request.page.site, request.client_ip(), said).await?;
+    if wants(&request.head.headers) == Wants::Page {
         return redirect(StatusCode::SEE_OTHER, &format!("{action}?{SENT}"));
     }
     let thanks = "Thank you. The operator of this server will see your report.\n";
@@ -76,9 +76,9 @@ fn problem(error: &Error) -> &'static str {
     }
 }
 
-fn designed(scene: &Scene<'_>, status: StatusCode, page: Rendered) -> Response<OutBody> {
+fn designed(request: &PageRequest<'_>, status: StatusCode, page: Rendered) -> Response<OutBody> {
     let mut response = error::designed(status, page);
-    if scene.head.method == Method::HEAD {
+    if request.head.method == Method::HEAD {
         without_body(&mut response);
     }
     response

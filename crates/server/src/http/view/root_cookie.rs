@@ -6,8 +6,9 @@
 //! docs/adr/0019.
 
 use super::cookies::Cookie;
-use super::scene::{Scene, fills_window};
-use super::{Place, failed, redirect, wants, with_query};
+use super::page_request::PageRequest;
+use super::visitor::fills_window;
+use super::{PageAddress, failed, redirect, wants, with_query};
 use crate::http::error::{self, Wants};
 use crate::http::{OutBody, cookie};
 use dropleaf_core::gate_pass::Kind;
@@ -20,16 +21,20 @@ use http::{Method, Response, StatusCode, header};
 /// Paths this server answers itself on every page host.
 const RESERVED: [&str; 4] = ["p/", "look/", "healthz", "readyz"];
 
-/// The place of a request outside `/p/` on the host with this label. None without a cookie, and for requests by other
+/// The address of a request outside `/p/` on the host with this label. None without a cookie, and for requests by other
 /// pages that embed this one: sibling pages are the same site for browsers, so their requests carry the cookie too.
-pub(in crate::http) fn place<'a>(origin: &Origin, head: &'a Parts, label: &'a str) -> Option<Place<'a>> {
+pub(in crate::http) fn find_address<'a>(
+    origin: &Origin,
+    head: &'a Parts,
+    label: &'a str,
+) -> Option<PageAddress<'a>> {
     let rest = head.uri.path().strip_prefix('/')?;
     if rest == "robots.txt" || is_foreign(head) {
         return None;
     }
     let value = cookie::read(&head.headers, origin, Cookie::Root.letter()).next()?;
     let (token, pass) = split(value)?;
-    Some(Place::Root { label, token, pass, rest })
+    Some(PageAddress::Root { label, token, pass, rest })
 }
 
 /// Whether another page embeds this. Top-level navigations are allowed, as for any link.
@@ -51,46 +56,46 @@ pub(super) fn admits(app: &dropleaf_app::App, page: &dropleaf_app::PageView, pas
 }
 
 /// Sets the cookie on a response that shows the page, if the page needs it and the browser does not have it.
-pub(super) fn offer(scene: &Scene<'_>, response: &mut Response<OutBody>) {
-    if !is_needed(scene) || is_held(scene) {
+pub(super) fn offer(request: &PageRequest<'_>, response: &mut Response<OutBody>) {
+    if !is_needed(request) || is_held(request) {
         return;
     }
-    let site = &scene.page.site;
-    let value = format!("{}.{}", site.token, scene.door.app.issue_pass(Kind::Root, site));
-    let cookie = Cookie::Root.set_for_session(scene, &value);
+    let site = &request.page.site;
+    let value = format!("{}.{}", site.token, request.door.app.issue_pass(Kind::Root, site));
+    let cookie = Cookie::Root.set_for_session(request, &value);
     response.headers_mut().extend(cookie.map(|cookie| (header::SET_COOKIE, cookie)));
 }
 
 /// Redirects a window to the same path at the root of the host, where client-side routers expect it. Not in a frame of
 /// another site, which would not send the cookie, and not in response to a form, which may be the only view of a burn page.
-pub(super) fn lead(scene: &Scene<'_>, tail: &str) -> Result<Option<Response<OutBody>>, Error> {
-    let has_routes = scene.page.bundle.as_ref().is_some_and(|bundle| bundle.addressing.client_routes);
-    let is_plain = matches!(scene.head.method, Method::GET | Method::HEAD);
+pub(super) fn lead(request: &PageRequest<'_>, tail: &str) -> Result<Option<Response<OutBody>>, Error> {
+    let has_routes = request.page.bundle.as_ref().is_some_and(|bundle| bundle.addressing.client_routes);
+    let is_plain = matches!(request.head.method, Method::GET | Method::HEAD);
     // Two slashes at the start would name another host.
     let is_safe = !tail.starts_with(['/', '\\']) && !RESERVED.iter().any(|name| tail.starts_with(name));
-    if !has_routes || !is_plain || !is_safe || !is_needed(scene) {
+    if !has_routes || !is_plain || !is_safe || !is_needed(request) {
         return Ok(None);
     }
-    let mut response = redirect(StatusCode::SEE_OTHER, &with_query(scene.head, &format!("/{tail}")))?;
-    offer(scene, &mut response);
+    let mut response = redirect(StatusCode::SEE_OTHER, &with_query(request.head, &format!("/{tail}")))?;
+    offer(request, &mut response);
     Ok(Some(response))
 }
 
-fn is_needed(scene: &Scene<'_>) -> bool {
-    let asks = scene.page.bundle.as_ref().is_some_and(|bundle| {
+fn is_needed(request: &PageRequest<'_>) -> bool {
+    let asks = request.page.bundle.as_ref().is_some_and(|bundle| {
         let addressing = bundle.addressing;
         addressing.root_paths || addressing.client_routes || addressing.spa
     });
-    asks && matches!(scene.place, Place::Isolated { .. })
-        && !scene.page.site.e2e
-        && scene.visitor.navigation
-        && fills_window(&scene.head.headers)
+    asks && matches!(request.address, PageAddress::Isolated { .. })
+        && !request.page.site.e2e
+        && request.visitor.navigation
+        && fills_window(&request.head.headers)
 }
 
-fn is_held(scene: &Scene<'_>) -> bool {
-    let held = Cookie::Root.read(scene).and_then(split);
+fn is_held(request: &PageRequest<'_>) -> bool {
+    let held = Cookie::Root.read(request).and_then(split);
     held.is_some_and(|(token, pass)| {
-        token == scene.page.site.token && admits(&scene.door.app, scene.page, pass)
+        token == request.page.site.token && admits(&request.door.app, request.page, pass)
     })
 }
 

@@ -1,7 +1,7 @@
 //! Writes the bytes of a file into a response within the memory budget of its connection: whole from memory if there is
 //! room, otherwise in chunks fetched when the client can take them, or streamed from storage.
 
-use super::scene::Scene;
+use super::page_request::PageRequest;
 use crate::connection::{Connection, PIECE_BYTES, StreamRoom};
 use crate::http::OutBody;
 use axum::body::Body;
@@ -23,16 +23,16 @@ const PACKED_AT_ONCE_BYTES: u64 = 4 << 20;
 
 /// The whole body of a small file in this coding; None if the connection has no room for it now.
 pub(super) async fn whole(
-    scene: &Scene<'_>,
+    request: &PageRequest<'_>,
     file: &ServedFile,
     coding: ContentCoding,
 ) -> Result<Option<Bytes>> {
-    let app = &scene.door.app;
+    let app = &request.door.app;
     if let Some(body) = app.cached_body(file, coding) {
-        let charge = scene.connection.try_charge(body.bytes.len() as u64);
+        let charge = request.connection.try_charge(body.bytes.len() as u64);
         return Ok(charge.map(|charge| charge.attach(body.bytes.clone())));
     }
-    let Some(mut charge) = scene.connection.try_charge(file.size_bytes) else { return Ok(None) };
+    let Some(mut charge) = request.connection.try_charge(file.size_bytes) else { return Ok(None) };
     let bytes = app.file_body(file, coding).await?.bytes.clone();
     charge.shrink_to(bytes.len() as u64);
     Ok(Some(charge.attach(bytes)))
@@ -40,8 +40,8 @@ pub(super) async fn whole(
 
 /// A range of a small file, uncoded, in chunks: each is copied from memory when it is needed, so the response holds
 /// only one, however slowly the client reads.
-pub(super) fn in_pieces(scene: &Scene<'_>, file: &Arc<ServedFile>, part: Range<u64>) -> OutBody {
-    let (app, connection) = (Arc::clone(&scene.door.app), Arc::clone(scene.connection));
+pub(super) fn in_pieces(request: &PageRequest<'_>, file: &Arc<ServedFile>, part: Range<u64>) -> OutBody {
+    let (app, connection) = (Arc::clone(&request.door.app), Arc::clone(request.connection));
     let file = Arc::clone(file);
     let pieces = stream::try_unfold(part, move |left| {
         let (app, connection, file) = (Arc::clone(&app), Arc::clone(&connection), Arc::clone(&file));
@@ -88,16 +88,16 @@ pub(in crate::http) async fn open(
 }
 
 pub(super) async fn stream(
-    scene: &Scene<'_>,
+    request: &PageRequest<'_>,
     file: &ServedFile,
     range: Option<Range<u64>>,
 ) -> Result<FileStream> {
-    open(&scene.door.app, scene.connection, file, range).await
+    open(&request.door.app, request.connection, file, range).await
 }
 
 /// A file streamed from storage and transformed, which needs `more_bytes` of additional memory.
 pub(super) async fn stream_changed<S>(
-    scene: &Scene<'_>,
+    request: &PageRequest<'_>,
     file: &ServedFile,
     more_bytes: u64,
     change: impl FnOnce(FileStream) -> S,
@@ -106,15 +106,15 @@ where
     S: stream::Stream<Item = io::Result<Bytes>> + Send + 'static,
 {
     let bytes = OPEN_BYTES + unpacking_bytes(file) + more_bytes;
-    let room = scene.connection.open_stream(bytes).await?;
-    let part = scene.door.app.stream_file(file, None).await?;
+    let room = request.connection.open_stream(bytes).await?;
+    let part = request.door.app.stream_file(file, None).await?;
     Ok(charged(change(part).boxed(), room))
 }
 
 /// The stored form of a large file, if it is stored with zstd.
-pub(super) async fn stream_zstd(scene: &Scene<'_>, file: &ServedFile) -> Result<Option<FileStream>> {
-    let room = scene.connection.open_stream(OPEN_BYTES + UNPACKING_BYTES).await?;
-    let Some(mut part) = scene.door.app.stream_file_zstd(file).await? else { return Ok(None) };
+pub(super) async fn stream_zstd(request: &PageRequest<'_>, file: &ServedFile) -> Result<Option<FileStream>> {
+    let room = request.connection.open_stream(OPEN_BYTES + UNPACKING_BYTES).await?;
+    let Some(mut part) = request.door.app.stream_file_zstd(file).await? else { return Ok(None) };
     part.stream = charged(part.stream, room);
     Ok(Some(part))
 }
@@ -136,13 +136,13 @@ fn charged(
     let pieces = stream::try_unfold((bytes, Bytes::new()), move |(mut bytes, mut rest)| {
         let room = room.clone();
         async move {
-            let place = room.place().await;
+            let slot = room.piece_slot().await;
             if rest.is_empty() {
                 let Some(next) = bytes.try_next().await? else { return Ok(None) };
                 rest = next;
             }
             let piece = rest.split_to(rest.len().min(most));
-            Ok(Some((room.attach(place, piece), (bytes, rest))))
+            Ok(Some((room.attach(slot, piece), (bytes, rest))))
         }
     });
     pieces.boxed()

@@ -2,7 +2,7 @@
 //! on the page's own host only. Other pages are not affected.
 
 use super::file::{count_view, mark, ready};
-use super::scene::Scene;
+use super::page_request::PageRequest;
 use super::{OutBody, headers, negotiate, sending, without_body};
 use axum::body::Body;
 use bytes::{Bytes, BytesMut};
@@ -27,24 +27,24 @@ static CODED: LazyLock<[Option<Bytes>; 4]> =
     LazyLock::new(|| ContentCoding::ALL.map(|coding| dropleaf_app::encode(SCRIPT.as_bytes(), coding).ok()));
 
 /// `_dropleaf/toolbar.js`. It is the same for every page and holds nothing of any, so it is not behind the gates.
-pub(super) fn script(scene: &Scene<'_>) -> Result<Response<OutBody>, Error> {
-    if let Access::Gone(code) = access::decide(&scene.page.door, Passes::ALL, scene.door.app.now()) {
+pub(super) fn script(request: &PageRequest<'_>) -> Result<Response<OutBody>, Error> {
+    if let Access::Gone(code) = access::decide(&request.page.door, Passes::ALL, request.door.app.now()) {
         return Err(Error::plain(code));
     }
-    if !scene.page.site.takes_feedback() {
-        return Err(super::ours::missing());
+    if !request.page.site.takes_feedback() {
+        return Err(super::nothing_here());
     }
-    if !matches!(scene.head.method, Method::GET | Method::HEAD) {
+    if !matches!(request.head.method, Method::GET | Method::HEAD) {
         return Err(Error::plain(Code::MethodNotAllowed));
     }
-    let coding = negotiate::coding(scene.header("accept-encoding"));
+    let coding = negotiate::coding(request.header("accept-encoding"));
     let etag = format!("\"{}-{}\"", *VERSION, coding as u8);
-    let named = scene.head.uri.query().and_then(|query| query.strip_prefix("v=")) == Some(VERSION.as_str());
+    let named = request.head.uri.query().and_then(|query| query.strip_prefix("v=")) == Some(VERSION.as_str());
     let mut response = crate::http::empty(StatusCode::OK);
     let headers = response.headers_mut();
     headers::script(headers, named);
     headers.insert(header::ETAG, HeaderValue::from_str(&etag).map_err(Error::internal)?);
-    if scene.header("if-none-match").is_some_and(|found| negotiate::matches(found, etag.as_bytes())) {
+    if request.header("if-none-match").is_some_and(|found| negotiate::matches(found, etag.as_bytes())) {
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         return Ok(response);
     }
@@ -54,46 +54,49 @@ pub(super) fn script(scene: &Scene<'_>) -> Result<Response<OutBody>, Error> {
         .ok_or_else(|| Error::internal("toolbar script cannot be compressed"))?;
     mark(headers, coding);
     *response.body_mut() = coded.into();
-    if scene.head.method == Method::HEAD {
+    if request.head.method == Method::HEAD {
         without_body(&mut response);
     }
     Ok(response)
 }
 
 /// Whether the toolbar is added to this document. Not at the shared address, where the page has no origin to post from.
-pub(super) fn belongs(scene: &Scene<'_>, file: &ServedFile) -> bool {
+pub(super) fn belongs(request: &PageRequest<'_>, file: &ServedFile) -> bool {
     let is_page = file.mime.starts_with(b"text/html") || file.mime.starts_with(b"application/xhtml+xml");
-    scene.page.site.takes_feedback() && !scene.place.is_shared() && !scene.in_sandboxed_frame && is_page
+    request.page.site.takes_feedback()
+        && !request.address.is_shared()
+        && !request.in_sandboxed_frame
+        && is_page
 }
 
 /// Sends a document with the toolbar in its head; ranges are not supported.
 pub(super) async fn send(
-    scene: &Scene<'_>,
+    request: &PageRequest<'_>,
     file: &ServedFile,
     status: StatusCode,
 ) -> Result<Response<OutBody>, Error> {
-    let Scene { door, head, place, page, visitor, .. } = *scene;
-    let address = format!("{}_dropleaf/toolbar.js?v={}", scene.root(), *VERSION);
+    let PageRequest { door, head, address, page, visitor, .. } = *request;
+    let script = format!("{}_dropleaf/toolbar.js?v={}", request.root(), *VERSION);
     // Only XML needs quotes. Without them the tag cannot end an attribute value of the page, wherever it is inserted.
     let tag = if file.mime.starts_with(b"text/html") {
-        format!("<script src={address} defer></script>")
+        format!("<script src={script} defer></script>")
     } else {
-        format!("<script src=\"{address}\" defer=\"\"></script>")
+        format!("<script src=\"{script}\" defer=\"\"></script>")
     };
     let annotated = AnnotatedDocument::new(file, tag);
     let coding = if file.is_compressible && file.is_small() {
-        negotiate::coding(scene.header("accept-encoding"))
+        negotiate::coding(request.header("accept-encoding"))
     } else {
         ContentCoding::Identity
     };
     let etag = annotated.etag(coding);
-    count_view(scene, file, status);
+    count_view(request, file, status);
     let mut response = Response::new(OutBody::empty());
     *response.headers_mut() = HeaderMap::with_capacity(headers::ROOM);
-    headers::page(response.headers_mut(), place, page, file, visitor.any_browser);
+    headers::page(response.headers_mut(), address, page, file, visitor.any_browser);
     response.headers_mut().insert(header::ACCEPT_RANGES, HeaderValue::from_static("none"));
     response.headers_mut().insert(header::ETAG, ready(&etag));
-    let known = scene.header("if-none-match").is_some_and(|found| negotiate::matches(found, &etag));
+    let known = request.header("if-none-match").is_some_and(|found| negotiate::matches(found, &etag));
     if status == StatusCode::OK && known {
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         return Ok(response);
@@ -101,11 +104,11 @@ pub(super) async fn send(
     response.headers_mut().insert(header::CONTENT_TYPE, ready(&file.mime));
     *response.status_mut() = status;
     if !file.is_small() {
-        send_large(scene, &mut response, file, &annotated).await?;
+        send_large(request, &mut response, file, &annotated).await?;
         return Ok(response);
     }
     mark(response.headers_mut(), coding);
-    let mut charge = scene.connection.charge(file.size_bytes).await;
+    let mut charge = request.connection.charge(file.size_bytes).await;
     let bytes = door.app.annotated_body(&annotated, coding).await?.bytes.clone();
     charge.shrink_to(bytes.len() as u64);
     *response.body_mut() = charge.attach(bytes).into();
@@ -118,12 +121,12 @@ pub(super) async fn send(
 /// Sends a document too large for memory: reads its beginning to find the insertion point and streams the rest from
 /// storage.
 async fn send_large(
-    scene: &Scene<'_>,
+    request: &PageRequest<'_>,
     response: &mut Response<OutBody>,
     file: &ServedFile,
     annotated: &AnnotatedDocument<'_>,
 ) -> Result<(), Error> {
-    let mut part = sending::stream(scene, file, None).await?;
+    let mut part = sending::stream(request, file, None).await?;
     let mut start = BytesMut::new();
     while start.len() < INSERTION_WINDOW {
         match part.stream.next().await {
@@ -137,7 +140,7 @@ async fn send_large(
         None => (Bytes::new(), Bytes::new()),
     };
     response.headers_mut().insert(header::CONTENT_LENGTH, (part.bytes + tag.len() as u64).into());
-    if scene.head.method != Method::HEAD {
+    if request.head.method != Method::HEAD {
         let first = stream::iter([before, tag, start].map(Ok::<_, io::Error>));
         *response.body_mut() = OutBody::Boxed(Body::from_stream(first.chain(part.stream)));
     }

@@ -4,7 +4,7 @@ pub(crate) mod burn;
 mod burn_erasure;
 mod burn_reveal;
 pub(crate) mod email_gate;
-mod email_gate_letters;
+mod email_gate_mail;
 mod gate_cookies;
 mod gate_guesses;
 pub(crate) mod gates;

@@ -50,7 +50,7 @@ async fn backup_of_a_running_server_restored_elsewhere_serves_the_same_bytes() {
     is_all_there(&restored, &node.key, &pages, &deleted).await;
     let path = format!("/p/{}/", later["unlisted_token"].as_str().unwrap());
     restored.get(&path).send().await.expect(404);
-    assert!(restored.key.is_empty(), "the operator was restored, not made anew");
+    assert!(restored.key.is_empty(), "the operator was restored, not recreated");
 }
 
 #[tokio::test]

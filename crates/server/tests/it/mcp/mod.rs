@@ -1,7 +1,6 @@
 //! Tests the MCP server, its stdio bridge and its installation in clients.
 
 mod mcp_card;
-mod mcp_door;
 mod mcp_install;
 mod mcp_prompts;
 mod mcp_resources;
@@ -11,5 +10,6 @@ mod mcp_streams;
 mod mcp_tools;
 mod mcp_tools_content;
 pub(crate) mod mcp_tools_refused;
+mod mcp_transport;
 mod mcp_unread;
 mod mcp_uploads;

@@ -89,7 +89,11 @@ async fn appeal_of_nobody_ends_after_a_while_and_says_so() {
             assert_eq!(status["status"], "lapsed");
             assert!(status["answer"].as_str().unwrap().contains("in 3 days"), "{status}");
             let open = node.app().list_open_appeals(10).await.unwrap();
-            assert_eq!((open.len(), open[0].id.as_str()), (1, id(&known)), "whoever has an account waits on");
+            assert_eq!(
+                (open.len(), open[0].id.as_str()),
+                (1, id(&known)),
+                "the appeal of an account stays open"
+            );
             assert_eq!(node.count("SELECT COUNT(*) FROM bundles").await, 1, "its content is erased");
             let line = &node.app().list_audit(1).await.unwrap()[0];
             assert_eq!((line.act.as_str(), line.actor.as_str()), ("end_appeal", "dropleaf"));

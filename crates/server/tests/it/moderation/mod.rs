@@ -2,12 +2,12 @@
 
 mod appeal_queue;
 mod appeals;
-mod desk_mail;
 mod evidence;
 mod operator;
 mod operator_appeals;
 mod operator_case;
 mod operator_look;
+mod operator_notifications;
 mod report;
 mod report_versions;
 mod suspension;

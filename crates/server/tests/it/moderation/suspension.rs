@@ -35,7 +35,7 @@ async fn pages_are_held_back_at_once_and_come_back_when_it_is_lifted() {
         let key = key_of(node, &person).await;
         let site = node.publish_as(&key, Form::file("a.html", page("Held")).field("slug", "held")).await;
         let gated = node.publish_as(&key, Form::file("a.html", page("Gate")).field("password", "x")).await;
-        let other = node.publish_page("Somebody else's").await;
+        let other = node.publish_page("Another account's").await;
         let free = node.publish_anonymously().await;
         let token_link = format!("/p/{}/", site["unlisted_token"].as_str().unwrap());
         let urls = [site["url"].as_str().unwrap(), &token_link];

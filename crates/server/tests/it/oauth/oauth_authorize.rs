@@ -156,8 +156,8 @@ async fn every_other_mistake_is_told_to_the_program_with_state_and_issuer() {
         assert!(sent["error_description"].is_string() && sent.get("code").is_none());
     }
     let path = authorize_path(&client, &[("prompt", "none")]);
-    let (nobody, somebody) = (node.get(&path).send().await, person.get(&path).await);
-    assert_eq!(nobody.header("location"), somebody.header("location"), "who has signed in is not told");
+    let (signed_out, signed_in) = (node.get(&path).send().await, person.get(&path).await);
+    assert_eq!(signed_out.header("location"), signed_in.header("location"), "who has signed in is not told");
     let twice = format!("{}&scope=sites%3Aread&scope=sites%3Awrite", authorize_path(&client, &[]));
     assert_eq!(sent_to(&person.get(&twice).await, CALLBACK)["error"], "invalid_request");
     let odd = authorize_path(&client, &[("state", "a\u{0}b")]);

@@ -3,12 +3,12 @@
 mod ledger_run;
 mod operator_payments;
 mod pay_after_refusal;
-mod pay_agents_door;
+mod pay_agents_host;
 mod pay_bad_evm;
 mod pay_bad_proofs;
 mod pay_bad_solana;
 mod pay_discovery;
-mod pay_doors_faults;
+mod pay_endpoint_faults;
 mod pay_faults;
 mod pay_front_run;
 mod pay_giveaway;

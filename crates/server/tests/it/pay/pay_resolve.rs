@@ -50,7 +50,7 @@ async fn what_was_not_settled_is_let_go_and_its_proof_is_fresh_again() {
         let payment = unknown(till, Fault::Closes).await;
         let no = Resolution::NotSettled { reason: "the nonce is unused".into() };
         let early = till.app.resolve_payment("ada", &payment.id, no.clone()).await.unwrap_err();
-        assert_eq!(early.code, Code::Conflict, "whoever holds it can settle it yet");
+        assert_eq!(early.code, Code::Conflict, "the holder of the signature can still settle it");
         assert_eq!(till.count("SELECT COUNT(*) FROM bundles WHERE refs = 1").await, 1);
         till.clock.advance(200);
         let decided = till.app.resolve_payment("ada", &payment.id, no).await.unwrap();

@@ -6,5 +6,5 @@ mod executables;
 mod hostile_archives;
 mod outside_check;
 mod phishing_again;
-mod phishing_doors;
+mod phishing_endpoints;
 mod pii_check;

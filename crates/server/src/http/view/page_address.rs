@@ -1,0 +1,57 @@
+//! The five kinds of address under which a page can be requested.
+
+use dropleaf_app::PageKey;
+
+/// Prefix below a site's root that no file of a page can have. Decisions §1.4.
+pub(super) const RESERVED_PREFIX: &str = "_dropleaf/";
+
+/// The address under which a page was requested.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::http) enum PageAddress<'a> {
+    /// `{site_url}/p/<token>/…`; `rest` begins with the token.
+    Shared { rest: &'a str },
+    /// `{site_url}/s/<slug>/…`, where sites cannot have their own hosts.
+    SharedSlug { rest: &'a str },
+    /// `s-….<site_host>/p/<token>/…`
+    Isolated { label: &'a str, rest: &'a str },
+    /// `s-….<site_host>/…` outside `/p/`, for a browser whose cookie names the token; `pass` is not verified yet.
+    Root { label: &'a str, token: &'a str, pass: &'a str, rest: &'a str },
+    /// `<slug>.<site_host>/…`; `rest` is the path below the root.
+    Slug { slug: &'a str, rest: &'a str },
+}
+
+impl PageAddress<'_> {
+    /// Whether other sites share the origin.
+    pub(super) const fn is_shared(self) -> bool {
+        matches!(self, Self::Shared { .. } | Self::SharedSlug { .. })
+    }
+
+    /// The label of the page's own host, if the request was made there.
+    pub(super) const fn own_label(&self) -> Option<&str> {
+        match self {
+            Self::Isolated { label, .. } | Self::Root { label, .. } => Some(label),
+            Self::Shared { .. } | Self::SharedSlug { .. } | Self::Slug { .. } => None,
+        }
+    }
+
+    /// The page, and the path below its root. The path is None if the trailing slash is missing.
+    pub(super) fn split(&self) -> Option<(PageKey, Option<&str>)> {
+        let below = |rest: &str| rest.find('/').map(|at| at + 1);
+        match self {
+            Self::Shared { rest } | Self::Isolated { rest, .. } => {
+                let token = rest.get(..22)?;
+                let tail = match rest.get(22..)? {
+                    "" => None,
+                    tail => Some(tail.strip_prefix('/')?),
+                };
+                Some((PageKey::token(token)?, tail))
+            }
+            Self::SharedSlug { rest } => match below(rest) {
+                Some(at) => Some((PageKey::slug(&rest[..at - 1])?, Some(&rest[at..]))),
+                None => Some((PageKey::slug(rest)?, None)),
+            },
+            Self::Root { token, rest, .. } => Some((PageKey::token(token)?, Some(rest))),
+            Self::Slug { slug, rest } => Some((PageKey::slug(slug)?, Some(rest))),
+        }
+    }
+}

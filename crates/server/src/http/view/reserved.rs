@@ -1,0 +1,53 @@
+//! Dispatches the addresses below `_dropleaf/` of a page: gates, reveal, feedback, reports. Decisions §1.4.
+
+use super::page_request::PageRequest;
+use super::{admission, burn, email_gate, feedback, frame, gates, nothing_here, owner, redirect, report};
+use crate::http::OutBody;
+use dropleaf_core::site::Visibility;
+use dropleaf_core::{Code, Error};
+use http::{Method, Response, StatusCode};
+use hyper::body::Incoming;
+
+pub(super) async fn answer(
+    request: &PageRequest<'_>,
+    name: &str,
+    body: Incoming,
+) -> Result<Response<OutBody>, Error> {
+    if let Some(rest) = name.strip_prefix(owner::NAME) {
+        return owner::preview_file(request, rest).await;
+    }
+    if let Some(rest) = name.strip_prefix(frame::NAME) {
+        return frame::file(request, rest).await;
+    }
+    match name {
+        "gate" => gates::submit(request, body).await,
+        "code" => email_gate::submit(request, body).await,
+        "reveal" => burn::reveal(request, body).await,
+        "feedback" => feedback::answer(request, body).await,
+        "toolbar.js" => feedback::toolbar(request),
+        "report" => report::answer(request, body).await,
+        _ => Err(nothing_here()),
+    }
+}
+
+/// Handles forms posted to a page's root, which keeps the fragment of its address: a gate's form or the reveal button. A
+/// burn page answers OPTIONS like HEAD.
+pub(super) async fn answer_at_root(
+    request: &PageRequest<'_>,
+    body: Incoming,
+) -> Result<Response<OutBody>, Error> {
+    let door = &request.page.door;
+    let burns = door.visibility == Visibility::Burn;
+    let inside = admission::require_inside(request).await.map_err(|refusal| refusal.code);
+    match (&request.head.method, inside) {
+        (&Method::POST, Err(Code::PasswordRequired)) => gates::submit(request, body).await,
+        (&Method::POST, Err(Code::EmailRequired)) => email_gate::submit(request, body).await,
+        (&Method::POST, _) if burns => burn::reveal(request, body).await,
+        // The gate was passed in another tab in the meantime.
+        (&Method::POST, Ok(())) if door.is_gated() => redirect(StatusCode::SEE_OTHER, &request.root()),
+        (&Method::POST, Err(code)) if door.is_gated() => Err(Error::plain(code)),
+        (&Method::OPTIONS, Ok(())) if burns => burn::serve(request, "").await,
+        (&Method::OPTIONS, Err(code)) if burns => Err(Error::plain(code)),
+        _ => Err(Error::plain(Code::MethodNotAllowed)),
+    }
+}
