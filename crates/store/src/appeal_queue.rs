@@ -1,7 +1,7 @@
 //! SQL for the size of the queue of open appeals, and for `appeal_senders`: further senders of content that is already under
 //! appeal.
 
-use crate::db::{DbError, Row, Stmt};
+use crate::db::{DbError, Row, Stmt, columns};
 use crate::store::Store;
 use dropleaf_core::appeal::{HEARD_MOST, Joined, Plea, Room};
 
@@ -10,16 +10,17 @@ fn room(row: &Row<'_>) -> Result<Room, DbError> {
 }
 
 fn plea(row: &Row<'_>) -> Result<Plea, DbError> {
-    let own = |at| row.opt_text(at).map(|text| text.map(str::to_owned));
-    Ok(Plea { comment: own(0)?, contact: own(1)? })
+    Ok(Plea { comment: row.opt_string(0)?, contact: row.opt_string(1)? })
 }
 
+columns! { JoinedColumns, joined_columns: comment, contact, account_id, created_at }
+
 fn joined(row: &Row<'_>) -> Result<Joined, DbError> {
-    let own = |at| row.opt_text(at).map(|text| text.map(str::to_owned));
+    const COLUMN: JoinedColumns = JoinedColumns::starting_at(0);
     Ok(Joined {
-        plea: Plea { comment: own(0)?, contact: own(1)? },
-        account_id: own(2)?,
-        created_at: row.int(3)?,
+        plea: Plea { comment: row.opt_string(COLUMN.comment)?, contact: row.opt_string(COLUMN.contact)? },
+        account_id: row.opt_string(COLUMN.account_id)?,
+        created_at: row.int(COLUMN.created_at)?,
     })
 }
 
@@ -54,23 +55,25 @@ impl Store {
 
     /// Later senders of the same content who left a comment or a contact.
     pub async fn list_joined(&self, appeal_id: &str) -> Result<Vec<Joined>, DbError> {
-        let sql = "SELECT comment, contact, account_id, created_at FROM appeal_senders \
-                   WHERE appeal_id = $1 AND (comment IS NOT NULL OR contact IS NOT NULL) \
-                   ORDER BY created_at, token_hash LIMIT $2";
+        let sql = concat!(
+            "SELECT ",
+            joined_columns!(),
+            " FROM appeal_senders WHERE appeal_id = $1 AND (comment IS NOT NULL OR contact IS NOT NULL) \
+             ORDER BY created_at, token_hash LIMIT $2"
+        );
         self.db.list(sql, vec![appeal_id.into(), HEARD_MOST.into()], joined).await
     }
 
     /// The taken-down page that the content of this appeal resembles.
     pub async fn find_like_site(&self, appeal_id: &str) -> Result<Option<String>, DbError> {
         let sql = "SELECT like_site FROM appeals WHERE id = $1";
-        let own = |row: &Row<'_>| row.opt_text(0).map(|id| id.map(str::to_owned));
-        Ok(self.db.get(sql, &[appeal_id.into()], own).await?.flatten())
+        Ok(self.db.get(sql, &[appeal_id.into()], |row| row.opt_string(0)).await?.flatten())
     }
 
     /// The page that this entry of `unwanted` was made from.
     pub async fn find_site_of_unwanted(&self, id: &str) -> Result<Option<String>, DbError> {
         let sql = "SELECT site_id FROM unwanted WHERE id = $1";
-        self.db.get(sql, &[id.into()], |row| row.text(0).map(str::to_owned)).await
+        self.db.get(sql, &[id.into()], |row| row.string(0)).await
     }
 }
 

@@ -1,6 +1,6 @@
 //! SQL for `appeals`: refused pages, and what an operator decided about them.
 
-use crate::db::{DbError, Row, Stmt};
+use crate::db::{DbError, Row, Stmt, columns};
 use crate::store::Store;
 use dropleaf_core::appeal::{Appeal, Plea, Room, State};
 use dropleaf_core::finding::Finding;
@@ -11,31 +11,32 @@ pub const NOT_ADDED: &str = "appeal_not_added";
 /// The appeal has already been decided.
 pub const DECIDED: &str = "appeal_decided";
 
+columns! {
+    AppealColumns, appeal_columns:
+    id, account_id, digest, bundle_id, title, reasons, comment, contact, state, answer, created_at, decided_at,
+}
+
 macro_rules! select {
     ($tail:literal) => {
-        concat!(
-            "SELECT id, account_id, digest, bundle_id, title, reasons, comment, contact, state, answer, created_at, decided_at \
-             FROM appeals ",
-            $tail
-        )
+        concat!("SELECT ", appeal_columns!(), " FROM appeals ", $tail)
     };
 }
 
 fn row(row: &Row<'_>) -> Result<Appeal, DbError> {
-    let own = |at| row.opt_text(at).map(|text| text.map(str::to_owned));
+    const COLUMN: AppealColumns = AppealColumns::starting_at(0);
     Ok(Appeal {
-        id: row.text(0)?.to_owned(),
-        account_id: own(1)?,
-        digest: row.hash(2)?,
-        bundle_id: own(3)?,
-        title: row.text(4)?.to_owned(),
-        reasons: findings(row.text(5)?),
-        plea: Plea { comment: own(6)?, contact: own(7)? },
-        state: State::parse(row.text(8)?)
+        id: row.string(COLUMN.id)?,
+        account_id: row.opt_string(COLUMN.account_id)?,
+        digest: row.hash(COLUMN.digest)?,
+        bundle_id: row.opt_string(COLUMN.bundle_id)?,
+        title: row.string(COLUMN.title)?,
+        reasons: findings(row.text(COLUMN.reasons)?),
+        plea: Plea { comment: row.opt_string(COLUMN.comment)?, contact: row.opt_string(COLUMN.contact)? },
+        state: State::parse(row.text(COLUMN.state)?)
             .ok_or_else(|| DbError::internal("an appeal has an unknown state"))?,
-        answer: own(9)?,
-        created_at: row.int(10)?,
-        decided_at: row.opt_int(11)?,
+        answer: row.opt_string(COLUMN.answer)?,
+        created_at: row.int(COLUMN.created_at)?,
+        decided_at: row.opt_int(COLUMN.decided_at)?,
     })
 }
 

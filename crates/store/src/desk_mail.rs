@@ -1,7 +1,7 @@
 //! SQL for notification emails: which reports and appeals operators have been notified of, and which decisions are still to
 //! be sent to appellants.
 
-use crate::db::{DbError, Row, Stmt};
+use crate::db::{DbError, Row, Stmt, columns};
 use crate::store::Store;
 use dropleaf_core::appeal::State;
 
@@ -41,37 +41,63 @@ pub struct DueLetter {
     pub tries: i64,
 }
 
-const NEW: &str = "SELECT r.many, r.pages, r.since, a.many, a.since FROM \
-     (SELECT COUNT(*) AS many, COUNT(DISTINCT site_id) AS pages, MIN(created_at) AS since FROM reports \
+columns! {
+    DeskColumns, desk_columns:
+    reports = "r.many", pages = "r.pages", reports_since = "r.since", appeals = "a.many", appeals_since = "a.since",
+}
+
+const NEW: &str = concat!(
+    "SELECT ",
+    desk_columns!(),
+    " FROM (SELECT COUNT(*) AS many, COUNT(DISTINCT site_id) AS pages, MIN(created_at) AS since FROM reports \
       WHERE closed_at IS NULL AND told < 2) AS r, \
-     (SELECT COUNT(*) AS many, MIN(created_at) AS since FROM appeals WHERE state = 'open' AND told < 2) AS a";
-const ALL: &str = "SELECT r.many, r.pages, r.since, a.many, a.since FROM \
-     (SELECT COUNT(*) AS many, COUNT(DISTINCT site_id) AS pages, MIN(created_at) AS since FROM reports \
+     (SELECT COUNT(*) AS many, MIN(created_at) AS since FROM appeals WHERE state = 'open' AND told < 2) AS a"
+);
+const ALL: &str = concat!(
+    "SELECT ",
+    desk_columns!(),
+    " FROM (SELECT COUNT(*) AS many, COUNT(DISTINCT site_id) AS pages, MIN(created_at) AS since FROM reports \
       WHERE closed_at IS NULL) AS r, \
-     (SELECT COUNT(*) AS many, MIN(created_at) AS since FROM appeals WHERE state = 'open') AS a";
-const TAKEN_UP: &str = "SELECT r.many, r.pages, r.since, a.many, a.since FROM \
-     (SELECT COUNT(*) AS many, COUNT(DISTINCT site_id) AS pages, MIN(created_at) AS since FROM reports \
+     (SELECT COUNT(*) AS many, MIN(created_at) AS since FROM appeals WHERE state = 'open') AS a"
+);
+const TAKEN_UP: &str = concat!(
+    "SELECT ",
+    desk_columns!(),
+    " FROM (SELECT COUNT(*) AS many, COUNT(DISTINCT site_id) AS pages, MIN(created_at) AS since FROM reports \
       WHERE closed_at IS NULL AND told = 1) AS r, \
-     (SELECT COUNT(*) AS many, MIN(created_at) AS since FROM appeals WHERE state = 'open' AND told = 1) AS a";
+     (SELECT COUNT(*) AS many, MIN(created_at) AS since FROM appeals WHERE state = 'open' AND told = 1) AS a"
+);
 
 fn desk(row: &Row<'_>) -> Result<Desk, DbError> {
-    let since = [row.opt_int(2)?, row.opt_int(4)?].into_iter().flatten().min();
-    Ok(Desk { reports: row.int(0)?, pages: row.int(1)?, appeals: row.int(3)?, since })
+    const COLUMN: DeskColumns = DeskColumns::starting_at(0);
+    let since =
+        [row.opt_int(COLUMN.reports_since)?, row.opt_int(COLUMN.appeals_since)?].into_iter().flatten().min();
+    Ok(Desk {
+        reports: row.int(COLUMN.reports)?,
+        pages: row.int(COLUMN.pages)?,
+        appeals: row.int(COLUMN.appeals)?,
+        since,
+    })
+}
+
+columns! {
+    DueColumns, due_columns:
+    id, account_id, client, contact, state, answer, created_at, letter_at, letter_tries,
 }
 
 fn due(row: &Row<'_>) -> Result<DueLetter, DbError> {
-    let own = |at| row.opt_text(at).map(|text| text.map(str::to_owned));
+    const COLUMN: DueColumns = DueColumns::starting_at(0);
     Ok(DueLetter {
-        appeal_id: row.text(0)?.to_owned(),
-        account_id: own(1)?,
-        client: row.text(2)?.to_owned(),
-        contact: own(3)?,
-        state: State::parse(row.text(4)?)
+        appeal_id: row.string(COLUMN.id)?,
+        account_id: row.opt_string(COLUMN.account_id)?,
+        client: row.string(COLUMN.client)?,
+        contact: row.opt_string(COLUMN.contact)?,
+        state: State::parse(row.text(COLUMN.state)?)
             .ok_or_else(|| DbError::internal("an appeal has an unknown state"))?,
-        answer: own(5)?.unwrap_or_default(),
-        created_at: row.int(6)?,
-        letter_at: row.int(7)?,
-        tries: row.int(8)?,
+        answer: row.opt_string(COLUMN.answer)?.unwrap_or_default(),
+        created_at: row.int(COLUMN.created_at)?,
+        letter_at: row.int(COLUMN.letter_at)?,
+        tries: row.int(COLUMN.letter_tries)?,
     })
 }
 
@@ -95,12 +121,15 @@ impl Store {
     pub async fn list_operator_addresses(&self, limit: i64) -> Result<Vec<String>, DbError> {
         let sql = "SELECT email FROM accounts WHERE is_operator = 1 AND email IS NOT NULL \
                    ORDER BY created_at, id LIMIT $1";
-        self.db.list(sql, vec![limit.into()], |row| row.text(0).map(str::to_owned)).await
+        self.db.list(sql, vec![limit.into()], |row| row.string(0)).await
     }
 
     pub async fn list_due_letters(&self, now: i64, limit: i64) -> Result<Vec<DueLetter>, DbError> {
-        let sql = "SELECT id, account_id, client, contact, state, answer, created_at, letter_at, letter_tries \
-                   FROM appeals WHERE letter_at <= $1 ORDER BY letter_at, id LIMIT $2";
+        let sql = concat!(
+            "SELECT ",
+            due_columns!(),
+            " FROM appeals WHERE letter_at <= $1 ORDER BY letter_at, id LIMIT $2"
+        );
         self.db.list(sql, vec![now.into(), limit.into()], due).await
     }
 }

@@ -1,7 +1,7 @@
 //! SQL for `evidence`: what is kept, for a limited time, of pages that were taken down. The content is a sealed archive in a
 //! separate bundle that only this row references.
 
-use crate::db::{DbError, Row, Stmt};
+use crate::db::{DbError, Row, Stmt, columns};
 use crate::sites;
 use crate::store::Store;
 use dropleaf_core::site::Site;
@@ -37,33 +37,36 @@ pub struct Reported {
     pub contact: Option<String>,
 }
 
+columns! { ReportedColumns, reported_columns: created_at, reason, comment, contact, version }
+
 fn reported(row: &Row<'_>) -> Result<Reported, DbError> {
+    const COLUMN: ReportedColumns = ReportedColumns::starting_at(0);
     Ok(Reported {
-        at: row.int(0)?,
-        reason: row.text(1)?.to_owned(),
-        comment: row.opt_text(2)?.map(str::to_owned),
-        contact: row.opt_text(3)?.map(str::to_owned),
-        version: row.opt_int(4)?,
+        at: row.int(COLUMN.created_at)?,
+        reason: row.string(COLUMN.reason)?,
+        comment: row.opt_string(COLUMN.comment)?,
+        contact: row.opt_string(COLUMN.contact)?,
+        version: row.opt_int(COLUMN.version)?,
     })
 }
 
+columns! { EvidenceColumns, evidence_columns: site_id, bundle_id, size_bytes, created_at, erase_after, erased_at }
+
 fn row(row: &Row<'_>) -> Result<Evidence, DbError> {
+    const COLUMN: EvidenceColumns = EvidenceColumns::starting_at(0);
     Ok(Evidence {
-        site_id: row.text(0)?.to_owned(),
-        bundle_id: row.opt_text(1)?.map(str::to_owned),
-        size_bytes: row.int(2)?,
-        created_at: row.int(3)?,
-        erase_after: row.int(4)?,
-        erased_at: row.opt_int(5)?,
+        site_id: row.string(COLUMN.site_id)?,
+        bundle_id: row.opt_string(COLUMN.bundle_id)?,
+        size_bytes: row.int(COLUMN.size_bytes)?,
+        created_at: row.int(COLUMN.created_at)?,
+        erase_after: row.int(COLUMN.erase_after)?,
+        erased_at: row.opt_int(COLUMN.erased_at)?,
     })
 }
 
 macro_rules! select {
     ($tail:literal) => {
-        concat!(
-            "SELECT site_id, bundle_id, size_bytes, created_at, erase_after, erased_at FROM evidence ",
-            $tail
-        )
+        concat!("SELECT ", evidence_columns!(), " FROM evidence ", $tail)
     };
 }
 
@@ -85,8 +88,11 @@ impl Store {
 
     /// The first thousand reports about a page, the oldest first.
     pub async fn list_reported(&self, site_id: &str) -> Result<Vec<Reported>, DbError> {
-        let sql = "SELECT created_at, reason, comment, contact, version FROM reports \
-                   WHERE site_id = $1 ORDER BY created_at, id LIMIT 1000";
+        let sql = concat!(
+            "SELECT ",
+            reported_columns!(),
+            " FROM reports WHERE site_id = $1 ORDER BY created_at, id LIMIT 1000"
+        );
         self.db.list(sql, vec![site_id.into()], reported).await
     }
 

@@ -17,7 +17,7 @@ fn step<const N: usize>(row: &Row<'_>) -> Result<Step<N>, DbError> {
     for (at, sum) in sums.iter_mut().enumerate() {
         *sum = row.int(at)?;
     }
-    Ok(Step { sums, last: row.opt_text(N)?.map(str::to_owned) })
+    Ok(Step { sums, last: row.opt_string(N)? })
 }
 
 fn first<const N: usize>(found: Vec<Step<N>>) -> Step<N> {
@@ -74,7 +74,7 @@ impl Store {
     pub async fn list_figures(&self) -> Result<Vec<(String, i64, i64)>, DbError> {
         self.db
             .list("SELECT name, value, at FROM figures ORDER BY name", Vec::new(), |row| {
-                Ok((row.text(0)?.to_owned(), row.int(1)?, row.int(2)?))
+                Ok((row.string(0)?, row.int(1)?, row.int(2)?))
             })
             .await
     }

@@ -1,6 +1,6 @@
 //! SQL for `idempotency`: the first response to a request that may be repeated.
 
-use crate::db::{DbError, Stmt};
+use crate::db::{DbError, Row, Stmt, columns};
 use crate::store::Store;
 use bytes::Bytes;
 
@@ -14,6 +14,17 @@ pub struct Answered {
     pub sealed: Bytes,
 }
 
+columns! { AnswerColumns, answer_columns: request_hash, status, sealed }
+
+fn row(row: &Row<'_>) -> Result<Answered, DbError> {
+    const COLUMN: AnswerColumns = AnswerColumns::starting_at(0);
+    Ok(Answered {
+        request_hash: row.hash(COLUMN.request_hash)?,
+        status: row.int(COLUMN.status)?,
+        sealed: Bytes::copy_from_slice(row.bytes(COLUMN.sealed)?),
+    })
+}
+
 impl Store {
     pub async fn find_answer(
         &self,
@@ -23,16 +34,13 @@ impl Store {
     ) -> Result<Option<Answered>, DbError> {
         self.db
             .get(
-                "SELECT request_hash, status, sealed FROM idempotency \
-                 WHERE scope = $1 AND key_hash = $2 AND created_at > $3",
+                concat!(
+                    "SELECT ",
+                    answer_columns!(),
+                    " FROM idempotency WHERE scope = $1 AND key_hash = $2 AND created_at > $3"
+                ),
                 &[scope.into(), (*key_hash).into(), not_before.into()],
-                |row| {
-                    Ok(Answered {
-                        request_hash: row.hash(0)?,
-                        status: row.int(1)?,
-                        sealed: Bytes::copy_from_slice(row.bytes(2)?),
-                    })
-                },
+                row,
             )
             .await
     }

@@ -56,7 +56,7 @@ checks! {
 }
 
 fn fault(row: &Row<'_>) -> Result<(String, i64, i64), DbError> {
-    Ok((row.text(0)?.to_owned(), row.int(1)?, row.int(2)?))
+    Ok((row.string(0)?, row.int(1)?, row.int(2)?))
 }
 
 impl Store {

@@ -27,11 +27,7 @@ impl Store {
                    WHERE state IN ('settled', 'fulfilled') AND sandbox = $1 \
                    GROUP BY network, item ORDER BY network, item";
         let rows = self.db.list(sql, vec![sandbox.into()], |row| {
-            Ok(SettledCount {
-                network: row.text(0)?.to_owned(),
-                item: row.text(1)?.to_owned(),
-                count: row.int(2)?,
-            })
+            Ok(SettledCount { network: row.string(0)?, item: row.string(1)?, count: row.int(2)? })
         });
         rows.await.map(Settlements)
     }

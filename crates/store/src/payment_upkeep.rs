@@ -16,7 +16,7 @@ impl Store {
         let sql = "SELECT id FROM payments WHERE network = $1 AND id <> $2 \
                    AND (tx_hash = $3 OR (tx_hash LIKE '0x%' AND LOWER(tx_hash) = LOWER($3))) LIMIT 1";
         let args = [network.into(), but.into(), transaction.into()];
-        self.db.get(sql, &args, |row| Ok(row.text(0)?.to_owned())).await
+        self.db.get(sql, &args, |row| row.string(0)).await
     }
 }
 

@@ -1,6 +1,6 @@
 //! SQL for `reports`: viewers' reports about pages, for the operator.
 
-use crate::db::{DbError, Row, Stmt};
+use crate::db::{DbError, Row, Stmt, columns};
 use crate::store::Store;
 use dropleaf_core::report::{Closed, Outcome, Reason, Report, Said};
 use dropleaf_core::site::State;
@@ -28,33 +28,40 @@ pub struct Waiting {
     pub last_at: i64,
 }
 
+columns! {
+    ReportColumns, report_columns, "r.":
+    id, site_id, reason, comment, contact, created_at, closed_at, outcome, version,
+}
+
+columns! { PageColumns, page_columns, "s.": token, state, account_id }
+
 macro_rules! select {
     ($tail:literal) => {
-        concat!(
-            "SELECT r.id, r.site_id, r.reason, r.comment, r.contact, r.created_at, r.closed_at, r.outcome, r.version \
-             FROM reports r ",
-            $tail
-        )
+        concat!("SELECT ", report_columns!(), " FROM reports r ", $tail)
     };
 }
 
 macro_rules! select_listed {
     ($tail:literal) => {
         concat!(
-            "SELECT r.id, r.site_id, r.reason, r.comment, r.contact, r.created_at, r.closed_at, r.outcome, r.version, \
-             s.token, s.state, s.account_id FROM reports r JOIN sites s ON s.id = r.site_id ",
+            "SELECT ",
+            report_columns!(),
+            ", ",
+            page_columns!(),
+            " FROM reports r JOIN sites s ON s.id = r.site_id ",
             $tail
         )
     };
 }
 
 fn listed(row: &Row<'_>) -> Result<Listed, DbError> {
+    const PAGE: PageColumns = PageColumns::starting_at(ReportColumns::COUNT);
     Ok(Listed {
         report: report(row)?,
-        site_token: row.text(9)?.to_owned(),
-        site_state: State::parse(row.text(10)?)
+        site_token: row.string(PAGE.token)?,
+        site_state: State::parse(row.text(PAGE.state)?)
             .ok_or_else(|| DbError::internal("a report has an unknown state"))?,
-        account_id: row.opt_text(11)?.map(str::to_owned),
+        account_id: row.opt_string(PAGE.account_id)?,
     })
 }
 
@@ -63,18 +70,19 @@ fn reason(row: &Row<'_>, column: usize) -> Result<Reason, DbError> {
 }
 
 fn report(row: &Row<'_>) -> Result<Report, DbError> {
-    let outcome = row.opt_text(7)?.and_then(Outcome::parse);
+    const COLUMN: ReportColumns = ReportColumns::starting_at(0);
+    let outcome = row.opt_text(COLUMN.outcome)?.and_then(Outcome::parse);
     Ok(Report {
-        id: row.text(0)?.to_owned(),
-        site_id: row.text(1)?.to_owned(),
+        id: row.string(COLUMN.id)?,
+        site_id: row.string(COLUMN.site_id)?,
         said: Said {
-            reason: reason(row, 2)?,
-            comment: row.opt_text(3)?.map(str::to_owned),
-            contact: row.opt_text(4)?.map(str::to_owned),
+            reason: reason(row, COLUMN.reason)?,
+            comment: row.opt_string(COLUMN.comment)?,
+            contact: row.opt_string(COLUMN.contact)?,
         },
-        version: row.opt_int(8)?,
-        created_at: row.int(5)?,
-        closed: row.opt_int(6)?.map(|at| Closed { at, outcome }),
+        version: row.opt_int(COLUMN.version)?,
+        created_at: row.int(COLUMN.created_at)?,
+        closed: row.opt_int(COLUMN.closed_at)?.map(|at| Closed { at, outcome }),
     })
 }
 
@@ -112,7 +120,7 @@ impl Store {
                    HAVING (MIN(created_at), site_id) > ($1, $2) ORDER BY MIN(created_at), site_id LIMIT $3) \
                    GROUP BY site_id, reason ORDER BY site_id, COUNT(*) DESC, reason";
         let (first_at, site_id) = after.unwrap_or((i64::MIN, ""));
-        let counted = |row: &Row<'_>| Ok((row.text(0)?.to_owned(), reason(row, 1)?, row.int(2)?));
+        let counted = |row: &Row<'_>| Ok((row.string(0)?, reason(row, 1)?, row.int(2)?));
         self.db.list(sql, vec![first_at.into(), site_id.into(), limit.into()], counted).await
     }
 

@@ -2,7 +2,7 @@
 //! may not, all get the same rows. A row is marked as proved and deleted in the same transaction, so only the request that
 //! proved it ever sees the mark.
 
-use crate::db::{DbError, Outcome, Row, Stmt};
+use crate::db::{DbError, Outcome, Row, Stmt, columns};
 use crate::store::Store;
 use dropleaf_core::account::Account;
 use dropleaf_core::session::Session;
@@ -30,15 +30,28 @@ pub struct NewSignIn<'a> {
 /// The value of `tries_left` once a sign-in was proved.
 const PROVED: i64 = -1;
 
+columns! { SignInColumns, sign_in_columns: email, return_to, tries_left }
+
+macro_rules! select {
+    ($tail:literal) => {
+        concat!("SELECT ", sign_in_columns!(), " FROM sign_ins ", $tail)
+    };
+}
+
 fn row(row: &Row<'_>) -> Result<SignIn, DbError> {
-    Ok(SignIn { email: row.text(0)?.to_owned(), return_to: row.text(1)?.to_owned(), tries_left: row.int(2)? })
+    const COLUMN: SignInColumns = SignInColumns::starting_at(0);
+    Ok(SignIn {
+        email: row.string(COLUMN.email)?,
+        return_to: row.string(COLUMN.return_to)?,
+        tries_left: row.int(COLUMN.tries_left)?,
+    })
 }
 
 impl Store {
     pub async fn find_sign_in(&self, visit_hash: &[u8; 32], now: i64) -> Result<Option<SignIn>, DbError> {
         self.db
             .get(
-                "SELECT email, return_to, tries_left FROM sign_ins WHERE visit_hash = $1 AND expires_at > $2",
+                select!("WHERE visit_hash = $1 AND expires_at > $2"),
                 &[(*visit_hash).into(), now.into()],
                 row,
             )
@@ -51,11 +64,7 @@ impl Store {
         now: i64,
     ) -> Result<Option<SignIn>, DbError> {
         self.db
-            .get(
-                "SELECT email, return_to, tries_left FROM sign_ins WHERE link_hash = $1 AND expires_at > $2",
-                &[(*link_hash).into(), now.into()],
-                row,
-            )
+            .get(select!("WHERE link_hash = $1 AND expires_at > $2"), &[(*link_hash).into(), now.into()], row)
             .await
     }
 }
@@ -83,8 +92,11 @@ pub fn put(new: &NewSignIn<'_>) -> Stmt {
 /// exceed the number of tries.
 pub fn try_code(visit_hash: &[u8; 32], code_mac: &[u8; 32], now: i64) -> Stmt {
     Stmt::new(
-        "UPDATE sign_ins SET tries_left = CASE WHEN code_mac = $1 THEN -1 ELSE tries_left - 1 END \
-         WHERE visit_hash = $2 AND tries_left > 0 AND expires_at > $3 RETURNING email, return_to, tries_left",
+        concat!(
+            "UPDATE sign_ins SET tries_left = CASE WHEN code_mac = $1 THEN -1 ELSE tries_left - 1 END \
+             WHERE visit_hash = $2 AND tries_left > 0 AND expires_at > $3 RETURNING ",
+            sign_in_columns!()
+        ),
         vec![(*code_mac).into(), (*visit_hash).into(), now.into()],
     )
 }

@@ -33,7 +33,7 @@ impl Store {
              SELECT sites.id FROM asked JOIN sites ON sites.id = asked.id \
              WHERE sites.account_id = $2 AND sites.state IN ('live', 'expired')";
         let args = vec![ids.concat().into(), account_id.into()];
-        self.db.list(sql, args, |row| row.text(0).map(str::to_owned)).await
+        self.db.list(sql, args, |row| row.string(0)).await
     }
 
     /// An account's matching sites, most recently changed first: every word occurs in the title or the slug, ignoring case
@@ -92,7 +92,7 @@ impl Store {
                 "SELECT site_id, COUNT(*) FROM feedback WHERE resolved_at IS NULL \
                  AND site_id IN (SELECT id FROM sites WHERE account_id = $1) GROUP BY site_id",
                 vec![account_id.into()],
-                |row| Ok((row.text(0)?.to_owned(), row.int(1)?)),
+                |row| Ok((row.string(0)?, row.int(1)?)),
             )
             .await
     }

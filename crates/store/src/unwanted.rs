@@ -1,7 +1,7 @@
 //! SQL for `unwanted`: content that was taken down and must not be published again, and the marks that identify it. Processes
 //! keep all of it in memory, so every change raises a generation number that is cheap to read.
 
-use crate::db::{DbError, Row, Stmt};
+use crate::db::{DbError, Row, Stmt, columns};
 use crate::store::Store;
 
 /// The content of this page is already listed.
@@ -30,22 +30,34 @@ pub enum Mark {
 /// A mark and the path of its page; `None` if it covers the whole content.
 pub type PageMark = (Option<String>, Mark);
 
+columns! { UnwantedColumns, unwanted_columns: id, site_id, reason, created_at }
+
+macro_rules! select {
+    ($tail:literal) => {
+        concat!("SELECT ", unwanted_columns!(), " FROM unwanted ", $tail)
+    };
+}
+
 fn row(row: &Row<'_>) -> Result<Unwanted, DbError> {
+    const COLUMN: UnwantedColumns = UnwantedColumns::starting_at(0);
     Ok(Unwanted {
-        id: row.text(0)?.to_owned(),
-        site_id: row.text(1)?.to_owned(),
-        reason: row.text(2)?.to_owned(),
-        created_at: row.int(3)?,
+        id: row.string(COLUMN.id)?,
+        site_id: row.string(COLUMN.site_id)?,
+        reason: row.string(COLUMN.reason)?,
+        created_at: row.int(COLUMN.created_at)?,
     })
 }
 
+columns! { MarkColumns, mark_columns: unwanted_id, kind, mark }
+
 fn mark(row: &Row<'_>) -> Result<(String, Mark), DbError> {
-    let mark = match row.text(1)? {
-        "exact" => Mark::Exact(row.hash(2)?),
-        "sketch" => Mark::Sketch(row.opt_bytes(2)?.unwrap_or_default().to_vec()),
+    const COLUMN: MarkColumns = MarkColumns::starting_at(0);
+    let mark = match row.text(COLUMN.kind)? {
+        "exact" => Mark::Exact(row.hash(COLUMN.mark)?),
+        "sketch" => Mark::Sketch(row.opt_bytes(COLUMN.mark)?.unwrap_or_default().to_vec()),
         other => return Err(DbError::internal(format!("unknown mark kind {other}"))),
     };
-    Ok((row.text(0)?.to_owned(), mark))
+    Ok((row.string(COLUMN.unwanted_id)?, mark))
 }
 
 impl Store {
@@ -57,21 +69,19 @@ impl Store {
 
     /// Every mark with the id of its entry, ordered by entry.
     pub async fn list_marks(&self) -> Result<Vec<(String, Mark)>, DbError> {
-        let sql = "SELECT unwanted_id, kind, mark FROM unwanted_marks ORDER BY unwanted_id, position";
+        let sql = concat!("SELECT ", mark_columns!(), " FROM unwanted_marks ORDER BY unwanted_id, position");
         self.db.list(sql, Vec::new(), mark).await
     }
 
     /// The newest entries.
     pub async fn list_unwanted(&self, limit: i64) -> Result<Vec<Unwanted>, DbError> {
-        let sql = "SELECT id, site_id, reason, created_at FROM unwanted WHERE forgotten_at IS NULL \
-                   ORDER BY created_at DESC, id DESC LIMIT $1";
+        let sql = select!("WHERE forgotten_at IS NULL ORDER BY created_at DESC, id DESC LIMIT $1");
         self.db.list(sql, vec![limit.into()], row).await
     }
 
     /// Finds an entry by the id of its taken-down page, or by its own.
     pub async fn find_unwanted(&self, id: &str) -> Result<Option<Unwanted>, DbError> {
-        let sql = "SELECT id, site_id, reason, created_at FROM unwanted \
-                   WHERE (site_id = $1 OR id = $1) AND forgotten_at IS NULL";
+        let sql = select!("WHERE (site_id = $1 OR id = $1) AND forgotten_at IS NULL");
         self.db.get(sql, &[id.into()], row).await
     }
 
@@ -92,13 +102,13 @@ impl Store {
     pub async fn list_marked_pages_of(&self, unwanted_id: &str) -> Result<Vec<String>, DbError> {
         let sql = "SELECT path FROM unwanted_marks WHERE unwanted_id = $1 AND path IS NOT NULL \
                    GROUP BY path ORDER BY MIN(position)";
-        self.db.list(sql, vec![unwanted_id.into()], |row| Ok(row.text(0)?.to_owned())).await
+        self.db.list(sql, vec![unwanted_id.into()], |row| row.string(0)).await
     }
 
     /// The pages that an operator named in the takedown.
     pub async fn list_named_pages(&self, site_id: &str) -> Result<Vec<String>, DbError> {
         let sql = "SELECT path FROM unwanted_named WHERE site_id = $1 ORDER BY path";
-        self.db.list(sql, vec![site_id.into()], |row| Ok(row.text(0)?.to_owned())).await
+        self.db.list(sql, vec![site_id.into()], |row| row.string(0)).await
     }
 
     /// Whether a body of this page is referenced by anything but its own versions.
@@ -141,7 +151,7 @@ impl Store {
 }
 
 fn pair(row: &Row<'_>) -> Result<(String, String), DbError> {
-    Ok((row.text(0)?.to_owned(), row.text(1)?.to_owned()))
+    Ok((row.string(0)?, row.string(1)?))
 }
 
 /// Stores a page that an operator names, until the content is listed.

@@ -71,7 +71,7 @@ async fn find_orphans(db: &Db, blobs: &Blobs, older_than: i64, limit: i64) -> Re
 }
 
 fn key(row: &Row<'_>) -> Result<String, DbError> {
-    Ok(row.text(0)?.to_owned())
+    row.string(0)
 }
 
 /// The hash in an object's key. Other objects in the store are not ours and are left alone.

@@ -61,7 +61,7 @@ pub async fn collect_rows(db: &Db, blobs: &Blobs, cut: Cut) -> Result<Collected,
     let Cut { now, older_than, limit } = cut;
     let mut collected = Collected::default();
     let window = || vec![older_than.into(), limit.into()];
-    let bundles = db.list(UNUSED_BUNDLES, window(), |row| Ok(row.text(0)?.to_owned())).await?;
+    let bundles = db.list(UNUSED_BUNDLES, window(), |row| row.string(0)).await?;
     let removals = bundles.into_iter().map(|id| remove_bundle(db, id, now, older_than));
     match tally(removals).await {
         Err(DbError::Guard(LEASE)) => collected.held = true,

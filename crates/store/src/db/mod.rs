@@ -3,6 +3,7 @@
 //! The layers above use one SQL text for both (`TEXT`, `BIGINT`, `BYTEA`; `$1…` in order of first appearance). A transaction
 //! is a list of guarded statements, never a closure. This module knows no table besides its own migrations.
 
+mod columns;
 mod error;
 pub(crate) mod migrate;
 mod pg;
@@ -25,6 +26,7 @@ mod value;
 use rows::Mapped;
 use std::sync::Arc;
 
+pub(crate) use columns::{column_sql, columns};
 pub use error::{DbError, Source};
 pub use row::Row;
 pub use stmt::{Expect, Outcome, OwnedRow, Stmt};
