@@ -6,7 +6,7 @@ use dropleaf_core::report::{Outcome, PER_NETWORK, PER_PAGE, Reason, Report, Said
 use dropleaf_core::site::Site;
 use dropleaf_core::takedown::{self, REASON_CHARACTERS};
 use dropleaf_core::{Error, Result, plain_text};
-use dropleaf_store::reports::Waiting;
+use dropleaf_store::reports::{PageWithReports, ReportSummary, ReportWithPage};
 use dropleaf_store::{DbError, counters, reports, site_versions, sites};
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -28,7 +28,7 @@ pub struct ReportCase {
     /// The owner's email address.
     pub owner: Option<String>,
     /// The number of open reports, and since when.
-    pub waiting: Waiting,
+    pub waiting: ReportSummary,
     /// How often each reason is given, most frequent first.
     pub reasons: Vec<(Reason, i64)>,
     /// The newest open reports.
@@ -81,48 +81,50 @@ impl App {
     /// The newest reports: only open ones, or all.
     pub async fn list_reports(&self, open: bool, limit: i64) -> Result<Vec<ReportedPage>> {
         let found = self.store.list_reports(open, limit).await?;
-        Ok(found.into_iter().map(|listed| self.reported(listed)).collect())
+        Ok(found.into_iter().map(|found| self.reported_page(found)).collect())
     }
 
     /// The most recently closed reports.
     pub async fn list_closed_reports(&self, limit: i64) -> Result<Vec<ReportedPage>> {
         let found = self.store.list_closed_reports(limit).await?;
-        Ok(found.into_iter().map(|listed| self.reported(listed)).collect())
+        Ok(found.into_iter().map(|found| self.reported_page(found)).collect())
     }
 
-    fn reported(&self, listed: reports::Listed) -> ReportedPage {
+    fn reported_page(&self, found: ReportWithPage) -> ReportedPage {
         ReportedPage {
-            url: self.hosts.page_url(&listed.site_token),
-            state: listed.site_state.as_str(),
-            account_id: listed.account_id,
-            report: listed.report,
+            url: self.hosts.page_url(&found.site_token),
+            state: found.site_state.as_str(),
+            account_id: found.account_id,
+            report: found.report,
         }
     }
 
     /// Pages with open reports, the longest waiting first. `after` is the cursor: time of the first report, and site id.
     pub async fn list_cases(&self, after: Option<(i64, &str)>, limit: i64) -> Result<Vec<ReportCase>> {
-        let mut cases = Vec::new();
         let mut reasons: HashMap<String, Vec<(Reason, i64)>> = HashMap::new();
-        for (site_id, reason, count) in self.store.list_waiting_reasons(after, limit).await? {
+        for (site_id, reason, count) in self.store.list_reasons_of_pages(after, limit).await? {
             reasons.entry(site_id).or_default().push((reason, count));
         }
-        let mut words: HashMap<String, Vec<Report>> = HashMap::new();
-        for report in self.store.list_waiting_words(after, limit, REPORTS_PER_CASE).await? {
-            words.entry(report.site_id.clone()).or_default().push(report);
+        let mut newest: HashMap<String, Vec<Report>> = HashMap::new();
+        for report in self.store.list_newest_of_pages(after, limit, REPORTS_PER_CASE).await? {
+            newest.entry(report.site_id.clone()).or_default().push(report);
         }
-        for waiting in self.store.list_waiting(after, limit).await? {
-            let Some(mut site) = self.store.find_site(&waiting.site_id).await? else { continue };
+        let pages = self.store.list_pages_with_reports(after, limit).await?;
+        let case = |PageWithReports { mut site, owner_email, open }| {
             site.state = site.state_at(self.now());
             self.add_pending_views(&mut site);
-            let owner = match &site.account_id {
-                Some(id) => self.store.find_account(id).await?.and_then(|account| account.email),
-                None => None,
-            };
             let reasons = reasons.remove(&site.id).unwrap_or_default();
-            let reports = words.remove(&site.id).unwrap_or_default();
-            cases.push(ReportCase { url: self.canonical_url(&site), site, owner, waiting, reasons, reports });
-        }
-        Ok(cases)
+            let reports = newest.remove(&site.id).unwrap_or_default();
+            ReportCase {
+                url: self.canonical_url(&site),
+                site,
+                owner: owner_email,
+                waiting: open,
+                reasons,
+                reports,
+            }
+        };
+        Ok(pages.into_iter().map(case).collect())
     }
 
     /// Closes the open reports about a page that may stay, named by its id, slug, token or URL. The reason is optional.
