@@ -52,6 +52,7 @@ pub mod sign_up;
 pub mod site;
 pub mod site_change;
 pub mod site_filter;
+pub mod site_version;
 pub mod slug;
 pub mod takedown;
 pub mod unlock;

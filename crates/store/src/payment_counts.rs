@@ -2,23 +2,7 @@
 
 use crate::db::DbError;
 use crate::store::Store;
-
-/// Settled payments for one item on one network.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SettledCount {
-    pub network: String,
-    pub item: String,
-    pub count: i64,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Settlements(pub Vec<SettledCount>);
-
-impl Settlements {
-    pub fn total(&self) -> i64 {
-        self.0.iter().map(|one| one.count).sum()
-    }
-}
+use dropleaf_core::payment::{SettledCount, Settlements};
 
 impl Store {
     /// Payments whose money moved, either in the sandbox or outside it.

@@ -2,19 +2,7 @@
 
 use crate::db::{DbError, Row, Stmt, Val, columns};
 use crate::store::Store;
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SiteVersion {
-    pub site_id: String,
-    pub version: i64,
-    pub bundle_id: String,
-    pub title: String,
-    pub byte_size: i64,
-    pub file_count: i64,
-    pub e2e: bool,
-    pub restored_from: Option<i64>,
-    pub created_at: i64,
-}
+use dropleaf_core::site_version::SiteVersion;
 
 columns! {
     VersionColumns, version_columns:

@@ -6,9 +6,9 @@ use dropleaf_core::account::Account;
 use dropleaf_core::audit::Entry;
 use dropleaf_core::report::{Reason, Report};
 use dropleaf_core::site::{Site, Visibility};
+use dropleaf_core::site_version::SiteVersion;
 use dropleaf_core::{Error, Result};
 use dropleaf_store::evidence::Evidence;
-use dropleaf_store::site_versions::SiteVersion;
 use dropleaf_store::unwanted::Unwanted;
 
 /// Limits of the lists in a case file.

@@ -10,10 +10,10 @@ use dropleaf_core::api_key::ApiKey;
 use dropleaf_core::payment::Payment;
 use dropleaf_core::scope::Scopes;
 use dropleaf_core::site::{NewSite, Site};
+use dropleaf_core::site_version::SiteVersion;
 use dropleaf_core::unlock::Unlocks;
 use dropleaf_core::{Error, Result, secret};
 use dropleaf_pay::Network;
-use dropleaf_store::site_versions::SiteVersion;
 use serde::{Deserialize, Serialize};
 
 /// The plan of accounts created by a payment. Decisions §3.2.

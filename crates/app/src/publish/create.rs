@@ -11,10 +11,10 @@ use dropleaf_core::account::Account;
 use dropleaf_core::options::UploadOptions;
 use dropleaf_core::plan::Plan;
 use dropleaf_core::site::{NewSite, Site};
+use dropleaf_core::site_version::SiteVersion;
 use dropleaf_core::slug::Slug;
 use dropleaf_core::{Code, Error, Result, expiry, secret};
-use dropleaf_store::site_versions::{self, SiteVersion};
-use dropleaf_store::{DbError, Stmt, accounts, idempotency, sites, slugs};
+use dropleaf_store::{DbError, Stmt, accounts, idempotency, site_versions, sites, slugs};
 
 /// A newly created page.
 #[derive(Debug)]

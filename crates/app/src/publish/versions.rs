@@ -6,8 +6,8 @@ use crate::app::App;
 use dropleaf_core::account::Account;
 use dropleaf_core::site::Site;
 use dropleaf_core::site::State;
+use dropleaf_core::site_version::SiteVersion;
 use dropleaf_core::{Code, Error, Result};
-use dropleaf_store::site_versions::SiteVersion;
 use dropleaf_store::{DbError, bundles, sites};
 
 impl App {

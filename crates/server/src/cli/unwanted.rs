@@ -4,9 +4,8 @@ use super::{name, plain, print_line, with_app};
 use crate::config::Config;
 use anyhow::Result;
 use clap::Subcommand;
-use dropleaf_app::{App, COMMAND_LINE};
+use dropleaf_app::{App, COMMAND_LINE, Unwanted};
 use dropleaf_core::iso;
-use dropleaf_store::unwanted::Unwanted;
 use serde_json::json;
 
 #[derive(Debug, Subcommand)]

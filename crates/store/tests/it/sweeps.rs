@@ -1,10 +1,10 @@
 //! The sweep deletes everything unreferenced, and nothing else.
 
 use bytes::Bytes;
+use dropleaf_core::site_version::SiteVersion;
 use dropleaf_store::blobs::{self, Collected, Cut, collect_garbage};
 use dropleaf_store::bundles::{self, Bundle, BundleFile};
-use dropleaf_store::site_versions::{self, SiteVersion};
-use dropleaf_store::{BlobError, Blobs, Db, DbError, Stmt, leases};
+use dropleaf_store::{BlobError, Blobs, Db, DbError, Stmt, leases, site_versions};
 
 use crate::harness::{FAR, INLINE, NOW, body_stores, for_each_place, noise, plain};
 

@@ -14,11 +14,11 @@ use crate::publish::staging::to_i64;
 use archive::{ArchiveContents, BodySource, SealedArchive};
 use dropleaf_core::audit::{Act, Entry};
 use dropleaf_core::site::{Site, State};
+use dropleaf_core::site_version::SiteVersion;
 use dropleaf_core::{Error, Result, takedown};
 use dropleaf_store::blobs::{Encoding, NewBlob, NewBody};
 use dropleaf_store::bundles::{self, Bundle, BundleFile};
 use dropleaf_store::evidence::{self, Evidence};
-use dropleaf_store::site_versions::SiteVersion;
 use dropleaf_store::{DbError, Stmt, sites};
 
 /// Pages or archives handled in one sweep, and audit entries searched for the takedown.

@@ -6,10 +6,10 @@ use super::stored_content::OnMissingBody;
 use crate::app::App;
 use dropleaf_content::{Bundle, Kind, Texts};
 use dropleaf_core::site::Site;
+use dropleaf_core::site_version::SiteVersion;
 use dropleaf_core::{Error, Result};
 use dropleaf_inspect::similarity::{self, Fingerprints};
 use dropleaf_store::DbError;
-use dropleaf_store::site_versions::SiteVersion;
 use dropleaf_store::unwanted::{self as rows, Mark, PageMark};
 use std::collections::HashSet;
 
