@@ -8,8 +8,8 @@ use dropleaf_core::report::{Reason, Report};
 use dropleaf_core::site::{Site, Visibility};
 use dropleaf_core::site_version::SiteVersion;
 use dropleaf_core::{Error, Result};
+use dropleaf_store::blocked_content::Unwanted;
 use dropleaf_store::evidence::Evidence;
-use dropleaf_store::unwanted::Unwanted;
 
 /// Limits of the lists in a case file.
 const REPORTS_MOST: i64 = 100;

@@ -4,7 +4,7 @@
 use crate::app::App;
 use crate::notify::mail::{Email, MailError};
 use dropleaf_core::{Result, iso};
-use dropleaf_store::desk_mail::{self as rows, Desk};
+use dropleaf_store::operator_notifications::{self as rows, Desk};
 use dropleaf_store::{DbError, leases};
 
 /// The lease held from one email to operators until the next may be sent, by the node that sent it.

@@ -3,16 +3,16 @@
 //! is not known here.
 
 mod blame;
+mod blocklist;
 mod exact;
 mod gather;
 mod says;
 mod shingles;
 mod sketch;
-mod unwanted;
 
 pub use blame::{Blamed, blame};
+pub use blocklist::Unwanted;
 pub use sketch::Sketch;
-pub use unwanted::Unwanted;
 
 use crate::phishing::site::{Kind, Site};
 use crate::phishing::verdict::{JUDGED, Jury};

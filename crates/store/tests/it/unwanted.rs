@@ -2,8 +2,8 @@
 
 use crate::harness::{NOW, for_each_place, plain};
 use bytes::Bytes;
+use dropleaf_store::blocked_content::{self, Mark, Unwanted};
 use dropleaf_store::bundles::{self, Bundle, BundleFile};
-use dropleaf_store::unwanted::{self, Mark, Unwanted};
 use dropleaf_store::{DbError, Stmt, Store};
 
 /// A version of a page that shows these bodies.
@@ -65,19 +65,19 @@ async fn what_is_forgotten_stays_noted_and_is_seen_by_nobody() {
             created_at: NOW,
         };
         let marks = || vec![(None, Mark::Exact([7; 32]))];
-        store.commit(unwanted::insert(&noted("unw_1"), marks())).await.unwrap();
+        store.commit(blocked_content::insert(&noted("unw_1"), marks())).await.unwrap();
         assert!(store.was_noted("a").await.unwrap() && store.find_unwanted("unw_1").await.unwrap().is_some());
         let before = store.find_unwanted_generation().await.unwrap();
-        store.commit(unwanted::forget("a", NOW).into()).await.unwrap();
+        store.commit(blocked_content::forget("a", NOW).into()).await.unwrap();
         assert!(store.find_unwanted_generation().await.unwrap() > before);
         assert_eq!(store.list_unwanted(9).await.unwrap(), []);
         assert_eq!(store.find_unwanted("a").await.unwrap(), None);
         assert_eq!(store.list_marks().await.unwrap(), []);
         assert!(store.was_noted("a").await.unwrap());
-        let again = store.commit(unwanted::insert(&noted("unw_2"), marks())).await;
-        assert!(matches!(again, Err(DbError::Guard(unwanted::KNOWN))), "{again:?}");
-        let twice = store.commit(unwanted::forget("a", NOW).into()).await;
-        assert!(matches!(twice, Err(DbError::Guard(unwanted::UNKNOWN))), "{twice:?}");
+        let again = store.commit(blocked_content::insert(&noted("unw_2"), marks())).await;
+        assert!(matches!(again, Err(DbError::Guard(blocked_content::KNOWN))), "{again:?}");
+        let twice = store.commit(blocked_content::forget("a", NOW).into()).await;
+        assert!(matches!(twice, Err(DbError::Guard(blocked_content::UNKNOWN))), "{twice:?}");
         store.db.close().await;
     })
     .await;

@@ -10,7 +10,7 @@ use dropleaf_core::site_version::SiteVersion;
 use dropleaf_core::{Error, Result};
 use dropleaf_inspect::similarity::{self, Fingerprints};
 use dropleaf_store::DbError;
-use dropleaf_store::unwanted::{self as rows, Mark, PageMark};
+use dropleaf_store::blocked_content::{self as rows, Mark, PageMark};
 use std::collections::HashSet;
 
 /// The most fingerprints per page; more add nothing.

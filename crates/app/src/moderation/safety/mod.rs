@@ -2,6 +2,7 @@
 //! the operator's external checker if there is one. Runs before anything is stored, signed or paid.
 
 mod allowed_content;
+mod blocklist;
 mod checker;
 mod content_scan;
 mod dry_run;
@@ -10,15 +11,14 @@ mod fingerprints;
 mod offline;
 mod rule_book;
 mod stored_content;
-mod unwanted;
 
+pub(crate) use blocklist::UnwantedIndex;
 pub use checker::{Checker, CheckerSettings};
 pub(crate) use content_scan::{ContentScan, finding};
 pub use dry_run::DryRun;
 pub(crate) use external_check::ExternalCheck;
 pub use offline::CheckResult;
 pub use rule_book::RuleBook;
-pub(crate) use unwanted::UnwantedIndex;
 
 use crate::app::App;
 use dropleaf_core::appeal;

@@ -8,7 +8,7 @@ use dropleaf_core::audit::Act;
 use dropleaf_core::finding::Finding;
 use dropleaf_core::{Code, Error, Result, takedown};
 use dropleaf_inspect::similarity::{Sketch, Unwanted};
-use dropleaf_store::unwanted::{self as rows, Mark};
+use dropleaf_store::blocked_content::{self as rows, Mark};
 use dropleaf_store::{DbError, Stmt};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
