@@ -70,8 +70,8 @@ impl Store {
         Ok(self.db.get(sql, &[appeal_id.into()], |row| row.opt_string(0)).await?.flatten())
     }
 
-    /// The page that this entry of `unwanted` was made from.
-    pub async fn find_site_of_unwanted(&self, id: &str) -> Result<Option<String>, DbError> {
+    /// The taken-down page that this blocked content comes from.
+    pub async fn find_site_of_blocked_content(&self, id: &str) -> Result<Option<String>, DbError> {
         let sql = "SELECT site_id FROM unwanted WHERE id = $1";
         self.db.get(sql, &[id.into()], |row| row.string(0)).await
     }

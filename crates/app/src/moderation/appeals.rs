@@ -75,8 +75,8 @@ impl App {
         plea: Plea,
     ) -> Result<AppealOutcome> {
         let sender = self.sender_of(caller);
-        let like_site = match scan.unwanted_id() {
-            Some(id) => self.store.find_site_of_unwanted(id).await?,
+        let like_site = match scan.blocked_content_id() {
+            Some(id) => self.store.find_site_of_blocked_content(id).await?,
             None => None,
         };
         let staged = self.stage_prepared(prepared).await?;

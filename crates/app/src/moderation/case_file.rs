@@ -8,7 +8,7 @@ use dropleaf_core::report::{Reason, Report};
 use dropleaf_core::site::{Site, Visibility};
 use dropleaf_core::site_version::SiteVersion;
 use dropleaf_core::{Error, Result};
-use dropleaf_store::blocked_content::Unwanted;
+use dropleaf_store::blocked_content::BlockedContent;
 use dropleaf_store::evidence::Evidence;
 
 /// Limits of the lists in a case file.
@@ -42,7 +42,7 @@ pub struct CaseFile {
     /// The evidence kept after a takedown.
     pub evidence: Option<Evidence>,
     /// Set if its content is on the blocklist and refused on upload.
-    pub unwanted: Option<Unwanted>,
+    pub blocked_content: Option<BlockedContent>,
 }
 
 impl CaseFile {
@@ -78,7 +78,7 @@ impl App {
             reports: self.store.list_reports_of(&site.id, REPORTS_MOST).await?,
             reports_total: self.store.count_reports_of(&site.id).await?,
             open_reasons: self.store.count_open_reasons(&site.id).await?,
-            unwanted: self.store.find_unwanted(&site.id).await?,
+            blocked_content: self.store.find_blocked_content(&site.id).await?,
             versions: self.store.list_versions(&site.id).await?,
             evidence: self.store.find_evidence(&site.id).await?,
             site,

@@ -11,7 +11,7 @@ mod shingles;
 mod sketch;
 
 pub use blame::{Blamed, blame};
-pub use blocklist::Unwanted;
+pub use blocklist::Blocklist;
 pub use sketch::Sketch;
 
 use crate::phishing::site::{Kind, Site};
@@ -44,7 +44,7 @@ pub struct PageFingerprint {
     shingles: Shingles,
 }
 
-/// The entry of [`Unwanted`] that an upload matches.
+/// The entry of [`Blocklist`] that an upload matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Match {
     pub id: String,

@@ -36,7 +36,7 @@ impl App {
         let versions = self.store.list_versions(&site.id).await?;
         let line = self.takedown_audit_entry(&site.id).await?;
         let reason = line.as_ref().and_then(|line| line.reason.clone()).unwrap_or_default();
-        self.note_unwanted(site, &versions, &reason).await?;
+        self.block_content(site, &versions, &reason).await?;
         let is_large = versions.iter().map(|version| version.byte_size).sum::<i64>() > INLINE_ARCHIVE_BYTES;
         if is_large && !wait_for_large {
             return Ok(());

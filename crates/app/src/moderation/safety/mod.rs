@@ -12,7 +12,7 @@ mod offline;
 mod rule_book;
 mod stored_content;
 
-pub(crate) use blocklist::UnwantedIndex;
+pub(crate) use blocklist::BlocklistCache;
 pub use checker::{Checker, CheckerSettings};
 pub(crate) use content_scan::{ContentScan, finding};
 pub use dry_run::DryRun;
@@ -75,7 +75,7 @@ impl App {
     }
 
     async fn decide_content(&self, scan: &ContentScan) -> Result<Vec<String>> {
-        scan.refuse_unwanted()?;
+        scan.refuse_blocked()?;
         if !scan.phishing.is_empty() && !self.is_allowed(scan).await? {
             return Err(phishing(scan));
         }

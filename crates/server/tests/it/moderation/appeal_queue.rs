@@ -204,7 +204,7 @@ async fn appeal_names_the_page_that_was_taken_down_and_is_like_it() {
         assert!(node.app().get_appeal(&kept.id).await.unwrap().answer.is_none());
         let status = node.get(appeal["status_url"].as_str().unwrap()).send().await.expect(200).json();
         assert_eq!(status["status"], "open");
-        node.app().forget_unwanted("ada", id(&site), "honest").await.unwrap();
+        node.app().unblock_content("ada", id(&site), "honest").await.unwrap();
         operator.submit(&path, &[("answer", "Fine.")]).await.expect(303);
         node.post("/sites").key(&node.key).form(Form::file("b.html", &honest)).send().await.expect(201);
     })
