@@ -66,4 +66,4 @@ pub use dropleaf_store::anonymous_usage::UsageLimits;
 pub use dropleaf_store::blocked_content::BlockedContent;
 pub use dropleaf_store::evidence::Evidence;
 pub use dropleaf_store::ledger::BookLine;
-pub use dropleaf_store::ledger_audit::Fault;
+pub use dropleaf_store::ledger_audit::LedgerFault;

@@ -129,7 +129,7 @@ pub fn take_page(id: &str, cap: Option<i64>) -> Stmt {
 }
 
 /// Counts one active page fewer.
-pub fn give_page(id: &str) -> Stmt {
+pub fn release_page(id: &str) -> Stmt {
     Stmt::new(
         "UPDATE accounts SET active_pages = active_pages - 1 WHERE id = $1 AND active_pages > 0",
         vec![id.into()],

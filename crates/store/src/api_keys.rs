@@ -33,7 +33,7 @@ fn opt_scopes(row: &Row<'_>, column: usize) -> Result<Scopes, DbError> {
 }
 
 /// An account, one of its keys, and the scopes the key has in effect.
-pub type Known = (Account, ApiKey, Scopes);
+pub type KeyWithAccount = (Account, ApiKey, Scopes);
 
 macro_rules! select {
     ($tail:literal) => {
@@ -48,7 +48,7 @@ macro_rules! select {
     };
 }
 
-fn known(row: &Row<'_>) -> Result<Known, DbError> {
+fn key_with_account(row: &Row<'_>) -> Result<KeyWithAccount, DbError> {
     const KEY: KeyColumns = KeyColumns::starting_at(AccountColumns::COUNT);
     const GRANTED: usize = AccountColumns::COUNT + KeyColumns::COUNT;
     let (key, granted) = (key(row, KEY)?, opt_scopes(row, GRANTED)?);
@@ -59,21 +59,21 @@ fn known(row: &Row<'_>) -> Result<Known, DbError> {
 impl Store {
     /// The key, its account and its scopes in one read, because every authenticated request needs them. A key created by an
     /// OAuth client works only while the client's grant is valid, and allows no more than the grant.
-    pub async fn find_key(&self, hash: &[u8; 32], now: i64) -> Result<Option<Known>, DbError> {
+    pub async fn find_key(&self, hash: &[u8; 32], now: i64) -> Result<Option<KeyWithAccount>, DbError> {
         self.db.get(select!(
                     "WHERE k.key_hash = $1 AND (k.grant_id IS NULL OR (g.revoked_at IS NULL AND g.ends_at > $2))"
-                ), &[(*hash).into(), now.into()], known).await
+                ), &[(*hash).into(), now.into()], key_with_account).await
     }
 
     /// The same by the key's id, for things that were created with it.
-    pub async fn find_key_by_id(&self, id: &str, now: i64) -> Result<Option<Known>, DbError> {
+    pub async fn find_key_by_id(&self, id: &str, now: i64) -> Result<Option<KeyWithAccount>, DbError> {
         self.db
             .get(
                 select!(
                     "WHERE k.id = $1 AND (k.grant_id IS NULL OR (g.revoked_at IS NULL AND g.ends_at > $2))"
                 ),
                 &[id.into(), now.into()],
-                known,
+                key_with_account,
             )
             .await
     }

@@ -65,7 +65,7 @@ impl Store {
     }
 
     /// The taken-down page that the content of this appeal resembles.
-    pub async fn find_like_site(&self, appeal_id: &str) -> Result<Option<String>, DbError> {
+    pub async fn find_similar_site(&self, appeal_id: &str) -> Result<Option<String>, DbError> {
         let sql = "SELECT like_site FROM appeals WHERE id = $1";
         Ok(self.db.get(sql, &[appeal_id.into()], |row| row.opt_string(0)).await?.flatten())
     }

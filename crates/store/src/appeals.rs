@@ -123,12 +123,12 @@ pub struct NewAppeal<'a> {
     pub client: &'a str,
     pub size_bytes: i64,
     /// The taken-down page that the content resembles.
-    pub like_site: Option<&'a str>,
+    pub similar_site_id: Option<&'a str>,
 }
 
 /// Adds an open appeal, unless the same content has one already or the queue is full.
 pub fn insert(new: &NewAppeal<'_>, room: Room) -> Stmt {
-    let NewAppeal { appeal, token_hash, client, size_bytes, like_site } = new;
+    let NewAppeal { appeal, token_hash, client, size_bytes, similar_site_id } = new;
     Stmt::new(
         "INSERT INTO appeals (id, token_hash, account_id, client, digest, bundle_id, title, reasons, comment, contact, \
          like_site, state, created_at, size_bytes) \
@@ -147,7 +147,7 @@ pub fn insert(new: &NewAppeal<'_>, room: Room) -> Stmt {
             written(&appeal.reasons).into(),
             appeal.plea.comment.as_deref().into(),
             appeal.plea.contact.as_deref().into(),
-            (*like_site).into(),
+            (*similar_site_id).into(),
             appeal.created_at.into(),
             (*size_bytes).into(),
             room.count.into(),

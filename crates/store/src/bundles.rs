@@ -82,7 +82,7 @@ impl Store {
     }
 
     /// Whether anything still references the bundle; unreferenced bundles are about to be erased.
-    pub async fn is_bundle_held(&self, id: &str) -> Result<bool, DbError> {
+    pub async fn is_bundle_referenced(&self, id: &str) -> Result<bool, DbError> {
         let sql = "SELECT refs FROM bundles WHERE id = $1";
         Ok(self.db.get(sql, &[id.into()], |row| row.int(0)).await?.is_some_and(|refs| refs > 0))
     }
@@ -133,6 +133,6 @@ pub fn set_script_sources(id: &str, sources: &str) -> Stmt {
 }
 
 /// Adds a reference; fails if there is none any more, because the bundle may be gone.
-pub fn show_again(id: &str) -> Stmt {
+pub fn add_reference(id: &str) -> Stmt {
     Stmt::new("UPDATE bundles SET refs = refs + 1 WHERE id = $1 AND refs > 0", [id.into()]).one(GONE)
 }

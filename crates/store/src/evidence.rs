@@ -28,7 +28,7 @@ pub struct Evidence {
 
 /// A viewer's report, for the manifest of the archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reported {
+pub struct EvidenceReport {
     pub at: i64,
     /// The version that was current then.
     pub version: Option<i64>,
@@ -37,11 +37,11 @@ pub struct Reported {
     pub contact: Option<String>,
 }
 
-columns! { ReportedColumns, reported_columns: created_at, reason, comment, contact, version }
+columns! { EvidenceReportColumns, reported_columns: created_at, reason, comment, contact, version }
 
-fn reported(row: &Row<'_>) -> Result<Reported, DbError> {
-    const COLUMN: ReportedColumns = ReportedColumns::starting_at(0);
-    Ok(Reported {
+fn evidence_report(row: &Row<'_>) -> Result<EvidenceReport, DbError> {
+    const COLUMN: EvidenceReportColumns = EvidenceReportColumns::starting_at(0);
+    Ok(EvidenceReport {
         at: row.int(COLUMN.created_at)?,
         reason: row.string(COLUMN.reason)?,
         comment: row.opt_string(COLUMN.comment)?,
@@ -87,13 +87,13 @@ impl Store {
     }
 
     /// The first thousand reports about a page, the oldest first.
-    pub async fn list_reported(&self, site_id: &str) -> Result<Vec<Reported>, DbError> {
+    pub async fn list_reports_for_evidence(&self, site_id: &str) -> Result<Vec<EvidenceReport>, DbError> {
         let sql = concat!(
             "SELECT ",
             reported_columns!(),
             " FROM reports WHERE site_id = $1 ORDER BY created_at, id LIMIT 1000"
         );
-        self.db.list(sql, vec![site_id.into()], reported).await
+        self.db.list(sql, vec![site_id.into()], evidence_report).await
     }
 
     /// Taken-down pages whose content is not sealed yet. Pages whose sealing failed come last, the most recent failure at the
@@ -108,7 +108,7 @@ impl Store {
 }
 
 /// Records that sealing a page failed.
-pub fn tried(site_id: &str, now: i64) -> Stmt {
+pub fn record_sealing_failure(site_id: &str, now: i64) -> Stmt {
     Stmt::new(
         "INSERT INTO sealing_tries (site_id, tried_at) VALUES ($1, $2) \
          ON CONFLICT (site_id) DO UPDATE SET tried_at = excluded.tried_at",
@@ -117,7 +117,7 @@ pub fn tried(site_id: &str, now: i64) -> Stmt {
 }
 
 /// Deletes that record, once the page is sealed.
-pub fn forget_tries(site_id: &str) -> Stmt {
+pub fn delete_sealing_failure(site_id: &str) -> Stmt {
     Stmt::new("DELETE FROM sealing_tries WHERE site_id = $1", [site_id.into()])
 }
 
@@ -138,9 +138,10 @@ pub fn insert(evidence: &Evidence) -> Stmt {
 
 /// Releases the archive: afterwards nothing references its bundle.
 pub fn erase(site_id: &str, bundle_id: &str, now: i64) -> [Stmt; 2] {
-    let let_go = "UPDATE evidence SET bundle_id = NULL, erased_at = $1 WHERE site_id = $2 AND bundle_id = $3";
+    let release =
+        "UPDATE evidence SET bundle_id = NULL, erased_at = $1 WHERE site_id = $2 AND bundle_id = $3";
     [
-        Stmt::new(let_go, vec![now.into(), site_id.into(), bundle_id.into()]).one(ERASED),
+        Stmt::new(release, vec![now.into(), site_id.into(), bundle_id.into()]).one(ERASED),
         Stmt::new(
             "UPDATE bundles SET refs = refs - 1, touched_at = $1 WHERE id = $2 AND refs > 0",
             vec![now.into(), bundle_id.into()],

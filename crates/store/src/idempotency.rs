@@ -8,17 +8,17 @@ use bytes::Bytes;
 pub const ANSWERED: &str = "idempotency_answered";
 
 #[derive(Debug, Clone)]
-pub struct Answered {
+pub struct StoredResponse {
     pub request_hash: [u8; 32],
     pub status: i64,
     pub sealed: Bytes,
 }
 
-columns! { AnswerColumns, answer_columns: request_hash, status, sealed }
+columns! { ResponseColumns, response_columns: request_hash, status, sealed }
 
-fn row(row: &Row<'_>) -> Result<Answered, DbError> {
-    const COLUMN: AnswerColumns = AnswerColumns::starting_at(0);
-    Ok(Answered {
+fn row(row: &Row<'_>) -> Result<StoredResponse, DbError> {
+    const COLUMN: ResponseColumns = ResponseColumns::starting_at(0);
+    Ok(StoredResponse {
         request_hash: row.hash(COLUMN.request_hash)?,
         status: row.int(COLUMN.status)?,
         sealed: Bytes::copy_from_slice(row.bytes(COLUMN.sealed)?),
@@ -26,17 +26,17 @@ fn row(row: &Row<'_>) -> Result<Answered, DbError> {
 }
 
 impl Store {
-    pub async fn find_answer(
+    pub async fn find_response(
         &self,
         scope: &str,
         key_hash: &[u8; 32],
         not_before: i64,
-    ) -> Result<Option<Answered>, DbError> {
+    ) -> Result<Option<StoredResponse>, DbError> {
         self.db
             .get(
                 concat!(
                     "SELECT ",
-                    answer_columns!(),
+                    response_columns!(),
                     " FROM idempotency WHERE scope = $1 AND key_hash = $2 AND created_at > $3"
                 ),
                 &[scope.into(), (*key_hash).into(), not_before.into()],
@@ -47,7 +47,13 @@ impl Store {
 }
 
 /// Stores a response in the batch of its effect. An entry older than `not_before` has expired and is overwritten.
-pub fn insert(scope: &str, key_hash: &[u8; 32], answer: &Answered, now: i64, not_before: i64) -> Stmt {
+pub fn insert(
+    scope: &str,
+    key_hash: &[u8; 32],
+    response: &StoredResponse,
+    now: i64,
+    not_before: i64,
+) -> Stmt {
     Stmt::new(
         "INSERT INTO idempotency (scope, key_hash, request_hash, status, sealed, created_at) VALUES ($1, $2, $3, $4, $5, $6) \
          ON CONFLICT (scope, key_hash) DO UPDATE SET request_hash = excluded.request_hash, status = excluded.status, \
@@ -55,9 +61,9 @@ pub fn insert(scope: &str, key_hash: &[u8; 32], answer: &Answered, now: i64, not
         vec![
             scope.into(),
             (*key_hash).into(),
-            answer.request_hash.into(),
-            answer.status.into(),
-            answer.sealed.clone().into(),
+            response.request_hash.into(),
+            response.status.into(),
+            response.sealed.clone().into(),
             now.into(),
             not_before.into(),
         ],
@@ -74,12 +80,12 @@ pub fn delete_old(not_before: i64, names_not_before: i64) -> Stmt {
 }
 
 /// Deletes the rows that refer to this: it was never created.
-pub fn delete_named(scope: &str, sealed: &[u8]) -> Stmt {
+pub fn delete_reference(scope: &str, sealed: &[u8]) -> Stmt {
     Stmt::new("DELETE FROM idempotency WHERE scope = $1 AND sealed = $2", vec![scope.into(), sealed.into()])
 }
 
 /// Restarts the retention period of the rows that refer to this at `at`.
-pub fn keep_named(scope: &str, sealed: &[u8], at: i64) -> Stmt {
+pub fn extend_reference(scope: &str, sealed: &[u8], at: i64) -> Stmt {
     Stmt::new(
         "UPDATE idempotency SET created_at = $1 WHERE scope = $2 AND sealed = $3 AND created_at < $1",
         vec![at.into(), scope.into(), sealed.into()],

@@ -28,7 +28,7 @@ impl Store {
         Ok(self.db.list(sql, vec![most.into()], |row| row.int(0)).await?.pop().unwrap_or_default())
     }
 
-    /// How many payments are `unknown`, counted as in [`crate::payments::not_crowded`]; counting stops at `most`.
+    /// How many payments are `unknown`, counted as in [`crate::payments::require_few_unknown`]; counting stops at `most`.
     pub async fn count_unknown_payments(&self, most: i64) -> Result<i64, DbError> {
         let sql = "SELECT COUNT(*) FROM (SELECT 1 FROM payments WHERE state = 'unknown' LIMIT $1) AS open";
         Ok(self.db.list(sql, vec![most.into()], |row| row.int(0)).await?.pop().unwrap_or_default())

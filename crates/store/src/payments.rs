@@ -14,7 +14,7 @@ pub const BOUGHT: &str = "payment_bought";
 pub const MOVED: &str = "payment_moved";
 
 /// Too many payments have an unknown outcome.
-pub const CROWDED: &str = "payment_crowded";
+pub const TOO_MANY_UNKNOWN: &str = "payment_crowded";
 
 columns! {
     PaymentColumns, payment_columns:
@@ -116,7 +116,7 @@ impl Store {
     /// need an answer of the facilitator or the chain are included only if they match `sandbox`; with `None`, none of them. A
     /// settled payment that could not be fulfilled waits as long as it had been open at the last attempt, at most an hour; a
     /// settled one that has lost its content waits for its payer.
-    pub async fn list_stray_payments(
+    pub async fn list_resumable_payments(
         &self,
         sandbox: Option<bool>,
         now: i64,
@@ -219,7 +219,7 @@ pub fn update(before: &Payment, after: &Payment) -> Stmt {
 
 /// Ensures that an account pays for a permanent unlock only once: fails while another payment for it is undecided, or if the
 /// account has it. Locks the account's row first, so of two concurrent batches the second sees the first.
-pub fn only_one(account_id: &str, item: Item, id: &str) -> [Stmt; 2] {
+pub fn require_single_purchase(account_id: &str, item: Item, id: &str) -> [Stmt; 2] {
     let hold = Stmt::new(
         "UPDATE accounts SET active_pages = active_pages WHERE id = $1 AND permanent_since IS NULL",
         vec![account_id.into()],
@@ -233,7 +233,7 @@ pub fn only_one(account_id: &str, item: Item, id: &str) -> [Stmt; 2] {
 }
 
 /// Ends every hold, because the workers that held them are gone. Payments with an unknown outcome keep their pauses.
-pub fn let_go(now: i64) -> Stmt {
+pub fn release_holds(now: i64) -> Stmt {
     Stmt::new(
         "UPDATE payments SET held_until = $1 WHERE state IN ('verified', 'settling', 'settled') AND held_until > $1",
         vec![now.into()],
@@ -241,7 +241,7 @@ pub fn let_go(now: i64) -> Stmt {
 }
 
 /// Ends the pauses of payments with an unknown outcome: the facilitator can be asked now.
-pub fn wake_unknown(now: i64) -> Stmt {
+pub fn retry_unknown(now: i64) -> Stmt {
     Stmt::new(
         "UPDATE payments SET held_until = $1 WHERE state = 'unknown' AND sandbox = 0 AND held_until > $1",
         vec![now.into()],
@@ -249,12 +249,12 @@ pub fn wake_unknown(now: i64) -> Stmt {
 }
 
 /// Fails while `most` payments are unknown.
-pub fn not_crowded(most: i64) -> Stmt {
+pub fn require_few_unknown(most: i64) -> Stmt {
     Stmt::new(
         "SELECT 1 WHERE (SELECT COUNT(*) FROM (SELECT 1 FROM payments WHERE state = 'unknown' LIMIT $1) AS open) < $1",
         vec![most.into()],
     )
-    .one(CROWDED)
+    .one(TOO_MANY_UNKNOWN)
 }
 
 /// Releases content that was waiting for a settlement; if nothing else references it, the sweep deletes it.

@@ -120,12 +120,12 @@ pub fn proved(outcome: &Outcome) -> Result<Option<SignIn>, DbError> {
 
 /// The column that identifies the row in the statements of one sign-in.
 #[derive(Debug, Clone, Copy)]
-pub enum Named<'a> {
+pub enum SignInKey<'a> {
     Visit(&'a [u8; 32]),
     Link(&'a [u8; 32]),
 }
 
-impl Named<'_> {
+impl SignInKey<'_> {
     const fn hash(self) -> [u8; 32] {
         match self {
             Self::Visit(hash) | Self::Link(hash) => *hash,
@@ -134,7 +134,7 @@ impl Named<'_> {
 }
 
 /// Creates the account of a proved sign-in, unless its address has one.
-pub fn make_account(named: Named<'_>, account: &Account) -> Stmt {
+pub fn create_account(key: SignInKey<'_>, account: &Account) -> Stmt {
     macro_rules! sql {
         ($column:literal) => {
             concat!(
@@ -146,9 +146,9 @@ pub fn make_account(named: Named<'_>, account: &Account) -> Stmt {
             )
         };
     }
-    let sql = match named {
-        Named::Visit(_) => sql!("visit_hash"),
-        Named::Link(_) => sql!("link_hash"),
+    let sql = match key {
+        SignInKey::Visit(_) => sql!("visit_hash"),
+        SignInKey::Link(_) => sql!("link_hash"),
     };
     Stmt::new(
         sql,
@@ -156,13 +156,13 @@ pub fn make_account(named: Named<'_>, account: &Account) -> Stmt {
             account.id.as_str().into(),
             account.plan.as_str().into(),
             account.created_at.into(),
-            named.hash().into(),
+            key.hash().into(),
         ],
     )
 }
 
 /// Creates the session of a proved sign-in, for the account of its address.
-pub fn make_session(named: Named<'_>, session: &Session, secret_hash: &[u8; 32]) -> Stmt {
+pub fn create_session(key: SignInKey<'_>, session: &Session, secret_hash: &[u8; 32]) -> Stmt {
     macro_rules! sql {
         ($column:literal) => {
             concat!(
@@ -174,9 +174,9 @@ pub fn make_session(named: Named<'_>, session: &Session, secret_hash: &[u8; 32])
             )
         };
     }
-    let sql = match named {
-        Named::Visit(_) => sql!("visit_hash"),
-        Named::Link(_) => sql!("link_hash"),
+    let sql = match key {
+        SignInKey::Visit(_) => sql!("visit_hash"),
+        SignInKey::Link(_) => sql!("link_hash"),
     };
     Stmt::new(
         sql,
@@ -189,18 +189,18 @@ pub fn make_session(named: Named<'_>, session: &Session, secret_hash: &[u8; 32])
             session.created_at.into(),
             session.last_seen_at.into(),
             session.expires_at.into(),
-            named.hash().into(),
+            key.hash().into(),
         ],
     )
 }
 
 /// Deletes a proved sign-in.
-pub fn finish(named: Named<'_>) -> Stmt {
-    let sql = match named {
-        Named::Visit(_) => "DELETE FROM sign_ins WHERE visit_hash = $1 AND tries_left = -1",
-        Named::Link(_) => "DELETE FROM sign_ins WHERE link_hash = $1 AND tries_left = -1",
+pub fn finish(key: SignInKey<'_>) -> Stmt {
+    let sql = match key {
+        SignInKey::Visit(_) => "DELETE FROM sign_ins WHERE visit_hash = $1 AND tries_left = -1",
+        SignInKey::Link(_) => "DELETE FROM sign_ins WHERE link_hash = $1 AND tries_left = -1",
     };
-    Stmt::new(sql, vec![named.hash().into()])
+    Stmt::new(sql, vec![key.hash().into()])
 }
 
 pub fn delete_expired(now: i64) -> Stmt {

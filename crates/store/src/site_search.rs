@@ -26,7 +26,7 @@ fn pattern(text: &str) -> String {
 
 impl Store {
     /// Which of these ids are sites that the account is shown. All ids have the same length (25).
-    pub async fn list_own_of(&self, account_id: &str, ids: &[&str]) -> Result<Vec<String>, DbError> {
+    pub async fn list_owned_ids(&self, account_id: &str, ids: &[&str]) -> Result<Vec<String>, DbError> {
         let sql = "WITH RECURSIVE asked (id, rest) AS (\
              SELECT substr(CAST($1 AS TEXT), 1, 25), substr(CAST($1 AS TEXT), 26) \
              UNION ALL SELECT substr(rest, 1, 25), substr(rest, 26) FROM asked WHERE rest <> '') \

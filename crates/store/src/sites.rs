@@ -22,7 +22,7 @@ macro_rules! select {
 }
 
 /// The same columns, and since when the site's account is suspended.
-macro_rules! select_shown {
+macro_rules! select_viewable {
     ($tail:literal) => {
         concat!(
             "SELECT ",
@@ -73,7 +73,7 @@ pub(crate) fn row(row: &Row<'_>) -> Result<Site, DbError> {
 }
 
 /// A site for viewers, with whether its account is suspended.
-fn shown(found: &Row<'_>) -> Result<(Site, bool), DbError> {
+fn viewable(found: &Row<'_>) -> Result<(Site, bool), DbError> {
     Ok((row(found)?, found.opt_int(SiteColumns::COUNT)?.is_some()))
 }
 
@@ -94,13 +94,13 @@ impl Store {
     }
 
     /// The same for viewers, with whether the site's account is suspended.
-    pub async fn find_shown_by_token(&self, token: &str) -> Result<Option<(Site, bool)>, DbError> {
-        self.db.get(select_shown!("WHERE token = $1"), &[token.into()], shown).await
+    pub async fn find_viewable_by_token(&self, token: &str) -> Result<Option<(Site, bool)>, DbError> {
+        self.db.get(select_viewable!("WHERE token = $1"), &[token.into()], viewable).await
     }
 
-    pub async fn find_shown_by_slug(&self, slug: &str) -> Result<Option<(Site, bool)>, DbError> {
-        let sql = select_shown!("WHERE id = (SELECT site_id FROM slugs WHERE slug = $1)");
-        self.db.get(sql, &[slug.into()], shown).await
+    pub async fn find_viewable_by_slug(&self, slug: &str) -> Result<Option<(Site, bool)>, DbError> {
+        let sql = select_viewable!("WHERE id = (SELECT site_id FROM slugs WHERE slug = $1)");
+        self.db.get(sql, &[slug.into()], viewable).await
     }
 
     /// The site that has the slug now or had it last.
@@ -228,13 +228,13 @@ pub fn update(before: &Site, after: &Site) -> Stmt {
 }
 
 /// Locks a live site's row until the end of the batch, so that counts about it are exact.
-pub fn hold(id: &str) -> Stmt {
+pub fn lock_live(id: &str) -> Stmt {
     Stmt::new("UPDATE sites SET view_count = view_count WHERE id = $1 AND state = 'live'", vec![id.into()])
         .one(CHANGED)
 }
 
 /// The same for a site in any state.
-pub fn hold_any(id: &str) -> Stmt {
+pub fn lock(id: &str) -> Stmt {
     Stmt::new("UPDATE sites SET view_count = view_count WHERE id = $1", [id.into()])
 }
 

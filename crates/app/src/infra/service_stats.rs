@@ -103,7 +103,7 @@ impl<const N: usize> TableTotals<N> {
         self.after.clone()
     }
 
-    fn add(&mut self, step: rows::Step<N>) {
+    fn add(&mut self, step: rows::CountStep<N>) {
         for (sum, more) in self.sums.iter_mut().zip(step.sums) {
             *sum += more;
         }

@@ -29,7 +29,7 @@ pub(crate) struct AppealSender {
 #[derive(Debug, Default)]
 pub struct AppealContext {
     /// The taken-down page that the content resembles.
-    pub like_site: Option<String>,
+    pub similar_site_id: Option<String>,
     /// Statements of other senders of the same content.
     pub joined: Vec<Joined>,
     /// Other appeals about the same content, newest first.
@@ -105,13 +105,13 @@ impl App {
             let join = vec![appeal_queue::join(&open.id, hash, &joined)];
             self.store.commit(require_active_account(joined.account_id.as_deref(), join)).await?;
         }
-        let words_kept = plea == Plea::default() || self.store.find_plea(hash).await? == Some(plea);
-        Ok(AppealOutcome::Open { appeal: Box::new(open), token, already: true, words_kept })
+        let is_statement_kept = plea == Plea::default() || self.store.find_plea(hash).await? == Some(plea);
+        Ok(AppealOutcome::Open { appeal: Box::new(open), token, is_duplicate: true, is_statement_kept })
     }
 
     pub async fn appeal_case(&self, appeal: &Appeal) -> Result<AppealContext> {
         Ok(AppealContext {
-            like_site: self.store.find_like_site(&appeal.id).await?,
+            similar_site_id: self.store.find_similar_site(&appeal.id).await?,
             joined: self.store.list_joined(&appeal.id).await?,
             earlier: self.store.list_earlier_appeals(appeal, EARLIER_MOST).await?,
             allowed: self.store.find_allowed(appeal.digest).await?,

@@ -25,9 +25,9 @@ pub enum AppealOutcome {
         /// Lets its holder read the status of the appeal.
         token: String,
         /// An appeal about the same content was open already.
-        already: bool,
+        is_duplicate: bool,
         /// The operator will see the statement sent with it.
-        words_kept: bool,
+        is_statement_kept: bool,
     },
 }
 
@@ -60,7 +60,8 @@ impl App {
         self.check_appeal_capacity(&self.sender_of(caller), to_i64(prepared.bundle.size_bytes)).await?;
         self.count_appeal(caller).await?;
         let added = self.add_appeal(caller, prepared, &scan, reasons, plea).await;
-        if !matches!(added, Ok(AppealOutcome::Open { already: false, .. })) && !self.is_exempt(caller.ip) {
+        if !matches!(added, Ok(AppealOutcome::Open { is_duplicate: false, .. })) && !self.is_exempt(caller.ip)
+        {
             self.uncount_appeal(caller).await;
         }
         added
@@ -75,7 +76,7 @@ impl App {
         plea: Plea,
     ) -> Result<AppealOutcome> {
         let sender = self.sender_of(caller);
-        let like_site = match scan.blocked_content_id() {
+        let similar_site_id = match scan.blocked_content_id() {
             Some(id) => self.store.find_site_of_blocked_content(id).await?,
             None => None,
         };
@@ -100,7 +101,7 @@ impl App {
             token_hash: secret::hash(&token),
             client: &sender.client,
             size_bytes: staged.byte_size,
-            like_site: like_site.as_deref(),
+            similar_site_id: similar_site_id.as_deref(),
         };
         let room = Room::of_all(self.settings.appeals_bytes, sender.account_id.is_some());
         let mut stmts = vec![appeals::insert(&new, room)];
@@ -108,7 +109,12 @@ impl App {
         match self.store.commit(require_active_account(sender.account_id.as_deref(), stmts)).await {
             Ok(_) => {
                 tracing::info!(appeal = appeal.id, "appeal received");
-                Ok(AppealOutcome::Open { appeal: Box::new(appeal), token, already: false, words_kept: true })
+                Ok(AppealOutcome::Open {
+                    appeal: Box::new(appeal),
+                    token,
+                    is_duplicate: false,
+                    is_statement_kept: true,
+                })
             }
             // The same content was sent concurrently, or another node filled the queue.
             Err(DbError::Guard(appeals::NOT_ADDED)) => {

@@ -71,7 +71,7 @@ impl App {
             stmts.push(counters::take(&page, &PER_PAGE, now));
             stmts.push(counters::take(&network, &PER_NETWORK, now));
         }
-        stmts.push(sites::hold_any(&site.id));
+        stmts.push(sites::lock(&site.id));
         stmts.push(reports::insert(&report));
         self.store.commit(stmts).await.map_err(|error| self.guard_error(error, None))?;
         tracing::info!(site = site.id, reason = report.said.reason.as_str(), "page reported");
@@ -135,7 +135,7 @@ impl App {
         let named = takedown::page_named(name, &self.hosts).ok_or_else(unknown)?;
         let site = self.find_site_by_reference(&named).await?.ok_or_else(unknown)?;
         let mut stmts = vec![
-            sites::hold_any(&site.id),
+            sites::lock(&site.id),
             reports::close_first(&site.id, Outcome::Dismissed, now),
             reports::close(&site.id, Outcome::Dismissed, now),
             self.audit_stmt(actor, Act::DismissReports, &site.id, reason),

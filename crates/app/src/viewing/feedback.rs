@@ -53,7 +53,7 @@ impl App {
             (feedback::PER_SITE, format!("{}:{}", feedback::PER_SITE.name, site.id)),
         ];
         let exempt = self.is_exempt(ip);
-        let mut stmts = vec![sites::hold(&site.id)];
+        let mut stmts = vec![sites::lock_live(&site.id)];
         if !exempt {
             stmts.extend(rates.iter().map(|(rate, key)| dropleaf_store::counters::take(key, rate, now)));
         }

@@ -4,7 +4,7 @@ use super::{Unbalanced, print_line, with_app};
 use crate::config::Config;
 use anyhow::Result;
 use clap::Subcommand;
-use dropleaf_app::{Fault, LedgerAudit};
+use dropleaf_app::{LedgerAudit, LedgerFault};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
@@ -25,7 +25,7 @@ fn told(audit: &LedgerAudit) -> String {
     if faults.is_empty() {
         return format!("Ledger check passed: {looked}\n");
     }
-    let lines = faults.iter().map(|Fault { what, subject, found, right }| {
+    let lines = faults.iter().map(|LedgerFault { what, subject, found, right }| {
         format!("{what}: {subject} (found {found}, expected {right})")
     });
     let lines: Vec<String> = lines.chain([looked]).collect();

@@ -168,11 +168,11 @@ struct BlobRow {
     encoding: Encoding,
     size_bytes: u64,
     stored_bytes: u64,
-    place: Stored,
+    location: StoredBody,
 }
 
 #[derive(Debug, Clone)]
-enum Stored {
+enum StoredBody {
     Inline(Bytes),
     Object(String),
 }
@@ -188,9 +188,9 @@ impl Blobs {
 
 fn row(row: &Row<'_>) -> Result<BlobRow, DbError> {
     const COLUMN: BlobColumns = BlobColumns::starting_at(0);
-    let place = match (row.opt_bytes(COLUMN.body)?, row.opt_text(COLUMN.object_key)?) {
-        (_, Some(key)) => Stored::Object(key.to_owned()),
-        (Some(body), None) => Stored::Inline(Bytes::copy_from_slice(body)),
+    let location = match (row.opt_bytes(COLUMN.body)?, row.opt_text(COLUMN.object_key)?) {
+        (_, Some(key)) => StoredBody::Object(key.to_owned()),
+        (Some(body), None) => StoredBody::Inline(Bytes::copy_from_slice(body)),
         (None, None) => return Err(DbError::internal("blobs row has neither a body nor an object key")),
     };
     Ok(BlobRow {
@@ -198,6 +198,6 @@ fn row(row: &Row<'_>) -> Result<BlobRow, DbError> {
             .ok_or_else(|| DbError::internal("unknown encoding"))?,
         size_bytes: row.int(COLUMN.size_bytes)?.unsigned_abs(),
         stored_bytes: row.int(COLUMN.stored_bytes)?.unsigned_abs(),
-        place,
+        location,
     })
 }

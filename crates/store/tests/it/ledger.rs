@@ -33,7 +33,7 @@ async fn balance(store: &Store) -> i64 {
 }
 
 async fn faults(store: &Store) -> Vec<&'static str> {
-    store.audit_books().await.unwrap().into_iter().map(|fault| fault.what).collect()
+    store.audit_ledger().await.unwrap().into_iter().map(|fault| fault.what).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -123,7 +123,7 @@ async fn uses_are_counted_however_they_come_and_go() {
         publish("a", 1, "a1").await;
         publish("a", 2, "a2").await;
         publish("b", 1, "b1").await;
-        db.batch(vec![bundles::show_again("a1"), version("a", 3, "a1")]).await.unwrap();
+        db.batch(vec![bundles::add_reference("a1"), version("a", 3, "a1")]).await.unwrap();
         let refs = async || {
             let blobs = "SELECT refs FROM blobs ORDER BY size_bytes";
             let bundles = "SELECT refs FROM bundles ORDER BY id";
@@ -134,7 +134,7 @@ async fn uses_are_counted_however_they_come_and_go() {
         // Two of these versions show the same bundle.
         db.batch(site_versions::delete_up_to("a", 3, NOW).into()).await.unwrap();
         assert_eq!(refs().await, (vec![3, 3], vec![0, 0, 1]));
-        let revived = db.exec(bundles::show_again("a1")).await;
+        let revived = db.exec(bundles::add_reference("a1")).await;
         assert!(matches!(revived, Err(DbError::Guard(bundles::GONE))), "{revived:?}");
         assert_eq!(collect_garbage(&db, &blobs, ALL).await.unwrap().bundles, 2);
         assert_eq!(refs().await, (vec![1, 1], vec![1]));

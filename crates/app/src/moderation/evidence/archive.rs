@@ -9,7 +9,7 @@ use dropleaf_core::site_version::SiteVersion;
 use dropleaf_store::Store;
 use dropleaf_store::blobs::{BlobError, Encoding};
 use dropleaf_store::bundles::Bundle;
-use dropleaf_store::evidence::Reported;
+use dropleaf_store::evidence::EvidenceReport;
 use futures_util::{StreamExt, TryStreamExt};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -29,7 +29,7 @@ pub(super) struct ArchiveContents {
     pub(super) taken_down_at: Option<i64>,
     /// Newest first.
     pub(super) versions: Vec<(SiteVersion, Bundle)>,
-    pub(super) reports: Vec<Reported>,
+    pub(super) reports: Vec<EvidenceReport>,
     /// All reports; `reports` is truncated if there are very many.
     pub(super) reports_total: i64,
 }

@@ -48,7 +48,7 @@ impl App {
         }
         let (next, purge) = self.end_site_stmts(site, State::TakenDown, true);
         stmts.extend(purge);
-        stmts.push(evidence::forget_tries(&site.id));
+        stmts.push(evidence::delete_sealing_failure(&site.id));
         match self.commit_site(stmts, Some(site), &next).await {
             Ok(()) => {}
             // Another process was faster; its archive counts, and nothing references ours.
@@ -65,7 +65,7 @@ impl App {
         for site in self.store.list_unsealed(BATCH).await? {
             if let Err(error) = self.finish_takedown(&site, true).await {
                 tracing::warn!(%error, site = site.id, "evidence of taken-down page not sealed, will retry");
-                self.store.commit(vec![evidence::tried(&site.id, self.now())]).await?;
+                self.store.commit(vec![evidence::record_sealing_failure(&site.id, self.now())]).await?;
             }
         }
         Ok(())
@@ -90,7 +90,7 @@ impl App {
             reason,
             taken_down_at,
             versions: Vec::new(),
-            reports: self.store.list_reported(&site.id).await?,
+            reports: self.store.list_reports_for_evidence(&site.id).await?,
             reports_total: self.store.count_reports_of(&site.id).await?,
         };
         for version in versions {

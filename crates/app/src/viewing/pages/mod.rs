@@ -175,9 +175,9 @@ impl App {
     /// The site, and whether its account is suspended.
     async fn find_page(&self, key: &PageKey) -> Result<Option<(Site, bool)>> {
         if !key.slug {
-            return Ok(self.store.find_shown_by_token(key.name()).await?);
+            return Ok(self.store.find_viewable_by_token(key.name()).await?);
         }
-        let found = self.store.find_shown_by_slug(key.name()).await?;
+        let found = self.store.find_viewable_by_slug(key.name()).await?;
         // A slug belongs to the site only while the site is public under it.
         Ok(found.filter(|(site, _)| {
             site.visibility == Visibility::Public && site.slug.as_deref() == Some(key.name())

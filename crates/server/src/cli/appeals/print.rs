@@ -29,7 +29,7 @@ pub(super) fn as_json(appeal: &Appeal) -> Value {
 /// The same with the context of the appeal.
 pub(super) fn case_json(appeal: &Appeal, case: &AppealContext) -> Value {
     let mut json = as_json(appeal);
-    json["like_site"] = json!(case.like_site);
+    json["like_site"] = json!(case.similar_site_id);
     json["is_allowed"] = json!(case.allowed.is_some());
     json["earlier"] = case.earlier.iter().map(as_json).collect();
     let joined = case.joined.iter().map(|joined| {
@@ -96,7 +96,7 @@ pub(super) fn shown(appeal: &Appeal, case: &AppealContext) -> String {
         let (comment, contact) = (text(joined.plea.comment.as_deref()), text(joined.plea.contact.as_deref()));
         lines.push(format!("again    {}, {contact}: {comment}", iso::format(joined.created_at)));
     }
-    if let Some(site) = &case.like_site {
+    if let Some(site) = &case.similar_site_id {
         lines.push(format!(
             "similar  {site}, which was taken down (to unblock: dropleaf unwanted forget {site})"
         ));

@@ -191,7 +191,7 @@ async fn appeal_names_the_page_that_was_taken_down_and_is_like_it() {
         let appeal = node.post("/appeals").form(again).send().await.expect(201).json();
         let kept = node.app().get_appeal(id(&appeal)).await.unwrap();
         let case = node.app().appeal_case(&kept).await.unwrap();
-        assert_eq!(case.like_site.as_deref(), Some(id(&site)));
+        assert_eq!(case.similar_site_id.as_deref(), Some(id(&site)));
         let html = node.operator().await.get(&format!("/operator/appeals/{}", kept.id)).await.text();
         assert!(html.contains(&format!("href=\"/operator/pages/{}\"", id(&site))), "{html}");
         assert!(html.contains(&format!("unwanted forget {}", id(&site))), "{html}");

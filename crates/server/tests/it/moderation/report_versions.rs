@@ -206,7 +206,7 @@ async fn erasure_waits_for_a_report_that_is_being_written() {
         closed: None,
     };
     let stmts = vec![
-        sites::hold_any(&told.site_id),
+        sites::lock(&told.site_id),
         reports::insert(&told),
         Stmt::new("SELECT pg_advisory_xact_lock(7)", []),
     ];
