@@ -1,4 +1,4 @@
-//! Counts settled payments, for the public service record.
+//! Counts payments: settled ones for the public service record, undecided ones for operators.
 
 use crate::db::DbError;
 use crate::store::Store;
@@ -14,5 +14,18 @@ impl Store {
             Ok(SettledCount { network: row.string(0)?, item: row.string(1)?, count: row.int(2)? })
         });
         rows.await.map(Settlements)
+    }
+
+    /// How many payments are undecided; counting stops at `most`.
+    pub async fn count_open_payments(&self, most: i64) -> Result<i64, DbError> {
+        let sql = "SELECT COUNT(*) FROM (SELECT 1 FROM payments \
+                   WHERE state IN ('verified', 'settling', 'settled', 'unknown') LIMIT $1) AS open";
+        Ok(self.db.list(sql, vec![most.into()], |row| row.int(0)).await?.pop().unwrap_or_default())
+    }
+
+    /// How many payments are `unknown`, counted as in [`crate::payments::require_few_unknown`]; counting stops at `most`.
+    pub async fn count_unknown_payments(&self, most: i64) -> Result<i64, DbError> {
+        let sql = "SELECT COUNT(*) FROM (SELECT 1 FROM payments WHERE state = 'unknown' LIMIT $1) AS open";
+        Ok(self.db.list(sql, vec![most.into()], |row| row.int(0)).await?.pop().unwrap_or_default())
     }
 }

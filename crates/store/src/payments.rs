@@ -157,6 +157,20 @@ impl Store {
         );
         self.db.list(sql, vec![limit.into()], row).await
     }
+
+    /// The id of another payment that is recorded as settled by this transaction.
+    pub async fn find_settled_by(
+        &self,
+        network: &str,
+        transaction: &str,
+        but: &str,
+    ) -> Result<Option<String>, DbError> {
+        // EVM hashes are hexadecimal in either case; Solana signatures are case-sensitive.
+        let sql = "SELECT id FROM payments WHERE network = $1 AND id <> $2 \
+                   AND (tx_hash = $3 OR (tx_hash LIKE '0x%' AND LOWER(tx_hash) = LOWER($3))) LIMIT 1";
+        let args = [network.into(), but.into(), transaction.into()];
+        self.db.get(sql, &args, |row| row.string(0)).await
+    }
 }
 
 /// Reserves a payment; fails if its key exists.
@@ -282,4 +296,9 @@ pub fn erase_drafts(pages_told_to: i64, keys_told_to: i64, fulfilled_to: i64) ->
          OR (delivered_at IS NULL AND fulfilled_at <= $3))",
         vec![pages_told_to.into(), keys_told_to.into(), fulfilled_to.into()],
     )
+}
+
+/// Deletes refused payments whose authorisation expired before this time, so that no one can settle them any more.
+pub fn delete_refused(valid_until: i64) -> Stmt {
+    Stmt::new("DELETE FROM payments WHERE state = 'refused' AND valid_until < $1", vec![valid_until.into()])
 }

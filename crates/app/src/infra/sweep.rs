@@ -11,7 +11,7 @@ use dropleaf_store::site_upkeep::EndedBefore;
 use dropleaf_store::{
     DbError, anonymous_usage, appeals, blobs, counters, device_logins, email_codes, feedback, idempotency,
     leases, mcp_sessions as mcp_rows, oauth_clients, oauth_grants, oauth_requests, owner_tickets, passkeys,
-    payment_upkeep, reports, sessions, share_tokens, sign_ins, site_upkeep, slugs, wallet_challenges,
+    payments, reports, sessions, share_tokens, sign_ins, site_upkeep, slugs, wallet_challenges,
 };
 
 const BATCH: i64 = 500;
@@ -111,7 +111,7 @@ impl App {
             mcp_rows::delete_unused(now - mcp_sessions::UNUSED_SECONDS),
             wallet_challenges::delete_expired(now - challenges::EXPIRED_KEPT_SECONDS),
             self.erase_drafts(),
-            payment_upkeep::delete_refused(now - REFUSED_SECONDS),
+            payments::delete_refused(now - REFUSED_SECONDS),
         ];
         old.extend(appeals::delete_old(now - keep.tombstone));
         old.extend(oauth_grants::delete_ended(now, now - oauth::UNUSED_SECONDS));

@@ -6,7 +6,7 @@ use crate::notify::mail::{Email, MailError};
 use dropleaf_core::appeal::{Appeal, State};
 use dropleaf_core::rate::Rate;
 use dropleaf_core::{Result, email, iso};
-use dropleaf_store::operator_notifications::{self as rows, DueDecisionEmail};
+use dropleaf_store::appeal_decisions::{self as rows, DueDecisionEmail};
 use dropleaf_store::{DbError, Stmt};
 
 /// Limit of decision emails per address, so that untrusted senders who name it cannot flood a mailbox.
