@@ -2,7 +2,7 @@
 
 use crate::db::{DbError, Row, Stmt, columns};
 use crate::store::Store;
-use dropleaf_core::feedback::{self, Feedback, Intent, Said, Severity};
+use dropleaf_core::feedback::{self, Feedback, FeedbackContent, Intent, Severity};
 use dropleaf_core::feedback_list::Cursor;
 
 pub const UNKNOWN: &str = "unknown_feedback";
@@ -26,7 +26,7 @@ fn row(row: &Row<'_>) -> Result<Feedback, DbError> {
     Ok(Feedback {
         id: row.string(COLUMN.id)?,
         site_id: row.string(COLUMN.site_id)?,
-        said: Said {
+        content: FeedbackContent {
             comment: row.string(COLUMN.comment)?,
             element: row.opt_string(COLUMN.element)?,
             element_path: row.opt_string(COLUMN.element_path)?,
@@ -119,7 +119,7 @@ pub fn mark_read(site_id: &str, given: &[Feedback], now: i64) -> Stmt {
 
 /// Adds a comment, unless the page has the maximum number of open ones.
 pub fn insert(item: &Feedback) -> Stmt {
-    let said = &item.said;
+    let content = &item.content;
     Stmt::new(
         "INSERT INTO feedback (id, site_id, comment, element, element_path, selected_text, page_url, intent, severity, \
          created_at, resolved_at, resolved_note) \
@@ -129,13 +129,13 @@ pub fn insert(item: &Feedback) -> Stmt {
         vec![
             item.id.as_str().into(),
             item.site_id.as_str().into(),
-            said.comment.as_str().into(),
-            said.element.as_deref().into(),
-            said.element_path.as_deref().into(),
-            said.selected_text.as_deref().into(),
-            said.page_url.as_deref().into(),
-            said.intent.map(Intent::as_str).into(),
-            said.severity.map(Severity::as_str).into(),
+            content.comment.as_str().into(),
+            content.element.as_deref().into(),
+            content.element_path.as_deref().into(),
+            content.selected_text.as_deref().into(),
+            content.page_url.as_deref().into(),
+            content.intent.map(Intent::as_str).into(),
+            content.severity.map(Severity::as_str).into(),
             item.created_at.into(),
             feedback::MOST_OPEN.into(),
         ],

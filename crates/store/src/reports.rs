@@ -3,7 +3,7 @@
 use crate::db::{DbError, Row, Stmt, columns};
 use crate::sites::{self, SiteColumns, site_columns};
 use crate::store::Store;
-use dropleaf_core::report::{Closed, Outcome, Reason, Report, Said};
+use dropleaf_core::report::{Closed, Outcome, Reason, Report, ReportContent};
 use dropleaf_core::site::{Site, State};
 
 /// The page has no open report.
@@ -102,7 +102,7 @@ fn report(row: &Row<'_>) -> Result<Report, DbError> {
     Ok(Report {
         id: row.string(COLUMN.id)?,
         site_id: row.string(COLUMN.site_id)?,
-        said: Said {
+        content: ReportContent {
             reason: reason(row, COLUMN.reason)?,
             comment: row.opt_string(COLUMN.comment)?,
             contact: row.opt_string(COLUMN.contact)?,
@@ -235,9 +235,9 @@ pub fn insert(report: &Report) -> Stmt {
         vec![
             report.id.as_str().into(),
             report.site_id.as_str().into(),
-            report.said.reason.as_str().into(),
-            report.said.comment.as_deref().into(),
-            report.said.contact.as_deref().into(),
+            report.content.reason.as_str().into(),
+            report.content.comment.as_deref().into(),
+            report.content.contact.as_deref().into(),
             report.created_at.into(),
             report.version.into(),
         ],

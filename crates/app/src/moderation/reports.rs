@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use dropleaf_core::audit::Act;
-use dropleaf_core::report::{Outcome, PER_NETWORK, PER_PAGE, Reason, Report, Said};
+use dropleaf_core::report::{Outcome, PER_NETWORK, PER_PAGE, Reason, Report, ReportContent};
 use dropleaf_core::site::Site;
 use dropleaf_core::takedown::{self, REASON_CHARACTERS};
 use dropleaf_core::{Error, Result, plain_text};
@@ -54,12 +54,17 @@ pub struct DismissedReports {
 const REPORTS_PER_CASE: i64 = 5;
 
 impl App {
-    pub async fn report_page(&self, site: &Site, ip: Option<IpAddr>, said: Said) -> Result<Report> {
+    pub async fn report_page(
+        &self,
+        site: &Site,
+        ip: Option<IpAddr>,
+        content: ReportContent,
+    ) -> Result<Report> {
         let now = self.now();
         let report = Report {
             id: self.minter.ordered_id("rep", now),
             site_id: site.id.clone(),
-            said,
+            content,
             version: Some(site.version),
             created_at: now,
             closed: None,
@@ -74,7 +79,7 @@ impl App {
         stmts.push(sites::lock(&site.id));
         stmts.push(reports::insert(&report));
         self.store.commit(stmts).await.map_err(|error| self.guard_error(error, None))?;
-        tracing::info!(site = site.id, reason = report.said.reason.as_str(), "page reported");
+        tracing::info!(site = site.id, reason = report.content.reason.as_str(), "page reported");
         Ok(report)
     }
 
