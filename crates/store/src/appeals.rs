@@ -1,5 +1,6 @@
 //! SQL for `appeals`: refused pages, and what an operator decided about them.
 
+use crate::bundles;
 use crate::db::{DbError, Row, Stmt, columns};
 use crate::store::Store;
 use dropleaf_core::appeal::{Appeal, Plea, Room, State};
@@ -163,7 +164,7 @@ pub fn decide(appeal: &Appeal, state: State, answer: &str, now: i64) -> Vec<Stmt
         "UPDATE appeals SET state = $1, answer = $2, decided_at = $3, bundle_id = NULL WHERE id = $4 AND state = 'open'",
         vec![state.as_str().into(), answer.into(), now.into(), appeal.id.as_str().into()],
     );
-    let released = appeal.bundle_id.as_deref().map(|id| crate::payments::release_bundle(id, now));
+    let released = appeal.bundle_id.as_deref().map(|id| bundles::release(id, now));
     std::iter::once(decided.one(DECIDED)).chain(released).collect()
 }
 

@@ -136,3 +136,11 @@ pub fn set_script_sources(id: &str, sources: &str) -> Stmt {
 pub fn add_reference(id: &str) -> Stmt {
     Stmt::new("UPDATE bundles SET refs = refs + 1 WHERE id = $1 AND refs > 0", [id.into()]).one(GONE)
 }
+
+/// Removes a reference; if it was the last one, the sweep deletes the bundle.
+pub fn release(id: &str, now: i64) -> Stmt {
+    Stmt::new(
+        "UPDATE bundles SET refs = refs - 1, touched_at = $1 WHERE id = $2 AND refs > 0",
+        vec![now.into(), id.into()],
+    )
+}

@@ -1,6 +1,7 @@
 //! SQL for `evidence`: what is kept, for a limited time, of pages that were taken down. The content is a sealed archive in a
 //! separate bundle that only this row references.
 
+use crate::bundles;
 use crate::db::{DbError, Row, Stmt, columns};
 use crate::sites;
 use crate::store::Store;
@@ -142,9 +143,6 @@ pub fn erase(site_id: &str, bundle_id: &str, now: i64) -> [Stmt; 2] {
         "UPDATE evidence SET bundle_id = NULL, erased_at = $1 WHERE site_id = $2 AND bundle_id = $3";
     [
         Stmt::new(release, vec![now.into(), site_id.into(), bundle_id.into()]).one(ERASED),
-        Stmt::new(
-            "UPDATE bundles SET refs = refs - 1, touched_at = $1 WHERE id = $2 AND refs > 0",
-            vec![now.into(), bundle_id.into()],
-        ),
+        bundles::release(bundle_id, now),
     ]
 }

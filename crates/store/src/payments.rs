@@ -271,14 +271,6 @@ pub fn require_few_unknown(most: i64) -> Stmt {
     .one(TOO_MANY_UNKNOWN)
 }
 
-/// Releases content that was waiting for a settlement; if nothing else references it, the sweep deletes it.
-pub fn release_bundle(bundle_id: &str, now: i64) -> Stmt {
-    Stmt::new(
-        "UPDATE bundles SET refs = refs - 1, touched_at = $1 WHERE id = $2 AND refs > 0",
-        vec![now.into(), bundle_id.into()],
-    )
-}
-
 /// Records that the payer received what was bought, if that was not recorded before.
 pub fn deliver(id: &str, now: i64) -> Stmt {
     Stmt::new(

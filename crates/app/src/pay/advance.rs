@@ -11,7 +11,7 @@ use dropleaf_core::payment::{Payment, PaymentState};
 use dropleaf_core::{Code, Error};
 use dropleaf_pay::Outcome;
 use dropleaf_pay::facilitator::Reason;
-use dropleaf_store::{DbError, Stmt, idempotency, payments};
+use dropleaf_store::{DbError, Stmt, bundles, idempotency, payments};
 use std::pin::pin;
 use std::time::Duration;
 
@@ -157,7 +157,7 @@ impl App {
         refused.held_until = now;
         refused.updated_at = now;
         let mut stmts = vec![payments::update(payment, &refused)];
-        stmts.extend(payment.bundle_id.as_deref().map(|bundle| payments::release_bundle(bundle, now)));
+        stmts.extend(payment.bundle_id.as_deref().map(|bundle| bundles::release(bundle, now)));
         stmts.push(idempotency::delete_reference(&scope_of(payment), payment.id.as_bytes()));
         stmts
     }

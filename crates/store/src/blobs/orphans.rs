@@ -11,7 +11,6 @@ use object_store::ObjectStoreExt;
 use object_store::path::Path;
 
 use super::{BlobError, Blobs, Collected, Cut};
-use crate::backup::LEASE;
 use crate::db::{Db, DbError, Row};
 use crate::leases;
 
@@ -25,12 +24,12 @@ pub async fn sweep_orphans(db: &Db, blobs: &Blobs, cut: Cut) -> Result<Collected
     let candidates = find_orphans(db, blobs, older_than, limit).await?;
     if !candidates.is_empty() {
         // A restore brings back objects under their old keys, so it must not run between the check and the deletion.
-        match db.exec(leases::take(LEASE, SWEEPER, now + LEASE_SECONDS, now)).await {
+        match db.exec(leases::take(leases::BACKUP, SWEEPER, now + LEASE_SECONDS, now)).await {
             Err(DbError::Guard(_)) => return Ok(Collected { held: true, ..collected }),
             taken => taken.map(|_| ())?,
         }
         let removed = remove_orphans(db, blobs, candidates, older_than).await;
-        db.exec(leases::release(LEASE, SWEEPER)).await?;
+        db.exec(leases::release(leases::BACKUP, SWEEPER)).await?;
         collected.orphans = removed?;
     }
     if let Some(folder) = blobs.folder.clone() {

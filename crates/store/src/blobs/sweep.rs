@@ -6,8 +6,8 @@
 use futures_util::{StreamExt, TryStreamExt, stream};
 
 use super::{BlobError, Blobs, sweep_orphans};
-use crate::backup::LEASE;
 use crate::db::{Db, DbError, Stmt};
+use crate::leases;
 
 /// Concurrent deletions; they share commits.
 const TOGETHER: usize = 16;
@@ -64,7 +64,7 @@ pub async fn collect_rows(db: &Db, blobs: &Blobs, cut: Cut) -> Result<Collected,
     let bundles = db.list(UNUSED_BUNDLES, window(), |row| row.string(0)).await?;
     let removals = bundles.into_iter().map(|id| remove_bundle(db, id, now, older_than));
     match tally(removals).await {
-        Err(DbError::Guard(LEASE)) => collected.held = true,
+        Err(DbError::Guard(leases::BACKUP)) => collected.held = true,
         count => collected.bundles = count?,
     }
     if collected.held {
@@ -73,7 +73,7 @@ pub async fn collect_rows(db: &Db, blobs: &Blobs, cut: Cut) -> Result<Collected,
     let bodies = db.list(UNUSED_BLOBS, window(), |row| row.hash(0)).await?;
     let removals = bodies.into_iter().map(|hash| remove_blob(db, blobs, hash, now, older_than));
     match tally(removals).await {
-        Err(Removal::Db(DbError::Guard(LEASE))) => collected.held = true,
+        Err(Removal::Db(DbError::Guard(leases::BACKUP))) => collected.held = true,
         Err(Removal::Db(error)) => return Err(error.into()),
         Err(Removal::Object(error)) => return Err(error),
         Ok(count) => collected.blobs = count,
@@ -88,12 +88,12 @@ pub async fn erase(db: &Db, blobs: &Blobs, bundles: &[String], now: i64) -> Resu
         let files = "SELECT blob_hash FROM bundle_files WHERE bundle_id = $1";
         let bodies = db.list(files, vec![id.as_str().into()], |row| row.hash(0)).await?;
         match remove_bundle(db, id.clone(), now, i64::MAX).await {
-            Err(DbError::Guard(LEASE)) => return Ok(false),
+            Err(DbError::Guard(leases::BACKUP)) => return Ok(false),
             removed => removed?,
         };
         for body in bodies {
             match remove_blob(db, blobs, body, now, i64::MAX).await {
-                Err(Removal::Db(DbError::Guard(LEASE))) => return Ok(false),
+                Err(Removal::Db(DbError::Guard(leases::BACKUP))) => return Ok(false),
                 Err(Removal::Db(error)) => return Err(error.into()),
                 Err(Removal::Object(error)) => return Err(error),
                 Ok(_) => {}
@@ -111,7 +111,7 @@ async fn tally<E>(removals: impl Iterator<Item = impl Future<Output = Result<boo
 }
 
 fn no_backup(now: i64) -> Stmt {
-    Stmt::new(NO_BACKUP, vec![LEASE.into(), now.into()]).one(LEASE)
+    Stmt::new(NO_BACKUP, vec![leases::BACKUP.into(), now.into()]).one(leases::BACKUP)
 }
 
 async fn remove_bundle(db: &Db, id: String, now: i64, older_than: i64) -> Result<bool, DbError> {
