@@ -6,7 +6,7 @@ use crate::app::App;
 use dropleaf_core::device_login::KEPT_SECONDS;
 use dropleaf_core::site::Site;
 use dropleaf_core::{Result, oauth, takedown};
-use dropleaf_store::blobs::Cut;
+use dropleaf_store::blobs::SweepLimits;
 use dropleaf_store::site_upkeep::EndedBefore;
 use dropleaf_store::{
     DbError, anonymous_usage, appeals, blobs, counters, device_logins, email_codes, feedback, idempotency,
@@ -47,8 +47,9 @@ impl App {
     pub async fn collect_unreferenced_bodies(&self) -> Result<u64> {
         self.with_sweep_lease("collect", COLLECT_SECONDS, async {
             let now = self.now();
-            let cut = Cut { now, older_than: now - self.settings.retention.orphan, limit: COLLECT_BATCH };
-            let found = blobs::collect_garbage(&self.store.db, &self.store.blobs, cut).await?;
+            let limits =
+                SweepLimits { now, older_than: now - self.settings.retention.orphan, limit: COLLECT_BATCH };
+            let found = blobs::collect_garbage(&self.store.db, &self.store.blobs, limits).await?;
             // The one task that may take long: a service too large to be counted while its operator waits is counted
             // here.
             self.compute_service_stats(usize::MAX).await?;

@@ -25,7 +25,7 @@ pub use location::Credentials;
 pub(crate) use open::matches;
 pub use open::{BlobStream, OpenBlob};
 pub use orphans::sweep_orphans;
-pub use sweep::{Collected, Cut, collect_garbage, collect_rows, erase};
+pub use sweep::{Collected, SweepLimits, collect_garbage, collect_rows, erase};
 pub(crate) use upload::put;
 
 /// Label of the guard that fails if a body was swept between `stage` and the batch.

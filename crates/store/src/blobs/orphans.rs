@@ -10,7 +10,7 @@ use futures_util::TryStreamExt;
 use object_store::ObjectStoreExt;
 use object_store::path::Path;
 
-use super::{BlobError, Blobs, Collected, Cut};
+use super::{BlobError, Blobs, Collected, SweepLimits};
 use crate::db::{Db, DbError, Row};
 use crate::leases;
 
@@ -18,8 +18,8 @@ const SWEEPER: &str = "sweep";
 const LEASE_SECONDS: i64 = 120;
 
 /// Deletes objects that no row refers to, and half-written files.
-pub async fn sweep_orphans(db: &Db, blobs: &Blobs, cut: Cut) -> Result<Collected, BlobError> {
-    let Cut { now, older_than, limit } = cut;
+pub async fn sweep_orphans(db: &Db, blobs: &Blobs, limits: SweepLimits) -> Result<Collected, BlobError> {
+    let SweepLimits { now, older_than, limit } = limits;
     let mut collected = Collected::default();
     let candidates = find_orphans(db, blobs, older_than, limit).await?;
     if !candidates.is_empty() {
@@ -105,7 +105,7 @@ async fn remove_orphans(
 
 /// Deletes half-written files of a process that died. The object store does not list them (`…#1`), so this reads the folder.
 async fn remove_torn_files(folder: PathBuf, older_than: i64) -> Result<u64, BlobError> {
-    let cut = UNIX_EPOCH + Duration::from_secs(u64::try_from(older_than).unwrap_or(0));
+    let cutoff = UNIX_EPOCH + Duration::from_secs(u64::try_from(older_than).unwrap_or(0));
     let walk = move || -> std::io::Result<u64> {
         let mut removed = 0;
         for share in std::fs::read_dir(folder)? {
@@ -117,7 +117,7 @@ async fn remove_torn_files(folder: PathBuf, older_than: i64) -> Result<u64, Blob
                 let file = file?;
                 // A file that was just finished has been renamed: not an error.
                 let Ok(modified) = file.metadata().and_then(|metadata| metadata.modified()) else { continue };
-                if file.file_name().to_string_lossy().contains('#') && modified < cut {
+                if file.file_name().to_string_lossy().contains('#') && modified < cutoff {
                     std::fs::remove_file(file.path())?;
                     removed += 1;
                 }

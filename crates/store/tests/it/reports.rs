@@ -1,6 +1,6 @@
 //! Reads the open reports of many pages with as few queries as for one.
 
-use crate::harness::for_each_place;
+use crate::harness::for_each_database;
 use dropleaf_core::report::Reason;
 use dropleaf_store::reports::PageWithReports;
 use dropleaf_store::{Stmt, Store};
@@ -23,8 +23,8 @@ fn report(id: &str, site_id: &str, reason: &str, at: i64, closed_at: Option<i64>
 
 #[tokio::test(flavor = "multi_thread")]
 async fn reasons_and_words_are_those_of_the_pages_that_are_listed() {
-    for_each_place(async |place| {
-        let store = Store::new(place.open().await, place.blobs());
+    for_each_database(async |database| {
+        let store = Store::new(database.open().await, database.blobs());
         let mut stmts: Vec<Stmt> = ["a", "b", "c"].map(site).into();
         for (at, id) in (10..).zip(["a1", "a2", "a3"]) {
             stmts.push(report(id, "a", if id == "a1" { "phishing" } else { "malware" }, at, None));
@@ -60,8 +60,8 @@ async fn reasons_and_words_are_those_of_the_pages_that_are_listed() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn pages_are_listed_with_their_owner_and_the_times_of_their_reports() {
-    for_each_place(async |place| {
-        let store = Store::new(place.open().await, place.blobs());
+    for_each_database(async |database| {
+        let store = Store::new(database.open().await, database.blobs());
         let owner = Stmt::new(
             "INSERT INTO accounts (id, email, plan, is_operator, balance_minor, active_pages, created_at) \
              VALUES ('acc', 'owner@example.org', 'free', 0, 0, 0, 0)",

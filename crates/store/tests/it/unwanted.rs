@@ -1,6 +1,6 @@
 //! SQL for `unwanted`, and which bodies of a page other accounts have too.
 
-use crate::harness::{NOW, for_each_place, plain};
+use crate::harness::{NOW, for_each_database, plain};
 use bytes::Bytes;
 use dropleaf_store::blocked_content::{self, BlockedContent, Mark};
 use dropleaf_store::bundles::{self, Bundle, BundleFile};
@@ -42,8 +42,8 @@ async fn shown(store: &Store, site_id: &str, version: i64, bodies: &[&'static st
 
 #[tokio::test(flavor = "multi_thread")]
 async fn bodies_of_two_versions_of_one_page_are_shared_with_nobody() {
-    for_each_place(async |place| {
-        let store = Store::new(place.open().await, place.blobs());
+    for_each_database(async |database| {
+        let store = Store::new(database.open().await, database.blobs());
         shown(&store, "a", 1, &["one", "style"]).await;
         shown(&store, "a", 2, &["two", "style"]).await;
         assert!(!store.shares_bodies("a").await.unwrap(), "both are its own");
@@ -56,8 +56,8 @@ async fn bodies_of_two_versions_of_one_page_are_shared_with_nobody() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_forgotten_stays_noted_and_is_seen_by_nobody() {
-    for_each_place(async |place| {
-        let store = Store::new(place.open().await, place.blobs());
+    for_each_database(async |database| {
+        let store = Store::new(database.open().await, database.blobs());
         let noted = |id: &str| BlockedContent {
             id: id.into(),
             site_id: "a".into(),
