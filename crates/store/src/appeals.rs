@@ -3,7 +3,7 @@
 use crate::bundles;
 use crate::db::{DbError, Row, Stmt, columns};
 use crate::store::Store;
-use dropleaf_core::appeal::{Appeal, Plea, Room, State};
+use dropleaf_core::appeal::{Appeal, AppealStatement, QueueSize, State};
 use dropleaf_core::finding::Finding;
 use serde_json::{Value, json};
 
@@ -32,7 +32,10 @@ fn row(row: &Row<'_>) -> Result<Appeal, DbError> {
         bundle_id: row.opt_string(COLUMN.bundle_id)?,
         title: row.string(COLUMN.title)?,
         reasons: findings(row.text(COLUMN.reasons)?),
-        plea: Plea { comment: row.opt_string(COLUMN.comment)?, contact: row.opt_string(COLUMN.contact)? },
+        statement: AppealStatement {
+            comment: row.opt_string(COLUMN.comment)?,
+            contact: row.opt_string(COLUMN.contact)?,
+        },
         state: State::parse(row.text(COLUMN.state)?)
             .ok_or_else(|| DbError::internal("an appeal has an unknown state"))?,
         answer: row.opt_string(COLUMN.answer)?,
@@ -128,7 +131,7 @@ pub struct NewAppeal<'a> {
 }
 
 /// Adds an open appeal, unless the same content has one already or the queue is full.
-pub fn insert(new: &NewAppeal<'_>, room: Room) -> Stmt {
+pub fn insert(new: &NewAppeal<'_>, limit: QueueSize) -> Stmt {
     let NewAppeal { appeal, token_hash, client, size_bytes, similar_site_id } = new;
     Stmt::new(
         "INSERT INTO appeals (id, token_hash, account_id, client, digest, bundle_id, title, reasons, comment, contact, \
@@ -146,13 +149,13 @@ pub fn insert(new: &NewAppeal<'_>, room: Room) -> Stmt {
             appeal.bundle_id.as_deref().into(),
             appeal.title.as_str().into(),
             written(&appeal.reasons).into(),
-            appeal.plea.comment.as_deref().into(),
-            appeal.plea.contact.as_deref().into(),
+            appeal.statement.comment.as_deref().into(),
+            appeal.statement.contact.as_deref().into(),
             (*similar_site_id).into(),
             appeal.created_at.into(),
             (*size_bytes).into(),
-            room.count.into(),
-            room.bytes.saturating_sub(*size_bytes).into(),
+            limit.count.into(),
+            limit.bytes.saturating_sub(*size_bytes).into(),
         ],
     )
     .one(NOT_ADDED)

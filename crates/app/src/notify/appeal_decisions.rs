@@ -22,7 +22,7 @@ impl App {
     /// configured.
     pub(crate) fn queue_decision_email(&self, appeal: &Appeal) -> Option<Stmt> {
         let has_address =
-            appeal.account_id.is_some() || sole_address(appeal.plea.contact.as_deref()).is_some();
+            appeal.account_id.is_some() || sole_address(appeal.statement.contact.as_deref()).is_some();
         (self.notify.mailer.is_some() && has_address)
             .then(|| rows::schedule_decision_email(&appeal.id, self.now()))
     }

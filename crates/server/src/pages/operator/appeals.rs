@@ -6,7 +6,7 @@ use crate::pages::Html;
 use crate::pages::dashboard::{Section, Shell};
 use askama::Template;
 use dropleaf_app::AppealContext;
-use dropleaf_core::appeal::{Allowed, Appeal, Joined, State};
+use dropleaf_core::appeal::{Allowed, Appeal, JoinedSender, State};
 
 #[derive(Debug, Template)]
 #[template(path = "operator_appeals.html")]
@@ -66,7 +66,7 @@ fn sender(appeal: &Appeal) -> &str {
     appeal.account_id.as_deref().unwrap_or("anonymous: sent without an account")
 }
 
-fn joined_by(joined: &Joined) -> &str {
+fn joined_by(joined: &JoinedSender) -> &str {
     joined.account_id.as_deref().unwrap_or("an anonymous publisher")
 }
 

@@ -120,7 +120,7 @@ async fn another_sender_of_the_same_is_heard_with_a_token_of_their_own() {
         assert_eq!(late["words_kept"], false, "so many are heard");
         let appeal = node.app().get_appeal(id(&first)).await.unwrap();
         let case = node.app().appeal_case(&appeal).await.unwrap();
-        assert_eq!((case.joined.len(), case.joined[0].plea.comment.as_deref()), (20, Some("Mine too.")));
+        assert_eq!((case.joined.len(), case.joined[0].statement.comment.as_deref()), (20, Some("Mine too.")));
         node.app().decide_appeal("op", id(&first), Decision::Uphold, "No.").await.unwrap();
         for token in [&first, &other, &late] {
             let status = node.get(token["status_url"].as_str().unwrap()).send().await.expect(200).json();
