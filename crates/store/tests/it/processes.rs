@@ -56,7 +56,7 @@ async fn first_process() {
 async fn writes_of_others_are_told_from_our_own() {
     let database = TestDatabase::sqlite();
     let (here, there) = (database.open().await, database.open().await);
-    let ask = async || here.others_version().await.unwrap().unwrap();
+    let ask = async || here.data_version().await.unwrap().unwrap();
     let before = ask().await;
     write(&here, "here").await;
     assert!(here.batch(vec![account("here-0-0").one("new")]).await.is_err());
@@ -66,7 +66,7 @@ async fn writes_of_others_are_told_from_our_own() {
     here.batch(vec![account("after")]).await.unwrap();
     let after = ask().await;
     assert_ne!(after, before);
-    assert!(here.forget().await.unwrap());
+    assert!(here.truncate_log().await.unwrap());
     here.batch(vec![account("last")]).await.unwrap();
     assert_eq!(ask().await, after);
     there.close().await;

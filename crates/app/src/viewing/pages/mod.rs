@@ -139,7 +139,7 @@ impl App {
             let at = self.clock.monotonic();
             // Taken before the query: a change whose task was cancelled was submitted earlier, and so is written earlier.
             let uncertain = rows.take_uncertain();
-            match self.store.db.others_version().await {
+            match self.store.db.data_version().await {
                 Ok(Some(version)) => {
                     if uncertain || known.replace(version) != Some(version) {
                         rows.clear();
