@@ -63,7 +63,7 @@ pub use viewing::share_tokens::{SharePass, ShareTokenWithSecret};
 
 // Rows shown to the operator unchanged.
 pub use dropleaf_store::anonymous_usage::UsageLimits;
+pub use dropleaf_store::blocked_content::BlockedContent;
 pub use dropleaf_store::evidence::Evidence;
 pub use dropleaf_store::ledger::BookLine;
-pub use dropleaf_store::ledger_audit::Fault;
-pub use dropleaf_store::unwanted::Unwanted;
+pub use dropleaf_store::ledger_audit::LedgerFault;

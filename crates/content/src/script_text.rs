@@ -1,5 +1,6 @@
 //! Hashes the text of one inline script as the browser's DOM will hold it.
 
+use dropleaf_core::base64;
 use dropleaf_core::html::character_references::{Context, decode};
 use sha2::{Digest, Sha256};
 
@@ -66,22 +67,8 @@ impl ScriptText {
         if self.drawn.is_some() {
             self.settle();
         }
-        (self.len > 0).then(|| base64(&self.hasher.finalize()))
+        (self.len > 0).then(|| base64::encode(&self.hasher.finalize()))
     }
-}
-
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for group in bytes.chunks(3) {
-        let word =
-            group.iter().fold(0_usize, |word, b| word << 8 | usize::from(*b)) << (8 * (3 - group.len()));
-        for place in 0..4 {
-            let digit = char::from(DIGITS[word >> (18 - 6 * place) & 63]);
-            out.push(if place > group.len() { '=' } else { digit });
-        }
-    }
-    out
 }
 
 #[cfg(test)]
@@ -100,7 +87,7 @@ mod tests {
     fn base64_is_padded_as_browsers_write_it() {
         for (plain, coded) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")]
         {
-            assert_eq!(base64(plain.as_bytes()), coded);
+            assert_eq!(base64::encode(plain.as_bytes()), coded);
         }
     }
 

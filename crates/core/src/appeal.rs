@@ -15,7 +15,7 @@ const OPEN_WITHOUT_ACCOUNT: i64 = 400;
 /// The maximum number of open appeals of one account or one network.
 const OPEN_OF_SENDER: i64 = 20;
 /// At most this many further senders of the same content are recorded with the first appeal.
-pub const HEARD_MOST: i64 = 20;
+pub const JOINED_SENDERS_MOST: i64 = 20;
 
 // `lapsed`: not decided in time.
 words!(State: Open = "open", Allowed = "allowed", Upheld = "upheld", Lapsed = "lapsed");
@@ -32,7 +32,7 @@ pub struct Appeal {
     pub title: String,
     /// Why the content was refused.
     pub reasons: Vec<Finding>,
-    pub plea: Plea,
+    pub statement: AppealStatement,
     pub state: State,
     /// The operator's answer to the publisher.
     pub answer: Option<String>,
@@ -42,21 +42,21 @@ pub struct Appeal {
 
 /// The publisher's statement.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Plea {
+pub struct AppealStatement {
     pub comment: Option<String>,
     pub contact: Option<String>,
 }
 
 /// A number of open appeals and the bytes of their content: current usage or a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Room {
+pub struct QueueSize {
     pub count: i64,
     pub bytes: i64,
 }
 
-impl Room {
+impl QueueSize {
     /// The limit for all open appeals, given the bytes that the operator allots to them.
-    pub const fn of_all(bytes: i64, has_account: bool) -> Self {
+    pub const fn limit_for_all(bytes: i64, has_account: bool) -> Self {
         if has_account {
             return Self { count: OPEN_MOST, bytes };
         }
@@ -64,7 +64,7 @@ impl Room {
     }
 
     /// The limit for one account or one network.
-    pub const fn of_sender(bytes: i64) -> Self {
+    pub const fn limit_for_sender(bytes: i64) -> Self {
         Self { count: OPEN_OF_SENDER, bytes: bytes / 4 }
     }
 
@@ -76,9 +76,9 @@ impl Room {
 
 /// A further sender of content that already has an open appeal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Joined {
+pub struct JoinedSender {
     pub account_id: Option<String>,
-    pub plea: Plea,
+    pub statement: AppealStatement,
     pub created_at: i64,
 }
 
@@ -93,8 +93,8 @@ pub struct Allowed {
 }
 
 /// Validates what the publisher sent.
-pub fn checked(comment: Option<String>, contact: Option<String>) -> Result<Plea> {
-    Ok(Plea {
+pub fn checked(comment: Option<String>, contact: Option<String>) -> Result<AppealStatement> {
+    Ok(AppealStatement {
         comment: plain_text::optional("comment", comment, COMMENT_CHARACTERS)?,
         contact: plain_text::optional("contact", contact, CONTACT_CHARACTERS)?,
     })
@@ -135,14 +135,17 @@ mod tests {
 
     #[test]
     fn a_publisher_need_not_say_anything_but_an_operator_must() {
-        assert_eq!(checked(None, Some("  ".into())).unwrap(), Plea::default());
+        assert_eq!(checked(None, Some("  ".into())).unwrap(), AppealStatement::default());
         assert!(checked(Some("x".repeat(2001)), None).is_err());
         assert!(answer(" \n ").is_err() && answer(&"x".repeat(501)).is_err());
         assert_eq!(answer(" It is a drill. ").unwrap(), "It is a drill.");
-        let (all, own) = (Room::of_all(400, true), Room::of_sender(400));
-        assert!(Room::of_all(400, false).bytes < all.bytes && own.bytes < all.bytes);
-        assert!(own.fits(Room { count: 19, bytes: 90 }, 10) && !own.fits(Room { count: 19, bytes: 90 }, 11));
-        assert!(!own.fits(Room { count: 20, bytes: 0 }, 0));
+        let (all, own) = (QueueSize::limit_for_all(400, true), QueueSize::limit_for_sender(400));
+        assert!(QueueSize::limit_for_all(400, false).bytes < all.bytes && own.bytes < all.bytes);
+        assert!(
+            own.fits(QueueSize { count: 19, bytes: 90 }, 10)
+                && !own.fits(QueueSize { count: 19, bytes: 90 }, 11)
+        );
+        assert!(!own.fits(QueueSize { count: 20, bytes: 0 }, 0));
         assert_eq!((Decision::Allow.state(), Decision::Uphold.state()), (State::Allowed, State::Upheld));
     }
 }

@@ -46,7 +46,7 @@ words!(Severity: Blocking = "blocking", Important = "important", Suggestion = "s
 pub struct Feedback {
     pub id: String,
     pub site_id: String,
-    pub said: Said,
+    pub content: FeedbackContent,
     pub created_at: i64,
     pub resolved_at: Option<i64>,
     pub resolved_note: Option<String>,
@@ -54,7 +54,7 @@ pub struct Feedback {
 
 /// A viewer's comment and what it refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
+pub struct FeedbackContent {
     pub comment: String,
     pub element: Option<String>,
     pub element_path: Option<String>,
@@ -77,9 +77,9 @@ pub struct Draft {
 }
 
 impl Draft {
-    pub fn checked(self) -> Result<Said> {
+    pub fn checked(self) -> Result<FeedbackContent> {
         let comment = plain_text::optional("comment", self.comment, COMMENT_CHARACTERS)?;
-        Ok(Said {
+        Ok(FeedbackContent {
             comment: comment.ok_or_else(|| Error::field("comment", "is required"))?,
             element: plain_text::optional("element", self.element, ELEMENT_CHARACTERS)?,
             element_path: plain_text::optional("element_path", self.element_path, LONG_CHARACTERS)?,
@@ -150,9 +150,9 @@ mod tests {
 
     #[test]
     fn intent_and_severity_are_known_words() {
-        let said = Draft { intent: Some("fix".into()), severity: Some("blocking".into()), ..draft("x") };
-        let said = said.checked().unwrap();
-        assert_eq!((said.intent, said.severity), (Some(Intent::Fix), Some(Severity::Blocking)));
+        let content = Draft { intent: Some("fix".into()), severity: Some("blocking".into()), ..draft("x") };
+        let content = content.checked().unwrap();
+        assert_eq!((content.intent, content.severity), (Some(Intent::Fix), Some(Severity::Blocking)));
         assert!(Draft { intent: Some("FIX".into()), ..draft("x") }.checked().is_err());
         assert!(Draft { severity: Some("bad".into()), ..draft("x") }.checked().is_err());
     }
@@ -160,7 +160,10 @@ mod tests {
     #[test]
     fn an_address_loses_its_secrets() {
         let kept = |url: &str| {
-            Draft { page_url: Some(url.into()), ..draft("x") }.checked().ok().and_then(|said| said.page_url)
+            Draft { page_url: Some(url.into()), ..draft("x") }
+                .checked()
+                .ok()
+                .and_then(|content| content.page_url)
         };
         assert_eq!(kept("https://a.example/p?x=1#k=secret").as_deref(), Some("https://a.example/p?x=1"));
         let link = "https://a.example/p?t=shr_AAAAAAAAAAAAAAAAAAAAAA";

@@ -1,4 +1,4 @@
-//! Hexadecimal encoding of bytes and digests.
+//! Hexadecimal text in lower case; reads digits of either case.
 
 use data_encoding::HEXLOWER_PERMISSIVE;
 
@@ -6,9 +6,13 @@ pub fn encode(bytes: &[u8]) -> String {
     HEXLOWER_PERMISSIVE.encode(bytes)
 }
 
+pub fn decode(text: &str) -> Option<Vec<u8>> {
+    HEXLOWER_PERMISSIVE.decode(text.as_bytes()).ok()
+}
+
 /// Decodes a 32-byte digest; `None` if the text is not one.
 pub fn digest(text: &str) -> Option<[u8; 32]> {
-    HEXLOWER_PERMISSIVE.decode(text.as_bytes()).ok()?.try_into().ok()
+    decode(text)?.try_into().ok()
 }
 
 #[cfg(test)]

@@ -197,6 +197,23 @@ impl std::fmt::Debug for Payment {
     }
 }
 
+/// Settled payments for one item on one network.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SettledCount {
+    pub network: String,
+    pub item: String,
+    pub count: i64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Settlements(pub Vec<SettledCount>);
+
+impl Settlements {
+    pub fn total(&self) -> i64 {
+        self.0.iter().map(|one| one.count).sum()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

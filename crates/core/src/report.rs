@@ -62,7 +62,7 @@ impl Reason {
 pub struct Report {
     pub id: String,
     pub site_id: String,
-    pub said: Said,
+    pub content: ReportContent,
     /// The version of the page at the time; `None` when it was not recorded.
     pub version: Option<i64>,
     pub created_at: i64,
@@ -80,17 +80,22 @@ impl Report {
     }
 }
 
+/// What the reporter wrote.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
+pub struct ReportContent {
     pub reason: Reason,
     pub comment: Option<String>,
     pub contact: Option<String>,
 }
 
 /// Validates what the form sent.
-pub fn checked(reason: Option<&str>, comment: Option<String>, contact: Option<String>) -> Result<Said> {
+pub fn checked(
+    reason: Option<&str>,
+    comment: Option<String>,
+    contact: Option<String>,
+) -> Result<ReportContent> {
     let reason = reason.and_then(Reason::parse);
-    Ok(Said {
+    Ok(ReportContent {
         reason: reason.ok_or_else(|| {
             Error::field("reason", "must be phishing, malware, illegal, harassment or other")
         })?,
@@ -111,8 +116,8 @@ mod tests {
         for bad in [None, Some(""), Some("spam")] {
             assert!(checked(bad, None, None).is_err());
         }
-        let said = checked(Some("other"), Some(" ".into()), Some("a@b.example\u{0}".into())).unwrap();
-        assert_eq!((said.comment, said.contact.as_deref()), (None, Some("a@b.example")));
+        let content = checked(Some("other"), Some(" ".into()), Some("a@b.example\u{0}".into())).unwrap();
+        assert_eq!((content.comment, content.contact.as_deref()), (None, Some("a@b.example")));
         assert!(checked(Some("other"), Some("x".repeat(2001)), None).is_err());
     }
 }

@@ -1,6 +1,8 @@
 //! Secrets with a checksum, how they are stored, and keys derived from the server's master secret.
 //! The checksum detects mistyped or made-up secrets without a database lookup.
 
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
@@ -58,7 +60,7 @@ pub fn digest(bytes: &[u8]) -> [u8; 32] {
 
 /// Encodes bytes as base64url, for URLs, cookies and forms.
 pub fn text(bytes: &[u8]) -> String {
-    data_encoding::BASE64URL_NOPAD.encode(bytes)
+    URL_SAFE_NO_PAD.encode(bytes)
 }
 
 /// Encodes bytes as lower-case base32 (letters and digits only), for the end of a link or for typing.
@@ -68,7 +70,7 @@ pub fn letters(bytes: &[u8]) -> String {
 
 /// Decodes what [`text`] encoded.
 pub fn bytes(text: &str) -> Option<Vec<u8>> {
-    data_encoding::BASE64URL_NOPAD.decode(text.as_bytes()).ok()
+    URL_SAFE_NO_PAD.decode(text).ok()
 }
 
 /// The characters shown in lists.

@@ -103,7 +103,56 @@ pub struct Site {
     pub wallet: Option<String>,
 }
 
+/// What every new site needs; see [`Site::new`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewSite {
+    pub id: String,
+    pub token: String,
+    pub host_label: String,
+    pub title: String,
+    pub bundle_id: String,
+    pub byte_size: i64,
+    pub spa: bool,
+    pub created_at: i64,
+}
+
 impl Site {
+    /// The first version of an unlisted site without an account, an expiry or a gate.
+    pub fn new(new: NewSite) -> Self {
+        Self {
+            id: new.id,
+            token: new.token,
+            host_label: new.host_label,
+            account_id: None,
+            slug: None,
+            visibility: Visibility::Unlisted,
+            state: State::Live,
+            title: new.title,
+            version: 1,
+            bundle_id: Some(new.bundle_id),
+            byte_size: new.byte_size,
+            created_at: new.created_at,
+            updated_at: new.created_at,
+            expires_at: None,
+            agentation: false,
+            csp_strict: false,
+            e2e: false,
+            spa: new.spa,
+            password_hash: None,
+            email_gate_domain: None,
+            gate_version: 1,
+            claim_hash: None,
+            claimed_at: None,
+            counted: false,
+            ended_at: None,
+            purged_at: None,
+            view_count: 0,
+            last_viewed_at: None,
+            payment_id: None,
+            wallet: None,
+        }
+    }
+
     pub fn state_at(&self, now: i64) -> State {
         match self.state {
             State::Live if self.expires_at.is_some_and(|at| at <= now) => State::Expired,

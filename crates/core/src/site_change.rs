@@ -114,41 +114,20 @@ pub fn title(text: &str) -> Result<String> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::site::State;
+    use crate::site::NewSite;
 
     pub(crate) fn site() -> Site {
-        Site {
+        let new = NewSite {
             id: "site_1".into(),
             token: "t".into(),
             host_label: "s-x".into(),
-            account_id: Some("acct_1".into()),
-            slug: None,
-            visibility: Visibility::Unlisted,
-            state: State::Live,
             title: "A".into(),
-            version: 1,
-            bundle_id: Some("bun_1".into()),
+            bundle_id: "bun_1".into(),
             byte_size: 1,
-            created_at: 100,
-            updated_at: 100,
-            expires_at: Some(500),
-            agentation: false,
-            csp_strict: false,
-            e2e: false,
             spa: false,
-            password_hash: None,
-            email_gate_domain: None,
-            gate_version: 1,
-            claim_hash: None,
-            claimed_at: None,
-            counted: true,
-            ended_at: None,
-            purged_at: None,
-            view_count: 0,
-            last_viewed_at: None,
-            payment_id: None,
-            wallet: None,
-        }
+            created_at: 100,
+        };
+        Site { account_id: Some("acct_1".into()), counted: true, expires_at: Some(500), ..Site::new(new) }
     }
 
     fn pro() -> Plan {

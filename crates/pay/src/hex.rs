@@ -1,6 +1,6 @@
 //! Hexadecimal text with the prefix `0x`, as EVM tools write bytes. Accepts digits of either case.
 
-use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
+use dropleaf_core::hex;
 
 /// Parses exactly `N` bytes.
 pub(crate) fn parse<const N: usize>(text: &str) -> Option<[u8; N]> {
@@ -13,11 +13,11 @@ pub(crate) fn parse<const N: usize>(text: &str) -> Option<[u8; N]> {
 
 /// Parses any number of bytes.
 pub(crate) fn bytes(text: &str) -> Option<Vec<u8>> {
-    HEXLOWER_PERMISSIVE.decode(text.strip_prefix("0x")?.as_bytes()).ok()
+    hex::decode(text.strip_prefix("0x")?)
 }
 
 pub(crate) fn show(bytes: &[u8]) -> String {
-    format!("0x{}", HEXLOWER.encode(bytes))
+    format!("0x{}", hex::encode(bytes))
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@
 
 mod address;
 mod amount;
-mod base64;
 mod checked;
 mod evm;
 mod extensions;

@@ -3,11 +3,11 @@
 
 use std::fmt;
 
+use dropleaf_core::base64;
 use serde_json::Value;
 
 use crate::address::{EvmAddress, SolanaAddress};
 use crate::amount::Amount;
-use crate::base64;
 use crate::checked::{Checked, Recognised};
 use crate::evm::Margins;
 use crate::extensions;

@@ -1,9 +1,9 @@
 //! The receipt that tells a payer how a settlement ended: the value of `PAYMENT-RESPONSE` or `X-PAYMENT-RESPONSE`.
 
+use dropleaf_core::base64;
 use serde_json::{Value, json};
 
 use crate::address::Address;
-use crate::base64;
 use crate::generation::Generation;
 use crate::json;
 use crate::network::Network;

@@ -2,10 +2,10 @@
 //! payer signs a message; the transaction id is the fee payer's signature, which only the facilitator knows. So the transaction
 //! is found by its message. Sending the requests is left to the caller.
 
+use dropleaf_core::base64;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::base64;
 use crate::json;
 use crate::network::{Cluster, Network};
 use crate::solana::{SignedTransaction, Transaction};

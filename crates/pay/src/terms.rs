@@ -3,9 +3,9 @@
 
 use std::fmt;
 
+use dropleaf_core::base64;
 use serde_json::{Value, json};
 
-use crate::base64;
 use crate::extensions::{self, Bazaar, Identifier};
 use crate::generation::Generation;
 use crate::json::{self, Object};

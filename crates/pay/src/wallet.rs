@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use dropleaf_core::iso;
+
 use crate::address::EvmAddress;
 use crate::evm::{Signature, keccak, recover};
 use crate::hex;
@@ -25,7 +27,7 @@ pub fn message(host: &str, challenge: &str, expires_at: i64) -> String {
          This is not a transaction. It does not transfer money or authorize a transfer.\n\n\
          Challenge: {challenge}\n\
          Valid until: {}",
-        moment(expires_at)
+        iso::format(expires_at)
     )
 }
 
@@ -73,22 +75,6 @@ impl fmt::Debug for Credential {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Credential").finish_non_exhaustive()
     }
-}
-
-/// A timestamp in RFC 3339, in UTC.
-fn moment(epoch: i64) -> String {
-    let (days, second) = (epoch.div_euclid(86_400), epoch.rem_euclid(86_400));
-    // Years starting in March have their leap day last; there are 719468 days between 0000-03-01 and 1970-01-01.
-    let days = days.saturating_add(719_468);
-    let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let march_month = (5 * day + 2) / 153;
-    let day = day - (153 * march_month + 2) / 5 + 1;
-    let month = if march_month < 10 { march_month + 3 } else { march_month - 9 };
-    let year = year + era * 400 + i64::from(month <= 2);
-    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }
 
 #[cfg(test)]
@@ -163,7 +149,7 @@ mod tests {
             (4_107_542_400, "2100-03-01T00:00:00Z"),
             (-1, "1969-12-31T23:59:59Z"),
         ] {
-            assert_eq!(moment(epoch), text);
+            assert_eq!(iso::format(epoch), text);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! SQL for `accounts`, including the counter of active pages that enforces plan limits.
 
-use crate::db::{DbError, Row, Stmt, Val};
+use crate::db::{DbError, Row, Stmt, Val, columns};
 use crate::store::Store;
 use dropleaf_core::account::{Account, Suspension};
 use dropleaf_core::unlock::{Sku, Unlocks};
@@ -16,18 +16,13 @@ pub const SUSPENDED: &str = "account_suspended";
 /// The account's balance or unlocks changed between reading and writing it.
 pub const CHANGED: &str = "account_changed";
 
-/// The columns that [`row`] reads, of a table called `a`.
-macro_rules! account_columns {
-    () => {
-        "a.id, a.email, a.plan, a.is_operator, a.balance_minor, a.active_pages, a.created_at, \
-         a.permanent_since, a.higher_limits_until, a.custom_domain_until, a.suspended_at, a.suspended_reason"
-    };
+columns! {
+    AccountColumns, account_columns, "a.":
+    id, email, plan, is_operator, balance_minor, active_pages, created_at, permanent_since, higher_limits_until,
+    custom_domain_until, suspended_at, suspended_reason,
 }
 
 pub(crate) use account_columns;
-
-/// The number of columns that [`row`] reads; further columns of a query start at this index.
-pub(crate) const COLUMNS: usize = 12;
 
 macro_rules! select {
     ($tail:literal) => {
@@ -36,23 +31,25 @@ macro_rules! select {
 }
 
 pub(crate) fn row(row: &Row<'_>) -> Result<Account, DbError> {
+    const COLUMN: AccountColumns = AccountColumns::starting_at(0);
     Ok(Account {
-        id: row.text(0)?.to_owned(),
-        email: row.opt_text(1)?.map(str::to_owned),
-        plan: row.text(2)?.to_owned(),
-        is_operator: row.flag(3)?,
-        balance_minor: row.int(4)?,
-        active_pages: row.int(5)?,
-        created_at: row.int(6)?,
+        id: row.string(COLUMN.id)?,
+        email: row.opt_string(COLUMN.email)?,
+        plan: row.string(COLUMN.plan)?,
+        is_operator: row.flag(COLUMN.is_operator)?,
+        balance_minor: row.int(COLUMN.balance_minor)?,
+        active_pages: row.int(COLUMN.active_pages)?,
+        created_at: row.int(COLUMN.created_at)?,
         unlocks: Unlocks {
-            permanent_since: row.opt_int(7)?,
-            higher_limits_until: row.opt_int(8)?,
-            custom_domain_until: row.opt_int(9)?,
+            permanent_since: row.opt_int(COLUMN.permanent_since)?,
+            higher_limits_until: row.opt_int(COLUMN.higher_limits_until)?,
+            custom_domain_until: row.opt_int(COLUMN.custom_domain_until)?,
         },
-        suspended: match row.opt_int(10)? {
-            Some(since) => {
-                Some(Suspension { since, reason: row.opt_text(11)?.unwrap_or_default().to_owned() })
-            }
+        suspended: match row.opt_int(COLUMN.suspended_at)? {
+            Some(since) => Some(Suspension {
+                since,
+                reason: row.opt_text(COLUMN.suspended_reason)?.unwrap_or_default().to_owned(),
+            }),
             None => None,
         },
     })
@@ -132,7 +129,7 @@ pub fn take_page(id: &str, cap: Option<i64>) -> Stmt {
 }
 
 /// Counts one active page fewer.
-pub fn give_page(id: &str) -> Stmt {
+pub fn release_page(id: &str) -> Stmt {
     Stmt::new(
         "UPDATE accounts SET active_pages = active_pages - 1 WHERE id = $1 AND active_pages > 0",
         vec![id.into()],

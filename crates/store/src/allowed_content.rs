@@ -1,38 +1,46 @@
 //! SQL for `allowed_content`: content that an operator allows to be published even if the checks refuse it.
 
-use crate::db::{DbError, Row, Stmt};
+use crate::db::{DbError, Row, Stmt, columns};
 use crate::store::Store;
 use dropleaf_core::appeal::{Allowed, Appeal};
 
 /// The content is not allowed, or no longer.
 pub const NOT_ALLOWED: &str = "content_not_allowed";
 
+columns! { AllowedColumns, allowed_columns: digest, appeal_id, reason, created_at }
+
+macro_rules! select {
+    ($tail:literal) => {
+        concat!("SELECT ", allowed_columns!(), " FROM allowed_content ", $tail)
+    };
+}
+
 fn row(row: &Row<'_>) -> Result<Allowed, DbError> {
+    const COLUMN: AllowedColumns = AllowedColumns::starting_at(0);
     Ok(Allowed {
-        digest: row.hash(0)?,
-        appeal_id: row.opt_text(1)?.map(str::to_owned),
-        reason: row.text(2)?.to_owned(),
-        created_at: row.int(3)?,
+        digest: row.hash(COLUMN.digest)?,
+        appeal_id: row.opt_string(COLUMN.appeal_id)?,
+        reason: row.string(COLUMN.reason)?,
+        created_at: row.int(COLUMN.created_at)?,
     })
 }
 
 impl Store {
     /// The operator's decision that allows this content, if there is one.
     pub async fn find_allowed(&self, digest: [u8; 32]) -> Result<Option<Allowed>, DbError> {
-        let sql = "SELECT digest, appeal_id, reason, created_at FROM allowed_content WHERE digest = $1";
+        let sql = select!("WHERE digest = $1");
         self.db.get(sql, &[digest.into()], row).await
     }
 
     /// The content that this appeal allowed. The appeal itself may have been deleted since.
     pub async fn find_allowed_by(&self, appeal_id: &str) -> Result<Option<Allowed>, DbError> {
-        let sql = "SELECT digest, appeal_id, reason, created_at FROM allowed_content WHERE appeal_id = $1";
+        let sql = select!("WHERE appeal_id = $1");
         self.db.get(sql, &[appeal_id.into()], row).await
     }
 
     /// The newest entries.
     pub async fn list_allowed(&self, limit: i64) -> Result<Vec<Allowed>, DbError> {
-        let sql = "SELECT digest, appeal_id, reason, created_at FROM allowed_content \
-                   ORDER BY created_at DESC, digest LIMIT $1";
+        let sql = select!("ORDER BY created_at DESC, digest LIMIT $1");
         self.db.list(sql, vec![limit.into()], row).await
     }
 }

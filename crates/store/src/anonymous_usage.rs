@@ -35,8 +35,7 @@ impl Store {
     /// The networks whose totals include this page, if it is counted at all.
     pub async fn find_anonymous_networks(&self, site_id: &str) -> Result<Option<Networks>, DbError> {
         let sql = "SELECT network, wide FROM anonymous_sites WHERE site_id = $1";
-        let networks =
-            |row: &Row<'_>| Ok(Networks { own: row.text(0)?.to_owned(), wide: row.text(1)?.to_owned() });
+        let networks = |row: &Row<'_>| Ok(Networks { own: row.string(0)?, wide: row.string(1)? });
         self.db.get(sql, &[site_id.into()], networks).await
     }
 }

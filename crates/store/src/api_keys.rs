@@ -1,7 +1,7 @@
 //! SQL for `api_keys`. Keys are found by the hash of the secret, which is never stored itself.
 
-use crate::accounts::{self, account_columns};
-use crate::db::{DbError, Row, Stmt};
+use crate::accounts::{self, AccountColumns, account_columns};
+use crate::db::{DbError, Row, Stmt, columns};
 use crate::oauth_clients::scopes;
 use crate::store::Store;
 use dropleaf_core::account::Account;
@@ -12,45 +12,46 @@ pub const UNKNOWN: &str = "unknown_key";
 /// The account has the maximum number of keys.
 pub const FULL: &str = "keys_full";
 
-fn row(row: &Row<'_>) -> Result<ApiKey, DbError> {
-    key_at(row, 0)
-}
+columns! { KeyColumns, key_columns, "k.": id, account_id, name, prefix, created_at, last_used, grant_id, scopes }
 
-fn key_at(row: &Row<'_>, at: usize) -> Result<ApiKey, DbError> {
+fn key(row: &Row<'_>, column: KeyColumns) -> Result<ApiKey, DbError> {
     Ok(ApiKey {
-        id: row.text(at)?.to_owned(),
-        account_id: row.text(at + 1)?.to_owned(),
-        name: row.text(at + 2)?.to_owned(),
-        prefix: row.text(at + 3)?.to_owned(),
-        created_at: row.int(at + 4)?,
-        last_used: row.opt_int(at + 5)?,
-        grant_id: row.opt_text(at + 6)?.map(str::to_owned),
-        scopes: opt_scopes(row, at + 7)?,
+        id: row.string(column.id)?,
+        account_id: row.string(column.account_id)?,
+        name: row.string(column.name)?,
+        prefix: row.string(column.prefix)?,
+        created_at: row.int(column.created_at)?,
+        last_used: row.opt_int(column.last_used)?,
+        grant_id: row.opt_string(column.grant_id)?,
+        scopes: opt_scopes(row, column.scopes)?,
     })
 }
 
 /// A nullable column of scopes; null means all scopes.
-fn opt_scopes(row: &Row<'_>, at: usize) -> Result<Scopes, DbError> {
-    if row.opt_text(at)?.is_some() { scopes(row, at) } else { Ok(Scopes::ALL) }
+fn opt_scopes(row: &Row<'_>, column: usize) -> Result<Scopes, DbError> {
+    if row.opt_text(column)?.is_some() { scopes(row, column) } else { Ok(Scopes::ALL) }
 }
 
 /// An account, one of its keys, and the scopes the key has in effect.
-pub type Known = (Account, ApiKey, Scopes);
+pub type KeyWithAccount = (Account, ApiKey, Scopes);
 
 macro_rules! select {
     ($tail:literal) => {
         concat!(
             "SELECT ",
             account_columns!(),
-            ", k.id, k.account_id, k.name, k.prefix, k.created_at, k.last_used, k.grant_id, k.scopes, g.scopes \
-             FROM api_keys k JOIN accounts a ON a.id = k.account_id LEFT JOIN oauth_grants g ON g.id = k.grant_id ",
+            ", ",
+            key_columns!(),
+            ", g.scopes FROM api_keys k JOIN accounts a ON a.id = k.account_id LEFT JOIN oauth_grants g ON g.id = k.grant_id ",
             $tail
         )
     };
 }
 
-fn known(row: &Row<'_>) -> Result<Known, DbError> {
-    let (key, granted) = (key_at(row, accounts::COLUMNS)?, opt_scopes(row, accounts::COLUMNS + 8)?);
+fn key_with_account(row: &Row<'_>) -> Result<KeyWithAccount, DbError> {
+    const KEY: KeyColumns = KeyColumns::starting_at(AccountColumns::COUNT);
+    const GRANTED: usize = AccountColumns::COUNT + KeyColumns::COUNT;
+    let (key, granted) = (key(row, KEY)?, opt_scopes(row, GRANTED)?);
     let scopes = key.scopes.and(granted);
     Ok((accounts::row(row)?, key, scopes))
 }
@@ -58,21 +59,21 @@ fn known(row: &Row<'_>) -> Result<Known, DbError> {
 impl Store {
     /// The key, its account and its scopes in one read, because every authenticated request needs them. A key created by an
     /// OAuth client works only while the client's grant is valid, and allows no more than the grant.
-    pub async fn find_key(&self, hash: &[u8; 32], now: i64) -> Result<Option<Known>, DbError> {
+    pub async fn find_key(&self, hash: &[u8; 32], now: i64) -> Result<Option<KeyWithAccount>, DbError> {
         self.db.get(select!(
                     "WHERE k.key_hash = $1 AND (k.grant_id IS NULL OR (g.revoked_at IS NULL AND g.ends_at > $2))"
-                ), &[(*hash).into(), now.into()], known).await
+                ), &[(*hash).into(), now.into()], key_with_account).await
     }
 
     /// The same by the key's id, for things that were created with it.
-    pub async fn find_key_by_id(&self, id: &str, now: i64) -> Result<Option<Known>, DbError> {
+    pub async fn find_key_by_id(&self, id: &str, now: i64) -> Result<Option<KeyWithAccount>, DbError> {
         self.db
             .get(
                 select!(
                     "WHERE k.id = $1 AND (k.grant_id IS NULL OR (g.revoked_at IS NULL AND g.ends_at > $2))"
                 ),
                 &[id.into(), now.into()],
-                known,
+                key_with_account,
             )
             .await
     }
@@ -81,11 +82,14 @@ impl Store {
     pub async fn list_keys(&self, account_id: &str, grant_id: Option<&str>) -> Result<Vec<ApiKey>, DbError> {
         self.db
             .list(
-                "SELECT id, account_id, name, prefix, created_at, last_used, grant_id, scopes FROM api_keys \
-                 WHERE account_id = $1 AND (CAST($2 AS TEXT) IS NULL OR grant_id = $2) \
-                 ORDER BY created_at DESC, id DESC LIMIT 1000",
+                concat!(
+                    "SELECT ",
+                    key_columns!(),
+                    " FROM api_keys k WHERE account_id = $1 AND (CAST($2 AS TEXT) IS NULL OR grant_id = $2) \
+                     ORDER BY created_at DESC, id DESC LIMIT 1000"
+                ),
                 vec![account_id.into(), grant_id.into()],
-                row,
+                |row| key(row, KeyColumns::starting_at(0)),
             )
             .await
     }

@@ -1,8 +1,9 @@
 //! SQL for `appeals`: refused pages, and what an operator decided about them.
 
-use crate::db::{DbError, Row, Stmt};
+use crate::bundles;
+use crate::db::{DbError, Row, Stmt, columns};
 use crate::store::Store;
-use dropleaf_core::appeal::{Appeal, Plea, Room, State};
+use dropleaf_core::appeal::{Appeal, AppealStatement, QueueSize, State};
 use dropleaf_core::finding::Finding;
 use serde_json::{Value, json};
 
@@ -11,31 +12,35 @@ pub const NOT_ADDED: &str = "appeal_not_added";
 /// The appeal has already been decided.
 pub const DECIDED: &str = "appeal_decided";
 
+columns! {
+    AppealColumns, appeal_columns:
+    id, account_id, digest, bundle_id, title, reasons, comment, contact, state, answer, created_at, decided_at,
+}
+
 macro_rules! select {
     ($tail:literal) => {
-        concat!(
-            "SELECT id, account_id, digest, bundle_id, title, reasons, comment, contact, state, answer, created_at, decided_at \
-             FROM appeals ",
-            $tail
-        )
+        concat!("SELECT ", appeal_columns!(), " FROM appeals ", $tail)
     };
 }
 
 fn row(row: &Row<'_>) -> Result<Appeal, DbError> {
-    let own = |at| row.opt_text(at).map(|text| text.map(str::to_owned));
+    const COLUMN: AppealColumns = AppealColumns::starting_at(0);
     Ok(Appeal {
-        id: row.text(0)?.to_owned(),
-        account_id: own(1)?,
-        digest: row.hash(2)?,
-        bundle_id: own(3)?,
-        title: row.text(4)?.to_owned(),
-        reasons: findings(row.text(5)?),
-        plea: Plea { comment: own(6)?, contact: own(7)? },
-        state: State::parse(row.text(8)?)
+        id: row.string(COLUMN.id)?,
+        account_id: row.opt_string(COLUMN.account_id)?,
+        digest: row.hash(COLUMN.digest)?,
+        bundle_id: row.opt_string(COLUMN.bundle_id)?,
+        title: row.string(COLUMN.title)?,
+        reasons: findings(row.text(COLUMN.reasons)?),
+        statement: AppealStatement {
+            comment: row.opt_string(COLUMN.comment)?,
+            contact: row.opt_string(COLUMN.contact)?,
+        },
+        state: State::parse(row.text(COLUMN.state)?)
             .ok_or_else(|| DbError::internal("an appeal has an unknown state"))?,
-        answer: own(9)?,
-        created_at: row.int(10)?,
-        decided_at: row.opt_int(11)?,
+        answer: row.opt_string(COLUMN.answer)?,
+        created_at: row.int(COLUMN.created_at)?,
+        decided_at: row.opt_int(COLUMN.decided_at)?,
     })
 }
 
@@ -122,12 +127,12 @@ pub struct NewAppeal<'a> {
     pub client: &'a str,
     pub size_bytes: i64,
     /// The taken-down page that the content resembles.
-    pub like_site: Option<&'a str>,
+    pub similar_site_id: Option<&'a str>,
 }
 
 /// Adds an open appeal, unless the same content has one already or the queue is full.
-pub fn insert(new: &NewAppeal<'_>, room: Room) -> Stmt {
-    let NewAppeal { appeal, token_hash, client, size_bytes, like_site } = new;
+pub fn insert(new: &NewAppeal<'_>, limit: QueueSize) -> Stmt {
+    let NewAppeal { appeal, token_hash, client, size_bytes, similar_site_id } = new;
     Stmt::new(
         "INSERT INTO appeals (id, token_hash, account_id, client, digest, bundle_id, title, reasons, comment, contact, \
          like_site, state, created_at, size_bytes) \
@@ -144,13 +149,13 @@ pub fn insert(new: &NewAppeal<'_>, room: Room) -> Stmt {
             appeal.bundle_id.as_deref().into(),
             appeal.title.as_str().into(),
             written(&appeal.reasons).into(),
-            appeal.plea.comment.as_deref().into(),
-            appeal.plea.contact.as_deref().into(),
-            (*like_site).into(),
+            appeal.statement.comment.as_deref().into(),
+            appeal.statement.contact.as_deref().into(),
+            (*similar_site_id).into(),
             appeal.created_at.into(),
             (*size_bytes).into(),
-            room.count.into(),
-            room.bytes.saturating_sub(*size_bytes).into(),
+            limit.count.into(),
+            limit.bytes.saturating_sub(*size_bytes).into(),
         ],
     )
     .one(NOT_ADDED)
@@ -162,7 +167,7 @@ pub fn decide(appeal: &Appeal, state: State, answer: &str, now: i64) -> Vec<Stmt
         "UPDATE appeals SET state = $1, answer = $2, decided_at = $3, bundle_id = NULL WHERE id = $4 AND state = 'open'",
         vec![state.as_str().into(), answer.into(), now.into(), appeal.id.as_str().into()],
     );
-    let released = appeal.bundle_id.as_deref().map(|id| crate::payments::release_bundle(id, now));
+    let released = appeal.bundle_id.as_deref().map(|id| bundles::release(id, now));
     std::iter::once(decided.one(DECIDED)).chain(released).collect()
 }
 

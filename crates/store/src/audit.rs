@@ -1,24 +1,27 @@
 //! SQL for `audit`, the log of operator actions. Rows are never changed or deleted.
 
-use crate::db::{DbError, Row, Stmt};
+use crate::db::{DbError, Row, Stmt, columns};
 use crate::store::Store;
 use dropleaf_core::audit::{Act, Entry};
 
+columns! { AuditColumns, audit_columns: id, at, actor, act, subject, reason }
+
 fn row(row: &Row<'_>) -> Result<Entry, DbError> {
-    let act = row.text(3)?;
+    const COLUMN: AuditColumns = AuditColumns::starting_at(0);
+    let act = row.text(COLUMN.act)?;
     Ok(Entry {
-        id: row.text(0)?.to_owned(),
-        at: row.int(1)?,
-        actor: row.text(2)?.to_owned(),
+        id: row.string(COLUMN.id)?,
+        at: row.int(COLUMN.at)?,
+        actor: row.string(COLUMN.actor)?,
         act: Act::parse(act).ok_or_else(|| DbError::internal(format!("unknown audit action {act}")))?,
-        subject: row.text(4)?.to_owned(),
-        reason: row.opt_text(5)?.map(str::to_owned),
+        subject: row.string(COLUMN.subject)?,
+        reason: row.opt_string(COLUMN.reason)?,
     })
 }
 
 macro_rules! select {
     ($tail:literal) => {
-        concat!("SELECT id, at, actor, act, subject, reason FROM audit ", $tail)
+        concat!("SELECT ", audit_columns!(), " FROM audit ", $tail)
     };
 }
 

@@ -1,7 +1,7 @@
 //! SQL for `bundles` and `bundle_files`: immutable sets of files, each shown by one or more versions. `refs` counts the
 //! references, so unused bundles are found without a full scan.
 
-use crate::db::{DbError, Row, Stmt};
+use crate::db::{DbError, Row, Stmt, columns};
 use crate::store::Store;
 
 /// The bundle that a version was to show no longer exists.
@@ -33,26 +33,32 @@ pub struct Bundle {
     pub files: Vec<BundleFile>,
 }
 
+columns! { BundleColumns, bundle_columns: kind, entry, file_name, root_paths, client_routes, spa, sandboxed_frames }
+
 /// Every column but the id; `files` stays empty.
 fn head(row: &Row<'_>) -> Result<Bundle, DbError> {
+    const COLUMN: BundleColumns = BundleColumns::starting_at(0);
     Ok(Bundle {
-        kind: row.text(0)?.to_owned(),
-        entry: row.text(1)?.to_owned(),
-        file_name: row.opt_text(2)?.map(str::to_owned),
-        root_paths: row.flag(3)?,
-        client_routes: row.flag(4)?,
-        spa: row.flag(5)?,
-        sandboxed_frames: row.flag(6)?,
+        kind: row.string(COLUMN.kind)?,
+        entry: row.string(COLUMN.entry)?,
+        file_name: row.opt_string(COLUMN.file_name)?,
+        root_paths: row.flag(COLUMN.root_paths)?,
+        client_routes: row.flag(COLUMN.client_routes)?,
+        spa: row.flag(COLUMN.spa)?,
+        sandboxed_frames: row.flag(COLUMN.sandboxed_frames)?,
         ..Bundle::default()
     })
 }
 
+columns! { FileColumns, file_columns: path, mime, blob_hash, size_bytes }
+
 fn file(row: &Row<'_>) -> Result<BundleFile, DbError> {
+    const COLUMN: FileColumns = FileColumns::starting_at(0);
     Ok(BundleFile {
-        path: row.text(0)?.to_owned(),
-        mime: row.text(1)?.to_owned(),
-        blob_hash: row.hash(2)?,
-        size_bytes: row.int(3)?,
+        path: row.string(COLUMN.path)?,
+        mime: row.string(COLUMN.mime)?,
+        blob_hash: row.hash(COLUMN.blob_hash)?,
+        size_bytes: row.int(COLUMN.size_bytes)?,
     })
 }
 
@@ -60,18 +66,14 @@ impl Store {
     pub async fn find_bundle(&self, id: &str) -> Result<Option<Bundle>, DbError> {
         let head = self
             .db
-            .get(
-                "SELECT kind, entry, file_name, root_paths, client_routes, spa, sandboxed_frames FROM bundles WHERE id = $1",
-                &[id.into()],
-                head,
-            )
+            .get(concat!("SELECT ", bundle_columns!(), " FROM bundles WHERE id = $1"), &[id.into()], head)
             .await?;
         let Some(mut bundle) = head else { return Ok(None) };
         id.clone_into(&mut bundle.id);
         bundle.files = self
             .db
             .list(
-                "SELECT path, mime, blob_hash, size_bytes FROM bundle_files WHERE bundle_id = $1",
+                concat!("SELECT ", file_columns!(), " FROM bundle_files WHERE bundle_id = $1"),
                 vec![id.into()],
                 file,
             )
@@ -80,7 +82,7 @@ impl Store {
     }
 
     /// Whether anything still references the bundle; unreferenced bundles are about to be erased.
-    pub async fn is_bundle_held(&self, id: &str) -> Result<bool, DbError> {
+    pub async fn is_bundle_referenced(&self, id: &str) -> Result<bool, DbError> {
         let sql = "SELECT refs FROM bundles WHERE id = $1";
         Ok(self.db.get(sql, &[id.into()], |row| row.int(0)).await?.is_some_and(|refs| refs > 0))
     }
@@ -88,7 +90,7 @@ impl Store {
     /// `None` until a page with a strict content security policy has used the bundle.
     pub async fn find_script_sources(&self, id: &str) -> Result<Option<String>, DbError> {
         let sql = "SELECT script_sources FROM bundles WHERE id = $1";
-        let found = self.db.get(sql, &[id.into()], |row| Ok(row.opt_text(0)?.map(str::to_owned))).await?;
+        let found = self.db.get(sql, &[id.into()], |row| row.opt_string(0)).await?;
         Ok(found.flatten())
     }
 }
@@ -131,6 +133,14 @@ pub fn set_script_sources(id: &str, sources: &str) -> Stmt {
 }
 
 /// Adds a reference; fails if there is none any more, because the bundle may be gone.
-pub fn show_again(id: &str) -> Stmt {
+pub fn add_reference(id: &str) -> Stmt {
     Stmt::new("UPDATE bundles SET refs = refs + 1 WHERE id = $1 AND refs > 0", [id.into()]).one(GONE)
+}
+
+/// Removes a reference; if it was the last one, the sweep deletes the bundle.
+pub fn release(id: &str, now: i64) -> Stmt {
+    Stmt::new(
+        "UPDATE bundles SET refs = refs - 1, touched_at = $1 WHERE id = $2 AND refs > 0",
+        vec![now.into(), id.into()],
+    )
 }

@@ -21,7 +21,7 @@ impl Store {
             .list(
                 "SELECT site_id FROM burns WHERE erase_at <= $1 ORDER BY erase_at LIMIT $2",
                 vec![now.into(), limit.into()],
-                |row| Ok(row.text(0)?.to_owned()),
+                |row| row.string(0),
             )
             .await
     }

@@ -1,6 +1,6 @@
 //! SQL for `device_logins`. A login is found by the hash of the program's device code, or by the code that a person types.
 
-use crate::db::{DbError, Row, Stmt};
+use crate::db::{DbError, Row, Stmt, columns};
 use crate::store::Store;
 use dropleaf_core::device_login::{DeviceLogin, Kind, POLL_SECONDS, SLOWER_SECONDS, State};
 use dropleaf_core::scope::Scopes;
@@ -12,32 +12,37 @@ pub const ANSWERED: &str = "device_answered";
 /// Another poll was faster, or the login has not been allowed.
 pub const TAKEN: &str = "device_taken";
 
+columns! {
+    DeviceColumns, device_columns:
+    user_code, client_id, client_name, kind, scopes, resource, state, account_id, created_at, expires_at,
+}
+
+macro_rules! select {
+    ($tail:literal) => {
+        concat!("SELECT ", device_columns!(), " FROM device_logins ", $tail)
+    };
+}
+
 fn row(row: &Row<'_>) -> Result<DeviceLogin, DbError> {
+    const COLUMN: DeviceColumns = DeviceColumns::starting_at(0);
     let strange = |what: &str| DbError::internal(format!("device login row has an {what}"));
     Ok(DeviceLogin {
-        user_code: row.text(0)?.to_owned(),
-        client_id: row.text(1)?.to_owned(),
-        client_name: row.text(2)?.to_owned(),
-        kind: Kind::parse(row.text(3)?).ok_or_else(|| strange("unknown kind"))?,
-        scopes: Scopes::parse(row.text(4)?).ok_or_else(|| strange("unknown scope"))?,
-        resource: row.text(5)?.to_owned(),
-        state: State::parse(row.text(6)?).ok_or_else(|| strange("unknown state"))?,
-        account_id: row.opt_text(7)?.map(str::to_owned),
-        created_at: row.int(8)?,
-        expires_at: row.int(9)?,
+        user_code: row.string(COLUMN.user_code)?,
+        client_id: row.string(COLUMN.client_id)?,
+        client_name: row.string(COLUMN.client_name)?,
+        kind: Kind::parse(row.text(COLUMN.kind)?).ok_or_else(|| strange("unknown kind"))?,
+        scopes: Scopes::parse(row.text(COLUMN.scopes)?).ok_or_else(|| strange("unknown scope"))?,
+        resource: row.string(COLUMN.resource)?,
+        state: State::parse(row.text(COLUMN.state)?).ok_or_else(|| strange("unknown state"))?,
+        account_id: row.opt_string(COLUMN.account_id)?,
+        created_at: row.int(COLUMN.created_at)?,
+        expires_at: row.int(COLUMN.expires_at)?,
     })
 }
 
 impl Store {
     pub async fn find_device(&self, device_hash: &[u8; 32]) -> Result<Option<DeviceLogin>, DbError> {
-        self.db
-            .get(
-                "SELECT user_code, client_id, client_name, kind, scopes, resource, state, account_id, created_at, \
-                 expires_at FROM device_logins WHERE device_hash = $1",
-                &[(*device_hash).into()],
-                row,
-            )
-            .await
+        self.db.get(select!("WHERE device_hash = $1"), &[(*device_hash).into()], row).await
     }
 
     /// The login that is waiting for an answer under this code.
@@ -48,8 +53,7 @@ impl Store {
     ) -> Result<Option<DeviceLogin>, DbError> {
         self.db
             .get(
-                "SELECT user_code, client_id, client_name, kind, scopes, resource, state, account_id, created_at, \
-                 expires_at FROM device_logins WHERE user_code = $1 AND state = 'pending' AND expires_at > $2",
+                select!("WHERE user_code = $1 AND state = 'pending' AND expires_at > $2"),
                 &[user_code.into(), now.into()],
                 row,
             )

@@ -1,7 +1,8 @@
 //! SQL for `evidence`: what is kept, for a limited time, of pages that were taken down. The content is a sealed archive in a
 //! separate bundle that only this row references.
 
-use crate::db::{DbError, Row, Stmt};
+use crate::bundles;
+use crate::db::{DbError, Row, Stmt, columns};
 use crate::sites;
 use crate::store::Store;
 use dropleaf_core::site::Site;
@@ -28,7 +29,7 @@ pub struct Evidence {
 
 /// A viewer's report, for the manifest of the archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reported {
+pub struct EvidenceReport {
     pub at: i64,
     /// The version that was current then.
     pub version: Option<i64>,
@@ -37,33 +38,36 @@ pub struct Reported {
     pub contact: Option<String>,
 }
 
-fn reported(row: &Row<'_>) -> Result<Reported, DbError> {
-    Ok(Reported {
-        at: row.int(0)?,
-        reason: row.text(1)?.to_owned(),
-        comment: row.opt_text(2)?.map(str::to_owned),
-        contact: row.opt_text(3)?.map(str::to_owned),
-        version: row.opt_int(4)?,
+columns! { EvidenceReportColumns, reported_columns: created_at, reason, comment, contact, version }
+
+fn evidence_report(row: &Row<'_>) -> Result<EvidenceReport, DbError> {
+    const COLUMN: EvidenceReportColumns = EvidenceReportColumns::starting_at(0);
+    Ok(EvidenceReport {
+        at: row.int(COLUMN.created_at)?,
+        reason: row.string(COLUMN.reason)?,
+        comment: row.opt_string(COLUMN.comment)?,
+        contact: row.opt_string(COLUMN.contact)?,
+        version: row.opt_int(COLUMN.version)?,
     })
 }
 
+columns! { EvidenceColumns, evidence_columns: site_id, bundle_id, size_bytes, created_at, erase_after, erased_at }
+
 fn row(row: &Row<'_>) -> Result<Evidence, DbError> {
+    const COLUMN: EvidenceColumns = EvidenceColumns::starting_at(0);
     Ok(Evidence {
-        site_id: row.text(0)?.to_owned(),
-        bundle_id: row.opt_text(1)?.map(str::to_owned),
-        size_bytes: row.int(2)?,
-        created_at: row.int(3)?,
-        erase_after: row.int(4)?,
-        erased_at: row.opt_int(5)?,
+        site_id: row.string(COLUMN.site_id)?,
+        bundle_id: row.opt_string(COLUMN.bundle_id)?,
+        size_bytes: row.int(COLUMN.size_bytes)?,
+        created_at: row.int(COLUMN.created_at)?,
+        erase_after: row.int(COLUMN.erase_after)?,
+        erased_at: row.opt_int(COLUMN.erased_at)?,
     })
 }
 
 macro_rules! select {
     ($tail:literal) => {
-        concat!(
-            "SELECT site_id, bundle_id, size_bytes, created_at, erase_after, erased_at FROM evidence ",
-            $tail
-        )
+        concat!("SELECT ", evidence_columns!(), " FROM evidence ", $tail)
     };
 }
 
@@ -84,10 +88,13 @@ impl Store {
     }
 
     /// The first thousand reports about a page, the oldest first.
-    pub async fn list_reported(&self, site_id: &str) -> Result<Vec<Reported>, DbError> {
-        let sql = "SELECT created_at, reason, comment, contact, version FROM reports \
-                   WHERE site_id = $1 ORDER BY created_at, id LIMIT 1000";
-        self.db.list(sql, vec![site_id.into()], reported).await
+    pub async fn list_reports_for_evidence(&self, site_id: &str) -> Result<Vec<EvidenceReport>, DbError> {
+        let sql = concat!(
+            "SELECT ",
+            reported_columns!(),
+            " FROM reports WHERE site_id = $1 ORDER BY created_at, id LIMIT 1000"
+        );
+        self.db.list(sql, vec![site_id.into()], evidence_report).await
     }
 
     /// Taken-down pages whose content is not sealed yet. Pages whose sealing failed come last, the most recent failure at the
@@ -102,7 +109,7 @@ impl Store {
 }
 
 /// Records that sealing a page failed.
-pub fn tried(site_id: &str, now: i64) -> Stmt {
+pub fn record_sealing_failure(site_id: &str, now: i64) -> Stmt {
     Stmt::new(
         "INSERT INTO sealing_tries (site_id, tried_at) VALUES ($1, $2) \
          ON CONFLICT (site_id) DO UPDATE SET tried_at = excluded.tried_at",
@@ -111,7 +118,7 @@ pub fn tried(site_id: &str, now: i64) -> Stmt {
 }
 
 /// Deletes that record, once the page is sealed.
-pub fn forget_tries(site_id: &str) -> Stmt {
+pub fn delete_sealing_failure(site_id: &str) -> Stmt {
     Stmt::new("DELETE FROM sealing_tries WHERE site_id = $1", [site_id.into()])
 }
 
@@ -132,12 +139,10 @@ pub fn insert(evidence: &Evidence) -> Stmt {
 
 /// Releases the archive: afterwards nothing references its bundle.
 pub fn erase(site_id: &str, bundle_id: &str, now: i64) -> [Stmt; 2] {
-    let let_go = "UPDATE evidence SET bundle_id = NULL, erased_at = $1 WHERE site_id = $2 AND bundle_id = $3";
+    let release =
+        "UPDATE evidence SET bundle_id = NULL, erased_at = $1 WHERE site_id = $2 AND bundle_id = $3";
     [
-        Stmt::new(let_go, vec![now.into(), site_id.into(), bundle_id.into()]).one(ERASED),
-        Stmt::new(
-            "UPDATE bundles SET refs = refs - 1, touched_at = $1 WHERE id = $2 AND refs > 0",
-            vec![now.into(), bundle_id.into()],
-        ),
+        Stmt::new(release, vec![now.into(), site_id.into(), bundle_id.into()]).one(ERASED),
+        bundles::release(bundle_id, now),
     ]
 }

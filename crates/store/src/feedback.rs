@@ -1,41 +1,43 @@
 //! SQL for `feedback`: viewers' comments on a page.
 
-use crate::db::{DbError, Row, Stmt};
+use crate::db::{DbError, Row, Stmt, columns};
 use crate::store::Store;
-use dropleaf_core::feedback::{self, Feedback, Intent, Said, Severity};
+use dropleaf_core::feedback::{self, Feedback, FeedbackContent, Intent, Severity};
 use dropleaf_core::feedback_list::Cursor;
 
 pub const UNKNOWN: &str = "unknown_feedback";
 /// The page has the maximum number of open comments.
 pub const FULL: &str = "feedback_full";
 
+columns! {
+    FeedbackColumns, feedback_columns:
+    id, site_id, comment, element, element_path, selected_text, page_url, intent, severity, created_at, resolved_at,
+    resolved_note,
+}
+
 macro_rules! select {
     ($tail:literal) => {
-        concat!(
-            "SELECT id, site_id, comment, element, element_path, selected_text, page_url, intent, severity, created_at, \
-             resolved_at, resolved_note FROM feedback ",
-            $tail
-        )
+        concat!("SELECT ", feedback_columns!(), " FROM feedback ", $tail)
     };
 }
 
 fn row(row: &Row<'_>) -> Result<Feedback, DbError> {
-    let own = |at| row.opt_text(at).map(|text| text.map(str::to_owned));
+    const COLUMN: FeedbackColumns = FeedbackColumns::starting_at(0);
     Ok(Feedback {
-        id: row.text(0)?.to_owned(),
-        site_id: row.text(1)?.to_owned(),
-        said: Said {
-            comment: row.text(2)?.to_owned(),
-            element: own(3)?,
-            element_path: own(4)?,
-            selected_text: own(5)?,
-            page_url: own(6)?,
-            intent: row.opt_text(7)?.and_then(Intent::parse),
-            severity: row.opt_text(8)?.and_then(Severity::parse),
+        id: row.string(COLUMN.id)?,
+        site_id: row.string(COLUMN.site_id)?,
+        content: FeedbackContent {
+            comment: row.string(COLUMN.comment)?,
+            element: row.opt_string(COLUMN.element)?,
+            element_path: row.opt_string(COLUMN.element_path)?,
+            selected_text: row.opt_string(COLUMN.selected_text)?,
+            page_url: row.opt_string(COLUMN.page_url)?,
+            intent: row.opt_text(COLUMN.intent)?.and_then(Intent::parse),
+            severity: row.opt_text(COLUMN.severity)?.and_then(Severity::parse),
         },
-        created_at: row.int(9)?,
-        resolved_at: row.opt_int(10)?,
-        resolved_note: own(11)?,
+        created_at: row.int(COLUMN.created_at)?,
+        resolved_at: row.opt_int(COLUMN.resolved_at)?,
+        resolved_note: row.opt_string(COLUMN.resolved_note)?,
     })
 }
 
@@ -117,7 +119,7 @@ pub fn mark_read(site_id: &str, given: &[Feedback], now: i64) -> Stmt {
 
 /// Adds a comment, unless the page has the maximum number of open ones.
 pub fn insert(item: &Feedback) -> Stmt {
-    let said = &item.said;
+    let content = &item.content;
     Stmt::new(
         "INSERT INTO feedback (id, site_id, comment, element, element_path, selected_text, page_url, intent, severity, \
          created_at, resolved_at, resolved_note) \
@@ -127,13 +129,13 @@ pub fn insert(item: &Feedback) -> Stmt {
         vec![
             item.id.as_str().into(),
             item.site_id.as_str().into(),
-            said.comment.as_str().into(),
-            said.element.as_deref().into(),
-            said.element_path.as_deref().into(),
-            said.selected_text.as_deref().into(),
-            said.page_url.as_deref().into(),
-            said.intent.map(Intent::as_str).into(),
-            said.severity.map(Severity::as_str).into(),
+            content.comment.as_str().into(),
+            content.element.as_deref().into(),
+            content.element_path.as_deref().into(),
+            content.selected_text.as_deref().into(),
+            content.page_url.as_deref().into(),
+            content.intent.map(Intent::as_str).into(),
+            content.severity.map(Severity::as_str).into(),
             item.created_at.into(),
             feedback::MOST_OPEN.into(),
         ],
@@ -144,10 +146,11 @@ pub fn insert(item: &Feedback) -> Stmt {
 /// Resolves a comment on a page of this account. The first `resolved_at` stays; a later note replaces an earlier one.
 pub fn resolve(account_id: &str, id: &str, note: Option<&str>, now: i64) -> Stmt {
     Stmt::new(
-        "UPDATE feedback SET resolved_at = COALESCE(resolved_at, $1), resolved_note = COALESCE($2, resolved_note) \
-         WHERE id = $3 AND site_id IN (SELECT id FROM sites WHERE account_id = $4) \
-         RETURNING id, site_id, comment, element, element_path, selected_text, page_url, intent, severity, created_at, \
-         resolved_at, resolved_note",
+        concat!(
+            "UPDATE feedback SET resolved_at = COALESCE(resolved_at, $1), resolved_note = COALESCE($2, resolved_note) \
+             WHERE id = $3 AND site_id IN (SELECT id FROM sites WHERE account_id = $4) RETURNING ",
+            feedback_columns!()
+        ),
         vec![now.into(), note.into(), id.into(), account_id.into()],
     )
     .one(UNKNOWN)

@@ -1,6 +1,6 @@
 //! SQL for `idempotency`: the first response to a request that may be repeated.
 
-use crate::db::{DbError, Stmt};
+use crate::db::{DbError, Row, Stmt, columns};
 use crate::store::Store;
 use bytes::Bytes;
 
@@ -8,38 +8,52 @@ use bytes::Bytes;
 pub const ANSWERED: &str = "idempotency_answered";
 
 #[derive(Debug, Clone)]
-pub struct Answered {
+pub struct StoredResponse {
     pub request_hash: [u8; 32],
     pub status: i64,
     pub sealed: Bytes,
 }
 
+columns! { ResponseColumns, response_columns: request_hash, status, sealed }
+
+fn row(row: &Row<'_>) -> Result<StoredResponse, DbError> {
+    const COLUMN: ResponseColumns = ResponseColumns::starting_at(0);
+    Ok(StoredResponse {
+        request_hash: row.hash(COLUMN.request_hash)?,
+        status: row.int(COLUMN.status)?,
+        sealed: Bytes::copy_from_slice(row.bytes(COLUMN.sealed)?),
+    })
+}
+
 impl Store {
-    pub async fn find_answer(
+    pub async fn find_response(
         &self,
         scope: &str,
         key_hash: &[u8; 32],
         not_before: i64,
-    ) -> Result<Option<Answered>, DbError> {
+    ) -> Result<Option<StoredResponse>, DbError> {
         self.db
             .get(
-                "SELECT request_hash, status, sealed FROM idempotency \
-                 WHERE scope = $1 AND key_hash = $2 AND created_at > $3",
+                concat!(
+                    "SELECT ",
+                    response_columns!(),
+                    " FROM idempotency WHERE scope = $1 AND key_hash = $2 AND created_at > $3"
+                ),
                 &[scope.into(), (*key_hash).into(), not_before.into()],
-                |row| {
-                    Ok(Answered {
-                        request_hash: row.hash(0)?,
-                        status: row.int(1)?,
-                        sealed: Bytes::copy_from_slice(row.bytes(2)?),
-                    })
-                },
+                row,
             )
             .await
     }
 }
 
 /// Stores a response in the batch of its effect. An entry older than `not_before` has expired and is overwritten.
-pub fn insert(scope: &str, key_hash: &[u8; 32], answer: &Answered, now: i64, not_before: i64) -> Stmt {
+pub fn insert(
+    scope: &str,
+    key_hash: &[u8; 32],
+    response: &StoredResponse,
+    now: i64,
+    not_before: i64,
+) -> Stmt {
     Stmt::new(
         "INSERT INTO idempotency (scope, key_hash, request_hash, status, sealed, created_at) VALUES ($1, $2, $3, $4, $5, $6) \
          ON CONFLICT (scope, key_hash) DO UPDATE SET request_hash = excluded.request_hash, status = excluded.status, \
@@ -47,9 +61,9 @@ pub fn insert(scope: &str, key_hash: &[u8; 32], answer: &Answered, now: i64, not
         vec![
             scope.into(),
             (*key_hash).into(),
-            answer.request_hash.into(),
-            answer.status.into(),
-            answer.sealed.clone().into(),
+            response.request_hash.into(),
+            response.status.into(),
+            response.sealed.clone().into(),
             now.into(),
             not_before.into(),
         ],
@@ -66,12 +80,12 @@ pub fn delete_old(not_before: i64, names_not_before: i64) -> Stmt {
 }
 
 /// Deletes the rows that refer to this: it was never created.
-pub fn delete_named(scope: &str, sealed: &[u8]) -> Stmt {
+pub fn delete_reference(scope: &str, sealed: &[u8]) -> Stmt {
     Stmt::new("DELETE FROM idempotency WHERE scope = $1 AND sealed = $2", vec![scope.into(), sealed.into()])
 }
 
 /// Restarts the retention period of the rows that refer to this at `at`.
-pub fn keep_named(scope: &str, sealed: &[u8], at: i64) -> Stmt {
+pub fn extend_reference(scope: &str, sealed: &[u8], at: i64) -> Stmt {
     Stmt::new(
         "UPDATE idempotency SET created_at = $1 WHERE scope = $2 AND sealed = $3 AND created_at < $1",
         vec![at.into(), scope.into(), sealed.into()],

@@ -2,6 +2,9 @@
 
 use crate::db::Stmt;
 
+/// Held while a backup or restore runs, and while orphaned objects are swept: neither may run during the other.
+pub(crate) const BACKUP: &str = "backup";
+
 pub const HELD: &str = "lease_held";
 
 /// Takes or renews a lease; fails while another holder's lease is valid.

@@ -27,13 +27,20 @@ pub struct BookLine {
 fn line(row: &Row<'_>) -> Result<BookLine, DbError> {
     let broken = |what: &str| DbError::internal(format!("ledger row has an unknown {what}"));
     Ok(BookLine {
-        id: row.text(0)?.to_owned(),
-        unit: Unit::parse(row.text(1)?).ok_or_else(|| broken("unit"))?,
-        kind: Kind::parse(row.text(2)?).ok_or_else(|| broken("kind"))?,
-        balance: row.int(3)?,
-        since: [row.int(4)?, row.int(5)?],
+        id: row.string(LINE.id)?,
+        unit: Unit::parse(row.text(LINE.unit)?).ok_or_else(|| broken("unit"))?,
+        kind: Kind::parse(row.text(LINE.kind)?).ok_or_else(|| broken("kind"))?,
+        balance: row.int(LINE.balance)?,
+        since: [row.int(LINE.late)?, row.int(LINE.early)?],
     })
 }
+
+crate::db::columns! {
+    LineColumns, line_columns, "a.":
+    id, unit, kind, balance, late = "COALESCE(m.late, 0)", early = "COALESCE(m.early, 0)",
+}
+
+const LINE: LineColumns = LineColumns::starting_at(0);
 
 impl Store {
     /// The fingerprint of what was posted under this key.
@@ -46,12 +53,15 @@ impl Store {
     pub async fn list_books(&self, later: i64, earlier: i64) -> Result<Vec<BookLine>, DbError> {
         self.db
             .list(
-                "SELECT a.id, a.unit, a.kind, a.balance, COALESCE(m.late, 0), COALESCE(m.early, 0) \
-                 FROM ledger_accounts a LEFT JOIN (SELECT e.account_id, \
-                 CAST(SUM(CASE WHEN t.created_at >= $1 THEN e.amount ELSE 0 END) AS BIGINT) AS late, \
-                 CAST(SUM(e.amount) AS BIGINT) AS early FROM ledger_txns t JOIN ledger_entries e ON e.txn_id = t.id \
-                 WHERE t.created_at >= $2 GROUP BY e.account_id) m ON m.account_id = a.id \
-                 WHERE a.kind <> 'liability' ORDER BY a.id",
+                concat!(
+                    "SELECT ",
+                    line_columns!(),
+                    " FROM ledger_accounts a LEFT JOIN (SELECT e.account_id, \
+                     CAST(SUM(CASE WHEN t.created_at >= $1 THEN e.amount ELSE 0 END) AS BIGINT) AS late, \
+                     CAST(SUM(e.amount) AS BIGINT) AS early FROM ledger_txns t JOIN ledger_entries e ON e.txn_id = t.id \
+                     WHERE t.created_at >= $2 GROUP BY e.account_id) m ON m.account_id = a.id \
+                     WHERE a.kind <> 'liability' ORDER BY a.id"
+                ),
                 vec![later.into(), earlier.into()],
                 line,
             )

@@ -6,7 +6,7 @@ use crate::store::Store;
 
 /// An inconsistency: what is wrong, the row it concerns, the number found and the right number.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
+pub struct LedgerFault {
     pub what: &'static str,
     pub subject: String,
     pub found: i64,
@@ -56,16 +56,16 @@ checks! {
 }
 
 fn fault(row: &Row<'_>) -> Result<(String, i64, i64), DbError> {
-    Ok((row.text(0)?.to_owned(), row.int(1)?, row.int(2)?))
+    Ok((row.string(0)?, row.int(1)?, row.int(2)?))
 }
 
 impl Store {
     /// Every inconsistency, at most a hundred of each kind. Reads every row of the ledger once or twice.
-    pub async fn audit_books(&self) -> Result<Vec<Fault>, DbError> {
+    pub async fn audit_ledger(&self) -> Result<Vec<LedgerFault>, DbError> {
         let mut faults = Vec::new();
         for (what, sql) in CHECKS {
             let found = self.db.list(sql, Vec::new(), fault).await?;
-            faults.extend(found.into_iter().map(|(subject, found, right)| Fault {
+            faults.extend(found.into_iter().map(|(subject, found, right)| LedgerFault {
                 what,
                 subject,
                 found,
@@ -75,7 +75,7 @@ impl Store {
         Ok(faults)
     }
 
-    pub async fn count_booked(&self) -> Result<i64, DbError> {
+    pub async fn count_ledger_transactions(&self) -> Result<i64, DbError> {
         let sql = "SELECT COUNT(*) FROM ledger_txns";
         Ok(self.db.list(sql, Vec::new(), |row| row.int(0)).await?.pop().unwrap_or_default())
     }

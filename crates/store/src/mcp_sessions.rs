@@ -1,6 +1,6 @@
 //! SQL for `mcp_sessions`: the parameters of `initialize`, the owner of the session and what it is subscribed to.
 
-use crate::db::{DbError, Outcome, Stmt};
+use crate::db::{DbError, Outcome, Row, Stmt, columns};
 use crate::store::Store;
 
 /// The session's subscriptions changed meanwhile, or the session is gone.
@@ -24,6 +24,21 @@ pub struct McpSession {
     pub last_seen_at: i64,
 }
 
+columns! { SessionColumns, session_columns: id, account_id, principal, params, watched, created_at, last_seen_at }
+
+fn row(row: &Row<'_>) -> Result<McpSession, DbError> {
+    const COLUMN: SessionColumns = SessionColumns::starting_at(0);
+    Ok(McpSession {
+        id: row.string(COLUMN.id)?,
+        account_id: row.string(COLUMN.account_id)?,
+        principal: row.string(COLUMN.principal)?,
+        params: row.string(COLUMN.params)?,
+        watched: watched(row.text(COLUMN.watched)?),
+        created_at: row.int(COLUMN.created_at)?,
+        last_seen_at: row.int(COLUMN.last_seen_at)?,
+    })
+}
+
 impl Store {
     /// When a session of this principal was last used; reads nothing else of it.
     pub async fn mcp_session_seen_at(&self, id: &str, principal: &str) -> Result<Option<i64>, DbError> {
@@ -34,19 +49,9 @@ impl Store {
     pub async fn find_mcp_session(&self, id: &str) -> Result<Option<McpSession>, DbError> {
         self.db
             .get(
-                "SELECT id, account_id, principal, params, watched, created_at, last_seen_at FROM mcp_sessions WHERE id = $1",
+                concat!("SELECT ", session_columns!(), " FROM mcp_sessions WHERE id = $1"),
                 &[id.into()],
-                |row| {
-                    Ok(McpSession {
-                        id: row.text(0)?.to_owned(),
-                        account_id: row.text(1)?.to_owned(),
-                        principal: row.text(2)?.to_owned(),
-                        params: row.text(3)?.to_owned(),
-                        watched: watched(row.text(4)?),
-                        created_at: row.int(5)?,
-                        last_seen_at: row.int(6)?,
-                    })
-                },
+                row,
             )
             .await
     }
@@ -114,7 +119,7 @@ pub fn delete_beyond(account_id: &str, newest: &str, most: i64) -> Stmt {
 
 /// The sessions that [`delete_beyond`] deleted.
 pub fn deleted(outcome: &Outcome) -> Result<Vec<String>, DbError> {
-    outcome.rows.iter().map(|row| row.as_row().text(0).map(str::to_owned)).collect()
+    outcome.rows.iter().map(|row| row.as_row().string(0)).collect()
 }
 
 /// Deletes the sessions of a key.

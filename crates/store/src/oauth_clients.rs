@@ -1,24 +1,30 @@
 //! SQL for `oauth_clients`: clients that registered themselves. Clients identified by a metadata URL have no row.
 
-use crate::db::{DbError, Row, Stmt};
+use crate::db::{DbError, Row, Stmt, columns};
 use crate::store::Store;
 use dropleaf_core::oauth::client::{AuthMethod, Client};
 use dropleaf_core::scope::Scopes;
 
+columns! {
+    ClientColumns, client_columns:
+    id, name, uri, redirect_uris, auth_method, scopes, device_codes, created_at, secret_hash,
+}
+
 fn row(row: &Row<'_>) -> Result<(Client, Option<[u8; 32]>), DbError> {
-    let method = row.text(4)?;
+    const COLUMN: ClientColumns = ClientColumns::starting_at(0);
+    let method = row.text(COLUMN.auth_method)?;
     let client = Client {
-        id: row.text(0)?.to_owned(),
-        name: row.text(1)?.to_owned(),
-        uri: row.opt_text(2)?.map(str::to_owned),
-        redirect_uris: row.text(3)?.lines().map(str::to_owned).collect(),
+        id: row.string(COLUMN.id)?,
+        name: row.string(COLUMN.name)?,
+        uri: row.opt_string(COLUMN.uri)?,
+        redirect_uris: row.text(COLUMN.redirect_uris)?.lines().map(str::to_owned).collect(),
         auth_method: AuthMethod::parse(method)
             .ok_or_else(|| DbError::internal(format!("unknown client auth method {method}")))?,
-        scopes: scopes(row, 5)?,
-        uses_device_codes: row.flag(6)?,
-        created_at: row.int(7)?,
+        scopes: scopes(row, COLUMN.scopes)?,
+        uses_device_codes: row.flag(COLUMN.device_codes)?,
+        created_at: row.int(COLUMN.created_at)?,
     };
-    Ok((client, row.opt_hash(8)?))
+    Ok((client, row.opt_hash(COLUMN.secret_hash)?))
 }
 
 /// A column of scopes.
@@ -32,8 +38,7 @@ impl Store {
     pub async fn find_client(&self, id: &str) -> Result<Option<(Client, Option<[u8; 32]>)>, DbError> {
         self.db
             .get(
-                "SELECT id, name, uri, redirect_uris, auth_method, scopes, device_codes, created_at, secret_hash \
-                 FROM oauth_clients WHERE id = $1",
+                concat!("SELECT ", client_columns!(), " FROM oauth_clients WHERE id = $1"),
                 &[id.into()],
                 row,
             )

@@ -1,7 +1,7 @@
 //! SQL for `oauth_codes`: found by the hash of the code, usable once.
 
-use crate::db::{DbError, Stmt};
-use crate::oauth_grants::{grant_at, grant_columns};
+use crate::db::{DbError, Stmt, columns};
+use crate::oauth_grants::{GrantColumns, grant, grant_columns};
 use crate::store::Store;
 use dropleaf_core::oauth::grant::Grant;
 
@@ -16,25 +16,30 @@ pub struct CodeRow {
     pub used_at: Option<i64>,
 }
 
+columns! { CodeColumns, code_columns, "c.": redirect_uri, challenge, expires_at, used_at }
+
 impl Store {
     /// A code and its grant, whether or not the code was used.
     pub async fn find_code(&self, hash: &[u8; 32]) -> Result<Option<(CodeRow, Grant)>, DbError> {
         self.db
             .get(
                 concat!(
-                    "SELECT c.redirect_uri, c.challenge, c.expires_at, c.used_at, ",
+                    "SELECT ",
+                    code_columns!(),
+                    ", ",
                     grant_columns!(),
                     " FROM oauth_codes c JOIN oauth_grants g ON g.id = c.grant_id WHERE c.code_hash = $1"
                 ),
                 &[hash.into()],
                 |row| {
+                    const COLUMN: CodeColumns = CodeColumns::starting_at(0);
                     let code = CodeRow {
-                        redirect_uri: row.text(0)?.to_owned(),
-                        challenge: row.text(1)?.to_owned(),
-                        expires_at: row.int(2)?,
-                        used_at: row.opt_int(3)?,
+                        redirect_uri: row.string(COLUMN.redirect_uri)?,
+                        challenge: row.string(COLUMN.challenge)?,
+                        expires_at: row.int(COLUMN.expires_at)?,
+                        used_at: row.opt_int(COLUMN.used_at)?,
                     };
-                    Ok((code, grant_at(row, 4)?))
+                    Ok((code, grant(row, GrantColumns::starting_at(CodeColumns::COUNT))?))
                 },
             )
             .await

@@ -1,8 +1,8 @@
 //! SQL for `oauth_grants`: the access that a person gave a client. A revoked grant is kept for a day, so that its tokens are
 //! recognised as revoked rather than unknown.
 
-use crate::accounts::{self, account_columns};
-use crate::db::{DbError, Row, Stmt};
+use crate::accounts::{self, AccountColumns, account_columns};
+use crate::db::{DbError, Row, Stmt, columns};
 use crate::oauth_clients::scopes;
 use crate::store::Store;
 use dropleaf_core::account::Account;
@@ -12,27 +12,25 @@ pub const UNKNOWN: &str = "unknown_grant";
 /// The grant was revoked or has expired.
 pub const DEAD: &str = "dead_grant";
 
-/// The columns of a grant, in the order [`grant_at`] reads them.
-macro_rules! grant_columns {
-    () => {
-        "g.id, g.client_id, g.client_name, g.account_id, g.scopes, g.resource, g.created_at, g.last_used_at, \
-         g.ends_at, g.revoked_at"
-    };
+columns! {
+    GrantColumns, grant_columns, "g.":
+    id, client_id, client_name, account_id, scopes, resource, created_at, last_used_at, ends_at, revoked_at,
 }
+
 pub(crate) use grant_columns;
 
-pub(crate) fn grant_at(row: &Row<'_>, at: usize) -> Result<Grant, DbError> {
+pub(crate) fn grant(row: &Row<'_>, column: GrantColumns) -> Result<Grant, DbError> {
     Ok(Grant {
-        id: row.text(at)?.to_owned(),
-        client_id: row.text(at + 1)?.to_owned(),
-        client_name: row.text(at + 2)?.to_owned(),
-        account_id: row.text(at + 3)?.to_owned(),
-        scopes: scopes(row, at + 4)?,
-        resource: row.text(at + 5)?.to_owned(),
-        created_at: row.int(at + 6)?,
-        last_used_at: row.opt_int(at + 7)?,
-        ends_at: row.int(at + 8)?,
-        revoked_at: row.opt_int(at + 9)?,
+        id: row.string(column.id)?,
+        client_id: row.string(column.client_id)?,
+        client_name: row.string(column.client_name)?,
+        account_id: row.string(column.account_id)?,
+        scopes: scopes(row, column.scopes)?,
+        resource: row.string(column.resource)?,
+        created_at: row.int(column.created_at)?,
+        last_used_at: row.opt_int(column.last_used_at)?,
+        ends_at: row.int(column.ends_at)?,
+        revoked_at: row.opt_int(column.revoked_at)?,
     })
 }
 
@@ -50,7 +48,9 @@ impl Store {
                      WHERE g.id = $1 AND g.revoked_at IS NULL AND g.ends_at > $2"
                 ),
                 &[id.into(), now.into()],
-                |row| Ok((accounts::row(row)?, grant_at(row, accounts::COLUMNS)?)),
+                |row| {
+                    Ok((accounts::row(row)?, grant(row, GrantColumns::starting_at(AccountColumns::COUNT))?))
+                },
             )
             .await
     }
@@ -69,7 +69,7 @@ impl Store {
                      ORDER BY g.created_at DESC, g.id DESC LIMIT 1000"
                 ),
                 vec![account_id.into(), now.into()],
-                |row| grant_at(row, 0),
+                |row| grant(row, GrantColumns::starting_at(0)),
             )
             .await
     }

@@ -1,6 +1,6 @@
 //! SQL for `oauth_requests`: consent pages waiting for an answer, each bound to the session it was shown in.
 
-use crate::db::{DbError, Row, Stmt};
+use crate::db::{DbError, Row, Stmt, columns};
 use crate::oauth_clients::scopes;
 use crate::store::Store;
 use dropleaf_core::oauth::request::AccessRequest;
@@ -8,15 +8,18 @@ use dropleaf_core::oauth::request::AccessRequest;
 /// The request was already answered, belongs to another session, or has expired.
 pub const ENDED: &str = "oauth_request_ended";
 
+columns! { RequestColumns, request_columns: client_id, client_name, redirect_uri, scopes, resource, challenge, state }
+
 fn row(row: &Row<'_>) -> Result<AccessRequest, DbError> {
+    const COLUMN: RequestColumns = RequestColumns::starting_at(0);
     Ok(AccessRequest {
-        client_id: row.text(0)?.to_owned(),
-        client_name: row.text(1)?.to_owned(),
-        redirect_uri: row.text(2)?.to_owned(),
-        scopes: scopes(row, 3)?,
-        resource: row.text(4)?.to_owned(),
-        challenge: row.text(5)?.to_owned(),
-        state: row.opt_text(6)?.map(str::to_owned),
+        client_id: row.string(COLUMN.client_id)?,
+        client_name: row.string(COLUMN.client_name)?,
+        redirect_uri: row.string(COLUMN.redirect_uri)?,
+        scopes: scopes(row, COLUMN.scopes)?,
+        resource: row.string(COLUMN.resource)?,
+        challenge: row.string(COLUMN.challenge)?,
+        state: row.opt_string(COLUMN.state)?,
     })
 }
 
@@ -30,8 +33,11 @@ impl Store {
     ) -> Result<Option<AccessRequest>, DbError> {
         self.db
             .get(
-                "SELECT client_id, client_name, redirect_uri, scopes, resource, challenge, state FROM oauth_requests \
-                 WHERE id_hash = $1 AND session_id = $2 AND expires_at > $3",
+                concat!(
+                    "SELECT ",
+                    request_columns!(),
+                    " FROM oauth_requests WHERE id_hash = $1 AND session_id = $2 AND expires_at > $3"
+                ),
                 &[id_hash.into(), session_id.into(), now.into()],
                 row,
             )

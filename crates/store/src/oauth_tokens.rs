@@ -1,9 +1,9 @@
 //! SQL for `oauth_tokens`: found by the hash of the token, which is never stored itself.
 
-use crate::accounts::{self, account_columns};
-use crate::db::{DbError, Stmt};
+use crate::accounts::{self, AccountColumns, account_columns};
+use crate::db::{DbError, Stmt, columns};
 use crate::oauth_clients::scopes;
-use crate::oauth_grants::{grant_at, grant_columns};
+use crate::oauth_grants::{GrantColumns, grant, grant_columns};
 use crate::store::Store;
 use dropleaf_core::account::Account;
 use dropleaf_core::oauth::grant::Grant;
@@ -34,6 +34,9 @@ pub struct AccessRow {
     pub replaced_at: Option<i64>,
 }
 
+columns! { AccessColumns, access_columns, "t.": scopes, expires_at, used_at, replaced_at }
+columns! { TokenColumns, token_columns, "t.": kind, scopes, issued_at, expires_at, used_at }
+
 impl Store {
     /// The access token, its grant and its account in one read, if token and grant are valid. The token itself may have been
     /// replaced.
@@ -43,21 +46,26 @@ impl Store {
                 concat!(
                     "SELECT ",
                     account_columns!(),
-                    ", t.scopes, t.expires_at, t.used_at, t.replaced_at, ",
+                    ", ",
                     grant_columns!(),
+                    ", ",
+                    access_columns!(),
                     " FROM oauth_tokens t JOIN oauth_grants g ON g.id = t.grant_id \
                      JOIN accounts a ON a.id = g.account_id WHERE t.token_hash = $1 AND t.kind = 'access' \
                      AND t.expires_at > $2 AND g.revoked_at IS NULL AND g.ends_at > $2"
                 ),
                 &[hash.into(), now.into()],
                 |row| {
+                    const GRANT: GrantColumns = GrantColumns::starting_at(AccountColumns::COUNT);
+                    const TOKEN: AccessColumns =
+                        AccessColumns::starting_at(AccountColumns::COUNT + GrantColumns::COUNT);
                     Ok(AccessRow {
                         account: accounts::row(row)?,
-                        scopes: scopes(row, accounts::COLUMNS)?,
-                        expires_at: row.int(accounts::COLUMNS + 1)?,
-                        used_at: row.opt_int(accounts::COLUMNS + 2)?,
-                        replaced_at: row.opt_int(accounts::COLUMNS + 3)?,
-                        grant: grant_at(row, accounts::COLUMNS + 4)?,
+                        grant: grant(row, GRANT)?,
+                        scopes: scopes(row, TOKEN.scopes)?,
+                        expires_at: row.int(TOKEN.expires_at)?,
+                        used_at: row.opt_int(TOKEN.used_at)?,
+                        replaced_at: row.opt_int(TOKEN.replaced_at)?,
                     })
                 },
             )
@@ -69,24 +77,27 @@ impl Store {
         self.db
             .get(
                 concat!(
-                    "SELECT t.kind, t.scopes, t.issued_at, t.expires_at, t.used_at, ",
+                    "SELECT ",
+                    token_columns!(),
+                    ", ",
                     grant_columns!(),
                     " FROM oauth_tokens t JOIN oauth_grants g ON g.id = t.grant_id WHERE t.token_hash = $1"
                 ),
                 &[hash.into()],
                 |row| {
+                    const COLUMN: TokenColumns = TokenColumns::starting_at(0);
                     let token = TokenRow {
-                        kind: if row.text(0)? == Kind::Access.as_str() {
+                        kind: if row.text(COLUMN.kind)? == Kind::Access.as_str() {
                             Kind::Access
                         } else {
                             Kind::Refresh
                         },
-                        scopes: scopes(row, 1)?,
-                        issued_at: row.int(2)?,
-                        expires_at: row.int(3)?,
-                        used_at: row.opt_int(4)?,
+                        scopes: scopes(row, COLUMN.scopes)?,
+                        issued_at: row.int(COLUMN.issued_at)?,
+                        expires_at: row.int(COLUMN.expires_at)?,
+                        used_at: row.opt_int(COLUMN.used_at)?,
                     };
-                    Ok((token, grant_at(row, 5)?))
+                    Ok((token, grant(row, GrantColumns::starting_at(TokenColumns::COUNT))?))
                 },
             )
             .await

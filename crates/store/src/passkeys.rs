@@ -1,6 +1,6 @@
 //! SQL for `passkeys` and `passkey_ceremonies` (WebAuthn challenges waiting for a browser's response).
 
-use crate::db::{DbError, Row, Stmt};
+use crate::db::{DbError, Row, Stmt, columns};
 use crate::store::Store;
 use dropleaf_core::passkey::{MOST, Passkey};
 
@@ -16,25 +16,30 @@ pub struct Ceremony {
     pub state: String,
 }
 
+columns! {
+    PasskeyColumns, passkey_columns:
+    id, account_id, credential_id, user_handle, credential, name, created_at, last_used_at,
+}
+
 macro_rules! select {
     ($tail:literal) => {
-        concat!(
-            "SELECT id, account_id, credential_id, user_handle, credential, name, created_at, last_used_at FROM passkeys ",
-            $tail
-        )
+        concat!("SELECT ", passkey_columns!(), " FROM passkeys ", $tail)
     };
 }
 
+columns! { CeremonyColumns, ceremony_columns: account_id, state, expires_at }
+
 fn row(row: &Row<'_>) -> Result<Passkey, DbError> {
+    const COLUMN: PasskeyColumns = PasskeyColumns::starting_at(0);
     Ok(Passkey {
-        id: row.text(0)?.to_owned(),
-        account_id: row.text(1)?.to_owned(),
-        credential_id: row.bytes(2)?.to_owned(),
-        user_handle: row.bytes(3)?.to_owned(),
-        credential: row.text(4)?.to_owned(),
-        name: row.text(5)?.to_owned(),
-        created_at: row.int(6)?,
-        last_used_at: row.opt_int(7)?,
+        id: row.string(COLUMN.id)?,
+        account_id: row.string(COLUMN.account_id)?,
+        credential_id: row.bytes(COLUMN.credential_id)?.to_owned(),
+        user_handle: row.bytes(COLUMN.user_handle)?.to_owned(),
+        credential: row.string(COLUMN.credential)?,
+        name: row.string(COLUMN.name)?,
+        created_at: row.int(COLUMN.created_at)?,
+        last_used_at: row.opt_int(COLUMN.last_used_at)?,
     })
 }
 
@@ -51,16 +56,17 @@ impl Store {
 
     /// Takes a challenge, so that it can be answered only once.
     pub async fn take_ceremony(&self, hash: &[u8; 32], now: i64) -> Result<Option<Ceremony>, DbError> {
+        const COLUMN: CeremonyColumns = CeremonyColumns::starting_at(0);
         let stmt = Stmt::new(
-            "DELETE FROM passkey_ceremonies WHERE visit_hash = $1 RETURNING account_id, state, expires_at",
+            concat!("DELETE FROM passkey_ceremonies WHERE visit_hash = $1 RETURNING ", ceremony_columns!()),
             vec![(*hash).into()],
         );
         let outcome = self.db.exec(stmt).await?;
         let Some(found) = outcome.rows.first() else { return Ok(None) };
         let found = found.as_row();
-        let open = found.int(2)? > now;
+        let open = found.int(COLUMN.expires_at)? > now;
         let ceremony =
-            Ceremony { account_id: found.opt_text(0)?.map(str::to_owned), state: found.text(1)?.to_owned() };
+            Ceremony { account_id: found.opt_string(COLUMN.account_id)?, state: found.string(COLUMN.state)? };
         Ok(open.then_some(ceremony))
     }
 }

@@ -1,24 +1,8 @@
-//! Counts settled payments, for the public service record.
+//! Counts payments: settled ones for the public service record, undecided ones for operators.
 
 use crate::db::DbError;
 use crate::store::Store;
-
-/// Settled payments for one item on one network.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SettledCount {
-    pub network: String,
-    pub item: String,
-    pub count: i64,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Settlements(pub Vec<SettledCount>);
-
-impl Settlements {
-    pub fn total(&self) -> i64 {
-        self.0.iter().map(|one| one.count).sum()
-    }
-}
+use dropleaf_core::payment::{SettledCount, Settlements};
 
 impl Store {
     /// Payments whose money moved, either in the sandbox or outside it.
@@ -27,12 +11,21 @@ impl Store {
                    WHERE state IN ('settled', 'fulfilled') AND sandbox = $1 \
                    GROUP BY network, item ORDER BY network, item";
         let rows = self.db.list(sql, vec![sandbox.into()], |row| {
-            Ok(SettledCount {
-                network: row.text(0)?.to_owned(),
-                item: row.text(1)?.to_owned(),
-                count: row.int(2)?,
-            })
+            Ok(SettledCount { network: row.string(0)?, item: row.string(1)?, count: row.int(2)? })
         });
         rows.await.map(Settlements)
+    }
+
+    /// How many payments are undecided; counting stops at `most`.
+    pub async fn count_open_payments(&self, most: i64) -> Result<i64, DbError> {
+        let sql = "SELECT COUNT(*) FROM (SELECT 1 FROM payments \
+                   WHERE state IN ('verified', 'settling', 'settled', 'unknown') LIMIT $1) AS open";
+        Ok(self.db.list(sql, vec![most.into()], |row| row.int(0)).await?.pop().unwrap_or_default())
+    }
+
+    /// How many payments are `unknown`, counted as in [`crate::payments::require_few_unknown`]; counting stops at `most`.
+    pub async fn count_unknown_payments(&self, most: i64) -> Result<i64, DbError> {
+        let sql = "SELECT COUNT(*) FROM (SELECT 1 FROM payments WHERE state = 'unknown' LIMIT $1) AS open";
+        Ok(self.db.list(sql, vec![most.into()], |row| row.int(0)).await?.pop().unwrap_or_default())
     }
 }

@@ -2,7 +2,7 @@
 //! forever unless refused. A worker holds it until `held_until`; each update is guarded by the state and hold that it was
 //! read with, so of two workers that believe they hold it only one succeeds.
 
-use crate::db::{DbError, Row, Stmt, Val};
+use crate::db::{DbError, Row, Stmt, Val, columns};
 use crate::store::Store;
 use dropleaf_core::payment::{Item, Payment, PaymentState};
 
@@ -14,58 +14,56 @@ pub const BOUGHT: &str = "payment_bought";
 pub const MOVED: &str = "payment_moved";
 
 /// Too many payments have an unknown outcome.
-pub const CROWDED: &str = "payment_crowded";
+pub const TOO_MANY_UNKNOWN: &str = "payment_crowded";
 
-macro_rules! columns {
-    () => {
-        "id, payment_key, item, protocol, generation, network, asset, payer, pay_to, amount, payer_is_eoa, sandbox, \
-         request_hash, client, once_hash, state, ask, fee_payer, draft, bundle_id, site_id, account_id, tx_hash, \
-         reason, attempts, held_until, valid_until, created_at, updated_at, fulfilled_at, delivered_at"
-    };
+columns! {
+    PaymentColumns, payment_columns:
+    id, payment_key, item, protocol, generation, network, asset, payer, pay_to, amount, payer_is_eoa, sandbox,
+    request_hash, client, once_hash, state, ask, fee_payer, draft, bundle_id, site_id, account_id, tx_hash, reason,
+    attempts, held_until, valid_until, created_at, updated_at, fulfilled_at, delivered_at,
 }
 
 macro_rules! select {
     ($tail:literal) => {
-        concat!("SELECT ", columns!(), " FROM payments ", $tail)
+        concat!("SELECT ", payment_columns!(), " FROM payments ", $tail)
     };
 }
 
 fn row(row: &Row<'_>) -> Result<Payment, DbError> {
-    let text = |i| row.text(i).map(str::to_owned);
-    let opt_text = |i| row.opt_text(i).map(|text| text.map(str::to_owned));
+    const COLUMN: PaymentColumns = PaymentColumns::starting_at(0);
     let strange = |what: &str| DbError::internal(format!("payment row has an unknown {what}"));
     Ok(Payment {
-        id: text(0)?,
-        key: text(1)?,
-        item: Item::parse(row.text(2)?).ok_or_else(|| strange("item"))?,
-        protocol: text(3)?,
-        generation: row.int(4)?,
-        network: text(5)?,
-        asset: text(6)?,
-        payer: text(7)?,
-        pay_to: text(8)?,
-        amount: row.int(9)?,
-        payer_is_eoa: row.flag(10)?,
-        sandbox: row.flag(11)?,
-        request_hash: row.hash(12)?,
-        client: text(13)?,
-        once_hashes: row.opt_bytes(14)?.unwrap_or_default().as_chunks().0.to_vec(),
-        state: PaymentState::parse(row.text(15)?).ok_or_else(|| strange("state"))?,
-        ask: opt_text(16)?,
-        fee_payer: opt_text(17)?,
-        draft: row.opt_bytes(18)?.map(<[u8]>::to_vec),
-        bundle_id: opt_text(19)?,
-        site_id: opt_text(20)?,
-        account_id: opt_text(21)?,
-        transaction: opt_text(22)?,
-        reason: opt_text(23)?,
-        attempts: row.int(24)?,
-        held_until: row.int(25)?,
-        valid_until: row.int(26)?,
-        created_at: row.int(27)?,
-        updated_at: row.int(28)?,
-        fulfilled_at: row.opt_int(29)?,
-        delivered_at: row.opt_int(30)?,
+        id: row.string(COLUMN.id)?,
+        key: row.string(COLUMN.payment_key)?,
+        item: Item::parse(row.text(COLUMN.item)?).ok_or_else(|| strange("item"))?,
+        protocol: row.string(COLUMN.protocol)?,
+        generation: row.int(COLUMN.generation)?,
+        network: row.string(COLUMN.network)?,
+        asset: row.string(COLUMN.asset)?,
+        payer: row.string(COLUMN.payer)?,
+        pay_to: row.string(COLUMN.pay_to)?,
+        amount: row.int(COLUMN.amount)?,
+        payer_is_eoa: row.flag(COLUMN.payer_is_eoa)?,
+        sandbox: row.flag(COLUMN.sandbox)?,
+        request_hash: row.hash(COLUMN.request_hash)?,
+        client: row.string(COLUMN.client)?,
+        once_hashes: row.opt_bytes(COLUMN.once_hash)?.unwrap_or_default().as_chunks().0.to_vec(),
+        state: PaymentState::parse(row.text(COLUMN.state)?).ok_or_else(|| strange("state"))?,
+        ask: row.opt_string(COLUMN.ask)?,
+        fee_payer: row.opt_string(COLUMN.fee_payer)?,
+        draft: row.opt_bytes(COLUMN.draft)?.map(<[u8]>::to_vec),
+        bundle_id: row.opt_string(COLUMN.bundle_id)?,
+        site_id: row.opt_string(COLUMN.site_id)?,
+        account_id: row.opt_string(COLUMN.account_id)?,
+        transaction: row.opt_string(COLUMN.tx_hash)?,
+        reason: row.opt_string(COLUMN.reason)?,
+        attempts: row.int(COLUMN.attempts)?,
+        held_until: row.int(COLUMN.held_until)?,
+        valid_until: row.int(COLUMN.valid_until)?,
+        created_at: row.int(COLUMN.created_at)?,
+        updated_at: row.int(COLUMN.updated_at)?,
+        fulfilled_at: row.opt_int(COLUMN.fulfilled_at)?,
+        delivered_at: row.opt_int(COLUMN.delivered_at)?,
     })
 }
 
@@ -118,7 +116,7 @@ impl Store {
     /// need an answer of the facilitator or the chain are included only if they match `sandbox`; with `None`, none of them. A
     /// settled payment that could not be fulfilled waits as long as it had been open at the last attempt, at most an hour; a
     /// settled one that has lost its content waits for its payer.
-    pub async fn list_stray_payments(
+    pub async fn list_resumable_payments(
         &self,
         sandbox: Option<bool>,
         now: i64,
@@ -159,6 +157,20 @@ impl Store {
         );
         self.db.list(sql, vec![limit.into()], row).await
     }
+
+    /// The id of another payment that is recorded as settled by this transaction.
+    pub async fn find_settled_by(
+        &self,
+        network: &str,
+        transaction: &str,
+        but: &str,
+    ) -> Result<Option<String>, DbError> {
+        // EVM hashes are hexadecimal in either case; Solana signatures are case-sensitive.
+        let sql = "SELECT id FROM payments WHERE network = $1 AND id <> $2 \
+                   AND (tx_hash = $3 OR (tx_hash LIKE '0x%' AND LOWER(tx_hash) = LOWER($3))) LIMIT 1";
+        let args = [network.into(), but.into(), transaction.into()];
+        self.db.get(sql, &args, |row| row.string(0)).await
+    }
 }
 
 /// Reserves a payment; fails if its key exists.
@@ -166,7 +178,7 @@ pub fn insert(payment: &Payment) -> Stmt {
     Stmt::new(
         concat!(
             "INSERT INTO payments (",
-            columns!(),
+            payment_columns!(),
             ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, \
              $22, $23, $24, $25, $26, $27, $28, $29, $30, $31) ON CONFLICT (payment_key) DO NOTHING"
         ),
@@ -221,7 +233,7 @@ pub fn update(before: &Payment, after: &Payment) -> Stmt {
 
 /// Ensures that an account pays for a permanent unlock only once: fails while another payment for it is undecided, or if the
 /// account has it. Locks the account's row first, so of two concurrent batches the second sees the first.
-pub fn only_one(account_id: &str, item: Item, id: &str) -> [Stmt; 2] {
+pub fn require_single_purchase(account_id: &str, item: Item, id: &str) -> [Stmt; 2] {
     let hold = Stmt::new(
         "UPDATE accounts SET active_pages = active_pages WHERE id = $1 AND permanent_since IS NULL",
         vec![account_id.into()],
@@ -235,7 +247,7 @@ pub fn only_one(account_id: &str, item: Item, id: &str) -> [Stmt; 2] {
 }
 
 /// Ends every hold, because the workers that held them are gone. Payments with an unknown outcome keep their pauses.
-pub fn let_go(now: i64) -> Stmt {
+pub fn release_holds(now: i64) -> Stmt {
     Stmt::new(
         "UPDATE payments SET held_until = $1 WHERE state IN ('verified', 'settling', 'settled') AND held_until > $1",
         vec![now.into()],
@@ -243,7 +255,7 @@ pub fn let_go(now: i64) -> Stmt {
 }
 
 /// Ends the pauses of payments with an unknown outcome: the facilitator can be asked now.
-pub fn wake_unknown(now: i64) -> Stmt {
+pub fn retry_unknown(now: i64) -> Stmt {
     Stmt::new(
         "UPDATE payments SET held_until = $1 WHERE state = 'unknown' AND sandbox = 0 AND held_until > $1",
         vec![now.into()],
@@ -251,20 +263,12 @@ pub fn wake_unknown(now: i64) -> Stmt {
 }
 
 /// Fails while `most` payments are unknown.
-pub fn not_crowded(most: i64) -> Stmt {
+pub fn require_few_unknown(most: i64) -> Stmt {
     Stmt::new(
         "SELECT 1 WHERE (SELECT COUNT(*) FROM (SELECT 1 FROM payments WHERE state = 'unknown' LIMIT $1) AS open) < $1",
         vec![most.into()],
     )
-    .one(CROWDED)
-}
-
-/// Releases content that was waiting for a settlement; if nothing else references it, the sweep deletes it.
-pub fn release_bundle(bundle_id: &str, now: i64) -> Stmt {
-    Stmt::new(
-        "UPDATE bundles SET refs = refs - 1, touched_at = $1 WHERE id = $2 AND refs > 0",
-        vec![now.into(), bundle_id.into()],
-    )
+    .one(TOO_MANY_UNKNOWN)
 }
 
 /// Records that the payer received what was bought, if that was not recorded before.
@@ -284,4 +288,9 @@ pub fn erase_drafts(pages_told_to: i64, keys_told_to: i64, fulfilled_to: i64) ->
          OR (delivered_at IS NULL AND fulfilled_at <= $3))",
         vec![pages_told_to.into(), keys_told_to.into(), fulfilled_to.into()],
     )
+}
+
+/// Deletes refused payments whose authorisation expired before this time, so that no one can settle them any more.
+pub fn delete_refused(valid_until: i64) -> Stmt {
+    Stmt::new("DELETE FROM payments WHERE state = 'refused' AND valid_until < $1", vec![valid_until.into()])
 }

@@ -1,9 +1,10 @@
 //! SQL for `reports`: viewers' reports about pages, for the operator.
 
-use crate::db::{DbError, Row, Stmt};
+use crate::db::{DbError, Row, Stmt, columns};
+use crate::sites::{self, SiteColumns, site_columns};
 use crate::store::Store;
-use dropleaf_core::report::{Closed, Outcome, Reason, Report, Said};
-use dropleaf_core::site::State;
+use dropleaf_core::report::{Closed, Outcome, Reason, Report, ReportContent};
+use dropleaf_core::site::{Site, State};
 
 /// The page has no open report.
 pub const NONE_OPEN: &str = "no_open_report";
@@ -12,49 +13,82 @@ pub const WAITING: &str = "report_waiting";
 
 /// A report with the page it is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
+pub struct ReportWithPage {
     pub report: Report,
     pub site_token: String,
     pub site_state: State,
     pub account_id: Option<String>,
 }
 
-/// The open reports about one page.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Waiting {
-    pub site_id: String,
+/// The number of open reports about one page, and when the first and the last of them came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReportSummary {
     pub count: i64,
     pub first_at: i64,
     pub last_at: i64,
 }
 
+/// A page with open reports.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageWithReports {
+    pub site: Site,
+    /// The email address of the page's account.
+    pub owner_email: Option<String>,
+    pub open: ReportSummary,
+}
+
+columns! {
+    ReportColumns, report_columns, "r.":
+    id, site_id, reason, comment, contact, created_at, closed_at, outcome, version,
+}
+
+columns! { PageColumns, page_columns, "s.": token, state, account_id }
+
 macro_rules! select {
     ($tail:literal) => {
-        concat!(
-            "SELECT r.id, r.site_id, r.reason, r.comment, r.contact, r.created_at, r.closed_at, r.outcome, r.version \
-             FROM reports r ",
-            $tail
-        )
+        concat!("SELECT ", report_columns!(), " FROM reports r ", $tail)
     };
 }
 
-macro_rules! select_listed {
+macro_rules! select_with_page {
     ($tail:literal) => {
         concat!(
-            "SELECT r.id, r.site_id, r.reason, r.comment, r.contact, r.created_at, r.closed_at, r.outcome, r.version, \
-             s.token, s.state, s.account_id FROM reports r JOIN sites s ON s.id = r.site_id ",
+            "SELECT ",
+            report_columns!(),
+            ", ",
+            page_columns!(),
+            " FROM reports r JOIN sites s ON s.id = r.site_id ",
             $tail
         )
     };
 }
 
-fn listed(row: &Row<'_>) -> Result<Listed, DbError> {
-    Ok(Listed {
+fn report_with_page(row: &Row<'_>) -> Result<ReportWithPage, DbError> {
+    const PAGE: PageColumns = PageColumns::starting_at(ReportColumns::COUNT);
+    Ok(ReportWithPage {
         report: report(row)?,
-        site_token: row.text(9)?.to_owned(),
-        site_state: State::parse(row.text(10)?)
+        site_token: row.string(PAGE.token)?,
+        site_state: State::parse(row.text(PAGE.state)?)
             .ok_or_else(|| DbError::internal("a report has an unknown state"))?,
-        account_id: row.opt_text(11)?.map(str::to_owned),
+        account_id: row.opt_string(PAGE.account_id)?,
+    })
+}
+
+columns! {
+    OpenColumns, open_columns:
+    open_count, first_at, last_at, owner_email = "(SELECT email FROM accounts WHERE accounts.id = sites.account_id)",
+}
+
+fn page_with_reports(row: &Row<'_>) -> Result<PageWithReports, DbError> {
+    const OPEN: OpenColumns = OpenColumns::starting_at(SiteColumns::COUNT);
+    Ok(PageWithReports {
+        site: sites::row(row)?,
+        owner_email: row.opt_string(OPEN.owner_email)?,
+        open: ReportSummary {
+            count: row.int(OPEN.open_count)?,
+            first_at: row.int(OPEN.first_at)?,
+            last_at: row.int(OPEN.last_at)?,
+        },
     })
 }
 
@@ -63,46 +97,46 @@ fn reason(row: &Row<'_>, column: usize) -> Result<Reason, DbError> {
 }
 
 fn report(row: &Row<'_>) -> Result<Report, DbError> {
-    let outcome = row.opt_text(7)?.and_then(Outcome::parse);
+    const COLUMN: ReportColumns = ReportColumns::starting_at(0);
+    let outcome = row.opt_text(COLUMN.outcome)?.and_then(Outcome::parse);
     Ok(Report {
-        id: row.text(0)?.to_owned(),
-        site_id: row.text(1)?.to_owned(),
-        said: Said {
-            reason: reason(row, 2)?,
-            comment: row.opt_text(3)?.map(str::to_owned),
-            contact: row.opt_text(4)?.map(str::to_owned),
+        id: row.string(COLUMN.id)?,
+        site_id: row.string(COLUMN.site_id)?,
+        content: ReportContent {
+            reason: reason(row, COLUMN.reason)?,
+            comment: row.opt_string(COLUMN.comment)?,
+            contact: row.opt_string(COLUMN.contact)?,
         },
-        version: row.opt_int(8)?,
-        created_at: row.int(5)?,
-        closed: row.opt_int(6)?.map(|at| Closed { at, outcome }),
+        version: row.opt_int(COLUMN.version)?,
+        created_at: row.int(COLUMN.created_at)?,
+        closed: row.opt_int(COLUMN.closed_at)?.map(|at| Closed { at, outcome }),
     })
 }
 
 impl Store {
-    /// Pages with open reports, the longest waiting first, so that many reports about some pages cannot hide another. Starts
-    /// after the page with this first report.
-    pub async fn list_waiting(
+    /// Pages with open reports, each with its account's email address, the longest waiting first, so that many reports about
+    /// some pages cannot hide another. Starts after the page with this first report.
+    pub async fn list_pages_with_reports(
         &self,
         after: Option<(i64, &str)>,
         limit: i64,
-    ) -> Result<Vec<Waiting>, DbError> {
-        let sql = "SELECT site_id, COUNT(*), MIN(created_at), MAX(created_at) FROM reports WHERE closed_at IS NULL \
-                   GROUP BY site_id HAVING (MIN(created_at), site_id) > ($1, $2) \
-                   ORDER BY MIN(created_at), site_id LIMIT $3";
+    ) -> Result<Vec<PageWithReports>, DbError> {
+        let sql = concat!(
+            "SELECT ",
+            site_columns!(),
+            ", ",
+            open_columns!(),
+            " FROM (SELECT site_id, COUNT(*) AS open_count, MIN(created_at) AS first_at, MAX(created_at) AS last_at \
+             FROM reports WHERE closed_at IS NULL GROUP BY site_id HAVING (MIN(created_at), site_id) > ($1, $2) \
+             ORDER BY MIN(created_at), site_id LIMIT $3) AS open_reports JOIN sites ON sites.id = open_reports.site_id \
+             ORDER BY first_at, site_id"
+        );
         let (first_at, site_id) = after.unwrap_or((i64::MIN, ""));
-        let waiting = |row: &Row<'_>| {
-            Ok(Waiting {
-                site_id: row.text(0)?.to_owned(),
-                count: row.int(1)?,
-                first_at: row.int(2)?,
-                last_at: row.int(3)?,
-            })
-        };
-        self.db.list(sql, vec![first_at.into(), site_id.into(), limit.into()], waiting).await
+        self.db.list(sql, vec![first_at.into(), site_id.into(), limit.into()], page_with_reports).await
     }
 
-    /// The reasons in the open reports about the pages of [`Self::list_waiting`], each page's most frequent first.
-    pub async fn list_waiting_reasons(
+    /// The reasons in the open reports about the pages of [`Self::list_pages_with_reports`], each page's most frequent first.
+    pub async fn list_reasons_of_pages(
         &self,
         after: Option<(i64, &str)>,
         limit: i64,
@@ -112,12 +146,12 @@ impl Store {
                    HAVING (MIN(created_at), site_id) > ($1, $2) ORDER BY MIN(created_at), site_id LIMIT $3) \
                    GROUP BY site_id, reason ORDER BY site_id, COUNT(*) DESC, reason";
         let (first_at, site_id) = after.unwrap_or((i64::MIN, ""));
-        let counted = |row: &Row<'_>| Ok((row.text(0)?.to_owned(), reason(row, 1)?, row.int(2)?));
+        let counted = |row: &Row<'_>| Ok((row.string(0)?, reason(row, 1)?, row.int(2)?));
         self.db.list(sql, vec![first_at.into(), site_id.into(), limit.into()], counted).await
     }
 
     /// The newest open reports about each of these pages, at most `most` per page.
-    pub async fn list_waiting_words(
+    pub async fn list_newest_of_pages(
         &self,
         after: Option<(i64, &str)>,
         limit: i64,
@@ -173,21 +207,21 @@ impl Store {
     }
 
     /// The newest reports about all pages; only open ones, or all.
-    pub async fn list_reports(&self, open: bool, limit: i64) -> Result<Vec<Listed>, DbError> {
+    pub async fn list_reports(&self, open: bool, limit: i64) -> Result<Vec<ReportWithPage>, DbError> {
         let sql = if open {
-            select_listed!("WHERE r.closed_at IS NULL ORDER BY r.created_at DESC, r.id DESC LIMIT $1")
+            select_with_page!("WHERE r.closed_at IS NULL ORDER BY r.created_at DESC, r.id DESC LIMIT $1")
         } else {
-            select_listed!("ORDER BY r.created_at DESC, r.id DESC LIMIT $1")
+            select_with_page!("ORDER BY r.created_at DESC, r.id DESC LIMIT $1")
         };
-        self.db.list(sql, vec![limit.into()], listed).await
+        self.db.list(sql, vec![limit.into()], report_with_page).await
     }
 
     /// The most recently closed reports.
-    pub async fn list_closed_reports(&self, limit: i64) -> Result<Vec<Listed>, DbError> {
-        let sql = select_listed!(
+    pub async fn list_closed_reports(&self, limit: i64) -> Result<Vec<ReportWithPage>, DbError> {
+        let sql = select_with_page!(
             "WHERE r.closed_at IS NOT NULL ORDER BY r.closed_at DESC, r.created_at DESC, r.id DESC LIMIT $1"
         );
-        self.db.list(sql, vec![limit.into()], listed).await
+        self.db.list(sql, vec![limit.into()], report_with_page).await
     }
 }
 
@@ -201,9 +235,9 @@ pub fn insert(report: &Report) -> Stmt {
         vec![
             report.id.as_str().into(),
             report.site_id.as_str().into(),
-            report.said.reason.as_str().into(),
-            report.said.comment.as_deref().into(),
-            report.said.contact.as_deref().into(),
+            report.content.reason.as_str().into(),
+            report.content.comment.as_deref().into(),
+            report.content.contact.as_deref().into(),
             report.created_at.into(),
             report.version.into(),
         ],

@@ -1,6 +1,6 @@
 //! SQL for `sandbox_transfers`: what the sandbox settled, one row per payment key.
 
-use crate::db::{DbError, Stmt};
+use crate::db::{DbError, Row, Stmt, columns};
 use crate::store::Store;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,25 +22,30 @@ impl SandboxTransfer {
     }
 }
 
+columns! {
+    TransferColumns, transfer_columns:
+    payment_key, network, asset, sender, recipient, amount, tx_hash, created_at,
+}
+
+fn row(row: &Row<'_>) -> Result<SandboxTransfer, DbError> {
+    const COLUMN: TransferColumns = TransferColumns::starting_at(0);
+    Ok(SandboxTransfer {
+        payment_key: row.string(COLUMN.payment_key)?,
+        network: row.string(COLUMN.network)?,
+        asset: row.string(COLUMN.asset)?,
+        sender: row.string(COLUMN.sender)?,
+        recipient: row.string(COLUMN.recipient)?,
+        amount: row.int(COLUMN.amount)?,
+        transaction: row.string(COLUMN.tx_hash)?,
+        created_at: row.int(COLUMN.created_at)?,
+    })
+}
+
 impl Store {
     /// The transfer that settled this key.
     pub async fn find_sandbox_transfer(&self, payment_key: &str) -> Result<Option<SandboxTransfer>, DbError> {
-        let sql = "SELECT payment_key, network, asset, sender, recipient, amount, tx_hash, created_at \
-                   FROM sandbox_transfers WHERE payment_key = $1";
-        self.db
-            .get(sql, &[payment_key.into()], |row| {
-                Ok(SandboxTransfer {
-                    payment_key: row.text(0)?.to_owned(),
-                    network: row.text(1)?.to_owned(),
-                    asset: row.text(2)?.to_owned(),
-                    sender: row.text(3)?.to_owned(),
-                    recipient: row.text(4)?.to_owned(),
-                    amount: row.int(5)?,
-                    transaction: row.text(6)?.to_owned(),
-                    created_at: row.int(7)?,
-                })
-            })
-            .await
+        let sql = concat!("SELECT ", transfer_columns!(), " FROM sandbox_transfers WHERE payment_key = $1");
+        self.db.get(sql, &[payment_key.into()], row).await
     }
 }
 

@@ -1,25 +1,30 @@
 //! SQL for `sessions`: found by the hash of the secret in the browser's cookie.
 
-use crate::accounts::{self, account_columns};
-use crate::db::{DbError, Row, Stmt};
+use crate::accounts::{self, AccountColumns, account_columns};
+use crate::db::{DbError, Row, Stmt, columns};
 use crate::store::Store;
 use dropleaf_core::account::Account;
 use dropleaf_core::session::{Method, Session};
 
 pub const UNKNOWN: &str = "unknown_session";
 
-fn session_at(row: &Row<'_>, at: usize) -> Result<Session, DbError> {
-    let method = row.text(at + 3)?;
+columns! {
+    SessionColumns, session_columns, "s.":
+    id, account_id, device, method, proved_at, created_at, last_seen_at, expires_at,
+}
+
+fn session(row: &Row<'_>, column: SessionColumns) -> Result<Session, DbError> {
+    let method = row.text(column.method)?;
     Ok(Session {
-        id: row.text(at)?.to_owned(),
-        account_id: row.text(at + 1)?.to_owned(),
-        device: row.text(at + 2)?.to_owned(),
+        id: row.string(column.id)?,
+        account_id: row.string(column.account_id)?,
+        device: row.string(column.device)?,
         method: Method::parse(method)
             .ok_or_else(|| DbError::internal(format!("unknown session method {method}")))?,
-        proved_at: row.int(at + 4)?,
-        created_at: row.int(at + 5)?,
-        last_seen_at: row.int(at + 6)?,
-        expires_at: row.int(at + 7)?,
+        proved_at: row.int(column.proved_at)?,
+        created_at: row.int(column.created_at)?,
+        last_seen_at: row.int(column.last_seen_at)?,
+        expires_at: row.int(column.expires_at)?,
     })
 }
 
@@ -35,12 +40,18 @@ impl Store {
                 concat!(
                     "SELECT ",
                     account_columns!(),
-                    ", s.id, s.account_id, s.device, s.method, s.proved_at, s.created_at, s.last_seen_at, s.expires_at \
-                     FROM sessions s JOIN accounts a ON a.id = s.account_id \
+                    ", ",
+                    session_columns!(),
+                    " FROM sessions s JOIN accounts a ON a.id = s.account_id \
                      WHERE s.secret_hash = $1 AND s.expires_at > $2"
                 ),
                 &[(*secret_hash).into(), now.into()],
-                |row| Ok((accounts::row(row)?, session_at(row, accounts::COLUMNS)?)),
+                |row| {
+                    Ok((
+                        accounts::row(row)?,
+                        session(row, SessionColumns::starting_at(AccountColumns::COUNT))?,
+                    ))
+                },
             )
             .await
     }
@@ -49,10 +60,14 @@ impl Store {
     pub async fn list_sessions(&self, account_id: &str, now: i64) -> Result<Vec<Session>, DbError> {
         self.db
             .list(
-                "SELECT id, account_id, device, method, proved_at, created_at, last_seen_at, expires_at FROM sessions \
-                 WHERE account_id = $1 AND expires_at > $2 ORDER BY last_seen_at DESC, id LIMIT 1000",
+                concat!(
+                    "SELECT ",
+                    session_columns!(),
+                    " FROM sessions s WHERE account_id = $1 AND expires_at > $2 \
+                     ORDER BY last_seen_at DESC, id LIMIT 1000"
+                ),
                 vec![account_id.into(), now.into()],
-                |row| session_at(row, 0),
+                |row| session(row, SessionColumns::starting_at(0)),
             )
             .await
     }

@@ -1,6 +1,6 @@
 //! SQL for `share_tokens`: found by the hash of the token, shown to the owner from the sealed copy.
 
-use crate::db::{DbError, Row, Stmt};
+use crate::db::{DbError, Row, Stmt, columns};
 use crate::store::Store;
 use bytes::Bytes;
 use dropleaf_core::share_token::{self, ShareToken};
@@ -9,23 +9,23 @@ pub const UNKNOWN: &str = "unknown_share_token";
 /// The page has the maximum number of tokens.
 pub const FULL: &str = "share_tokens_full";
 
-macro_rules! columns {
-    () => {
-        "id, site_id, note, bypass_email_gate, max_uses, uses, created_at, expires_at, last_used_at"
-    };
+columns! {
+    TokenColumns, token_columns:
+    id, site_id, note, bypass_email_gate, max_uses, uses, created_at, expires_at, last_used_at,
 }
 
 fn row(row: &Row<'_>) -> Result<ShareToken, DbError> {
+    const COLUMN: TokenColumns = TokenColumns::starting_at(0);
     Ok(ShareToken {
-        id: row.text(0)?.to_owned(),
-        site_id: row.text(1)?.to_owned(),
-        note: row.opt_text(2)?.map(str::to_owned),
-        bypass_email_gate: row.flag(3)?,
-        max_uses: row.opt_int(4)?,
-        uses: row.int(5)?,
-        created_at: row.int(6)?,
-        expires_at: row.opt_int(7)?,
-        last_used_at: row.opt_int(8)?,
+        id: row.string(COLUMN.id)?,
+        site_id: row.string(COLUMN.site_id)?,
+        note: row.opt_string(COLUMN.note)?,
+        bypass_email_gate: row.flag(COLUMN.bypass_email_gate)?,
+        max_uses: row.opt_int(COLUMN.max_uses)?,
+        uses: row.int(COLUMN.uses)?,
+        created_at: row.int(COLUMN.created_at)?,
+        expires_at: row.opt_int(COLUMN.expires_at)?,
+        last_used_at: row.opt_int(COLUMN.last_used_at)?,
     })
 }
 
@@ -36,11 +36,11 @@ impl Store {
             .list(
                 concat!(
                     "SELECT ",
-                    columns!(),
+                    token_columns!(),
                     ", sealed FROM share_tokens WHERE site_id = $1 ORDER BY created_at DESC, id DESC"
                 ),
                 vec![site_id.into()],
-                |found| Ok((row(found)?, Bytes::copy_from_slice(found.bytes(9)?))),
+                |found| Ok((row(found)?, Bytes::copy_from_slice(found.bytes(TokenColumns::COUNT)?))),
             )
             .await
     }
@@ -49,7 +49,7 @@ impl Store {
     pub async fn find_share_token(&self, site_id: &str, id: &str) -> Result<Option<ShareToken>, DbError> {
         self.db
             .get(
-                concat!("SELECT ", columns!(), " FROM share_tokens WHERE id = $1 AND site_id = $2"),
+                concat!("SELECT ", token_columns!(), " FROM share_tokens WHERE id = $1 AND site_id = $2"),
                 &[id.into(), site_id.into()],
                 row,
             )
@@ -67,7 +67,7 @@ impl Store {
             .get(
                 concat!(
                     "SELECT ",
-                    columns!(),
+                    token_columns!(),
                     " FROM share_tokens WHERE token_hash = $1 AND site_id = $2 \
                      AND (expires_at IS NULL OR expires_at > $3) AND (max_uses IS NULL OR uses < max_uses)"
                 ),
@@ -88,7 +88,7 @@ impl Store {
             concat!(
                 "UPDATE share_tokens SET uses = uses + 1, last_used_at = $1 WHERE token_hash = $2 AND site_id = $3 \
                  AND (expires_at IS NULL OR expires_at > $1) AND (max_uses IS NULL OR uses < max_uses) RETURNING ",
-                columns!()
+                token_columns!()
             ),
             vec![now.into(), hash.into(), site_id.into()],
         );

@@ -2,7 +2,7 @@
 //! may not, all get the same rows. A row is marked as proved and deleted in the same transaction, so only the request that
 //! proved it ever sees the mark.
 
-use crate::db::{DbError, Outcome, Row, Stmt};
+use crate::db::{DbError, Outcome, Row, Stmt, columns};
 use crate::store::Store;
 use dropleaf_core::account::Account;
 use dropleaf_core::session::Session;
@@ -30,15 +30,28 @@ pub struct NewSignIn<'a> {
 /// The value of `tries_left` once a sign-in was proved.
 const PROVED: i64 = -1;
 
+columns! { SignInColumns, sign_in_columns: email, return_to, tries_left }
+
+macro_rules! select {
+    ($tail:literal) => {
+        concat!("SELECT ", sign_in_columns!(), " FROM sign_ins ", $tail)
+    };
+}
+
 fn row(row: &Row<'_>) -> Result<SignIn, DbError> {
-    Ok(SignIn { email: row.text(0)?.to_owned(), return_to: row.text(1)?.to_owned(), tries_left: row.int(2)? })
+    const COLUMN: SignInColumns = SignInColumns::starting_at(0);
+    Ok(SignIn {
+        email: row.string(COLUMN.email)?,
+        return_to: row.string(COLUMN.return_to)?,
+        tries_left: row.int(COLUMN.tries_left)?,
+    })
 }
 
 impl Store {
     pub async fn find_sign_in(&self, visit_hash: &[u8; 32], now: i64) -> Result<Option<SignIn>, DbError> {
         self.db
             .get(
-                "SELECT email, return_to, tries_left FROM sign_ins WHERE visit_hash = $1 AND expires_at > $2",
+                select!("WHERE visit_hash = $1 AND expires_at > $2"),
                 &[(*visit_hash).into(), now.into()],
                 row,
             )
@@ -51,11 +64,7 @@ impl Store {
         now: i64,
     ) -> Result<Option<SignIn>, DbError> {
         self.db
-            .get(
-                "SELECT email, return_to, tries_left FROM sign_ins WHERE link_hash = $1 AND expires_at > $2",
-                &[(*link_hash).into(), now.into()],
-                row,
-            )
+            .get(select!("WHERE link_hash = $1 AND expires_at > $2"), &[(*link_hash).into(), now.into()], row)
             .await
     }
 }
@@ -83,8 +92,11 @@ pub fn put(new: &NewSignIn<'_>) -> Stmt {
 /// exceed the number of tries.
 pub fn try_code(visit_hash: &[u8; 32], code_mac: &[u8; 32], now: i64) -> Stmt {
     Stmt::new(
-        "UPDATE sign_ins SET tries_left = CASE WHEN code_mac = $1 THEN -1 ELSE tries_left - 1 END \
-         WHERE visit_hash = $2 AND tries_left > 0 AND expires_at > $3 RETURNING email, return_to, tries_left",
+        concat!(
+            "UPDATE sign_ins SET tries_left = CASE WHEN code_mac = $1 THEN -1 ELSE tries_left - 1 END \
+             WHERE visit_hash = $2 AND tries_left > 0 AND expires_at > $3 RETURNING ",
+            sign_in_columns!()
+        ),
         vec![(*code_mac).into(), (*visit_hash).into(), now.into()],
     )
 }
@@ -108,12 +120,12 @@ pub fn proved(outcome: &Outcome) -> Result<Option<SignIn>, DbError> {
 
 /// The column that identifies the row in the statements of one sign-in.
 #[derive(Debug, Clone, Copy)]
-pub enum Named<'a> {
+pub enum SignInKey<'a> {
     Visit(&'a [u8; 32]),
     Link(&'a [u8; 32]),
 }
 
-impl Named<'_> {
+impl SignInKey<'_> {
     const fn hash(self) -> [u8; 32] {
         match self {
             Self::Visit(hash) | Self::Link(hash) => *hash,
@@ -122,7 +134,7 @@ impl Named<'_> {
 }
 
 /// Creates the account of a proved sign-in, unless its address has one.
-pub fn make_account(named: Named<'_>, account: &Account) -> Stmt {
+pub fn create_account(key: SignInKey<'_>, account: &Account) -> Stmt {
     macro_rules! sql {
         ($column:literal) => {
             concat!(
@@ -134,9 +146,9 @@ pub fn make_account(named: Named<'_>, account: &Account) -> Stmt {
             )
         };
     }
-    let sql = match named {
-        Named::Visit(_) => sql!("visit_hash"),
-        Named::Link(_) => sql!("link_hash"),
+    let sql = match key {
+        SignInKey::Visit(_) => sql!("visit_hash"),
+        SignInKey::Link(_) => sql!("link_hash"),
     };
     Stmt::new(
         sql,
@@ -144,13 +156,13 @@ pub fn make_account(named: Named<'_>, account: &Account) -> Stmt {
             account.id.as_str().into(),
             account.plan.as_str().into(),
             account.created_at.into(),
-            named.hash().into(),
+            key.hash().into(),
         ],
     )
 }
 
 /// Creates the session of a proved sign-in, for the account of its address.
-pub fn make_session(named: Named<'_>, session: &Session, secret_hash: &[u8; 32]) -> Stmt {
+pub fn create_session(key: SignInKey<'_>, session: &Session, secret_hash: &[u8; 32]) -> Stmt {
     macro_rules! sql {
         ($column:literal) => {
             concat!(
@@ -162,9 +174,9 @@ pub fn make_session(named: Named<'_>, session: &Session, secret_hash: &[u8; 32])
             )
         };
     }
-    let sql = match named {
-        Named::Visit(_) => sql!("visit_hash"),
-        Named::Link(_) => sql!("link_hash"),
+    let sql = match key {
+        SignInKey::Visit(_) => sql!("visit_hash"),
+        SignInKey::Link(_) => sql!("link_hash"),
     };
     Stmt::new(
         sql,
@@ -177,18 +189,18 @@ pub fn make_session(named: Named<'_>, session: &Session, secret_hash: &[u8; 32])
             session.created_at.into(),
             session.last_seen_at.into(),
             session.expires_at.into(),
-            named.hash().into(),
+            key.hash().into(),
         ],
     )
 }
 
 /// Deletes a proved sign-in.
-pub fn finish(named: Named<'_>) -> Stmt {
-    let sql = match named {
-        Named::Visit(_) => "DELETE FROM sign_ins WHERE visit_hash = $1 AND tries_left = -1",
-        Named::Link(_) => "DELETE FROM sign_ins WHERE link_hash = $1 AND tries_left = -1",
+pub fn finish(key: SignInKey<'_>) -> Stmt {
+    let sql = match key {
+        SignInKey::Visit(_) => "DELETE FROM sign_ins WHERE visit_hash = $1 AND tries_left = -1",
+        SignInKey::Link(_) => "DELETE FROM sign_ins WHERE link_hash = $1 AND tries_left = -1",
     };
-    Stmt::new(sql, vec![named.hash().into()])
+    Stmt::new(sql, vec![key.hash().into()])
 }
 
 pub fn delete_expired(now: i64) -> Stmt {

@@ -1,42 +1,32 @@
 //! SQL for `site_versions`: the immutable revisions of a site.
 
-use crate::db::{DbError, Row, Stmt, Val};
+use crate::db::{DbError, Row, Stmt, Val, columns};
 use crate::store::Store;
+use dropleaf_core::site_version::SiteVersion;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SiteVersion {
-    pub site_id: String,
-    pub version: i64,
-    pub bundle_id: String,
-    pub title: String,
-    pub byte_size: i64,
-    pub file_count: i64,
-    pub e2e: bool,
-    pub restored_from: Option<i64>,
-    pub created_at: i64,
+columns! {
+    VersionColumns, version_columns:
+    site_id, version, bundle_id, title, byte_size, file_count, e2e, restored_from, created_at,
 }
 
 fn row(row: &Row<'_>) -> Result<SiteVersion, DbError> {
+    const COLUMN: VersionColumns = VersionColumns::starting_at(0);
     Ok(SiteVersion {
-        site_id: row.text(0)?.to_owned(),
-        version: row.int(1)?,
-        bundle_id: row.text(2)?.to_owned(),
-        title: row.text(3)?.to_owned(),
-        byte_size: row.int(4)?,
-        file_count: row.int(5)?,
-        e2e: row.flag(6)?,
-        restored_from: row.opt_int(7)?,
-        created_at: row.int(8)?,
+        site_id: row.string(COLUMN.site_id)?,
+        version: row.int(COLUMN.version)?,
+        bundle_id: row.string(COLUMN.bundle_id)?,
+        title: row.string(COLUMN.title)?,
+        byte_size: row.int(COLUMN.byte_size)?,
+        file_count: row.int(COLUMN.file_count)?,
+        e2e: row.flag(COLUMN.e2e)?,
+        restored_from: row.opt_int(COLUMN.restored_from)?,
+        created_at: row.int(COLUMN.created_at)?,
     })
 }
 
 macro_rules! select {
     ($tail:literal) => {
-        concat!(
-            "SELECT site_id, version, bundle_id, title, byte_size, file_count, e2e, restored_from, created_at \
-             FROM site_versions ",
-            $tail
-        )
+        concat!("SELECT ", version_columns!(), " FROM site_versions ", $tail)
     };
 }
 

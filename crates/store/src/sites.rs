@@ -1,6 +1,6 @@
 //! SQL for `sites`. Every change is a compare-and-swap on `updated_at`, which strictly rises.
 
-use crate::db::{DbError, Row, Stmt, Val};
+use crate::db::{DbError, Row, Stmt, Val, columns};
 use crate::store::Store;
 use dropleaf_core::search;
 use dropleaf_core::site::{Site, State, Visibility};
@@ -8,13 +8,11 @@ use dropleaf_core::site::{Site, State, Visibility};
 /// The site was changed between reading and writing it.
 pub const CHANGED: &str = "site_changed";
 
-macro_rules! site_columns {
-    () => {
-        "id, token, host_label, account_id, slug, visibility, state, title, version, bundle_id, byte_size, \
-         created_at, updated_at, expires_at, agentation, csp_strict, e2e, password_hash, email_gate_domain, \
-         gate_version, claim_hash, claimed_at, counted, ended_at, purged_at, view_count, last_viewed_at, \
-         payment_id, wallet, spa"
-    };
+columns! {
+    SiteColumns, site_columns:
+    id, token, host_label, account_id, slug, visibility, state, title, version, bundle_id, byte_size, created_at,
+    updated_at, expires_at, agentation, csp_strict, e2e, password_hash, email_gate_domain, gate_version, claim_hash,
+    claimed_at, counted, ended_at, purged_at, view_count, last_viewed_at, payment_id, wallet, spa,
 }
 
 macro_rules! select {
@@ -24,7 +22,7 @@ macro_rules! select {
 }
 
 /// The same columns, and since when the site's account is suspended.
-macro_rules! select_shown {
+macro_rules! select_viewable {
     ($tail:literal) => {
         concat!(
             "SELECT ",
@@ -38,48 +36,46 @@ macro_rules! select_shown {
 pub(crate) use {select, site_columns};
 
 pub(crate) fn row(row: &Row<'_>) -> Result<Site, DbError> {
+    const COLUMN: SiteColumns = SiteColumns::starting_at(0);
     let broken = |what: &str| DbError::internal(format!("a site row has an unknown {what}"));
     Ok(Site {
-        id: row.text(0)?.to_owned(),
-        token: row.text(1)?.to_owned(),
-        host_label: row.text(2)?.to_owned(),
-        account_id: row.opt_text(3)?.map(str::to_owned),
-        slug: row.opt_text(4)?.map(str::to_owned),
-        visibility: Visibility::parse(row.text(5)?).ok_or_else(|| broken("visibility"))?,
-        state: State::parse(row.text(6)?).ok_or_else(|| broken("state"))?,
-        title: row.text(7)?.to_owned(),
-        version: row.int(8)?,
-        bundle_id: row.opt_text(9)?.map(str::to_owned),
-        byte_size: row.int(10)?,
-        created_at: row.int(11)?,
-        updated_at: row.int(12)?,
-        expires_at: row.opt_int(13)?,
-        agentation: row.flag(14)?,
-        csp_strict: row.flag(15)?,
-        e2e: row.flag(16)?,
-        password_hash: row.opt_text(17)?.map(str::to_owned),
-        email_gate_domain: row.opt_text(18)?.map(str::to_owned),
-        gate_version: row.int(19)?,
-        claim_hash: row.opt_hash(20)?,
-        claimed_at: row.opt_int(21)?,
-        counted: row.flag(22)?,
-        ended_at: row.opt_int(23)?,
-        purged_at: row.opt_int(24)?,
-        view_count: row.int(25)?,
-        last_viewed_at: row.opt_int(26)?,
-        payment_id: row.opt_text(27)?.map(str::to_owned),
-        wallet: row.opt_text(28)?.map(str::to_owned),
-        spa: row.flag(29)?,
+        id: row.string(COLUMN.id)?,
+        token: row.string(COLUMN.token)?,
+        host_label: row.string(COLUMN.host_label)?,
+        account_id: row.opt_string(COLUMN.account_id)?,
+        slug: row.opt_string(COLUMN.slug)?,
+        visibility: Visibility::parse(row.text(COLUMN.visibility)?).ok_or_else(|| broken("visibility"))?,
+        state: State::parse(row.text(COLUMN.state)?).ok_or_else(|| broken("state"))?,
+        title: row.string(COLUMN.title)?,
+        version: row.int(COLUMN.version)?,
+        bundle_id: row.opt_string(COLUMN.bundle_id)?,
+        byte_size: row.int(COLUMN.byte_size)?,
+        created_at: row.int(COLUMN.created_at)?,
+        updated_at: row.int(COLUMN.updated_at)?,
+        expires_at: row.opt_int(COLUMN.expires_at)?,
+        agentation: row.flag(COLUMN.agentation)?,
+        csp_strict: row.flag(COLUMN.csp_strict)?,
+        e2e: row.flag(COLUMN.e2e)?,
+        password_hash: row.opt_string(COLUMN.password_hash)?,
+        email_gate_domain: row.opt_string(COLUMN.email_gate_domain)?,
+        gate_version: row.int(COLUMN.gate_version)?,
+        claim_hash: row.opt_hash(COLUMN.claim_hash)?,
+        claimed_at: row.opt_int(COLUMN.claimed_at)?,
+        counted: row.flag(COLUMN.counted)?,
+        ended_at: row.opt_int(COLUMN.ended_at)?,
+        purged_at: row.opt_int(COLUMN.purged_at)?,
+        view_count: row.int(COLUMN.view_count)?,
+        last_viewed_at: row.opt_int(COLUMN.last_viewed_at)?,
+        payment_id: row.opt_string(COLUMN.payment_id)?,
+        wallet: row.opt_string(COLUMN.wallet)?,
+        spa: row.flag(COLUMN.spa)?,
     })
 }
 
 /// A site for viewers, with whether its account is suspended.
-fn shown(found: &Row<'_>) -> Result<(Site, bool), DbError> {
-    Ok((row(found)?, found.opt_int(COLUMNS)?.is_some()))
+fn viewable(found: &Row<'_>) -> Result<(Site, bool), DbError> {
+    Ok((row(found)?, found.opt_int(SiteColumns::COUNT)?.is_some()))
 }
-
-/// The number of columns that [`row`] reads.
-const COLUMNS: usize = 30;
 
 /// Cursor of a list: it continues after this change.
 #[derive(Debug, Clone)]
@@ -98,13 +94,13 @@ impl Store {
     }
 
     /// The same for viewers, with whether the site's account is suspended.
-    pub async fn find_shown_by_token(&self, token: &str) -> Result<Option<(Site, bool)>, DbError> {
-        self.db.get(select_shown!("WHERE token = $1"), &[token.into()], shown).await
+    pub async fn find_viewable_by_token(&self, token: &str) -> Result<Option<(Site, bool)>, DbError> {
+        self.db.get(select_viewable!("WHERE token = $1"), &[token.into()], viewable).await
     }
 
-    pub async fn find_shown_by_slug(&self, slug: &str) -> Result<Option<(Site, bool)>, DbError> {
-        let sql = select_shown!("WHERE id = (SELECT site_id FROM slugs WHERE slug = $1)");
-        self.db.get(sql, &[slug.into()], shown).await
+    pub async fn find_viewable_by_slug(&self, slug: &str) -> Result<Option<(Site, bool)>, DbError> {
+        let sql = select_viewable!("WHERE id = (SELECT site_id FROM slugs WHERE slug = $1)");
+        self.db.get(sql, &[slug.into()], viewable).await
     }
 
     /// The site that has the slug now or had it last.
@@ -232,13 +228,13 @@ pub fn update(before: &Site, after: &Site) -> Stmt {
 }
 
 /// Locks a live site's row until the end of the batch, so that counts about it are exact.
-pub fn hold(id: &str) -> Stmt {
+pub fn lock_live(id: &str) -> Stmt {
     Stmt::new("UPDATE sites SET view_count = view_count WHERE id = $1 AND state = 'live'", vec![id.into()])
         .one(CHANGED)
 }
 
 /// The same for a site in any state.
-pub fn hold_any(id: &str) -> Stmt {
+pub fn lock(id: &str) -> Stmt {
     Stmt::new("UPDATE sites SET view_count = view_count WHERE id = $1", [id.into()])
 }
 

@@ -1,6 +1,6 @@
 //! SQL for `wallet_challenges`: messages for a wallet to sign, valid for one request.
 
-use crate::db::{DbError, Stmt};
+use crate::db::{DbError, Row, Stmt, columns};
 use crate::store::Store;
 
 /// Another request was faster, or the challenge has expired.
@@ -16,20 +16,23 @@ pub struct WalletChallenge {
     pub used_at: Option<i64>,
 }
 
+columns! { ChallengeColumns, challenge_columns: wallet, message, expires_at, used_at }
+
+fn row(row: &Row<'_>) -> Result<WalletChallenge, DbError> {
+    const COLUMN: ChallengeColumns = ChallengeColumns::starting_at(0);
+    Ok(WalletChallenge {
+        wallet: row.string(COLUMN.wallet)?,
+        message: row.string(COLUMN.message)?,
+        expires_at: row.int(COLUMN.expires_at)?,
+        used_at: row.opt_int(COLUMN.used_at)?,
+    })
+}
+
 impl Store {
     pub async fn find_wallet_challenge(&self, hash: &[u8; 32]) -> Result<Option<WalletChallenge>, DbError> {
         let sql =
-            "SELECT wallet, message, expires_at, used_at FROM wallet_challenges WHERE challenge_hash = $1";
-        self.db
-            .get(sql, &[(*hash).into()], |row| {
-                Ok(WalletChallenge {
-                    wallet: row.text(0)?.to_owned(),
-                    message: row.text(1)?.to_owned(),
-                    expires_at: row.int(2)?,
-                    used_at: row.opt_int(3)?,
-                })
-            })
-            .await
+            concat!("SELECT ", challenge_columns!(), " FROM wallet_challenges WHERE challenge_hash = $1");
+        self.db.get(sql, &[(*hash).into()], row).await
     }
 
     /// Whether this wallet (in lower case) paid for a live page.

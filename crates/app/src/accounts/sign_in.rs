@@ -12,7 +12,7 @@ use dropleaf_core::session::{Method, Session};
 use dropleaf_core::sign_up::SignUp;
 use dropleaf_core::unlock::Unlocks;
 use dropleaf_core::{Code, Error, Result, email, secret};
-use dropleaf_store::sign_ins::{self, Named, NewSignIn, SignIn};
+use dropleaf_store::sign_ins::{self, NewSignIn, SignIn, SignInKey};
 use dropleaf_store::{DbError, Stmt, counters, sessions};
 use std::net::IpAddr;
 
@@ -103,7 +103,7 @@ impl App {
         let mac = self.sign_in_mac(visit, &open.email, &code);
         let proof = sign_ins::try_code(&hash, &mac, self.now());
         let signed_in = self
-            .complete_sign_in(proof, Named::Visit(&hash), Method::Code, browser)
+            .complete_sign_in(proof, SignInKey::Visit(&hash), Method::Code, browser)
             .await?
             .ok_or_else(wrong)?;
         self.refund_guess(&guess);
@@ -120,7 +120,7 @@ impl App {
     ) -> Result<Option<SignedIn>> {
         let hash = secret::hash(token);
         let proof = sign_ins::use_link(&hash, &secret::hash(visit), HOME, self.now());
-        self.complete_sign_in(proof, Named::Link(&hash), Method::Link, browser).await
+        self.complete_sign_in(proof, SignInKey::Link(&hash), Method::Link, browser).await
     }
 
     /// A link that signs in this account without an email, for the operator.
@@ -144,7 +144,7 @@ impl App {
     async fn complete_sign_in(
         &self,
         proof: Stmt,
-        named: Named<'_>,
+        key: SignInKey<'_>,
         method: Method,
         browser: &Browser,
     ) -> Result<Option<SignedIn>> {
@@ -162,9 +162,9 @@ impl App {
         let NewSession { session, secret } = self.new_session(&account.id, method, &browser.device);
         let mut stmts = vec![
             proof,
-            sign_ins::make_account(named, &account),
-            sign_ins::make_session(named, &session, &secret::hash(&secret)),
-            sign_ins::finish(named),
+            sign_ins::create_account(key, &account),
+            sign_ins::create_session(key, &session, &secret::hash(&secret)),
+            sign_ins::finish(key),
         ];
         stmts.extend(end_previous_session(browser, &session));
         let outcomes = self.store.commit(stmts).await?;

@@ -3,7 +3,7 @@
 
 use crate::app::App;
 use dropleaf_core::Result;
-use dropleaf_store::figures;
+use dropleaf_store::service_stats as rows;
 use std::time::Duration;
 
 /// Rows per step.
@@ -103,7 +103,7 @@ impl<const N: usize> TableTotals<N> {
         self.after.clone()
     }
 
-    fn add(&mut self, step: figures::Step<N>) {
+    fn add(&mut self, step: rows::CountStep<N>) {
         for (sum, more) in self.sums.iter_mut().zip(step.sums) {
             *sum += more;
         }
@@ -127,7 +127,7 @@ fn write(figures: &ServiceStats) -> Vec<dropleaf_store::Stmt> {
         figures.new_pages,
         figures.open_feedback,
     ];
-    NAMES.iter().zip(values).map(|(name, value)| figures::set(name, value, figures.counted_at)).collect()
+    NAMES.iter().zip(values).map(|(name, value)| rows::set(name, value, figures.counted_at)).collect()
 }
 
 fn read(rows: &[(String, i64, i64)]) -> Option<ServiceStats> {

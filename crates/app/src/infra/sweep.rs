@@ -6,12 +6,12 @@ use crate::app::App;
 use dropleaf_core::device_login::KEPT_SECONDS;
 use dropleaf_core::site::Site;
 use dropleaf_core::{Result, oauth, takedown};
-use dropleaf_store::blobs::Cut;
+use dropleaf_store::blobs::SweepLimits;
 use dropleaf_store::site_upkeep::EndedBefore;
 use dropleaf_store::{
     DbError, anonymous_usage, appeals, blobs, counters, device_logins, email_codes, feedback, idempotency,
     leases, mcp_sessions as mcp_rows, oauth_clients, oauth_grants, oauth_requests, owner_tickets, passkeys,
-    payment_upkeep, reports, sessions, share_tokens, sign_ins, site_upkeep, slugs, wallet_challenges,
+    payments, reports, sessions, share_tokens, sign_ins, site_upkeep, slugs, wallet_challenges,
 };
 
 const BATCH: i64 = 500;
@@ -47,8 +47,9 @@ impl App {
     pub async fn collect_unreferenced_bodies(&self) -> Result<u64> {
         self.with_sweep_lease("collect", COLLECT_SECONDS, async {
             let now = self.now();
-            let cut = Cut { now, older_than: now - self.settings.retention.orphan, limit: COLLECT_BATCH };
-            let found = blobs::collect_garbage(&self.store.db, &self.store.blobs, cut).await?;
+            let limits =
+                SweepLimits { now, older_than: now - self.settings.retention.orphan, limit: COLLECT_BATCH };
+            let found = blobs::collect_garbage(&self.store.db, &self.store.blobs, limits).await?;
             // The one task that may take long: a service too large to be counted while its operator waits is counted
             // here.
             self.compute_service_stats(usize::MAX).await?;
@@ -111,7 +112,7 @@ impl App {
             mcp_rows::delete_unused(now - mcp_sessions::UNUSED_SECONDS),
             wallet_challenges::delete_expired(now - challenges::EXPIRED_KEPT_SECONDS),
             self.erase_drafts(),
-            payment_upkeep::delete_refused(now - REFUSED_SECONDS),
+            payments::delete_refused(now - REFUSED_SECONDS),
         ];
         old.extend(appeals::delete_old(now - keep.tombstone));
         old.extend(oauth_grants::delete_ended(now, now - oauth::UNUSED_SECONDS));

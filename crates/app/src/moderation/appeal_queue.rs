@@ -6,7 +6,7 @@ use crate::accounts::suspension::require_active_account;
 use crate::app::App;
 use crate::moderation::appeals::AppealOutcome;
 use crate::moderation::audit::SYSTEM_ACTOR;
-use dropleaf_core::appeal::{Allowed, Appeal, Decision, Joined, Plea, Room, State};
+use dropleaf_core::appeal::{Allowed, Appeal, AppealStatement, Decision, JoinedSender, QueueSize, State};
 use dropleaf_core::audit::Act;
 use dropleaf_core::{Code, Error, Result, network, secret};
 use dropleaf_store::{appeal_queue, counters};
@@ -29,9 +29,9 @@ pub(crate) struct AppealSender {
 #[derive(Debug, Default)]
 pub struct AppealContext {
     /// The taken-down page that the content resembles.
-    pub like_site: Option<String>,
+    pub similar_site_id: Option<String>,
     /// Statements of other senders of the same content.
-    pub joined: Vec<Joined>,
+    pub joined: Vec<JoinedSender>,
     /// Other appeals about the same content, newest first.
     pub earlier: Vec<Appeal>,
     /// Set if the content is allowed now.
@@ -56,12 +56,12 @@ impl App {
     pub(crate) async fn check_appeal_capacity(&self, sender: &AppealSender, bytes: i64) -> Result<()> {
         let most = self.settings.appeals_bytes;
         let own = self.store.sum_appeals_of(sender.account_id.as_deref(), &sender.client).await?;
-        if !Room::of_sender(most).fits(own, bytes) {
+        if !QueueSize::limit_for_sender(most).fits(own, bytes) {
             let said = "You have too many open appeals. Try again later.";
             return Err(Error::new(Code::RateLimited, said).retry_after(3600));
         }
         let all = self.store.sum_open_appeals().await?;
-        if Room::of_all(most, sender.account_id.is_some()).fits(all, bytes) {
+        if QueueSize::limit_for_all(most, sender.account_id.is_some()).fits(all, bytes) {
             Ok(())
         } else {
             Err(queue_full())
@@ -93,25 +93,26 @@ impl App {
         &self,
         caller: &Caller,
         open: Appeal,
-        plea: Plea,
+        statement: AppealStatement,
     ) -> Result<AppealOutcome> {
         let sender = self.sender_of(caller);
         let token = self.appeal_token(&open.id, &sender);
         let hash = secret::hash(&token);
-        if self.store.find_plea(hash).await?.is_none() {
+        if self.store.find_statement(hash).await?.is_none() {
             self.count_appeal(caller).await?;
             let (account_id, created_at) = (sender.account_id, self.now());
-            let joined = Joined { account_id, plea: plea.clone(), created_at };
+            let joined = JoinedSender { account_id, statement: statement.clone(), created_at };
             let join = vec![appeal_queue::join(&open.id, hash, &joined)];
             self.store.commit(require_active_account(joined.account_id.as_deref(), join)).await?;
         }
-        let words_kept = plea == Plea::default() || self.store.find_plea(hash).await? == Some(plea);
-        Ok(AppealOutcome::Open { appeal: Box::new(open), token, already: true, words_kept })
+        let is_statement_kept = statement == AppealStatement::default()
+            || self.store.find_statement(hash).await? == Some(statement);
+        Ok(AppealOutcome::Open { appeal: Box::new(open), token, is_duplicate: true, is_statement_kept })
     }
 
     pub async fn appeal_case(&self, appeal: &Appeal) -> Result<AppealContext> {
         Ok(AppealContext {
-            like_site: self.store.find_like_site(&appeal.id).await?,
+            similar_site_id: self.store.find_similar_site(&appeal.id).await?,
             joined: self.store.list_joined(&appeal.id).await?,
             earlier: self.store.list_earlier_appeals(appeal, EARLIER_MOST).await?,
             allowed: self.store.find_allowed(appeal.digest).await?,

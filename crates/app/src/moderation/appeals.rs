@@ -9,7 +9,7 @@ use crate::moderation::appeal_queue::queue_full;
 use crate::moderation::safety::ContentScan;
 use crate::publish::staging::{PrepareOptions, Prepared, overloaded, to_i64};
 use crate::publish::upload::Upload;
-use dropleaf_core::appeal::{self, Appeal, Decision, Plea, Room, State};
+use dropleaf_core::appeal::{self, Appeal, AppealStatement, Decision, QueueSize, State};
 use dropleaf_core::audit::Act;
 use dropleaf_core::finding::Finding;
 use dropleaf_core::{Code, Error, Minter, Result, secret};
@@ -25,9 +25,9 @@ pub enum AppealOutcome {
         /// Lets its holder read the status of the appeal.
         token: String,
         /// An appeal about the same content was open already.
-        already: bool,
+        is_duplicate: bool,
         /// The operator will see the statement sent with it.
-        words_kept: bool,
+        is_statement_kept: bool,
     },
 }
 
@@ -46,21 +46,27 @@ impl App {
     }
 
     /// Stores the content for the operator if it would be refused. Identical content is queued once, whichever caller sends it.
-    pub async fn submit_appeal(&self, caller: &Caller, upload: Upload, plea: Plea) -> Result<AppealOutcome> {
+    pub async fn submit_appeal(
+        &self,
+        caller: &Caller,
+        upload: Upload,
+        statement: AppealStatement,
+    ) -> Result<AppealOutcome> {
         let (prepared, scan) = self.scan_for_dry_run(upload, PrepareOptions::default()).await?;
         let reasons = match self.check_content(&scan).await {
             Ok(warnings) => return Ok(AppealOutcome::Accepted { warnings }),
             Err(refusal) => reasons(refusal)?,
         };
         if let Some(open) = self.store.find_open_appeal(scan.digest()).await? {
-            return self.join_appeal(caller, open, plea).await;
+            return self.join_appeal(caller, open, statement).await;
         }
         // One at a time, so that the capacity check is exact.
         let _permit = self.moderation.appeal_queue.acquire().await.ok_or_else(overloaded)?;
         self.check_appeal_capacity(&self.sender_of(caller), to_i64(prepared.bundle.size_bytes)).await?;
         self.count_appeal(caller).await?;
-        let added = self.add_appeal(caller, prepared, &scan, reasons, plea).await;
-        if !matches!(added, Ok(AppealOutcome::Open { already: false, .. })) && !self.is_exempt(caller.ip) {
+        let added = self.add_appeal(caller, prepared, &scan, reasons, statement).await;
+        if !matches!(added, Ok(AppealOutcome::Open { is_duplicate: false, .. })) && !self.is_exempt(caller.ip)
+        {
             self.uncount_appeal(caller).await;
         }
         added
@@ -72,11 +78,11 @@ impl App {
         prepared: Prepared,
         scan: &ContentScan,
         reasons: Vec<Finding>,
-        plea: Plea,
+        statement: AppealStatement,
     ) -> Result<AppealOutcome> {
         let sender = self.sender_of(caller);
-        let like_site = match scan.unwanted_id() {
-            Some(id) => self.store.find_site_of_unwanted(id).await?,
+        let similar_site_id = match scan.blocked_content_id() {
+            Some(id) => self.store.find_site_of_blocked_content(id).await?,
             None => None,
         };
         let staged = self.stage_prepared(prepared).await?;
@@ -88,7 +94,7 @@ impl App {
             bundle_id: Some(staged.bundle_id),
             title: staged.title,
             reasons,
-            plea,
+            statement,
             state: State::Open,
             answer: None,
             created_at: now,
@@ -100,20 +106,25 @@ impl App {
             token_hash: secret::hash(&token),
             client: &sender.client,
             size_bytes: staged.byte_size,
-            like_site: like_site.as_deref(),
+            similar_site_id: similar_site_id.as_deref(),
         };
-        let room = Room::of_all(self.settings.appeals_bytes, sender.account_id.is_some());
-        let mut stmts = vec![appeals::insert(&new, room)];
+        let limit = QueueSize::limit_for_all(self.settings.appeals_bytes, sender.account_id.is_some());
+        let mut stmts = vec![appeals::insert(&new, limit)];
         stmts.extend(staged.stmts);
         match self.store.commit(require_active_account(sender.account_id.as_deref(), stmts)).await {
             Ok(_) => {
                 tracing::info!(appeal = appeal.id, "appeal received");
-                Ok(AppealOutcome::Open { appeal: Box::new(appeal), token, already: false, words_kept: true })
+                Ok(AppealOutcome::Open {
+                    appeal: Box::new(appeal),
+                    token,
+                    is_duplicate: false,
+                    is_statement_kept: true,
+                })
             }
             // The same content was sent concurrently, or another node filled the queue.
             Err(DbError::Guard(appeals::NOT_ADDED)) => {
                 match self.store.find_open_appeal(appeal.digest).await? {
-                    Some(open) => self.join_appeal(caller, open, appeal.plea).await,
+                    Some(open) => self.join_appeal(caller, open, appeal.statement).await,
                     None => Err(queue_full()),
                 }
             }

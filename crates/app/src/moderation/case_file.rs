@@ -6,10 +6,10 @@ use dropleaf_core::account::Account;
 use dropleaf_core::audit::Entry;
 use dropleaf_core::report::{Reason, Report};
 use dropleaf_core::site::{Site, Visibility};
+use dropleaf_core::site_version::SiteVersion;
 use dropleaf_core::{Error, Result};
+use dropleaf_store::blocked_content::BlockedContent;
 use dropleaf_store::evidence::Evidence;
-use dropleaf_store::site_versions::SiteVersion;
-use dropleaf_store::unwanted::Unwanted;
 
 /// Limits of the lists in a case file.
 const REPORTS_MOST: i64 = 100;
@@ -30,19 +30,19 @@ pub struct CaseFile {
     /// How often each reason occurs in open reports, most frequent first.
     pub open_reasons: Vec<(Reason, i64)>,
     /// Audit entries about the page and its account, newest first.
-    pub lines: Vec<Entry>,
+    pub audit_entries: Vec<Entry>,
     /// Newest first; empty once they are erased.
     pub versions: Vec<SiteVersion>,
     /// Other pages of the account.
-    pub others: Vec<Site>,
+    pub other_sites: Vec<Site>,
     /// How many pages of the account were taken down.
     pub taken_down: i64,
     /// Pages of any account with the same main document.
-    pub alike: Vec<Site>,
+    pub similar_sites: Vec<Site>,
     /// The evidence kept after a takedown.
     pub evidence: Option<Evidence>,
     /// Set if its content is on the blocklist and refused on upload.
-    pub unwanted: Option<Unwanted>,
+    pub blocked_content: Option<BlockedContent>,
 }
 
 impl CaseFile {
@@ -61,16 +61,16 @@ impl App {
         let mut site = self.store.find_site(site_id).await?.ok_or_else(|| Error::not_found("page"))?;
         site.state = site.state_at(self.now());
         self.add_pending_views(&mut site);
-        let mut lines = self.store.list_audit_of(&site.id, AUDIT_ENTRIES_MOST).await?;
-        let (mut account, mut others, mut taken_down) = (None, Vec::new(), 0);
+        let mut audit_entries = self.store.list_audit_of(&site.id, AUDIT_ENTRIES_MOST).await?;
+        let (mut account, mut other_sites, mut taken_down) = (None, Vec::new(), 0);
         if let Some(id) = &site.account_id {
             account = self.store.find_account(id).await?;
-            others = self.store.list_other_sites(id, &site.id, PAGES_MOST).await?;
+            other_sites = self.store.list_other_sites(id, &site.id, PAGES_MOST).await?;
             taken_down = self.store.count_taken_down(id).await?;
-            lines = self.store.list_audit_of_either(&site.id, id, 2 * AUDIT_ENTRIES_MOST).await?;
+            audit_entries = self.store.list_audit_of_either(&site.id, id, 2 * AUDIT_ENTRIES_MOST).await?;
         }
-        let alike = match self.entry_hash(&site).await? {
-            Some(hash) => self.store.list_alike(&site.id, &hash, PAGES_MOST).await?,
+        let similar_sites = match self.entry_hash(&site).await? {
+            Some(hash) => self.store.list_sites_with_same_document(&site.id, &hash, PAGES_MOST).await?,
             None => Vec::new(),
         };
         Ok(CaseFile {
@@ -78,15 +78,15 @@ impl App {
             reports: self.store.list_reports_of(&site.id, REPORTS_MOST).await?,
             reports_total: self.store.count_reports_of(&site.id).await?,
             open_reasons: self.store.count_open_reasons(&site.id).await?,
-            unwanted: self.store.find_unwanted(&site.id).await?,
+            blocked_content: self.store.find_blocked_content(&site.id).await?,
             versions: self.store.list_versions(&site.id).await?,
             evidence: self.store.find_evidence(&site.id).await?,
             site,
             account,
-            lines,
-            others,
+            audit_entries,
+            other_sites,
             taken_down,
-            alike,
+            similar_sites,
         })
     }
 

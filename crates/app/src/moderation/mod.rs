@@ -11,7 +11,7 @@ pub(crate) mod safety;
 pub(crate) mod takedown;
 
 use crate::infra::permit_queue::PermitQueue;
-use safety::{Checker, ExternalCheck, UnwantedIndex};
+use safety::{BlocklistCache, Checker, ExternalCheck};
 use std::sync::Arc;
 
 /// Dry runs and appeals that are read concurrently, and those that may wait. Small pages bypass this queue.
@@ -23,7 +23,7 @@ const APPEALS_WAITING: usize = 8;
 #[derive(Debug)]
 pub(crate) struct Moderation {
     pub(crate) external_check: ExternalCheck,
-    pub(crate) unwanted_index: UnwantedIndex,
+    pub(crate) blocklist: BlocklistCache,
     /// For dry runs and appeals, so that they never delay publishers.
     pub(crate) check_queue: PermitQueue,
     /// For appeals whose content is being stored.
@@ -34,7 +34,7 @@ impl Moderation {
     pub(crate) fn new(checker: Option<Arc<dyn Checker>>) -> Self {
         Self {
             external_check: ExternalCheck::new(checker),
-            unwanted_index: UnwantedIndex::default(),
+            blocklist: BlocklistCache::default(),
             check_queue: PermitQueue::new(CHECKS, CHECKS_WAITING),
             appeal_queue: PermitQueue::new(1, APPEALS_WAITING),
         }

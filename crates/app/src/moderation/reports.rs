@@ -2,11 +2,11 @@
 
 use crate::app::App;
 use dropleaf_core::audit::Act;
-use dropleaf_core::report::{Outcome, PER_NETWORK, PER_PAGE, Reason, Report, Said};
+use dropleaf_core::report::{Outcome, PER_NETWORK, PER_PAGE, Reason, Report, ReportContent};
 use dropleaf_core::site::Site;
 use dropleaf_core::takedown::{self, REASON_CHARACTERS};
 use dropleaf_core::{Error, Result, plain_text};
-use dropleaf_store::reports::Waiting;
+use dropleaf_store::reports::{PageWithReports, ReportSummary, ReportWithPage};
 use dropleaf_store::{DbError, counters, reports, site_versions, sites};
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -28,7 +28,7 @@ pub struct ReportCase {
     /// The owner's email address.
     pub owner: Option<String>,
     /// The number of open reports, and since when.
-    pub waiting: Waiting,
+    pub waiting: ReportSummary,
     /// How often each reason is given, most frequent first.
     pub reasons: Vec<(Reason, i64)>,
     /// The newest open reports.
@@ -47,12 +47,17 @@ pub struct DismissedReports {
 const REPORTS_PER_CASE: i64 = 5;
 
 impl App {
-    pub async fn report_page(&self, site: &Site, ip: Option<IpAddr>, said: Said) -> Result<Report> {
+    pub async fn report_page(
+        &self,
+        site: &Site,
+        ip: Option<IpAddr>,
+        content: ReportContent,
+    ) -> Result<Report> {
         let now = self.now();
         let report = Report {
             id: self.minter.ordered_id("rep", now),
             site_id: site.id.clone(),
-            said,
+            content,
             version: Some(site.version),
             created_at: now,
             closed: None,
@@ -64,58 +69,60 @@ impl App {
             stmts.push(counters::take(&page, &PER_PAGE, now));
             stmts.push(counters::take(&network, &PER_NETWORK, now));
         }
-        stmts.push(sites::hold_any(&site.id));
+        stmts.push(sites::lock(&site.id));
         stmts.push(reports::insert(&report));
         self.store.commit(stmts).await.map_err(|error| self.guard_error(error, None))?;
-        tracing::info!(site = site.id, reason = report.said.reason.as_str(), "page reported");
+        tracing::info!(site = site.id, reason = report.content.reason.as_str(), "page reported");
         Ok(report)
     }
 
     /// The newest reports: only open ones, or all.
     pub async fn list_reports(&self, open: bool, limit: i64) -> Result<Vec<ReportedPage>> {
         let found = self.store.list_reports(open, limit).await?;
-        Ok(found.into_iter().map(|listed| self.reported(listed)).collect())
+        Ok(found.into_iter().map(|found| self.reported_page(found)).collect())
     }
 
     /// The most recently closed reports.
     pub async fn list_closed_reports(&self, limit: i64) -> Result<Vec<ReportedPage>> {
         let found = self.store.list_closed_reports(limit).await?;
-        Ok(found.into_iter().map(|listed| self.reported(listed)).collect())
+        Ok(found.into_iter().map(|found| self.reported_page(found)).collect())
     }
 
-    fn reported(&self, listed: reports::Listed) -> ReportedPage {
+    fn reported_page(&self, found: ReportWithPage) -> ReportedPage {
         ReportedPage {
-            url: self.hosts.page_url(&listed.site_token),
-            state: listed.site_state.as_str(),
-            account_id: listed.account_id,
-            report: listed.report,
+            url: self.hosts.page_url(&found.site_token),
+            state: found.site_state.as_str(),
+            account_id: found.account_id,
+            report: found.report,
         }
     }
 
     /// Pages with open reports, the longest waiting first. `after` is the cursor: time of the first report, and site id.
     pub async fn list_cases(&self, after: Option<(i64, &str)>, limit: i64) -> Result<Vec<ReportCase>> {
-        let mut cases = Vec::new();
         let mut reasons: HashMap<String, Vec<(Reason, i64)>> = HashMap::new();
-        for (site_id, reason, count) in self.store.list_waiting_reasons(after, limit).await? {
+        for (site_id, reason, count) in self.store.list_reasons_of_pages(after, limit).await? {
             reasons.entry(site_id).or_default().push((reason, count));
         }
-        let mut words: HashMap<String, Vec<Report>> = HashMap::new();
-        for report in self.store.list_waiting_words(after, limit, REPORTS_PER_CASE).await? {
-            words.entry(report.site_id.clone()).or_default().push(report);
+        let mut newest: HashMap<String, Vec<Report>> = HashMap::new();
+        for report in self.store.list_newest_of_pages(after, limit, REPORTS_PER_CASE).await? {
+            newest.entry(report.site_id.clone()).or_default().push(report);
         }
-        for waiting in self.store.list_waiting(after, limit).await? {
-            let Some(mut site) = self.store.find_site(&waiting.site_id).await? else { continue };
+        let pages = self.store.list_pages_with_reports(after, limit).await?;
+        let case = |PageWithReports { mut site, owner_email, open }| {
             site.state = site.state_at(self.now());
             self.add_pending_views(&mut site);
-            let owner = match &site.account_id {
-                Some(id) => self.store.find_account(id).await?.and_then(|account| account.email),
-                None => None,
-            };
             let reasons = reasons.remove(&site.id).unwrap_or_default();
-            let reports = words.remove(&site.id).unwrap_or_default();
-            cases.push(ReportCase { url: self.canonical_url(&site), site, owner, waiting, reasons, reports });
-        }
-        Ok(cases)
+            let reports = newest.remove(&site.id).unwrap_or_default();
+            ReportCase {
+                url: self.canonical_url(&site),
+                site,
+                owner: owner_email,
+                waiting: open,
+                reasons,
+                reports,
+            }
+        };
+        Ok(pages.into_iter().map(case).collect())
     }
 
     /// Closes the open reports about a page that may stay, named by its id, slug, token or URL. The reason is optional.
@@ -126,7 +133,7 @@ impl App {
         let named = takedown::page_named(name, &self.hosts).ok_or_else(unknown)?;
         let site = self.find_site_by_reference(&named).await?.ok_or_else(unknown)?;
         let mut stmts = vec![
-            sites::hold_any(&site.id),
+            sites::lock(&site.id),
             reports::close_first(&site.id, Outcome::Dismissed, now),
             reports::close(&site.id, Outcome::Dismissed, now),
             self.audit_stmt(actor, Act::DismissReports, &site.id, reason),

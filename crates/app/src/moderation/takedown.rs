@@ -8,7 +8,7 @@ use dropleaf_core::report::Outcome;
 use dropleaf_core::site::{Site, State};
 use dropleaf_core::takedown::Named;
 use dropleaf_core::{Error, Result, takedown};
-use dropleaf_store::{DbError, accounts, reports, sites, unwanted};
+use dropleaf_store::{DbError, accounts, blocked_content, reports, sites};
 use std::collections::HashSet;
 
 #[derive(Debug, Clone)]
@@ -66,7 +66,7 @@ impl App {
             }
             let pages = self.check_page_paths(&site, pages).await?;
             let (next, mut stmts) = self.end_site_stmts(&site, State::TakenDown, false);
-            stmts.extend(pages.iter().map(|path| unwanted::name_page(&site.id, path)));
+            stmts.extend(pages.iter().map(|path| blocked_content::insert_named_page(&site.id, path)));
             stmts.push(reports::close(&site.id, Outcome::TakenDown, self.now()));
             stmts.push(self.audit_stmt(actor, Act::TakeDown, &site.id, Some(reason.clone())));
             let account = account.filter(|account| account.suspended.is_none());

@@ -6,7 +6,7 @@ use crate::notify::mail::{Email, MailError};
 use dropleaf_core::appeal::{Appeal, State};
 use dropleaf_core::rate::Rate;
 use dropleaf_core::{Result, email, iso};
-use dropleaf_store::desk_mail::{self as rows, DueLetter};
+use dropleaf_store::appeal_decisions::{self as rows, DueDecisionEmail};
 use dropleaf_store::{DbError, Stmt};
 
 /// Limit of decision emails per address, so that untrusted senders who name it cannot flood a mailbox.
@@ -22,8 +22,9 @@ impl App {
     /// configured.
     pub(crate) fn queue_decision_email(&self, appeal: &Appeal) -> Option<Stmt> {
         let has_address =
-            appeal.account_id.is_some() || sole_address(appeal.plea.contact.as_deref()).is_some();
-        (self.notify.mailer.is_some() && has_address).then(|| rows::put_letter(&appeal.id, self.now()))
+            appeal.account_id.is_some() || sole_address(appeal.statement.contact.as_deref()).is_some();
+        (self.notify.mailer.is_some() && has_address)
+            .then(|| rows::schedule_decision_email(&appeal.id, self.now()))
     }
 
     /// Sends queued decisions while `go_on` returns true. Returns how many were sent.
@@ -32,7 +33,7 @@ impl App {
             return Ok(0);
         }
         let mut count = 0;
-        for due in self.store.list_due_letters(self.now(), BATCH).await? {
+        for due in self.store.list_due_decision_emails(self.now(), BATCH).await? {
             if !go_on() {
                 break;
             }
@@ -41,15 +42,15 @@ impl App {
         Ok(count)
     }
 
-    async fn send_decision(&self, due: DueLetter) -> Result<bool> {
+    async fn send_decision(&self, due: DueDecisionEmail) -> Result<bool> {
         let now = self.now();
         let to = self.decision_recipient(&due).await?;
-        let Some(to) = to.filter(|_| due.letter_at > now - MAX_DECISION_AGE) else {
+        let Some(to) = to.filter(|_| due.due_at > now - MAX_DECISION_AGE) else {
             self.drop_decision_email(&due).await?;
             return Ok(false);
         };
         // Taken from the queue before sending: a crash may lose an email, but none is sent twice.
-        let stmts = vec![rows::take_letter(&due), self.count_email_to(&PER_ADDRESS, &to, now)];
+        let stmts = vec![rows::take_decision_email(&due), self.count_email_to(&PER_ADDRESS, &to, now)];
         match self.store.commit(stmts).await {
             Ok(_) => {}
             Err(DbError::Guard(rows::TAKEN)) => return Ok(false),
@@ -68,7 +69,9 @@ impl App {
             Err(MailError::Temporary(_)) => {
                 let pause = usize::try_from(due.tries).ok().and_then(|tries| RETRY_DELAYS.get(tries));
                 if let Some(pause) = pause {
-                    self.store.commit(vec![rows::put_letter(&due.appeal_id, now + pause)]).await?;
+                    self.store
+                        .commit(vec![rows::schedule_decision_email(&due.appeal_id, now + pause)])
+                        .await?;
                 }
                 Ok(false)
             }
@@ -76,15 +79,15 @@ impl App {
         }
     }
 
-    async fn drop_decision_email(&self, due: &DueLetter) -> Result<()> {
-        match self.store.commit(vec![rows::take_letter(due)]).await {
+    async fn drop_decision_email(&self, due: &DueDecisionEmail) -> Result<()> {
+        match self.store.commit(vec![rows::take_decision_email(due)]).await {
             Ok(_) | Err(DbError::Guard(rows::TAKEN)) => Ok(()),
             Err(error) => Err(error.into()),
         }
     }
 
     /// The recipient of a decision: the contact given with the appeal, else the account's email address.
-    async fn decision_recipient(&self, due: &DueLetter) -> Result<Option<String>> {
+    async fn decision_recipient(&self, due: &DueDecisionEmail) -> Result<Option<String>> {
         if due.contact.is_some() {
             return Ok(sole_address(due.contact.as_deref()));
         }
@@ -92,7 +95,7 @@ impl App {
         Ok(self.store.find_account(id).await?.and_then(|account| account.email))
     }
 
-    fn decision_email(&self, due: &DueLetter, to: String) -> Email {
+    fn decision_email(&self, due: &DueDecisionEmail, to: String) -> Email {
         let host = &self.hosts.base.host;
         let sender = AppealSender { account_id: due.account_id.clone(), client: due.client.clone() };
         let token = self.appeal_token(&due.appeal_id, &sender);

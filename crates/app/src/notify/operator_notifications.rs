@@ -4,7 +4,7 @@
 use crate::app::App;
 use crate::notify::mail::{Email, MailError};
 use dropleaf_core::{Result, iso};
-use dropleaf_store::desk_mail::{self as rows, Desk};
+use dropleaf_store::operator_notifications::{self as rows, OperatorQueue};
 use dropleaf_store::{DbError, leases};
 
 /// The lease held from one email to operators until the next may be sent, by the node that sent it.
@@ -26,7 +26,7 @@ impl App {
     /// Emails the operators if there are reports or appeals they have not been notified of. Returns whether an email was
     /// sent.
     pub async fn notify_operators(&self) -> Result<bool> {
-        if self.notify.mailer.is_none() || self.store.count_news().await?.is_empty() {
+        if self.notify.mailer.is_none() || self.store.count_unnotified().await?.is_empty() {
             return Ok(false);
         }
         let receivers = self.operator_recipients().await?;
@@ -40,8 +40,9 @@ impl App {
             Err(DbError::Guard(leases::HELD)) => return Ok(false),
             Err(error) => return Err(error.into()),
         }
-        self.store.commit(rows::take_up()).await?;
-        let (new, all) = (self.store.count_taken_up().await?, self.store.count_desk().await?);
+        self.store.commit(rows::assign_to_notification()).await?;
+        let (new, all) =
+            (self.store.count_in_notification().await?, self.store.count_operator_queue().await?);
         if new.is_empty() {
             // They were handled in the meantime.
             self.store.commit(vec![leases::release(LEASE, &holder)]).await?;
@@ -56,7 +57,7 @@ impl App {
             }
         }
         if has_left {
-            self.store.commit(rows::told()).await?;
+            self.store.commit(rows::mark_notified()).await?;
         } else if try_soon {
             self.store.commit(hold(self.now() + OPERATOR_EMAIL_RETRY)).await?;
         }
@@ -74,7 +75,7 @@ impl App {
         Ok(all)
     }
 
-    fn operator_email(&self, to: String, new: Desk, all: Desk) -> Email {
+    fn operator_email(&self, to: String, new: OperatorQueue, all: OperatorQueue) -> Email {
         let (base, host) = (self.hosts.base.url(), &self.hosts.base.host);
         let lines = [
             (new.reports > 0).then(|| format!("{}: {base}/operator/reports\n", reports(new))),
@@ -95,21 +96,22 @@ impl App {
     }
 }
 
-fn reports(desk: Desk) -> String {
-    let pages = if desk.pages == 1 { "one page".to_owned() } else { format!("{} pages", desk.pages) };
-    let reports = if desk.reports == 1 { "1 report".to_owned() } else { format!("{} reports", desk.reports) };
+fn reports(queue: OperatorQueue) -> String {
+    let pages = if queue.pages == 1 { "one page".to_owned() } else { format!("{} pages", queue.pages) };
+    let reports =
+        if queue.reports == 1 { "1 report".to_owned() } else { format!("{} reports", queue.reports) };
     format!("{reports} about {pages}")
 }
 
-fn appeals(desk: Desk) -> String {
-    if desk.appeals == 1 { "1 appeal".to_owned() } else { format!("{} appeals", desk.appeals) }
+fn appeals(queue: OperatorQueue) -> String {
+    if queue.appeals == 1 { "1 appeal".to_owned() } else { format!("{} appeals", queue.appeals) }
 }
 
-fn summarize(desk: Desk) -> String {
-    match (desk.reports, desk.appeals) {
-        (0, _) => appeals(desk),
-        (_, 0) => reports(desk),
-        _ => format!("{} and {}", reports(desk), appeals(desk)),
+fn summarize(queue: OperatorQueue) -> String {
+    match (queue.reports, queue.appeals) {
+        (0, _) => appeals(queue),
+        (_, 0) => reports(queue),
+        _ => format!("{} and {}", reports(queue), appeals(queue)),
     }
 }
 
@@ -119,9 +121,10 @@ mod tests {
 
     #[test]
     fn counts_are_said_as_people_say_them() {
-        let desk = |reports, pages, appeals| summarize(Desk { reports, pages, appeals, since: None });
-        assert_eq!(desk(1, 1, 0), "1 report about one page");
-        assert_eq!(desk(3, 2, 1), "3 reports about 2 pages and 1 appeal");
-        assert_eq!(desk(0, 0, 2), "2 appeals");
+        let queue =
+            |reports, pages, appeals| summarize(OperatorQueue { reports, pages, appeals, since: None });
+        assert_eq!(queue(1, 1, 0), "1 report about one page");
+        assert_eq!(queue(3, 2, 1), "3 reports about 2 pages and 1 appeal");
+        assert_eq!(queue(0, 0, 2), "2 appeals");
     }
 }

@@ -11,7 +11,7 @@ use dropleaf_core::payment::{Payment, PaymentState};
 use dropleaf_core::{Code, Error};
 use dropleaf_pay::Outcome;
 use dropleaf_pay::facilitator::Reason;
-use dropleaf_store::{DbError, Stmt, idempotency, payments};
+use dropleaf_store::{DbError, Stmt, bundles, idempotency, payments};
 use std::pin::pin;
 use std::time::Duration;
 
@@ -157,8 +157,8 @@ impl App {
         refused.held_until = now;
         refused.updated_at = now;
         let mut stmts = vec![payments::update(payment, &refused)];
-        stmts.extend(payment.bundle_id.as_deref().map(|bundle| payments::release_bundle(bundle, now)));
-        stmts.push(idempotency::delete_named(&scope_of(payment), payment.id.as_bytes()));
+        stmts.extend(payment.bundle_id.as_deref().map(|bundle| bundles::release(bundle, now)));
+        stmts.push(idempotency::delete_reference(&scope_of(payment), payment.id.as_bytes()));
         stmts
     }
 
@@ -200,7 +200,7 @@ fn scope_of(payment: &Payment) -> String {
 
 /// Keeps the identifiers of an undecided payment from expiring before it is examined again.
 pub(super) fn keep_identifiers(payment: &Payment) -> Stmt {
-    idempotency::keep_named(&scope_of(payment), payment.id.as_bytes(), payment.held_until)
+    idempotency::extend_reference(&scope_of(payment), payment.id.as_bytes(), payment.held_until)
 }
 
 /// After a reservation any failure may still end in settlement, so the client is never told that nothing was charged.

@@ -9,11 +9,11 @@ use dropleaf_core::account::Account;
 use dropleaf_core::api_key::ApiKey;
 use dropleaf_core::payment::Payment;
 use dropleaf_core::scope::Scopes;
-use dropleaf_core::site::{Site, State, Visibility};
+use dropleaf_core::site::{NewSite, Site};
+use dropleaf_core::site_version::SiteVersion;
 use dropleaf_core::unlock::Unlocks;
 use dropleaf_core::{Error, Result, secret};
 use dropleaf_pay::Network;
-use dropleaf_store::site_versions::SiteVersion;
 use serde::{Deserialize, Serialize};
 
 /// The plan of accounts created by a payment. Decisions §3.2.
@@ -52,37 +52,21 @@ impl PageDraft {
         // Only a payer with a key of their own can sign again later. Spec §5 rule 4.
         let has_wallet =
             payment.payer_is_eoa && Network::parse(&payment.network).is_some_and(Network::is_evm);
-        Site {
+        let new = NewSite {
             token: self.token.clone(),
             host_label: app.keys.host_label(&self.site_id),
             id: self.site_id.clone(),
-            account_id: None,
-            slug: None,
-            visibility: Visibility::Unlisted,
-            state: State::Live,
             title: self.title.clone(),
-            version: 1,
-            bundle_id: Some(self.bundle_id.clone()),
+            bundle_id: self.bundle_id.clone(),
             byte_size: self.byte_size,
-            created_at: payment.created_at,
-            updated_at: payment.created_at,
-            expires_at: None,
-            agentation: false,
-            csp_strict: false,
-            e2e: false,
             spa: self.spa,
-            password_hash: None,
-            email_gate_domain: None,
-            gate_version: 1,
+            created_at: payment.created_at,
+        };
+        Site {
             claim_hash: Some(secret::hash(&self.claim_token)),
-            claimed_at: None,
-            counted: false,
-            ended_at: None,
-            purged_at: None,
-            view_count: 0,
-            last_viewed_at: None,
             payment_id: Some(payment.id.clone()),
             wallet: has_wallet.then(|| payment.payer.to_ascii_lowercase()),
+            ..Site::new(new)
         }
     }
 

@@ -6,7 +6,7 @@ use dropleaf_core::audit::Act;
 use dropleaf_core::ledger::{self as books, Posting, Unit};
 use dropleaf_core::payment::Payment;
 use dropleaf_core::{Code, Error, Result};
-use dropleaf_store::ledger_audit::Fault;
+use dropleaf_store::ledger_audit::LedgerFault;
 use dropleaf_store::{DbError, Stmt, ledger};
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ pub struct LedgerAudit {
     /// Transactions in the ledger.
     pub booked: i64,
     /// At most 100 of each kind; empty if the ledger balances.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<LedgerFault>,
     pub took: Duration,
 }
 
@@ -101,8 +101,8 @@ impl App {
     /// Audits the whole ledger.
     pub async fn audit_ledger(&self) -> Result<LedgerAudit> {
         let start = self.clock.monotonic();
-        let faults = self.store.audit_books().await?;
-        let booked = self.store.count_booked().await?;
+        let faults = self.store.audit_ledger().await?;
+        let booked = self.store.count_ledger_transactions().await?;
         Ok(LedgerAudit { booked, faults, took: self.clock.monotonic().saturating_sub(start) })
     }
 
@@ -116,7 +116,7 @@ impl App {
             }
             Ok(audit) => {
                 for fault in audit.faults.iter().take(LOGGED) {
-                    let Fault { what, subject, found, right } = fault;
+                    let LedgerFault { what, subject, found, right } = fault;
                     tracing::error!(subject, found, right, "ledger audit found a fault: {what}");
                 }
                 tracing::error!(

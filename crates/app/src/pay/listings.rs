@@ -5,13 +5,12 @@
 use super::{PayError, PaymentSettings, catalogue};
 use crate::app::App;
 use bytes::Bytes;
-use dropleaf_core::payment::Item;
+use dropleaf_core::payment::{Item, Settlements};
 use dropleaf_core::{Code, Error, Result};
 use dropleaf_pay::facilitator::Supported;
 use dropleaf_pay::{
     Amount, Asset, Cluster, Generation, Identifier, Mint, Network, Offer, Refusal, Terms, sandbox,
 };
-use dropleaf_store::payment_counts::Settlements;
 use serde_json::Value;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use tokio::sync::Mutex;

@@ -24,7 +24,7 @@ impl App {
     /// database the leases may be theirs, so they are left to expire.
     pub async fn release_payment_leases(&self) -> Result<()> {
         if !self.store.db.is_shared() {
-            self.store.commit(vec![payments::let_go(self.now())]).await?;
+            self.store.commit(vec![payments::release_holds(self.now())]).await?;
         }
         Ok(())
     }
@@ -45,10 +45,10 @@ impl App {
             && now >= self.payments.next_resume_at.load(Ordering::Relaxed)
             && facilitator.is_chain_back().await
         {
-            self.store.commit(vec![payments::wake_unknown(now)]).await?;
+            self.store.commit(vec![payments::retry_unknown(now)]).await?;
             self.payments.next_resume_at.store(now + RESUME_ALL_INTERVAL, Ordering::Relaxed);
         }
-        let unleased = self.store.list_stray_payments(sandbox, self.now(), AT_MOST).await?;
+        let unleased = self.store.list_resumable_payments(sandbox, self.now(), AT_MOST).await?;
         let decided = AtomicUsize::new(0);
         stream::iter(unleased)
             .for_each_concurrent(CONCURRENT_PAYMENTS, |payment| async {

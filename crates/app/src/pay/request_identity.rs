@@ -8,7 +8,7 @@ use dropleaf_core::payment::{Item, Payment, PaymentState};
 use dropleaf_core::{Code, Error, Result, network, secret};
 use dropleaf_pay::{Address, Recognised};
 use dropleaf_store::Stmt;
-use dropleaf_store::idempotency::{self, Answered};
+use dropleaf_store::idempotency::{self, StoredResponse};
 use std::net::IpAddr;
 use tokio::sync::OwnedMutexGuard;
 
@@ -137,10 +137,10 @@ impl App {
     ) -> Result<Option<Payment>> {
         let horizon = self.now() - self.settings.retention.idempotency;
         for name in &identity.identifiers {
-            let fresh = self.store.find_answer(&identity.scope, &name.hash, horizon).await?;
+            let fresh = self.store.find_response(&identity.scope, &name.hash, horizon).await?;
             let (found, is_fresh) = match fresh {
                 Some(found) => (found, true),
-                None => match self.store.find_answer(&identity.scope, &name.hash, i64::MIN).await? {
+                None => match self.store.find_response(&identity.scope, &name.hash, i64::MIN).await? {
                     Some(found) => (found, false),
                     None => continue,
                 },
@@ -174,7 +174,7 @@ impl App {
         let horizon = now - self.settings.retention.idempotency;
         identity.identifiers.iter().map(move |name| {
             let sealed = payment.id.clone().into_bytes().into();
-            let answer = Answered { request_hash: identity.request_hash, status: 0, sealed };
+            let answer = StoredResponse { request_hash: identity.request_hash, status: 0, sealed };
             idempotency::insert(&identity.scope, &name.hash, &answer, now, horizon)
         })
     }

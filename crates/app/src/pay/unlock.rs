@@ -169,7 +169,7 @@ pub(super) fn single_purchase_stmts(account_id: &str, sku: Sku, payment_id: &str
     if sku.period_days().is_some() {
         return Vec::new();
     }
-    payments::only_one(account_id, Item::Unlock(sku), payment_id).into()
+    payments::require_single_purchase(account_id, Item::Unlock(sku), payment_id).into()
 }
 
 /// Nothing was charged: the account has it, or another payment for it is undecided.

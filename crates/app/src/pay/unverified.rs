@@ -32,7 +32,7 @@ pub(super) const SUBMITTED_ELSEWHERE: &str = "not verified: may have been submit
 
 /// Whether a guard failed because of these limits.
 pub(super) fn is_unverified_limit(label: &str) -> bool {
-    label == PER_NETWORK.name || label == payments::CROWDED
+    label == PER_NETWORK.name || label == payments::TOO_MANY_UNKNOWN
 }
 
 impl App {
@@ -154,7 +154,7 @@ impl App {
         }
         // Before anything is stored, so that a client over the limit costs nothing.
         let counter = self.unverified_counter(&payment, ip);
-        let mut guards = vec![payments::not_crowded(MOST_UNKNOWN)];
+        let mut guards = vec![payments::require_few_unknown(MOST_UNKNOWN)];
         if let Some(key) = &counter {
             let used = self.store.count_used(key, &PER_NETWORK, self.now()).await;
             if used.map_err(|error| unknown(error.into()))? >= PER_NETWORK.limit {

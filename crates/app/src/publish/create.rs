@@ -10,11 +10,11 @@ use crate::publish::upload::Upload;
 use dropleaf_core::account::Account;
 use dropleaf_core::options::UploadOptions;
 use dropleaf_core::plan::Plan;
-use dropleaf_core::site::{Site, State};
+use dropleaf_core::site::{NewSite, Site};
+use dropleaf_core::site_version::SiteVersion;
 use dropleaf_core::slug::Slug;
 use dropleaf_core::{Code, Error, Result, expiry, secret};
-use dropleaf_store::site_versions::{self, SiteVersion};
-use dropleaf_store::{DbError, Stmt, accounts, idempotency, sites, slugs};
+use dropleaf_store::{DbError, Stmt, accounts, idempotency, site_versions, sites, slugs};
 
 /// A newly created page.
 #[derive(Debug)]
@@ -125,37 +125,29 @@ impl App {
             }
             None => None,
         };
-        let site = Site {
+        let new = NewSite {
             token: self.minter.page_token(),
             host_label: self.keys.host_label(&id),
             id,
+            title: options.title.clone().unwrap_or_else(|| staged.title.clone()),
+            bundle_id: staged.bundle_id.clone(),
+            byte_size: staged.byte_size,
+            spa: staged.spa,
+            created_at: now,
+        };
+        let site = Site {
             account_id: account.map(|account| account.id.clone()),
+            counted: account.is_some(),
             slug: options.slug.as_ref().map(|slug| slug.as_str().to_owned()),
             visibility: options.visibility(),
-            state: State::Live,
-            title: options.title.clone().unwrap_or_else(|| staged.title.clone()),
-            version: 1,
-            bundle_id: Some(staged.bundle_id.clone()),
-            byte_size: staged.byte_size,
-            created_at: now,
-            updated_at: now,
             expires_at,
             agentation: options.agentation.unwrap_or(false),
             csp_strict: options.csp_strict.unwrap_or(false),
             e2e: options.e2e,
-            spa: staged.spa,
             password_hash,
             email_gate_domain: options.email_gate_domain.clone(),
-            gate_version: 1,
             claim_hash: claim_token.as_deref().map(secret::hash),
-            claimed_at: None,
-            counted: account.is_some(),
-            ended_at: None,
-            purged_at: None,
-            view_count: 0,
-            last_viewed_at: None,
-            payment_id: None,
-            wallet: None,
+            ..Site::new(new)
         };
         Ok((site, claim_token))
     }

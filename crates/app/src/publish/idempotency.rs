@@ -6,7 +6,7 @@ use crate::infra::sealing;
 use bytes::Bytes;
 use dropleaf_core::{Code, Error, Result, secret};
 use dropleaf_store::Stmt;
-use dropleaf_store::idempotency::{self, Answered};
+use dropleaf_store::idempotency::{self, StoredResponse};
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
@@ -89,7 +89,7 @@ impl App {
         once: &IdempotentRequest,
     ) -> Result<Option<(u16, Bytes)>> {
         let horizon = self.now() - self.settings.retention.idempotency;
-        let Some(found) = self.store.find_answer(&once.scope, &secret::hash(&once.key), horizon).await?
+        let Some(found) = self.store.find_response(&once.scope, &secret::hash(&once.key), horizon).await?
         else {
             return Ok(None);
         };
@@ -110,7 +110,7 @@ impl App {
     /// The statement that stores the response, for the transaction of its effect.
     pub(crate) fn store_response(&self, once: &IdempotentRequest, status: u16, body: &[u8]) -> Result<Stmt> {
         let now = self.now();
-        let answer = Answered {
+        let answer = StoredResponse {
             request_hash: once.request_hash,
             status: i64::from(status),
             sealed: sealing::seal(&self.minter, self.answer_key(once), &once.request_hash, body)?,

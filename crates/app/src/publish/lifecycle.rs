@@ -158,7 +158,7 @@ impl App {
         next.updated_at = site.next_updated_at(now);
         if site.state == State::Live && site.counted {
             next.counted = false;
-            stmts.extend(site.account_id.as_deref().map(accounts::give_page));
+            stmts.extend(site.account_id.as_deref().map(accounts::release_page));
         }
         next.state = state;
         next.ended_at = site.ended_at.or(Some(now));

@@ -102,7 +102,7 @@ impl App {
     /// Which of these ids are visible pages of the account, in one query.
     pub async fn filter_visible(&self, account: &Account, ids: &[&str]) -> Result<HashSet<String>> {
         let ids: Vec<&str> = ids.iter().copied().filter(|id| Minter::is_id("site", id)).collect();
-        Ok(self.store.list_own_of(&account.id, &ids).await?.into_iter().collect())
+        Ok(self.store.list_owned_ids(&account.id, &ids).await?.into_iter().collect())
     }
 
     pub async fn list_sites(&self, account: &Account, query: ListQuery) -> Result<SiteList> {

@@ -10,9 +10,9 @@ use dropleaf_core::options::UploadOptions;
 use dropleaf_core::plan::Plan;
 use dropleaf_core::site::{Site, State, Visibility};
 use dropleaf_core::site_change::{Field, SiteChange};
+use dropleaf_core::site_version::SiteVersion;
 use dropleaf_core::{Code, Error, Result};
-use dropleaf_store::site_versions::{self, SiteVersion};
-use dropleaf_store::{DbError, Stmt, idempotency, sites, wallet_challenges};
+use dropleaf_store::{DbError, Stmt, idempotency, site_versions, sites, wallet_challenges};
 use std::net::IpAddr;
 use std::time::Duration;
 

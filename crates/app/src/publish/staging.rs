@@ -9,7 +9,7 @@ use crate::publish::upload::{Upload, UploadBody};
 use dropleaf_content::{self as content, Refusal, RefusalCode};
 use dropleaf_core::safety::PiiCheck;
 use dropleaf_core::{Code, Error, Result};
-use dropleaf_inspect::similarity::Unwanted;
+use dropleaf_inspect::similarity::Blocklist;
 use dropleaf_store::Stmt;
 use dropleaf_store::blobs::{Encoding, NewBlob, NewBody};
 use dropleaf_store::bundles::{self, Bundle, BundleFile};
@@ -144,7 +144,7 @@ impl App {
         demands: PrepareOptions,
     ) -> Result<(Prepared, ContentScan)> {
         let quick = upload.is_checked_inline();
-        let work = self.scan_work(upload, demands, self.unwanted().await?);
+        let work = self.scan_work(upload, demands, self.blocklist().await?);
         if quick {
             return work();
         }
@@ -158,7 +158,7 @@ impl App {
         demands: PrepareOptions,
     ) -> Result<(Prepared, ContentScan)> {
         let quick = upload.is_checked_inline();
-        let work = self.scan_work(upload, demands, self.unwanted().await?);
+        let work = self.scan_work(upload, demands, self.blocklist().await?);
         let work = move || {
             let (prepared, mut scan) = work()?;
             scan.is_dry = true;
@@ -184,7 +184,7 @@ impl App {
         &self,
         upload: Upload,
         demands: PrepareOptions,
-        unwanted: Option<Arc<Unwanted>>,
+        blocklist: Option<Arc<Blocklist>>,
     ) -> impl FnOnce() -> Result<(Prepared, ContentScan)> + Send + use<> {
         let PrepareOptions { e2e, strict, pii_check, agentation, spa, is_public, executables: _ } = demands;
         let safety = self.settings.safety.clone();
@@ -218,7 +218,7 @@ impl App {
                 let found = content::Strict::of(&bundle).map_err(Error::internal)?;
                 StrictPolicy::of(&found, e2e)
             });
-            let scan = ContentScan::scan_and_compare(&bundle, &safety, pii_check, unwanted.as_deref())?;
+            let scan = ContentScan::scan_and_compare(&bundle, &safety, pii_check, blocklist.as_deref())?;
             Ok((Prepared { bundle, policy: policy.transpose()?, strict }, scan))
         }
     }

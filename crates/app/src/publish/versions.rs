@@ -6,8 +6,8 @@ use crate::app::App;
 use dropleaf_core::account::Account;
 use dropleaf_core::site::Site;
 use dropleaf_core::site::State;
+use dropleaf_core::site_version::SiteVersion;
 use dropleaf_core::{Code, Error, Result};
-use dropleaf_store::site_versions::SiteVersion;
 use dropleaf_store::{DbError, bundles, sites};
 
 impl App {
@@ -71,7 +71,7 @@ impl App {
                 ..site.clone()
             };
             self.check_changed_slug(&site, &next)?;
-            let mut stmts = vec![bundles::show_again(&old.bundle_id)];
+            let mut stmts = vec![bundles::add_reference(&old.bundle_id)];
             if site.csp_strict {
                 let policy = self.stored_policy(&old.bundle_id, old.e2e).await?;
                 stmts.push(policy.record(&old.bundle_id));

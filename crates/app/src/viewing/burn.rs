@@ -111,7 +111,7 @@ impl App {
             }
         }
         if count > 0 || self.pending.erasures.log_has_erased_bytes.load(Ordering::Relaxed) {
-            let is_clean = self.store.db.forget().await?;
+            let is_clean = self.store.db.truncate_log().await?;
             self.pending.erasures.log_has_erased_bytes.store(!is_clean, Ordering::Relaxed);
         }
         Ok(count)

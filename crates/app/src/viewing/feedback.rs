@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::notify::owner_notices::{Notice, NoticeKind};
 use dropleaf_core::account::Account;
-use dropleaf_core::feedback::{self, Feedback, Said};
+use dropleaf_core::feedback::{self, Feedback, FeedbackContent};
 use dropleaf_core::feedback_list::{self, ANSWER_BYTES, Cursor, FeedbackQuery};
 use dropleaf_core::rate::Standing;
 use dropleaf_core::site::Site;
@@ -30,20 +30,20 @@ impl App {
         &self,
         site: &Site,
         ip: Option<IpAddr>,
-        said: Said,
+        content: FeedbackContent,
     ) -> Result<(Feedback, Option<Standing>)> {
         if !site.takes_feedback() {
             return Err(Error::not_found("page"));
         }
         let is_foreign = |url: &str| !page_address::belongs_to(url, site, &self.hosts);
-        if said.page_url.as_deref().is_some_and(is_foreign) {
+        if content.page_url.as_deref().is_some_and(is_foreign) {
             return Err(Error::field("page_url", "must be an address of this page"));
         }
         let now = self.now();
         let item = Feedback {
             id: self.minter.ordered_id("fb", now),
             site_id: site.id.clone(),
-            said,
+            content,
             created_at: now,
             resolved_at: None,
             resolved_note: None,
@@ -53,7 +53,7 @@ impl App {
             (feedback::PER_SITE, format!("{}:{}", feedback::PER_SITE.name, site.id)),
         ];
         let exempt = self.is_exempt(ip);
-        let mut stmts = vec![sites::hold(&site.id)];
+        let mut stmts = vec![sites::lock_live(&site.id)];
         if !exempt {
             stmts.extend(rates.iter().map(|(rate, key)| dropleaf_store::counters::take(key, rate, now)));
         }

@@ -66,7 +66,7 @@ impl App {
             secret.as_bytes(),
         )?;
         let mut stmts =
-            vec![sites::hold(&site.id), share_tokens::insert(&token, &secret::hash(&secret), sealed)];
+            vec![sites::lock_live(&site.id), share_tokens::insert(&token, &secret::hash(&secret), sealed)];
         let own = ShareTokenWithSecret { url: self.share_url(&site, &secret), token, secret };
         if let Some(once) = once {
             stmts.push(self.store_response(once, 201, &render(&own))?);

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use dropleaf_inspect::phishing::{File, Rules};
-use dropleaf_inspect::similarity::{PageFingerprint, Unwanted, fingerprint_pages};
+use dropleaf_inspect::similarity::{Blocklist, PageFingerprint, fingerprint_pages};
 
 /// Enough for millions of pairs.
 const MOST_PAGES: usize = 1500;
@@ -72,11 +72,11 @@ fn compare(title: &str, taken_down: &[Upload], published: &[Upload], other: impl
     });
     let entries: Vec<_> = entries.filter(|(_, _, sketches)| !sketches.is_empty()).collect();
     let sketched = entries.len();
-    let unwanted = Unwanted::new(entries);
+    let blocklist = Blocklist::new(entries);
     let mut pairs = Vec::new();
     for upload in published {
         for page in &upload.pages {
-            let others = unwanted.shares(page).into_iter().filter(|(id, ..)| other(id, &upload.name));
+            let others = blocklist.shares(page).into_iter().filter(|(id, ..)| other(id, &upload.name));
             pairs.extend(others.map(|(id, share, same)| (share, same, id.to_owned(), upload.name.clone())));
         }
     }

@@ -3,16 +3,16 @@
 //! is not known here.
 
 mod blame;
+mod blocklist;
 mod exact;
 mod gather;
 mod says;
 mod shingles;
 mod sketch;
-mod unwanted;
 
 pub use blame::{Blamed, blame};
+pub use blocklist::Blocklist;
 pub use sketch::Sketch;
-pub use unwanted::Unwanted;
 
 use crate::phishing::site::{Kind, Site};
 use crate::phishing::verdict::{JUDGED, Jury};
@@ -44,7 +44,7 @@ pub struct PageFingerprint {
     shingles: Shingles,
 }
 
-/// The entry of [`Unwanted`] that an upload matches.
+/// The entry of [`Blocklist`] that an upload matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Match {
     pub id: String,

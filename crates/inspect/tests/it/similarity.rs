@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use dropleaf_content::{Bundle, Limits, Source, Texts, Upload, prepare};
 use dropleaf_inspect::phishing::Rules;
-use dropleaf_inspect::similarity::{Fingerprints, Match, Sketch, Unwanted, check_and_fingerprint};
+use dropleaf_inspect::similarity::{Blocklist, Fingerprints, Match, Sketch, check_and_fingerprint};
 
 use crate::disguises::{self, DISGUISES};
 use crate::support::{check_bundle, fingerprint_bundle, fixtures, for_inspection, upload, zip_of};
@@ -35,13 +35,13 @@ pub(crate) fn marks(fingerprints: &Fingerprints) -> (Vec<[u8; 32]>, Vec<Sketch>)
     (exact.collect(), stored.iter().map(|bytes| Sketch::from_bytes(bytes).unwrap()).collect())
 }
 
-pub(crate) fn taken_down(fingerprints: &Fingerprints) -> Unwanted {
+pub(crate) fn taken_down(fingerprints: &Fingerprints) -> Blocklist {
     let (exact, sketches) = marks(fingerprints);
-    Unwanted::new([("it".to_owned(), exact, sketches)])
+    Blocklist::new([("it".to_owned(), exact, sketches)])
 }
 
 /// Single-file phishing pages with enough text for a sketch.
-fn recognisable() -> Vec<(String, String, Unwanted)> {
+fn recognisable() -> Vec<(String, String, Blocklist)> {
     let pages = fixtures("harvest").into_iter().filter(|(_, files)| files.len() == 1);
     let pages = pages.map(|(name, mut files)| (name, files.remove(0).1));
     pages
@@ -57,11 +57,11 @@ fn a_page_is_recognised_in_every_disguise() {
     let pages = recognisable();
     assert!(pages.len() >= 20, "{}", pages.len());
     let (mut missed, mut tried) = (Vec::new(), 0);
-    for (name, page, unwanted) in &pages {
+    for (name, page, blocklist) in &pages {
         for (disguise, dress) in DISGUISES {
             let disguised = dress(page);
             tried += usize::from(disguised != *page);
-            if unwanted.find(&fingerprints("other.html", disguised)).is_none() {
+            if blocklist.find(&fingerprints("other.html", disguised)).is_none() {
                 missed.push(format!("{name}: {disguise}"));
             }
         }
@@ -75,14 +75,14 @@ fn a_page_is_recognised_in_every_disguise() {
 
 #[test]
 fn a_page_is_recognised_in_an_archive_under_another_name_and_in_markdown() {
-    for (name, page, unwanted) in recognisable() {
+    for (name, page, blocklist) in recognisable() {
         let archive = zip_of(&[
             ("index.html", "<h1>Welcome</h1><a href=a/start.html>go on</a>"),
             ("a/start.html", &disguises::renamed(&page)),
         ]);
-        let found = unwanted.find(&fingerprints("site.zip", archive)).unwrap_or_else(|| panic!("{name}"));
+        let found = blocklist.find(&fingerprints("site.zip", archive)).unwrap_or_else(|| panic!("{name}"));
         assert_eq!(found, Match { id: "it".to_owned(), file: Some("a/start.html".to_owned()), exact: false });
-        assert!(unwanted.find(&fingerprints("page.md", format!("# Notes\n\n{page}\n"))).is_some(), "{name}");
+        assert!(blocklist.find(&fingerprints("page.md", format!("# Notes\n\n{page}\n"))).is_some(), "{name}");
     }
 }
 
@@ -92,17 +92,17 @@ fn the_same_bytes_are_recognised_under_any_name_and_in_an_archive() {
         "<title>Short</title><p>Send your money to Gilbert before Friday evening, or else you will see.</p>";
     let pdf = "%PDF-1.7 money for Gilbert";
     for (name, bytes) in [("a.html", page), ("a.pdf", pdf)] {
-        let unwanted = taken_down(&fingerprints(name, bytes));
-        let again = unwanted.find(&fingerprints(&format!("other-{name}"), bytes)).unwrap();
+        let blocklist = taken_down(&fingerprints(name, bytes));
+        let again = blocklist.find(&fingerprints(&format!("other-{name}"), bytes)).unwrap();
         assert!(again.exact && again.file.is_none());
         let inside = zip_of(&[("index.html", "<p>nothing</p>"), (&format!("x/{name}"), bytes)]);
-        let inside = unwanted.find(&fingerprints("b.zip", inside)).unwrap();
+        let inside = blocklist.find(&fingerprints("b.zip", inside)).unwrap();
         assert_eq!((inside.exact, inside.file), (true, Some(format!("x/{name}"))));
-        assert_eq!(unwanted.find(&fingerprints(name, format!("{bytes}!"))), None);
+        assert_eq!(blocklist.find(&fingerprints(name, format!("{bytes}!"))), None);
     }
     let archive = zip_of(&[("index.html", page), ("a.png", "x")]);
-    let unwanted = taken_down(&fingerprints("a.zip", archive));
-    assert!(unwanted.find(&fingerprints("page.html", page)).is_some_and(|found| found.exact));
+    let blocklist = taken_down(&fingerprints("a.zip", archive));
+    assert!(blocklist.find(&fingerprints("page.html", page)).is_some_and(|found| found.exact));
 }
 
 #[test]
@@ -113,9 +113,9 @@ fn ciphertext_is_recognised_by_its_bytes_alone() {
         let upload = Upload { filename: None, content_type: None, e2e: true, source };
         fingerprints_of(&prepare(upload, &Limits::default(), std::env::temp_dir().as_path()).unwrap())
     };
-    let unwanted = taken_down(&sealed(7));
-    assert!(unwanted.find(&sealed(7)).is_some_and(|found| found.exact));
-    assert_eq!(unwanted.find(&sealed(8)), None);
+    let blocklist = taken_down(&sealed(7));
+    assert!(blocklist.find(&sealed(7)).is_some_and(|found| found.exact));
+    assert_eq!(blocklist.find(&sealed(8)), None);
 }
 
 #[test]
@@ -123,14 +123,14 @@ fn what_many_people_start_from_is_nobodys_mark() {
     let frame = "<!doctype html><title>App</title><div id=root></div><script src=app.js></script>";
     let library = "window.lib = function () { return 'shared by many' };\n".repeat(300);
     let bad = zip_of(&[("index.html", frame), ("app.js", "document.title = 'bad'"), ("lib.js", &library)]);
-    let unwanted = taken_down(&fingerprints("bad.zip", bad.clone()));
+    let blocklist = taken_down(&fingerprints("bad.zip", bad.clone()));
     let good = zip_of(&[("index.html", frame), ("app.js", "document.title = 'good'"), ("lib.js", &library)]);
-    assert_eq!(unwanted.find(&fingerprints("good.zip", good.clone())), None);
-    assert_eq!(unwanted.find(&fingerprints("index.html", frame)), None);
-    assert!(unwanted.find(&fingerprints("again.zip", bad)).is_some_and(|found| found.exact));
+    assert_eq!(blocklist.find(&fingerprints("good.zip", good.clone())), None);
+    assert_eq!(blocklist.find(&fingerprints("index.html", frame)), None);
+    assert!(blocklist.find(&fingerprints("again.zip", bad)).is_some_and(|found| found.exact));
     // The page with its own script, whatever other files there are.
     let moved = zip_of(&[("index.html", frame), ("app.js", "document.title = 'bad'"), ("x.txt", "padding")]);
-    assert!(unwanted.find(&fingerprints("moved.zip", moved)).is_some_and(|found| found.exact));
+    assert!(blocklist.find(&fingerprints("moved.zip", moved)).is_some_and(|found| found.exact));
     let alone = taken_down(&fingerprints("index.html", frame));
     assert!(alone.find(&fingerprints("index.html", frame)).is_some_and(|found| found.exact));
     assert_eq!(alone.find(&fingerprints("good.zip", good)), None, "the frame is everybody's");
@@ -143,15 +143,15 @@ fn honest_pages_are_not_taken_for_harvest_pages() {
         let (exact, sketches) = marks(&fingerprints);
         (name, exact, sketches)
     });
-    let unwanted = Unwanted::new(entries);
+    let blocklist = Blocklist::new(entries);
     let honest = fixtures("honest");
     assert!(honest.len() >= 200);
     for (name, files) in honest {
         let files: Vec<(&str, &str)> =
             files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
         let found = match files.as_slice() {
-            [(path, text)] => unwanted.find(&fingerprints(path, (*text).to_owned())),
-            several => unwanted.find(&fingerprints("a.zip", zip_of(several))),
+            [(path, text)] => blocklist.find(&fingerprints(path, (*text).to_owned())),
+            several => blocklist.find(&fingerprints("a.zip", zip_of(several))),
         };
         assert_eq!(found, None, "{name}");
     }

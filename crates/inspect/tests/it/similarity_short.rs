@@ -1,6 +1,6 @@
 //! Short blocklisted pages, recognized by their text, and stock pages, which are never blocked.
 
-use dropleaf_inspect::similarity::{Match, Unwanted};
+use dropleaf_inspect::similarity::{Blocklist, Match};
 
 use crate::disguises::{self, DISGUISES};
 use crate::similarity::{fingerprints, fingerprints_of, marks, taken_down};
@@ -25,9 +25,9 @@ fn short() -> Vec<(String, String)> {
 fn a_short_page_is_recognised_by_what_it_says() {
     let (mut missed, mut recognised, mut others) = (Vec::new(), 0, Vec::new());
     for (name, page) in short() {
-        let unwanted = taken_down(&fingerprints("index.html", page.clone()));
+        let blocklist = taken_down(&fingerprints("index.html", page.clone()));
         // Recognized by its bytes and its text, unless there is too little text.
-        if unwanted.find(&fingerprints("a.html", format!("{page}<!-- x -->"))).is_none() {
+        if blocklist.find(&fingerprints("a.html", format!("{page}<!-- x -->"))).is_none() {
             others.push(name);
             continue;
         }
@@ -36,13 +36,13 @@ fn a_short_page_is_recognised_by_what_it_says() {
             let same = !["long honest", "another name", "sections in"]
                 .iter()
                 .any(|start| disguise.starts_with(start));
-            let found = unwanted.find(&fingerprints("other.html", dress(&page)));
+            let found = blocklist.find(&fingerprints("other.html", dress(&page)));
             if same && found.is_none() {
                 missed.push(format!("{name}: {disguise}"));
             }
         }
         let archive = zip_of(&[("index.html", "<p>Welcome</p>"), ("x/y.htm", &disguises::renamed(&page))]);
-        let found = unwanted.find(&fingerprints("a.zip", archive));
+        let found = blocklist.find(&fingerprints("a.zip", archive));
         assert_eq!(
             found,
             Some(Match { id: "it".to_owned(), file: Some("x/y.htm".to_owned()), exact: false })
@@ -64,9 +64,9 @@ fn short_pages_of_everybody_are_nobodys_mark() {
         "<noscript>You need to enable JavaScript to run this app.</noscript><div id=root></div>",
         "<h1>Sign in</h1><form><input placeholder=Email><input type=password placeholder=Password><button>Sign in</button></form>",
     ] {
-        let unwanted = taken_down(&fingerprints("a.html", page));
+        let blocklist = taken_down(&fingerprints("a.html", page));
         assert_eq!(
-            unwanted.find(&fingerprints("a.html", format!("<!-- other bytes -->{page}"))),
+            blocklist.find(&fingerprints("a.html", format!("<!-- other bytes -->{page}"))),
             None,
             "{page}"
         );
@@ -88,8 +88,8 @@ fn no_honest_page_says_what_a_harvest_page_says() {
         let (exact, sketches) = marks(&fingerprints);
         Some((name, exact, sketches))
     });
-    let unwanted = Unwanted::new(entries);
+    let blocklist = Blocklist::new(entries);
     for (name, files) in fixtures("honest") {
-        assert_eq!(of(&files).and_then(|fingerprints| unwanted.find(&fingerprints)), None, "{name}");
+        assert_eq!(of(&files).and_then(|fingerprints| blocklist.find(&fingerprints)), None, "{name}");
     }
 }

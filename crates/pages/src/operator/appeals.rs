@@ -5,7 +5,7 @@ use super::{at, stylesheet};
 use crate::Html;
 use crate::dashboard::{Section, Shell};
 use askama::Template;
-use dropleaf_core::appeal::{Allowed, Appeal, Joined, State};
+use dropleaf_core::appeal::{Allowed, Appeal, JoinedSender, State};
 
 #[derive(Debug, Template)]
 #[template(path = "operator_appeals.html")]
@@ -72,7 +72,7 @@ fn sender(appeal: &Appeal) -> &str {
     appeal.account_id.as_deref().unwrap_or("anonymous: sent without an account")
 }
 
-fn joined_by(joined: &Joined) -> &str {
+fn joined_by(joined: &JoinedSender) -> &str {
     joined.account_id.as_deref().unwrap_or("an anonymous publisher")
 }
 

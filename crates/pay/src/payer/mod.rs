@@ -4,9 +4,9 @@
 mod evm;
 mod solana;
 
+use dropleaf_core::base64;
 use serde_json::{Value, json};
 
-use crate::base64;
 use crate::generation::Generation;
 use crate::offer::{Offer, SCHEME};
 use crate::receipt::network_name;

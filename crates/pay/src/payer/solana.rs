@@ -1,10 +1,10 @@
 //! A test wallet on Solana, and transactions assembled part by part.
 
+use dropleaf_core::base64;
 use ed25519_dalek::{Signer, SigningKey};
 use serde_json::{Value, json};
 
 use crate::address::SolanaAddress;
-use crate::base64;
 use crate::offer::{Asset, Offer};
 use crate::solana::{COMPUTE_BUDGET, MEMO, TOKEN, token_account};
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use dropleaf_core::base64;
 use ed25519_dalek::{Signature, VerifyingKey};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -10,7 +11,6 @@ use super::transaction::Instruction;
 use super::{COMPUTE_BUDGET, LIGHTHOUSE, MEMO, TOKEN, TOKEN_2022, Transaction, token_account};
 use crate::address::SolanaAddress;
 use crate::amount::Amount;
-use crate::base64;
 use crate::json::{self, Object};
 use crate::offer::Mint;
 use crate::refusal::Refusal;

@@ -4,7 +4,7 @@ use super::{print_line, with_app};
 use crate::config::Config;
 use anyhow::Result;
 use clap::Subcommand;
-use dropleaf_app::{Fault, LedgerAudit};
+use dropleaf_app::{LedgerAudit, LedgerFault};
 use std::fmt;
 
 #[derive(Debug, Subcommand)]
@@ -38,7 +38,7 @@ fn report(audit: &LedgerAudit) -> String {
     if faults.is_empty() {
         return format!("Ledger check passed: {summary}\n");
     }
-    let lines = faults.iter().map(|Fault { what, subject, found, right }| {
+    let lines = faults.iter().map(|LedgerFault { what, subject, found, right }| {
         format!("{what}: {subject} (found {found}, expected {right})")
     });
     let lines: Vec<String> = lines.chain([summary]).collect();

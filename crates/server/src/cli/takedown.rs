@@ -77,7 +77,8 @@ fn became(case: &CaseFile) -> String {
         _ if case.site.purged_at.is_some() => "Its content was erased".to_owned(),
         _ => "Its content will be encrypted as evidence by the server's next cleanup".to_owned(),
     };
-    let again = if case.unwanted.is_some() { " and is blocked from being published again." } else { "." };
+    let again =
+        if case.blocked_content.is_some() { " and is blocked from being published again." } else { "." };
     kept + again
 }
 

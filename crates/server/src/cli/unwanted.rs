@@ -4,9 +4,8 @@ use super::{name, plain, print_line, with_app};
 use crate::config::Config;
 use anyhow::Result;
 use clap::Subcommand;
-use dropleaf_app::{App, COMMAND_LINE};
+use dropleaf_app::{App, BlockedContent, COMMAND_LINE};
 use dropleaf_core::iso;
-use dropleaf_store::unwanted::Unwanted;
 use serde_json::json;
 
 #[derive(Debug, Subcommand)]
@@ -43,44 +42,48 @@ pub(super) async fn run(command: Command, config: Config) -> Result<()> {
 async fn act(app: &App, command: Command) -> Result<()> {
     match command {
         Command::List { json } => {
-            let (all, pages) = (app.list_unwanted(MOST).await?, app.list_marked_pages().await?);
-            let pages = |noted: &Unwanted| pages.get(&noted.id).map(Vec::as_slice).unwrap_or_default();
+            let (all, pages) = (app.list_blocked_content(MOST).await?, app.list_marked_pages().await?);
+            let pages =
+                |blocked: &BlockedContent| pages.get(&blocked.id).map(Vec::as_slice).unwrap_or_default();
             if json {
-                let all: Vec<_> = all.iter().map(|noted| as_json(noted, pages(noted))).collect();
+                let all: Vec<_> = all.iter().map(|blocked| as_json(blocked, pages(blocked))).collect();
                 print_line(&serde_json::to_string_pretty(&json!({"unwanted": all}))?)?;
             } else if all.is_empty() {
                 print_line("No blocked content.")?;
             } else {
                 print_line(&format!("{:<26}{:<27}{:<22}reason (pages)", "id", "page", "taken down"))?;
-                for noted in &all {
-                    let (at, reason) = (iso::format(noted.created_at), plain(&noted.reason, usize::MAX));
-                    let pages = shown(pages(noted));
-                    print_line(&format!("{:<26}{:<27}{at:<22}{reason} ({pages})", noted.id, noted.site_id))?;
+                for blocked in &all {
+                    let (at, reason) = (iso::format(blocked.created_at), plain(&blocked.reason, usize::MAX));
+                    let pages = shown(pages(blocked));
+                    print_line(&format!(
+                        "{:<26}{:<27}{at:<22}{reason} ({pages})",
+                        blocked.id, blocked.site_id
+                    ))?;
                 }
             }
         }
         Command::Forget { name, reason, page: Some(page) } => {
-            let noted = app.forget_unwanted_page(COMMAND_LINE, &name, page.trim(), &reason).await?;
+            let blocked = app.unblock_page(COMMAND_LINE, &name, page.trim(), &reason).await?;
             print_line(&format!(
                 "{}: {} can be published again.",
-                noted.site_id,
+                blocked.site_id,
                 plain(page.trim(), usize::MAX)
             ))?;
         }
         Command::Forget { name, reason, page: None } => {
-            let noted = app.forget_unwanted(COMMAND_LINE, &name, &reason).await?;
-            print_line(&format!("{}: its content can be published again.", noted.site_id))?;
+            let blocked = app.unblock_content(COMMAND_LINE, &name, &reason).await?;
+            print_line(&format!("{}: its content can be published again.", blocked.site_id))?;
         }
     }
     Ok(())
 }
 
-fn as_json(noted: &Unwanted, pages: &[String]) -> serde_json::Value {
+fn as_json(blocked: &BlockedContent, pages: &[String]) -> serde_json::Value {
     json!({
-        "id": noted.id,
-        "site_id": noted.site_id,
-        "reason": noted.reason,
-        "created_at": noted.created_at,
+        "id": blocked.id,
+        "site_id": blocked.site_id,
+        "reason": blocked.reason,
+        "created_at": blocked.created_at,
         "pages": pages,
     })
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use super::{BackupError, LEASE};
+use super::BackupError;
 use crate::db::{Db, DbError};
 use crate::leases;
 
@@ -50,10 +50,10 @@ pub(super) async fn hold<T>(
         error = renewal => Err(error),
     };
     // If the release fails, the lease expires by itself.
-    let _ = db.exec(leases::release(LEASE, &holder)).await;
+    let _ = db.exec(leases::release(leases::BACKUP, &holder)).await;
     done
 }
 
 async fn take(db: &Db, holder: &str, now: i64) -> Result<(), DbError> {
-    db.exec(leases::take(LEASE, holder, now + HELD_SECONDS, now)).await.map(|_| ())
+    db.exec(leases::take(leases::BACKUP, holder, now + HELD_SECONDS, now)).await.map(|_| ())
 }

@@ -20,9 +20,6 @@ use std::collections::BTreeMap;
 
 use crate::db::migrate::MIGRATIONS;
 
-/// The lease that a backup or a restore holds; the sweep does not run meanwhile.
-pub(crate) const LEASE: &str = "backup";
-
 const DATABASE: &str = "dropleaf.db";
 const OBJECTS: &str = "blobs";
 const MANIFEST: &str = "manifest.json";

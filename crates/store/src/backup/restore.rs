@@ -113,7 +113,7 @@ async fn verify(
 
 async fn is_empty(db: &Db) -> Result<bool, DbError> {
     match &db.0 {
-        Engine::Sqlite(sqlite) => sqlite.writer().alone(|connection| is_empty_file(connection)).await,
+        Engine::Sqlite(sqlite) => sqlite.writer().run_exclusive(|connection| is_empty_file(connection)).await,
         Engine::Pg(pg) => rows_pg::is_empty(pg).await,
     }
 }
@@ -168,7 +168,7 @@ async fn bring_back(
                 connection.execute_batch(&format!("BEGIN IMMEDIATE; {}; COMMIT", corrections(now)))?;
                 Ok(())
             };
-            sqlite.writer().alone(put).await?;
+            sqlite.writer().run_exclusive(put).await?;
         }
         Engine::Pg(pg) => rows_pg::load(pg, file, manifest.schema, now, &corrections(now)).await?,
     }

@@ -25,7 +25,9 @@ pub async fn backup(
     progress: OnProgress<'_>,
 ) -> Result<Report, BackupError> {
     let schema = match &db.0 {
-        Engine::Sqlite(sqlite) => sqlite.writer().alone(|connection| rows_sqlite::schema(connection)).await?,
+        Engine::Sqlite(sqlite) => {
+            sqlite.writer().run_exclusive(|connection| rows_sqlite::schema(connection)).await?
+        }
         Engine::Pg(pg) => rows_pg::schema(pg).await?,
     };
     if schema == 0 {

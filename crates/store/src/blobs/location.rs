@@ -28,9 +28,9 @@ impl std::fmt::Debug for Credentials {
 }
 
 /// The object store, and its folder if it is a local one.
-pub(super) type Place = (Arc<dyn ObjectStore>, Option<PathBuf>);
+pub(super) type OpenedObjectStore = (Arc<dyn ObjectStore>, Option<PathBuf>);
 
-pub(super) fn open(url: &str, credentials: Option<&Credentials>) -> Result<Place, BlobError> {
+pub(super) fn open(url: &str, credentials: Option<&Credentials>) -> Result<OpenedObjectStore, BlobError> {
     if let Some(path) = url.strip_prefix("file:") {
         return folder(PathBuf::from(path.strip_prefix("//").unwrap_or(path)));
     }
@@ -40,7 +40,7 @@ pub(super) fn open(url: &str, credentials: Option<&Credentials>) -> Result<Place
     Err(BlobError::internal("a blobs URL starts with file: or s3://"))
 }
 
-fn folder(path: PathBuf) -> Result<Place, BlobError> {
+fn folder(path: PathBuf) -> Result<OpenedObjectStore, BlobError> {
     // Objects get ordinary modes; the private folder around them keeps out other users of the machine.
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&path)?;
     let store = LocalFileSystem::new_with_prefix(&path)?.with_fsync(true);
@@ -48,8 +48,8 @@ fn folder(path: PathBuf) -> Result<Place, BlobError> {
 }
 
 fn bucket(rest: &str, credentials: Option<&Credentials>) -> Result<Arc<dyn ObjectStore>, BlobError> {
-    let (place, options) = rest.split_once('?').unwrap_or((rest, ""));
-    let (name, prefix) = place.split_once('/').unwrap_or((place, ""));
+    let (bucket_path, options) = rest.split_once('?').unwrap_or((rest, ""));
+    let (name, prefix) = bucket_path.split_once('/').unwrap_or((bucket_path, ""));
     // Viewers wait for these requests; the library's defaults are meant for batch work.
     let retry =
         RetryConfig { max_retries: 3, retry_timeout: Duration::from_secs(20), ..RetryConfig::default() };

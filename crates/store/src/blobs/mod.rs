@@ -18,14 +18,14 @@ use bytes::Bytes;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt};
 
-use crate::db::{Db, DbError, Row, Stmt, Val};
+use crate::db::{Db, DbError, Row, Stmt, Val, columns};
 
 pub use error::BlobError;
 pub use location::Credentials;
 pub(crate) use open::matches;
 pub use open::{BlobStream, OpenBlob};
 pub use orphans::sweep_orphans;
-pub use sweep::{Collected, Cut, collect_garbage, collect_rows, erase};
+pub use sweep::{Collected, SweepLimits, collect_garbage, collect_rows, erase};
 pub(crate) use upload::put;
 
 /// Label of the guard that fails if a body was swept between `stage` and the batch.
@@ -168,33 +168,36 @@ struct BlobRow {
     encoding: Encoding,
     size_bytes: u64,
     stored_bytes: u64,
-    place: Stored,
+    location: StoredBody,
 }
 
 #[derive(Debug, Clone)]
-enum Stored {
+enum StoredBody {
     Inline(Bytes),
     Object(String),
 }
 
+columns! { BlobColumns, blob_columns: encoding, size_bytes, stored_bytes, body, object_key }
+
 impl Blobs {
     async fn find_row(db: &Db, hash: &[u8; 32]) -> Result<Option<BlobRow>, DbError> {
-        const FIND: &str =
-            "SELECT encoding, size_bytes, stored_bytes, body, object_key FROM blobs WHERE hash = $1";
+        const FIND: &str = concat!("SELECT ", blob_columns!(), " FROM blobs WHERE hash = $1");
         db.get(FIND, &[hash.into()], row).await
     }
 }
 
 fn row(row: &Row<'_>) -> Result<BlobRow, DbError> {
-    let place = match (row.opt_bytes(3)?, row.opt_text(4)?) {
-        (_, Some(key)) => Stored::Object(key.to_owned()),
-        (Some(body), None) => Stored::Inline(Bytes::copy_from_slice(body)),
+    const COLUMN: BlobColumns = BlobColumns::starting_at(0);
+    let location = match (row.opt_bytes(COLUMN.body)?, row.opt_text(COLUMN.object_key)?) {
+        (_, Some(key)) => StoredBody::Object(key.to_owned()),
+        (Some(body), None) => StoredBody::Inline(Bytes::copy_from_slice(body)),
         (None, None) => return Err(DbError::internal("blobs row has neither a body nor an object key")),
     };
     Ok(BlobRow {
-        encoding: Encoding::parse(row.text(0)?).ok_or_else(|| DbError::internal("unknown encoding"))?,
-        size_bytes: row.int(1)?.unsigned_abs(),
-        stored_bytes: row.int(2)?.unsigned_abs(),
-        place,
+        encoding: Encoding::parse(row.text(COLUMN.encoding)?)
+            .ok_or_else(|| DbError::internal("unknown encoding"))?,
+        size_bytes: row.int(COLUMN.size_bytes)?.unsigned_abs(),
+        stored_bytes: row.int(COLUMN.stored_bytes)?.unsigned_abs(),
+        location,
     })
 }

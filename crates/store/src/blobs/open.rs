@@ -10,7 +10,7 @@ use futures_util::{StreamExt, TryStreamExt};
 use object_store::path::Path;
 use object_store::{GetOptions, GetRange, ObjectStore, ObjectStoreExt};
 
-use super::{BlobError, BlobRow, Blobs, Encoding, Stored};
+use super::{BlobError, BlobRow, Blobs, Encoding, StoredBody};
 use crate::db::Db;
 
 /// Up to this size, hashing and decompressing take less time than handing the work to another thread.
@@ -41,9 +41,9 @@ impl Blobs {
     }
 
     async fn stored(&self, row: &BlobRow) -> Result<Bytes, BlobError> {
-        match &row.place {
-            Stored::Inline(body) => Ok(body.clone()),
-            Stored::Object(key) => Ok(self.store.get(&Path::from(key.as_str())).await?.bytes().await?),
+        match &row.location {
+            StoredBody::Inline(body) => Ok(body.clone()),
+            StoredBody::Object(key) => Ok(self.store.get(&Path::from(key.as_str())).await?.bytes().await?),
         }
     }
 
@@ -56,8 +56,8 @@ impl Blobs {
         stored_bytes: u64,
         key: &str,
     ) -> OpenBlob {
-        let (place, store) = (Stored::Object(key.to_owned()), Arc::clone(&self.store));
-        OpenBlob { encoding, size_bytes, stored_bytes, hash, place, store }
+        let (location, store) = (StoredBody::Object(key.to_owned()), Arc::clone(&self.store));
+        OpenBlob { encoding, size_bytes, stored_bytes, hash, location, store }
     }
 
     /// The stored form, for bodies too large for memory.
@@ -68,7 +68,7 @@ impl Blobs {
             size_bytes: row.size_bytes,
             stored_bytes: row.stored_bytes,
             hash: *hash,
-            place: row.place,
+            location: row.location,
             store: Arc::clone(&self.store),
         })
     }
@@ -95,7 +95,7 @@ pub struct OpenBlob {
     pub size_bytes: u64,
     pub stored_bytes: u64,
     hash: [u8; 32],
-    place: Stored,
+    location: StoredBody,
     store: Arc<dyn ObjectStore>,
 }
 
@@ -126,15 +126,15 @@ impl OpenBlob {
     }
 
     async fn bytes_of(&self, range: Option<Range<u64>>) -> Result<BlobStream, BlobError> {
-        match &self.place {
-            Stored::Inline(body) => {
+        match &self.location {
+            StoredBody::Inline(body) => {
                 let part = range.map_or(0..body.len(), |range| clamp(range.start)..clamp(range.end));
                 if part.end > body.len() {
                     return Err(BlobError::Corrupt);
                 }
                 Ok(stream::once(std::future::ready(Ok(body.slice(part)))).boxed())
             }
-            Stored::Object(key) => {
+            StoredBody::Object(key) => {
                 let options = GetOptions { range: range.map(GetRange::Bounded), ..GetOptions::default() };
                 let found = self.store.get_opts(&Path::from(key.as_str()), options).await?;
                 Ok(found.into_stream().map_err(BlobError::from).boxed())

@@ -10,8 +10,7 @@ use futures_util::TryStreamExt;
 use object_store::ObjectStoreExt;
 use object_store::path::Path;
 
-use super::{BlobError, Blobs, Collected, Cut};
-use crate::backup::LEASE;
+use super::{BlobError, Blobs, Collected, SweepLimits};
 use crate::db::{Db, DbError, Row};
 use crate::leases;
 
@@ -19,18 +18,18 @@ const SWEEPER: &str = "sweep";
 const LEASE_SECONDS: i64 = 120;
 
 /// Deletes objects that no row refers to, and half-written files.
-pub async fn sweep_orphans(db: &Db, blobs: &Blobs, cut: Cut) -> Result<Collected, BlobError> {
-    let Cut { now, older_than, limit } = cut;
+pub async fn sweep_orphans(db: &Db, blobs: &Blobs, limits: SweepLimits) -> Result<Collected, BlobError> {
+    let SweepLimits { now, older_than, limit } = limits;
     let mut collected = Collected::default();
     let candidates = find_orphans(db, blobs, older_than, limit).await?;
     if !candidates.is_empty() {
         // A restore brings back objects under their old keys, so it must not run between the check and the deletion.
-        match db.exec(leases::take(LEASE, SWEEPER, now + LEASE_SECONDS, now)).await {
+        match db.exec(leases::take(leases::BACKUP, SWEEPER, now + LEASE_SECONDS, now)).await {
             Err(DbError::Guard(_)) => return Ok(Collected { held: true, ..collected }),
             taken => taken.map(|_| ())?,
         }
         let removed = remove_orphans(db, blobs, candidates, older_than).await;
-        db.exec(leases::release(LEASE, SWEEPER)).await?;
+        db.exec(leases::release(leases::BACKUP, SWEEPER)).await?;
         collected.orphans = removed?;
     }
     if let Some(folder) = blobs.folder.clone() {
@@ -71,7 +70,7 @@ async fn find_orphans(db: &Db, blobs: &Blobs, older_than: i64, limit: i64) -> Re
 }
 
 fn key(row: &Row<'_>) -> Result<String, DbError> {
-    Ok(row.text(0)?.to_owned())
+    row.string(0)
 }
 
 /// The hash in an object's key. Other objects in the store are not ours and are left alone.
@@ -106,7 +105,7 @@ async fn remove_orphans(
 
 /// Deletes half-written files of a process that died. The object store does not list them (`…#1`), so this reads the folder.
 async fn remove_torn_files(folder: PathBuf, older_than: i64) -> Result<u64, BlobError> {
-    let cut = UNIX_EPOCH + Duration::from_secs(u64::try_from(older_than).unwrap_or(0));
+    let cutoff = UNIX_EPOCH + Duration::from_secs(u64::try_from(older_than).unwrap_or(0));
     let walk = move || -> std::io::Result<u64> {
         let mut removed = 0;
         for share in std::fs::read_dir(folder)? {
@@ -118,7 +117,7 @@ async fn remove_torn_files(folder: PathBuf, older_than: i64) -> Result<u64, Blob
                 let file = file?;
                 // A file that was just finished has been renamed: not an error.
                 let Ok(modified) = file.metadata().and_then(|metadata| metadata.modified()) else { continue };
-                if file.file_name().to_string_lossy().contains('#') && modified < cut {
+                if file.file_name().to_string_lossy().contains('#') && modified < cutoff {
                     std::fs::remove_file(file.path())?;
                     removed += 1;
                 }

@@ -1,23 +1,23 @@
 //! Deletes unreferenced bundles and bodies, and objects without a row.
 //!
 //! Every deletion checks again, in the statement that deletes, that the thing is still unused and was not touched since
-//! `Cut::older_than`. Nothing is deleted while a backup or a restore holds its lease. Run one sweep at a time.
+//! `SweepLimits::older_than`. Nothing is deleted while a backup or a restore holds its lease. Run one sweep at a time.
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 
 use super::{BlobError, Blobs, sweep_orphans};
-use crate::backup::LEASE;
 use crate::db::{Db, DbError, Stmt};
+use crate::leases;
 
 /// Concurrent deletions; they share commits.
-const TOGETHER: usize = 16;
+const CONCURRENT_DELETIONS: usize = 16;
 const IN_USE: &str = "in_use";
 
 const UNUSED_BUNDLES: &str = "SELECT id FROM bundles WHERE refs = 0 AND touched_at < $1 LIMIT $2";
 /// Changes nothing, but makes a batch that wants to reference the bundle again wait for the outcome.
 const LOCK_BUNDLE: &str =
     "UPDATE bundles SET touched_at = touched_at WHERE id = $1 AND refs = 0 AND touched_at < $2";
-const LET_GO: &str = "UPDATE blobs SET refs = refs - 1 WHERE hash IN \
+const RELEASE_BODIES: &str = "UPDATE blobs SET refs = refs - 1 WHERE hash IN \
      (SELECT blob_hash FROM bundle_files WHERE bundle_id = $1)";
 const UNUSED_BLOBS: &str = "SELECT hash FROM blobs WHERE refs = 0 AND touched_at < $1 LIMIT $2";
 const DELETE_BLOB: &str =
@@ -28,7 +28,7 @@ const NO_BACKUP: &str = "INSERT INTO leases (name, holder, until) VALUES ($1, ''
 
 /// What a sweep may delete: at most `limit` things of each kind, last touched before `older_than`.
 #[derive(Debug, Clone, Copy)]
-pub struct Cut {
+pub struct SweepLimits {
     pub now: i64,
     pub older_than: i64,
     pub limit: i64,
@@ -46,10 +46,10 @@ pub struct Collected {
 }
 
 /// Deletes unused rows, then objects without a row.
-pub async fn collect_garbage(db: &Db, blobs: &Blobs, cut: Cut) -> Result<Collected, BlobError> {
-    let mut collected = collect_rows(db, blobs, cut).await?;
+pub async fn collect_garbage(db: &Db, blobs: &Blobs, limits: SweepLimits) -> Result<Collected, BlobError> {
+    let mut collected = collect_rows(db, blobs, limits).await?;
     if !collected.held {
-        let swept = sweep_orphans(db, blobs, cut).await?;
+        let swept = sweep_orphans(db, blobs, limits).await?;
         collected.orphans = swept.orphans;
         collected.held = swept.held;
     }
@@ -57,14 +57,14 @@ pub async fn collect_garbage(db: &Db, blobs: &Blobs, cut: Cut) -> Result<Collect
 }
 
 /// Deletes bundles that no version uses, then bodies that no bundle uses, each with its object.
-pub async fn collect_rows(db: &Db, blobs: &Blobs, cut: Cut) -> Result<Collected, BlobError> {
-    let Cut { now, older_than, limit } = cut;
+pub async fn collect_rows(db: &Db, blobs: &Blobs, limits: SweepLimits) -> Result<Collected, BlobError> {
+    let SweepLimits { now, older_than, limit } = limits;
     let mut collected = Collected::default();
     let window = || vec![older_than.into(), limit.into()];
-    let bundles = db.list(UNUSED_BUNDLES, window(), |row| Ok(row.text(0)?.to_owned())).await?;
+    let bundles = db.list(UNUSED_BUNDLES, window(), |row| row.string(0)).await?;
     let removals = bundles.into_iter().map(|id| remove_bundle(db, id, now, older_than));
     match tally(removals).await {
-        Err(DbError::Guard(LEASE)) => collected.held = true,
+        Err(DbError::Guard(leases::BACKUP)) => collected.held = true,
         count => collected.bundles = count?,
     }
     if collected.held {
@@ -73,7 +73,7 @@ pub async fn collect_rows(db: &Db, blobs: &Blobs, cut: Cut) -> Result<Collected,
     let bodies = db.list(UNUSED_BLOBS, window(), |row| row.hash(0)).await?;
     let removals = bodies.into_iter().map(|hash| remove_blob(db, blobs, hash, now, older_than));
     match tally(removals).await {
-        Err(Removal::Db(DbError::Guard(LEASE))) => collected.held = true,
+        Err(Removal::Db(DbError::Guard(leases::BACKUP))) => collected.held = true,
         Err(Removal::Db(error)) => return Err(error.into()),
         Err(Removal::Object(error)) => return Err(error),
         Ok(count) => collected.blobs = count,
@@ -88,12 +88,12 @@ pub async fn erase(db: &Db, blobs: &Blobs, bundles: &[String], now: i64) -> Resu
         let files = "SELECT blob_hash FROM bundle_files WHERE bundle_id = $1";
         let bodies = db.list(files, vec![id.as_str().into()], |row| row.hash(0)).await?;
         match remove_bundle(db, id.clone(), now, i64::MAX).await {
-            Err(DbError::Guard(LEASE)) => return Ok(false),
+            Err(DbError::Guard(leases::BACKUP)) => return Ok(false),
             removed => removed?,
         };
         for body in bodies {
             match remove_blob(db, blobs, body, now, i64::MAX).await {
-                Err(Removal::Db(DbError::Guard(LEASE))) => return Ok(false),
+                Err(Removal::Db(DbError::Guard(leases::BACKUP))) => return Ok(false),
                 Err(Removal::Db(error)) => return Err(error.into()),
                 Err(Removal::Object(error)) => return Err(error),
                 Ok(_) => {}
@@ -105,13 +105,13 @@ pub async fn erase(db: &Db, blobs: &Blobs, bundles: &[String], now: i64) -> Resu
 
 async fn tally<E>(removals: impl Iterator<Item = impl Future<Output = Result<bool, E>>>) -> Result<u64, E> {
     stream::iter(removals)
-        .buffer_unordered(TOGETHER)
+        .buffer_unordered(CONCURRENT_DELETIONS)
         .try_fold(0, async |count, removed| Ok(count + u64::from(removed)))
         .await
 }
 
 fn no_backup(now: i64) -> Stmt {
-    Stmt::new(NO_BACKUP, vec![LEASE.into(), now.into()]).one(LEASE)
+    Stmt::new(NO_BACKUP, vec![leases::BACKUP.into(), now.into()]).one(leases::BACKUP)
 }
 
 async fn remove_bundle(db: &Db, id: String, now: i64, older_than: i64) -> Result<bool, DbError> {
@@ -119,7 +119,7 @@ async fn remove_bundle(db: &Db, id: String, now: i64, older_than: i64) -> Result
     let batch = vec![
         no_backup(now),
         Stmt::new(LOCK_BUNDLE, vec![id.into(), older_than.into()]).one(IN_USE),
-        Stmt::new(LET_GO, [id.into()]),
+        Stmt::new(RELEASE_BODIES, [id.into()]),
         Stmt::new("DELETE FROM bundle_files WHERE bundle_id = $1", [id.into()]),
         Stmt::new("DELETE FROM bundles WHERE id = $1", [id.into()]),
     ];

@@ -76,7 +76,7 @@ impl From<tokio_postgres::Error> for DbError {
         if *state == SqlState::DISK_FULL {
             return DbError::Full;
         }
-        if lost(&error) || *state == SqlState::TOO_MANY_CONNECTIONS || retryable(&error) {
+        if is_connection_lost(&error) || *state == SqlState::TOO_MANY_CONNECTIONS || is_retryable(&error) {
             DbError::Unavailable(Arc::new(error))
         } else {
             DbError::Internal(Arc::new(error))
@@ -98,14 +98,14 @@ impl From<deadpool_postgres::PoolError> for DbError {
 }
 
 /// The server closed the connection, or is shutting down or starting up.
-pub(crate) fn lost(error: &tokio_postgres::Error) -> bool {
+pub(crate) fn is_connection_lost(error: &tokio_postgres::Error) -> bool {
     use tokio_postgres::error::SqlState;
     let code = error.code().map_or("", SqlState::code);
     code.starts_with("08") || code.starts_with("57P")
 }
 
 /// Serialization failure or deadlock: the transaction was rolled back and can be retried.
-pub(crate) fn retryable(error: &tokio_postgres::Error) -> bool {
+pub(crate) fn is_retryable(error: &tokio_postgres::Error) -> bool {
     use tokio_postgres::error::SqlState;
     error.code().is_some_and(|state| {
         *state == SqlState::T_R_SERIALIZATION_FAILURE || *state == SqlState::T_R_DEADLOCK_DETECTED

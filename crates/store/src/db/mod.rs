@@ -3,6 +3,7 @@
 //! The layers above use one SQL text for both (`TEXT`, `BIGINT`, `BYTEA`; `$1…` in order of first appearance). A transaction
 //! is a list of guarded statements, never a closure. This module knows no table besides its own migrations.
 
+mod columns;
 mod error;
 pub(crate) mod migrate;
 mod pg;
@@ -13,9 +14,9 @@ mod pg_types;
 mod row;
 mod rows;
 pub(crate) mod sqlite;
+mod sqlite_checkpoint;
 mod sqlite_commit;
-mod sqlite_log;
-mod sqlite_pace;
+mod sqlite_group_size;
 mod sqlite_queue;
 mod sqlite_types;
 mod sqlite_writer;
@@ -25,6 +26,7 @@ mod value;
 use rows::Mapped;
 use std::sync::Arc;
 
+pub(crate) use columns::{column_sql, columns};
 pub use error::{DbError, Source};
 pub use row::Row;
 pub use stmt::{Expect, Outcome, OwnedRow, Stmt};
@@ -61,7 +63,9 @@ impl Db {
     pub async fn migrate(&self, now: i64) -> Result<(), DbError> {
         match &self.0 {
             Engine::Sqlite(db) => {
-                db.writer().alone(move |connection| migrate::sqlite(connection, migrate::latest(), now)).await
+                db.writer()
+                    .run_exclusive(move |connection| migrate::sqlite(connection, migrate::latest(), now))
+                    .await
             }
             Engine::Pg(db) => db.migrate(now).await,
         }
@@ -74,7 +78,7 @@ impl Db {
         args: &[Val],
         map: fn(&Row<'_>) -> Result<T, DbError>,
     ) -> Result<Option<T>, DbError> {
-        require_sound(args)?;
+        require_storable(args)?;
         let mut rows = Mapped::new(map, 1);
         match &self.0 {
             Engine::Sqlite(db) => db.read_here(sql, args, &mut rows)?,
@@ -90,7 +94,7 @@ impl Db {
         args: Vec<Val>,
         map: fn(&Row<'_>) -> Result<T, DbError>,
     ) -> Result<Vec<T>, DbError> {
-        require_sound(&args)?;
+        require_storable(&args)?;
         let mut rows = Box::new(Mapped::new(map, usize::MAX));
         match &self.0 {
             Engine::Sqlite(db) => rows = rows::downcast(db.read_blocking(sql, args, rows).await?)?,
@@ -116,7 +120,7 @@ impl Db {
         stmts: Vec<Stmt>,
         changed: Vec<String>,
     ) -> Result<Vec<Outcome>, DbError> {
-        stmts.iter().try_for_each(|stmt| require_sound(&stmt.args))?;
+        stmts.iter().try_for_each(|stmt| require_storable(&stmt.args))?;
         match &self.0 {
             Engine::Sqlite(db) => db.batch(stmts).await,
             Engine::Pg(db) => db.batch(&stmts, &changed).await,
@@ -131,18 +135,18 @@ impl Db {
     /// Removes deleted rows from all files of the database. SQLite overwrites them in the main file (`secure_delete`), but
     /// its write-ahead log keeps old contents until it is truncated. PostgreSQL reclaims the space with its own vacuum.
     /// `false` if it has to be called again later.
-    pub async fn forget(&self) -> Result<bool, DbError> {
+    pub async fn truncate_log(&self) -> Result<bool, DbError> {
         match &self.0 {
-            Engine::Sqlite(db) => db.empty_log().await,
+            Engine::Sqlite(db) => db.truncate_log().await,
             Engine::Pg(_) => Ok(true),
         }
     }
 
     /// A number that changes when another process has written. Batches submitted before this call are committed when it
     /// returns. `None` on PostgreSQL, where other nodes announce their changes ([`Db::listen`]).
-    pub async fn others_version(&self) -> Result<Option<i64>, DbError> {
+    pub async fn data_version(&self) -> Result<Option<i64>, DbError> {
         match &self.0 {
-            Engine::Sqlite(db) => db.others_version().await.map(Some),
+            Engine::Sqlite(db) => db.data_version().await.map(Some),
             Engine::Pg(_) => Ok(None),
         }
     }
@@ -173,6 +177,6 @@ impl Db {
     }
 }
 
-fn require_sound(args: &[Val]) -> Result<(), DbError> {
-    if args.iter().all(Val::is_sound) { Ok(()) } else { Err(DbError::Nul) }
+fn require_storable(args: &[Val]) -> Result<(), DbError> {
+    if args.iter().all(Val::is_storable) { Ok(()) } else { Err(DbError::Nul) }
 }

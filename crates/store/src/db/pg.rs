@@ -8,11 +8,11 @@ use futures_util::{TryStreamExt, pin_mut};
 use tokio_postgres::error::SqlState;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::error::lost;
+use super::error::is_connection_lost;
 use super::rows::Rows;
 use super::{DbError, Row, Val, migrate, pg_tls};
 
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 const CONNECTIONS: usize = 16;
 /// An arbitrary number, the same in every process of this program.
 const MIGRATION_LOCK: &str = "SELECT pg_advisory_xact_lock(7241950283)";
@@ -34,7 +34,7 @@ impl PgDb {
     pub(crate) async fn open(url: &str) -> Result<Self, DbError> {
         let mut config: tokio_postgres::Config =
             url.parse().map_err(|error| DbError::internal(format!("not a PostgreSQL URL: {error}")))?;
-        config.connect_timeout(PATIENCE);
+        config.connect_timeout(TIMEOUT);
         config.keepalives_idle(Duration::from_secs(30));
         if config.get_application_name().is_none() {
             config.application_name("dropleaf");
@@ -44,9 +44,9 @@ impl PgDb {
         let pool = Pool::builder(Manager::from_config(config.clone(), tls.clone(), recycle))
             .max_size(CONNECTIONS)
             .runtime(Runtime::Tokio1)
-            .wait_timeout(Some(PATIENCE))
-            .create_timeout(Some(PATIENCE))
-            .recycle_timeout(Some(PATIENCE))
+            .wait_timeout(Some(TIMEOUT))
+            .create_timeout(Some(TIMEOUT))
+            .recycle_timeout(Some(TIMEOUT))
             .build()
             .map_err(|error| DbError::internal(format!("cannot create the connection pool: {error}")))?;
         let db = PgDb { pool, config, tls };
@@ -74,7 +74,9 @@ impl PgDb {
         let read = async move {
             let client = self.client().await?;
             match read_with(&client, sql, args, rows).await {
-                Err(Failure::Driver(error)) if client.is_closed() || lost(&error) || stale(&error) => {
+                Err(Failure::Driver(error))
+                    if client.is_closed() || is_connection_lost(&error) || is_statement_stale(&error) =>
+                {
                     // The server restarted or the schema changed: a read can simply be repeated.
                     drop(Object::take(client));
                     self.forget_idle();
@@ -119,7 +121,7 @@ impl PgDb {
 }
 
 /// Whether the server no longer accepts a prepared statement, because the schema changed.
-pub(super) fn stale(error: &tokio_postgres::Error) -> bool {
+pub(super) fn is_statement_stale(error: &tokio_postgres::Error) -> bool {
     error.code() == Some(&SqlState::FEATURE_NOT_SUPPORTED)
 }
 

@@ -13,8 +13,8 @@ use deadpool_postgres::Object;
 use futures_util::{TryStreamExt, pin_mut};
 use tokio_postgres::Statement;
 
-use super::error::{lost, retryable};
-use super::pg::{PgDb, stale};
+use super::error::{is_connection_lost, is_retryable};
+use super::pg::{PgDb, is_statement_stale};
 use super::pg_types::own;
 use super::{DbError, Expect, Outcome, OwnedRow, Stmt, Val};
 
@@ -22,7 +22,7 @@ use super::{DbError, Expect, Outcome, OwnedRow, Stmt, Val};
 const ATTEMPTS: u32 = 12;
 
 /// Varies the delay of batches that failed together, so that they do not conflict again.
-static SPREAD: AtomicU32 = AtomicU32::new(0);
+static JITTER: AtomicU32 = AtomicU32::new(0);
 const NOTIFY: &str = "SELECT pg_notify('dropleaf_changed', $1)";
 
 /// Why a batch failed, with what is needed to decide whether to retry it.
@@ -44,7 +44,7 @@ impl Failure {
 impl From<tokio_postgres::Error> for Failure {
     fn from(error: tokio_postgres::Error) -> Self {
         // An error response means that the server did not commit; no response, or a shutdown, means that we do not know.
-        let undone = error.code().is_some() && !lost(&error);
+        let undone = error.code().is_some() && !is_connection_lost(&error);
         Failure::Driver { error, undone }
     }
 }
@@ -60,50 +60,50 @@ impl PgDb {
         stmts.extend(&notices);
         let mut attempt = 1;
         loop {
-            let mut lease = Lease(Some(self.client().await?));
-            let Some(client) = lease.0.as_ref() else { return Err(DbError::internal("no connection")) };
+            let mut connection = TransactionClient(Some(self.client().await?));
+            let Some(client) = connection.0.as_ref() else { return Err(DbError::internal("no connection")) };
             let failure = match run(client, &stmts).await {
                 Ok(mut outcomes) => {
-                    lease.give_back();
+                    connection.return_to_pool();
                     outcomes.truncate(wanted);
                     return Ok(outcomes);
                 }
                 Err(Failure::Final(error)) => {
-                    lease.give_back();
+                    connection.return_to_pool();
                     return Err(error);
                 }
                 Err(failure) => failure,
             };
             let Failure::Driver { error, undone } = failure else { continue };
-            let (lost, old) = (client.is_closed() || lost(&error), stale(&error));
+            let (lost, old) = (client.is_closed() || is_connection_lost(&error), is_statement_stale(&error));
             if !lost && !old {
-                lease.give_back();
+                connection.return_to_pool();
             }
-            drop(lease);
+            drop(connection);
             if lost || old {
                 self.forget_idle();
             }
-            let again = undone && (retryable(&error) || lost || old);
+            let again = undone && (is_retryable(&error) || lost || old);
             if !again || attempt == ATTEMPTS {
                 return Err(error.into());
             }
-            let spread = SPREAD.fetch_add(1, Ordering::Relaxed) % 16;
-            tokio::time::sleep(Duration::from_millis(u64::from(attempt * (attempt + spread)) * 2)).await;
+            let jitter = JITTER.fetch_add(1, Ordering::Relaxed) % 16;
+            tokio::time::sleep(Duration::from_millis(u64::from(attempt * (attempt + jitter)) * 2)).await;
             attempt += 1;
         }
     }
 }
 
 /// A connection that may be inside a transaction. If dropped half-way, it is closed instead of returned to the pool.
-struct Lease(Option<Object>);
+struct TransactionClient(Option<Object>);
 
-impl Lease {
-    fn give_back(&mut self) {
+impl TransactionClient {
+    fn return_to_pool(&mut self) {
         drop(self.0.take());
     }
 }
 
-impl Drop for Lease {
+impl Drop for TransactionClient {
     fn drop(&mut self) {
         if let Some(client) = self.0.take() {
             drop(Object::take(client));
@@ -124,22 +124,22 @@ async fn run(client: &Object, stmts: &[&Stmt]) -> Result<Vec<Outcome>, Failure> 
     }
 
     let mut begin = Box::pin(client.batch_execute("BEGIN"));
-    let mut flights: Vec<_> = prepared
+    let mut pending: Vec<_> = prepared
         .iter()
         .zip(stmts)
-        .map(|(statement, stmt)| Flight::Flying(Box::pin(run_one(client, statement, stmt))))
+        .map(|(statement, stmt)| PendingStatement::Running(Box::pin(run_one(client, statement, stmt))))
         .collect();
     let started = poll_fn(|cx| {
         // The first poll of each future sends its message, so they are executed in the order of polling.
         let ready = begin.as_mut().poll(cx);
-        for flight in &mut flights {
-            flight.advance(cx);
+        for statement in &mut pending {
+            statement.advance(cx);
         }
         ready
     });
     started.await.map_err(before)?;
-    let outcomes = land(flights).await;
-    match judge(outcomes, stmts) {
+    let outcomes = wait_for_all(pending).await;
+    match check_guards(outcomes, stmts) {
         Ok(outcomes) => {
             client.batch_execute("COMMIT").await?;
             Ok(outcomes)
@@ -151,19 +151,19 @@ async fn run(client: &Object, stmts: &[&Stmt]) -> Result<Vec<Outcome>, Failure> 
     }
 }
 
-type Landed = Result<Outcome, Failure>;
+type StatementResult = Result<Outcome, Failure>;
 
-/// A statement in flight. Type-erased, so that the compiler can see that a batch may move between threads.
-enum Flight<'a> {
-    Flying(Pin<Box<dyn Future<Output = Landed> + Send + 'a>>),
-    Landed(Option<Landed>),
+/// A statement that was sent. Type-erased, so that the compiler can see that a batch may move between threads.
+enum PendingStatement<'a> {
+    Running(Pin<Box<dyn Future<Output = StatementResult> + Send + 'a>>),
+    Done(Option<StatementResult>),
 }
 
-impl Flight<'_> {
+impl PendingStatement<'_> {
     fn advance(&mut self, cx: &mut std::task::Context<'_>) -> bool {
-        if let Flight::Flying(future) = self {
+        if let PendingStatement::Running(future) = self {
             match future.as_mut().poll(cx) {
-                Poll::Ready(landed) => *self = Flight::Landed(Some(landed)),
+                Poll::Ready(result) => *self = PendingStatement::Done(Some(result)),
                 Poll::Pending => return false,
             }
         }
@@ -171,27 +171,27 @@ impl Flight<'_> {
     }
 }
 
-async fn land(mut flights: Vec<Flight<'_>>) -> Vec<Landed> {
+async fn wait_for_all(mut pending: Vec<PendingStatement<'_>>) -> Vec<StatementResult> {
     poll_fn(|cx| {
         let mut all = true;
-        for flight in &mut flights {
-            all &= flight.advance(cx);
+        for statement in &mut pending {
+            all &= statement.advance(cx);
         }
         if all { Poll::Ready(()) } else { Poll::Pending }
     })
     .await;
-    let landed = flights.into_iter().filter_map(|flight| match flight {
-        Flight::Landed(landed) => landed,
-        Flight::Flying(_) => None,
+    let results = pending.into_iter().filter_map(|statement| match statement {
+        PendingStatement::Done(result) => result,
+        PendingStatement::Running(_) => None,
     });
-    landed.collect()
+    results.collect()
 }
 
 /// The first statement that failed or broke its guard decides the error; failures of later ones only follow from it.
-fn judge(landed: Vec<Landed>, stmts: &[&Stmt]) -> Result<Vec<Outcome>, Failure> {
-    let mut outcomes = Vec::with_capacity(landed.len());
-    for (landed, stmt) in landed.into_iter().zip(stmts) {
-        let outcome = landed.map_err(Failure::undone)?;
+fn check_guards(results: Vec<StatementResult>, stmts: &[&Stmt]) -> Result<Vec<Outcome>, Failure> {
+    let mut outcomes = Vec::with_capacity(results.len());
+    for (result, stmt) in results.into_iter().zip(stmts) {
+        let outcome = result.map_err(Failure::undone)?;
         match stmt.expect {
             Expect::Rows(n, label) if n != outcome.affected => {
                 return Err(Failure::Final(DbError::Guard(label)));
@@ -202,7 +202,7 @@ fn judge(landed: Vec<Landed>, stmts: &[&Stmt]) -> Result<Vec<Outcome>, Failure> 
     Ok(outcomes)
 }
 
-async fn run_one(client: &Object, statement: &Statement, stmt: &Stmt) -> Landed {
+async fn run_one(client: &Object, statement: &Statement, stmt: &Stmt) -> StatementResult {
     let rows = client.query_raw(statement, &stmt.args).await?;
     pin_mut!(rows);
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! One row of either database, read by column number.
+//! One row of either database, read by column number; see `columns.rs` for how columns get names.
 //!
 //! It borrows where the driver allows it, so a point read copies only what the caller keeps.
 
@@ -77,6 +77,14 @@ impl<'a> Row<'a> {
             Field::Text(value) => Ok(Some(value)),
             _ => Err(other_type(i, "text")),
         }
+    }
+
+    pub fn string(&self, i: usize) -> Result<String, DbError> {
+        self.text(i).map(str::to_owned)
+    }
+
+    pub fn opt_string(&self, i: usize) -> Result<Option<String>, DbError> {
+        Ok(self.opt_text(i)?.map(str::to_owned))
     }
 
     pub fn bytes(&self, i: usize) -> Result<&[u8], DbError> {

@@ -48,7 +48,7 @@ struct Shared {
     path: PathBuf,
     writer: Writer,
     idle: Mutex<Vec<Connection>>,
-    turns: Arc<Semaphore>,
+    list_permits: Arc<Semaphore>,
 }
 
 impl SqliteDb {
@@ -66,7 +66,7 @@ impl SqliteDb {
             path,
             writer: Writer::start(writer, log)?,
             idle: Mutex::new(Vec::new()),
-            turns: Arc::new(Semaphore::new(LIST_READERS)),
+            list_permits: Arc::new(Semaphore::new(LIST_READERS)),
         };
         Ok(SqliteDb { shared: Arc::new(shared) })
     }
@@ -107,11 +107,11 @@ impl SqliteDb {
         mut rows: Box<dyn Rows>,
     ) -> BoxFuture<'_, Result<Box<dyn Rows>, DbError>> {
         let read = async move {
-            let turn = Arc::clone(&self.shared.turns).acquire_owned().await;
+            let permit = Arc::clone(&self.shared.list_permits).acquire_owned().await;
             let shared = Arc::clone(&self.shared);
             blocking(move || {
                 // Held until the read ends, which may be after the caller has gone.
-                let _turn = turn;
+                let _permit = permit;
                 let connection = match shared.take_idle() {
                     Some(connection) => connection,
                     None => reader_connection(&shared.path, "PRAGMA cache_size=-2048")?,
@@ -131,7 +131,7 @@ impl SqliteDb {
 
     /// Checkpoints the write-ahead log and truncates it. `false` if a reader prevented it: writers must not wait long for a
     /// slow reader such as a backup.
-    pub(crate) async fn empty_log(&self) -> Result<bool, DbError> {
+    pub(crate) async fn truncate_log(&self) -> Result<bool, DbError> {
         let work = |connection: &mut Connection| {
             connection.busy_timeout(READER_TIMEOUT)?;
             let tried =
@@ -139,16 +139,16 @@ impl SqliteDb {
             connection.busy_timeout(BUSY_TIMEOUT)?;
             Ok(tried? == 0)
         };
-        self.shared.writer.alone(work).await
+        self.shared.writer.run_exclusive(work).await
     }
 
     /// Changes when a connection other than the writer's has committed; in this process only the writer commits.
-    pub(crate) async fn others_version(&self) -> Result<i64, DbError> {
+    pub(crate) async fn data_version(&self) -> Result<i64, DbError> {
         let work = |connection: &mut Connection| {
             let mut statement = connection.prepare_cached("PRAGMA data_version")?;
             Ok(statement.query_row([], |row| row.get(0))?)
         };
-        self.shared.writer.alone(work).await
+        self.shared.writer.run_exclusive(work).await
     }
 
     /// Waits until the writer has finished its work, checkpoints the log and closes the file.
@@ -285,7 +285,7 @@ mod tests {
         let db = SqliteDb::open(folder.path().join("a.db").to_str().unwrap()).await.unwrap();
         let make = Stmt::new("CREATE TABLE t (a BIGINT)", vec![]);
         db.batch(vec![make]).await.unwrap();
-        let panicking = db.writer().alone::<()>(|connection| {
+        let panicking = db.writer().run_exclusive::<()>(|connection| {
             connection.execute_batch("BEGIN IMMEDIATE; INSERT INTO t VALUES (1)")?;
             panic!("on purpose")
         });

@@ -5,16 +5,16 @@ use std::time::Instant;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-use super::sqlite_pace::Took;
+use super::sqlite_group_size::CommitTime;
 use super::sqlite_types::{bind, own_row};
 use super::{DbError, Expect, Outcome, OwnedRow, Stmt, Val};
 
-pub(super) type Answer = Result<Vec<Outcome>, DbError>;
+pub(super) type BatchResult = Result<Vec<Outcome>, DbError>;
 
 #[derive(Debug)]
 pub(super) struct Batch {
     pub(super) stmts: Vec<Stmt>,
-    pub(super) reply: oneshot::Sender<Answer>,
+    pub(super) reply: oneshot::Sender<BatchResult>,
 }
 
 impl Batch {
@@ -24,11 +24,11 @@ impl Batch {
 }
 
 /// Commits the group, then replies to every caller in it. Returns how long it took, if everything succeeded.
-pub(super) fn commit(connection: &mut Connection, group: Vec<Batch>) -> Option<Took> {
+pub(super) fn commit(connection: &mut Connection, group: Vec<Batch>) -> Option<CommitTime> {
     match try_commit(connection, &group) {
-        Ok((answers, took)) => {
-            for (batch, answer) in group.into_iter().zip(answers) {
-                let _ = batch.reply.send(answer);
+        Ok((results, took)) => {
+            for (batch, result) in group.into_iter().zip(results) {
+                let _ = batch.reply.send(result);
             }
             took
         }
@@ -45,13 +45,16 @@ pub(super) fn commit(connection: &mut Connection, group: Vec<Batch>) -> Option<T
 ///
 /// Nearly every batch succeeds, so the group is tried without savepoints first: each savepoint copies every page it touches.
 /// Only if a batch fails is the group rolled back and run again with a savepoint around each batch.
-fn try_commit(connection: &Connection, group: &[Batch]) -> Result<(Vec<Answer>, Option<Took>), DbError> {
+fn try_commit(
+    connection: &Connection,
+    group: &[Batch],
+) -> Result<(Vec<BatchResult>, Option<CommitTime>), DbError> {
     let begun = Instant::now();
     control(connection, "BEGIN IMMEDIATE")?;
-    let mut answers = Vec::with_capacity(group.len());
+    let mut results = Vec::with_capacity(group.len());
     for batch in group {
         match run_batch(connection, &batch.stmts) {
-            Ok(outcomes) => answers.push(Ok(outcomes)),
+            Ok(outcomes) => results.push(Ok(outcomes)),
             // A full disk and some I/O errors have already rolled back the transaction.
             Err(error) if connection.is_autocommit() => return Err(error),
             Err(error) => {
@@ -59,33 +62,33 @@ fn try_commit(connection: &Connection, group: &[Batch]) -> Result<(Vec<Answer>, 
                 if let [_] = group {
                     return Ok((vec![Err(error)], None));
                 }
-                return Ok((commit_apart(connection, group)?, None));
+                return Ok((commit_with_savepoints(connection, group)?, None));
             }
         }
     }
     let done = Instant::now();
     control(connection, "COMMIT")?;
-    Ok((answers, Some(Took { work: done - begun, sync: done.elapsed() })))
+    Ok((results, Some(CommitTime { work: done - begun, sync: done.elapsed() })))
 }
 
 /// One transaction with a savepoint per batch: failed batches are rolled back alone.
-fn commit_apart(connection: &Connection, group: &[Batch]) -> Result<Vec<Answer>, DbError> {
+fn commit_with_savepoints(connection: &Connection, group: &[Batch]) -> Result<Vec<BatchResult>, DbError> {
     control(connection, "BEGIN IMMEDIATE")?;
-    let mut answers = Vec::with_capacity(group.len());
+    let mut results = Vec::with_capacity(group.len());
     for batch in group {
-        control(connection, "SAVEPOINT act")?;
-        let answer = run_batch(connection, &batch.stmts);
-        if let Err(error) = &answer {
+        control(connection, "SAVEPOINT batch")?;
+        let result = run_batch(connection, &batch.stmts);
+        if let Err(error) = &result {
             if connection.is_autocommit() {
                 return Err(error.clone());
             }
-            control(connection, "ROLLBACK TO act")?;
+            control(connection, "ROLLBACK TO batch")?;
         }
-        control(connection, "RELEASE act")?;
-        answers.push(answer);
+        control(connection, "RELEASE batch")?;
+        results.push(result);
     }
     control(connection, "COMMIT")?;
-    Ok(answers)
+    Ok(results)
 }
 
 fn control(connection: &Connection, sql: &str) -> Result<(), DbError> {
@@ -93,7 +96,7 @@ fn control(connection: &Connection, sql: &str) -> Result<(), DbError> {
     Ok(())
 }
 
-fn run_batch(connection: &Connection, stmts: &[Stmt]) -> Answer {
+fn run_batch(connection: &Connection, stmts: &[Stmt]) -> BatchResult {
     stmts.iter().map(|stmt| run_one(connection, stmt)).collect()
 }
 

@@ -9,10 +9,10 @@ pub(super) const BATCHES_MOST: usize = 4096;
 pub(super) const BYTES_MOST: usize = 64 << 20;
 
 #[derive(Debug, Default)]
-pub(super) struct Queue(Arc<Mutex<Waiting>>);
+pub(super) struct Queue(Arc<Mutex<QueueUsage>>);
 
 #[derive(Debug, Default)]
-struct Waiting {
+struct QueueUsage {
     batches: usize,
     /// Bytes of all batches but the large one.
     bytes: usize,
@@ -22,14 +22,14 @@ struct Waiting {
 
 /// A place in the queue, released on drop.
 #[derive(Debug)]
-pub(super) struct Queued {
-    queue: Arc<Mutex<Waiting>>,
+pub(super) struct QueueSlot {
+    queue: Arc<Mutex<QueueUsage>>,
     bytes: usize,
 }
 
 impl Queue {
     /// Reserves a place for a batch of this size; `None` if the queue is full.
-    pub(super) fn enter(&self, bytes: usize) -> Option<Queued> {
+    pub(super) fn reserve(&self, bytes: usize) -> Option<QueueSlot> {
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_large = bytes > BYTES_MOST;
         let fits = if is_large { !waiting.has_large } else { waiting.bytes + bytes <= BYTES_MOST };
@@ -42,11 +42,11 @@ impl Queue {
         } else {
             waiting.bytes += bytes;
         }
-        Some(Queued { queue: Arc::clone(&self.0), bytes })
+        Some(QueueSlot { queue: Arc::clone(&self.0), bytes })
     }
 }
 
-impl Drop for Queued {
+impl Drop for QueueSlot {
     fn drop(&mut self) {
         let mut waiting = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.batches -= 1;
@@ -69,22 +69,22 @@ mod tests {
     #[test]
     fn places_are_counted_in_batches_and_in_bytes_and_given_back() {
         let queue = Queue::default();
-        let small = queue.enter(BYTES_MOST).unwrap();
-        let large = queue.enter(BYTES_MOST * 3).expect("one batch may be of any size");
-        assert!(queue.enter(BYTES_MOST + 1).is_none(), "but only one");
-        assert!(queue.enter(1).is_none());
+        let small = queue.reserve(BYTES_MOST).unwrap();
+        let large = queue.reserve(BYTES_MOST * 3).expect("one batch may be of any size");
+        assert!(queue.reserve(BYTES_MOST + 1).is_none(), "but only one");
+        assert!(queue.reserve(1).is_none());
         drop(small);
-        assert!(queue.enter(1).is_some(), "the large one leaves the others their bytes");
+        assert!(queue.reserve(1).is_some(), "the large one leaves the others their bytes");
         drop(large);
-        drop(queue.enter(BYTES_MOST + 1).unwrap());
-        let half = queue.enter(BYTES_MOST / 2).unwrap();
-        assert!(queue.enter(BYTES_MOST / 2 + 1).is_none());
-        let rest = queue.enter(BYTES_MOST / 2).unwrap();
+        drop(queue.reserve(BYTES_MOST + 1).unwrap());
+        let half = queue.reserve(BYTES_MOST / 2).unwrap();
+        assert!(queue.reserve(BYTES_MOST / 2 + 1).is_none());
+        let rest = queue.reserve(BYTES_MOST / 2).unwrap();
         drop((half, rest));
-        let all: Vec<_> = (0..BATCHES_MOST).map(|_| queue.enter(1).unwrap()).collect();
-        assert!(queue.enter(1).is_none());
+        let all: Vec<_> = (0..BATCHES_MOST).map(|_| queue.reserve(1).unwrap()).collect();
+        assert!(queue.reserve(1).is_none());
         drop(all);
-        assert!(queue.enter(1).is_some());
+        assert!(queue.reserve(1).is_some());
     }
 
     #[tokio::test]
@@ -95,7 +95,7 @@ mod tests {
         db.batch(vec![Stmt::new("CREATE TABLE t (a BIGINT)", vec![])]).await.unwrap();
         // Blocks the writer until this test releases it.
         let ((held, is_held), (release, released)) = (channel(), channel::<()>());
-        let mut holder = Box::pin(db.writer().alone(move |_| {
+        let mut holder = Box::pin(db.writer().run_exclusive(move |_| {
             let _ = held.send(());
             let _ = released.recv();
             Ok(())

@@ -15,7 +15,7 @@ pub enum Val {
 
 impl Val {
     /// Whether both databases can store it.
-    pub(super) fn is_sound(&self) -> bool {
+    pub(super) fn is_storable(&self) -> bool {
         !matches!(self, Val::Text(text) if text.as_bytes().contains(&0))
     }
 

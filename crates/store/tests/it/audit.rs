@@ -4,7 +4,7 @@ use dropleaf_core::audit::{Act, Entry};
 use dropleaf_store::backup::{backup, restore};
 use dropleaf_store::{Stmt, Store, audit};
 
-use crate::harness::{NOW, for_each_place};
+use crate::harness::{NOW, for_each_database};
 
 fn line(id: &str) -> Entry {
     Entry {
@@ -19,8 +19,8 @@ fn line(id: &str) -> Entry {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn lines_are_added_and_never_changed_or_removed() {
-    for_each_place(async |place| {
-        let store = Store::new(place.open().await, place.blobs());
+    for_each_database(async |database| {
+        let store = Store::new(database.open().await, database.blobs());
         store.commit(vec![audit::insert(&line("aud_1")), audit::insert(&line("aud_2"))]).await.unwrap();
         for sql in [
             "UPDATE audit SET reason = 'nothing'",
@@ -47,8 +47,8 @@ async fn lines_are_added_and_never_changed_or_removed() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn lines_of_one_second_stand_in_the_order_in_which_they_were_written() {
-    for_each_place(async |place| {
-        let store = Store::new(place.open().await, place.blobs());
+    for_each_database(async |database| {
+        let store = Store::new(database.open().await, database.blobs());
         let ids = ["aud_5", "aud_1", "aud_4", "aud_2", "aud_3"];
         for pair in ids.chunks(2) {
             store.commit(pair.iter().map(|id| audit::insert(&line(id))).collect()).await.unwrap();
@@ -72,12 +72,12 @@ async fn lines_of_one_second_stand_in_the_order_in_which_they_were_written() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn lines_come_back_with_a_backup_and_stay_there() {
-    for_each_place(async |from| {
+    for_each_database(async |from| {
         let store = Store::new(from.open().await, from.blobs());
         store.commit(vec![audit::insert(&line("aud_1"))]).await.unwrap();
         let dir = from.dir.path().join("copy");
         backup(&store.db, &store.blobs, &dir, NOW, &|_| {}).await.unwrap();
-        for_each_place(async |to| {
+        for_each_database(async |to| {
             let target = Store::new(to.open().await, to.blobs());
             target.commit(vec![audit::insert(&line("aud_old"))]).await.unwrap();
             restore(&target.db, &target.blobs, &dir, true, NOW, &|_| {}).await.unwrap();

@@ -10,7 +10,7 @@ use dropleaf_store::{Blobs, Db, Stmt, Val, leases};
 use tokio::sync::watch;
 
 use crate::harness::{
-    INLINE, NOW, Place, account, bucket, count_accounts, for_each_place, noise, plain, text,
+    INLINE, NOW, TestDatabase, account, bucket, count_accounts, for_each_database, noise, plain, text,
 };
 
 async fn publish(db: &Db, blobs: &Blobs, n: usize) {
@@ -61,18 +61,18 @@ async fn bring(db: &Db, blobs: &Blobs, dir: &Path, replace: bool) -> Result<Repo
     restore(db, blobs, dir, replace, NOW, &|_| {}).await
 }
 
-async fn sample() -> (Place, PathBuf) {
-    let place = Place::sqlite();
-    let (db, blobs) = (place.open().await, place.blobs());
+async fn sample() -> (TestDatabase, PathBuf) {
+    let database = TestDatabase::sqlite();
+    let (db, blobs) = (database.open().await, database.blobs());
     filled(&db, &blobs).await;
-    let dir = place.dir.path().join("copy");
+    let dir = database.dir.path().join("copy");
     take(&db, &blobs, &dir).await.unwrap();
-    (place, dir)
+    (database, dir)
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn backup_comes_back_the_same_on_every_pair_of_databases() {
-    for_each_place(async |from| {
+    for_each_database(async |from| {
         let (db, blobs) = (from.open().await, from.blobs());
         filled(&db, &blobs).await;
         let dir = from.dir.path().join("backups/today");
@@ -84,7 +84,7 @@ async fn backup_comes_back_the_same_on_every_pair_of_databases() {
         assert_eq!(steps.lock().unwrap().last(), Some(&Progress::Objects { done: 6, total: 6 }));
         let expected = contents(&db, &blobs).await;
 
-        for_each_place(async |to| {
+        for_each_database(async |to| {
             let (target, store) = (to.open_bare().await, bucket(INLINE));
             assert_eq!(bring(&target, &store, &dir, false).await.unwrap(), report);
             assert_eq!(contents(&target, &store).await, expected);
@@ -97,8 +97,8 @@ async fn backup_comes_back_the_same_on_every_pair_of_databases() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_may_have_been_revoked_since_does_not_come_back() {
-    for_each_place(async |place| {
-        let (db, blobs) = (place.open().await, place.blobs());
+    for_each_database(async |database| {
+        let (db, blobs) = (database.open().await, database.blobs());
         let sql = [
             "INSERT INTO sign_ins VALUES ('\\x01', '\\x02', 'a@example.org', '\\x03', 5, '/', 9)",
             "INSERT INTO sessions VALUES ('s', 'a', '\\x01', 'd', 'code', 1, 1, 1, 9)",
@@ -118,7 +118,7 @@ async fn what_may_have_been_revoked_since_does_not_come_back() {
         stmts.extend(sql.map(|sql| Stmt::new(sql, [])));
         stmts.extend([key("own", None), key("granted", Some("g"))]);
         db.batch(stmts).await.unwrap();
-        let dir = place.dir.path().join("copy");
+        let dir = database.dir.path().join("copy");
         take(&db, &blobs, &dir).await.unwrap();
         bring(&db, &blobs, &dir, true).await.unwrap();
         let left = "SELECT (SELECT COUNT(*) FROM sign_ins) + (SELECT COUNT(*) FROM sessions) \
@@ -134,8 +134,8 @@ async fn what_may_have_been_revoked_since_does_not_come_back() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn restored_payments_that_may_have_been_settled_since_are_unknown() {
-    for_each_place(async |place| {
-        let (db, blobs) = (place.open().await, place.blobs());
+    for_each_database(async |database| {
+        let (db, blobs) = (database.open().await, database.blobs());
         for state in ["verified", "settling", "settled", "fulfilled", "refused", "unknown"] {
             let sql = "INSERT INTO payments (id, payment_key, item, protocol, generation, network, asset, payer, pay_to, \
                        amount, payer_is_eoa, sandbox, request_hash, client, state, ask, attempts, held_until, valid_until, \
@@ -144,7 +144,7 @@ async fn restored_payments_that_may_have_been_settled_since_are_unknown() {
             let args = vec![state.into(), state.as_bytes().into(), state.into(), (NOW + 1000).into()];
             db.exec(Stmt::new(sql, args)).await.unwrap();
         }
-        let dir = place.dir.path().join("copy");
+        let dir = database.dir.path().join("copy");
         take(&db, &blobs, &dir).await.unwrap();
         bring(&db, &blobs, &dir, true).await.unwrap();
         let sql = "SELECT id, state, ask, attempts, held_until FROM payments ORDER BY created_at, id";
@@ -162,11 +162,11 @@ async fn restored_payments_that_may_have_been_settled_since_are_unknown() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn backup_can_be_read_by_its_owner_alone() {
-    for_each_place(async |place| {
-        let (db, blobs) = (place.open().await, place.blobs());
+    for_each_database(async |database| {
+        let (db, blobs) = (database.open().await, database.blobs());
         filled(&db, &blobs).await;
         // Permissions of an existing empty folder are restricted.
-        let dir = place.dir.path().join("copy");
+        let dir = database.dir.path().join("copy");
         std::fs::create_dir(&dir).unwrap();
         std::fs::set_permissions(&dir, std::fs::Permissions::from_mode(0o777)).unwrap();
         take(&db, &blobs, &dir).await.unwrap();
@@ -187,10 +187,10 @@ async fn backup_can_be_read_by_its_owner_alone() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn backup_under_load_is_one_moment() {
-    for_each_place(async |place| {
-        let (db, blobs) = (place.open().await, place.blobs());
+    for_each_database(async |database| {
+        let (db, blobs) = (database.open().await, database.blobs());
         // Simulates a backup from another process.
-        let (other, other_blobs) = (place.open().await, place.blobs());
+        let (other, other_blobs) = (database.open().await, database.blobs());
         let (stop, written) = (AtomicBool::new(false), watch::Sender::new(0));
         let writing = async {
             while !stop.load(Ordering::Relaxed) {
@@ -205,7 +205,7 @@ async fn backup_under_load_is_one_moment() {
                 // Each backup starts when there is more to copy.
                 let more = *written.borrow() + 2;
                 written.subscribe().wait_for(|n| *n >= more).await.unwrap();
-                let dir = place.dir.path().join(format!("copy{n}"));
+                let dir = database.dir.path().join(format!("copy{n}"));
                 take(&other, &other_blobs, &dir).await.unwrap();
                 dirs.push(dir);
             }
@@ -215,7 +215,7 @@ async fn backup_under_load_is_one_moment() {
         let ((), dirs) = tokio::join!(writing, copying);
         assert!(*written.borrow() >= 6);
         for dir in dirs {
-            let target = Place::sqlite();
+            let target = TestDatabase::sqlite();
             let (copy, store) = (target.open_bare().await, target.blobs());
             bring(&copy, &store, &dir, false).await.unwrap();
             let bodies = contents(&copy, &store).await.len();
@@ -232,13 +232,13 @@ async fn backup_under_load_is_one_moment() {
 #[tokio::test(flavor = "multi_thread")]
 async fn restore_replaces_only_when_told_and_under_a_running_server() {
     let (_keep, dir) = sample().await;
-    for_each_place(async |place| {
-        let (server, blobs) = (place.open().await, place.blobs());
+    for_each_database(async |database| {
+        let (server, blobs) = (database.open().await, database.blobs());
         for n in 0..40 {
             server.exec(account(&format!("old{n}"))).await.unwrap();
         }
         assert_eq!(count_accounts(&server).await, 40);
-        let (tool, tool_blobs) = (place.open().await, place.blobs());
+        let (tool, tool_blobs) = (database.open().await, database.blobs());
         let refused = bring(&tool, &tool_blobs, &dir, false).await;
         assert!(matches!(refused, Err(BackupError::Refused(_))), "{refused:?}");
         assert_eq!(count_accounts(&server).await, 40);
@@ -267,47 +267,47 @@ async fn damaged_backup_is_refused_before_anything_changes() {
         let middle = broken.len() / 2;
         broken[middle..].fill(b'x');
         std::fs::write(&path, broken).unwrap();
-        let target = Place::sqlite();
+        let target = TestDatabase::sqlite();
         let (db, blobs) = (target.open_bare().await, target.blobs());
         let refused = bring(&db, &blobs, &dir, true).await;
         assert!(matches!(&refused, Err(BackupError::Damaged(why)) if why.contains(name)), "{refused:?}");
         std::fs::write(&path, whole).unwrap();
     }
     std::fs::remove_file(dir.join("manifest.json")).unwrap();
-    let target = Place::sqlite();
+    let target = TestDatabase::sqlite();
     let refused = bring(&target.open_bare().await, &target.blobs(), &dir, true).await;
     assert!(matches!(refused, Err(BackupError::Refused(_))), "{refused:?}");
 }
 
 #[tokio::test]
 async fn target_folder_must_be_free() {
-    let place = Place::sqlite();
-    let (db, blobs) = (place.open().await, place.blobs());
+    let database = TestDatabase::sqlite();
+    let (db, blobs) = (database.open().await, database.blobs());
     filled(&db, &blobs).await;
-    let dir = place.dir.path().join("copy");
+    let dir = database.dir.path().join("copy");
     std::fs::create_dir(&dir).unwrap();
     take(&db, &blobs, &dir).await.unwrap();
     let refused = take(&db, &blobs, &dir).await;
     assert!(matches!(refused, Err(BackupError::Refused(_))), "{refused:?}");
     // Leftovers of a killed backup do not prevent the next.
-    let partial = place.dir.path().join("next.partial/blobs");
+    let partial = database.dir.path().join("next.partial/blobs");
     std::fs::create_dir_all(partial).unwrap();
-    take(&db, &blobs, &place.dir.path().join("next")).await.unwrap();
-    assert!(!place.dir.path().join("next.partial").exists());
+    take(&db, &blobs, &database.dir.path().join("next")).await.unwrap();
+    assert!(!database.dir.path().join("next.partial").exists());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn missing_object_fails_the_backup_and_leaves_nothing() {
-    for_each_place(async |place| {
-        let (db, blobs) = (place.open().await, place.blobs());
+    for_each_database(async |database| {
+        let (db, blobs) = (database.open().await, database.blobs());
         filled(&db, &blobs).await;
         let sql = "SELECT object_key FROM blobs WHERE object_key IS NOT NULL";
         let key = db.get(sql, &[], text).await.unwrap().unwrap();
         blobs.delete(&key).await.unwrap();
-        let dir = place.dir.path().join("copy");
+        let dir = database.dir.path().join("copy");
         let failed = take(&db, &blobs, &dir).await;
         assert!(matches!(&failed, Err(BackupError::Damaged(why)) if why.contains(&key)), "{failed:?}");
-        assert!(!dir.exists() && !place.dir.path().join("copy.partial").exists());
+        assert!(!dir.exists() && !database.dir.path().join("copy.partial").exists());
         // The lease was released.
         db.exec(leases::take("backup", "next", NOW + 1, NOW)).await.unwrap();
     })

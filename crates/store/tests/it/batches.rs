@@ -3,7 +3,7 @@
 use dropleaf_store::{Db, DbError, Stmt, Val};
 use tokio::task::JoinSet;
 
-use crate::harness::{Place, account, count_accounts, for_each_db, for_each_place, text};
+use crate::harness::{TestDatabase, account, count_accounts, for_each_database, for_each_db, text};
 
 const SPEND: &str =
     "UPDATE accounts SET balance_minor = balance_minor - 1 WHERE id = $1 AND balance_minor > 0";
@@ -159,8 +159,8 @@ async fn wrong_number_of_arguments_is_an_error() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn closed_database_answers_instead_of_hanging() {
-    for_each_place(async |place| {
-        let db = place.open().await;
+    for_each_database(async |database| {
+        let db = database.open().await;
         let writes = futures_util::future::join_all((0..50).map(|n| {
             let db = db.clone();
             async move { db.exec(account(&format!("a{n}"))).await }
@@ -168,7 +168,7 @@ async fn closed_database_answers_instead_of_hanging() {
         let (answers, ()) = tokio::join!(writes, db.close());
         let kept = answers.iter().filter(|answer| answer.is_ok()).count();
         assert!(matches!(db.exec(account("late")).await, Err(DbError::Unavailable(_))));
-        let again = place.open().await;
+        let again = database.open().await;
         assert_eq!(count_accounts(&again).await, i64::try_from(kept).unwrap());
     })
     .await;
@@ -176,11 +176,11 @@ async fn closed_database_answers_instead_of_hanging() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn close_moves_the_log_into_the_file() {
-    let place = Place::sqlite();
-    let db = place.open().await;
+    let database = TestDatabase::sqlite();
+    let db = database.open().await;
     db.exec(account("a")).await.unwrap();
     db.close().await;
-    let log = place.dir.path().join("data/dropleaf.db-wal");
+    let log = database.dir.path().join("data/dropleaf.db-wal");
     assert!(std::fs::metadata(&log).map_or(true, |file| file.len() == 0));
 }
 

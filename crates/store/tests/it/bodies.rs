@@ -7,7 +7,7 @@ use dropleaf_store::blobs::{Encoding, NewBlob, NewBody, OpenBlob};
 use dropleaf_store::{BlobError, Blobs, Db, Stmt};
 use futures_util::TryStreamExt;
 
-use crate::harness::{INLINE, NOW, body_stores, for_each_place, noise, plain, text};
+use crate::harness::{INLINE, NOW, body_stores, for_each_database, noise, plain, text};
 
 async fn keep(db: &Db, blobs: &Blobs, blob: NewBlob, nonce: &str) -> [u8; 32] {
     let hash = blob.hash;
@@ -43,9 +43,9 @@ async fn key_of(db: &Db, hash: &[u8; 32]) -> Option<String> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn bodies_of_every_size_come_back_as_they_were() {
-    for_each_place(async |place| {
-        let db = place.open().await;
-        for (n, blobs) in body_stores(place, INLINE).into_iter().enumerate() {
+    for_each_database(async |database| {
+        let db = database.open().await;
+        for (n, blobs) in body_stores(database, INLINE).into_iter().enumerate() {
             for size in [0, 1, 1000, INLINE, INLINE + 1, 300_000, (8 << 20) + 1, 17 << 20] {
                 let bytes = noise(&format!("{n}-{size}"), size);
                 let blob = if size % 2 == 0 { plain(&bytes) } else { from_file(&bytes) };
@@ -68,9 +68,9 @@ async fn bodies_of_every_size_come_back_as_they_were() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn compressed_bodies_are_read_as_they_were_uploaded() {
-    for_each_place(async |place| {
-        let db = place.open().await;
-        for (n, blobs) in body_stores(place, 1000).into_iter().enumerate() {
+    for_each_database(async |database| {
+        let db = database.open().await;
+        for (n, blobs) in body_stores(database, 1000).into_iter().enumerate() {
             for repeats in [10, 50_000] {
                 let bytes = Bytes::from(
                     [
@@ -95,9 +95,9 @@ async fn compressed_bodies_are_read_as_they_were_uploaded() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn same_body_is_kept_once_and_counted() {
-    for_each_place(async |place| {
-        let db = place.open().await;
-        let blobs = place.blobs();
+    for_each_database(async |database| {
+        let db = database.open().await;
+        let blobs = database.blobs();
         for bytes in [noise("small", 100), noise("large", INLINE + 1)] {
             let hash = keep(&db, &blobs, plain(&bytes), "first").await;
             let key = key_of(&db, &hash).await;
@@ -116,9 +116,9 @@ async fn same_body_is_kept_once_and_counted() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn concurrent_uploads_of_one_body_agree() {
-    for_each_place(async |place| {
-        let db = place.open().await;
-        let blobs = place.blobs();
+    for_each_database(async |database| {
+        let db = database.open().await;
+        let blobs = database.blobs();
         let bytes = noise("both", INLINE + 1);
         let (one, two) = tokio::join!(
             blobs.stage(&db, plain(&bytes), "one", NOW),
@@ -134,9 +134,9 @@ async fn concurrent_uploads_of_one_body_agree() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn damaged_bodies_are_never_handed_out() {
-    for_each_place(async |place| {
-        let db = place.open().await;
-        let blobs = place.blobs();
+    for_each_database(async |database| {
+        let db = database.open().await;
+        let blobs = database.blobs();
         let inline = keep(&db, &blobs, plain(&noise("inline", 500)), "n").await;
         let object = keep(&db, &blobs, plain(&noise("object", 200_000)), "n").await;
         let squeezed = keep(
@@ -156,12 +156,12 @@ async fn damaged_bodies_are_never_handed_out() {
         .await
         .unwrap();
         for hash in [object, squeezed] {
-            let path = place.dir.path().join("blobs").join(key_of(&db, &hash).await.unwrap());
+            let path = database.dir.path().join("blobs").join(key_of(&db, &hash).await.unwrap());
             let mut bytes = std::fs::read(&path).unwrap();
             bytes[70_000] ^= 1;
             std::fs::write(&path, bytes).unwrap();
         }
-        let path = place.dir.path().join("blobs").join(key_of(&db, &cut).await.unwrap());
+        let path = database.dir.path().join("blobs").join(key_of(&db, &cut).await.unwrap());
         std::fs::OpenOptions::new().write(true).open(path).unwrap().set_len(150_000).unwrap();
         blobs.delete(&key_of(&db, &gone).await.unwrap()).await.unwrap();
         blobs.delete(&key_of(&db, &gone).await.unwrap()).await.unwrap();
@@ -180,8 +180,8 @@ async fn damaged_bodies_are_never_handed_out() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn unreachable_bucket_is_unavailable_and_odd_urls_are_refused() {
-    let place = crate::harness::Place::sqlite();
-    let db = place.open().await;
+    let database = crate::harness::TestDatabase::sqlite();
+    let db = database.open().await;
     let nowhere = "s3://bucket?endpoint=http://127.0.0.1:1&region=x&access_key_id=a&secret_access_key=hush%2Bhush&allow_http=true";
     let blobs = Blobs::open(nowhere, 10).unwrap();
     let refused = blobs.stage(&db, plain(&noise("x", 100)), "n", NOW).await;

@@ -21,19 +21,23 @@ static NEXT: AtomicU64 = AtomicU64::new(1);
 
 /// A database with its own folder.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct TestDatabase {
     pub(crate) url: String,
     pub(crate) dir: TempDir,
     server: Option<String>,
 }
 
-impl Place {
-    pub(crate) fn sqlite() -> Place {
+impl TestDatabase {
+    pub(crate) fn sqlite() -> TestDatabase {
         let dir = TempDir::new().unwrap();
-        Place { url: format!("sqlite:{}", dir.path().join("data/dropleaf.db").display()), dir, server: None }
+        TestDatabase {
+            url: format!("sqlite:{}", dir.path().join("data/dropleaf.db").display()),
+            dir,
+            server: None,
+        }
     }
 
-    pub(crate) async fn postgres() -> Place {
+    pub(crate) async fn postgres() -> TestDatabase {
         let server = setting("DROPLEAF_TEST_POSTGRES");
         let name = unique("store_test");
         admin(&server, &format!("CREATE DATABASE {name}")).await;
@@ -41,7 +45,11 @@ impl Place {
         admin(&server, &format!("ALTER DATABASE {name} SET deadlock_timeout = '20ms'")).await;
         let (head, options) = server.split_once('?').unwrap_or((&server, ""));
         let (host, _) = head.rsplit_once('/').unwrap();
-        Place { url: format!("{host}/{name}?{options}"), dir: TempDir::new().unwrap(), server: Some(server) }
+        TestDatabase {
+            url: format!("{host}/{name}?{options}"),
+            dir: TempDir::new().unwrap(),
+            server: Some(server),
+        }
     }
 
     /// Opens and migrates the database.
@@ -69,16 +77,16 @@ impl Place {
 }
 
 /// Runs a test on SQLite, then on PostgreSQL.
-pub(crate) async fn for_each_place(test: impl AsyncFn(&Place)) {
-    for place in [Place::sqlite(), Place::postgres().await] {
-        test(&place).await;
-        place.remove().await;
+pub(crate) async fn for_each_database(test: impl AsyncFn(&TestDatabase)) {
+    for database in [TestDatabase::sqlite(), TestDatabase::postgres().await] {
+        test(&database).await;
+        database.remove().await;
     }
 }
 
 pub(crate) async fn for_each_db(test: impl AsyncFn(&Db)) {
-    for_each_place(async |place| {
-        let db = place.open().await;
+    for_each_database(async |database| {
+        let db = database.open().await;
         test(&db).await;
         db.close().await;
     })
@@ -86,9 +94,9 @@ pub(crate) async fn for_each_db(test: impl AsyncFn(&Db)) {
 }
 
 /// An empty folder and an empty bucket.
-pub(crate) fn body_stores(place: &Place, inline_limit: usize) -> [Blobs; 2] {
+pub(crate) fn body_stores(database: &TestDatabase, inline_limit: usize) -> [Blobs; 2] {
     install_crypto();
-    let folder = format!("file:{}", place.dir.path().join("blobs").display());
+    let folder = format!("file:{}", database.dir.path().join("blobs").display());
     [Blobs::open(&folder, inline_limit).unwrap(), bucket(inline_limit)]
 }
 

@@ -6,12 +6,12 @@ use dropleaf_core::unlock::Sku;
 use dropleaf_store::backup::{backup, restore};
 use dropleaf_store::{Db, DbError, Stmt, Store, ledger};
 
-use crate::harness::{NOW, Place, account, for_each_place};
+use crate::harness::{NOW, TestDatabase, account, for_each_database};
 
 const UNLOCK: Item = Item::Unlock(Sku::MakePermanent);
 
-async fn open(place: &Place) -> Store {
-    let store = Store::new(place.open().await, place.blobs());
+async fn open(database: &TestDatabase) -> Store {
+    let store = Store::new(database.open().await, database.blobs());
     store.commit(vec![account("a"), account("b")]).await.unwrap();
     store
 }
@@ -33,13 +33,13 @@ async fn balance(store: &Store) -> i64 {
 }
 
 async fn faults(store: &Store) -> Vec<&'static str> {
-    store.audit_books().await.unwrap().into_iter().map(|fault| fault.what).collect()
+    store.audit_ledger().await.unwrap().into_iter().map(|fault| fault.what).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn key_is_booked_once_and_what_was_booked_is_known() {
-    for_each_place(async |place| {
-        let store = open(place).await;
+    for_each_database(async |database| {
+        let store = open(database).await;
         post(&store, "t1", &grant("g", 500)).await.unwrap();
         let again = post(&store, "t2", &grant("g", 500)).await.unwrap_err();
         assert!(matches!(again, DbError::Guard(ledger::POSTED)), "{again}");
@@ -56,8 +56,8 @@ async fn key_is_booked_once_and_what_was_booked_is_known() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn balance_is_never_overdrawn_however_many_spend_at_once() {
-    for_each_place(async |place| {
-        let store = open(place).await;
+    for_each_database(async |database| {
+        let store = open(database).await;
         post(&store, "t", &grant("g", 500)).await.unwrap();
         let nobody = Posting::spend("x", "b", UNLOCK, 1).unwrap();
         assert!(matches!(post(&store, "x", &nobody).await, Err(DbError::Guard(ledger::OVERDRAWN))));
@@ -81,8 +81,8 @@ async fn balance_is_never_overdrawn_however_many_spend_at_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_fails_in_the_middle_leaves_nothing() {
-    for_each_place(async |place| {
-        let store = open(place).await;
+    for_each_database(async |database| {
+        let store = open(database).await;
         post(&store, "t", &grant("g", 500)).await.unwrap();
         let mut stmts = ledger::post("s", &spend("s", 200), NOW);
         stmts.push(ledger::refuse());
@@ -112,13 +112,13 @@ async fn books_refuse_change(db: &Db) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn databases_refuse_to_change_what_is_booked() {
-    for_each_place(async |place| {
-        let store = open(place).await;
+    for_each_database(async |database| {
+        let store = open(database).await;
         post(&store, "t", &grant("g", 500)).await.unwrap();
         books_refuse_change(&store.db).await;
         let same = post(&store, "other", &grant("g", 500)).await.unwrap_err();
         assert!(matches!(same, DbError::Guard(ledger::POSTED)), "{same}");
-        if !place.url.starts_with("postgres") {
+        if !database.url.starts_with("postgres") {
             // REPLACE would delete the conflicting rows.
             for sql in [
                 "INSERT OR REPLACE INTO ledger_txns SELECT id, 'x', fingerprint, kind, payment_id, 'x', 1 FROM ledger_txns",
@@ -130,7 +130,7 @@ async fn databases_refuse_to_change_what_is_booked() {
                 assert!(why.contains("the books are only added to"), "{sql}: {why}");
             }
         }
-        if place.url.starts_with("postgres") {
+        if database.url.starts_with("postgres") {
             let cut = Stmt::new("TRUNCATE ledger_txns, ledger_entries", []);
             assert!(store.db.exec(cut).await.is_err());
         }
@@ -143,12 +143,12 @@ async fn databases_refuse_to_change_what_is_booked() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn books_come_back_from_a_backup_and_stay_closed() {
-    for_each_place(async |from| {
+    for_each_database(async |from| {
         let store = open(from).await;
         post(&store, "t", &grant("g", 500)).await.unwrap();
         let dir = from.dir.path().join("copy");
         backup(&store.db, &store.blobs, &dir, NOW, &|_| {}).await.unwrap();
-        for_each_place(async |to| {
+        for_each_database(async |to| {
             // Restores into a database with an existing ledger, which is replaced.
             let target = open(to).await;
             post(&target, "old", &grant("old", 900)).await.unwrap();
@@ -194,8 +194,8 @@ const TAMPERED: [(&str, &[&str]); 6] = [
 #[tokio::test(flavor = "multi_thread")]
 async fn audit_names_what_was_tampered_with() {
     for (sql, expected) in TAMPERED {
-        for_each_place(async |place| {
-            let store = open(place).await;
+        for_each_database(async |database| {
+            let store = open(database).await;
             post(&store, "t", &grant("g", 500)).await.unwrap();
             assert_eq!(faults(&store).await, [""; 0]);
             store.db.exec(Stmt::new(sql, [])).await.unwrap();

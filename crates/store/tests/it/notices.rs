@@ -5,7 +5,7 @@ use std::time::Duration;
 use dropleaf_store::{Db, DbError, Stmt};
 use tokio::sync::watch;
 
-use crate::harness::{Place, account};
+use crate::harness::{TestDatabase, account};
 
 /// Everything here takes less, unless it hangs.
 const HANGS: Duration = Duration::from_mins(2);
@@ -29,8 +29,8 @@ async fn wait_for(heard: &Heard, what: &str, times: usize) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn change_is_heard_on_another_node_after_its_commit() {
-    let place = Place::postgres().await;
-    let (here, there) = (place.open().await, place.open().await);
+    let database = TestDatabase::postgres().await;
+    let (here, there) = (database.open().await, database.open().await);
     let (heard, listener) = hear(&there);
     wait_for(&heard, "*", 1).await;
     let undone = here
@@ -47,13 +47,13 @@ async fn change_is_heard_on_another_node_after_its_commit() {
     wait_for(&heard, "site-2", 1).await;
     assert!(!heard.borrow().contains(&"undone".to_owned()));
     drop(listener);
-    place.remove().await;
+    database.remove().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn listener_comes_back_after_its_connection_was_cut() {
-    let place = Place::postgres().await;
-    let db = place.open().await;
+    let database = TestDatabase::postgres().await;
+    let db = database.open().await;
     let (heard, listener) = hear(&db);
     wait_for(&heard, "*", 1).await;
     let cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
@@ -63,13 +63,13 @@ async fn listener_comes_back_after_its_connection_was_cut() {
     db.batch_notify(vec![], vec!["after".to_owned()]).await.unwrap();
     wait_for(&heard, "after", 1).await;
     drop(listener);
-    place.remove().await;
+    database.remove().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn cut_connections_are_replaced_without_a_failed_request() {
-    let place = Place::postgres().await;
-    let (db, other) = (place.open().await, place.open().await);
+    let database = TestDatabase::postgres().await;
+    let (db, other) = (database.open().await, database.open().await);
     futures_util::future::join_all((0..8).map(|n| db.exec(account(&n.to_string())))).await;
     let cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
                WHERE datname = current_database() AND pid <> pg_backend_pid()";
@@ -80,13 +80,13 @@ async fn cut_connections_are_replaced_without_a_failed_request() {
             .await
             .unwrap();
     }
-    place.remove().await;
+    database.remove().await;
 }
 
 #[tokio::test]
 async fn sqlite_has_no_other_nodes() {
-    let place = Place::sqlite();
-    let db = place.open().await;
+    let database = TestDatabase::sqlite();
+    let db = database.open().await;
     assert!(db.listen(|_| {}).is_none());
     db.batch_notify(vec![account("a")], vec!["ignored".to_owned()]).await.unwrap();
 }

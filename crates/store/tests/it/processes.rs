@@ -4,7 +4,7 @@ use std::process::Stdio;
 
 use dropleaf_store::{Db, Stmt};
 
-use crate::harness::{Place, account, count_accounts, from_first_process, second_process};
+use crate::harness::{TestDatabase, account, count_accounts, from_first_process, second_process};
 
 const EACH: i64 = 200;
 
@@ -38,10 +38,10 @@ async fn two_processes_write_one_file_and_nothing_is_lost() {
 }
 
 async fn first_process() {
-    let place = Place::sqlite();
-    let db = place.open().await;
+    let database = TestDatabase::sqlite();
+    let db = database.open().await;
     let mut other =
-        second_process(&[], "processes::two_processes_write_one_file_and_nothing_is_lost", &place.url)
+        second_process(&[], "processes::two_processes_write_one_file_and_nothing_is_lost", &database.url)
             .stdout(Stdio::null())
             .spawn()
             .unwrap();
@@ -54,9 +54,9 @@ async fn first_process() {
 
 #[tokio::test]
 async fn writes_of_others_are_told_from_our_own() {
-    let place = Place::sqlite();
-    let (here, there) = (place.open().await, place.open().await);
-    let ask = async || here.others_version().await.unwrap().unwrap();
+    let database = TestDatabase::sqlite();
+    let (here, there) = (database.open().await, database.open().await);
+    let ask = async || here.data_version().await.unwrap().unwrap();
     let before = ask().await;
     write(&here, "here").await;
     assert!(here.batch(vec![account("here-0-0").one("new")]).await.is_err());
@@ -66,7 +66,7 @@ async fn writes_of_others_are_told_from_our_own() {
     here.batch(vec![account("after")]).await.unwrap();
     let after = ask().await;
     assert_ne!(after, before);
-    assert!(here.forget().await.unwrap());
+    assert!(here.truncate_log().await.unwrap());
     here.batch(vec![account("last")]).await.unwrap();
     assert_eq!(ask().await, after);
     there.close().await;

@@ -2,7 +2,7 @@
 
 use dropleaf_store::{Db, DbError, Stmt, Val};
 
-use crate::harness::{Place, account, count_accounts, for_each_db, text};
+use crate::harness::{TestDatabase, account, count_accounts, for_each_db, text};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_type_survives_the_way_there_and_back() {
@@ -74,10 +74,10 @@ async fn reads_see_every_acknowledged_write() {
 
 #[tokio::test]
 async fn databases_of_one_process_do_not_mix() {
-    let places: Vec<Place> = (0..3).map(|_| Place::sqlite()).collect();
+    let databases: Vec<TestDatabase> = (0..3).map(|_| TestDatabase::sqlite()).collect();
     let mut dbs: Vec<Db> = Vec::new();
-    for place in &places {
-        dbs.push(place.open().await);
+    for database in &databases {
+        dbs.push(database.open().await);
     }
     for (n, db) in dbs.iter().enumerate() {
         db.exec(account(&format!("only{n}"))).await.unwrap();
@@ -91,11 +91,12 @@ async fn databases_of_one_process_do_not_mix() {
 #[tokio::test]
 async fn file_is_private_and_its_folder_is_made() {
     use std::os::unix::fs::PermissionsExt;
-    let place = Place::sqlite();
-    let db = place.open().await;
+    let database = TestDatabase::sqlite();
+    let db = database.open().await;
     db.exec(account("a")).await.unwrap();
     for name in ["dropleaf.db", "dropleaf.db-wal", "dropleaf.db-shm"] {
-        let mode = std::fs::metadata(place.dir.path().join("data").join(name)).unwrap().permissions().mode();
+        let mode =
+            std::fs::metadata(database.dir.path().join("data").join(name)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{name}");
     }
 }

@@ -1,15 +1,15 @@
 //! The sweep deletes everything unreferenced, and nothing else.
 
 use bytes::Bytes;
-use dropleaf_store::blobs::{self, Collected, Cut, collect_garbage};
+use dropleaf_core::site_version::SiteVersion;
+use dropleaf_store::blobs::{self, Collected, SweepLimits, collect_garbage};
 use dropleaf_store::bundles::{self, Bundle, BundleFile};
-use dropleaf_store::site_versions::{self, SiteVersion};
-use dropleaf_store::{BlobError, Blobs, Db, DbError, Stmt, leases};
+use dropleaf_store::{BlobError, Blobs, Db, DbError, Stmt, leases, site_versions};
 
-use crate::harness::{FAR, INLINE, NOW, body_stores, for_each_place, noise, plain};
+use crate::harness::{FAR, INLINE, NOW, body_stores, for_each_database, noise, plain};
 
 /// Selects everything that is unreferenced.
-const ALL: Cut = Cut { now: NOW, older_than: FAR, limit: 100 };
+const ALL: SweepLimits = SweepLimits { now: NOW, older_than: FAR, limit: 100 };
 
 /// Stores a body with one reference.
 async fn stage(db: &Db, blobs: &Blobs, bytes: &Bytes, nonce: &str, at: i64) -> [u8; 32] {
@@ -67,9 +67,9 @@ async fn count(db: &Db, sql: &'static str) -> i64 {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn unused_goes_and_used_or_fresh_stays() {
-    for_each_place(async |place| {
-        let db = place.open().await;
-        for (n, blobs) in body_stores(place, INLINE).into_iter().enumerate() {
+    for_each_database(async |database| {
+        let db = database.open().await;
+        for (n, blobs) in body_stores(database, INLINE).into_iter().enumerate() {
             let body = |name: &str, size| noise(&format!("{n}{name}"), size);
             let (small, large) = (body("small", 10), body("large", INLINE + 1));
             let (used, fresh) = (body("used", INLINE + 2), body("fresh", INLINE + 3));
@@ -86,9 +86,9 @@ async fn unused_goes_and_used_or_fresh_stays() {
             ];
             db.batch(rows.concat()).await.unwrap();
 
-            let early = collect_garbage(&db, &blobs, Cut { older_than: NOW, ..ALL }).await.unwrap();
+            let early = collect_garbage(&db, &blobs, SweepLimits { older_than: NOW, ..ALL }).await.unwrap();
             assert_eq!(early, Collected::default());
-            let later = Cut { now: NOW + 50, older_than: NOW + 50, ..ALL };
+            let later = SweepLimits { now: NOW + 50, older_than: NOW + 50, ..ALL };
             let collected = collect_garbage(&db, &blobs, later).await.unwrap();
             assert_eq!(collected, Collected { bundles: 1, blobs: 2, orphans: 0, held: false });
             assert!(matches!(blobs.read(&db, &dead_large).await, Err(BlobError::Missing)));
@@ -105,9 +105,9 @@ async fn unused_goes_and_used_or_fresh_stays() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn uses_are_counted_however_they_come_and_go() {
-    for_each_place(async |place| {
-        let db = place.open().await;
-        let blobs = place.blobs();
+    for_each_database(async |database| {
+        let db = database.open().await;
+        let blobs = database.blobs();
         let (one, two) = (noise("one", 10), noise("two", INLINE + 1));
         let publish = async |id: &str, version_no: i64, name: &str| {
             let rows = [
@@ -123,7 +123,7 @@ async fn uses_are_counted_however_they_come_and_go() {
         publish("a", 1, "a1").await;
         publish("a", 2, "a2").await;
         publish("b", 1, "b1").await;
-        db.batch(vec![bundles::show_again("a1"), version("a", 3, "a1")]).await.unwrap();
+        db.batch(vec![bundles::add_reference("a1"), version("a", 3, "a1")]).await.unwrap();
         let refs = async || {
             let blobs = "SELECT refs FROM blobs ORDER BY size_bytes";
             let bundles = "SELECT refs FROM bundles ORDER BY id";
@@ -134,7 +134,7 @@ async fn uses_are_counted_however_they_come_and_go() {
         // Two of these versions show the same bundle.
         db.batch(site_versions::delete_up_to("a", 3, NOW).into()).await.unwrap();
         assert_eq!(refs().await, (vec![3, 3], vec![0, 0, 1]));
-        let revived = db.exec(bundles::show_again("a1")).await;
+        let revived = db.exec(bundles::add_reference("a1")).await;
         assert!(matches!(revived, Err(DbError::Guard(bundles::GONE))), "{revived:?}");
         assert_eq!(collect_garbage(&db, &blobs, ALL).await.unwrap().bundles, 2);
         assert_eq!(refs().await, (vec![1, 1], vec![1]));
@@ -147,27 +147,29 @@ async fn uses_are_counted_however_they_come_and_go() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn limit_bounds_one_sweep() {
-    for_each_place(async |place| {
-        let db = place.open().await;
-        let blobs = place.blobs();
+    for_each_database(async |database| {
+        let db = database.open().await;
+        let blobs = database.blobs();
         for n in 0..5 {
             stage_dead(&db, &blobs, &noise(&n.to_string(), 10), "n", NOW).await;
         }
-        assert_eq!(collect_garbage(&db, &blobs, Cut { limit: 3, ..ALL }).await.unwrap().blobs, 3);
-        assert_eq!(collect_garbage(&db, &blobs, Cut { limit: 3, ..ALL }).await.unwrap().blobs, 2);
+        assert_eq!(collect_garbage(&db, &blobs, SweepLimits { limit: 3, ..ALL }).await.unwrap().blobs, 3);
+        assert_eq!(collect_garbage(&db, &blobs, SweepLimits { limit: 3, ..ALL }).await.unwrap().blobs, 2);
     })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn staging_protects_a_body_from_the_sweep() {
-    for_each_place(async |place| {
-        let db = place.open().await;
-        let blobs = place.blobs();
+    for_each_database(async |database| {
+        let db = database.open().await;
+        let blobs = database.blobs();
         let bytes = noise("old", INLINE + 1);
         let hash = stage_dead(&db, &blobs, &bytes, "first", NOW).await;
         let row = blobs.stage(&db, plain(&bytes), "second", NOW + 100).await.unwrap();
-        collect_garbage(&db, &blobs, Cut { now: NOW + 100, older_than: NOW + 50, ..ALL }).await.unwrap();
+        collect_garbage(&db, &blobs, SweepLimits { now: NOW + 100, older_than: NOW + 50, ..ALL })
+            .await
+            .unwrap();
         db.exec(row).await.unwrap();
         assert_eq!(blobs.read(&db, &hash).await.unwrap(), bytes);
     })
@@ -176,9 +178,9 @@ async fn staging_protects_a_body_from_the_sweep() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn body_swept_before_its_batch_fails_the_batch() {
-    for_each_place(async |place| {
-        let db = place.open().await;
-        let blobs = place.blobs();
+    for_each_database(async |database| {
+        let db = database.open().await;
+        let blobs = database.blobs();
         let bytes = noise("old", INLINE + 1);
         let hash = stage_dead(&db, &blobs, &bytes, "first", NOW).await;
         let row = blobs.stage(&db, plain(&bytes), "second", NOW).await.unwrap();
@@ -196,9 +198,9 @@ async fn body_swept_before_its_batch_fails_the_batch() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn uploads_and_sweeps_at_once_lose_nothing_that_was_acknowledged() {
-    for_each_place(async |place| {
-        let db = place.open().await;
-        let blobs = place.blobs();
+    for_each_database(async |database| {
+        let db = database.open().await;
+        let blobs = database.blobs();
         let bytes = noise("contested", INLINE + 1);
         let hash = *blake3::hash(&bytes).as_bytes();
         // The most aggressive sweep: nothing counts as recent.
@@ -231,16 +233,19 @@ async fn uploads_and_sweeps_at_once_lose_nothing_that_was_acknowledged() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn orphans_of_a_crash_go_after_their_time() {
-    for_each_place(async |place| {
-        let db = place.open().await;
-        for (n, blobs) in body_stores(place, INLINE).into_iter().enumerate() {
+    for_each_database(async |database| {
+        let db = database.open().await;
+        for (n, blobs) in body_stores(database, INLINE).into_iter().enumerate() {
             let (lost, kept) =
                 (noise(&format!("lost{n}"), INLINE + 1), noise(&format!("kept{n}"), INLINE + 1));
             // The process died between body and row.
             drop(blobs.stage(&db, plain(&lost), "n", NOW).await.unwrap());
             let hash = stage(&db, &blobs, &kept, "n", FAR).await;
             assert_eq!(
-                collect_garbage(&db, &blobs, Cut { older_than: NOW / 2, ..ALL }).await.unwrap().orphans,
+                collect_garbage(&db, &blobs, SweepLimits { older_than: NOW / 2, ..ALL })
+                    .await
+                    .unwrap()
+                    .orphans,
                 0
             );
             assert_eq!(collect_garbage(&db, &blobs, ALL).await.unwrap().orphans, 1);
@@ -254,13 +259,16 @@ async fn orphans_of_a_crash_go_after_their_time() {
 
 #[tokio::test]
 async fn half_written_and_foreign_files_are_told_apart() {
-    let place = crate::harness::Place::sqlite();
-    let (db, blobs) = (place.open().await, place.blobs());
-    let folder = place.dir.path().join("blobs/ab");
+    let database = crate::harness::TestDatabase::sqlite();
+    let (db, blobs) = (database.open().await, database.blobs());
+    let folder = database.dir.path().join("blobs/ab");
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join(format!("{}.n#1", "ab".repeat(32))), "torn").unwrap();
     std::fs::write(folder.join("notes.txt"), "not ours").unwrap();
-    assert_eq!(collect_garbage(&db, &blobs, Cut { older_than: NOW / 2, ..ALL }).await.unwrap().orphans, 0);
+    assert_eq!(
+        collect_garbage(&db, &blobs, SweepLimits { older_than: NOW / 2, ..ALL }).await.unwrap().orphans,
+        0
+    );
     assert_eq!(collect_garbage(&db, &blobs, ALL).await.unwrap().orphans, 1);
     let left: Vec<_> = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name()).collect();
     assert_eq!(left, ["notes.txt"]);
@@ -268,9 +276,9 @@ async fn half_written_and_foreign_files_are_told_apart() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn running_backup_holds_the_sweep_back() {
-    for_each_place(async |place| {
-        let db = place.open().await;
-        let blobs = place.blobs();
+    for_each_database(async |database| {
+        let db = database.open().await;
+        let blobs = database.blobs();
         let hash = stage_dead(&db, &blobs, &noise("dead", INLINE + 1), "n", NOW).await;
         drop(blobs.stage(&db, plain(&noise("orphan", INLINE + 1)), "n", NOW).await.unwrap());
         db.exec(leases::take("backup", "me", NOW + 60, NOW)).await.unwrap();
@@ -278,7 +286,7 @@ async fn running_backup_holds_the_sweep_back() {
         assert_eq!(held, Collected { held: true, ..Collected::default() });
         blobs.read(&db, &hash).await.unwrap();
         // An expired lease blocks nothing.
-        let collected = collect_garbage(&db, &blobs, Cut { now: NOW + 61, ..ALL }).await.unwrap();
+        let collected = collect_garbage(&db, &blobs, SweepLimits { now: NOW + 61, ..ALL }).await.unwrap();
         assert_eq!(collected, Collected { blobs: 1, orphans: 1, ..Collected::default() });
     })
     .await;

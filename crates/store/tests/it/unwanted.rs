@@ -1,9 +1,9 @@
 //! SQL for `unwanted`, and which bodies of a page other accounts have too.
 
-use crate::harness::{NOW, for_each_place, plain};
+use crate::harness::{NOW, for_each_database, plain};
 use bytes::Bytes;
+use dropleaf_store::blocked_content::{self, BlockedContent, Mark};
 use dropleaf_store::bundles::{self, Bundle, BundleFile};
-use dropleaf_store::unwanted::{self, Mark, Unwanted};
 use dropleaf_store::{DbError, Stmt, Store};
 
 /// A version of a page that shows these bodies.
@@ -42,8 +42,8 @@ async fn shown(store: &Store, site_id: &str, version: i64, bodies: &[&'static st
 
 #[tokio::test(flavor = "multi_thread")]
 async fn bodies_of_two_versions_of_one_page_are_shared_with_nobody() {
-    for_each_place(async |place| {
-        let store = Store::new(place.open().await, place.blobs());
+    for_each_database(async |database| {
+        let store = Store::new(database.open().await, database.blobs());
         shown(&store, "a", 1, &["one", "style"]).await;
         shown(&store, "a", 2, &["two", "style"]).await;
         assert!(!store.shares_bodies("a").await.unwrap(), "both are its own");
@@ -56,28 +56,31 @@ async fn bodies_of_two_versions_of_one_page_are_shared_with_nobody() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_forgotten_stays_noted_and_is_seen_by_nobody() {
-    for_each_place(async |place| {
-        let store = Store::new(place.open().await, place.blobs());
-        let noted = |id: &str| Unwanted {
+    for_each_database(async |database| {
+        let store = Store::new(database.open().await, database.blobs());
+        let noted = |id: &str| BlockedContent {
             id: id.into(),
             site_id: "a".into(),
             reason: "fraud".into(),
             created_at: NOW,
         };
         let marks = || vec![(None, Mark::Exact([7; 32]))];
-        store.commit(unwanted::insert(&noted("unw_1"), marks())).await.unwrap();
-        assert!(store.was_noted("a").await.unwrap() && store.find_unwanted("unw_1").await.unwrap().is_some());
-        let before = store.find_unwanted_generation().await.unwrap();
-        store.commit(unwanted::forget("a", NOW).into()).await.unwrap();
-        assert!(store.find_unwanted_generation().await.unwrap() > before);
-        assert_eq!(store.list_unwanted(9).await.unwrap(), []);
-        assert_eq!(store.find_unwanted("a").await.unwrap(), None);
+        store.commit(blocked_content::insert(&noted("unw_1"), marks())).await.unwrap();
+        assert!(
+            store.was_blocked("a").await.unwrap()
+                && store.find_blocked_content("unw_1").await.unwrap().is_some()
+        );
+        let before = store.find_blocklist_generation().await.unwrap();
+        store.commit(blocked_content::unblock("a", NOW).into()).await.unwrap();
+        assert!(store.find_blocklist_generation().await.unwrap() > before);
+        assert_eq!(store.list_blocked_content(9).await.unwrap(), []);
+        assert_eq!(store.find_blocked_content("a").await.unwrap(), None);
         assert_eq!(store.list_marks().await.unwrap(), []);
-        assert!(store.was_noted("a").await.unwrap());
-        let again = store.commit(unwanted::insert(&noted("unw_2"), marks())).await;
-        assert!(matches!(again, Err(DbError::Guard(unwanted::KNOWN))), "{again:?}");
-        let twice = store.commit(unwanted::forget("a", NOW).into()).await;
-        assert!(matches!(twice, Err(DbError::Guard(unwanted::UNKNOWN))), "{twice:?}");
+        assert!(store.was_blocked("a").await.unwrap());
+        let again = store.commit(blocked_content::insert(&noted("unw_2"), marks())).await;
+        assert!(matches!(again, Err(DbError::Guard(blocked_content::ALREADY_BLOCKED))), "{again:?}");
+        let twice = store.commit(blocked_content::unblock("a", NOW).into()).await;
+        assert!(matches!(twice, Err(DbError::Guard(blocked_content::NOT_BLOCKED))), "{twice:?}");
         store.db.close().await;
     })
     .await;

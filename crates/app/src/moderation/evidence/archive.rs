@@ -5,11 +5,11 @@ use super::stream_cipher::Sealer;
 use super::zip_writer::ZipWriter;
 use dropleaf_core::secret::Keys;
 use dropleaf_core::site::Site;
+use dropleaf_core::site_version::SiteVersion;
 use dropleaf_store::Store;
 use dropleaf_store::blobs::{BlobError, Encoding};
 use dropleaf_store::bundles::Bundle;
-use dropleaf_store::evidence::Reported;
-use dropleaf_store::site_versions::SiteVersion;
+use dropleaf_store::evidence::EvidenceReport;
 use futures_util::{StreamExt, TryStreamExt};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -29,7 +29,7 @@ pub(super) struct ArchiveContents {
     pub(super) taken_down_at: Option<i64>,
     /// Newest first.
     pub(super) versions: Vec<(SiteVersion, Bundle)>,
-    pub(super) reports: Vec<Reported>,
+    pub(super) reports: Vec<EvidenceReport>,
     /// All reports; `reports` is truncated if there are very many.
     pub(super) reports_total: i64,
 }

@@ -14,11 +14,11 @@ use crate::publish::staging::to_i64;
 use archive::{ArchiveContents, BodySource, SealedArchive};
 use dropleaf_core::audit::{Act, Entry};
 use dropleaf_core::site::{Site, State};
+use dropleaf_core::site_version::SiteVersion;
 use dropleaf_core::{Error, Result, takedown};
 use dropleaf_store::blobs::{Encoding, NewBlob, NewBody};
 use dropleaf_store::bundles::{self, Bundle, BundleFile};
 use dropleaf_store::evidence::{self, Evidence};
-use dropleaf_store::site_versions::SiteVersion;
 use dropleaf_store::{DbError, Stmt, sites};
 
 /// Pages or archives handled in one sweep, and audit entries searched for the takedown.
@@ -36,7 +36,7 @@ impl App {
         let versions = self.store.list_versions(&site.id).await?;
         let line = self.takedown_audit_entry(&site.id).await?;
         let reason = line.as_ref().and_then(|line| line.reason.clone()).unwrap_or_default();
-        self.note_unwanted(site, &versions, &reason).await?;
+        self.block_content(site, &versions, &reason).await?;
         let is_large = versions.iter().map(|version| version.byte_size).sum::<i64>() > INLINE_ARCHIVE_BYTES;
         if is_large && !wait_for_large {
             return Ok(());
@@ -48,7 +48,7 @@ impl App {
         }
         let (next, purge) = self.end_site_stmts(site, State::TakenDown, true);
         stmts.extend(purge);
-        stmts.push(evidence::forget_tries(&site.id));
+        stmts.push(evidence::delete_sealing_failure(&site.id));
         match self.commit_site(stmts, Some(site), &next).await {
             Ok(()) => {}
             // Another process was faster; its archive counts, and nothing references ours.
@@ -65,7 +65,7 @@ impl App {
         for site in self.store.list_unsealed(BATCH).await? {
             if let Err(error) = self.finish_takedown(&site, true).await {
                 tracing::warn!(%error, site = site.id, "evidence of taken-down page not sealed, will retry");
-                self.store.commit(vec![evidence::tried(&site.id, self.now())]).await?;
+                self.store.commit(vec![evidence::record_sealing_failure(&site.id, self.now())]).await?;
             }
         }
         Ok(())
@@ -90,7 +90,7 @@ impl App {
             reason,
             taken_down_at,
             versions: Vec::new(),
-            reports: self.store.list_reported(&site.id).await?,
+            reports: self.store.list_reports_for_evidence(&site.id).await?,
             reports_total: self.store.count_reports_of(&site.id).await?,
         };
         for version in versions {

@@ -46,7 +46,7 @@ impl App {
             (None, None) => true,
             _ => false,
         };
-        if !fits || !self.store.is_bundle_held(&id).await? {
+        if !fits || !self.store.is_bundle_referenced(&id).await? {
             return Err(gone());
         }
         let root = self.preview_root(&id, token);

@@ -19,13 +19,13 @@ impl App {
     pub(crate) async fn check_allowable(&self, appeal: &Appeal) -> Result<()> {
         let Some(bundle_id) = &appeal.bundle_id else { return Ok(()) };
         // Another process may have removed it from the blocklist just now.
-        self.moderation.unwanted_index.invalidate();
-        if self.unwanted().await?.is_none() {
+        self.moderation.blocklist.invalidate();
+        if self.blocklist().await?.is_none() {
             return Ok(());
         }
         let scan = self.scan_stored(bundle_id).await?;
-        let Some(id) = scan.unwanted_id() else { return Ok(()) };
-        let page = self.store.find_site_of_unwanted(id).await?;
+        let Some(id) = scan.blocked_content_id() else { return Ok(()) };
+        let page = self.store.find_site_of_blocked_content(id).await?;
         let page = page.as_deref().unwrap_or(id);
         Err(Error::new(
             Code::Conflict,

@@ -7,7 +7,7 @@ use dropleaf_content::{Bundle, Kind, Texts, source_lines};
 use dropleaf_core::finding::Finding;
 use dropleaf_core::safety::PiiCheck;
 use dropleaf_core::{Error, Result, hex};
-use dropleaf_inspect::similarity::{self, Match, Unwanted};
+use dropleaf_inspect::similarity::{self, Blocklist, Match};
 use dropleaf_inspect::{UploadFile, UploadTexts, phishing, secrets};
 
 /// Where a Markdown page keeps its source, and the name shown to its publisher.
@@ -22,7 +22,7 @@ pub(crate) struct ContentScan {
     pub(super) phishing: Vec<Finding>,
     pub(super) secrets: Vec<secrets::Finding>,
     /// The taken-down content that it resembles.
-    pub(super) unwanted: Option<Match>,
+    pub(super) blocked: Option<Match>,
     /// The setting for this upload.
     pub(super) pii: PiiCheck,
     /// The request to the external checker, if there is one. Built once, while the upload holds its permit.
@@ -42,7 +42,7 @@ impl ContentScan {
         bundle: &Bundle,
         settings: &SafetySettings,
         asked: Option<PiiCheck>,
-        unwanted: Option<&Unwanted>,
+        blocklist: Option<&Blocklist>,
     ) -> Result<Self> {
         let pii = settings.pii_check.or(asked);
         let mut scan = Self { digest: bundle.digest(), pii, ..Self::default() };
@@ -53,7 +53,7 @@ impl ContentScan {
             let asked = build_request(bundle, set.sends_content, &scan.content_hash());
             scan.checker_request = Some(asked.map_err(Error::internal)?);
         }
-        if !checks && !reads_secrets && unwanted.is_none() {
+        if !checks && !reads_secrets && blocklist.is_none() {
             return Ok(scan);
         }
         let rules = settings.rules.rules();
@@ -61,14 +61,14 @@ impl ContentScan {
         let texts = if reads_secrets { Texts::of(bundle) } else { Texts::of_pages(bundle) };
         let texts = texts.map_err(Error::internal)?;
         let texts = for_inspection(&texts);
-        match (unwanted, checks) {
-            (Some(unwanted), true) => {
+        match (blocklist, checks) {
+            (Some(blocklist), true) => {
                 let (verdict, fingerprints) = similarity::check_and_fingerprint(&texts, &rules);
                 scan.set_phishing(verdict);
-                scan.unwanted = unwanted.find(&fingerprints);
+                scan.blocked = blocklist.find(&fingerprints);
             }
-            (Some(unwanted), false) => {
-                scan.unwanted = unwanted.find(&similarity::fingerprint(&texts, &rules));
+            (Some(blocklist), false) => {
+                scan.blocked = blocklist.find(&similarity::fingerprint(&texts, &rules));
             }
             (None, true) => scan.set_phishing(phishing::check(&texts.files(), &rules)),
             (None, false) => {}
@@ -108,7 +108,7 @@ impl ContentScan {
             }
             self.phishing = unique;
         }
-        if let Some(found) = &mut self.unwanted {
+        if let Some(found) = &mut self.blocked {
             found.file = Some(SOURCE_NAME.to_owned());
         }
         self.secrets.retain(|found| found.file == SOURCE);
@@ -126,8 +126,8 @@ impl ContentScan {
     }
 
     /// The blocklist id of the taken-down content that it resembles.
-    pub(crate) fn unwanted_id(&self) -> Option<&str> {
-        self.unwanted.as_ref().map(|found| found.id.as_str())
+    pub(crate) fn blocked_content_id(&self) -> Option<&str> {
+        self.blocked.as_ref().map(|found| found.id.as_str())
     }
 }
 

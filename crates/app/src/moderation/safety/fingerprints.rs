@@ -6,11 +6,11 @@ use super::stored_content::OnMissingBody;
 use crate::app::App;
 use dropleaf_content::{Bundle, Kind, Texts};
 use dropleaf_core::site::Site;
+use dropleaf_core::site_version::SiteVersion;
 use dropleaf_core::{Error, Result};
 use dropleaf_inspect::similarity::{self, Fingerprints};
 use dropleaf_store::DbError;
-use dropleaf_store::site_versions::SiteVersion;
-use dropleaf_store::unwanted::{self as rows, Mark, PageMark};
+use dropleaf_store::blocked_content::{self as rows, Mark, PageMark};
 use std::collections::HashSet;
 
 /// The most fingerprints per page; more add nothing.
@@ -47,13 +47,13 @@ struct TakedownContext {
 impl App {
     /// Adds the content of a taken-down page, with all stored versions, to the blocklist. Done once: an entry that an
     /// operator removed since stays removed.
-    pub(crate) async fn note_unwanted(
+    pub(crate) async fn block_content(
         &self,
         site: &Site,
         versions: &[SiteVersion],
         reason: &str,
     ) -> Result<()> {
-        if self.store.was_noted(&site.id).await? {
+        if self.store.was_blocked(&site.id).await? {
             return Ok(());
         }
         let now = self.now();
@@ -71,16 +71,16 @@ impl App {
         }
         let mut marks: Vec<PageMark> = found.into_iter().flat_map(|page| page.marks).collect();
         marks.truncate(MOST_FINGERPRINTS);
-        let noted = rows::Unwanted {
+        let blocked = rows::BlockedContent {
             id: self.minter.ordered_id("unw", now),
             site_id: site.id.clone(),
             reason: reason.to_owned(),
             created_at: now,
         };
-        let outcome = self.store.commit(rows::insert(&noted, marks)).await;
-        self.moderation.unwanted_index.invalidate();
+        let outcome = self.store.commit(rows::insert(&blocked, marks)).await;
+        self.moderation.blocklist.invalidate();
         match outcome {
-            Ok(_) | Err(DbError::Guard(rows::KNOWN)) => Ok(()),
+            Ok(_) | Err(DbError::Guard(rows::ALREADY_BLOCKED)) => Ok(()),
             Err(error) => Err(error.into()),
         }
     }

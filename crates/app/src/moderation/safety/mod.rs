@@ -2,6 +2,7 @@
 //! the operator's external checker if there is one. Runs before anything is stored, signed or paid.
 
 mod allowed_content;
+mod blocklist;
 mod checker;
 mod content_scan;
 mod dry_run;
@@ -10,15 +11,14 @@ mod fingerprints;
 mod offline;
 mod rule_book;
 mod stored_content;
-mod unwanted;
 
+pub(crate) use blocklist::BlocklistCache;
 pub use checker::{Checker, CheckerSettings};
 pub(crate) use content_scan::{ContentScan, finding};
 pub use dry_run::DryRun;
 pub(crate) use external_check::ExternalCheck;
 pub use offline::CheckResult;
 pub use rule_book::RuleBook;
-pub(crate) use unwanted::UnwantedIndex;
 
 use crate::app::App;
 use dropleaf_core::appeal;
@@ -75,7 +75,7 @@ impl App {
     }
 
     async fn decide_content(&self, scan: &ContentScan) -> Result<Vec<String>> {
-        scan.refuse_unwanted()?;
+        scan.refuse_blocked()?;
         if !scan.phishing.is_empty() && !self.is_allowed(scan).await? {
             return Err(phishing(scan));
         }

@@ -65,8 +65,8 @@ impl App {
     /// Reads a stored bundle, without a verdict.
     pub(crate) async fn scan_stored(&self, bundle_id: &str) -> Result<ContentScan> {
         let safety = self.settings.safety.clone();
-        let unwanted = self.unwanted().await?;
-        let read = move |bundle| ContentScan::scan_and_compare(&bundle, &safety, None, unwanted.as_deref());
+        let blocklist = self.blocklist().await?;
+        let read = move |bundle| ContentScan::scan_and_compare(&bundle, &safety, None, blocklist.as_deref());
         self.with_stored(bundle_id, OnMissingBody::Fails, read).await
     }
 

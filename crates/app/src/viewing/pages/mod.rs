@@ -139,7 +139,7 @@ impl App {
             let at = self.clock.monotonic();
             // Taken before the query: a change whose task was cancelled was submitted earlier, and so is written earlier.
             let uncertain = rows.take_uncertain();
-            match self.store.db.others_version().await {
+            match self.store.db.data_version().await {
                 Ok(Some(version)) => {
                     if uncertain || known.replace(version) != Some(version) {
                         rows.clear();
@@ -175,9 +175,9 @@ impl App {
     /// The site, and whether its account is suspended.
     async fn find_page(&self, key: &PageKey) -> Result<Option<(Site, bool)>> {
         if !key.slug {
-            return Ok(self.store.find_shown_by_token(key.name()).await?);
+            return Ok(self.store.find_viewable_by_token(key.name()).await?);
         }
-        let found = self.store.find_shown_by_slug(key.name()).await?;
+        let found = self.store.find_viewable_by_slug(key.name()).await?;
         // A slug belongs to the site only while the site is public under it.
         Ok(found.filter(|(site, _)| {
             site.visibility == Visibility::Public && site.slug.as_deref() == Some(key.name())

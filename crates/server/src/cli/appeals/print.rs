@@ -18,8 +18,8 @@ pub(super) fn as_json(appeal: &Appeal) -> Value {
         "account_id": appeal.account_id,
         "content_hash": hex::encode(&appeal.digest),
         "reasons": appeal.reasons.iter().map(finding_json).collect::<Vec<_>>(),
-        "comment": appeal.plea.comment,
-        "contact": appeal.plea.contact,
+        "comment": appeal.statement.comment,
+        "contact": appeal.statement.contact,
         "answer": appeal.answer,
         "created_at": appeal.created_at,
         "decided_at": appeal.decided_at,
@@ -29,11 +29,11 @@ pub(super) fn as_json(appeal: &Appeal) -> Value {
 /// The same with the context of the appeal.
 pub(super) fn case_json(appeal: &Appeal, case: &AppealContext) -> Value {
     let mut json = as_json(appeal);
-    json["like_site"] = json!(case.like_site);
+    json["like_site"] = json!(case.similar_site_id);
     json["is_allowed"] = json!(case.allowed.is_some());
     json["earlier"] = case.earlier.iter().map(as_json).collect();
     let joined = case.joined.iter().map(|joined| {
-        let (comment, contact) = (&joined.plea.comment, &joined.plea.contact);
+        let (comment, contact) = (&joined.statement.comment, &joined.statement.contact);
         json!({"account_id": joined.account_id, "comment": comment, "contact": contact, "created_at": joined.created_at})
     });
     json["joined"] = joined.collect();
@@ -55,7 +55,7 @@ pub(super) fn table(found: &[Appeal]) -> String {
     }
     let head = format!("{:<21}{:<27}{:<9}{:<26}comment", "when", "appeal", "status", "first reason");
     let lines = found.iter().map(|appeal| {
-        let comment = plain(appeal.plea.comment.as_deref().unwrap_or_default(), SHOWN);
+        let comment = plain(appeal.statement.comment.as_deref().unwrap_or_default(), SHOWN);
         let (when, state) = (iso::format(appeal.created_at), appeal.state.as_str());
         let reason = appeal.reasons.first().map_or("", |reason| reason.rule.as_str());
         format!("{when:<21}{:<27}{state:<9}{:<26}{comment}", appeal.id, plain(reason, 24))
@@ -84,8 +84,8 @@ pub(super) fn shown(appeal: &Appeal, case: &AppealContext) -> String {
         format!("{}: {}, {}", appeal.id, appeal.state.as_str(), iso::format(appeal.created_at)),
         format!("title    {}", plain(&appeal.title, usize::MAX)),
         format!("account  {}", text(appeal.account_id.as_deref())),
-        format!("contact  {}", text(appeal.plea.contact.as_deref())),
-        format!("comment  {}", text(appeal.plea.comment.as_deref())),
+        format!("contact  {}", text(appeal.statement.contact.as_deref())),
+        format!("comment  {}", text(appeal.statement.comment.as_deref())),
     ];
     for reason in &appeal.reasons {
         let line = reason.line.map(|line| format!(":{line}")).unwrap_or_default();
@@ -93,10 +93,11 @@ pub(super) fn shown(appeal: &Appeal, case: &AppealContext) -> String {
         lines.push(format!("reason   {} ({file}{line}): {why}", plain(&reason.rule, SHOWN)));
     }
     for joined in &case.joined {
-        let (comment, contact) = (text(joined.plea.comment.as_deref()), text(joined.plea.contact.as_deref()));
+        let (comment, contact) =
+            (text(joined.statement.comment.as_deref()), text(joined.statement.contact.as_deref()));
         lines.push(format!("again    {}, {contact}: {comment}", iso::format(joined.created_at)));
     }
-    if let Some(site) = &case.like_site {
+    if let Some(site) = &case.similar_site_id {
         lines.push(format!(
             "similar  {site}, which was taken down (to unblock: dropleaf unwanted forget {site})"
         ));

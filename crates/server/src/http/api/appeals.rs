@@ -135,10 +135,10 @@ pub(super) async fn create(
             let json = AcceptedJson { accepted: true, warnings };
             Json(NothingNewJson::Accepted(json)).into_response()
         }
-        AppealOutcome::Open { appeal, token, already, words_kept } => {
+        AppealOutcome::Open { appeal, token, is_duplicate, is_statement_kept } => {
             let json = AppealJson::new(&state, *appeal, &token);
-            let json = AppealJson { token: Some(token), words_kept: Some(words_kept), ..json };
-            if already {
+            let json = AppealJson { token: Some(token), words_kept: Some(is_statement_kept), ..json };
+            if is_duplicate {
                 Json(NothingNewJson::Waiting(json)).into_response()
             } else {
                 (StatusCode::CREATED, Json(json)).into_response()

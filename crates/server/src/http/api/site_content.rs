@@ -10,7 +10,7 @@ use axum::extract::{Path, RawQuery, State};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use dropleaf_core::site::Site;
-use dropleaf_store::site_versions::SiteVersion;
+use dropleaf_core::site_version::SiteVersion;
 use http::{HeaderMap, header};
 use serde::Serialize;
 use std::sync::Arc;

@@ -106,7 +106,7 @@ pub(super) async fn forget(
     Path(id): Path<String>,
     form: OperatorForm,
 ) -> Result<Response, WebError> {
-    let outcome = state.app.forget_unwanted(actor(&form.person), &id, form.fields.text("reason")).await;
+    let outcome = state.app.unblock_content(actor(&form.person), &id, form.fields.text("reason")).await;
     settle(&state, &form, &id, "forget", outcome.map(|_| Done::Forgotten)).await
 }
 

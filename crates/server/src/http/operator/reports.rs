@@ -68,8 +68,8 @@ async fn shown(
     let most = usize::try_from(CASES).unwrap_or_default();
     let next = (cases.len() > most).then(|| {
         cases.truncate(most);
-        let last = &cases.last()?.waiting;
-        Some(format!("/operator/reports?after={}&after_id={}", last.first_at, last.site_id))
+        let last = cases.last()?;
+        Some(format!("/operator/reports?after={}&after_id={}", last.waiting.first_at, last.site.id))
     });
     let closed = state.app.list_closed_reports(CLOSED).await?;
     Ok(reports(&ReportsPage {

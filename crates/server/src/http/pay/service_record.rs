@@ -8,8 +8,7 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use dropleaf_app::{CHALLENGE_SECONDS, Listing, Mode};
 use dropleaf_core::ledger::dollars;
-use dropleaf_core::payment::Item;
-use dropleaf_store::payment_counts::Settlements;
+use dropleaf_core::payment::{Item, Settlements};
 use http::header;
 use serde_json::{Map, Value, json};
 

@@ -45,7 +45,7 @@ struct ListJson {
 
 impl ShownJson {
     fn new(item: Feedback) -> Self {
-        let said = item.said;
+        let said = item.content;
         Self {
             id: item.id,
             comment: said.comment,

@@ -5,7 +5,7 @@ use super::page_request::PageRequest;
 use super::{OutBody, form, redirect, wants, without_body};
 use crate::http::error::{self, Wants};
 use dropleaf_core::access::{self, Access, Passes};
-use dropleaf_core::report::{self, Said};
+use dropleaf_core::report::{self, ReportContent};
 use dropleaf_core::{Code, Error};
 use dropleaf_pages::{self as pages, Rendered, ReportForm};
 use http::{Method, Response, StatusCode};
@@ -44,7 +44,7 @@ async fn submit(request: &PageRequest<'_>, body: Incoming) -> Result<Response<Ou
     let text = |name| form::field(&fields, name);
     let own = |name| text(name).map(str::to_owned);
     let action = link(&request.root());
-    let said: Said = match report::checked(text("reason"), own("comment"), own("contact")) {
+    let said: ReportContent = match report::checked(text("reason"), own("comment"), own("contact")) {
         Ok(said) => said,
         Err(error) if wants(&request.head.headers) == Wants::Page => {
             // Keeps the typed values in the form.

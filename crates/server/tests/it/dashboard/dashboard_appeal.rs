@@ -27,7 +27,7 @@ async fn person_appeals_and_sees_what_came_of_it() {
     assert!(status.starts_with("/appeals/"), "{status}");
     let waiting = &node.app().list_open_appeals(10).await.unwrap()[0];
     assert_eq!(waiting.account_id.as_ref(), Some(&person.account.id));
-    assert_eq!(waiting.plea.comment.as_deref(), Some("A drill <b>for staff</b>."));
+    assert_eq!(waiting.statement.comment.as_deref(), Some("A drill <b>for staff</b>."));
     // The same file again redirects to the same page.
     assert_eq!(send(&node, &person, plea(&person, HARVEST)).await.expect(303).header("location"), status);
     let open = person.get(&status).await.expect(200);

@@ -124,7 +124,7 @@ async fn another_sender_of_the_same_is_heard_with_a_token_of_their_own() {
         assert_eq!(late["words_kept"], false, "so many are heard");
         let appeal = node.app().get_appeal(id(&first)).await.unwrap();
         let case = node.app().appeal_case(&appeal).await.unwrap();
-        assert_eq!((case.joined.len(), case.joined[0].plea.comment.as_deref()), (20, Some("Mine too.")));
+        assert_eq!((case.joined.len(), case.joined[0].statement.comment.as_deref()), (20, Some("Mine too.")));
         node.app().decide_appeal("op", id(&first), Decision::Uphold, "No.").await.unwrap();
         for token in [&first, &other, &late] {
             let status = node.get(token["status_url"].as_str().unwrap()).send().await.expect(200).json();
@@ -195,7 +195,7 @@ async fn appeal_names_the_page_that_was_taken_down_and_is_like_it() {
         let appeal = node.post("/appeals").form(again).send().await.expect(201).json();
         let kept = node.app().get_appeal(id(&appeal)).await.unwrap();
         let case = node.app().appeal_case(&kept).await.unwrap();
-        assert_eq!(case.like_site.as_deref(), Some(id(&site)));
+        assert_eq!(case.similar_site_id.as_deref(), Some(id(&site)));
         let html = node.operator().await.get(&format!("/operator/appeals/{}", kept.id)).await.text();
         assert!(html.contains(&format!("href=\"/operator/pages/{}\"", id(&site))), "{html}");
         assert!(html.contains(&format!("unwanted forget {}", id(&site))), "{html}");
@@ -208,7 +208,7 @@ async fn appeal_names_the_page_that_was_taken_down_and_is_like_it() {
         assert!(node.app().get_appeal(&kept.id).await.unwrap().answer.is_none());
         let status = node.get(appeal["status_url"].as_str().unwrap()).send().await.expect(200).json();
         assert_eq!(status["status"], "open");
-        node.app().forget_unwanted("ada", id(&site), "honest").await.unwrap();
+        node.app().unblock_content("ada", id(&site), "honest").await.unwrap();
         operator.submit(&path, &[("answer", "Fine.")]).await.expect(303);
         node.post("/sites").key(&node.key).form(Form::file("b.html", &honest)).send().await.expect(201);
     })

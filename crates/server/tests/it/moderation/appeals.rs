@@ -48,7 +48,7 @@ async fn allowed_content_is_published_from_then_on() {
         assert!(token.len() == 29 && token.bytes().all(|b| b.is_ascii_alphanumeric()), "{token}");
         assert_eq!(stored(node).await, (1, 1), "it is kept for the operator");
         let kept = node.app().get_appeal(id(&appeal)).await.unwrap();
-        assert_eq!(kept.plea.comment.as_deref(), Some("A drill for staff."));
+        assert_eq!(kept.statement.comment.as_deref(), Some("A drill for staff."));
         assert_eq!(kept.title, "PayPal login");
         assert!(kept.reasons.iter().any(|reason| reason.rule == "brand-in-title" && reason.line == Some(1)));
         node.clock.advance(60);

@@ -1,7 +1,7 @@
 //! `/operator…`: accessible only to operators.
 
 use crate::harness::{Form, Node, Setup, on_each_database};
-use dropleaf_core::report::{Reason, Said};
+use dropleaf_core::report::{Reason, ReportContent};
 use serde_json::Value;
 use std::net::IpAddr;
 
@@ -296,7 +296,7 @@ async fn report_often(node: &Node, site_id: &str, reason: Reason, times: u16) {
     let site = node.app().open_case(site_id).await.unwrap().site;
     for n in 0..times {
         let ip = IpAddr::from([10, reason as u8, n.to_be_bytes()[0], n.to_be_bytes()[1]]);
-        let said = Said { reason, comment: Some(format!("Number {n}")), contact: None };
+        let said = ReportContent { reason, comment: Some(format!("Number {n}")), contact: None };
         node.app().report_page(&site, Some(ip), said).await.unwrap();
     }
 }

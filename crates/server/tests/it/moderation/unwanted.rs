@@ -151,12 +151,12 @@ async fn forgotten_content_may_come_back_and_the_page_stays_down() {
         let site = taken_down(node).await;
         let again = || publish(node, Form::file("a.html", SCAM));
         again().await.refused(422, "content_blocked");
-        let silent = node.app().forget_unwanted("ada", text(&site, "id"), "").await.unwrap_err();
+        let silent = node.app().unblock_content("ada", text(&site, "id"), "").await.unwrap_err();
         assert_eq!(silent.code, Code::InvalidField);
-        node.app().forget_unwanted("ada", text(&site, "id"), "a mistake").await.unwrap();
+        node.app().unblock_content("ada", text(&site, "id"), "a mistake").await.unwrap();
         again().await.expect(201);
         node.get(text(&site, "url")).send().await.expect(410);
-        let twice = node.app().forget_unwanted("ada", text(&site, "id"), "again").await.unwrap_err();
+        let twice = node.app().unblock_content("ada", text(&site, "id"), "again").await.unwrap_err();
         assert_eq!(twice.code, Code::NotFound);
         node.app().sweep().await.unwrap();
         again().await.expect(201);
@@ -174,7 +174,7 @@ async fn what_is_forgotten_before_it_is_sealed_is_not_noted_again() {
         fs::remove_dir_all(&spool).unwrap();
         let site = taken_down(node).await;
         publish(node, Form::file("a.html", SCAM)).await.refused(422, "content_blocked");
-        node.app().forget_unwanted("ada", text(&site, "id"), "a mistake").await.unwrap();
+        node.app().unblock_content("ada", text(&site, "id"), "a mistake").await.unwrap();
         for _ in 0..2 {
             node.app().sweep().await.unwrap();
             publish(node, Form::file("a.html", SCAM)).await.expect(201);
@@ -183,7 +183,7 @@ async fn what_is_forgotten_before_it_is_sealed_is_not_noted_again() {
             }
         }
         assert_eq!(node.count("SELECT COUNT(*) FROM evidence").await, 1, "and it is sealed in the end");
-        assert_eq!(node.app().list_unwanted(10).await.unwrap(), []);
+        assert_eq!(node.app().list_blocked_content(10).await.unwrap(), []);
     })
     .await;
 }

@@ -110,7 +110,7 @@ async fn what_stands_under_another_account_stays_theirs() {
             let changed = HONEST.replace("four hundred", "five hundred");
             assert_eq!(put(node, &key, &theirs, Form::file("a.html", changed)).await, 200);
             assert_eq!(put(node, &key, &theirs, Form::file("a.html", HONEST)).await, 200);
-            node.app().forget_unwanted("ada", text(&bad, "id"), "next").await.unwrap();
+            node.app().unblock_content("ada", text(&bad, "id"), "next").await.unwrap();
         }
         // A page without an account exempts nothing: the offender could have published it.
         node.post("/sites").form(Form::file("a.html", SCAM)).send().await.expect(201);
@@ -128,7 +128,7 @@ async fn operator_names_the_page_it_is_about() {
         let first = node.publish(Form::file("a.zip", archive())).await;
         node.app().take_down("ada", text(&first, "id"), "x").await.unwrap();
         assert_eq!(sent(node, "Other", NOTES).await, 201);
-        node.app().forget_unwanted("ada", text(&first, "id"), "next").await.unwrap();
+        node.app().unblock_content("ada", text(&first, "id"), "next").await.unwrap();
         let second = node.publish(Form::file("a.zip", archive())).await;
         let down = async |page: &str| {
             let pages = [page.to_owned()];

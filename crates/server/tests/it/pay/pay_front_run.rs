@@ -380,10 +380,10 @@ async fn settled_payments_do_not_count_as_unknown() {
         till.fake.next(Call::Verify, [Fault::says(200, VERIFY_REASONS[0])]);
         failed(till.publish(1).await, Code::SettlementUnknown);
         assert_eq!(rows(till).await, 501, "one that was not verified is still kept");
-        let crowded = store.commit(vec![dropleaf_store::payments::not_crowded(1)]).await.unwrap_err();
-        let label = dropleaf_store::payments::CROWDED;
+        let crowded = store.commit(vec![dropleaf_store::payments::require_few_unknown(1)]).await.unwrap_err();
+        let label = dropleaf_store::payments::TOO_MANY_UNKNOWN;
         assert!(matches!(crowded, dropleaf_store::DbError::Guard(it) if it == label), "{crowded}");
-        store.commit(vec![dropleaf_store::payments::not_crowded(2)]).await.unwrap();
+        store.commit(vec![dropleaf_store::payments::require_few_unknown(2)]).await.unwrap();
     })
     .await;
 }

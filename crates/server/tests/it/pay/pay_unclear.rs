@@ -157,7 +157,7 @@ async fn what_is_settled_is_taken_up_first() {
             store.commit(vec![payments::insert(&payment)]).await.unwrap();
         }
         let ids = async |sandbox, limit| -> Vec<String> {
-            let stray = store.list_stray_payments(sandbox, 3, limit).await.unwrap();
+            let stray = store.list_resumable_payments(sandbox, 3, limit).await.unwrap();
             stray.into_iter().map(|payment| payment.id).collect()
         };
         assert_eq!(ids(Some(false), 9).await, ["pay_2", "pay_1", "pay_3"]);

@@ -11,7 +11,7 @@ fn root() -> PathBuf {
 const ON_EACH_DATABASE: [&str; 5] = [
     "on_each_database(",
     "at_each_till(",
-    "for_each_place(",
+    "for_each_database(",
     "on_each(",
     "in [Database::Sqlite, Database::postgres().await]",
 ];

@@ -18,19 +18,19 @@ const MOST_PAGES: i32 = 4 * STEP_PAGES;
 
 /// The thread that checkpoints the log of one database. It ends when the writer's connection is closed.
 #[derive(Debug)]
-pub(super) struct Mover(JoinHandle<()>);
+pub(super) struct Checkpointer(JoinHandle<()>);
 
-impl Mover {
+impl Checkpointer {
     /// Replaces SQLite's automatic checkpoints, which run entirely in the writer.
-    pub(super) fn start(writer: &mut Connection, mover: Connection) -> Result<Self, DbError> {
+    pub(super) fn start(writer: &mut Connection, checkpointer: Connection) -> Result<Self, DbError> {
         let (wake, woken) = sync_channel(1);
-        let turn = Arc::new(Mutex::new(()));
-        let movers_turn = Arc::clone(&turn);
+        let lock = Arc::new(Mutex::new(()));
+        let thread_lock = Arc::clone(&lock);
         let thread = std::thread::Builder::new()
             .name("sqlite-log".to_owned())
-            .spawn(move || run(&mover, &woken, &movers_turn))
+            .spawn(move || run(&checkpointer, &woken, &thread_lock))
             .map_err(|error| DbError::unavailable(format!("cannot start a thread for the log: {error}")))?;
-        writer.wal_hook(Some(after_commit(wake, turn)))?;
+        writer.wal_hook(Some(after_commit(wake, lock)))?;
         Ok(Self(thread))
     }
 
@@ -43,32 +43,32 @@ impl Mover {
 /// Called after each commit with the number of pages in the log.
 fn after_commit(
     wake: SyncSender<()>,
-    turn: Arc<Mutex<()>>,
+    lock: Arc<Mutex<()>>,
 ) -> impl FnMut(&mut Wal, i32) -> rusqlite::Result<()> + Send + 'static {
-    let mut moved_at = 0;
+    let mut checkpointed_at = 0;
     move |log, pages| {
-        if pages < moved_at {
+        if pages < checkpointed_at {
             // The log started over.
-            moved_at = 0;
+            checkpointed_at = 0;
         }
         if pages >= MOST_PAGES {
             // Only one checkpoint can run at a time. A reader that prevents it does not fail the commit; the next commit
             // tries again.
-            let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
+            let _guard = lock.lock().unwrap_or_else(PoisonError::into_inner);
             let _ = log.checkpoint();
-        } else if pages >= moved_at + STEP_PAGES {
-            moved_at = pages;
+        } else if pages >= checkpointed_at + STEP_PAGES {
+            checkpointed_at = pages;
             let _ = wake.try_send(());
         }
         Ok(())
     }
 }
 
-fn run(connection: &Connection, woken: &Receiver<()>, turn: &Mutex<()>) {
+fn run(connection: &Connection, woken: &Receiver<()>, lock: &Mutex<()>) {
     while woken.recv().is_ok() {
-        let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
-        let moved = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| row.get::<_, i64>(0));
-        if let Err(error) = moved {
+        let _guard = lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let result = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| row.get::<_, i64>(0));
+        if let Err(error) = result {
             tracing::warn!(%error, "write-ahead log not checkpointed; later commits will retry");
         }
     }
@@ -91,7 +91,7 @@ mod tests {
         let path = folder.path().join("a.db");
         let mut writer = open(&path);
         writer.execute_batch("CREATE TABLE t (a BLOB)").unwrap();
-        let mover = Mover::start(&mut writer, open(&path)).unwrap();
+        let checkpointer = Checkpointer::start(&mut writer, open(&path)).unwrap();
         let commits = 60;
         for _ in 0..commits {
             // About 2,500 pages.
@@ -101,7 +101,7 @@ mod tests {
         let most = (u64::from(MOST_PAGES.unsigned_abs()) + 4000) * 4200;
         assert!(log <= most, "{log}");
         drop(writer);
-        mover.join();
+        checkpointer.join();
         let kept: i64 = open(&path).query_row("SELECT COUNT(*) FROM t", [], |row| row.get(0)).unwrap();
         assert_eq!(kept, commits);
     }

@@ -24,7 +24,7 @@ impl Store {
     }
 
     /// Pages whose main document is this body. Searches only the newest 20,000 pages: no index leads from bodies to bundles.
-    pub async fn list_alike(
+    pub async fn list_sites_with_same_document(
         &self,
         site_id: &str,
         entry_hash: &[u8; 32],

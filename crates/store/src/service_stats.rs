@@ -6,27 +6,33 @@ use crate::store::Store;
 
 /// The result of one step.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step<const N: usize> {
+pub struct CountStep<const N: usize> {
     pub sums: [i64; N],
     /// The key after which the next step starts; `None` at the end of the table.
     pub last: Option<String>,
 }
 
-fn step<const N: usize>(row: &Row<'_>) -> Result<Step<N>, DbError> {
+fn step<const N: usize>(row: &Row<'_>) -> Result<CountStep<N>, DbError> {
     let mut sums = [0; N];
     for (at, sum) in sums.iter_mut().enumerate() {
         *sum = row.int(at)?;
     }
-    Ok(Step { sums, last: row.opt_text(N)?.map(str::to_owned) })
+    Ok(CountStep { sums, last: row.opt_string(N)? })
 }
 
-fn first<const N: usize>(found: Vec<Step<N>>) -> Step<N> {
-    found.into_iter().next().unwrap_or(Step { sums: [0; N], last: None })
+fn first<const N: usize>(found: Vec<CountStep<N>>) -> CountStep<N> {
+    found.into_iter().next().unwrap_or(CountStep { sums: [0; N], last: None })
 }
 
 impl Store {
     /// Live pages and their bytes, the views of all pages, and how many were created since `day`.
-    pub async fn count_sites(&self, now: i64, day: i64, after: &str, rows: i64) -> Result<Step<4>, DbError> {
+    pub async fn count_sites(
+        &self,
+        now: i64,
+        day: i64,
+        after: &str,
+        rows: i64,
+    ) -> Result<CountStep<4>, DbError> {
         let found = self
             .db
             .list(
@@ -43,7 +49,7 @@ impl Store {
         Ok(first(found))
     }
 
-    pub async fn count_accounts(&self, after: &str, rows: i64) -> Result<Step<1>, DbError> {
+    pub async fn count_accounts(&self, after: &str, rows: i64) -> Result<CountStep<1>, DbError> {
         let found = self
             .db
             .list(
@@ -56,7 +62,7 @@ impl Store {
     }
 
     /// Comments that no owner has resolved.
-    pub async fn count_feedback(&self, after: &str, rows: i64) -> Result<Step<1>, DbError> {
+    pub async fn count_feedback(&self, after: &str, rows: i64) -> Result<CountStep<1>, DbError> {
         let found = self
             .db
             .list(
@@ -74,7 +80,7 @@ impl Store {
     pub async fn list_figures(&self) -> Result<Vec<(String, i64, i64)>, DbError> {
         self.db
             .list("SELECT name, value, at FROM figures ORDER BY name", Vec::new(), |row| {
-                Ok((row.text(0)?.to_owned(), row.int(1)?, row.int(2)?))
+                Ok((row.string(0)?, row.int(1)?, row.int(2)?))
             })
             .await
     }

@@ -7,8 +7,8 @@ use crate::app::App;
 use dropleaf_core::audit::Act;
 use dropleaf_core::finding::Finding;
 use dropleaf_core::{Code, Error, Result, takedown};
-use dropleaf_inspect::similarity::{Sketch, Unwanted};
-use dropleaf_store::unwanted::{self as rows, Mark};
+use dropleaf_inspect::similarity::{Blocklist, Sketch};
+use dropleaf_store::blocked_content::{self as rows, BlockedContent, Mark};
 use dropleaf_store::{DbError, Stmt};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,11 +26,11 @@ struct LoadedIndex {
     /// The change counter of this process at that time.
     changes: u64,
     /// None if the blocklist is empty: then uploads are not compared with anything.
-    index: Option<Arc<Unwanted>>,
+    index: Option<Arc<Blocklist>>,
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct UnwantedIndex {
+pub(crate) struct BlocklistCache {
     held: Mutex<Option<LoadedIndex>>,
     /// Changes this process has made to the blocklist.
     changes: AtomicU64,
@@ -38,7 +38,7 @@ pub(crate) struct UnwantedIndex {
     building: tokio::sync::Mutex<()>,
 }
 
-impl UnwantedIndex {
+impl BlocklistCache {
     fn held(&self) -> Option<LoadedIndex> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -55,8 +55,8 @@ impl UnwantedIndex {
 
 impl ContentScan {
     /// Refuses content that an operator has taken down before.
-    pub(super) fn refuse_unwanted(&self) -> Result<()> {
-        let Some(found) = &self.unwanted else { return Ok(()) };
+    pub(super) fn refuse_blocked(&self) -> Result<()> {
+        let Some(found) = &self.blocked else { return Ok(()) };
         tracing::info!(unwanted = found.id, exact = found.exact, "taken-down content uploaded again");
         let why = if found.exact {
             "This content was previously taken down from this server."
@@ -78,8 +78,8 @@ impl ContentScan {
 impl App {
     /// The index that uploads are compared with, if there is one. While one request loads entries added elsewhere, the
     /// others use the previous index; entries added by this process apply to all of them.
-    pub(crate) async fn unwanted(&self) -> Result<Option<Arc<Unwanted>>> {
-        let index = &self.moderation.unwanted_index;
+    pub(crate) async fn blocklist(&self) -> Result<Option<Arc<Blocklist>>> {
+        let index = &self.moderation.blocklist;
         let fresh = |held: &LoadedIndex| {
             held.changes == index.changes.load(Ordering::SeqCst)
                 && self.clock.monotonic().saturating_sub(held.at) < CHECK_INTERVAL
@@ -100,17 +100,17 @@ impl App {
         }
         let (at, changes) = (self.clock.monotonic(), index.changes.load(Ordering::SeqCst));
         // Read before the fingerprints: a change in between is noticed by the next caller.
-        let generation = self.store.find_unwanted_generation().await?;
+        let generation = self.store.find_blocklist_generation().await?;
         let new = match held {
             Some(held) if held.generation == generation => held.index,
             _ if generation == 0 => None,
-            _ => self.load_unwanted().await?,
+            _ => self.load_blocklist().await?,
         };
         index.keep(LoadedIndex { at, generation, changes, index: new.clone() });
         Ok(new)
     }
 
-    async fn load_unwanted(&self) -> Result<Option<Arc<Unwanted>>> {
+    async fn load_blocklist(&self) -> Result<Option<Arc<Blocklist>>> {
         let marks = self.store.list_marks().await?;
         let build = move || {
             let mut entries: Vec<(String, Vec<[u8; 32]>, Vec<Sketch>)> = Vec::new();
@@ -125,15 +125,15 @@ impl App {
                     Mark::Sketch(bytes) => sketches.extend(Sketch::from_bytes(&bytes)),
                 }
             }
-            Unwanted::new(entries)
+            Blocklist::new(entries)
         };
         let index = tokio::task::spawn_blocking(build).await.map_err(Error::internal)?;
         Ok((!index.is_empty()).then(|| Arc::new(index)))
     }
 
     /// The newest blocklist entries.
-    pub async fn list_unwanted(&self, limit: i64) -> Result<Vec<rows::Unwanted>> {
-        Ok(self.store.list_unwanted(limit).await?)
+    pub async fn list_blocked_content(&self, limit: i64) -> Result<Vec<BlockedContent>> {
+        Ok(self.store.list_blocked_content(limit).await?)
     }
 
     /// The fingerprinted pages by the id of their blocklist entry.
@@ -147,63 +147,63 @@ impl App {
 
     /// The fingerprinted pages of one taken-down site.
     pub async fn find_marked_pages(&self, site_id: &str) -> Result<Vec<String>> {
-        let Some(noted) = self.store.find_unwanted(site_id).await? else { return Ok(Vec::new()) };
-        Ok(self.store.list_marked_pages_of(&noted.id).await?)
+        let Some(blocked) = self.store.find_blocked_content(site_id).await? else { return Ok(Vec::new()) };
+        Ok(self.store.list_marked_pages_of(&blocked.id).await?)
     }
 
     /// Removes an entry from the blocklist, so that its content may be published again. The page itself stays down.
     /// `name` is the id of the entry, or an id, slug, token or URL of the page it was taken down with.
-    pub async fn forget_unwanted(&self, actor: &str, name: &str, reason: &str) -> Result<rows::Unwanted> {
+    pub async fn unblock_content(&self, actor: &str, name: &str, reason: &str) -> Result<BlockedContent> {
         let reason = takedown::reason_for(reason, "must give a reason for unblocking the content")?;
-        let noted = self.unwanted_named(name).await?;
-        let stmts = rows::forget(&noted.site_id, self.now());
-        self.forget(actor, &noted, stmts, reason).await?;
-        Ok(noted)
+        let blocked = self.find_blocked_by_name(name).await?;
+        let stmts = rows::unblock(&blocked.site_id, self.now());
+        self.commit_unblock(actor, &blocked, stmts, reason).await?;
+        Ok(blocked)
     }
 
     /// Removes one page of an entry; its other pages stay refused.
-    pub async fn forget_unwanted_page(
+    pub async fn unblock_page(
         &self,
         actor: &str,
         name: &str,
         path: &str,
         reason: &str,
-    ) -> Result<rows::Unwanted> {
+    ) -> Result<BlockedContent> {
         let reason = takedown::reason_for(reason, "must give a reason for unblocking the page")?;
-        let noted = self.unwanted_named(name).await?;
-        let stmts = rows::forget_page(&noted.id, path);
-        self.forget(actor, &noted, stmts, format!("{reason} ({path})")).await?;
-        Ok(noted)
+        let blocked = self.find_blocked_by_name(name).await?;
+        let stmts = rows::unblock_page(&blocked.id, path);
+        self.commit_unblock(actor, &blocked, stmts, format!("{reason} ({path})")).await?;
+        Ok(blocked)
     }
 
-    async fn unwanted_named(&self, name: &str) -> Result<rows::Unwanted> {
+    async fn find_blocked_by_name(&self, name: &str) -> Result<BlockedContent> {
         let name = name.trim();
-        if let Some(noted) = self.store.find_unwanted(name).await? {
-            return Ok(noted);
+        if let Some(blocked) = self.store.find_blocked_content(name).await? {
+            return Ok(blocked);
         }
         let unknown = || Error::not_found("unwanted content");
         let page = takedown::page_named(name, &self.hosts).ok_or_else(unknown)?;
         let site = self.find_site_by_reference(&page).await?.ok_or_else(unknown)?;
-        self.store.find_unwanted(&site.id).await?.ok_or_else(unknown)
+        self.store.find_blocked_content(&site.id).await?.ok_or_else(unknown)
     }
 
-    async fn forget(
+    async fn commit_unblock(
         &self,
         actor: &str,
-        noted: &rows::Unwanted,
+        blocked: &BlockedContent,
         stmts: [Stmt; 3],
         reason: String,
     ) -> Result<()> {
         let mut stmts = Vec::from(stmts);
-        stmts.push(self.audit_stmt(actor, Act::ForgetUnwanted, &noted.site_id, Some(reason)));
+        stmts.push(self.audit_stmt(actor, Act::UnblockContent, &blocked.site_id, Some(reason)));
         let outcome = self.store.commit(stmts).await;
-        self.moderation.unwanted_index.invalidate();
+        self.moderation.blocklist.invalidate();
         match outcome {
             Ok(_) => {
-                Self::log_operation(actor, Act::ForgetUnwanted, &noted.site_id);
+                Self::log_operation(actor, Act::UnblockContent, &blocked.site_id);
                 Ok(())
             }
-            Err(DbError::Guard(rows::UNKNOWN)) => Err(Error::not_found("unwanted content")),
+            Err(DbError::Guard(rows::NOT_BLOCKED)) => Err(Error::not_found("unwanted content")),
             Err(error) => Err(error.into()),
         }
     }

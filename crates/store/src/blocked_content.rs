@@ -1,16 +1,16 @@
 //! SQL for `unwanted`: content that was taken down and must not be published again, and the marks that identify it. Processes
 //! keep all of it in memory, so every change raises a generation number that is cheap to read.
 
-use crate::db::{DbError, Row, Stmt};
+use crate::db::{DbError, Row, Stmt, columns};
 use crate::store::Store;
 
 /// The content of this page is already listed.
-pub const KNOWN: &str = "unwanted_known";
+pub const ALREADY_BLOCKED: &str = "unwanted_known";
 /// No content of this page is listed.
-pub const UNKNOWN: &str = "unwanted_unknown";
+pub const NOT_BLOCKED: &str = "unwanted_unknown";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unwanted {
+pub struct BlockedContent {
     pub id: String,
     /// The taken-down page that the content comes from.
     pub site_id: String,
@@ -30,53 +30,63 @@ pub enum Mark {
 /// A mark and the path of its page; `None` if it covers the whole content.
 pub type PageMark = (Option<String>, Mark);
 
-fn row(row: &Row<'_>) -> Result<Unwanted, DbError> {
-    Ok(Unwanted {
-        id: row.text(0)?.to_owned(),
-        site_id: row.text(1)?.to_owned(),
-        reason: row.text(2)?.to_owned(),
-        created_at: row.int(3)?,
+columns! { BlockedColumns, blocked_columns: id, site_id, reason, created_at }
+
+macro_rules! select {
+    ($tail:literal) => {
+        concat!("SELECT ", blocked_columns!(), " FROM unwanted ", $tail)
+    };
+}
+
+fn row(row: &Row<'_>) -> Result<BlockedContent, DbError> {
+    const COLUMN: BlockedColumns = BlockedColumns::starting_at(0);
+    Ok(BlockedContent {
+        id: row.string(COLUMN.id)?,
+        site_id: row.string(COLUMN.site_id)?,
+        reason: row.string(COLUMN.reason)?,
+        created_at: row.int(COLUMN.created_at)?,
     })
 }
 
+columns! { MarkColumns, mark_columns: unwanted_id, kind, mark }
+
 fn mark(row: &Row<'_>) -> Result<(String, Mark), DbError> {
-    let mark = match row.text(1)? {
-        "exact" => Mark::Exact(row.hash(2)?),
-        "sketch" => Mark::Sketch(row.opt_bytes(2)?.unwrap_or_default().to_vec()),
+    const COLUMN: MarkColumns = MarkColumns::starting_at(0);
+    let mark = match row.text(COLUMN.kind)? {
+        "exact" => Mark::Exact(row.hash(COLUMN.mark)?),
+        "sketch" => Mark::Sketch(row.opt_bytes(COLUMN.mark)?.unwrap_or_default().to_vec()),
         other => return Err(DbError::internal(format!("unknown mark kind {other}"))),
     };
-    Ok((row.text(0)?.to_owned(), mark))
+    Ok((row.string(COLUMN.unwanted_id)?, mark))
 }
 
 impl Store {
     /// The generation number, which rises with every change.
-    pub async fn find_unwanted_generation(&self) -> Result<i64, DbError> {
+    pub async fn find_blocklist_generation(&self) -> Result<i64, DbError> {
         let sql = "SELECT value FROM generations WHERE name = $1";
         Ok(self.db.get(sql, &["unwanted".into()], |row| row.int(0)).await?.unwrap_or_default())
     }
 
     /// Every mark with the id of its entry, ordered by entry.
     pub async fn list_marks(&self) -> Result<Vec<(String, Mark)>, DbError> {
-        let sql = "SELECT unwanted_id, kind, mark FROM unwanted_marks ORDER BY unwanted_id, position";
+        let sql = concat!("SELECT ", mark_columns!(), " FROM unwanted_marks ORDER BY unwanted_id, position");
         self.db.list(sql, Vec::new(), mark).await
     }
 
     /// The newest entries.
-    pub async fn list_unwanted(&self, limit: i64) -> Result<Vec<Unwanted>, DbError> {
-        let sql = "SELECT id, site_id, reason, created_at FROM unwanted WHERE forgotten_at IS NULL \
-                   ORDER BY created_at DESC, id DESC LIMIT $1";
+    pub async fn list_blocked_content(&self, limit: i64) -> Result<Vec<BlockedContent>, DbError> {
+        let sql = select!("WHERE forgotten_at IS NULL ORDER BY created_at DESC, id DESC LIMIT $1");
         self.db.list(sql, vec![limit.into()], row).await
     }
 
     /// Finds an entry by the id of its taken-down page, or by its own.
-    pub async fn find_unwanted(&self, id: &str) -> Result<Option<Unwanted>, DbError> {
-        let sql = "SELECT id, site_id, reason, created_at FROM unwanted \
-                   WHERE (site_id = $1 OR id = $1) AND forgotten_at IS NULL";
+    pub async fn find_blocked_content(&self, id: &str) -> Result<Option<BlockedContent>, DbError> {
+        let sql = select!("WHERE (site_id = $1 OR id = $1) AND forgotten_at IS NULL");
         self.db.get(sql, &[id.into()], row).await
     }
 
     /// Whether the content of a page was listed, even if an operator removed it since.
-    pub async fn was_noted(&self, site_id: &str) -> Result<bool, DbError> {
+    pub async fn was_blocked(&self, site_id: &str) -> Result<bool, DbError> {
         let sql = "SELECT 1 FROM unwanted WHERE site_id = $1";
         Ok(self.db.get(sql, &[site_id.into()], |_| Ok(())).await?.is_some())
     }
@@ -89,16 +99,16 @@ impl Store {
     }
 
     /// The same for one entry.
-    pub async fn list_marked_pages_of(&self, unwanted_id: &str) -> Result<Vec<String>, DbError> {
+    pub async fn list_marked_pages_of(&self, id: &str) -> Result<Vec<String>, DbError> {
         let sql = "SELECT path FROM unwanted_marks WHERE unwanted_id = $1 AND path IS NOT NULL \
                    GROUP BY path ORDER BY MIN(position)";
-        self.db.list(sql, vec![unwanted_id.into()], |row| Ok(row.text(0)?.to_owned())).await
+        self.db.list(sql, vec![id.into()], |row| row.string(0)).await
     }
 
     /// The pages that an operator named in the takedown.
     pub async fn list_named_pages(&self, site_id: &str) -> Result<Vec<String>, DbError> {
         let sql = "SELECT path FROM unwanted_named WHERE site_id = $1 ORDER BY path";
-        self.db.list(sql, vec![site_id.into()], |row| Ok(row.text(0)?.to_owned())).await
+        self.db.list(sql, vec![site_id.into()], |row| row.string(0)).await
     }
 
     /// Whether a body of this page is referenced by anything but its own versions.
@@ -141,11 +151,11 @@ impl Store {
 }
 
 fn pair(row: &Row<'_>) -> Result<(String, String), DbError> {
-    Ok((row.text(0)?.to_owned(), row.text(1)?.to_owned()))
+    Ok((row.string(0)?, row.string(1)?))
 }
 
 /// Stores a page that an operator names, until the content is listed.
-pub fn name_page(site_id: &str, path: &str) -> Stmt {
+pub fn insert_named_page(site_id: &str, path: &str) -> Stmt {
     Stmt::new(
         "INSERT INTO unwanted_named (site_id, path) VALUES ($1, $2) ON CONFLICT DO NOTHING",
         vec![site_id.into(), path.into()],
@@ -153,17 +163,17 @@ pub fn name_page(site_id: &str, path: &str) -> Stmt {
 }
 
 /// Lists content by its marks, once for each taken-down page.
-pub fn insert(unwanted: &Unwanted, marks: Vec<PageMark>) -> Vec<Stmt> {
+pub fn insert(content: &BlockedContent, marks: Vec<PageMark>) -> Vec<Stmt> {
     let head = Stmt::new(
         "INSERT INTO unwanted (id, site_id, reason, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT (site_id) DO NOTHING",
         vec![
-            unwanted.id.as_str().into(),
-            unwanted.site_id.as_str().into(),
-            unwanted.reason.as_str().into(),
-            unwanted.created_at.into(),
+            content.id.as_str().into(),
+            content.site_id.as_str().into(),
+            content.reason.as_str().into(),
+            content.created_at.into(),
         ],
     )
-    .one(KNOWN);
+    .one(ALREADY_BLOCKED);
     let marks = marks.into_iter().zip(0_i64..).map(|((path, mark), position)| {
         let (kind, mark) = match mark {
             Mark::Exact(hash) => ("exact", hash.into()),
@@ -171,33 +181,32 @@ pub fn insert(unwanted: &Unwanted, marks: Vec<PageMark>) -> Vec<Stmt> {
         };
         Stmt::new(
             "INSERT INTO unwanted_marks (unwanted_id, position, kind, mark, path) VALUES ($1, $2, $3, $4, $5)",
-            vec![unwanted.id.as_str().into(), position.into(), kind.into(), mark, path.into()],
+            vec![content.id.as_str().into(), position.into(), kind.into(), mark, path.into()],
         )
     });
-    let named =
-        Stmt::new("DELETE FROM unwanted_named WHERE site_id = $1", [unwanted.site_id.as_str().into()]);
+    let named = Stmt::new("DELETE FROM unwanted_named WHERE site_id = $1", [content.site_id.as_str().into()]);
     std::iter::once(head).chain(marks).chain([named, changed()]).collect()
 }
 
 /// Removes one page from an entry, and the marks of the whole content, which contains that page.
-pub fn forget_page(unwanted_id: &str, path: &str) -> [Stmt; 3] {
+pub fn unblock_page(id: &str, path: &str) -> [Stmt; 3] {
     [
         Stmt::new(
             "UPDATE unwanted SET reason = reason WHERE id = $1 AND forgotten_at IS NULL \
              AND EXISTS (SELECT 1 FROM unwanted_marks WHERE unwanted_id = $1 AND path = $2)",
-            [unwanted_id.into(), path.into()],
+            [id.into(), path.into()],
         )
-        .one(UNKNOWN),
+        .one(NOT_BLOCKED),
         Stmt::new(
             "DELETE FROM unwanted_marks WHERE unwanted_id = $1 AND (path = $2 OR path IS NULL)",
-            [unwanted_id.into(), path.into()],
+            [id.into(), path.into()],
         ),
         changed(),
     ]
 }
 
 /// Removes the marks of a page's content; the entry stays, so that the content is not listed again.
-pub fn forget(site_id: &str, now: i64) -> [Stmt; 3] {
+pub fn unblock(site_id: &str, now: i64) -> [Stmt; 3] {
     let marks =
         "DELETE FROM unwanted_marks WHERE unwanted_id IN (SELECT id FROM unwanted WHERE site_id = $1)";
     [
@@ -206,7 +215,7 @@ pub fn forget(site_id: &str, now: i64) -> [Stmt; 3] {
             "UPDATE unwanted SET forgotten_at = $1 WHERE site_id = $2 AND forgotten_at IS NULL",
             vec![now.into(), site_id.into()],
         )
-        .one(UNKNOWN),
+        .one(NOT_BLOCKED),
         changed(),
     ]
 }

@@ -6,7 +6,7 @@ use super::sketch::{Sketch, number};
 use super::{Fingerprints, Match, PageFingerprint};
 
 #[derive(Debug, Default)]
-pub struct Unwanted {
+pub struct Blocklist {
     ids: Vec<String>,
     exact: HashMap<[u8; 32], u32>,
     /// Each sketch with the index of its id.
@@ -18,7 +18,7 @@ pub struct Unwanted {
     shift: u32,
 }
 
-impl Unwanted {
+impl Blocklist {
     /// Each entry has an id, digests of content, and sketches of pages.
     pub fn new(entries: impl IntoIterator<Item = (String, Vec<[u8; 32]>, Vec<Sketch>)>) -> Self {
         let mut all = Self::default();
