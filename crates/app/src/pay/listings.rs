@@ -7,7 +7,7 @@ use crate::app::App;
 use bytes::Bytes;
 use dropleaf_core::payment::Item;
 use dropleaf_core::{Code, Error, Result};
-use dropleaf_pay::facilitator::Supported;
+use dropleaf_pay::facilitator::{ReplyStatus, Supported};
 use dropleaf_pay::{
     Amount, Asset, Cluster, Generation, Identifier, Mint, Network, Offer, Refusal, Terms, sandbox,
 };
@@ -86,7 +86,7 @@ impl Listings {
 fn all_networks_supported(payments: &PaymentSettings) -> Supported {
     let fee_payer = sandbox::fee_payer(Cluster::Mainnet);
     let all = sandbox::supported_json(&payments.networks(), fee_payer).to_string();
-    Supported::read(200, all.as_bytes()).unwrap_or_default()
+    Supported::read(ReplyStatus::Success, all.as_bytes()).unwrap_or_default()
 }
 
 impl App {

@@ -23,7 +23,7 @@ mod settle;
 mod unlock;
 mod unverified;
 
-pub use facilitator::{ChainStatus, Facilitator, FacilitatorCall, NoResponse, RawResponse};
+pub use facilitator::{ChainStatus, Facilitator, FacilitatorCall, FacilitatorReply, NoResponse};
 pub use listings::Listing;
 pub use operator_resolution::Resolution;
 pub use purchase::{CheckedPage, Order, PayRequest};

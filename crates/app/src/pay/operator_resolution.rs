@@ -144,7 +144,7 @@ impl App {
     async fn find_on_chain(&self, payment: &Payment) -> ChainStatus {
         let live = self.settings.payments.as_ref().is_some_and(|payments| !payments.is_sandbox());
         match &self.payments.facilitator {
-            Some(facilitator) if live && !payment.sandbox => facilitator.trace(payment).await,
+            Some(facilitator) if live && !payment.sandbox => facilitator.query_chain(payment).await,
             _ => ChainStatus::Unknown,
         }
     }

@@ -210,7 +210,7 @@ impl App {
         ask: &str,
     ) -> Result<Option<Reason>, PayError> {
         let unavailable = || Error::plain(Code::FacilitatorUnavailable).retry_after(10);
-        let reply = match self.require_facilitator()?.ask(FacilitatorCall::Verify, ask).await {
+        let reply = match self.require_facilitator()?.send(FacilitatorCall::Verify, ask).await {
             Ok(reply) => reply,
             Err(lost) => return Err(unavailable().with_source(lost.0).into()),
         };

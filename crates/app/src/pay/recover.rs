@@ -43,7 +43,7 @@ impl App {
         let now = self.now();
         if let Some(facilitator) = &self.payments.facilitator
             && now >= self.payments.next_resume_at.load(Ordering::Relaxed)
-            && facilitator.is_chain_back().await
+            && facilitator.has_chain_recovered().await
         {
             self.store.commit(vec![payments::wake_unknown(now)]).await?;
             self.payments.next_resume_at.store(now + RESUME_ALL_INTERVAL, Ordering::Relaxed);
@@ -117,12 +117,12 @@ impl App {
     }
 
     /// The networks in use whose chain cannot be queried: lost payments there are left to the operator.
-    pub fn untraceable_networks(&self) -> Vec<Network> {
+    pub fn networks_without_chain_access(&self) -> Vec<Network> {
         let Some(payments) = self.settings.payments.as_ref().filter(|it| !it.is_sandbox()) else {
             return Vec::new();
         };
         let can_see = |network: &Network| {
-            self.payments.facilitator.as_ref().is_some_and(|it| it.can_trace(&network.to_string()))
+            self.payments.facilitator.as_ref().is_some_and(|it| it.can_query_chain(&network.to_string()))
         };
         payments.networks().into_iter().filter(|network| !can_see(network)).collect()
     }

@@ -1,11 +1,12 @@
 //! The embedded facilitator: checks every payment as a real one does and settles it in a ledger of its own, where each
 //! key is used once. It involves no chain and no money.
 
-use super::{ChainStatus, Facilitator, FacilitatorCall, NoResponse, PaymentSettings, RawResponse};
+use super::{ChainStatus, Facilitator, FacilitatorCall, FacilitatorReply, NoResponse, PaymentSettings};
 use crate::app::App;
 use dropleaf_core::payment::{Item, Payment, PaymentState};
 use dropleaf_core::sign_up::SignUp;
 use dropleaf_core::{Clock, Code, Error};
+use dropleaf_pay::facilitator::ReplyStatus;
 use dropleaf_pay::sandbox::{self, Refused, Transfer};
 use dropleaf_pay::{Network, Proof, SolanaAddress};
 use dropleaf_store::sandbox_transfers::{self, SandboxTransfer};
@@ -104,13 +105,13 @@ impl Sandbox {
 }
 
 impl Facilitator for Sandbox {
-    fn ask<'a>(
+    fn send<'a>(
         &'a self,
-        ask: FacilitatorCall,
+        call: FacilitatorCall,
         body: &'a str,
-    ) -> BoxFuture<'a, Result<RawResponse, NoResponse>> {
+    ) -> BoxFuture<'a, Result<FacilitatorReply, NoResponse>> {
         Box::pin(async move {
-            let answer = match ask {
+            let answer = match call {
                 FacilitatorCall::Verify => self.verify(body).await?,
                 FacilitatorCall::Settle => self.settle(body).await?,
             };
@@ -118,15 +119,15 @@ impl Facilitator for Sandbox {
         })
     }
 
-    fn supported(&self) -> BoxFuture<'_, Result<RawResponse, NoResponse>> {
+    fn supported(&self) -> BoxFuture<'_, Result<FacilitatorReply, NoResponse>> {
         Box::pin(async { Ok(reply(&sandbox::supported_json(&self.networks, self.fee_payer))) })
     }
 
-    fn can_trace(&self, _network: &str) -> bool {
+    fn can_query_chain(&self, _network: &str) -> bool {
         true
     }
 
-    fn trace<'a>(&'a self, payment: &'a Payment) -> BoxFuture<'a, ChainStatus> {
+    fn query_chain<'a>(&'a self, payment: &'a Payment) -> BoxFuture<'a, ChainStatus> {
         Box::pin(async move {
             match self.store.find_sandbox_transfer(&payment.key).await {
                 Ok(Some(settled))
@@ -145,8 +146,8 @@ impl Facilitator for Sandbox {
     }
 }
 
-fn reply(answer: &Value) -> RawResponse {
-    RawResponse { status: 200, body: answer.to_string().into_bytes().into() }
+fn reply(answer: &Value) -> FacilitatorReply {
+    FacilitatorReply { status: ReplyStatus::Success, body: answer.to_string().into_bytes().into() }
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "handed over by map_err")]

@@ -58,7 +58,9 @@ impl App {
             return Ok(Settlement::Ambiguous { why: SUBMITTED_ELSEWHERE, transaction });
         }
         // The chain knows the outcome of an earlier attempt best, and querying it settles nothing.
-        if past == SettlementHistory::Ambiguous && self.require_facilitator()?.can_trace(&payment.network) {
+        if past == SettlementHistory::Ambiguous
+            && self.require_facilitator()?.can_query_chain(&payment.network)
+        {
             match self.query_chain_with_lease(payment, None).await? {
                 ChainStatus::OnChain { transaction } => return Ok(Settlement::Settled { transaction }),
                 ChainStatus::Void(reason) => return Ok(Settlement::NotSettled(Reason::new(reason))),
@@ -107,7 +109,7 @@ impl App {
     async fn confirm_settlement(&self, payment: &mut Payment, transaction: String) -> Result<Settlement> {
         let facilitator = self.require_facilitator()?;
         let wanted = self.settings.payments.as_ref().is_some_and(|payments| payments.confirm_settlements);
-        if payment.sandbox || !wanted || !facilitator.can_trace(&payment.network) {
+        if payment.sandbox || !wanted || !facilitator.can_query_chain(&payment.network) {
             return Ok(Settlement::Settled { transaction });
         }
         let claimed = payment.clone();
@@ -164,7 +166,7 @@ impl App {
         if let Some(name) = named {
             wanted.transaction = Some(name.to_owned());
         }
-        Ok(self.with_payment_lease(payment, facilitator.trace(&wanted)).await)
+        Ok(self.with_payment_lease(payment, facilitator.query_chain(&wanted)).await)
     }
 
     /// Looks up the payment on the chain after an unclear answer.
@@ -193,7 +195,7 @@ impl App {
         let expected = expected(payment).ok_or_else(|| Error::internal("stored payment cannot be parsed"))?;
         let ask = payment.ask.clone().ok_or_else(|| Error::internal("payment has no settle request"))?;
         let facilitator = self.require_facilitator()?;
-        let reply = self.with_payment_lease(payment, facilitator.ask(FacilitatorCall::Settle, &ask)).await;
+        let reply = self.with_payment_lease(payment, facilitator.send(FacilitatorCall::Settle, &ask)).await;
         Ok(match reply {
             Ok(reply) => read_settle(reply.status, &reply.body, &expected),
             Err(lost) => {

@@ -3,7 +3,7 @@
 use crate::accounts::suspension::require_active_account;
 use crate::app::{ALL_CHANGED, App};
 use crate::publish::CONFLICT_RETRIES;
-use crate::publish::idempotency::{FirstOrReplay, IdempotentRequest, IdempotentResult};
+use crate::publish::idempotency::{FirstOrReplay, IdempotentRequest, IdempotentResult, StoredOutcome};
 use dropleaf_core::account::Account;
 use dropleaf_core::ledger::{Posting, dollars};
 use dropleaf_core::payment::Item;
@@ -84,8 +84,8 @@ impl App {
         self.check_on_sale(Item::Unlock(sku))?;
         let price = sold.prices.cents_of(Item::Unlock(sku));
         let _guard = match self.begin_idempotent(once).await? {
-            FirstOrReplay::Replay(status, body) => {
-                return Ok(Some(IdempotentResult::Replayed { status, body }));
+            FirstOrReplay::Replay(outcome, body) => {
+                return Ok(Some(IdempotentResult::Replayed { outcome, body }));
             }
             FirstOrReplay::First(guard) => guard,
         };
@@ -109,7 +109,7 @@ impl App {
             let spend = Posting::spend(&self.minter.nonce(), &before.id, Item::Unlock(sku), price);
             stmts.extend(self.posting_stmts(spend));
             if let Some(once) = once {
-                stmts.push(self.store_response(once, 200, &render(&unlocked))?);
+                stmts.push(self.store_response(once, StoredOutcome::Updated, &render(&unlocked))?);
             }
             let stmts = require_active_account(Some(&before.id), stmts);
             match (self.commit_unlock(&before.id, sku, stmts).await, once) {

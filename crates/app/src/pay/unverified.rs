@@ -54,7 +54,7 @@ impl App {
         }
         let hides = Network::parse(&payment.network)
             .is_none_or(|network| reason.may_hide_use(network, payment.attempts > 0));
-        let trace = self.require_facilitator()?.trace(&payment).await;
+        let trace = self.require_facilitator()?.query_chain(&payment).await;
         match trace {
             // The signature of a contract was not checked: any reader of the chain could have sent this proof.
             ChainStatus::OnChain { transaction } if !payment.payer_is_eoa => {
@@ -96,11 +96,11 @@ impl App {
         let payment = self.new_payment(checked, ask, identity, refused)?;
         let is_recent = self.now() - payment.valid_until <= LATE_SECONDS;
         let facilitator = self.require_facilitator()?;
-        let can_be_asked = !payment.sandbox && facilitator.can_trace(&payment.network);
+        let can_be_asked = !payment.sandbox && facilitator.can_query_chain(&payment.network);
         if !payment.payer_is_eoa || !is_recent || !can_be_asked {
             return Err(self.refusal_under_current_terms(Refusal::Expired));
         }
-        let ChainStatus::OnChain { transaction } = facilitator.trace(&payment).await else {
+        let ChainStatus::OnChain { transaction } = facilitator.query_chain(&payment).await else {
             return Err(self.refusal_under_current_terms(Refusal::Expired));
         };
         let landed = Payment { transaction: Some(transaction), ..payment };

@@ -4,7 +4,7 @@ use super::daily_quota_stmt;
 use crate::accounts::caller::Caller;
 use crate::accounts::suspension::require_active_account;
 use crate::app::App;
-use crate::publish::idempotency::{FirstOrReplay, IdempotentRequest, IdempotentResult};
+use crate::publish::idempotency::{FirstOrReplay, IdempotentRequest, IdempotentResult, StoredOutcome};
 use crate::publish::staging::{PrepareOptions, Staged};
 use crate::publish::upload::Upload;
 use dropleaf_core::account::Account;
@@ -43,7 +43,7 @@ impl App {
         }
         self.check_slug_impersonation(options.e2e, options.slug.as_ref().map(Slug::as_str))?;
         let _guard = match self.begin_idempotent(once).await? {
-            FirstOrReplay::Replay(status, body) => return Ok(IdempotentResult::Replayed { status, body }),
+            FirstOrReplay::Replay(outcome, body) => return Ok(IdempotentResult::Replayed { outcome, body }),
             FirstOrReplay::First(guard) => guard,
         };
         let mut warnings = std::mem::take(&mut options.warnings);
@@ -75,7 +75,7 @@ impl App {
             stmts.push(slugs::take(slug, &created.site.id, &account.id, created.site.created_at));
         }
         if let Some(once) = once {
-            stmts.push(self.store_response(once, 201, &render(&created))?);
+            stmts.push(self.store_response(once, StoredOutcome::Created, &render(&created))?);
         }
         match (self.commit_new(stmts, &created.site, caller.account.as_ref(), plan.as_ref()).await, once) {
             (Ok(()), _) => Ok(IdempotentResult::New(created)),

@@ -3,7 +3,7 @@
 use super::{CONFLICT_RETRIES, daily_quota_stmt};
 use crate::accounts::caller::Writer;
 use crate::app::App;
-use crate::publish::idempotency::{FirstOrReplay, IdempotentRequest, IdempotentResult};
+use crate::publish::idempotency::{FirstOrReplay, IdempotentRequest, IdempotentResult, StoredOutcome};
 use crate::publish::staging::{PrepareOptions, Staged};
 use crate::publish::upload::Upload;
 use dropleaf_core::options::UploadOptions;
@@ -68,7 +68,7 @@ impl App {
         render: impl Fn(&UpdatedSite) -> Vec<u8>,
     ) -> Result<IdempotentResult<UpdatedSite>> {
         let _guard = match self.begin_idempotent(once).await? {
-            FirstOrReplay::Replay(status, body) => return Ok(IdempotentResult::Replayed { status, body }),
+            FirstOrReplay::Replay(outcome, body) => return Ok(IdempotentResult::Replayed { outcome, body }),
             FirstOrReplay::First(guard) => guard,
         };
         let mut site = if self.clock.monotonic().saturating_sub(seen.at) < ROW_REUSE {
@@ -122,16 +122,16 @@ impl App {
             let mut updated = UpdatedSite { site: next.clone(), warnings };
             self.add_pending_views(&mut updated.site);
             if let Some(once) = once {
-                stmts.push(self.store_response(once, 200, &render(&updated))?);
+                stmts.push(self.store_response(once, StoredOutcome::Updated, &render(&updated))?);
             }
             match (self.write_site(stmts, Some(&site), &next).await, once) {
                 (Ok(()), _) => return Ok(IdempotentResult::New(updated)),
                 (Err(DbError::Guard(sites::CHANGED)), _) => {
                     // The change may have been made by this same request on another node.
                     if let Some(once) = once
-                        && let Some((status, body)) = self.find_stored_response(once).await?
+                        && let Some((outcome, body)) = self.find_stored_response(once).await?
                     {
-                        return Ok(IdempotentResult::Replayed { status, body });
+                        return Ok(IdempotentResult::Replayed { outcome, body });
                     }
                     site = self.get_writable(writer, name).await?;
                     Self::check_unchanged(&site, options.expected_updated_at)?;

@@ -2,6 +2,7 @@
 //! Only an explicit yes counts as success; for a settlement, only an explicit no counts as a refusal.
 
 mod reason;
+mod reply_status;
 mod request;
 mod settle;
 mod supported;
@@ -15,6 +16,7 @@ use crate::network::Network;
 use crate::offer::{Asset, Offer};
 
 pub use reason::{Reason, ReasonKind};
+pub use reply_status::ReplyStatus;
 pub use request::request;
 pub use settle::{SettleAnswer, read_settle};
 pub use supported::{Kind, Supported};

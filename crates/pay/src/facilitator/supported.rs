@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::object;
+use super::{ReplyStatus, object};
 use crate::address::SolanaAddress;
 use crate::generation::Generation;
 use crate::network::Network;
@@ -25,8 +25,8 @@ pub struct Kind {
 
 impl Supported {
     /// `None` if the response is unusable: then nothing is supported, whatever was known before.
-    pub fn read(status: u16, body: &[u8]) -> Option<Self> {
-        let answer = object(body).filter(|_| status == 200)?;
+    pub fn read(status: ReplyStatus, body: &[u8]) -> Option<Self> {
+        let answer = object(body).filter(|_| status == ReplyStatus::Success)?;
         let kinds = answer.get("kinds")?.as_array()?.iter().filter_map(kind).collect();
         Some(Self { kinds })
     }
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn what_is_known_is_read_and_the_rest_left_out() {
-        let supported = Supported::read(200, ANSWER.as_bytes()).unwrap();
+        let supported = Supported::read(ReplyStatus::Success, ANSWER.as_bytes()).unwrap();
         assert_eq!(supported.kinds.len(), 3);
         assert!(supported.kind(Generation::V1, Network::BASE).is_some());
         assert!(supported.kind(Generation::V1, Network::SOLANA).is_none());
@@ -82,7 +82,7 @@ mod tests {
         for (status, body) in
             [(500, ANSWER), (308, ANSWER), (200, ""), (200, "[]"), (200, "{}"), (200, r#"{"kinds":{}}"#)]
         {
-            assert_eq!(Supported::read(status, body.as_bytes()), None);
+            assert_eq!(Supported::read(ReplyStatus::from_http(status), body.as_bytes()), None);
         }
     }
 }

@@ -1,7 +1,8 @@
 //! The sandbox verifies our own requests, and refuses with the reason strings of the reference facilitators.
 
 use dropleaf_pay::facilitator::{
-    Expected, Reason, ReasonKind, SettleAnswer, Supported, VerifyAnswer, read_settle, read_verify, request,
+    Expected, Reason, ReasonKind, ReplyStatus, SettleAnswer, Supported, VerifyAnswer, read_settle,
+    read_verify, request,
 };
 use dropleaf_pay::sandbox::{self, judge};
 use dropleaf_pay::{Checked, Cluster, Generation, Network, SolanaAddress};
@@ -31,19 +32,24 @@ fn what_we_checked_the_sandbox_settles() {
             assert_eq!((transfer.asset, transfer.network), (checked.asset, checked.network));
             let expected = Expected::of(&checked);
             let answer = transfer.verify_json().to_string();
-            assert_eq!(read_verify(200, answer.as_bytes(), &expected), VerifyAnswer::Valid);
+            assert_eq!(read_verify(ReplyStatus::Success, answer.as_bytes(), &expected), VerifyAnswer::Valid);
             let answer = transfer.settled_json().to_string();
             let transaction = transfer.transaction();
-            assert_eq!(read_settle(200, answer.as_bytes(), &expected), SettleAnswer::Settled { transaction });
+            assert_eq!(
+                read_settle(ReplyStatus::Success, answer.as_bytes(), &expected),
+                SettleAnswer::Settled { transaction }
+            );
             let again = transfer.already_used().settle_json().to_string();
-            let SettleAnswer::Refused(reason) = read_settle(200, again.as_bytes(), &expected) else {
+            let SettleAnswer::Refused(reason) =
+                read_settle(ReplyStatus::Success, again.as_bytes(), &expected)
+            else {
                 panic!("{again}")
             };
             assert_eq!(reason.kind, ReasonKind::NonceUsed);
             let poor = transfer.insufficient_funds();
             assert_eq!(Reason::new(poor.reason).kind, ReasonKind::InsufficientFunds);
             let VerifyAnswer::Refused(reason) =
-                read_verify(200, poor.verify_json().to_string().as_bytes(), &expected)
+                read_verify(ReplyStatus::Success, poor.verify_json().to_string().as_bytes(), &expected)
             else {
                 panic!("{poor:?}")
             };
@@ -156,7 +162,7 @@ fn solana_is_judged_by_the_same_rules() {
 fn what_the_sandbox_supports_is_read_back() {
     let fee_payer = sandbox::fee_payer(Cluster::Mainnet);
     let json = sandbox::supported_json(&[Network::BASE, Network::SOLANA, Network::Evm(42161)], fee_payer);
-    let supported = Supported::read(200, json.to_string().as_bytes()).unwrap();
+    let supported = Supported::read(ReplyStatus::Success, json.to_string().as_bytes()).unwrap();
     for generation in BOTH {
         assert!(supported.kind(generation, Network::BASE).is_some());
     }

@@ -2,9 +2,10 @@
 //! can fail, stall or lie on request. It serves HTTP on loopback, or is called in the same process.
 
 use super::NOW;
-use dropleaf_app::{ChainStatus, Facilitator, FacilitatorCall, NoResponse, RawResponse};
+use dropleaf_app::{ChainStatus, Facilitator, FacilitatorCall, FacilitatorReply, NoResponse};
 use dropleaf_core::payment::Payment;
 use dropleaf_core::{Clock, ManualClock};
+use dropleaf_pay::facilitator::ReplyStatus;
 use dropleaf_pay::sandbox::{self, Transfer};
 use dropleaf_pay::{Cluster, Network, SolanaAddress};
 use futures_util::future::BoxFuture;
@@ -281,27 +282,27 @@ impl FakeFacilitator {
 
 /// In the same process: a response that never comes is lost at once.
 impl Facilitator for FakeFacilitator {
-    fn ask<'a>(
+    fn send<'a>(
         &'a self,
-        ask: FacilitatorCall,
+        call: FacilitatorCall,
         body: &'a str,
-    ) -> BoxFuture<'a, Result<RawResponse, NoResponse>> {
-        let call = match ask {
+    ) -> BoxFuture<'a, Result<FacilitatorReply, NoResponse>> {
+        let call = match call {
             FacilitatorCall::Verify => Call::Verify,
             FacilitatorCall::Settle => Call::Settle,
         };
         Box::pin(async move { reply(self.answer(call, body).await) })
     }
 
-    fn supported(&self) -> BoxFuture<'_, Result<RawResponse, NoResponse>> {
+    fn supported(&self) -> BoxFuture<'_, Result<FacilitatorReply, NoResponse>> {
         Box::pin(async { reply(self.answer(Call::Supported, "").await) })
     }
 
-    fn can_trace(&self, _network: &str) -> bool {
+    fn can_query_chain(&self, _network: &str) -> bool {
         self.0.books.lock().unwrap().sees_chain
     }
 
-    fn trace<'a>(&'a self, payment: &'a Payment) -> BoxFuture<'a, ChainStatus> {
+    fn query_chain<'a>(&'a self, payment: &'a Payment) -> BoxFuture<'a, ChainStatus> {
         Box::pin(async move {
             let is_slow = self.0.books.lock().unwrap().slow_chain;
             if is_slow {
@@ -322,14 +323,16 @@ impl Facilitator for FakeFacilitator {
         })
     }
 
-    fn is_chain_back(&self) -> BoxFuture<'_, bool> {
+    fn has_chain_recovered(&self) -> BoxFuture<'_, bool> {
         Box::pin(async { std::mem::take(&mut self.0.books.lock().unwrap().is_back) })
     }
 }
 
-fn reply(answer: Result<(u16, String), &'static str>) -> Result<RawResponse, NoResponse> {
+fn reply(answer: Result<(u16, String), &'static str>) -> Result<FacilitatorReply, NoResponse> {
     match answer {
-        Ok((status, body)) => Ok(RawResponse { status, body: body.into() }),
+        Ok((status, body)) => {
+            Ok(FacilitatorReply { status: ReplyStatus::from_http(status), body: body.into() })
+        }
         Err(why) => Err(NoResponse(why.to_owned())),
     }
 }

@@ -3,10 +3,11 @@
 
 use crate::harness::till::{HTML, PRICE, Till, at_each_till, failed, key, open_app, page, request, settings};
 use crate::harness::{Call, Database, Fault, Purse, seed};
-use dropleaf_app::{Facilitator, FacilitatorCall, NoResponse, Order, PayError, RawResponse, Upload};
+use dropleaf_app::{Facilitator, FacilitatorCall, FacilitatorReply, NoResponse, Order, PayError, Upload};
 use dropleaf_core::payment::Item;
 use dropleaf_core::unlock::Sku;
 use dropleaf_core::{Code, ManualClock};
+use dropleaf_pay::facilitator::ReplyStatus;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
@@ -26,30 +27,30 @@ struct Wire {
 }
 
 impl Wire {
-    async fn send(&self, request: reqwest::RequestBuilder) -> Result<RawResponse, NoResponse> {
+    async fn exchange(&self, request: reqwest::RequestBuilder) -> Result<FacilitatorReply, NoResponse> {
         let answer = request.send().await.map_err(|error| NoResponse(error.to_string()))?;
-        let status = answer.status().as_u16();
+        let status = ReplyStatus::from_http(answer.status().as_u16());
         let body = answer.bytes().await.map_err(|error| NoResponse(error.to_string()))?;
-        Ok(RawResponse { status, body })
+        Ok(FacilitatorReply { status, body })
     }
 }
 
 impl Facilitator for Wire {
-    fn ask<'a>(
+    fn send<'a>(
         &'a self,
-        ask: FacilitatorCall,
+        call: FacilitatorCall,
         body: &'a str,
-    ) -> BoxFuture<'a, Result<RawResponse, NoResponse>> {
-        let path = match ask {
+    ) -> BoxFuture<'a, Result<FacilitatorReply, NoResponse>> {
+        let path = match call {
             FacilitatorCall::Verify => "verify",
             FacilitatorCall::Settle => "settle",
         };
         let request = self.client.post(format!("{}/{path}", self.url)).body(body.to_owned());
-        Box::pin(self.send(request))
+        Box::pin(self.exchange(request))
     }
 
-    fn supported(&self) -> BoxFuture<'_, Result<RawResponse, NoResponse>> {
-        Box::pin(self.send(self.client.get(format!("{}/supported", self.url))))
+    fn supported(&self) -> BoxFuture<'_, Result<FacilitatorReply, NoResponse>> {
+        Box::pin(self.exchange(self.client.get(format!("{}/supported", self.url))))
     }
 }
 

@@ -5,7 +5,8 @@ use crate::harness::{DAY, NOW, Node, Purse, Setup, on_each_database};
 use dropleaf_app::{Facilitator, FacilitatorCall, Sandbox};
 use dropleaf_core::payment::Item;
 use dropleaf_core::{Clock, ManualClock};
-use dropleaf_pay::{Amount, Asset, EvmAddress, Network, Offer, Terms, facilitator};
+use dropleaf_pay::facilitator::{self, ReplyStatus};
+use dropleaf_pay::{Amount, Asset, EvmAddress, Network, Offer, Terms};
 use dropleaf_store::{Blobs, Db, Store};
 use serde_json::Value;
 use std::sync::Arc;
@@ -27,9 +28,9 @@ fn body(terms: &Terms, nonce: u8) -> String {
     facilitator::request(&checked, terms)
 }
 
-async fn ask(sandbox: &Sandbox, ask: FacilitatorCall, body: &str) -> Value {
-    let reply = sandbox.ask(ask, body).await.unwrap();
-    assert_eq!(reply.status, 200);
+async fn ask(sandbox: &Sandbox, call: FacilitatorCall, body: &str) -> Value {
+    let reply = sandbox.send(call, body).await.unwrap();
+    assert_eq!(reply.status, ReplyStatus::Success);
     serde_json::from_slice(&reply.body).unwrap()
 }
 

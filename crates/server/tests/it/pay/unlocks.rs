@@ -1,7 +1,7 @@
 //! Unlocks paid from a balance, and the balance itself. Spec §5.5, decisions §3.2.
 
 use crate::harness::{DAY, Form, NOW, Node, Setup, on_each_database, page, site_path};
-use dropleaf_app::{App, IdempotentRequest, IdempotentResult, UnlockResult};
+use dropleaf_app::{App, IdempotentRequest, IdempotentResult, StoredOutcome, UnlockResult};
 use dropleaf_core::Code;
 use dropleaf_core::account::Account;
 use dropleaf_core::unlock::Sku;
@@ -137,10 +137,10 @@ async fn same_key_gets_the_first_answer_and_is_charged_once() {
         };
         assert!(matches!(buy().await, Some(IdempotentResult::New(_))));
         node.clock.advance(60);
-        let Some(IdempotentResult::Replayed { status, body }) = buy().await else {
+        let Some(IdempotentResult::Replayed { outcome, body }) = buy().await else {
             panic!("it was sent before")
         };
-        assert_eq!((status, body), (200, (NOW + 30 * DAY).to_string().into()));
+        assert_eq!((outcome, body), (StoredOutcome::Updated, (NOW + 30 * DAY).to_string().into()));
         assert_eq!(node.app().get_account(&account.id).await.unwrap().balance_minor, 500);
         balanced(node).await;
     })
