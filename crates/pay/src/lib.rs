@@ -8,6 +8,7 @@ mod amount;
 mod base64;
 mod checked;
 mod evm;
+pub mod evm_trace;
 mod extensions;
 pub mod facilitator;
 mod generation;
@@ -26,7 +27,6 @@ pub mod sandbox;
 mod solana;
 pub mod solana_trace;
 mod terms;
-pub mod trace;
 pub mod wallet;
 
 pub use address::{Address, EvmAddress, SolanaAddress};

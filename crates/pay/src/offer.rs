@@ -156,7 +156,7 @@ impl Offer {
     pub(crate) fn is_accepted_as(&self, accepted: &Object) -> bool {
         let has = |name: &str, value: &str| accepted.get(name).and_then(Value::as_str) == Some(value);
         let address = |name: &str| accepted.get(name).and_then(Value::as_str).and_then(Address::parse);
-        let said = accepted.get("extra").and_then(Value::as_object);
+        let sent_extra = accepted.get("extra").and_then(Value::as_object);
         has("scheme", SCHEME)
             && has("network", &self.network().to_string())
             && has("amount", &self.amount.to_string())
@@ -164,6 +164,9 @@ impl Offer {
             && address("payTo") == Some(self.pay_to())
             && accepted.get("maxTimeoutSeconds").and_then(Value::as_u64)
                 == Some(self.max_timeout_seconds.into())
-            && self.extra().iter().all(|(name, value)| said.and_then(|extra| extra.get(name)) == Some(value))
+            && self
+                .extra()
+                .iter()
+                .all(|(name, value)| sent_extra.and_then(|extra| extra.get(name)) == Some(value))
     }
 }

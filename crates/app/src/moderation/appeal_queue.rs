@@ -57,8 +57,8 @@ impl App {
         let most = self.settings.appeals_bytes;
         let own = self.store.sum_appeals_of(sender.account_id.as_deref(), &sender.client).await?;
         if !Room::of_sender(most).fits(own, bytes) {
-            let said = "You have too many open appeals. Try again later.";
-            return Err(Error::new(Code::RateLimited, said).retry_after(3600));
+            let detail = "You have too many open appeals. Try again later.";
+            return Err(Error::new(Code::RateLimited, detail).retry_after(3600));
         }
         let all = self.store.sum_open_appeals().await?;
         if Room::of_all(most, sender.account_id.is_some()).fits(all, bytes) {
@@ -148,6 +148,6 @@ impl App {
 }
 
 pub(crate) fn queue_full() -> Error {
-    let said = "There are too many open appeals on this server. Try again later.";
-    Error::new(Code::RateLimited, said).retry_after(3600)
+    let detail = "There are too many open appeals on this server. Try again later.";
+    Error::new(Code::RateLimited, detail).retry_after(3600)
 }

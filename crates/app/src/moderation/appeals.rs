@@ -196,8 +196,8 @@ impl App {
             }
             Err(DbError::Guard(appeals::DECIDED)) => {
                 let earlier = self.get_appeal(&before.id).await?;
-                let said = format!("This appeal has already been decided: {}.", earlier.state.as_str());
-                Err(Error::new(Code::Conflict, said))
+                let detail = format!("This appeal has already been decided: {}.", earlier.state.as_str());
+                Err(Error::new(Code::Conflict, detail))
             }
             Err(error) => Err(error.into()),
         }

@@ -71,8 +71,8 @@ impl App {
         pii_check: Option<PiiCheck>,
         has_proof: bool,
     ) -> Result<CheckedPage> {
-        let demands = PrepareOptions { pii_check, ..PrepareOptions::default() };
-        let (mut prepared, scan) = self.scan_upload(upload, demands).await?;
+        let options = PrepareOptions { pii_check, ..PrepareOptions::default() };
+        let (mut prepared, scan) = self.scan_upload(upload, options).await?;
         let refusal = match self.check_content(&scan).await {
             Ok(warnings) => {
                 prepared.bundle.warnings.extend(warnings);
@@ -134,7 +134,7 @@ impl App {
             drop(lock);
             return self.replay_by_identifier(first, &identity).await;
         }
-        let ask = facilitator::request(&checked, &listing.terms);
+        let ask = facilitator::build_request(&checked, &listing.terms);
         let verified = self.verify_with_facilitator(&checked, &ask).await;
         if !matches!(verified, Ok(None)) {
             // Another node may have settled it meanwhile, so that it appears used; the client must not be asked to pay

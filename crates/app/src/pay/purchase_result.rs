@@ -12,12 +12,12 @@ use dropleaf_store::DbError;
 /// A purchase, returned for the first time or again.
 #[derive(Debug)]
 pub struct PurchaseResult {
-    pub goods: PurchasedItem,
+    pub item: PurchasedItem,
     pub payment: Payment,
     /// Names the settling transaction.
     pub receipt: Receipt,
     /// It was bought before; nothing was charged now.
-    pub again: bool,
+    pub is_replay: bool,
 }
 
 #[derive(Debug)]

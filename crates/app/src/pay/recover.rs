@@ -63,11 +63,11 @@ impl App {
     async fn resume_payment(&self, payment: Payment) -> bool {
         // A request is working on it.
         let Some(_lock) = self.payments.locks.try_lock(&payment.key) else { return false };
-        let driven = match self.acquire_payment_lease(&payment).await {
+        let advanced = match self.acquire_payment_lease(&payment).await {
             Ok(held) => Box::pin(self.advance_payment(held, false)).await,
             Err(error) => Err(error),
         };
-        match driven {
+        match advanced {
             Ok(_) | Err(PayError::Refused(_)) => true,
             Err(PayError::Failed(error)) => {
                 // The others are logged already, or another node works on it.
@@ -94,17 +94,17 @@ impl App {
             ));
         }
         if !self.is_same_mode(&payment) {
-            let said = "The payment was reserved under a different `payments.mode` and cannot be looked up in the current mode.";
-            return Err(Error::new(Code::Conflict, said));
+            let detail = "The payment was reserved under a different `payments.mode` and cannot be looked up in the current mode.";
+            return Err(Error::new(Code::Conflict, detail));
         }
-        let driven = match self.acquire_payment_lease(&payment).await {
+        let advanced = match self.acquire_payment_lease(&payment).await {
             Ok(held) => Box::pin(self.advance_payment(held, false)).await,
             Err(error) => Err(error),
         };
-        match driven {
+        match advanced {
             Err(PayError::Failed(error)) if error.code == Code::PaymentInFlight => {
-                let said = "The payment is being processed. Try again in a minute.";
-                Err(Error::new(Code::Conflict, said))
+                let detail = "The payment is being processed. Try again in a minute.";
+                Err(Error::new(Code::Conflict, detail))
             }
             // The outcome is in the row.
             Err(PayError::Failed(error))

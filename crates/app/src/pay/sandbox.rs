@@ -68,19 +68,19 @@ impl Sandbox {
     /// The requested transfer, and what its key was settled as before. Only a new transfer must be within its validity
     /// period.
     async fn check_transfer(&self, body: &str) -> Result<Result<CheckedTransfer, Refused>, NoResponse> {
-        let asked = match sandbox::read(body.as_bytes(), self.fee_payer) {
-            Ok(asked) => asked,
+        let request = match sandbox::parse_request(body.as_bytes(), self.fee_payer) {
+            Ok(request) => request,
             Err(refused) => return Ok(Err(refused)),
         };
-        if !self.networks.contains(&asked.transfer.network) {
-            return Ok(Err(asked.transfer.unsupported()));
+        if !self.networks.contains(&request.transfer.network) {
+            return Ok(Err(request.transfer.unsupported()));
         }
         let known =
-            self.store.find_sandbox_transfer(asked.transfer.key.as_str()).await.map_err(no_response)?;
+            self.store.find_sandbox_transfer(request.transfer.key.as_str()).await.map_err(no_response)?;
         if known.is_some() {
-            return Ok(Ok((asked.transfer, known)));
+            return Ok(Ok((request.transfer, known)));
         }
-        Ok(asked.in_time(self.clock.now()).map(|transfer| (transfer, None)))
+        Ok(request.check_time(self.clock.now()).map(|transfer| (transfer, None)))
     }
 
     fn row(&self, transfer: &Transfer) -> SandboxTransfer {
@@ -165,13 +165,13 @@ impl App {
     }
 
     /// A free account is subject to the sign-up policy.
-    pub fn check_provision(&self) -> dropleaf_core::Result<()> {
+    pub fn check_provision_allowed(&self) -> dropleaf_core::Result<()> {
         if !self.is_public_sandbox() || self.settings.sign_up == SignUp::Open {
             return Ok(());
         }
-        let said = "This server does not allow open sign-up, and sandbox payments cannot buy an account. Ask the operator for \
+        let detail = "This server does not allow open sign-up, and sandbox payments cannot buy an account. Ask the operator for \
                     an account. Nothing was charged.";
-        Err(Error::new(Code::Forbidden, said))
+        Err(Error::new(Code::Forbidden, detail))
     }
 
     /// Counts a free sale before its proof is used. A known or invalid proof buys nothing and is not counted; the sale

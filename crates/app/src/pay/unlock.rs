@@ -47,7 +47,7 @@ impl App {
     /// The unlocks sold here. Empty if nothing is sold.
     pub fn unlock_catalogue(&self) -> Vec<CatalogueEntry> {
         let Some(sold) = &self.settings.payments else { return Vec::new() };
-        let evm = sold.evm.as_ref().map(|way| Network::Evm(way.chain_id).to_string());
+        let evm = sold.evm.as_ref().map(|method| Network::Evm(method.chain_id).to_string());
         let entry = |sku: Sku| {
             let amount = sold.prices.of(Item::Unlock(sku));
             let available = sold.is_on_sale(Item::Unlock(sku));
@@ -174,8 +174,8 @@ pub(super) fn single_purchase_stmts(account_id: &str, sku: Sku, payment_id: &str
 
 /// Nothing was charged: the account has it, or another payment for it is undecided.
 pub(super) fn already_unlocked() -> Error {
-    let said = "The account already has this unlock, or another payment for it is in progress. Nothing was charged. See GET /me.";
-    Error::new(Code::Conflict, said).retry_after(5)
+    let detail = "The account already has this unlock, or another payment for it is in progress. Nothing was charged. See GET /me.";
+    Error::new(Code::Conflict, detail).retry_after(5)
 }
 
 /// The account after the purchase.

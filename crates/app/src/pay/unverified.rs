@@ -92,7 +92,7 @@ impl App {
         identity: &RequestIdentity,
         refused: Option<&Payment>,
     ) -> Result<PurchaseResult, PayError> {
-        let ask = facilitator::request(checked, terms);
+        let ask = facilitator::build_request(checked, terms);
         let payment = self.new_payment(checked, ask, identity, refused)?;
         let is_recent = self.now() - payment.valid_until <= LATE_SECONDS;
         let facilitator = self.require_facilitator()?;

@@ -50,7 +50,7 @@ impl App {
         let plan = caller.account.as_ref().map(|account| self.plan_of(account));
         let expires_at = self.expiry_for(plan.as_ref(), &options, &mut warnings)?;
         let strict = options.csp_strict == Some(true);
-        let demands = PrepareOptions {
+        let prepare_options = PrepareOptions {
             e2e: options.e2e,
             strict,
             pii_check: options.pii_check,
@@ -59,7 +59,7 @@ impl App {
             is_public: options.slug.is_some(),
             executables: plan.as_ref().is_some_and(|plan| plan.executables),
         };
-        let staged = self.stage_upload(upload, demands).await?;
+        let staged = self.stage_upload(upload, prepare_options).await?;
         warnings.extend(staged.warnings.iter().cloned());
         let (site, claim_token) = self.new_site(caller, &options, &staged, expires_at).await?;
         let created = CreatedSite { site, claim_token, warnings };

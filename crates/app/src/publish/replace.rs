@@ -84,7 +84,7 @@ impl App {
         let strict = options.csp_strict.unwrap_or(site.csp_strict);
         let is_public = options.asked_visibility().unwrap_or(site.visibility) == Visibility::Public;
         let plan = writer.account().map_or_else(Plan::unlimited, |account| self.plan_of(account));
-        let demands = PrepareOptions {
+        let prepare_options = PrepareOptions {
             e2e: options.e2e,
             strict,
             pii_check: options.pii_check,
@@ -93,7 +93,7 @@ impl App {
             is_public: options.slug.is_some() || is_public,
             executables: plan.executables,
         };
-        let staged = self.stage_upload(upload, demands).await?;
+        let staged = self.stage_upload(upload, prepare_options).await?;
         warnings.extend(staged.warnings.iter().cloned());
         let change = self.settings_of(writer, &site, &options).await?;
         for _ in 0..CONFLICT_RETRIES {
@@ -169,11 +169,11 @@ impl App {
     /// The live site that this credential may write to. Spec §5.
     async fn get_writable(&self, writer: &Writer, name: &str) -> Result<Site> {
         let site = match writer {
-            Writer::Account(account) => self.get_own(account, name).await?,
+            Writer::Account(account) => self.get_own_site_row(account, name).await?,
             Writer::Claim(token) => self.get_claimable(name, token).await?,
             Writer::Wallet(credential) => {
                 let wallet = self.verify_wallet_signature(credential).await?;
-                let site = self.find_named(name).await?.filter(|site| site.wallet == Some(wallet));
+                let site = self.find_site_by_name(name).await?.filter(|site| site.wallet == Some(wallet));
                 let site = site.ok_or_else(|| Error::not_found("site"))?;
                 self.check_owner_active(site.account_id.as_deref()).await?;
                 site

@@ -68,8 +68,8 @@ pub(crate) struct Staged {
 }
 
 impl App {
-    pub(crate) async fn stage_upload(&self, upload: Upload, demands: PrepareOptions) -> Result<Staged> {
-        let prepared = self.prepare_upload(upload, demands).await?;
+    pub(crate) async fn stage_upload(&self, upload: Upload, options: PrepareOptions) -> Result<Staged> {
+        let prepared = self.prepare_upload(upload, options).await?;
         self.stage_prepared(prepared).await
     }
 
@@ -128,9 +128,9 @@ impl App {
 
     /// Validates and packs; nothing is stored yet. Content that may not be published is refused here, for every interface
     /// alike.
-    pub(crate) async fn prepare_upload(&self, upload: Upload, demands: PrepareOptions) -> Result<Prepared> {
-        let (mut prepared, scan) = self.scan_upload(upload, demands).await?;
-        if let Some(file) = prepared.bundle.program().filter(|_| !demands.executables) {
+    pub(crate) async fn prepare_upload(&self, upload: Upload, options: PrepareOptions) -> Result<Prepared> {
+        let (mut prepared, scan) = self.scan_upload(upload, options).await?;
+        if let Some(file) = prepared.bundle.program().filter(|_| !options.executables) {
             return Err(executable_refused(&file.path));
         }
         prepared.bundle.warnings.extend(self.check_content(&scan).await?);
@@ -141,10 +141,10 @@ impl App {
     pub(crate) async fn scan_upload(
         &self,
         upload: Upload,
-        demands: PrepareOptions,
+        options: PrepareOptions,
     ) -> Result<(Prepared, ContentScan)> {
         let quick = upload.is_checked_inline();
-        let work = self.scan_work(upload, demands, self.unwanted().await?);
+        let work = self.scan_work(upload, options, self.unwanted().await?);
         if quick {
             return work();
         }
@@ -155,10 +155,10 @@ impl App {
     pub(crate) async fn scan_for_dry_run(
         &self,
         upload: Upload,
-        demands: PrepareOptions,
+        options: PrepareOptions,
     ) -> Result<(Prepared, ContentScan)> {
         let quick = upload.is_checked_inline();
-        let work = self.scan_work(upload, demands, self.unwanted().await?);
+        let work = self.scan_work(upload, options, self.unwanted().await?);
         let work = move || {
             let (prepared, mut scan) = work()?;
             scan.is_dry = true;
@@ -183,10 +183,10 @@ impl App {
     fn scan_work(
         &self,
         upload: Upload,
-        demands: PrepareOptions,
+        options: PrepareOptions,
         unwanted: Option<Arc<Unwanted>>,
     ) -> impl FnOnce() -> Result<(Prepared, ContentScan)> + Send + use<> {
-        let PrepareOptions { e2e, strict, pii_check, agentation, spa, is_public, executables: _ } = demands;
+        let PrepareOptions { e2e, strict, pii_check, agentation, spa, is_public, executables: _ } = options;
         let safety = self.settings.safety.clone();
         let limits = self.settings.content.clone();
         let spool = self.settings.spool_dir.clone();

@@ -17,9 +17,9 @@ use crate::offer::{Asset, Offer};
 
 pub use reason::{Reason, ReasonKind};
 pub use reply_status::ReplyStatus;
-pub use request::request;
+pub use request::build_request;
 pub use settle::{SettleAnswer, read_settle};
-pub use supported::{Kind, Supported};
+pub use supported::{Supported, SupportedKind};
 pub use verify::{VerifyAnswer, read_verify};
 
 /// What a response must match. The fields can be stored, so that a settlement can be resumed after a crash.

@@ -11,12 +11,12 @@ use crate::offer::SCHEME;
 /// What a facilitator supports. Kinds we do not know are left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Supported {
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<SupportedKind>,
 }
 
 /// A network supported in one protocol version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Kind {
+pub struct SupportedKind {
     pub generation: Generation,
     pub network: Network,
     /// Facilitators change it from time to time, so it is reloaded before offers are made.
@@ -31,7 +31,7 @@ impl Supported {
         Some(Self { kinds })
     }
 
-    pub fn kind(&self, generation: Generation, network: Network) -> Option<&Kind> {
+    pub fn kind(&self, generation: Generation, network: Network) -> Option<&SupportedKind> {
         self.kinds.iter().find(|kind| kind.generation == generation && kind.network == network)
     }
 
@@ -42,7 +42,7 @@ impl Supported {
     }
 }
 
-fn kind(value: &Value) -> Option<Kind> {
+fn kind(value: &Value) -> Option<SupportedKind> {
     if value.get("scheme")?.as_str()? != SCHEME {
         return None;
     }
@@ -53,7 +53,7 @@ fn kind(value: &Value) -> Option<Kind> {
         Generation::V2 => Network::parse(name)?,
     };
     let fee_payer = value.get("extra").and_then(|extra| extra.get("feePayer")).and_then(Value::as_str);
-    Some(Kind { generation, network, fee_payer: fee_payer.and_then(SolanaAddress::parse) })
+    Some(SupportedKind { generation, network, fee_payer: fee_payer.and_then(SolanaAddress::parse) })
 }
 
 #[cfg(test)]

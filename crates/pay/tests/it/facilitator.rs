@@ -1,7 +1,7 @@
 //! Requests to facilitators, and how their responses are interpreted.
 
 use dropleaf_pay::facilitator::{
-    Expected, ReasonKind, ReplyStatus, SettleAnswer, VerifyAnswer, read_settle, read_verify, request,
+    Expected, ReasonKind, ReplyStatus, SettleAnswer, VerifyAnswer, build_request, read_settle, read_verify,
 };
 use dropleaf_pay::{Bazaar, Generation, Network, Proof, payer::header};
 use serde_json::{Value, json};
@@ -28,8 +28,8 @@ fn requests_hold_our_offer_and_nothing_else_of_the_clients() {
         let mut terms = terms();
         terms.bazaar = Some(Bazaar { method: "POST", body: None, query: None, output: json!({}) });
         let checked = Proof::parse(generation, &header(&proof)).unwrap().check(&terms, NOW).unwrap();
-        let text = request(&checked, &terms);
-        assert_eq!(text, request(&checked, &terms));
+        let text = build_request(&checked, &terms);
+        assert_eq!(text, build_request(&checked, &terms));
         for foreign in ["anything", "more", "elsewhere", "other", "forged"] {
             assert!(!text.contains(foreign), "{foreign}");
         }

@@ -115,7 +115,7 @@ proptest! {
             let _ = read_verify(ReplyStatus::from_http(status), &body, &expected);
             let _ = read_settle(ReplyStatus::from_http(status), &body, &expected);
             let _ = Supported::read(ReplyStatus::from_http(status), &body);
-            let _ = sandbox::judge(&body, fee_payer(), NOW);
+            let _ = sandbox::check_request(&body, fee_payer(), NOW);
         }
     }
 

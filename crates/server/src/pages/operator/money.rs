@@ -184,7 +184,7 @@ mod tests {
                 line("revenue:make_permanent:usd2", Unit::Usd2, Kind::Revenue, -200),
                 line("revenue:publish:usdc6", Unit::Usdc6, Kind::Revenue, -1_500_000),
             ],
-            prepaid: 500,
+            prepaid_minor: 500,
             open: Vec::new(),
             is_cut: false,
         };

@@ -132,7 +132,7 @@ async fn check_after_kill(till: &Till, nonce: u8, what: &str) {
         outcome => drop(outcome.unwrap_or_else(|error| panic!("{what}: {error:?}"))),
     }
     let told = after.publish_html(proof, HTML).await.unwrap();
-    assert!(told.again, "{what}");
+    assert!(told.is_replay, "{what}");
     assert!(after.states().await.iter().all(|state| state == "fulfilled"), "{what}");
     assert_eq!(after.fake.moved(), u64::from(nonce) * PRICE, "{what}");
     assert_eq!(after.count("SELECT COUNT(*) FROM sites").await, i64::from(nonce), "{what}");
@@ -213,7 +213,7 @@ async fn killed_after_the_settlement_a_key_and_an_unlock_are_there_for_their_mon
         let proof = till.sign(Item::Provision, 1);
         let bought =
             Box::pin(after.app.execute_purchase(request(Order::Provision, proof, HTML))).await.unwrap();
-        assert!(bought.again && key(&bought).starts_with("stk_live_"));
+        assert!(bought.is_replay && key(&bought).starts_with("stk_live_"));
         assert_eq!(after.count("SELECT COUNT(*) FROM api_keys WHERE name = 'provisioned'").await, 1);
         let unlocked = after.app.get_account(&account.id).await.unwrap();
         let until = unlocked.unlocks.until(Sku::HigherLimits);
@@ -221,7 +221,7 @@ async fn killed_after_the_settlement_a_key_and_an_unlock_are_there_for_their_mon
         let order = Order::Unlock { account, sku: Sku::HigherLimits };
         let again =
             Box::pin(after.app.execute_purchase(request(order, till.sign(unlock, 2), HTML))).await.unwrap();
-        assert!(again.again);
+        assert!(again.is_replay);
         assert_eq!(
             after.app.get_account(&unlocked.id).await.unwrap().unlocks.until(Sku::HigherLimits),
             until

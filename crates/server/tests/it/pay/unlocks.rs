@@ -154,8 +154,8 @@ async fn credit_is_given_once_under_its_name_and_taken_back_as_far_as_it_is_ther
         let credit = async |cents: i64, name: Option<&str>| {
             node.app().credit_account("ada", &account.id, cents, "a gift", name).await
         };
-        assert!(!credit(1000, Some("gift-1")).await.unwrap().again);
-        assert!(credit(1000, Some("gift-1")).await.unwrap().again);
+        assert!(!credit(1000, Some("gift-1")).await.unwrap().already_applied);
+        assert!(credit(1000, Some("gift-1")).await.unwrap().already_applied);
         assert_eq!(credit(900, Some("gift-1")).await.unwrap_err().code, Code::Conflict);
         assert_eq!(credit(-1001, None).await.unwrap_err().code, Code::InvalidField);
         assert_eq!(credit(-400, None).await.unwrap().account.balance_minor, 600);

@@ -240,7 +240,7 @@ pub(crate) async fn open_app(
 /// A page's token and its claim token.
 #[track_caller]
 pub(crate) fn page(bought: &PurchaseResult) -> (String, String) {
-    match &bought.goods {
+    match &bought.item {
         PurchasedItem::Page { site, claim_token, .. } => (site.token.clone(), claim_token.clone().unwrap()),
         other => panic!("no page: {other:?}"),
     }
@@ -249,7 +249,7 @@ pub(crate) fn page(bought: &PurchaseResult) -> (String, String) {
 /// The token of a page that is returned without its claim token.
 #[track_caller]
 pub(crate) fn bare_page(bought: &PurchaseResult) -> String {
-    match &bought.goods {
+    match &bought.item {
         PurchasedItem::Page { site, claim_token: None, .. } => site.token.clone(),
         other => panic!("no page without a claim token: {other:?}"),
     }
@@ -257,7 +257,7 @@ pub(crate) fn bare_page(bought: &PurchaseResult) -> String {
 
 #[track_caller]
 pub(crate) fn key(bought: &PurchaseResult) -> String {
-    match &bought.goods {
+    match &bought.item {
         PurchasedItem::Key { new, .. } => new.secret.clone(),
         other => panic!("no key: {other:?}"),
     }

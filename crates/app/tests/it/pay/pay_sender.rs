@@ -175,7 +175,7 @@ async fn the_name_of_a_payment_that_is_not_decided_does_not_lapse() {
         // Once it is decided, the key does lapse.
         till.clock.advance(3 * DAY);
         let anew = till.sign(Item::Publish, 4);
-        assert!(!till.publish_from(&anew, HOME, Some(NAME)).await.unwrap().again);
+        assert!(!till.publish_from(&anew, HOME, Some(NAME)).await.unwrap().is_replay);
         assert_eq!(till.fake.moved(), 2 * PRICE);
     })
     .await;

@@ -260,7 +260,7 @@ impl FakeFacilitator {
         if call == Call::Supported {
             return (200, sandbox::supported_json(&inner.networks, inner.fee_payer).to_string());
         }
-        let judged = sandbox::judge(body.as_bytes(), inner.fee_payer, inner.clock.now());
+        let judged = sandbox::check_request(body.as_bytes(), inner.fee_payer, inner.clock.now());
         let mut books = inner.books.lock().unwrap();
         let used = |books: &Books, key| books.ledger.iter().any(|it| it.key == key);
         let answer = match (call, judged) {

@@ -65,7 +65,7 @@ async fn nobody_is_asked_for_money_because_of_the_sandbox() {
             // The goods are returned, still marked as sandbox.
             let again = live.publish_html(sign_first(&live), HTML).await.unwrap();
             assert_eq!(page(&again), page(&told));
-            assert!(again.payment.sandbox && again.again);
+            assert!(again.payment.sandbox && again.is_replay);
             assert_eq!(live.fake.calls(Call::Verify), 0);
         }
         play.app.close().await;
