@@ -11,7 +11,6 @@ use dropleaf_core::safety::PiiCheck;
 use dropleaf_core::{Code, Error, Result};
 use dropleaf_inspect::similarity::Unwanted;
 use dropleaf_store::Stmt;
-use dropleaf_store::blobs::{Encoding, NewBlob, NewBody};
 use dropleaf_store::bundles::{self, Bundle, BundleFile};
 use std::sync::Arc;
 use tokio::sync::OwnedSemaphorePermit;
@@ -73,7 +72,7 @@ impl App {
         self.stage_prepared(prepared).await
     }
 
-    /// Stores the bodies that are too large for the database; the others are part of the statements.
+    /// Stores the large bodies, and returns the statements for the rest.
     pub(crate) async fn stage_prepared(&self, prepared: Prepared) -> Result<Staged> {
         let Prepared { bundle, policy, strict } = prepared;
         let now = self.now();
@@ -97,16 +96,7 @@ impl App {
                 })
                 .collect(),
         };
-        // A fixed order, so that two transactions never wait for each other's bodies.
-        let mut files = bundle.files;
-        files.sort_by_key(|file| file.hash);
-        files.dedup_by_key(|file| file.hash);
-        let mut stmts = Vec::with_capacity(files.len() * 2 + 6);
-        for file in files {
-            stmts.push(
-                self.store.blobs.stage(&self.store.db, new_blob(file), &self.minter.nonce(), now).await?,
-            );
-        }
+        let mut stmts = self.stage_bodies(bundle.files, now).await?;
         let file_count = row.files.iter().filter(|file| !file.path.starts_with("_dropleaf/")).count();
         stmts.extend(bundles::insert(&row, now));
         let mut warnings = bundle.warnings;
@@ -248,20 +238,6 @@ pub(crate) fn executable_refused(path: &str) -> Error {
 /// The error if too many dry runs and appeals are in progress.
 pub(crate) fn overloaded() -> Error {
     Error::plain(Code::Overloaded).retry_after(BUSY_SECONDS)
-}
-
-fn new_blob(file: content::File) -> NewBlob {
-    let encoding = |encoding| match encoding {
-        content::Encoding::Identity => Encoding::Identity,
-        content::Encoding::Zstd => Encoding::Zstd,
-    };
-    let (encoding, body) = match file.body {
-        content::Body::Packed { encoding: stored, bytes } => (encoding(stored), NewBody::Memory(bytes)),
-        content::Body::Spooled { encoding: stored, file, stored_bytes } => {
-            (encoding(stored), NewBody::File { file, stored_bytes })
-        }
-    };
-    NewBlob { hash: file.hash, encoding, size_bytes: file.size_bytes, body }
 }
 
 /// Maps a refusal of the content to an error code of the API.

@@ -505,8 +505,9 @@ async fn payments_that_are_unknown_are_asked_about_as_soon_as_the_chain_is_back(
 #[tokio::test]
 async fn networks_whose_chain_cannot_be_asked_are_named() {
     at_each_till(async |till| {
-        let names =
-            || -> Vec<String> { till.app.networks_without_chain_access().iter().map(ToString::to_string).collect() };
+        let names = || -> Vec<String> {
+            till.app.networks_without_chain_access().iter().map(ToString::to_string).collect()
+        };
         assert_eq!(names(), ["eip155:8453", "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"]);
         till.fake.sees_the_chain();
         assert!(names().is_empty());
