@@ -1,21 +1,17 @@
 //! A fake facilitator: verifies payments for real, keeps a ledger in which each key is used once, counts its calls, and
-//! can fail, stall or lie on request. It serves HTTP on loopback, or is called in the same process.
+//! can fail, stall or lie on request. It is called in the same process.
 
-use super::NOW;
 use dropleaf_app::{ChainStatus, Facilitator, FacilitatorCall, FacilitatorReply, NoResponse};
+use dropleaf_core::Clock;
 use dropleaf_core::payment::Payment;
-use dropleaf_core::{Clock, ManualClock};
 use dropleaf_pay::facilitator::ReplyStatus;
 use dropleaf_pay::sandbox::{self, Transfer};
 use dropleaf_pay::{Cluster, Network, SolanaAddress};
 use futures_util::future::BoxFuture;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio::task::JoinSet;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Call {
@@ -68,7 +64,6 @@ pub(crate) struct FakeFacilitator(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    port: u16,
     clock: Arc<dyn Clock>,
     networks: [Network; 2],
     fee_payer: SolanaAddress,
@@ -77,7 +72,6 @@ struct Inner {
     stalled: tokio::sync::Mutex<UnboundedReceiver<Call>>,
     gate: Semaphore,
     gone_on: Semaphore,
-    tasks: Mutex<JoinSet<()>>,
 }
 
 #[derive(Debug, Default)]
@@ -97,16 +91,9 @@ struct Books {
 }
 
 impl FakeFacilitator {
-    /// For nodes whose clock is fixed at [`NOW`].
-    pub(crate) async fn start() -> Self {
-        Self::start_with(Arc::new(ManualClock::at(NOW))).await
-    }
-
-    pub(crate) async fn start_with(clock: Arc<dyn Clock>) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
         let (stalls, stalled) = unbounded_channel();
-        let fake = Self(Arc::new(Inner {
-            port: listener.local_addr().unwrap().port(),
+        Self(Arc::new(Inner {
             clock,
             networks: [Network::BASE, Network::SOLANA],
             fee_payer: sandbox::fee_payer(Cluster::Mainnet),
@@ -115,21 +102,7 @@ impl FakeFacilitator {
             stalled: stalled.into(),
             gate: Semaphore::new(0),
             gone_on: Semaphore::new(0),
-            tasks: Mutex::default(),
-        }));
-        let inner = Arc::downgrade(&fake.0);
-        fake.0.tasks.lock().unwrap().spawn(async move {
-            let mut open = JoinSet::new();
-            while let Ok((stream, _)) = listener.accept().await {
-                let Some(inner) = inner.upgrade() else { return };
-                open.spawn(talk(stream, Self(inner)));
-            }
-        });
-        fake
-    }
-
-    pub(crate) fn url(&self) -> String {
-        format!("http://127.0.0.1:{}", self.0.port)
+        }))
     }
 
     /// Sets the faults of the next calls of this kind, in order; later calls succeed.
@@ -151,7 +124,7 @@ impl FakeFacilitator {
         self.0.books.lock().unwrap().forgetful = false;
     }
 
-    /// From now on, settled payments can be looked up. Only in the same process.
+    /// From now on, settled payments can be looked up.
     pub(crate) fn sees_the_chain(&self) {
         self.0.books.lock().unwrap().sees_chain = true;
     }
@@ -214,7 +187,7 @@ impl FakeFacilitator {
     }
 
     /// The error says why there is no response.
-    async fn answer(&self, call: Call, body: &str) -> Result<(u16, String), &'static str> {
+    pub(crate) async fn answer(&self, call: Call, body: &str) -> Result<(u16, String), &'static str> {
         let fault = {
             let mut books = self.0.books.lock().unwrap();
             books.calls.push((call, body.to_owned()));
@@ -280,7 +253,7 @@ impl FakeFacilitator {
     }
 }
 
-/// In the same process: a response that never comes is lost at once.
+/// A response that never comes is lost at once.
 impl Facilitator for FakeFacilitator {
     fn send<'a>(
         &'a self,
@@ -334,46 +307,5 @@ fn reply(answer: Result<(u16, String), &'static str>) -> Result<FacilitatorReply
             Ok(FacilitatorReply { status: ReplyStatus::from_http(status), body: body.into() })
         }
         Err(why) => Err(NoResponse(why.to_owned())),
-    }
-}
-
-/// Handles one request on one connection.
-async fn talk(mut stream: TcpStream, fake: FakeFacilitator) {
-    let Some((path, body)) = read(&mut stream).await else { return };
-    let call = match path.as_str() {
-        "/supported" => Call::Supported,
-        "/verify" => Call::Verify,
-        "/settle" => Call::Settle,
-        other => panic!("a facilitator has no {other}"),
-    };
-    match fake.answer(call, &body).await {
-        Ok((status, text)) => {
-            let head = format!(
-                "HTTP/1.1 {status} x\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
-                text.len()
-            );
-            // The client may have disconnected.
-            let _ = stream.write_all(format!("{head}{text}").as_bytes()).await;
-        }
-        Err("hangs") => std::future::pending().await,
-        Err(_) => {}
-    }
-}
-
-async fn read(stream: &mut TcpStream) -> Option<(String, String)> {
-    let mut bytes = Vec::new();
-    loop {
-        if stream.read_buf(&mut bytes).await.ok()? == 0 {
-            return None;
-        }
-        let text = String::from_utf8_lossy(&bytes);
-        let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
-        let length = head.lines().find_map(|line| {
-            let (name, value) = line.split_once(':')?;
-            name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse::<usize>().unwrap())
-        });
-        if body.len() >= length.unwrap_or(0) {
-            return Some((head.split(' ').nth(1)?.to_owned(), body.to_owned()));
-        }
     }
 }

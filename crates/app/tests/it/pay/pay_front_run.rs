@@ -371,7 +371,7 @@ async fn a_payment_that_is_sent_again_after_a_refusal_is_as_old_as_it_was() {
 #[tokio::test]
 async fn settled_payments_do_not_count_as_unknown() {
     at_each_till(async |till| {
-        let store = dropleaf::startup::open_store(&till.resolved, NOW).await.unwrap();
+        let store = till.open_store().await;
         let many = (0..500).map(|n| {
             let settled = crate::harness::payment(&format!("pay_{n}"), PaymentState::Settled);
             dropleaf_store::payments::insert(&settled)
@@ -432,7 +432,7 @@ async fn payments_that_nobody_verified_leave_a_bounded_number_of_rows() {
         pay(14, HOME).await;
         assert_eq!(rows(till).await, 12);
 
-        let store = dropleaf::startup::open_store(&till.resolved, crate::harness::NOW).await.unwrap();
+        let store = till.open_store().await;
         let unknown = dropleaf_core::payment::PaymentState::Unknown;
         let many = (0..500).map(|n| {
             dropleaf_store::payments::insert(&crate::harness::payment(&format!("pay_{n}"), unknown))
@@ -473,7 +473,7 @@ async fn a_settlement_waits_for_a_chain_that_cannot_be_reached_unless_it_need_no
         failed(till.publish_html(proof.clone(), HTML).await, Code::SettlementUnknown);
         assert_eq!(till.states().await, ["unknown"]);
         let trusting = till
-            .beside_with(|resolved| resolved.settings.payments.as_mut().unwrap().confirm_settlements = false)
+            .beside_with(|config| config.settings.payments.as_mut().unwrap().confirm_settlements = false)
             .await;
         till.check_one_page(&trusting.publish_html(proof, HTML).await.unwrap()).await;
     })

@@ -1,8 +1,8 @@
 //! kill -9 during a payment: a separate process pays and is killed before and after each step; afterwards either the
 //! page exists or no money was taken.
 
-use crate::harness::till::{HTML, PRICE, Till, at_each_till, failed, key, open_app, page, request, settings};
-use crate::harness::{Call, Database, Fault, Purse, seed};
+use crate::harness::till::{HTML, PRICE, Till, at_each_till, config, failed, key, open_app, page, request};
+use crate::harness::{Call, Database, FacilitatorServer, Fault, Purse, seed};
 use dropleaf_app::{Facilitator, FacilitatorCall, FacilitatorReply, NoResponse, Order, PayError, Upload};
 use dropleaf_core::payment::Item;
 use dropleaf_core::unlock::Sku;
@@ -55,16 +55,22 @@ impl Facilitator for Wire {
 }
 
 /// A process that buys one page and reports it.
-fn start(till: &Till, nonce: u8) -> Child {
-    start_buying(till, Item::Publish, nonce, None)
+fn start(till: &Till, facilitator: &FacilitatorServer, nonce: u8) -> Child {
+    start_buying(till, facilitator, Item::Publish, nonce, None)
 }
 
 /// The same for any item; an unlock is for an account.
-fn start_buying(till: &Till, item: Item, nonce: u8, account: Option<&str>) -> Child {
-    let database = &till.resolved.database_url;
+fn start_buying(
+    till: &Till,
+    facilitator: &FacilitatorServer,
+    item: Item,
+    nonce: u8,
+    account: Option<&str>,
+) -> Child {
+    let database = &till.config.database_url;
     let handed = json!({
         "database": database.starts_with("postgres").then_some(database), "dir": till.dir.path(),
-        "facilitator": till.fake.url(), "nonce": nonce, "now": till.app.now(),
+        "facilitator": facilitator.url(), "nonce": nonce, "now": till.app.now(),
         "item": item.as_str(), "account": account,
     });
     let mut command = Command::new(std::env::current_exe().unwrap());
@@ -79,14 +85,14 @@ async fn a_process_of_its_own_pays() {
     let handed: Value = serde_json::from_str(&handed).unwrap();
     let text = |name: &str| handed[name].as_str().map(str::to_owned);
     let database = text("database").map_or(Database::Sqlite, Database::Postgres);
-    let resolved = settings(&database, &PathBuf::from(text("dir").unwrap()));
+    let config = config(&database, &PathBuf::from(text("dir").unwrap()));
     let clock = Arc::new(ManualClock::at(handed["now"].as_i64().unwrap()));
     dropleaf::tls::install_provider();
     let client = reqwest::Client::builder().no_proxy().build().unwrap();
     let wire = Arc::new(Wire { url: text("facilitator").unwrap(), client });
     // Processes that share a database must not mint the same ids.
     let minter = seed::minter_for(&format!("{} {}", handed["item"], handed["nonce"]));
-    let app = open_app(&resolved, &clock, wire, minter).await;
+    let app = open_app(&config, &clock, wire, minter).await;
     let item = Item::parse(&text("item").unwrap()).unwrap();
     let terms = app.listing(item).unwrap().terms.clone();
     let nonce = u8::try_from(handed["nonce"].as_u64().unwrap()).unwrap();
@@ -143,6 +149,7 @@ async fn check_after_kill(till: &Till, nonce: u8, what: &str) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn killed_before_or_after_any_step_it_is_charged_once_and_makes_one_page() {
     at_each_till(async |till| {
+        let facilitator = FacilitatorServer::serve(till.fake.clone()).await;
         let steps = [
             (Call::Verify, Fault::Waits),
             (Call::Verify, Fault::DoesAndWaits),
@@ -153,7 +160,7 @@ async fn killed_before_or_after_any_step_it_is_charged_once_and_makes_one_page()
         for (call, fault) in steps {
             nonce += 1;
             till.fake.next(call, [fault.clone()]);
-            let child = start(till, nonce);
+            let child = start(till, &facilitator, nonce);
             assert_eq!(till.fake.stalled().await, call);
             kill(child);
             till.fake.let_go();
@@ -165,7 +172,7 @@ async fn killed_before_or_after_any_step_it_is_charged_once_and_makes_one_page()
             for micros in [0, 1000, 2000, 4000, 6000, 9000, 13_000, 18_000, 25_000] {
                 nonce += 1;
                 till.fake.next(call, [Fault::DoesAndWaits]);
-                let child = start(till, nonce);
+                let child = start(till, &facilitator, nonce);
                 assert_eq!(till.fake.stalled().await, call);
                 till.fake.let_go();
                 till.fake.passed().await;
@@ -176,7 +183,7 @@ async fn killed_before_or_after_any_step_it_is_charged_once_and_makes_one_page()
         }
         // And after the response.
         nonce += 1;
-        let mut child = start(till, nonce);
+        let mut child = start(till, &facilitator, nonce);
         let out = BufReader::new(child.stdout.take().unwrap());
         let token = tokio::task::spawn_blocking(move || {
             out.lines().find_map(|line| line.unwrap().strip_prefix("BOUGHT ").map(str::to_owned)).unwrap()
@@ -193,11 +200,12 @@ async fn killed_before_or_after_any_step_it_is_charged_once_and_makes_one_page()
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn killed_after_the_settlement_a_key_and_an_unlock_are_there_for_their_money() {
     at_each_till(async |till| {
+        let facilitator = FacilitatorServer::serve(till.fake.clone()).await;
         let account = till.app.create_account("a@example.org", Some("free"), false).await.unwrap();
         let unlock = Item::Unlock(Sku::HigherLimits);
         for (nonce, item) in [(1, Item::Provision), (2, unlock)] {
             till.fake.next(Call::Settle, [Fault::DoesAndWaits]);
-            let child = start_buying(till, item, nonce, Some(&account.id));
+            let child = start_buying(till, &facilitator, item, nonce, Some(&account.id));
             assert_eq!(till.fake.stalled().await, Call::Settle);
             kill(child);
             till.fake.let_go();
