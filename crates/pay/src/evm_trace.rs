@@ -4,8 +4,9 @@
 use serde_json::{Value, json};
 
 use crate::address::EvmAddress;
-use crate::evm::{keccak, padded};
+use crate::evm::padded;
 use crate::hex;
+use crate::keccak::keccak;
 use crate::network::Network;
 
 const USED: &str = "AuthorizationUsed(address,bytes32)";

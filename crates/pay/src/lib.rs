@@ -14,6 +14,7 @@ pub mod facilitator;
 mod generation;
 mod hex;
 mod json;
+mod keccak;
 mod key;
 mod network;
 mod offer;
@@ -38,8 +39,8 @@ pub use generation::{
 };
 pub use key::PaymentKey;
 pub use network::{Cluster, Network};
-pub use offer::{Asset, Mint, Offer, Token};
+pub use offer::{Asset, Mint, Offer, Resource, Token};
 pub use proof::{PROOF_BYTES, Proof, parse_proof};
 pub use receipt::{Outcome, Receipt};
 pub use refusal::Refusal;
-pub use terms::{HEADER_BYTES, Resource, Terms, TermsFault};
+pub use terms::{HEADER_BYTES, Terms, TermsFault};

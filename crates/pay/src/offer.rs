@@ -7,7 +7,6 @@ use crate::amount::Amount;
 use crate::generation::Generation;
 use crate::json::{self, Object};
 use crate::network::{Cluster, Network};
-use crate::terms::Resource;
 
 pub(crate) const SCHEME: &str = "exact";
 
@@ -35,6 +34,15 @@ pub struct Mint {
 pub enum Asset {
     Evm { chain_id: u64, token: Token, pay_to: EvmAddress },
     Solana { cluster: Cluster, mint: Mint, pay_to: SolanaAddress },
+}
+
+/// What is paid for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resource {
+    /// The absolute URL of the endpoint.
+    pub url: String,
+    pub description: String,
+    pub mime_type: String,
 }
 
 /// One way to pay, as listed in the terms.

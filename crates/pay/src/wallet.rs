@@ -4,8 +4,9 @@
 use std::fmt;
 
 use crate::address::EvmAddress;
-use crate::evm::{Signature, keccak, recover};
+use crate::evm::{Signature, recover};
 use crate::hex;
+use crate::keccak::keccak;
 use crate::refusal::Refusal;
 
 /// The prefix of every challenge.

@@ -4,7 +4,7 @@
 use crate::accounts::caller::Caller;
 use crate::accounts::suspension::require_active_account;
 use crate::app::App;
-use crate::moderation::appeals::AppealOutcome;
+use crate::moderation::appeals::{AppealOutcome, queue_full};
 use crate::moderation::audit::SYSTEM_ACTOR;
 use dropleaf_core::appeal::{Allowed, Appeal, Decision, Joined, Plea, Room, State};
 use dropleaf_core::audit::Act;
@@ -145,9 +145,4 @@ impl App {
         }
         Ok(())
     }
-}
-
-pub(crate) fn queue_full() -> Error {
-    let detail = "There are too many open appeals on this server. Try again later.";
-    Error::new(Code::RateLimited, detail).retry_after(3600)
 }

@@ -1,15 +1,10 @@
 //! The interface to the service that verifies and settles payments: a remote facilitator or our sandbox. It carries
 //! bytes; the `pay` crate interprets them, and the server implements the transport.
 
-use super::Sandbox;
-use crate::infra::settings::Settings;
 use bytes::Bytes;
-use dropleaf_core::Clock;
 use dropleaf_core::payment::Payment;
 use dropleaf_pay::facilitator::ReplyStatus;
-use dropleaf_store::Store;
 use futures_util::future::BoxFuture;
-use std::sync::Arc;
 
 /// A facilitator endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,18 +70,4 @@ pub trait Facilitator: Send + Sync + std::fmt::Debug + 'static {
     fn has_chain_recovered(&self) -> BoxFuture<'_, bool> {
         Box::pin(async { false })
     }
-}
-
-/// The facilitator for these settings: the given one, or the sandbox. None if nothing is sold.
-pub(crate) fn facilitator(
-    settings: &Settings,
-    live: Option<Arc<dyn Facilitator>>,
-    store: &Store,
-    clock: &Arc<dyn Clock>,
-) -> Option<Arc<dyn Facilitator>> {
-    let payments = settings.payments.as_ref()?;
-    if !payments.is_sandbox() {
-        return live;
-    }
-    Some(Arc::new(Sandbox::new(store.clone(), Arc::clone(clock), payments.networks())))
 }

@@ -1,9 +1,10 @@
 //! Fulfils a settled payment in one transaction with the ledger and the payment's row, so that the purchase is delivered
 //! exactly once, and never without its money or its money without it.
 
-use super::advance::{LEASE_SECONDS, keep_identifiers};
+use super::advance::keep_identifiers;
 use super::draft::Draft;
-use super::purchase::payment_in_flight;
+use super::lease::LEASE_SECONDS;
+use super::purchase_result::payment_in_flight;
 use super::settle::receipt;
 use super::{PayError, PurchaseResult, PurchasedItem};
 use crate::app::App;

@@ -1,66 +1,19 @@
 //! Executes a paid request: check, verify, stage and reserve, settle, fulfil. The order ensures safety: nothing is
 //! settled that was not reserved with all it buys, and nothing is fulfilled that was not settled. Decisions §5.2.
 
+use super::order::{CheckedPage, PayRequest};
+use super::purchase_result::payment_in_flight;
 use super::request_identity::RequestIdentity;
 use super::reserve::Reserved;
 use super::{Facilitator, FacilitatorCall, PayError, PurchaseResult};
 use crate::app::App;
-use crate::publish::staging::{PrepareOptions, Prepared};
+use crate::publish::staging::PrepareOptions;
 use crate::publish::upload::Upload;
-use dropleaf_core::account::Account;
 use dropleaf_core::payment::{Item, Payment, PaymentState};
 use dropleaf_core::safety::PiiCheck;
-use dropleaf_core::unlock::Sku;
 use dropleaf_core::{Code, Error, Result};
 use dropleaf_pay::facilitator::{self, Expected, Reason, VerifyAnswer, read_verify};
 use dropleaf_pay::{Checked, Proof, Recognised, Refusal};
-use std::net::IpAddr;
-
-/// A page that was checked and can be sold.
-#[derive(Debug)]
-pub struct CheckedPage {
-    pub(super) prepared: Prepared,
-    /// Why it may not be published. A page that was accepted before may still be returned to its payer.
-    refusal: Option<Error>,
-}
-
-/// What is bought.
-#[derive(Debug)]
-pub enum Order {
-    Publish(CheckedPage),
-    Provision,
-    Unlock { account: Account, sku: Sku },
-}
-
-impl Order {
-    /// Returns the error if the order cannot be sold.
-    pub fn check(&mut self) -> Result<()> {
-        match self {
-            Self::Publish(CheckedPage { refusal, .. }) => refusal.take().map_or(Ok(()), Err),
-            Self::Provision | Self::Unlock { .. } => Ok(()),
-        }
-    }
-
-    pub const fn item(&self) -> Item {
-        match self {
-            Self::Publish(_) => Item::Publish,
-            Self::Provision => Item::Provision,
-            Self::Unlock { sku, .. } => Item::Unlock(*sku),
-        }
-    }
-}
-
-/// A request with a payment proof.
-#[derive(Debug)]
-pub struct PayRequest {
-    pub order: Order,
-    pub proof: Proof,
-    /// Hash of the whole request: the same payment cannot buy anything else.
-    pub request_hash: [u8; 32],
-    /// The caller's `Idempotency-Key`.
-    pub idempotency_key: Option<String>,
-    pub ip: Option<IpAddr>,
-}
 
 impl App {
     /// Checks a page before anything is signed for it. Spec §7: a refused page costs nothing. If the request has a proof
@@ -227,9 +180,4 @@ impl App {
             .as_deref()
             .ok_or_else(|| Error::plain(Code::FacilitatorUnavailable).retry_after(10))
     }
-}
-
-/// Another request is working on the payment.
-pub(super) fn payment_in_flight(seconds: i64) -> PayError {
-    Error::plain(Code::PaymentInFlight).retry_after(seconds).into()
 }

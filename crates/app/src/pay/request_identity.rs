@@ -2,7 +2,7 @@
 //! chose. An identifier is an Idempotency-Key or a payment identifier, and is scoped to its payer.
 
 use super::named_locks::NamedLocks;
-use super::purchase::{Order, PayRequest};
+use super::order::{Order, PayRequest};
 use crate::app::App;
 use dropleaf_core::payment::{Item, Payment, PaymentState};
 use dropleaf_core::{Code, Error, Result, network, secret};

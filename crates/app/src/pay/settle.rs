@@ -2,11 +2,11 @@
 //! transfer may have been broadcast: then only a clear confirmation, the sandbox ledger or the chain decides.
 
 use super::unverified::SUBMITTED_ELSEWHERE;
-use super::{ChainStatus, FacilitatorCall, PayRefused};
+use super::{ChainStatus, FacilitatorCall};
 use crate::app::App;
 use dropleaf_core::payment::{Payment, PaymentState};
 use dropleaf_core::{Error, Result};
-use dropleaf_pay::facilitator::{Expected, Reason, ReasonKind, SettleAnswer, read_settle};
+use dropleaf_pay::facilitator::{Expected, Reason, SettleAnswer, read_settle};
 use dropleaf_pay::{Address, Amount, Network, Outcome, Receipt, SolanaAddress};
 
 /// What happened to the money.
@@ -237,16 +237,4 @@ pub(super) fn receipt(payment: &Payment, outcome: Outcome) -> Option<Receipt> {
         payer: Address::parse(&payment.payer)?,
         outcome,
     })
-}
-
-/// Describes a facilitator's refusal in our own words.
-pub(super) fn refused_by(reason: &Reason, receipt: Option<Receipt>) -> PayRefused {
-    let sentence = match reason.kind {
-        ReasonKind::NonceUsed => "The authorization has already been used or canceled. Sign a new one.",
-        ReasonKind::InsufficientFunds => "The wallet does not have enough of the token.",
-        ReasonKind::Expired => "The authorization has expired or is about to expire. Sign a new one.",
-        ReasonKind::Signature => "The signature is not valid.",
-        ReasonKind::Other => "The payment facilitator did not accept the payment.",
-    };
-    PayRefused { reason: reason.text.clone(), sentence: sentence.to_owned(), malformed: false, receipt }
 }

@@ -2,23 +2,20 @@
 //! party submitted it first. The chain is queried; where that is not possible the payment is kept as `unknown`, within
 //! limits, because anyone with a wallet can sign for free. Decisions §5.2.
 
-use super::advance::{FIRST_PAUSE, outcome_unknown};
-use super::purchase::{Order, PayRequest, payment_in_flight};
+use super::lease::FIRST_PAUSE;
+use super::order::{Order, PayRequest};
+use super::purchase_result::{outcome_unknown, payment_in_flight, refused_by};
 use super::request_identity::RequestIdentity;
-use super::reserve::Reserved;
-use super::settle::refused_by;
+use super::reserve::{Reserved, UNVERIFIED_RATE};
 use super::{ChainStatus, PayError, PurchaseResult};
 use crate::app::App;
 use dropleaf_core::Error;
 use dropleaf_core::payment::{Payment, PaymentState};
-use dropleaf_core::rate::Rate;
 use dropleaf_pay::facilitator::{self, Reason};
 use dropleaf_pay::{Checked, Network, Refusal, Terms};
 use dropleaf_store::{counters, payments};
 use std::net::IpAddr;
 
-/// Unverified payments that one network, or one account, can leave in an hour.
-const PER_NETWORK: Rate = Rate { name: "unverified_payments_hour", limit: 10, window_seconds: 3600 };
 /// While this many payments are `unknown`, no unverified one is added.
 const MOST_UNKNOWN: i64 = 500;
 
@@ -29,11 +26,6 @@ const LATE_SECONDS: i64 = 3600;
 const NOT_VERIFIED: &str = "not verified: ";
 /// The reason of a payment that is left to the operator.
 pub(super) const SUBMITTED_ELSEWHERE: &str = "not verified: may have been submitted by a third party";
-
-/// Whether a guard failed because of these limits.
-pub(super) fn is_unverified_limit(label: &str) -> bool {
-    label == PER_NETWORK.name || label == payments::CROWDED
-}
 
 impl App {
     /// Decides on a payment that the facilitator refused to verify: reserved if the money is on the chain, an error
@@ -156,11 +148,11 @@ impl App {
         let counter = self.unverified_counter(&payment, ip);
         let mut guards = vec![payments::not_crowded(MOST_UNKNOWN)];
         if let Some(key) = &counter {
-            let used = self.store.count_used(key, &PER_NETWORK, self.now()).await;
-            if used.map_err(|error| unknown(error.into()))? >= PER_NETWORK.limit {
+            let used = self.store.count_used(key, &UNVERIFIED_RATE, self.now()).await;
+            if used.map_err(|error| unknown(error.into()))? >= UNVERIFIED_RATE.limit {
                 return Err(unknown(submitted()));
             }
-            guards.push(counters::take(key, &PER_NETWORK, self.now()));
+            guards.push(counters::take(key, &UNVERIFIED_RATE, self.now()));
         }
         let open = self.store.count_unknown_payments(MOST_UNKNOWN).await;
         if open.map_err(|error| unknown(error.into()))? >= MOST_UNKNOWN {
@@ -199,9 +191,9 @@ impl App {
     /// The counter: of the buying account, or else of the client's network. None: not counted.
     fn unverified_counter(&self, payment: &Payment, ip: Option<IpAddr>) -> Option<String> {
         match &payment.account_id {
-            Some(account) => Some(format!("{}:{account}", PER_NETWORK.name)),
+            Some(account) => Some(format!("{}:{account}", UNVERIFIED_RATE.name)),
             None if self.is_exempt(ip) => None,
-            None => Some(self.client_key(&PER_NETWORK, ip)),
+            None => Some(self.client_key(&UNVERIFIED_RATE, ip)),
         }
     }
 }
