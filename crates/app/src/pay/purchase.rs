@@ -40,15 +40,15 @@ impl App {
     /// Executes a purchase. Run it in a task that is not cancelled when the client disconnects.
     pub async fn execute_purchase(&self, mut request: PayRequest) -> Result<PurchaseResult, PayError> {
         let item = request.order.item();
-        let known = self.identify_payment(&request.proof, item).await?;
-        let identity = self.request_identity(&request, &known)?;
-        if self.payments.locks.is_crowded(known.key.as_str()) {
+        let recognised = self.identify_payment(&request.proof, item).await?;
+        let identity = self.request_identity(&request, &recognised)?;
+        if self.payments.locks.is_crowded(recognised.key.as_str()) {
             return Err(payment_in_flight(1));
         }
         // Identifiers first, then the payment: a fixed lock order, so that there are no deadlocks.
         let _named = identity.lock_identifiers(&self.payments.locks).await;
-        let lock = self.payments.locks.lock(known.key.as_str()).await;
-        let found = self.store.find_payment_by_key(known.key.as_str()).await?;
+        let lock = self.payments.locks.lock(recognised.key.as_str()).await;
+        let found = self.store.find_payment_by_key(recognised.key.as_str()).await?;
         let refused = match found {
             Some(payment)
                 if payment.has_lost_content()
@@ -87,17 +87,17 @@ impl App {
             drop(lock);
             return self.replay_by_identifier(first, &identity).await;
         }
-        let ask = facilitator::build_request(&checked, &listing.terms);
-        let verified = self.verify_with_facilitator(&checked, &ask).await;
+        let body = facilitator::build_request(&checked, &listing.terms);
+        let verified = self.verify_with_facilitator(&checked, &body).await;
         if !matches!(verified, Ok(None)) {
             // Another node may have settled it meanwhile, so that it appears used; the client must not be asked to pay
             // again.
-            let found = self.store.find_payment_by_key(known.key.as_str()).await?;
+            let found = self.store.find_payment_by_key(recognised.key.as_str()).await?;
             if let Some(payment) = found.filter(|it| it.state != PaymentState::Refused) {
                 return self.replay_payment(payment, &identity).await;
             }
         }
-        let row = self.new_payment(&checked, ask, &identity, refused.as_ref())?;
+        let row = self.new_payment(&checked, body, &identity, refused.as_ref())?;
         if let Some(reason) = verified? {
             let is_retry = refused.is_some();
             let decided = self.decide_unverified(request.order, row, is_retry, &identity, reason, request.ip);
@@ -115,7 +115,7 @@ impl App {
         match self.reserve_payment(request.order, row, refused.is_some(), &identity).await? {
             Reserved::New(payment) => Box::pin(self.advance_payment(*payment, true)).await,
             // Another node was faster with the same payment, or with another one under the same identifier.
-            Reserved::Existing => match self.store.find_payment_by_key(known.key.as_str()).await? {
+            Reserved::Existing => match self.store.find_payment_by_key(recognised.key.as_str()).await? {
                 Some(payment) => self.replay_payment(payment, &identity).await,
                 None => Err(payment_in_flight(1)),
             },
@@ -133,10 +133,10 @@ impl App {
     /// longer offered.
     async fn identify_payment(&self, proof: &Proof, item: Item) -> Result<Recognised, PayError> {
         let terms = self.terms_to_recognise(item)?;
-        if let Some(known) = proof.recognise_beside(&terms) {
-            let found = self.store.find_payment_by_key(known.key.as_str()).await?;
+        if let Some(recognised) = proof.recognise_beside(&terms) {
+            let found = self.store.find_payment_by_key(recognised.key.as_str()).await?;
             if found.is_some_and(|payment| payment.state != PaymentState::Refused) {
-                return Ok(known);
+                return Ok(recognised);
             }
         }
         Ok(proof.recognise(&terms)?)
@@ -160,10 +160,10 @@ impl App {
     async fn verify_with_facilitator(
         &self,
         checked: &Checked,
-        ask: &str,
+        body: &str,
     ) -> Result<Option<Reason>, PayError> {
         let unavailable = || Error::plain(Code::FacilitatorUnavailable).retry_after(10);
-        let reply = match self.require_facilitator()?.send(FacilitatorCall::Verify, ask).await {
+        let reply = match self.require_facilitator()?.send(FacilitatorCall::Verify, body).await {
             Ok(reply) => reply,
             Err(lost) => return Err(unavailable().with_source(lost.0).into()),
         };

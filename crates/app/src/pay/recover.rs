@@ -1,4 +1,4 @@
-//! Recovers undecided payments that no worker holds, after a crash or an unclear answer: they are advanced, so that what
+//! Recovers undecided payments that no worker holds, after a crash or an ambiguous answer: they are advanced, so that what
 //! was paid for is delivered even if the client does not ask again.
 
 use super::PayError;
@@ -121,10 +121,10 @@ impl App {
         let Some(payments) = self.settings.payments.as_ref().filter(|it| !it.is_sandbox()) else {
             return Vec::new();
         };
-        let can_see = |network: &Network| {
+        let has_access = |network: &Network| {
             self.payments.facilitator.as_ref().is_some_and(|it| it.can_query_chain(&network.to_string()))
         };
-        payments.networks().into_iter().filter(|network| !can_see(network)).collect()
+        payments.networks().into_iter().filter(|network| !has_access(network)).collect()
     }
 
     /// Whether a task in this process works on a payment.

@@ -32,7 +32,7 @@ impl App {
     pub(super) fn new_payment(
         &self,
         checked: &Checked,
-        ask: String,
+        settle_request: String,
         identity: &RequestIdentity,
         refused: Option<&Payment>,
     ) -> Result<Payment> {
@@ -58,7 +58,7 @@ impl App {
             client: identity.client.clone(),
             once_hashes: identity.identifier_hashes(),
             state: PaymentState::Verified,
-            ask: Some(ask),
+            ask: Some(settle_request),
             fee_payer,
             draft: None,
             bundle_id: None,

@@ -46,8 +46,8 @@ impl App {
         }
         let hides = Network::parse(&payment.network)
             .is_none_or(|network| reason.may_hide_use(network, payment.attempts > 0));
-        let trace = self.require_facilitator()?.query_chain(&payment).await;
-        match trace {
+        let status = self.require_facilitator()?.query_chain(&payment).await;
+        match status {
             // The signature of a contract was not checked: any reader of the chain could have sent this proof.
             ChainStatus::OnChain { transaction } if !payment.payer_is_eoa => {
                 tracing::error!(
@@ -84,12 +84,12 @@ impl App {
         identity: &RequestIdentity,
         refused: Option<&Payment>,
     ) -> Result<PurchaseResult, PayError> {
-        let ask = facilitator::build_request(checked, terms);
-        let payment = self.new_payment(checked, ask, identity, refused)?;
+        let body = facilitator::build_request(checked, terms);
+        let payment = self.new_payment(checked, body, identity, refused)?;
         let is_recent = self.now() - payment.valid_until <= LATE_SECONDS;
         let facilitator = self.require_facilitator()?;
-        let can_be_asked = !payment.sandbox && facilitator.can_query_chain(&payment.network);
-        if !payment.payer_is_eoa || !is_recent || !can_be_asked {
+        let can_query_chain = !payment.sandbox && facilitator.can_query_chain(&payment.network);
+        if !payment.payer_is_eoa || !is_recent || !can_query_chain {
             return Err(self.refusal_under_current_terms(Refusal::Expired));
         }
         let ChainStatus::OnChain { transaction } = facilitator.query_chain(&payment).await else {
@@ -97,9 +97,9 @@ impl App {
         };
         let landed = Payment { transaction: Some(transaction), ..payment };
         let reason = Reason::new(Refusal::Expired.reason());
-        let kept =
+        let reserved =
             self.reserve_on_chain(request.order, landed, refused.is_some(), identity, &reason, request.ip);
-        match Box::pin(kept).await? {
+        match Box::pin(reserved).await? {
             Reserved::New(payment) => Box::pin(self.advance_payment(*payment, true)).await,
             Reserved::Existing | Reserved::IdentifierTaken => Err(payment_in_flight(1)),
         }
