@@ -1,7 +1,7 @@
 //! The application state shared by all operations: storage, clock, randomness, settings, caches and limits.
 
-use crate::infra::caches::Caches;
-use crate::infra::pending_work::PendingWork;
+use crate::accounts::api_keys::KeyCache;
+use crate::accounts::oauth::AccessTokenCache;
 use crate::infra::rate_limits::Limits;
 use crate::infra::settings::Settings;
 use crate::moderation::Moderation;
@@ -9,16 +9,26 @@ use crate::moderation::safety::Checker;
 use crate::notify::Notify;
 use crate::notify::mail::Mailer;
 use crate::pay::{Facilitator, Payments};
+use crate::publish::idempotency::InFlight;
+use crate::viewing::burn::ErasureQueue;
+use crate::viewing::pages::PageCaches;
+use crate::viewing::view_counts::ViewCounts;
 use dropleaf_core::host::Hosts;
 use dropleaf_core::secret::Keys;
 use dropleaf_core::{Clock, Minter};
 use dropleaf_store::Store;
 use std::sync::Arc;
+use tokio::sync::broadcast;
 
 /// Prefix of the notification to other nodes that a key, a grant or an account's plan changed; the id follows.
 pub(crate) const CREDENTIAL_CHANGED_PREFIX: &str = "k:";
 /// The notification received when anything may have changed.
 pub(crate) const ALL_CHANGED: &str = "*";
+
+/// Capacity of each of the two credential caches (API keys, OAuth tokens).
+const CREDENTIAL_CACHE_ENTRIES: usize = 10_000;
+/// Notifications buffered for a slow subscriber; one that lags behind treats all credentials as changed.
+const CREDENTIAL_CHANGES_BUFFERED: usize = 64;
 
 /// Everything that is injected at start-up.
 #[derive(Debug)]
@@ -51,6 +61,35 @@ pub struct App {
     pub(crate) moderation: Moderation,
     pub(crate) notify: Notify,
     pub hosts: Hosts,
+}
+
+/// The caches of this node: pages with their bodies, and credentials.
+#[derive(Debug)]
+pub(crate) struct Caches {
+    pub(crate) pages: PageCaches,
+    pub(crate) api_keys: KeyCache,
+    pub(crate) access_tokens: AccessTokenCache,
+    /// Broadcasts the ids of credentials that may have been revoked.
+    pub(crate) credential_changes: broadcast::Sender<Arc<str>>,
+}
+
+impl Caches {
+    pub(crate) fn new(settings: &Settings) -> Self {
+        Self {
+            pages: PageCaches::new(settings.cache_bytes),
+            api_keys: KeyCache::new(CREDENTIAL_CACHE_ENTRIES),
+            access_tokens: AccessTokenCache::new(CREDENTIAL_CACHE_ENTRIES),
+            credential_changes: broadcast::Sender::new(CREDENTIAL_CHANGES_BUFFERED),
+        }
+    }
+}
+
+/// Work that is held in memory until it is written or done.
+#[derive(Debug, Default)]
+pub(crate) struct PendingWork {
+    pub(crate) view_counts: ViewCounts,
+    pub(crate) erasures: ErasureQueue,
+    pub(crate) idempotent_requests: InFlight,
 }
 
 impl App {

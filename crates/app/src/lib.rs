@@ -42,11 +42,11 @@ pub use notify::owner_notices::{Listener, Notice, NoticeKind};
 pub use pay::ledger::{CreditResult, LedgerAudit};
 pub use pay::overview::PaymentOverview;
 pub use pay::{
-    CatalogueEntry, ChainStatus, CheckedPage, EvmPayment, Facilitator, FacilitatorCall, Listing, Mode,
-    NoResponse, Order, PayError, PayRefused, PayRequest, PaymentSettings, Prices, PurchaseResult,
-    PurchasedItem, RawResponse, Resolution, Sandbox, SolanaPayment, UnlockResult,
+    CatalogueEntry, ChainStatus, CheckedPage, EvmPayment, Facilitator, FacilitatorCall, FacilitatorReply,
+    Listing, Mode, NoResponse, Order, PayError, PayRefused, PayRequest, PaymentSettings, Prices,
+    PurchaseResult, PurchasedItem, Resolution, Sandbox, SolanaPayment, UnlockResult,
 };
-pub use publish::idempotency::{IdempotentRequest, IdempotentResult};
+pub use publish::idempotency::{IdempotentRequest, IdempotentResult, StoredOutcome};
 pub use publish::upload::{Upload, UploadBody};
 pub use publish::upload_tickets::{NewTicket, OpenedTicket, TicketUpload};
 pub use publish::{

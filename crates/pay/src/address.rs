@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::evm::keccak;
 use crate::hex;
+use crate::keccak::keccak;
 
 /// An address on an EVM chain, displayed with its EIP-55 checksum.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

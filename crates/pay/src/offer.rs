@@ -7,7 +7,6 @@ use crate::amount::Amount;
 use crate::generation::Generation;
 use crate::json::{self, Object};
 use crate::network::{Cluster, Network};
-use crate::terms::Resource;
 
 pub(crate) const SCHEME: &str = "exact";
 
@@ -35,6 +34,15 @@ pub struct Mint {
 pub enum Asset {
     Evm { chain_id: u64, token: Token, pay_to: EvmAddress },
     Solana { cluster: Cluster, mint: Mint, pay_to: SolanaAddress },
+}
+
+/// What is paid for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resource {
+    /// The absolute URL of the endpoint.
+    pub url: String,
+    pub description: String,
+    pub mime_type: String,
 }
 
 /// One way to pay, as listed in the terms.
@@ -156,7 +164,7 @@ impl Offer {
     pub(crate) fn is_accepted_as(&self, accepted: &Object) -> bool {
         let has = |name: &str, value: &str| accepted.get(name).and_then(Value::as_str) == Some(value);
         let address = |name: &str| accepted.get(name).and_then(Value::as_str).and_then(Address::parse);
-        let said = accepted.get("extra").and_then(Value::as_object);
+        let sent_extra = accepted.get("extra").and_then(Value::as_object);
         has("scheme", SCHEME)
             && has("network", &self.network().to_string())
             && has("amount", &self.amount.to_string())
@@ -164,6 +172,9 @@ impl Offer {
             && address("payTo") == Some(self.pay_to())
             && accepted.get("maxTimeoutSeconds").and_then(Value::as_u64)
                 == Some(self.max_timeout_seconds.into())
-            && self.extra().iter().all(|(name, value)| said.and_then(|extra| extra.get(name)) == Some(value))
+            && self
+                .extra()
+                .iter()
+                .all(|(name, value)| sent_extra.and_then(|extra| extra.get(name)) == Some(value))
     }
 }

@@ -12,7 +12,7 @@ use crate::solana::{SignedTransaction, Transaction};
 
 /// A transaction that may have been executed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WantedTransaction {
+pub struct SolanaPaymentTransaction {
     pub cluster: Cluster,
     message_hash: [u8; 32],
     /// The payer's token account: its history contains every transfer from it.
@@ -23,7 +23,7 @@ pub struct WantedTransaction {
 
 /// How a transaction on the chain relates to the wanted one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Seen {
+pub enum TransactionMatch {
     /// The same message, executed successfully: the money moved.
     Paid,
     /// The same message, failed: nothing moved, and it cannot be executed again.
@@ -39,7 +39,7 @@ pub struct HistoryLine {
     pub time: Option<i64>,
 }
 
-impl WantedTransaction {
+impl SolanaPaymentTransaction {
     /// From the key of the payment and the body sent to the facilitator. `None` for another kind of chain, or when the two do not
     /// belong together.
     pub fn new(key: &str, ask: &str) -> Option<Self> {
@@ -64,18 +64,18 @@ impl WantedTransaction {
     }
 
     /// Interprets the response to `getTransaction` in base64. `None` if it is inconclusive.
-    pub fn read(&self, answer: &Value) -> Option<Seen> {
+    pub fn read(&self, answer: &Value) -> Option<TransactionMatch> {
         let text = answer.get("transaction")?.get(0)?.as_str()?;
         // With an address table, or longer than one of our transactions can be, it is a different one.
         let Some(transaction) = base64::decode(text).as_deref().and_then(Transaction::read) else {
-            return Some(Seen::Other);
+            return Some(TransactionMatch::Other);
         };
         if <[u8; 32]>::from(Sha256::digest(&transaction.message)) != self.message_hash {
-            return Some(Seen::Other);
+            return Some(TransactionMatch::Other);
         }
         // Null is success; a missing member is inconclusive.
         let error = answer.get("meta")?.get("err")?;
-        Some(if error.is_null() { Seen::Paid } else { Seen::Failed })
+        Some(if error.is_null() { TransactionMatch::Paid } else { TransactionMatch::Failed })
     }
 }
 
@@ -105,15 +105,19 @@ mod tests {
 
     const TRANSACTION: &str = "AgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABHkZirG3uz7HzU5ih4uO+NqgtUxfHPuPyIh+3MdRWnkEExVhF5snNUk6fB3jiHMgN3ES/BMlDA/VB3UP4vg74BgAIBBAjtSSjGKNHCxurpAziQWZVhKVknOlxj+TY2wUYUrIc30YqI4910CfGV/VLbLTy6XXLKZwm/HZQSG/N0iAG0D29cK8kCOGhpAsJh82TGFPHsq0/z4F9YGhwIBT/HU9NN52yMROnTi0H5KqQzBEA7ECRFt9yPict9kQwtNUtP/np+EwMGRm/lIRcy/+ytunLDm+e8jOW7xfcSayxDmzpAAAAAxvp6877brTo9ZfNqq8l0MbG75MLS9uDkfKYCA0UvXWEFSlNamSkhBk0k6HFg2jh8fDW13bySu4HkH6hAQQVEjQbd9uHXZaGT2cvhRs7reawctIXtX1s3kTqM9YV+/wCpruutSnlvzC4V3ExgYbRe2bNz8mrfx5jKfS2MxYGCcY4EBAAFAiBOAAAEAAkDAQAAAAAAAAAHBAIFAwEKDCChBwAAAAAABgYAIDE1M2Q5ZDAxMGEyNDZmOTFkMGFhNGNjMWE3M2Y5YjRkAA==";
 
-    fn wanted() -> WantedTransaction {
+    fn wanted() -> SolanaPaymentTransaction {
         let ask = json!({ "paymentPayload": { "payload": { "transaction": TRANSACTION } } });
         let bytes = base64::decode(TRANSACTION).unwrap();
         let hash = Sha256::digest(&Transaction::read(&bytes).unwrap().message).into();
         let key = PaymentKey::solana(Cluster::Mainnet, &hash);
-        assert_eq!(WantedTransaction::new("eip155:8453|x", &ask.to_string()), None);
+        assert_eq!(SolanaPaymentTransaction::new("eip155:8453|x", &ask.to_string()), None);
         let other = PaymentKey::solana(Cluster::Mainnet, &[1; 32]);
-        assert_eq!(WantedTransaction::new(other.as_str(), &ask.to_string()), None, "of another payment");
-        WantedTransaction::new(key.as_str(), &ask.to_string()).unwrap()
+        assert_eq!(
+            SolanaPaymentTransaction::new(other.as_str(), &ask.to_string()),
+            None,
+            "of another payment"
+        );
+        SolanaPaymentTransaction::new(key.as_str(), &ask.to_string()).unwrap()
     }
 
     fn answer(transaction: &str, error: &Value) -> Value {
@@ -136,16 +140,16 @@ mod tests {
         // The fee payer's signature, which only the facilitator knows in advance.
         bytes[1..65].fill(7);
         let signed = data_encoding::BASE64.encode(&bytes);
-        assert_eq!(wanted.read(&answer(&signed, &Value::Null)), Some(Seen::Paid));
+        assert_eq!(wanted.read(&answer(&signed, &Value::Null)), Some(TransactionMatch::Paid));
         assert_eq!(
             wanted.read(&answer(&signed, &json!({ "InstructionError": [2, {}] }))),
-            Some(Seen::Failed)
+            Some(TransactionMatch::Failed)
         );
         let last = bytes.len() - 3;
         bytes[last] ^= 1;
         let changed = data_encoding::BASE64.encode(&bytes);
-        assert_eq!(wanted.read(&answer(&changed, &Value::Null)), Some(Seen::Other));
-        assert_eq!(wanted.read(&answer("AAAA", &Value::Null)), Some(Seen::Other));
+        assert_eq!(wanted.read(&answer(&changed, &Value::Null)), Some(TransactionMatch::Other));
+        assert_eq!(wanted.read(&answer("AAAA", &Value::Null)), Some(TransactionMatch::Other));
         for unclear in [
             json!(null),
             json!({}),

@@ -10,21 +10,12 @@ use crate::extensions::{self, Bazaar, Identifier};
 use crate::generation::Generation;
 use crate::json::{self, Object};
 use crate::network::Network;
-use crate::offer::Offer;
+use crate::offer::{Offer, Resource};
 
 /// Common proxies reject responses with more than 8 KB of headers in total, and the other headers need some of it.
 pub const HEADER_BYTES: usize = 7 * 1024;
 const ERROR_CHARS: usize = 300;
 const OWED: &str = "payment_required";
-
-/// What is paid for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Resource {
-    /// The absolute URL of the endpoint.
-    pub url: String,
-    pub description: String,
-    pub mime_type: String,
-}
 
 /// What is owed, and how it may be paid.
 #[derive(Debug, Clone, PartialEq)]

@@ -6,8 +6,9 @@ use std::fmt;
 use dropleaf_core::iso;
 
 use crate::address::EvmAddress;
-use crate::evm::{Signature, keccak, recover};
+use crate::evm::{Signature, recover};
 use crate::hex;
+use crate::keccak::keccak;
 use crate::refusal::Refusal;
 
 /// The prefix of every challenge.

@@ -4,7 +4,7 @@ use crate::accounts::oauth::Identity;
 use crate::accounts::suspension::require_active_account;
 use crate::app::{App, CREDENTIAL_CHANGED_PREFIX};
 use crate::infra::row_cache::RowCache;
-use crate::publish::idempotency::{FirstOrReplay, IdempotentRequest, IdempotentResult};
+use crate::publish::idempotency::{FirstOrReplay, IdempotentRequest, IdempotentResult, StoredOutcome};
 use dropleaf_core::account::Account;
 use dropleaf_core::api_key::{self, ApiKey};
 use dropleaf_core::scope::Scopes;
@@ -158,7 +158,7 @@ impl App {
     ) -> Result<IdempotentResult<NewKey>> {
         let name = api_key::name(name)?;
         let _guard = match self.begin_idempotent(once).await? {
-            FirstOrReplay::Replay(status, body) => return Ok(IdempotentResult::Replayed { status, body }),
+            FirstOrReplay::Replay(outcome, body) => return Ok(IdempotentResult::Replayed { outcome, body }),
             FirstOrReplay::First(guard) => guard,
         };
         let secret = self.minter.api_key();
@@ -178,7 +178,7 @@ impl App {
         stmts.push(api_keys::insert(&key, &secret::hash(&secret)));
         let new = NewKey { key, secret };
         if let Some(once) = once {
-            stmts.push(self.store_response(once, 201, &render(&new))?);
+            stmts.push(self.store_response(once, StoredOutcome::Created, &render(&new))?);
         }
         match (self.commit_for_account(&account.id, stmts).await, once) {
             (Ok(_), _) => Ok(IdempotentResult::New(new)),

@@ -1,8 +1,6 @@
 //! What the operations share: rate limits, queues, caches of rows, sealing, settings, statistics and the sweep.
 
-pub(crate) mod caches;
 pub(crate) mod fair_queue;
-pub(crate) mod pending_work;
 pub(crate) mod permit_queue;
 pub(crate) mod rate_limits;
 pub(crate) mod row_cache;

@@ -4,7 +4,7 @@ use crate::accounts::caller::Caller;
 use crate::accounts::oauth::Identity;
 use crate::app::App;
 use crate::infra::settings::Settings;
-use crate::infra::throttle::Throttle;
+use crate::infra::throttle::{Throttle, rate_limited};
 use crate::viewing::password_gate::GuessLimiter;
 use crate::viewing::password_hasher::PasswordHasher;
 use dropleaf_core::rate::{Rate, Standing};
@@ -227,29 +227,5 @@ impl App {
         ];
         let rate = all.into_iter().find(|rate| rate.name == label)?;
         Some(rate_limited(&rate.standing(rate.limit, self.now())))
-    }
-}
-
-/// The error for an exhausted rate limit.
-pub(crate) fn rate_limited(standing: &Standing) -> Error {
-    let Standing { rate, resets_in, .. } = standing;
-    Error::new(
-        Code::RateLimited,
-        format!(
-            "At most {} in {} are allowed. Try again in {resets_in} s.",
-            rate.limit,
-            window_name(rate.window_seconds)
-        ),
-    )
-    .retry_after(*resets_in)
-    .with_standing(*standing)
-}
-
-fn window_name(seconds: i64) -> String {
-    match seconds {
-        60 => "a minute".into(),
-        3600 => "an hour".into(),
-        86_400 => "a day".into(),
-        other => format!("{other} seconds"),
     }
 }

@@ -1,7 +1,8 @@
 //! A fixed-window rate limit held in memory, in monotonic time: for limits that protect this machine rather than enforce
-//! a quota.
+//! a quota. Also the error for any exhausted rate limit.
 
 use dropleaf_core::rate::{Rate, Standing};
+use dropleaf_core::{Code, Error};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -60,6 +61,30 @@ impl Throttle {
         if let Some(used) = window.used.get_mut(who) {
             *used = used.saturating_sub(1).max(0);
         }
+    }
+}
+
+/// The error for an exhausted rate limit.
+pub(crate) fn rate_limited(standing: &Standing) -> Error {
+    let Standing { rate, resets_in, .. } = standing;
+    Error::new(
+        Code::RateLimited,
+        format!(
+            "At most {} in {} are allowed. Try again in {resets_in} s.",
+            rate.limit,
+            window_name(rate.window_seconds)
+        ),
+    )
+    .retry_after(*resets_in)
+    .with_standing(*standing)
+}
+
+fn window_name(seconds: i64) -> String {
+    match seconds {
+        60 => "a minute".into(),
+        3600 => "an hour".into(),
+        86_400 => "a day".into(),
+        other => format!("{other} seconds"),
     }
 }
 

@@ -4,7 +4,7 @@
 use crate::accounts::caller::Caller;
 use crate::accounts::suspension::require_active_account;
 use crate::app::App;
-use crate::moderation::appeals::AppealOutcome;
+use crate::moderation::appeals::{AppealOutcome, queue_full};
 use crate::moderation::audit::SYSTEM_ACTOR;
 use dropleaf_core::appeal::{Allowed, Appeal, AppealStatement, Decision, JoinedSender, QueueSize, State};
 use dropleaf_core::audit::Act;
@@ -57,8 +57,8 @@ impl App {
         let most = self.settings.appeals_bytes;
         let own = self.store.sum_appeals_of(sender.account_id.as_deref(), &sender.client).await?;
         if !QueueSize::limit_for_sender(most).fits(own, bytes) {
-            let said = "You have too many open appeals. Try again later.";
-            return Err(Error::new(Code::RateLimited, said).retry_after(3600));
+            let detail = "You have too many open appeals. Try again later.";
+            return Err(Error::new(Code::RateLimited, detail).retry_after(3600));
         }
         let all = self.store.sum_open_appeals().await?;
         if QueueSize::limit_for_all(most, sender.account_id.is_some()).fits(all, bytes) {
@@ -146,9 +146,4 @@ impl App {
         }
         Ok(())
     }
-}
-
-pub(crate) fn queue_full() -> Error {
-    let said = "There are too many open appeals on this server. Try again later.";
-    Error::new(Code::RateLimited, said).retry_after(3600)
 }

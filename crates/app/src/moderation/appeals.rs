@@ -4,8 +4,7 @@
 use crate::accounts::caller::Caller;
 use crate::accounts::suspension::require_active_account;
 use crate::app::App;
-use crate::infra::rate_limits::rate_limited;
-use crate::moderation::appeal_queue::queue_full;
+use crate::infra::throttle::rate_limited;
 use crate::moderation::safety::ContentScan;
 use crate::publish::staging::{PrepareOptions, Prepared, overloaded, to_i64};
 use crate::publish::upload::Upload;
@@ -207,8 +206,8 @@ impl App {
             }
             Err(DbError::Guard(appeals::DECIDED)) => {
                 let earlier = self.get_appeal(&before.id).await?;
-                let said = format!("This appeal has already been decided: {}.", earlier.state.as_str());
-                Err(Error::new(Code::Conflict, said))
+                let detail = format!("This appeal has already been decided: {}.", earlier.state.as_str());
+                Err(Error::new(Code::Conflict, detail))
             }
             Err(error) => Err(error.into()),
         }
@@ -221,4 +220,10 @@ fn reasons(refusal: Error) -> Result<Vec<Finding>> {
         return Ok(refusal.reasons().to_vec());
     }
     Err(refusal)
+}
+
+/// The error if the server has too many open appeals.
+pub(super) fn queue_full() -> Error {
+    let detail = "There are too many open appeals on this server. Try again later.";
+    Error::new(Code::RateLimited, detail).retry_after(3600)
 }

@@ -121,7 +121,7 @@ impl App {
         match name {
             Named::Token(token) => Ok(self.store.find_site_by_token(token).await?),
             Named::Slug(slug) => Ok(self.store.find_site_by_slug(&slug.to_ascii_lowercase()).await?),
-            Named::Bare(text) => self.find_named(text).await,
+            Named::Bare(text) => self.find_site_by_name(text).await,
         }
     }
 

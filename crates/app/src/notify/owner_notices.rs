@@ -25,29 +25,29 @@ pub enum NoticeKind {
 pub struct Notice {
     account_id: String,
     pub site_id: String,
-    pub news: NoticeKind,
+    pub kind: NoticeKind,
 }
 
 impl Notice {
-    pub(crate) fn new(account_id: &str, site_id: &str, news: NoticeKind) -> Self {
-        Self { account_id: account_id.to_owned(), site_id: site_id.to_owned(), news }
+    pub(crate) fn new(account_id: &str, site_id: &str, kind: NoticeKind) -> Self {
+        Self { account_id: account_id.to_owned(), site_id: site_id.to_owned(), kind }
     }
 
     /// The form sent to other nodes; `node` is the sender.
     fn written(&self, node: &str) -> String {
-        let news = match self.news {
+        let code = match self.kind {
             NoticeKind::Feedback => 'f',
             NoticeKind::Change => 'c',
         };
-        format!("{NODE_PREFIX}{node}:{news}:{}:{}", self.account_id, self.site_id)
+        format!("{NODE_PREFIX}{node}:{code}:{}:{}", self.account_id, self.site_id)
     }
 
     /// Parses the sender and the notice.
     fn read(text: &str) -> Option<(&str, Self)> {
         let mut parts = text.strip_prefix(NODE_PREFIX)?.split(':');
-        let (node, news) = (parts.next()?, parts.next()?);
-        let news = if news == "f" { NoticeKind::Feedback } else { NoticeKind::Change };
-        Some((node, Self::new(parts.next()?, parts.next()?, news)))
+        let (node, code) = (parts.next()?, parts.next()?);
+        let kind = if code == "f" { NoticeKind::Feedback } else { NoticeKind::Change };
+        Some((node, Self::new(parts.next()?, parts.next()?, kind)))
     }
 }
 
@@ -161,8 +161,8 @@ mod tests {
     async fn news_of_other_nodes_are_passed_on_and_its_own_are_not_heard_twice() {
         let (here, there) = (NoticeBroker::new("a".into()), NoticeBroker::new("b".into()));
         let mut listener = here.listen("acct_1");
-        for news in [NoticeKind::Feedback, NoticeKind::Change] {
-            let notice = Notice::new("acct_1", "site_1", news);
+        for kind in [NoticeKind::Feedback, NoticeKind::Change] {
+            let notice = Notice::new("acct_1", "site_1", kind);
             assert!(here.receive(&notice.written(&here.node)), "its own");
             assert!(here.receive(&notice.written(&there.node)));
             assert_eq!(listener.next().await, Some(notice));

@@ -1,63 +1,21 @@
 //! Advances a reserved payment to completion: settles it, interprets the answer, and fulfils the purchase. Run by the
-//! request, or by the recovery task for a payment left open; the lease in its row (`held_until`) decides who may work on
-//! it.
+//! request, or by the recovery task for a payment left open.
 
-use super::purchase::payment_in_flight;
-use super::settle::{Settlement, SettlementHistory, receipt, refused_by};
+use super::lease::{FIRST_PAUSE, LEASE_SECONDS, LONGEST_PAUSE, update_error};
+use super::purchase_result::{RETRY_AFTER_SECONDS, outcome_unknown, refused_by};
+use super::settle::{Settlement, SettlementHistory, receipt};
 use super::{PayError, PurchaseResult};
 use crate::app::App;
-use dropleaf_core::error::Fact;
+use dropleaf_core::Error;
 use dropleaf_core::payment::{Payment, PaymentState};
-use dropleaf_core::{Code, Error};
 use dropleaf_pay::Outcome;
 use dropleaf_pay::facilitator::Reason;
-use dropleaf_store::{DbError, Stmt, bundles, idempotency, payments};
-use std::pin::pin;
-use std::time::Duration;
+use dropleaf_store::{Stmt, idempotency, payments};
 
-/// Lease of a worker on a payment, in seconds, and how often it is renewed.
-pub(super) const LEASE_SECONDS: i64 = 30;
-const LEASE_RENEWAL: Duration = Duration::from_secs(10);
-/// Pause between attempts to learn an outcome: as long as the payment has been open, so that pauses double. Requests in
-/// between do not affect it.
-pub(super) const FIRST_PAUSE: i64 = 30;
-const LONGEST_PAUSE: i64 = 3600;
-/// `Retry-After` while an outcome is unknown; the facilitator is not asked earlier.
-const RETRY_AFTER_SECONDS: i64 = 10;
 /// Attempts without a pause: a client that retries at once is usually right to.
 const UNTHROTTLED_ATTEMPTS: i64 = 5;
 
 impl App {
-    /// Whether the configured facilitator may be asked about the payment: the sandbox is never asked about real money,
-    /// nor another facilitator about sandbox money. A settled payment needs none.
-    pub(super) fn is_same_mode(&self, payment: &Payment) -> bool {
-        let mode = self.settings.payments.as_ref().map(super::PaymentSettings::is_sandbox);
-        payment.state == PaymentState::Settled || mode == Some(payment.sandbox)
-    }
-
-    /// Takes over a payment that another worker left.
-    pub(super) async fn acquire_payment_lease(&self, payment: &Payment) -> Result<Payment, PayError> {
-        let now = self.now();
-        if !self.is_same_mode(payment) {
-            let why = "it was reserved under a different `payments.mode`";
-            return Err(outcome_unknown(payment.transaction.as_deref(), Error::internal(why)));
-        }
-        let mut held = payment.clone();
-        match payment.state {
-            // No worker holds it; `held_until` is the time of the next attempt.
-            PaymentState::Unknown => held.state = PaymentState::Settling,
-            _ if payment.held_until > now => {
-                return Err(payment_in_flight((payment.held_until - now).min(5)));
-            }
-            _ => {}
-        }
-        if held.state == PaymentState::Settling {
-            held.attempts += 1;
-        }
-        held.held_until = now + LEASE_SECONDS;
-        self.update_payment(payment, held).await
-    }
-
     /// Advances a payment as far as possible. `delivers`: its sender waits for the response. The future is large, so callers
     /// box it.
     pub(super) async fn advance_payment(
@@ -161,32 +119,6 @@ impl App {
         stmts.push(idempotency::delete_reference(&scope_of(payment), payment.id.as_bytes()));
         stmts
     }
-
-    pub(super) async fn update_payment(&self, from: &Payment, mut to: Payment) -> Result<Payment, PayError> {
-        to.updated_at = self.now();
-        self.store.commit(vec![payments::update(from, &to)]).await.map_err(update_error)?;
-        Ok(to)
-    }
-
-    /// Waits for an answer and renews the lease on the payment meanwhile.
-    pub(super) async fn with_payment_lease<T>(
-        &self,
-        payment: &mut Payment,
-        work: impl Future<Output = T>,
-    ) -> T {
-        let mut work = pin!(work);
-        loop {
-            if let Ok(done) = tokio::time::timeout(LEASE_RENEWAL, &mut work).await {
-                return done;
-            }
-            let held = Payment { held_until: self.now() + LEASE_SECONDS, ..payment.clone() };
-            match self.update_payment(payment, held).await {
-                Ok(held) => *payment = held,
-                // Another worker may take over. It settles with the same bytes, so nothing is settled twice.
-                Err(error) => tracing::warn!(?error, payment = payment.id, "payment lease not renewed"),
-            }
-        }
-    }
 }
 
 /// The scope of a payment's identifiers: its payer. Only EVM addresses are case-insensitive.
@@ -203,14 +135,6 @@ pub(super) fn keep_identifiers(payment: &Payment) -> Stmt {
     idempotency::extend_reference(&scope_of(payment), payment.id.as_bytes(), payment.held_until)
 }
 
-/// After a reservation any failure may still end in settlement, so the client is never told that nothing was charged.
-fn update_error(error: DbError) -> PayError {
-    match error {
-        DbError::Guard(payments::MOVED) => payment_in_flight(1),
-        error => outcome_unknown(None, error.into()),
-    }
-}
-
 /// Refuses a request repeated within seconds, so that it does not trigger another query each time.
 pub(super) fn retry_later(payment: &Payment, now: i64) -> Option<PayError> {
     let wait = payment.updated_at + RETRY_AFTER_SECONDS - now;
@@ -223,13 +147,4 @@ pub(super) fn retry_later(payment: &Payment, now: i64) -> Option<PayError> {
         PayError::Failed(error) => error.retry_after(wait).into(),
         refused @ PayError::Refused(_) => refused,
     })
-}
-
-/// Never answers with new payment terms: a client that signs again may pay twice.
-pub(super) fn outcome_unknown(transaction: Option<&str>, source: Error) -> PayError {
-    let error = Error::plain(Code::SettlementUnknown).retry_after(RETRY_AFTER_SECONDS).with_source(source);
-    match transaction {
-        Some(name) => error.with_fact("transaction", Fact::Text(name.to_owned())).into(),
-        None => error.into(),
-    }
 }

@@ -1,14 +1,10 @@
 //! The interface to the service that verifies and settles payments: a remote facilitator or our sandbox. It carries
 //! bytes; the `pay` crate interprets them, and the server implements the transport.
 
-use super::Sandbox;
-use crate::infra::settings::Settings;
 use bytes::Bytes;
-use dropleaf_core::Clock;
 use dropleaf_core::payment::Payment;
-use dropleaf_store::Store;
+use dropleaf_pay::facilitator::ReplyStatus;
 use futures_util::future::BoxFuture;
-use std::sync::Arc;
 
 /// A facilitator endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,8 +15,8 @@ pub enum FacilitatorCall {
 
 /// A response, whatever its content.
 #[derive(Debug, Clone)]
-pub struct RawResponse {
-    pub status: u16,
+pub struct FacilitatorReply {
+    pub status: ReplyStatus,
     pub body: Bytes,
 }
 
@@ -45,47 +41,33 @@ pub enum ChainStatus {
 
 pub trait Facilitator: Send + Sync + std::fmt::Debug + 'static {
     /// Sends these bytes. Settling again with the same bytes does not settle twice.
-    fn ask<'a>(
+    fn send<'a>(
         &'a self,
-        ask: FacilitatorCall,
+        call: FacilitatorCall,
         body: &'a str,
-    ) -> BoxFuture<'a, Result<RawResponse, NoResponse>>;
+    ) -> BoxFuture<'a, Result<FacilitatorReply, NoResponse>>;
 
-    fn supported(&self) -> BoxFuture<'_, Result<RawResponse, NoResponse>>;
+    fn supported(&self) -> BoxFuture<'_, Result<FacilitatorReply, NoResponse>>;
 
-    /// Whether [`Facilitator::trace`] can look up payments on this network (CAIP-2 name). If so, a temporary
+    /// Whether [`Facilitator::query_chain`] can look up payments on this network (CAIP-2 name). If so, a temporary
     /// [`ChainStatus::Unknown`] decides nothing.
-    fn can_trace(&self, _network: &str) -> bool {
+    fn can_query_chain(&self, _network: &str) -> bool {
         false
     }
 
     /// Looks up the payment on its chain.
-    fn trace<'a>(&'a self, _payment: &'a Payment) -> BoxFuture<'a, ChainStatus> {
+    fn query_chain<'a>(&'a self, _payment: &'a Payment) -> BoxFuture<'a, ChainStatus> {
         Box::pin(async { ChainStatus::Unknown })
     }
 
     /// Checks whether a settlement reported by the facilitator is on the chain. May wait briefly, since the facilitator's
     /// node can be ahead of ours.
     fn confirm<'a>(&'a self, payment: &'a Payment, _transaction: &'a str) -> BoxFuture<'a, ChainStatus> {
-        self.trace(payment)
+        self.query_chain(payment)
     }
 
     /// True once when a chain responds for the first time, or again after an outage. Queries it only in these cases.
-    fn is_chain_back(&self) -> BoxFuture<'_, bool> {
+    fn has_chain_recovered(&self) -> BoxFuture<'_, bool> {
         Box::pin(async { false })
     }
-}
-
-/// The facilitator for these settings: the given one, or the sandbox. None if nothing is sold.
-pub(crate) fn facilitator(
-    settings: &Settings,
-    live: Option<Arc<dyn Facilitator>>,
-    store: &Store,
-    clock: &Arc<dyn Clock>,
-) -> Option<Arc<dyn Facilitator>> {
-    let payments = settings.payments.as_ref()?;
-    if !payments.is_sandbox() {
-        return live;
-    }
-    Some(Arc::new(Sandbox::new(store.clone(), Arc::clone(clock), payments.networks())))
 }

@@ -1,9 +1,10 @@
 //! Fulfils a settled payment in one transaction with the ledger and the payment's row, so that the purchase is delivered
 //! exactly once, and never without its money or its money without it.
 
-use super::advance::{LEASE_SECONDS, keep_identifiers};
+use super::advance::keep_identifiers;
 use super::draft::Draft;
-use super::purchase::payment_in_flight;
+use super::lease::LEASE_SECONDS;
+use super::purchase_result::payment_in_flight;
 use super::settle::receipt;
 use super::{PayError, PurchaseResult, PurchasedItem};
 use crate::app::App;
@@ -79,13 +80,13 @@ impl App {
     /// Runs the transaction and returns the payment as written.
     async fn commit_purchase(&self, before: &Payment, mut done: Payment) -> Result<Payment, Error> {
         for tries in 1.. {
-            let goods = match done.item {
+            let item_stmts = match done.item {
                 Item::Publish | Item::Provision => self.drafted_stmts(&mut done)?,
                 Item::Unlock(sku) => self.paid_unlock_stmts(&done, sku).await?,
             };
             // The payment first, so that the transaction fails with its guard if another worker was faster.
             let mut stmts = vec![payments::update(before, &done)];
-            stmts.extend(goods);
+            stmts.extend(item_stmts);
             stmts.extend(self.income_stmts(&done));
             let outcome = match (done.item, &done.account_id) {
                 // The account's cached credentials are dropped, so that its higher limits apply at once.
@@ -151,8 +152,8 @@ impl App {
             // The other worker does not: our answer is certain, whatever answer it is about to get.
             Some(other) if matches!(other.state, PaymentState::Settling | PaymentState::Unknown) => {
                 let settled = self.as_settled(&other, transaction, LEASE_SECONDS);
-                let noted = self.store.commit(vec![payments::update(&other, &settled)]).await;
-                return AfterFailure::TryAgain(if noted.is_ok() { settled } else { other });
+                let recorded = self.store.commit(vec![payments::update(&other, &settled)]).await;
+                return AfterFailure::TryAgain(if recorded.is_ok() { settled } else { other });
             }
             _ => {}
         }
@@ -186,10 +187,10 @@ impl App {
     pub(super) async fn purchase_result(
         &self,
         payment: Payment,
-        again: bool,
+        is_replay: bool,
         to_sender: bool,
     ) -> Result<PurchaseResult, PayError> {
-        let goods = match payment.item {
+        let item = match payment.item {
             Item::Publish | Item::Provision => match self.open_draft(&payment)? {
                 Draft::Page(draft) => PurchasedItem::Page {
                     site: Box::new(draft.site(self, &payment)),
@@ -212,7 +213,7 @@ impl App {
         let transaction = payment.transaction.clone().unwrap_or_default();
         let receipt = receipt(&payment, Outcome::Settled { transaction })
             .ok_or_else(|| Error::internal("stored payment cannot be parsed"))?;
-        Ok(PurchaseResult { goods, payment, receipt, again })
+        Ok(PurchaseResult { item, payment, receipt, is_replay })
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::app::App;
 use dropleaf_core::account::Account;
 use dropleaf_core::audit::Act;
-use dropleaf_core::ledger::{self as books, Posting, Unit};
+use dropleaf_core::ledger::{Posting, Unit, reason as parse_reason};
 use dropleaf_core::payment::Payment;
 use dropleaf_core::{Code, Error, Result};
 use dropleaf_store::ledger_audit::LedgerFault;
@@ -20,7 +20,7 @@ const LOGGED: usize = 5;
 pub struct CreditResult {
     pub account: Account,
     /// A credit with this name was applied before; nothing changed now.
-    pub again: bool,
+    pub already_applied: bool,
 }
 
 /// The result of a ledger audit.
@@ -58,7 +58,7 @@ impl App {
         reason: &str,
         name: Option<&str>,
     ) -> Result<CreditResult> {
-        let reason = books::reason(reason)?;
+        let reason = parse_reason(reason)?;
         let name = match name {
             Some(name) if name.is_empty() || name.chars().count() > NAME_CHARACTERS => {
                 return Err(Error::field("once", format!("must be 1 to {NAME_CHARACTERS} characters")));
@@ -69,10 +69,10 @@ impl App {
         let account = self.get_account(account_id).await?;
         let posting = Posting::grant(&name, &account.id, cents, reason.clone())
             .ok_or_else(|| Error::field("amount", "must not be zero"))?;
-        let said = format!("{}: {reason}", Unit::Usd2.written(cents));
+        let note = format!("{}: {reason}", Unit::Usd2.written(cents));
         let mut stmts = self.posting_stmts(Some(posting.clone()));
-        stmts.push(self.audit_stmt(actor, Act::CreditAccount, &account.id, Some(said)));
-        let again = match self.commit_credential_change(&account.id, stmts).await {
+        stmts.push(self.audit_stmt(actor, Act::CreditAccount, &account.id, Some(note)));
+        let already_applied = match self.commit_credential_change(&account.id, stmts).await {
             Ok(()) => {
                 Self::log_operation(actor, Act::CreditAccount, &account.id);
                 false
@@ -90,7 +90,7 @@ impl App {
             }
             Err(error) => return Err(error.into()),
         };
-        Ok(CreditResult { account: self.get_account(account_id).await?, again })
+        Ok(CreditResult { account: self.get_account(account_id).await?, already_applied })
     }
 
     /// Whether exactly this posting is in the ledger.

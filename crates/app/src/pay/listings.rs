@@ -7,7 +7,7 @@ use crate::app::App;
 use bytes::Bytes;
 use dropleaf_core::payment::{Item, Settlements};
 use dropleaf_core::{Code, Error, Result};
-use dropleaf_pay::facilitator::Supported;
+use dropleaf_pay::facilitator::{ReplyStatus, Supported};
 use dropleaf_pay::{
     Amount, Asset, Cluster, Generation, Identifier, Mint, Network, Offer, Refusal, Terms, sandbox,
 };
@@ -85,7 +85,7 @@ impl Listings {
 fn all_networks_supported(payments: &PaymentSettings) -> Supported {
     let fee_payer = sandbox::fee_payer(Cluster::Mainnet);
     let all = sandbox::supported_json(&payments.networks(), fee_payer).to_string();
-    Supported::read(200, all.as_bytes()).unwrap_or_default()
+    Supported::read(ReplyStatus::Success, all.as_bytes()).unwrap_or_default()
 }
 
 impl App {
@@ -100,18 +100,18 @@ impl App {
         if self.require_payments()?.is_on_sale(item) {
             return Ok(());
         }
-        let said =
+        let detail =
             "This unlock is not available yet because custom domains are not supported. Nothing was charged.";
-        Err(Error::new(Code::NotOnSale, said))
+        Err(Error::new(Code::NotOnSale, detail))
     }
 
     /// The terms of an item. Not found if nothing is sold here.
     pub fn listing(&self, item: Item) -> Result<Arc<Listing>> {
         self.check_on_sale(item)?;
         if !self.require_payments()?.is_payable(item) {
-            let said = "This server cannot take an x402 payment for this: no suitable network is configured. You can pay for \
+            let detail = "This server cannot take an x402 payment for this: no suitable network is configured. You can pay for \
                         unlocks from a prepaid balance; ask the operator. Nothing was charged.";
-            return Err(Error::new(Code::NotOnSale, said));
+            return Err(Error::new(Code::NotOnSale, detail));
         }
         self.payments
             .listings
@@ -220,15 +220,15 @@ impl App {
 /// The payment options that the facilitator supports. Unlocks are paid only on the EVM network. Spec §4 Payment, 4.
 fn offers(payments: &PaymentSettings, supported: &Supported, item: Item) -> Vec<Offer> {
     let amount = Amount::new(payments.prices.of(item));
-    let evm = payments.evm.as_ref().map(|way| Asset::Evm {
-        chain_id: way.chain_id,
-        token: way.token.clone(),
-        pay_to: way.pay_to,
+    let evm = payments.evm.as_ref().map(|method| Asset::Evm {
+        chain_id: method.chain_id,
+        token: method.token.clone(),
+        pay_to: method.pay_to,
     });
-    let solana = payments.solana.filter(|_| !matches!(item, Item::Unlock(_))).and_then(|way| {
-        let fee_payer = supported.fee_payer(Network::Solana(way.cluster))?;
-        let mint = Mint::usdc(way.cluster, fee_payer)?;
-        Some(Asset::Solana { cluster: way.cluster, mint, pay_to: way.pay_to })
+    let solana = payments.solana.filter(|_| !matches!(item, Item::Unlock(_))).and_then(|method| {
+        let fee_payer = supported.fee_payer(Network::Solana(method.cluster))?;
+        let mint = Mint::usdc(method.cluster, fee_payer)?;
+        Some(Asset::Solana { cluster: method.cluster, mint, pay_to: method.pay_to })
     });
     let offer = |asset| {
         let mut offer = Offer::new(asset, amount, payments.max_timeout_seconds);

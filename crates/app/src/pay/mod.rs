@@ -6,10 +6,12 @@ mod catalogue;
 mod draft;
 mod facilitator;
 mod fulfil;
+mod lease;
 pub(crate) mod ledger;
 mod listings;
 mod named_locks;
 mod operator_resolution;
+mod order;
 pub(crate) mod overview;
 mod purchase;
 mod purchase_result;
@@ -23,10 +25,10 @@ mod settle;
 mod unlock;
 mod unverified;
 
-pub use facilitator::{ChainStatus, Facilitator, FacilitatorCall, NoResponse, RawResponse};
+pub use facilitator::{ChainStatus, Facilitator, FacilitatorCall, FacilitatorReply, NoResponse};
 pub use listings::Listing;
 pub use operator_resolution::Resolution;
-pub use purchase::{CheckedPage, Order, PayRequest};
+pub use order::{CheckedPage, Order, PayRequest};
 pub use purchase_result::{PayError, PayRefused, PurchaseResult, PurchasedItem};
 pub use sandbox::Sandbox;
 pub use settings::{EvmPayment, Mode, PaymentSettings, Prices, SolanaPayment};
@@ -59,10 +61,24 @@ impl Payments {
         clock: &Arc<dyn Clock>,
     ) -> Self {
         Self {
-            facilitator: facilitator::facilitator(settings, facilitator, store, clock),
+            facilitator: choose_facilitator(settings, facilitator, store, clock),
             listings: Listings::default(),
             locks: NamedLocks::default(),
             next_resume_at: AtomicI64::new(0),
         }
     }
+}
+
+/// The facilitator for these settings: the given one, or the sandbox. None if nothing is sold.
+fn choose_facilitator(
+    settings: &Settings,
+    live: Option<Arc<dyn Facilitator>>,
+    store: &Store,
+    clock: &Arc<dyn Clock>,
+) -> Option<Arc<dyn Facilitator>> {
+    let payments = settings.payments.as_ref()?;
+    if !payments.is_sandbox() {
+        return live;
+    }
+    Some(Arc::new(Sandbox::new(store.clone(), Arc::clone(clock), payments.networks())))
 }

@@ -50,7 +50,7 @@ impl App {
         if !resolution.applies_to(payment.state) {
             return Err(already_decided(&payment));
         }
-        let (mut stmts, said) = match &resolution {
+        let (mut stmts, note) = match &resolution {
             Resolution::Settled { transaction } => {
                 let transaction = parse_transaction(&payment.network, transaction)?;
                 self.check_transaction(&payment, transaction).await?;
@@ -93,7 +93,7 @@ impl App {
                 (self.refuse_payment_stmts(&payment, &reason), format!("not settled: {reason}"))
             }
         };
-        stmts.push(self.audit_stmt(actor, Act::ResolvePayment, id, Some(said)));
+        stmts.push(self.audit_stmt(actor, Act::ResolvePayment, id, Some(note)));
         match self.store.commit(stmts).await {
             Ok(_) => Self::log_operation(actor, Act::ResolvePayment, id),
             Err(DbError::Guard(payments::MOVED)) => {
@@ -131,10 +131,10 @@ impl App {
         }
         match self.store.find_settled_by(&payment.network, transaction, &payment.id).await? {
             Some(other) => {
-                let said = format!(
+                let detail = format!(
                     "This transaction settled another payment, {other}. Find the transaction of this payment."
                 );
-                Err(Error::new(Code::Conflict, said))
+                Err(Error::new(Code::Conflict, detail))
             }
             None => Ok(()),
         }
@@ -144,17 +144,17 @@ impl App {
     async fn find_on_chain(&self, payment: &Payment) -> ChainStatus {
         let live = self.settings.payments.as_ref().is_some_and(|payments| !payments.is_sandbox());
         match &self.payments.facilitator {
-            Some(facilitator) if live && !payment.sandbox => facilitator.trace(payment).await,
+            Some(facilitator) if live && !payment.sandbox => facilitator.query_chain(payment).await,
             _ => ChainStatus::Unknown,
         }
     }
 
     async fn fulfil_resolved(&self, payment: &Payment) {
-        let driven = match self.acquire_payment_lease(payment).await {
+        let advanced = match self.acquire_payment_lease(payment).await {
             Ok(held) => Box::pin(self.advance_payment(held, false)).await,
             Err(error) => Err(error),
         };
-        if let Err(PayError::Failed(error)) = driven {
+        if let Err(PayError::Failed(error)) = advanced {
             tracing::warn!(%error, payment = payment.id, "resolved payment not fulfilled, will retry");
         }
     }
@@ -169,11 +169,11 @@ fn on_chain(transaction: &str) -> Error {
 
 fn already_decided(payment: &Payment) -> Error {
     let state = payment.state.as_str();
-    let said = format!(
+    let detail = format!(
         "The payment is `{state}`. Only `unknown` payments can be resolved manually, `refused` payments can only be marked as \
          settled, and only `settled` payments can be refunded."
     );
-    Error::new(Code::Conflict, said)
+    Error::new(Code::Conflict, detail)
 }
 
 /// The transaction id, if it is well-formed for this network.

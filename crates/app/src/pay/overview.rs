@@ -15,7 +15,7 @@ pub struct PaymentOverview {
     /// Every ledger account that is not a customer balance, with the amounts posted since midnight UTC and in 30 days.
     pub books: Vec<BookLine>,
     /// The sum of all customer balances (paid in advance or credited), in cents.
-    pub prepaid: i64,
+    pub prepaid_minor: i64,
     /// Oldest first.
     pub open: Vec<Payment>,
     /// Whether there are more open payments.
@@ -26,12 +26,12 @@ impl App {
     pub async fn payment_overview(&self) -> Result<PaymentOverview> {
         let now = self.now();
         let books = self.store.list_books(now - now.rem_euclid(DAY), now - 30 * DAY).await?;
-        let prepaid = self.store.sum_prepaid().await?;
+        let prepaid_minor = self.store.sum_prepaid().await?;
         let mut open = self.store.list_open_payments(OPEN_MOST + 1).await?;
         let most = usize::try_from(OPEN_MOST).unwrap_or_default();
         let is_cut = open.len() > most;
         open.truncate(most);
-        Ok(PaymentOverview { books, prepaid, open, is_cut })
+        Ok(PaymentOverview { books, prepaid_minor, open, is_cut })
     }
 
     /// The number of open payments, counted up to 1,000. None if nothing is sold and nothing is open.

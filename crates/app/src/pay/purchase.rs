@@ -1,66 +1,19 @@
 //! Executes a paid request: check, verify, stage and reserve, settle, fulfil. The order ensures safety: nothing is
 //! settled that was not reserved with all it buys, and nothing is fulfilled that was not settled. Decisions §5.2.
 
+use super::order::{CheckedPage, PayRequest};
+use super::purchase_result::payment_in_flight;
 use super::request_identity::RequestIdentity;
 use super::reserve::Reserved;
 use super::{Facilitator, FacilitatorCall, PayError, PurchaseResult};
 use crate::app::App;
-use crate::publish::staging::{PrepareOptions, Prepared};
+use crate::publish::staging::PrepareOptions;
 use crate::publish::upload::Upload;
-use dropleaf_core::account::Account;
 use dropleaf_core::payment::{Item, Payment, PaymentState};
 use dropleaf_core::safety::PiiCheck;
-use dropleaf_core::unlock::Sku;
 use dropleaf_core::{Code, Error, Result};
 use dropleaf_pay::facilitator::{self, Expected, Reason, VerifyAnswer, read_verify};
 use dropleaf_pay::{Checked, Proof, Recognised, Refusal};
-use std::net::IpAddr;
-
-/// A page that was checked and can be sold.
-#[derive(Debug)]
-pub struct CheckedPage {
-    pub(super) prepared: Prepared,
-    /// Why it may not be published. A page that was accepted before may still be returned to its payer.
-    refusal: Option<Error>,
-}
-
-/// What is bought.
-#[derive(Debug)]
-pub enum Order {
-    Publish(CheckedPage),
-    Provision,
-    Unlock { account: Account, sku: Sku },
-}
-
-impl Order {
-    /// Returns the error if the order cannot be sold.
-    pub fn check(&mut self) -> Result<()> {
-        match self {
-            Self::Publish(CheckedPage { refusal, .. }) => refusal.take().map_or(Ok(()), Err),
-            Self::Provision | Self::Unlock { .. } => Ok(()),
-        }
-    }
-
-    pub const fn item(&self) -> Item {
-        match self {
-            Self::Publish(_) => Item::Publish,
-            Self::Provision => Item::Provision,
-            Self::Unlock { sku, .. } => Item::Unlock(*sku),
-        }
-    }
-}
-
-/// A request with a payment proof.
-#[derive(Debug)]
-pub struct PayRequest {
-    pub order: Order,
-    pub proof: Proof,
-    /// Hash of the whole request: the same payment cannot buy anything else.
-    pub request_hash: [u8; 32],
-    /// The caller's `Idempotency-Key`.
-    pub idempotency_key: Option<String>,
-    pub ip: Option<IpAddr>,
-}
 
 impl App {
     /// Checks a page before anything is signed for it. Spec §7: a refused page costs nothing. If the request has a proof
@@ -71,8 +24,8 @@ impl App {
         pii_check: Option<PiiCheck>,
         has_proof: bool,
     ) -> Result<CheckedPage> {
-        let demands = PrepareOptions { pii_check, ..PrepareOptions::default() };
-        let (mut prepared, scan) = self.scan_upload(upload, demands).await?;
+        let options = PrepareOptions { pii_check, ..PrepareOptions::default() };
+        let (mut prepared, scan) = self.scan_upload(upload, options).await?;
         let refusal = match self.check_content(&scan).await {
             Ok(warnings) => {
                 prepared.bundle.warnings.extend(warnings);
@@ -87,15 +40,15 @@ impl App {
     /// Executes a purchase. Run it in a task that is not cancelled when the client disconnects.
     pub async fn execute_purchase(&self, mut request: PayRequest) -> Result<PurchaseResult, PayError> {
         let item = request.order.item();
-        let known = self.identify_payment(&request.proof, item).await?;
-        let identity = self.request_identity(&request, &known)?;
-        if self.payments.locks.is_crowded(known.key.as_str()) {
+        let recognised = self.identify_payment(&request.proof, item).await?;
+        let identity = self.request_identity(&request, &recognised)?;
+        if self.payments.locks.is_crowded(recognised.key.as_str()) {
             return Err(payment_in_flight(1));
         }
         // Identifiers first, then the payment: a fixed lock order, so that there are no deadlocks.
         let _named = identity.lock_identifiers(&self.payments.locks).await;
-        let lock = self.payments.locks.lock(known.key.as_str()).await;
-        let found = self.store.find_payment_by_key(known.key.as_str()).await?;
+        let lock = self.payments.locks.lock(recognised.key.as_str()).await;
+        let found = self.store.find_payment_by_key(recognised.key.as_str()).await?;
         let refused = match found {
             Some(payment)
                 if payment.has_lost_content()
@@ -134,17 +87,17 @@ impl App {
             drop(lock);
             return self.replay_by_identifier(first, &identity).await;
         }
-        let ask = facilitator::request(&checked, &listing.terms);
-        let verified = self.verify_with_facilitator(&checked, &ask).await;
+        let body = facilitator::build_request(&checked, &listing.terms);
+        let verified = self.verify_with_facilitator(&checked, &body).await;
         if !matches!(verified, Ok(None)) {
             // Another node may have settled it meanwhile, so that it appears used; the client must not be asked to pay
             // again.
-            let found = self.store.find_payment_by_key(known.key.as_str()).await?;
+            let found = self.store.find_payment_by_key(recognised.key.as_str()).await?;
             if let Some(payment) = found.filter(|it| it.state != PaymentState::Refused) {
                 return self.replay_payment(payment, &identity).await;
             }
         }
-        let row = self.new_payment(&checked, ask, &identity, refused.as_ref())?;
+        let row = self.new_payment(&checked, body, &identity, refused.as_ref())?;
         if let Some(reason) = verified? {
             let is_retry = refused.is_some();
             let decided = self.decide_unverified(request.order, row, is_retry, &identity, reason, request.ip);
@@ -162,7 +115,7 @@ impl App {
         match self.reserve_payment(request.order, row, refused.is_some(), &identity).await? {
             Reserved::New(payment) => Box::pin(self.advance_payment(*payment, true)).await,
             // Another node was faster with the same payment, or with another one under the same identifier.
-            Reserved::Existing => match self.store.find_payment_by_key(known.key.as_str()).await? {
+            Reserved::Existing => match self.store.find_payment_by_key(recognised.key.as_str()).await? {
                 Some(payment) => self.replay_payment(payment, &identity).await,
                 None => Err(payment_in_flight(1)),
             },
@@ -180,10 +133,10 @@ impl App {
     /// longer offered.
     async fn identify_payment(&self, proof: &Proof, item: Item) -> Result<Recognised, PayError> {
         let terms = self.terms_to_recognise(item)?;
-        if let Some(known) = proof.recognise_beside(&terms) {
-            let found = self.store.find_payment_by_key(known.key.as_str()).await?;
+        if let Some(recognised) = proof.recognise_beside(&terms) {
+            let found = self.store.find_payment_by_key(recognised.key.as_str()).await?;
             if found.is_some_and(|payment| payment.state != PaymentState::Refused) {
-                return Ok(known);
+                return Ok(recognised);
             }
         }
         Ok(proof.recognise(&terms)?)
@@ -207,10 +160,10 @@ impl App {
     async fn verify_with_facilitator(
         &self,
         checked: &Checked,
-        ask: &str,
+        body: &str,
     ) -> Result<Option<Reason>, PayError> {
         let unavailable = || Error::plain(Code::FacilitatorUnavailable).retry_after(10);
-        let reply = match self.require_facilitator()?.ask(FacilitatorCall::Verify, ask).await {
+        let reply = match self.require_facilitator()?.send(FacilitatorCall::Verify, body).await {
             Ok(reply) => reply,
             Err(lost) => return Err(unavailable().with_source(lost.0).into()),
         };
@@ -227,9 +180,4 @@ impl App {
             .as_deref()
             .ok_or_else(|| Error::plain(Code::FacilitatorUnavailable).retry_after(10))
     }
-}
-
-/// Another request is working on the payment.
-pub(super) fn payment_in_flight(seconds: i64) -> PayError {
-    Error::plain(Code::PaymentInFlight).retry_after(seconds).into()
 }

@@ -1,4 +1,4 @@
-//! Recovers undecided payments that no worker holds, after a crash or an unclear answer: they are advanced, so that what
+//! Recovers undecided payments that no worker holds, after a crash or an ambiguous answer: they are advanced, so that what
 //! was paid for is delivered even if the client does not ask again.
 
 use super::PayError;
@@ -43,7 +43,7 @@ impl App {
         let now = self.now();
         if let Some(facilitator) = &self.payments.facilitator
             && now >= self.payments.next_resume_at.load(Ordering::Relaxed)
-            && facilitator.is_chain_back().await
+            && facilitator.has_chain_recovered().await
         {
             self.store.commit(vec![payments::retry_unknown(now)]).await?;
             self.payments.next_resume_at.store(now + RESUME_ALL_INTERVAL, Ordering::Relaxed);
@@ -63,11 +63,11 @@ impl App {
     async fn resume_payment(&self, payment: Payment) -> bool {
         // A request is working on it.
         let Some(_lock) = self.payments.locks.try_lock(&payment.key) else { return false };
-        let driven = match self.acquire_payment_lease(&payment).await {
+        let advanced = match self.acquire_payment_lease(&payment).await {
             Ok(held) => Box::pin(self.advance_payment(held, false)).await,
             Err(error) => Err(error),
         };
-        match driven {
+        match advanced {
             Ok(_) | Err(PayError::Refused(_)) => true,
             Err(PayError::Failed(error)) => {
                 // The others are logged already, or another node works on it.
@@ -94,17 +94,17 @@ impl App {
             ));
         }
         if !self.is_same_mode(&payment) {
-            let said = "The payment was reserved under a different `payments.mode` and cannot be looked up in the current mode.";
-            return Err(Error::new(Code::Conflict, said));
+            let detail = "The payment was reserved under a different `payments.mode` and cannot be looked up in the current mode.";
+            return Err(Error::new(Code::Conflict, detail));
         }
-        let driven = match self.acquire_payment_lease(&payment).await {
+        let advanced = match self.acquire_payment_lease(&payment).await {
             Ok(held) => Box::pin(self.advance_payment(held, false)).await,
             Err(error) => Err(error),
         };
-        match driven {
+        match advanced {
             Err(PayError::Failed(error)) if error.code == Code::PaymentInFlight => {
-                let said = "The payment is being processed. Try again in a minute.";
-                Err(Error::new(Code::Conflict, said))
+                let detail = "The payment is being processed. Try again in a minute.";
+                Err(Error::new(Code::Conflict, detail))
             }
             // The outcome is in the row.
             Err(PayError::Failed(error))
@@ -117,14 +117,14 @@ impl App {
     }
 
     /// The networks in use whose chain cannot be queried: lost payments there are left to the operator.
-    pub fn untraceable_networks(&self) -> Vec<Network> {
+    pub fn networks_without_chain_access(&self) -> Vec<Network> {
         let Some(payments) = self.settings.payments.as_ref().filter(|it| !it.is_sandbox()) else {
             return Vec::new();
         };
-        let can_see = |network: &Network| {
-            self.payments.facilitator.as_ref().is_some_and(|it| it.can_trace(&network.to_string()))
+        let has_access = |network: &Network| {
+            self.payments.facilitator.as_ref().is_some_and(|it| it.can_query_chain(&network.to_string()))
         };
-        payments.networks().into_iter().filter(|network| !can_see(network)).collect()
+        payments.networks().into_iter().filter(|network| !has_access(network)).collect()
     }
 
     /// Whether a task in this process works on a payment.

@@ -2,7 +2,7 @@
 //! anything else. Never answers with terms, and never settles twice.
 
 use super::advance::retry_later;
-use super::purchase::payment_in_flight;
+use super::purchase_result::payment_in_flight;
 use super::request_identity::RequestIdentity;
 use super::{PayError, PurchaseResult};
 use crate::app::App;

@@ -2,7 +2,7 @@
 //! chose. An identifier is an Idempotency-Key or a payment identifier, and is scoped to its payer.
 
 use super::named_locks::NamedLocks;
-use super::purchase::{Order, PayRequest};
+use super::order::{Order, PayRequest};
 use crate::app::App;
 use dropleaf_core::payment::{Item, Payment, PaymentState};
 use dropleaf_core::{Code, Error, Result, network, secret};
@@ -92,7 +92,7 @@ impl App {
     pub(super) fn request_identity(
         &self,
         request: &PayRequest,
-        known: &Recognised,
+        recognised: &Recognised,
     ) -> Result<RequestIdentity> {
         if request.idempotency_key.as_ref().is_some_and(|key| key.is_empty() || key.len() > 255) {
             return Err(Error::field("Idempotency-Key", "must be 1 to 255 characters"));
@@ -104,7 +104,7 @@ impl App {
         };
         let key =
             request.idempotency_key.as_deref().map(|text| name(IdentifierKind::IdempotencyKey, "key", text));
-        let identifier = known.payment_identifier.as_deref();
+        let identifier = recognised.payment_identifier.as_deref();
         let identifier = identifier.map(|text| name(IdentifierKind::PaymentIdentifier, "id", text));
         // Behind a proxy that does not forward addresses all clients appear internal. On a loopback host they really are.
         let is_distinctive = |ip: &IpAddr| self.hosts.base.is_loopback() || !network::is_inside(*ip);
@@ -112,7 +112,7 @@ impl App {
             .ip
             .filter(is_distinctive)
             .map(|ip| secret::text(&self.keys.mac("payment client", network::client_network(ip).as_bytes())));
-        let payer = match known.payer {
+        let payer = match recognised.payer {
             Address::Evm(address) => address.to_lower(),
             Address::Solana(address) => address.to_string(),
         };
@@ -123,7 +123,7 @@ impl App {
                 Order::Unlock { account, .. } => Some(account.id.clone()),
                 Order::Publish(_) | Order::Provision => None,
             },
-            payer_is_eoa: known.payer_is_eoa,
+            payer_is_eoa: recognised.payer_is_eoa,
             client: client.unwrap_or_default(),
             scope: format!("payer:{payer}"),
             identifiers: key.into_iter().chain(identifier).collect(),

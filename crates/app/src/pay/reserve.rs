@@ -2,17 +2,22 @@
 //! requested. The payment holds the staged content until the page takes it over or the payment is refused.
 
 use super::PayError;
-use super::advance::{LEASE_SECONDS, outcome_unknown};
-use super::purchase::{Order, payment_in_flight};
+use super::lease::LEASE_SECONDS;
+use super::order::Order;
+use super::purchase_result::{outcome_unknown, payment_in_flight};
 use super::request_identity::RequestIdentity;
 use super::unlock::{already_unlocked, single_purchase_stmts};
-use super::unverified::is_unverified_limit;
 use crate::accounts::suspension::require_active_account;
 use crate::app::App;
 use dropleaf_core::payment::{Payment, PaymentState};
+use dropleaf_core::rate::Rate;
 use dropleaf_core::{Error, Result};
 use dropleaf_pay::{Asset, Checked};
 use dropleaf_store::{DbError, Stmt, idempotency, payments};
+
+/// Unverified payments that one network, or one account, can leave in an hour.
+pub(super) const UNVERIFIED_RATE: Rate =
+    Rate { name: "unverified_payments_hour", limit: 10, window_seconds: 3600 };
 
 pub(super) enum Reserved {
     New(Box<Payment>),
@@ -27,7 +32,7 @@ impl App {
     pub(super) fn new_payment(
         &self,
         checked: &Checked,
-        ask: String,
+        settle_request: String,
         identity: &RequestIdentity,
         refused: Option<&Payment>,
     ) -> Result<Payment> {
@@ -53,7 +58,7 @@ impl App {
             client: identity.client.clone(),
             once_hashes: identity.identifier_hashes(),
             state: PaymentState::Verified,
-            ask: Some(ask),
+            ask: Some(settle_request),
             fee_payer,
             draft: None,
             bundle_id: None,
@@ -207,4 +212,9 @@ impl App {
             Ok(_) | Err(_) => Err(outcome_unknown(payment.transaction.as_deref(), error.into())),
         }
     }
+}
+
+/// Whether a guard failed because of the limits on unverified payments.
+fn is_unverified_limit(label: &str) -> bool {
+    label == UNVERIFIED_RATE.name || label == payments::TOO_MANY_UNKNOWN
 }

@@ -1,11 +1,12 @@
 //! The embedded facilitator: checks every payment as a real one does and settles it in a ledger of its own, where each
 //! key is used once. It involves no chain and no money.
 
-use super::{ChainStatus, Facilitator, FacilitatorCall, NoResponse, PaymentSettings, RawResponse};
+use super::{ChainStatus, Facilitator, FacilitatorCall, FacilitatorReply, NoResponse, PaymentSettings};
 use crate::app::App;
 use dropleaf_core::payment::{Item, Payment, PaymentState};
 use dropleaf_core::sign_up::SignUp;
 use dropleaf_core::{Clock, Code, Error};
+use dropleaf_pay::facilitator::ReplyStatus;
 use dropleaf_pay::sandbox::{self, Refused, Transfer};
 use dropleaf_pay::{Network, Proof, SolanaAddress};
 use dropleaf_store::sandbox_transfers::{self, SandboxTransfer};
@@ -67,19 +68,19 @@ impl Sandbox {
     /// The requested transfer, and what its key was settled as before. Only a new transfer must be within its validity
     /// period.
     async fn check_transfer(&self, body: &str) -> Result<Result<CheckedTransfer, Refused>, NoResponse> {
-        let asked = match sandbox::read(body.as_bytes(), self.fee_payer) {
-            Ok(asked) => asked,
+        let request = match sandbox::parse_request(body.as_bytes(), self.fee_payer) {
+            Ok(request) => request,
             Err(refused) => return Ok(Err(refused)),
         };
-        if !self.networks.contains(&asked.transfer.network) {
-            return Ok(Err(asked.transfer.unsupported()));
+        if !self.networks.contains(&request.transfer.network) {
+            return Ok(Err(request.transfer.unsupported()));
         }
         let known =
-            self.store.find_sandbox_transfer(asked.transfer.key.as_str()).await.map_err(no_response)?;
+            self.store.find_sandbox_transfer(request.transfer.key.as_str()).await.map_err(no_response)?;
         if known.is_some() {
-            return Ok(Ok((asked.transfer, known)));
+            return Ok(Ok((request.transfer, known)));
         }
-        Ok(asked.in_time(self.clock.now()).map(|transfer| (transfer, None)))
+        Ok(request.check_time(self.clock.now()).map(|transfer| (transfer, None)))
     }
 
     fn row(&self, transfer: &Transfer) -> SandboxTransfer {
@@ -104,13 +105,13 @@ impl Sandbox {
 }
 
 impl Facilitator for Sandbox {
-    fn ask<'a>(
+    fn send<'a>(
         &'a self,
-        ask: FacilitatorCall,
+        call: FacilitatorCall,
         body: &'a str,
-    ) -> BoxFuture<'a, Result<RawResponse, NoResponse>> {
+    ) -> BoxFuture<'a, Result<FacilitatorReply, NoResponse>> {
         Box::pin(async move {
-            let answer = match ask {
+            let answer = match call {
                 FacilitatorCall::Verify => self.verify(body).await?,
                 FacilitatorCall::Settle => self.settle(body).await?,
             };
@@ -118,15 +119,15 @@ impl Facilitator for Sandbox {
         })
     }
 
-    fn supported(&self) -> BoxFuture<'_, Result<RawResponse, NoResponse>> {
+    fn supported(&self) -> BoxFuture<'_, Result<FacilitatorReply, NoResponse>> {
         Box::pin(async { Ok(reply(&sandbox::supported_json(&self.networks, self.fee_payer))) })
     }
 
-    fn can_trace(&self, _network: &str) -> bool {
+    fn can_query_chain(&self, _network: &str) -> bool {
         true
     }
 
-    fn trace<'a>(&'a self, payment: &'a Payment) -> BoxFuture<'a, ChainStatus> {
+    fn query_chain<'a>(&'a self, payment: &'a Payment) -> BoxFuture<'a, ChainStatus> {
         Box::pin(async move {
             match self.store.find_sandbox_transfer(&payment.key).await {
                 Ok(Some(settled))
@@ -145,8 +146,8 @@ impl Facilitator for Sandbox {
     }
 }
 
-fn reply(answer: &Value) -> RawResponse {
-    RawResponse { status: 200, body: answer.to_string().into_bytes().into() }
+fn reply(answer: &Value) -> FacilitatorReply {
+    FacilitatorReply { status: ReplyStatus::Success, body: answer.to_string().into_bytes().into() }
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "handed over by map_err")]
@@ -164,13 +165,13 @@ impl App {
     }
 
     /// A free account is subject to the sign-up policy.
-    pub fn check_provision(&self) -> dropleaf_core::Result<()> {
+    pub fn check_provision_allowed(&self) -> dropleaf_core::Result<()> {
         if !self.is_public_sandbox() || self.settings.sign_up == SignUp::Open {
             return Ok(());
         }
-        let said = "This server does not allow open sign-up, and sandbox payments cannot buy an account. Ask the operator for \
+        let detail = "This server does not allow open sign-up, and sandbox payments cannot buy an account. Ask the operator for \
                     an account. Nothing was charged.";
-        Err(Error::new(Code::Forbidden, said))
+        Err(Error::new(Code::Forbidden, detail))
     }
 
     /// Counts a free sale before its proof is used. A known or invalid proof buys nothing and is not counted; the sale

@@ -89,13 +89,13 @@ impl PaymentSettings {
     /// Whether a configured network can pay for it. Unlocks are paid only on the EVM network. Spec §4 Payment, 4.
     pub fn is_payable(&self, item: Item) -> bool {
         let solana = self.solana.filter(|_| !matches!(item, Item::Unlock(_)));
-        let solana = solana.is_some_and(|way| Mint::usdc(way.cluster, way.pay_to).is_some());
+        let solana = solana.is_some_and(|method| Mint::usdc(method.cluster, method.pay_to).is_some());
         self.is_on_sale(item) && (self.evm.is_some() || solana)
     }
 
     pub fn networks(&self) -> Vec<Network> {
-        let evm = self.evm.as_ref().map(|way| Network::Evm(way.chain_id));
-        let solana = self.solana.map(|way| Network::Solana(way.cluster));
+        let evm = self.evm.as_ref().map(|method| Network::Evm(method.chain_id));
+        let solana = self.solana.map(|method| Network::Solana(method.cluster));
         evm.into_iter().chain(solana).collect()
     }
 }

@@ -2,11 +2,11 @@
 //! transfer may have been broadcast: then only a clear confirmation, the sandbox ledger or the chain decides.
 
 use super::unverified::SUBMITTED_ELSEWHERE;
-use super::{ChainStatus, FacilitatorCall, PayRefused};
+use super::{ChainStatus, FacilitatorCall};
 use crate::app::App;
 use dropleaf_core::payment::{Payment, PaymentState};
 use dropleaf_core::{Error, Result};
-use dropleaf_pay::facilitator::{Expected, Reason, ReasonKind, SettleAnswer, read_settle};
+use dropleaf_pay::facilitator::{Expected, Reason, SettleAnswer, read_settle};
 use dropleaf_pay::{Address, Amount, Network, Outcome, Receipt, SolanaAddress};
 
 /// What happened to the money.
@@ -58,7 +58,9 @@ impl App {
             return Ok(Settlement::Ambiguous { why: SUBMITTED_ELSEWHERE, transaction });
         }
         // The chain knows the outcome of an earlier attempt best, and querying it settles nothing.
-        if past == SettlementHistory::Ambiguous && self.require_facilitator()?.can_trace(&payment.network) {
+        if past == SettlementHistory::Ambiguous
+            && self.require_facilitator()?.can_query_chain(&payment.network)
+        {
             match self.query_chain_with_lease(payment, None).await? {
                 ChainStatus::OnChain { transaction } => return Ok(Settlement::Settled { transaction }),
                 ChainStatus::Void(reason) => return Ok(Settlement::NotSettled(Reason::new(reason))),
@@ -66,8 +68,8 @@ impl App {
             }
         }
         let first = self.request_settlement(payment).await?;
-        let is_unclear = matches!(first, SettleAnswer::Pending { .. } | SettleAnswer::Unknown { .. });
-        if past == SettlementHistory::Ambiguous || !is_unclear {
+        let is_ambiguous = matches!(first, SettleAnswer::Pending { .. } | SettleAnswer::Unknown { .. });
+        if past == SettlementHistory::Ambiguous || !is_ambiguous {
             return self.interpret_answer(payment, past, first).await;
         }
         let name = named_transaction(&first);
@@ -106,13 +108,14 @@ impl App {
     /// payment that it does not show is neither fulfilled nor refused, but examined again later.
     async fn confirm_settlement(&self, payment: &mut Payment, transaction: String) -> Result<Settlement> {
         let facilitator = self.require_facilitator()?;
-        let wanted = self.settings.payments.as_ref().is_some_and(|payments| payments.confirm_settlements);
-        if payment.sandbox || !wanted || !facilitator.can_trace(&payment.network) {
+        let must_confirm =
+            self.settings.payments.as_ref().is_some_and(|payments| payments.confirm_settlements);
+        if payment.sandbox || !must_confirm || !facilitator.can_query_chain(&payment.network) {
             return Ok(Settlement::Settled { transaction });
         }
         let claimed = payment.clone();
-        let trace = self.with_payment_lease(payment, facilitator.confirm(&claimed, &transaction)).await;
-        let why = match trace {
+        let status = self.with_payment_lease(payment, facilitator.confirm(&claimed, &transaction)).await;
+        let why = match status {
             ChainStatus::OnChain { transaction } => return Ok(Settlement::Settled { transaction }),
             ChainStatus::Absent | ChainStatus::Void(_) => {
                 "the facilitator reports it as settled, but the blockchain does not show it"
@@ -133,8 +136,8 @@ impl App {
         hides: bool,
         reverted: Option<String>,
     ) -> Result<Settlement> {
-        let trace = self.query_chain_with_lease(payment, reverted.as_deref()).await?;
-        Ok(match trace {
+        let status = self.query_chain_with_lease(payment, reverted.as_deref()).await?;
+        Ok(match status {
             ChainStatus::OnChain { transaction } => Settlement::Settled { transaction },
             ChainStatus::Absent if !hides || payment.sandbox => Settlement::NotSettled(reason),
             // The failed transaction made the authorization public, and until it expires it can be submitted again.
@@ -160,17 +163,17 @@ impl App {
         payment: &mut Payment,
         named: Option<&str>,
     ) -> Result<ChainStatus> {
-        let (facilitator, mut wanted) = (self.require_facilitator()?, payment.clone());
+        let (facilitator, mut lookup) = (self.require_facilitator()?, payment.clone());
         if let Some(name) = named {
-            wanted.transaction = Some(name.to_owned());
+            lookup.transaction = Some(name.to_owned());
         }
-        Ok(self.with_payment_lease(payment, facilitator.trace(&wanted)).await)
+        Ok(self.with_payment_lease(payment, facilitator.query_chain(&lookup)).await)
     }
 
-    /// Looks up the payment on the chain after an unclear answer.
+    /// Looks up the payment on the chain after an ambiguous answer.
     async fn resolve_ambiguous(&self, payment: &mut Payment, answer: SettleAnswer) -> Result<Settlement> {
-        let trace = self.query_chain_with_lease(payment, named_transaction(&answer).as_deref()).await?;
-        let (why, transaction) = match (trace, answer) {
+        let status = self.query_chain_with_lease(payment, named_transaction(&answer).as_deref()).await?;
+        let (why, transaction) = match (status, answer) {
             (ChainStatus::OnChain { transaction }, _) => return Ok(Settlement::Settled { transaction }),
             // The sandbox ledger is our own, so its refusal is always certain.
             (ChainStatus::Absent, SettleAnswer::Refused(reason)) if payment.sandbox => {
@@ -191,9 +194,9 @@ impl App {
     /// Always sends the same bytes, so that a facilitator that settled them repeats its answer.
     async fn request_settlement(&self, payment: &mut Payment) -> Result<SettleAnswer> {
         let expected = expected(payment).ok_or_else(|| Error::internal("stored payment cannot be parsed"))?;
-        let ask = payment.ask.clone().ok_or_else(|| Error::internal("payment has no settle request"))?;
+        let body = payment.ask.clone().ok_or_else(|| Error::internal("payment has no settle request"))?;
         let facilitator = self.require_facilitator()?;
-        let reply = self.with_payment_lease(payment, facilitator.ask(FacilitatorCall::Settle, &ask)).await;
+        let reply = self.with_payment_lease(payment, facilitator.send(FacilitatorCall::Settle, &body)).await;
         Ok(match reply {
             Ok(reply) => read_settle(reply.status, &reply.body, &expected),
             Err(lost) => {
@@ -235,16 +238,4 @@ pub(super) fn receipt(payment: &Payment, outcome: Outcome) -> Option<Receipt> {
         payer: Address::parse(&payment.payer)?,
         outcome,
     })
-}
-
-/// Describes a facilitator's refusal in our own words.
-pub(super) fn refused_by(reason: &Reason, receipt: Option<Receipt>) -> PayRefused {
-    let sentence = match reason.kind {
-        ReasonKind::NonceUsed => "The authorization has already been used or canceled. Sign a new one.",
-        ReasonKind::InsufficientFunds => "The wallet does not have enough of the token.",
-        ReasonKind::Expired => "The authorization has expired or is about to expire. Sign a new one.",
-        ReasonKind::Signature => "The signature is not valid.",
-        ReasonKind::Other => "The payment facilitator did not accept the payment.",
-    };
-    PayRefused { reason: reason.text.clone(), sentence: sentence.to_owned(), malformed: false, receipt }
 }

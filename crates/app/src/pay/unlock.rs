@@ -3,7 +3,7 @@
 use crate::accounts::suspension::require_active_account;
 use crate::app::{ALL_CHANGED, App};
 use crate::publish::CONFLICT_RETRIES;
-use crate::publish::idempotency::{FirstOrReplay, IdempotentRequest, IdempotentResult};
+use crate::publish::idempotency::{FirstOrReplay, IdempotentRequest, IdempotentResult, StoredOutcome};
 use dropleaf_core::account::Account;
 use dropleaf_core::ledger::{Posting, dollars};
 use dropleaf_core::payment::Item;
@@ -47,7 +47,7 @@ impl App {
     /// The unlocks sold here. Empty if nothing is sold.
     pub fn unlock_catalogue(&self) -> Vec<CatalogueEntry> {
         let Some(sold) = &self.settings.payments else { return Vec::new() };
-        let evm = sold.evm.as_ref().map(|way| Network::Evm(way.chain_id).to_string());
+        let evm = sold.evm.as_ref().map(|method| Network::Evm(method.chain_id).to_string());
         let entry = |sku: Sku| {
             let amount = sold.prices.of(Item::Unlock(sku));
             let available = sold.is_on_sale(Item::Unlock(sku));
@@ -84,8 +84,8 @@ impl App {
         self.check_on_sale(Item::Unlock(sku))?;
         let price = sold.prices.cents_of(Item::Unlock(sku));
         let _guard = match self.begin_idempotent(once).await? {
-            FirstOrReplay::Replay(status, body) => {
-                return Ok(Some(IdempotentResult::Replayed { status, body }));
+            FirstOrReplay::Replay(outcome, body) => {
+                return Ok(Some(IdempotentResult::Replayed { outcome, body }));
             }
             FirstOrReplay::First(guard) => guard,
         };
@@ -109,7 +109,7 @@ impl App {
             let spend = Posting::spend(&self.minter.nonce(), &before.id, Item::Unlock(sku), price);
             stmts.extend(self.posting_stmts(spend));
             if let Some(once) = once {
-                stmts.push(self.store_response(once, 200, &render(&unlocked))?);
+                stmts.push(self.store_response(once, StoredOutcome::Updated, &render(&unlocked))?);
             }
             let stmts = require_active_account(Some(&before.id), stmts);
             match (self.commit_unlock(&before.id, sku, stmts).await, once) {
@@ -174,8 +174,8 @@ pub(super) fn single_purchase_stmts(account_id: &str, sku: Sku, payment_id: &str
 
 /// Nothing was charged: the account has it, or another payment for it is undecided.
 pub(super) fn already_unlocked() -> Error {
-    let said = "The account already has this unlock, or another payment for it is in progress. Nothing was charged. See GET /me.";
-    Error::new(Code::Conflict, said).retry_after(5)
+    let detail = "The account already has this unlock, or another payment for it is in progress. Nothing was charged. See GET /me.";
+    Error::new(Code::Conflict, detail).retry_after(5)
 }
 
 /// The account after the purchase.

@@ -2,23 +2,20 @@
 //! party submitted it first. The chain is queried; where that is not possible the payment is kept as `unknown`, within
 //! limits, because anyone with a wallet can sign for free. Decisions §5.2.
 
-use super::advance::{FIRST_PAUSE, outcome_unknown};
-use super::purchase::{Order, PayRequest, payment_in_flight};
+use super::lease::FIRST_PAUSE;
+use super::order::{Order, PayRequest};
+use super::purchase_result::{outcome_unknown, payment_in_flight, refused_by};
 use super::request_identity::RequestIdentity;
-use super::reserve::Reserved;
-use super::settle::refused_by;
+use super::reserve::{Reserved, UNVERIFIED_RATE};
 use super::{ChainStatus, PayError, PurchaseResult};
 use crate::app::App;
 use dropleaf_core::Error;
 use dropleaf_core::payment::{Payment, PaymentState};
-use dropleaf_core::rate::Rate;
 use dropleaf_pay::facilitator::{self, Reason};
 use dropleaf_pay::{Checked, Network, Refusal, Terms};
 use dropleaf_store::{counters, payments};
 use std::net::IpAddr;
 
-/// Unverified payments that one network, or one account, can leave in an hour.
-const PER_NETWORK: Rate = Rate { name: "unverified_payments_hour", limit: 10, window_seconds: 3600 };
 /// While this many payments are `unknown`, no unverified one is added.
 const MOST_UNKNOWN: i64 = 500;
 
@@ -29,11 +26,6 @@ const LATE_SECONDS: i64 = 3600;
 const NOT_VERIFIED: &str = "not verified: ";
 /// The reason of a payment that is left to the operator.
 pub(super) const SUBMITTED_ELSEWHERE: &str = "not verified: may have been submitted by a third party";
-
-/// Whether a guard failed because of these limits.
-pub(super) fn is_unverified_limit(label: &str) -> bool {
-    label == PER_NETWORK.name || label == payments::TOO_MANY_UNKNOWN
-}
 
 impl App {
     /// Decides on a payment that the facilitator refused to verify: reserved if the money is on the chain, an error
@@ -54,8 +46,8 @@ impl App {
         }
         let hides = Network::parse(&payment.network)
             .is_none_or(|network| reason.may_hide_use(network, payment.attempts > 0));
-        let trace = self.require_facilitator()?.trace(&payment).await;
-        match trace {
+        let status = self.require_facilitator()?.query_chain(&payment).await;
+        match status {
             // The signature of a contract was not checked: any reader of the chain could have sent this proof.
             ChainStatus::OnChain { transaction } if !payment.payer_is_eoa => {
                 tracing::error!(
@@ -92,22 +84,22 @@ impl App {
         identity: &RequestIdentity,
         refused: Option<&Payment>,
     ) -> Result<PurchaseResult, PayError> {
-        let ask = facilitator::request(checked, terms);
-        let payment = self.new_payment(checked, ask, identity, refused)?;
+        let body = facilitator::build_request(checked, terms);
+        let payment = self.new_payment(checked, body, identity, refused)?;
         let is_recent = self.now() - payment.valid_until <= LATE_SECONDS;
         let facilitator = self.require_facilitator()?;
-        let can_be_asked = !payment.sandbox && facilitator.can_trace(&payment.network);
-        if !payment.payer_is_eoa || !is_recent || !can_be_asked {
+        let can_query_chain = !payment.sandbox && facilitator.can_query_chain(&payment.network);
+        if !payment.payer_is_eoa || !is_recent || !can_query_chain {
             return Err(self.refusal_under_current_terms(Refusal::Expired));
         }
-        let ChainStatus::OnChain { transaction } = facilitator.trace(&payment).await else {
+        let ChainStatus::OnChain { transaction } = facilitator.query_chain(&payment).await else {
             return Err(self.refusal_under_current_terms(Refusal::Expired));
         };
         let landed = Payment { transaction: Some(transaction), ..payment };
         let reason = Reason::new(Refusal::Expired.reason());
-        let kept =
+        let reserved =
             self.reserve_on_chain(request.order, landed, refused.is_some(), identity, &reason, request.ip);
-        match Box::pin(kept).await? {
+        match Box::pin(reserved).await? {
             Reserved::New(payment) => Box::pin(self.advance_payment(*payment, true)).await,
             Reserved::Existing | Reserved::IdentifierTaken => Err(payment_in_flight(1)),
         }
@@ -156,11 +148,11 @@ impl App {
         let counter = self.unverified_counter(&payment, ip);
         let mut guards = vec![payments::require_few_unknown(MOST_UNKNOWN)];
         if let Some(key) = &counter {
-            let used = self.store.count_used(key, &PER_NETWORK, self.now()).await;
-            if used.map_err(|error| unknown(error.into()))? >= PER_NETWORK.limit {
+            let used = self.store.count_used(key, &UNVERIFIED_RATE, self.now()).await;
+            if used.map_err(|error| unknown(error.into()))? >= UNVERIFIED_RATE.limit {
                 return Err(unknown(submitted()));
             }
-            guards.push(counters::take(key, &PER_NETWORK, self.now()));
+            guards.push(counters::take(key, &UNVERIFIED_RATE, self.now()));
         }
         let open = self.store.count_unknown_payments(MOST_UNKNOWN).await;
         if open.map_err(|error| unknown(error.into()))? >= MOST_UNKNOWN {
@@ -199,9 +191,9 @@ impl App {
     /// The counter: of the buying account, or else of the client's network. None: not counted.
     fn unverified_counter(&self, payment: &Payment, ip: Option<IpAddr>) -> Option<String> {
         match &payment.account_id {
-            Some(account) => Some(format!("{}:{account}", PER_NETWORK.name)),
+            Some(account) => Some(format!("{}:{account}", UNVERIFIED_RATE.name)),
             None if self.is_exempt(ip) => None,
-            None => Some(self.client_key(&PER_NETWORK, ip)),
+            None => Some(self.client_key(&UNVERIFIED_RATE, ip)),
         }
     }
 }

@@ -11,7 +11,7 @@ impl App {
     pub async fn claim_site(&self, account: &Account, name: &str, token: &str) -> Result<Site> {
         let plan = self.plan_of(account);
         for _ in 0..CONFLICT_RETRIES {
-            let site = self.find_named(name).await?.ok_or_else(|| Error::not_found("site"))?;
+            let site = self.find_site_by_name(name).await?.ok_or_else(|| Error::not_found("site"))?;
             match site.state_at(self.now()) {
                 State::Live => {}
                 State::Expired => {
@@ -57,7 +57,7 @@ impl App {
 
     /// The unowned site with this claim token.
     pub(crate) async fn get_claimable(&self, name: &str, token: &str) -> Result<Site> {
-        let site = self.find_named(name).await?.ok_or_else(|| Error::not_found("site"))?;
+        let site = self.find_site_by_name(name).await?.ok_or_else(|| Error::not_found("site"))?;
         let good = secret::is_well_formed(secret::CLAIM_PREFIX, token)
             && site.account_id.is_none()
             && site.claim_hash == Some(secret::hash(token));

@@ -4,7 +4,7 @@ use super::daily_quota_stmt;
 use crate::accounts::caller::Caller;
 use crate::accounts::suspension::require_active_account;
 use crate::app::App;
-use crate::publish::idempotency::{FirstOrReplay, IdempotentRequest, IdempotentResult};
+use crate::publish::idempotency::{FirstOrReplay, IdempotentRequest, IdempotentResult, StoredOutcome};
 use crate::publish::staging::{PrepareOptions, Staged};
 use crate::publish::upload::Upload;
 use dropleaf_core::account::Account;
@@ -43,14 +43,14 @@ impl App {
         }
         self.check_slug_impersonation(options.e2e, options.slug.as_ref().map(Slug::as_str))?;
         let _guard = match self.begin_idempotent(once).await? {
-            FirstOrReplay::Replay(status, body) => return Ok(IdempotentResult::Replayed { status, body }),
+            FirstOrReplay::Replay(outcome, body) => return Ok(IdempotentResult::Replayed { outcome, body }),
             FirstOrReplay::First(guard) => guard,
         };
         let mut warnings = std::mem::take(&mut options.warnings);
         let plan = caller.account.as_ref().map(|account| self.plan_of(account));
         let expires_at = self.expiry_for(plan.as_ref(), &options, &mut warnings)?;
         let strict = options.csp_strict == Some(true);
-        let demands = PrepareOptions {
+        let prepare_options = PrepareOptions {
             e2e: options.e2e,
             strict,
             pii_check: options.pii_check,
@@ -59,7 +59,7 @@ impl App {
             is_public: options.slug.is_some(),
             executables: plan.as_ref().is_some_and(|plan| plan.executables),
         };
-        let staged = self.stage_upload(upload, demands).await?;
+        let staged = self.stage_upload(upload, prepare_options).await?;
         warnings.extend(staged.warnings.iter().cloned());
         let (site, claim_token) = self.new_site(caller, &options, &staged, expires_at).await?;
         let created = CreatedSite { site, claim_token, warnings };
@@ -75,7 +75,7 @@ impl App {
             stmts.push(slugs::take(slug, &created.site.id, &account.id, created.site.created_at));
         }
         if let Some(once) = once {
-            stmts.push(self.store_response(once, 201, &render(&created))?);
+            stmts.push(self.store_response(once, StoredOutcome::Created, &render(&created))?);
         }
         match (self.commit_new(stmts, &created.site, caller.account.as_ref(), plan.as_ref()).await, once) {
             (Ok(()), _) => Ok(IdempotentResult::New(created)),

@@ -86,7 +86,7 @@ impl App {
     }
 
     async fn get_editable(&self, account: &Account, name: &str) -> Result<Site> {
-        let site = self.get_own(account, name).await?;
+        let site = self.get_own_site_row(account, name).await?;
         // A page without its content cannot be revived.
         if site.is_editable() { Ok(site) } else { Err(Error::not_found("site")) }
     }

@@ -26,9 +26,30 @@ pub enum IdempotentResult<T> {
     New(T),
     /// The first response, as it was sent.
     Replayed {
-        status: u16,
+        outcome: StoredOutcome,
         body: Bytes,
     },
+}
+
+/// What the request of a stored response did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StoredOutcome {
+    Created,
+    Updated,
+}
+
+impl StoredOutcome {
+    /// Its number in the column `status`. Other numbers there belong to payments.
+    const fn number(self) -> i64 {
+        match self {
+            Self::Created => 201,
+            Self::Updated => 200,
+        }
+    }
+
+    fn from_number(number: i64) -> Option<Self> {
+        [Self::Created, Self::Updated].into_iter().find(|outcome| outcome.number() == number)
+    }
 }
 
 /// Keys in progress in this process.
@@ -52,7 +73,7 @@ impl Drop for InFlightGuard<'_> {
 #[derive(Debug)]
 pub(crate) enum FirstOrReplay<'a> {
     First(Option<InFlightGuard<'a>>),
-    Replay(u16, Bytes),
+    Replay(StoredOutcome, Bytes),
 }
 
 impl App {
@@ -78,7 +99,7 @@ impl App {
         }
         let guard = InFlightGuard { set: &self.pending.idempotent_requests, name };
         match self.find_stored_response(once).await? {
-            Some((status, body)) => Ok(FirstOrReplay::Replay(status, body)),
+            Some((outcome, body)) => Ok(FirstOrReplay::Replay(outcome, body)),
             None => Ok(FirstOrReplay::First(Some(guard))),
         }
     }
@@ -87,7 +108,7 @@ impl App {
     pub(crate) async fn find_stored_response(
         &self,
         once: &IdempotentRequest,
-    ) -> Result<Option<(u16, Bytes)>> {
+    ) -> Result<Option<(StoredOutcome, Bytes)>> {
         let horizon = self.now() - self.settings.retention.idempotency;
         let Some(found) = self.store.find_response(&once.scope, &secret::hash(&once.key), horizon).await?
         else {
@@ -96,23 +117,29 @@ impl App {
         if found.request_hash != once.request_hash {
             return Err(Error::plain(Code::IdempotencyMismatch));
         }
-        let status = u16::try_from(found.status).map_err(Error::internal)?;
-        Ok(Some((status, sealing::open(self.answer_key(once), &once.request_hash, &found.sealed)?)))
+        let outcome = StoredOutcome::from_number(found.status)
+            .ok_or_else(|| Error::internal("stored response has an unknown outcome"))?;
+        Ok(Some((outcome, sealing::open(self.answer_key(once), &once.request_hash, &found.sealed)?)))
     }
 
     /// Another node answered a request with the same idempotency key first; return its answer.
     pub(crate) async fn replay_response<T>(&self, once: &IdempotentRequest) -> Result<IdempotentResult<T>> {
         let found = self.find_stored_response(once).await?;
-        let (status, body) = found.ok_or_else(|| Error::plain(Code::IdempotencyInFlight).retry_after(1))?;
-        Ok(IdempotentResult::Replayed { status, body })
+        let (outcome, body) = found.ok_or_else(|| Error::plain(Code::IdempotencyInFlight).retry_after(1))?;
+        Ok(IdempotentResult::Replayed { outcome, body })
     }
 
     /// The statement that stores the response, for the transaction of its effect.
-    pub(crate) fn store_response(&self, once: &IdempotentRequest, status: u16, body: &[u8]) -> Result<Stmt> {
+    pub(crate) fn store_response(
+        &self,
+        once: &IdempotentRequest,
+        outcome: StoredOutcome,
+        body: &[u8],
+    ) -> Result<Stmt> {
         let now = self.now();
         let answer = StoredResponse {
             request_hash: once.request_hash,
-            status: i64::from(status),
+            status: outcome.number(),
             sealed: sealing::seal(&self.minter, self.answer_key(once), &once.request_hash, body)?,
         };
         let horizon = now - self.settings.retention.idempotency;

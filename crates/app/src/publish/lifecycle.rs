@@ -28,7 +28,7 @@ impl App {
     pub async fn delete_site(&self, account: &Account, name: &str, purge: bool) -> Result<DeletedSite> {
         let asked = purge;
         for _ in 0..CONFLICT_RETRIES {
-            let site = self.get_own(account, name).await?;
+            let site = self.get_own_site_row(account, name).await?;
             let purge = asked && !self.must_be_kept(&site).await?;
             let warnings: Vec<String> =
                 (asked && !purge).then(|| KEPT_WARNING.to_owned()).into_iter().collect();
@@ -84,7 +84,7 @@ impl App {
         let mut keep_slug = true;
         let mut verdict = None;
         for _ in 0..CONFLICT_RETRIES {
-            let site = self.get_own(account, name).await?;
+            let site = self.get_own_site_row(account, name).await?;
             let now = self.now();
             match site.state_at(now) {
                 State::Live => {

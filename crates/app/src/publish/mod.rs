@@ -10,6 +10,7 @@ mod read;
 mod replace;
 mod site_commit;
 mod site_search;
+mod staged_bodies;
 pub(crate) mod staging;
 pub(crate) mod strict_csp;
 pub(crate) mod upload;

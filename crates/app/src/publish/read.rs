@@ -90,7 +90,7 @@ impl App {
     /// A site of the account. Live and expired sites are visible to their owner; deleted ones are not found. Decisions
     /// §2.8.
     pub async fn get_site(&self, account: &Account, name: &str) -> Result<Site> {
-        let mut site = self.get_own(account, name).await?;
+        let mut site = self.get_own_site_row(account, name).await?;
         site.state = site.state_at(self.now());
         if !matches!(site.state, State::Live | State::Expired) {
             return Err(Error::not_found("site"));

@@ -3,7 +3,7 @@
 use super::{CONFLICT_RETRIES, daily_quota_stmt};
 use crate::accounts::caller::Writer;
 use crate::app::App;
-use crate::publish::idempotency::{FirstOrReplay, IdempotentRequest, IdempotentResult};
+use crate::publish::idempotency::{FirstOrReplay, IdempotentRequest, IdempotentResult, StoredOutcome};
 use crate::publish::staging::{PrepareOptions, Staged};
 use crate::publish::upload::Upload;
 use dropleaf_core::options::UploadOptions;
@@ -68,7 +68,7 @@ impl App {
         render: impl Fn(&UpdatedSite) -> Vec<u8>,
     ) -> Result<IdempotentResult<UpdatedSite>> {
         let _guard = match self.begin_idempotent(once).await? {
-            FirstOrReplay::Replay(status, body) => return Ok(IdempotentResult::Replayed { status, body }),
+            FirstOrReplay::Replay(outcome, body) => return Ok(IdempotentResult::Replayed { outcome, body }),
             FirstOrReplay::First(guard) => guard,
         };
         let mut site = if self.clock.monotonic().saturating_sub(seen.at) < ROW_REUSE {
@@ -84,7 +84,7 @@ impl App {
         let strict = options.csp_strict.unwrap_or(site.csp_strict);
         let is_public = options.asked_visibility().unwrap_or(site.visibility) == Visibility::Public;
         let plan = writer.account().map_or_else(Plan::unlimited, |account| self.plan_of(account));
-        let demands = PrepareOptions {
+        let prepare_options = PrepareOptions {
             e2e: options.e2e,
             strict,
             pii_check: options.pii_check,
@@ -93,7 +93,7 @@ impl App {
             is_public: options.slug.is_some() || is_public,
             executables: plan.executables,
         };
-        let staged = self.stage_upload(upload, demands).await?;
+        let staged = self.stage_upload(upload, prepare_options).await?;
         warnings.extend(staged.warnings.iter().cloned());
         let change = self.settings_of(writer, &site, &options).await?;
         for _ in 0..CONFLICT_RETRIES {
@@ -122,16 +122,16 @@ impl App {
             let mut updated = UpdatedSite { site: next.clone(), warnings };
             self.add_pending_views(&mut updated.site);
             if let Some(once) = once {
-                stmts.push(self.store_response(once, 200, &render(&updated))?);
+                stmts.push(self.store_response(once, StoredOutcome::Updated, &render(&updated))?);
             }
             match (self.write_site(stmts, Some(&site), &next).await, once) {
                 (Ok(()), _) => return Ok(IdempotentResult::New(updated)),
                 (Err(DbError::Guard(sites::CHANGED)), _) => {
                     // The change may have been made by this same request on another node.
                     if let Some(once) = once
-                        && let Some((status, body)) = self.find_stored_response(once).await?
+                        && let Some((outcome, body)) = self.find_stored_response(once).await?
                     {
-                        return Ok(IdempotentResult::Replayed { status, body });
+                        return Ok(IdempotentResult::Replayed { outcome, body });
                     }
                     site = self.get_writable(writer, name).await?;
                     Self::check_unchanged(&site, options.expected_updated_at)?;
@@ -169,11 +169,11 @@ impl App {
     /// The live site that this credential may write to. Spec §5.
     async fn get_writable(&self, writer: &Writer, name: &str) -> Result<Site> {
         let site = match writer {
-            Writer::Account(account) => self.get_own(account, name).await?,
+            Writer::Account(account) => self.get_own_site_row(account, name).await?,
             Writer::Claim(token) => self.get_claimable(name, token).await?,
             Writer::Wallet(credential) => {
                 let wallet = self.verify_wallet_signature(credential).await?;
-                let site = self.find_named(name).await?.filter(|site| site.wallet == Some(wallet));
+                let site = self.find_site_by_name(name).await?.filter(|site| site.wallet == Some(wallet));
                 let site = site.ok_or_else(|| Error::not_found("site"))?;
                 self.check_owner_active(site.account_id.as_deref()).await?;
                 site

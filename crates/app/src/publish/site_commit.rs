@@ -13,7 +13,7 @@ pub(crate) const CONFLICT_RETRIES: usize = 5;
 
 impl App {
     /// The site named by `{idOrSlug}`, of any owner and in any state.
-    pub(crate) async fn find_named(&self, name: &str) -> Result<Option<Site>> {
+    pub(crate) async fn find_site_by_name(&self, name: &str) -> Result<Option<Site>> {
         let found = match SiteName::parse(name) {
             None => None,
             Some(SiteName::Id(id)) => self.store.find_site(id).await?,
@@ -28,8 +28,8 @@ impl App {
     }
 
     /// The caller's own site; any other is not found.
-    pub(crate) async fn get_own(&self, account: &Account, name: &str) -> Result<Site> {
-        let site = self.find_named(name).await?;
+    pub(crate) async fn get_own_site_row(&self, account: &Account, name: &str) -> Result<Site> {
+        let site = self.find_site_by_name(name).await?;
         site.filter(|site| site.account_id.as_deref() == Some(account.id.as_str()))
             .ok_or_else(|| Error::not_found("site"))
     }

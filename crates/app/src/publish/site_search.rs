@@ -52,7 +52,7 @@ impl App {
 
     /// An own site by its id, also if it has ended.
     pub async fn get_own_site(&self, account: &Account, id: &str) -> Result<Site> {
-        let mut site = self.get_own(account, id).await?;
+        let mut site = self.get_own_site_row(account, id).await?;
         site.state = site.state_at(self.now());
         self.add_pending_views(&mut site);
         Ok(site)
@@ -68,7 +68,7 @@ impl App {
     /// A thumbnail of the site's main document as SVG. It reads only the stored bytes: it is not counted as a view and runs
     /// nothing.
     pub async fn draw_thumbnail(&self, account: &Account, id: &str) -> Result<String> {
-        let site = self.get_own(account, id).await?;
+        let site = self.get_own_site_row(account, id).await?;
         let Some(bundle_id) = &site.bundle_id else { return Ok(thumbnail::blank()) };
         let bundle = self.get_bundle(bundle_id).await?;
         let entry = bundle.entry().ok_or_else(|| Error::internal("bundle has no entry file"))?;

@@ -11,7 +11,6 @@ use dropleaf_core::safety::PiiCheck;
 use dropleaf_core::{Code, Error, Result};
 use dropleaf_inspect::similarity::Blocklist;
 use dropleaf_store::Stmt;
-use dropleaf_store::blobs::{Encoding, NewBlob, NewBody};
 use dropleaf_store::bundles::{self, Bundle, BundleFile};
 use std::sync::Arc;
 use tokio::sync::OwnedSemaphorePermit;
@@ -68,12 +67,12 @@ pub(crate) struct Staged {
 }
 
 impl App {
-    pub(crate) async fn stage_upload(&self, upload: Upload, demands: PrepareOptions) -> Result<Staged> {
-        let prepared = self.prepare_upload(upload, demands).await?;
+    pub(crate) async fn stage_upload(&self, upload: Upload, options: PrepareOptions) -> Result<Staged> {
+        let prepared = self.prepare_upload(upload, options).await?;
         self.stage_prepared(prepared).await
     }
 
-    /// Stores the bodies that are too large for the database; the others are part of the statements.
+    /// Stores the large bodies, and returns the statements for the rest.
     pub(crate) async fn stage_prepared(&self, prepared: Prepared) -> Result<Staged> {
         let Prepared { bundle, policy, strict } = prepared;
         let now = self.now();
@@ -97,16 +96,7 @@ impl App {
                 })
                 .collect(),
         };
-        // A fixed order, so that two transactions never wait for each other's bodies.
-        let mut files = bundle.files;
-        files.sort_by_key(|file| file.hash);
-        files.dedup_by_key(|file| file.hash);
-        let mut stmts = Vec::with_capacity(files.len() * 2 + 6);
-        for file in files {
-            stmts.push(
-                self.store.blobs.stage(&self.store.db, new_blob(file), &self.minter.nonce(), now).await?,
-            );
-        }
+        let mut stmts = self.stage_bodies(bundle.files, now).await?;
         let file_count = row.files.iter().filter(|file| !file.path.starts_with("_dropleaf/")).count();
         stmts.extend(bundles::insert(&row, now));
         let mut warnings = bundle.warnings;
@@ -128,9 +118,9 @@ impl App {
 
     /// Validates and packs; nothing is stored yet. Content that may not be published is refused here, for every interface
     /// alike.
-    pub(crate) async fn prepare_upload(&self, upload: Upload, demands: PrepareOptions) -> Result<Prepared> {
-        let (mut prepared, scan) = self.scan_upload(upload, demands).await?;
-        if let Some(file) = prepared.bundle.program().filter(|_| !demands.executables) {
+    pub(crate) async fn prepare_upload(&self, upload: Upload, options: PrepareOptions) -> Result<Prepared> {
+        let (mut prepared, scan) = self.scan_upload(upload, options).await?;
+        if let Some(file) = prepared.bundle.program().filter(|_| !options.executables) {
             return Err(executable_refused(&file.path));
         }
         prepared.bundle.warnings.extend(self.check_content(&scan).await?);
@@ -141,10 +131,10 @@ impl App {
     pub(crate) async fn scan_upload(
         &self,
         upload: Upload,
-        demands: PrepareOptions,
+        options: PrepareOptions,
     ) -> Result<(Prepared, ContentScan)> {
         let quick = upload.is_checked_inline();
-        let work = self.scan_work(upload, demands, self.blocklist().await?);
+        let work = self.scan_work(upload, options, self.blocklist().await?);
         if quick {
             return work();
         }
@@ -155,10 +145,10 @@ impl App {
     pub(crate) async fn scan_for_dry_run(
         &self,
         upload: Upload,
-        demands: PrepareOptions,
+        options: PrepareOptions,
     ) -> Result<(Prepared, ContentScan)> {
         let quick = upload.is_checked_inline();
-        let work = self.scan_work(upload, demands, self.blocklist().await?);
+        let work = self.scan_work(upload, options, self.blocklist().await?);
         let work = move || {
             let (prepared, mut scan) = work()?;
             scan.is_dry = true;
@@ -183,10 +173,10 @@ impl App {
     fn scan_work(
         &self,
         upload: Upload,
-        demands: PrepareOptions,
+        options: PrepareOptions,
         blocklist: Option<Arc<Blocklist>>,
     ) -> impl FnOnce() -> Result<(Prepared, ContentScan)> + Send + use<> {
-        let PrepareOptions { e2e, strict, pii_check, agentation, spa, is_public, executables: _ } = demands;
+        let PrepareOptions { e2e, strict, pii_check, agentation, spa, is_public, executables: _ } = options;
         let safety = self.settings.safety.clone();
         let limits = self.settings.content.clone();
         let spool = self.settings.spool_dir.clone();
@@ -248,20 +238,6 @@ pub(crate) fn executable_refused(path: &str) -> Error {
 /// The error if too many dry runs and appeals are in progress.
 pub(crate) fn overloaded() -> Error {
     Error::plain(Code::Overloaded).retry_after(BUSY_SECONDS)
-}
-
-fn new_blob(file: content::File) -> NewBlob {
-    let encoding = |encoding| match encoding {
-        content::Encoding::Identity => Encoding::Identity,
-        content::Encoding::Zstd => Encoding::Zstd,
-    };
-    let (encoding, body) = match file.body {
-        content::Body::Packed { encoding: stored, bytes } => (encoding(stored), NewBody::Memory(bytes)),
-        content::Body::Spooled { encoding: stored, file, stored_bytes } => {
-            (encoding(stored), NewBody::File { file, stored_bytes })
-        }
-    };
-    NewBlob { hash: file.hash, encoding, size_bytes: file.size_bytes, body }
 }
 
 /// Maps a refusal of the content to an error code of the API.

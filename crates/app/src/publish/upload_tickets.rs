@@ -163,7 +163,7 @@ impl App {
             IdempotentResult::New(CreatedSite { site, warnings, .. }) => {
                 IdempotentResult::New(UpdatedSite { site, warnings })
             }
-            IdempotentResult::Replayed { status, body } => IdempotentResult::Replayed { status, body },
+            IdempotentResult::Replayed { outcome, body } => IdempotentResult::Replayed { outcome, body },
         })
     }
 

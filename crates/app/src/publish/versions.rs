@@ -38,7 +38,7 @@ impl App {
     ) -> Result<UpdatedSite> {
         let mut verdict = None;
         for _ in 0..CONFLICT_RETRIES {
-            let site = self.get_own(account, name).await?;
+            let site = self.get_own_site_row(account, name).await?;
             Self::check_unchanged(&site, expected)?;
             match site.state_at(self.now()) {
                 State::Live => {}

@@ -3,7 +3,7 @@
 
 use crate::accounts::email_codes::{self as codes, CODE_ATTEMPTS, CODE_SECONDS};
 use crate::app::App;
-use crate::infra::rate_limits::rate_limited;
+use crate::infra::throttle::rate_limited;
 use crate::notify::mail::Email;
 use dropleaf_core::rate::Rate;
 use dropleaf_core::site::Site;

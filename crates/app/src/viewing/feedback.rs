@@ -58,8 +58,9 @@ impl App {
             stmts.extend(rates.iter().map(|(rate, key)| dropleaf_store::counters::take(key, rate, now)));
         }
         stmts.push(rows::insert(&item));
-        let news = site.account_id.as_deref().map(|owner| Notice::new(owner, &site.id, NoticeKind::Feedback));
-        match self.commit_and_notify(stmts, news).await {
+        let notice =
+            site.account_id.as_deref().map(|owner| Notice::new(owner, &site.id, NoticeKind::Feedback));
+        match self.commit_and_notify(stmts, notice).await {
             Ok(()) => {
                 let (rate, key) = &rates[0];
                 // The comment is stored, so a failure to read the remaining quota must not fail the request.

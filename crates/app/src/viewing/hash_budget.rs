@@ -3,7 +3,6 @@
 
 use crate::infra::fair_queue::Group;
 use crate::infra::token_bucket::TokenBuckets;
-use crate::viewing::password_gate::too_many_attempts;
 use dropleaf_core::rate::Rate;
 use dropleaf_core::{Code, Error, Result, network};
 use std::net::IpAddr;
@@ -90,6 +89,12 @@ fn account_refusal(wait: Duration) -> Error {
     let detail =
         format!("Too many passwords were set for this account within a minute. Try again in {seconds} s.");
     Error::new(Code::RateLimited, detail).retry_after(seconds)
+}
+
+pub(super) fn too_many_attempts(wait: Duration) -> Error {
+    let seconds = i64::try_from(wait.as_millis().div_ceil(1000)).unwrap_or(i64::MAX);
+    Error::new(Code::RateLimited, format!("Too many attempts from your network. Try again in {seconds} s."))
+        .retry_after(seconds)
 }
 
 #[cfg(test)]

@@ -2,15 +2,14 @@
 //! Guesses are counted per node, in monotonic time.
 
 use crate::app::App;
-use crate::infra::rate_limits::rate_limited;
-use crate::infra::throttle::Throttle;
+use crate::infra::throttle::{Throttle, rate_limited};
 use crate::infra::token_bucket::TokenBuckets;
-use crate::viewing::hash_budget::HashRequester;
+use crate::viewing::hash_budget::{HashRequester, too_many_attempts};
 use crate::viewing::password_hasher::HashRequest;
 use dropleaf_core::gate_pass::{GatePass, Kind, frame_reader};
 use dropleaf_core::rate::Rate;
 use dropleaf_core::site::Site;
-use dropleaf_core::{Code, Error, Result, network};
+use dropleaf_core::{Result, network};
 use quick_cache::sync::Cache;
 use std::net::IpAddr;
 use std::time::Duration;
@@ -165,10 +164,4 @@ impl App {
 
 fn gate(kind: Kind, site: &Site) -> GatePass<'_> {
     GatePass { kind, site_id: &site.id, gate_version: site.gate_version, reader: None }
-}
-
-pub(crate) fn too_many_attempts(wait: Duration) -> Error {
-    let seconds = i64::try_from(wait.as_millis().div_ceil(1000)).unwrap_or(i64::MAX);
-    Error::new(Code::RateLimited, format!("Too many attempts from your network. Try again in {seconds} s."))
-        .retry_after(seconds)
 }

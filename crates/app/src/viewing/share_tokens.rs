@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use crate::infra::sealing;
-use crate::publish::idempotency::{FirstOrReplay, IdempotentRequest, IdempotentResult};
+use crate::publish::idempotency::{FirstOrReplay, IdempotentRequest, IdempotentResult, StoredOutcome};
 use bytes::Bytes;
 use dropleaf_core::account::Account;
 use dropleaf_core::share_token::{self, ShareToken, Wish};
@@ -39,7 +39,7 @@ impl App {
     ) -> Result<IdempotentResult<ShareTokenWithSecret>> {
         let wish = wish.checked()?;
         let _guard = match self.begin_idempotent(once).await? {
-            FirstOrReplay::Replay(status, body) => return Ok(IdempotentResult::Replayed { status, body }),
+            FirstOrReplay::Replay(outcome, body) => return Ok(IdempotentResult::Replayed { outcome, body }),
             FirstOrReplay::First(guard) => guard,
         };
         let site = self.get_site(account, name).await?;
@@ -69,7 +69,7 @@ impl App {
             vec![sites::lock_live(&site.id), share_tokens::insert(&token, &secret::hash(&secret), sealed)];
         let own = ShareTokenWithSecret { url: self.share_url(&site, &secret), token, secret };
         if let Some(once) = once {
-            stmts.push(self.store_response(once, 201, &render(&own))?);
+            stmts.push(self.store_response(once, StoredOutcome::Created, &render(&own))?);
         }
         match (self.commit_for_account(&account.id, stmts).await, once) {
             (Ok(_), _) => Ok(IdempotentResult::New(own)),

@@ -1,8 +1,11 @@
-//! The operations together, compared with a model of what they should do.
+//! The operations: together, compared with a model of what they should do, and those of payments with a facilitator that
+//! fails.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test says what went wrong by failing")]
 mod fixture;
+mod harness;
 mod lifecycle;
 mod model;
+mod pay;
 mod rows;
 mod tickets;

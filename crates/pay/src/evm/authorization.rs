@@ -1,7 +1,8 @@
 //! `TransferWithAuthorization` of EIP-3009, and the EIP-712 digest that is signed.
 
-use super::{Decimal, keccak};
+use super::word::Decimal;
 use crate::address::EvmAddress;
+use crate::keccak::keccak;
 use crate::offer::Token;
 
 const DOMAIN_TYPE: &str =

@@ -5,8 +5,6 @@ mod signature;
 mod transfer;
 mod word;
 
-use sha3::{Digest, Keccak256};
-
 pub(crate) use authorization::padded;
 use authorization::{Authorization, Domain};
 #[cfg(feature = "test-payer")]
@@ -14,12 +12,3 @@ pub(crate) use signature::address_of;
 pub(crate) use signature::{Signature, recover};
 pub(crate) use transfer::{Margins, SignedTransfer};
 use word::Decimal;
-
-/// Keccak-256 of the concatenated parts.
-pub(crate) fn keccak(parts: &[&[u8]]) -> [u8; 32] {
-    let mut hash = Keccak256::new();
-    for part in parts {
-        hash.update(part);
-    }
-    hash.finalize().into()
-}

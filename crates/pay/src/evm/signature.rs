@@ -2,8 +2,8 @@
 
 use k256::ecdsa::{self, RecoveryId, VerifyingKey};
 
-use super::keccak;
 use crate::address::EvmAddress;
+use crate::keccak::keccak;
 
 /// Half of the group order. A signature with a larger `s` is the mirror image of a valid one: contracts refuse it, and so do we,
 /// so that one payment has one signature.

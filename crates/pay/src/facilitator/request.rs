@@ -12,7 +12,7 @@ use crate::receipt::network_name;
 use crate::terms::Terms;
 
 /// The body for both endpoints. The same payment always yields the same bytes: store them to repeat a settlement.
-pub fn request(checked: &Checked, terms: &Terms) -> String {
+pub fn build_request(checked: &Checked, terms: &Terms) -> String {
     let version = checked.generation.number();
     let payload = checked.payment.to_json();
     let resource = terms.resource();

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::{Expected, Reason, object};
+use super::{Expected, Reason, ReplyStatus, object};
 use crate::json::{self, Object};
 
 /// The outcome of a settlement.
@@ -24,10 +24,10 @@ pub enum SettleAnswer {
     Unknown { why: &'static str, transaction: Option<String> },
 }
 
-pub fn read_settle(status: u16, body: &[u8], expected: &Expected) -> SettleAnswer {
+pub fn read_settle(status: ReplyStatus, body: &[u8], expected: &Expected) -> SettleAnswer {
     let Some(answer) = object(body) else { return unknown("the body is not a JSON object", None) };
     let transaction = transaction(&answer);
-    if !(200..500).contains(&status) || (300..400).contains(&status) {
+    if status == ReplyStatus::Failed {
         return unknown("the status is not an answer", transaction);
     }
     match (answer.get("success"), transaction) {
@@ -46,9 +46,9 @@ fn unknown(why: &'static str, transaction: Option<String>) -> SettleAnswer {
 }
 
 /// What in a successful settlement does not match the expectation.
-fn misfit(status: u16, answer: &Object, expected: &Expected) -> Option<&'static str> {
+fn misfit(status: ReplyStatus, answer: &Object, expected: &Expected) -> Option<&'static str> {
     let amount = answer.get("amount").filter(|amount| !amount.is_null());
-    if status != 200 {
+    if status != ReplyStatus::Success {
         Some("it is settled but the status says otherwise")
     } else if !expected.fits_network(answer) {
         Some("it names another network")

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::object;
+use super::{ReplyStatus, object};
 use crate::address::SolanaAddress;
 use crate::generation::Generation;
 use crate::network::Network;
@@ -11,12 +11,12 @@ use crate::offer::SCHEME;
 /// What a facilitator supports. Kinds we do not know are left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Supported {
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<SupportedKind>,
 }
 
 /// A network supported in one protocol version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Kind {
+pub struct SupportedKind {
     pub generation: Generation,
     pub network: Network,
     /// Facilitators change it from time to time, so it is reloaded before offers are made.
@@ -25,13 +25,13 @@ pub struct Kind {
 
 impl Supported {
     /// `None` if the response is unusable: then nothing is supported, whatever was known before.
-    pub fn read(status: u16, body: &[u8]) -> Option<Self> {
-        let answer = object(body).filter(|_| status == 200)?;
+    pub fn read(status: ReplyStatus, body: &[u8]) -> Option<Self> {
+        let answer = object(body).filter(|_| status == ReplyStatus::Success)?;
         let kinds = answer.get("kinds")?.as_array()?.iter().filter_map(kind).collect();
         Some(Self { kinds })
     }
 
-    pub fn kind(&self, generation: Generation, network: Network) -> Option<&Kind> {
+    pub fn kind(&self, generation: Generation, network: Network) -> Option<&SupportedKind> {
         self.kinds.iter().find(|kind| kind.generation == generation && kind.network == network)
     }
 
@@ -42,7 +42,7 @@ impl Supported {
     }
 }
 
-fn kind(value: &Value) -> Option<Kind> {
+fn kind(value: &Value) -> Option<SupportedKind> {
     if value.get("scheme")?.as_str()? != SCHEME {
         return None;
     }
@@ -53,7 +53,7 @@ fn kind(value: &Value) -> Option<Kind> {
         Generation::V2 => Network::parse(name)?,
     };
     let fee_payer = value.get("extra").and_then(|extra| extra.get("feePayer")).and_then(Value::as_str);
-    Some(Kind { generation, network, fee_payer: fee_payer.and_then(SolanaAddress::parse) })
+    Some(SupportedKind { generation, network, fee_payer: fee_payer.and_then(SolanaAddress::parse) })
 }
 
 #[cfg(test)]
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn what_is_known_is_read_and_the_rest_left_out() {
-        let supported = Supported::read(200, ANSWER.as_bytes()).unwrap();
+        let supported = Supported::read(ReplyStatus::Success, ANSWER.as_bytes()).unwrap();
         assert_eq!(supported.kinds.len(), 3);
         assert!(supported.kind(Generation::V1, Network::BASE).is_some());
         assert!(supported.kind(Generation::V1, Network::SOLANA).is_none());
@@ -82,7 +82,7 @@ mod tests {
         for (status, body) in
             [(500, ANSWER), (308, ANSWER), (200, ""), (200, "[]"), (200, "{}"), (200, r#"{"kinds":{}}"#)]
         {
-            assert_eq!(Supported::read(status, body.as_bytes()), None);
+            assert_eq!(Supported::read(ReplyStatus::from_http(status), body.as_bytes()), None);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Expected, Reason, object};
+use super::{Expected, Reason, ReplyStatus, object};
 
 /// Whether a facilitator would settle a payment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,14 +13,14 @@ pub enum VerifyAnswer {
     Fault(&'static str),
 }
 
-/// Interprets a response. Facilitators refuse with any status below 500; a yes counts only with status 200.
-pub fn read_verify(status: u16, body: &[u8], expected: &Expected) -> VerifyAnswer {
-    if !(200..500).contains(&status) || (300..400).contains(&status) {
+/// Interprets a response. A yes counts only with a success.
+pub fn read_verify(status: ReplyStatus, body: &[u8], expected: &Expected) -> VerifyAnswer {
+    if status == ReplyStatus::Failed {
         return VerifyAnswer::Fault("the status is not an answer");
     }
     let Some(answer) = object(body) else { return VerifyAnswer::Fault("the body is not a JSON object") };
     match answer.get("isValid") {
-        Some(Value::Bool(true)) if status != 200 => {
+        Some(Value::Bool(true)) if status != ReplyStatus::Success => {
             VerifyAnswer::Fault("it is valid but the status says otherwise")
         }
         Some(Value::Bool(true)) if !expected.fits_payer(&answer) => {

@@ -8,9 +8,8 @@ use dropleaf_core::base64;
 use serde_json::{Value, json};
 
 use crate::generation::Generation;
-use crate::offer::{Offer, SCHEME};
+use crate::offer::{Offer, Resource, SCHEME};
 use crate::receipt::network_name;
-use crate::terms::Resource;
 
 pub use evm::EvmPayer;
 pub use solana::{Call, Draft, SolanaPayer};

@@ -48,19 +48,19 @@ pub struct Refused {
 
 /// A payment that is valid except for its time, which has not been checked yet: one settled earlier stays settled.
 #[derive(Clone)]
-pub struct Asked {
+pub struct TransferRequest {
     pub transfer: Transfer,
     payment: Payment,
     offer: Offer,
 }
 
 /// Verifies the body of `POST /verify` or `POST /settle`. `fee_payer` is the one this facilitator signs with.
-pub fn judge(body: &[u8], fee_payer: SolanaAddress, now: i64) -> Result<Transfer, Refused> {
-    read(body, fee_payer)?.in_time(now)
+pub fn check_request(body: &[u8], fee_payer: SolanaAddress, now: i64) -> Result<Transfer, Refused> {
+    parse_request(body, fee_payer)?.check_time(now)
 }
 
-/// Like `judge` without checking the time: payer, recipient, amount and key.
-pub fn read(body: &[u8], fee_payer: SolanaAddress) -> Result<Asked, Refused> {
+/// Like [`check_request`] without checking the time: payer, recipient, amount and key.
+pub fn parse_request(body: &[u8], fee_payer: SolanaAddress) -> Result<TransferRequest, Refused> {
     let early = |reason| Refused { reason, payer: None, network: String::new() };
     let text = str::from_utf8(body).map_err(|_| early("invalid_payload"))?;
     let request = json::object(text).map_err(|_| early("invalid_payload"))?;
@@ -92,12 +92,16 @@ pub fn read(body: &[u8], fee_payer: SolanaAddress) -> Result<Asked, Refused> {
     payment.pays(&offer).map_err(unfit)?;
     let key = payment.key(&offer).map_err(unfit)?;
     let (network, asset, amount) = (offer.network(), offer.token(), offer.amount);
-    Ok(Asked { transfer: Transfer { generation, network, key, asset, from, to, amount }, payment, offer })
+    Ok(TransferRequest {
+        transfer: Transfer { generation, network, key, asset, from, to, amount },
+        payment,
+        offer,
+    })
 }
 
-impl Asked {
+impl TransferRequest {
     /// The transfer, if the payment is valid at this time.
-    pub fn in_time(self, now: i64) -> Result<Transfer, Refused> {
+    pub fn check_time(self, now: i64) -> Result<Transfer, Refused> {
         let Self { transfer, payment, offer } = self;
         match payment.is_timely(&offer, now, Margins::FACILITATOR) {
             Ok(()) => Ok(transfer),
@@ -107,9 +111,9 @@ impl Asked {
 }
 
 /// Keeps signatures out of logs.
-impl fmt::Debug for Asked {
+impl fmt::Debug for TransferRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Asked").field("transfer", &self.transfer).finish_non_exhaustive()
+        f.debug_struct("TransferRequest").field("transfer", &self.transfer).finish_non_exhaustive()
     }
 }
 
@@ -119,11 +123,11 @@ fn check_agreement(proof: &Proof, offer: &Offer) -> Result<(), &'static str> {
         Generation::V1 => Some(proof.members()),
         Generation::V2 => proof.members().get("accepted").and_then(Value::as_object),
     };
-    let said = |name| named.and_then(|it: &Object| json::text(it, name).ok());
-    if said("scheme") != Some(SCHEME) {
+    let member = |name| named.and_then(|it: &Object| json::text(it, name).ok());
+    if member("scheme") != Some(SCHEME) {
         return Err("unsupported_scheme");
     }
-    if said("network") != Some(network_name(offer.network(), proof.generation()).as_str()) {
+    if member("network") != Some(network_name(offer.network(), proof.generation()).as_str()) {
         return Err("invalid_network");
     }
     Ok(())

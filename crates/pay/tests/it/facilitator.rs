@@ -1,7 +1,7 @@
 //! Requests to facilitators, and how their responses are interpreted.
 
 use dropleaf_pay::facilitator::{
-    Expected, ReasonKind, SettleAnswer, VerifyAnswer, read_settle, read_verify, request,
+    Expected, ReasonKind, ReplyStatus, SettleAnswer, VerifyAnswer, build_request, read_settle, read_verify,
 };
 use dropleaf_pay::{Bazaar, Generation, Network, Proof, payer::header};
 use serde_json::{Value, json};
@@ -28,8 +28,8 @@ fn requests_hold_our_offer_and_nothing_else_of_the_clients() {
         let mut terms = terms();
         terms.bazaar = Some(Bazaar { method: "POST", body: None, query: None, output: json!({}) });
         let checked = Proof::parse(generation, &header(&proof)).unwrap().check(&terms, NOW).unwrap();
-        let text = request(&checked, &terms);
-        assert_eq!(text, request(&checked, &terms));
+        let text = build_request(&checked, &terms);
+        assert_eq!(text, build_request(&checked, &terms));
         for foreign in ["anything", "more", "elsewhere", "other", "forged"] {
             assert!(!text.contains(foreign), "{foreign}");
         }
@@ -53,7 +53,9 @@ fn requests_hold_our_offer_and_nothing_else_of_the_clients() {
 
 #[test]
 fn verification_is_a_boolean_from_an_answer_that_fits() {
-    let read = |status, body: Value| read_verify(status, body.to_string().as_bytes(), &expected());
+    let read = |status, body: Value| {
+        read_verify(ReplyStatus::from_http(status), body.to_string().as_bytes(), &expected())
+    };
     assert_eq!(read(200, json!({ "isValid": true, "payer": PAYER })), VerifyAnswer::Valid);
     assert_eq!(read(200, json!({ "isValid": true, "payer": PAYER.to_lowercase() })), VerifyAnswer::Valid);
     assert_eq!(read(200, json!({ "isValid": true })), VerifyAnswer::Valid);
@@ -80,14 +82,16 @@ fn verification_is_a_boolean_from_an_answer_that_fits() {
         assert!(matches!(read(status, body.clone()), VerifyAnswer::Fault(_)), "{status} {body}");
     }
     for body in [&b""[..], b"<html>", b"{", b"\xff", br#"{"isValid":true,"isValid":true}"#] {
-        assert!(matches!(read_verify(200, body, &expected()), VerifyAnswer::Fault(_)));
+        assert!(matches!(read_verify(ReplyStatus::Success, body, &expected()), VerifyAnswer::Fault(_)));
     }
 }
 
 #[test]
 fn a_settlement_counts_only_if_everything_fits() {
     let good = json!({ "success": true, "transaction": HASH, "network": "eip155:8453", "payer": PAYER });
-    let read = |status, body: &Value| read_settle(status, body.to_string().as_bytes(), &expected());
+    let read = |status, body: &Value| {
+        read_settle(ReplyStatus::from_http(status), body.to_string().as_bytes(), &expected())
+    };
     let settled = SettleAnswer::Settled { transaction: HASH.to_owned() };
     assert_eq!(read(200, &good), settled);
     let with = |name: &str, value: Value| {
@@ -124,7 +128,7 @@ fn only_a_clear_no_is_a_refusal() {
     let read = |status, reason: Value, transaction: &str| {
         let body =
             json!({ "success": false, "errorReason": reason, "transaction": transaction, "network": "base" });
-        read_settle(status, body.to_string().as_bytes(), &expected())
+        read_settle(ReplyStatus::from_http(status), body.to_string().as_bytes(), &expected())
     };
     let kind = |answer| match answer {
         SettleAnswer::Refused(reason) => Some(reason.kind),
@@ -196,13 +200,13 @@ fn on_solana_the_fee_payer_may_be_called_the_payer() {
         ("nonsense", false),
     ] {
         let body = json!({ "success": true, "transaction": "5x", "network": "solana", "payer": payer });
-        let answer = read_settle(200, body.to_string().as_bytes(), &expected);
+        let answer = read_settle(ReplyStatus::Success, body.to_string().as_bytes(), &expected);
         assert_eq!(matches!(answer, SettleAnswer::Settled { .. }), fits, "{payer}");
     }
     // Only its fee payer can submit it, so a failed transaction there hides no other.
     let failed = json!({
         "success": false, "errorReason": "invalid_exact_svm_transaction_failed", "transaction": "5x", "network": "solana",
     });
-    let answer = read_settle(200, failed.to_string().as_bytes(), &expected);
+    let answer = read_settle(ReplyStatus::Success, failed.to_string().as_bytes(), &expected);
     assert!(matches!(answer, SettleAnswer::Refused(_)), "{answer:?}");
 }

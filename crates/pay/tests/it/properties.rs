@@ -1,6 +1,6 @@
 //! Property tests: no untrusted input makes the crate panic, and no altered proof passes as signed by the payer.
 
-use dropleaf_pay::facilitator::{Expected, Reason, Supported, read_settle, read_verify};
+use dropleaf_pay::facilitator::{Expected, Reason, ReplyStatus, Supported, read_settle, read_verify};
 use dropleaf_pay::payer::header;
 use dropleaf_pay::wallet::{self, Credential};
 use dropleaf_pay::{
@@ -112,10 +112,10 @@ proptest! {
         let expected = Expected::of(&check(Generation::V2, &evm_proof(Generation::V2)).unwrap());
         let settle = json!({ "success": value, "transaction": value, "network": value, "errorReason": value });
         for body in [value.to_string().into_bytes(), settle.to_string().into_bytes(), bytes] {
-            let _ = read_verify(status, &body, &expected);
-            let _ = read_settle(status, &body, &expected);
-            let _ = Supported::read(status, &body);
-            let _ = sandbox::judge(&body, fee_payer(), NOW);
+            let _ = read_verify(ReplyStatus::from_http(status), &body, &expected);
+            let _ = read_settle(ReplyStatus::from_http(status), &body, &expected);
+            let _ = Supported::read(ReplyStatus::from_http(status), &body);
+            let _ = sandbox::check_request(&body, fee_payer(), NOW);
         }
     }
 

@@ -1,9 +1,10 @@
 //! The sandbox verifies our own requests, and refuses with the reason strings of the reference facilitators.
 
 use dropleaf_pay::facilitator::{
-    Expected, Reason, ReasonKind, SettleAnswer, Supported, VerifyAnswer, read_settle, read_verify, request,
+    Expected, Reason, ReasonKind, ReplyStatus, SettleAnswer, Supported, VerifyAnswer, build_request,
+    read_settle, read_verify,
 };
-use dropleaf_pay::sandbox::{self, judge};
+use dropleaf_pay::sandbox::{self, check_request};
 use dropleaf_pay::{Checked, Cluster, Generation, Network, SolanaAddress};
 use serde_json::{Value, json};
 
@@ -12,38 +13,43 @@ use crate::world::{BOTH, NOW, check, evm_offer, evm_proof, fee_payer, solana_pro
 fn bodies(generation: Generation) -> [(Checked, Value); 2] {
     [evm_proof(generation), solana_proof(generation)].map(|proof| {
         let checked = check(generation, &proof).unwrap();
-        let body = serde_json::from_str(&request(&checked, &terms())).unwrap();
+        let body = serde_json::from_str(&build_request(&checked, &terms())).unwrap();
         (checked, body)
     })
 }
 
 fn reason(body: &Value) -> &'static str {
-    judge(body.to_string().as_bytes(), fee_payer(), NOW).unwrap_err().reason
+    check_request(body.to_string().as_bytes(), fee_payer(), NOW).unwrap_err().reason
 }
 
 #[test]
 fn what_we_checked_the_sandbox_settles() {
     for generation in BOTH {
         for (checked, body) in bodies(generation) {
-            let transfer = judge(body.to_string().as_bytes(), fee_payer(), NOW).unwrap();
+            let transfer = check_request(body.to_string().as_bytes(), fee_payer(), NOW).unwrap();
             assert_eq!((&transfer.key, transfer.from), (&checked.key, checked.payer));
             assert_eq!((transfer.to, transfer.amount), (checked.offer.pay_to(), checked.amount));
             assert_eq!((transfer.asset, transfer.network), (checked.asset, checked.network));
             let expected = Expected::of(&checked);
             let answer = transfer.verify_json().to_string();
-            assert_eq!(read_verify(200, answer.as_bytes(), &expected), VerifyAnswer::Valid);
+            assert_eq!(read_verify(ReplyStatus::Success, answer.as_bytes(), &expected), VerifyAnswer::Valid);
             let answer = transfer.settled_json().to_string();
             let transaction = transfer.transaction();
-            assert_eq!(read_settle(200, answer.as_bytes(), &expected), SettleAnswer::Settled { transaction });
+            assert_eq!(
+                read_settle(ReplyStatus::Success, answer.as_bytes(), &expected),
+                SettleAnswer::Settled { transaction }
+            );
             let again = transfer.already_used().settle_json().to_string();
-            let SettleAnswer::Refused(reason) = read_settle(200, again.as_bytes(), &expected) else {
+            let SettleAnswer::Refused(reason) =
+                read_settle(ReplyStatus::Success, again.as_bytes(), &expected)
+            else {
                 panic!("{again}")
             };
             assert_eq!(reason.kind, ReasonKind::NonceUsed);
             let poor = transfer.insufficient_funds();
             assert_eq!(Reason::new(poor.reason).kind, ReasonKind::InsufficientFunds);
             let VerifyAnswer::Refused(reason) =
-                read_verify(200, poor.verify_json().to_string().as_bytes(), &expected)
+                read_verify(ReplyStatus::Success, poor.verify_json().to_string().as_bytes(), &expected)
             else {
                 panic!("{poor:?}")
             };
@@ -72,7 +78,7 @@ fn the_sandbox_has_no_contract_wallets() {
         let mut body = good.clone();
         body["paymentRequirements"]["extra"]["name"] = json!("USDC");
         assert_eq!(reason(&body), word);
-        let refused = judge(body.to_string().as_bytes(), fee_payer(), NOW).unwrap_err();
+        let refused = check_request(body.to_string().as_bytes(), fee_payer(), NOW).unwrap_err();
         assert_eq!(refused.payer.unwrap().to_string(), "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266");
         assert_eq!(refused.settle_json()["network"], body["paymentRequirements"]["network"]);
     }
@@ -109,13 +115,13 @@ fn what_does_not_fit_the_requirements_is_refused() {
     let mut scheme = good.clone();
     scheme["paymentPayload"]["accepted"]["scheme"] = json!("upto");
     assert_eq!(reason(&scheme), "unsupported_scheme");
-    let late = judge(good.to_string().as_bytes(), fee_payer(), 1_767_225_655).unwrap_err();
+    let late = check_request(good.to_string().as_bytes(), fee_payer(), 1_767_225_655).unwrap_err();
     assert_eq!(late.reason, "invalid_exact_evm_payload_authorization_valid_before");
-    assert!(judge(good.to_string().as_bytes(), fee_payer(), 1_767_225_654).is_ok());
-    let early = judge(good.to_string().as_bytes(), fee_payer(), 1_767_225_599).unwrap_err();
+    assert!(check_request(good.to_string().as_bytes(), fee_payer(), 1_767_225_654).is_ok());
+    let early = check_request(good.to_string().as_bytes(), fee_payer(), 1_767_225_599).unwrap_err();
     assert_eq!(early.reason, "invalid_exact_evm_payload_authorization_valid_after");
     for garbage in [&b""[..], b"null", b"\xff", b"{}"] {
-        assert!(judge(garbage, fee_payer(), NOW).is_err());
+        assert!(check_request(garbage, fee_payer(), NOW).is_err());
     }
     assert_eq!(evm_offer().network(), Network::BASE);
 }
@@ -125,19 +131,19 @@ fn what_was_settled_is_known_again_when_its_time_is_over() {
     for generation in BOTH {
         let [(checked, body), _] = bodies(generation);
         let body = body.to_string();
-        let asked = sandbox::read(body.as_bytes(), fee_payer()).unwrap();
-        assert_eq!(asked.transfer.key, checked.key);
-        assert!(!format!("{asked:?}").contains("signature"));
-        let in_time = asked.clone().in_time(NOW).unwrap();
-        assert_eq!(judge(body.as_bytes(), fee_payer(), NOW), Ok(in_time));
-        assert!(asked.in_time(NOW + 3600).unwrap_err().reason.ends_with("valid_before"));
+        let request = sandbox::parse_request(body.as_bytes(), fee_payer()).unwrap();
+        assert_eq!(request.transfer.key, checked.key);
+        assert!(!format!("{request:?}").contains("signature"));
+        let in_time = request.clone().check_time(NOW).unwrap();
+        assert_eq!(check_request(body.as_bytes(), fee_payer(), NOW), Ok(in_time));
+        assert!(request.check_time(NOW + 3600).unwrap_err().reason.ends_with("valid_before"));
     }
 }
 
 #[test]
 fn solana_is_judged_by_the_same_rules() {
     let [_, (_, good)] = bodies(Generation::V2);
-    let elsewhere = judge(good.to_string().as_bytes(), SolanaAddress([1; 32]), NOW).unwrap_err();
+    let elsewhere = check_request(good.to_string().as_bytes(), SolanaAddress([1; 32]), NOW).unwrap_err();
     assert_eq!(elsewhere.reason, "fee_payer_not_managed_by_facilitator");
     let bend = |name: &str, value: Value| {
         let mut body = good.clone();
@@ -156,7 +162,7 @@ fn solana_is_judged_by_the_same_rules() {
 fn what_the_sandbox_supports_is_read_back() {
     let fee_payer = sandbox::fee_payer(Cluster::Mainnet);
     let json = sandbox::supported_json(&[Network::BASE, Network::SOLANA, Network::Evm(42161)], fee_payer);
-    let supported = Supported::read(200, json.to_string().as_bytes()).unwrap();
+    let supported = Supported::read(ReplyStatus::Success, json.to_string().as_bytes()).unwrap();
     for generation in BOTH {
         assert!(supported.kind(generation, Network::BASE).is_some());
     }

@@ -145,7 +145,7 @@ impl Credit {
         let account = named(app, &self.account).await?;
         let once = self.once.as_deref();
         let credited = app.credit_account(COMMAND_LINE, &account.id, cents, &self.reason, once).await?;
-        let again = if credited.again { " (already applied)" } else { "" };
+        let again = if credited.already_applied { " (already applied)" } else { "" };
         let balance = Unit::Usd2.written(credited.account.balance_minor);
         print_line(&format!("{} now has a balance of {balance}{again}.", account.id))?;
         Ok(())

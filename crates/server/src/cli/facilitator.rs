@@ -9,8 +9,9 @@ use axum::extract::{DefaultBodyLimit, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
-use dropleaf_app::{Facilitator, FacilitatorCall, NoResponse, RawResponse, Sandbox};
+use dropleaf_app::{Facilitator, FacilitatorCall, FacilitatorReply, NoResponse, Sandbox};
 use dropleaf_core::{Clock, SystemClock};
+use dropleaf_pay::facilitator::ReplyStatus;
 use dropleaf_store::{Blobs, Db, Store};
 use http::{StatusCode, header};
 use serde_json::json;
@@ -70,11 +71,11 @@ fn router(sandbox: Arc<Sandbox>) -> Router {
     Router::new()
         .route(
             "/verify",
-            post(async |State(at), body: String| answer(ask(at, FacilitatorCall::Verify, body).await)),
+            post(async |State(at), body: String| answer(send(at, FacilitatorCall::Verify, body).await)),
         )
         .route(
             "/settle",
-            post(async |State(at), body: String| answer(ask(at, FacilitatorCall::Settle, body).await)),
+            post(async |State(at), body: String| answer(send(at, FacilitatorCall::Settle, body).await)),
         )
         .route("/supported", get(async |State(at): State<Arc<Sandbox>>| answer(at.supported().await)))
         .route("/healthz", get(async || Json(json!({ "status": "ok" }))))
@@ -82,14 +83,22 @@ fn router(sandbox: Arc<Sandbox>) -> Router {
         .with_state(sandbox)
 }
 
-async fn ask(sandbox: Arc<Sandbox>, ask: FacilitatorCall, body: String) -> Result<RawResponse, NoResponse> {
-    sandbox.ask(ask, &body).await
+async fn send(
+    sandbox: Arc<Sandbox>,
+    call: FacilitatorCall,
+    body: String,
+) -> Result<FacilitatorReply, NoResponse> {
+    sandbox.send(call, &body).await
 }
 
-fn answer(outcome: Result<RawResponse, NoResponse>) -> Response {
+fn answer(outcome: Result<FacilitatorReply, NoResponse>) -> Response {
     match outcome {
-        Ok(RawResponse { status, body }) => {
-            let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        Ok(FacilitatorReply { status, body }) => {
+            let status = match status {
+                ReplyStatus::Success => StatusCode::OK,
+                ReplyStatus::Rejected => StatusCode::BAD_REQUEST,
+                ReplyStatus::Failed => StatusCode::INTERNAL_SERVER_ERROR,
+            };
             (status, [(header::CONTENT_TYPE, "application/json")], body).into_response()
         }
         Err(NoResponse(why)) => {

@@ -56,7 +56,7 @@ pub(crate) fn missing_chains(app: &App) -> Vec<&'static str> {
         Network::Evm(_) => "payments.evm_rpc_url",
         Network::Solana(_) => "payments.solana_rpc_url",
     };
-    app.untraceable_networks().into_iter().map(setting).collect()
+    app.networks_without_chain_access().into_iter().map(setting).collect()
 }
 
 fn prices(set: &Payments) -> Result<Prices> {

@@ -1,12 +1,13 @@
 //! Calls the operator's external content check over HTTP, with the headers and timeout of the settings. Anything but a
-//! response is reported as lost.
+//! response with status 200 is reported as lost.
 
 use super::exchange::{ANSWER_BYTES, client, exchange};
 use crate::config::Asking;
 use anyhow::Result;
 use bytes::Bytes;
-use dropleaf_app::{Checker, NoResponse, RawResponse};
+use dropleaf_app::{Checker, NoResponse};
 use futures_util::future::BoxFuture;
+use http::StatusCode;
 use http::header::CONTENT_TYPE;
 use reqwest::Client;
 
@@ -23,13 +24,46 @@ impl RemoteChecker {
 }
 
 impl Checker for RemoteChecker {
-    fn ask(&self, question: Bytes) -> BoxFuture<'_, Result<RawResponse, NoResponse>> {
+    fn check(&self, question: Bytes) -> BoxFuture<'_, Result<Bytes, NoResponse>> {
         let request = self.client.post(self.asking.url.clone()).headers(self.asking.headers.clone());
         let request = request.header(CONTENT_TYPE, "application/json").body(question);
         Box::pin(async move {
             let (status, body) =
                 exchange(request, self.asking.timeout, ANSWER_BYTES).await.map_err(NoResponse)?;
-            Ok(RawResponse { status, body })
+            if status != StatusCode::OK.as_u16() {
+                return Err(NoResponse(format!("it returned status {status}")));
+            }
+            Ok(body)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outbound::stranger::{Stranger, answer};
+    use http::HeaderMap;
+    use std::time::Duration;
+
+    const ACCEPT: &str = r#"{"verdict":"accept"}"#;
+
+    async fn check(sent: String) -> Result<Bytes, NoResponse> {
+        crate::tls::install_provider();
+        let there = Stranger::new(vec![sent]);
+        let asking = Asking {
+            url: there.url.parse().unwrap(),
+            headers: HeaderMap::new(),
+            timeout: Duration::from_mins(1),
+        };
+        RemoteChecker::new(&asking).unwrap().check(Bytes::from_static(b"{}")).await
+    }
+
+    #[tokio::test]
+    async fn only_a_response_with_status_200_is_an_answer() {
+        assert_eq!(check(answer(200, ACCEPT)).await.unwrap(), ACCEPT);
+        for (status, body) in [(500, ACCEPT), (201, ACCEPT), (404, ACCEPT), (204, "")] {
+            let Err(NoResponse(why)) = check(answer(status, body)).await else { panic!("{status}") };
+            assert_eq!(why, format!("it returned status {status}"));
+        }
     }
 }

@@ -1,10 +1,10 @@
 //! Asks an EVM chain over JSON-RPC whether a payment with an unknown outcome landed. Answers only if it is certain; the
-//! queries and their interpretation are in `pay::trace`.
+//! queries and their interpretation are in `pay::evm_trace`.
 
 use super::json_rpc::JsonRpc;
 use dropleaf_app::ChainStatus;
 use dropleaf_core::payment::Payment;
-use dropleaf_pay::trace::{Wanted, quantity, read_quantity, read_state};
+use dropleaf_pay::evm_trace::{EvmTransfer, quantity, read_quantity, read_state};
 use reqwest::{Client, Url};
 use serde_json::json;
 use std::time::Duration;
@@ -55,7 +55,7 @@ impl EvmRpc {
 
     /// `None` if it is uncertain.
     async fn look(&self, payment: &Payment) -> Option<ChainStatus> {
-        let wanted = Wanted::new(&payment.key, &payment.pay_to, u64::try_from(payment.amount).ok()?)?;
+        let wanted = EvmTransfer::new(&payment.key, &payment.pay_to, u64::try_from(payment.amount).ok()?)?;
         let chain_id = read_quantity(&self.rpc.call("eth_chainId", json!([])).await?)?;
         if chain_id != wanted.chain_id {
             tracing::warn!(
@@ -87,7 +87,7 @@ impl EvmRpc {
     }
 
     /// What a used authorization paid for. `None` if that cannot be found.
-    async fn find_use(&self, payment: &Payment, wanted: &Wanted, newest: Block) -> Option<ChainStatus> {
+    async fn find_use(&self, payment: &Payment, wanted: &EvmTransfer, newest: Block) -> Option<ChainStatus> {
         let earliest = payment.created_at.min(payment.valid_until - LONGEST_VALID) - MARGIN;
         let first = self.last_before(earliest, newest).await?;
         let last = self.last_before(payment.valid_until + MARGIN, newest).await?;

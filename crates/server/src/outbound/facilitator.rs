@@ -6,8 +6,9 @@ use super::exchange::{ANSWER_BYTES, client, exchange};
 use super::solana_rpc::SolanaRpc;
 use crate::config::{Asking, FacilitatorSettings};
 use anyhow::Result;
-use dropleaf_app::{ChainStatus, Facilitator, FacilitatorCall, NoResponse, RawResponse};
+use dropleaf_app::{ChainStatus, Facilitator, FacilitatorCall, FacilitatorReply, NoResponse};
 use dropleaf_core::payment::Payment;
+use dropleaf_pay::facilitator::ReplyStatus;
 use futures_util::future::BoxFuture;
 use http::header::CONTENT_TYPE;
 use reqwest::{Client, RequestBuilder};
@@ -32,19 +33,19 @@ impl RemoteFacilitator {
     }
 }
 
-async fn carry(request: RequestBuilder, asking: &Asking) -> Result<RawResponse, NoResponse> {
+async fn carry(request: RequestBuilder, asking: &Asking) -> Result<FacilitatorReply, NoResponse> {
     let request = request.headers(asking.headers.clone());
     let (status, body) = exchange(request, asking.timeout, ANSWER_BYTES).await.map_err(NoResponse)?;
-    Ok(RawResponse { status, body })
+    Ok(FacilitatorReply { status: ReplyStatus::from_http(status), body })
 }
 
 impl Facilitator for RemoteFacilitator {
-    fn ask<'a>(
+    fn send<'a>(
         &'a self,
-        ask: FacilitatorCall,
+        call: FacilitatorCall,
         body: &'a str,
-    ) -> BoxFuture<'a, Result<RawResponse, NoResponse>> {
-        let asking = match ask {
+    ) -> BoxFuture<'a, Result<FacilitatorReply, NoResponse>> {
+        let asking = match call {
             FacilitatorCall::Verify => &self.verify,
             FacilitatorCall::Settle => &self.settle,
         };
@@ -52,15 +53,15 @@ impl Facilitator for RemoteFacilitator {
         Box::pin(carry(request.body(body.to_owned()), asking))
     }
 
-    fn supported(&self) -> BoxFuture<'_, Result<RawResponse, NoResponse>> {
+    fn supported(&self) -> BoxFuture<'_, Result<FacilitatorReply, NoResponse>> {
         Box::pin(carry(self.client.get(self.supported.url.clone()), &self.supported))
     }
 
-    fn can_trace(&self, network: &str) -> bool {
+    fn can_query_chain(&self, network: &str) -> bool {
         if network.starts_with("eip155:") { self.evm.is_some() } else { self.solana.is_some() }
     }
 
-    fn trace<'a>(&'a self, payment: &'a Payment) -> BoxFuture<'a, ChainStatus> {
+    fn query_chain<'a>(&'a self, payment: &'a Payment) -> BoxFuture<'a, ChainStatus> {
         match (&self.evm, &self.solana) {
             (Some(chain), _) if payment.network.starts_with("eip155:") => Box::pin(chain.trace(payment)),
             (_, Some(chain)) if payment.network.starts_with("solana:") => Box::pin(chain.trace(payment)),
@@ -80,7 +81,7 @@ impl Facilitator for RemoteFacilitator {
         }
     }
 
-    fn is_chain_back(&self) -> BoxFuture<'_, bool> {
+    fn has_chain_recovered(&self) -> BoxFuture<'_, bool> {
         Box::pin(async {
             let evm = match &self.evm {
                 Some(chain) => chain.is_back().await,
@@ -134,12 +135,15 @@ mod tests {
             answer(200, r#"{"kinds":[]}"#),
         ]);
         let facilitator = facilitator(&there.url);
-        let reply = facilitator.ask(FacilitatorCall::Verify, r#"{"a":1}"#).await.unwrap();
-        assert_eq!((reply.status, reply.body.as_ref()), (200, &br#"{"isValid":true}"#[..]));
+        let reply = facilitator.send(FacilitatorCall::Verify, r#"{"a":1}"#).await.unwrap();
+        assert_eq!((reply.status, reply.body.as_ref()), (ReplyStatus::Success, &br#"{"isValid":true}"#[..]));
         // A refusal is a response too.
-        let reply = facilitator.ask(FacilitatorCall::Settle, r#"{"a":2}"#).await.unwrap();
-        assert_eq!((reply.status, reply.body.as_ref()), (402, &br#"{"success":false}"#[..]));
-        assert_eq!(facilitator.supported().await.unwrap().status, 200);
+        let reply = facilitator.send(FacilitatorCall::Settle, r#"{"a":2}"#).await.unwrap();
+        assert_eq!(
+            (reply.status, reply.body.as_ref()),
+            (ReplyStatus::Rejected, &br#"{"success":false}"#[..])
+        );
+        assert_eq!(facilitator.supported().await.unwrap().status, ReplyStatus::Success);
         let heard = there.requests();
         assert!(heard[0].starts_with("POST /verify ") && heard[0].ends_with(r#"{"a":1}"#), "{heard:?}");
         assert!(heard[0].contains("content-type: application/json") && !heard[0].contains("authorization"));
@@ -163,11 +167,11 @@ mod tests {
             ("not HTTP", "SSH-2.0-x\r\n".to_owned()),
             ("slow", ScriptedServer::SILENCE.to_owned()),
         ] {
-            for ask in [FacilitatorCall::Verify, FacilitatorCall::Settle] {
+            for call in [FacilitatorCall::Verify, FacilitatorCall::Settle] {
                 let there = ScriptedServer::new(vec![sent.clone()]);
                 // A server that never responds is given up soon; any other response may take its time.
                 let timeout = Duration::from_secs(if case == "slow" { 1 } else { 60 });
-                let lost = facilitator_within(timeout, &there.url).ask(ask, "{\"secret\":1}").await;
+                let lost = facilitator_within(timeout, &there.url).send(call, "{\"secret\":1}").await;
                 let Err(NoResponse(why)) = lost else { panic!("{case}") };
                 assert!(
                     !why.is_empty() && !why.contains("secret") && !why.contains("127.0.0.1"),

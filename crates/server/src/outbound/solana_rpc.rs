@@ -4,7 +4,9 @@
 use super::json_rpc::JsonRpc;
 use dropleaf_app::ChainStatus;
 use dropleaf_core::payment::Payment;
-use dropleaf_pay::solana_trace::{Seen, WantedTransaction, read_blockhash_valid, read_history};
+use dropleaf_pay::solana_trace::{
+    SolanaPaymentTransaction, TransactionMatch, read_blockhash_valid, read_history,
+};
 use reqwest::{Client, Url};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -60,7 +62,7 @@ impl SolanaRpc {
 
     /// `None` if it is uncertain.
     async fn look(&self, payment: &Payment) -> Option<ChainStatus> {
-        let wanted = WantedTransaction::new(&payment.key, payment.ask.as_deref()?)?;
+        let wanted = SolanaPaymentTransaction::new(&payment.key, payment.ask.as_deref()?)?;
         let genesis = self.rpc.call("getGenesisHash", json!([])).await?;
         if !wanted.is_on(genesis.as_str()?) {
             tracing::warn!("`payments.solana_rpc_url` belongs to another cluster");
@@ -96,7 +98,11 @@ impl SolanaRpc {
 
     /// What it means if the history does not contain the transaction. It can no longer run once its blockhash has expired and
     /// the chain's own time is well past the payment's validity.
-    async fn meaning_of_absence(&self, payment: &Payment, wanted: &WantedTransaction) -> Option<ChainStatus> {
+    async fn meaning_of_absence(
+        &self,
+        payment: &Payment,
+        wanted: &SolanaPaymentTransaction,
+    ) -> Option<ChainStatus> {
         let finalized = json!({ "commitment": "finalized" });
         let slot = self.rpc.call("getSlot", json!([finalized])).await?;
         let time = self.rpc.call("getBlockTime", json!([slot])).await?.as_i64()?;
@@ -111,13 +117,13 @@ impl SolanaRpc {
         Some(if is_valid { ChainStatus::Absent } else { ChainStatus::Void("payment_expired") })
     }
 
-    async fn is_blockhash_valid(&self, wanted: &WantedTransaction) -> Option<bool> {
+    async fn is_blockhash_valid(&self, wanted: &SolanaPaymentTransaction) -> Option<bool> {
         let params = json!([wanted.blockhash, { "commitment": "finalized" }]);
         read_blockhash_valid(&self.rpc.call("isBlockhashValid", params).await?)
     }
 
     /// Searches the history of the payer's token account for the transaction, back to when the payment was first seen.
-    async fn find(&self, payment: &Payment, wanted: &WantedTransaction) -> Option<HistorySearch> {
+    async fn find(&self, payment: &Payment, wanted: &SolanaPaymentTransaction) -> Option<HistorySearch> {
         let (earliest, latest) = (payment.created_at - MARGIN, payment.valid_until + MARGIN);
         let (mut before, mut looked_at) = (None::<String>, 0);
         for _ in 0..PAGES {
@@ -166,11 +172,11 @@ fn by_name(signature: &str) -> Value {
     json!([signature, options])
 }
 
-fn decided(seen: Option<Seen>, signature: &str) -> Option<ChainStatus> {
+fn decided(seen: Option<TransactionMatch>, signature: &str) -> Option<ChainStatus> {
     match seen? {
-        Seen::Paid => Some(ChainStatus::OnChain { transaction: signature.to_owned() }),
-        Seen::Failed => Some(ChainStatus::Void("transaction_failed")),
-        Seen::Other => None,
+        TransactionMatch::Paid => Some(ChainStatus::OnChain { transaction: signature.to_owned() }),
+        TransactionMatch::Failed => Some(ChainStatus::Void("transaction_failed")),
+        TransactionMatch::Other => None,
     }
 }
 

@@ -129,13 +129,13 @@ fn manifest(known: &ArchiveContents, versions: &[Value]) -> Value {
     let ArchiveContents { site, reason, reports, .. } = known;
     let reports: Vec<Value> = reports
         .iter()
-        .map(|said| {
+        .map(|report| {
             json!({
-                "at": said.at,
-                "version": said.version,
-                "reason": said.reason,
-                "comment": said.comment,
-                "contact": said.contact,
+                "at": report.at,
+                "version": report.version,
+                "reason": report.reason,
+                "comment": report.comment,
+                "contact": report.contact,
             })
         })
         .collect();

@@ -1,7 +1,7 @@
 //! The operator's external content checker: what it is sent about an upload, and how its answer is interpreted. The HTTP
 //! client is implemented in the server.
 
-use crate::pay::{NoResponse, RawResponse};
+use crate::pay::NoResponse;
 use bytes::Bytes;
 use dropleaf_content::{Bundle, addresses};
 use dropleaf_core::finding::Finding;
@@ -26,7 +26,8 @@ const WHY: &str = "The content check of this server refused this page.";
 
 /// An external checker.
 pub trait Checker: Debug + Send + Sync {
-    fn ask(&self, request: Bytes) -> BoxFuture<'_, Result<RawResponse, NoResponse>>;
+    /// Sends a request and returns the body of a successful response.
+    fn check(&self, request: Bytes) -> BoxFuture<'_, Result<Bytes, NoResponse>>;
 }
 
 /// The operator's settings for it.
@@ -69,12 +70,8 @@ pub(super) fn build_request(bundle: &Bundle, sends_content: bool, content_hash: 
 }
 
 /// The reasons of a refusal, empty if it accepts; or why the answer is invalid.
-pub(super) fn parse_response(reply: &RawResponse) -> Result<Vec<Finding>, String> {
-    if reply.status != 200 {
-        return Err(format!("it returned status {}", reply.status));
-    }
-    let answer: Value =
-        serde_json::from_slice(&reply.body).map_err(|_| "its response is not JSON".to_owned())?;
+pub(super) fn parse_response(body: &[u8]) -> Result<Vec<Finding>, String> {
+    let answer: Value = serde_json::from_slice(body).map_err(|_| "its response is not JSON".to_owned())?;
     match answer["verdict"].as_str() {
         Some("accept") => Ok(Vec::new()),
         Some("refuse") => {
@@ -111,33 +108,27 @@ fn finding(given: &Value) -> Finding {
 mod tests {
     use super::*;
 
-    fn said(status: u16, body: &str) -> Result<Vec<Finding>, String> {
-        parse_response(&RawResponse { status, body: body.to_owned().into() })
+    fn parse(body: &str) -> Result<Vec<Finding>, String> {
+        parse_response(body.as_bytes())
     }
 
     #[test]
     fn only_a_clear_answer_counts() {
-        assert_eq!(said(200, r#"{"verdict":"accept"}"#), Ok(Vec::new()));
-        for (status, body) in [
-            (500, r#"{"verdict":"accept"}"#),
-            (200, "accept"),
-            (200, "{}"),
-            (200, r#"{"verdict":true}"#),
-            (204, ""),
-        ] {
-            assert!(said(status, body).is_err(), "{status} {body}");
+        assert_eq!(parse(r#"{"verdict":"accept"}"#), Ok(Vec::new()));
+        for body in ["accept", "{}", r#"{"verdict":true}"#, ""] {
+            assert!(parse(body).is_err(), "{body}");
         }
     }
 
     #[test]
     fn reasons_are_bounded_and_plain() {
-        let bare = said(200, r#"{"verdict":"refuse"}"#).unwrap();
+        let bare = parse(r#"{"verdict":"refuse"}"#).unwrap();
         assert_eq!((bare.len(), bare[0].rule.as_str(), bare[0].why.as_str()), (1, RULE, WHY));
         let long = "x".repeat(5000);
         let body = json!({"verdict": "refuse", "reasons": [
             {"rule": "bad list!", "file": "a.html", "line": 3, "why": format!("on\u{202e} the\nlist {long}"), "fix": 7},
         ]});
-        let found = said(200, &body.to_string()).unwrap().remove(0);
+        let found = parse(&body.to_string()).unwrap().remove(0);
         assert_eq!((found.rule.as_str(), found.file.as_str(), found.line), (RULE, "a.html", Some(3)));
         assert!(
             found.why.starts_with("on the list x")
@@ -145,6 +136,6 @@ mod tests {
                 && found.fix.is_empty()
         );
         let many = json!({"verdict": "refuse", "reasons": vec![json!({}); 100]});
-        assert_eq!(said(200, &many.to_string()).unwrap().len(), REASONS);
+        assert_eq!(parse(&many.to_string()).unwrap().len(), REASONS);
     }
 }

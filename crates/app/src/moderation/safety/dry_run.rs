@@ -28,7 +28,7 @@ impl App {
         options: UploadOptions,
     ) -> Result<DryRun> {
         let strict = options.csp_strict == Some(true);
-        let demands = PrepareOptions {
+        let prepare_options = PrepareOptions {
             e2e: options.e2e,
             strict,
             pii_check: options.pii_check,
@@ -37,7 +37,7 @@ impl App {
             is_public: options.slug.is_some(),
             executables: true,
         };
-        let (prepared, scan) = self.scan_for_dry_run(upload, demands).await?;
+        let (prepared, scan) = self.scan_for_dry_run(upload, prepare_options).await?;
         self.charge_check(ip, prepared.bundle.size_bytes);
         let content_hash = scan.content_hash();
         let mut warnings = options.warnings;

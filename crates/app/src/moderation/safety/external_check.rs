@@ -64,8 +64,8 @@ impl App {
             }
             return self.on_checker_failure(scan, "too many requests are waiting").await;
         };
-        let answer = match checker.ask(checker_request.clone()).await {
-            Ok(reply) => parse_response(&reply),
+        let answer = match checker.check(checker_request.clone()).await {
+            Ok(body) => parse_response(&body),
             Err(lost) => Err(lost.0),
         };
         match answer {

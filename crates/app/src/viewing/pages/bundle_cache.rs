@@ -1,6 +1,6 @@
 //! A bundle prepared for serving: its files by path, with all their immutable properties.
 
-use super::body_cache::{self, ContentCoding};
+use super::content_coding::ContentCoding;
 use crate::app::App;
 use bytes::Bytes;
 use dropleaf_content::Addressing;
@@ -10,6 +10,9 @@ use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
+
+/// Larger files are streamed from storage instead.
+const LARGEST_CACHED: u64 = 4 << 20;
 
 /// A file as served.
 #[derive(Debug)]
@@ -34,7 +37,7 @@ impl ServedFile {
 
     /// Whether the body is cached as a whole; larger ones are streamed.
     pub const fn is_small(&self) -> bool {
-        self.size_bytes <= body_cache::LARGEST_CACHED
+        self.size_bytes <= LARGEST_CACHED
     }
 }
 

@@ -3,11 +3,13 @@
 
 mod body_cache;
 mod bundle_cache;
+mod content_coding;
 mod file_stream;
 mod script_insertion;
 
-pub use body_cache::{AnnotatedDocument, Body, ContentCoding, encode};
+pub use body_cache::{AnnotatedDocument, Body};
 pub use bundle_cache::{ServedBundle, ServedFile};
+pub use content_coding::{ContentCoding, encode};
 pub use file_stream::FileStream;
 pub use script_insertion::{Insertion, WINDOW as INSERTION_WINDOW};
 

@@ -2,7 +2,7 @@
 
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use dropleaf_app::IdempotentResult;
+use dropleaf_app::{IdempotentResult, StoredOutcome};
 use http::{StatusCode, header};
 
 /// A JSON body that is already serialized.
@@ -20,8 +20,11 @@ impl Written {
     ) -> Self {
         match done {
             IdempotentResult::New(fresh) => Self { status, body: render(&fresh).into() },
-            IdempotentResult::Replayed { status: first, body } => {
-                Self { status: StatusCode::from_u16(first).unwrap_or(status), body }
+            IdempotentResult::Replayed { outcome: StoredOutcome::Created, body } => {
+                Self { status: StatusCode::CREATED, body }
+            }
+            IdempotentResult::Replayed { outcome: StoredOutcome::Updated, body } => {
+                Self { status: StatusCode::OK, body }
             }
         }
     }

@@ -195,9 +195,9 @@ pub(super) fn named_by(notice: &Notice, watched: Option<&[String]>) -> Vec<Strin
     let about = uri_of(&notice.site_id);
     let content = format!("{about}{CONTENT}");
     let Some(watched) = watched else {
-        return if notice.news == NoticeKind::Feedback { vec![about] } else { Vec::new() };
+        return if notice.kind == NoticeKind::Feedback { vec![about] } else { Vec::new() };
     };
-    let changed = [Some(about), (notice.news == NoticeKind::Change).then_some(content)];
+    let changed = [Some(about), (notice.kind == NoticeKind::Change).then_some(content)];
     changed.into_iter().flatten().filter(|uri| watched.iter().any(|entry| entry == tail(uri))).collect()
 }
 

@@ -32,7 +32,7 @@ pub(super) async fn list(
         shell: person.shell(Section::Operator, query.done()),
         by_network,
         by_item,
-        prepaid: Unit::Usd2.written(held.prepaid),
+        prepaid: Unit::Usd2.written(held.prepaid_minor),
         granted: Unit::Usd2.written(pages::total_granted(&ledger)),
         open: &held.open,
         is_cut: held.is_cut,

@@ -75,7 +75,7 @@ pub(super) struct PaidCredentialJson {
 
 impl PublishJson {
     pub(super) fn new(app: &App, bought: &PurchaseResult, mut warnings: Vec<String>) -> Result<Self> {
-        let PurchasedItem::Page { site, claim_token, warnings: more } = &bought.goods else {
+        let PurchasedItem::Page { site, claim_token, warnings: more } = &bought.item else {
             return Err(Error::internal("payment for a page has other goods"));
         };
         warnings.extend_from_slice(more);

@@ -107,7 +107,7 @@ pub(super) async fn menu(State(state): State<ApiState>) -> Result<Json<RailsJson
         protocol: "x402".to_owned(),
         versions: vec![1, 2],
         networks: networks.map(|offer| offer.network().to_string()).collect(),
-        live: listing.is_some() && state.app.check_provision().is_ok(),
+        live: listing.is_some() && state.app.check_provision_allowed().is_ok(),
         how: "POST /provision; the 402 response contains the terms. Repeat with the signed payment in PAYMENT-SIGNATURE (v2) or \
               X-PAYMENT (v1)."
             .to_owned(),
@@ -165,7 +165,7 @@ pub(super) async fn provision(
     _: NoOtherRail,
     request: Request,
 ) -> Result<Response, ApiError> {
-    state.app.check_provision()?;
+    state.app.check_provision_allowed()?;
     let (parts, body) = request.into_parts();
     if is_foreign_question(&parts) || (!has_proof(&parts.headers) && body.is_end_stream()) {
         return Ok(terms::owed(&*state.app.listing(Item::Provision)?));
@@ -198,7 +198,7 @@ fn check(fields: Fields) -> Result<Vec<String>> {
 
 impl ProvisionJson {
     fn new(bought: &PurchaseResult, warnings: Vec<String>) -> Result<Self> {
-        let PurchasedItem::Key { account, new } = &bought.goods else {
+        let PurchasedItem::Key { account, new } = &bought.item else {
             return Err(Error::internal("payment for an API key has other goods"));
         };
         Ok(Self {

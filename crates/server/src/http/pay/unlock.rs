@@ -209,7 +209,7 @@ impl UnlockedJson {
     }
 
     fn new(bought: &PurchaseResult) -> Result<Self> {
-        let PurchasedItem::Unlock { account, sku, until } = &bought.goods else {
+        let PurchasedItem::Unlock { account, sku, until } = &bought.item else {
             return Err(Error::internal("payment for an unlock has other goods"));
         };
         Ok(Self {

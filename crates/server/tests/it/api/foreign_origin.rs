@@ -1,6 +1,6 @@
 //! Anonymous writes from web pages of other origins. Decisions §1.3.
 
-use crate::harness::{Answer, Ask, FakeFacilitator, Form, Node, Setup, page};
+use crate::harness::{Answer, Ask, FacilitatorServer, Form, Node, Setup, page};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -172,7 +172,7 @@ async fn preflight(node: &Node, path: &str, method: &str, headers: &str) -> Answ
 
 #[tokio::test]
 async fn paid_routes_are_open_to_other_origins_where_money_moves() {
-    let fake = FakeFacilitator::start().await;
+    let fake = FacilitatorServer::start().await;
     let live = Setup::new().set("payments.mode", "live").set("payments.facilitator_url", fake.url());
     let live = live.set("payments.evm_pay_to", "0x70997970C51812dc3A010C7d01b50e0d17dc79C8").start().await;
     let sandbox = Node::start().await;

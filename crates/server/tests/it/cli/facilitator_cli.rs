@@ -123,7 +123,7 @@ async fn it_answers_as_facilitators_do_and_forgets_nothing() {
     let terms = node.app().listing(Item::Publish).unwrap().terms.clone();
     let now = SystemClock::default().now();
     let checked = Purse::new().sign(&terms, 1, now).check(&terms, now).unwrap();
-    let body = dropleaf_pay::facilitator::request(&checked, &terms);
+    let body = dropleaf_pay::facilitator::build_request(&checked, &terms);
     let (_, verified) = post(&format!("{}/verify", first.url), &body).await;
     assert_eq!(verified["isValid"], true);
     let (_, settled) = post(&format!("{}/settle", first.url), &body).await;

@@ -5,7 +5,10 @@ mod checker;
 mod cli;
 mod database;
 pub(crate) mod described;
+#[expect(dead_code, reason = "the tests of payment operations use the rest")]
+#[path = "../../../../app/tests/it/harness/facilitator.rs"]
 mod facilitator;
+mod facilitator_server;
 mod in_force;
 pub(crate) mod json_schema;
 pub(crate) mod mcp;
@@ -17,12 +20,21 @@ mod person;
 mod phishing;
 pub(crate) mod pipe;
 mod port;
+#[expect(dead_code, reason = "the tests of payment operations use the rest")]
+#[path = "../../../../app/tests/it/harness/purse.rs"]
 mod purse;
+#[path = "../../../../app/tests/it/harness/sample_payment.rs"]
+mod sample_payment;
 mod samples;
+#[path = "../../../../app/tests/it/harness/seed.rs"]
 pub(crate) mod seed;
+#[path = "../../../../app/tests/it/harness/settings.rs"]
+mod settings;
 mod smtp;
 mod still;
 mod tab;
+#[expect(dead_code, reason = "the tests of payment operations use the rest")]
+#[path = "../../../../app/tests/it/harness/till.rs"]
 pub(crate) mod till;
 
 pub(crate) use ask::{Answer, Ask, Form};
@@ -30,13 +42,14 @@ pub(crate) use checker::{FakeChecker, Says};
 pub(crate) use cli::Dropleaf;
 pub(crate) use database::{Database, s3_url};
 pub(crate) use facilitator::{Call, FakeFacilitator, Fault};
+pub(crate) use facilitator_server::FacilitatorServer;
 pub(crate) use in_force::a_second_later;
 pub(crate) use node::{NOW, Node, Setup, on_each_database, site_path};
-pub(crate) use payments::payment;
 pub(crate) use person::Person;
 pub(crate) use phishing::{HARVEST, LEAK, harvest};
 pub(crate) use port::ReservedPort;
-pub(crate) use purse::{Purse, VALID_SECONDS};
+pub(crate) use purse::Purse;
+pub(crate) use sample_payment::payment;
 pub(crate) use samples::{noise, page, pdf, zip};
 pub(crate) use smtp::{MailServer, Mood, Seen, code_in};
 pub(crate) use still::StillTime;

@@ -1,29 +1,19 @@
 //! Tests payments, balances and wallet signatures.
 
-mod ledger_run;
 mod operator_payments;
-mod pay_after_refusal;
 mod pay_agents_host;
 mod pay_bad_evm;
 mod pay_bad_proofs;
 mod pay_bad_solana;
 mod pay_discovery;
 mod pay_endpoint_faults;
-mod pay_faults;
-mod pay_front_run;
 mod pay_giveaway;
 mod pay_kill;
-mod pay_modes;
 mod pay_off;
 mod pay_phishing;
 mod pay_provision;
 mod pay_publish;
-mod pay_recovery;
-mod pay_replay;
-mod pay_resolve;
-mod pay_sender;
 mod pay_terms;
-mod pay_unclear;
 mod pay_unlock;
 mod sandbox;
 mod unlocks;

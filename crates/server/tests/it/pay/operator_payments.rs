@@ -1,6 +1,6 @@
 //! `/operator/payments…`: income, undecided payments, and deciding by hand.
 
-use crate::harness::{DAY, FakeFacilitator, NOW, Setup, on_each_database, payment};
+use crate::harness::{DAY, FacilitatorServer, NOW, Setup, on_each_database, payment};
 use dropleaf_core::payment::{Item, Payment, PaymentState};
 use dropleaf_core::unlock::Sku;
 
@@ -140,7 +140,7 @@ async fn refused_payment_can_be_booked_as_paid_after_all() {
 
 #[tokio::test]
 async fn operator_asks_again_at_once() {
-    let fake = FakeFacilitator::start().await;
+    let fake = FacilitatorServer::start().await;
     let setup = || {
         let setup = Setup::new().set("payments.mode", "live").set("payments.facilitator_url", fake.url());
         setup.set("payments.evm_pay_to", "0x70997970C51812dc3A010C7d01b50e0d17dc79C8")

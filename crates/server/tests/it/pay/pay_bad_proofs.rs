@@ -1,7 +1,7 @@
 //! Invalid proofs at the paid endpoints, in both x402 versions: each is 402 or 400, nothing is created or stored, and
 //! the facilitator is never asked to settle. x402.md §7, §10.
 
-use crate::harness::{Call, FakeFacilitator, NOW, Node, Purse, Setup, page};
+use crate::harness::{Call, FacilitatorServer, NOW, Node, Purse, Setup, page};
 use crate::pay::pay_bad_evm::{bent, bent_v2, signed_for_something_else};
 use crate::pay::pay_bad_solana::bent_solana;
 use base64::Engine;
@@ -18,7 +18,7 @@ pub(crate) const ELSEWHERE: &str = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC";
 type Headers = Vec<(&'static str, String)>;
 pub(crate) type Cases<T> = Vec<(&'static str, T)>;
 
-async fn node(fake: &FakeFacilitator) -> Node {
+async fn node(fake: &FacilitatorServer) -> Node {
     let setup = Setup::new().set("payments.mode", "live").set("payments.facilitator_url", fake.url());
     setup.set("payments.evm_pay_to", PAY_TO).set("payments.solana_pay_to", SOLANA_PAY_TO).start().await
 }
@@ -106,7 +106,7 @@ fn unreadable(terms: &Terms, generation: Generation) -> Cases<Headers> {
 
 #[tokio::test]
 async fn bad_proofs_are_refused_and_never_settled() {
-    let fake = FakeFacilitator::start().await;
+    let fake = FacilitatorServer::start().await;
     let node = node(&fake).await;
     let mut tried = 0;
     for generation in [Generation::V1, Generation::V2] {
@@ -163,7 +163,7 @@ async fn bad_proofs_are_refused_and_never_settled() {
 
 #[tokio::test]
 async fn a_payment_buys_once_however_it_is_wrapped() {
-    let fake = FakeFacilitator::start().await;
+    let fake = FacilitatorServer::start().await;
     let node = node(&fake).await;
     let terms = terms(&node, Item::Publish);
     let wrapped =

@@ -1,7 +1,7 @@
 //! Faults at the paid endpoints: the response to a client whose payment meets a failing facilitator, that disconnects,
 //! that sends twenty copies, and when the server is killed.
 
-use crate::harness::{Answer, Call, Dropleaf, FakeFacilitator, Fault, Node, Purse, Setup, page};
+use crate::harness::{Answer, Call, Dropleaf, FacilitatorServer, Fault, Node, Purse, Setup, page};
 use dropleaf_core::payment::Item;
 use dropleaf_core::{Clock, SystemClock};
 use dropleaf_pay::{Amount, Asset, EvmAddress, Offer, Receipt, Resource, Terms, Token};
@@ -22,21 +22,21 @@ const PENDING: &str =
     r#"{"success":false,"errorReason":"settlement_pending","transaction":"0xabc","network":"eip155:8453"}"#;
 
 /// With a facilitator timeout longer than any response takes on a busy machine.
-fn live(fake: &FakeFacilitator) -> Setup {
+fn live(fake: &FacilitatorServer) -> Setup {
     let setup = Setup::new().set("payments.mode", "live").set("payments.facilitator_url", fake.url());
     let setup =
         setup.set("payments.settle_timeout_seconds", "60").set("payments.verify_timeout_seconds", "60");
     setup.set("payments.evm_pay_to", PAY_TO)
 }
 
-async fn node(fake: &FakeFacilitator) -> Node {
+async fn node(fake: &FacilitatorServer) -> Node {
     live(fake).start().await
 }
 
 /// Publishes while the facilitator does not answer, several times: each time it is called, the minute is skipped.
 async fn publish_timing_out(
     node: &Node,
-    fake: &FakeFacilitator,
+    fake: &FacilitatorServer,
     nonce: u8,
     call: Call,
     times: usize,
@@ -64,7 +64,7 @@ async fn publish(node: &Node, nonce: u8) -> Answer {
 
 #[tokio::test]
 async fn an_unknown_outcome_is_502_without_terms_and_the_same_header_gets_the_page() {
-    let fake = FakeFacilitator::start().await;
+    let fake = FacilitatorServer::start().await;
     let node = node(&fake).await;
     let faults = [
         Fault::says(500, "{}"),
@@ -102,7 +102,7 @@ async fn an_unknown_outcome_is_502_without_terms_and_the_same_header_gets_the_pa
 
 #[tokio::test]
 async fn a_payment_that_somebody_else_submitted_is_502_without_terms() {
-    let fake = FakeFacilitator::start().await;
+    let fake = FacilitatorServer::start().await;
     let node = node(&fake).await;
     let reverted = format!(
         r#"{{"success":false,"errorReason":"invalid_exact_evm_transaction_failed","transaction":"0x{}","network":"eip155:8453"}}"#,
@@ -127,7 +127,7 @@ async fn a_payment_that_somebody_else_submitted_is_502_without_terms() {
 
 #[tokio::test]
 async fn while_the_facilitator_is_away_evm_terms_are_offered_and_only_a_proof_is_502() {
-    let fake = FakeFacilitator::start().await;
+    let fake = FacilitatorServer::start().await;
     let node = live(&fake).set("payments.solana_pay_to", SOLANA_PAY_TO).start().await;
     let networks = async || -> Vec<String> {
         let terms = node.post("/publish").send().await.refused(402, "payment_required").json();
@@ -160,7 +160,7 @@ async fn while_the_facilitator_is_away_evm_terms_are_offered_and_only_a_proof_is
 
 #[tokio::test]
 async fn without_an_evm_network_nothing_is_offered_while_the_facilitator_is_away() {
-    let fake = FakeFacilitator::start().await;
+    let fake = FacilitatorServer::start().await;
     let setup = Setup::new().set("payments.mode", "live").set("payments.facilitator_url", fake.url());
     let node = setup.set("payments.solana_pay_to", SOLANA_PAY_TO).start().await;
     node.get("/publish").send().await.refused(402, "payment_required");
@@ -173,7 +173,7 @@ async fn without_an_evm_network_nothing_is_offered_while_the_facilitator_is_away
 
 #[tokio::test]
 async fn server_that_starts_while_the_facilitator_is_away_offers_evm_terms() {
-    let fake = FakeFacilitator::start().await;
+    let fake = FacilitatorServer::start().await;
     fake.next(Call::Supported, [Fault::Closes]);
     let node = node(&fake).await;
     node.get("/publish").send().await.refused(402, "payment_required");
@@ -181,7 +181,7 @@ async fn server_that_starts_while_the_facilitator_is_away_offers_evm_terms() {
 
 #[tokio::test]
 async fn a_facilitator_that_cannot_verify_is_502_and_one_that_refuses_to_settle_is_402_with_a_receipt() {
-    let fake = FakeFacilitator::start().await;
+    let fake = FacilitatorServer::start().await;
     let node = node(&fake).await;
     for fault in [Fault::says(500, "{}"), Fault::says(200, "garbage"), Fault::Closes] {
         fake.next(Call::Verify, [fault]);
@@ -205,7 +205,7 @@ async fn a_facilitator_that_cannot_verify_is_502_and_one_that_refuses_to_settle_
 
 #[tokio::test]
 async fn who_hangs_up_loses_nothing() {
-    let fake = FakeFacilitator::start().await;
+    let fake = FacilitatorServer::start().await;
     let node = node(&fake).await;
     fake.next(Call::Settle, [Fault::Waits]);
     tokio::select! {
@@ -222,7 +222,7 @@ async fn who_hangs_up_loses_nothing() {
 
 #[tokio::test]
 async fn twenty_copies_over_http_get_the_same_answer() {
-    let fake = FakeFacilitator::start().await;
+    let fake = FacilitatorServer::start().await;
     let node = node(&fake).await;
     let answers = join_all((0..20).map(|_| publish(&node, 1))).await;
     let bodies: Vec<_> = answers.into_iter().map(|answer| answer.expect(201).body).collect();
@@ -290,7 +290,7 @@ fn terms() -> Terms {
 async fn the_binary_killed_while_it_settles_finishes_after_its_restart() {
     dropleaf::tls::install_provider();
     let (dir, clock) = (TempDir::new().unwrap(), Arc::new(SystemClock::default()));
-    let fake = FakeFacilitator::start_with(clock.clone()).await;
+    let fake = FacilitatorServer::start_with(clock.clone()).await;
     let (url, place) = (fake.url(), dir.path().to_owned());
     let start = || {
         let (url, place) = (url.clone(), place.clone());

@@ -1,12 +1,13 @@
 //! kill -9 during a payment: a separate process pays and is killed before and after each step; afterwards either the
 //! page exists or no money was taken.
 
-use crate::harness::till::{HTML, PRICE, Till, at_each_till, failed, key, open_app, page, request, settings};
-use crate::harness::{Call, Database, Fault, Purse, seed};
-use dropleaf_app::{Facilitator, FacilitatorCall, NoResponse, Order, PayError, RawResponse, Upload};
+use crate::harness::till::{HTML, PRICE, Till, at_each_till, config, failed, key, open_app, page, request};
+use crate::harness::{Call, Database, FacilitatorServer, Fault, Purse, seed};
+use dropleaf_app::{Facilitator, FacilitatorCall, FacilitatorReply, NoResponse, Order, PayError, Upload};
 use dropleaf_core::payment::Item;
 use dropleaf_core::unlock::Sku;
 use dropleaf_core::{Code, ManualClock};
+use dropleaf_pay::facilitator::ReplyStatus;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
@@ -26,44 +27,50 @@ struct Wire {
 }
 
 impl Wire {
-    async fn send(&self, request: reqwest::RequestBuilder) -> Result<RawResponse, NoResponse> {
+    async fn exchange(&self, request: reqwest::RequestBuilder) -> Result<FacilitatorReply, NoResponse> {
         let answer = request.send().await.map_err(|error| NoResponse(error.to_string()))?;
-        let status = answer.status().as_u16();
+        let status = ReplyStatus::from_http(answer.status().as_u16());
         let body = answer.bytes().await.map_err(|error| NoResponse(error.to_string()))?;
-        Ok(RawResponse { status, body })
+        Ok(FacilitatorReply { status, body })
     }
 }
 
 impl Facilitator for Wire {
-    fn ask<'a>(
+    fn send<'a>(
         &'a self,
-        ask: FacilitatorCall,
+        call: FacilitatorCall,
         body: &'a str,
-    ) -> BoxFuture<'a, Result<RawResponse, NoResponse>> {
-        let path = match ask {
+    ) -> BoxFuture<'a, Result<FacilitatorReply, NoResponse>> {
+        let path = match call {
             FacilitatorCall::Verify => "verify",
             FacilitatorCall::Settle => "settle",
         };
         let request = self.client.post(format!("{}/{path}", self.url)).body(body.to_owned());
-        Box::pin(self.send(request))
+        Box::pin(self.exchange(request))
     }
 
-    fn supported(&self) -> BoxFuture<'_, Result<RawResponse, NoResponse>> {
-        Box::pin(self.send(self.client.get(format!("{}/supported", self.url))))
+    fn supported(&self) -> BoxFuture<'_, Result<FacilitatorReply, NoResponse>> {
+        Box::pin(self.exchange(self.client.get(format!("{}/supported", self.url))))
     }
 }
 
 /// A process that buys one page and reports it.
-fn start(till: &Till, nonce: u8) -> Child {
-    start_buying(till, Item::Publish, nonce, None)
+fn start(till: &Till, facilitator: &FacilitatorServer, nonce: u8) -> Child {
+    start_buying(till, facilitator, Item::Publish, nonce, None)
 }
 
 /// The same for any item; an unlock is for an account.
-fn start_buying(till: &Till, item: Item, nonce: u8, account: Option<&str>) -> Child {
-    let database = &till.resolved.database_url;
+fn start_buying(
+    till: &Till,
+    facilitator: &FacilitatorServer,
+    item: Item,
+    nonce: u8,
+    account: Option<&str>,
+) -> Child {
+    let database = &till.config.database_url;
     let handed = json!({
         "database": database.starts_with("postgres").then_some(database), "dir": till.dir.path(),
-        "facilitator": till.fake.url(), "nonce": nonce, "now": till.app.now(),
+        "facilitator": facilitator.url(), "nonce": nonce, "now": till.app.now(),
         "item": item.as_str(), "account": account,
     });
     let mut command = Command::new(std::env::current_exe().unwrap());
@@ -78,14 +85,14 @@ async fn a_process_of_its_own_pays() {
     let handed: Value = serde_json::from_str(&handed).unwrap();
     let text = |name: &str| handed[name].as_str().map(str::to_owned);
     let database = text("database").map_or(Database::Sqlite, Database::Postgres);
-    let resolved = settings(&database, &PathBuf::from(text("dir").unwrap()));
+    let config = config(&database, &PathBuf::from(text("dir").unwrap()));
     let clock = Arc::new(ManualClock::at(handed["now"].as_i64().unwrap()));
     dropleaf::tls::install_provider();
     let client = reqwest::Client::builder().no_proxy().build().unwrap();
     let wire = Arc::new(Wire { url: text("facilitator").unwrap(), client });
     // Processes that share a database must not mint the same ids.
     let minter = seed::minter_for(&format!("{} {}", handed["item"], handed["nonce"]));
-    let app = open_app(&resolved, &clock, wire, minter).await;
+    let app = open_app(&config, &clock, wire, minter).await;
     let item = Item::parse(&text("item").unwrap()).unwrap();
     let terms = app.listing(item).unwrap().terms.clone();
     let nonce = u8::try_from(handed["nonce"].as_u64().unwrap()).unwrap();
@@ -131,7 +138,7 @@ async fn check_after_kill(till: &Till, nonce: u8, what: &str) {
         outcome => drop(outcome.unwrap_or_else(|error| panic!("{what}: {error:?}"))),
     }
     let told = after.publish_html(proof, HTML).await.unwrap();
-    assert!(told.again, "{what}");
+    assert!(told.is_replay, "{what}");
     assert!(after.states().await.iter().all(|state| state == "fulfilled"), "{what}");
     assert_eq!(after.fake.moved(), u64::from(nonce) * PRICE, "{what}");
     assert_eq!(after.count("SELECT COUNT(*) FROM sites").await, i64::from(nonce), "{what}");
@@ -142,6 +149,7 @@ async fn check_after_kill(till: &Till, nonce: u8, what: &str) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn killed_before_or_after_any_step_it_is_charged_once_and_makes_one_page() {
     at_each_till(async |till| {
+        let facilitator = FacilitatorServer::serve(till.fake.clone()).await;
         let steps = [
             (Call::Verify, Fault::Waits),
             (Call::Verify, Fault::DoesAndWaits),
@@ -152,7 +160,7 @@ async fn killed_before_or_after_any_step_it_is_charged_once_and_makes_one_page()
         for (call, fault) in steps {
             nonce += 1;
             till.fake.next(call, [fault.clone()]);
-            let child = start(till, nonce);
+            let child = start(till, &facilitator, nonce);
             assert_eq!(till.fake.stalled().await, call);
             kill(child);
             till.fake.let_go();
@@ -164,7 +172,7 @@ async fn killed_before_or_after_any_step_it_is_charged_once_and_makes_one_page()
             for micros in [0, 1000, 2000, 4000, 6000, 9000, 13_000, 18_000, 25_000] {
                 nonce += 1;
                 till.fake.next(call, [Fault::DoesAndWaits]);
-                let child = start(till, nonce);
+                let child = start(till, &facilitator, nonce);
                 assert_eq!(till.fake.stalled().await, call);
                 till.fake.let_go();
                 till.fake.passed().await;
@@ -175,7 +183,7 @@ async fn killed_before_or_after_any_step_it_is_charged_once_and_makes_one_page()
         }
         // And after the response.
         nonce += 1;
-        let mut child = start(till, nonce);
+        let mut child = start(till, &facilitator, nonce);
         let out = BufReader::new(child.stdout.take().unwrap());
         let token = tokio::task::spawn_blocking(move || {
             out.lines().find_map(|line| line.unwrap().strip_prefix("BOUGHT ").map(str::to_owned)).unwrap()
@@ -192,11 +200,12 @@ async fn killed_before_or_after_any_step_it_is_charged_once_and_makes_one_page()
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn killed_after_the_settlement_a_key_and_an_unlock_are_there_for_their_money() {
     at_each_till(async |till| {
+        let facilitator = FacilitatorServer::serve(till.fake.clone()).await;
         let account = till.app.create_account("a@example.org", Some("free"), false).await.unwrap();
         let unlock = Item::Unlock(Sku::HigherLimits);
         for (nonce, item) in [(1, Item::Provision), (2, unlock)] {
             till.fake.next(Call::Settle, [Fault::DoesAndWaits]);
-            let child = start_buying(till, item, nonce, Some(&account.id));
+            let child = start_buying(till, &facilitator, item, nonce, Some(&account.id));
             assert_eq!(till.fake.stalled().await, Call::Settle);
             kill(child);
             till.fake.let_go();
@@ -212,7 +221,7 @@ async fn killed_after_the_settlement_a_key_and_an_unlock_are_there_for_their_mon
         let proof = till.sign(Item::Provision, 1);
         let bought =
             Box::pin(after.app.execute_purchase(request(Order::Provision, proof, HTML))).await.unwrap();
-        assert!(bought.again && key(&bought).starts_with("stk_live_"));
+        assert!(bought.is_replay && key(&bought).starts_with("stk_live_"));
         assert_eq!(after.count("SELECT COUNT(*) FROM api_keys WHERE name = 'provisioned'").await, 1);
         let unlocked = after.app.get_account(&account.id).await.unwrap();
         let until = unlocked.unlocks.until(Sku::HigherLimits);
@@ -220,7 +229,7 @@ async fn killed_after_the_settlement_a_key_and_an_unlock_are_there_for_their_mon
         let order = Order::Unlock { account, sku: Sku::HigherLimits };
         let again =
             Box::pin(after.app.execute_purchase(request(order, till.sign(unlock, 2), HTML))).await.unwrap();
-        assert!(again.again);
+        assert!(again.is_replay);
         assert_eq!(
             after.app.get_account(&unlocked.id).await.unwrap().unlocks.until(Sku::HigherLimits),
             until

@@ -54,7 +54,7 @@ async fn nobody_is_asked_to_verify_or_settle_a_refused_page() {
 async fn paid_answer_is_told_again_though_the_page_would_be_refused_now() {
     at_each_till(async |till| {
         // The check was disabled when it was bought.
-        let before = till.beside_with(|resolved| resolved.settings.safety.phishing_check = false).await;
+        let before = till.beside_with(|config| config.settings.safety.phishing_check = false).await;
         let proof = till.sign(Item::Publish, 1);
         let bought = before.publish_html(proof.clone(), HARVEST).await.unwrap();
         let told = till.publish_html(proof, HARVEST).await.unwrap();

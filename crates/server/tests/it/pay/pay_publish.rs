@@ -2,7 +2,7 @@
 //! Payment 2 to 5, §8.
 
 use crate::harness::{
-    Answer, Ask, Call, DAY, FakeFacilitator, Fault, Node, Purse, Setup, on_each_database, page, site_path,
+    Answer, Ask, Call, DAY, FacilitatorServer, Fault, Node, Purse, Setup, on_each_database, page, site_path,
 };
 use dropleaf_core::payment::Item;
 use dropleaf_pay::{Generation, Network, Outcome, Receipt, Terms};
@@ -192,7 +192,7 @@ async fn copies_of_one_proof_make_one_page() {
 
 #[tokio::test]
 async fn client_that_hangs_up_finds_its_page_there() {
-    let fake = FakeFacilitator::start().await;
+    let fake = FacilitatorServer::start().await;
     let node = Setup::new()
         .set("payments.mode", "live")
         .set("payments.facilitator_url", fake.url())

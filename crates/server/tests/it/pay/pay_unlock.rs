@@ -2,7 +2,7 @@
 //! 5.
 
 use crate::harness::oauth::let_in;
-use crate::harness::{FakeFacilitator, Node, Purse, Setup, on_each_database};
+use crate::harness::{FacilitatorServer, Node, Purse, Setup, on_each_database};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use dropleaf_core::payment::Item;
@@ -40,7 +40,7 @@ async fn catalogue_lists_every_unlock_with_its_price() {
 
 #[tokio::test]
 async fn what_does_not_exist_yet_is_not_sold_for_money_however_it_is_paid() {
-    let fake = FakeFacilitator::start().await;
+    let fake = FacilitatorServer::start().await;
     let node = Setup::new()
         .set("payments.mode", "live")
         .set("payments.facilitator_url", fake.url())
@@ -71,7 +71,7 @@ async fn what_does_not_exist_yet_is_not_sold_for_money_however_it_is_paid() {
 
 #[tokio::test]
 async fn without_an_evm_network_unlocks_are_for_the_balance_alone() {
-    let fake = FakeFacilitator::start().await;
+    let fake = FacilitatorServer::start().await;
     let node = Setup::new()
         .set("payments.mode", "live")
         .set("payments.facilitator_url", fake.url())

@@ -5,7 +5,8 @@ use crate::harness::{DAY, NOW, Node, Purse, Setup, on_each_database};
 use dropleaf_app::{Facilitator, FacilitatorCall, Sandbox};
 use dropleaf_core::payment::Item;
 use dropleaf_core::{Clock, ManualClock};
-use dropleaf_pay::{Amount, Asset, EvmAddress, Network, Offer, Terms, facilitator};
+use dropleaf_pay::facilitator::{self, ReplyStatus};
+use dropleaf_pay::{Amount, Asset, EvmAddress, Network, Offer, Terms};
 use dropleaf_store::{Blobs, Db, Store};
 use serde_json::Value;
 use std::sync::Arc;
@@ -24,12 +25,12 @@ fn terms(node: &Node) -> Terms {
 /// The request body for the facilitator about a payment on the EVM network.
 fn body(terms: &Terms, nonce: u8) -> String {
     let checked = Purse::new().sign(terms, nonce, NOW).check(terms, NOW).unwrap();
-    facilitator::request(&checked, terms)
+    facilitator::build_request(&checked, terms)
 }
 
-async fn ask(sandbox: &Sandbox, ask: FacilitatorCall, body: &str) -> Value {
-    let reply = sandbox.ask(ask, body).await.unwrap();
-    assert_eq!(reply.status, 200);
+async fn ask(sandbox: &Sandbox, call: FacilitatorCall, body: &str) -> Value {
+    let reply = sandbox.send(call, body).await.unwrap();
+    assert_eq!(reply.status, ReplyStatus::Success);
     serde_json::from_slice(&reply.body).unwrap()
 }
 
@@ -111,7 +112,7 @@ async fn what_comes_late_or_from_elsewhere_is_refused() {
     assert_eq!(ask(&sandbox, FacilitatorCall::Settle, &body).await["errorReason"], "invalid_network");
     assert_eq!(ask(&sandbox, FacilitatorCall::Verify, &body).await["invalidReason"], "invalid_network");
     let checked = Purse::new().sign_solana(&ours, 1).check(&ours, NOW).unwrap();
-    let paid = ask(&sandbox, FacilitatorCall::Settle, &facilitator::request(&checked, &ours)).await;
+    let paid = ask(&sandbox, FacilitatorCall::Settle, &facilitator::build_request(&checked, &ours)).await;
     assert_eq!(paid["success"], true);
 
     let (base, late) = sandbox_of_base(&node).await;

@@ -1,7 +1,7 @@
 //! Unlocks paid from a balance, and the balance itself. Spec §5.5, decisions §3.2.
 
 use crate::harness::{DAY, Form, NOW, Node, Setup, on_each_database, page, site_path};
-use dropleaf_app::{App, IdempotentRequest, IdempotentResult, UnlockResult};
+use dropleaf_app::{App, IdempotentRequest, IdempotentResult, StoredOutcome, UnlockResult};
 use dropleaf_core::Code;
 use dropleaf_core::account::Account;
 use dropleaf_core::unlock::Sku;
@@ -137,10 +137,10 @@ async fn same_key_gets_the_first_answer_and_is_charged_once() {
         };
         assert!(matches!(buy().await, Some(IdempotentResult::New(_))));
         node.clock.advance(60);
-        let Some(IdempotentResult::Replayed { status, body }) = buy().await else {
+        let Some(IdempotentResult::Replayed { outcome, body }) = buy().await else {
             panic!("it was sent before")
         };
-        assert_eq!((status, body), (200, (NOW + 30 * DAY).to_string().into()));
+        assert_eq!((outcome, body), (StoredOutcome::Updated, (NOW + 30 * DAY).to_string().into()));
         assert_eq!(node.app().get_account(&account.id).await.unwrap().balance_minor, 500);
         balanced(node).await;
     })
@@ -154,8 +154,8 @@ async fn credit_is_given_once_under_its_name_and_taken_back_as_far_as_it_is_ther
         let credit = async |cents: i64, name: Option<&str>| {
             node.app().credit_account("ada", &account.id, cents, "a gift", name).await
         };
-        assert!(!credit(1000, Some("gift-1")).await.unwrap().again);
-        assert!(credit(1000, Some("gift-1")).await.unwrap().again);
+        assert!(!credit(1000, Some("gift-1")).await.unwrap().already_applied);
+        assert!(credit(1000, Some("gift-1")).await.unwrap().already_applied);
         assert_eq!(credit(900, Some("gift-1")).await.unwrap_err().code, Code::Conflict);
         assert_eq!(credit(-1001, None).await.unwrap_err().code, Code::InvalidField);
         assert_eq!(credit(-400, None).await.unwrap().account.balance_minor, 600);

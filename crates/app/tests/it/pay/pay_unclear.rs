@@ -144,7 +144,7 @@ async fn whoever_asks_again_and_again_is_answered_without_asking() {
 #[tokio::test]
 async fn what_is_settled_is_taken_up_first() {
     at_each_till(async |till| {
-        let store = dropleaf::startup::open_store(&till.resolved, crate::harness::NOW).await.unwrap();
+        let store = till.open_store().await;
         for (id, state, held_until) in [
             ("pay_1", PaymentState::Unknown, 1),
             ("pay_2", PaymentState::Settled, 3),

@@ -83,7 +83,7 @@ impl Run<'_> {
         };
         match give(cents).await {
             Ok(credited) => {
-                assert!(!credited.again);
+                assert!(!credited.already_applied);
                 self.told.lock().unwrap().given += cents;
                 self.saw("grant");
             }
@@ -93,7 +93,7 @@ impl Run<'_> {
             }
         }
         if again == 0 {
-            assert!(give(cents).await.unwrap().again);
+            assert!(give(cents).await.unwrap().already_applied);
             self.saw("grant repeated");
         } else if again == 1 {
             assert_eq!(give(cents + 1).await.unwrap_err().code, Code::Conflict);
@@ -187,7 +187,7 @@ impl Run<'_> {
             Ok(bought) => {
                 assert_eq!(bought.payment.state, PaymentState::Fulfilled);
                 *self.told.lock().unwrap().bought.entry(bought.payment.key).or_default() += 1;
-                self.saw(if bought.again { "told again" } else { "paid" });
+                self.saw(if bought.is_replay { "told again" } else { "paid" });
             }
             Err(PayError::Refused(refused)) => {
                 assert!(!refused.malformed);

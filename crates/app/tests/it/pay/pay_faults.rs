@@ -105,7 +105,7 @@ async fn one_unclear_answer_is_asked_again_with_the_same_bytes() {
             let bodies = till.fake.bodies(Call::Settle);
             assert_eq!(bodies[calls], bodies[calls + 1]);
             assert_eq!(till.fake.moved() - moved, PRICE, "{fault:?}");
-            assert!(!bought.again);
+            assert!(!bought.is_replay);
             assert_eq!(till.states().await, ["fulfilled"], "{fault:?}");
             clear(till).await;
         }
@@ -131,7 +131,7 @@ async fn an_outcome_that_stays_unclear_is_unknown_and_the_same_proof_resolves_it
             assert_eq!(till.fake.moved() - moved, PRICE, "{fault:?}");
             assert_eq!(till.states().await, ["fulfilled"], "{fault:?}");
             let again = till.publish_html(proof, HTML).await.unwrap();
-            assert!(again.again);
+            assert!(again.is_replay);
             assert_eq!(page(&again), page(&bought));
             clear(till).await;
         }
@@ -173,7 +173,7 @@ async fn a_clear_refusal_gives_everything_back_and_the_proof_can_be_tried_again(
 
         let bought = till.publish(1).await.unwrap();
         till.check_one_page(&bought).await;
-        assert!(!bought.again);
+        assert!(!bought.is_replay);
         till.clock.advance(2 * HOUR);
         till.app.collect_unreferenced_bodies().await.unwrap();
         assert_eq!(till.count("SELECT COUNT(*) FROM bundles").await, 1, "what was refused is collected");
@@ -239,7 +239,7 @@ async fn twenty_copies_at_once_settle_once_and_get_one_answer() {
         till.check_one_page(&bought[0]).await;
         assert_eq!((till.fake.calls(Call::Verify), till.fake.calls(Call::Settle)), (1, 1));
         assert!(bought.iter().all(|it| page(it) == page(&bought[0]) && it.receipt == bought[0].receipt));
-        assert_eq!(bought.iter().filter(|it| !it.again).count(), 1);
+        assert_eq!(bought.iter().filter(|it| !it.is_replay).count(), 1);
     })
     .await;
 }
@@ -295,7 +295,7 @@ async fn a_proof_that_looks_used_because_another_node_settled_it_is_answered_wit
         };
         let (slow, fast) = tokio::join!(slow, fast);
         let slow = slow.unwrap();
-        assert!(slow.again);
+        assert!(slow.is_replay);
         assert_eq!(page(&slow), page(&fast));
         till.check_one_page(&slow).await;
     })

@@ -1,9 +1,8 @@
 //! Payments made under other settings: in the other mode, before payments were disabled, on a network that is no longer
 //! offered. None is queried in the wrong place, and none is answered with terms.
 
-use crate::harness::till::{HTML, PRICE, Till, at_each_till, failed, page};
+use crate::harness::till::{HTML, PRICE, Till, TillConfig, at_each_till, failed, page};
 use crate::harness::{Call, Database, Fault};
-use dropleaf::config::Resolved;
 use dropleaf_app::Mode;
 use dropleaf_core::Code;
 use dropleaf_core::payment::Item;
@@ -11,12 +10,12 @@ use dropleaf_pay::{Cluster, Network, sandbox};
 
 const HOLD: i64 = 30;
 
-fn mode(mode: Mode) -> impl FnOnce(&mut Resolved) {
-    move |resolved| resolved.settings.payments.as_mut().unwrap().mode = mode
+fn mode(mode: Mode) -> impl FnOnce(&mut TillConfig) {
+    move |config| config.settings.payments.as_mut().unwrap().mode = mode
 }
 
-fn off(resolved: &mut Resolved) {
-    resolved.settings.payments = None;
+fn off(config: &mut TillConfig) {
+    config.settings.payments = None;
 }
 
 #[tokio::test]
@@ -65,7 +64,7 @@ async fn nobody_is_asked_for_money_because_of_the_sandbox() {
             // The goods are returned, still marked as sandbox.
             let again = live.publish_html(sign_first(&live), HTML).await.unwrap();
             assert_eq!(page(&again), page(&told));
-            assert!(again.payment.sandbox && again.again);
+            assert!(again.payment.sandbox && again.is_replay);
             assert_eq!(live.fake.calls(Call::Verify), 0);
         }
         play.app.close().await;
@@ -130,7 +129,7 @@ async fn a_known_payment_is_finished_though_its_network_is_no_longer_offered() {
 
         // The operator now accepts another token.
         let proof = open().await;
-        let change = |it: &mut Resolved| {
+        let change = |it: &mut TillConfig| {
             let way = it.settings.payments.as_mut().unwrap().evm.as_mut().unwrap();
             way.token.address = way.pay_to;
         };

@@ -1,17 +1,17 @@
 //! Runs paid operations without HTTP, on a separate database, with a facilitator that can fail.
 
 use super::{Call, Database, FakeFacilitator, NOW, Purse, seed};
-use dropleaf::config::{Layers, Resolved, Sources};
-use dropleaf::startup;
 use dropleaf_app::{
-    App, Dependencies, Facilitator, Mode, Order, PageKey, PayError, PayRequest, PurchaseResult,
-    PurchasedItem, Upload,
+    App, Dependencies, EvmPayment, Facilitator, Mode, Order, PageKey, PayError, PayRequest, PaymentSettings,
+    Prices, PurchaseResult, PurchasedItem, Settings, SolanaPayment, Upload,
 };
+use dropleaf_core::host::{Hosts, Origin};
 use dropleaf_core::payment::Item;
+use dropleaf_core::plan::{Plan, Plans};
 use dropleaf_core::secret::{self, Keys};
 use dropleaf_core::{Code, Error, ManualClock, Minter};
-use dropleaf_pay::{Proof, Terms};
-use dropleaf_store::{Db, DbError, Row, Stmt};
+use dropleaf_pay::{Cluster, Network, Proof, Terms, Token, sandbox};
+use dropleaf_store::{Blobs, Db, DbError, Row, Stmt, Store};
 use std::net::IpAddr;
 use std::path::Path;
 use std::sync::Arc;
@@ -29,8 +29,17 @@ pub(crate) struct Till {
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) fake: FakeFacilitator,
     pub(crate) purse: Purse,
-    pub(crate) resolved: Resolved,
+    pub(crate) config: TillConfig,
     pub(crate) dir: Arc<TempDir>,
+}
+
+/// Where a till stores its data, and its settings.
+#[derive(Debug, Clone)]
+pub(crate) struct TillConfig {
+    pub(crate) database_url: String,
+    blobs_url: String,
+    pub(crate) hosts: Hosts,
+    pub(crate) settings: Settings,
 }
 
 /// Runs a test on SQLite, then on PostgreSQL.
@@ -52,11 +61,11 @@ impl Till {
     pub(crate) async fn open_in(database: &Database, mode: Mode) -> Self {
         let dir = Arc::new(TempDir::new().unwrap());
         let clock = Arc::new(ManualClock::at(NOW));
-        let fake = FakeFacilitator::start_with(clock.clone()).await;
-        let mut resolved = settings(database, dir.path());
-        resolved.settings.payments.as_mut().unwrap().mode = mode;
-        let app = open_app(&resolved, &clock, Arc::new(fake.clone()), seed::minter()).await;
-        Self { app, clock, fake, purse: Purse::new(), resolved, dir }
+        let fake = FakeFacilitator::new(clock.clone());
+        let mut config = config(database, dir.path());
+        config.settings.payments.as_mut().unwrap().mode = mode;
+        let app = open_app(&config, &clock, Arc::new(fake.clone()), seed::minter()).await;
+        Self { app, clock, fake, purse: Purse::new(), config, dir }
     }
 
     /// Another node of the same service, or the same after a restart.
@@ -65,16 +74,16 @@ impl Till {
     }
 
     /// The same with other settings.
-    pub(crate) async fn beside_with(&self, change: impl FnOnce(&mut Resolved)) -> Self {
-        let mut resolved = self.resolved.clone();
-        change(&mut resolved);
-        let app = open_app(&resolved, &self.clock, Arc::new(self.fake.clone()), seed::minter()).await;
+    pub(crate) async fn beside_with(&self, change: impl FnOnce(&mut TillConfig)) -> Self {
+        let mut config = self.config.clone();
+        change(&mut config);
+        let app = open_app(&config, &self.clock, Arc::new(self.fake.clone()), seed::minter()).await;
         Self {
             app,
             clock: Arc::clone(&self.clock),
             fake: self.fake.clone(),
             purse: self.purse.clone(),
-            resolved,
+            config,
             dir: Arc::clone(&self.dir),
         }
     }
@@ -136,7 +145,7 @@ impl Till {
         sql: &'static str,
         map: fn(&Row<'_>) -> Result<T, DbError>,
     ) -> Vec<T> {
-        let db = Db::open(&self.resolved.database_url).await.unwrap();
+        let db = Db::open(&self.config.database_url).await.unwrap();
         let rows = db.list(sql, Vec::new(), map).await.unwrap();
         db.close().await;
         rows
@@ -163,8 +172,13 @@ impl Till {
         }
     }
 
+    /// Opens its storage a second time.
+    pub(crate) async fn open_store(&self) -> Store {
+        open_store(&self.config).await
+    }
+
     pub(crate) async fn exec(&self, sql: &'static str) {
-        let db = Db::open(&self.resolved.database_url).await.unwrap();
+        let db = Db::open(&self.config.database_url).await.unwrap();
         db.exec(Stmt::new(sql, Vec::new())).await.unwrap();
         db.close().await;
     }
@@ -201,35 +215,79 @@ pub(crate) fn request(order: Order, proof: Proof, body: &str) -> PayRequest {
     PayRequest { order, proof, request_hash: secret::digest(body.as_bytes()), idempotency_key: None, ip }
 }
 
-pub(crate) fn settings(database: &Database, dir: &Path) -> Resolved {
-    let mut flags = vec![("data_dir".to_owned(), dir.join("data").display().to_string())];
-    if let Database::Postgres(url) = database {
-        flags.push(("database_url".into(), url.clone()));
+/// As with real money: only the facilitator's answer counts.
+pub(crate) fn config(database: &Database, dir: &Path) -> TillConfig {
+    let data = dir.join("data");
+    let database_url = match database {
+        Database::Sqlite => format!("sqlite:{}", data.join("dropleaf.db").display()),
+        Database::Postgres(url) => url.clone(),
+    };
+    let origin = Origin::parse("http://localhost:8080").unwrap();
+    TillConfig {
+        database_url,
+        blobs_url: format!("file:{}", data.join("blobs").display()),
+        hosts: Hosts::new(origin.clone(), origin, "localhost".into(), true),
+        settings: Settings {
+            plans: Plans::new([plan("free", Some(3), Some(7 * 86_400)), plan("solo", None, None)]),
+            default_plan: "solo".into(),
+            versions_kept: 20,
+            parallel_uploads: 4,
+            payments: Some(payments()),
+            ..super::settings::settings(&data.join("spool"))
+        },
     }
-    let layers = Layers::load(&Sources { flags, ..Sources::default() }).unwrap();
-    let mut resolved = layers.config().unwrap().resolve(8080).unwrap();
-    // As with real money: only the facilitator's answer counts.
-    resolved.settings.payments.as_mut().unwrap().mode = Mode::Live;
-    resolved
+}
+
+fn plan(name: &str, active_pages: Option<i64>, longest_life_seconds: Option<i64>) -> Plan {
+    let publishes_a_day = Some(1000);
+    Plan { name: name.into(), active_pages, longest_life_seconds, publishes_a_day, executables: false }
+}
+
+/// The default prices and networks.
+fn payments() -> PaymentSettings {
+    let (Network::Evm(chain_id), (evm, solana)) = (Network::BASE, sandbox::pay_to()) else {
+        panic!("Base is an EVM network")
+    };
+    PaymentSettings {
+        mode: Mode::Live,
+        prices: Prices {
+            publish: PRICE,
+            provision: 1_000_000,
+            make_permanent: 2_000_000,
+            custom_domain: 5_000_000,
+            higher_limits: 25_000_000,
+        },
+        evm: Some(EvmPayment { chain_id, token: Token::usdc(chain_id).unwrap(), pay_to: evm }),
+        solana: Some(SolanaPayment { cluster: Cluster::Mainnet, pay_to: solana }),
+        max_timeout_seconds: 180,
+        confirm_settlements: true,
+        accept_submitted_elsewhere: true,
+        publish_bytes: 10 << 20,
+    }
+}
+
+async fn open_store(config: &TillConfig) -> Store {
+    let db = Db::open(&config.database_url).await.unwrap();
+    db.migrate(NOW).await.unwrap();
+    Store::new(db, Blobs::open(&config.blobs_url, 64 << 10).unwrap())
 }
 
 pub(crate) async fn open_app(
-    resolved: &Resolved,
+    config: &TillConfig,
     clock: &Arc<ManualClock>,
     facilitator: Arc<dyn Facilitator>,
     minter: Minter,
 ) -> Arc<App> {
-    dropleaf::tls::install_provider();
-    let store = startup::open_store(resolved, NOW).await.unwrap();
-    std::fs::create_dir_all(&resolved.settings.spool_dir).unwrap();
+    std::fs::create_dir_all(&config.settings.spool_dir).unwrap();
+    let store = open_store(config).await;
     let app = App::new(Dependencies {
         checker: None,
         store,
         clock: clock.clone(),
         minter,
         keys: Keys::new([7; 32]),
-        hosts: resolved.hosts.clone(),
-        settings: resolved.settings.clone(),
+        hosts: config.hosts.clone(),
+        settings: config.settings.clone(),
         mailer: None,
         facilitator: Some(facilitator),
     });
@@ -240,7 +298,7 @@ pub(crate) async fn open_app(
 /// A page's token and its claim token.
 #[track_caller]
 pub(crate) fn page(bought: &PurchaseResult) -> (String, String) {
-    match &bought.goods {
+    match &bought.item {
         PurchasedItem::Page { site, claim_token, .. } => (site.token.clone(), claim_token.clone().unwrap()),
         other => panic!("no page: {other:?}"),
     }
@@ -249,7 +307,7 @@ pub(crate) fn page(bought: &PurchaseResult) -> (String, String) {
 /// The token of a page that is returned without its claim token.
 #[track_caller]
 pub(crate) fn bare_page(bought: &PurchaseResult) -> String {
-    match &bought.goods {
+    match &bought.item {
         PurchasedItem::Page { site, claim_token: None, .. } => site.token.clone(),
         other => panic!("no page without a claim token: {other:?}"),
     }
@@ -257,7 +315,7 @@ pub(crate) fn bare_page(bought: &PurchaseResult) -> String {
 
 #[track_caller]
 pub(crate) fn key(bought: &PurchaseResult) -> String {
-    match &bought.goods {
+    match &bought.item {
         PurchasedItem::Key { new, .. } => new.secret.clone(),
         other => panic!("no key: {other:?}"),
     }

@@ -28,7 +28,7 @@ async fn the_same_proof_again_is_answered_with_the_same_page_and_charged_once() 
     at_each_till(async |till| {
         let first = till.publish(1).await.unwrap();
         let again = till.publish(1).await.unwrap();
-        assert_eq!((first.again, again.again), (false, true));
+        assert_eq!((first.is_replay, again.is_replay), (false, true));
         assert_eq!(page(&first), page(&again));
         assert_eq!(first.receipt, again.receipt);
         assert_eq!((till.fake.calls(Call::Verify), till.fake.calls(Call::Settle)), (1, 1));
@@ -41,7 +41,7 @@ async fn the_same_proof_again_is_answered_with_the_same_page_and_charged_once() 
 async fn a_paid_page_knows_its_payment_and_its_wallet() {
     at_each_till(async |till| {
         let bought = till.publish(1).await.unwrap();
-        let PurchasedItem::Page { site, .. } = &bought.goods else { panic!("a page") };
+        let PurchasedItem::Page { site, .. } = &bought.item else { panic!("a page") };
         assert_eq!(site.payment_id.as_deref(), Some(bought.payment.id.as_str()));
         assert_eq!(site.wallet.as_deref(), Some("0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266"));
         assert_eq!((site.expires_at, site.account_id.as_deref(), site.counted), (None, None, false));
@@ -57,10 +57,10 @@ async fn a_solana_payer_buys_a_page_without_a_wallet_credential() {
     at_each_till(async |till| {
         let proof = till.purse.sign_solana(&till.terms(Item::Publish), 9);
         let bought = till.publish_html(proof.clone(), HTML).await.unwrap();
-        let PurchasedItem::Page { site, .. } = &bought.goods else { panic!("a page") };
+        let PurchasedItem::Page { site, .. } = &bought.item else { panic!("a page") };
         assert_eq!(site.wallet, None);
         till.check_one_page(&bought).await;
-        assert!(till.publish_html(proof, HTML).await.unwrap().again);
+        assert!(till.publish_html(proof, HTML).await.unwrap().is_replay);
     })
     .await;
 }
@@ -73,7 +73,7 @@ async fn a_v1_proof_wrapped_as_v2_is_the_same_payment() {
         let v1 = Purse::new().v1().sign(&terms, 1, now);
         let first = till.publish_html(v1, HTML).await.unwrap();
         let again = till.publish_html(Purse::new().sign(&terms, 1, now), HTML).await.unwrap();
-        assert!(again.again);
+        assert!(again.is_replay);
         assert_eq!(page(&first), page(&again));
         till.check_one_page(&again).await;
     })
@@ -138,7 +138,7 @@ async fn a_key_is_shown_again_for_ten_minutes_to_who_asked_first() {
         let first = till.provision(&proof, HOME, None).await.unwrap();
         assert!(key(&first).starts_with("stk_live_"));
         assert_eq!(till.fake.moved(), 1_000_000);
-        let PurchasedItem::Key { account, new } = &first.goods else { panic!("a key") };
+        let PurchasedItem::Key { account, new } = &first.item else { panic!("a key") };
         assert_eq!((account.plan.as_str(), account.email.as_deref()), ("free", None));
         assert_eq!(new.key.name, "provisioned");
         assert_eq!(first.payment.account_id.as_deref(), Some(account.id.as_str()));
@@ -184,7 +184,7 @@ async fn an_idempotency_key_with_a_second_proof_gets_the_first_answer_and_is_not
     at_each_till(async |till| {
         let first = publish_named(till, till.sign(Item::Publish, 1), HTML, "k").await.unwrap();
         let again = publish_named(till, till.sign(Item::Publish, 2), HTML, "k").await.unwrap();
-        assert!(again.again);
+        assert!(again.is_replay);
         assert_eq!(page(&first), page(&again));
         assert_eq!(first.receipt, again.receipt);
         till.check_one_page(&again).await;
@@ -234,7 +234,7 @@ async fn a_name_is_the_payers_own() {
         let stranger = Purse { evm: EvmPayer::new(&[2; 32]).unwrap(), ..Purse::new() };
         let proof = stranger.sign(&till.terms(Item::Publish), 1, till.app.now());
         let second = publish_named(till, proof, HTML, "k").await.unwrap();
-        assert!(!second.again);
+        assert!(!second.is_replay);
         assert_ne!(page(&first), page(&second));
         assert_eq!(till.fake.moved(), 2 * PRICE);
     })
@@ -263,7 +263,7 @@ async fn the_name_of_a_refused_payment_is_free_again() {
         assert!(matches!(outcome, Err(PayError::Refused(_))));
         assert_eq!(till.count("SELECT COUNT(*) FROM idempotency").await, 0);
         let bought = publish_named(till, till.sign(Item::Publish, 2), HTML, "k").await.unwrap();
-        assert!(!bought.again);
+        assert!(!bought.is_replay);
         assert_eq!(till.fake.moved(), PRICE);
     })
     .await;
@@ -281,13 +281,13 @@ async fn an_unlock_is_bought_for_the_account_that_asked_and_told_again_for_good(
             Box::pin(till.app.execute_purchase(request(order, proof.clone(), "higher limits"))).await
         };
         let first = buy(&account).await.unwrap();
-        let PurchasedItem::Unlock { account: told, sku, .. } = &first.goods else { panic!("an unlock") };
+        let PurchasedItem::Unlock { account: told, sku, .. } = &first.item else { panic!("an unlock") };
         assert_eq!((told.id.as_str(), *sku), (account.id.as_str(), Sku::HigherLimits));
         assert_eq!(till.fake.moved(), 25_000_000);
         failed(buy(&stranger).await, Code::PaymentUsed);
         till.clock.advance(3 * DAY);
         till.app.sweep().await.unwrap();
-        assert!(buy(&account).await.unwrap().again);
+        assert!(buy(&account).await.unwrap().is_replay);
         assert_eq!(till.fake.calls(Call::Settle), 1);
     })
     .await;

@@ -1,7 +1,7 @@
 //! Who gets the goods of a payment: its proof is public once it is settled, so secrets are returned only to its sender,
 //! for a limited time from the first response. x402 §8.4.
 
-use crate::harness::till::{HOME, HTML, PRICE, Till, at_each_till, bare_page, failed, key, page};
+use crate::harness::till::{HOME, HTML, PRICE, Till, TillConfig, at_each_till, bare_page, failed, key, page};
 use crate::harness::{Call, DAY, Fault, Purse, VALID_SECONDS};
 use dropleaf_core::Code;
 use dropleaf_core::host::Origin;
@@ -97,7 +97,7 @@ async fn a_stranger_drives_a_payment_on_and_learns_nothing() {
 #[tokio::test]
 async fn an_address_from_inside_shows_nobody_unless_the_server_is_at_home() {
     at_each_till(async |till| {
-        let public = |it: &mut dropleaf::config::Resolved| {
+        let public = |it: &mut TillConfig| {
             it.hosts.base = Origin::parse("https://pages.example.com").unwrap();
         };
         let public = till.beside_with(public).await;
@@ -175,7 +175,7 @@ async fn the_name_of_a_payment_that_is_not_decided_does_not_lapse() {
         // Once it is decided, the key does lapse.
         till.clock.advance(3 * DAY);
         let anew = till.sign(Item::Publish, 4);
-        assert!(!till.publish_from(&anew, HOME, Some(NAME)).await.unwrap().again);
+        assert!(!till.publish_from(&anew, HOME, Some(NAME)).await.unwrap().is_replay);
         assert_eq!(till.fake.moved(), 2 * PRICE);
     })
     .await;

@@ -35,7 +35,7 @@ async fn what_was_settled_after_all_is_made_and_told_to_its_payer() {
         assert_eq!(again.code, Code::Conflict);
         till.clock.advance(DAY - 60);
         let bought = till.publish_html(proof, HTML).await.unwrap();
-        assert!(bought.again);
+        assert!(bought.is_replay);
         assert!(page(&bought).1.starts_with("clm_"));
         assert_eq!(till.count("SELECT COUNT(*) FROM sites").await, 1);
         assert_eq!(till.count("SELECT COUNT(*) FROM ledger_txns WHERE kind = 'income'").await, 1);
@@ -156,7 +156,7 @@ async fn only_so_many_copies_wait_for_the_first() {
             till.fake.let_go();
         });
         assert!(all.iter().all(Result::is_ok));
-        assert!(till.publish_html(proof, HTML).await.unwrap().again);
+        assert!(till.publish_html(proof, HTML).await.unwrap().is_replay);
         assert_eq!(till.fake.ledger().len(), 2);
     })
     .await;

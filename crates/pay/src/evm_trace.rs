@@ -4,8 +4,9 @@
 use serde_json::{Value, json};
 
 use crate::address::EvmAddress;
-use crate::evm::{keccak, padded};
+use crate::evm::padded;
 use crate::hex;
+use crate::keccak::keccak;
 use crate::network::Network;
 
 const USED: &str = "AuthorizationUsed(address,bytes32)";
@@ -15,7 +16,7 @@ const STATE: &str = "authorizationState(address,bytes32)";
 
 /// A transfer that may have happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wanted {
+pub struct EvmTransfer {
     pub chain_id: u64,
     token: EvmAddress,
     payer: EvmAddress,
@@ -24,7 +25,7 @@ pub struct Wanted {
     amount: u64,
 }
 
-impl Wanted {
+impl EvmTransfer {
     /// From the stored key of the payment. `None` for a key of another kind of chain.
     pub fn new(key: &str, pay_to: &str, amount: u64) -> Option<Self> {
         let mut parts = key.split('|');
@@ -142,8 +143,8 @@ mod tests {
     const KEY: &str = "eip155:8453|0x833589fcd6edb6e08f4c7c32d4f71b54bda02913|0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266|0x1111111111111111111111111111111111111111111111111111111111111111";
     const PAY_TO: &str = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 
-    fn wanted() -> Wanted {
-        Wanted::new(KEY, PAY_TO, 500_000).unwrap()
+    fn expected() -> EvmTransfer {
+        EvmTransfer::new(KEY, PAY_TO, 500_000).unwrap()
     }
 
     // As shown by any block explorer.
@@ -155,7 +156,7 @@ mod tests {
         assert_eq!(topic(TRANSFER), known);
         let known = "0x1cdd46ff242716cdaa72d159d339a485b3438398348d68f09d7c8c0a59353d81";
         assert_eq!(topic(CANCELED), known);
-        let call = wanted().state(16);
+        let call = expected().state(16);
         assert!(call[0]["data"].as_str().unwrap().starts_with("0xe94a0102000000000000000000000000f39fd6"));
         assert_eq!(call[1], "0x10");
     }
@@ -163,53 +164,56 @@ mod tests {
     #[test]
     fn a_key_of_another_family_is_not_looked_for() {
         for key in ["", "eip155:8453", "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp|x", &format!("{KEY}|x")] {
-            assert_eq!(Wanted::new(key, PAY_TO, 1), None, "{key}");
+            assert_eq!(EvmTransfer::new(key, PAY_TO, 1), None, "{key}");
         }
-        assert_eq!(Wanted::new(KEY, "9hSR6S7WPtxmTojgo6GG3k4yDPecgJY292j7xrsUGWBu", 1), None);
+        assert_eq!(EvmTransfer::new(KEY, "9hSR6S7WPtxmTojgo6GG3k4yDPecgJY292j7xrsUGWBu", 1), None);
     }
 
     #[test]
     fn only_a_transfer_of_the_amount_to_us_has_paid() {
-        let wanted = wanted();
+        let expected = expected();
         let transfer = json!({
             "address": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
-            "topics": [topic(TRANSFER), word(&padded(wanted.payer)), word(&padded(wanted.pay_to))],
+            "topics": [topic(TRANSFER), word(&padded(expected.payer)), word(&padded(expected.pay_to))],
             "data": "0x000000000000000000000000000000000000000000000000000000000007a120",
         });
-        let used = json!({ "address": wanted.token.to_lower(), "topics": wanted.used(), "data": "0x" });
+        let used = json!({ "address": expected.token.to_lower(), "topics": expected.used(), "data": "0x" });
         let receipt = |status: &str, log: &Value| json!({ "status": status, "logs": [used.clone(), log] });
-        assert!(wanted.is_paid_by(&receipt("0x1", &transfer)));
-        assert!(!wanted.is_paid_by(&receipt("0x0", &transfer)));
+        assert!(expected.is_paid_by(&receipt("0x1", &transfer)));
+        assert!(!expected.is_paid_by(&receipt("0x0", &transfer)));
         for (name, value) in [
             ("address", json!(PAY_TO)),
             ("data", json!("0x000000000000000000000000000000000000000000000000000000000007a11f")),
-            ("topics", json!([topic(TRANSFER), word(&padded(wanted.payer)), word(&padded(wanted.payer))])),
-            ("topics", json!([topic(USED), word(&padded(wanted.payer)), word(&padded(wanted.pay_to))])),
+            (
+                "topics",
+                json!([topic(TRANSFER), word(&padded(expected.payer)), word(&padded(expected.payer))]),
+            ),
+            ("topics", json!([topic(USED), word(&padded(expected.payer)), word(&padded(expected.pay_to))])),
         ] {
             let mut bent = transfer.clone();
             bent[name] = value;
-            assert!(!wanted.is_paid_by(&receipt("0x1", &bent)), "{name}");
+            assert!(!expected.is_paid_by(&receipt("0x1", &bent)), "{name}");
         }
-        assert!(!wanted.is_paid_by(&json!(null)));
+        assert!(!expected.is_paid_by(&json!(null)));
     }
 
     // One transaction can use many nonces: each pays with the transfer that follows it, and with no other.
     #[test]
     fn a_transfer_by_another_nonce_has_not_paid() {
-        let wanted = wanted();
+        let expected = expected();
         let log = |address: &str, topics: Value, data: &str| json!({ "address": address, "topics": topics, "data": data });
-        let token = wanted.token.to_lower();
+        let token = expected.token.to_lower();
         let used = |nonce: [u8; 32]| {
-            log(&token, json!([topic(USED), word(&padded(wanted.payer)), word(&nonce)]), "0x")
+            log(&token, json!([topic(USED), word(&padded(expected.payer)), word(&nonce)]), "0x")
         };
         let moved = |to: EvmAddress, data: &str| {
-            log(&token, json!([topic(TRANSFER), word(&padded(wanted.payer)), word(&padded(to))]), data)
+            log(&token, json!([topic(TRANSFER), word(&padded(expected.payer)), word(&padded(to))]), data)
         };
         let price = "0x000000000000000000000000000000000000000000000000000000000007a120";
-        let (ours, other) = (used(wanted.nonce), used([9; 32]));
-        let (to_us, to_payer) = (moved(wanted.pay_to, price), moved(wanted.payer, price));
+        let (ours, other) = (used(expected.nonce), used([9; 32]));
+        let (to_us, to_payer) = (moved(expected.pay_to, price), moved(expected.payer, price));
         let elsewhere = log(PAY_TO, json!([]), "0x");
-        let paid = |logs: &[&Value]| wanted.is_paid_by(&json!({ "status": "0x1", "logs": logs }));
+        let paid = |logs: &[&Value]| expected.is_paid_by(&json!({ "status": "0x1", "logs": logs }));
         assert!(paid(&[&other, &to_us, &ours, &to_us]));
         assert!(paid(&[&ours, &elsewhere, &to_us, &other, &to_us]));
         assert!(!paid(&[&other, &to_us, &ours, &to_payer]));
@@ -221,29 +225,29 @@ mod tests {
 
     #[test]
     fn logs_that_do_not_fit_name_no_transaction() {
-        let wanted = wanted();
+        let expected = expected();
         let hash = format!("0x{}", "ab".repeat(32));
         let log = json!({
-            "address": "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913", "topics": wanted.used(),
+            "address": "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913", "topics": expected.used(),
             "transactionHash": hash, "removed": false,
         });
-        assert_eq!(wanted.transactions(&json!([log])), Some(vec![hash]));
+        assert_eq!(expected.transactions(&json!([log])), Some(vec![hash]));
         let mut removed = log.clone();
         removed["removed"] = json!(true);
         let mut other = log.clone();
         other["topics"][2] = json!(word(&[2; 32]));
-        assert_eq!(wanted.transactions(&json!([removed, other])), Some(Vec::new()));
-        assert!(!wanted.is_canceled(&json!([log])));
+        assert_eq!(expected.transactions(&json!([removed, other])), Some(Vec::new()));
+        assert!(!expected.is_canceled(&json!([log])));
         let mut canceled = log.clone();
         canceled["topics"][0] = json!(topic(CANCELED));
-        assert!(wanted.is_canceled(&json!([canceled])));
-        assert_eq!(wanted.transactions(&json!([canceled])), Some(Vec::new()));
+        assert!(expected.is_canceled(&json!([canceled])));
+        assert_eq!(expected.transactions(&json!([canceled])), Some(Vec::new()));
         canceled["topics"][2] = json!(word(&[2; 32]));
-        assert!(!wanted.is_canceled(&json!([canceled])), "another nonce");
+        assert!(!expected.is_canceled(&json!([canceled])), "another nonce");
         let mut nameless = log;
         nameless["transactionHash"] = json!("0x");
-        assert_eq!(wanted.transactions(&json!([nameless])), None);
-        assert_eq!(wanted.transactions(&json!({})), None);
+        assert_eq!(expected.transactions(&json!([nameless])), None);
+        assert_eq!(expected.transactions(&json!({})), None);
     }
 
     #[test]

@@ -55,7 +55,7 @@ async fn cut_off_before_or_after_the_settlement_it_is_finished_by_whoever_comes_
                 assert_eq!(after.states().await.last().unwrap(), "fulfilled");
             }
             let bought = after.publish_html(proof, HTML).await.unwrap();
-            assert_eq!(bought.again, !asks);
+            assert_eq!(bought.is_replay, !asks);
             assert_eq!(after.fake.moved() - moved, PRICE);
         }
         assert_eq!(till.count("SELECT COUNT(*) FROM sites").await, 2);
@@ -130,7 +130,7 @@ async fn an_unknown_outcome_that_turns_out_well_is_a_page() {
         assert_eq!(till.app.recover_payments().await.unwrap(), 1);
         assert_eq!(till.app.recover_payments().await.unwrap(), 0);
         let bought = till.publish_html(proof, HTML).await.unwrap();
-        assert!(bought.again);
+        assert!(bought.is_replay);
         till.check_one_page(&bought).await;
         till.check_same_bytes();
     })
@@ -214,7 +214,7 @@ async fn where_the_chain_can_be_seen_it_decides() {
         till.fake.next(Call::Settle, [Fault::DoesAndCloses]);
         let bought = till.publish(1).await.unwrap();
         assert_eq!(till.fake.moved(), PRICE);
-        assert!(!bought.again);
+        assert!(!bought.is_replay);
 
         // Another party submitted it to the chain first.
         till.fake.next(Call::Settle, [Fault::does_and_says(200, USED)]);

@@ -54,7 +54,7 @@ async fn a_settlement_that_somebody_else_overtook_is_a_page_where_the_chain_can_
         for (nonce, said) in (1..).zip([REVERTED, STATE, SIMULATED, USED, POOR]) {
             till.fake.next(Call::Settle, [Fault::overtaken(said)]);
             let bought = till.publish(nonce).await.unwrap();
-            assert!(!bought.again, "{said}");
+            assert!(!bought.is_replay, "{said}");
             assert_eq!(till.fake.moved(), u64::from(nonce) * PRICE, "{said}");
         }
         assert_eq!(till.count("SELECT COUNT(*) FROM payments WHERE state = 'fulfilled'").await, 5);
@@ -93,8 +93,8 @@ async fn a_payment_submitted_before_it_came_to_us_is_a_page_where_the_chain_can_
             till.fake.next(Call::Verify, [Fault::overtaken(said)]);
             let proof = till.sign(Item::Publish, nonce);
             let bought = till.publish_html(proof.clone(), HTML).await.unwrap();
-            assert!(!bought.again, "{said}");
-            assert!(till.publish_html(proof, HTML).await.unwrap().again, "{said}");
+            assert!(!bought.is_replay, "{said}");
+            assert!(till.publish_html(proof, HTML).await.unwrap().is_replay, "{said}");
         }
         assert_eq!(till.fake.calls(Call::Settle), 0, "nobody is asked to settle what is settled");
         assert_eq!(till.fake.moved(), 4 * PRICE);
@@ -122,7 +122,7 @@ async fn a_payment_submitted_before_it_came_to_us_is_unknown_where_no_chain_can_
             // The content is stored with it, so the page is created once the outcome is known.
             till.clock.advance(30);
             assert_eq!(till.app.recover_payments().await.unwrap(), 1, "{said}");
-            assert!(till.publish_html(proof, HTML).await.unwrap().again, "{said}");
+            assert!(till.publish_html(proof, HTML).await.unwrap().is_replay, "{said}");
         }
         assert_eq!(till.fake.moved(), 3 * PRICE);
         is_booked(till, 3).await;
@@ -371,7 +371,7 @@ async fn a_payment_that_is_sent_again_after_a_refusal_is_as_old_as_it_was() {
 #[tokio::test]
 async fn settled_payments_do_not_count_as_unknown() {
     at_each_till(async |till| {
-        let store = dropleaf::startup::open_store(&till.resolved, NOW).await.unwrap();
+        let store = till.open_store().await;
         let many = (0..500).map(|n| {
             let settled = crate::harness::payment(&format!("pay_{n}"), PaymentState::Settled);
             dropleaf_store::payments::insert(&settled)
@@ -432,7 +432,7 @@ async fn payments_that_nobody_verified_leave_a_bounded_number_of_rows() {
         pay(14, HOME).await;
         assert_eq!(rows(till).await, 12);
 
-        let store = dropleaf::startup::open_store(&till.resolved, crate::harness::NOW).await.unwrap();
+        let store = till.open_store().await;
         let unknown = dropleaf_core::payment::PaymentState::Unknown;
         let many = (0..500).map(|n| {
             dropleaf_store::payments::insert(&crate::harness::payment(&format!("pay_{n}"), unknown))
@@ -473,7 +473,7 @@ async fn a_settlement_waits_for_a_chain_that_cannot_be_reached_unless_it_need_no
         failed(till.publish_html(proof.clone(), HTML).await, Code::SettlementUnknown);
         assert_eq!(till.states().await, ["unknown"]);
         let trusting = till
-            .beside_with(|resolved| resolved.settings.payments.as_mut().unwrap().confirm_settlements = false)
+            .beside_with(|config| config.settings.payments.as_mut().unwrap().confirm_settlements = false)
             .await;
         till.check_one_page(&trusting.publish_html(proof, HTML).await.unwrap()).await;
     })
@@ -505,8 +505,9 @@ async fn payments_that_are_unknown_are_asked_about_as_soon_as_the_chain_is_back(
 #[tokio::test]
 async fn networks_whose_chain_cannot_be_asked_are_named() {
     at_each_till(async |till| {
-        let names =
-            || -> Vec<String> { till.app.untraceable_networks().iter().map(ToString::to_string).collect() };
+        let names = || -> Vec<String> {
+            till.app.networks_without_chain_access().iter().map(ToString::to_string).collect()
+        };
         assert_eq!(names(), ["eip155:8453", "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"]);
         till.fake.sees_the_chain();
         assert!(names().is_empty());

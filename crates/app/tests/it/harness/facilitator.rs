@@ -1,20 +1,17 @@
 //! A fake facilitator: verifies payments for real, keeps a ledger in which each key is used once, counts its calls, and
-//! can fail, stall or lie on request. It serves HTTP on loopback, or is called in the same process.
+//! can fail, stall or lie on request. It is called in the same process.
 
-use super::NOW;
-use dropleaf_app::{ChainStatus, Facilitator, FacilitatorCall, NoResponse, RawResponse};
+use dropleaf_app::{ChainStatus, Facilitator, FacilitatorCall, FacilitatorReply, NoResponse};
+use dropleaf_core::Clock;
 use dropleaf_core::payment::Payment;
-use dropleaf_core::{Clock, ManualClock};
+use dropleaf_pay::facilitator::ReplyStatus;
 use dropleaf_pay::sandbox::{self, Transfer};
 use dropleaf_pay::{Cluster, Network, SolanaAddress};
 use futures_util::future::BoxFuture;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio::task::JoinSet;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Call {
@@ -67,7 +64,6 @@ pub(crate) struct FakeFacilitator(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    port: u16,
     clock: Arc<dyn Clock>,
     networks: [Network; 2],
     fee_payer: SolanaAddress,
@@ -76,7 +72,6 @@ struct Inner {
     stalled: tokio::sync::Mutex<UnboundedReceiver<Call>>,
     gate: Semaphore,
     gone_on: Semaphore,
-    tasks: Mutex<JoinSet<()>>,
 }
 
 #[derive(Debug, Default)]
@@ -96,16 +91,9 @@ struct Books {
 }
 
 impl FakeFacilitator {
-    /// For nodes whose clock is fixed at [`NOW`].
-    pub(crate) async fn start() -> Self {
-        Self::start_with(Arc::new(ManualClock::at(NOW))).await
-    }
-
-    pub(crate) async fn start_with(clock: Arc<dyn Clock>) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
         let (stalls, stalled) = unbounded_channel();
-        let fake = Self(Arc::new(Inner {
-            port: listener.local_addr().unwrap().port(),
+        Self(Arc::new(Inner {
             clock,
             networks: [Network::BASE, Network::SOLANA],
             fee_payer: sandbox::fee_payer(Cluster::Mainnet),
@@ -114,21 +102,7 @@ impl FakeFacilitator {
             stalled: stalled.into(),
             gate: Semaphore::new(0),
             gone_on: Semaphore::new(0),
-            tasks: Mutex::default(),
-        }));
-        let inner = Arc::downgrade(&fake.0);
-        fake.0.tasks.lock().unwrap().spawn(async move {
-            let mut open = JoinSet::new();
-            while let Ok((stream, _)) = listener.accept().await {
-                let Some(inner) = inner.upgrade() else { return };
-                open.spawn(talk(stream, Self(inner)));
-            }
-        });
-        fake
-    }
-
-    pub(crate) fn url(&self) -> String {
-        format!("http://127.0.0.1:{}", self.0.port)
+        }))
     }
 
     /// Sets the faults of the next calls of this kind, in order; later calls succeed.
@@ -150,7 +124,7 @@ impl FakeFacilitator {
         self.0.books.lock().unwrap().forgetful = false;
     }
 
-    /// From now on, settled payments can be looked up. Only in the same process.
+    /// From now on, settled payments can be looked up.
     pub(crate) fn sees_the_chain(&self) {
         self.0.books.lock().unwrap().sees_chain = true;
     }
@@ -213,7 +187,7 @@ impl FakeFacilitator {
     }
 
     /// The error says why there is no response.
-    async fn answer(&self, call: Call, body: &str) -> Result<(u16, String), &'static str> {
+    pub(crate) async fn answer(&self, call: Call, body: &str) -> Result<(u16, String), &'static str> {
         let fault = {
             let mut books = self.0.books.lock().unwrap();
             books.calls.push((call, body.to_owned()));
@@ -259,7 +233,7 @@ impl FakeFacilitator {
         if call == Call::Supported {
             return (200, sandbox::supported_json(&inner.networks, inner.fee_payer).to_string());
         }
-        let judged = sandbox::judge(body.as_bytes(), inner.fee_payer, inner.clock.now());
+        let judged = sandbox::check_request(body.as_bytes(), inner.fee_payer, inner.clock.now());
         let mut books = inner.books.lock().unwrap();
         let used = |books: &Books, key| books.ledger.iter().any(|it| it.key == key);
         let answer = match (call, judged) {
@@ -279,29 +253,29 @@ impl FakeFacilitator {
     }
 }
 
-/// In the same process: a response that never comes is lost at once.
+/// A response that never comes is lost at once.
 impl Facilitator for FakeFacilitator {
-    fn ask<'a>(
+    fn send<'a>(
         &'a self,
-        ask: FacilitatorCall,
+        call: FacilitatorCall,
         body: &'a str,
-    ) -> BoxFuture<'a, Result<RawResponse, NoResponse>> {
-        let call = match ask {
+    ) -> BoxFuture<'a, Result<FacilitatorReply, NoResponse>> {
+        let call = match call {
             FacilitatorCall::Verify => Call::Verify,
             FacilitatorCall::Settle => Call::Settle,
         };
         Box::pin(async move { reply(self.answer(call, body).await) })
     }
 
-    fn supported(&self) -> BoxFuture<'_, Result<RawResponse, NoResponse>> {
+    fn supported(&self) -> BoxFuture<'_, Result<FacilitatorReply, NoResponse>> {
         Box::pin(async { reply(self.answer(Call::Supported, "").await) })
     }
 
-    fn can_trace(&self, _network: &str) -> bool {
+    fn can_query_chain(&self, _network: &str) -> bool {
         self.0.books.lock().unwrap().sees_chain
     }
 
-    fn trace<'a>(&'a self, payment: &'a Payment) -> BoxFuture<'a, ChainStatus> {
+    fn query_chain<'a>(&'a self, payment: &'a Payment) -> BoxFuture<'a, ChainStatus> {
         Box::pin(async move {
             let is_slow = self.0.books.lock().unwrap().slow_chain;
             if is_slow {
@@ -322,55 +296,16 @@ impl Facilitator for FakeFacilitator {
         })
     }
 
-    fn is_chain_back(&self) -> BoxFuture<'_, bool> {
+    fn has_chain_recovered(&self) -> BoxFuture<'_, bool> {
         Box::pin(async { std::mem::take(&mut self.0.books.lock().unwrap().is_back) })
     }
 }
 
-fn reply(answer: Result<(u16, String), &'static str>) -> Result<RawResponse, NoResponse> {
+fn reply(answer: Result<(u16, String), &'static str>) -> Result<FacilitatorReply, NoResponse> {
     match answer {
-        Ok((status, body)) => Ok(RawResponse { status, body: body.into() }),
+        Ok((status, body)) => {
+            Ok(FacilitatorReply { status: ReplyStatus::from_http(status), body: body.into() })
+        }
         Err(why) => Err(NoResponse(why.to_owned())),
-    }
-}
-
-/// Handles one request on one connection.
-async fn talk(mut stream: TcpStream, fake: FakeFacilitator) {
-    let Some((path, body)) = read(&mut stream).await else { return };
-    let call = match path.as_str() {
-        "/supported" => Call::Supported,
-        "/verify" => Call::Verify,
-        "/settle" => Call::Settle,
-        other => panic!("a facilitator has no {other}"),
-    };
-    match fake.answer(call, &body).await {
-        Ok((status, text)) => {
-            let head = format!(
-                "HTTP/1.1 {status} x\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
-                text.len()
-            );
-            // The client may have disconnected.
-            let _ = stream.write_all(format!("{head}{text}").as_bytes()).await;
-        }
-        Err("hangs") => std::future::pending().await,
-        Err(_) => {}
-    }
-}
-
-async fn read(stream: &mut TcpStream) -> Option<(String, String)> {
-    let mut bytes = Vec::new();
-    loop {
-        if stream.read_buf(&mut bytes).await.ok()? == 0 {
-            return None;
-        }
-        let text = String::from_utf8_lossy(&bytes);
-        let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
-        let length = head.lines().find_map(|line| {
-            let (name, value) = line.split_once(':')?;
-            name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse::<usize>().unwrap())
-        });
-        if body.len() >= length.unwrap_or(0) {
-            return Some((head.split(' ').nth(1)?.to_owned(), body.to_owned()));
-        }
     }
 }

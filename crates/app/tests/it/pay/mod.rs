@@ -1,0 +1,12 @@
+//! Tests the operations of payments: buying, settling, recovery, replays, decisions of operators, and the ledger.
+
+mod ledger_run;
+mod pay_after_refusal;
+mod pay_faults;
+mod pay_front_run;
+mod pay_modes;
+mod pay_recovery;
+mod pay_replay;
+mod pay_resolve;
+mod pay_sender;
+mod pay_unclear;
