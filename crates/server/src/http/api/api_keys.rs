@@ -2,7 +2,7 @@
 
 use super::written::Written;
 use super::{ApiError, ApiState};
-use crate::http::extract::{Fields, Incoming, KeyReader, Maker, idempotency_key, once};
+use crate::http::extract::{Incoming, KeyReader, Maker, idempotency_key, once};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, State};
@@ -10,7 +10,7 @@ use dropleaf_app::{Caller, Identity, KeyCreator, NewKey};
 use dropleaf_core::api_key::ApiKey;
 use dropleaf_core::secret;
 use http::{HeaderMap, StatusCode};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -39,9 +39,8 @@ pub(super) struct ApiKeysJson {
     keys: Vec<ApiKeyJson>,
 }
 
-#[derive(Debug, ToSchema)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[schema(example = json!({"name": "build agent"}))]
-#[expect(dead_code, reason = "describes the body; it is read field by field")]
 pub(super) struct ApiKeyBody {
     #[schema(nullable = false)]
     name: Option<String>,
@@ -104,9 +103,8 @@ pub(super) async fn create(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Written, ApiError> {
-    let mut fields =
-        Fields::new(Incoming { state: &state, headers: &headers, body }.object(64 * 1024).await?);
-    let name = fields.optional_text("name")?;
+    let mut fields = Incoming { state: &state, headers: &headers, body }.fields(64 * 1024).await?;
+    let ApiKeyBody { name } = fields.take()?;
     let warnings = fields.warnings();
     let mut asked = format!("api-keys\0{}", name.as_deref().unwrap_or_default());
     if grant_id.is_some() {

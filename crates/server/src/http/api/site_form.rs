@@ -1,6 +1,9 @@
 //! Describes the bodies of an upload and of a replacement for the OpenAPI document. `UploadOptions` parses the fields.
 
 use super::site_json::visibility;
+use crate::http::extract::nullable;
+use dropleaf_core::site_change::Field;
+use serde::Deserialize;
 use std::borrow::Cow;
 use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
@@ -83,18 +86,19 @@ impl ToSchema for SiteReplacement {
 }
 
 /// New HTML for an existing page.
-#[derive(Debug, ToSchema)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[schema(example = json!({"html": "<!doctype html>\n<title>Weekly report</title>\n<p>All is well again.</p>\n", "pii_check": "warn"}))]
-#[expect(dead_code, reason = "describes the body; it is read field by field")]
 pub(super) struct ReplaceBody {
     /// Full HTML document.
-    html: String,
+    pub html: String,
     /// Refuse the request if the page has changed since then.
-    expected_updated_at: Option<i64>,
+    #[serde(deserialize_with = "nullable")]
+    #[schema(value_type = Option<i64>)]
+    pub expected_updated_at: Field<i64>,
     /// `true` answers navigations to unknown paths with the page, as apps with client-side routes need.
     #[schema(nullable = false)]
-    spa: Option<bool>,
+    pub spa: Option<bool>,
     /// What to do about secrets and personal data in it: `off`, `warn` or `block` (422).
     #[schema(nullable = false, pattern = "^(off|warn|block)$", example = "block")]
-    pii_check: Option<String>,
+    pub pii_check: Option<String>,
 }

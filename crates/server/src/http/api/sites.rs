@@ -6,7 +6,7 @@ use super::written::Written;
 use super::{ApiError, ApiState};
 use crate::http::extract::{
     Fields, Incoming, JsonLimit, Publisher, Reader, Share, SiteWriter, check_size, idempotency_key,
-    json_object, name_shapes, once, too_large,
+    json_object, name_shapes, once, parse_options, parse_pii_check, too_large,
 };
 use crate::http::media_type;
 use axum::Json;
@@ -14,7 +14,6 @@ use axum::body::Body;
 use axum::extract::{Path, RawQuery, State};
 use dropleaf_app::{Caller, CreatedSite, IdempotentRequest, ListQuery, SiteList, Upload};
 use dropleaf_core::options::UploadOptions;
-use dropleaf_core::safety::PiiCheck;
 use dropleaf_core::site::State as SiteState;
 use dropleaf_core::{Error, number};
 use http::{HeaderMap, StatusCode};
@@ -109,8 +108,7 @@ pub(super) async fn create(
     body: Body,
 ) -> Result<Written, ApiError> {
     let form = Incoming { state: &state, headers: &headers, body }.form().await?;
-    let options =
-        UploadOptions::parse(form.fields.iter().map(|(name, value)| (name.as_str(), value.as_str())))?;
+    let options = parse_options(&form.fields)?;
     let once = once(&state, idempotency_key(&headers), &caller, form.hash);
     Ok(publish(&state, &caller, form.upload, options, once.as_ref()).await?)
 }
@@ -170,14 +168,12 @@ pub(super) async fn replace(
         let (bytes, share) = incoming.json(JsonLimit::of_text(limit), || too_large(limit)).await?;
         let mut fields = Fields::new(json_object(&bytes)?);
         drop(bytes);
-        let html = fields.required_text("html")?;
+        let ReplaceBody { html, expected_updated_at, spa, pii_check } = fields.take()?;
         check_size(html.len() as u64, limit)?;
-        let expected = fields.optional_int("expected_updated_at")?;
-        let pii_check = fields.optional_text("pii_check")?.as_deref().map(PiiCheck::read).transpose()?;
-        let spa = fields.flag("spa")?;
-        let warnings = fields.unknown(&["html", "expected_updated_at", "pii_check", "spa"])?;
+        let pii_check = parse_pii_check(pii_check.as_deref())?;
+        let warnings = fields.unknown()?;
         let options = UploadOptions {
-            expected_updated_at: expected,
+            expected_updated_at: expected_updated_at.value(),
             pii_check,
             spa,
             warnings,
@@ -186,8 +182,7 @@ pub(super) async fn replace(
         (Upload::html(html), options, share)
     } else {
         let form = incoming.form().await.map_err(|error| name_shapes(error, &headers, SHAPES))?;
-        let options =
-            UploadOptions::parse(form.fields.iter().map(|(name, value)| (name.as_str(), value.as_str())))?;
+        let options = parse_options(&form.fields)?;
         (form.upload, options, Share::default())
     };
     let updated = state.app.replace_site(&writer, &name, seen, upload, options).await?;

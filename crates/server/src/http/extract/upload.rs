@@ -1,6 +1,7 @@
 //! Reads request bodies with bounded memory.
 
 use super::budget::Share;
+use super::fields::Fields;
 use super::form::{Form, mix_file, read_form};
 use super::json_body::{JsonLimit, json_object};
 use super::json_length::DecodedLength;
@@ -15,7 +16,6 @@ use dropleaf_core::{Code, Error, Result};
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use http::{HeaderMap, header};
-use serde_json::{Map, Value};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -114,11 +114,11 @@ impl Incoming<'_> {
         (paced(self.body, rate), self.headers.contains_key(header::EXPECT))
     }
 
-    /// Parses a JSON object. An empty body counts as an empty object.
-    pub(in crate::http) async fn object(self, most: u64) -> Result<Map<String, Value>> {
+    /// Reads the fields of a JSON object. An empty body counts as an empty object.
+    pub(in crate::http) async fn fields(self, most: u64) -> Result<Fields> {
         let limit = self.limit().min(most);
         let (bytes, _share) = self.bytes(most, || too_large(limit)).await?;
-        json_object(&bytes)
+        json_object(&bytes).map(Fields::new)
     }
 
     /// Reads JSON; `over` makes the error for a body that is too long, returned as soon as that is certain. The share

@@ -6,7 +6,7 @@ use super::rails::NoOtherRail;
 use super::receipt::sold;
 use super::terms::{self, TermsJson};
 use crate::http::api::{ApiError, ApiState};
-use crate::http::extract::{Fields, Incoming, JsonLimit, Share, client_ip, json_object};
+use crate::http::extract::{Fields, Incoming, JsonLimit, Share, client_ip, json_object, parse_pii_check};
 use crate::http::media_type;
 use axum::body::{Body, HttpBody};
 use axum::extract::{Request, State};
@@ -17,15 +17,15 @@ use dropleaf_core::payment::Item;
 use dropleaf_core::safety::PiiCheck;
 use dropleaf_core::{Code, Error, Result};
 use http::{HeaderMap, StatusCode, header};
+use serde::Deserialize;
 use utoipa::ToSchema;
 
 const NAME: &str = "index.html";
 const NAME_BYTES: usize = 240;
 
 /// A page to publish. It can also be sent as `text/html`.
-#[derive(Debug, ToSchema)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[schema(example = json!({"html": "<!doctype html><title>Hi</title><p>Hello"}))]
-#[expect(dead_code, reason = "describes the body; it is read field by field")]
 pub(super) struct PublishBody {
     /// Full HTML document, 10485760 bytes at most.
     html: String,
@@ -179,20 +179,19 @@ async fn read(state: &ApiState, headers: &HeaderMap, body: Body) -> Result<(Opti
         return Ok((None, share));
     }
     let mut fields = Fields::new(object);
-    let html = fields.required_text("html")?;
-    let name =
-        fields.optional_text("filename")?.map_or_else(|| Ok(NAME.to_owned()), |name| filename(&name))?;
-    let pii_check = fields.optional_text("pii_check")?.as_deref().map(PiiCheck::read).transpose()?;
+    let PublishBody { html, filename, pii_check } = fields.take()?;
+    let name = filename.map_or_else(|| Ok(NAME.to_owned()), |name| html_filename(&name))?;
+    let pii_check = parse_pii_check(pii_check.as_deref())?;
     if html.len() as u64 > limit {
         return Err(over());
     }
-    let warnings = fields.unknown(&["html", "filename", "pii_check"])?;
+    let warnings = fields.unknown()?;
     let sent = Sent::new(html.into(), name, warnings);
     Ok((Some(Sent { pii_check, ..sent }), share))
 }
 
 /// Checks the name and appends `.html` unless it already has an HTML extension.
-fn filename(name: &str) -> Result<String> {
+fn html_filename(name: &str) -> Result<String> {
     let name = name.trim();
     let bad = name.chars().any(|c| c.is_control() || c == '/' || c == '\\');
     if name.is_empty() || name.len() > NAME_BYTES || bad {
@@ -212,12 +211,12 @@ mod tests {
 
     #[test]
     fn a_name_is_a_name_and_says_html() {
-        assert_eq!(filename("report.HTM").unwrap(), "report.HTM");
-        assert_eq!(filename(" notes.md ").unwrap(), "notes.md.html");
+        assert_eq!(html_filename("report.HTM").unwrap(), "report.HTM");
+        assert_eq!(html_filename(" notes.md ").unwrap(), "notes.md.html");
         for bad in
             ["a.php", "a.svg", "a.exe", "a.pdf", "", "  ", "a/b.html", "..\\x", "a\0b", &"x".repeat(241)]
         {
-            assert!(filename(bad).is_err(), "{bad:?}");
+            assert!(html_filename(bad).is_err(), "{bad:?}");
         }
     }
 

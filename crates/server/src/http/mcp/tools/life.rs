@@ -5,11 +5,11 @@ use crate::http::api::{DeletedJson, SiteJson};
 use crate::http::mcp::answer::Answer;
 use dropleaf_core::Result;
 use dropleaf_core::scope::Scope;
+use serde::Deserialize;
 use utoipa::ToSchema;
 
 /// Which page to delete.
-#[derive(Debug, ToSchema)]
-#[expect(dead_code, reason = "describes the arguments; they are read field by field")]
+#[derive(Debug, Deserialize, ToSchema)]
 struct DeleteSite {
     /// The id, the slug or the token of the page.
     site: String,
@@ -31,9 +31,8 @@ pub(super) static DELETE_SITE: Tool = Tool {
 };
 
 async fn delete_site(mut call: Call) -> Result<Answer> {
-    let name = call.site()?;
-    let purge = call.fields.flag("purge")?.unwrap_or_default();
-    let deleted = call.state.app.delete_site(call.account(), &name, purge).await?;
+    let DeleteSite { site: name, purge } = call.fields.take()?;
+    let deleted = call.state.app.delete_site(call.account(), &name, purge.unwrap_or_default()).await?;
     Ok(Answer::json(DeletedJson::new(deleted)).warned(call.fields.warnings()))
 }
 
@@ -50,15 +49,14 @@ pub(super) static RESTORE_SITE: Tool = Tool {
 
 async fn restore_site(mut call: Call) -> Result<Answer> {
     let name = call.site()?;
-    let warnings = call.fields.unknown(&[])?;
+    let warnings = call.fields.unknown()?;
     let app = &call.state.app;
     let updated = app.restore_site(call.account(), &name).await?;
     Ok(Answer::json(SiteJson::updated(app, updated)).page().warned(warnings))
 }
 
 /// Which page to claim.
-#[derive(Debug, ToSchema)]
-#[expect(dead_code, reason = "describes the arguments; they are read field by field")]
+#[derive(Debug, Deserialize, ToSchema)]
 struct ClaimSite {
     /// The id or the token of the page.
     site: String,
@@ -79,10 +77,9 @@ pub(super) static CLAIM_SITE: Tool = Tool {
 };
 
 async fn claim_site(mut call: Call) -> Result<Answer> {
-    let name = call.site()?;
-    let token = call.fields.required_text("claim_token")?;
-    let warnings = call.fields.unknown(&["claim_token"])?;
+    let ClaimSite { site: name, claim_token } = call.fields.take()?;
+    let warnings = call.fields.unknown()?;
     let app = &call.state.app;
-    let site = app.claim_site(call.account(), &name, &token).await?;
+    let site = app.claim_site(call.account(), &name, &claim_token).await?;
     Ok(Answer::json(SiteJson::new(app, site)).page().warned(warnings))
 }

@@ -24,6 +24,7 @@ use dropleaf_core::account::Account;
 use dropleaf_core::scope::Scope;
 use futures_util::future::BoxFuture;
 use rmcp::model::{JsonObject, Tool as Described, ToolAnnotations};
+use serde::Deserialize;
 use std::sync::LazyLock;
 use utoipa::ToSchema;
 
@@ -40,9 +41,9 @@ impl Call {
         &self.sender.who.account
     }
 
-    /// The page named by the call.
+    /// The page named by a call without other arguments.
     fn site(&mut self) -> Result<String> {
-        self.fields.required_text("site")
+        self.fields.take::<OneSite>().map(|arguments| arguments.site)
     }
 }
 
@@ -145,8 +146,7 @@ fn describe(tool: &Tool) -> Described {
 }
 
 /// One of your pages.
-#[derive(Debug, ToSchema)]
-#[expect(dead_code, reason = "describes the arguments; they are read field by field")]
+#[derive(Debug, Deserialize, ToSchema)]
 struct OneSite {
     /// The id, the slug or the token of the page.
     site: String,

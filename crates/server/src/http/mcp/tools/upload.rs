@@ -1,12 +1,12 @@
 //! The tool that creates an upload address, so that a large file does not pass through the model.
 
-use super::publish::UploadArguments;
 use super::{Call, REPLACES, Tool, schema};
+use crate::http::extract::{UploadArguments, nullable};
 use crate::http::mcp::answer::Answer;
-use dropleaf_core::options::FIELDS;
 use dropleaf_core::scope::Scope;
+use dropleaf_core::site_change::Field;
 use dropleaf_core::{Error, Result, iso};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 /// Longer than any path.
@@ -15,8 +15,7 @@ const FILE_BYTES: usize = 4096;
 const SOME_FILE: &str = "FILE";
 
 /// Options of the upload address.
-#[derive(Debug, ToSchema)]
-#[expect(dead_code, reason = "describes the arguments; they are read field by field")]
+#[derive(Debug, Deserialize, ToSchema)]
 struct CreateUpload {
     /// The file's path on your disk, for the command: .html, .htm, .md, .pdf, .svg, .txt, .csv, .tsv, .json, .ipynb, an image, or a .zip with an index.html, a README.md or a single HTML file.
     #[schema(nullable = false)]
@@ -25,8 +24,9 @@ struct CreateUpload {
     #[schema(nullable = false)]
     site: Option<String>,
     /// With `site`: the `updated_at` you saw; refuses if the page has changed since.
-    #[schema(nullable = false)]
-    expected_updated_at: Option<i64>,
+    #[serde(deserialize_with = "nullable")]
+    #[schema(value_type = Option<i64>, nullable = false)]
+    expected_updated_at: Field<i64>,
     /// The file is already AES-GCM ciphertext.
     #[schema(nullable = false)]
     e2e: Option<bool>,
@@ -76,12 +76,13 @@ pub(super) static CREATE_UPLOAD: Tool = Tool {
 };
 
 async fn create_upload(mut call: Call) -> Result<Answer> {
-    let file = call.fields.optional_text("file")?.map(shell_word).transpose()?.flatten();
-    let site = call.fields.optional_text("site")?;
-    let mut chosen = call.fields.upload_options()?;
-    let expected = call.fields.optional_int("expected_updated_at")?;
+    let CreateUpload { file, site, expected_updated_at, e2e } = call.fields.take()?;
+    let file = file.map(shell_word).transpose()?.flatten();
+    let mut chosen = call.fields.take::<UploadArguments>()?.into_form_fields();
+    chosen.extend(e2e.map(|flag| ("e2e".to_owned(), flag.to_string())));
+    let expected = expected_updated_at.value();
     chosen.extend(expected.map(|at| ("expected_updated_at".to_owned(), at.to_string())));
-    let warnings = call.fields.unknown(&FIELDS)?;
+    let warnings = call.fields.unknown()?;
     let app = &call.state.app;
     let site = match site {
         Some(name) => Some(app.get_site(call.account(), &name).await?),

@@ -5,6 +5,7 @@ use crate::http::api::{SiteJson, VersionsJson};
 use crate::http::mcp::answer::Answer;
 use dropleaf_core::Result;
 use dropleaf_core::scope::Scope;
+use serde::Deserialize;
 use utoipa::ToSchema;
 
 pub(super) static LIST_VERSIONS: Tool = Tool {
@@ -27,8 +28,7 @@ async fn list_versions(mut call: Call) -> Result<Answer> {
 }
 
 /// Which version to restore.
-#[derive(Debug, ToSchema)]
-#[expect(dead_code, reason = "describes the arguments; they are read field by field")]
+#[derive(Debug, Deserialize, ToSchema)]
 struct RollbackSite {
     /// The id, the slug or the token of the page.
     site: String,
@@ -49,9 +49,8 @@ pub(super) static ROLLBACK_SITE: Tool = Tool {
 };
 
 async fn rollback_site(mut call: Call) -> Result<Answer> {
-    let name = call.site()?;
-    let version = call.fields.required_int("version")?;
-    let warnings = call.fields.unknown(&["version"])?;
+    let RollbackSite { site: name, version } = call.fields.take()?;
+    let warnings = call.fields.unknown()?;
     let app = &call.state.app;
     let updated = app.rollback_site(call.account(), &name, version).await?;
     Ok(Answer::json(SiteJson::updated(app, updated)).page().warned(warnings))
