@@ -54,9 +54,16 @@ pub(super) static CREATE_SHARE_LINK: Tool = Tool {
 };
 
 async fn create_share_link(mut call: Call) -> Result<Answer> {
-    let arguments: CreateShareLink = call.fields.take()?;
-    let CreateShareLink { site, idempotency_key, note, label, expires_in, .. } = arguments;
-    let CreateShareLink { expires_in_hours, max_uses, bypass_email_gate, .. } = arguments;
+    let CreateShareLink {
+        site,
+        note,
+        label,
+        expires_in,
+        expires_in_hours,
+        max_uses,
+        bypass_email_gate,
+        idempotency_key,
+    } = call.fields.take()?;
     let body = ShareTokenBody { note, label, expires_in, expires_in_hours, max_uses, bypass_email_gate };
     let (wish, warnings) = (body.wish()?, call.fields.unknown()?);
     let caller = &call.sender.caller;
