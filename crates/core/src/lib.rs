@@ -41,6 +41,7 @@ pub mod plan;
 pub mod program;
 pub mod rate;
 pub mod report;
+pub mod request_hash;
 pub mod return_to;
 pub mod safety;
 pub mod scope;

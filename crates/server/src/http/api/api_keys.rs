@@ -8,7 +8,7 @@ use axum::body::Body;
 use axum::extract::{Path, State};
 use dropleaf_app::{Caller, Identity, KeyCreator, NewKey};
 use dropleaf_core::api_key::ApiKey;
-use dropleaf_core::secret;
+use dropleaf_core::request_hash::RequestHash;
 use http::{HeaderMap, StatusCode};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -106,15 +106,15 @@ pub(super) async fn create(
     let mut fields = Incoming { state: &state, headers: &headers, body }.fields(64 * 1024).await?;
     let ApiKeyBody { name } = fields.take()?;
     let warnings = fields.warnings();
-    let mut asked = format!("api-keys\0{}", name.as_deref().unwrap_or_default());
-    if grant_id.is_some() {
-        // A token of the same program with fewer scopes must not replay the response that holds a key with more.
-        asked = format!("{asked}\0{scopes}");
-    }
-    let asked = secret::hash(&asked);
+    // A token of the same program with fewer scopes must not replay the response that holds a key with more.
+    let granted = grant_id.is_some().then(|| scopes.to_string());
+    let request_hash = RequestHash::new("api-keys")
+        .field("name", name.as_deref().unwrap_or_default())
+        .option("scopes", granted)
+        .finish();
     let maker = KeyCreator { grant_id: grant_id.as_deref(), scopes };
     let caller = Caller { account: Some(account), grant_id: grant_id.clone(), ip: None };
-    let once = once(&state, idempotency_key(&headers), &caller, Some(asked));
+    let once = once(&state, idempotency_key(&headers), &caller, Some(request_hash));
     let done = state
         .app
         .create_key_for(caller.account()?, maker, name.as_deref(), once.as_ref(), |new| {

@@ -8,11 +8,12 @@ use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use dropleaf_app::{Caller, ShareTokenWithSecret};
+use dropleaf_core::Error;
 use dropleaf_core::account::Account;
 use dropleaf_core::expiry::Lifetime;
+use dropleaf_core::request_hash::RequestHash;
 use dropleaf_core::share_token::{ShareToken, Wish};
 use dropleaf_core::site_change::Field;
-use dropleaf_core::{Error, secret};
 use http::{HeaderMap, StatusCode};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -192,8 +193,15 @@ pub(in crate::http) async fn make_share_token(
     warnings: Vec<String>,
     key: Option<String>,
 ) -> Result<Written, Error> {
-    let asked = secret::hash(&format!("share-tokens\0{name}\0{wish:?}"));
-    let once = once(state, key, caller, Some(asked));
+    let Wish { note, expires_in, max_uses, bypass_email_gate } = &wish;
+    let request_hash = RequestHash::new("share-tokens")
+        .field("site", name)
+        .option("note", note.as_deref())
+        .option("expires_in", expires_in.map(|seconds| seconds.to_string()))
+        .option("max_uses", max_uses.map(|uses| uses.to_string()))
+        .field("bypass_email_gate", bypass_email_gate.to_string())
+        .finish();
+    let once = once(state, key, caller, Some(request_hash));
     let render = |own: &ShareTokenWithSecret| ShareTokenJson::created(own, warnings.clone());
     let done = state.app.create_share_token(caller.account()?, name, wish, once.as_ref(), render).await?;
     Ok(Written::of(done, StatusCode::CREATED, render))

@@ -2,7 +2,7 @@
 
 use super::budget::Share;
 use super::fields::Fields;
-use super::form::{Form, mix_file, read_form};
+use super::form::{Form, file_hash, read_form};
 use super::json_body::{JsonLimit, json_object};
 use super::json_length::DecodedLength;
 use super::pace::paced;
@@ -102,10 +102,9 @@ impl Incoming<'_> {
             Err(error) => Err(error),
         };
         let (body, hash) = outcome.inspect_err(|error| let_finish(error, expects, pieces))?;
-        let mut hasher = blake3::Hasher::new();
-        mix_file(&mut hasher, Some(&filename), hash);
+        let hash = Some(file_hash(&filename, hash));
         let upload = Upload { filename: Some(filename), content_type, body };
-        Ok(Form { upload, fields: Vec::new(), hash: Some(hasher.finalize().into()) })
+        Ok(Form { upload, fields: Vec::new(), hash })
     }
 
     /// The body as a stream, and whether the client sent `Expect` and waits before sending it.

@@ -13,8 +13,9 @@ use axum::response::Response;
 use dropleaf_app::{Order, PurchaseResult, PurchasedItem};
 use dropleaf_core::ledger::dollars;
 use dropleaf_core::payment::Item;
+use dropleaf_core::request_hash::RequestHash;
 use dropleaf_core::site_change::Field;
-use dropleaf_core::{Error, Result, secret};
+use dropleaf_core::{Error, Result};
 use http::StatusCode;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
@@ -178,7 +179,7 @@ pub(super) async fn provision(
     let mut fields = incoming.fields(BODY_BYTES).await?;
     fields.take::<ProvisionBody>()?.check()?;
     let warnings = fields.warnings();
-    let order = (Order::Provision, secret::hash("provision"));
+    let order = (Order::Provision, RequestHash::new("provision").finish());
     match sell(&state, &parts.headers, ip, order, serde_json::Map::new(), ()).await? {
         Sale::Answer(answer) => Ok(answer),
         Sale::Sold { bought, generation } => {

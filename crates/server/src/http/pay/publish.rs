@@ -14,6 +14,7 @@ use axum::response::Response;
 use bytes::Bytes;
 use dropleaf_app::{Order, Upload, UploadBody};
 use dropleaf_core::payment::Item;
+use dropleaf_core::request_hash::RequestHash;
 use dropleaf_core::safety::PiiCheck;
 use dropleaf_core::{Code, Error, Result};
 use http::{HeaderMap, StatusCode, header};
@@ -134,12 +135,11 @@ impl Sent {
 
     /// Hash of the request, independent of its encoding.
     fn hash(&self) -> [u8; 32] {
-        let mut hasher = blake3::Hasher::new();
-        for part in [b"publish".as_slice(), self.name.as_bytes(), &self.html] {
-            hasher.update(&(part.len() as u64).to_le_bytes());
-            hasher.update(part);
-        }
-        hasher.finalize().into()
+        RequestHash::new("publish")
+            .field("filename", &self.name)
+            .field("html", blake3::hash(&self.html).as_bytes())
+            .option("pii_check", self.pii_check.map(PiiCheck::as_str))
+            .finish()
     }
 }
 
@@ -227,5 +227,8 @@ mod tests {
         assert_eq!(sent("a", NAME), sent("a", NAME));
         assert_ne!(sent("a", NAME), sent("b", NAME));
         assert_ne!(sent("a", NAME), sent("a", "b.html"));
+        let checked =
+            Sent { pii_check: Some(PiiCheck::Block), ..Sent::new("a".into(), NAME.to_owned(), Vec::new()) };
+        assert_ne!(checked.hash(), sent("a", NAME));
     }
 }

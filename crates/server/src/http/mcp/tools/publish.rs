@@ -7,10 +7,11 @@ use crate::http::extract::{
 };
 use crate::http::mcp::answer::Answer;
 use dropleaf_app::Writer;
+use dropleaf_core::Result;
 use dropleaf_core::options::UploadOptions;
+use dropleaf_core::request_hash::RequestHash;
 use dropleaf_core::scope::Scope;
 use dropleaf_core::site_change::Field;
-use dropleaf_core::{Result, secret};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -69,14 +70,14 @@ async fn publish_html(mut call: Call) -> Result<Answer> {
     let document = Document::new(html, markdown, call.state.resolved.config.limits.upload_bytes)?;
     let chosen = call.fields.take::<UploadArguments>()?.into_form_fields();
     // Hashed only if there is an idempotency key.
-    let asked = key.is_some().then(|| {
-        let (field, text) = (document.field(), secret::hash(document.text()));
-        secret::hash(&format!("publish_html\0{:?}\0{chosen:?}", (field, text)))
+    let request_hash = key.is_some().then(|| {
+        let hash = RequestHash::new("publish_html").field(document.field(), document.text());
+        chosen.iter().fold(hash, |hash, (name, value)| hash.field(name, value)).finish()
     });
     let mut options = parse_options(&chosen)?;
     options.warnings.extend(call.fields.unknown()?);
     let caller = &call.sender.caller;
-    let once = once(&call.state, key, caller, asked);
+    let once = once(&call.state, key, caller, request_hash);
     let written = publish(&call.state, caller, document.upload(), options, once.as_ref()).await?;
     Ok(Answer::written(&written)?.page())
 }
