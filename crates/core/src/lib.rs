@@ -56,6 +56,7 @@ pub mod site_filter;
 pub mod slug;
 pub mod takedown;
 pub mod unlock;
+pub mod upload_option;
 pub mod upload_ticket;
 pub mod visitor;
 

@@ -3,6 +3,7 @@
 use super::site_json::visibility;
 use crate::http::extract::nullable;
 use dropleaf_core::site_change::Field;
+use dropleaf_core::upload_option::EXPECTED_UPDATED_AT;
 use serde::Deserialize;
 use std::borrow::Cow;
 use utoipa::openapi::RefOr;
@@ -73,7 +74,7 @@ impl PartialSchema for SiteReplacement {
         if let RefOr::T(Schema::Object(form)) = &mut schema {
             let says = "Epoch seconds: reject the change if the page was updated since then.";
             let field = ObjectBuilder::new().schema_type(Type::String).description(Some(says));
-            form.properties.insert("expected_updated_at".to_owned(), field.into());
+            form.properties.insert(EXPECTED_UPDATED_AT.to_owned(), field.into());
         }
         schema
     }
@@ -101,4 +102,28 @@ pub(super) struct ReplaceBody {
     /// What to do about secrets and personal data in it: `off`, `warn` or `block` (422).
     #[schema(nullable = false, pattern = "^(off|warn|block)$", example = "block")]
     pub pii_check: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dropleaf_core::upload_option::{NAMES, aliases};
+    use std::collections::BTreeSet;
+
+    /// The names of the fields that a schema describes.
+    fn described(schema: RefOr<Schema>) -> BTreeSet<String> {
+        match schema {
+            RefOr::T(Schema::Object(object)) => object.properties.into_keys().collect(),
+            _ => BTreeSet::new(),
+        }
+    }
+
+    #[test]
+    fn the_forms_describe_every_upload_option() {
+        let names = NAMES.into_iter().chain(aliases().map(|(alias, _)| alias)).chain(["file"]);
+        let mut all: BTreeSet<String> = names.map(str::to_owned).collect();
+        assert_eq!(described(SiteReplacement::schema()), all);
+        all.remove(EXPECTED_UPDATED_AT);
+        assert_eq!(described(SiteUpload::schema()), all);
+    }
 }

@@ -38,6 +38,11 @@ impl Fields {
         T::deserialize(StructFields { object: &mut self.rest, known: &mut self.known }).map_err(Error::from)
     }
 
+    #[cfg(test)]
+    pub(super) fn known(&self) -> &[&'static str] {
+        &self.known
+    }
+
     /// A warning for each unknown field, for a request that changes a page. A field that looks like a protection is
     /// refused, so call this before anything is changed.
     pub(in crate::http) fn unknown(&self) -> Result<Vec<String>> {

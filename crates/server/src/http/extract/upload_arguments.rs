@@ -127,3 +127,45 @@ pub(in crate::http) fn words(words: &[&str], description: &str) -> Object {
         .description(Some(description))
         .build()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::extract::Fields;
+    use dropleaf_core::upload_option::{EXPECTED_UPDATED_AT, OptionKind, UPLOAD_OPTIONS};
+    use serde_json::{Value, json};
+
+    /// A value of the kind, and one of another.
+    fn samples(kind: OptionKind) -> (Value, Value) {
+        match kind {
+            OptionKind::Text => (json!("24"), json!(true)),
+            OptionKind::Flag => (json!(true), json!("true")),
+            OptionKind::Hours | OptionKind::EpochSeconds => (json!(24), json!(true)),
+        }
+    }
+
+    #[test]
+    fn every_upload_option_is_an_argument_of_its_kind() {
+        let parse = |name: &str, value: Value| {
+            let object = json!({name: value}).as_object().cloned().unwrap_or_default();
+            let mut fields = Fields::new(object);
+            let arguments: Result<UploadArguments> = fields.take();
+            arguments.map(|arguments| (arguments.into_form_fields(), fields.warnings()))
+        };
+        for option in UPLOAD_OPTIONS.iter().filter(|option| option.name != EXPECTED_UPDATED_AT) {
+            let (good, bad) = samples(option.kind);
+            let text = if option.kind == OptionKind::Flag { "true" } else { "24" };
+            for name in [Some(option.name), option.alias].into_iter().flatten() {
+                let (form_fields, unknown) = parse(name, good.clone()).unwrap();
+                assert_eq!(form_fields, [(name.to_owned(), text.to_owned())]);
+                assert!(unknown.is_empty(), "{name} is not an argument");
+                assert!(parse(name, bad.clone()).is_err(), "{name} takes {bad}");
+            }
+        }
+        let count =
+            UPLOAD_OPTIONS.iter().map(|option| 1 + usize::from(option.alias.is_some())).sum::<usize>();
+        let mut fields = Fields::new(serde_json::Map::new());
+        fields.take::<UploadArguments>().unwrap();
+        assert_eq!(fields.known().len(), count - 1, "an argument is not an upload option");
+    }
+}

@@ -5,6 +5,7 @@ use crate::http::extract::{UploadArguments, nullable};
 use crate::http::mcp::answer::Answer;
 use dropleaf_core::scope::Scope;
 use dropleaf_core::site_change::Field;
+use dropleaf_core::upload_option::EXPECTED_UPDATED_AT;
 use dropleaf_core::{Error, Result, iso};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -81,7 +82,7 @@ async fn create_upload(mut call: Call) -> Result<Answer> {
     let mut chosen = call.fields.take::<UploadArguments>()?.into_form_fields();
     chosen.extend(e2e.map(|flag| ("e2e".to_owned(), flag.to_string())));
     let expected = expected_updated_at.value();
-    chosen.extend(expected.map(|at| ("expected_updated_at".to_owned(), at.to_string())));
+    chosen.extend(expected.map(|at| (EXPECTED_UPDATED_AT.to_owned(), at.to_string())));
     let warnings = call.fields.unknown()?;
     let app = &call.state.app;
     let site = match site {
