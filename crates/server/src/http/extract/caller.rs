@@ -124,17 +124,17 @@ fn allow(known: &Identity, needs: Scope) -> Result<(), Error> {
     if needs == Scope::Write { known.account.check_active() } else { Ok(()) }
 }
 
-fn require_scope(known: &Identity, needs: Scope) -> Result<(), Error> {
-    if known.scopes.has(needs) { Ok(()) } else { Err(insufficient(needs)) }
+/// Checks the scope alone, for operations that a suspended account may still run.
+pub(in crate::http) fn require_scope(known: &Identity, needs: Scope) -> Result<(), Error> {
+    if known.scopes.has(needs) {
+        return Ok(());
+    }
+    let detail = format!("The credential lacks the scope {}.", needs.as_str());
+    Err(Error::new(Code::InsufficientScope, detail).with_fact("scope", Fact::Text(needs.as_str().into())))
 }
 
 async fn required(parts: &Parts, state: &ApiState, needs: Scope) -> Result<Identity, ApiError> {
     identity(parts, state, needs).await?.ok_or_else(|| Error::plain(Code::AuthRequired).into())
-}
-
-pub(in crate::http) fn insufficient(needs: Scope) -> Error {
-    let detail = format!("The credential lacks the scope {}.", needs.as_str());
-    Error::new(Code::InsufficientScope, detail).with_fact("scope", Fact::Text(needs.as_str().into()))
 }
 
 /// The client's IP address; see `core::network`.

@@ -19,7 +19,7 @@ mod upload_arguments;
 pub(super) use budget::{Budget, Share};
 pub(super) use caller::{
     Appellant, Asker, KeyReader, Maker, Owner, Publisher, Reader, Remover, SiteWriter, bearer, bearer_text,
-    client_ip, insufficient,
+    client_ip, require_scope,
 };
 pub(super) use document::Document;
 pub(super) use fields::{Fields, agreed, nullable};

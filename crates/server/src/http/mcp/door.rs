@@ -9,7 +9,7 @@ use super::watching::Holder;
 use super::{Mcp, initialize, rpc, sessions, streams, tools};
 use crate::http::api::{ApiError, ApiState};
 use crate::http::error::{self, Wants};
-use crate::http::extract::{Incoming, bearer, bearer_text, client_ip, insufficient};
+use crate::http::extract::{Incoming, bearer, bearer_text, client_ip, require_scope};
 use crate::http::media_type;
 use crate::http::oauth::Challenge;
 use axum::body::Body;
@@ -172,10 +172,7 @@ fn check_scope(peek: &Peek, who: &Identity) -> Result<()> {
         (None, method) if method.starts_with("resources/") => Some(Scope::Read),
         _ => None,
     };
-    match needs {
-        Some(needs) if !who.scopes.has(needs) => Err(insufficient(needs)),
-        _ => Ok(()),
-    }
+    needs.map_or(Ok(()), |needs| require_scope(who, needs))
 }
 
 /// Replaces the library's plain-text errors with JSON: in the shape of the API or, for a JSON body that is not a

@@ -5,7 +5,7 @@ use super::listening::Listening;
 use super::rpc::{refusal, shown};
 use super::{answer, prompts, resources, tools};
 use crate::http::api::ApiState;
-use crate::http::extract::insufficient;
+use crate::http::extract::require_scope;
 use dropleaf_core::scope::Scope;
 use http::request::Parts;
 use rmcp::model::{
@@ -73,7 +73,7 @@ fn reader(context: &RequestContext<RoleServer>) -> Result<Sender, ErrorData> {
 }
 
 fn require(sender: &Sender, needs: Scope) -> Result<(), ErrorData> {
-    if sender.who.scopes.has(needs) { Ok(()) } else { Err(refusal(&insufficient(needs))) }
+    require_scope(&sender.who, needs).map_err(|error| refusal(&error))
 }
 
 /// The session of the message.
