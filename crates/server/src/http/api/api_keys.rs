@@ -1,6 +1,6 @@
 //! Serves `/api-keys`: list, create and revoke API keys. Spec §4 API keys.
 
-use super::written::Written;
+use super::idempotent_response::Written;
 use super::{ApiError, ApiState};
 use crate::http::extract::{Incoming, KeyReader, Maker, idempotency_key, once};
 use axum::Json;

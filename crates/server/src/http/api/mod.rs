@@ -8,6 +8,7 @@ mod feedback;
 mod foreign_origin;
 mod frame;
 mod home;
+mod idempotent_response;
 pub mod openapi;
 mod reference;
 mod share_tokens;
@@ -15,10 +16,9 @@ mod site_change;
 mod site_content;
 mod site_form;
 mod site_json;
-mod site_life;
+mod site_lifecycle;
 mod sites;
 mod uploads;
-mod written;
 
 pub(super) use account::MeJson;
 pub(super) use api_keys::OkJson;
@@ -28,14 +28,14 @@ pub(super) use feedback::{FeedbackListJson, ResolvedJson};
 pub(super) use foreign_origin::ForeignOrigin;
 pub(super) use frame::{ApiError, Exchange, carry};
 pub(super) use home::designed;
+pub(super) use idempotent_response::Written;
 pub(super) use reference::Reference;
 pub(super) use share_tokens::{ShareTokenBody, ShareTokenJson, ShareTokensJson, make_share_token};
 pub(super) use site_change::PatchBody;
 pub(super) use site_content::VersionsJson;
 pub(super) use site_json::SiteJson;
-pub(super) use site_life::DeletedJson;
+pub(super) use site_lifecycle::DeletedJson;
 pub(super) use sites::{SiteListJson, list_query, publish};
-pub(super) use written::Written;
 
 use super::extract::Budget;
 use super::oauth::Documents;
@@ -67,10 +67,10 @@ pub(super) struct ApiState {
 fn operations() -> OpenApiRouter<ApiState> {
     OpenApiRouter::new()
         .routes(routes!(sites::list, sites::create))
-        .routes(routes!(sites::read, sites::replace, site_change::change, site_life::delete))
+        .routes(routes!(sites::read, sites::replace, site_change::change, site_lifecycle::delete))
         .routes(routes!(site_content::read))
-        .routes(routes!(site_life::claim))
-        .routes(routes!(site_life::restore))
+        .routes(routes!(site_lifecycle::claim))
+        .routes(routes!(site_lifecycle::restore))
         .routes(routes!(site_content::versions))
         .routes(routes!(site_content::rollback))
         .routes(routes!(share_tokens::list, share_tokens::create))

@@ -1,7 +1,7 @@
 //! Serves `/sites/{idOrSlug}/share-tokens` and `/share-tokens/{tokenId}`. Spec §4 Share tokens.
 
 use super::api_keys::OkJson;
-use super::written::Written;
+use super::idempotent_response::Written;
 use super::{ApiError, ApiState};
 use crate::http::extract::{Hours, Incoming, Maker, Owner, Reader, agreed, idempotency_key, nullable, once};
 use axum::Json;

@@ -1,8 +1,8 @@
 //! `/sites` and `/sites/{idOrSlug}`: publish, list, read, replace. Spec §4 Sites.
 
+use super::idempotent_response::Written;
 use super::site_form::{ReplaceBody, SiteReplacement, SiteUpload};
 use super::site_json::SiteJson;
-use super::written::Written;
 use super::{ApiError, ApiState};
 use crate::http::extract::{
     Fields, Incoming, JsonLimit, Publisher, Reader, Share, SiteWriter, check_size, idempotency_key,

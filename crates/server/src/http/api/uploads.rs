@@ -1,7 +1,7 @@
 //! Serves `/uploads/…`: accepts a file for an upload ticket issued earlier. The address is the credential.
 
+use super::idempotent_response::Written;
 use super::site_json::SiteJson;
-use super::written::Written;
 use super::{ApiError, ApiState};
 use crate::http::extract::{Form, Incoming, TicketHolder};
 use axum::body::Body;

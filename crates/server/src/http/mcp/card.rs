@@ -2,8 +2,8 @@
 //! and SEP-1649, and the catalogue that lists it. Both use the constants of the handler. Spec §4 MCP.
 
 use super::Mcp;
-use super::described::{AiCatalog, ServerCard};
 use super::handler::{INSTRUCTIONS, NAME, TITLE, VERSIONS, capabilities, identity};
+use super::openapi::{AiCatalog, ServerCard};
 use crate::http::view;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};

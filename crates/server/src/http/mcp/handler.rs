@@ -1,9 +1,9 @@
 //! Implements the handler of the MCP library: server info, tools, resources, prompts and subscriptions.
 
-use super::door::{SESSION_ID, Sender};
-use super::listening::Listening;
+use super::endpoint::{SESSION_ID, Sender};
 use super::rpc::{refusal, shown};
-use super::{answer, prompts, resources, tools};
+use super::subscription::Listening;
+use super::{prompts, resources, tool_result, tools};
 use crate::http::api::ApiState;
 use crate::http::extract::require_scope;
 use dropleaf_core::scope::Scope;
@@ -41,7 +41,7 @@ pub(super) const FIXED_MS: u64 = 3_600_000;
 #[derive(Debug, Clone)]
 pub(super) struct Handler {
     state: ApiState,
-    /// Prepared in `door` for a message that subscribes; the library cannot check who owns a page.
+    /// Prepared in `endpoint` for a message that subscribes; the library cannot check who owns a page.
     listening: Option<Arc<Listening>>,
 }
 
@@ -56,7 +56,7 @@ impl Handler {
     }
 }
 
-/// The caller of this message. `door` sets it on every request.
+/// The caller of this message. `endpoint` sets it on every request.
 pub(super) fn sender(context: &RequestContext<RoleServer>) -> Result<Sender, ErrorData> {
     let parts = context.extensions.get::<Parts>();
     parts
@@ -65,7 +65,7 @@ pub(super) fn sender(context: &RequestContext<RoleServer>) -> Result<Sender, Err
         .ok_or_else(|| ErrorData::internal_error("the message has no sender", None))
 }
 
-/// The same for messages that need read scope. `door` has checked it; this is a second check.
+/// The same for messages that need read scope. `endpoint` has checked it; this is a second check.
 fn reader(context: &RequestContext<RoleServer>) -> Result<Sender, ErrorData> {
     let sender = sender(context)?;
     require(&sender, Scope::Read)?;
@@ -138,7 +138,7 @@ impl ServerHandler for Handler {
         let sender = sender(&context)?;
         require(&sender, tool.needs)?;
         let arguments = request.arguments.unwrap_or_default();
-        Ok(answer::call(&self.state, tool, sender, arguments).await.into())
+        Ok(tool_result::call(&self.state, tool, sender, arguments).await.into())
     }
 
     async fn list_resources(

@@ -1,38 +1,38 @@
 //! Serves `/mcp`: the operations of the API for clients of the Model Context Protocol. Spec §4 MCP.
 //!
-//! `door` checks credential and session before the library sees the request, and `message` the size of a message;
+//! `endpoint` checks credential and session before the library sees the request, and `message` the size of a message;
 //! `handler` is called by the library; `tools` is the table of tools; `streams` and `watching` manage open streams.
 
-mod answer;
 mod card;
-mod described;
-mod door;
+mod endpoint;
 mod handler;
 mod headers;
 mod initialize;
-mod listening;
 mod message;
 mod next_step;
+mod openapi;
 mod prompts;
-mod resident;
 mod resources;
 mod rpc;
 mod schema;
+mod session_cache;
 mod sessions;
+mod stream_holder;
 mod streams;
+mod subscription;
+mod tool_result;
 mod tools;
-mod watching;
 
-pub(super) use door::is_welcome;
+pub(super) use endpoint::is_welcome;
 
 use super::api::ApiState;
 use super::extract::JsonLimit;
 use axum::Router;
 use axum::routing::any;
 use handler::Handler;
-use resident::ResidentSessions;
 use rmcp::transport::streamable_http_server::session::SessionStore;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use session_cache::ResidentSessions;
 use sessions::Restoring;
 use std::sync::Arc;
 use std::time::Duration;
@@ -76,10 +76,10 @@ pub(super) fn routes<S: Clone + Send + Sync + 'static>(state: &ApiState) -> Rout
 
 /// The endpoint and the documents that describe it, with their OpenAPI documentation.
 pub(super) fn operations() -> OpenApiRouter<Arc<Mcp>> {
-    // Every method goes through `door`, including those the protocol does not define.
-    let (schemas, paths, _) = routes!(described::post, described::open_stream, described::end_session);
+    // Every method goes through `endpoint`, including those the protocol does not define.
+    let (schemas, paths, _) = routes!(openapi::post, openapi::open_stream, openapi::end_session);
     OpenApiRouter::new()
-        .routes((schemas, paths, any(door::answer)))
+        .routes((schemas, paths, any(endpoint::answer)))
         .routes(routes!(card::beside))
         .routes(routes!(card::well_known))
         .routes(routes!(card::catalog))
@@ -93,7 +93,7 @@ impl Mcp {
         let mut config = StreamableHttpServerConfig::default()
             .with_sse_keep_alive(Some(self.beat()))
             .with_max_request_body_bytes(usize::try_from(self.longest().raw).unwrap_or(usize::MAX))
-            // The Host header has already been matched, and `door` checks Origin.
+            // The Host header has already been matched, and `endpoint` checks Origin.
             .disable_allowed_hosts()
             .disable_allowed_origins();
         config.session_store = Some(Arc::new(store));

@@ -1,6 +1,6 @@
 //! Serves the owner's pages as MCP resources: `dropleaf://sites/{id}` is the metadata, `…/content` the stored document.
 
-use super::door::Sender;
+use super::endpoint::Sender;
 use super::handler::FIXED_MS;
 use super::rpc::{refusal, shown};
 use crate::http::api::{ApiState, SiteJson};

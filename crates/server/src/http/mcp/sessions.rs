@@ -1,7 +1,7 @@
 //! Stores MCP sessions in the database, restricted to one caller. A session in memory is only a copy, which any node
 //! can restore.
 
-use super::resident::ResidentSessions;
+use super::session_cache::ResidentSessions;
 use super::streams::Streams;
 use dropleaf_app::{App, Identity};
 use rmcp::transport::streamable_http_server::session::{

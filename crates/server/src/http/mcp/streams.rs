@@ -4,7 +4,7 @@
 
 use super::Mcp;
 use super::resources;
-use super::watching::Holder;
+use super::stream_holder::Holder;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;

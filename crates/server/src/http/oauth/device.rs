@@ -1,7 +1,7 @@
 //! Device login for programs: RFC 8628, which returns tokens, and the older endpoints, which return an API key.
 
+use super::bodies::{DeviceCodeJson, DeviceForm, DeviceKeyBody, DeviceKeyJson, DeviceTokenBody};
 use super::clients::Known;
-use super::described::{DeviceCodeJson, DeviceForm, DeviceKeyBody, DeviceKeyJson, DeviceTokenBody};
 use super::error::EndpointError;
 use super::{client_auth, clients, params};
 use crate::http::api::ApiState;

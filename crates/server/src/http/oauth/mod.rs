@@ -1,13 +1,12 @@
 //! OAuth 2.1 for programs that act for a person. Endpoints for programs are open to every origin; pages for people are
 //! not.
 
-mod apps;
 pub(super) mod authorize;
+mod bodies;
 mod challenge;
 mod client_auth;
 mod clients;
 mod consent;
-mod described;
 mod device;
 mod device_page;
 mod error;
@@ -40,12 +39,10 @@ pub(super) fn endpoints() -> OpenApiRouter<ApiState> {
         .routes(routes!(device::authorize))
 }
 
-/// Pages for people: consent, device codes, authorized programs.
+/// Pages for people: consent and device codes.
 pub(super) fn pages() -> Router<ApiState> {
     Router::new()
         .route("/device", get(device_page::show).post(device_page::answer))
         .route("/oauth/authorize", get(authorize::authorize))
         .route("/oauth/consent", post(consent::answer))
-        .route("/dashboard/apps", get(apps::list))
-        .route("/dashboard/apps/{id}/revoke", post(apps::revoke))
 }

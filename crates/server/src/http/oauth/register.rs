@@ -1,6 +1,6 @@
 //! Serves `POST /oauth/register`: dynamic client registration (RFC 7591).
 
-use super::described::{ClientMetadata, RegisteredClient};
+use super::bodies::{ClientMetadata, RegisteredClient};
 use super::error::EndpointError;
 use super::params;
 use crate::http::api::ApiState;

@@ -1,6 +1,6 @@
 //! Serves `POST /oauth/revoke` (RFC 7009). The response does not reveal whether the token existed.
 
-use super::described::RevokeForm;
+use super::bodies::RevokeForm;
 use super::error::EndpointError;
 use super::{client_auth, params};
 use crate::http::api::ApiState;

@@ -1,6 +1,6 @@
 //! Serves `POST /oauth/token`: exchanges an authorization code, a refresh token or a device code for tokens.
 
-use super::described::{TokenForm, TokensJson};
+use super::bodies::{TokenForm, TokensJson};
 use super::error::EndpointError;
 use super::{client_auth, device, params};
 use crate::http::api::ApiState;

@@ -2,7 +2,7 @@
 //! unpaid POST and keep those that answer 402; unlocks need a key first, so only the service record lists them. x402.md
 //! §9.
 
-use super::described::{PaidResources, WellKnownX402};
+use super::discovery_schemas::{PaidResources, WellKnownX402};
 use crate::http::api::{ApiError, ApiState};
 use axum::Json;
 use axum::extract::{RawQuery, State};

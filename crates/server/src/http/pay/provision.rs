@@ -1,6 +1,6 @@
 //! Serves `/provision`: sells an account with an API key. Spec §4 Payment, decisions §5.3.
 
-use super::counter::{Sale, has_proof, is_foreign_question, sell};
+use super::purchase::{Sale, has_proof, is_foreign_question, sell};
 use super::rails::NoOtherRail;
 use super::receipt::sold;
 use super::terms::{self, TermsJson};

@@ -1,7 +1,7 @@
 //! Serves `/publish`: sells one permanent page. The payment is the credential. Spec §4 Payment, §7.
 
-use super::counter::{Sale, has_proof, is_foreign_question, sell};
 use super::paid_page::PublishJson;
+use super::purchase::{Sale, has_proof, is_foreign_question, sell};
 use super::rails::NoOtherRail;
 use super::receipt::sold;
 use super::terms::{self, TermsJson};

@@ -1,7 +1,7 @@
 //! Serves `/unlock`: lifts limits of an account's plan for money. The prepaid balance is used first. Spec §4 Payment,
 //! §5.5.
 
-use super::counter::{Sale, has_proof, sell};
+use super::purchase::{Sale, has_proof, sell};
 use super::rails::NoOtherRail;
 use super::receipt::sold;
 use super::terms::TermsJson;

@@ -1,6 +1,6 @@
 //! Middleware around every dashboard request: that of the API, but no other origin may read or frame the response.
 
-use super::answer::Failure;
+use super::response::Failure;
 use crate::http::api::{ApiState, carry};
 use crate::http::error::{self, Wants};
 use axum::body::Body;

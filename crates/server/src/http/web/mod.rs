@@ -1,7 +1,6 @@
 //! Shared parts of the pages with a session cookie. They exist only on the host of `base_url`, answer no other origin,
 //! and change nothing without a form sent from one of our pages. Decisions §1.2.
 
-mod answer;
 mod assets;
 mod cookies;
 mod form;
@@ -10,9 +9,9 @@ mod json;
 mod origin;
 mod person;
 mod query;
+mod response;
 mod shell;
 
-pub(super) use answer::{WebError, door, framing, login, login_again, method_not_allowed, page, see_other};
 pub(super) use assets::serve as asset;
 pub(super) use cookies::Cookie;
 pub(super) use form::{Fields, LateForm, RemovalForm, Sender, SignedForm, TOKEN_FIELD, VisitForm};
@@ -21,3 +20,4 @@ pub(super) use json::{SignedJson, VisitJson};
 pub(super) use origin::require_visit;
 pub(super) use person::{MaybePerson, Operator, Person, Visit};
 pub(super) use query::Query;
+pub(super) use response::{WebError, door, framing, login, login_again, method_not_allowed, page, see_other};

@@ -2,7 +2,7 @@
 
 use super::{Call, READS, Tool, schema};
 use crate::http::api::MeJson;
-use crate::http::mcp::answer::Answer;
+use crate::http::mcp::tool_result::Answer;
 use crate::pages::{self, Facts};
 use dropleaf_core::Result;
 use dropleaf_core::scope::Scope;

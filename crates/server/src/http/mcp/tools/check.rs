@@ -3,7 +3,7 @@
 use super::{Call, READS, Tool, schema};
 use crate::http::api::CheckJson;
 use crate::http::extract::{Document, parse_pii_check, pii_check_schema};
-use crate::http::mcp::answer::Answer;
+use crate::http::mcp::tool_result::Answer;
 use dropleaf_core::Result;
 use dropleaf_core::options::UploadOptions;
 use dropleaf_core::scope::Scope;

@@ -3,7 +3,7 @@
 use super::{Call, Hints, READS, REMOVES, Tool, schema};
 use crate::http::api::{FeedbackListJson, ResolvedJson};
 use crate::http::extract::nullable;
-use crate::http::mcp::answer::Answer;
+use crate::http::mcp::tool_result::Answer;
 use dropleaf_core::feedback_list::{self, Cursor, FeedbackQuery};
 use dropleaf_core::scope::Scope;
 use dropleaf_core::site_change::Field;

@@ -3,7 +3,7 @@
 mod account;
 mod check;
 mod feedback;
-mod life;
+mod lifecycle;
 mod publish;
 mod settings;
 mod share_links;
@@ -14,9 +14,9 @@ mod versions;
 #[cfg(test)]
 mod tools_tests;
 
-use super::answer::{Answer, UNREAD};
-use super::door::Sender;
+use super::endpoint::Sender;
 use super::schema;
+use super::tool_result::{Answer, UNREAD};
 use crate::http::api::ApiState;
 use crate::http::extract::Fields;
 use dropleaf_core::Result;
@@ -92,9 +92,9 @@ static TOOLS: &[&Tool] = &[
     &settings::SET_AGENTATION,
     &versions::LIST_VERSIONS,
     &versions::ROLLBACK_SITE,
-    &life::DELETE_SITE,
-    &life::RESTORE_SITE,
-    &life::CLAIM_SITE,
+    &lifecycle::DELETE_SITE,
+    &lifecycle::RESTORE_SITE,
+    &lifecycle::CLAIM_SITE,
     &share_links::CREATE_SHARE_LINK,
     &share_links::LIST_SHARE_LINKS,
     &share_links::REVOKE_SHARE_LINK,
@@ -114,7 +114,7 @@ pub(super) fn find(name: &str) -> Option<&'static Tool> {
 
 /// A suspended account can only read and delete its own pages.
 pub(super) fn check_account(tool: &Tool, account: &Account) -> Result<()> {
-    let always = tool.needs == Scope::Read || tool.name == life::DELETE_SITE.name;
+    let always = tool.needs == Scope::Read || tool.name == lifecycle::DELETE_SITE.name;
     if always { Ok(()) } else { account.check_active() }
 }
 
@@ -136,7 +136,7 @@ fn describe(tool: &Tool) -> Described {
         .open_world(open_world);
     let (input, mut output) = ((tool.input)(), (tool.output)());
     // Comments of a deleted page cannot be read.
-    if schema::has(&input, "site") && tool.name != life::DELETE_SITE.name {
+    if schema::has(&input, "site") && tool.name != lifecycle::DELETE_SITE.name {
         schema::add(&mut output, UNREAD, "Viewer comments that list_feedback has not returned yet.");
     }
     Described::new(tool.name, tool.description, input)

@@ -5,7 +5,7 @@ use crate::http::api::{SiteJson, publish};
 use crate::http::extract::{
     Document, UploadArguments, nullable, once, parse_options, parse_pii_check, pii_check_schema,
 };
-use crate::http::mcp::answer::Answer;
+use crate::http::mcp::tool_result::Answer;
 use dropleaf_app::Writer;
 use dropleaf_core::Result;
 use dropleaf_core::options::UploadOptions;

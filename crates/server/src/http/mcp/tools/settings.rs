@@ -3,7 +3,7 @@
 use super::{Call, Hints, Tool, schema};
 use crate::http::api::{PatchBody, SiteJson};
 use crate::http::extract::{Hours, hours_schema, nullable, visibility_schema};
-use crate::http::mcp::answer::Answer;
+use crate::http::mcp::tool_result::Answer;
 use dropleaf_core::scope::Scope;
 use dropleaf_core::site_change::Field;
 use dropleaf_core::{Code, Error, Result};

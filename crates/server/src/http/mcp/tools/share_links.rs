@@ -3,7 +3,7 @@
 use super::{ADDS, Call, OneSite, READS, REMOVES, Tool, schema};
 use crate::http::api::{OkJson, ShareTokenBody, ShareTokenJson, ShareTokensJson, make_share_token};
 use crate::http::extract::{Hours, nullable};
-use crate::http::mcp::answer::Answer;
+use crate::http::mcp::tool_result::Answer;
 use dropleaf_core::Result;
 use dropleaf_core::scope::Scope;
 use dropleaf_core::site_change::Field;

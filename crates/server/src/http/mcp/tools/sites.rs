@@ -3,7 +3,7 @@
 use super::{Call, OneSite, READS, Tool, schema};
 use crate::http::api::{SiteJson, SiteListJson, list_query};
 use crate::http::extract::{nullable, words_schema};
-use crate::http::mcp::answer::Answer;
+use crate::http::mcp::tool_result::Answer;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use dropleaf_app::SiteContent;

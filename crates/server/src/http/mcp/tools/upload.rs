@@ -2,7 +2,7 @@
 
 use super::{Call, REPLACES, Tool, schema};
 use crate::http::extract::{UploadArguments, nullable};
-use crate::http::mcp::answer::Answer;
+use crate::http::mcp::tool_result::Answer;
 use dropleaf_core::scope::Scope;
 use dropleaf_core::site_change::Field;
 use dropleaf_core::upload_option::EXPECTED_UPDATED_AT;

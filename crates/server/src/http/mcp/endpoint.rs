@@ -3,9 +3,9 @@
 
 use super::handler::Handler;
 use super::headers::{VERSION, canonical_types, check_needs_session, is_legacy};
-use super::listening::Listening;
 use super::message::{self, Peek, peek};
-use super::watching::Holder;
+use super::stream_holder::Holder;
+use super::subscription::Listening;
 use super::{Mcp, initialize, rpc, sessions, streams, tools};
 use crate::http::api::{ApiError, ApiState};
 use crate::http::error::{self, Wants};

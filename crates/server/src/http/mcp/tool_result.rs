@@ -1,7 +1,7 @@
 //! Builds the result of a tool call: the API's JSON, as structured content and as text, and a link to the page. A
 //! refusal is also a result, so that the model reads it and can correct the call.
 
-use super::door::Sender;
+use super::endpoint::Sender;
 use super::next_step::next_step;
 use super::tools::{self, Call, Tool};
 use crate::http::api::{ApiState, Written};

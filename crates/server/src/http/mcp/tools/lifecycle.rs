@@ -2,7 +2,7 @@
 
 use super::{Call, Hints, OneSite, REMOVES, SETTLES, Tool, schema};
 use crate::http::api::{DeletedJson, SiteJson};
-use crate::http::mcp::answer::Answer;
+use crate::http::mcp::tool_result::Answer;
 use dropleaf_core::Result;
 use dropleaf_core::scope::Scope;
 use serde::Deserialize;

@@ -1,8 +1,8 @@
 //! Runs a subscription of the newest revision: prepared before the library handles the message, started by the library.
 
 use super::resources;
+use super::stream_holder::Holder;
 use super::streams::Place;
-use super::watching::Holder;
 use crate::http::api::ApiState;
 use dropleaf_app::Listener;
 use dropleaf_core::Result;
