@@ -102,8 +102,10 @@ pub enum Wants {
 impl Wants {
     /// JSON if accepted at least as much as HTML, a page if HTML is accepted, text otherwise. Decisions §2.9.
     pub fn of(headers: &HeaderMap) -> Self {
-        let (json, html) =
-            (media_type::wanted(headers, media_type::JSON), media_type::wanted(headers, media_type::HTML));
+        let (json, html) = (
+            media_type::accept_weight(headers, media_type::JSON),
+            media_type::accept_weight(headers, media_type::HTML),
+        );
         if json > Weight::ZERO && json >= html {
             Self::Json
         } else if html > Weight::ZERO {

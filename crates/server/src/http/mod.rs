@@ -208,7 +208,7 @@ impl Door {
         mut request: Request<Incoming>,
         connection: &Arc<Connection>,
     ) -> Response<OutBody> {
-        let Some(uri) = pay::inner(request.method(), request.uri()) else {
+        let Some(uri) = pay::api_uri(request.method(), request.uri()) else {
             let detail = format!(
                 "This is the endpoint for paying agents: POST / publishes a page, GET / describes the service. The full API is \
                  at {}.",

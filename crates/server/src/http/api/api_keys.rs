@@ -1,8 +1,8 @@
 //! Serves `/api-keys`: list, create and revoke API keys. Spec §4 API keys.
 
-use super::idempotent_response::Written;
+use super::idempotent_response::IdempotentResponse;
 use super::{ApiError, ApiState};
-use crate::http::extract::{Incoming, KeyReader, Maker, idempotency_key, once};
+use crate::http::extract::{Incoming, KeyReader, Maker, idempotency_key, idempotent_request};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, State};
@@ -102,7 +102,7 @@ pub(super) async fn create(
     Maker(Identity { account, scopes, grant_id, .. }): Maker,
     headers: HeaderMap,
     body: Body,
-) -> Result<Written, ApiError> {
+) -> Result<IdempotentResponse, ApiError> {
     let mut fields = Incoming { state: &state, headers: &headers, body }.fields(64 * 1024).await?;
     let ApiKeyBody { name } = fields.take()?;
     let warnings = fields.warnings();
@@ -114,14 +114,14 @@ pub(super) async fn create(
         .finish();
     let maker = KeyCreator { grant_id: grant_id.as_deref(), scopes };
     let caller = Caller { account: Some(account), grant_id: grant_id.clone(), ip: None };
-    let once = once(&state, idempotency_key(&headers), &caller, Some(request_hash));
+    let once = idempotent_request(&state, idempotency_key(&headers), &caller, Some(request_hash));
     let done = state
         .app
         .create_key_for(caller.account()?, maker, name.as_deref(), once.as_ref(), |new| {
             ApiKeyJson::created(new, warnings.clone())
         })
         .await?;
-    Ok(Written::of(done, StatusCode::CREATED, |new| ApiKeyJson::created(new, warnings)))
+    Ok(IdempotentResponse::of(done, StatusCode::CREATED, |new| ApiKeyJson::created(new, warnings)))
 }
 
 /// Revoke a key

@@ -92,17 +92,17 @@ fn severity() -> Schema {
 
 impl FeedbackJson {
     fn new(item: Feedback) -> Self {
-        let said = item.said;
+        let comment = item.said;
         Self {
             id: item.id,
             site_id: item.site_id,
-            comment: said.comment,
-            element: said.element,
-            element_path: said.element_path,
-            selected_text: said.selected_text,
-            page_url: said.page_url,
-            intent: said.intent.map(Intent::as_str).map(str::to_owned),
-            severity: said.severity.map(Severity::as_str).map(str::to_owned),
+            comment: comment.comment,
+            element: comment.element,
+            element_path: comment.element_path,
+            selected_text: comment.selected_text,
+            page_url: comment.page_url,
+            intent: comment.intent.map(Intent::as_str).map(str::to_owned),
+            severity: comment.severity.map(Severity::as_str).map(str::to_owned),
             created_at: item.created_at,
             resolved_at: item.resolved_at,
             resolved_note: item.resolved_note,

@@ -28,7 +28,7 @@ pub(super) use feedback::{FeedbackListJson, ResolvedJson};
 pub(super) use foreign_origin::ForeignOrigin;
 pub(super) use frame::{ApiError, Exchange, carry};
 pub(super) use home::designed;
-pub(super) use idempotent_response::Written;
+pub(super) use idempotent_response::IdempotentResponse;
 pub(super) use reference::Reference;
 pub(super) use share_tokens::{ShareTokenBody, ShareTokenJson, ShareTokensJson, make_share_token};
 pub(super) use site_change::PatchBody;

@@ -1,9 +1,11 @@
 //! Serves `/sites/{idOrSlug}/share-tokens` and `/share-tokens/{tokenId}`. Spec §4 Share tokens.
 
 use super::api_keys::OkJson;
-use super::idempotent_response::Written;
+use super::idempotent_response::IdempotentResponse;
 use super::{ApiError, ApiState};
-use crate::http::extract::{Hours, Incoming, Maker, Owner, Reader, agreed, idempotency_key, nullable, once};
+use crate::http::extract::{
+    Hours, Incoming, Maker, Owner, Reader, agreed, idempotency_key, idempotent_request, nullable,
+};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, State};
@@ -176,7 +178,7 @@ pub(super) async fn create(
     Path(name): Path<String>,
     headers: HeaderMap,
     body: Body,
-) -> Result<Written, ApiError> {
+) -> Result<IdempotentResponse, ApiError> {
     let mut fields = Incoming { state: &state, headers: &headers, body }.fields(64 * 1024).await?;
     let wish = fields.take::<ShareTokenBody>()?.wish()?;
     let warnings = fields.unknown()?;
@@ -192,7 +194,7 @@ pub(in crate::http) async fn make_share_token(
     wish: Wish,
     warnings: Vec<String>,
     key: Option<String>,
-) -> Result<Written, Error> {
+) -> Result<IdempotentResponse, Error> {
     let Wish { note, expires_in, max_uses, bypass_email_gate } = &wish;
     let request_hash = RequestHash::new("share-tokens")
         .field("site", name)
@@ -201,10 +203,10 @@ pub(in crate::http) async fn make_share_token(
         .option("max_uses", max_uses.map(|uses| uses.to_string()))
         .field("bypass_email_gate", bypass_email_gate.to_string())
         .finish();
-    let once = once(state, key, caller, Some(request_hash));
+    let once = idempotent_request(state, key, caller, Some(request_hash));
     let render = |own: &ShareTokenWithSecret| ShareTokenJson::created(own, warnings.clone());
     let done = state.app.create_share_token(caller.account()?, name, wish, once.as_ref(), render).await?;
-    Ok(Written::of(done, StatusCode::CREATED, render))
+    Ok(IdempotentResponse::of(done, StatusCode::CREATED, render))
 }
 
 /// Revoke a share token

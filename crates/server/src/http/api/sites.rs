@@ -1,12 +1,12 @@
 //! `/sites` and `/sites/{idOrSlug}`: publish, list, read, replace. Spec §4 Sites.
 
-use super::idempotent_response::Written;
+use super::idempotent_response::IdempotentResponse;
 use super::site_form::{ReplaceBody, SiteReplacement, SiteUpload};
 use super::site_json::SiteJson;
 use super::{ApiError, ApiState};
 use crate::http::extract::{
     Fields, Incoming, JsonLimit, Publisher, Reader, Share, SiteWriter, check_size, idempotency_key,
-    json_object, name_shapes, once, parse_options, parse_pii_check, too_large,
+    idempotent_request, json_object, name_shapes, parse_options, parse_pii_check, too_large,
 };
 use crate::http::media_type;
 use axum::Json;
@@ -106,10 +106,10 @@ pub(super) async fn create(
     Publisher(caller): Publisher,
     headers: HeaderMap,
     body: Body,
-) -> Result<Written, ApiError> {
+) -> Result<IdempotentResponse, ApiError> {
     let form = Incoming { state: &state, headers: &headers, body }.form().await?;
     let options = parse_options(&form.fields)?;
-    let once = once(&state, idempotency_key(&headers), &caller, form.hash);
+    let once = idempotent_request(&state, idempotency_key(&headers), &caller, form.hash);
     Ok(publish(&state, &caller, form.upload, options, once.as_ref()).await?)
 }
 
@@ -119,10 +119,10 @@ pub(in crate::http) async fn publish(
     upload: Upload,
     options: UploadOptions,
     once: Option<&IdempotentRequest>,
-) -> Result<Written, Error> {
+) -> Result<IdempotentResponse, Error> {
     let render = |created: &CreatedSite| SiteJson::created(&state.app, created).to_bytes();
     let done = state.app.create_site(caller, upload, options, once, render).await?;
-    Ok(Written::of(done, StatusCode::CREATED, render))
+    Ok(IdempotentResponse::of(done, StatusCode::CREATED, render))
 }
 
 /// Read one of your sites

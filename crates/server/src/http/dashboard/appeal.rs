@@ -7,7 +7,7 @@ use super::upload::receive;
 use crate::http::api::ApiState;
 use crate::http::error::status;
 use crate::http::extract::client_ip;
-use crate::http::web::{Person, Sender, WebError, door, see_other};
+use crate::http::web::{Person, Sender, WebError, page_with_status, see_other};
 use crate::pages::dashboard::{self as pages, AppealView, Attempt};
 use axum::body::Body;
 use axum::extract::State;
@@ -35,7 +35,7 @@ fn form_page(
         attempt,
         is_fine,
     });
-    door(status, html, None)
+    page_with_status(status, html, None)
 }
 
 pub(super) async fn create(

@@ -62,8 +62,8 @@ async fn begin(State(state): State<ApiState>, sent: SignedJson) -> Result<Respon
 async fn finish(State(state): State<ApiState>, sent: SignedJson) -> Result<Response, WebError> {
     sent.person.require_recent(&state, HERE)?;
     let SignedJson { person: Person { account, session, .. }, body } = &sent;
-    let asked = state.app.take_ceremony(ChallengeBinding::Session(session)).await?;
-    let checked = passkeys(&state)?.check_new(&asked, &body["credential"]).map_err(|error| {
+    let ceremony = state.app.take_ceremony(ChallengeBinding::Session(session)).await?;
+    let checked = passkeys(&state)?.check_new(&ceremony, &body["credential"]).map_err(|error| {
         tracing::info!(%error, account = account.id, "passkey registration refused");
         Error::plain(Code::InvalidPasskey)
     })?;

@@ -25,7 +25,7 @@ pub(super) use document::Document;
 pub(super) use fields::{Fields, agreed, nullable};
 pub(super) use form::Form;
 pub(super) use hours::Hours;
-pub(super) use idempotency::{key as idempotency_key, once};
+pub(super) use idempotency::{idempotent_request, key as idempotency_key};
 pub(super) use json_body::{JsonLimit, check_values, json_object};
 pub(super) use ticket::TicketHolder;
 pub(super) use upload::{Incoming, check_size, name_shapes, too_large};

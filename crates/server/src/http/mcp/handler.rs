@@ -2,7 +2,7 @@
 
 use super::endpoint::{SESSION_ID, Sender};
 use super::rpc::{refusal, shown};
-use super::subscription::Listening;
+use super::subscription::Subscription;
 use super::{prompts, resources, tool_result, tools};
 use crate::http::api::ApiState;
 use crate::http::extract::require_scope;
@@ -42,7 +42,7 @@ pub(super) const FIXED_MS: u64 = 3_600_000;
 pub(super) struct Handler {
     state: ApiState,
     /// Prepared in `endpoint` for a message that subscribes; the library cannot check who owns a page.
-    listening: Option<Arc<Listening>>,
+    listening: Option<Arc<Subscription>>,
 }
 
 impl Handler {
@@ -50,7 +50,7 @@ impl Handler {
         Self { state, listening: None }
     }
 
-    pub(super) fn listening(mut self, listening: Listening) -> Self {
+    pub(super) fn listening(mut self, listening: Subscription) -> Self {
         self.listening = Some(Arc::new(listening));
         self
     }
@@ -194,7 +194,7 @@ impl ServerHandler for Handler {
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         if let Some(listening) = &self.listening {
-            listening.go_on(&context).await;
+            listening.run(&context).await;
         }
         Ok(())
     }

@@ -23,7 +23,7 @@ mod subscription;
 mod tool_result;
 mod tools;
 
-pub(super) use endpoint::is_welcome;
+pub(super) use endpoint::is_allowed_origin;
 
 use super::api::ApiState;
 use super::extract::JsonLimit;
@@ -32,7 +32,7 @@ use axum::routing::any;
 use handler::Handler;
 use rmcp::transport::streamable_http_server::session::SessionStore;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
-use session_cache::ResidentSessions;
+use session_cache::SessionCache;
 use sessions::Restoring;
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,7 +47,7 @@ const RESTS: Duration = Duration::from_mins(10);
 /// Maximum interval between keep-alive comments on a silent stream.
 const BEAT: Duration = Duration::from_secs(15);
 
-type Service = StreamableHttpService<Handler, ResidentSessions>;
+type Service = StreamableHttpService<Handler, SessionCache>;
 
 /// The maximum message length for this upload limit, however the page in it is escaped.
 pub(super) const fn longest_message(upload_bytes: u64) -> JsonLimit {
@@ -59,7 +59,7 @@ pub(super) const fn longest_message(upload_bytes: u64) -> JsonLimit {
 pub(super) struct Mcp {
     state: ApiState,
     /// The sessions in memory.
-    sessions: Arc<ResidentSessions>,
+    sessions: Arc<SessionCache>,
     restoring: Restoring,
     streams: Arc<Streams>,
 }
@@ -67,7 +67,7 @@ pub(super) struct Mcp {
 pub(super) fn routes<S: Clone + Send + Sync + 'static>(state: &ApiState) -> Router<S> {
     let mcp = Arc::new(Mcp {
         state: state.clone(),
-        sessions: Arc::new(ResidentSessions::new(RESTS)),
+        sessions: Arc::new(SessionCache::new(RESTS)),
         restoring: Restoring::default(),
         streams: Arc::default(),
     });

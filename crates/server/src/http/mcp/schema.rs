@@ -49,7 +49,7 @@ pub(super) fn both<T: ToSchema, U: ToSchema>() -> JsonObject {
 }
 
 /// The output schema of a tool: the type's schema, and the warnings any result may have.
-pub(super) fn given<T: ToSchema>() -> JsonObject {
+pub(super) fn output<T: ToSchema>() -> JsonObject {
     let mut schema = of::<T>();
     let warnings = json!({
         "type": "array", "items": {"type": "string"},
@@ -117,15 +117,15 @@ fn tidy(schema: &mut JsonObject) {
 fn part_types(schema: &mut JsonObject) {
     let Some(Value::Array(types)) = schema.get("type").cloned() else { return };
     schema.remove("type");
-    let (said, asked) = std::mem::take(schema)
+    let (annotations, constraints) = std::mem::take(schema)
         .into_iter()
         .partition::<JsonObject, _>(|(word, _)| ["description", "default"].contains(&word.as_str()));
     let branch = |name: Value| {
-        let mut branch = if name == "null" { JsonObject::new() } else { asked.clone() };
+        let mut branch = if name == "null" { JsonObject::new() } else { constraints.clone() };
         branch.insert("type".into(), name);
         Value::Object(branch)
     };
-    *schema = said;
+    *schema = annotations;
     schema.insert("anyOf".into(), types.into_iter().map(branch).collect());
 }
 
@@ -175,7 +175,10 @@ mod tests {
 
     #[test]
     fn any_answer_may_warn() {
-        assert_eq!(given::<SiteListJson>()["properties"]["warnings"]["type"], "array");
-        assert_eq!(given::<SiteJson>()["properties"]["warnings"], of::<SiteJson>()["properties"]["warnings"]);
+        assert_eq!(output::<SiteListJson>()["properties"]["warnings"]["type"], "array");
+        assert_eq!(
+            output::<SiteJson>()["properties"]["warnings"],
+            of::<SiteJson>()["properties"]["warnings"]
+        );
     }
 }

@@ -4,7 +4,7 @@
 use super::endpoint::Sender;
 use super::next_step::next_step;
 use super::tools::{self, Call, Tool};
-use crate::http::api::{ApiState, Written};
+use crate::http::api::{ApiState, IdempotentResponse};
 use crate::http::error;
 use crate::http::extract::Fields;
 use dropleaf_app::App;
@@ -37,7 +37,7 @@ impl Answer {
     }
 
     /// The API's response body, unchanged.
-    pub(super) fn written(written: &Written) -> Result<Self> {
+    pub(super) fn of_response(written: &IdempotentResponse) -> Result<Self> {
         Ok(Self::json(serde_json::from_slice::<Value>(&written.body).map_err(Error::internal)?))
     }
 
@@ -138,8 +138,8 @@ fn written(mut answer: Answer, unread: i64) -> CallToolResult {
     content.extend(answer.note.map(ContentBlock::text));
     content.extend(answer.link.map(ContentBlock::resource_link));
     if let (1.., Some(id)) = (unread, &answer.site_id) {
-        let said = format!("Unread viewer comments on {id}: {unread}. Call list_feedback to read them.");
-        content.push(ContentBlock::text(said));
+        let text = format!("Unread viewer comments on {id}: {unread}. Call list_feedback to read them.");
+        content.push(ContentBlock::text(text));
     }
     let mut result = CallToolResult::success(content);
     result.structured_content = Some(answer.value);

@@ -6,7 +6,9 @@ use super::params;
 use crate::http::api::ApiState;
 use crate::http::error;
 use crate::http::extract::client_ip;
-use crate::http::web::{MaybePerson, Person, WebError, door, login_again, require_visit, see_other};
+use crate::http::web::{
+    MaybePerson, Person, WebError, login_again, page_with_status, require_visit, see_other,
+};
 use crate::outbound::Asker;
 use crate::pages::dashboard::{Shell, consent};
 use crate::pages::{self, Notice};
@@ -120,7 +122,7 @@ async fn show(
         document_host: client.document_host(),
     };
     let target = redirect::form_source(&request.redirect_uri);
-    Ok(door(StatusCode::OK, consent::consent(&page), target.as_deref()))
+    Ok(page_with_status(StatusCode::OK, consent::consent(&page), target.as_deref()))
 }
 
 /// Redirects to the program with the error. The address is verified by then.

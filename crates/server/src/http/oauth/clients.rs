@@ -86,7 +86,7 @@ pub(super) async fn fetch(
         Err(why) => return Ok(Err(format!("The app's metadata document cannot be read: {why}."))),
     };
     let now = state.app.now();
-    let checked = read(&document.bytes).and_then(|said| said.check(id, &state.resolved.hosts, now));
+    let checked = read(&document.bytes).and_then(|parsed| parsed.check(id, &state.resolved.hosts, now));
     Ok(match checked {
         Ok(client) => {
             state.documents.keep(&client, now + life(document.cache_control.as_deref()));

@@ -14,15 +14,16 @@ pub(super) async fn answer(State(state): State<ApiState>, form: SignedForm) -> R
     let allow = fields.text("answer") == "allow";
     let answered =
         state.app.answer_consent(&person.account, &person.session, fields.text("request"), allow).await?;
-    let Some(ConsentAnswer { redirect_uri, state: asked, code }) = answered else {
+    let Some(ConsentAnswer { redirect_uri, state: client_state, code }) = answered else {
         return Ok(stop("The request was already answered or has expired.", "Start again in the app."));
     };
     let issuer = state.resolved.hosts.base.url();
     let Some(code) = code else {
         let denied = OAuthError::new(OAuthCode::AccessDenied, "The user denied the request.");
-        return Ok(refuse(&redirect_uri, asked.as_deref(), &issuer, &denied));
+        return Ok(refuse(&redirect_uri, client_state.as_deref(), &issuer, &denied));
     };
-    let pairs = [("code", Some(code.as_str())), ("state", asked.as_deref()), ("iss", Some(issuer.as_str()))];
+    let pairs =
+        [("code", Some(code.as_str())), ("state", client_state.as_deref()), ("iss", Some(issuer.as_str()))];
     let pairs = pairs.into_iter().filter_map(|(name, value)| Some((name, value?)));
     // With a GET: the form's fields must not be forwarded.
     Ok(see_other(&redirect::with_query(&redirect_uri, pairs)))

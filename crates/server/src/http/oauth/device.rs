@@ -45,14 +45,14 @@ pub(super) async fn authorize(
         let detail = "The supported scopes are sites:read and sites:write.";
         return Err(OAuthError::new(OAuthCode::InvalidScope, detail).into());
     };
-    let asked = DeviceRequest {
+    let login = DeviceRequest {
         client_id,
         client_name,
         kind: Kind::Tokens,
         scopes: if scopes.is_empty() { usual } else { scopes },
         resource: resource::resolve(&state.resolved.hosts.base.url(), params.all("resource"))?,
     };
-    Ok(begun(&state, state.app.start_device_login(asked, ip).await?))
+    Ok(begun(&state, state.app.start_device_login(login, ip).await?))
 }
 
 /// The grant of RFC 8628 §3.4 at the token endpoint.
@@ -113,14 +113,14 @@ pub(super) async fn key_code(
         let why = format!("must be at most {ID_CHARACTERS} characters, without control characters");
         return Err(Error::field("client_id", why).into());
     }
-    let asked = DeviceRequest {
+    let login = DeviceRequest {
         client_id,
         client_name: device_login::client_name(client_name.value())?,
         kind: Kind::Key,
         scopes: Scopes::ALL,
         resource: state.resolved.hosts.base.url(),
     };
-    Ok(begun(&state, state.app.start_device_login(asked, ip).await?))
+    Ok(begun(&state, state.app.start_device_login(login, ip).await?))
 }
 
 /// Poll for the API key of a login

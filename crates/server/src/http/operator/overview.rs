@@ -4,7 +4,7 @@ use super::{OperatorForm, actor};
 use crate::config::missing_chains;
 use crate::http::api::ApiState;
 use crate::http::error;
-use crate::http::web::{Operator, Person, Query, WebError, door, page, see_other};
+use crate::http::web::{Operator, Person, Query, WebError, page, page_with_status, see_other};
 use crate::pages::dashboard::{Done, Section};
 use crate::pages::operator::{Figure, Overview, Typed, overview};
 use crate::pages::{Count, Html, Moment, Size, Span};
@@ -47,7 +47,7 @@ pub(super) async fn take_down(
             };
             let typed = Typed { page: name, reason, problem: Some(problem), gone: None };
             let html = shown(&state, &form.person, None, typed).await?;
-            Ok(door(error::status(refused.code), html, None))
+            Ok(page_with_status(error::status(refused.code), html, None))
         }
         Err(error) => Err(error.into()),
     }

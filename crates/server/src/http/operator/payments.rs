@@ -3,7 +3,7 @@
 use super::{OperatorForm, actor};
 use crate::http::api::ApiState;
 use crate::http::error;
-use crate::http::web::{Operator, Person, Query, WebError, door, page, see_other};
+use crate::http::web::{Operator, Person, Query, WebError, page, page_with_status, see_other};
 use crate::pages::Html;
 use crate::pages::dashboard::{Done, Section};
 use crate::pages::operator::money::{self, Decision, OnePayment, Payments};
@@ -73,7 +73,7 @@ pub(super) async fn resolve(
             };
             let typed = Decision { transaction, reason, problem: Some(problem) };
             let html = shown(&state, &form.person, &id, None, typed).await?;
-            Ok(door(error::status(refused.code), html, None))
+            Ok(page_with_status(error::status(refused.code), html, None))
         }
         Err(error) => Err(error.into()),
     }
@@ -93,7 +93,7 @@ pub(super) async fn ask(
         Err(refused) if refused.code == Code::Conflict => {
             let typed = Decision { problem: Some(refused.detail.as_str()), ..Decision::default() };
             let html = shown(&state, &form.person, &id, None, typed).await?;
-            Ok(door(error::status(refused.code), html, None))
+            Ok(page_with_status(error::status(refused.code), html, None))
         }
         Err(error) => Err(error.into()),
     }

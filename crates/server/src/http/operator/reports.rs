@@ -3,7 +3,7 @@
 use super::{OperatorForm, actor};
 use crate::http::api::ApiState;
 use crate::http::error;
-use crate::http::web::{Operator, Person, Query, WebError, door, page, see_other};
+use crate::http::web::{Operator, Person, Query, WebError, page, page_with_status, see_other};
 use crate::pages::Html;
 use crate::pages::dashboard::{Done, Section};
 use crate::pages::operator::{Refused, Reports, reports};
@@ -37,7 +37,7 @@ pub(super) async fn take_down(
         Err(refused) if refused.code == Code::InvalidField => {
             let again = Refused { site_id: &id, reason };
             let html = shown(&state, &form.person, None, None, Some(again)).await?;
-            Ok(door(error::status(refused.code), html, None))
+            Ok(page_with_status(error::status(refused.code), html, None))
         }
         Err(error) => Err(error.into()),
     }

@@ -15,7 +15,7 @@ mod terms;
 mod unlock;
 mod wallet;
 
-pub(super) use agents_host::inner;
+pub(super) use agents_host::api_uri;
 
 use super::api::ApiState;
 use utoipa_axum::router::OpenApiRouter;

@@ -2,7 +2,7 @@
 
 use super::purchase::{Sale, has_proof, is_foreign_question, sell};
 use super::rails::NoOtherRail;
-use super::receipt::sold;
+use super::receipt::paid_response;
 use super::terms::{self, TermsJson};
 use crate::http::api::{ApiError, ApiState};
 use crate::http::extract::{Incoming, client_ip, nullable};
@@ -184,7 +184,7 @@ pub(super) async fn provision(
         Sale::Answer(answer) => Ok(answer),
         Sale::Sold { bought, generation } => {
             let answer = ProvisionJson::new(&bought, warnings)?;
-            Ok(sold(StatusCode::OK, &answer, &bought.receipt, generation))
+            Ok(paid_response(StatusCode::OK, &answer, &bought.receipt, generation))
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::paid_page::PublishJson;
 use super::purchase::{Sale, has_proof, is_foreign_question, sell};
 use super::rails::NoOtherRail;
-use super::receipt::sold;
+use super::receipt::paid_response;
 use super::terms::{self, TermsJson};
 use crate::http::api::{ApiError, ApiState};
 use crate::http::extract::{Fields, Incoming, JsonLimit, Share, client_ip, json_object, parse_pii_check};
@@ -109,7 +109,7 @@ pub(super) async fn publish(
         Sale::Answer(answer) => Ok(answer),
         Sale::Sold { bought, generation } => {
             let answer = PublishJson::new(&state.app, &bought, warnings)?;
-            Ok(sold(StatusCode::CREATED, &answer, &bought.receipt, generation))
+            Ok(paid_response(StatusCode::CREATED, &answer, &bought.receipt, generation))
         }
     }
 }

@@ -3,10 +3,10 @@
 
 use super::purchase::{Sale, has_proof, sell};
 use super::rails::NoOtherRail;
-use super::receipt::sold;
+use super::receipt::paid_response;
 use super::terms::TermsJson;
-use crate::http::api::{ApiError, ApiState, Written};
-use crate::http::extract::{Owner, client_ip, idempotency_key, once};
+use crate::http::api::{ApiError, ApiState, IdempotentResponse};
+use crate::http::extract::{Owner, client_ip, idempotency_key, idempotent_request};
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
@@ -160,7 +160,7 @@ pub(super) async fn unlock(
     match sell(&state, headers, None, (order, request_hash), more, ()).await? {
         Sale::Answer(answer) => Ok(answer),
         Sale::Sold { bought, generation } => {
-            Ok(sold(StatusCode::OK, &UnlockedJson::new(&bought)?, &bought.receipt, generation))
+            Ok(paid_response(StatusCode::OK, &UnlockedJson::new(&bought)?, &bought.receipt, generation))
         }
     }
 }
@@ -184,13 +184,13 @@ async fn from_balance(
     sku: Sku,
     request_hash: [u8; 32],
     headers: &HeaderMap,
-) -> Result<Option<Written>> {
+) -> Result<Option<IdempotentResponse>> {
     let caller = Caller { account: Some(account.clone()), grant_id: None, ip: None };
-    let once = once(state, idempotency_key(headers), &caller, Some(request_hash));
+    let once = idempotent_request(state, idempotency_key(headers), &caller, Some(request_hash));
     let sandbox = state.app.require_payments()?.is_sandbox();
     let render = |unlocked: &UnlockResult| UnlockedJson::drawn(unlocked, sandbox).to_bytes();
     let done = state.app.unlock_with_balance(account, sku, once.as_ref(), render).await?;
-    Ok(done.map(|done| Written::of(done, StatusCode::OK, render)))
+    Ok(done.map(|done| IdempotentResponse::of(done, StatusCode::OK, render)))
 }
 
 impl UnlockedJson {

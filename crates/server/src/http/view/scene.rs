@@ -128,7 +128,7 @@ pub(super) fn fills_frame(headers: &HeaderMap) -> bool {
 }
 
 fn accepts_html(headers: &HeaderMap) -> bool {
-    media_type::wanted(headers, media_type::HTML) > Weight::ZERO
+    media_type::accept_weight(headers, media_type::HTML) > Weight::ZERO
 }
 
 fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {

@@ -20,4 +20,6 @@ pub(super) use json::{SignedJson, VisitJson};
 pub(super) use origin::require_visit;
 pub(super) use person::{MaybePerson, Operator, Person, Visit};
 pub(super) use query::Query;
-pub(super) use response::{WebError, door, framing, login, login_again, method_not_allowed, page, see_other};
+pub(super) use response::{
+    WebError, framing, login, login_again, method_not_allowed, page, page_with_status, see_other,
+};

@@ -73,8 +73,8 @@ pub fn text() -> String {
 pub(super) fn served(hosts: &Hosts, payments: Option<&PaymentSettings>) -> Value {
     let mut document = DOCUMENT.clone();
     match payments {
-        Some(payments) => prices::priced(&mut document, payments),
-        None => prices::unsold(&mut document),
+        Some(payments) => prices::add_prices(&mut document, payments),
+        None => prices::remove_payments(&mut document),
     }
     let base_url = hosts.base.url();
     examples::relocate(&mut document, &base_url, &hosts.site.url());

@@ -16,7 +16,7 @@ pub(super) static GET_ME: Tool = Tool {
     needs: Scope::Read,
     hints: READS,
     input: schema::nothing,
-    output: schema::given::<MeJson>,
+    output: schema::output::<MeJson>,
     run: |call| Box::pin(get_me(call)),
 };
 
@@ -39,7 +39,7 @@ pub(super) static GET_DESIGN_GUIDE: Tool = Tool {
     needs: Scope::Read,
     hints: READS,
     input: schema::nothing,
-    output: schema::given::<GuideJson>,
+    output: schema::output::<GuideJson>,
     run: |call| Box::pin(std::future::ready(Ok(get_design_guide(call)))),
 };
 

@@ -33,7 +33,7 @@ pub(super) static CHECK_PAGE: Tool = Tool {
     needs: Scope::Read,
     hints: READS,
     input: schema::of::<CheckPage>,
-    output: schema::given::<CheckJson>,
+    output: schema::output::<CheckJson>,
     run: |call| Box::pin(check_page(call)),
 };
 

@@ -39,7 +39,7 @@ pub(super) static LIST_FEEDBACK: Tool = Tool {
     // Only marks them as read; no page and no comment changes.
     hints: Hints { open_world: true, ..READS },
     input: schema::of::<ListFeedback>,
-    output: schema::given::<FeedbackListJson>,
+    output: schema::output::<FeedbackListJson>,
     run: |call| Box::pin(list_feedback(call)),
 };
 
@@ -78,7 +78,7 @@ pub(super) static RESOLVE_FEEDBACK: Tool = Tool {
     needs: Scope::Write,
     hints: REMOVES,
     input: schema::of::<ResolveFeedback>,
-    output: schema::given::<ResolvedJson>,
+    output: schema::output::<ResolvedJson>,
     run: |call| Box::pin(resolve_feedback(call)),
 };
 

@@ -26,7 +26,7 @@ pub(super) static DELETE_SITE: Tool = Tool {
     needs: Scope::Write,
     hints: REMOVES,
     input: schema::of::<DeleteSite>,
-    output: schema::given::<DeletedJson>,
+    output: schema::output::<DeletedJson>,
     run: |call| Box::pin(delete_site(call)),
 };
 
@@ -43,7 +43,7 @@ pub(super) static RESTORE_SITE: Tool = Tool {
     needs: Scope::Write,
     hints: Hints { open_world: true, ..SETTLES },
     input: schema::of::<OneSite>,
-    output: schema::given::<SiteJson>,
+    output: schema::output::<SiteJson>,
     run: |call| Box::pin(restore_site(call)),
 };
 
@@ -72,7 +72,7 @@ pub(super) static CLAIM_SITE: Tool = Tool {
     needs: Scope::Write,
     hints: SETTLES,
     input: schema::of::<ClaimSite>,
-    output: schema::given::<SiteJson>,
+    output: schema::output::<SiteJson>,
     run: |call| Box::pin(claim_site(call)),
 };
 

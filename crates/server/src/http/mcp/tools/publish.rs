@@ -3,7 +3,7 @@
 use super::{ADDS, Call, REPLACES, Tool, schema};
 use crate::http::api::{SiteJson, publish};
 use crate::http::extract::{
-    Document, UploadArguments, nullable, once, parse_options, parse_pii_check, pii_check_schema,
+    Document, UploadArguments, idempotent_request, nullable, parse_options, parse_pii_check, pii_check_schema,
 };
 use crate::http::mcp::tool_result::Answer;
 use dropleaf_app::Writer;
@@ -61,7 +61,7 @@ pub(super) static PUBLISH_HTML: Tool = Tool {
     needs: Scope::Write,
     hints: ADDS,
     input: schema::both::<PublishHtml, UploadArguments>,
-    output: schema::given::<SiteJson>,
+    output: schema::output::<SiteJson>,
     run: |call| Box::pin(publish_html(call)),
 };
 
@@ -77,9 +77,9 @@ async fn publish_html(mut call: Call) -> Result<Answer> {
     let mut options = parse_options(&chosen)?;
     options.warnings.extend(call.fields.unknown()?);
     let caller = &call.sender.caller;
-    let once = once(&call.state, key, caller, request_hash);
-    let written = publish(&call.state, caller, document.upload(), options, once.as_ref()).await?;
-    Ok(Answer::written(&written)?.page())
+    let once = idempotent_request(&call.state, key, caller, request_hash);
+    let response = publish(&call.state, caller, document.upload(), options, once.as_ref()).await?;
+    Ok(Answer::of_response(&response)?.page())
 }
 
 pub(super) static UPDATE_SITE: Tool = Tool {
@@ -90,7 +90,7 @@ pub(super) static UPDATE_SITE: Tool = Tool {
     needs: Scope::Write,
     hints: REPLACES,
     input: schema::of::<UpdateSite>,
-    output: schema::given::<SiteJson>,
+    output: schema::output::<SiteJson>,
     run: |call| Box::pin(update_site(call)),
 };
 

@@ -50,7 +50,7 @@ pub(super) static SET_VISIBILITY: Tool = Tool {
     needs: Scope::Write,
     hints: SETS,
     input: schema::of::<SetVisibility>,
-    output: schema::given::<SiteJson>,
+    output: schema::output::<SiteJson>,
     run: |call| Box::pin(set_visibility(call)),
 };
 
@@ -78,7 +78,7 @@ pub(super) static SET_PASSWORD: Tool = Tool {
     needs: Scope::Write,
     hints: GATES,
     input: schema::of::<SetPassword>,
-    output: schema::given::<SiteJson>,
+    output: schema::output::<SiteJson>,
     run: |call| Box::pin(set_password(call)),
 };
 
@@ -111,7 +111,7 @@ pub(super) static SET_EXPIRY: Tool = Tool {
     // Hours count from the time of the call.
     hints: Hints { idempotent: false, ..SETS },
     input: schema::of::<SetExpiry>,
-    output: schema::given::<SiteJson>,
+    output: schema::output::<SiteJson>,
     run: |call| Box::pin(set_expiry(call)),
 };
 
@@ -142,7 +142,7 @@ pub(super) static SET_EMAIL_GATE: Tool = Tool {
     needs: Scope::Write,
     hints: GATES,
     input: schema::of::<SetEmailGate>,
-    output: schema::given::<SiteJson>,
+    output: schema::output::<SiteJson>,
     run: |call| Box::pin(set_email_gate(call)),
 };
 
@@ -168,7 +168,7 @@ pub(super) static SET_AGENTATION: Tool = Tool {
     needs: Scope::Write,
     hints: SETS,
     input: schema::of::<SetAgentation>,
-    output: schema::given::<SiteJson>,
+    output: schema::output::<SiteJson>,
     run: |call| Box::pin(set_agentation(call)),
 };
 

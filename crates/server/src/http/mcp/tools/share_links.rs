@@ -49,7 +49,7 @@ pub(super) static CREATE_SHARE_LINK: Tool = Tool {
     needs: Scope::Write,
     hints: ADDS,
     input: schema::of::<CreateShareLink>,
-    output: schema::given::<ShareTokenJson>,
+    output: schema::output::<ShareTokenJson>,
     run: |call| Box::pin(create_share_link(call)),
 };
 
@@ -67,8 +67,8 @@ async fn create_share_link(mut call: Call) -> Result<Answer> {
     let body = ShareTokenBody { note, label, expires_in, expires_in_hours, max_uses, bypass_email_gate };
     let (wish, warnings) = (body.wish()?, call.fields.unknown()?);
     let caller = &call.sender.caller;
-    let written = make_share_token(&call.state, caller, &site, wish, warnings, idempotency_key).await?;
-    let answer = Answer::written(&written)?;
+    let response = make_share_token(&call.state, caller, &site, wish, warnings, idempotency_key).await?;
+    let answer = Answer::of_response(&response)?;
     let (site_id, url) = (answer.text_of("site_id"), answer.text_of("url"));
     Ok(answer.of_site(site_id).linked(url, "Share link".into()))
 }
@@ -80,7 +80,7 @@ pub(super) static LIST_SHARE_LINKS: Tool = Tool {
     needs: Scope::Read,
     hints: READS,
     input: schema::of::<OneSite>,
-    output: schema::given::<ShareTokensJson>,
+    output: schema::output::<ShareTokensJson>,
     run: |call| Box::pin(list_share_links(call)),
 };
 
@@ -105,7 +105,7 @@ pub(super) static REVOKE_SHARE_LINK: Tool = Tool {
     needs: Scope::Write,
     hints: REMOVES,
     input: schema::of::<RevokeShareLink>,
-    output: schema::given::<OkJson>,
+    output: schema::output::<OkJson>,
     run: |call| Box::pin(revoke_share_link(call)),
 };
 

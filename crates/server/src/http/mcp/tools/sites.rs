@@ -30,7 +30,7 @@ pub(super) static GET_SITE: Tool = Tool {
     needs: Scope::Read,
     hints: READS,
     input: schema::of::<OneSite>,
-    output: schema::given::<SiteJson>,
+    output: schema::output::<SiteJson>,
     run: |call| Box::pin(get_site(call)),
 };
 
@@ -96,7 +96,7 @@ pub(super) static GET_CONTENT: Tool = Tool {
     needs: Scope::Read,
     hints: READS,
     input: schema::of::<GetContent>,
-    output: schema::given::<ContentJson>,
+    output: schema::output::<ContentJson>,
     run: |call| Box::pin(get_content(call)),
 };
 
@@ -205,7 +205,7 @@ pub(super) static LIST_SITES: Tool = Tool {
     needs: Scope::Read,
     hints: READS,
     input: schema::of::<ListSites>,
-    output: schema::given::<SiteListJson>,
+    output: schema::output::<SiteListJson>,
     run: |call| Box::pin(list_sites(call)),
 };
 

@@ -72,7 +72,7 @@ pub(super) static CREATE_UPLOAD: Tool = Tool {
     // With `site` it leads to a replacement.
     hints: REPLACES,
     input: schema::both::<CreateUpload, UploadArguments>,
-    output: schema::given::<UploadJson>,
+    output: schema::output::<UploadJson>,
     run: |call| Box::pin(create_upload(call)),
 };
 

@@ -15,7 +15,7 @@ pub(super) static LIST_VERSIONS: Tool = Tool {
     needs: Scope::Read,
     hints: READS,
     input: schema::of::<OneSite>,
-    output: schema::given::<VersionsJson>,
+    output: schema::output::<VersionsJson>,
     run: |call| Box::pin(list_versions(call)),
 };
 
@@ -44,7 +44,7 @@ pub(super) static ROLLBACK_SITE: Tool = Tool {
     needs: Scope::Write,
     hints: REPLACES,
     input: schema::of::<RollbackSite>,
-    output: schema::given::<SiteJson>,
+    output: schema::output::<SiteJson>,
     run: |call| Box::pin(rollback_site(call)),
 };
 
