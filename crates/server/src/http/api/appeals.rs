@@ -24,18 +24,18 @@ use utoipa::openapi::schema::Object;
     "file": "<!doctype html>\n<title>Sign in</title>\n<p>A training page.</p>\n",
     "comment": "A training page for our staff. The form does not send anything.", "contact": "sam@example.org"
 }))]
-pub(super) struct AppealForm {
+pub(in crate::http) struct AppealForm {
     /// The same file that was refused: the decision applies to exactly these bytes.
     #[schema(value_type = String, format = Binary, content_media_type = "application/octet-stream")]
     #[expect(dead_code, reason = "describes the form; the file is read as a stream")]
     file: Option<IgnoredAny>,
     /// What the page is for; up to 2000 characters.
     #[schema(nullable = false, example = "A training page for our staff. The form does not send anything.")]
-    comment: Option<String>,
+    pub comment: Option<String>,
     /// How the operator can reach you; up to 254 characters. The decision is sent to an e-mail address if the server
     /// can send mail.
     #[schema(nullable = false, example = "sam@example.org")]
-    contact: Option<String>,
+    pub contact: Option<String>,
 }
 
 fn status() -> Object {

@@ -1,5 +1,6 @@
 //! Middleware around every API request: request id, time limit, panic handler, response headers, log line.
 
+use super::api_error::ApiError;
 use super::{ApiState, foreign_origin};
 use crate::http::deadline::{self, Deadline};
 use crate::http::error::{self, Wants};
@@ -22,26 +23,6 @@ const PAID_ROUTES: [&str; 4] = ["/publish", "/provision", "/unlock", "/operator/
 /// refresh token would be used up, or a key would exist that it does not know.
 const HANDOUT_ROUTES: [&str; 5] =
     ["/oauth/token", "/device/token", "/api-keys", "/sites/{idOrSlug}/share-tokens", "/appeals"];
-
-/// An error returned by a handler.
-#[derive(Debug)]
-pub(in crate::http) struct ApiError(pub Error);
-
-impl<E: Into<Error>> From<E> for ApiError {
-    fn from(error: E) -> Self {
-        Self(error.into())
-    }
-}
-
-impl IntoResponse for ApiError {
-    fn into_response(self) -> Response {
-        let mut response = error::respond(&self.0, Wants::Json).map(Body::new);
-        if let Some(challenge) = Challenge::of(&self.0) {
-            response.extensions_mut().insert(challenge);
-        }
-        response
-    }
-}
 
 /// Data about one request that handlers leave for this middleware.
 #[derive(Debug, Clone, Default)]

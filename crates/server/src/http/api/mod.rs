@@ -1,6 +1,7 @@
 //! The API: its routes, the middleware around them, and the state that handlers share.
 
 mod account;
+mod api_error;
 mod api_keys;
 mod appeals;
 mod check;
@@ -21,12 +22,14 @@ mod sites;
 mod uploads;
 
 pub(super) use account::MeJson;
+pub(super) use api_error::ApiError;
 pub(super) use api_keys::OkJson;
+pub(super) use appeals::AppealForm;
 pub(super) use check::CheckJson;
 pub(crate) use check::ReasonJson;
 pub(super) use feedback::{FeedbackListJson, ResolvedJson};
 pub(super) use foreign_origin::ForeignOrigin;
-pub(super) use frame::{ApiError, Exchange, carry};
+pub(super) use frame::{Exchange, carry};
 pub(super) use home::designed;
 pub(super) use idempotent_response::IdempotentResponse;
 pub(super) use reference::Reference;

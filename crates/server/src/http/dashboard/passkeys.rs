@@ -4,15 +4,14 @@ use super::account::{HERE, address, done};
 use crate::http::api::ApiState;
 use crate::http::sign_in::passkeys;
 use crate::http::web::{Person, SignedForm, SignedJson, WebError};
-use crate::pages::Moment;
-use crate::pages::dashboard::{Done, PasskeyRow, Passkeys};
+use crate::pages::dashboard::Done;
 use axum::Json;
 use axum::Router;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use dropleaf_app::ChallengeBinding;
-use dropleaf_core::passkey::{Passkey, name};
+use dropleaf_core::passkey::name;
 use dropleaf_core::{Code, Error};
 use serde_json::json;
 
@@ -21,27 +20,6 @@ pub(super) fn routes() -> Router<ApiState> {
         .route("/dashboard/account/passkeys/begin", post(begin))
         .route("/dashboard/account/passkeys/finish", post(finish))
         .route("/dashboard/account/passkeys/{id}/remove", post(remove))
-}
-
-/// The passkeys shown on the account page; `None` where passkeys cannot work.
-pub(super) async fn shown(state: &ApiState, person: &Person) -> Result<Option<Passkeys>, WebError> {
-    if passkeys(state).is_err() {
-        return Ok(None);
-    }
-    Ok(Some(Passkeys {
-        host: state.resolved.hosts.base.host.clone(),
-        list: state.app.list_passkeys(&person.account).await?.into_iter().map(row).collect(),
-        may_add: person.session.is_recent(state.app.now()),
-    }))
-}
-
-fn row(passkey: Passkey) -> PasskeyRow {
-    PasskeyRow {
-        id: passkey.id,
-        name: passkey.name,
-        created: Moment(passkey.created_at),
-        last_used: passkey.last_used_at.map(Moment),
-    }
 }
 
 /// Starts a registration: returns the options with which the browser creates a passkey.

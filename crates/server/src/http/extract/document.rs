@@ -1,6 +1,6 @@
 //! A page sent as text in a JSON body or as an argument: HTML or Markdown.
 
-use super::check_size;
+use super::size_limit::check_size;
 use dropleaf_app::Upload;
 use dropleaf_core::{Code, Error, Result};
 

@@ -1,7 +1,7 @@
 //! Reads a multipart form part by part as it arrives.
 
+use super::size_limit::too_large;
 use super::spool::Spool;
-use super::upload::too_large;
 use crate::http::api::ApiState;
 use bytes::BytesMut;
 use dropleaf_app::Upload;

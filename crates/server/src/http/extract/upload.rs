@@ -6,6 +6,7 @@ use super::form::{Form, file_hash, read_form};
 use super::json_body::{JsonLimit, json_object};
 use super::json_length::DecodedLength;
 use super::pace::paced;
+use super::size_limit::too_large;
 use super::spool::Spool;
 use crate::http::api::ApiState;
 use crate::http::media_type;
@@ -234,13 +235,4 @@ fn drain(mut pieces: BoxStream<'static, Result<Bytes>>) {
         }
     };
     tokio::spawn(tokio::time::timeout(DRAIN_TIME, work));
-}
-
-/// Refuses an upload over the size limit.
-pub(in crate::http) fn check_size(size: u64, limit: u64) -> Result<()> {
-    if size > limit { Err(too_large(limit)) } else { Ok(()) }
-}
-
-pub(in crate::http) fn too_large(limit: u64) -> Error {
-    Error::new(Code::TooLarge, format!("The upload exceeds the limit of {limit} bytes."))
 }

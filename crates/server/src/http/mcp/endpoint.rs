@@ -2,8 +2,9 @@
 //! and the scopes. A tool could no longer answer with the HTTP status that makes clients request more scopes.
 
 use super::handler::Handler;
-use super::headers::{VERSION, canonical_types, check_needs_session, is_legacy};
+use super::headers::{SESSION_ID, VERSION, canonical_types, check_needs_session, is_legacy};
 use super::message::{self, Peek, peek};
+use super::sender::Sender;
 use super::stream_holder::StreamHolder;
 use super::subscription::Subscription;
 use super::{Mcp, initialize, rpc, sessions, streams, tools};
@@ -27,15 +28,7 @@ use rmcp::model::ProtocolVersion;
 use serde_json::Value;
 use std::sync::Arc;
 
-pub(super) const SESSION_ID: &str = "mcp-session-id";
 const LISTEN: &str = "subscriptions/listen";
-
-/// The caller of a message, passed to the tools as a request extension.
-#[derive(Debug, Clone)]
-pub(super) struct Sender {
-    pub who: Identity,
-    pub caller: Caller,
-}
 
 pub(super) async fn answer(State(mcp): State<Arc<Mcp>>, request: Request) -> Response {
     match handle(&mcp, request).await {
@@ -78,8 +71,8 @@ async fn handle(mcp: &Mcp, request: Request) -> std::result::Result<Response, Ap
     let mut handler = Handler::new(state.clone());
     if peek.method == LISTEN && session.is_none() {
         let place = mcp.streams.take(&who.account.id, None)?;
-        let listening = Subscription::new(state, holder(&who, None), place, peek.resources()).await?;
-        handler = handler.listening(listening);
+        let subscription = Subscription::new(state, holder(&who, None), place, peek.resources()).await?;
+        handler = handler.subscription(subscription);
     }
     let id = peek.id;
     let response = forward(mcp, &mut parts, handler, who, session, body).await;

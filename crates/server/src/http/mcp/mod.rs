@@ -15,11 +15,13 @@ mod prompts;
 mod resources;
 mod rpc;
 mod schema;
+mod sender;
 mod session_cache;
 mod sessions;
 mod stream_holder;
 mod streams;
 mod subscription;
+mod tool_call;
 mod tool_result;
 mod tools;
 
@@ -39,6 +41,9 @@ use std::time::Duration;
 use streams::Streams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+
+/// How long clients may cache what changes only with the server program, in milliseconds.
+const FIXED_MS: u64 = 3_600_000;
 
 /// OpenAPI tag of the endpoint's operations.
 pub(super) const TAG: &str = "MCP";

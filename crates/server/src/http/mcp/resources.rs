@@ -1,8 +1,8 @@
 //! Serves the owner's pages as MCP resources: `dropleaf://sites/{id}` is the metadata, `…/content` the stored document.
 
-use super::endpoint::Sender;
-use super::handler::FIXED_MS;
+use super::FIXED_MS;
 use super::rpc::{refusal, shown};
+use super::sender::Sender;
 use crate::http::api::{ApiState, SiteJson};
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};

@@ -6,14 +6,12 @@ mod bodies;
 mod challenge;
 mod client_auth;
 mod clients;
-mod consent;
 mod device;
 mod device_page;
 mod error;
 mod metadata;
 mod params;
 mod register;
-mod revoke;
 mod token;
 
 pub(super) use challenge::{Challenge, write as write_challenge};
@@ -35,7 +33,7 @@ pub(super) fn endpoints() -> OpenApiRouter<ApiState> {
         .routes(routes!(metadata::mcp))
         .routes(routes!(register::register))
         .routes(routes!(token::token))
-        .routes(routes!(revoke::revoke))
+        .routes(routes!(token::revoke))
         .routes(routes!(device::authorize))
 }
 
@@ -44,5 +42,5 @@ pub(super) fn pages() -> Router<ApiState> {
     Router::new()
         .route("/device", get(device_page::show).post(device_page::answer))
         .route("/oauth/authorize", get(authorize::authorize))
-        .route("/oauth/consent", post(consent::answer))
+        .route("/oauth/consent", post(authorize::answer_consent))
 }

@@ -10,7 +10,6 @@ mod origin;
 mod person;
 mod query;
 mod response;
-mod shell;
 
 pub(super) use assets::serve as asset;
 pub(super) use cookies::Cookie;

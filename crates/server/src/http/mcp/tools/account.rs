@@ -2,7 +2,7 @@
 
 use super::{Call, READS, Tool, schema};
 use crate::http::api::MeJson;
-use crate::http::mcp::tool_result::Answer;
+use crate::http::mcp::tool_result::ToolOutput;
 use crate::pages::{self, Facts};
 use dropleaf_core::Result;
 use dropleaf_core::scope::Scope;
@@ -20,9 +20,9 @@ pub(super) static GET_ME: Tool = Tool {
     run: |call| Box::pin(get_me(call)),
 };
 
-async fn get_me(call: Call) -> Result<Answer> {
+async fn get_me(call: Call) -> Result<ToolOutput> {
     let me = MeJson::of(&call.state, call.account()).await?;
-    Ok(Answer::json(me).warned(call.fields.warnings()))
+    Ok(ToolOutput::json(me).warned(call.fields.warnings()))
 }
 
 /// A Markdown document for agents.
@@ -43,8 +43,8 @@ pub(super) static GET_DESIGN_GUIDE: Tool = Tool {
     run: |call| Box::pin(std::future::ready(Ok(get_design_guide(call)))),
 };
 
-fn get_design_guide(call: Call) -> Answer {
+fn get_design_guide(call: Call) -> ToolOutput {
     let markdown = pages::design_guide(&Facts::of(&call.state.resolved));
-    let answer = Answer::json(GuideJson { markdown: markdown.clone() });
+    let answer = ToolOutput::json(GuideJson { markdown: markdown.clone() });
     answer.worded(markdown).warned(call.fields.warnings())
 }

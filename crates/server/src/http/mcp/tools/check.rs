@@ -3,7 +3,7 @@
 use super::{Call, READS, Tool, schema};
 use crate::http::api::CheckJson;
 use crate::http::extract::{Document, parse_pii_check, pii_check_schema};
-use crate::http::mcp::tool_result::Answer;
+use crate::http::mcp::tool_result::ToolOutput;
 use dropleaf_core::Result;
 use dropleaf_core::options::UploadOptions;
 use dropleaf_core::scope::Scope;
@@ -37,7 +37,7 @@ pub(super) static CHECK_PAGE: Tool = Tool {
     run: |call| Box::pin(check_page(call)),
 };
 
-async fn check_page(mut call: Call) -> Result<Answer> {
+async fn check_page(mut call: Call) -> Result<ToolOutput> {
     let CheckPage { html, markdown, pii_check } = call.fields.take()?;
     let document = Document::new(html, markdown, call.state.resolved.config.limits.upload_bytes)?;
     let pii_check = parse_pii_check(pii_check.as_deref())?;
@@ -46,5 +46,5 @@ async fn check_page(mut call: Call) -> Result<Answer> {
     let warnings = call.fields.warnings();
     let options = UploadOptions { pii_check, warnings, ..UploadOptions::default() };
     let run = app.check_upload(call.sender.caller.ip, document.upload(), options).await?;
-    Ok(Answer::json(CheckJson::from(run)))
+    Ok(ToolOutput::json(CheckJson::from(run)))
 }

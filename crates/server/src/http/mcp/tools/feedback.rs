@@ -3,7 +3,7 @@
 use super::{Call, Hints, READS, REMOVES, Tool, schema};
 use crate::http::api::{FeedbackListJson, ResolvedJson};
 use crate::http::extract::nullable;
-use crate::http::mcp::tool_result::Answer;
+use crate::http::mcp::tool_result::ToolOutput;
 use dropleaf_core::feedback_list::{self, Cursor, FeedbackQuery};
 use dropleaf_core::scope::Scope;
 use dropleaf_core::site_change::Field;
@@ -43,7 +43,7 @@ pub(super) static LIST_FEEDBACK: Tool = Tool {
     run: |call| Box::pin(list_feedback(call)),
 };
 
-async fn list_feedback(mut call: Call) -> Result<Answer> {
+async fn list_feedback(mut call: Call) -> Result<ToolOutput> {
     let ListFeedback { site: name, include_resolved, limit, cursor } = call.fields.take()?;
     let query = FeedbackQuery {
         limit: Some(limit.value().unwrap_or(feedback_list::MODEL_DEFAULT)),
@@ -53,7 +53,7 @@ async fn list_feedback(mut call: Call) -> Result<Answer> {
     };
     let site = call.state.app.get_site(call.account(), &name).await?;
     let list = FeedbackListJson::of(&call.state, call.account(), &site.id, &query).await?;
-    let answer = Answer::json(list).about(&call.state.app, site).warned(call.fields.warnings());
+    let answer = ToolOutput::json(list).about(&call.state.app, site).warned(call.fields.warnings());
     // Comes before the untrusted input, wherever the client puts the fields.
     let text = format!("{}\n\n{}", feedback::NOTICE, answer.to_text());
     Ok(answer.worded(text))
@@ -82,9 +82,9 @@ pub(super) static RESOLVE_FEEDBACK: Tool = Tool {
     run: |call| Box::pin(resolve_feedback(call)),
 };
 
-async fn resolve_feedback(mut call: Call) -> Result<Answer> {
+async fn resolve_feedback(mut call: Call) -> Result<ToolOutput> {
     let ResolveFeedback { id, note } = call.fields.take()?;
     let account = &call.sender.who.account;
     let warnings = call.fields.warnings();
-    Ok(Answer::json(ResolvedJson::of(&call.state, account, &id, note.value(), warnings).await?))
+    Ok(ToolOutput::json(ResolvedJson::of(&call.state, account, &id, note.value(), warnings).await?))
 }

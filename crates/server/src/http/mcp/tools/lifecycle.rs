@@ -2,7 +2,7 @@
 
 use super::{Call, Hints, OneSite, REMOVES, SETTLES, Tool, schema};
 use crate::http::api::{DeletedJson, SiteJson};
-use crate::http::mcp::tool_result::Answer;
+use crate::http::mcp::tool_result::ToolOutput;
 use dropleaf_core::Result;
 use dropleaf_core::scope::Scope;
 use serde::Deserialize;
@@ -30,10 +30,10 @@ pub(super) static DELETE_SITE: Tool = Tool {
     run: |call| Box::pin(delete_site(call)),
 };
 
-async fn delete_site(mut call: Call) -> Result<Answer> {
+async fn delete_site(mut call: Call) -> Result<ToolOutput> {
     let DeleteSite { site: name, purge } = call.fields.take()?;
     let deleted = call.state.app.delete_site(call.account(), &name, purge.unwrap_or_default()).await?;
-    Ok(Answer::json(DeletedJson::new(deleted)).warned(call.fields.warnings()))
+    Ok(ToolOutput::json(DeletedJson::new(deleted)).warned(call.fields.warnings()))
 }
 
 pub(super) static RESTORE_SITE: Tool = Tool {
@@ -47,12 +47,12 @@ pub(super) static RESTORE_SITE: Tool = Tool {
     run: |call| Box::pin(restore_site(call)),
 };
 
-async fn restore_site(mut call: Call) -> Result<Answer> {
+async fn restore_site(mut call: Call) -> Result<ToolOutput> {
     let name = call.site()?;
     let warnings = call.fields.unknown()?;
     let app = &call.state.app;
     let updated = app.restore_site(call.account(), &name).await?;
-    Ok(Answer::json(SiteJson::updated(app, updated)).page().warned(warnings))
+    Ok(ToolOutput::json(SiteJson::updated(app, updated)).page().warned(warnings))
 }
 
 /// Which page to claim.
@@ -76,10 +76,10 @@ pub(super) static CLAIM_SITE: Tool = Tool {
     run: |call| Box::pin(claim_site(call)),
 };
 
-async fn claim_site(mut call: Call) -> Result<Answer> {
+async fn claim_site(mut call: Call) -> Result<ToolOutput> {
     let ClaimSite { site: name, claim_token } = call.fields.take()?;
     let warnings = call.fields.unknown()?;
     let app = &call.state.app;
     let site = app.claim_site(call.account(), &name, &claim_token).await?;
-    Ok(Answer::json(SiteJson::new(app, site)).page().warned(warnings))
+    Ok(ToolOutput::json(SiteJson::new(app, site)).page().warned(warnings))
 }

@@ -14,9 +14,9 @@ mod versions;
 #[cfg(test)]
 mod tools_tests;
 
-use super::endpoint::Sender;
 use super::schema;
-use super::tool_result::{Answer, UNREAD};
+use super::sender::Sender;
+use super::tool_result::{ToolOutput, UNREAD};
 use crate::http::api::ApiState;
 use crate::http::extract::Fields;
 use dropleaf_core::Result;
@@ -74,7 +74,7 @@ pub(super) struct Tool {
     pub hints: Hints,
     pub input: fn() -> JsonObject,
     pub output: fn() -> JsonObject,
-    pub run: fn(Call) -> BoxFuture<'static, Result<Answer>>,
+    pub run: fn(Call) -> BoxFuture<'static, Result<ToolOutput>>,
 }
 
 /// Publishing and reading first, then managing a page, then sharing and feedback, the account and uploads.

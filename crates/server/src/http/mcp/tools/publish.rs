@@ -5,7 +5,7 @@ use crate::http::api::{SiteJson, publish};
 use crate::http::extract::{
     Document, UploadArguments, idempotent_request, nullable, parse_options, parse_pii_check, pii_check_schema,
 };
-use crate::http::mcp::tool_result::Answer;
+use crate::http::mcp::tool_result::ToolOutput;
 use dropleaf_app::Writer;
 use dropleaf_core::Result;
 use dropleaf_core::options::UploadOptions;
@@ -65,7 +65,7 @@ pub(super) static PUBLISH_HTML: Tool = Tool {
     run: |call| Box::pin(publish_html(call)),
 };
 
-async fn publish_html(mut call: Call) -> Result<Answer> {
+async fn publish_html(mut call: Call) -> Result<ToolOutput> {
     let PublishHtml { html, markdown, idempotency_key: key } = call.fields.take()?;
     let document = Document::new(html, markdown, call.state.resolved.config.limits.upload_bytes)?;
     let chosen = call.fields.take::<UploadArguments>()?.into_form_fields();
@@ -79,7 +79,7 @@ async fn publish_html(mut call: Call) -> Result<Answer> {
     let caller = &call.sender.caller;
     let once = idempotent_request(&call.state, key, caller, request_hash);
     let response = publish(&call.state, caller, document.upload(), options, once.as_ref()).await?;
-    Ok(Answer::of_response(&response)?.page())
+    Ok(ToolOutput::of_response(&response)?.page())
 }
 
 pub(super) static UPDATE_SITE: Tool = Tool {
@@ -94,7 +94,7 @@ pub(super) static UPDATE_SITE: Tool = Tool {
     run: |call| Box::pin(update_site(call)),
 };
 
-async fn update_site(mut call: Call) -> Result<Answer> {
+async fn update_site(mut call: Call) -> Result<ToolOutput> {
     let arguments: UpdateSite = call.fields.take()?;
     let UpdateSite { site: name, html, markdown, expected_updated_at, spa, pii_check } = arguments;
     let document = Document::new(html, markdown, call.state.resolved.config.limits.upload_bytes)?;
@@ -106,5 +106,5 @@ async fn update_site(mut call: Call) -> Result<Answer> {
     let expected_updated_at = expected_updated_at.value();
     let options = UploadOptions { expected_updated_at, pii_check, spa, warnings, ..UploadOptions::default() };
     let updated = app.replace_site(&writer, &name, seen, document.upload(), options).await?;
-    Ok(Answer::json(SiteJson::updated(app, updated)).page())
+    Ok(ToolOutput::json(SiteJson::updated(app, updated)).page())
 }

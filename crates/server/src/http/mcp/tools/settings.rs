@@ -3,7 +3,7 @@
 use super::{Call, Hints, Tool, schema};
 use crate::http::api::{PatchBody, SiteJson};
 use crate::http::extract::{Hours, hours_schema, nullable, visibility_schema};
-use crate::http::mcp::tool_result::Answer;
+use crate::http::mcp::tool_result::ToolOutput;
 use dropleaf_core::scope::Scope;
 use dropleaf_core::site_change::Field;
 use dropleaf_core::{Code, Error, Result};
@@ -16,12 +16,12 @@ const SETS: Hints = Hints { read_only: false, destructive: true, idempotent: tru
 const GATES: Hints = Hints { idempotent: false, ..SETS };
 
 /// Changes settings of a page.
-async fn change(call: Call, name: String, settings: PatchBody) -> Result<Answer> {
+async fn change(call: Call, name: String, settings: PatchBody) -> Result<ToolOutput> {
     let warnings = call.fields.unknown()?;
     let app = &call.state.app;
     let request = settings.request(app.now())?;
     let updated = app.change_site(call.account(), &name, request).await?;
-    Ok(Answer::json(SiteJson::updated(app, updated)).page().warned(warnings))
+    Ok(ToolOutput::json(SiteJson::updated(app, updated)).page().warned(warnings))
 }
 
 /// Refuses a setting that was not sent; null is a value.
@@ -54,7 +54,7 @@ pub(super) static SET_VISIBILITY: Tool = Tool {
     run: |call| Box::pin(set_visibility(call)),
 };
 
-async fn set_visibility(mut call: Call) -> Result<Answer> {
+async fn set_visibility(mut call: Call) -> Result<ToolOutput> {
     let SetVisibility { site, visibility, slug } = call.fields.take()?;
     change(call, site, PatchBody { slug, visibility: Some(visibility), ..PatchBody::default() }).await
 }
@@ -82,7 +82,7 @@ pub(super) static SET_PASSWORD: Tool = Tool {
     run: |call| Box::pin(set_password(call)),
 };
 
-async fn set_password(mut call: Call) -> Result<Answer> {
+async fn set_password(mut call: Call) -> Result<ToolOutput> {
     let SetPassword { site, password } = call.fields.take()?;
     let password = require("password", password)?;
     change(call, site, PatchBody { password, ..PatchBody::default() }).await
@@ -115,7 +115,7 @@ pub(super) static SET_EXPIRY: Tool = Tool {
     run: |call| Box::pin(set_expiry(call)),
 };
 
-async fn set_expiry(mut call: Call) -> Result<Answer> {
+async fn set_expiry(mut call: Call) -> Result<ToolOutput> {
     let SetExpiry { site, expires_in_hours, expires_at } = call.fields.take()?;
     if expires_in_hours.is_absent() && expires_at.is_absent() {
         return Err(Error::new(Code::InvalidField, "Send `expires_in_hours` or `expires_at`."));
@@ -146,7 +146,7 @@ pub(super) static SET_EMAIL_GATE: Tool = Tool {
     run: |call| Box::pin(set_email_gate(call)),
 };
 
-async fn set_email_gate(mut call: Call) -> Result<Answer> {
+async fn set_email_gate(mut call: Call) -> Result<ToolOutput> {
     let SetEmailGate { site, email_gate_domain } = call.fields.take()?;
     let email_gate_domain = require("email_gate_domain", email_gate_domain)?;
     change(call, site, PatchBody { email_gate_domain, ..PatchBody::default() }).await
@@ -172,7 +172,7 @@ pub(super) static SET_AGENTATION: Tool = Tool {
     run: |call| Box::pin(set_agentation(call)),
 };
 
-async fn set_agentation(mut call: Call) -> Result<Answer> {
+async fn set_agentation(mut call: Call) -> Result<ToolOutput> {
     let SetAgentation { site, agentation } = call.fields.take()?;
     change(call, site, PatchBody { agentation: Some(agentation), ..PatchBody::default() }).await
 }

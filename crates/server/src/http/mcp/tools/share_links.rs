@@ -3,7 +3,7 @@
 use super::{ADDS, Call, OneSite, READS, REMOVES, Tool, schema};
 use crate::http::api::{OkJson, ShareTokenBody, ShareTokenJson, ShareTokensJson, make_share_token};
 use crate::http::extract::{Hours, nullable};
-use crate::http::mcp::tool_result::Answer;
+use crate::http::mcp::tool_result::ToolOutput;
 use dropleaf_core::Result;
 use dropleaf_core::scope::Scope;
 use dropleaf_core::site_change::Field;
@@ -53,7 +53,7 @@ pub(super) static CREATE_SHARE_LINK: Tool = Tool {
     run: |call| Box::pin(create_share_link(call)),
 };
 
-async fn create_share_link(mut call: Call) -> Result<Answer> {
+async fn create_share_link(mut call: Call) -> Result<ToolOutput> {
     let CreateShareLink {
         site,
         note,
@@ -68,7 +68,7 @@ async fn create_share_link(mut call: Call) -> Result<Answer> {
     let (wish, warnings) = (body.wish()?, call.fields.unknown()?);
     let caller = &call.sender.caller;
     let response = make_share_token(&call.state, caller, &site, wish, warnings, idempotency_key).await?;
-    let answer = Answer::of_response(&response)?;
+    let answer = ToolOutput::of_response(&response)?;
     let (site_id, url) = (answer.text_of("site_id"), answer.text_of("url"));
     Ok(answer.of_site(site_id).linked(url, "Share link".into()))
 }
@@ -84,11 +84,11 @@ pub(super) static LIST_SHARE_LINKS: Tool = Tool {
     run: |call| Box::pin(list_share_links(call)),
 };
 
-async fn list_share_links(mut call: Call) -> Result<Answer> {
+async fn list_share_links(mut call: Call) -> Result<ToolOutput> {
     let name = call.site()?;
     let site = call.state.app.get_site(call.account(), &name).await?;
     let list = ShareTokensJson::of(&call.state, call.account(), &site.id).await?;
-    Ok(Answer::json(list).about(&call.state.app, site).warned(call.fields.warnings()))
+    Ok(ToolOutput::json(list).about(&call.state.app, site).warned(call.fields.warnings()))
 }
 
 /// Which link to revoke.
@@ -109,8 +109,8 @@ pub(super) static REVOKE_SHARE_LINK: Tool = Tool {
     run: |call| Box::pin(revoke_share_link(call)),
 };
 
-async fn revoke_share_link(mut call: Call) -> Result<Answer> {
+async fn revoke_share_link(mut call: Call) -> Result<ToolOutput> {
     let RevokeShareLink { token } = call.fields.take()?;
     call.state.app.revoke_share_token(call.account(), &token).await?;
-    Ok(Answer::json(OkJson::yes()).warned(call.fields.warnings()))
+    Ok(ToolOutput::json(OkJson::yes()).warned(call.fields.warnings()))
 }

@@ -3,7 +3,7 @@
 use super::{Call, OneSite, READS, Tool, schema};
 use crate::http::api::{SiteJson, SiteListJson, list_query};
 use crate::http::extract::{nullable, words_schema};
-use crate::http::mcp::tool_result::Answer;
+use crate::http::mcp::tool_result::ToolOutput;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use dropleaf_app::SiteContent;
@@ -34,11 +34,11 @@ pub(super) static GET_SITE: Tool = Tool {
     run: |call| Box::pin(get_site(call)),
 };
 
-async fn get_site(mut call: Call) -> Result<Answer> {
+async fn get_site(mut call: Call) -> Result<ToolOutput> {
     let name = call.site()?;
     let app = &call.state.app;
     let site = app.get_site(call.account(), &name).await?;
-    Ok(Answer::json(SiteJson::new(app, site)).page().warned(call.fields.warnings()))
+    Ok(ToolOutput::json(SiteJson::new(app, site)).page().warned(call.fields.warnings()))
 }
 
 /// Which content, and how much of it.
@@ -100,7 +100,7 @@ pub(super) static GET_CONTENT: Tool = Tool {
     run: |call| Box::pin(get_content(call)),
 };
 
-async fn get_content(mut call: Call) -> Result<Answer> {
+async fn get_content(mut call: Call) -> Result<ToolOutput> {
     let GetContent { site: name, source, offset, max_bytes } = call.fields.take()?;
     let source = source.unwrap_or_default();
     let offset = offset.value().unwrap_or_default();
@@ -156,12 +156,12 @@ async fn get_content(mut call: Call) -> Result<Answer> {
                     "{note} Bytes {begin} to {end} of {byte_size}; call get_content with offset {next} for more."
                 );
             }
-            Answer::json(json).worded(shown).noted(Some(note))
+            ToolOutput::json(json).worded(shown).noted(Some(note))
         }
         _ if byte_size > most => return Err(too_large(&json.mime, byte_size)),
         _ => {
             json.base64 = Some(STANDARD.encode(&content.bytes));
-            Answer::json(json)
+            ToolOutput::json(json)
         }
     };
     Ok(answer.about(app, site).warned(call.fields.warnings()))
@@ -209,7 +209,7 @@ pub(super) static LIST_SITES: Tool = Tool {
     run: |call| Box::pin(list_sites(call)),
 };
 
-async fn list_sites(mut call: Call) -> Result<Answer> {
+async fn list_sites(mut call: Call) -> Result<ToolOutput> {
     let ListSites { limit, before, before_id, state } = call.fields.take()?;
     let mut pairs = vec![("limit", limit.value().unwrap_or(LISTED).to_string())];
     pairs.extend(before.value().map(|before| ("before", before.to_string())));
@@ -217,7 +217,7 @@ async fn list_sites(mut call: Call) -> Result<Answer> {
     pairs.extend(state.map(|text| ("state", text)));
     let query = list_query(pairs.iter().map(|(name, value)| (*name, value.as_str())))?;
     let found = call.state.app.list_sites(call.account(), query).await?;
-    Ok(Answer::json(SiteListJson::new(&call.state, found)).warned(call.fields.warnings()))
+    Ok(ToolOutput::json(SiteListJson::new(&call.state, found)).warned(call.fields.warnings()))
 }
 
 #[cfg(test)]

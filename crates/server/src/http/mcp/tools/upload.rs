@@ -2,7 +2,7 @@
 
 use super::{Call, REPLACES, Tool, schema};
 use crate::http::extract::{UploadArguments, nullable};
-use crate::http::mcp::tool_result::Answer;
+use crate::http::mcp::tool_result::ToolOutput;
 use dropleaf_core::scope::Scope;
 use dropleaf_core::site_change::Field;
 use dropleaf_core::upload_option::EXPECTED_UPDATED_AT;
@@ -76,7 +76,7 @@ pub(super) static CREATE_UPLOAD: Tool = Tool {
     run: |call| Box::pin(create_upload(call)),
 };
 
-async fn create_upload(mut call: Call) -> Result<Answer> {
+async fn create_upload(mut call: Call) -> Result<ToolOutput> {
     let CreateUpload { file, site, expected_updated_at, e2e } = call.fields.take()?;
     let file = file.map(shell_word).transpose()?.flatten();
     let mut chosen = call.fields.take::<UploadArguments>()?.into_form_fields();
@@ -99,7 +99,7 @@ async fn create_upload(mut call: Call) -> Result<Answer> {
     if file.is_none() {
         note = format!("{note}\nReplace {SOME_FILE} with the file name, quoted for your shell.");
     }
-    let mut answer = Answer::json(UploadJson {
+    let mut answer = ToolOutput::json(UploadJson {
         upload_url,
         expires_at: ticket.expires_at,
         expires_at_iso: iso::format(ticket.expires_at),

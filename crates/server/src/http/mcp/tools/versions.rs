@@ -2,7 +2,7 @@
 
 use super::{Call, OneSite, READS, REPLACES, Tool, schema};
 use crate::http::api::{SiteJson, VersionsJson};
-use crate::http::mcp::tool_result::Answer;
+use crate::http::mcp::tool_result::ToolOutput;
 use dropleaf_core::Result;
 use dropleaf_core::scope::Scope;
 use serde::Deserialize;
@@ -19,11 +19,11 @@ pub(super) static LIST_VERSIONS: Tool = Tool {
     run: |call| Box::pin(list_versions(call)),
 };
 
-async fn list_versions(mut call: Call) -> Result<Answer> {
+async fn list_versions(mut call: Call) -> Result<ToolOutput> {
     let name = call.site()?;
     let app = &call.state.app;
     let (site, versions) = app.list_versions(call.account(), &name).await?;
-    let answer = Answer::json(VersionsJson::new(&site, versions));
+    let answer = ToolOutput::json(VersionsJson::new(&site, versions));
     Ok(answer.about(app, site).warned(call.fields.warnings()))
 }
 
@@ -48,10 +48,10 @@ pub(super) static ROLLBACK_SITE: Tool = Tool {
     run: |call| Box::pin(rollback_site(call)),
 };
 
-async fn rollback_site(mut call: Call) -> Result<Answer> {
+async fn rollback_site(mut call: Call) -> Result<ToolOutput> {
     let RollbackSite { site: name, version } = call.fields.take()?;
     let warnings = call.fields.unknown()?;
     let app = &call.state.app;
     let updated = app.rollback_site(call.account(), &name, version).await?;
-    Ok(Answer::json(SiteJson::updated(app, updated)).page().warned(warnings))
+    Ok(ToolOutput::json(SiteJson::updated(app, updated)).page().warned(warnings))
 }
