@@ -3,7 +3,7 @@
 use super::site_form::SiteUpload;
 use super::{ApiError, ApiState};
 use crate::http::extract::{
-    Asker, Document, Fields, Incoming, JsonLimit, Share, UploadArguments, json_object, name_shapes,
+    AnyCaller, Document, Fields, Incoming, JsonLimit, Share, UploadArguments, json_object, name_shapes,
     parse_options, too_large,
 };
 use crate::http::media_type;
@@ -109,7 +109,7 @@ impl From<DryRun> for CheckJson {
 )]
 pub(super) async fn check(
     State(state): State<ApiState>,
-    Asker(ip): Asker,
+    AnyCaller(ip): AnyCaller,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json<CheckJson>, ApiError> {

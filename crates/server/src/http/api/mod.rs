@@ -7,9 +7,9 @@ mod appeals;
 mod check;
 mod feedback;
 mod foreign_origin;
-mod frame;
 mod home;
 mod idempotent_response;
+mod layer;
 pub mod openapi;
 mod reference;
 mod share_tokens;
@@ -29,9 +29,9 @@ pub(super) use check::CheckJson;
 pub(crate) use check::ReasonJson;
 pub(super) use feedback::{FeedbackListJson, ResolvedJson};
 pub(super) use foreign_origin::ForeignOrigin;
-pub(super) use frame::{Exchange, carry};
 pub(super) use home::designed;
 pub(super) use idempotent_response::IdempotentResponse;
+pub(super) use layer::{Exchange, run_handler};
 pub(super) use reference::Reference;
 pub(super) use share_tokens::{ShareTokenBody, ShareTokenJson, ShareTokensJson, make_share_token};
 pub(super) use site_change::PatchBody;
@@ -126,10 +126,10 @@ pub(super) fn router(state: ApiState) -> Router {
         .0
         .merge(super::mcp::routes(&state))
         .merge(conventions())
-        .fallback(frame::not_found)
-        .method_not_allowed_fallback(frame::method_not_allowed)
+        .fallback(layer::not_found)
+        .method_not_allowed_fallback(layer::method_not_allowed)
         .layer(middleware::from_fn(super::address::for_programs))
         .layer(middleware::from_fn_with_state(state.clone(), foreign_origin::guard))
-        .layer(middleware::from_fn_with_state(state.clone(), frame::exchange))
+        .layer(middleware::from_fn_with_state(state.clone(), layer::exchange))
         .with_state(state)
 }

@@ -40,7 +40,7 @@ pub(in crate::http) struct Publisher(pub Caller);
 
 /// Any caller of the content check. A credential is optional, but verified and counted if present.
 #[derive(Debug)]
-pub(in crate::http) struct Asker(pub Option<IpAddr>);
+pub(in crate::http) struct AnyCaller(pub Option<IpAddr>);
 
 /// A caller that appeals against a refusal: an account or an anonymous caller, rate limited.
 #[derive(Debug)]
@@ -204,7 +204,7 @@ impl FromRequestParts<ApiState> for Publisher {
     }
 }
 
-impl FromRequestParts<ApiState> for Asker {
+impl FromRequestParts<ApiState> for AnyCaller {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, ApiError> {

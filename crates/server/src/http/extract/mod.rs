@@ -19,8 +19,8 @@ mod upload_arguments;
 
 pub(super) use budget::{Budget, Share};
 pub(super) use caller::{
-    Appellant, Asker, KeyReader, Maker, Owner, Publisher, Reader, Remover, SiteWriter, bearer, bearer_text,
-    client_ip, require_scope,
+    AnyCaller, Appellant, KeyReader, Maker, Owner, Publisher, Reader, Remover, SiteWriter, bearer,
+    bearer_text, client_ip, require_scope,
 };
 pub(super) use document::Document;
 pub(super) use fields::{Fields, agreed, nullable};

@@ -115,7 +115,7 @@ pub(super) async fn publish(
 }
 
 /// The page that was sent.
-struct Sent {
+struct ReceivedPage {
     upload: Upload,
     html: Bytes,
     name: String,
@@ -123,7 +123,7 @@ struct Sent {
     warnings: Vec<String>,
 }
 
-impl Sent {
+impl ReceivedPage {
     fn new(html: Bytes, name: String, warnings: Vec<String>) -> Self {
         let upload = Upload {
             filename: Some(name.clone()),
@@ -144,7 +144,7 @@ impl Sent {
 }
 
 /// Reads the page; None if there is none. The share covers its memory.
-async fn read(state: &ApiState, headers: &HeaderMap, body: Body) -> Result<(Option<Sent>, Share)> {
+async fn read(state: &ApiState, headers: &HeaderMap, body: Body) -> Result<(Option<ReceivedPage>, Share)> {
     let limit = state.resolved.config.limits.publish_bytes;
     let over = || {
         Error::new(
@@ -163,7 +163,7 @@ async fn read(state: &ApiState, headers: &HeaderMap, body: Body) -> Result<(Opti
         return Ok((None, share));
     }
     if media_type::is(headers, media_type::HTML) {
-        return Ok((Some(Sent::new(bytes, NAME.to_owned(), Vec::new())), share));
+        return Ok((Some(ReceivedPage::new(bytes, NAME.to_owned(), Vec::new())), share));
     }
     if !json {
         return Err(Error::new(
@@ -186,8 +186,8 @@ async fn read(state: &ApiState, headers: &HeaderMap, body: Body) -> Result<(Opti
         return Err(over());
     }
     let warnings = fields.unknown()?;
-    let sent = Sent::new(html.into(), name, warnings);
-    Ok((Some(Sent { pii_check, ..sent }), share))
+    let sent = ReceivedPage::new(html.into(), name, warnings);
+    Ok((Some(ReceivedPage { pii_check, ..sent }), share))
 }
 
 /// Checks the name and appends `.html` unless it already has an HTML extension.
@@ -222,13 +222,16 @@ mod tests {
 
     #[test]
     fn a_page_is_the_same_request_however_it_is_wrapped() {
-        let sent =
-            |html: &'static str, name: &str| Sent::new(html.into(), name.to_owned(), Vec::new()).hash();
+        let sent = |html: &'static str, name: &str| {
+            ReceivedPage::new(html.into(), name.to_owned(), Vec::new()).hash()
+        };
         assert_eq!(sent("a", NAME), sent("a", NAME));
         assert_ne!(sent("a", NAME), sent("b", NAME));
         assert_ne!(sent("a", NAME), sent("a", "b.html"));
-        let checked =
-            Sent { pii_check: Some(PiiCheck::Block), ..Sent::new("a".into(), NAME.to_owned(), Vec::new()) };
+        let checked = ReceivedPage {
+            pii_check: Some(PiiCheck::Block),
+            ..ReceivedPage::new("a".into(), NAME.to_owned(), Vec::new())
+        };
         assert_ne!(checked.hash(), sent("a", NAME));
     }
 }
