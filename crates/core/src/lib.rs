@@ -42,6 +42,7 @@ pub mod plan;
 pub mod program;
 pub mod rate;
 pub mod report;
+pub mod request_hash;
 pub mod return_to;
 pub mod safety;
 pub mod scope;
@@ -57,6 +58,7 @@ pub mod site_version;
 pub mod slug;
 pub mod takedown;
 pub mod unlock;
+pub mod upload_option;
 pub mod upload_ticket;
 pub mod visitor;
 

@@ -1,7 +1,7 @@
 //! Unknown request fields: refuses a field that looks like a protection, because a page whose `passcode` was ignored would be
 //! open to everyone with the link. Any other unknown field is a warning.
 
-use crate::{Error, Result};
+use crate::{Error, Result, upload_option};
 
 /// A request with more unknown fields than this is refused, so that none is ignored without a check.
 pub const MOST_UNKNOWN: usize = 100;
@@ -164,10 +164,6 @@ const PROTECTIONS: [Protection; 10] = [
     },
 ];
 
-/// Aliases of protection fields, which count as protections too.
-const SECOND_NAMES: [(&str, &str); 2] =
-    [("public_slug", "slug"), ("allowed_email_domain", "email_gate_domain")];
-
 /// Checks a field that a request does not support: returns a warning, or an error when it looks like a protection. `taken`
 /// lists the supported fields.
 pub fn unknown_field(name: &str, taken: &[&str]) -> Result<String> {
@@ -235,8 +231,9 @@ fn protection(name: &str) -> Option<&'static Protection> {
             };
             is_within(&letters, &known, allowed)
         };
-        let second = SECOND_NAMES.iter().filter(|(_, first)| protection.fields.first() == Some(first));
-        let mut fields = protection.fields.iter().take(1).copied().chain(second.map(|(second, _)| *second));
+        // Aliases of protection fields count as protections too.
+        let aliases = upload_option::aliases().filter(|(_, name)| protection.fields.first() == Some(name));
+        let mut fields = protection.fields.iter().take(1).copied().chain(aliases.map(|(alias, _)| alias));
         // Spellings are often short words: allow one wrong letter, and only in the longer ones.
         let mut spellings = protection.spellings.iter().filter(|spelling| spelling.len() > 7);
         fields.any(is_near)

@@ -4,33 +4,11 @@ use crate::expiry::Lifetime;
 use crate::safety::PiiCheck;
 use crate::site::Visibility;
 use crate::slug::Slug;
+use crate::upload_option::{self, UploadOption};
 use crate::{Code, Error, Result, email, lookalike, number, site_change};
 
 /// The longest password: enough for any phrase, too short to burden the password hasher.
 pub const PASSWORD_BYTES: usize = 1024;
-
-/// The fields of an upload, without their aliases.
-pub const FIELDS: [&str; 13] = [
-    "slug",
-    "password",
-    "expires_in_hours",
-    "burn_after_read",
-    "e2e",
-    "csp_strict",
-    "agentation",
-    "spa",
-    "email_gate_domain",
-    "title",
-    "visibility",
-    "pii_check",
-    "expected_updated_at",
-];
-/// Fields that are not protections: an empty one counts as not sent.
-const MAY_BE_EMPTY: [&str; 3] = ["agentation", "spa", "title"];
-
-/// Fields that have an alias.
-const SECOND_NAMES: [(&str, &str); 2] =
-    [("slug", "public_slug"), ("email_gate_domain", "allowed_email_domain")];
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UploadOptions {
@@ -62,16 +40,16 @@ impl UploadOptions {
         let (mut options, mut others) = (Self::default(), Self::default());
         let mut unknown = Vec::new();
         for (name, value) in fields {
-            match SECOND_NAMES.iter().find(|(_, second)| *second == name) {
-                Some((first, _)) => others.set(first, value)?,
-                None if FIELDS.contains(&name) => options.set(name, value)?,
+            match upload_option::find(name) {
+                Some(option) if option.name == name => options.set(option, value)?,
+                Some(option) => others.set(option, value)?,
                 None => unknown.push(name),
             }
         }
-        options.warnings = lookalike::unknown_fields(unknown, &FIELDS)?;
-        let [slug, domain] = SECOND_NAMES;
-        options.slug = agreed(slug, options.slug, others.slug)?;
-        options.email_gate_domain = agreed(domain, options.email_gate_domain, others.email_gate_domain)?;
+        options.warnings = lookalike::unknown_fields(unknown, &upload_option::NAMES)?;
+        options.slug = agreed("slug", options.slug, others.slug)?;
+        options.email_gate_domain =
+            agreed("email_gate_domain", options.email_gate_domain, others.email_gate_domain)?;
         if options.asked_visibility() == Some(Visibility::Burn) && options.slug.is_some() {
             return Err(Error::field(
                 "burn_after_read",
@@ -87,9 +65,10 @@ impl UploadOptions {
         Ok(options)
     }
 
-    fn set(&mut self, name: &str, value: &str) -> Result<()> {
+    fn set(&mut self, option: &UploadOption, value: &str) -> Result<()> {
+        let name = option.name;
         if value.trim().is_empty() {
-            return if MAY_BE_EMPTY.contains(&name) { Ok(()) } else { Err(empty(name)) };
+            return if option.may_be_empty { Ok(()) } else { Err(empty(name)) };
         }
         match name {
             "slug" => self.slug = Some(Slug::parse(value)?),
@@ -108,10 +87,11 @@ impl UploadOptions {
                     .ok_or_else(|| Error::field(name, "must be epoch seconds"))?;
                 self.expected_updated_at = Some(at);
             }
-            _ => match Visibility::parse(value.trim()) {
+            "visibility" => match Visibility::parse(value.trim()) {
                 Some(visibility) => self.visibility = Some(visibility),
                 None => return Err(Error::field(name, "must be unlisted, public or burn")),
             },
+            _ => return Err(Error::internal(format!("the upload option {name} has no meaning"))),
         }
         Ok(())
     }
@@ -166,14 +146,11 @@ impl UploadOptions {
 }
 
 /// The value of a field with an alias. If both are sent, they must be equal.
-fn agreed<T: PartialEq>(
-    (name, second_name): (&str, &str),
-    value: Option<T>,
-    other: Option<T>,
-) -> Result<Option<T>> {
+fn agreed<T: PartialEq>(name: &str, value: Option<T>, other: Option<T>) -> Result<Option<T>> {
     match (value, other) {
         (Some(value), Some(other)) if value != other => {
-            Err(Error::field(second_name, format!("conflicts with `{name}`: send only one of them")))
+            let alias = upload_option::find(name).and_then(|option| option.alias).unwrap_or(name);
+            Err(Error::field(alias, format!("conflicts with `{name}`: send only one of them")))
         }
         (value, other) => Ok(value.or(other)),
     }
@@ -203,6 +180,7 @@ fn flag(name: &str, value: &str) -> Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::upload_option::OptionKind;
 
     #[test]
     fn the_fields_of_the_contract_and_their_other_names_are_read() {
@@ -257,16 +235,34 @@ mod tests {
 
     #[test]
     fn an_empty_protection_is_refused_and_an_empty_title_counts_as_not_sent() {
-        for name in FIELDS.into_iter().chain(SECOND_NAMES.map(|(_, second)| second)) {
+        for name in upload_option::NAMES.into_iter().chain(upload_option::aliases().map(|(alias, _)| alias)) {
             for value in ["", " ", "\t\n", "\u{a0}"] {
                 let parsed = UploadOptions::parse([(name, value)]);
-                if MAY_BE_EMPTY.contains(&name) {
+                if ["agentation", "spa", "title"].contains(&name) {
                     assert_eq!(parsed.unwrap(), UploadOptions::default(), "{name}");
                 } else {
                     let error = parsed.expect_err(name);
                     assert_eq!(error.code, Code::InvalidField, "{name}");
                     assert!(error.detail.contains("is empty"), "{name}: {}", error.detail);
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn every_option_of_the_table_has_a_meaning() {
+        for option in upload_option::UPLOAD_OPTIONS {
+            let value = match (option.kind, option.name) {
+                (OptionKind::Flag, _) => "true",
+                (OptionKind::Hours | OptionKind::EpochSeconds, _) => "24",
+                (OptionKind::Text, "visibility") => "burn",
+                (OptionKind::Text, "pii_check") => "warn",
+                (OptionKind::Text, "email_gate_domain") => "example.com",
+                (OptionKind::Text, _) => "report",
+            };
+            for name in [Some(option.name), option.alias].into_iter().flatten() {
+                let options = UploadOptions::parse([(name, value)]).expect(name);
+                assert_ne!(options, UploadOptions::default(), "{name}");
             }
         }
     }

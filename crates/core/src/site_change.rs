@@ -20,6 +20,23 @@ impl<T> Field<T> {
         matches!(self, Self::Absent)
     }
 
+    /// The value; none if it is absent or null.
+    pub fn value(self) -> Option<T> {
+        match self {
+            Self::Value(value) => Some(value),
+            Self::Absent | Self::Null => None,
+        }
+    }
+
+    /// The same field with its value parsed.
+    pub fn try_map<U>(self, parse: impl FnOnce(T) -> Result<U>) -> Result<Field<U>> {
+        Ok(match self {
+            Self::Absent => Field::Absent,
+            Self::Null => Field::Null,
+            Self::Value(value) => Field::Value(parse(value)?),
+        })
+    }
+
     /// The new value, given the current one: null clears it.
     pub fn over(self, current: Option<T>) -> Option<T> {
         match self {

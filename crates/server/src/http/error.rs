@@ -1,7 +1,7 @@
 //! The only table from error code to status, and the response of an error: JSON for API clients, an HTML page for
-//! browsers, a line of text otherwise. Texts are in `error_words`.
+//! browsers, a line of text otherwise. Texts are in `error_body`.
 
-use super::error_words::{page_body, viewer_words};
+use super::error_body::{page_body, viewer_words};
 use super::quality::Weight;
 use super::{OutBody, media_type};
 use dropleaf_core::rate::Standing;
@@ -9,8 +9,8 @@ use dropleaf_core::{Code, Error};
 use dropleaf_pages::{self as pages, Notice};
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 
-pub use super::error_words::{finding_json, json_body};
-pub use super::locked::{bare, designed, designed_policy};
+pub use super::error_body::{finding_json, json_body};
+pub use super::strict_response::{bare, designed, designed_policy};
 
 /// The status of a code. No wildcard arm: a new code needs a decision. Spec §7.
 pub const fn status(code: Code) -> StatusCode {
@@ -102,8 +102,10 @@ pub enum Wants {
 impl Wants {
     /// JSON if accepted at least as much as HTML, a page if HTML is accepted, text otherwise. Decisions §2.9.
     pub fn of(headers: &HeaderMap) -> Self {
-        let (json, html) =
-            (media_type::wanted(headers, media_type::JSON), media_type::wanted(headers, media_type::HTML));
+        let (json, html) = (
+            media_type::accept_weight(headers, media_type::JSON),
+            media_type::accept_weight(headers, media_type::HTML),
+        );
         if json > Weight::ZERO && json >= html {
             Self::Json
         } else if html > Weight::ZERO {

@@ -89,7 +89,7 @@ pub(in crate::http) fn is(headers: &HeaderMap, name: &str) -> bool {
 }
 
 /// The weight of a type that `Accept` names; zero if it is not named, or only by a wildcard.
-pub(in crate::http) fn wanted(headers: &HeaderMap, name: &str) -> Weight {
+pub(in crate::http) fn accept_weight(headers: &HeaderMap, name: &str) -> Weight {
     let values = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
     let items = values.flat_map(quality::items);
     let named = items.filter(|item| MediaType::parse(item.name).is_some_and(|kind| kind.is(name)));
@@ -98,7 +98,7 @@ pub(in crate::http) fn wanted(headers: &HeaderMap, name: &str) -> Weight {
 
 /// Whether `Accept` names this type with a weight above zero.
 pub(in crate::http) fn accepts(headers: &HeaderMap, name: &str) -> bool {
-    wanted(headers, name) > Weight::ZERO
+    accept_weight(headers, name) > Weight::ZERO
 }
 
 /// RFC 9110 §5.6.2.

@@ -3,19 +3,17 @@
 
 mod address;
 pub mod api;
-mod api_answer;
 mod body;
 mod cookie;
 mod dashboard;
 mod deadline;
 pub mod error;
+mod error_body;
 pub mod error_reference;
-mod error_words;
 mod extract;
 mod guides;
 mod head_size;
 mod health;
-mod locked;
 mod mcp;
 mod media_type;
 pub mod metrics_page;
@@ -23,8 +21,10 @@ mod oauth;
 mod operator;
 mod pay;
 mod quality;
+mod response_budget;
 mod sign_in;
 mod small_body;
+mod strict_response;
 mod view;
 mod web;
 
@@ -197,10 +197,11 @@ impl Door {
         };
         if media_type::is(response.headers(), "text/event-stream") {
             let listening = connection.listen();
-            return response
-                .map(|body| api_answer::charge_events(body, connection, &self.tasks).keeping(listening));
+            return response.map(|body| {
+                response_budget::charge_events(body, connection, &self.tasks).keeping(listening)
+            });
         }
-        api_answer::charge(response, connection, is_safe).await
+        response_budget::charge(response, connection, is_safe).await
     }
 
     /// Serves the agents' host, which exposes part of the API.
@@ -209,7 +210,7 @@ impl Door {
         mut request: Request<Incoming>,
         connection: &Arc<Connection>,
     ) -> Response<OutBody> {
-        let Some(uri) = pay::inner(request.method(), request.uri()) else {
+        let Some(uri) = pay::api_uri(request.method(), request.uri()) else {
             let detail = format!(
                 "This is the endpoint for paying agents: POST / publishes a page, GET / describes the service. The full API is \
                  at {}.",

@@ -1,16 +1,16 @@
 //! Serves `/api-keys`: list, create and revoke API keys. Spec §4 API keys.
 
-use super::written::Written;
+use super::idempotent_response::IdempotentResponse;
 use super::{ApiError, ApiState};
-use crate::http::extract::{Fields, Incoming, KeyReader, Maker, idempotency_key, once};
+use crate::http::extract::{Incoming, KeyReader, Maker, idempotency_key, idempotent_request};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use dropleaf_app::{Caller, Identity, KeyCreator, NewKey};
 use dropleaf_core::api_key::ApiKey;
-use dropleaf_core::secret;
+use dropleaf_core::request_hash::RequestHash;
 use http::{HeaderMap, StatusCode};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -39,9 +39,8 @@ pub(super) struct ApiKeysJson {
     keys: Vec<ApiKeyJson>,
 }
 
-#[derive(Debug, ToSchema)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[schema(example = json!({"name": "build agent"}))]
-#[expect(dead_code, reason = "describes the body; it is read field by field")]
 pub(super) struct ApiKeyBody {
     #[schema(nullable = false)]
     name: Option<String>,
@@ -103,27 +102,26 @@ pub(super) async fn create(
     Maker(Identity { account, scopes, grant_id, .. }): Maker,
     headers: HeaderMap,
     body: Body,
-) -> Result<Written, ApiError> {
-    let mut fields =
-        Fields::new(Incoming { state: &state, headers: &headers, body }.object(64 * 1024).await?);
-    let name = fields.optional_text("name")?;
+) -> Result<IdempotentResponse, ApiError> {
+    let mut fields = Incoming { state: &state, headers: &headers, body }.fields(64 * 1024).await?;
+    let ApiKeyBody { name } = fields.take()?;
     let warnings = fields.warnings();
-    let mut asked = format!("api-keys\0{}", name.as_deref().unwrap_or_default());
-    if grant_id.is_some() {
-        // A token of the same program with fewer scopes must not replay the response that holds a key with more.
-        asked = format!("{asked}\0{scopes}");
-    }
-    let asked = secret::hash(&asked);
+    // A token of the same program with fewer scopes must not replay the response that holds a key with more.
+    let granted = grant_id.is_some().then(|| scopes.to_string());
+    let request_hash = RequestHash::new("api-keys")
+        .field("name", name.as_deref().unwrap_or_default())
+        .option("scopes", granted)
+        .finish();
     let maker = KeyCreator { grant_id: grant_id.as_deref(), scopes };
     let caller = Caller { account: Some(account), grant_id: grant_id.clone(), ip: None };
-    let once = once(&state, idempotency_key(&headers), &caller, Some(asked));
+    let once = idempotent_request(&state, idempotency_key(&headers), &caller, Some(request_hash));
     let done = state
         .app
         .create_key_for(caller.account()?, maker, name.as_deref(), once.as_ref(), |new| {
             ApiKeyJson::created(new, warnings.clone())
         })
         .await?;
-    Ok(Written::of(done, StatusCode::CREATED, |new| ApiKeyJson::created(new, warnings)))
+    Ok(IdempotentResponse::of(done, StatusCode::CREATED, |new| ApiKeyJson::created(new, warnings)))
 }
 
 /// Revoke a key

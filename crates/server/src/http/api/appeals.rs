@@ -3,7 +3,7 @@
 use super::openapi::words;
 use super::{ApiError, ApiState};
 use crate::http::error::{self, Wants};
-use crate::http::extract::{Appellant, Incoming};
+use crate::http::extract::{Appellant, Fields, Incoming};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, State};
@@ -13,28 +13,29 @@ use dropleaf_core::appeal::{self, Appeal, State as AppealState};
 use dropleaf_pages as pages;
 use http::header::VARY;
 use http::{HeaderMap, StatusCode};
-use serde::Serialize;
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa::openapi::schema::Object;
 
 /// The refused content, and why it should be allowed.
-#[derive(Debug, ToSchema)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[schema(example = json!({
     "file": "<!doctype html>\n<title>Sign in</title>\n<p>A training page.</p>\n",
     "comment": "A training page for our staff. The form does not send anything.", "contact": "sam@example.org"
 }))]
-#[expect(dead_code, reason = "describes the form; it is read as a stream")]
-pub(super) struct AppealForm {
+pub(in crate::http) struct AppealForm {
     /// The same file that was refused: the decision applies to exactly these bytes.
-    #[schema(format = Binary, content_media_type = "application/octet-stream")]
-    file: String,
+    #[schema(value_type = String, format = Binary, content_media_type = "application/octet-stream")]
+    #[expect(dead_code, reason = "describes the form; the file is read as a stream")]
+    file: Option<IgnoredAny>,
     /// What the page is for; up to 2000 characters.
     #[schema(nullable = false, example = "A training page for our staff. The form does not send anything.")]
-    comment: Option<String>,
+    pub comment: Option<String>,
     /// How the operator can reach you; up to 254 characters. The decision is sent to an e-mail address if the server
     /// can send mail.
     #[schema(nullable = false, example = "sam@example.org")]
-    contact: Option<String>,
+    pub contact: Option<String>,
 }
 
 fn status() -> Object {
@@ -127,9 +128,8 @@ pub(super) async fn create(
     body: Body,
 ) -> Result<Response, ApiError> {
     let form = Incoming { state: &state, headers: &headers, body }.form().await?;
-    let field =
-        |wanted: &str| form.fields.iter().find(|(name, _)| name == wanted).map(|(_, text)| text.clone());
-    let plea = appeal::checked(field("comment"), field("contact"))?;
+    let AppealForm { comment, contact, .. } = Fields::of_form(form.fields).take()?;
+    let plea = appeal::checked(comment, contact)?;
     Ok(match state.app.submit_appeal(&caller, form.upload, plea).await? {
         AppealOutcome::Accepted { warnings } => {
             let json = AcceptedJson { accepted: true, warnings };

@@ -3,7 +3,8 @@
 use super::site_form::SiteUpload;
 use super::{ApiError, ApiState};
 use crate::http::extract::{
-    Asker, Fields, Incoming, JsonLimit, Share, check_size, json_object, name_shapes, too_large,
+    AnyCaller, Document, Fields, Incoming, JsonLimit, Share, UploadArguments, json_object, name_shapes,
+    parse_options, too_large,
 };
 use crate::http::media_type;
 use axum::Json;
@@ -11,19 +12,18 @@ use axum::body::Body;
 use axum::extract::State;
 use dropleaf_app::{DryRun, Upload, UploadBody};
 use dropleaf_core::finding::Finding;
-use dropleaf_core::options::{FIELDS, UploadOptions};
+use dropleaf_core::options::UploadOptions;
 use dropleaf_core::{Code, Error, Result};
 use http::HeaderMap;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 const SHAPES: &str = "Send multipart/form-data with a `file`, {\"html\": \"…\"} with Content-Type: application/json, or the page \
                       itself with Content-Type: text/html or text/markdown.";
 
 /// A page to check. It can also be sent as `text/html` or `text/markdown`, or as the form of `POST /sites`.
-#[derive(Debug, ToSchema)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[schema(example = json!({"html": "<!doctype html><title>Hi</title><p>Hello"}))]
-#[expect(dead_code, reason = "describes the body; it is read field by field")]
 pub(super) struct CheckBody {
     /// Full HTML document. Send exactly one of `html` and `markdown`.
     #[schema(nullable = false)]
@@ -34,6 +34,9 @@ pub(super) struct CheckBody {
     /// What to do about secrets and personal data in it: `off`, `warn` or `block`.
     #[schema(nullable = false, pattern = "^(off|warn|block)$", example = "warn")]
     pii_check: Option<String>,
+    /// Sent by clients that pass a body for `POST /publish` unchanged.
+    #[schema(ignore)]
+    filename: Option<String>,
 }
 
 /// The result of the check.
@@ -106,7 +109,7 @@ impl From<DryRun> for CheckJson {
 )]
 pub(super) async fn check(
     State(state): State<ApiState>,
-    Asker(ip): Asker,
+    AnyCaller(ip): AnyCaller,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json<CheckJson>, ApiError> {
@@ -122,8 +125,18 @@ async fn read(state: &ApiState, headers: &HeaderMap, body: Body) -> Result<(Uplo
         let (bytes, share) = incoming.json(JsonLimit::of_text(limit), || too_large(limit)).await?;
         let mut fields = Fields::new(json_object(&bytes)?);
         drop(bytes);
-        let upload = document(&mut fields, limit)?;
-        return Ok((upload, options(fields)?, share));
+        let CheckBody { html, markdown, pii_check, filename } = fields.take()?;
+        let document = Document::new(html, markdown, limit)?;
+        if filename.is_some_and(|name| !dropleaf_content::names_a_page(&name)) {
+            let why = "must be the file name of an HTML page, such as report.html";
+            return Err(Error::field("filename", why));
+        }
+        // Other upload options are ignored once they are valid: they do not affect the content check.
+        let mut chosen = fields.take::<UploadArguments>()?.into_form_fields();
+        chosen.extend(pii_check.map(|text| ("pii_check".to_owned(), text)));
+        let mut options = parse_options(&chosen)?;
+        options.warnings.extend(fields.unknown()?);
+        return Ok((document.upload(), options, share));
     }
     for (kind, name) in [(media_type::HTML, "index.html"), (media_type::MARKDOWN, "index.md")] {
         if media_type::is(headers, kind) {
@@ -134,34 +147,6 @@ async fn read(state: &ApiState, headers: &HeaderMap, body: Body) -> Result<(Uplo
         }
     }
     let form = incoming.form().await.map_err(|error| name_shapes(error, headers, SHAPES))?;
-    let fields = form.fields.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    Ok((form.upload, UploadOptions::parse(fields)?, Share::default()))
-}
-
-/// Reads the document from `html` or `markdown`.
-fn document(fields: &mut Fields, limit: u64) -> Result<Upload> {
-    let (html, markdown) = (fields.optional_text("html")?, fields.optional_text("markdown")?);
-    let size = html.as_ref().or(markdown.as_ref()).map_or(0, String::len);
-    let upload = match (html, markdown) {
-        (Some(html), None) => Upload::html(html),
-        (None, Some(text)) => Upload::markdown(text),
-        (Some(_), Some(_)) | (None, None) => {
-            return Err(Error::new(Code::InvalidField, "Send exactly one of `html` and `markdown`."));
-        }
-    };
-    check_size(size as u64, limit)?;
-    Ok(upload)
-}
-
-/// Reads the options of a JSON body. Other upload options are ignored: they do not affect the content check.
-fn options(mut fields: Fields) -> Result<UploadOptions> {
-    // A body for `POST /publish` may be sent here unchanged.
-    if fields.optional_text("filename")?.is_some_and(|name| !dropleaf_content::names_a_page(&name)) {
-        return Err(Error::field("filename", "must be the file name of an HTML page, such as report.html"));
-    }
-    let chosen = fields.upload_options()?;
-    let mut options =
-        UploadOptions::parse(chosen.iter().map(|(name, value)| (name.as_str(), value.as_str())))?;
-    options.warnings.extend(fields.unknown(&FIELDS)?);
-    Ok(options)
+    let options = parse_options(&form.fields)?;
+    Ok((form.upload, options, Share::default()))
 }

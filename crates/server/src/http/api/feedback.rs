@@ -3,7 +3,7 @@
 use super::api_keys::OkJson;
 use super::openapi::nullable_words;
 use super::{ApiError, ApiState};
-use crate::http::extract::{Fields, Incoming, Owner, Reader};
+use crate::http::extract::{Incoming, Owner, Reader, nullable};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, RawQuery, State};
@@ -13,7 +13,7 @@ use dropleaf_core::feedback_list::{Cursor, FeedbackQuery};
 use dropleaf_core::site_change::Field;
 use dropleaf_core::{Error, Result, number};
 use http::HeaderMap;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa::openapi::schema::Schema;
 
@@ -57,12 +57,13 @@ pub(in crate::http) struct FeedbackListJson {
     next_cursor: Option<String>,
 }
 
-#[derive(Debug, ToSchema)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[schema(example = json!({"note": "Corrected in version 3."}))]
-#[expect(dead_code, reason = "describes the body; it is read field by field")]
 pub(super) struct ResolveBody {
     /// What was done about it, up to 4000 characters.
-    note: Option<String>,
+    #[serde(deserialize_with = "nullable")]
+    #[schema(value_type = Option<String>)]
+    note: Field<String>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -91,17 +92,17 @@ fn severity() -> Schema {
 
 impl FeedbackJson {
     fn new(item: Feedback) -> Self {
-        let said = item.content;
+        let comment = item.content;
         Self {
             id: item.id,
             site_id: item.site_id,
-            comment: said.comment,
-            element: said.element,
-            element_path: said.element_path,
-            selected_text: said.selected_text,
-            page_url: said.page_url,
-            intent: said.intent.map(Intent::as_str).map(str::to_owned),
-            severity: said.severity.map(Severity::as_str).map(str::to_owned),
+            comment: comment.comment,
+            element: comment.element,
+            element_path: comment.element_path,
+            selected_text: comment.selected_text,
+            page_url: comment.page_url,
+            intent: comment.intent.map(Intent::as_str).map(str::to_owned),
+            severity: comment.severity.map(Severity::as_str).map(str::to_owned),
             created_at: item.created_at,
             resolved_at: item.resolved_at,
             resolved_note: item.resolved_note,
@@ -140,24 +141,21 @@ fn list_query(query: &str) -> Result<FeedbackQuery> {
 }
 
 impl ResolvedJson {
-    /// Resolves a comment with the note in `fields`.
+    /// Resolves a comment. `warnings` are about unknown fields of the request.
     pub(in crate::http) async fn of(
         state: &ApiState,
         account: &Account,
         id: &str,
-        mut fields: Fields,
+        note: Option<String>,
+        warnings: Vec<String>,
     ) -> Result<Self> {
-        let note = match fields.text("note")? {
-            Field::Value(note) => Some(note),
-            Field::Null | Field::Absent => None,
-        };
         let item = state.app.resolve_feedback(account, id, note).await?;
         Ok(Self {
             ok: true,
             id: item.id,
             resolved_at: item.resolved_at,
             resolved_note: item.resolved_note,
-            warnings: fields.warnings(),
+            warnings,
         })
     }
 }
@@ -205,8 +203,9 @@ pub(super) async fn resolve(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json<ResolvedJson>, ApiError> {
-    let fields = Fields::new(Incoming { state: &state, headers: &headers, body }.object(64 * 1024).await?);
-    Ok(Json(ResolvedJson::of(&state, &account, &id, fields).await?))
+    let mut fields = Incoming { state: &state, headers: &headers, body }.fields(64 * 1024).await?;
+    let ResolveBody { note } = fields.take()?;
+    Ok(Json(ResolvedJson::of(&state, &account, &id, note.value(), fields.warnings()).await?))
 }
 
 /// Delete a comment

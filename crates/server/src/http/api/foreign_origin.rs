@@ -5,7 +5,7 @@
 
 use super::{ApiError, ApiState};
 use crate::http::extract::bearer_text;
-use crate::http::mcp::is_welcome;
+use crate::http::mcp::is_allowed_origin;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -97,7 +97,7 @@ pub(super) fn check_preflight(state: &ApiState, parts: &Parts) -> Result<(), Err
     let method = text(header::ACCESS_CONTROL_REQUEST_METHOD.as_str());
     let writes = method.is_some_and(|method| method != "GET" && method != "HEAD");
     let names = text(header::ACCESS_CONTROL_REQUEST_HEADERS.as_str()).unwrap_or_default();
-    let sends = |wanted: &str| names.split(',').any(|name| name.trim().eq_ignore_ascii_case(wanted));
+    let sends = |header: &str| names.split(',').any(|name| name.trim().eq_ignore_ascii_case(header));
     let path = parts.uri.path();
     let has_credential = sends("authorization") || is_upload_address(path) || is_sold_for_money(state, path);
     if parts.headers.contains_key(REQUESTS_PRIVATE_NETWORK) || (writes && !has_credential) {
@@ -118,21 +118,21 @@ fn is_foreign(state: &ApiState, parts: &Parts) -> bool {
     let base = &resolved.hosts.base;
     let path = parts.uri.path();
     let signs_in = path == MCP || SIGN_IN.iter().any(|prefix| path.starts_with(prefix));
-    let asked = asked_origin(&parts.headers, parts, base.scheme);
+    let requested = requested_origin(&parts.headers, parts, base.scheme);
     let ours = |value: &HeaderValue| {
         let Ok(origin) = value.to_str() else { return false };
         origin.eq_ignore_ascii_case(&base.url())
-            || asked.as_ref().is_some_and(|asked| origin.eq_ignore_ascii_case(asked))
+            || requested.as_ref().is_some_and(|requested| origin.eq_ignore_ascii_case(requested))
             || resolved.hosts.agents.as_ref().is_some_and(|agents| origin.eq_ignore_ascii_case(&agents.url()))
             || resolved.anonymous_origins.allows(origin)
-            || (signs_in && is_welcome(origin, base, &resolved.mcp_origins))
+            || (signs_in && is_allowed_origin(origin, base, &resolved.mcp_origins))
     };
     !parts.headers.get_all(header::ORIGIN).iter().all(ours)
 }
 
 /// The requested origin, by the host name that was used: a server on this machine has several names, and one for
 /// agents. Host names that are not the server's are refused earlier.
-fn asked_origin(headers: &HeaderMap, parts: &Parts, scheme: &str) -> Option<String> {
+fn requested_origin(headers: &HeaderMap, parts: &Parts, scheme: &str) -> Option<String> {
     let host = headers.get(header::HOST).and_then(|value| value.to_str().ok());
     let host = parts.uri.authority().map(http::uri::Authority::as_str).or(host)?;
     Some(format!("{scheme}://{host}"))

@@ -1,13 +1,15 @@
 //! The API: its routes, the middleware around them, and the state that handlers share.
 
 mod account;
+mod api_error;
 mod api_keys;
 mod appeals;
 mod check;
 mod feedback;
 mod foreign_origin;
-mod frame;
 mod home;
+mod idempotent_response;
+mod layer;
 pub mod openapi;
 mod reference;
 mod share_tokens;
@@ -15,27 +17,28 @@ mod site_change;
 mod site_content;
 mod site_form;
 mod site_json;
-mod site_life;
+mod site_lifecycle;
 mod sites;
 mod uploads;
-mod written;
 
 pub(super) use account::MeJson;
+pub(super) use api_error::ApiError;
 pub(super) use api_keys::OkJson;
+pub(super) use appeals::AppealForm;
 pub(super) use check::CheckJson;
 pub(crate) use check::ReasonJson;
 pub(super) use feedback::{FeedbackListJson, ResolvedJson};
 pub(super) use foreign_origin::ForeignOrigin;
-pub(super) use frame::{ApiError, Exchange, carry};
 pub(super) use home::designed;
+pub(super) use idempotent_response::IdempotentResponse;
+pub(super) use layer::{Exchange, run_handler};
 pub(super) use reference::Reference;
-pub(super) use share_tokens::{ShareTokenJson, ShareTokensJson, make_share_token};
-pub(super) use site_change::patch_request;
+pub(super) use share_tokens::{ShareTokenBody, ShareTokenJson, ShareTokensJson, make_share_token};
+pub(super) use site_change::PatchBody;
 pub(super) use site_content::VersionsJson;
 pub(super) use site_json::SiteJson;
-pub(super) use site_life::DeletedJson;
+pub(super) use site_lifecycle::DeletedJson;
 pub(super) use sites::{SiteListJson, list_query, publish};
-pub(super) use written::Written;
 
 use super::extract::Budget;
 use super::oauth::Documents;
@@ -67,10 +70,10 @@ pub(super) struct ApiState {
 fn operations() -> OpenApiRouter<ApiState> {
     OpenApiRouter::new()
         .routes(routes!(sites::list, sites::create))
-        .routes(routes!(sites::read, sites::replace, site_change::change, site_life::delete))
+        .routes(routes!(sites::read, sites::replace, site_change::change, site_lifecycle::delete))
         .routes(routes!(site_content::read))
-        .routes(routes!(site_life::claim))
-        .routes(routes!(site_life::restore))
+        .routes(routes!(site_lifecycle::claim))
+        .routes(routes!(site_lifecycle::restore))
         .routes(routes!(site_content::versions))
         .routes(routes!(site_content::rollback))
         .routes(routes!(share_tokens::list, share_tokens::create))
@@ -123,10 +126,10 @@ pub(super) fn router(state: ApiState) -> Router {
         .0
         .merge(super::mcp::routes(&state))
         .merge(conventions())
-        .fallback(frame::not_found)
-        .method_not_allowed_fallback(frame::method_not_allowed)
+        .fallback(layer::not_found)
+        .method_not_allowed_fallback(layer::method_not_allowed)
         .layer(middleware::from_fn(super::address::for_programs))
         .layer(middleware::from_fn_with_state(state.clone(), foreign_origin::guard))
-        .layer(middleware::from_fn_with_state(state.clone(), frame::exchange))
+        .layer(middleware::from_fn_with_state(state.clone(), layer::exchange))
         .with_state(state)
 }

@@ -54,14 +54,14 @@ pub(super) fn routes() -> OpenApiRouter<ApiState> {
     ),
     security(()),
 )]
-async fn openapi_json(State(state): State<ApiState>, asked: HeaderMap) -> Result<Response, ApiError> {
+async fn openapi_json(State(state): State<ApiState>, headers: HeaderMap) -> Result<Response, ApiError> {
     let document = state.reference.openapi.get_or_try_init(|| {
         apart(&state, |document, _| {
             let kind = (header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
             CachedDocument::new(document.to_string(), vec![kind])
         })
     });
-    Ok(document.await?.answer(&asked).await?)
+    Ok(document.await?.answer(&headers).await?)
 }
 
 /// Get the API reference as a page
@@ -74,7 +74,7 @@ async fn openapi_json(State(state): State<ApiState>, asked: HeaderMap) -> Result
     ),
     security(()),
 )]
-async fn docs(State(state): State<ApiState>, asked: HeaderMap) -> Result<Response, ApiError> {
+async fn docs(State(state): State<ApiState>, headers: HeaderMap) -> Result<Response, ApiError> {
     let document = state.reference.docs.get_or_try_init(|| {
         apart(&state, |document, base_url| {
             let page = pages::docs(document, base_url);
@@ -82,7 +82,7 @@ async fn docs(State(state): State<ApiState>, asked: HeaderMap) -> Result<Respons
             CachedDocument::new(page.html, headers.into())
         })
     });
-    Ok(document.await?.answer(&asked).await?)
+    Ok(document.await?.answer(&headers).await?)
 }
 
 /// Renders the document on a blocking thread, because it is long.
@@ -101,8 +101,8 @@ impl CachedDocument {
         Self { plain: text.into(), hash, headers, coded: Default::default() }
     }
 
-    async fn answer(&self, asked: &HeaderMap) -> Result<Response> {
-        let text = |name: HeaderName| asked.get(name).and_then(|value| value.to_str().ok());
+    async fn answer(&self, headers: &HeaderMap) -> Result<Response> {
+        let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
         let coding = view::coding(text(header::ACCEPT_ENCODING));
         let etag = format!("\"{}{}\"", self.hash, coding.name().unwrap_or_default());
         let known = text(header::IF_NONE_MATCH).is_some_and(|known| view::matches(known, etag.as_bytes()));

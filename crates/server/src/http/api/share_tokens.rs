@@ -1,20 +1,23 @@
 //! Serves `/sites/{idOrSlug}/share-tokens` and `/share-tokens/{tokenId}`. Spec §4 Share tokens.
 
 use super::api_keys::OkJson;
-use super::written::Written;
+use super::idempotent_response::IdempotentResponse;
 use super::{ApiError, ApiState};
-use crate::http::extract::{Fields, Incoming, Maker, Owner, Reader, idempotency_key, once};
+use crate::http::extract::{
+    Hours, Incoming, Maker, Owner, Reader, agreed, idempotency_key, idempotent_request, nullable,
+};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use dropleaf_app::{Caller, ShareTokenWithSecret};
+use dropleaf_core::Error;
 use dropleaf_core::account::Account;
 use dropleaf_core::expiry::Lifetime;
+use dropleaf_core::request_hash::RequestHash;
 use dropleaf_core::share_token::{ShareToken, Wish};
 use dropleaf_core::site_change::Field;
-use dropleaf_core::{Error, secret};
 use http::{HeaderMap, StatusCode};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -51,23 +54,31 @@ pub(in crate::http) struct ShareTokensJson {
     tokens: Vec<ShareTokenJson>,
 }
 
-#[derive(Debug, ToSchema)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[schema(example = json!({"note": "for the board", "expires_in": 86400, "max_uses": 5}))]
-#[expect(dead_code, reason = "describes the body; it is read field by field")]
-pub(super) struct ShareTokenBody {
+pub(in crate::http) struct ShareTokenBody {
     /// For yourself; viewers do not see it. Other name: `label`.
-    note: Option<String>,
+    #[serde(deserialize_with = "nullable")]
+    #[schema(value_type = Option<String>)]
+    pub note: Field<String>,
+    #[serde(deserialize_with = "nullable")]
+    #[schema(ignore)]
+    pub label: Field<String>,
     /// Seconds from now; without it the token does not expire.
-    #[schema(minimum = 1)]
-    expires_in: Option<i64>,
+    #[serde(deserialize_with = "nullable")]
+    #[schema(value_type = Option<i64>, minimum = 1)]
+    pub expires_in: Field<i64>,
     /// The same in hours, when `expires_in` is not sent.
-    expires_in_hours: Option<f64>,
+    #[serde(deserialize_with = "nullable")]
+    #[schema(value_type = Option<f64>)]
+    pub expires_in_hours: Field<Hours>,
     /// How many times it may be opened.
-    #[schema(minimum = 1)]
-    max_uses: Option<i64>,
+    #[serde(deserialize_with = "nullable")]
+    #[schema(value_type = Option<i64>, minimum = 1)]
+    pub max_uses: Field<i64>,
     /// Whether it also opens the e-mail gate; false by default.
     #[schema(nullable = false)]
-    bypass_email_gate: Option<bool>,
+    pub bypass_email_gate: Option<bool>,
 }
 
 impl ShareTokenJson {
@@ -113,29 +124,23 @@ impl ShareTokensJson {
     }
 }
 
-fn wish(fields: &mut Fields) -> Result<Wish, Error> {
-    let note = fields.text_of(&["note", "label"])?;
-    let seconds = fields.int("expires_in")?;
-    let hours = fields.hours("expires_in_hours")?;
-    let expires_in = match (seconds, hours) {
-        (Field::Value(seconds), Field::Value(lifetime)) if lifetime != Lifetime::Seconds(seconds) => {
-            return Err(Error::field(
-                "expires_in_hours",
-                "conflicts with `expires_in`: send only one of them",
-            ));
-        }
-        (Field::Value(seconds), _) | (_, Field::Value(Lifetime::Seconds(seconds))) => Some(seconds),
-        _ => None,
-    };
-    let max_uses = fields.int("max_uses")?;
-    let bypass_email_gate = fields.flag("bypass_email_gate")?.unwrap_or_default();
-    Ok(Wish { note: value(note), expires_in, max_uses: value(max_uses), bypass_email_gate })
-}
-
-fn value<T>(field: Field<T>) -> Option<T> {
-    match field {
-        Field::Value(value) => Some(value),
-        Field::Null | Field::Absent => None,
+impl ShareTokenBody {
+    /// The settings of the token.
+    pub(in crate::http) fn wish(self) -> Result<Wish, Error> {
+        let note = agreed(("note", self.note), ("label", self.label))?;
+        let lifetime = self.expires_in_hours.value().map(Hours::lifetime).transpose()?;
+        let expires_in = match (self.expires_in.value(), lifetime) {
+            (Some(seconds), Some(lifetime)) if lifetime != Lifetime::Seconds(seconds) => {
+                return Err(Error::field(
+                    "expires_in_hours",
+                    "conflicts with `expires_in`: send only one of them",
+                ));
+            }
+            (Some(seconds), _) | (None, Some(Lifetime::Seconds(seconds))) => Some(seconds),
+            _ => None,
+        };
+        let bypass_email_gate = self.bypass_email_gate.unwrap_or_default();
+        Ok(Wish { note: note.value(), expires_in, max_uses: self.max_uses.value(), bypass_email_gate })
     }
 }
 
@@ -173,28 +178,35 @@ pub(super) async fn create(
     Path(name): Path<String>,
     headers: HeaderMap,
     body: Body,
-) -> Result<Written, ApiError> {
-    let fields = Fields::new(Incoming { state: &state, headers: &headers, body }.object(64 * 1024).await?);
+) -> Result<IdempotentResponse, ApiError> {
+    let mut fields = Incoming { state: &state, headers: &headers, body }.fields(64 * 1024).await?;
+    let wish = fields.take::<ShareTokenBody>()?.wish()?;
+    let warnings = fields.unknown()?;
     let caller = Caller { account: Some(known.account), grant_id: known.grant_id, ip: None };
-    Ok(make_share_token(&state, &caller, &name, fields, idempotency_key(&headers)).await?)
+    Ok(make_share_token(&state, &caller, &name, wish, warnings, idempotency_key(&headers)).await?)
 }
 
-/// Creates a token from the fields of a body.
+/// Creates a token. `warnings` are about unknown fields of the request.
 pub(in crate::http) async fn make_share_token(
     state: &ApiState,
     caller: &Caller,
     name: &str,
-    mut fields: Fields,
+    wish: Wish,
+    warnings: Vec<String>,
     key: Option<String>,
-) -> Result<Written, Error> {
-    let wish = wish(&mut fields)?;
-    let warnings =
-        fields.unknown(&["note", "expires_in", "expires_in_hours", "max_uses", "bypass_email_gate"])?;
-    let asked = secret::hash(&format!("share-tokens\0{name}\0{wish:?}"));
-    let once = once(state, key, caller, Some(asked));
+) -> Result<IdempotentResponse, Error> {
+    let Wish { note, expires_in, max_uses, bypass_email_gate } = &wish;
+    let request_hash = RequestHash::new("share-tokens")
+        .field("site", name)
+        .option("note", note.as_deref())
+        .option("expires_in", expires_in.map(|seconds| seconds.to_string()))
+        .option("max_uses", max_uses.map(|uses| uses.to_string()))
+        .field("bypass_email_gate", bypass_email_gate.to_string())
+        .finish();
+    let once = idempotent_request(state, key, caller, Some(request_hash));
     let render = |own: &ShareTokenWithSecret| ShareTokenJson::created(own, warnings.clone());
     let done = state.app.create_share_token(caller.account()?, name, wish, once.as_ref(), render).await?;
-    Ok(Written::of(done, StatusCode::CREATED, render))
+    Ok(IdempotentResponse::of(done, StatusCode::CREATED, render))
 }
 
 /// Revoke a share token

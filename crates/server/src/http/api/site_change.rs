@@ -2,7 +2,7 @@
 
 use super::site_json::visibility;
 use super::{ApiError, ApiState};
-use crate::http::extract::{Fields, Incoming, Owner};
+use crate::http::extract::{Hours, Incoming, Owner, agreed, nullable};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, State};
@@ -14,48 +14,51 @@ use dropleaf_core::site_change::{self, Field};
 use dropleaf_core::slug::Slug;
 use dropleaf_core::{Error, email};
 use http::HeaderMap;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Accepted fields.
-const SETTINGS: [&str; 10] = [
-    "slug",
-    "visibility",
-    "password",
-    "expires_in_hours",
-    "expires_at",
-    "email_gate_domain",
-    "agentation",
-    "csp_strict",
-    "title",
-    "wallet",
-];
-
 /// Settings to change; fields that are not sent keep their value.
-#[derive(Debug, ToSchema)]
+#[derive(Debug, Default, Deserialize, ToSchema)]
 #[schema(example = json!({"visibility": "public", "slug": "weekly-report", "expires_at": null}))]
-#[expect(dead_code, reason = "describes the body; it is read field by field")]
-pub(super) struct PatchBody {
+pub(in crate::http) struct PatchBody {
     /// Makes an unlisted page public, unless `visibility` is sent too; null clears it.
-    slug: Option<String>,
+    #[serde(deserialize_with = "nullable")]
+    #[schema(value_type = Option<String>)]
+    pub slug: Field<String>,
+    #[serde(deserialize_with = "nullable")]
+    #[schema(ignore)]
+    pub public_slug: Field<String>,
     #[schema(schema_with = visibility, required = false)]
-    visibility: Option<String>,
+    pub visibility: Option<String>,
     /// Null clears it.
-    password: Option<String>,
+    #[serde(deserialize_with = "nullable")]
+    #[schema(value_type = Option<String>)]
+    pub password: Field<String>,
     /// Epoch seconds; null removes the expiry.
-    expires_at: Option<i64>,
+    #[serde(deserialize_with = "nullable")]
+    #[schema(value_type = Option<i64>)]
+    pub expires_at: Field<i64>,
     /// A number of hours from now; null (or the text `never`) removes the expiry.
-    expires_in_hours: Option<f64>,
+    #[serde(deserialize_with = "nullable")]
+    #[schema(value_type = Option<f64>)]
+    pub expires_in_hours: Field<Hours>,
     /// Null clears it.
-    email_gate_domain: Option<String>,
+    #[serde(deserialize_with = "nullable")]
+    #[schema(value_type = Option<String>)]
+    pub email_gate_domain: Field<String>,
+    #[serde(deserialize_with = "nullable")]
+    #[schema(ignore)]
+    pub allowed_email_domain: Field<String>,
     #[schema(nullable = false)]
-    agentation: Option<bool>,
+    pub agentation: Option<bool>,
     #[schema(nullable = false)]
-    csp_strict: Option<bool>,
+    pub csp_strict: Option<bool>,
     #[schema(nullable = false)]
-    title: Option<String>,
+    pub title: Option<String>,
     /// Only null is accepted: the wallet that paid for the page can then no longer replace it.
-    wallet: Option<String>,
+    #[serde(deserialize_with = "nullable")]
+    #[schema(value_type = Option<String>)]
+    pub wallet: Field<String>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -84,71 +87,66 @@ pub(super) async fn change(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json<ChangedJson>, ApiError> {
-    let fields = Fields::new(Incoming { state: &state, headers: &headers, body }.object(64 * 1024).await?);
-    let (request, mut warnings) = patch_request(fields, state.app.now())?;
+    let mut fields = Incoming { state: &state, headers: &headers, body }.fields(64 * 1024).await?;
+    let request = fields.take::<PatchBody>()?.request(state.app.now())?;
+    let mut warnings = fields.unknown()?;
     let updated = state.app.change_site(&account, &name, request).await?;
     warnings.extend(updated.warnings);
     Ok(Json(ChangedJson { ok: true, updated_at: updated.site.updated_at, warnings }))
 }
 
-/// Parses the requested changes, and returns warnings about unknown fields.
-pub(in crate::http) fn patch_request(
-    mut fields: Fields,
-    now: i64,
-) -> Result<(PatchRequest, Vec<String>), Error> {
-    let slug = match fields.text_of(&["slug", "public_slug"])? {
-        Field::Value(text) => Field::Value(Slug::parse(&text)?),
-        Field::Null => Field::Null,
-        Field::Absent => Field::Absent,
-    };
-    let visibility = match fields.optional_text("visibility")? {
-        Some(text) => Some(
-            Visibility::parse(&text)
-                .ok_or_else(|| Error::field("visibility", "must be unlisted, public or burn"))?,
-        ),
-        None => None,
-    };
-    let password = match fields.text("password")? {
-        Field::Value(text) => Field::Value(options::password(&text)?.to_owned()),
-        other => other,
-    };
-    let lifetime = match (fields.int("expires_at")?, fields.hours("expires_in_hours")?) {
-        (Field::Absent, Field::Absent) => None,
-        (Field::Value(at), Field::Absent) => Some(Lifetime::from_epoch(at, now)?),
-        (Field::Absent, Field::Value(lifetime)) => Some(lifetime),
-        (Field::Null, Field::Absent | Field::Null) | (Field::Absent, Field::Null) => Some(Lifetime::Never),
-        (Field::Value(_), Field::Value(_) | Field::Null) | (Field::Null, Field::Value(_)) => {
-            let both = "cannot be combined with `expires_in_hours`: send only one of them";
-            return Err(Error::field("expires_at", both));
-        }
-    };
-    let email_gate_domain = match fields.text_of(&["email_gate_domain", "allowed_email_domain"])? {
-        Field::Value(text) => Field::Value(email::gate_domain(&text)?),
-        other => other,
-    };
-    let title = fields.optional_text("title")?.map(|text| site_change::title(&text)).transpose()?;
-    let (agentation, csp_strict) = (fields.flag("agentation")?, fields.flag("csp_strict")?);
-    let ends_wallet = match fields.text("wallet")? {
-        Field::Absent => false,
-        Field::Null => true,
-        Field::Value(_) => {
-            return Err(Error::field(
-                "wallet",
-                "can only be null, which removes the access of the wallet that paid",
-            ));
-        }
-    };
-    let request = PatchRequest {
-        slug,
-        visibility,
-        password,
-        lifetime,
-        email_gate_domain,
-        agentation,
-        csp_strict,
-        title,
-        ends_wallet,
-        expected_updated_at: None,
-    };
-    Ok((request, fields.unknown(&SETTINGS)?))
+impl PatchBody {
+    /// The requested changes.
+    pub(in crate::http) fn request(self, now: i64) -> Result<PatchRequest, Error> {
+        let slug = agreed(("slug", self.slug), ("public_slug", self.public_slug))?;
+        let slug = slug.try_map(|text| Slug::parse(&text))?;
+        let visibility = match self.visibility {
+            Some(text) => Some(
+                Visibility::parse(&text)
+                    .ok_or_else(|| Error::field("visibility", "must be unlisted, public or burn"))?,
+            ),
+            None => None,
+        };
+        let password = self.password.try_map(|text| options::password(&text).map(str::to_owned))?;
+        let lifetime = match (self.expires_at, self.expires_in_hours.try_map(Hours::lifetime)?) {
+            (Field::Absent, Field::Absent) => None,
+            (Field::Value(at), Field::Absent) => Some(Lifetime::from_epoch(at, now)?),
+            (Field::Absent, Field::Value(lifetime)) => Some(lifetime),
+            (Field::Null, Field::Absent | Field::Null) | (Field::Absent, Field::Null) => {
+                Some(Lifetime::Never)
+            }
+            (Field::Value(_), Field::Value(_) | Field::Null) | (Field::Null, Field::Value(_)) => {
+                let both = "cannot be combined with `expires_in_hours`: send only one of them";
+                return Err(Error::field("expires_at", both));
+            }
+        };
+        let email_gate_domain = agreed(
+            ("email_gate_domain", self.email_gate_domain),
+            ("allowed_email_domain", self.allowed_email_domain),
+        )?;
+        let email_gate_domain = email_gate_domain.try_map(|text| email::gate_domain(&text))?;
+        let title = self.title.map(|text| site_change::title(&text)).transpose()?;
+        let ends_wallet = match self.wallet {
+            Field::Absent => false,
+            Field::Null => true,
+            Field::Value(_) => {
+                return Err(Error::field(
+                    "wallet",
+                    "can only be null, which removes the access of the wallet that paid",
+                ));
+            }
+        };
+        Ok(PatchRequest {
+            slug,
+            visibility,
+            password,
+            lifetime,
+            email_gate_domain,
+            agentation: self.agentation,
+            csp_strict: self.csp_strict,
+            title,
+            ends_wallet,
+            expected_updated_at: None,
+        })
+    }
 }

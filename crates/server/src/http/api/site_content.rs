@@ -3,7 +3,7 @@
 use super::site_json::SiteJson;
 use super::{ApiError, ApiState};
 use crate::connection::Connection;
-use crate::http::extract::{Fields, Incoming, Owner, Reader};
+use crate::http::extract::{Incoming, Owner, Reader};
 use crate::http::view::sending;
 use axum::body::Body;
 use axum::extract::{Path, RawQuery, State};
@@ -12,7 +12,7 @@ use axum::{Extension, Json};
 use dropleaf_core::site::Site;
 use dropleaf_core::site_version::SiteVersion;
 use http::{HeaderMap, header};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use utoipa::ToSchema;
 
@@ -39,9 +39,8 @@ pub(in crate::http) struct VersionJson {
     created_at: i64,
 }
 
-#[derive(Debug, ToSchema)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[schema(example = json!({"version": 1}))]
-#[expect(dead_code, reason = "describes the body; it is read field by field")]
 pub(super) struct RollbackBody {
     version: i64,
 }
@@ -136,10 +135,9 @@ pub(super) async fn rollback(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json<SiteJson>, ApiError> {
-    let mut fields =
-        Fields::new(Incoming { state: &state, headers: &headers, body }.object(64 * 1024).await?);
-    let version = fields.required_int("version")?;
-    let warnings = fields.unknown(&["version"])?;
+    let mut fields = Incoming { state: &state, headers: &headers, body }.fields(64 * 1024).await?;
+    let RollbackBody { version } = fields.take()?;
+    let warnings = fields.unknown()?;
     let mut updated = state.app.rollback_site(&account, &name, version).await?;
     updated.warnings.extend(warnings);
     Ok(Json(SiteJson::updated(&state.app, updated)))

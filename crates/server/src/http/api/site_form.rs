@@ -1,6 +1,10 @@
 //! Describes the bodies of an upload and of a replacement for the OpenAPI document. `UploadOptions` parses the fields.
 
 use super::site_json::visibility;
+use crate::http::extract::nullable;
+use dropleaf_core::site_change::Field;
+use dropleaf_core::upload_option::EXPECTED_UPDATED_AT;
+use serde::Deserialize;
 use std::borrow::Cow;
 use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
@@ -70,7 +74,7 @@ impl PartialSchema for SiteReplacement {
         if let RefOr::T(Schema::Object(form)) = &mut schema {
             let says = "Epoch seconds: reject the change if the page was updated since then.";
             let field = ObjectBuilder::new().schema_type(Type::String).description(Some(says));
-            form.properties.insert("expected_updated_at".to_owned(), field.into());
+            form.properties.insert(EXPECTED_UPDATED_AT.to_owned(), field.into());
         }
         schema
     }
@@ -83,18 +87,43 @@ impl ToSchema for SiteReplacement {
 }
 
 /// New HTML for an existing page.
-#[derive(Debug, ToSchema)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[schema(example = json!({"html": "<!doctype html>\n<title>Weekly report</title>\n<p>All is well again.</p>\n", "pii_check": "warn"}))]
-#[expect(dead_code, reason = "describes the body; it is read field by field")]
 pub(super) struct ReplaceBody {
     /// Full HTML document.
-    html: String,
+    pub html: String,
     /// Refuse the request if the page has changed since then.
-    expected_updated_at: Option<i64>,
+    #[serde(deserialize_with = "nullable")]
+    #[schema(value_type = Option<i64>)]
+    pub expected_updated_at: Field<i64>,
     /// `true` answers navigations to unknown paths with the page, as apps with client-side routes need.
     #[schema(nullable = false)]
-    spa: Option<bool>,
+    pub spa: Option<bool>,
     /// What to do about secrets and personal data in it: `off`, `warn` or `block` (422).
     #[schema(nullable = false, pattern = "^(off|warn|block)$", example = "block")]
-    pii_check: Option<String>,
+    pub pii_check: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dropleaf_core::upload_option::{NAMES, aliases};
+    use std::collections::BTreeSet;
+
+    /// The names of the fields that a schema describes.
+    fn described(schema: RefOr<Schema>) -> BTreeSet<String> {
+        match schema {
+            RefOr::T(Schema::Object(object)) => object.properties.into_keys().collect(),
+            _ => BTreeSet::new(),
+        }
+    }
+
+    #[test]
+    fn the_forms_describe_every_upload_option() {
+        let names = NAMES.into_iter().chain(aliases().map(|(alias, _)| alias)).chain(["file"]);
+        let mut all: BTreeSet<String> = names.map(str::to_owned).collect();
+        assert_eq!(described(SiteReplacement::schema()), all);
+        all.remove(EXPECTED_UPDATED_AT);
+        assert_eq!(described(SiteUpload::schema()), all);
+    }
 }

@@ -1,12 +1,12 @@
 //! `/sites` and `/sites/{idOrSlug}`: publish, list, read, replace. Spec §4 Sites.
 
+use super::idempotent_response::IdempotentResponse;
 use super::site_form::{ReplaceBody, SiteReplacement, SiteUpload};
 use super::site_json::SiteJson;
-use super::written::Written;
 use super::{ApiError, ApiState};
 use crate::http::extract::{
     Fields, Incoming, JsonLimit, Publisher, Reader, Share, SiteWriter, check_size, idempotency_key,
-    json_object, name_shapes, once, too_large,
+    idempotent_request, json_object, name_shapes, parse_options, parse_pii_check, too_large,
 };
 use crate::http::media_type;
 use axum::Json;
@@ -14,7 +14,6 @@ use axum::body::Body;
 use axum::extract::{Path, RawQuery, State};
 use dropleaf_app::{Caller, CreatedSite, IdempotentRequest, ListQuery, SiteList, Upload};
 use dropleaf_core::options::UploadOptions;
-use dropleaf_core::safety::PiiCheck;
 use dropleaf_core::site::State as SiteState;
 use dropleaf_core::{Error, number};
 use http::{HeaderMap, StatusCode};
@@ -107,11 +106,10 @@ pub(super) async fn create(
     Publisher(caller): Publisher,
     headers: HeaderMap,
     body: Body,
-) -> Result<Written, ApiError> {
+) -> Result<IdempotentResponse, ApiError> {
     let form = Incoming { state: &state, headers: &headers, body }.form().await?;
-    let options =
-        UploadOptions::parse(form.fields.iter().map(|(name, value)| (name.as_str(), value.as_str())))?;
-    let once = once(&state, idempotency_key(&headers), &caller, form.hash);
+    let options = parse_options(&form.fields)?;
+    let once = idempotent_request(&state, idempotency_key(&headers), &caller, form.hash);
     Ok(publish(&state, &caller, form.upload, options, once.as_ref()).await?)
 }
 
@@ -121,10 +119,10 @@ pub(in crate::http) async fn publish(
     upload: Upload,
     options: UploadOptions,
     once: Option<&IdempotentRequest>,
-) -> Result<Written, Error> {
+) -> Result<IdempotentResponse, Error> {
     let render = |created: &CreatedSite| SiteJson::created(&state.app, created).to_bytes();
     let done = state.app.create_site(caller, upload, options, once, render).await?;
-    Ok(Written::of(done, StatusCode::CREATED, render))
+    Ok(IdempotentResponse::of(done, StatusCode::CREATED, render))
 }
 
 /// Read one of your sites
@@ -170,14 +168,12 @@ pub(super) async fn replace(
         let (bytes, share) = incoming.json(JsonLimit::of_text(limit), || too_large(limit)).await?;
         let mut fields = Fields::new(json_object(&bytes)?);
         drop(bytes);
-        let html = fields.required_text("html")?;
+        let ReplaceBody { html, expected_updated_at, spa, pii_check } = fields.take()?;
         check_size(html.len() as u64, limit)?;
-        let expected = fields.optional_int("expected_updated_at")?;
-        let pii_check = fields.optional_text("pii_check")?.as_deref().map(PiiCheck::read).transpose()?;
-        let spa = fields.flag("spa")?;
-        let warnings = fields.unknown(&["html", "expected_updated_at", "pii_check", "spa"])?;
+        let pii_check = parse_pii_check(pii_check.as_deref())?;
+        let warnings = fields.unknown()?;
         let options = UploadOptions {
-            expected_updated_at: expected,
+            expected_updated_at: expected_updated_at.value(),
             pii_check,
             spa,
             warnings,
@@ -186,8 +182,7 @@ pub(super) async fn replace(
         (Upload::html(html), options, share)
     } else {
         let form = incoming.form().await.map_err(|error| name_shapes(error, &headers, SHAPES))?;
-        let options =
-            UploadOptions::parse(form.fields.iter().map(|(name, value)| (name.as_str(), value.as_str())))?;
+        let options = parse_options(&form.fields)?;
         (form.upload, options, Share::default())
     };
     let updated = state.app.replace_site(&writer, &name, seen, upload, options).await?;

@@ -1,7 +1,7 @@
 //! Serves `/uploads/…`: accepts a file for an upload ticket issued earlier. The address is the credential.
 
+use super::idempotent_response::IdempotentResponse;
 use super::site_json::SiteJson;
-use super::written::Written;
 use super::{ApiError, ApiState};
 use crate::http::extract::{Form, Incoming, TicketHolder};
 use axum::body::Body;
@@ -46,7 +46,7 @@ pub(super) async fn put(
     Path(names): Path<(String, String)>,
     headers: HeaderMap,
     body: Body,
-) -> Result<Written, ApiError> {
+) -> Result<IdempotentResponse, ApiError> {
     let place = state.app.check_ticket_target(&holder.ticketed).await?;
     let form = Incoming { state: &state, headers: &headers, body }.file(names.1).await?;
     take(&state, holder, place, form).await
@@ -70,7 +70,7 @@ pub(super) async fn post(
     holder: TicketHolder,
     headers: HeaderMap,
     body: Body,
-) -> Result<Written, ApiError> {
+) -> Result<IdempotentResponse, ApiError> {
     let place = state.app.check_ticket_target(&holder.ticketed).await?;
     let form = Incoming { state: &state, headers: &headers, body }.hashed_form().await?;
     take(&state, holder, place, form).await
@@ -81,7 +81,7 @@ async fn take(
     holder: TicketHolder,
     place: Option<WritableSite>,
     form: Form,
-) -> Result<Written, ApiError> {
+) -> Result<IdempotentResponse, ApiError> {
     let TicketHolder { ticketed, ip } = holder;
     let status = if ticketed.publishes() { StatusCode::CREATED } else { StatusCode::OK };
     let request_hash = form.hash.ok_or_else(|| Error::plain(Code::Internal))?;
@@ -94,5 +94,5 @@ async fn take(
         SiteJson::changed(&state.app, site.clone(), warnings.to_vec()).to_bytes()
     };
     let done = state.app.upload_with_ticket(arrived, render).await?;
-    Ok(Written::of(done, status, |UpdatedSite { site, warnings }| render(site, warnings)))
+    Ok(IdempotentResponse::of(done, status, |UpdatedSite { site, warnings }| render(site, warnings)))
 }

@@ -1,7 +1,7 @@
 //! Serves `/dashboard/account`: the account's email, plan, usage, passkeys and sessions.
 
-use super::passkeys;
 use crate::http::api::ApiState;
+use crate::http::sign_in;
 use crate::http::web::{Person, Query, RemovalForm, WebError, page, see_other};
 use axum::Router;
 use axum::extract::{Path, State};
@@ -9,6 +9,7 @@ use axum::response::Response;
 use axum::routing::{get, post};
 use dropleaf_core::account::Account;
 use dropleaf_core::ledger::Unit;
+use dropleaf_core::passkey::Passkey;
 use dropleaf_core::session::{Method, Session};
 use dropleaf_core::unlock::Sku;
 use dropleaf_pages::Moment;
@@ -40,9 +41,30 @@ async fn show(State(state): State<ApiState>, person: Person, query: Query) -> Re
             unlocks: unlocks(&state, &me.account),
             max_upload_bytes: state.resolved.config.limits.upload_bytes,
             sessions: sessions.into_iter().map(|session| row(session, &person.session)).collect(),
-            passkeys: passkeys::shown(&state, &person).await?,
+            passkeys: passkeys(&state, &person).await?,
         },
     )))
+}
+
+/// The passkeys shown on the account page; `None` where passkeys cannot work.
+async fn passkeys(state: &ApiState, person: &Person) -> Result<Option<Passkeys>, WebError> {
+    if sign_in::passkeys(state).is_err() {
+        return Ok(None);
+    }
+    Ok(Some(Passkeys {
+        host: state.resolved.hosts.base.host.clone(),
+        list: state.app.list_passkeys(&person.account).await?.into_iter().map(passkey_row).collect(),
+        may_add: person.session.is_recent(state.app.now()),
+    }))
+}
+
+fn passkey_row(passkey: Passkey) -> PasskeyRow {
+    PasskeyRow {
+        id: passkey.id,
+        name: passkey.name,
+        created: Moment(passkey.created_at),
+        last_used: passkey.last_used_at.map(Moment),
+    }
 }
 
 /// Shown if something can be bought with it, or if it is not zero.

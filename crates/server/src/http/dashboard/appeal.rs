@@ -4,10 +4,10 @@
 use super::problem::refused;
 use super::shell;
 use super::upload::receive;
-use crate::http::api::ApiState;
+use crate::http::api::{ApiState, AppealForm};
 use crate::http::error::status;
-use crate::http::extract::client_ip;
-use crate::http::web::{Person, Sender, WebError, door, see_other};
+use crate::http::extract::{Fields, client_ip};
+use crate::http::web::{Person, Sender, WebError, page_with_status, see_other};
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::Response;
@@ -35,7 +35,7 @@ fn form_page(
         attempt,
         is_fine,
     });
-    door(status, html, None)
+    page_with_status(status, html, None)
 }
 
 pub(super) async fn create(
@@ -52,9 +52,8 @@ pub(super) async fn create(
         state.app.check_appeal_rate(&caller).await?;
         let form = receive(&state, &sender, &parts.headers, body).await?;
         typed.clone_from(&form.fields);
-        let field =
-            |wanted: &str| form.fields.iter().find(|(name, _)| name == wanted).map(|(_, text)| text.clone());
-        let plea = appeal::checked(field("comment"), field("contact"))?;
+        let AppealForm { comment, contact, .. } = Fields::of_form(form.fields).take()?;
+        let plea = appeal::checked(comment, contact)?;
         state.app.submit_appeal(&caller, form.upload, plea).await
     };
     match outcome.await {

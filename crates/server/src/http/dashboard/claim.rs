@@ -4,7 +4,7 @@
 use super::list;
 use crate::http::api::ApiState;
 use crate::http::error::status;
-use crate::http::web::{MaybePerson, Person, Query, SignedForm, WebError, door, login};
+use crate::http::web::{MaybePerson, Person, Query, SignedForm, WebError, login, page_with_status};
 use axum::extract::{Path, State};
 use axum::response::Response;
 use dropleaf_core::{Code, Error, Minter};
@@ -20,14 +20,14 @@ pub(super) async fn read(
         let shell = Shell::standalone("");
         let sign_in = Some(login(&format!("/claim/{id}")));
         let html = pages::claim(&Claim { shell, id: &id, sign_in, attempt: Attempt::default() });
-        return Ok(door(StatusCode::OK, html, None));
+        return Ok(page_with_status(StatusCode::OK, html, None));
     };
     Ok(form(&person, &id, StatusCode::OK, Attempt::default()))
 }
 
 fn form(person: &Person, id: &str, status: StatusCode, attempt: Attempt) -> Response {
     let shell = person.shell(Section::Standalone, None);
-    door(status, pages::claim(&Claim { shell, id, sign_in: None, attempt }), None)
+    page_with_status(status, pages::claim(&Claim { shell, id, sign_in: None, attempt }), None)
 }
 
 pub(super) async fn create(

@@ -2,7 +2,7 @@
 
 use crate::http::api::ApiState;
 use crate::http::error;
-use crate::http::web::{Person, Query, SignedForm, WebError, door, page, see_other};
+use crate::http::web::{Person, Query, SignedForm, WebError, page, page_with_status, see_other};
 use axum::Router;
 use axum::extract::{Path, State};
 use axum::response::Response;
@@ -47,7 +47,7 @@ async fn create(State(state): State<ApiState>, form: SignedForm) -> Result<Respo
         Err(error) if error.code == Code::InvalidField => {
             let problem = "The name can have at most 100 visible characters.";
             let html = shown(&state, &person, &all, None, Made::Problem { name, problem });
-            Ok(door(error::status(error.code), html, None))
+            Ok(page_with_status(error::status(error.code), html, None))
         }
         Err(error) => Err(error.into()),
     }

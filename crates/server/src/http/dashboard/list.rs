@@ -2,7 +2,7 @@
 
 use super::shell;
 use crate::http::api::ApiState;
-use crate::http::web::{Person, Query, WebError, door};
+use crate::http::web::{Person, Query, WebError, page_with_status};
 use axum::extract::State;
 use axum::response::Response;
 use dropleaf_app::SiteSearch;
@@ -55,5 +55,5 @@ pub(super) async fn render(
         attempt,
         now: state.app.now(),
     });
-    Ok(door(status, html, None))
+    Ok(page_with_status(status, html, None))
 }

@@ -2,10 +2,11 @@
 
 mod account;
 mod appeal;
+mod apps;
 mod claim;
 mod feedback;
 mod keys;
-mod life;
+mod lifecycle;
 mod list;
 mod open;
 mod page;
@@ -31,6 +32,8 @@ pub(super) fn routes() -> Router<ApiState> {
         .route("/dashboard", get(list::read))
         .route("/dashboard/claim", post(claim::by_link))
         .route("/dashboard/upload", get(upload::read).post(upload::create))
+        .route("/dashboard/apps", get(apps::list))
+        .route("/dashboard/apps/{id}/revoke", post(apps::revoke))
         .route("/dashboard/appeal", get(appeal::read).post(appeal::create))
         .route("/dashboard/pages/{id}", get(page::read))
         .route("/dashboard/pages/{id}/open", post(open::create))
@@ -42,9 +45,9 @@ pub(super) fn routes() -> Router<ApiState> {
         .route("/dashboard/pages/{id}/email-gate", post(settings::email_gate))
         .route("/dashboard/pages/{id}/expiry", post(settings::expiry))
         .route("/dashboard/pages/{id}/options", post(settings::options))
-        .route("/dashboard/pages/{id}/rollback", post(life::rollback))
-        .route("/dashboard/pages/{id}/delete", post(life::delete))
-        .route("/dashboard/pages/{id}/restore", post(life::restore))
+        .route("/dashboard/pages/{id}/rollback", post(lifecycle::rollback))
+        .route("/dashboard/pages/{id}/delete", post(lifecycle::delete))
+        .route("/dashboard/pages/{id}/restore", post(lifecycle::restore))
         .route("/dashboard/pages/{id}/share-links", post(share_links::create))
         .route("/dashboard/pages/{id}/share-links/{link}/revoke", post(share_links::revoke))
         .route("/dashboard/pages/{id}/feedback/{item}/resolve", post(feedback::resolve))

@@ -5,7 +5,7 @@ use super::problem::{refused, refused_at};
 use super::shell;
 use crate::http::api::ApiState;
 use crate::http::error::status;
-use crate::http::web::{Fields, Person, Query, WebError, door, see_other};
+use crate::http::web::{Fields, Person, Query, WebError, page_with_status, see_other};
 use axum::extract::{Path, State};
 use axum::response::Response;
 use dropleaf_app::UpdatedSite;
@@ -73,7 +73,7 @@ pub(super) async fn show(
     });
     // The form redirects to the page's own host; some browsers request the shared address first.
     let targets = app.page_origins(&site).join(" ");
-    Ok(door(status, html, Some(&targets)))
+    Ok(page_with_status(status, html, Some(&targets)))
 }
 
 /// Redirects to the page, which shows the confirmation in the section of the form.

@@ -10,7 +10,7 @@ use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use dropleaf_app::ChallengeBinding;
-use dropleaf_core::passkey::{Passkey, name};
+use dropleaf_core::passkey::name;
 use dropleaf_core::{Code, Error};
 use dropleaf_pages::Moment;
 use dropleaf_pages::dashboard::{Done, PasskeyRow, Passkeys};
@@ -21,27 +21,6 @@ pub(super) fn routes() -> Router<ApiState> {
         .route("/dashboard/account/passkeys/begin", post(begin))
         .route("/dashboard/account/passkeys/finish", post(finish))
         .route("/dashboard/account/passkeys/{id}/remove", post(remove))
-}
-
-/// The passkeys shown on the account page; `None` where passkeys cannot work.
-pub(super) async fn shown(state: &ApiState, person: &Person) -> Result<Option<Passkeys>, WebError> {
-    if passkeys(state).is_err() {
-        return Ok(None);
-    }
-    Ok(Some(Passkeys {
-        host: state.resolved.hosts.base.host.clone(),
-        list: state.app.list_passkeys(&person.account).await?.into_iter().map(row).collect(),
-        may_add: person.session.is_recent(state.app.now()),
-    }))
-}
-
-fn row(passkey: Passkey) -> PasskeyRow {
-    PasskeyRow {
-        id: passkey.id,
-        name: passkey.name,
-        created: Moment(passkey.created_at),
-        last_used: passkey.last_used_at.map(Moment),
-    }
 }
 
 /// Starts a registration: returns the options with which the browser creates a passkey.
@@ -62,8 +41,8 @@ async fn begin(State(state): State<ApiState>, sent: SignedJson) -> Result<Respon
 async fn finish(State(state): State<ApiState>, sent: SignedJson) -> Result<Response, WebError> {
     sent.person.require_recent(&state, HERE)?;
     let SignedJson { person: Person { account, session, .. }, body } = &sent;
-    let asked = state.app.take_ceremony(ChallengeBinding::Session(session)).await?;
-    let checked = passkeys(&state)?.check_new(&asked, &body["credential"]).map_err(|error| {
+    let ceremony = state.app.take_ceremony(ChallengeBinding::Session(session)).await?;
+    let checked = passkeys(&state)?.check_new(&ceremony, &body["credential"]).map_err(|error| {
         tracing::info!(%error, account = account.id, "passkey registration refused");
         Error::plain(Code::InvalidPasskey)
     })?;

@@ -53,14 +53,14 @@ fn field(error: &Error) -> &'static str {
 /// The name people read for the field at fault, the form field, and what is wrong with it.
 fn named(error: &Error) -> Option<(&'static str, &'static str, &str)> {
     let Fault { name, why } = error.fault.as_deref()?;
-    let (_, said, field) = NAMES.into_iter().find(|(known, _, _)| *known == name)?;
-    Some((said, field, why))
+    let (_, label, field) = NAMES.into_iter().find(|(known, _, _)| *known == name)?;
+    Some((label, field, why))
 }
 
 pub(super) fn words(error: &Error) -> String {
     match error.code {
         Code::InvalidField => {
-            named(error).map_or_else(|| error.detail.clone(), |(said, _, why)| format!("{said} {why}."))
+            named(error).map_or_else(|| error.detail.clone(), |(label, _, why)| format!("{label} {why}."))
         }
         Code::Conflict => {
             "The page was changed elsewhere since you opened this form. Your change was not saved. Review the current version, \

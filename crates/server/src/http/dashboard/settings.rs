@@ -36,11 +36,11 @@ async fn change(
         Err(error) => Err(error),
     };
     let sent = Sent { form: name, field, fields: &form.fields };
-    settle(state, &form.person, id, sent, outcome, said(name, &form.fields)).await
+    settle(state, &form.person, id, sent, outcome, confirmation(name, &form.fields)).await
 }
 
 /// The confirmation message of a form.
-fn said(form: &str, fields: &Fields) -> Done {
+fn confirmation(form: &str, fields: &Fields) -> Done {
     match form {
         "title" => Done::Titled,
         "visibility" => match Visibility::parse(fields.text("visibility")) {

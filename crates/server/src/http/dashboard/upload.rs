@@ -8,7 +8,7 @@ use super::shell;
 use crate::http::api::ApiState;
 use crate::http::error::{self, Wants, status};
 use crate::http::extract::{Form, Incoming};
-use crate::http::web::{Fields, Person, Sender, TOKEN_FIELD, WebError, door, see_other};
+use crate::http::web::{Fields, Person, Sender, TOKEN_FIELD, WebError, page_with_status, see_other};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, State};
@@ -33,7 +33,7 @@ fn form_page(state: &ApiState, person: &Person, status: StatusCode, attempt: Att
         max_upload_bytes: state.resolved.config.limits.upload_bytes,
         attempt,
     });
-    door(status, html, None)
+    page_with_status(status, html, None)
 }
 
 /// Reads the form and removes the form token from its fields.

@@ -40,7 +40,7 @@ pub(in crate::http) struct Publisher(pub Caller);
 
 /// Any caller of the content check. A credential is optional, but verified and counted if present.
 #[derive(Debug)]
-pub(in crate::http) struct Asker(pub Option<IpAddr>);
+pub(in crate::http) struct AnyCaller(pub Option<IpAddr>);
 
 /// A caller that appeals against a refusal: an account or an anonymous caller, rate limited.
 #[derive(Debug)]
@@ -124,17 +124,17 @@ fn allow(known: &Identity, needs: Scope) -> Result<(), Error> {
     if needs == Scope::Write { known.account.check_active() } else { Ok(()) }
 }
 
-fn require_scope(known: &Identity, needs: Scope) -> Result<(), Error> {
-    if known.scopes.has(needs) { Ok(()) } else { Err(insufficient(needs)) }
+/// Checks the scope alone, for operations that a suspended account may still run.
+pub(in crate::http) fn require_scope(known: &Identity, needs: Scope) -> Result<(), Error> {
+    if known.scopes.has(needs) {
+        return Ok(());
+    }
+    let detail = format!("The credential lacks the scope {}.", needs.as_str());
+    Err(Error::new(Code::InsufficientScope, detail).with_fact("scope", Fact::Text(needs.as_str().into())))
 }
 
 async fn required(parts: &Parts, state: &ApiState, needs: Scope) -> Result<Identity, ApiError> {
     identity(parts, state, needs).await?.ok_or_else(|| Error::plain(Code::AuthRequired).into())
-}
-
-pub(in crate::http) fn insufficient(needs: Scope) -> Error {
-    let detail = format!("The credential lacks the scope {}.", needs.as_str());
-    Error::new(Code::InsufficientScope, detail).with_fact("scope", Fact::Text(needs.as_str().into()))
 }
 
 /// The client's IP address; see `core::network`.
@@ -204,7 +204,7 @@ impl FromRequestParts<ApiState> for Publisher {
     }
 }
 
-impl FromRequestParts<ApiState> for Asker {
+impl FromRequestParts<ApiState> for AnyCaller {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, ApiError> {

@@ -1,154 +1,58 @@
-//! Reads a JSON object field by field: a known field of the wrong type is an error; an unknown one is a warning, or an
-//! error if it looks like a protection.
+//! Parses a JSON object into the struct that describes it, so that the names and types of its fields are written once.
+//! A known field of the wrong type is an error; an unknown one is a warning, or an error if it looks like a protection.
+//!
+//! The type of a field says whether it may be left out or null:
+//!
+//! | Type | absent | null |
+//! |---|---|---|
+//! | `T` | "is required" | refused |
+//! | `Option<T>` | `None` | refused |
+//! | `Field<T>`, with [`nullable`] | `Absent` | `Null` |
 
-use dropleaf_core::expiry::Lifetime;
+use super::struct_fields::{FieldVisitor, NULLABLE, StructFields};
 use dropleaf_core::site_change::Field;
 use dropleaf_core::{Error, Result, lookalike};
+use serde::de::{Deserialize, DeserializeOwned, Deserializer};
 use serde_json::{Map, Value};
 
+/// The fields of a JSON object. Structs take theirs; what no struct has taken is unknown.
 #[derive(Debug)]
-pub(in crate::http) struct Fields(Map<String, Value>);
+pub(in crate::http) struct Fields {
+    rest: Map<String, Value>,
+    /// The names of all structs that took their fields.
+    known: Vec<&'static str>,
+}
 
 impl Fields {
     pub(in crate::http) const fn new(map: Map<String, Value>) -> Self {
-        Self(map)
+        Self { rest: map, known: Vec::new() }
     }
 
-    fn take<T>(&mut self, name: &str, what: &str, read: impl FnOnce(Value) -> Option<T>) -> Result<Field<T>> {
-        match self.0.remove(name) {
-            None => Ok(Field::Absent),
-            Some(Value::Null) => Ok(Field::Null),
-            Some(value) => {
-                read(value).map(Field::Value).ok_or_else(|| Error::field(name, format!("must be {what}")))
-            }
-        }
+    /// The text fields of a form. The first of several with the same name counts.
+    pub(in crate::http) fn of_form(fields: Vec<(String, String)>) -> Self {
+        Self::new(fields.into_iter().rev().map(|(name, text)| (name, Value::String(text))).collect())
     }
 
-    pub(in crate::http) fn text(&mut self, name: &str) -> Result<Field<String>> {
-        self.take(name, "a string", |value| match value {
-            Value::String(text) => Some(text),
-            _ => None,
-        })
+    /// Takes the fields of `T`. Several structs can share one object.
+    pub(in crate::http) fn take<T: DeserializeOwned>(&mut self) -> Result<T> {
+        T::deserialize(StructFields { object: &mut self.rest, known: &mut self.known }).map_err(Error::from)
     }
 
-    /// A field with several names. Values under two of them must be equal.
-    pub(in crate::http) fn text_of(&mut self, names: &[&str]) -> Result<Field<String>> {
-        let mut found = Field::Absent;
-        for name in names {
-            let sent = self.text(name)?;
-            if found.is_absent() {
-                found = sent;
-            } else if !sent.is_absent() && sent != found {
-                let others = names.iter().filter(|other| *other != name).copied().collect::<Vec<_>>();
-                let why = format!("conflicts with `{}`: send only one of them", others.join("` and `"));
-                return Err(Error::field(name, why));
-            }
-        }
-        Ok(found)
+    #[cfg(test)]
+    pub(super) fn known(&self) -> &[&'static str] {
+        &self.known
     }
 
-    pub(in crate::http) fn int(&mut self, name: &str) -> Result<Field<i64>> {
-        self.take(name, "an integer", |value| value.as_i64())
+    /// A warning for each unknown field, for a request that changes a page. A field that looks like a protection is
+    /// refused, so call this before anything is changed.
+    pub(in crate::http) fn unknown(&self) -> Result<Vec<String>> {
+        lookalike::unknown_fields(self.rest.keys().map(String::as_str), &self.known)
     }
 
-    /// An optional integer; null counts as absent.
-    pub(in crate::http) fn optional_int(&mut self, name: &str) -> Result<Option<i64>> {
-        match self.int(name)? {
-            Field::Value(n) => Ok(Some(n)),
-            Field::Absent | Field::Null => Ok(None),
-        }
-    }
-
-    pub(in crate::http) fn required_int(&mut self, name: &str) -> Result<i64> {
-        self.optional_int(name)?.ok_or_else(|| Error::field(name, "is required"))
-    }
-
-    /// A number of hours, or `never`. Decisions §2.3.
-    pub(in crate::http) fn hours(&mut self, name: &str) -> Result<Field<Lifetime>> {
-        let sent = self.take(name, "a number of hours, null or \"never\"", |value| match value {
-            Value::String(text) if text == "never" => Some(Ok(Lifetime::Never)),
-            other => other.as_f64().map(Lifetime::from_hours),
-        })?;
-        Ok(match sent {
-            Field::Value(lifetime) => Field::Value(lifetime?),
-            Field::Null => Field::Null,
-            Field::Absent => Field::Absent,
-        })
-    }
-
-    /// The upload options as form fields, so that the same rules parse them.
-    pub(in crate::http) fn upload_options(&mut self) -> Result<Vec<(String, String)>> {
-        let mut found = Vec::new();
-        for name in [
-            "slug",
-            "public_slug",
-            "password",
-            "visibility",
-            "email_gate_domain",
-            "allowed_email_domain",
-            "title",
-            "pii_check",
-        ] {
-            found.extend(self.optional_text(name)?.map(|text| (name.to_owned(), text)));
-        }
-        for name in ["burn_after_read", "csp_strict", "agentation", "spa", "e2e"] {
-            found.extend(self.flag(name)?.map(|flag| (name.to_owned(), flag.to_string())));
-        }
-        let name = "expires_in_hours";
-        let hours = self.take(name, "a number of hours, null or \"never\"", |value| match value {
-            Value::String(text) => Some(text),
-            Value::Number(hours) => Some(hours.to_string()),
-            _ => None,
-        })?;
-        found.extend(match hours {
-            Field::Value(hours) => Some((name.to_owned(), hours)),
-            Field::Null => Some((name.to_owned(), "never".to_owned())),
-            Field::Absent => None,
-        });
-        Ok(found)
-    }
-
-    /// Moves these fields into a new `Fields`.
-    pub(in crate::http) fn split(&mut self, names: &[&str]) -> Self {
-        Self(names.iter().filter_map(|name| self.0.remove_entry(*name)).collect())
-    }
-
-    pub(in crate::http) fn has(&self, name: &str) -> bool {
-        self.0.contains_key(name)
-    }
-
-    /// An optional boolean; null is an error.
-    pub(in crate::http) fn flag(&mut self, name: &str) -> Result<Option<bool>> {
-        match self.take(name, "true or false", |value| value.as_bool())? {
-            Field::Value(flag) => Ok(Some(flag)),
-            Field::Absent => Ok(None),
-            Field::Null => Err(Error::field(name, "must be true or false")),
-        }
-    }
-
-    /// An optional string; null is an error.
-    pub(in crate::http) fn optional_text(&mut self, name: &str) -> Result<Option<String>> {
-        match self.text(name)? {
-            Field::Value(text) => Ok(Some(text)),
-            Field::Absent => Ok(None),
-            Field::Null => Err(Error::field(name, "must be a string")),
-        }
-    }
-
-    pub(in crate::http) fn required_text(&mut self, name: &str) -> Result<String> {
-        self.optional_text(name)?.ok_or_else(|| Error::field(name, "is required"))
-    }
-
-    /// A warning for each remaining field, for a request that changes a page. A field that looks like a protection is
-    /// refused, so call this before anything is changed. `taken` are the fields that the request accepts.
-    pub(in crate::http) fn unknown(&self, taken: &[&str]) -> Result<Vec<String>> {
-        lookalike::unknown_fields(self.0.keys().map(String::as_str), taken)
-    }
-
-    /// A warning for each remaining field, for a request that sets no protections.
+    /// A warning for each unknown field, for a request that sets no protections.
     pub(in crate::http) fn warnings(self) -> Vec<String> {
         let shown = |name: String| name.chars().filter(|c| !c.is_control()).take(60).collect::<String>();
-        self.0
+        self.rest
             .into_iter()
             .take(32)
             .map(|(name, _)| format!("The unknown field `{}` was ignored.", shown(name)))
@@ -156,9 +60,59 @@ impl Fields {
     }
 }
 
+/// For `#[serde(deserialize_with = "nullable")]`: a field for which absent and null differ, or may both be sent.
+pub(in crate::http) fn nullable<'de, D, T>(deserializer: D) -> std::result::Result<Field<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    deserializer.deserialize_newtype_struct(NULLABLE, FieldVisitor::new())
+}
+
+/// The value of a field with an alias. If both are sent, they must be equal.
+pub(in crate::http) fn agreed<T: PartialEq>(
+    (name, value): (&str, Field<T>),
+    (alias, other): (&str, Field<T>),
+) -> Result<Field<T>> {
+    if value.is_absent() {
+        return Ok(other);
+    }
+    if !other.is_absent() && other != value {
+        return Err(Error::field(alias, format!("conflicts with `{name}`: send only one of them")));
+    }
+    Ok(value)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde::Deserialize;
+
+    #[derive(Debug, Deserialize)]
+    struct Body {
+        #[serde(deserialize_with = "nullable")]
+        a: Field<String>,
+        #[serde(deserialize_with = "nullable")]
+        b: Field<String>,
+        #[serde(deserialize_with = "nullable")]
+        c: Field<i64>,
+        d: Option<bool>,
+        #[serde(deserialize_with = "nullable")]
+        z: Field<String>,
+    }
+
+    #[derive(Debug, Deserialize)]
+    struct Required {
+        text: String,
+        number: i64,
+        flag: bool,
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[expect(dead_code, reason = "only whether it can be parsed matters")]
+    struct Protected {
+        password: Option<String>,
+    }
 
     fn fields(text: &str) -> Fields {
         match serde_json::from_str(text).unwrap() {
@@ -170,32 +124,62 @@ mod tests {
     #[test]
     fn a_field_is_absent_null_or_a_value() {
         let mut f = fields(r#"{"a": null, "b": "x", "c": 5, "d": true}"#);
-        assert_eq!(f.text("a").unwrap(), Field::Null);
-        assert_eq!(f.text("b").unwrap(), Field::Value("x".into()));
-        assert_eq!(f.text("z").unwrap(), Field::Absent);
-        assert_eq!(f.int("c").unwrap(), Field::Value(5));
-        assert_eq!(f.flag("d").unwrap(), Some(true));
+        let body: Body = f.take().unwrap();
+        assert_eq!(body.a, Field::Null);
+        assert_eq!(body.b, Field::Value("x".into()));
+        assert_eq!(body.z, Field::Absent);
+        assert_eq!(body.c, Field::Value(5));
+        assert_eq!(body.d, Some(true));
         assert!(f.warnings().is_empty());
+        let empty: Body = fields("{}").take().unwrap();
+        assert_eq!((empty.c, empty.d), (Field::Absent, None));
     }
 
     #[test]
     fn two_names_of_one_thing_must_agree() {
-        let names = ["slug", "public_slug"];
-        let same = fields(r#"{"slug": "a", "public_slug": "a"}"#).text_of(&names).unwrap();
-        assert_eq!(same, Field::Value("a".into()));
-        for bad in [r#"{"slug": "a", "public_slug": "b"}"#, r#"{"slug": null, "public_slug": "b"}"#] {
-            assert!(fields(bad).text_of(&names).is_err(), "{bad}");
+        let value = |text: &str| Field::Value(text.to_owned());
+        let agree = |slug, public| agreed(("slug", slug), ("public_slug", public));
+        assert_eq!(agree(value("a"), value("a")).unwrap(), value("a"));
+        assert_eq!(agree(Field::Absent, value("a")).unwrap(), value("a"));
+        assert_eq!(agree(Field::Null, Field::Absent).unwrap(), Field::Null);
+        for (slug, public) in [(value("a"), value("b")), (Field::Null, value("b"))] {
+            let error = agree(slug, public).unwrap_err();
+            assert!(error.detail.contains("`public_slug` conflicts with `slug`"), "{}", error.detail);
         }
     }
 
     #[test]
     fn wrong_types_are_errors_and_unknown_names_are_warnings() {
-        let mut f = fields(r#"{"a": 1, "b": "x", "more": 1}"#);
-        assert!(f.text("a").is_err());
-        assert!(f.int("b").is_err());
-        assert_eq!(f.unknown(&["password"]).unwrap().len(), 1);
+        let detail = |text: &str| fields(text).take::<Body>().unwrap_err().detail;
+        assert_eq!(detail(r#"{"a": 1, "b": "x", "more": 1}"#), "`a` must be a string.");
+        assert_eq!(detail(r#"{"a": ["x"]}"#), "`a` must be a string.");
+        for bad in [r#""x""#, "1.5", "1e30", "{}", "true"] {
+            assert_eq!(detail(&format!(r#"{{"c": {bad}}}"#)), "`c` must be an integer.");
+        }
+        for bad in [r#""true""#, "1", "null", "[]"] {
+            assert_eq!(detail(&format!(r#"{{"d": {bad}}}"#)), "`d` must be true or false.");
+        }
+        let mut f = fields(r#"{"password": "x", "more": 1}"#);
+        f.take::<Protected>().unwrap();
+        assert_eq!(f.unknown().unwrap().len(), 1);
         assert_eq!(f.warnings().len(), 1);
-        let error = fields(r#"{"Passcode": null}"#).unknown(&["password"]).unwrap_err();
+        let mut f = fields(r#"{"Passcode": null}"#);
+        f.take::<Protected>().unwrap();
+        let error = f.unknown().unwrap_err();
         assert!(error.detail.contains("did you mean `password`?"), "{}", error.detail);
+        let error = fields(r#"{"password": null}"#).take::<Protected>().unwrap_err();
+        assert_eq!(error.detail, "`password` must be a string.");
+    }
+
+    #[test]
+    fn a_field_that_is_not_optional_is_required() {
+        let detail = |text: &str| fields(text).take::<Required>().unwrap_err().detail;
+        assert_eq!(detail("{}"), "`text` is required.");
+        assert_eq!(detail(r#"{"text": null}"#), "`text` must be a string.");
+        assert_eq!(detail(r#"{"text": ""}"#), "`number` is required.");
+        assert_eq!(detail(r#"{"text": "", "number": null}"#), "`number` is required.");
+        assert_eq!(detail(r#"{"text": "", "number": 1, "flag": null}"#), "`flag` must be true or false.");
+        let all: Required = fields(r#"{"text": "t", "number": -1, "flag": false}"#).take().unwrap();
+        assert_eq!((all.text.as_str(), all.number, all.flag), ("t", -1, false));
     }
 }

@@ -1,14 +1,17 @@
 //! Reads a multipart form part by part as it arrives.
 
+use super::size_limit::too_large;
 use super::spool::Spool;
-use super::upload::too_large;
 use crate::http::api::ApiState;
 use bytes::BytesMut;
 use dropleaf_app::Upload;
+use dropleaf_core::request_hash::RequestHash;
 use dropleaf_core::{Code, Error, Result};
 
 const MOST_PARTS: usize = 32;
 const FIELD_BYTES: usize = 64 * 1024;
+/// The kind of request that is hashed.
+const UPLOAD: &str = "upload";
 
 /// A parsed form.
 #[derive(Debug)]
@@ -28,7 +31,7 @@ pub(super) async fn read_form(
     may_come_again: bool,
     may: impl Fn(&[(String, String)]) -> Result<()>,
 ) -> Result<Form> {
-    let mut hasher = may_come_again.then(blake3::Hasher::new);
+    let mut request_hash = may_come_again.then(|| RequestHash::new(UPLOAD));
     let mut fields = Vec::new();
     let mut upload = None;
     let mut parts = 0;
@@ -53,9 +56,7 @@ pub(super) async fn read_form(
                 spool.add(piece, limit).await?;
             }
             let (body, hash) = spool.finish().await?;
-            if let Some(hasher) = &mut hasher {
-                mix_file(hasher, filename.as_deref(), hash);
-            }
+            request_hash = request_hash.map(|so_far| add_file(so_far, filename.as_deref(), hash));
             upload = Some(Upload { filename, content_type, body });
         } else {
             let mut text = BytesMut::new();
@@ -70,27 +71,22 @@ pub(super) async fn read_form(
             }
             let text = String::from_utf8(text.to_vec())
                 .map_err(|_| Error::new(Code::InvalidField, "A form field is not valid UTF-8."))?;
-            if let Some(hasher) = &mut hasher {
-                mix(hasher, &[b"field", name.as_bytes(), text.as_bytes()]);
-            }
+            request_hash = request_hash.map(|so_far| so_far.field(&name, &text));
             fields.push((name, text));
         }
     }
     let upload = upload.ok_or_else(|| Error::plain(Code::MissingFile))?;
-    Ok(Form { upload, fields, hash: hasher.map(|hasher| hasher.finalize().into()) })
+    Ok(Form { upload, fields, hash: request_hash.map(RequestHash::finish) })
 }
 
-/// Adds a file by its name and the hash of its bytes.
-pub(super) fn mix_file(hasher: &mut blake3::Hasher, filename: Option<&str>, hash: Option<[u8; 32]>) {
-    mix(hasher, &[b"file", filename.unwrap_or_default().as_bytes(), &hash.unwrap_or_default()]);
+/// The request hash of a file that is not in a form.
+pub(super) fn file_hash(filename: &str, hash: Option<[u8; 32]>) -> [u8; 32] {
+    add_file(RequestHash::new(UPLOAD), Some(filename), hash).finish()
 }
 
-/// Adds values with their lengths, so that different forms never hash the same bytes.
-fn mix(hasher: &mut blake3::Hasher, values: &[&[u8]]) {
-    for value in values {
-        hasher.update(&(value.len() as u64).to_le_bytes());
-        hasher.update(value);
-    }
+/// Adds a file by its name and the hash of its bytes. No text field has the name `file`.
+fn add_file(so_far: RequestHash, filename: Option<&str>, hash: Option<[u8; 32]>) -> RequestHash {
+    so_far.field("file", filename.unwrap_or_default()).field("file", hash.unwrap_or_default())
 }
 
 fn form_error(error: multer::Error, limit: u64) -> Error {

@@ -1,6 +1,6 @@
 //! Buffers an uploaded file: in memory while it is small, in a temporary file once it is large.
 
-use super::upload::too_large;
+use super::size_limit::too_large;
 use bytes::{Bytes, BytesMut};
 use dropleaf_app::UploadBody;
 use dropleaf_core::{Code, Error, Result};

@@ -1,10 +1,12 @@
 //! Reads request bodies with bounded memory.
 
 use super::budget::Share;
-use super::form::{Form, mix_file, read_form};
+use super::fields::Fields;
+use super::form::{Form, file_hash, read_form};
 use super::json_body::{JsonLimit, json_object};
 use super::json_length::DecodedLength;
 use super::pace::paced;
+use super::size_limit::too_large;
 use super::spool::Spool;
 use crate::http::api::ApiState;
 use crate::http::media_type;
@@ -15,7 +17,6 @@ use dropleaf_core::{Code, Error, Result};
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use http::{HeaderMap, header};
-use serde_json::{Map, Value};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -102,10 +103,9 @@ impl Incoming<'_> {
             Err(error) => Err(error),
         };
         let (body, hash) = outcome.inspect_err(|error| let_finish(error, expects, pieces))?;
-        let mut hasher = blake3::Hasher::new();
-        mix_file(&mut hasher, Some(&filename), hash);
+        let hash = Some(file_hash(&filename, hash));
         let upload = Upload { filename: Some(filename), content_type, body };
-        Ok(Form { upload, fields: Vec::new(), hash: Some(hasher.finalize().into()) })
+        Ok(Form { upload, fields: Vec::new(), hash })
     }
 
     /// The body as a stream, and whether the client sent `Expect` and waits before sending it.
@@ -114,11 +114,11 @@ impl Incoming<'_> {
         (paced(self.body, rate), self.headers.contains_key(header::EXPECT))
     }
 
-    /// Parses a JSON object. An empty body counts as an empty object.
-    pub(in crate::http) async fn object(self, most: u64) -> Result<Map<String, Value>> {
+    /// Reads the fields of a JSON object. An empty body counts as an empty object.
+    pub(in crate::http) async fn fields(self, most: u64) -> Result<Fields> {
         let limit = self.limit().min(most);
         let (bytes, _share) = self.bytes(most, || too_large(limit)).await?;
-        json_object(&bytes)
+        json_object(&bytes).map(Fields::new)
     }
 
     /// Reads JSON; `over` makes the error for a body that is too long, returned as soon as that is certain. The share
@@ -235,13 +235,4 @@ fn drain(mut pieces: BoxStream<'static, Result<Bytes>>) {
         }
     };
     tokio::spawn(tokio::time::timeout(DRAIN_TIME, work));
-}
-
-/// Refuses an upload over the size limit.
-pub(in crate::http) fn check_size(size: u64, limit: u64) -> Result<()> {
-    if size > limit { Err(too_large(limit)) } else { Ok(()) }
-}
-
-pub(in crate::http) fn too_large(limit: u64) -> Error {
-    Error::new(Code::TooLarge, format!("The upload exceeds the limit of {limit} bytes."))
 }

@@ -2,8 +2,8 @@
 //! and SEP-1649, and the catalogue that lists it. Both use the constants of the handler. Spec §4 MCP.
 
 use super::Mcp;
-use super::described::{AiCatalog, ServerCard};
 use super::handler::{INSTRUCTIONS, NAME, TITLE, VERSIONS, capabilities, identity};
+use super::openapi::{AiCatalog, ServerCard};
 use crate::http::view;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -32,8 +32,8 @@ const DESCRIPTION: &str =
     ),
     security(()),
 )]
-pub(super) async fn well_known(State(mcp): State<Arc<Mcp>>, asked: HeaderMap) -> Response {
-    document(&card(&mcp.state.resolved.hosts.base), "application/json", &asked)
+pub(super) async fn well_known(State(mcp): State<Arc<Mcp>>, headers: HeaderMap) -> Response {
+    document(&card(&mcp.state.resolved.hosts.base), "application/json", &headers)
 }
 
 /// Get the server card beside the endpoint
@@ -48,8 +48,8 @@ pub(super) async fn well_known(State(mcp): State<Arc<Mcp>>, asked: HeaderMap) ->
     ),
     security(()),
 )]
-pub(super) async fn beside(State(mcp): State<Arc<Mcp>>, asked: HeaderMap) -> Response {
-    document(&card(&mcp.state.resolved.hosts.base), CARD, &asked)
+pub(super) async fn beside(State(mcp): State<Arc<Mcp>>, headers: HeaderMap) -> Response {
+    document(&card(&mcp.state.resolved.hosts.base), CARD, &headers)
 }
 
 /// List the server cards
@@ -62,7 +62,7 @@ pub(super) async fn beside(State(mcp): State<Arc<Mcp>>, asked: HeaderMap) -> Res
     ),
     security(()),
 )]
-pub(super) async fn catalog(State(mcp): State<Arc<Mcp>>, asked: HeaderMap) -> Response {
+pub(super) async fn catalog(State(mcp): State<Arc<Mcp>>, headers: HeaderMap) -> Response {
     let base = &mcp.state.resolved.hosts.base;
     // A colon would end the host part of the URN.
     let host = base.host.trim_matches(['[', ']']).replace(':', "-");
@@ -72,7 +72,7 @@ pub(super) async fn catalog(State(mcp): State<Arc<Mcp>>, asked: HeaderMap) -> Re
         "type": CARD,
         "url": format!("{}{BESIDE}", base.url()),
     });
-    document(&json!({"specVersion": "1.0", "entries": [entry]}), "application/ai-catalog+json", &asked)
+    document(&json!({"specVersion": "1.0", "entries": [entry]}), "application/ai-catalog+json", &headers)
 }
 
 fn card(origin: &Origin) -> Value {
@@ -114,10 +114,10 @@ fn card(origin: &Origin) -> Value {
     })
 }
 
-fn document(value: &Value, kind: &'static str, asked: &HeaderMap) -> Response {
+fn document(value: &Value, kind: &'static str, headers: &HeaderMap) -> Response {
     let body = value.to_string();
     let etag = format!("\"{}\"", blake3::hash(body.as_bytes()).to_hex());
-    let condition = asked.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok());
+    let condition = headers.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok());
     let mut response = if condition.is_some_and(|condition| view::matches(condition, etag.as_bytes())) {
         StatusCode::NOT_MODIFIED.into_response()
     } else {

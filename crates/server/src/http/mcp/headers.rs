@@ -7,6 +7,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, header};
 use rmcp::model::ProtocolVersion;
 
+pub(super) const SESSION_ID: &str = "mcp-session-id";
 pub(super) const VERSION: &str = "mcp-protocol-version";
 
 /// Whether a request uses a revision that has sessions; the newest has none.

@@ -36,12 +36,12 @@ struct Params {
     #[serde(default)]
     name: Option<String>,
     #[serde(default)]
-    notifications: Option<Asked>,
+    notifications: Option<Notifications>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(expecting = "an object as `notifications`")]
-struct Asked {
+struct Notifications {
     #[serde(default, rename = "resourceSubscriptions")]
     resources: Option<Addresses>,
 }
@@ -59,8 +59,8 @@ impl Peek {
 
     /// The resources that a subscription requests.
     pub(super) fn resources(&self) -> &[String] {
-        let asked = self.params.as_ref().and_then(|params| params.notifications.as_ref());
-        asked.and_then(|asked| asked.resources.as_ref()).map_or(&[], |addresses| &addresses.0)
+        let notifications = self.params.as_ref().and_then(|params| params.notifications.as_ref());
+        notifications.and_then(|requested| requested.resources.as_ref()).map_or(&[], |addresses| &addresses.0)
     }
 
     /// Refuses a message that is too long for its kind, or has too many values for its length.
@@ -186,13 +186,14 @@ mod tests {
 
     #[test]
     fn of_a_long_list_of_resources_the_first_are_read() {
-        let asked = |list: Value| json!({"params": {"notifications": {"resourceSubscriptions": list}}});
+        let subscription =
+            |list: Value| json!({"params": {"notifications": {"resourceSubscriptions": list}}});
         let many: Vec<String> = (0..WATCHED_MOST + 100).map(|n| n.to_string()).collect();
-        assert_eq!(read(&asked(json!(many))).unwrap().resources(), &many[..WATCHED_MOST]);
-        assert_eq!(read(&asked(json!([]))).unwrap().resources().len(), 0);
+        assert_eq!(read(&subscription(json!(many))).unwrap().resources(), &many[..WATCHED_MOST]);
+        assert_eq!(read(&subscription(json!([]))).unwrap().resources().len(), 0);
         assert_eq!(read(&json!({"params": {}})).unwrap().resources().len(), 0);
         for wrong in [json!([1]), json!([["a"]]), json!("a"), json!({"a": "b"})] {
-            assert!(read(&asked(wrong.clone())).is_none(), "{wrong}");
+            assert!(read(&subscription(wrong.clone())).is_none(), "{wrong}");
         }
     }
 

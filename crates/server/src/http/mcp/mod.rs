@@ -1,44 +1,49 @@
 //! Serves `/mcp`: the operations of the API for clients of the Model Context Protocol. Spec §4 MCP.
 //!
-//! `door` checks credential and session before the library sees the request, and `message` the size of a message;
+//! `endpoint` checks credential and session before the library sees the request, and `message` the size of a message;
 //! `handler` is called by the library; `tools` is the table of tools; `streams` and `watching` manage open streams.
 
-mod answer;
 mod card;
-mod described;
-mod door;
+mod endpoint;
 mod handler;
 mod headers;
 mod initialize;
-mod listening;
 mod message;
 mod next_step;
+mod openapi;
 mod prompts;
-mod resident;
 mod resources;
 mod rpc;
 mod schema;
+mod sender;
+mod session_cache;
 mod sessions;
+mod stream_holder;
 mod streams;
+mod subscription;
+mod tool_call;
+mod tool_result;
 mod tools;
-mod watching;
 
-pub(super) use door::is_welcome;
+pub(super) use endpoint::is_allowed_origin;
 
 use super::api::ApiState;
 use super::extract::JsonLimit;
 use axum::Router;
 use axum::routing::any;
 use handler::Handler;
-use resident::ResidentSessions;
 use rmcp::transport::streamable_http_server::session::SessionStore;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use session_cache::SessionCache;
 use sessions::Restoring;
 use std::sync::Arc;
 use std::time::Duration;
 use streams::Streams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+
+/// How long clients may cache what changes only with the server program, in milliseconds.
+const FIXED_MS: u64 = 3_600_000;
 
 /// OpenAPI tag of the endpoint's operations.
 pub(super) const TAG: &str = "MCP";
@@ -47,7 +52,7 @@ const RESTS: Duration = Duration::from_mins(10);
 /// Maximum interval between keep-alive comments on a silent stream.
 const BEAT: Duration = Duration::from_secs(15);
 
-type Service = StreamableHttpService<Handler, ResidentSessions>;
+type Service = StreamableHttpService<Handler, SessionCache>;
 
 /// The maximum message length for this upload limit, however the page in it is escaped.
 pub(super) const fn longest_message(upload_bytes: u64) -> JsonLimit {
@@ -59,7 +64,7 @@ pub(super) const fn longest_message(upload_bytes: u64) -> JsonLimit {
 pub(super) struct Mcp {
     state: ApiState,
     /// The sessions in memory.
-    sessions: Arc<ResidentSessions>,
+    sessions: Arc<SessionCache>,
     restoring: Restoring,
     streams: Arc<Streams>,
 }
@@ -67,7 +72,7 @@ pub(super) struct Mcp {
 pub(super) fn routes<S: Clone + Send + Sync + 'static>(state: &ApiState) -> Router<S> {
     let mcp = Arc::new(Mcp {
         state: state.clone(),
-        sessions: Arc::new(ResidentSessions::new(RESTS)),
+        sessions: Arc::new(SessionCache::new(RESTS)),
         restoring: Restoring::default(),
         streams: Arc::default(),
     });
@@ -76,10 +81,10 @@ pub(super) fn routes<S: Clone + Send + Sync + 'static>(state: &ApiState) -> Rout
 
 /// The endpoint and the documents that describe it, with their OpenAPI documentation.
 pub(super) fn operations() -> OpenApiRouter<Arc<Mcp>> {
-    // Every method goes through `door`, including those the protocol does not define.
-    let (schemas, paths, _) = routes!(described::post, described::open_stream, described::end_session);
+    // Every method goes through `endpoint`, including those the protocol does not define.
+    let (schemas, paths, _) = routes!(openapi::post, openapi::open_stream, openapi::end_session);
     OpenApiRouter::new()
-        .routes((schemas, paths, any(door::answer)))
+        .routes((schemas, paths, any(endpoint::answer)))
         .routes(routes!(card::beside))
         .routes(routes!(card::well_known))
         .routes(routes!(card::catalog))
@@ -93,7 +98,7 @@ impl Mcp {
         let mut config = StreamableHttpServerConfig::default()
             .with_sse_keep_alive(Some(self.beat()))
             .with_max_request_body_bytes(usize::try_from(self.longest().raw).unwrap_or(usize::MAX))
-            // The Host header has already been matched, and `door` checks Origin.
+            // The Host header has already been matched, and `endpoint` checks Origin.
             .disable_allowed_hosts()
             .disable_allowed_origins();
         config.session_store = Some(Arc::new(store));

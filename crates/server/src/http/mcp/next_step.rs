@@ -135,8 +135,11 @@ mod tests {
     #[test]
     fn nothing_is_promised_about_what_may_have_been_stored() {
         for code in [Code::Internal, Code::StorageUnavailable, Code::TimedOut] {
-            let said = next_step(code).unwrap();
-            assert!(said.contains("whether the change was made") && !said.contains("Nothing was"), "{said}");
+            let advice = next_step(code).unwrap();
+            assert!(
+                advice.contains("whether the change was made") && !advice.contains("Nothing was"),
+                "{advice}"
+            );
             assert!(!code.meaning().contains("othing was"), "{}", code.meaning());
         }
     }

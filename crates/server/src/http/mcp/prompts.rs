@@ -1,6 +1,6 @@
 //! MCP prompts: tasks that a person can pick from a client's menu.
 
-use super::handler::FIXED_MS;
+use super::FIXED_MS;
 use super::rpc::shown;
 use rmcp::ErrorData;
 use rmcp::model::{
@@ -14,17 +14,17 @@ struct Argument {
     required: bool,
 }
 
-struct Written {
+struct IdempotentResponse {
     name: &'static str,
     title: &'static str,
     description: &'static str,
     arguments: &'static [Argument],
-    /// Renders the text from the given arguments, in the order above.
+    /// Renders the text from the values arguments, in the order above.
     text: fn(&[Option<&str>]) -> String,
 }
 
-static PROMPTS: &[Written] = &[
-    Written {
+static PROMPTS: &[IdempotentResponse] = &[
+    IdempotentResponse {
         name: "publish-report",
         title: "Publish a report",
         description: "Write a report as one HTML page and publish it with a private link.",
@@ -39,7 +39,7 @@ static PROMPTS: &[Written] = &[
         ],
         text: publish_report,
     },
-    Written {
+    IdempotentResponse {
         name: "address-feedback",
         title: "Address feedback",
         description: "Review the comments of viewers on a page, update the page, and resolve each comment.",
@@ -59,7 +59,7 @@ pub(super) fn list() -> ListPromptsResult {
     result
 }
 
-fn described(prompt: &Written) -> Prompt {
+fn described(prompt: &IdempotentResponse) -> Prompt {
     let arguments = prompt.arguments.iter().map(|argument| {
         PromptArgument::new(argument.name)
             .with_description(argument.description)
@@ -77,7 +77,7 @@ pub(super) fn get(name: &str, arguments: &JsonObject) -> Result<GetPromptResult,
         let known = prompt.arguments.iter().map(|known| known.name).collect::<Vec<_>>().join(", ");
         return Err(wrong(format!("`{name}` has no argument `{other}`; its arguments are {known}.")));
     }
-    let mut given = Vec::new();
+    let mut values = Vec::new();
     for argument in prompt.arguments {
         let text = match arguments.get(argument.name) {
             None => None,
@@ -87,14 +87,14 @@ pub(super) fn get(name: &str, arguments: &JsonObject) -> Result<GetPromptResult,
         if text.is_none() && argument.required {
             return Err(wrong(format!("The argument `{}` is required.", argument.name)));
         }
-        given.push(text);
+        values.push(text);
     }
-    let message = PromptMessage::new_text(Role::User, (prompt.text)(&given));
+    let message = PromptMessage::new_text(Role::User, (prompt.text)(&values));
     Ok(GetPromptResult::new(vec![message]).with_description(prompt.description))
 }
 
-fn publish_report(given: &[Option<&str>]) -> String {
-    let (topic, audience, life) = match given {
+fn publish_report(values: &[Option<&str>]) -> String {
+    let (topic, audience, life) = match values {
         [topic, audience, life] => (topic.unwrap_or_default(), *audience, *life),
         _ => ("", None, None),
     };
@@ -122,8 +122,8 @@ fn publish_report(given: &[Option<&str>]) -> String {
     )
 }
 
-fn address_feedback(given: &[Option<&str>]) -> String {
-    let site = given.first().copied().flatten().unwrap_or_default();
+fn address_feedback(values: &[Option<&str>]) -> String {
+    let site = values.first().copied().flatten().unwrap_or_default();
     format!(
         "Review the comments of viewers on my page `{site}` and resolve them.\n\
          \n\
@@ -135,7 +135,7 @@ fn address_feedback(given: &[Option<&str>]) -> String {
          about.\n\
          4. Sort the open comments into three groups: small, clear corrections (typos, broken markup, wrong labels), changes to \
          the content, and questions. Make the small corrections. For content changes, show me what you would change and wait \
-         for my approval. Answer questions to me, not on the page.\n\
+         for my approval. ToolOutput questions to me, not on the page.\n\
          5. Update the page with update_site, and send the `updated_at` from get_content as `expected_updated_at`, so that no \
          one's changes are lost. Change only what the comments ask for.\n\
          6. Resolve each finished comment with resolve_feedback and a one-sentence note about what you did. Leave the others \

@@ -1,8 +1,8 @@
 //! Serves the owner's pages as MCP resources: `dropleaf://sites/{id}` is the metadata, `…/content` the stored document.
 
-use super::door::Sender;
-use super::handler::FIXED_MS;
+use super::FIXED_MS;
 use super::rpc::{refusal, shown};
+use super::sender::Sender;
 use crate::http::api::{ApiState, SiteJson};
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -174,14 +174,14 @@ pub(super) async fn all_watchable(
     uris: &[String],
 ) -> Result<Vec<String>, Error> {
     let mut seen = HashSet::new();
-    let asked: Vec<(&String, &str)> = uris
+    let requested: Vec<(&String, &str)> = uris
         .iter()
         .filter_map(|uri| Some((uri, Target::parse(uri)?.site_id)))
         .filter(|(uri, _)| seen.insert(*uri))
         .collect();
-    let ids: HashSet<&str> = asked.iter().map(|(_, id)| *id).collect();
+    let ids: HashSet<&str> = requested.iter().map(|(_, id)| *id).collect();
     let own = state.app.filter_visible(account, &ids.into_iter().collect::<Vec<_>>()).await?;
-    Ok(asked.into_iter().filter(|(_, id)| own.contains(*id)).map(|(uri, _)| uri.clone()).collect())
+    Ok(requested.into_iter().filter(|(_, id)| own.contains(*id)).map(|(uri, _)| uri.clone()).collect())
 }
 
 /// The URI without the common prefix.

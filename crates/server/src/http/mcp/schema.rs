@@ -5,7 +5,6 @@ use rmcp::model::JsonObject;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use utoipa::ToSchema;
-use utoipa::openapi::schema::{AnyOfBuilder, Object, ObjectBuilder, Type};
 
 const COMPONENTS: &str = "#/components/schemas/";
 const DEFINITIONS: &str = "#/$defs/";
@@ -50,7 +49,7 @@ pub(super) fn both<T: ToSchema, U: ToSchema>() -> JsonObject {
 }
 
 /// The output schema of a tool: the type's schema, and the warnings any result may have.
-pub(super) fn given<T: ToSchema>() -> JsonObject {
+pub(super) fn output<T: ToSchema>() -> JsonObject {
     let mut schema = of::<T>();
     let warnings = json!({
         "type": "array", "items": {"type": "string"},
@@ -67,19 +66,6 @@ pub(super) fn nothing() -> JsonObject {
     object(Ok(json!({"type": "object", "additionalProperties": false})))
 }
 
-/// A number of hours from now, `never`, or null with the same meaning.
-pub(super) fn hours() -> utoipa::openapi::Schema {
-    let number = ObjectBuilder::new().schema_type(Type::Number).description(Some("Hours from now."));
-    let never = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(["never"]));
-    AnyOfBuilder::new()
-        .item(number)
-        .item(never)
-        .item(Object::with_type(Type::Null))
-        .description(Some("Lifetime in hours; \"never\" or null for no expiry, if the plan allows it."))
-        .build()
-        .into()
-}
-
 /// Whether an object's schema has the property.
 pub(super) fn has(schema: &JsonObject, property: &str) -> bool {
     schema.get("properties").is_some_and(|properties| properties.get(property).is_some())
@@ -91,27 +77,6 @@ pub(super) fn add(schema: &mut JsonObject, property: &str, description: &str) {
         let count = json!({"type": "integer", "minimum": 0, "description": description});
         properties.insert(property.into(), count);
     }
-}
-
-/// Who can find a page.
-pub(super) fn visibility() -> Object {
-    let says = "unlisted: anyone with the link. public: at its slug. burn: deleted after its first view.";
-    words(&["unlisted", "public", "burn"], says)
-}
-
-pub(super) fn pii_check() -> Object {
-    let says = "How to handle secrets and personal data: off; warn: the response lists kind and line; block: refuse. Default: \
-                the setting of the operator. If the operator chose block, it always applies.";
-    words(&["off", "warn", "block"], says)
-}
-
-/// An enum of strings. Inlined, because a type would become a reference or a composition.
-pub(super) fn words(words: &[&str], description: &str) -> Object {
-    ObjectBuilder::new()
-        .schema_type(Type::String)
-        .enum_values(Some(words.iter().copied()))
-        .description(Some(description))
-        .build()
 }
 
 fn object(value: serde_json::Result<Value>) -> JsonObject {
@@ -152,15 +117,15 @@ fn tidy(schema: &mut JsonObject) {
 fn part_types(schema: &mut JsonObject) {
     let Some(Value::Array(types)) = schema.get("type").cloned() else { return };
     schema.remove("type");
-    let (said, asked) = std::mem::take(schema)
+    let (annotations, constraints) = std::mem::take(schema)
         .into_iter()
         .partition::<JsonObject, _>(|(word, _)| ["description", "default"].contains(&word.as_str()));
     let branch = |name: Value| {
-        let mut branch = if name == "null" { JsonObject::new() } else { asked.clone() };
+        let mut branch = if name == "null" { JsonObject::new() } else { constraints.clone() };
         branch.insert("type".into(), name);
         Value::Object(branch)
     };
-    *schema = said;
+    *schema = annotations;
     schema.insert("anyOf".into(), types.into_iter().map(branch).collect());
 }
 
@@ -210,7 +175,10 @@ mod tests {
 
     #[test]
     fn any_answer_may_warn() {
-        assert_eq!(given::<SiteListJson>()["properties"]["warnings"]["type"], "array");
-        assert_eq!(given::<SiteJson>()["properties"]["warnings"], of::<SiteJson>()["properties"]["warnings"]);
+        assert_eq!(output::<SiteListJson>()["properties"]["warnings"]["type"], "array");
+        assert_eq!(
+            output::<SiteJson>()["properties"]["warnings"],
+            of::<SiteJson>()["properties"]["warnings"]
+        );
     }
 }

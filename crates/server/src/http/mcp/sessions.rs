@@ -1,7 +1,7 @@
 //! Stores MCP sessions in the database, restricted to one caller. A session in memory is only a copy, which any node
 //! can restore.
 
-use super::resident::ResidentSessions;
+use super::session_cache::SessionCache;
 use super::streams::Streams;
 use dropleaf_app::{App, Identity};
 use rmcp::transport::streamable_http_server::session::{
@@ -16,7 +16,7 @@ use tokio::sync::{Mutex, MutexGuard};
 pub(super) struct Own {
     pub app: Arc<App>,
     pub who: Identity,
-    pub sessions: Arc<ResidentSessions>,
+    pub sessions: Arc<SessionCache>,
     pub streams: Arc<Streams>,
 }
 
@@ -57,7 +57,7 @@ impl Default for Restoring {
 
 impl Restoring {
     /// Hold the guard while the library handles a request with this session. None if the session is in memory.
-    pub(super) async fn turn(&self, sessions: &ResidentSessions, id: &str) -> Option<MutexGuard<'_, ()>> {
+    pub(super) async fn turn(&self, sessions: &SessionCache, id: &str) -> Option<MutexGuard<'_, ()>> {
         let mut hasher = DefaultHasher::new();
         id.hash(&mut hasher);
         let lock = self.0.get(usize::try_from(hasher.finish() % 64).unwrap_or_default())?;

@@ -4,7 +4,7 @@
 
 use super::Mcp;
 use super::resources;
-use super::watching::Holder;
+use super::stream_holder::StreamHolder;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
@@ -127,7 +127,7 @@ struct Line {
 }
 
 /// Opens the stream of a session of the holder.
-pub(super) fn open(mcp: &Mcp, holder: Holder, session: String) -> Result<Response> {
+pub(super) fn open(mcp: &Mcp, holder: StreamHolder, session: String) -> Result<Response> {
     let app = Arc::clone(&mcp.state.app);
     let who = holder.who.clone();
     let place = mcp.streams.take(&who.account.id, Some(&session))?;
@@ -163,7 +163,7 @@ impl Line {
                 () = &mut self.over => return None,
                 _ = self.beat.tick() => return Some(ALIVE.to_owned()),
                 notice = self.listener.next() => {
-                    let events: String = self.heard(&notice?).await.iter().map(|uri| event(uri)).collect();
+                    let events: String = self.updated_uris(&notice?).await.iter().map(|uri| event(uri)).collect();
                     if !events.is_empty() {
                         return Some(events);
                     }
@@ -174,7 +174,7 @@ impl Line {
 
     /// The resources to notify about. The session's subscriptions are read each time: they may have changed on another
     /// node.
-    async fn heard(&mut self, notice: &Notice) -> Vec<String> {
+    async fn updated_uris(&mut self, notice: &Notice) -> Vec<String> {
         if !self.place.is_newest() || !self.who.scopes.has(Scope::Read) {
             return Vec::new();
         }

@@ -1,19 +1,22 @@
-//! Serves `GET /oauth/authorize`, where a program sends a person to ask for access. Until the redirect address is
-//! verified, errors are shown to the person and nothing is sent to the program.
+//! Serves `GET /oauth/authorize`, where a program sends a person to ask for access, and `POST /oauth/consent`, the person's
+//! answer. Until the redirect address is verified, errors are shown to the person and nothing is sent to the program.
 
 use super::clients::{self, Known};
 use super::params;
 use crate::http::api::ApiState;
 use crate::http::error;
 use crate::http::extract::client_ip;
-use crate::http::web::{MaybePerson, Person, WebError, door, login_again, require_visit, see_other};
+use crate::http::web::{
+    MaybePerson, Person, SignedForm, WebError, login_again, page_with_status, require_visit, see_other,
+};
 use crate::outbound::Asker;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
+use dropleaf_app::ConsentAnswer;
 use dropleaf_core::oauth::client::Client;
 use dropleaf_core::oauth::request::AccessRequest;
-use dropleaf_core::oauth::{OAuthError, redirect};
+use dropleaf_core::oauth::{OAuthCode, OAuthError, redirect};
 use dropleaf_pages::dashboard::{Consent, Shell, consent};
 use dropleaf_pages::{self as pages, Notice};
 use http::StatusCode;
@@ -120,11 +123,36 @@ async fn show(
         document_host: client.document_host(),
     };
     let target = redirect::form_source(&request.redirect_uri);
-    Ok(door(StatusCode::OK, consent(&page), target.as_deref()))
+    Ok(page_with_status(StatusCode::OK, consent(&page), target.as_deref()))
+}
+
+/// `POST /oauth/consent`: the person's answer, accepted once and only in the session that was asked.
+pub(super) async fn answer_consent(
+    State(state): State<ApiState>,
+    form: SignedForm,
+) -> Result<Response, WebError> {
+    let SignedForm { person, fields } = form;
+    // Anything but `allow` denies access.
+    let allow = fields.text("answer") == "allow";
+    let answered =
+        state.app.answer_consent(&person.account, &person.session, fields.text("request"), allow).await?;
+    let Some(ConsentAnswer { redirect_uri, state: client_state, code }) = answered else {
+        return Ok(stop("The request was already answered or has expired.", "Start again in the app."));
+    };
+    let issuer = state.resolved.hosts.base.url();
+    let Some(code) = code else {
+        let denied = OAuthError::new(OAuthCode::AccessDenied, "The user denied the request.");
+        return Ok(refuse(&redirect_uri, client_state.as_deref(), &issuer, &denied));
+    };
+    let pairs =
+        [("code", Some(code.as_str())), ("state", client_state.as_deref()), ("iss", Some(issuer.as_str()))];
+    let pairs = pairs.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    // With a GET: the form's fields must not be forwarded.
+    Ok(see_other(&redirect::with_query(&redirect_uri, pairs)))
 }
 
 /// Redirects to the program with the error. The address is verified by then.
-pub(super) fn refuse(uri: &str, state: Option<&str>, issuer: &str, error: &OAuthError) -> Response {
+fn refuse(uri: &str, state: Option<&str>, issuer: &str, error: &OAuthError) -> Response {
     let pairs = [
         ("error", Some(error.code.as_str())),
         ("error_description", Some(error.detail.as_str())),
@@ -136,7 +164,7 @@ pub(super) fn refuse(uri: &str, state: Option<&str>, issuer: &str, error: &OAuth
 }
 
 /// Shows the error to the person, and sends nothing to the program.
-pub(super) fn stop(why: &str, hint: &str) -> Response {
+fn stop(why: &str, hint: &str) -> Response {
     let notice = Notice {
         status: 400,
         code: "invalid_request",

@@ -23,12 +23,12 @@ pub(in crate::http) async fn authenticate(
     let (in_body, secret) = (params.find("client_id")?, params.find("client_secret")?);
     if let Some(value) = headers.get(header::AUTHORIZATION) {
         let refuse = |error: OAuthError| EndpointError::by_header(error.into());
-        let (id, given) = value.to_str().ok().and_then(basic).ok_or_else(|| refuse(unknown()))?;
+        let (id, header_secret) = value.to_str().ok().and_then(basic).ok_or_else(|| refuse(unknown()))?;
         if secret.is_some() || in_body.is_some_and(|other| other != id) {
             let twice = "The client credentials in the header and the body do not match.";
             return Err(OAuthError::new(OAuthCode::InvalidRequest, twice).into());
         }
-        return proved(state, &id, Some(&given)).await.map_err(EndpointError::by_header);
+        return proved(state, &id, Some(&header_secret)).await.map_err(EndpointError::by_header);
     }
     let id = in_body.ok_or_else(|| {
         OAuthError::new(

@@ -86,7 +86,7 @@ pub(super) async fn fetch(
         Err(why) => return Ok(Err(format!("The app's metadata document cannot be read: {why}."))),
     };
     let now = state.app.now();
-    let checked = read(&document.bytes).and_then(|said| said.check(id, &state.resolved.hosts, now));
+    let checked = read(&document.bytes).and_then(|parsed| parsed.check(id, &state.resolved.hosts, now));
     Ok(match checked {
         Ok(client) => {
             state.documents.keep(&client, now + life(document.cache_control.as_deref()));
@@ -98,12 +98,12 @@ pub(super) async fn fetch(
 
 /// Parses the document; a member of the wrong type is an error.
 fn read(bytes: &[u8]) -> Result<Document, String> {
-    let said: Map<String, Value> =
+    let members: Map<String, Value> =
         serde_json::from_slice(bytes).map_err(|_| "It is not a JSON object.".to_owned())?;
     Ok(Document {
-        client_id: said.get("client_id").and_then(Value::as_str).map(str::to_owned),
-        has_secret: said.contains_key("client_secret") || said.contains_key("client_secret_expires_at"),
-        description: describe(&said).map_err(|error| error.detail)?,
+        client_id: members.get("client_id").and_then(Value::as_str).map(str::to_owned),
+        has_secret: members.contains_key("client_secret") || members.contains_key("client_secret_expires_at"),
+        description: describe(members).map_err(|error| error.detail)?,
     })
 }
 

@@ -1,11 +1,11 @@
 //! Device login for programs: RFC 8628, which returns tokens, and the older endpoints, which return an API key.
 
+use super::bodies::{DeviceCodeJson, DeviceForm, DeviceKeyBody, DeviceKeyJson, DeviceTokenBody};
 use super::clients::Known;
-use super::described::{DeviceCodeJson, DeviceForm, DeviceKeyBody, DeviceKeyJson, DeviceTokenBody};
 use super::error::EndpointError;
 use super::{client_auth, clients, params};
 use crate::http::api::ApiState;
-use crate::http::extract::{client_ip, json_object};
+use crate::http::extract::{Fields, client_ip, json_object};
 use crate::http::media_type;
 use crate::outbound::Asker;
 use axum::Json;
@@ -17,7 +17,7 @@ use dropleaf_core::oauth::params::Params;
 use dropleaf_core::oauth::{OAuthCode, OAuthError, resource};
 use dropleaf_core::scope::Scopes;
 use dropleaf_core::{Code, Error};
-use serde_json::{Map, Value};
+use serde_json::Map;
 use std::net::IpAddr;
 
 const ID_CHARACTERS: usize = 500;
@@ -45,14 +45,14 @@ pub(super) async fn authorize(
         let detail = "The supported scopes are sites:read and sites:write.";
         return Err(OAuthError::new(OAuthCode::InvalidScope, detail).into());
     };
-    let asked = DeviceRequest {
+    let login = DeviceRequest {
         client_id,
         client_name,
         kind: Kind::Tokens,
         scopes: if scopes.is_empty() { usual } else { scopes },
         resource: resource::resolve(&state.resolved.hosts.base.url(), params.all("resource"))?,
     };
-    Ok(begun(&state, state.app.start_device_login(asked, ip).await?))
+    Ok(begun(&state, state.app.start_device_login(login, ip).await?))
 }
 
 /// The grant of RFC 8628 §3.4 at the token endpoint.
@@ -106,20 +106,21 @@ pub(super) async fn key_code(
     State(state): State<ApiState>,
     request: Request,
 ) -> Result<Response, EndpointError> {
-    let (ip, mut sent) = read(&state, request).await?;
-    let client_id = sent.take("client_id")?.unwrap_or_else(|| OWN_CLIENT.to_owned());
+    let (ip, mut fields) = read(&state, request).await?;
+    let DeviceKeyBody { client_id, client_name } = fields.take()?;
+    let client_id = client_id.value().unwrap_or_else(|| OWN_CLIENT.to_owned());
     if client_id.chars().count() > ID_CHARACTERS || client_id.chars().any(char::is_control) {
         let why = format!("must be at most {ID_CHARACTERS} characters, without control characters");
         return Err(Error::field("client_id", why).into());
     }
-    let asked = DeviceRequest {
+    let login = DeviceRequest {
         client_id,
-        client_name: device_login::client_name(sent.take("client_name")?)?,
+        client_name: device_login::client_name(client_name.value())?,
         kind: Kind::Key,
         scopes: Scopes::ALL,
         resource: state.resolved.hosts.base.url(),
     };
-    Ok(begun(&state, state.app.start_device_login(asked, ip).await?))
+    Ok(begun(&state, state.app.start_device_login(login, ip).await?))
 }
 
 /// Poll for the API key of a login
@@ -137,9 +138,10 @@ pub(super) async fn key_token(
     State(state): State<ApiState>,
     request: Request,
 ) -> Result<Response, EndpointError> {
-    let (ip, mut sent) = read(&state, request).await?;
+    let (ip, mut fields) = read(&state, request).await?;
     state.app.take_token_request(ip)?;
-    let Some(code) = sent.take("device_code")? else {
+    let DeviceTokenBody { device_code } = fields.take()?;
+    let Some(code) = device_code.value() else {
         return Err(OAuthError::new(OAuthCode::InvalidRequest, "device_code is missing.").into());
     };
     match state.app.poll_device_login(&code, Kind::Key, None).await? {
@@ -188,25 +190,13 @@ fn refusal(polled: &DevicePollResult) -> OAuthError {
     OAuthError::new(code, detail)
 }
 
-/// The body, from JSON or a form: clients of the older endpoints send either.
-struct Sent(Map<String, Value>);
-
-impl Sent {
-    fn take(&mut self, name: &str) -> Result<Option<String>, Error> {
-        match self.0.remove(name) {
-            None | Some(Value::Null) => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text)),
-            Some(_) => Err(Error::field(name, "must be a string")),
-        }
-    }
-}
-
-async fn read(state: &ApiState, request: Request) -> Result<(Option<IpAddr>, Sent), Error> {
+/// Reads the body, from JSON or a form: clients of the older endpoints send either.
+async fn read(state: &ApiState, request: Request) -> Result<(Option<IpAddr>, Fields), Error> {
     let (parts, body) = request.into_parts();
     let ip = client_ip(&parts, state);
     let bytes = params::whole(body).await?;
     if !media_type::is(&parts.headers, media_type::FORM) {
-        return Ok((ip, Sent(json_object(&bytes)?)));
+        return Ok((ip, Fields::new(json_object(&bytes)?)));
     }
     let mut map = Map::new();
     for (name, value) in form_urlencoded::parse(&bytes) {
@@ -214,5 +204,5 @@ async fn read(state: &ApiState, request: Request) -> Result<(Option<IpAddr>, Sen
             return Err(Error::new(Code::InvalidRequest, format!("`{name}` was sent twice.")));
         }
     }
-    Ok((ip, Sent(map)))
+    Ok((ip, Fields::new(map)))
 }

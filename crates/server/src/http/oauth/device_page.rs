@@ -3,7 +3,9 @@
 
 use crate::http::api::ApiState;
 use crate::http::extract::client_ip;
-use crate::http::web::{Person, Query, SignedForm, WebError, door, page, require_visit, see_other};
+use crate::http::web::{
+    Person, Query, SignedForm, WebError, page, page_with_status, require_visit, see_other,
+};
 use axum::extract::{FromRequest, FromRequestParts, Request, State};
 use axum::response::Response;
 use dropleaf_core::Code;
@@ -74,7 +76,7 @@ fn shell(person: &Person) -> Shell<'_> {
 }
 
 fn unknown(shell: Shell<'_>, code: &str) -> Response {
-    door(StatusCode::BAD_REQUEST, device_ask(shell, &short(code), true), None)
+    page_with_status(StatusCode::BAD_REQUEST, device_ask(shell, &short(code), true), None)
 }
 
 fn short(code: &str) -> String {

@@ -1,7 +1,7 @@
 //! Serves the OAuth metadata documents: authorization server (RFC 8414) and protected resources (RFC 9728). They list
 //! only what works.
 
-use super::described::{ResourceMetadata, ServerMetadata};
+use super::bodies::{ResourceMetadata, ServerMetadata};
 use crate::http::api::ApiState;
 use axum::Json;
 use axum::extract::State;

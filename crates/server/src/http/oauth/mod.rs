@@ -1,20 +1,17 @@
 //! OAuth 2.1 for programs that act for a person. Endpoints for programs are open to every origin; pages for people are
 //! not.
 
-mod apps;
 pub(super) mod authorize;
+mod bodies;
 mod challenge;
 mod client_auth;
 mod clients;
-mod consent;
-mod described;
 mod device;
 mod device_page;
 mod error;
 mod metadata;
 mod params;
 mod register;
-mod revoke;
 mod token;
 
 pub(super) use challenge::{Challenge, write as write_challenge};
@@ -36,16 +33,14 @@ pub(super) fn endpoints() -> OpenApiRouter<ApiState> {
         .routes(routes!(metadata::mcp))
         .routes(routes!(register::register))
         .routes(routes!(token::token))
-        .routes(routes!(revoke::revoke))
+        .routes(routes!(token::revoke))
         .routes(routes!(device::authorize))
 }
 
-/// Pages for people: consent, device codes, authorized programs.
+/// Pages for people: consent and device codes.
 pub(super) fn pages() -> Router<ApiState> {
     Router::new()
         .route("/device", get(device_page::show).post(device_page::answer))
         .route("/oauth/authorize", get(authorize::authorize))
-        .route("/oauth/consent", post(consent::answer))
-        .route("/dashboard/apps", get(apps::list))
-        .route("/dashboard/apps/{id}/revoke", post(apps::revoke))
+        .route("/oauth/consent", post(authorize::answer_consent))
 }

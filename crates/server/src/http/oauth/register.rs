@@ -1,14 +1,15 @@
 //! Serves `POST /oauth/register`: dynamic client registration (RFC 7591).
 
-use super::described::{ClientMetadata, RegisteredClient};
+use super::bodies::{ClientMetadata, RegisteredClient};
 use super::error::EndpointError;
 use super::params;
 use crate::http::api::ApiState;
-use crate::http::extract::client_ip;
+use crate::http::extract::{Fields, client_ip};
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use dropleaf_app::NewClient;
+use dropleaf_core::Error;
 use dropleaf_core::oauth::client::Description;
 use dropleaf_core::oauth::{OAuthCode, OAuthError};
 use http::StatusCode;
@@ -29,55 +30,41 @@ pub(super) async fn register(
 ) -> Result<Response, EndpointError> {
     let (parts, body) = request.into_parts();
     let bytes = params::whole(body).await?;
-    let Ok(Value::Object(said)) = serde_json::from_slice(&bytes) else {
+    let Ok(Value::Object(members)) = serde_json::from_slice(&bytes) else {
         let why = "The body must be a JSON object.";
         return Err(OAuthError::new(OAuthCode::InvalidClientMetadata, why).into());
     };
-    let new = state.app.register_client(describe(&said)?, client_ip(&parts, &state)).await?;
-    // Only echoed in the response.
-    let kind = said.get("application_type").and_then(Value::as_str);
-    let kind = kind.filter(|kind| matches!(*kind, "native" | "web"));
-    Ok((StatusCode::CREATED, Json(answer(&new, kind))).into_response())
+    // Only echoed in the response, so it may have any type.
+    let kind = members.get("application_type").and_then(Value::as_str);
+    let kind = kind.filter(|kind| matches!(*kind, "native" | "web")).map(str::to_owned);
+    let new = state.app.register_client(describe(members)?, client_ip(&parts, &state)).await?;
+    Ok((StatusCode::CREATED, Json(answer(&new, kind.as_deref()))).into_response())
 }
 
 /// Parses client metadata; a member of the wrong type is an error. Unknown members are ignored.
-pub(super) fn describe(said: &Map<String, Value>) -> Result<Description, OAuthError> {
+pub(super) fn describe(members: Map<String, Value>) -> Result<Description, OAuthError> {
+    let metadata: ClientMetadata = Fields::new(members).take().map_err(|error| wrong_member(&error))?;
     Ok(Description {
-        name: text(said, "client_name")?,
-        uri: text(said, "client_uri")?,
-        redirect_uris: list(said, "redirect_uris")?.unwrap_or_default(),
-        grant_types: list(said, "grant_types")?,
-        response_types: list(said, "response_types")?,
-        auth_method: text(said, "token_endpoint_auth_method")?,
-        scope: text(said, "scope")?,
+        name: metadata.client_name.value(),
+        uri: metadata.client_uri.value(),
+        redirect_uris: metadata.redirect_uris.value().unwrap_or_default(),
+        grant_types: metadata.grant_types.value(),
+        response_types: metadata.response_types.value(),
+        auth_method: metadata.token_endpoint_auth_method.value(),
+        scope: metadata.scope.value(),
     })
 }
 
-fn text(map: &Map<String, Value>, name: &str) -> Result<Option<String>, OAuthError> {
-    match map.get(name) {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text.clone())),
-        Some(_) => {
-            Err(OAuthError::new(OAuthCode::InvalidClientMetadata, format!("{name} must be a string.")))
-        }
-    }
-}
-
-fn list(map: &Map<String, Value>, name: &str) -> Result<Option<Vec<String>>, OAuthError> {
+/// The error of RFC 7591 §3.2.2 for a member of the wrong type.
+fn wrong_member(error: &Error) -> OAuthError {
+    let (name, why) =
+        error.fault.as_ref().map_or(("", ""), |fault| (fault.name.as_str(), fault.why.as_str()));
     let code = if name == "redirect_uris" {
         OAuthCode::InvalidRedirectUri
     } else {
         OAuthCode::InvalidClientMetadata
     };
-    let bad = || OAuthError::new(code, format!("{name} must be a list of strings."));
-    match map.get(name) {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::Array(items)) => {
-            let texts = items.iter().map(|item| item.as_str().map(str::to_owned).ok_or_else(bad));
-            texts.collect::<Result<Vec<_>, _>>().map(Some)
-        }
-        Some(_) => Err(bad()),
-    }
+    OAuthError::new(code, format!("{name} {why}."))
 }
 
 fn answer(new: &NewClient, application_type: Option<&str>) -> Value {

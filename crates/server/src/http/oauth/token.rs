@@ -1,6 +1,7 @@
-//! Serves `POST /oauth/token`: exchanges an authorization code, a refresh token or a device code for tokens.
+//! Serves `POST /oauth/token`, which exchanges an authorization code, a refresh token or a device code for tokens, and
+//! `POST /oauth/revoke` (RFC 7009).
 
-use super::described::{TokenForm, TokensJson};
+use super::bodies::{RevokeForm, TokenForm, TokensJson};
 use super::error::EndpointError;
 use super::{client_auth, device, params};
 use crate::http::api::ApiState;
@@ -12,6 +13,7 @@ use dropleaf_app::{CodeExchange, Tokens};
 use dropleaf_core::oauth::client::{CODE_GRANT, DEVICE_GRANT, REFRESH_GRANT};
 use dropleaf_core::oauth::params::Params;
 use dropleaf_core::oauth::{OAuthCode, OAuthError};
+use http::StatusCode;
 
 /// Get tokens
 ///
@@ -74,4 +76,27 @@ fn answer(tokens: Tokens) -> Response {
         scope: tokens.scopes.to_string(),
     })
     .into_response()
+}
+
+/// Revoke a token
+///
+/// Ends the access that the token belongs to (RFC 7009). The response is the same whether or not the token existed.
+#[utoipa::path(
+    post, path = "/oauth/revoke", tag = "OAuth", operation_id = "revokeToken",
+    request_body(content = RevokeForm, content_type = "application/x-www-form-urlencoded"),
+    responses((status = 200, description = "The token is revoked")),
+    security(()),
+)]
+pub(super) async fn revoke(
+    State(state): State<ApiState>,
+    request: Request,
+) -> Result<StatusCode, EndpointError> {
+    let (parts, body) = request.into_parts();
+    state.app.take_token_request(client_ip(&parts, &state))?;
+    let params = params::read(&parts.headers, body).await?;
+    // `token_type_hint` only says where to look first, and there is one place.
+    let token = params.required("token")?;
+    let client_id = client_auth::authenticate(&state, &parts.headers, &params).await?;
+    state.app.revoke_token(&client_id, token).await?;
+    Ok(StatusCode::OK)
 }

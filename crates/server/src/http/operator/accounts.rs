@@ -3,7 +3,7 @@
 use super::{OperatorForm, actor};
 use crate::http::api::ApiState;
 use crate::http::error;
-use crate::http::web::{Operator, Person, Query, WebError, door, page, see_other};
+use crate::http::web::{Operator, Person, Query, WebError, page, page_with_status, see_other};
 use axum::extract::{Path, State};
 use axum::response::Response;
 use dropleaf_app::SuspensionResult;
@@ -95,7 +95,7 @@ async fn settle(
     let again = RefusedSuspension { account_id: id, reason: form.fields.text("reason"), problem: &problem };
     let from = From { search: form.fields.text("q"), before: None };
     let html = shown(state, &form.person, from, None, Some(again)).await?;
-    Ok(door(error::status(refusal.code), html, None))
+    Ok(page_with_status(error::status(refusal.code), html, None))
 }
 
 pub(super) async fn set_plan(

@@ -4,7 +4,7 @@ use super::{OperatorForm, actor};
 use crate::config::missing_chains;
 use crate::http::api::ApiState;
 use crate::http::error;
-use crate::http::web::{Operator, Person, Query, WebError, door, page, see_other};
+use crate::http::web::{Operator, Person, Query, WebError, page, page_with_status, see_other};
 use axum::extract::State;
 use axum::response::Response;
 use dropleaf_app::{OpenReports, ServiceStats};
@@ -47,7 +47,7 @@ pub(super) async fn take_down(
             };
             let typed = TakedownForm { page: name, reason, problem: Some(problem), gone: None };
             let html = shown(&state, &form.person, None, typed).await?;
-            Ok(door(error::status(refused.code), html, None))
+            Ok(page_with_status(error::status(refused.code), html, None))
         }
         Err(error) => Err(error.into()),
     }

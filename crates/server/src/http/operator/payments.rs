@@ -3,7 +3,7 @@
 use super::{OperatorForm, actor};
 use crate::http::api::ApiState;
 use crate::http::error;
-use crate::http::web::{Operator, Person, Query, WebError, door, page, see_other};
+use crate::http::web::{Operator, Person, Query, WebError, page, page_with_status, see_other};
 use axum::extract::{Path, State};
 use axum::response::Response;
 use dropleaf_app::{BookLine, Resolution};
@@ -78,7 +78,7 @@ pub(super) async fn resolve(
             };
             let typed = PaymentDecisionForm { transaction, reason, problem: Some(problem) };
             let html = shown(&state, &form.person, &id, None, typed).await?;
-            Ok(door(error::status(refused.code), html, None))
+            Ok(page_with_status(error::status(refused.code), html, None))
         }
         Err(error) => Err(error.into()),
     }
@@ -101,7 +101,7 @@ pub(super) async fn ask(
                 ..PaymentDecisionForm::default()
             };
             let html = shown(&state, &form.person, &id, None, typed).await?;
-            Ok(door(error::status(refused.code), html, None))
+            Ok(page_with_status(error::status(refused.code), html, None))
         }
         Err(error) => Err(error.into()),
     }

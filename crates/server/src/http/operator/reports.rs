@@ -3,7 +3,7 @@
 use super::{OperatorForm, actor};
 use crate::http::api::ApiState;
 use crate::http::error;
-use crate::http::web::{Operator, Person, Query, WebError, door, page, see_other};
+use crate::http::web::{Operator, Person, Query, WebError, page, page_with_status, see_other};
 use axum::extract::{Path, State};
 use axum::response::Response;
 use dropleaf_app::ReportCase;
@@ -38,7 +38,7 @@ pub(super) async fn take_down(
         Err(refused) if refused.code == Code::InvalidField => {
             let again = RefusedTakedown { site_id: &id, reason };
             let html = shown(&state, &form.person, None, None, Some(again)).await?;
-            Ok(door(error::status(refused.code), html, None))
+            Ok(page_with_status(error::status(refused.code), html, None))
         }
         Err(error) => Err(error.into()),
     }

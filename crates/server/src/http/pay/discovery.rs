@@ -2,7 +2,7 @@
 //! unpaid POST and keep those that answer 402; unlocks need a key first, so only the service record lists them. x402.md
 //! §9.
 
-use super::described::{PaidResources, WellKnownX402};
+use super::discovery_schemas::{PaidResources, WellKnownX402};
 use crate::http::api::{ApiError, ApiState};
 use axum::Json;
 use axum::extract::{RawQuery, State};
@@ -71,7 +71,7 @@ pub(super) async fn resources(
     state.app.require_payments()?;
     let query = Query::parse(query.as_deref().unwrap_or_default())?;
     let found: Vec<Value> =
-        listed(&state).iter().map(|listing| entry(listing)).filter(|entry| query.takes(entry)).collect();
+        listed(&state).iter().map(|listing| entry(listing)).filter(|entry| query.matches(entry)).collect();
     let total = found.len();
     let items: Vec<Value> = found.into_iter().skip(query.offset).take(query.limit).collect();
     Ok(public(json!({
@@ -124,14 +124,14 @@ struct Query {
     offset: usize,
     kind: Option<String>,
     /// Members of an offer and their required values.
-    wanted: Vec<(&'static str, String)>,
+    filters: Vec<(&'static str, String)>,
     extensions: Vec<String>,
 }
 
 impl Query {
     fn parse(text: &str) -> Result<Self> {
         let mut query =
-            Self { limit: SHOWN, offset: 0, kind: None, wanted: Vec::new(), extensions: Vec::new() };
+            Self { limit: SHOWN, offset: 0, kind: None, filters: Vec::new(), extensions: Vec::new() };
         for (name, value) in form_urlencoded::parse(text.as_bytes()) {
             let number = || number::unsigned::<usize>(&value);
             match &*name {
@@ -153,10 +153,10 @@ impl Query {
                     let name = network.ok_or_else(|| {
                         Error::field("network", "must be the name of a network such as eip155:8453")
                     })?;
-                    query.wanted.push(("network", name.to_string()));
+                    query.filters.push(("network", name.to_string()));
                 }
-                "scheme" => query.wanted.push(("scheme", value.into_owned())),
-                "payTo" => query.wanted.push(("payTo", value.into_owned())),
+                "scheme" => query.filters.push(("scheme", value.into_owned())),
+                "payTo" => query.filters.push(("payTo", value.into_owned())),
                 "extensions" => {
                     query.extensions.extend(value.split(',').map(|name| name.trim().to_owned()));
                 }
@@ -168,9 +168,9 @@ impl Query {
 
     /// A single offer must match all filters. Addresses are compared case-insensitively: in EVM addresses case is only
     /// a checksum.
-    fn takes(&self, entry: &Value) -> bool {
+    fn matches(&self, entry: &Value) -> bool {
         let has = |offer: &Value| {
-            self.wanted.iter().all(|(name, value)| {
+            self.filters.iter().all(|(name, value)| {
                 offer[*name].as_str().is_some_and(|text| text.eq_ignore_ascii_case(value))
             })
         };

@@ -1,13 +1,13 @@
 //! The paid endpoints `/publish`, `/provision` and `/unlock`, the wallet challenge, and their documents. Spec §4
 //! Payment.
 
-mod counter;
-mod described;
+mod agents_host;
 mod discovery;
-mod front_door;
+mod discovery_schemas;
 mod paid_page;
 mod provision;
 mod publish;
+mod purchase;
 mod rails;
 mod receipt;
 mod service_record;
@@ -15,7 +15,7 @@ mod terms;
 mod unlock;
 mod wallet;
 
-pub(super) use front_door::inner;
+pub(super) use agents_host::api_uri;
 
 use super::api::ApiState;
 use utoipa_axum::router::OpenApiRouter;

@@ -1,11 +1,11 @@
 //! Serves `/provision`: sells an account with an API key. Spec §4 Payment, decisions §5.3.
 
-use super::counter::{Sale, has_proof, is_foreign_question, sell};
+use super::purchase::{Sale, has_proof, is_foreign_question, sell};
 use super::rails::NoOtherRail;
-use super::receipt::sold;
+use super::receipt::paid_response;
 use super::terms::{self, TermsJson};
 use crate::http::api::{ApiError, ApiState};
-use crate::http::extract::{Fields, Incoming, client_ip};
+use crate::http::extract::{Incoming, client_ip, nullable};
 use axum::Json;
 use axum::body::HttpBody;
 use axum::extract::{Request, State};
@@ -13,25 +13,28 @@ use axum::response::Response;
 use dropleaf_app::{Order, PurchaseResult, PurchasedItem};
 use dropleaf_core::ledger::dollars;
 use dropleaf_core::payment::Item;
-use dropleaf_core::{Error, Result, secret};
+use dropleaf_core::request_hash::RequestHash;
+use dropleaf_core::site_change::Field;
+use dropleaf_core::{Error, Result};
 use http::StatusCode;
-use serde::Serialize;
-use serde_json::Value;
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 const BODY_BYTES: u64 = 64 * 1024;
 
 /// Payments sent in the body instead of a header.
-#[derive(Debug, ToSchema)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[schema(example = json!({}))]
-#[expect(dead_code, reason = "describes the body; it is read field by field")]
 pub(super) struct ProvisionBody {
     /// A shared payment token; this payment protocol is not available here.
-    #[schema(nullable = false)]
-    acp_shared_payment_token: Option<String>,
+    #[serde(deserialize_with = "nullable")]
+    #[schema(value_type = Option<String>, nullable = false)]
+    acp_shared_payment_token: Field<IgnoredAny>,
     /// A mandate; this payment protocol is not available here.
-    #[schema(nullable = false)]
-    ap2_mandate: Option<Value>,
+    #[serde(deserialize_with = "nullable")]
+    #[schema(value_type = Option<Value>, nullable = false)]
+    ap2_mandate: Field<IgnoredAny>,
 }
 
 /// The payment protocols for a key.
@@ -173,27 +176,35 @@ pub(super) async fn provision(
     let ip = client_ip(&parts, &state);
     state.app.take_paid_attempt(ip)?;
     let incoming = Incoming { state: &state, headers: &parts.headers, body };
-    let warnings = check(Fields::new(incoming.object(BODY_BYTES).await?))?;
-    let order = (Order::Provision, secret::hash("provision"));
+    let mut fields = incoming.fields(BODY_BYTES).await?;
+    fields.take::<ProvisionBody>()?.check()?;
+    let warnings = fields.warnings();
+    let order = (Order::Provision, RequestHash::new("provision").finish());
     match sell(&state, &parts.headers, ip, order, serde_json::Map::new(), ()).await? {
         Sale::Answer(answer) => Ok(answer),
         Sale::Sold { bought, generation } => {
             let answer = ProvisionJson::new(&bought, warnings)?;
-            Ok(sold(StatusCode::OK, &answer, &bought.receipt, generation))
+            Ok(paid_response(StatusCode::OK, &answer, &bought.receipt, generation))
         }
     }
 }
 
-/// Payments in the body are refused, not ignored: the client believes it has paid.
-fn check(fields: Fields) -> Result<Vec<String>> {
-    for name in ["acp_shared_payment_token", "ap2_mandate"] {
-        if fields.has(name) {
-            let why = "uses a payment protocol that is not available on this server; nothing was charged. GET /provision lists \
-                       the available ones";
-            return Err(Error::field(name, why));
+impl ProvisionBody {
+    /// Payments in the body are refused, not ignored: the client believes it has paid.
+    fn check(&self) -> Result<()> {
+        let sent = [
+            ("acp_shared_payment_token", &self.acp_shared_payment_token),
+            ("ap2_mandate", &self.ap2_mandate),
+        ];
+        match sent.into_iter().find(|(_, field)| !field.is_absent()) {
+            Some((name, _)) => {
+                let why = "uses a payment protocol that is not available on this server; nothing was charged. GET \
+                           /provision lists the available ones";
+                Err(Error::field(name, why))
+            }
+            None => Ok(()),
         }
     }
-    Ok(fields.warnings())
 }
 
 impl ProvisionJson {

@@ -1,12 +1,12 @@
 //! Serves `/publish`: sells one permanent page. The payment is the credential. Spec §4 Payment, §7.
 
-use super::counter::{Sale, has_proof, is_foreign_question, sell};
 use super::paid_page::PublishJson;
+use super::purchase::{Sale, has_proof, is_foreign_question, sell};
 use super::rails::NoOtherRail;
-use super::receipt::sold;
+use super::receipt::paid_response;
 use super::terms::{self, TermsJson};
 use crate::http::api::{ApiError, ApiState};
-use crate::http::extract::{Fields, Incoming, JsonLimit, Share, client_ip, json_object};
+use crate::http::extract::{Fields, Incoming, JsonLimit, Share, client_ip, json_object, parse_pii_check};
 use crate::http::media_type;
 use axum::body::{Body, HttpBody};
 use axum::extract::{Request, State};
@@ -14,18 +14,19 @@ use axum::response::Response;
 use bytes::Bytes;
 use dropleaf_app::{Order, Upload, UploadBody};
 use dropleaf_core::payment::Item;
+use dropleaf_core::request_hash::RequestHash;
 use dropleaf_core::safety::PiiCheck;
 use dropleaf_core::{Code, Error, Result};
 use http::{HeaderMap, StatusCode, header};
+use serde::Deserialize;
 use utoipa::ToSchema;
 
 const NAME: &str = "index.html";
 const NAME_BYTES: usize = 240;
 
 /// A page to publish. It can also be sent as `text/html`.
-#[derive(Debug, ToSchema)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[schema(example = json!({"html": "<!doctype html><title>Hi</title><p>Hello"}))]
-#[expect(dead_code, reason = "describes the body; it is read field by field")]
 pub(super) struct PublishBody {
     /// Full HTML document, 10485760 bytes at most.
     html: String,
@@ -108,13 +109,13 @@ pub(super) async fn publish(
         Sale::Answer(answer) => Ok(answer),
         Sale::Sold { bought, generation } => {
             let answer = PublishJson::new(&state.app, &bought, warnings)?;
-            Ok(sold(StatusCode::CREATED, &answer, &bought.receipt, generation))
+            Ok(paid_response(StatusCode::CREATED, &answer, &bought.receipt, generation))
         }
     }
 }
 
 /// The page that was sent.
-struct Sent {
+struct ReceivedPage {
     upload: Upload,
     html: Bytes,
     name: String,
@@ -122,7 +123,7 @@ struct Sent {
     warnings: Vec<String>,
 }
 
-impl Sent {
+impl ReceivedPage {
     fn new(html: Bytes, name: String, warnings: Vec<String>) -> Self {
         let upload = Upload {
             filename: Some(name.clone()),
@@ -134,17 +135,16 @@ impl Sent {
 
     /// Hash of the request, independent of its encoding.
     fn hash(&self) -> [u8; 32] {
-        let mut hasher = blake3::Hasher::new();
-        for part in [b"publish".as_slice(), self.name.as_bytes(), &self.html] {
-            hasher.update(&(part.len() as u64).to_le_bytes());
-            hasher.update(part);
-        }
-        hasher.finalize().into()
+        RequestHash::new("publish")
+            .field("filename", &self.name)
+            .field("html", blake3::hash(&self.html).as_bytes())
+            .option("pii_check", self.pii_check.map(PiiCheck::as_str))
+            .finish()
     }
 }
 
 /// Reads the page; None if there is none. The share covers its memory.
-async fn read(state: &ApiState, headers: &HeaderMap, body: Body) -> Result<(Option<Sent>, Share)> {
+async fn read(state: &ApiState, headers: &HeaderMap, body: Body) -> Result<(Option<ReceivedPage>, Share)> {
     let limit = state.resolved.config.limits.publish_bytes;
     let over = || {
         Error::new(
@@ -163,7 +163,7 @@ async fn read(state: &ApiState, headers: &HeaderMap, body: Body) -> Result<(Opti
         return Ok((None, share));
     }
     if media_type::is(headers, media_type::HTML) {
-        return Ok((Some(Sent::new(bytes, NAME.to_owned(), Vec::new())), share));
+        return Ok((Some(ReceivedPage::new(bytes, NAME.to_owned(), Vec::new())), share));
     }
     if !json {
         return Err(Error::new(
@@ -179,20 +179,19 @@ async fn read(state: &ApiState, headers: &HeaderMap, body: Body) -> Result<(Opti
         return Ok((None, share));
     }
     let mut fields = Fields::new(object);
-    let html = fields.required_text("html")?;
-    let name =
-        fields.optional_text("filename")?.map_or_else(|| Ok(NAME.to_owned()), |name| filename(&name))?;
-    let pii_check = fields.optional_text("pii_check")?.as_deref().map(PiiCheck::read).transpose()?;
+    let PublishBody { html, filename, pii_check } = fields.take()?;
+    let name = filename.map_or_else(|| Ok(NAME.to_owned()), |name| html_filename(&name))?;
+    let pii_check = parse_pii_check(pii_check.as_deref())?;
     if html.len() as u64 > limit {
         return Err(over());
     }
-    let warnings = fields.unknown(&["html", "filename", "pii_check"])?;
-    let sent = Sent::new(html.into(), name, warnings);
-    Ok((Some(Sent { pii_check, ..sent }), share))
+    let warnings = fields.unknown()?;
+    let sent = ReceivedPage::new(html.into(), name, warnings);
+    Ok((Some(ReceivedPage { pii_check, ..sent }), share))
 }
 
 /// Checks the name and appends `.html` unless it already has an HTML extension.
-fn filename(name: &str) -> Result<String> {
+fn html_filename(name: &str) -> Result<String> {
     let name = name.trim();
     let bad = name.chars().any(|c| c.is_control() || c == '/' || c == '\\');
     if name.is_empty() || name.len() > NAME_BYTES || bad {
@@ -212,21 +211,27 @@ mod tests {
 
     #[test]
     fn a_name_is_a_name_and_says_html() {
-        assert_eq!(filename("report.HTM").unwrap(), "report.HTM");
-        assert_eq!(filename(" notes.md ").unwrap(), "notes.md.html");
+        assert_eq!(html_filename("report.HTM").unwrap(), "report.HTM");
+        assert_eq!(html_filename(" notes.md ").unwrap(), "notes.md.html");
         for bad in
             ["a.php", "a.svg", "a.exe", "a.pdf", "", "  ", "a/b.html", "..\\x", "a\0b", &"x".repeat(241)]
         {
-            assert!(filename(bad).is_err(), "{bad:?}");
+            assert!(html_filename(bad).is_err(), "{bad:?}");
         }
     }
 
     #[test]
     fn a_page_is_the_same_request_however_it_is_wrapped() {
-        let sent =
-            |html: &'static str, name: &str| Sent::new(html.into(), name.to_owned(), Vec::new()).hash();
+        let sent = |html: &'static str, name: &str| {
+            ReceivedPage::new(html.into(), name.to_owned(), Vec::new()).hash()
+        };
         assert_eq!(sent("a", NAME), sent("a", NAME));
         assert_ne!(sent("a", NAME), sent("b", NAME));
         assert_ne!(sent("a", NAME), sent("a", "b.html"));
+        let checked = ReceivedPage {
+            pii_check: Some(PiiCheck::Block),
+            ..ReceivedPage::new("a".into(), NAME.to_owned(), Vec::new())
+        };
+        assert_ne!(checked.hash(), sent("a", NAME));
     }
 }

@@ -2,7 +2,7 @@
 //! checked first and never ignored. An x402 proof in the same request takes precedence: its money may already have
 //! moved.
 
-use super::counter::has_proof;
+use super::purchase::has_proof;
 use crate::http::api::ApiError;
 use axum::extract::FromRequestParts;
 use dropleaf_core::{Code, Error};

@@ -6,7 +6,7 @@ use dropleaf_pay::{Generation, Receipt};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
 
-pub(super) fn sold(
+pub(super) fn paid_response(
     status: StatusCode,
     answer: &impl Serialize,
     receipt: &Receipt,

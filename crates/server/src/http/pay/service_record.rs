@@ -1,7 +1,7 @@
 //! Serves `/.well-known/x402-service`: the public record of what is sold here, how to pay and how to update a paid page
 //! later. Spec §4 discovery, §9.2.
 
-use super::described::ServiceRecord;
+use super::discovery_schemas::ServiceRecord;
 use crate::http::api::{ApiError, ApiState};
 use axum::Json;
 use axum::extract::State;

@@ -1,20 +1,21 @@
 //! Serves `/unlock`: lifts limits of an account's plan for money. The prepaid balance is used first. Spec §4 Payment,
 //! §5.5.
 
-use super::counter::{Sale, has_proof, sell};
+use super::purchase::{Sale, has_proof, sell};
 use super::rails::NoOtherRail;
-use super::receipt::sold;
+use super::receipt::paid_response;
 use super::terms::TermsJson;
-use crate::http::api::{ApiError, ApiState, Written};
-use crate::http::extract::{Owner, client_ip, idempotency_key, once};
+use crate::http::api::{ApiError, ApiState, IdempotentResponse};
+use crate::http::extract::{Owner, client_ip, idempotency_key, idempotent_request};
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use dropleaf_app::{Caller, CatalogueEntry, Order, PurchaseResult, PurchasedItem, UnlockResult};
 use dropleaf_core::account::Account;
 use dropleaf_core::payment::Item;
+use dropleaf_core::request_hash::RequestHash;
 use dropleaf_core::unlock::Sku;
-use dropleaf_core::{Error, Result, secret};
+use dropleaf_core::{Error, Result};
 use http::{HeaderMap, StatusCode, header};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -144,10 +145,11 @@ pub(super) async fn unlock(
     if has_proof(headers) {
         state.app.take_paid_attempt(client_ip(&parts, &state))?;
     }
-    let asked = secret::hash(&format!("unlock\0{}\0{}", account.id, sku.as_str()));
+    let request_hash =
+        RequestHash::new("unlock").field("account", &account.id).field("sku", sku.as_str()).finish();
     // A proof pays for what it was signed for: repeating it must not draw on the balance instead.
     if !has_proof(headers)
-        && let Some(unlocked) = from_balance(&state, &account, sku, asked, headers).await?
+        && let Some(unlocked) = from_balance(&state, &account, sku, request_hash, headers).await?
     {
         return Ok(([(header::CACHE_CONTROL, "private, no-store")], unlocked).into_response());
     }
@@ -155,10 +157,10 @@ pub(super) async fn unlock(
     let more: Map<String, Value> =
         [("balance_minor".to_owned(), account.balance_minor.into())].into_iter().collect();
     let order = Order::Unlock { account, sku };
-    match sell(&state, headers, None, (order, asked), more, ()).await? {
+    match sell(&state, headers, None, (order, request_hash), more, ()).await? {
         Sale::Answer(answer) => Ok(answer),
         Sale::Sold { bought, generation } => {
-            Ok(sold(StatusCode::OK, &UnlockedJson::new(&bought)?, &bought.receipt, generation))
+            Ok(paid_response(StatusCode::OK, &UnlockedJson::new(&bought)?, &bought.receipt, generation))
         }
     }
 }
@@ -180,15 +182,15 @@ async fn from_balance(
     state: &ApiState,
     account: &Account,
     sku: Sku,
-    asked: [u8; 32],
+    request_hash: [u8; 32],
     headers: &HeaderMap,
-) -> Result<Option<Written>> {
+) -> Result<Option<IdempotentResponse>> {
     let caller = Caller { account: Some(account.clone()), grant_id: None, ip: None };
-    let once = once(state, idempotency_key(headers), &caller, Some(asked));
+    let once = idempotent_request(state, idempotency_key(headers), &caller, Some(request_hash));
     let sandbox = state.app.require_payments()?.is_sandbox();
     let render = |unlocked: &UnlockResult| UnlockedJson::drawn(unlocked, sandbox).to_bytes();
     let done = state.app.unlock_with_balance(account, sku, once.as_ref(), render).await?;
-    Ok(done.map(|done| Written::of(done, StatusCode::OK, render)))
+    Ok(done.map(|done| IdempotentResponse::of(done, StatusCode::OK, render)))
 }
 
 impl UnlockedJson {

@@ -2,17 +2,16 @@
 //! challenge, §5 rule 3.
 
 use crate::http::api::{ApiError, ApiState};
-use crate::http::extract::{Fields, Incoming, client_ip};
+use crate::http::extract::{Incoming, client_ip};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
 use http::request::Parts;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-#[derive(Debug, ToSchema)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[schema(example = json!({"wallet": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"}))]
-#[expect(dead_code, reason = "describes the body; it is read field by field")]
 pub(super) struct ChallengeBody {
     /// The address of the wallet that paid: `0x` and 40 hexadecimal digits.
     wallet: String,
@@ -54,9 +53,8 @@ pub(super) async fn challenge(
     parts: Parts,
     body: Body,
 ) -> Result<Json<ChallengeJson>, ApiError> {
-    let mut fields =
-        Fields::new(Incoming { state: &state, headers: &parts.headers, body }.object(4 * 1024).await?);
-    let wallet = fields.required_text("wallet")?;
+    let mut fields = Incoming { state: &state, headers: &parts.headers, body }.fields(4 * 1024).await?;
+    let ChallengeBody { wallet } = fields.take()?;
     let new = state.app.issue_challenge(&wallet, client_ip(&parts, &state)).await?;
     let (challenge, message, expires_at) = (new.challenge, new.message, new.expires_at);
     Ok(Json(ChallengeJson { challenge, message, expires_at, warnings: fields.warnings() }))

@@ -3,7 +3,7 @@
 use super::{Client, welcome};
 use crate::http::api::ApiState;
 use crate::http::error;
-use crate::http::web::{Visit, VisitForm, WebError, door, see_other};
+use crate::http::web::{Visit, VisitForm, WebError, page_with_status, see_other};
 use axum::extract::State;
 use axum::response::Response;
 use dropleaf_core::{Code, Error};
@@ -59,5 +59,5 @@ async fn ask(
         is_open: open.tries_left > 0,
         problem,
     };
-    Ok(door(status, enter_code(&page, &visit.form_token), None))
+    Ok(page_with_status(status, enter_code(&page, &visit.form_token), None))
 }

@@ -3,7 +3,7 @@
 
 use super::{Client, welcome};
 use crate::http::api::ApiState;
-use crate::http::web::{MaybePerson, Query, Visit, VisitForm, WebError, door};
+use crate::http::web::{MaybePerson, Query, Visit, VisitForm, WebError, page_with_status};
 use axum::extract::State;
 use axum::response::Response;
 use dropleaf_pages::dashboard::{ConfirmLink, confirm_link};
@@ -27,7 +27,7 @@ pub(super) async fn show(
         token,
         instead_of: other.filter(|other| *other != open.email),
     };
-    let mut response = door(StatusCode::OK, confirm_link(&page, &visit.form_token), None);
+    let mut response = page_with_status(StatusCode::OK, confirm_link(&page, &visit.form_token), None);
     if let Some(cookie) = visit.cookie(&state) {
         response.headers_mut().append(SET_COOKIE, cookie);
     }
@@ -49,5 +49,5 @@ pub(super) async fn submit(
 
 fn ended(visit: &Visit) -> Response {
     let page = ConfirmLink { email: None, token: "", instead_of: None };
-    door(StatusCode::GONE, confirm_link(&page, &visit.form_token), None)
+    page_with_status(StatusCode::GONE, confirm_link(&page, &visit.form_token), None)
 }

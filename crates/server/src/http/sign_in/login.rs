@@ -4,7 +4,9 @@
 use super::Client;
 use crate::http::api::ApiState;
 use crate::http::error;
-use crate::http::web::{Fields, LateForm, MaybePerson, Query, Visit, VisitForm, WebError, door, see_other};
+use crate::http::web::{
+    Fields, LateForm, MaybePerson, Query, Visit, VisitForm, WebError, page_with_status, see_other,
+};
 use axum::extract::State;
 use axum::response::Response;
 use dropleaf_core::{Code, Error, return_to};
@@ -90,7 +92,7 @@ fn try_again(state: &ApiState, visit: &Visit, fields: &Fields, error: Error) -> 
 fn ask(state: &ApiState, visit: &Visit, status: StatusCode, page: &Login<'_>) -> Response {
     let passkeys = super::passkeys(state).is_ok().then_some(state.resolved.hosts.base.host.as_str());
     let page = Login { is_open: state.app.allows_sign_up(), passkeys, ..*page };
-    let mut response = door(status, login(&page, &visit.form_token), None);
+    let mut response = page_with_status(status, login(&page, &visit.form_token), None);
     if let Some(cookie) = visit.cookie(state) {
         response.headers_mut().append(SET_COOKIE, cookie);
     }

@@ -33,12 +33,12 @@ pub(super) async fn finish(
     sent: VisitJson,
 ) -> Result<Response, WebError> {
     let (passkeys, answer) = (passkeys(&state)?, &sent.body["credential"]);
-    let asked = state.app.take_ceremony(ChallengeBinding::Visit(&sent.visit.name)).await?;
+    let ceremony = state.app.take_ceremony(ChallengeBinding::Visit(&sent.visit.name)).await?;
     // Every failure gets the same error.
     let unknown = || Error::plain(Code::InvalidPasskey);
     let (credential_id, user) = passkeys.named(answer).map_err(|_| unknown())?;
     let passkey = state.app.find_passkey(&credential_id).await?.ok_or_else(unknown)?;
-    let credential = passkeys.check_use(&asked, answer, &passkey.credential).map_err(|error| {
+    let credential = passkeys.check_use(&ceremony, answer, &passkey.credential).map_err(|error| {
         tracing::info!(%error, passkey = passkey.id, "passkey sign-in refused");
         unknown()
     })?;

@@ -5,14 +5,33 @@ pub(super) use super::toolbar::script as toolbar;
 
 use super::page_request::PageRequest;
 use super::{OutBody, admission, form, headers, nothing_here, without_body};
-use crate::http::extract::{Fields, json_object};
+use crate::http::extract::{Fields, json_object, nullable};
 use crate::http::{error, media_type};
 use dropleaf_core::feedback::{self, Draft, Feedback, Intent, Severity};
 use dropleaf_core::site_change::Field;
 use dropleaf_core::{Code, Error};
 use http::{HeaderValue, Method, Response, StatusCode, header};
 use hyper::body::Incoming;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+
+/// A new comment.
+#[derive(Debug, Deserialize)]
+struct CommentBody {
+    #[serde(deserialize_with = "nullable")]
+    comment: Field<String>,
+    #[serde(deserialize_with = "nullable")]
+    element: Field<String>,
+    #[serde(deserialize_with = "nullable")]
+    element_path: Field<String>,
+    #[serde(deserialize_with = "nullable")]
+    selected_text: Field<String>,
+    #[serde(deserialize_with = "nullable")]
+    page_url: Field<String>,
+    #[serde(deserialize_with = "nullable")]
+    intent: Field<String>,
+    #[serde(deserialize_with = "nullable")]
+    severity: Field<String>,
+}
 
 /// A comment as shown to viewers.
 #[derive(Debug, Serialize)]
@@ -89,20 +108,15 @@ async fn leave(request: &PageRequest<'_>, body: Incoming) -> Result<Response<Out
         return Err(Error::new(Code::InvalidRequest, "Send the comment as `application/json`."));
     }
     let mut fields = Fields::new(json_object(&form::read(body).await?)?);
-    let mut text = |name: &str| -> Result<Option<String>, Error> {
-        Ok(match fields.text(name)? {
-            Field::Value(text) => Some(text),
-            Field::Null | Field::Absent => None,
-        })
-    };
+    let body: CommentBody = fields.take()?;
     let draft = Draft {
-        comment: text("comment")?,
-        element: text("element")?,
-        element_path: text("element_path")?,
-        selected_text: text("selected_text")?,
-        page_url: text("page_url")?,
-        intent: text("intent")?,
-        severity: text("severity")?,
+        comment: body.comment.value(),
+        element: body.element.value(),
+        element_path: body.element_path.value(),
+        selected_text: body.selected_text.value(),
+        page_url: body.page_url.value(),
+        intent: body.intent.value(),
+        severity: body.severity.value(),
     };
     let said = draft.checked()?;
     let (item, standing) =

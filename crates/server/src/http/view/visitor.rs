@@ -36,5 +36,5 @@ fn destination(headers: &HeaderMap) -> Option<&str> {
 }
 
 fn accepts_html(headers: &HeaderMap) -> bool {
-    media_type::wanted(headers, media_type::HTML) > Weight::ZERO
+    media_type::accept_weight(headers, media_type::HTML) > Weight::ZERO
 }

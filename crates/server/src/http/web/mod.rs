@@ -1,23 +1,24 @@
 //! Shared parts of the pages with a session cookie. They exist only on the host of `base_url`, answer no other origin,
 //! and change nothing without a form sent from one of our pages. Decisions §1.2.
 
-mod answer;
 mod assets;
 mod cookies;
 mod form;
-mod frame;
 mod json;
+mod layer;
 mod origin;
 mod person;
 mod query;
-mod shell;
+mod response;
 
-pub(super) use answer::{WebError, door, framing, login, login_again, method_not_allowed, page, see_other};
 pub(super) use assets::serve as asset;
 pub(super) use cookies::Cookie;
 pub(super) use form::{Fields, LateForm, RemovalForm, Sender, SignedForm, TOKEN_FIELD, VisitForm};
-pub(super) use frame::exchange;
 pub(super) use json::{SignedJson, VisitJson};
+pub(super) use layer::exchange;
 pub(super) use origin::require_visit;
 pub(super) use person::{MaybePerson, Operator, Person, Visit};
 pub(super) use query::Query;
+pub(super) use response::{
+    WebError, framing, login, login_again, method_not_allowed, page, page_with_status, see_other,
+};

@@ -12,12 +12,12 @@ use http::request::Parts;
 pub(super) fn require_own_origin(parts: &Parts, state: &ApiState) -> Result<(), Error> {
     let header = |name: &str| parts.headers.get(name).and_then(|value| value.to_str().ok());
     let base = &state.resolved.hosts.base;
-    let asked =
+    let requested_host =
         parts.uri.authority().map(http::uri::Authority::as_str).or_else(|| header(header::HOST.as_str()));
     let own = |origin: &str| {
         origin.eq_ignore_ascii_case(&base.url())
             // A loopback server has several names; this is the requested one.
-            || asked.is_some_and(|host| origin.eq_ignore_ascii_case(&format!("{}://{host}", base.scheme)))
+            || requested_host.is_some_and(|host| origin.eq_ignore_ascii_case(&format!("{}://{host}", base.scheme)))
     };
     let vouched = header("sec-fetch-site").is_none_or(|site| site == "same-origin");
     if vouched && header("origin").is_some_and(own) { Ok(()) } else { Err(Error::plain(Code::CrossSite)) }

@@ -6,6 +6,7 @@ use axum::extract::FromRequestParts;
 use dropleaf_core::account::Account;
 use dropleaf_core::session::Session;
 use dropleaf_core::{Code, Error};
+use dropleaf_pages::dashboard::{Done, Section, Shell};
 use http::Method;
 use http::request::Parts;
 
@@ -46,6 +47,19 @@ impl Visit {
 }
 
 impl Person {
+    /// The page shell for this person.
+    pub(in crate::http) fn shell(&self, section: Section, done: Option<Done>) -> Shell<'_> {
+        Shell {
+            section,
+            // Accounts created by a payment have no address.
+            email: Some(self.account.email.as_deref().unwrap_or("no email address")),
+            is_operator: self.account.is_operator,
+            is_suspended: self.account.suspended.is_some(),
+            form_token: &self.form_token,
+            done,
+        }
+    }
+
     /// Requires a recent sign-in, for actions that grant lasting access or affect others. Otherwise the person has to
     /// sign in again and comes back to this path.
     pub(in crate::http) fn require_recent(&self, state: &ApiState, back: &str) -> Result<(), WebError> {

@@ -3,9 +3,9 @@
 
 mod examples;
 mod failures;
+mod prices;
 mod schemas;
 mod security;
-mod sold;
 
 #[cfg(test)]
 mod routes_tests;
@@ -73,8 +73,8 @@ pub fn text() -> String {
 pub(super) fn served(hosts: &Hosts, payments: Option<&PaymentSettings>) -> Value {
     let mut document = DOCUMENT.clone();
     match payments {
-        Some(payments) => sold::priced(&mut document, payments),
-        None => sold::unsold(&mut document),
+        Some(payments) => prices::add_prices(&mut document, payments),
+        None => prices::remove_payments(&mut document),
     }
     let base_url = hosts.base.url();
     examples::relocate(&mut document, &base_url, &hosts.site.url());

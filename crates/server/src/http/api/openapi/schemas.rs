@@ -7,7 +7,7 @@ use utoipa::openapi::schema::{AnyOfBuilder, Object, ObjectBuilder, Schema, Type}
 /// Why a request was refused. The members after `error_description` are present only with the codes they name.
 #[derive(Debug, ToSchema)]
 #[schema(example = json!({"error": "not_found", "error_description": "No such site, or you do not have access to it."}))]
-#[expect(dead_code, reason = "describes the body; `error_words` writes it")]
+#[expect(dead_code, reason = "describes the body; `error_body` writes it")]
 pub(super) struct ErrorJson {
     /// Stable machine-readable code.
     error: String,

@@ -3,7 +3,7 @@
 use super::{Call, READS, Tool, schema};
 use crate::http::api::MeJson;
 use crate::http::guides::guide_facts;
-use crate::http::mcp::answer::Answer;
+use crate::http::mcp::tool_result::ToolOutput;
 use dropleaf_core::Result;
 use dropleaf_core::scope::Scope;
 use dropleaf_pages as pages;
@@ -17,13 +17,13 @@ pub(super) static GET_ME: Tool = Tool {
     needs: Scope::Read,
     hints: READS,
     input: schema::nothing,
-    output: schema::given::<MeJson>,
+    output: schema::output::<MeJson>,
     run: |call| Box::pin(get_me(call)),
 };
 
-async fn get_me(call: Call) -> Result<Answer> {
+async fn get_me(call: Call) -> Result<ToolOutput> {
     let me = MeJson::of(&call.state, call.account()).await?;
-    Ok(Answer::json(me).warned(call.fields.warnings()))
+    Ok(ToolOutput::json(me).warned(call.fields.warnings()))
 }
 
 /// A Markdown document for agents.
@@ -40,12 +40,12 @@ pub(super) static GET_DESIGN_GUIDE: Tool = Tool {
     needs: Scope::Read,
     hints: READS,
     input: schema::nothing,
-    output: schema::given::<GuideJson>,
+    output: schema::output::<GuideJson>,
     run: |call| Box::pin(std::future::ready(Ok(get_design_guide(call)))),
 };
 
-fn get_design_guide(call: Call) -> Answer {
+fn get_design_guide(call: Call) -> ToolOutput {
     let markdown = pages::design_guide(&guide_facts(&call.state.resolved));
-    let answer = Answer::json(GuideJson { markdown: markdown.clone() });
+    let answer = ToolOutput::json(GuideJson { markdown: markdown.clone() });
     answer.worded(markdown).warned(call.fields.warnings())
 }

@@ -1,18 +1,17 @@
 //! The tool that checks a document without publishing it.
 
-use super::publish::Document;
 use super::{Call, READS, Tool, schema};
 use crate::http::api::CheckJson;
-use crate::http::mcp::answer::Answer;
+use crate::http::extract::{Document, parse_pii_check, pii_check_schema};
+use crate::http::mcp::tool_result::ToolOutput;
 use dropleaf_core::Result;
 use dropleaf_core::options::UploadOptions;
-use dropleaf_core::safety::PiiCheck;
 use dropleaf_core::scope::Scope;
+use serde::Deserialize;
 use utoipa::ToSchema;
 
 /// A document to check.
-#[derive(Debug, ToSchema)]
-#[expect(dead_code, reason = "describes the arguments; they are read field by field")]
+#[derive(Debug, Deserialize, ToSchema)]
 struct CheckPage {
     /// Full HTML document. Send exactly one of `html` and `markdown`.
     #[schema(nullable = false)]
@@ -20,7 +19,7 @@ struct CheckPage {
     /// Markdown instead of HTML.
     #[schema(nullable = false)]
     markdown: Option<String>,
-    #[schema(schema_with = schema::pii_check, required = false)]
+    #[schema(schema_with = pii_check_schema, required = false)]
     pii_check: Option<String>,
 }
 
@@ -34,17 +33,18 @@ pub(super) static CHECK_PAGE: Tool = Tool {
     needs: Scope::Read,
     hints: READS,
     input: schema::of::<CheckPage>,
-    output: schema::given::<CheckJson>,
+    output: schema::output::<CheckJson>,
     run: |call| Box::pin(check_page(call)),
 };
 
-async fn check_page(mut call: Call) -> Result<Answer> {
-    let document = Document::take(&mut call)?;
-    let pii_check = call.fields.optional_text("pii_check")?.as_deref().map(PiiCheck::read).transpose()?;
+async fn check_page(mut call: Call) -> Result<ToolOutput> {
+    let CheckPage { html, markdown, pii_check } = call.fields.take()?;
+    let document = Document::new(html, markdown, call.state.resolved.config.limits.upload_bytes)?;
+    let pii_check = parse_pii_check(pii_check.as_deref())?;
     let app = &call.state.app;
     app.take_check(call.sender.caller.ip)?;
     let warnings = call.fields.warnings();
     let options = UploadOptions { pii_check, warnings, ..UploadOptions::default() };
     let run = app.check_upload(call.sender.caller.ip, document.upload(), options).await?;
-    Ok(Answer::json(CheckJson::from(run)))
+    Ok(ToolOutput::json(CheckJson::from(run)))
 }

@@ -2,15 +2,17 @@
 
 use super::{Call, Hints, READS, REMOVES, Tool, schema};
 use crate::http::api::{FeedbackListJson, ResolvedJson};
-use crate::http::mcp::answer::Answer;
+use crate::http::extract::nullable;
+use crate::http::mcp::tool_result::ToolOutput;
 use dropleaf_core::feedback_list::{self, Cursor, FeedbackQuery};
 use dropleaf_core::scope::Scope;
+use dropleaf_core::site_change::Field;
 use dropleaf_core::{Result, feedback};
+use serde::Deserialize;
 use utoipa::ToSchema;
 
 /// Which comments to list.
-#[derive(Debug, ToSchema)]
-#[expect(dead_code, reason = "describes the arguments; they are read field by field")]
+#[derive(Debug, Deserialize, ToSchema)]
 struct ListFeedback {
     /// The id, the slug or the token of the page.
     site: String,
@@ -18,8 +20,9 @@ struct ListFeedback {
     #[schema(nullable = false)]
     include_resolved: Option<bool>,
     /// Maximum number of comments.
-    #[schema(nullable = false, minimum = 1, maximum = 200)]
-    limit: Option<i64>,
+    #[serde(deserialize_with = "nullable")]
+    #[schema(value_type = Option<i64>, nullable = false, minimum = 1, maximum = 200)]
+    limit: Field<i64>,
     /// `next_cursor` of the previous part.
     #[schema(nullable = false)]
     cursor: Option<String>,
@@ -36,35 +39,35 @@ pub(super) static LIST_FEEDBACK: Tool = Tool {
     // Only marks them as read; no page and no comment changes.
     hints: Hints { open_world: true, ..READS },
     input: schema::of::<ListFeedback>,
-    output: schema::given::<FeedbackListJson>,
+    output: schema::output::<FeedbackListJson>,
     run: |call| Box::pin(list_feedback(call)),
 };
 
-async fn list_feedback(mut call: Call) -> Result<Answer> {
-    let name = call.site()?;
+async fn list_feedback(mut call: Call) -> Result<ToolOutput> {
+    let ListFeedback { site: name, include_resolved, limit, cursor } = call.fields.take()?;
     let query = FeedbackQuery {
-        limit: Some(call.fields.optional_int("limit")?.unwrap_or(feedback_list::MODEL_DEFAULT)),
-        cursor: call.fields.optional_text("cursor")?.as_deref().map(Cursor::parse).transpose()?,
-        include_resolved: call.fields.flag("include_resolved")?.unwrap_or(false),
+        limit: Some(limit.value().unwrap_or(feedback_list::MODEL_DEFAULT)),
+        cursor: cursor.as_deref().map(Cursor::parse).transpose()?,
+        include_resolved: include_resolved.unwrap_or(false),
         bytes: feedback_list::MODEL_BYTES,
     };
     let site = call.state.app.get_site(call.account(), &name).await?;
     let list = FeedbackListJson::of(&call.state, call.account(), &site.id, &query).await?;
-    let answer = Answer::json(list).about(&call.state.app, site).warned(call.fields.warnings());
+    let answer = ToolOutput::json(list).about(&call.state.app, site).warned(call.fields.warnings());
     // Comes before the untrusted input, wherever the client puts the fields.
     let text = format!("{}\n\n{}", feedback::NOTICE, answer.to_text());
     Ok(answer.worded(text))
 }
 
 /// Which comment to resolve.
-#[derive(Debug, ToSchema)]
-#[expect(dead_code, reason = "describes the arguments; they are read field by field")]
+#[derive(Debug, Deserialize, ToSchema)]
 struct ResolveFeedback {
     /// The comment's id: `fb_…`.
     id: String,
     /// What was done about it, up to 4000 characters.
-    #[schema(nullable = false, max_length = 4000)]
-    note: Option<String>,
+    #[serde(deserialize_with = "nullable")]
+    #[schema(value_type = Option<String>, nullable = false, max_length = 4000)]
+    note: Field<String>,
 }
 
 pub(super) static RESOLVE_FEEDBACK: Tool = Tool {
@@ -75,12 +78,13 @@ pub(super) static RESOLVE_FEEDBACK: Tool = Tool {
     needs: Scope::Write,
     hints: REMOVES,
     input: schema::of::<ResolveFeedback>,
-    output: schema::given::<ResolvedJson>,
+    output: schema::output::<ResolvedJson>,
     run: |call| Box::pin(resolve_feedback(call)),
 };
 
-async fn resolve_feedback(mut call: Call) -> Result<Answer> {
-    let id = call.fields.required_text("id")?;
+async fn resolve_feedback(mut call: Call) -> Result<ToolOutput> {
+    let ResolveFeedback { id, note } = call.fields.take()?;
     let account = &call.sender.who.account;
-    Ok(Answer::json(ResolvedJson::of(&call.state, account, &id, call.fields).await?))
+    let warnings = call.fields.warnings();
+    Ok(ToolOutput::json(ResolvedJson::of(&call.state, account, &id, note.value(), warnings).await?))
 }

@@ -3,7 +3,7 @@
 mod account;
 mod check;
 mod feedback;
-mod life;
+mod lifecycle;
 mod publish;
 mod settings;
 mod share_links;
@@ -14,9 +14,9 @@ mod versions;
 #[cfg(test)]
 mod tools_tests;
 
-use super::answer::{Answer, UNREAD};
-use super::door::Sender;
 use super::schema;
+use super::sender::Sender;
+use super::tool_result::{ToolOutput, UNREAD};
 use crate::http::api::ApiState;
 use crate::http::extract::Fields;
 use dropleaf_core::Result;
@@ -24,6 +24,7 @@ use dropleaf_core::account::Account;
 use dropleaf_core::scope::Scope;
 use futures_util::future::BoxFuture;
 use rmcp::model::{JsonObject, Tool as Described, ToolAnnotations};
+use serde::Deserialize;
 use std::sync::LazyLock;
 use utoipa::ToSchema;
 
@@ -40,9 +41,9 @@ impl Call {
         &self.sender.who.account
     }
 
-    /// The page named by the call.
+    /// The page named by a call without other arguments.
     fn site(&mut self) -> Result<String> {
-        self.fields.required_text("site")
+        self.fields.take::<OneSite>().map(|arguments| arguments.site)
     }
 }
 
@@ -73,7 +74,7 @@ pub(super) struct Tool {
     pub hints: Hints,
     pub input: fn() -> JsonObject,
     pub output: fn() -> JsonObject,
-    pub run: fn(Call) -> BoxFuture<'static, Result<Answer>>,
+    pub run: fn(Call) -> BoxFuture<'static, Result<ToolOutput>>,
 }
 
 /// Publishing and reading first, then managing a page, then sharing and feedback, the account and uploads.
@@ -91,9 +92,9 @@ static TOOLS: &[&Tool] = &[
     &settings::SET_AGENTATION,
     &versions::LIST_VERSIONS,
     &versions::ROLLBACK_SITE,
-    &life::DELETE_SITE,
-    &life::RESTORE_SITE,
-    &life::CLAIM_SITE,
+    &lifecycle::DELETE_SITE,
+    &lifecycle::RESTORE_SITE,
+    &lifecycle::CLAIM_SITE,
     &share_links::CREATE_SHARE_LINK,
     &share_links::LIST_SHARE_LINKS,
     &share_links::REVOKE_SHARE_LINK,
@@ -113,7 +114,7 @@ pub(super) fn find(name: &str) -> Option<&'static Tool> {
 
 /// A suspended account can only read and delete its own pages.
 pub(super) fn check_account(tool: &Tool, account: &Account) -> Result<()> {
-    let always = tool.needs == Scope::Read || tool.name == life::DELETE_SITE.name;
+    let always = tool.needs == Scope::Read || tool.name == lifecycle::DELETE_SITE.name;
     if always { Ok(()) } else { account.check_active() }
 }
 
@@ -135,7 +136,7 @@ fn describe(tool: &Tool) -> Described {
         .open_world(open_world);
     let (input, mut output) = ((tool.input)(), (tool.output)());
     // Comments of a deleted page cannot be read.
-    if schema::has(&input, "site") && tool.name != life::DELETE_SITE.name {
+    if schema::has(&input, "site") && tool.name != lifecycle::DELETE_SITE.name {
         schema::add(&mut output, UNREAD, "Viewer comments that list_feedback has not returned yet.");
     }
     Described::new(tool.name, tool.description, input)
@@ -145,8 +146,7 @@ fn describe(tool: &Tool) -> Described {
 }
 
 /// One of your pages.
-#[derive(Debug, ToSchema)]
-#[expect(dead_code, reason = "describes the arguments; they are read field by field")]
+#[derive(Debug, Deserialize, ToSchema)]
 struct OneSite {
     /// The id, the slug or the token of the page.
     site: String,

@@ -2,18 +2,21 @@
 
 use super::{ADDS, Call, REPLACES, Tool, schema};
 use crate::http::api::{SiteJson, publish};
-use crate::http::extract::{check_size, once};
-use crate::http::mcp::answer::Answer;
-use dropleaf_app::{Upload, Writer};
-use dropleaf_core::options::{FIELDS, UploadOptions};
-use dropleaf_core::safety::PiiCheck;
+use crate::http::extract::{
+    Document, UploadArguments, idempotent_request, nullable, parse_options, parse_pii_check, pii_check_schema,
+};
+use crate::http::mcp::tool_result::ToolOutput;
+use dropleaf_app::Writer;
+use dropleaf_core::Result;
+use dropleaf_core::options::UploadOptions;
+use dropleaf_core::request_hash::RequestHash;
 use dropleaf_core::scope::Scope;
-use dropleaf_core::{Code, Error, Result, secret};
+use dropleaf_core::site_change::Field;
+use serde::Deserialize;
 use utoipa::ToSchema;
 
 /// A document to publish.
-#[derive(Debug, ToSchema)]
-#[expect(dead_code, reason = "describes the arguments; they are read field by field")]
+#[derive(Debug, Deserialize, ToSchema)]
 struct PublishHtml {
     /// Full HTML document with its styles and scripts inside. Send exactly one of `html` and `markdown`.
     #[schema(nullable = false)]
@@ -27,45 +30,8 @@ struct PublishHtml {
     idempotency_key: Option<String>,
 }
 
-/// Options of an upload.
-#[derive(Debug, ToSchema)]
-#[expect(dead_code, reason = "describes the arguments; they are read field by field")]
-pub(super) struct UploadArguments {
-    /// Makes the page public under this name; leave it out for a private page with an unguessable link.
-    #[schema(nullable = false)]
-    slug: Option<String>,
-    #[schema(schema_with = schema::visibility, required = false)]
-    visibility: Option<String>,
-    /// Viewers must enter it.
-    #[schema(nullable = false)]
-    password: Option<String>,
-    #[schema(schema_with = schema::hours, required = false)]
-    expires_in_hours: Option<f64>,
-    /// Deletes the page after its first view.
-    #[schema(nullable = false)]
-    burn_after_read: Option<bool>,
-    /// Allows only the page's own scripts; nothing is loaded from other hosts. Navigation and WebRTC are not blocked.
-    #[schema(nullable = false)]
-    csp_strict: Option<bool>,
-    /// Gives viewers a toolbar to leave feedback.
-    #[schema(nullable = false)]
-    agentation: Option<bool>,
-    /// Answers navigations to unknown paths with `index.html`, for apps with client-side routes; usually detected.
-    #[schema(nullable = false)]
-    spa: Option<bool>,
-    /// Restricts the page to e-mail addresses of this domain.
-    #[schema(nullable = false)]
-    email_gate_domain: Option<String>,
-    /// Overrides the document's own title.
-    #[schema(nullable = false)]
-    title: Option<String>,
-    #[schema(schema_with = schema::pii_check, required = false)]
-    pii_check: Option<String>,
-}
-
 /// New content for one of your pages.
-#[derive(Debug, ToSchema)]
-#[expect(dead_code, reason = "describes the arguments; they are read field by field")]
+#[derive(Debug, Deserialize, ToSchema)]
 struct UpdateSite {
     /// The id, the slug or the token of the page.
     site: String,
@@ -76,12 +42,13 @@ struct UpdateSite {
     #[schema(nullable = false)]
     markdown: Option<String>,
     /// The `updated_at` you saw: refuses with `conflict` if the page has changed since.
-    #[schema(nullable = false)]
-    expected_updated_at: Option<i64>,
+    #[serde(deserialize_with = "nullable")]
+    #[schema(value_type = Option<i64>, nullable = false)]
+    expected_updated_at: Field<i64>,
     /// Answers navigations to unknown paths with the page, for apps with client-side routes.
     #[schema(nullable = false)]
     spa: Option<bool>,
-    #[schema(schema_with = schema::pii_check, required = false)]
+    #[schema(schema_with = pii_check_schema, required = false)]
     pii_check: Option<String>,
 }
 
@@ -94,24 +61,25 @@ pub(super) static PUBLISH_HTML: Tool = Tool {
     needs: Scope::Write,
     hints: ADDS,
     input: schema::both::<PublishHtml, UploadArguments>,
-    output: schema::given::<SiteJson>,
+    output: schema::output::<SiteJson>,
     run: |call| Box::pin(publish_html(call)),
 };
 
-async fn publish_html(mut call: Call) -> Result<Answer> {
-    let document = Document::take(&mut call)?;
-    let key = call.fields.optional_text("idempotency_key")?;
-    let chosen = call.fields.upload_options()?;
+async fn publish_html(mut call: Call) -> Result<ToolOutput> {
+    let PublishHtml { html, markdown, idempotency_key: key } = call.fields.take()?;
+    let document = Document::new(html, markdown, call.state.resolved.config.limits.upload_bytes)?;
+    let chosen = call.fields.take::<UploadArguments>()?.into_form_fields();
     // Hashed only if there is an idempotency key.
-    let asked =
-        key.is_some().then(|| secret::hash(&format!("publish_html\0{:?}\0{chosen:?}", document.hash())));
-    let mut options =
-        UploadOptions::parse(chosen.iter().map(|(name, value)| (name.as_str(), value.as_str())))?;
-    options.warnings.extend(call.fields.unknown(&FIELDS)?);
+    let request_hash = key.is_some().then(|| {
+        let hash = RequestHash::new("publish_html").field(document.field(), document.text());
+        chosen.iter().fold(hash, |hash, (name, value)| hash.field(name, value)).finish()
+    });
+    let mut options = parse_options(&chosen)?;
+    options.warnings.extend(call.fields.unknown()?);
     let caller = &call.sender.caller;
-    let once = once(&call.state, key, caller, asked);
-    let written = publish(&call.state, caller, document.upload(), options, once.as_ref()).await?;
-    Ok(Answer::written(&written)?.page())
+    let once = idempotent_request(&call.state, key, caller, request_hash);
+    let response = publish(&call.state, caller, document.upload(), options, once.as_ref()).await?;
+    Ok(ToolOutput::of_response(&response)?.page())
 }
 
 pub(super) static UPDATE_SITE: Tool = Tool {
@@ -122,62 +90,21 @@ pub(super) static UPDATE_SITE: Tool = Tool {
     needs: Scope::Write,
     hints: REPLACES,
     input: schema::of::<UpdateSite>,
-    output: schema::given::<SiteJson>,
+    output: schema::output::<SiteJson>,
     run: |call| Box::pin(update_site(call)),
 };
 
-async fn update_site(mut call: Call) -> Result<Answer> {
-    let name = call.site()?;
-    let document = Document::take(&mut call)?;
-    let expected_updated_at = call.fields.optional_int("expected_updated_at")?;
-    let pii_check = call.fields.optional_text("pii_check")?.as_deref().map(PiiCheck::read).transpose()?;
-    let spa = call.fields.flag("spa")?;
+async fn update_site(mut call: Call) -> Result<ToolOutput> {
+    let arguments: UpdateSite = call.fields.take()?;
+    let UpdateSite { site: name, html, markdown, expected_updated_at, spa, pii_check } = arguments;
+    let document = Document::new(html, markdown, call.state.resolved.config.limits.upload_bytes)?;
+    let pii_check = parse_pii_check(pii_check.as_deref())?;
     let app = &call.state.app;
     let writer = Writer::Account(call.account().clone());
     let seen = app.check_writer(&writer, &name, call.sender.caller.ip).await?;
-    let warnings = call.fields.unknown(&["html", "markdown", "expected_updated_at", "pii_check", "spa"])?;
+    let warnings = call.fields.unknown()?;
+    let expected_updated_at = expected_updated_at.value();
     let options = UploadOptions { expected_updated_at, pii_check, spa, warnings, ..UploadOptions::default() };
     let updated = app.replace_site(&writer, &name, seen, document.upload(), options).await?;
-    Ok(Answer::json(SiteJson::updated(app, updated)).page())
-}
-
-/// A document passed as an argument.
-pub(super) enum Document {
-    Html(String),
-    Markdown(String),
-}
-
-impl Document {
-    pub(super) fn take(call: &mut Call) -> Result<Self> {
-        let html = call.fields.optional_text("html")?;
-        let (document, size) = match (html, call.fields.optional_text("markdown")?) {
-            (Some(text), None) => {
-                let size = text.len();
-                (Self::Html(text), size)
-            }
-            (None, Some(text)) => {
-                let size = text.len();
-                (Self::Markdown(text), size)
-            }
-            (Some(_), Some(_)) | (None, None) => {
-                return Err(Error::new(Code::InvalidField, "Send exactly one of `html` and `markdown`."));
-            }
-        };
-        check_size(size as u64, call.state.resolved.config.limits.upload_bytes)?;
-        Ok(document)
-    }
-
-    fn hash(&self) -> (&'static str, [u8; 32]) {
-        match self {
-            Self::Html(text) => ("html", secret::hash(text)),
-            Self::Markdown(text) => ("markdown", secret::hash(text)),
-        }
-    }
-
-    pub(super) fn upload(self) -> Upload {
-        match self {
-            Self::Html(text) => Upload::html(text),
-            Self::Markdown(text) => Upload::markdown(text),
-        }
-    }
+    Ok(ToolOutput::json(SiteJson::updated(app, updated)).page())
 }

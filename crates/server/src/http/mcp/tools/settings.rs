@@ -1,10 +1,13 @@
 //! Tools that change the settings of a page, one each: the same change as PATCH, returning the changed page.
 
 use super::{Call, Hints, Tool, schema};
-use crate::http::api::{SiteJson, patch_request};
-use crate::http::mcp::answer::Answer;
+use crate::http::api::{PatchBody, SiteJson};
+use crate::http::extract::{Hours, hours_schema, nullable, visibility_schema};
+use crate::http::mcp::tool_result::ToolOutput;
 use dropleaf_core::scope::Scope;
+use dropleaf_core::site_change::Field;
 use dropleaf_core::{Code, Error, Result};
+use serde::Deserialize;
 use utoipa::ToSchema;
 
 /// A setting can grant or remove access or content; repeating it changes nothing.
@@ -12,39 +15,31 @@ const SETS: Hints = Hints { read_only: false, destructive: true, idempotent: tru
 /// Every call resets the gate, even with the same value: viewers who had passed it are asked again.
 const GATES: Hints = Hints { idempotent: false, ..SETS };
 
-/// Changes settings of a page: one of `needed` must be present, `allowed` may be.
-async fn change(mut call: Call, needed: &[&str], allowed: &[&str]) -> Result<Answer> {
-    let name = call.site()?;
-    if !needed.iter().any(|needed| call.fields.has(needed)) {
-        return Err(missing(needed));
-    }
-    let taken = [needed, allowed].concat();
-    let settings = call.fields.split(&taken);
-    let warnings = call.fields.unknown(&taken)?;
+/// Changes settings of a page.
+async fn change(call: Call, name: String, settings: PatchBody) -> Result<ToolOutput> {
+    let warnings = call.fields.unknown()?;
     let app = &call.state.app;
-    let (request, _) = patch_request(settings, app.now())?;
+    let request = settings.request(app.now())?;
     let updated = app.change_site(call.account(), &name, request).await?;
-    Ok(Answer::json(SiteJson::updated(app, updated)).page().warned(warnings))
+    Ok(ToolOutput::json(SiteJson::updated(app, updated)).page().warned(warnings))
 }
 
-fn missing(needed: &[&str]) -> Error {
-    match needed {
-        [name] => Error::field(name, "is required"),
-        _ => Error::new(Code::InvalidField, format!("Send `{}`.", needed.join("` or `"))),
-    }
+/// Refuses a setting that was not sent; null is a value.
+fn require<T>(name: &str, setting: Field<T>) -> Result<Field<T>> {
+    if setting.is_absent() { Err(Error::field(name, "is required")) } else { Ok(setting) }
 }
 
 /// Who can find the page.
-#[derive(Debug, ToSchema)]
-#[expect(dead_code, reason = "describes the arguments; they are read field by field")]
+#[derive(Debug, Deserialize, ToSchema)]
 struct SetVisibility {
     /// The id, the slug or the token of the page.
     site: String,
-    #[schema(schema_with = schema::visibility)]
+    #[schema(schema_with = visibility_schema)]
     visibility: String,
     /// The public name; required for `public` unless the page has one.
-    #[schema(nullable = false)]
-    slug: Option<String>,
+    #[serde(deserialize_with = "nullable")]
+    #[schema(value_type = Option<String>, nullable = false)]
+    slug: Field<String>,
 }
 
 pub(super) static SET_VISIBILITY: Tool = Tool {
@@ -55,19 +50,24 @@ pub(super) static SET_VISIBILITY: Tool = Tool {
     needs: Scope::Write,
     hints: SETS,
     input: schema::of::<SetVisibility>,
-    output: schema::given::<SiteJson>,
-    run: |call| Box::pin(change(call, &["visibility"], &["slug"])),
+    output: schema::output::<SiteJson>,
+    run: |call| Box::pin(set_visibility(call)),
 };
 
+async fn set_visibility(mut call: Call) -> Result<ToolOutput> {
+    let SetVisibility { site, visibility, slug } = call.fields.take()?;
+    change(call, site, PatchBody { slug, visibility: Some(visibility), ..PatchBody::default() }).await
+}
+
 /// The password for viewers.
-#[derive(Debug, ToSchema)]
-#[expect(dead_code, reason = "describes the arguments; they are read field by field")]
+#[derive(Debug, Deserialize, ToSchema)]
 struct SetPassword {
     /// The id, the slug or the token of the page.
     site: String,
     /// The password; null removes the gate.
-    #[schema(required = true)]
-    password: Option<String>,
+    #[serde(deserialize_with = "nullable")]
+    #[schema(value_type = Option<String>, required = true)]
+    password: Field<String>,
 }
 
 pub(super) static SET_PASSWORD: Tool = Tool {
@@ -78,21 +78,28 @@ pub(super) static SET_PASSWORD: Tool = Tool {
     needs: Scope::Write,
     hints: GATES,
     input: schema::of::<SetPassword>,
-    output: schema::given::<SiteJson>,
-    run: |call| Box::pin(change(call, &["password"], &[])),
+    output: schema::output::<SiteJson>,
+    run: |call| Box::pin(set_password(call)),
 };
 
+async fn set_password(mut call: Call) -> Result<ToolOutput> {
+    let SetPassword { site, password } = call.fields.take()?;
+    let password = require("password", password)?;
+    change(call, site, PatchBody { password, ..PatchBody::default() }).await
+}
+
 /// When the page expires. Send one of the two.
-#[derive(Debug, ToSchema)]
-#[expect(dead_code, reason = "describes the arguments; they are read field by field")]
+#[derive(Debug, Deserialize, ToSchema)]
 struct SetExpiry {
     /// The id, the slug or the token of the page.
     site: String,
-    #[schema(schema_with = schema::hours, required = false)]
-    expires_in_hours: Option<f64>,
+    #[serde(deserialize_with = "nullable")]
+    #[schema(schema_with = hours_schema, required = false)]
+    expires_in_hours: Field<Hours>,
     /// Epoch seconds, instead of `expires_in_hours`.
-    #[schema(nullable = false)]
-    expires_at: Option<i64>,
+    #[serde(deserialize_with = "nullable")]
+    #[schema(value_type = Option<i64>, nullable = false)]
+    expires_at: Field<i64>,
 }
 
 pub(super) static SET_EXPIRY: Tool = Tool {
@@ -104,19 +111,27 @@ pub(super) static SET_EXPIRY: Tool = Tool {
     // Hours count from the time of the call.
     hints: Hints { idempotent: false, ..SETS },
     input: schema::of::<SetExpiry>,
-    output: schema::given::<SiteJson>,
-    run: |call| Box::pin(change(call, &["expires_in_hours", "expires_at"], &[])),
+    output: schema::output::<SiteJson>,
+    run: |call| Box::pin(set_expiry(call)),
 };
 
+async fn set_expiry(mut call: Call) -> Result<ToolOutput> {
+    let SetExpiry { site, expires_in_hours, expires_at } = call.fields.take()?;
+    if expires_in_hours.is_absent() && expires_at.is_absent() {
+        return Err(Error::new(Code::InvalidField, "Send `expires_in_hours` or `expires_at`."));
+    }
+    change(call, site, PatchBody { expires_at, expires_in_hours, ..PatchBody::default() }).await
+}
+
 /// Which e-mail domain opens the page.
-#[derive(Debug, ToSchema)]
-#[expect(dead_code, reason = "describes the arguments; they are read field by field")]
+#[derive(Debug, Deserialize, ToSchema)]
 struct SetEmailGate {
     /// The id, the slug or the token of the page.
     site: String,
     /// A domain such as example.com; null removes the gate.
-    #[schema(required = true)]
-    email_gate_domain: Option<String>,
+    #[serde(deserialize_with = "nullable")]
+    #[schema(value_type = Option<String>, required = true)]
+    email_gate_domain: Field<String>,
 }
 
 pub(super) static SET_EMAIL_GATE: Tool = Tool {
@@ -127,13 +142,18 @@ pub(super) static SET_EMAIL_GATE: Tool = Tool {
     needs: Scope::Write,
     hints: GATES,
     input: schema::of::<SetEmailGate>,
-    output: schema::given::<SiteJson>,
-    run: |call| Box::pin(change(call, &["email_gate_domain"], &[])),
+    output: schema::output::<SiteJson>,
+    run: |call| Box::pin(set_email_gate(call)),
 };
 
+async fn set_email_gate(mut call: Call) -> Result<ToolOutput> {
+    let SetEmailGate { site, email_gate_domain } = call.fields.take()?;
+    let email_gate_domain = require("email_gate_domain", email_gate_domain)?;
+    change(call, site, PatchBody { email_gate_domain, ..PatchBody::default() }).await
+}
+
 /// Whether viewers can comment.
-#[derive(Debug, ToSchema)]
-#[expect(dead_code, reason = "describes the arguments; they are read field by field")]
+#[derive(Debug, Deserialize, ToSchema)]
 struct SetAgentation {
     /// The id, the slug or the token of the page.
     site: String,
@@ -148,6 +168,11 @@ pub(super) static SET_AGENTATION: Tool = Tool {
     needs: Scope::Write,
     hints: SETS,
     input: schema::of::<SetAgentation>,
-    output: schema::given::<SiteJson>,
-    run: |call| Box::pin(change(call, &["agentation"], &[])),
+    output: schema::output::<SiteJson>,
+    run: |call| Box::pin(set_agentation(call)),
 };
+
+async fn set_agentation(mut call: Call) -> Result<ToolOutput> {
+    let SetAgentation { site, agentation } = call.fields.take()?;
+    change(call, site, PatchBody { agentation: Some(agentation), ..PatchBody::default() }).await
+}

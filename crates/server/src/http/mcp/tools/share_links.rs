@@ -1,27 +1,38 @@
 //! Tools that create, list and revoke share links.
 
 use super::{ADDS, Call, OneSite, READS, REMOVES, Tool, schema};
-use crate::http::api::{OkJson, ShareTokenJson, ShareTokensJson, make_share_token};
-use crate::http::mcp::answer::Answer;
+use crate::http::api::{OkJson, ShareTokenBody, ShareTokenJson, ShareTokensJson, make_share_token};
+use crate::http::extract::{Hours, nullable};
+use crate::http::mcp::tool_result::ToolOutput;
 use dropleaf_core::Result;
 use dropleaf_core::scope::Scope;
+use dropleaf_core::site_change::Field;
+use serde::Deserialize;
 use utoipa::ToSchema;
 
 /// A link to create.
-#[derive(Debug, ToSchema)]
-#[expect(dead_code, reason = "describes the arguments; they are read field by field")]
+#[derive(Debug, Deserialize, ToSchema)]
 struct CreateShareLink {
     /// The id, the slug or the token of the page.
     site: String,
     /// For the owner; viewers do not see it.
-    #[schema(nullable = false)]
-    note: Option<String>,
+    #[serde(deserialize_with = "nullable")]
+    #[schema(value_type = Option<String>, nullable = false)]
+    note: Field<String>,
+    #[serde(deserialize_with = "nullable")]
+    #[schema(ignore)]
+    label: Field<String>,
     /// Seconds from now; without it the link does not expire.
-    #[schema(nullable = false, minimum = 1)]
-    expires_in: Option<i64>,
+    #[serde(deserialize_with = "nullable")]
+    #[schema(value_type = Option<i64>, nullable = false, minimum = 1)]
+    expires_in: Field<i64>,
+    #[serde(deserialize_with = "nullable")]
+    #[schema(ignore)]
+    expires_in_hours: Field<Hours>,
     /// How many times it may be opened.
-    #[schema(nullable = false, minimum = 1)]
-    max_uses: Option<i64>,
+    #[serde(deserialize_with = "nullable")]
+    #[schema(value_type = Option<i64>, nullable = false, minimum = 1)]
+    max_uses: Field<i64>,
     /// Whether it also opens the e-mail gate.
     #[schema(nullable = false)]
     bypass_email_gate: Option<bool>,
@@ -38,15 +49,26 @@ pub(super) static CREATE_SHARE_LINK: Tool = Tool {
     needs: Scope::Write,
     hints: ADDS,
     input: schema::of::<CreateShareLink>,
-    output: schema::given::<ShareTokenJson>,
+    output: schema::output::<ShareTokenJson>,
     run: |call| Box::pin(create_share_link(call)),
 };
 
-async fn create_share_link(mut call: Call) -> Result<Answer> {
-    let name = call.site()?;
-    let key = call.fields.optional_text("idempotency_key")?;
-    let written = make_share_token(&call.state, &call.sender.caller, &name, call.fields, key).await?;
-    let answer = Answer::written(&written)?;
+async fn create_share_link(mut call: Call) -> Result<ToolOutput> {
+    let CreateShareLink {
+        site,
+        note,
+        label,
+        expires_in,
+        expires_in_hours,
+        max_uses,
+        bypass_email_gate,
+        idempotency_key,
+    } = call.fields.take()?;
+    let body = ShareTokenBody { note, label, expires_in, expires_in_hours, max_uses, bypass_email_gate };
+    let (wish, warnings) = (body.wish()?, call.fields.unknown()?);
+    let caller = &call.sender.caller;
+    let response = make_share_token(&call.state, caller, &site, wish, warnings, idempotency_key).await?;
+    let answer = ToolOutput::of_response(&response)?;
     let (site_id, url) = (answer.text_of("site_id"), answer.text_of("url"));
     Ok(answer.of_site(site_id).linked(url, "Share link".into()))
 }
@@ -58,20 +80,19 @@ pub(super) static LIST_SHARE_LINKS: Tool = Tool {
     needs: Scope::Read,
     hints: READS,
     input: schema::of::<OneSite>,
-    output: schema::given::<ShareTokensJson>,
+    output: schema::output::<ShareTokensJson>,
     run: |call| Box::pin(list_share_links(call)),
 };
 
-async fn list_share_links(mut call: Call) -> Result<Answer> {
+async fn list_share_links(mut call: Call) -> Result<ToolOutput> {
     let name = call.site()?;
     let site = call.state.app.get_site(call.account(), &name).await?;
     let list = ShareTokensJson::of(&call.state, call.account(), &site.id).await?;
-    Ok(Answer::json(list).about(&call.state.app, site).warned(call.fields.warnings()))
+    Ok(ToolOutput::json(list).about(&call.state.app, site).warned(call.fields.warnings()))
 }
 
 /// Which link to revoke.
-#[derive(Debug, ToSchema)]
-#[expect(dead_code, reason = "describes the arguments; they are read field by field")]
+#[derive(Debug, Deserialize, ToSchema)]
 struct RevokeShareLink {
     /// The id of the link (`share_…`), or its token (`shr_…`).
     token: String,
@@ -84,12 +105,12 @@ pub(super) static REVOKE_SHARE_LINK: Tool = Tool {
     needs: Scope::Write,
     hints: REMOVES,
     input: schema::of::<RevokeShareLink>,
-    output: schema::given::<OkJson>,
+    output: schema::output::<OkJson>,
     run: |call| Box::pin(revoke_share_link(call)),
 };
 
-async fn revoke_share_link(mut call: Call) -> Result<Answer> {
-    let token = call.fields.required_text("token")?;
+async fn revoke_share_link(mut call: Call) -> Result<ToolOutput> {
+    let RevokeShareLink { token } = call.fields.take()?;
     call.state.app.revoke_share_token(call.account(), &token).await?;
-    Ok(Answer::json(OkJson::yes()).warned(call.fields.warnings()))
+    Ok(ToolOutput::json(OkJson::yes()).warned(call.fields.warnings()))
 }

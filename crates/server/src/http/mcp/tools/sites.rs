@@ -2,13 +2,15 @@
 
 use super::{Call, OneSite, READS, Tool, schema};
 use crate::http::api::{SiteJson, SiteListJson, list_query};
-use crate::http::mcp::answer::Answer;
+use crate::http::extract::{nullable, words_schema};
+use crate::http::mcp::tool_result::ToolOutput;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use dropleaf_app::SiteContent;
 use dropleaf_core::scope::Scope;
+use dropleaf_core::site_change::Field;
 use dropleaf_core::{Code, Error, Result};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa::openapi::schema::Object;
 
@@ -28,20 +30,19 @@ pub(super) static GET_SITE: Tool = Tool {
     needs: Scope::Read,
     hints: READS,
     input: schema::of::<OneSite>,
-    output: schema::given::<SiteJson>,
+    output: schema::output::<SiteJson>,
     run: |call| Box::pin(get_site(call)),
 };
 
-async fn get_site(mut call: Call) -> Result<Answer> {
+async fn get_site(mut call: Call) -> Result<ToolOutput> {
     let name = call.site()?;
     let app = &call.state.app;
     let site = app.get_site(call.account(), &name).await?;
-    Ok(Answer::json(SiteJson::new(app, site)).page().warned(call.fields.warnings()))
+    Ok(ToolOutput::json(SiteJson::new(app, site)).page().warned(call.fields.warnings()))
 }
 
 /// Which content, and how much of it.
-#[derive(Debug, ToSchema)]
-#[expect(dead_code, reason = "describes the arguments; they are read field by field")]
+#[derive(Debug, Deserialize, ToSchema)]
 struct GetContent {
     /// The id, the slug or the token of the page.
     site: String,
@@ -49,11 +50,13 @@ struct GetContent {
     #[schema(nullable = false)]
     source: Option<bool>,
     /// Where to start, in bytes: `next_offset` of the previous part.
-    #[schema(nullable = false, minimum = 0)]
-    offset: Option<i64>,
+    #[serde(deserialize_with = "nullable")]
+    #[schema(value_type = Option<i64>, nullable = false, minimum = 0)]
+    offset: Field<i64>,
     /// Maximum length of the part, in bytes; 65536 by default.
-    #[schema(nullable = false, minimum = 1024, maximum = 1_048_576)]
-    max_bytes: Option<i64>,
+    #[serde(deserialize_with = "nullable")]
+    #[schema(value_type = Option<i64>, nullable = false, minimum = 1024, maximum = 1_048_576)]
+    max_bytes: Field<i64>,
 }
 
 /// A document, or a part of it.
@@ -93,15 +96,15 @@ pub(super) static GET_CONTENT: Tool = Tool {
     needs: Scope::Read,
     hints: READS,
     input: schema::of::<GetContent>,
-    output: schema::given::<ContentJson>,
+    output: schema::output::<ContentJson>,
     run: |call| Box::pin(get_content(call)),
 };
 
-async fn get_content(mut call: Call) -> Result<Answer> {
-    let name = call.site()?;
-    let source = call.fields.flag("source")?.unwrap_or_default();
-    let offset = call.fields.optional_int("offset")?.unwrap_or_default();
-    let most = call.fields.optional_int("max_bytes")?.unwrap_or(PART_BYTES);
+async fn get_content(mut call: Call) -> Result<ToolOutput> {
+    let GetContent { site: name, source, offset, max_bytes } = call.fields.take()?;
+    let source = source.unwrap_or_default();
+    let offset = offset.value().unwrap_or_default();
+    let most = max_bytes.value().unwrap_or(PART_BYTES);
     if offset < 0 {
         return Err(Error::field("offset", "must be 0 or more"));
     }
@@ -153,12 +156,12 @@ async fn get_content(mut call: Call) -> Result<Answer> {
                     "{note} Bytes {begin} to {end} of {byte_size}; call get_content with offset {next} for more."
                 );
             }
-            Answer::json(json).worded(shown).noted(Some(note))
+            ToolOutput::json(json).worded(shown).noted(Some(note))
         }
         _ if byte_size > most => return Err(too_large(&json.mime, byte_size)),
         _ => {
             json.base64 = Some(STANDARD.encode(&content.bytes));
-            Answer::json(json)
+            ToolOutput::json(json)
         }
     };
     Ok(answer.about(app, site).warned(call.fields.warnings()))
@@ -173,15 +176,16 @@ fn part(text: &str, offset: i64, most: i64) -> (i64, i64) {
 }
 
 /// Which part of the list.
-#[derive(Debug, ToSchema)]
-#[expect(dead_code, reason = "describes the arguments; they are read field by field")]
+#[derive(Debug, Deserialize, ToSchema)]
 struct ListSites {
     /// How many, 1 to 500; 50 by default.
-    #[schema(nullable = false, minimum = 1, maximum = 500)]
-    limit: Option<i64>,
+    #[serde(deserialize_with = "nullable")]
+    #[schema(value_type = Option<i64>, nullable = false, minimum = 1, maximum = 500)]
+    limit: Field<i64>,
     /// `next_before` of the previous part.
-    #[schema(nullable = false)]
-    before: Option<i64>,
+    #[serde(deserialize_with = "nullable")]
+    #[schema(value_type = Option<i64>, nullable = false)]
+    before: Field<i64>,
     /// `next_before_id` of the previous part.
     #[schema(nullable = false)]
     before_id: Option<String>,
@@ -190,7 +194,7 @@ struct ListSites {
 }
 
 fn listed_state() -> Object {
-    schema::words(&["live", "expired"], "Which pages to list; default: live pages.")
+    words_schema(&["live", "expired"], "Which pages to list; default: live pages.")
 }
 
 pub(super) static LIST_SITES: Tool = Tool {
@@ -201,20 +205,19 @@ pub(super) static LIST_SITES: Tool = Tool {
     needs: Scope::Read,
     hints: READS,
     input: schema::of::<ListSites>,
-    output: schema::given::<SiteListJson>,
+    output: schema::output::<SiteListJson>,
     run: |call| Box::pin(list_sites(call)),
 };
 
-async fn list_sites(mut call: Call) -> Result<Answer> {
-    let limit = call.fields.optional_int("limit")?.unwrap_or(LISTED);
-    let mut pairs = vec![("limit", limit.to_string())];
-    pairs.extend(call.fields.optional_int("before")?.map(|before| ("before", before.to_string())));
-    for name in ["before_id", "state"] {
-        pairs.extend(call.fields.optional_text(name)?.map(|text| (name, text)));
-    }
+async fn list_sites(mut call: Call) -> Result<ToolOutput> {
+    let ListSites { limit, before, before_id, state } = call.fields.take()?;
+    let mut pairs = vec![("limit", limit.value().unwrap_or(LISTED).to_string())];
+    pairs.extend(before.value().map(|before| ("before", before.to_string())));
+    pairs.extend(before_id.map(|text| ("before_id", text)));
+    pairs.extend(state.map(|text| ("state", text)));
     let query = list_query(pairs.iter().map(|(name, value)| (*name, value.as_str())))?;
     let found = call.state.app.list_sites(call.account(), query).await?;
-    Ok(Answer::json(SiteListJson::new(&call.state, found)).warned(call.fields.warnings()))
+    Ok(ToolOutput::json(SiteListJson::new(&call.state, found)).warned(call.fields.warnings()))
 }
 
 #[cfg(test)]

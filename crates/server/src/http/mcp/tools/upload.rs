@@ -1,12 +1,13 @@
 //! The tool that creates an upload address, so that a large file does not pass through the model.
 
-use super::publish::UploadArguments;
 use super::{Call, REPLACES, Tool, schema};
-use crate::http::mcp::answer::Answer;
-use dropleaf_core::options::FIELDS;
+use crate::http::extract::{UploadArguments, nullable};
+use crate::http::mcp::tool_result::ToolOutput;
 use dropleaf_core::scope::Scope;
+use dropleaf_core::site_change::Field;
+use dropleaf_core::upload_option::EXPECTED_UPDATED_AT;
 use dropleaf_core::{Error, Result, iso};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 /// Longer than any path.
@@ -15,8 +16,7 @@ const FILE_BYTES: usize = 4096;
 const SOME_FILE: &str = "FILE";
 
 /// Options of the upload address.
-#[derive(Debug, ToSchema)]
-#[expect(dead_code, reason = "describes the arguments; they are read field by field")]
+#[derive(Debug, Deserialize, ToSchema)]
 struct CreateUpload {
     /// The file's path on your disk, for the command: .html, .htm, .md, .pdf, .svg, .txt, .csv, .tsv, .json, .ipynb, an image, or a .zip with an index.html, a README.md or a single HTML file.
     #[schema(nullable = false)]
@@ -25,8 +25,9 @@ struct CreateUpload {
     #[schema(nullable = false)]
     site: Option<String>,
     /// With `site`: the `updated_at` you saw; refuses if the page has changed since.
-    #[schema(nullable = false)]
-    expected_updated_at: Option<i64>,
+    #[serde(deserialize_with = "nullable")]
+    #[schema(value_type = Option<i64>, nullable = false)]
+    expected_updated_at: Field<i64>,
     /// The file is already AES-GCM ciphertext.
     #[schema(nullable = false)]
     e2e: Option<bool>,
@@ -71,17 +72,18 @@ pub(super) static CREATE_UPLOAD: Tool = Tool {
     // With `site` it leads to a replacement.
     hints: REPLACES,
     input: schema::both::<CreateUpload, UploadArguments>,
-    output: schema::given::<UploadJson>,
+    output: schema::output::<UploadJson>,
     run: |call| Box::pin(create_upload(call)),
 };
 
-async fn create_upload(mut call: Call) -> Result<Answer> {
-    let file = call.fields.optional_text("file")?.map(shell_word).transpose()?.flatten();
-    let site = call.fields.optional_text("site")?;
-    let mut chosen = call.fields.upload_options()?;
-    let expected = call.fields.optional_int("expected_updated_at")?;
-    chosen.extend(expected.map(|at| ("expected_updated_at".to_owned(), at.to_string())));
-    let warnings = call.fields.unknown(&FIELDS)?;
+async fn create_upload(mut call: Call) -> Result<ToolOutput> {
+    let CreateUpload { file, site, expected_updated_at, e2e } = call.fields.take()?;
+    let file = file.map(shell_word).transpose()?.flatten();
+    let mut chosen = call.fields.take::<UploadArguments>()?.into_form_fields();
+    chosen.extend(e2e.map(|flag| ("e2e".to_owned(), flag.to_string())));
+    let expected = expected_updated_at.value();
+    chosen.extend(expected.map(|at| (EXPECTED_UPDATED_AT.to_owned(), at.to_string())));
+    let warnings = call.fields.unknown()?;
     let app = &call.state.app;
     let site = match site {
         Some(name) => Some(app.get_site(call.account(), &name).await?),
@@ -97,7 +99,7 @@ async fn create_upload(mut call: Call) -> Result<Answer> {
     if file.is_none() {
         note = format!("{note}\nReplace {SOME_FILE} with the file name, quoted for your shell.");
     }
-    let mut answer = Answer::json(UploadJson {
+    let mut answer = ToolOutput::json(UploadJson {
         upload_url,
         expires_at: ticket.expires_at,
         expires_at_iso: iso::format(ticket.expires_at),

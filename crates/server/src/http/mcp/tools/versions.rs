@@ -2,9 +2,10 @@
 
 use super::{Call, OneSite, READS, REPLACES, Tool, schema};
 use crate::http::api::{SiteJson, VersionsJson};
-use crate::http::mcp::answer::Answer;
+use crate::http::mcp::tool_result::ToolOutput;
 use dropleaf_core::Result;
 use dropleaf_core::scope::Scope;
+use serde::Deserialize;
 use utoipa::ToSchema;
 
 pub(super) static LIST_VERSIONS: Tool = Tool {
@@ -14,21 +15,20 @@ pub(super) static LIST_VERSIONS: Tool = Tool {
     needs: Scope::Read,
     hints: READS,
     input: schema::of::<OneSite>,
-    output: schema::given::<VersionsJson>,
+    output: schema::output::<VersionsJson>,
     run: |call| Box::pin(list_versions(call)),
 };
 
-async fn list_versions(mut call: Call) -> Result<Answer> {
+async fn list_versions(mut call: Call) -> Result<ToolOutput> {
     let name = call.site()?;
     let app = &call.state.app;
     let (site, versions) = app.list_versions(call.account(), &name).await?;
-    let answer = Answer::json(VersionsJson::new(&site, versions));
+    let answer = ToolOutput::json(VersionsJson::new(&site, versions));
     Ok(answer.about(app, site).warned(call.fields.warnings()))
 }
 
 /// Which version to restore.
-#[derive(Debug, ToSchema)]
-#[expect(dead_code, reason = "describes the arguments; they are read field by field")]
+#[derive(Debug, Deserialize, ToSchema)]
 struct RollbackSite {
     /// The id, the slug or the token of the page.
     site: String,
@@ -44,15 +44,14 @@ pub(super) static ROLLBACK_SITE: Tool = Tool {
     needs: Scope::Write,
     hints: REPLACES,
     input: schema::of::<RollbackSite>,
-    output: schema::given::<SiteJson>,
+    output: schema::output::<SiteJson>,
     run: |call| Box::pin(rollback_site(call)),
 };
 
-async fn rollback_site(mut call: Call) -> Result<Answer> {
-    let name = call.site()?;
-    let version = call.fields.required_int("version")?;
-    let warnings = call.fields.unknown(&["version"])?;
+async fn rollback_site(mut call: Call) -> Result<ToolOutput> {
+    let RollbackSite { site: name, version } = call.fields.take()?;
+    let warnings = call.fields.unknown()?;
     let app = &call.state.app;
     let updated = app.rollback_site(call.account(), &name, version).await?;
-    Ok(Answer::json(SiteJson::updated(app, updated)).page().warned(warnings))
+    Ok(ToolOutput::json(SiteJson::updated(app, updated)).page().warned(warnings))
 }

@@ -1,7 +1,7 @@
 //! Middleware around every dashboard request: that of the API, but no other origin may read or frame the response.
 
-use super::answer::Failure;
-use crate::http::api::{ApiState, carry};
+use super::response::Failure;
+use crate::http::api::{ApiState, run_handler};
 use crate::http::error::{self, Wants};
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -15,14 +15,14 @@ pub(in crate::http) async fn exchange(
     next: Next,
 ) -> Response {
     let wants = Wants::of(request.headers());
-    let mut carried = carry(&state, request, next).await;
+    let mut handled = run_handler(&state, request, next).await;
     // Scripts of our pages request JSON.
     if wants == Wants::Json
-        && let Some(Failure(error)) = carried.response.extensions_mut().remove::<Failure>()
+        && let Some(Failure(error)) = handled.response.extensions_mut().remove::<Failure>()
     {
-        carried.response = error::respond(&error, Wants::Json).map(Body::new);
+        handled.response = error::respond(&error, Wants::Json).map(Body::new);
     }
-    let headers = carried.response.headers_mut();
+    let headers = handled.response.headers_mut();
     let fixed = [
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "no-referrer"),
@@ -36,5 +36,5 @@ pub(in crate::http) async fn exchange(
     for (name, value) in fixed {
         headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
-    carried.finish()
+    handled.finish()
 }

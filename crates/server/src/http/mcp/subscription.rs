@@ -1,8 +1,8 @@
 //! Runs a subscription of the newest revision: prepared before the library handles the message, started by the library.
 
 use super::resources;
+use super::stream_holder::StreamHolder;
 use super::streams::Place;
-use super::watching::Holder;
 use crate::http::api::ApiState;
 use dropleaf_app::Listener;
 use dropleaf_core::Result;
@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// A subscription that has been accepted but not started.
 #[derive(Debug)]
-pub(super) struct Listening {
+pub(super) struct Subscription {
     accepted: Vec<String>,
     ready: Mutex<Option<Ready>>,
 }
@@ -30,17 +30,17 @@ impl fmt::Debug for Ready {
     }
 }
 
-impl Listening {
+impl Subscription {
     /// Starts listening at once, so that nothing is missed before the subscription is acknowledged. Accepts those of
     /// the requested resources that belong to the caller's pages.
     pub(super) async fn new(
         state: &ApiState,
-        holder: Holder,
+        holder: StreamHolder,
         place: Place,
-        asked: &[String],
+        requested: &[String],
     ) -> Result<Self> {
         let listener = state.app.listen_for_notices(&holder.who.account.id);
-        let accepted = resources::all_watchable(state, &holder.who.account, asked).await?;
+        let accepted = resources::all_watchable(state, &holder.who.account, requested).await?;
         let over = holder.until_over(state, place.ended.clone());
         Ok(Self { accepted, ready: Mutex::new(Some(Ready { listener, over, _place: place })) })
     }
@@ -50,7 +50,7 @@ impl Listening {
     }
 
     /// Sends notifications until the subscription ends. The library calls this once.
-    pub(super) async fn go_on(&self, context: &SubscriptionContext) {
+    pub(super) async fn run(&self, context: &SubscriptionContext) {
         let ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(mut ready) = ready else { return };
         let accepted = context.accepted().resource_subscriptions.iter().flatten();

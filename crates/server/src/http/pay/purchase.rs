@@ -17,7 +17,7 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 
 /// `Retry-After` in seconds for a payment whose outcome is unknown.
-const ASK_AGAIN: i64 = 10;
+const RETRY_SECONDS: i64 = 10;
 
 /// A completed sale, or the response to send instead.
 pub(super) enum Sale {
@@ -71,16 +71,16 @@ pub(super) async fn sell(
     let idempotency_key = idempotency_key(headers);
     state.app.count_sandbox_sale(item, &proof, ip).await?;
     let request = PayRequest { order, proof, request_hash, idempotency_key, ip };
-    let (tell, told) = oneshot::channel();
+    let (sender, receiver) = oneshot::channel();
     let app = Arc::clone(&state.app);
     state.tasks.spawn(async move {
         // The client may be gone; the payment is completed anyway.
-        let _ = tell.send(app.execute_purchase(request).await);
+        let _ = sender.send(app.execute_purchase(request).await);
         drop(held);
     });
-    let Ok(outcome) = told.await else {
+    let Ok(outcome) = receiver.await else {
         // The task ended early; the payment's row says how far it got.
-        return Err(Error::plain(Code::SettlementUnknown).retry_after(ASK_AGAIN).into());
+        return Err(Error::plain(Code::SettlementUnknown).retry_after(RETRY_SECONDS).into());
     };
     match outcome {
         Ok(bought) => Ok(Sale::Sold { bought: Box::new(bought), generation }),

@@ -7,12 +7,12 @@ use http::{StatusCode, header};
 
 /// A JSON body that is already serialized.
 #[derive(Debug)]
-pub(in crate::http) struct Written {
+pub(in crate::http) struct IdempotentResponse {
     status: StatusCode,
     pub body: Bytes,
 }
 
-impl Written {
+impl IdempotentResponse {
     pub(in crate::http) fn of<T>(
         done: IdempotentResult<T>,
         status: StatusCode,
@@ -30,7 +30,7 @@ impl Written {
     }
 }
 
-impl IntoResponse for Written {
+impl IntoResponse for IdempotentResponse {
     fn into_response(self) -> Response {
         (self.status, [(header::CONTENT_TYPE, "application/json")], self.body).into_response()
     }

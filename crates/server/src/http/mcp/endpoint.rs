@@ -2,14 +2,15 @@
 //! and the scopes. A tool could no longer answer with the HTTP status that makes clients request more scopes.
 
 use super::handler::Handler;
-use super::headers::{VERSION, canonical_types, check_needs_session, is_legacy};
-use super::listening::Listening;
+use super::headers::{SESSION_ID, VERSION, canonical_types, check_needs_session, is_legacy};
 use super::message::{self, Peek, peek};
-use super::watching::Holder;
+use super::sender::Sender;
+use super::stream_holder::StreamHolder;
+use super::subscription::Subscription;
 use super::{Mcp, initialize, rpc, sessions, streams, tools};
 use crate::http::api::{ApiError, ApiState};
 use crate::http::error::{self, Wants};
-use crate::http::extract::{Incoming, bearer, bearer_text, client_ip, insufficient};
+use crate::http::extract::{Incoming, bearer, bearer_text, client_ip, require_scope};
 use crate::http::media_type;
 use crate::http::oauth::Challenge;
 use axum::body::Body;
@@ -27,24 +28,16 @@ use rmcp::model::ProtocolVersion;
 use serde_json::Value;
 use std::sync::Arc;
 
-pub(super) const SESSION_ID: &str = "mcp-session-id";
 const LISTEN: &str = "subscriptions/listen";
 
-/// The caller of a message, passed to the tools as a request extension.
-#[derive(Debug, Clone)]
-pub(super) struct Sender {
-    pub who: Identity,
-    pub caller: Caller,
-}
-
 pub(super) async fn answer(State(mcp): State<Arc<Mcp>>, request: Request) -> Response {
-    match pass(&mcp, request).await {
+    match handle(&mcp, request).await {
         Ok(response) => response,
         Err(ApiError(error)) => refuse(&mcp.state, &error),
     }
 }
 
-async fn pass(mcp: &Mcp, request: Request) -> std::result::Result<Response, ApiError> {
+async fn handle(mcp: &Mcp, request: Request) -> std::result::Result<Response, ApiError> {
     let (mut parts, body) = request.into_parts();
     let state = &mcp.state;
     check_origin(&parts.headers, &state.resolved.hosts.base, &state.resolved.mcp_origins)?;
@@ -55,7 +48,7 @@ async fn pass(mcp: &Mcp, request: Request) -> std::result::Result<Response, ApiE
     }
     canonical_types(&mut parts.headers);
     let sent = bearer_text(&parts).unwrap_or_default();
-    let holder = |who: &Identity, session| Holder { who: who.clone(), bearer: sent.clone(), session };
+    let holder = |who: &Identity, session| StreamHolder { who: who.clone(), bearer: sent.clone(), session };
     if let Some(id) = session.as_ref().filter(|_| opens_stream(&parts)) {
         return Ok(streams::open(mcp, holder(&who, session.clone()), id.clone())?);
     }
@@ -78,16 +71,16 @@ async fn pass(mcp: &Mcp, request: Request) -> std::result::Result<Response, ApiE
     let mut handler = Handler::new(state.clone());
     if peek.method == LISTEN && session.is_none() {
         let place = mcp.streams.take(&who.account.id, None)?;
-        let listening = Listening::new(state, holder(&who, None), place, peek.resources()).await?;
-        handler = handler.listening(listening);
+        let subscription = Subscription::new(state, holder(&who, None), place, peek.resources()).await?;
+        handler = handler.subscription(subscription);
     }
     let id = peek.id;
-    let response = hand_over(mcp, &mut parts, handler, who, session, body).await;
+    let response = forward(mcp, &mut parts, handler, who, session, body).await;
     if parts.method == Method::DELETE && response.status() == StatusCode::ACCEPTED {
         // The session has already ended; the library answers 202 as if it were still to be done.
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
-    Ok(reworded(response, &parts, id.as_ref()).await)
+    Ok(with_json_error(response, &parts, id.as_ref()).await)
 }
 
 /// The session that the request names, if it belongs to the caller. The newest revision has no sessions.
@@ -114,7 +107,7 @@ fn opens_stream(parts: &Parts) -> bool {
         && text("last-event-id").is_none_or(|id| !id.contains('/'))
 }
 
-async fn hand_over(
+async fn forward(
     mcp: &Mcp,
     parts: &mut Parts,
     handler: Handler,
@@ -148,7 +141,8 @@ async fn hand_over(
 /// Allowed are our own origin, those the operator listed and, if the server runs on a loopback host, every other
 /// loopback origin.
 fn check_origin(headers: &HeaderMap, base: &Origin, allowed: &[String]) -> Result<()> {
-    let welcome = |value: &HeaderValue| value.to_str().is_ok_and(|text| is_welcome(text, base, allowed));
+    let welcome =
+        |value: &HeaderValue| value.to_str().is_ok_and(|text| is_allowed_origin(text, base, allowed));
     if headers.get_all(header::ORIGIN).iter().all(welcome) {
         return Ok(());
     }
@@ -157,7 +151,7 @@ fn check_origin(headers: &HeaderMap, base: &Origin, allowed: &[String]) -> Resul
 }
 
 /// See [`check_origin`].
-pub(in crate::http) fn is_welcome(text: &str, base: &Origin, allowed: &[String]) -> bool {
+pub(in crate::http) fn is_allowed_origin(text: &str, base: &Origin, allowed: &[String]) -> bool {
     let local = |host: &str| matches!(host, "localhost" | "127.0.0.1" | "[::1]");
     let ours = Origin::parse(text)
         .is_some_and(|origin| origin == *base || (local(&base.host) && local(&origin.host)));
@@ -172,15 +166,12 @@ fn check_scope(peek: &Peek, who: &Identity) -> Result<()> {
         (None, method) if method.starts_with("resources/") => Some(Scope::Read),
         _ => None,
     };
-    match needs {
-        Some(needs) if !who.scopes.has(needs) => Err(insufficient(needs)),
-        _ => Ok(()),
-    }
+    needs.map_or(Ok(()), |needs| require_scope(who, needs))
 }
 
 /// Replaces the library's plain-text errors with JSON: in the shape of the API or, for a JSON body that is not a
 /// message, in the shape of JSON-RPC.
-async fn reworded(response: Response, parts: &Parts, id: Option<&Value>) -> Response {
+async fn with_json_error(response: Response, parts: &Parts, id: Option<&Value>) -> Response {
     let status = response.status();
     let json = |headers: &HeaderMap| media_type::is(headers, media_type::JSON);
     if status.is_success() || json(response.headers()) {

@@ -15,10 +15,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Sessions in memory on one node; each takes up to 80 KiB.
-const RESIDENT_MOST: usize = 500;
+const MAX_SESSIONS: usize = 500;
 
 #[derive(Debug)]
-pub(super) struct ResidentSessions {
+pub(super) struct SessionCache {
     local: LocalSessionManager,
     most: usize,
     recency: Arc<Mutex<Recency>>,
@@ -103,10 +103,10 @@ impl Recency {
     }
 }
 
-impl ResidentSessions {
+impl SessionCache {
     /// `keep_alive`: a session without a message for this long is removed from memory in any case.
     pub(super) fn new(keep_alive: Duration) -> Self {
-        Self::with_most(keep_alive, RESIDENT_MOST)
+        Self::with_most(keep_alive, MAX_SESSIONS)
     }
 
     fn with_most(keep_alive: Duration, most: usize) -> Self {
@@ -142,7 +142,7 @@ impl ResidentSessions {
     }
 }
 
-impl SessionManager for ResidentSessions {
+impl SessionManager for SessionCache {
     type Error = LocalSessionManagerError;
     type Transport = WorkerTransport<LocalSessionWorker>;
 
@@ -222,7 +222,7 @@ mod tests {
 
     #[tokio::test]
     async fn least_recently_used_session_leaves_memory_first() {
-        let sessions = ResidentSessions::with_most(Duration::from_mins(1), 2);
+        let sessions = SessionCache::with_most(Duration::from_mins(1), 2);
         let (first, _one) = sessions.create_session().await.unwrap();
         let (second, _two) = sessions.create_session().await.unwrap();
         assert!(sessions.has_session(&first).await.unwrap());
@@ -247,7 +247,7 @@ mod tests {
 
     #[tokio::test]
     async fn late_end_of_an_evicted_instance_leaves_the_restored_one() {
-        let sessions = ResidentSessions::with_most(Duration::from_mins(1), 1);
+        let sessions = SessionCache::with_most(Duration::from_mins(1), 1);
         let (first, _one) = sessions.create_session().await.unwrap();
         let (second, _two) = sessions.create_session().await.unwrap();
         assert!(!sessions.holds(&first).await);
@@ -262,7 +262,7 @@ mod tests {
 
     #[tokio::test]
     async fn session_stays_in_memory_while_it_answers() {
-        let sessions = ResidentSessions::with_most(Duration::from_mins(1), 1);
+        let sessions = SessionCache::with_most(Duration::from_mins(1), 1);
         let (first, _one) = sessions.create_session().await.unwrap();
         let answering = sessions.answering(&first);
         let (second, _two) = sessions.create_session().await.unwrap();

@@ -1,43 +1,40 @@
 //! Builds the result of a tool call: the API's JSON, as structured content and as text, and a link to the page. A
 //! refusal is also a result, so that the model reads it and can correct the call.
 
-use super::door::Sender;
 use super::next_step::next_step;
-use super::tools::{self, Call, Tool};
-use crate::http::api::{ApiState, Written};
+use crate::http::api::IdempotentResponse;
 use crate::http::error;
-use crate::http::extract::Fields;
 use dropleaf_app::App;
 use dropleaf_core::site::Site;
 use dropleaf_core::{Error, Result};
 use rmcp::model::{CallToolResult, ContentBlock, Resource};
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// Field in the result of a tool about one page, present if the page has unread comments.
 pub(super) const UNREAD: &str = "unread_feedback";
 
 /// The result of a tool.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct ToolOutput {
     value: Value,
     link: Option<Resource>,
     /// The page it concerns; its unread comments are mentioned.
-    site_id: Option<String>,
+    pub site_id: Option<String>,
     /// Text instead of the JSON, where it is easier to read for a model.
     text: Option<String>,
     /// A further text block with something the model should not miss.
     note: Option<String>,
 }
 
-impl Answer {
+impl ToolOutput {
     pub(super) fn json(value: impl Serialize) -> Self {
         let value = serde_json::to_value(value).unwrap_or_default();
         Self { value, link: None, site_id: None, text: None, note: None }
     }
 
     /// The API's response body, unchanged.
-    pub(super) fn written(written: &Written) -> Result<Self> {
+    pub(super) fn of_response(written: &IdempotentResponse) -> Result<Self> {
         Ok(Self::json(serde_json::from_slice::<Value>(&written.body).map_err(Error::internal)?))
     }
 
@@ -100,55 +97,27 @@ impl Answer {
     }
 }
 
-/// Runs a tool and builds its result.
-pub(super) async fn call(
-    state: &ApiState,
-    tool: &Tool,
-    sender: Sender,
-    arguments: Map<String, Value>,
-) -> CallToolResult {
-    let call = Call { state: state.clone(), sender, fields: Fields::new(arguments) };
-    if let Err(error) = tools::check_account(tool, &call.sender.who.account) {
-        return refused(&error);
-    }
-    match (tool.run)(call).await {
-        Ok(answer) => {
-            let unread = unread(state, answer.site_id.as_deref()).await;
-            written(answer, unread)
-        }
-        Err(error) => refused(&error),
-    }
-}
-
-/// The number of comments on the page that no program of its owner has read. The operation itself has succeeded, so a
-/// failure here counts as zero.
-async fn unread(state: &ApiState, site_id: Option<&str>) -> i64 {
-    match site_id {
-        Some(id) => state.app.count_unread_feedback(id).await.unwrap_or_default(),
-        None => 0,
-    }
-}
-
-fn written(mut answer: Answer, unread: i64) -> CallToolResult {
-    if let (1.., Value::Object(value)) = (unread, &mut answer.value) {
+/// The result of a successful call; `unread` counts the comments on its page that no program has read.
+pub(super) fn success(mut output: ToolOutput, unread: i64) -> CallToolResult {
+    if let (1.., Value::Object(value)) = (unread, &mut output.value) {
         value.insert(UNREAD.into(), unread.into());
     }
-    let text = answer.text.unwrap_or_else(|| answer.value.to_string());
+    let text = output.text.unwrap_or_else(|| output.value.to_string());
     let mut content = vec![ContentBlock::text(text)];
-    content.extend(answer.note.map(ContentBlock::text));
-    content.extend(answer.link.map(ContentBlock::resource_link));
-    if let (1.., Some(id)) = (unread, &answer.site_id) {
-        let said = format!("Unread viewer comments on {id}: {unread}. Call list_feedback to read them.");
-        content.push(ContentBlock::text(said));
+    content.extend(output.note.map(ContentBlock::text));
+    content.extend(output.link.map(ContentBlock::resource_link));
+    if let (1.., Some(id)) = (unread, &output.site_id) {
+        let text = format!("Unread viewer comments on {id}: {unread}. Call list_feedback to read them.");
+        content.push(ContentBlock::text(text));
     }
     let mut result = CallToolResult::success(content);
-    result.structured_content = Some(answer.value);
+    result.structured_content = Some(output.value);
     result
 }
 
 /// The error code, the description and the next step. Clients validate structured content against the schema of a
 /// success, so it is left out.
-fn refused(error: &Error) -> CallToolResult {
+pub(super) fn refused(error: &Error) -> CallToolResult {
     if error::status(error.code).is_server_error() {
         let source = error.source.as_deref().map(ToString::to_string).unwrap_or_default();
         tracing::error!(code = error.code.as_str(), source, "MCP tool failed");

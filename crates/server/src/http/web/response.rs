@@ -82,12 +82,12 @@ pub(in crate::http) async fn method_not_allowed() -> WebError {
 
 /// An HTML page with status 200.
 pub(in crate::http) fn page(html: Html) -> Response {
-    door(StatusCode::OK, html, None)
+    page_with_status(StatusCode::OK, html, None)
 }
 
 /// A page with a frame that may show only addresses below `within`.
 pub(in crate::http) fn framing(status: StatusCode, html: Html, within: Option<&str>) -> Response {
-    let mut response = door(status, html, None);
+    let mut response = page_with_status(status, html, None);
     let policy =
         within.and_then(|within| HeaderValue::from_str(&format!("frame-src {within}; {POLICY}")).ok());
     if let Some(policy) = policy {
@@ -98,7 +98,11 @@ pub(in crate::http) fn framing(status: StatusCode, html: Html, within: Option<&s
 
 /// A page with a status and an origin that its forms may lead to: browsers check the final target of a form, redirects
 /// included.
-pub(in crate::http) fn door(status: StatusCode, html: Html, form_target: Option<&str>) -> Response {
+pub(in crate::http) fn page_with_status(
+    status: StatusCode,
+    html: Html,
+    form_target: Option<&str>,
+) -> Response {
     let policy = form_target.map_or_else(|| POLICY.to_owned(), |target| format!("{POLICY} {target}"));
     let policy = HeaderValue::from_str(&policy).unwrap_or(HeaderValue::from_static(POLICY));
     let headers = [

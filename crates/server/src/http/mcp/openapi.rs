@@ -1,7 +1,7 @@
 //! Describes `/mcp` and its documents for the OpenAPI document. The messages themselves are defined by the Model
 //! Context Protocol.
 
-use super::{Mcp, door};
+use super::{Mcp, endpoint};
 use axum::extract::{Request, State};
 use axum::response::Response;
 use serde_json::Value;
@@ -88,7 +88,7 @@ pub(super) struct RpcAnswer {
     extensions(("x-codeSamples" = json!([{"lang": "Shell", "source": POST_SAMPLE}]))),
 )]
 pub(super) async fn post(mcp: State<Arc<Mcp>>, request: Request) -> Response {
-    door::answer(mcp, request).await
+    endpoint::answer(mcp, request).await
 }
 
 /// Open the event stream of a session
@@ -109,7 +109,7 @@ pub(super) async fn post(mcp: State<Arc<Mcp>>, request: Request) -> Response {
     extensions(("x-codeSamples" = json!([{"lang": "Shell", "source": STREAM_SAMPLE}]))),
 )]
 pub(super) async fn open_stream(mcp: State<Arc<Mcp>>, request: Request) -> Response {
-    door::answer(mcp, request).await
+    endpoint::answer(mcp, request).await
 }
 
 /// End a session
@@ -120,7 +120,7 @@ pub(super) async fn open_stream(mcp: State<Arc<Mcp>>, request: Request) -> Respo
     security(("api_key" = [])),
 )]
 pub(super) async fn end_session(mcp: State<Arc<Mcp>>, request: Request) -> Response {
-    door::answer(mcp, request).await
+    endpoint::answer(mcp, request).await
 }
 
 /// Describes `/mcp` to programs before they connect: SEP-2127, with the members of SEP-1649.

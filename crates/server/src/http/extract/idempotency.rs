@@ -12,7 +12,7 @@ pub(in crate::http) fn key(headers: &HeaderMap) -> Option<String> {
 }
 
 /// The idempotency record of the request, if it has a key and a hash.
-pub(in crate::http) fn once(
+pub(in crate::http) fn idempotent_request(
     state: &ApiState,
     key: Option<String>,
     caller: &Caller,

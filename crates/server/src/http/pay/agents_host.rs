@@ -5,7 +5,7 @@ use http::Method;
 use http::uri::{PathAndQuery, Uri};
 
 /// Paths served as at the API's host, whatever the method.
-const SAME: [&str; 8] = [
+const SAME_PATHS: [&str; 8] = [
     "/publish",
     "/provision",
     "/unlock",
@@ -17,26 +17,26 @@ const SAME: [&str; 8] = [
 ];
 
 /// The API path for a request at the agents' host; None if there is none.
-pub(in crate::http) fn inner(method: &Method, uri: &Uri) -> Option<Uri> {
+pub(in crate::http) fn api_uri(method: &Method, uri: &Uri) -> Option<Uri> {
     let path = uri.path();
     if path == "/" {
         let to = if method == Method::POST { "/publish" } else { "/.well-known/x402-service" };
-        return moved(uri, to);
+        return with_path(uri, to);
     }
     let page = path.strip_prefix("/sites/").filter(|rest| !rest.is_empty());
-    let asks = |wanted: Method| *method == wanted || *method == Method::OPTIONS;
+    let is_method = |expected: Method| *method == expected || *method == Method::OPTIONS;
     let open = match page {
         Some(rest) => match rest.split_once('/') {
-            None => asks(Method::PUT),
-            Some((name, end)) => !name.is_empty() && end == "claim" && asks(Method::POST),
+            None => is_method(Method::PUT),
+            Some((name, end)) => !name.is_empty() && end == "claim" && is_method(Method::POST),
         },
-        None => SAME.contains(&path),
+        None => SAME_PATHS.contains(&path),
     };
     open.then(|| uri.clone())
 }
 
 /// The same URI with another path; the query is kept.
-fn moved(uri: &Uri, path: &str) -> Option<Uri> {
+fn with_path(uri: &Uri, path: &str) -> Option<Uri> {
     let query = uri.query().map_or_else(String::new, |query| format!("?{query}"));
     let mut parts = uri.clone().into_parts();
     parts.path_and_query = Some(PathAndQuery::try_from(format!("{path}{query}")).ok()?);
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn the_root_publishes_and_tells_how() {
-        let at = |method: Method, uri: &'static str| inner(&method, &Uri::from_static(uri));
+        let at = |method: Method, uri: &'static str| api_uri(&method, &Uri::from_static(uri));
         assert_eq!(at(Method::POST, "/").unwrap(), "/publish");
         assert_eq!(at(Method::POST, "/?a=b").unwrap(), "/publish?a=b");
         assert_eq!(at(Method::GET, "/").unwrap(), "/.well-known/x402-service");
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn nothing_else_is_there() {
-        let open = |method: Method, uri: &'static str| inner(&method, &Uri::from_static(uri)).is_some();
+        let open = |method: Method, uri: &'static str| api_uri(&method, &Uri::from_static(uri)).is_some();
         assert!(open(Method::PUT, "/sites/site_x") && open(Method::POST, "/sites/site_x/claim"));
         assert!(open(Method::POST, "/unlock?feature=x") && open(Method::GET, "/openapi.json"));
         for path in [

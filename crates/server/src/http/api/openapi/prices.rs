@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 const OF_PAYMENTS: [&str; 4] = ["unlock", "unlock_url", "reason", "transaction"];
 
 /// Adds the price of each paid operation, which catalogues read.
-pub(super) fn priced(document: &mut Value, payments: &PaymentSettings) {
+pub(super) fn add_prices(document: &mut Value, payments: &PaymentSettings) {
     let price = |item| dollars(payments.prices.of(item));
     for (path, item) in [("/publish", Item::Publish), ("/provision", Item::Provision)] {
         if !payments.is_payable(item) {
@@ -34,7 +34,7 @@ pub(super) fn priced(document: &mut Value, payments: &PaymentSettings) {
 }
 
 /// Removes the paid operations. The wallet's signature stays: it still updates pages that were paid for earlier.
-pub(super) fn unsold(document: &mut Value) {
+pub(super) fn remove_payments(document: &mut Value) {
     if let Some(tags) = document["tags"].as_array_mut() {
         tags.retain(|tag| tag["name"] != pay::TAG);
     }

@@ -1,9 +1,11 @@
-//! Types of the bodies of the OAuth endpoints: those that are serialized, and descriptions of those that are read field
-//! by field.
+//! Types of the bodies of the OAuth endpoints. JSON bodies are parsed into them; forms, whose repeated parameters are
+//! errors, and documents are only described.
 
 use super::super::api::openapi::words;
+use crate::http::extract::nullable;
 use dropleaf_core::oauth::client::{AuthMethod, CODE_GRANT, DEVICE_GRANT, REFRESH_GRANT};
-use serde::Serialize;
+use dropleaf_core::site_change::Field;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa::openapi::schema::Object;
 
@@ -16,25 +18,37 @@ fn grant_type() -> Object {
 }
 
 /// Client metadata (RFC 7591 §2). Unknown members are ignored.
-#[derive(Debug, ToSchema)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[schema(example = json!({
     "client_name": "Report writer", "redirect_uris": ["http://127.0.0.1:7777/callback"],
     "grant_types": ["authorization_code", "refresh_token"], "token_endpoint_auth_method": "none",
     "scope": "sites:read sites:write"
 }))]
-#[expect(dead_code, reason = "describes the body; it is read field by field")]
 pub(super) struct ClientMetadata {
-    client_name: Option<String>,
-    #[schema(format = "uri")]
-    client_uri: Option<String>,
+    #[serde(deserialize_with = "nullable")]
+    #[schema(value_type = Option<String>)]
+    pub client_name: Field<String>,
+    #[serde(deserialize_with = "nullable")]
+    #[schema(value_type = Option<String>, format = "uri")]
+    pub client_uri: Field<String>,
     /// Redirect addresses: https, or a loopback address. Required unless the program only uses device codes.
-    redirect_uris: Option<Vec<String>>,
-    grant_types: Option<Vec<String>>,
-    response_types: Option<Vec<String>>,
+    #[serde(deserialize_with = "nullable")]
+    #[schema(value_type = Option<Vec<String>>)]
+    pub redirect_uris: Field<Vec<String>>,
+    #[serde(deserialize_with = "nullable")]
+    #[schema(value_type = Option<Vec<String>>)]
+    pub grant_types: Field<Vec<String>>,
+    #[serde(deserialize_with = "nullable")]
+    #[schema(value_type = Option<Vec<String>>)]
+    pub response_types: Field<Vec<String>>,
     /// How the program authenticates at the token endpoint.
-    token_endpoint_auth_method: Option<String>,
+    #[serde(deserialize_with = "nullable")]
+    #[schema(value_type = Option<String>)]
+    pub token_endpoint_auth_method: Field<String>,
     /// `sites:read`, `sites:write` or both, with a space between.
-    scope: Option<String>,
+    #[serde(deserialize_with = "nullable")]
+    #[schema(value_type = Option<String>)]
+    pub scope: Field<String>,
 }
 
 /// A registered program (RFC 7591 §3.2.1).
@@ -75,7 +89,10 @@ pub(super) struct RegisteredClient {
     "grant_type": "authorization_code", "client_id": "dropleaf-cli", "code": "the-code-of-the-redirect",
     "redirect_uri": "http://127.0.0.1:7777/callback", "code_verifier": "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
 }))]
-#[expect(dead_code, reason = "describes the form; it is read field by field")]
+#[expect(
+    dead_code,
+    reason = "describes the form; `Params` reads it, because a parameter sent twice is an error"
+)]
 pub(super) struct TokenForm {
     #[schema(schema_with = grant_type)]
     grant_type: String,
@@ -125,7 +142,10 @@ pub(super) struct TokensJson {
 /// A token to revoke (RFC 7009).
 #[derive(Debug, ToSchema)]
 #[schema(example = json!({"token": "ort_…", "client_id": "dropleaf-cli"}))]
-#[expect(dead_code, reason = "describes the form; it is read field by field")]
+#[expect(
+    dead_code,
+    reason = "describes the form; `Params` reads it, because a parameter sent twice is an error"
+)]
 pub(super) struct RevokeForm {
     /// An access token or a refresh token.
     token: String,
@@ -142,7 +162,10 @@ pub(super) struct RevokeForm {
 /// A login on another device (RFC 8628).
 #[derive(Debug, ToSchema)]
 #[schema(example = json!({"client_id": "dropleaf-cli", "scope": "sites:read sites:write"}))]
-#[expect(dead_code, reason = "describes the form; it is read field by field")]
+#[expect(
+    dead_code,
+    reason = "describes the form; `Params` reads it, because a parameter sent twice is an error"
+)]
 pub(super) struct DeviceForm {
     /// Required unless the program authenticates with `Authorization: Basic`.
     #[schema(nullable = false)]
@@ -178,21 +201,26 @@ pub(super) struct DeviceCodeJson {
 }
 
 /// A device login that returns an API key.
-#[derive(Debug, ToSchema)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[schema(example = json!({"client_name": "laptop"}))]
-#[expect(dead_code, reason = "describes the body; it is read field by field")]
 pub(super) struct DeviceKeyBody {
-    client_id: Option<String>,
+    #[serde(deserialize_with = "nullable")]
+    #[schema(value_type = Option<String>)]
+    pub client_id: Field<String>,
     /// The name of the key.
-    client_name: Option<String>,
+    #[serde(deserialize_with = "nullable")]
+    #[schema(value_type = Option<String>)]
+    pub client_name: Field<String>,
 }
 
 /// The code from `POST /device/code`.
-#[derive(Debug, ToSchema)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[schema(example = json!({"device_code": "q3mT8vXc5LkR1dWn7hZyJ2sBf9uEa4GpQ6xKoViM0wY"}))]
-#[expect(dead_code, reason = "describes the body; it is read field by field")]
 pub(super) struct DeviceTokenBody {
-    device_code: String,
+    // Absence has an error code of its own.
+    #[serde(deserialize_with = "nullable")]
+    #[schema(value_type = String)]
+    pub device_code: Field<String>,
 }
 
 /// The API key from a device login.

@@ -1,5 +1,6 @@
 //! Middleware around every API request: request id, time limit, panic handler, response headers, log line.
 
+use super::api_error::ApiError;
 use super::{ApiState, foreign_origin};
 use crate::http::deadline::{self, Deadline};
 use crate::http::error::{self, Wants};
@@ -23,26 +24,6 @@ const PAID_ROUTES: [&str; 4] = ["/publish", "/provision", "/unlock", "/operator/
 const HANDOUT_ROUTES: [&str; 5] =
     ["/oauth/token", "/device/token", "/api-keys", "/sites/{idOrSlug}/share-tokens", "/appeals"];
 
-/// An error returned by a handler.
-#[derive(Debug)]
-pub(in crate::http) struct ApiError(pub Error);
-
-impl<E: Into<Error>> From<E> for ApiError {
-    fn from(error: E) -> Self {
-        Self(error.into())
-    }
-}
-
-impl IntoResponse for ApiError {
-    fn into_response(self) -> Response {
-        let mut response = error::respond(&self.0, Wants::Json).map(Body::new);
-        if let Some(challenge) = Challenge::of(&self.0) {
-            response.extensions_mut().insert(challenge);
-        }
-        response
-    }
-}
-
 /// Data about one request that handlers leave for this middleware.
 #[derive(Debug, Clone, Default)]
 pub(in crate::http) struct Exchange(Arc<Mutex<Option<Standing>>>);
@@ -55,14 +36,14 @@ impl Exchange {
 
 /// A response with the headers this middleware has still to add.
 #[derive(Debug)]
-pub(in crate::http) struct Carried {
+pub(in crate::http) struct HandlerResponse {
     pub response: Response,
     id: String,
     exchange: Exchange,
     head: bool,
 }
 
-impl Carried {
+impl HandlerResponse {
     pub(in crate::http) fn finish(mut self) -> Response {
         let headers = self.response.headers_mut();
         if let Ok(id) = HeaderValue::from_str(&self.id) {
@@ -86,17 +67,21 @@ pub(super) async fn exchange(State(state): State<ApiState>, request: Request, ne
             Err(error) => ApiError(error).into_response(),
         };
     }
-    let mut carried = carry(&state, request, next).await;
-    if let Some(challenge) = carried.response.extensions_mut().remove::<Challenge>() {
+    let mut handled = run_handler(&state, request, next).await;
+    if let Some(challenge) = handled.response.extensions_mut().remove::<Challenge>() {
         let base = state.resolved.hosts.base.url();
-        write_challenge(carried.response.headers_mut(), &challenge, &base);
+        write_challenge(handled.response.headers_mut(), &challenge, &base);
     }
-    open_to_all(carried.response.headers_mut());
-    carried.finish()
+    open_to_all(handled.response.headers_mut());
+    handled.finish()
 }
 
 /// Runs a handler with a request id, a time limit and a panic handler, and writes the log line.
-pub(in crate::http) async fn carry(state: &ApiState, mut request: Request, next: Next) -> Carried {
+pub(in crate::http) async fn run_handler(
+    state: &ApiState,
+    mut request: Request,
+    next: Next,
+) -> HandlerResponse {
     let id = state.app.request_id();
     let exchange = Exchange::default();
     request.extensions_mut().insert(exchange.clone());
@@ -116,7 +101,7 @@ pub(in crate::http) async fn carry(state: &ApiState, mut request: Request, next:
     };
     let _entered = span.enter();
     tracing::info!(status = response.status().as_u16(), "request completed");
-    Carried { response, id, exchange, head }
+    HandlerResponse { response, id, exchange, head }
 }
 
 /// Whether a request has no time limit. A request that settles a payment is bounded by the timeouts of the facilitator

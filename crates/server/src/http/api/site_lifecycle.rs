@@ -2,13 +2,13 @@
 
 use super::site_json::SiteJson;
 use super::{ApiError, ApiState};
-use crate::http::extract::{Fields, Incoming, Owner, Remover};
+use crate::http::extract::{Incoming, Owner, Remover};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, RawQuery, State};
 use dropleaf_app::DeletedSite;
 use http::HeaderMap;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -28,9 +28,8 @@ impl DeletedJson {
     }
 }
 
-#[derive(Debug, ToSchema)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[schema(example = json!({"claim_token": "clm_…"}))]
-#[expect(dead_code, reason = "describes the body; it is read field by field")]
 pub(super) struct ClaimBody {
     claim_token: String,
 }
@@ -100,10 +99,9 @@ pub(super) async fn claim(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json<ClaimedJson>, ApiError> {
-    let mut fields =
-        Fields::new(Incoming { state: &state, headers: &headers, body }.object(64 * 1024).await?);
-    let token = fields.required_text("claim_token")?;
-    let warnings = fields.unknown(&["claim_token"])?;
-    let site = state.app.claim_site(&account, &name, &token).await?;
+    let mut fields = Incoming { state: &state, headers: &headers, body }.fields(64 * 1024).await?;
+    let ClaimBody { claim_token } = fields.take()?;
+    let warnings = fields.unknown()?;
+    let site = state.app.claim_site(&account, &name, &claim_token).await?;
     Ok(Json(ClaimedJson { ok: true, id: site.id, warnings }))
 }

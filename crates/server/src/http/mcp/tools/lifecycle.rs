@@ -2,14 +2,14 @@
 
 use super::{Call, Hints, OneSite, REMOVES, SETTLES, Tool, schema};
 use crate::http::api::{DeletedJson, SiteJson};
-use crate::http::mcp::answer::Answer;
+use crate::http::mcp::tool_result::ToolOutput;
 use dropleaf_core::Result;
 use dropleaf_core::scope::Scope;
+use serde::Deserialize;
 use utoipa::ToSchema;
 
 /// Which page to delete.
-#[derive(Debug, ToSchema)]
-#[expect(dead_code, reason = "describes the arguments; they are read field by field")]
+#[derive(Debug, Deserialize, ToSchema)]
 struct DeleteSite {
     /// The id, the slug or the token of the page.
     site: String,
@@ -26,15 +26,14 @@ pub(super) static DELETE_SITE: Tool = Tool {
     needs: Scope::Write,
     hints: REMOVES,
     input: schema::of::<DeleteSite>,
-    output: schema::given::<DeletedJson>,
+    output: schema::output::<DeletedJson>,
     run: |call| Box::pin(delete_site(call)),
 };
 
-async fn delete_site(mut call: Call) -> Result<Answer> {
-    let name = call.site()?;
-    let purge = call.fields.flag("purge")?.unwrap_or_default();
-    let deleted = call.state.app.delete_site(call.account(), &name, purge).await?;
-    Ok(Answer::json(DeletedJson::new(deleted)).warned(call.fields.warnings()))
+async fn delete_site(mut call: Call) -> Result<ToolOutput> {
+    let DeleteSite { site: name, purge } = call.fields.take()?;
+    let deleted = call.state.app.delete_site(call.account(), &name, purge.unwrap_or_default()).await?;
+    Ok(ToolOutput::json(DeletedJson::new(deleted)).warned(call.fields.warnings()))
 }
 
 pub(super) static RESTORE_SITE: Tool = Tool {
@@ -44,21 +43,20 @@ pub(super) static RESTORE_SITE: Tool = Tool {
     needs: Scope::Write,
     hints: Hints { open_world: true, ..SETTLES },
     input: schema::of::<OneSite>,
-    output: schema::given::<SiteJson>,
+    output: schema::output::<SiteJson>,
     run: |call| Box::pin(restore_site(call)),
 };
 
-async fn restore_site(mut call: Call) -> Result<Answer> {
+async fn restore_site(mut call: Call) -> Result<ToolOutput> {
     let name = call.site()?;
-    let warnings = call.fields.unknown(&[])?;
+    let warnings = call.fields.unknown()?;
     let app = &call.state.app;
     let updated = app.restore_site(call.account(), &name).await?;
-    Ok(Answer::json(SiteJson::updated(app, updated)).page().warned(warnings))
+    Ok(ToolOutput::json(SiteJson::updated(app, updated)).page().warned(warnings))
 }
 
 /// Which page to claim.
-#[derive(Debug, ToSchema)]
-#[expect(dead_code, reason = "describes the arguments; they are read field by field")]
+#[derive(Debug, Deserialize, ToSchema)]
 struct ClaimSite {
     /// The id or the token of the page.
     site: String,
@@ -74,15 +72,14 @@ pub(super) static CLAIM_SITE: Tool = Tool {
     needs: Scope::Write,
     hints: SETTLES,
     input: schema::of::<ClaimSite>,
-    output: schema::given::<SiteJson>,
+    output: schema::output::<SiteJson>,
     run: |call| Box::pin(claim_site(call)),
 };
 
-async fn claim_site(mut call: Call) -> Result<Answer> {
-    let name = call.site()?;
-    let token = call.fields.required_text("claim_token")?;
-    let warnings = call.fields.unknown(&["claim_token"])?;
+async fn claim_site(mut call: Call) -> Result<ToolOutput> {
+    let ClaimSite { site: name, claim_token } = call.fields.take()?;
+    let warnings = call.fields.unknown()?;
     let app = &call.state.app;
-    let site = app.claim_site(call.account(), &name, &token).await?;
-    Ok(Answer::json(SiteJson::new(app, site)).page().warned(warnings))
+    let site = app.claim_site(call.account(), &name, &claim_token).await?;
+    Ok(ToolOutput::json(SiteJson::new(app, site)).page().warned(warnings))
 }

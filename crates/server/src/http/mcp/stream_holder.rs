@@ -14,20 +14,20 @@ use tokio_util::sync::CancellationToken;
 const GATHER: Duration = Duration::from_millis(100);
 
 /// The caller on whose behalf a stream is open.
-pub(super) struct Holder {
+pub(super) struct StreamHolder {
     pub who: Identity,
     /// The bearer token. It is never logged or stored.
     pub bearer: String,
     pub session: Option<String>,
 }
 
-impl fmt::Debug for Holder {
+impl fmt::Debug for StreamHolder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Holder").field("principal", &self.who.rate_limit_key).finish_non_exhaustive()
+        f.debug_struct("StreamHolder").field("principal", &self.who.rate_limit_key).finish_non_exhaustive()
     }
 }
 
-impl Holder {
+impl StreamHolder {
     /// Resolves when the stream must end. `ended` is cancelled when the session ends.
     pub(super) fn until_over(self, state: &ApiState, ended: CancellationToken) -> BoxFuture<'static, ()> {
         let (app, stopping) = (Arc::clone(&state.app), state.tasks.stopping.clone());
@@ -51,14 +51,14 @@ impl Holder {
                 Err(_) => {}
             }
             changes.skip();
-            if !self.is_welcome(app).await {
+            if !self.is_valid(app).await {
                 return;
             }
         }
     }
 
     /// Whether a request with this credential would still be accepted. A storage error refuses no one.
-    async fn is_welcome(&self, app: &App) -> bool {
+    async fn is_valid(&self, app: &App) -> bool {
         match app.authenticate_bearer(&self.bearer).await {
             Ok(who) if who.rate_limit_key != self.who.rate_limit_key => return false,
             Err(error) if error.code == Code::InvalidCredential => return false,
