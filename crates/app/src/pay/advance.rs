@@ -10,7 +10,7 @@ use dropleaf_core::Error;
 use dropleaf_core::payment::{Payment, PaymentState};
 use dropleaf_pay::Outcome;
 use dropleaf_pay::facilitator::Reason;
-use dropleaf_store::{Stmt, idempotency, payments};
+use dropleaf_store::{Stmt, bundles, idempotency, payments};
 
 /// Attempts without a pause: a client that retries at once is usually right to.
 const UNTHROTTLED_ATTEMPTS: i64 = 5;

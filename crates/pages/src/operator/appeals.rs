@@ -35,9 +35,9 @@ pub struct AppealPage<'a> {
     pub shell: Shell<'a>,
     pub appeal: &'a Appeal,
     /// The taken-down page that the content resembles.
-    pub like_site: Option<&'a str>,
+    pub similar_site_id: Option<&'a str>,
     /// Statements of other senders of the same content.
-    pub joined: &'a [Joined],
+    pub joined: &'a [JoinedSender],
     /// Other appeals about the same content, newest first.
     pub earlier: &'a [Appeal],
     /// Set if the content is allowed now.

@@ -30,11 +30,11 @@ pub struct CaseView<'a> {
     /// Newest first; empty once they are erased.
     pub versions: Vec<CaseVersion>,
     /// Other pages of the account.
-    pub others: &'a [Site],
+    pub other_sites: &'a [Site],
     /// How many pages of the account were taken down.
     pub taken_down: i64,
     /// Pages of any account with the same main document.
-    pub alike: &'a [Site],
+    pub similar_sites: &'a [Site],
     /// The evidence kept after a takedown.
     pub evidence: Option<CaseEvidence>,
     /// Since when its content is refused on upload; `None` if it is not.

@@ -41,7 +41,7 @@ impl Checker for RemoteChecker {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::outbound::stranger::{Stranger, answer};
+    use crate::outbound::scripted_server::{ScriptedServer, answer};
     use http::HeaderMap;
     use std::time::Duration;
 
@@ -49,7 +49,7 @@ mod tests {
 
     async fn check(sent: String) -> Result<Bytes, NoResponse> {
         crate::tls::install_provider();
-        let there = Stranger::new(vec![sent]);
+        let there = ScriptedServer::new(vec![sent]);
         let asking = Asking {
             url: there.url.parse().unwrap(),
             headers: HeaderMap::new(),

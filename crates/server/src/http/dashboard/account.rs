@@ -14,7 +14,7 @@ use dropleaf_core::session::{Method, Session};
 use dropleaf_core::unlock::Sku;
 use dropleaf_pages::Moment;
 use dropleaf_pages::dashboard::{
-    AccountPage, Done, PlanUsage, Section, SessionRow, UnlockRow, account as render,
+    AccountPage, Done, PasskeyRow, Passkeys, PlanUsage, Section, SessionRow, UnlockRow, account as render,
 };
 
 pub(super) const HERE: &str = "/dashboard/account";

@@ -12,8 +12,7 @@ use axum::routing::post;
 use dropleaf_app::ChallengeBinding;
 use dropleaf_core::passkey::name;
 use dropleaf_core::{Code, Error};
-use dropleaf_pages::Moment;
-use dropleaf_pages::dashboard::{Done, PasskeyRow, Passkeys};
+use dropleaf_pages::dashboard::Done;
 use serde_json::json;
 
 pub(super) fn routes() -> Router<ApiState> {

@@ -160,7 +160,7 @@ async fn shown(
     let html = appeal(&AppealPage {
         shell: person.shell(Section::Operator, None),
         appeal: &found,
-        like_site: context.like_site.as_deref(),
+        similar_site_id: context.similar_site_id.as_deref(),
         joined: &context.joined,
         earlier: &context.earlier,
         allowed: context.allowed.as_ref(),

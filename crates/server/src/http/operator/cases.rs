@@ -175,12 +175,12 @@ fn case_view(file: &CaseFile) -> CaseView<'_> {
         more_reports: file.more_reports(),
         open_reports: file.open_reports(),
         open_reasons: &file.open_reasons,
-        audit_entries: &file.lines,
+        audit_entries: &file.audit_entries,
         versions: versions.collect(),
-        others: &file.others,
+        other_sites: &file.other_sites,
         taken_down: file.taken_down,
-        alike: &file.alike,
+        similar_sites: &file.similar_sites,
         evidence,
-        refused_since: file.unwanted.as_ref().map(|unwanted| unwanted.created_at),
+        refused_since: file.blocked_content.as_ref().map(|blocked| blocked.created_at),
     }
 }
