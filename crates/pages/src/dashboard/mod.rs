@@ -31,4 +31,4 @@ pub use sign_in::{ConfirmLink, EnterCode, Login, confirm_link, enter_code, login
 pub use upload::{UploadView, upload};
 
 #[cfg(test)]
-mod pages_tests;
+pub(crate) mod pages_tests;

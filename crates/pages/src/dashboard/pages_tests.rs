@@ -12,9 +12,9 @@ use dropleaf_core::share_token::ShareToken;
 use dropleaf_core::site::{Site, State, Visibility};
 use dropleaf_core::site_filter::Filter;
 
-const NOW: i64 = 1_794_706_860;
+pub(crate) const NOW: i64 = 1_794_706_860;
 
-fn shell() -> Shell<'static> {
+pub(crate) fn shell() -> Shell<'static> {
     Shell {
         section: Section::Pages,
         email: Some(HOSTILE),
@@ -25,7 +25,7 @@ fn shell() -> Shell<'static> {
     }
 }
 
-fn site(state: State) -> Site {
+pub(crate) fn site(state: State) -> Site {
     Site {
         id: "site_aaaaaaaaaaaaaaaaaaaa".into(),
         token: "t".into(),
@@ -70,7 +70,7 @@ fn plan() -> Plan {
     }
 }
 
-fn hostile_finding() -> Finding {
+pub(crate) fn hostile_finding() -> Finding {
     let [rule, file, why, fix] = [HOSTILE; 4].map(str::to_owned);
     Finding { rule, file, line: Some(1), why, fix }
 }
@@ -89,7 +89,7 @@ fn attempt(form: &'static str, field: &'static str) -> Attempt {
 }
 
 #[track_caller]
-fn assert_sound(html: &str) {
+pub(crate) fn assert_sound(html: &str) {
     assert!(html.starts_with("<!doctype html>"), "{html}");
     assert!(!html.contains("<script>") && !html.contains("alert(1)</script>"), "{html}");
     assert!(!html.contains(" style=") && !html.contains("<style"), "blocked by the policy");

@@ -57,12 +57,12 @@ impl Attempt {
     }
 
     /// Whether an option is selected: the one that was sent, else the current one.
-    pub fn chosen(&self, form: &str, field: &str, value: &str, current: &str) -> bool {
+    pub fn is_selected(&self, form: &str, field: &str, value: &str, current: &str) -> bool {
         self.value(form, field, current) == value
     }
 
     /// Whether a box is checked: a sent form contains only the checked ones.
-    pub fn ticked(&self, form: &str, field: &str, current: impl Borrow<bool>) -> bool {
+    pub fn is_checked(&self, form: &str, field: &str, current: impl Borrow<bool>) -> bool {
         match &self.0 {
             Some(refused) if refused.form == form => refused.typed(form, field).is_some(),
             _ => *current.borrow(),

@@ -40,3 +40,6 @@ fn visibility_label(site: &Site) -> &'static str {
         Visibility::Burn => "view once",
     }
 }
+
+#[cfg(test)]
+mod operator_tests;
