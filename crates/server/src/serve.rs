@@ -201,7 +201,7 @@ mod tests {
 
     fn config(dir: &TempDir) -> Config {
         let data_dir = dir.path().display().to_string();
-        let flags = [("listen", "127.0.0.1:0"), ("data_dir", &data_dir)];
+        let flags = [("listen", "127.0.0.1:0"), ("data_dir", data_dir.as_str())];
         let flags = flags.map(|(key, value)| (key.to_owned(), value.to_owned())).to_vec();
         Layers::load(&Sources { flags, ..Sources::default() }).unwrap().config().unwrap()
     }
