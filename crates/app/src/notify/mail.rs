@@ -44,7 +44,7 @@ impl MailError {
 pub trait Mailer: Send + Sync + std::fmt::Debug + 'static {
     /// Whether emails can be sent at all.
     fn is_ready(&self) -> bool;
-    fn send<'a>(&'a self, letter: &'a Email) -> BoxFuture<'a, Result<(), MailError>>;
+    fn send<'a>(&'a self, email: &'a Email) -> BoxFuture<'a, Result<(), MailError>>;
 }
 
 #[derive(Debug)]
@@ -65,13 +65,13 @@ impl Default for MailQueue {
 impl App {
     /// Sends an email. Call it in a background task: if the request waited for it, the response time would reveal whether
     /// one was sent.
-    pub async fn send_email_logged(&self, letter: Email) {
+    pub async fn send_email_logged(&self, email: Email) {
         // The outcome is logged.
-        let _ = self.send_email(&letter).await;
+        let _ = self.send_email(&email).await;
     }
 
     /// Sends an email and returns the outcome.
-    pub(crate) async fn send_email(&self, letter: &Email) -> Result<(), MailError> {
+    pub(crate) async fn send_email(&self, email: &Email) -> Result<(), MailError> {
         let later = |why: &str| MailError::Temporary(why.to_owned());
         let Some(mailer) = &self.notify.mailer else { return Err(later("mail is turned off")) };
         let Ok(_slot) = self.notify.mail_queue.queue.try_acquire() else {
@@ -81,13 +81,13 @@ impl App {
         let Ok(_permit) = self.notify.mail_queue.permits.acquire().await else {
             return Err(later("mail queue closed"));
         };
-        let outcome = tokio::time::timeout(SEND_TIMEOUT, mailer.send(letter)).await;
+        let outcome = tokio::time::timeout(SEND_TIMEOUT, mailer.send(email)).await;
         let outcome =
             outcome.unwrap_or_else(|_| Err(MailError::Ambiguous("the mail server took too long".into())));
         match &outcome {
-            Ok(()) => tracing::debug!(letter = letter.id, "email sent"),
+            Ok(()) => tracing::debug!(letter = email.id, "email sent"),
             Err(error) => {
-                tracing::warn!(letter = letter.id, why = error.why(), "email not sent");
+                tracing::warn!(letter = email.id, why = error.why(), "email not sent");
             }
         }
         outcome
