@@ -3,10 +3,10 @@
 use bytes::Bytes;
 use dropleaf_core::program::PROGRAM;
 
-use crate::address_warnings::AddressWarnings;
-use crate::addressing::Addressing;
 use crate::html::INDEX;
 use crate::mime::HTML;
+use crate::references::address_warnings::AddressWarnings;
+use crate::references::addressing::Addressing;
 
 /// Names under this prefix are reserved for the service.
 pub(crate) const RESERVED: &str = "_dropleaf";

@@ -11,7 +11,7 @@ use super::{ArchiveLosses, Loss, TYPESET_BYTES, Typeset, escaped_attribute, link
 use crate::html::INDEX;
 use crate::mime::{MARKDOWN, mime_of};
 use crate::paths::Paths;
-use crate::refs;
+use crate::references::resolve;
 
 /// Total size of the documents rendered in one archive; rendering takes far longer than unpacking.
 const MOST_BYTES: u64 = 8 << 20;
@@ -115,7 +115,7 @@ impl ArchivePages {
         let mut done = 0;
         for (at, reference) in links::values(html, "a", "href") {
             let decoded = decode(reference, Context::Attribute);
-            let Some((target, rest)) = refs::local(path, &decoded) else { continue };
+            let Some((target, rest)) = resolve::local(path, &decoded) else { continue };
             let page = match self.pages.get(&target) {
                 Some(page) => page,
                 None if decoded.starts_with('/') => &target,

@@ -47,9 +47,9 @@ use crate::input::Input;
 use crate::mime::{HTML, MARKDOWN};
 use crate::pack::Packer;
 use crate::paths::Paths;
-use crate::reference_report::{Report, Use};
+use crate::references::report::{Report, Use};
 use crate::refusal::{Refusal, RefusalCode};
-use crate::text::TextWatch;
+use crate::text::check::TextWatch;
 use crate::title;
 
 const SOURCE: &str = "_dropleaf/source.md";

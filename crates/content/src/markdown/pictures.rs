@@ -3,7 +3,7 @@
 use dropleaf_core::html::character_references::{Context, decode};
 
 use super::links;
-use crate::srcset;
+use crate::references::srcset;
 
 /// Calls `found` with every URL from which a page loads a picture. Works on HTML generated here.
 pub(crate) fn for_each_picture(html: &str, mut found: impl FnMut(&str)) {

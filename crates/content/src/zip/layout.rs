@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use super::directory::Entry;
 use super::names;
 use crate::html::INDEX;
-use crate::listing::NameList;
 use crate::markdown::is_start;
 use crate::mime::{HTML, mime_of};
+use crate::name_list::NameList;
 use crate::refusal::{Refusal, RefusalCode, shown_name};
 
 /// The root of an archive's site, and the page it shows first.

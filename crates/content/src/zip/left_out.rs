@@ -1,7 +1,7 @@
 //! Entries of an archive that are not published.
 
 use super::directory::Entry;
-use crate::listing::NameList;
+use crate::name_list::NameList;
 
 /// Whether an entry is not published: files that operating systems add, and hidden files, which are meant for tools and
 /// contain secrets more often than pages (`.git`, `.env`). That includes `.well-known/`, whose files would speak for the

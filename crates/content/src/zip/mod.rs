@@ -15,13 +15,13 @@ mod zip64;
 use std::collections::HashMap;
 
 use crate::Limits;
-use crate::addressing::Addressing;
 use crate::bundle::{Bundle, File, Kind};
 use crate::html::INDEX;
 use crate::input::Input;
 use crate::markdown::ArchivePages;
 use crate::pack::Packer;
 use crate::paths::Paths;
+use crate::references::addressing::Addressing;
 use crate::refusal::{Refusal, RefusalCode, shown_name};
 use crate::title;
 

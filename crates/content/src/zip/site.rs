@@ -2,19 +2,19 @@
 
 use super::unpack;
 use crate::bundle::File;
-use crate::charset;
-use crate::css_scan::CssScan;
-use crate::file_text::charset_of_pages;
 use crate::html::INDEX;
+use crate::html::page_scan::{PageFacts, PageScan, toolbar_warning};
 use crate::markdown::{ArchivePages, TYPESET_BYTES, for_each_picture};
 use crate::mime::{HTML, MARKDOWN, is_html, is_script, is_stylesheet, is_text, mime_of, script_in};
 use crate::pack::Packer;
 use crate::paths::Paths;
-use crate::reference_report::{Report, Use};
+use crate::references::css_scan::CssScan;
+use crate::references::report::{Report, Use};
+use crate::references::script_scan::ScriptScan;
 use crate::refusal::Refusal;
-use crate::scan::{PageFacts, PageScan, toolbar_warning};
-use crate::script_scan::ScriptScan;
-use crate::text::TextWatch;
+use crate::text::charset;
+use crate::text::check::TextWatch;
+use crate::text::file_text::charset_of_pages;
 
 /// What was collected from the archive's files.
 pub(super) struct Site<'a> {

@@ -6,9 +6,9 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::io;
 
+use super::dry_run::is_read;
+use super::file_text::{charset_of_pages, text_of};
 use crate::bundle::{Bundle, Kind, RESERVED};
-use crate::file_text::{charset_of_pages, text_of};
-use crate::loose::is_read;
 use crate::mime::{MARKDOWN, is_active, is_script, mime_of};
 
 #[derive(Debug)]

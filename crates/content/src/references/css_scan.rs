@@ -6,7 +6,7 @@ use std::ops::Range;
 use memchr::memmem::rfind;
 use memchr::{memchr2_iter, memchr3};
 
-use crate::windows::{AHEAD, Windows};
+use crate::text::search_windows::{AHEAD, Windows};
 
 /// How far back the beginning of a comment is searched for.
 const COMMENT_BYTES: usize = 200;

@@ -2,17 +2,13 @@
 //! their header, not by the cross-reference table, in one pass over the bytes for each. Encrypted documents and compressed
 //! object streams are not read; such a document has no title.
 
-mod dictionary;
-mod text;
-mod xmp;
-
 use std::io::{self, Read};
 
 use memchr::memmem;
 
+use super::dictionary::{Reference, Value, parse};
 use crate::input::{CHUNK, Input};
 use crate::title;
-use dictionary::{Reference, Value, parse};
 
 /// How much of an object is read. Longer objects have a title before that, or none.
 const OBJECT_BYTES: u64 = 64 * 1024;
@@ -33,7 +29,7 @@ pub(crate) fn read(input: &mut Input) -> io::Result<Option<String>> {
         && let Some(info) = resolve(input, info)?
         && let Some(title) = info.get("Title").cloned()
         && let Some(Value::Text(bytes)) = resolve(input, title)?
-        && let Some(title) = worded(&text::decode(&bytes))
+        && let Some(title) = worded(&super::text::decode(&bytes))
     {
         return Ok(Some(title));
     }
@@ -41,7 +37,7 @@ pub(crate) fn read(input: &mut Input) -> io::Result<Option<String>> {
     let Some(catalog) = resolve(input, root)? else { return Ok(None) };
     let Some(Value::Reference(metadata)) = catalog.get("Metadata") else { return Ok(None) };
     let Some(bytes) = object(input, *metadata, METADATA_BYTES)? else { return Ok(None) };
-    Ok(xmp::title(&bytes).as_deref().and_then(worded))
+    Ok(super::xmp::title(&bytes).as_deref().and_then(worded))
 }
 
 /// A title given by a person, not the placeholder that programs write without one.
@@ -134,4 +130,5 @@ fn places(input: &mut Input, word: &[u8]) -> io::Result<Vec<u64>> {
 }
 
 #[cfg(test)]
+#[path = "metadata_tests.rs"]
 mod tests;

@@ -1,5 +1,5 @@
 //! A fast path for small pages that often replaces the full scan: it applies when the title is in its usual place and no
-//! reference can be wrong. Everything else, and anything unusual, is left to [`crate::scan`].
+//! reference can be wrong. Everything else, and anything unusual, is left to [`super::page_scan`].
 
 use memchr::{memchr, memchr_iter, memmem};
 
@@ -74,10 +74,10 @@ fn is_harmless(after: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::address_warnings::AddressWarnings;
+    use crate::html::page_scan::PageScan;
     use crate::paths::Paths;
-    use crate::reference_report::Report;
-    use crate::scan::PageScan;
+    use crate::references::address_warnings::AddressWarnings;
+    use crate::references::report::Report;
 
     fn scanned(page: &str) -> (Option<String>, Vec<String>) {
         let files = Paths::new(["index.html"]);

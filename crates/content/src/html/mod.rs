@@ -1,17 +1,19 @@
 //! Prepares a single HTML page: stored verbatim, read once for its title and for warnings.
 
+pub(crate) mod page_scan;
+mod quick_scan;
+
 use crate::bundle::{Bundle, Kind};
 use crate::file_name;
-use crate::glance;
 use crate::input::Input;
 use crate::mime::HTML;
 use crate::pack::Packer;
 use crate::paths::Paths;
-use crate::reference_report::Report;
+use crate::references::report::Report;
 use crate::refusal::Refusal;
-use crate::scan::{PageScan, toolbar_warning};
-use crate::text::TextWatch;
+use crate::text::check::TextWatch;
 use crate::title;
+use page_scan::{PageScan, toolbar_warning};
 
 pub(crate) const INDEX: &str = "index.html";
 
@@ -23,7 +25,7 @@ pub(crate) fn prepare(
     let own_name = filename.and_then(file_name::clean);
     let files = Paths::of_single(own_name.as_deref());
     let mut watch = TextWatch::new();
-    let glanced = input.whole().and_then(glance::title_of);
+    let glanced = input.whole().and_then(quick_scan::title_of);
     let mut scan = glanced.is_none().then(|| PageScan::new(INDEX, Report::new(&files)));
     let mut sink = packer.begin(INDEX, HTML, input.len())?;
     input.for_each_chunk(|chunk| {

@@ -1,8 +1,8 @@
 //! Tests which references of a page are found, and which are ignored.
 
 use super::*;
-use crate::address_warnings::ShownAt;
-use crate::scan::PageScan;
+use crate::html::page_scan::PageScan;
+use crate::references::address_warnings::ShownAt;
 
 fn warnings(html: &str) -> Vec<String> {
     let files = Paths::new(["index.html", "ok.css", "ok.png"]);

@@ -1,12 +1,14 @@
 //! Prepares end-to-end ciphertext, which is stored verbatim. Checks the frame and whether the bytes can be ciphertext at all,
 //! so that a sender's mistake shows at upload and no other kind of file is served unchecked. Never sees a key.
 
+mod ciphertext;
+
 use crate::bundle::{Bundle, Kind};
-use crate::ciphertext::Evenness;
 use crate::input::Input;
 use crate::mime::BINARY;
 use crate::pack::Packer;
 use crate::refusal::{Refusal, RefusalCode};
+use ciphertext::Evenness;
 
 const PATH: &str = "payload.e2e";
 const MAGIC: &[u8] = b"E2E1";

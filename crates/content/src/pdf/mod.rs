@@ -1,12 +1,16 @@
 //! Prepares PDF documents: they are served unchanged, so only the signature is checked and the title read.
 
+mod dictionary;
+mod metadata;
+mod text;
+mod xmp;
+
 use memchr::memmem;
 
 use crate::bundle::{Bundle, Kind};
 use crate::input::Input;
 use crate::mime::PDF;
 use crate::pack::Packer;
-use crate::pdf_title;
 use crate::refusal::{Refusal, RefusalCode};
 use crate::title;
 
@@ -24,6 +28,6 @@ pub(crate) fn prepare(
     let mut sink = packer.begin(PATH, PDF, input.len())?;
     input.for_each_chunk(|chunk| sink.write(chunk))?;
     let file = packer.finish(sink)?;
-    let title = pdf_title::read(input)?.unwrap_or_else(|| title::from_filename(filename));
+    let title = metadata::read(input)?.unwrap_or_else(|| title::from_filename(filename));
     Ok(Bundle::assemble(Kind::Pdf, title, PATH.to_owned(), vec![file], Vec::new()))
 }

@@ -1,7 +1,7 @@
 //! Finds what a strict Content-Security-Policy would block in a page's markup, and describes it in sentences. What scripts do
-//! at run time (requests elsewhere, `location = …`) is not visible here, except for the calls that [`crate::code_scan`] finds.
+//! at run time (requests elsewhere, `location = …`) is not visible here, except for the calls that [`super::code_scan`] finds.
 
-use crate::code_scan::Stopped;
+use super::code_scan::Stopped;
 use crate::refusal::shown_name;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

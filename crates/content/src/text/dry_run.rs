@@ -1,10 +1,10 @@
 //! Reads a text without packing it, for callers that only want to know what the checks report.
 
+use super::check::TextWatch;
+use super::file_text::decode_text;
 use crate::detect::{Format, Named, by_magic, by_name};
-use crate::file_text::decode_text;
 use crate::mime::{BINARY, HTML, is_text, mime_of};
 use crate::refusal::Refusal;
-use crate::text::TextWatch;
 
 /// A text, decoded as a browser would, and the reason why it could not be published, if any.
 #[derive(Debug)]

@@ -7,8 +7,8 @@ use std::io;
 use dropleaf_core::html::character_references::{Context, decode, reference};
 
 use crate::bundle::{Bundle, File};
-use crate::file_text::text_of;
 use crate::mime;
+use crate::text::file_text::text_of;
 
 /// A longer URL is treated as data and skipped.
 const LONGEST: usize = 2048;

@@ -8,16 +8,16 @@ use dropleaf_core::html::character_references::{Context, decode};
 use lol_html::html_content::{Element, EndTag, TextChunk};
 use lol_html::{HandlerResult, element, text};
 
-use crate::css_scan::{self, CssScan};
-use crate::import_map;
-use crate::link_relation;
-use crate::page_base::Base;
+use super::base::Base;
+use super::css_scan::{self, CssScan};
+use super::import_map;
+use super::link_relation;
+use super::report::{Report, Use};
+use super::resolve::is_template;
+use super::script_scan::ScriptScan;
+use super::script_type::is_javascript;
+use super::srcset;
 use crate::paths::Paths;
-use crate::reference_report::{Report, Use};
-use crate::refs::is_template;
-use crate::script_scan::ScriptScan;
-use crate::script_type::is_javascript;
-use crate::srcset;
 
 const LONGEST_URL: usize = 2048;
 const LONGEST_STYLE: usize = 64 * 1024;

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::listing::{MOST_NAMED, joined};
+use crate::name_list::{MOST_NAMED, joined};
 use crate::refusal::shown_name;
 
 /// Counting stops beyond this.

@@ -2,7 +2,7 @@
 
 use memchr::memchr;
 
-use crate::charset::{self, HEAD_BYTES};
+use super::charset::{self, HEAD_BYTES};
 use crate::mime::{html_in, is_html, is_script, without_charset};
 use crate::refusal::{Refusal, RefusalCode};
 

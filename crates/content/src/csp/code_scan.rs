@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use memchr::memchr_iter;
 
-use crate::windows::Windows;
+use crate::text::search_windows::Windows;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stopped {

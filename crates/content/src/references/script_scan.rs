@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use memchr::{memchr_iter, memchr3_iter, memmem, memrchr};
 
-use crate::windows::{BEHIND, Windows};
+use crate::text::search_windows::{BEHIND, Windows};
 
 /// Literals that are paths are short.
 const MOST_BYTES: usize = 512;

@@ -2,6 +2,10 @@
 //! what the policy will block. The hashes cover the scripts that the policy controls; a superfluous hash is harmless, because
 //! every script is the author's.
 
+mod blocked;
+mod code_scan;
+mod script_hash;
+
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::io::{self, Read, Seek};
@@ -11,12 +15,12 @@ use dropleaf_core::html::character_references::{Context, decode};
 use lol_html::html_content::{Element, EndTag, TextChunk, TextType};
 use lol_html::{AsciiCompatibleEncoding, HtmlRewriter, MemorySettings, Settings, element, text};
 
-use crate::blocked::{Blocked, Kind};
 use crate::bundle::{Body, Bundle, Encoding};
-use crate::code_scan::CodeScan;
 use crate::mime::{charset_in, is_html, is_script};
-use crate::script_text::ScriptText;
-use crate::script_type::is_governed;
+use crate::references::script_type::is_governed;
+use blocked::{Blocked, Kind};
+use code_scan::CodeScan;
+use script_hash::ScriptText;
 
 const MEMORY_BYTES: usize = 8 << 20;
 const SVG: &str = "http://www.w3.org/2000/svg";
@@ -178,7 +182,7 @@ fn judge(found: &Rc<RefCell<Found>>) -> impl FnMut(&mut Element<'_, '_>) -> lol_
             .iter()
             .map(|attribute| (attribute.name(), decode(&attribute.value(), Context::Attribute).into_owned()))
             .collect();
-        for (kind, example) in crate::blocked::of_element(&tag, &attributes) {
+        for (kind, example) in blocked::of_element(&tag, &attributes) {
             found.block(kind, &example);
         }
         Ok(())
@@ -235,7 +239,7 @@ fn style_text(
         // A reference may be split between chunks: the end of the previous chunk is searched again.
         let mut text = std::mem::take(&mut found.style);
         text.push_str(chunk.as_str());
-        if let Some(url) = crate::blocked::outside_style(&text) {
+        if let Some(url) = blocked::outside_style(&text) {
             let url = url.to_owned();
             found.block(Kind::StyleLoads, &url);
             text.clear();
@@ -248,5 +252,4 @@ fn style_text(
 }
 
 #[cfg(test)]
-#[path = "strict_tests.rs"]
 mod tests;

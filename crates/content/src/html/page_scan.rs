@@ -7,8 +7,8 @@ use std::rc::Rc;
 use lol_html::html_content::{Element, EndTag, TextChunk};
 use lol_html::{HtmlRewriter, MemorySettings, Settings, element, text};
 
-use crate::page_references::{self, PageReferences};
-use crate::reference_report::Report;
+use crate::references::page_references::{self, PageReferences};
+use crate::references::report::Report;
 use crate::refusal::shown_name;
 use crate::title;
 

@@ -1,6 +1,6 @@
 //! Reads the `rel` of a `<link>`: whether a page loads the linked resource.
 
-use crate::reference_report::Use;
+use super::report::Use;
 
 /// How the page uses the target of a `<link>`, or `None` if the link only describes the page.
 pub(crate) fn use_of(rel: &str) -> Option<Use> {

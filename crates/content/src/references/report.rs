@@ -1,14 +1,14 @@
 //! Evaluates the references of all files of an upload: how the files address each other, and one warning for each cause of
 //! broken references.
 
-use crate::address_warnings::{AddressWarnings, Need};
+use super::address_warnings::{AddressWarnings, Need};
+use super::examples::Examples;
+use super::resolve::{self, Target};
+use super::script_scan::{History, Literal};
+use super::worker_paths::WorkerPaths;
 use crate::html::INDEX;
 use crate::paths::Paths;
-use crate::reference_examples::Examples;
-use crate::refs::{self, Target};
 use crate::refusal::shown_name;
-use crate::script_scan::{History, Literal};
-use crate::worker_paths::WorkerPaths;
 
 /// How a page uses a reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,7 +74,7 @@ impl<'f> Report<'f> {
         }
         let files = self.files;
         let name = files.published_as(from);
-        match refs::target(from, url, files) {
+        match resolve::target(from, url, files) {
             Target::Missing(path) if used == Use::Load => self.missing.add(name, &path),
             Target::Elsewhere | Target::Found | Target::Missing(_) => {}
             Target::RootFound if files.is_single() => self.root_links.add(name, url.trim()),
@@ -114,8 +114,8 @@ impl<'f> Report<'f> {
         // `import "react"` names a package.
         let is_package = kind == Literal::Import && !text.starts_with(['.', '/']);
         match kind {
-            Literal::RootPath if refs::names_a_file(text, self.files) => self.root_found(from, text),
-            Literal::RootPathOutsideWorker if refs::names_a_file(text, self.files) => {
+            Literal::RootPath if resolve::names_a_file(text, self.files) => self.root_found(from, text),
+            Literal::RootPathOutsideWorker if resolve::names_a_file(text, self.files) => {
                 // An inline script does not run in a worker.
                 if is_inline || !self.worker_paths.add(from, text) {
                     self.root_found(from, text);
@@ -127,7 +127,7 @@ impl<'f> Report<'f> {
         if kind == Literal::Import && !is_package {
             self.worker_paths.script_loaded(from, text, self.files);
         }
-        let is_own = || matches!(refs::target(from, text, self.files), Target::Found | Target::RootFound);
+        let is_own = || matches!(resolve::target(from, text, self.files), Target::Found | Target::RootFound);
         self.has_app_script |= from == INDEX && kind == Literal::Import && !is_package && is_own();
     }
 
@@ -135,13 +135,13 @@ impl<'f> Report<'f> {
     pub(crate) fn add_script(&mut self, from: &str, url: &str) {
         self.add(from, url, Use::Load);
         self.worker_paths.script_loaded(from, url, self.files);
-        let own = matches!(refs::target(from, url, self.files), Target::Found | Target::RootFound);
+        let own = matches!(resolve::target(from, url, self.files), Target::Found | Target::RootFound);
         self.has_app_script |= own && from == INDEX;
     }
 
     /// Adds a frame with an opaque origin that shows this URL.
     pub(crate) fn add_sandboxed_frame(&mut self, from: &str, url: &str) {
-        let target = refs::target(from, url, self.files);
+        let target = resolve::target(from, url, self.files);
         self.has_sandboxed_frames |= matches!(target, Target::Found | Target::RootFound | Target::Home);
     }
 
@@ -243,5 +243,5 @@ fn is_not_found_page(path: &str) -> bool {
 }
 
 #[cfg(test)]
-#[path = "reference_report_tests.rs"]
+#[path = "report_tests.rs"]
 mod tests;

@@ -1,8 +1,9 @@
 //! Prepares a single file that is not a page, such as a text, a picture or a table: stored verbatim under its own name, with a
 //! generated page that displays it. Its content must match its name. An interactive SVG is a document itself and gets no page.
 
+mod svg;
+
 use crate::bundle::{Bundle, Kind};
-use crate::charset;
 use crate::file_name;
 use crate::html::INDEX;
 use crate::input::Input;
@@ -10,9 +11,10 @@ use crate::mime::HTML;
 use crate::pack::Packer;
 use crate::readable::{self, Data};
 use crate::refusal::{Refusal, RefusalCode};
-use crate::svg::{is_picture, is_svg};
-use crate::text::TextWatch;
+use crate::text::charset;
+use crate::text::check::TextWatch;
 use crate::title;
+use svg::{is_picture, is_svg};
 
 /// How far into an SVG its first element is searched for; comments and a document type may precede it.
 const HEAD_BYTES: usize = 64 * 1024;

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::io::{self, Read, Seek};
 
+use super::charset;
 use crate::bundle::{Body, Encoding, File};
-use crate::charset;
 use crate::mime::{is_active, is_html, is_script};
 
 /// Files up to this size use the decompressor that each thread keeps.

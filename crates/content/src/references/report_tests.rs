@@ -1,7 +1,7 @@
 //! Tests the warnings that a publisher reads about the references of an upload.
 
 use super::*;
-use crate::address_warnings::ShownAt;
+use crate::references::address_warnings::ShownAt;
 
 const UNLISTED: ShownAt = ShownAt { own_host: true, slug: false, spa: false };
 const SLUG: ShownAt = ShownAt { slug: true, ..UNLISTED };
