@@ -1,10 +1,10 @@
 //! Tests that the work of the check grows no faster than the page, whatever it contains. Work is counted, not timed.
 
 use super::facts::Facts;
+use super::reader::script;
 use super::reader::{self, FILE, Origin};
 use super::rules::Rules;
-use super::script;
-use super::site::{File, Site};
+use super::upload::{File, Site};
 use super::verdict::JUDGED;
 
 const UNITS: [&str; 22] = [

@@ -2,9 +2,9 @@
 //! first, so that one round of fixes is enough. Bounded, and shared fairly between pages when there are many.
 
 use super::Reason;
-use super::rule::Rule;
 use super::rules::Rules;
-use super::site::File;
+use super::rules::rule::Rule;
+use super::upload::File;
 use super::verdict::Page;
 
 /// In total.

@@ -1,13 +1,13 @@
 //! Decides on an upload: its pages are scored one by one, and one refused page is enough to refuse it.
 
 use super::Verdict;
+use super::detectors::{self, Hit, Judged};
 use super::facts::Facts;
 use super::reasons::reasons;
-use super::rule::Rule;
 use super::rules::Rules;
-use super::score::{self, Hit, Judged};
-use super::site::{File, Kind, Site};
-use super::weighing::total;
+use super::rules::rule::Rule;
+use super::total_score::total;
+use super::upload::{File, Kind, Site};
 
 /// Tolerance for rounding errors.
 const EPSILON: f64 = 1e-6;
@@ -46,7 +46,7 @@ impl<'s, 'f> Jury<'s, 'f> {
 
     pub(crate) fn judge(&mut self, file: &'f File<'f>, facts: &Facts) {
         let there = |path: &str| self.site.has(file.path, path);
-        let Judged { hits, asks } = score::judge(facts, &there, self.rules);
+        let Judged { hits, asks } = detectors::judge(facts, &there, self.rules);
         let mut kept: Vec<(Hit, File<'f>)> = Vec::new();
         for hit in hits {
             if kept.iter().filter(|(known, _)| known.rule == hit.rule).count() < MOST_HITS {

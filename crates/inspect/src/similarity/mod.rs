@@ -2,23 +2,23 @@
 //! disguise. Pure: it computes fingerprints of an upload and compares them with a blocklist; who decided on that list
 //! is not known here.
 
-mod blame;
-mod exact;
-mod gather;
-mod says;
+mod digests;
+mod page_collector;
 mod shingles;
+mod short_text;
 mod sketch;
+mod takedown_candidates;
 mod unwanted;
 
-pub use blame::{Blamed, blame};
 pub use sketch::Sketch;
+pub use takedown_candidates::{Blamed, blame};
 pub use unwanted::Unwanted;
 
-use crate::phishing::site::{Kind, Site};
+use crate::phishing::upload::{Kind, Site};
 use crate::phishing::verdict::{JUDGED, Jury};
 use crate::phishing::{File, Rules, Verdict};
 use crate::upload_texts::UploadTexts;
-use gather::Gathered;
+use page_collector::Gathered;
 use shingles::Shingles;
 
 /// The fingerprints of a bundle.
@@ -66,13 +66,13 @@ pub fn fingerprint(texts: &UploadTexts<'_>, rules: &Rules) -> Fingerprints {
     let files = texts.files();
     let mut gathered = Gathered::new(files.len());
     Site::new(&files).each(rules, &COMPARED, |file, _, facts| gathered.add(file, facts));
-    exact::fingerprints(texts, gathered)
+    digests::fingerprints(texts, gathered)
 }
 
 /// Runs the phishing check and computes the fingerprints in one pass over the pages.
 pub fn check_and_fingerprint(texts: &UploadTexts<'_>, rules: &Rules) -> (Verdict, Fingerprints) {
     let (verdict, gathered) = read(&texts.files(), rules);
-    (verdict, exact::fingerprints(texts, gathered))
+    (verdict, digests::fingerprints(texts, gathered))
 }
 
 /// The same for files that are not a bundle yet, from their text alone.

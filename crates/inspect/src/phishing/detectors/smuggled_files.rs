@@ -1,0 +1,232 @@
+//! Detects files that a page embeds in its own text and saves to the visitor's disk (HTML smuggling): programs and
+//! archives as base64, hex, escapes or lists of numbers. Files generated from the page's data, such as a table to
+//! download, are allowed.
+
+use dropleaf_core::program::{COMPOUND, is_program_magic, is_program_name, is_windows_header};
+
+use super::Hit;
+use crate::phishing::facts::Facts;
+use crate::phishing::rules::rule::Rule;
+use crate::phishing::rules::script_patterns::Mark;
+
+/// The kind of file that a text decodes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Carried {
+    Program,
+    Archive,
+}
+
+/// Shorter texts contain no file.
+const SHORTEST: usize = 64;
+/// How many bytes of a file are decoded, and the most characters that may encode them.
+const HEAD_BYTES: usize = 1024;
+const HEAD_CHARACTERS: usize = 4 * HEAD_BYTES;
+/// Where the ISO 9660 volume identifier is in base64, and how it begins there.
+const ISO_AT: usize = 43_692;
+const ISO: &str = "Q0QwMD";
+/// A page with more text than this has another purpose than the archive it saves.
+const LONGEST_LURE: usize = 1500;
+/// Names of the first entry in office documents and e-books, which are zip archives too.
+const DOCUMENTS: [&str; 7] =
+    ["[Content_Types].xml", "_rels/", "mimetype", "docProps/", "xl/", "word/", "ppt/"];
+
+pub(crate) fn smuggled(facts: &Facts, hits: &mut Vec<Hit>) {
+    let saves = facts.has(Mark::Download) || facts.has(Mark::Blob);
+    // A link or URL that contains the file saves it when opened.
+    let hands_out = saves || facts.carries_link || facts.has(Mark::Redirect);
+    let named = facts.download.as_ref().filter(|_| facts.has(Mark::Blob) || facts.carries_link);
+    let found = match (facts.carried, named) {
+        (Some((Carried::Program, at)), _) if hands_out => Some((at, "a program")),
+        (_, Some((_, at))) => Some((*at, "an executable file")),
+        (Some((Carried::Archive, at)), None) if saves && facts.text.len() <= LONGEST_LURE => {
+            Some((at, "an archive"))
+        }
+        (_, None) => None,
+    };
+    if let Some((at, detail)) = found {
+        hits.push(Hit { rule: Rule::SmuggledDownload, at, detail: detail.to_owned() });
+    }
+}
+
+impl Facts {
+    /// Records the worst embedded file and its offset.
+    pub(crate) fn carry(&mut self, carried: Carried, at: usize) {
+        let is_worse = !matches!(self.carried, Some((Carried::Program, _))) && carried == Carried::Program;
+        if self.carried.is_none() || is_worse {
+            self.carried = Some((carried, at));
+        }
+    }
+
+    /// Records the name under which something is saved, if it is that of an executable file.
+    pub(crate) fn save_as(&mut self, name: &str, at: usize) {
+        if self.download.is_none() && is_program_name(name.trim()) {
+            self.download = Some((name.trim().chars().take(60).collect(), at));
+        }
+    }
+}
+
+/// The file contained in a literal of a script or in the URL of a link.
+pub(crate) fn in_text(text: &str) -> Option<Carried> {
+    if text.len() < SHORTEST {
+        return None;
+    }
+    let packed = text.split_once(";base64,").map_or(text, |(_, packed)| packed);
+    if packed.get(ISO_AT..ISO_AT + ISO.len()) == Some(ISO) {
+        return Some(Carried::Program);
+    }
+    let raw = matches!(packed.as_bytes().first(), Some(b'M' | b'P' | 0x7f)).then(|| latin(packed));
+    let backwards = packed
+        .starts_with('=')
+        .then(|| base64(packed.bytes().rev().skip_while(|byte| *byte == b'=').take(HEAD_CHARACTERS)));
+    [raw, backwards, hex(packed), Some(base64(packed.bytes().take(HEAD_CHARACTERS)))]
+        .into_iter()
+        .flatten()
+        .find_map(|head| carried(&head))
+}
+
+/// The file contained in a list of numbers: `77, 90, 144` or `0x4d, 0x5a`.
+pub(crate) fn in_numbers(list: &str) -> Option<Carried> {
+    let mut head = Vec::new();
+    for word in list.split(',').take(HEAD_BYTES) {
+        let word = word.trim().get(..word.trim().len().min(8)).unwrap_or_default();
+        let number = match word.strip_prefix("0x").or(word.strip_prefix("0X")) {
+            Some(digits) => u8::from_str_radix(digits.trim_end_matches([']', ')', ';']), 16),
+            None => word.trim_end_matches([']', ')', ';']).parse(),
+        };
+        let Ok(byte) = number else { break };
+        head.push(byte);
+    }
+    (head.len() >= 16).then(|| carried(&head)).flatten()
+}
+
+fn carried(head: &[u8]) -> Option<Carried> {
+    if is_program_magic(head) || is_windows_header(head) {
+        return Some(Carried::Program);
+    }
+    // The head of a compound file does not tell whether it is an installer or a document.
+    if [COMPOUND, &b"7z\xbc\xaf\x27\x1c"[..], b"Rar!\x1a\x07"].iter().any(|magic| head.starts_with(magic)) {
+        return Some(Carried::Archive);
+    }
+    let name = archived(head)?;
+    if is_program_name(name) || name.starts_with("META-INF/") || name == "AndroidManifest.xml" {
+        return Some(Carried::Program);
+    }
+    (!DOCUMENTS.iter().any(|start| name.starts_with(start))).then_some(Carried::Archive)
+}
+
+/// The name of the first entry of a zip archive.
+fn archived(head: &[u8]) -> Option<&str> {
+    if !head.starts_with(b"PK\x03\x04") {
+        return None;
+    }
+    let len = usize::from(u16::from_le_bytes([*head.get(26)?, *head.get(27)?]));
+    Some(head.get(30..30 + len).and_then(|name| std::str::from_utf8(name).ok()).unwrap_or_default())
+}
+
+/// Characters that each stand for one byte.
+fn latin(text: &str) -> Vec<u8> {
+    text.chars().take(HEAD_BYTES).map_while(|c| u8::try_from(u32::from(c)).ok()).collect()
+}
+
+fn hex(text: &str) -> Option<Vec<u8>> {
+    let digits: Vec<u8> = text
+        .bytes()
+        .take(2 * HEAD_BYTES)
+        .map_while(|byte| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok()))
+        .collect();
+    (digits.len() >= SHORTEST)
+        .then(|| digits.as_chunks::<2>().0.iter().map(|[high, low]| high << 4 | low).collect())
+}
+
+/// Skips spaces as `atob` does; line breaks in a literal have become spaces, too.
+fn base64(text: impl Iterator<Item = u8>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let (mut bits, mut held) = (0_u32, 0);
+    for byte in text {
+        let digit = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            b' ' | b'\n' | b'\r' | b'\t' => continue,
+            _ => break,
+        };
+        bits = bits << 6 | u32::from(digit);
+        held += 6;
+        if held >= 8 {
+            held -= 8;
+            bytes.push(u8::try_from(bits >> held & 0xff).unwrap_or_default());
+            if bytes.len() == HEAD_BYTES {
+                break;
+            }
+        }
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_and_archives_are_seen_in_every_packing() {
+        // The first 64 bytes of a Windows program.
+        let program =
+            "TVqQAAMAAAAEAAAA//8AALgAAAAAAAAAQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAgAAAAA==";
+        let backwards: String = program.chars().rev().collect();
+        let broken = format!("{} {}", &program[..3], &program[3..]);
+        let zeros = |count: usize| "0,".repeat(count);
+        let numbers = format!("77,90,144,{}128,0,0,0])", zeros(57));
+        let hexes = format!("0x4D, 0x5a,0x90, {}0x80,0,0,0]", zeros(57));
+        let address = format!("data:application/octet-stream;base64,{program}");
+        for text in [program.to_owned(), broken, backwards, address] {
+            assert_eq!(in_text(&text), Some(Carried::Program), "{text}");
+        }
+        let plain = format!("4d5a9000{}80000000", "00".repeat(56));
+        assert_eq!(in_text(&plain), Some(Carried::Program));
+        let raw = format!("MZ\u{90}{}\u{40}\0\0\0PE\0\0{}", "\0".repeat(57), "\0".repeat(80));
+        assert_eq!(in_text(&raw), Some(Carried::Program));
+        assert_eq!(
+            (in_numbers(&numbers), in_numbers(&hexes)),
+            (Some(Carried::Program), Some(Carried::Program))
+        );
+        let zip = |name: &str| {
+            let mut bytes = b"PK\x03\x04\x14\0\0\0\x08\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0".to_vec();
+            bytes.extend([u8::try_from(name.len()).unwrap(), 0, 0, 0]);
+            bytes.extend(name.as_bytes());
+            bytes.resize(120, 7);
+            bytes
+                .iter()
+                .flat_map(|byte| [byte >> 4, byte & 15])
+                .filter_map(|it| char::from_digit(it.into(), 16))
+                .collect::<String>()
+        };
+        assert_eq!(in_text(&zip("invoice/invoice.js")), Some(Carried::Archive));
+        assert_eq!(in_text(&zip("setup.exe")), Some(Carried::Program));
+        assert_eq!(in_text(&zip("META-INF/MANIFEST.MF")), Some(Carried::Program));
+        assert_eq!(in_text(&zip("[Content_Types].xml")), None);
+        let iso = format!("{}Q0QwMDEB{}", "A".repeat(ISO_AT), "A".repeat(100));
+        assert_eq!(in_text(&iso), Some(Carried::Program));
+    }
+
+    #[test]
+    fn pictures_fonts_and_texts_are_let_be() {
+        for text in [
+            "iVBORw0KGgoAAAANSUhEUgAAAAUAAAAFCAYAAACNbyblAAAAHElEQVQI12P4//8/w38GIAXDIBKE0DHxgljNBAAO9TXL0Y4OHwAAAABJRU5ErkJggg==",
+            "d09GMgABAAAAAAQ4ABAAAAAACVwAAAPaAAEAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAP0ZGVE0cGiAbIBw",
+            "My summer in the mountains was long and warm, and this sentence about it is long as well.",
+            "MZ is how programs of Windows begin, and this sentence is about them; it is no program itself.",
+            // Words and hashes that decode to `MZ` or `ZM`.
+            "TV revenue by quarter and region, with forecasts for the next two years and a note on the method",
+            "Wk 0/1/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16/17/18/19/20/21/22/23/24/25/26/27/28/29/30/31",
+            "4d5a1f0c9b7e3a6d58c2f4b1e09d7c6a5b3f2e1d0c9b8a7f6e5d4c3b2a190807",
+            "4d5a1f0c9b7e3a6d58c2f4b1e09d7c6a5b3f2e1d0c9b8a7f6e5d4c3b2a1908074d5a1f0c9b7e3a6d58c2f4b1e09d7c6a5b3f2e1d0c9b8a7f6e5d4c3b2a190807",
+            "Price,Quantity,Total\n1,2,3\n1,2,3\n1,2,3\n1,2,3\n1,2,3\n1,2,3\n1,2,3\n1,2,3\n1,2,3\n1,2,3\n",
+        ] {
+            assert_eq!(in_text(text), None, "{text}");
+        }
+        assert_eq!(in_numbers("1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18"), None);
+        assert_eq!(in_numbers("77, 90"), None);
+    }
+}
