@@ -3,13 +3,10 @@
 use bytes::Bytes;
 use dropleaf_core::program::PROGRAM;
 
-use crate::html::INDEX;
+use crate::paths::{INDEX, RESERVED};
 use crate::mime::HTML;
 use crate::references::address_warnings::AddressWarnings;
 use crate::references::addressing::Addressing;
-
-/// Names under this prefix are reserved for the service.
-pub(crate) const RESERVED: &str = "_dropleaf";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {

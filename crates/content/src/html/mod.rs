@@ -8,14 +8,12 @@ use crate::file_name;
 use crate::input::Input;
 use crate::mime::HTML;
 use crate::pack::Packer;
-use crate::paths::Paths;
+use crate::paths::{INDEX, Paths};
 use crate::references::report::Report;
 use crate::refusal::Refusal;
 use crate::text::check::TextWatch;
 use crate::title;
 use page_scan::{PageScan, toolbar_warning};
-
-pub(crate) const INDEX: &str = "index.html";
 
 pub(crate) fn prepare(
     input: &mut Input,

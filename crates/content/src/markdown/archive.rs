@@ -7,10 +7,11 @@ use std::collections::{HashMap, HashSet};
 use dropleaf_core::html::character_references::{Context, decode};
 
 use super::diagram::Budget;
-use super::{ArchiveLosses, Loss, TYPESET_BYTES, Typeset, escaped_attribute, links};
-use crate::html::INDEX;
+use super::escape::escaped_attribute;
+use super::losses::{ArchiveLosses, Loss};
+use super::{TYPESET_BYTES, Typeset, links};
 use crate::mime::{MARKDOWN, mime_of};
-use crate::paths::Paths;
+use crate::paths::{INDEX, Paths};
 use crate::references::resolve;
 
 /// Total size of the documents rendered in one archive; rendering takes far longer than unpacking.

@@ -1,6 +1,7 @@
 //! Syntax highlighting for code blocks: a handful of CSS classes, within a budget per document. The lexer only moves forward,
 //! so no code can keep it busy for long; it does not need to be exact.
 
+use super::escape::{escaped, push_escaped};
 use super::languages::{self, Grammar};
 use super::lexer;
 
@@ -26,7 +27,7 @@ impl Highlighter {
                 self.budget -= code.len();
                 coloured(code, grammar)
             }
-            _ => super::escaped(code),
+            _ => escaped(code),
         }
     }
 
@@ -54,7 +55,7 @@ impl Painter {
         if !text.trim().is_empty() {
             self.switch(class);
         }
-        super::push_escaped(&mut self.html, text);
+        push_escaped(&mut self.html, text);
     }
 
     fn switch(&mut self, class: &'static str) {

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::escape::escaped;
 use super::headings::Heading;
 
 /// A page gets a table from this many headings of the second and third level on, if it is at least this long.
@@ -27,7 +28,7 @@ pub(super) fn table(headings: &[Heading], page_bytes: usize) -> Option<(usize, S
         "<details class=\"contents\">\n<summary>Contents</summary>\n<nav aria-label=\"Contents\">\n<ul>\n",
     );
     for heading in listed().take(MOST) {
-        let text = super::escaped(heading.text.split_whitespace().collect::<Vec<_>>().join(" ").as_str());
+        let text = escaped(heading.text.split_whitespace().collect::<Vec<_>>().join(" ").as_str());
         let class = if heading.level == 3 { " class=\"part\"" } else { "" };
         let _ = writeln!(table, "<li{class}><a href=\"#{}\">{text}</a></li>", heading.id);
     }

@@ -8,6 +8,7 @@ use pulldown_cmark::{BlockQuoteKind, CodeBlockKind, CowStr, Event, LinkType, Tag
 use super::autolink::{self, Piece};
 use super::code::Highlighter;
 use super::diagram::{self, Budget, Diagrams};
+use super::escape::escaped_attribute;
 use super::footnotes::Footnotes;
 use super::front_matter::FrontMatter;
 use super::math::{Display, Formulas};
@@ -208,7 +209,7 @@ impl<'a, I: Iterator<Item = Event<'a>>> Filter<'a, I> {
             Some(Event::Start(Tag::TableHead)) => self.until(TagEnd::TableHead),
             _ => Vec::new(),
         };
-        let name = super::escaped_attribute(&table::name(&head));
+        let name = escaped_attribute(&table::name(&head));
         self.raw(format!("<div class=\"table\" role=\"group\" aria-label=\"{name}\" tabindex=\"0\">"));
         self.ready.extend([Event::Start(tag), Event::Start(Tag::TableHead)]);
         self.sanitizer.enter();

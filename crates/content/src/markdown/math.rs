@@ -8,6 +8,7 @@ use std::thread;
 use math_core::{LatexToMathML, MathCoreConfig, MathDisplay};
 use pulldown_cmark::Event;
 
+use super::escape::escaped;
 use super::{diagram, mathml};
 
 /// A longer formula is shown as its source: the converter recurses up to once per byte.
@@ -41,8 +42,8 @@ impl Formulas {
                     "<span class=\"formula\" tabindex=\"0\" role=\"group\" aria-label=\"Formula\">{math}</span>"
                 )
             }
-            (None, Display::Inline) => format!("<code>${}$</code>", super::escaped(latex)),
-            (None, Display::Block) => format!("<code>$${}$$</code>", super::escaped(latex)),
+            (None, Display::Inline) => format!("<code>${}$</code>", escaped(latex)),
+            (None, Display::Block) => format!("<code>$${}$$</code>", escaped(latex)),
         }
     }
 

@@ -9,6 +9,7 @@ mod diagram;
 mod direction;
 mod document;
 mod emoji;
+mod escape;
 mod filter;
 mod footnotes;
 mod front_matter;
@@ -29,6 +30,7 @@ mod task;
 pub(crate) use archive::{ArchivePages, is_start};
 pub(crate) use code::Highlighter;
 pub(crate) use document::whole_page;
+pub(crate) use escape::escaped;
 pub use document::{SCRIPT as MARKDOWN_SCRIPT, STYLE as MARKDOWN_STYLE};
 pub(crate) use pictures::for_each_picture;
 pub use places::source_lines;
@@ -36,18 +38,19 @@ pub use places::source_lines;
 use std::io;
 
 use diagram::Budget;
-use losses::{ArchiveLosses, Loss};
-use render::Contents;
+use escape::escaped_bytes;
+use losses::Loss;
+use headings::Contents;
 
 use crate::Limits;
 use crate::bundle::{Bundle, File, Kind};
 use crate::file_name;
-use crate::html::INDEX;
 use crate::input::Input;
 use crate::mime::{HTML, MARKDOWN};
 use crate::pack::Packer;
-use crate::paths::Paths;
-use crate::references::report::{Report, Use};
+use crate::paths::{INDEX, Paths};
+use crate::references::report::Report;
+use crate::references::resolve::Use;
 use crate::refusal::{Refusal, RefusalCode};
 use crate::text::check::TextWatch;
 use crate::title;
@@ -169,29 +172,9 @@ fn plain(source: &str) -> String {
     [PLAIN_OPENING, &escaped(source), PLAIN_CLOSING].concat()
 }
 
-/// For text between tags; never for attributes.
-pub(crate) fn escaped(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len() + text.len() / 8);
-    push_escaped(&mut safe, text);
-    safe
-}
-
 /// The reference to a file beside the page, as the value of an attribute.
 pub(crate) fn link_to(path: &str) -> String {
     links::relative("", path)
-}
-
-/// For attributes in double quotes.
-pub(crate) fn escaped_attribute(text: &str) -> String {
-    escaped(text).replace('"', "&quot;")
-}
-
-fn push_escaped(safe: &mut String, text: &str) {
-    for part in text.split_inclusive(['<', '>', '&']) {
-        let (plain, mark) = split_mark(part.as_bytes());
-        safe.push_str(&part[..plain.len()]);
-        safe.push_str(mark);
-    }
 }
 
 /// The same as [`plain`] in two passes over the input, the first of which only measures.
@@ -221,26 +204,4 @@ fn plain_from_input(
     page.write(closing.as_bytes())?;
     let files = vec![packer.finish(page)?, packer.finish(source)?];
     Ok(bundle(title, files, vec![Loss::Layout.sentence()]))
-}
-
-/// Escapes bytes, because a chunk may end inside a character. Returns the escaped length.
-fn escaped_bytes(chunk: &[u8], mut write: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<u64> {
-    let mut size = 0;
-    for part in chunk.split_inclusive(|b| matches!(b, b'<' | b'>' | b'&')) {
-        let (plain, mark) = split_mark(part);
-        write(plain)?;
-        write(mark.as_bytes())?;
-        size += (plain.len() + mark.len()) as u64;
-    }
-    Ok(size)
-}
-
-/// Splits off the last byte of a part if it must be escaped, and returns its replacement.
-fn split_mark(part: &[u8]) -> (&[u8], &'static str) {
-    match part.split_last() {
-        Some((b'<', plain)) => (plain, "&lt;"),
-        Some((b'>', plain)) => (plain, "&gt;"),
-        Some((b'&', plain)) => (plain, "&amp;"),
-        _ => (part, ""),
-    }
 }

@@ -1,8 +1,7 @@
 //! How the files of a bundle refer to each other, as far as the server needs it to answer their requests.
 
 use super::report::Report;
-use crate::html::INDEX;
-use crate::paths::Paths;
+use crate::paths::{INDEX, Paths};
 
 /// What a bundle expects of the address where it is served.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Reads the `rel` of a `<link>`: whether a page loads the linked resource.
 
-use super::report::Use;
+use super::resolve::Use;
 
 /// How the page uses the target of a `<link>`, or `None` if the link only describes the page.
 pub(crate) fn use_of(rel: &str) -> Option<Use> {

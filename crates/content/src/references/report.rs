@@ -3,21 +3,11 @@
 
 use super::address_warnings::{AddressWarnings, Need};
 use super::examples::Examples;
-use super::resolve::{self, Target};
+use super::resolve::{self, Target, Use};
 use super::script_scan::{History, Literal};
 use super::worker_paths::WorkerPaths;
-use crate::html::INDEX;
-use crate::paths::Paths;
+use crate::paths::{INDEX, Paths};
 use crate::refusal::shown_name;
-
-/// How a page uses a reference.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Use {
-    /// The page is incomplete without it.
-    Load,
-    /// A viewer may follow it.
-    Link,
-}
 
 #[derive(Debug)]
 pub(crate) struct Report<'f> {

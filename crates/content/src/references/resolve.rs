@@ -8,6 +8,15 @@ use percent_encoding::percent_decode_str;
 use crate::mime::{HTML, mime_of};
 use crate::paths::Paths;
 
+/// How a page uses a reference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Use {
+    /// The page is incomplete without it.
+    Load,
+    /// A viewer may follow it.
+    Link,
+}
+
 /// What a reference resolves to.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Target {

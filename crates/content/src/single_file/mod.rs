@@ -5,7 +5,7 @@ mod svg;
 
 use crate::bundle::{Bundle, Kind};
 use crate::file_name;
-use crate::html::INDEX;
+use crate::paths::INDEX;
 use crate::input::Input;
 use crate::mime::HTML;
 use crate::pack::Packer;

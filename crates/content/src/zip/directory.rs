@@ -4,11 +4,12 @@ use std::io::{self, BufReader, Read};
 
 use memchr::memmem;
 
+use super::entry::{Entry, u16_at, u32_at};
 use super::names::Faults;
 use super::zip64::{self, ELSEWHERE};
 use super::{Limits, names, too_many_files};
 use crate::input::{CHUNK, Input, Region};
-use crate::refusal::{Refusal, RefusalCode};
+use crate::refusal::Refusal;
 
 const END_SIGNATURE: &[u8; 4] = b"PK\x05\x06";
 const END_BYTES: usize = 22;
@@ -23,38 +24,6 @@ const PATCH: u16 = 1 << 5;
 const SYMLINK: u32 = 0o120_000;
 const FOLDER: u32 = 0o040_000;
 const REGULAR: u32 = 0o100_000;
-
-#[derive(Debug)]
-pub(super) struct Entry {
-    /// With slashes as separators, and a trailing slash for folders.
-    pub(super) name: String,
-    /// The name as written in the archive: some tools use backslashes as separators.
-    pub(super) written: String,
-    pub(super) flags: u16,
-    pub(super) method: u16,
-    pub(super) crc: u32,
-    pub(super) packed: u64,
-    pub(super) size: u64,
-    pub(super) offset: u64,
-    /// Whether one of its numbers was given as a 64-bit value.
-    pub(super) is_zip64: bool,
-}
-
-impl Entry {
-    /// A file that is not in an archive yet.
-    pub(super) fn named(name: String) -> Self {
-        let written = name.clone();
-        Self { name, written, flags: 0, method: 0, crc: 0, packed: 0, size: 0, offset: 0, is_zip64: false }
-    }
-
-    pub(super) fn is_folder(&self) -> bool {
-        self.name.ends_with('/')
-    }
-
-    pub(super) fn refusal(&self, detail: impl Into<String>) -> Refusal {
-        Refusal::of_entry(RefusalCode::InvalidArchive, self.name.as_bytes(), detail)
-    }
-}
 
 #[derive(Debug)]
 pub(super) struct Directory {
@@ -247,12 +216,4 @@ fn fill(reader: &mut impl Read, buf: &mut [u8]) -> Result<(), Refusal> {
 
 fn cut_short() -> Refusal {
     Refusal::archive("The archive's central directory is cut short. Create the archive again.")
-}
-
-pub(super) fn u16_at(bytes: &[u8], at: usize) -> u16 {
-    bytes.get(at..at + 2).map_or(0, |b| u16::from_le_bytes([b[0], b[1]]))
-}
-
-pub(super) fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    bytes.get(at..at + 4).map_or(0, |b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
 }

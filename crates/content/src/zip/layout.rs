@@ -3,9 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use super::directory::Entry;
+use super::entry::Entry;
 use super::names;
-use crate::html::INDEX;
+use crate::paths::INDEX;
 use crate::markdown::is_start;
 use crate::mime::{HTML, mime_of};
 use crate::name_list::NameList;

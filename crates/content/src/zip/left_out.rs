@@ -1,6 +1,6 @@
 //! Entries of an archive that are not published.
 
-use super::directory::Entry;
+use super::entry::Entry;
 use crate::name_list::NameList;
 
 /// Whether an entry is not published: files that operating systems add, and hidden files, which are meant for tools and

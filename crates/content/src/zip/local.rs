@@ -4,8 +4,9 @@
 use std::io::Read;
 use std::ops::Range;
 
-use super::directory::{Directory, Entry, u16_at, u32_at};
-use super::zip64::{self, ELSEWHERE, u64_at};
+use super::directory::Directory;
+use super::entry::{Entry, u16_at, u32_at, u64_at};
+use super::zip64::{self, ELSEWHERE};
 use crate::input::Input;
 use crate::refusal::Refusal;
 

@@ -3,6 +3,7 @@
 //! two different archives.
 
 mod directory;
+mod entry;
 mod layout;
 mod left_out;
 mod local;
@@ -16,16 +17,15 @@ use std::collections::HashMap;
 
 use crate::Limits;
 use crate::bundle::{Bundle, File, Kind};
-use crate::html::INDEX;
 use crate::input::Input;
 use crate::markdown::ArchivePages;
 use crate::pack::Packer;
-use crate::paths::Paths;
+use crate::paths::{INDEX, Paths};
 use crate::references::addressing::Addressing;
 use crate::refusal::{Refusal, RefusalCode, shown_name};
 use crate::title;
 
-use directory::Entry;
+use entry::Entry;
 pub use left_out::is_left_out;
 use site::Site;
 

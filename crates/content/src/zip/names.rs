@@ -1,27 +1,21 @@
 //! Decides which entry names are accepted. Names never reach a file system here, but they become URLs and may be unpacked
 //! again by others, so they must mean the same everywhere.
 
-use unicode_normalization::UnicodeNormalization;
-
-use super::directory::Entry;
+use super::entry::Entry;
 use super::left_out::is_left_out;
-use super::tree::Tree;
+use super::tree::{Tree, fold};
 use crate::Limits;
-use crate::bundle::RESERVED;
-use crate::refusal::{Refusal, RefusalCode, shown_name};
+use crate::paths::RESERVED;
+use crate::refusal::{Refusal, shown_name};
 
 /// The folder in which an archive was created.
 const HERE: &str = "./";
-
-pub(super) fn forbidden(name: &[u8], detail: impl Into<String>) -> Refusal {
-    Refusal::of_entry(RefusalCode::ForbiddenName, name, detail)
-}
 
 /// Checks a name on its own. Returns it with slashes as separators and without a leading `./`, and as written. Windows tools
 /// write backslashes, and others prefix every name with the current folder; all rules apply to the name after that.
 pub(super) fn check(name: Vec<u8>, limits: &Limits) -> Result<(String, String), Refusal> {
     let written = String::from_utf8(name).map_err(|error| {
-        forbidden(error.as_bytes(), "its name is not UTF-8. Rename it and create the archive again.")
+        Refusal::forbidden_name(error.as_bytes(), "its name is not UTF-8. Rename it and create the archive again.")
     })?;
     let mut name = written.replace('\\', "/");
     // The folder itself is kept as it is; it is not published.
@@ -30,7 +24,7 @@ pub(super) fn check(name: Vec<u8>, limits: &Limits) -> Result<(String, String), 
     }
     match fault(&name, limits) {
         Some(detail) => {
-            Err(forbidden(written.as_bytes(), format!("{detail} Rename it and create the archive again.")))
+            Err(Refusal::forbidden_name(written.as_bytes(), format!("{detail} Rename it and create the archive again.")))
         }
         None => Ok((name, written)),
     }
@@ -117,19 +111,9 @@ pub(super) fn check_reserved(name: &str, path: &str) -> Result<(), Refusal> {
     if fold(path.split('/').next().unwrap_or_default()) == RESERVED {
         let detail =
             format!("the folder name \"{RESERVED}\" is reserved. Rename it and create the archive again.");
-        return Err(forbidden(name.as_bytes(), detail));
+        return Err(Refusal::forbidden_name(name.as_bytes(), detail));
     }
     Ok(())
-}
-
-/// Names with the same fold are one file on a system that ignores case or Unicode normalization. Converting to upper and back
-/// to lower case also unifies letters such as ß and ss, ſ and s.
-pub(super) fn fold(name: &str) -> String {
-    if name.is_ascii() {
-        return name.to_ascii_lowercase();
-    }
-    let composed: String = name.nfc().collect();
-    composed.to_lowercase().to_uppercase().to_lowercase().nfc().collect()
 }
 
 #[cfg(test)]

@@ -2,14 +2,14 @@
 
 use super::unpack;
 use crate::bundle::File;
-use crate::html::INDEX;
 use crate::html::page_scan::{PageFacts, PageScan, toolbar_warning};
 use crate::markdown::{ArchivePages, TYPESET_BYTES, for_each_picture};
 use crate::mime::{HTML, MARKDOWN, is_html, is_script, is_stylesheet, is_text, mime_of, script_in};
 use crate::pack::Packer;
-use crate::paths::Paths;
+use crate::paths::{INDEX, Paths};
 use crate::references::css_scan::CssScan;
-use crate::references::report::{Report, Use};
+use crate::references::report::Report;
+use crate::references::resolve::Use;
 use crate::references::script_scan::ScriptScan;
 use crate::refusal::Refusal;
 use crate::text::charset;

@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 
-use super::directory::Entry;
+use super::entry::Entry;
 use crate::input::{CHUNK, Input, Region};
 use crate::refusal::{Refusal, RefusalCode};
 

@@ -4,7 +4,7 @@
 use std::io::Read;
 use std::ops::Range;
 
-use super::directory::{u16_at, u32_at};
+use super::entry::{u16_at, u32_at, u64_at};
 use crate::input::Input;
 use crate::refusal::Refusal;
 
@@ -108,10 +108,6 @@ pub(super) fn resolve(stated: [u32; 3], extra: &[u8]) -> Result<[u64; 3], &'stat
 /// Size and packed size in the zip64 field of a local header, which must contain both.
 pub(super) fn local_sizes(field: &[u8]) -> Option<[u64; 2]> {
     (field.len() == 16).then(|| [u64_at(field, 0), u64_at(field, 8)])
-}
-
-pub(super) fn u64_at(bytes: &[u8], at: usize) -> u64 {
-    u64::from(u32_at(bytes, at)) | u64::from(u32_at(bytes, at + 4)) << 32
 }
 
 #[cfg(test)]

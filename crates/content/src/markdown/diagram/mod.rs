@@ -204,9 +204,9 @@ impl Diagrams {
 
 fn figure(name: &str, title: Option<&str>, drawing: &svg::Drawing, source: &str) -> String {
     let label = title.map_or_else(|| name.to_owned(), |title| format!("{name}: {title}"));
-    let label = super::escaped_attribute(&label);
+    let label = escaped_attribute(&label);
     let caption = title
-        .map(|title| format!("<figcaption>{}</figcaption>\n", super::escaped(title)))
+        .map(|title| format!("<figcaption>{}</figcaption>\n", escaped(title)))
         .unwrap_or_default();
     let svg::Drawing { content, view_box, width, height } = drawing;
     let size = match *width {
