@@ -3,8 +3,8 @@
 use bytes::Bytes;
 use dropleaf_core::program::PROGRAM;
 
-use crate::paths::{INDEX, RESERVED};
 use crate::mime::HTML;
+use crate::paths::{INDEX, RESERVED};
 use crate::references::address_warnings::AddressWarnings;
 use crate::references::addressing::Addressing;
 

@@ -17,10 +17,9 @@ use lol_html::{AsciiCompatibleEncoding, HtmlRewriter, MemorySettings, Settings, 
 
 use crate::bundle::{Body, Bundle, Encoding};
 use crate::mime::{charset_in, is_html, is_script};
-use crate::references::script_type::is_governed;
 use blocked::{Blocked, Kind};
 use code_scan::CodeScan;
-use script_hash::ScriptText;
+use script_hash::{ScriptText, is_governed};
 
 const MEMORY_BYTES: usize = 8 << 20;
 const SVG: &str = "http://www.w3.org/2000/svg";

@@ -1,6 +1,8 @@
-//! Hashes the text of one inline script as the browser's DOM will hold it.
+//! Inline scripts that a Content-Security-Policy controls: which they are, and the hash of their text as the browser's DOM will
+//! hold it.
 
 use dropleaf_core::html::character_references::{Context, decode};
+use dropleaf_core::mime::is_javascript;
 use sha2::{Digest, Sha256};
 
 /// Scripts in SVG are buffered before they are decoded; anything beyond this is ignored.
@@ -68,6 +70,18 @@ impl ScriptText {
         }
         (self.len > 0).then(|| base64(&self.hasher.finalize()))
     }
+}
+
+/// Whether the policy applies to a script of this type: everything a browser runs, including import maps and speculation
+/// rules. Data blocks such as JSON are exempt.
+pub(crate) fn is_governed(kind: Option<String>, language: Option<String>) -> bool {
+    let kind = match (kind, language) {
+        (Some(kind), _) if kind.is_empty() => return true,
+        (Some(kind), _) => decode(&kind, Context::Attribute).trim_ascii().to_ascii_lowercase(),
+        (None, Some(language)) if !language.is_empty() => format!("text/{}", language.to_ascii_lowercase()),
+        (None, _) => return true,
+    };
+    matches!(kind.as_str(), "module" | "importmap" | "speculationrules") || is_javascript(&kind)
 }
 
 fn base64(bytes: &[u8]) -> String {

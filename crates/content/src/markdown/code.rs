@@ -74,6 +74,18 @@ impl Painter {
     }
 }
 
+/// The first word of a fence, if it looks like the name of a language.
+pub(super) fn language_of(info: &str) -> &str {
+    let word = info.split([' ', ',', '\t', '{']).next().unwrap_or_default();
+    let plain = word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '#' | '-' | '_' | '.'));
+    if plain && word.len() <= 20 { word } else { "" }
+}
+
+/// Whether a source may have code blocks of a language, whose name is matched ignoring case.
+pub(super) fn mentions_language(source: &str, language: &str) -> bool {
+    source.as_bytes().windows(language.len()).any(|word| word.eq_ignore_ascii_case(language.as_bytes()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,6 +8,7 @@ use std::thread;
 use math_core::{LatexToMathML, MathCoreConfig, MathDisplay};
 use pulldown_cmark::Event;
 
+use super::code::mentions_language;
 use super::escape::escaped;
 use super::{diagram, mathml};
 
@@ -78,15 +79,10 @@ fn stands_free(source: &str, range: &Range<usize>) -> bool {
     !source[..range.start].ends_with(is_letter) && !source[range.end..].starts_with(is_letter)
 }
 
-/// Whether a source may have code blocks of a language, whose name is matched ignoring case.
-pub(super) fn mentions(source: &str, language: &str) -> bool {
-    source.as_bytes().windows(language.len()).any(|word| word.eq_ignore_ascii_case(language.as_bytes()))
-}
-
 /// Runs `work` for a source that may have formulas or diagrams on a thread with a large stack; `None` if there is no room for
 /// it.
 pub(super) fn with_stack<T: Send>(source: &str, work: impl FnOnce() -> T + Send) -> Option<T> {
-    if !(source.contains('$') || mentions(source, "math") || diagram::are_in(source)) {
+    if !(source.contains('$') || mentions_language(source, "math") || diagram::are_in(source)) {
         return Some(work());
     }
     thread::scope(|scope| {

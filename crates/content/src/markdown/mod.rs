@@ -4,7 +4,6 @@
 mod archive;
 mod autolink;
 mod code;
-mod contents;
 mod diagram;
 mod direction;
 mod document;
@@ -14,33 +13,31 @@ mod filter;
 mod footnotes;
 mod front_matter;
 mod headings;
+mod labels;
 mod languages;
 mod lexer;
 mod links;
 mod losses;
 mod math;
 mod mathml;
-mod pictures;
-mod places;
 mod render;
 mod slug;
-mod table;
-mod task;
+mod source_lines;
 
 pub(crate) use archive::{ArchivePages, is_start};
 pub(crate) use code::Highlighter;
 pub(crate) use document::whole_page;
-pub(crate) use escape::escaped;
 pub use document::{SCRIPT as MARKDOWN_SCRIPT, STYLE as MARKDOWN_STYLE};
-pub(crate) use pictures::for_each_picture;
-pub use places::source_lines;
+pub(crate) use escape::{escaped, escaped_attribute};
+pub(crate) use links::for_each_picture;
+pub use source_lines::source_lines;
 
 use std::io;
 
 use diagram::Budget;
 use escape::escaped_bytes;
-use losses::Loss;
 use headings::Contents;
+use losses::Loss;
 
 use crate::Limits;
 use crate::bundle::{Bundle, File, Kind};

@@ -4,6 +4,7 @@
 
 use std::io::{self, Read};
 
+use dropleaf_core::html::character_references::{Context, decode};
 use memchr::memmem;
 
 use super::dictionary::{Reference, Value, parse};
@@ -18,6 +19,14 @@ const TAIL_BYTES: u64 = 4096;
 /// How many trailers are read. A document has one for each time it was saved.
 const MOST_TRAILERS: usize = 8;
 
+/// The characters of `PDFDocEncoding` from 0x18 to 0x1f.
+const LOW: [char; 8] = ['˘', 'ˇ', 'ˆ', '˙', '˝', '˛', '˚', '˜'];
+/// And from 0x80 to 0xa0; 0x9f is undefined.
+const HIGH: [char; 33] = [
+    '•', '†', '‡', '…', '—', '–', 'ƒ', '⁄', '‹', '›', '−', '‰', '„', '“', '”', '‘', '’', '‚', '™', 'ﬁ', 'ﬂ',
+    'Ł', 'Œ', 'Š', 'Ÿ', 'Ž', 'ı', 'ł', 'œ', 'š', 'ž', '\u{fffd}', '€',
+];
+
 /// The title, if the document has a meaningful one.
 pub(crate) fn read(input: &mut Input) -> io::Result<Option<String>> {
     let trailers = trailers(input)?;
@@ -29,7 +38,7 @@ pub(crate) fn read(input: &mut Input) -> io::Result<Option<String>> {
         && let Some(info) = resolve(input, info)?
         && let Some(title) = info.get("Title").cloned()
         && let Some(Value::Text(bytes)) = resolve(input, title)?
-        && let Some(title) = worded(&super::text::decode(&bytes))
+        && let Some(title) = worded(&decode_text(&bytes))
     {
         return Ok(Some(title));
     }
@@ -37,7 +46,7 @@ pub(crate) fn read(input: &mut Input) -> io::Result<Option<String>> {
     let Some(catalog) = resolve(input, root)? else { return Ok(None) };
     let Some(Value::Reference(metadata)) = catalog.get("Metadata") else { return Ok(None) };
     let Some(bytes) = object(input, *metadata, METADATA_BYTES)? else { return Ok(None) };
-    Ok(super::xmp::title(&bytes).as_deref().and_then(worded))
+    Ok(xmp_title(&bytes).as_deref().and_then(worded))
 }
 
 /// A title given by a person, not the placeholder that programs write without one.
@@ -127,6 +136,64 @@ fn places(input: &mut Input, word: &[u8]) -> io::Result<Vec<u64>> {
         Ok(())
     })?;
     Ok(places)
+}
+
+/// Decodes a text string: UTF-16 or UTF-8 with a byte order mark, else `PDFDocEncoding`.
+fn decode_text(bytes: &[u8]) -> String {
+    match bytes {
+        [0xfe, 0xff, rest @ ..] => utf16(rest, u16::from_be_bytes),
+        // Not in the standard, but written by some programs and understood by all.
+        [0xff, 0xfe, rest @ ..] => utf16(rest, u16::from_le_bytes),
+        [0xef, 0xbb, 0xbf, rest @ ..] => without_languages(&String::from_utf8_lossy(rest)),
+        _ => bytes.iter().map(|byte| of_byte(*byte)).collect(),
+    }
+}
+
+fn of_byte(byte: u8) -> char {
+    let index = usize::from(byte);
+    match byte {
+        0x18..=0x1f => LOW[index - 0x18],
+        0x80..=0xa0 => HIGH[index - 0x80],
+        _ => char::from(byte),
+    }
+}
+
+fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> String {
+    let units = bytes.chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
+    without_languages(&char::decode_utf16(units).map(|c| c.unwrap_or('\u{fffd}')).collect::<String>())
+}
+
+/// Removes the language codes that a text may contain, each between two escape characters.
+fn without_languages(text: &str) -> String {
+    const ESCAPE: char = '\u{1b}';
+    if !text.contains(ESCAPE) {
+        return text.to_owned();
+    }
+    text.split(ESCAPE).step_by(2).collect()
+}
+
+/// `dc:title` of an uncompressed XMP packet: the title in the default language, else the first one. `bytes` is the object: its dictionary and its stream.
+fn xmp_title(bytes: &[u8]) -> Option<String> {
+    // Compressed streams are not read.
+    if parse(bytes)?.get("Filter").is_some() {
+        return None;
+    }
+    let start = memmem::find(bytes, b"stream")?;
+    let end = memmem::find(&bytes[start..], b"endstream").map_or(bytes.len(), |at| start + at);
+    let packet = String::from_utf8_lossy(bytes.get(start..end)?);
+    let (_, titles) = packet.split_once("<dc:title")?;
+    let (titles, _) = titles.split_once("</dc:title>")?;
+    let items: Vec<(&str, &str)> = titles.split("<rdf:li").skip(1).filter_map(xmp_item).collect();
+    let default = items.iter().find(|(attributes, _)| attributes.contains("x-default"));
+    let (_, text) = default.or_else(|| items.first())?;
+    Some(decode(text, Context::Text).into_owned())
+}
+
+/// The attributes and the text of one item.
+fn xmp_item(rest: &str) -> Option<(&str, &str)> {
+    let (attributes, rest) = rest.split_once('>')?;
+    let (text, _) = rest.split_once("</rdf:li>")?;
+    (!text.contains('<')).then_some((attributes, text))
 }
 
 #[cfg(test)]

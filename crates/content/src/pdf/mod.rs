@@ -2,8 +2,6 @@
 
 mod dictionary;
 mod metadata;
-mod text;
-mod xmp;
 
 use memchr::memmem;
 

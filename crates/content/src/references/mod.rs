@@ -3,15 +3,11 @@
 
 pub(crate) mod address_warnings;
 pub(crate) mod addressing;
-mod base;
+pub(crate) mod attributes;
 pub(crate) mod css_scan;
 mod examples;
-mod import_map;
-mod link_relation;
 pub(crate) mod page_references;
 pub(crate) mod report;
 pub(crate) mod resolve;
 pub(crate) mod script_scan;
-pub(crate) mod script_type;
-pub(crate) mod srcset;
 mod worker_paths;

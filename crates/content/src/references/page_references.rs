@@ -5,18 +5,15 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use dropleaf_core::html::character_references::{Context, decode};
+use dropleaf_core::mime::is_javascript;
 use lol_html::html_content::{Element, EndTag, TextChunk};
 use lol_html::{HandlerResult, element, text};
 
-use super::base::Base;
+use super::attributes::{Base, link_use, srcset_urls};
 use super::css_scan::{self, CssScan};
-use super::import_map;
-use super::link_relation;
 use super::report::Report;
 use super::resolve::{Use, is_template};
-use super::script_scan::ScriptScan;
-use super::script_type::is_javascript;
-use super::srcset;
+use super::script_scan::{IMPORT_MAP_BYTES, ScriptScan, import_map_paths};
 use crate::paths::Paths;
 
 const LONGEST_URL: usize = 2048;
@@ -99,7 +96,7 @@ impl<'f> PageReferences<'f> {
                 return;
             }
             "link" => {
-                if let Some(used) = link_relation::use_of(&get("rel").unwrap_or_default()) {
+                if let Some(used) = link_use(&get("rel").unwrap_or_default()) {
                     self.add_attribute(get("href"), used);
                 }
             }
@@ -115,7 +112,7 @@ impl<'f> PageReferences<'f> {
                 }
                 if let Some(set) = get("srcset").filter(|set| set.len() <= LONGEST_STYLE && !is_template(set))
                 {
-                    srcset::urls(&set).for_each(|url| self.add(url, Use::Load));
+                    srcset_urls(&set).for_each(|url| self.add(url, Use::Load));
                 }
             }
             _ => self.add_attribute(get("href"), Use::Link),
@@ -157,12 +154,12 @@ impl<'f> PageReferences<'f> {
                 }
             }
             ScriptKind::ImportMap => {
-                if import_map.len() < import_map::MOST_BYTES {
+                if import_map.len() < IMPORT_MAP_BYTES {
                     import_map.push_str(text);
                 }
                 if is_last {
                     let map = std::mem::take(import_map);
-                    import_map::paths(&map).for_each(|path| report.add(page, path, Use::Load));
+                    import_map_paths(&map).for_each(|path| report.add(page, path, Use::Load));
                 }
             }
             ScriptKind::Data => {}

@@ -1,4 +1,4 @@
-//! Finds what a script refers to by string literals, and whether it changes the address bar. A text search, not a parser: only
+//! Finds what a script refers to by string literals, what an import map refers to, and whether it changes the address bar. A text search, not a parser: only
 //! complete literals count, and code inside longer strings (examples in documentation) is skipped where it can be recognized.
 
 use std::ops::Range;
@@ -169,6 +169,33 @@ fn is_code(line: &[u8], tight: &[u8]) -> bool {
     let quotes =
         memchr_iter(b'"', line).count() + memchr_iter(b'\'', line).count() + memchr_iter(b'`', line).count();
     !comment && (declares || (is_call && quotes.is_multiple_of(2)))
+}
+
+/// Import maps are short; anything beyond this is not read.
+pub(crate) const IMPORT_MAP_BYTES: usize = 64 * 1024;
+
+/// Every value of an import map, at any depth, that is the path of a file. URLs of other sites and folders are left out.
+pub(crate) fn import_map_paths(map: &str) -> impl Iterator<Item = &str> {
+    let is_path = |value: &&str| value.starts_with(['.', '/']) && !value.ends_with('/');
+    import_map_values(map).filter(is_path)
+}
+
+/// The strings that follow a colon, except those with an escaped quote, which are not paths.
+fn import_map_values(map: &str) -> impl Iterator<Item = &str> {
+    let mut rest = map;
+    std::iter::from_fn(move || {
+        loop {
+            let open = rest.find('"')?;
+            let is_value = rest[..open].trim_end().ends_with(':');
+            let text = &rest[open + 1..];
+            let close = text.find('"')?;
+            let escaped = text[..close].ends_with('\\');
+            rest = &text[close + 1..];
+            if is_value && !escaped {
+                return Some(&text[..close]);
+            }
+        }
+    })
 }
 
 #[cfg(test)]

@@ -111,3 +111,11 @@ fn hostile_text_takes_no_longer_than_it_is() {
         assert!(found(&piece.repeat(100_000)).len() < 500_000);
     }
 }
+
+#[test]
+fn values_that_are_paths_are_found() {
+    let map = r#"{"imports": {"three": "./three.module.js", "three/addons/": "./addons/", "vue": "https://x/vue.js",
+                  "/a.js" : "/b.js"}, "scopes": {"./x/": {"y": "../y.mjs"}}, "odd": "./a\"b"}"#;
+    assert_eq!(import_map_paths(map).collect::<Vec<_>>(), ["./three.module.js", "/b.js", "../y.mjs"]);
+    assert_eq!(import_map_paths("{\"a\": \"").count(), 0);
+}

@@ -5,10 +5,10 @@ mod svg;
 
 use crate::bundle::{Bundle, Kind};
 use crate::file_name;
-use crate::paths::INDEX;
 use crate::input::Input;
 use crate::mime::HTML;
 use crate::pack::Packer;
+use crate::paths::INDEX;
 use crate::readable::{self, Data};
 use crate::refusal::{Refusal, RefusalCode};
 use crate::text::charset;

@@ -9,8 +9,8 @@ use std::io;
 use super::dry_run::is_read;
 use super::file_text::{charset_of_pages, text_of};
 use crate::bundle::{Bundle, Kind};
-use crate::paths::RESERVED;
 use crate::mime::{MARKDOWN, is_active, is_script, mime_of};
+use crate::paths::RESERVED;
 
 #[derive(Debug)]
 pub struct Texts<'b> {

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 
 use super::entry::Entry;
 use super::names;
-use crate::paths::INDEX;
 use crate::markdown::is_start;
 use crate::mime::{HTML, mime_of};
 use crate::name_list::NameList;
+use crate::paths::INDEX;
 use crate::refusal::{Refusal, RefusalCode, shown_name};
 
 /// The root of an archive's site, and the page it shows first.

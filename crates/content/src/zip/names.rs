@@ -15,7 +15,10 @@ const HERE: &str = "./";
 /// write backslashes, and others prefix every name with the current folder; all rules apply to the name after that.
 pub(super) fn check(name: Vec<u8>, limits: &Limits) -> Result<(String, String), Refusal> {
     let written = String::from_utf8(name).map_err(|error| {
-        Refusal::forbidden_name(error.as_bytes(), "its name is not UTF-8. Rename it and create the archive again.")
+        Refusal::forbidden_name(
+            error.as_bytes(),
+            "its name is not UTF-8. Rename it and create the archive again.",
+        )
     })?;
     let mut name = written.replace('\\', "/");
     // The folder itself is kept as it is; it is not published.
@@ -23,9 +26,10 @@ pub(super) fn check(name: Vec<u8>, limits: &Limits) -> Result<(String, String), 
         name.drain(..HERE.len());
     }
     match fault(&name, limits) {
-        Some(detail) => {
-            Err(Refusal::forbidden_name(written.as_bytes(), format!("{detail} Rename it and create the archive again.")))
-        }
+        Some(detail) => Err(Refusal::forbidden_name(
+            written.as_bytes(),
+            format!("{detail} Rename it and create the archive again."),
+        )),
         None => Ok((name, written)),
     }
 }

@@ -13,9 +13,9 @@ use std::fmt;
 
 use pulldown_cmark::{CodeBlockKind, Event, Tag};
 
-use super::filter::language_of;
+use super::code::{language_of, mentions_language};
+use super::escape::{escaped, escaped_attribute};
 use super::losses::Loss;
-use super::math::mentions;
 
 /// The diagrams of one document, and the work and bytes they may take in total.
 const DOCUMENT: Budget = Budget { diagrams: 40, work: draw::MOST_WORK, bytes: 2 << 20 };
@@ -132,7 +132,7 @@ pub(super) fn line_in(kind: &CodeBlockKind<'_>) -> Option<usize> {
 
 /// Whether a source may contain diagrams.
 pub(super) fn are_in(source: &str) -> bool {
-    mentions(source, LANGUAGE)
+    mentions_language(source, LANGUAGE)
 }
 
 fn is_diagram(info: &str) -> bool {
@@ -205,9 +205,8 @@ impl Diagrams {
 fn figure(name: &str, title: Option<&str>, drawing: &svg::Drawing, source: &str) -> String {
     let label = title.map_or_else(|| name.to_owned(), |title| format!("{name}: {title}"));
     let label = escaped_attribute(&label);
-    let caption = title
-        .map(|title| format!("<figcaption>{}</figcaption>\n", escaped(title)))
-        .unwrap_or_default();
+    let caption =
+        title.map(|title| format!("<figcaption>{}</figcaption>\n", escaped(title))).unwrap_or_default();
     let svg::Drawing { content, view_box, width, height } = drawing;
     let size = match *width {
         width if width > HUGE => " huge",

@@ -1,9 +1,11 @@
-//! The label of a task list item. It contains the checkbox and the item's text, which thereby is the checkbox's accessible
-//! name.
+//! Accessible names: of a task list item, whose label contains the checkbox and the text of the item, and of the box around a
+//! table.
 
 use pulldown_cmark::{Event, Tag, TagEnd};
 
-/// The open label, if any.
+const NAME_CHARACTERS: usize = 100;
+
+/// The open label of a task list item, if any.
 #[derive(Debug, Default)]
 pub(super) struct TaskLabel {
     is_open: bool,
@@ -47,4 +49,36 @@ fn is_inline(tag: &Tag<'_>) -> bool {
             | Tag::Link { .. }
             | Tag::Image { .. }
     )
+}
+
+/// The names of the columns, which are in the language of the page: `Fruit, Crate, Litre`; `Table` if no column has a name.
+pub(super) fn table_name(head: &[Event<'_>]) -> String {
+    let (mut name, mut cell) = (String::new(), String::new());
+    for event in head {
+        cell.push_str(plain_text(event));
+        if matches!(event, Event::End(TagEnd::TableCell)) {
+            let text = cell.split_whitespace().collect::<Vec<_>>().join(" ");
+            if !text.is_empty() {
+                name.push_str(if name.is_empty() { "" } else { ", " });
+                name.push_str(&text);
+            }
+            cell.clear();
+        }
+    }
+    if name.is_empty() {
+        return "Table".to_owned();
+    }
+    match name.char_indices().nth(NAME_CHARACTERS) {
+        Some((end, _)) => format!("{}…", name[..end].trim_end_matches([',', ' '])),
+        None => name,
+    }
+}
+
+/// The text of an event.
+pub(super) fn plain_text<'e>(event: &'e Event<'_>) -> &'e str {
+    match event {
+        Event::Text(text) | Event::Code(text) | Event::Html(text) | Event::InlineMath(text) => text,
+        Event::SoftBreak | Event::HardBreak => " ",
+        _ => "",
+    }
 }
