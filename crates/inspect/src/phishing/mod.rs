@@ -9,7 +9,7 @@ mod linear_tests;
 mod reader;
 mod reasons;
 pub(crate) mod rules;
-mod total_score;
+mod scored_page;
 pub(crate) mod upload;
 pub(crate) mod verdict;
 

@@ -2,20 +2,18 @@
 //! first, so that one round of fixes is enough. Bounded, and shared fairly between pages when there are many.
 
 use super::Reason;
+use super::detectors::MOST_PLACES;
 use super::rules::Rules;
 use super::rules::rule::Rule;
+use super::scored_page::ScoredPage;
 use super::upload::File;
-use super::verdict::Page;
 
 /// In total.
 const MOST_REASONS: usize = 50;
 /// Per page, at least, while there is room.
 const FEWEST: usize = 3;
-/// Per rule and page; this many show the pattern to the person who fixes it.
-pub(crate) const MOST_PLACES: usize = 3;
-
 /// The reasons against pages that are sorted by score.
-pub(crate) fn reasons(pages: &[Page<'_>], rules: &Rules) -> Vec<Reason> {
+pub(crate) fn reasons(pages: &[ScoredPage<'_>], rules: &Rules) -> Vec<Reason> {
     let share = (MOST_REASONS / pages.len().max(1)).max(FEWEST);
     let mut told: Vec<Reason> = Vec::new();
     for page in pages {
@@ -44,7 +42,7 @@ struct Against {
 }
 
 /// The reasons against a page, with the first occurrences of each rule.
-fn against(page: &Page<'_>, rules: &Rules) -> Vec<Against> {
+fn against(page: &ScoredPage<'_>, rules: &Rules) -> Vec<Against> {
     let mut found: Vec<Against> = Vec::new();
     let mut hits: Vec<_> = page.hits.iter().collect();
     hits.sort_by_key(|(hit, file)| (file.path != page.file.path, file.path, hit.at));

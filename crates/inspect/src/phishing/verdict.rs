@@ -6,7 +6,7 @@ use super::facts::Facts;
 use super::reasons::reasons;
 use super::rules::Rules;
 use super::rules::rule::Rule;
-use super::total_score::total;
+use super::scored_page::{ScoredPage, total};
 use super::upload::{File, Kind, Site};
 
 /// Tolerance for rounding errors.
@@ -24,19 +24,11 @@ pub fn check(files: &[File<'_>], rules: &Rules) -> Verdict {
     jury.verdict()
 }
 
-/// A page and its hits, each with its file: the page itself or a script that it loads.
-pub(crate) struct Page<'f> {
-    pub(crate) file: File<'f>,
-    pub(crate) hits: Vec<(Hit, File<'f>)>,
-    asks: bool,
-    score: f64,
-}
-
 /// Scores the pages of an upload as they are read.
 pub(crate) struct Jury<'s, 'f> {
     site: &'s Site<'f>,
     rules: &'s Rules,
-    pages: Vec<Page<'f>>,
+    pages: Vec<ScoredPage<'f>>,
 }
 
 impl<'s, 'f> Jury<'s, 'f> {
@@ -54,7 +46,7 @@ impl<'s, 'f> Jury<'s, 'f> {
                 kept.push((Hit { at, ..hit }, part));
             }
         }
-        self.pages.push(Page { file: *file, hits: kept, asks, score: 0.0 });
+        self.pages.push(ScoredPage { file: *file, hits: kept, asks, score: 0.0 });
     }
 
     pub(crate) fn verdict(mut self) -> Verdict {
@@ -73,7 +65,7 @@ impl<'s, 'f> Jury<'s, 'f> {
 }
 
 /// Shares a brand between pages: the second step of a sign-in often has no name, but the first one does.
-fn share_names(pages: &mut [Page<'_>]) {
+fn share_names(pages: &mut [ScoredPage<'_>]) {
     let named = pages.iter().filter(|page| page.asks).find_map(|page| {
         let strong = |rule| {
             matches!(

@@ -1,8 +1,8 @@
 //! Detects pages that pose as the captive portal of a wireless network, and traces of the tools that set up fake ones.
 
 use super::Hit;
-use super::identity::Said;
 use super::lures::words;
+use super::mentions::Said;
 use super::requested_secrets::Asked;
 use crate::phishing::facts::{Facts, Field, zone};
 use crate::phishing::rules::meanings::{Secret, Topic};

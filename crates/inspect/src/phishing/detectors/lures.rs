@@ -1,7 +1,7 @@
 //! Detects lures that need no form: a command to paste, an alarm with a number to call, a wallet approval, a QR code
 //! to scan, a frame around another site's sign-in.
 
-use super::identity::Said;
+use super::mentions::Said;
 use crate::phishing::facts::{Facts, UseKind};
 use crate::phishing::rules::hosts::{HostKind, Target};
 use crate::phishing::rules::meanings::Topic;

@@ -1,14 +1,15 @@
-//! Evaluates the facts of a page: which rules hit, and where. [`super::total_score`] adds them up.
+//! Evaluates the facts of a page: which rules hit, and where. [`super::scored_page`] adds them up.
 
 mod brand_evidence;
 mod captive_portals;
 mod destinations;
 mod identity;
 mod lures;
+mod mentions;
 mod redirects;
 mod requested_secrets;
 mod site_evidence;
-pub(crate) mod smuggled_files;
+mod smuggled_download;
 
 use super::facts::{Facts, zone};
 use super::rules::Rules;
@@ -17,11 +18,12 @@ use super::rules::rule::Rule;
 use super::rules::script_patterns::Mark;
 use captive_portals::{kit_fields, names_network, portal, trap_fields};
 use destinations::{blocked, destinations};
-use identity::{Said, said};
+use identity::said;
 use lures::{lures, words};
+use mentions::Said;
 use redirects::redirects;
 use requested_secrets::{Asked, asked};
-use smuggled_files::smuggled;
+use smuggled_download::smuggled;
 
 /// A rule that hit: its offset in the file and the word, name or host concerned.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,6 +33,8 @@ pub(crate) struct Hit {
     pub(crate) detail: String,
 }
 
+/// How many occurrences of a rule on a page are reported; this many show the pattern to the person who fixes it.
+pub(crate) const MOST_PLACES: usize = 3;
 /// Mail providers, by their names in the list of brands.
 const MAIL: [&str; 12] = [
     "Microsoft",

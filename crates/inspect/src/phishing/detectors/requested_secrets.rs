@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::MOST_PLACES;
 use crate::phishing::facts::{Facts, Field};
-use crate::phishing::reasons::MOST_PLACES;
 use crate::phishing::rules::Rules;
 use crate::phishing::rules::meanings::Secret;
 use crate::phishing::rules::script_patterns::Mark;

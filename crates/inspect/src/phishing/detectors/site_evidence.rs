@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::identity::{Said, add};
+use super::mentions::{Said, add};
 use crate::phishing::facts::{Facts, UseKind, zone};
 use crate::phishing::rules::Rules;
 use crate::phishing::rules::hosts::{HostKind, Target};

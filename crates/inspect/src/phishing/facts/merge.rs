@@ -8,16 +8,7 @@ const AT_LEAST: usize = 4;
 /// The size of a field or a URL in addition to its text.
 const ITEM_BYTES: usize = 256;
 const MOST_ITEMS: usize = 2000;
-/// More than any page loads; each is looked up among the files of the upload.
-const MOST_LOCAL_SCRIPTS: usize = 1 << 14;
-
 impl Facts {
-    pub(crate) fn add_local_script(&mut self, path: String, at: usize) {
-        if self.local_scripts.len() < MOST_LOCAL_SCRIPTS {
-            self.local_scripts.push((path, at));
-        }
-    }
-
     /// How many bytes are copied when these facts are merged.
     fn bulk(&self) -> usize {
         let items =

@@ -2,12 +2,12 @@
 //! [`super::reader::script`]; evaluated in [`super::detectors`].
 
 mod merge;
+mod record;
 
 use std::collections::BTreeMap;
 
-use super::detectors::smuggled_files::Carried;
 use super::fold::Folded;
-use super::rules::hosts::{HostKind, Target};
+use super::rules::hosts::Target;
 use super::rules::script_patterns::Mark;
 
 /// Flags that say where a text occurs. A text can have several.
@@ -30,9 +30,6 @@ pub(crate) mod zone {
 /// Text beyond this many bytes is ignored: nobody reads that much before signing in.
 pub(crate) const MOST_TEXT: usize = 8 << 20;
 const MOST_USES: usize = 5000;
-const MOST_FILES: usize = 500;
-const MOST_SENDS: usize = 500;
-
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
     pub(crate) text: Folded,
@@ -100,6 +97,13 @@ pub(crate) struct Facts {
     pub(crate) blocked: Option<(usize, String)>,
 }
 
+/// The kind of file that a text decodes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Carried {
+    Program,
+    Archive,
+}
+
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Field {
     pub(crate) at: usize,
@@ -164,33 +168,6 @@ impl Facts {
         said + letters(&self.text.bytes[..before]) <= most + self.prompts
     }
 
-    pub(crate) fn add_text(&mut self, text: &str, at: usize) {
-        self.work += text.len();
-        if self.text.len() < MOST_TEXT {
-            self.origins.push((self.text.len(), at));
-            self.text.add(text);
-        }
-    }
-
-    /// Adds a short text on a separate line, such as an image's alternative text.
-    pub(crate) fn add_aside(&mut self, text: &str, at: usize, zone: u16) {
-        let open = self.zones.last().map_or(0, |(_, zones)| *zones);
-        self.text.break_line();
-        self.set_zone(open | zone);
-        self.add_text(text, at);
-        self.text.break_line();
-        self.set_zone(open);
-    }
-
-    pub(crate) fn set_zone(&mut self, zones: u16) {
-        let at = self.text.len();
-        match self.zones.last_mut() {
-            Some((_, last)) if *last == zones => {}
-            Some((since, last)) if *since == at => *last = zones,
-            _ => self.zones.push((at, zones)),
-        }
-    }
-
     pub(crate) fn zone_at(&self, at: usize) -> u16 {
         let after = self.zones.partition_point(|(since, _)| *since <= at);
         after.checked_sub(1).map_or(0, |last| self.zones[last].1)
@@ -210,54 +187,8 @@ impl Facts {
         std::str::from_utf8(&self.text.bytes[start..end]).unwrap_or_default().trim()
     }
 
-    pub(crate) fn add_file(&mut self, name: String, at: usize) {
-        if self.files.len() < MOST_FILES {
-            self.files.push((name, at));
-        }
-    }
-
     pub(crate) fn takes_uses(&self) -> bool {
         self.uses.len() < MOST_USES
-    }
-
-    pub(crate) fn add_use(&mut self, used: Use) {
-        self.note(&used.target, used.at);
-        if self.takes_uses() {
-            self.uses.push(used);
-        }
-    }
-
-    /// Records a destination, if it matters. A page cannot hide one by naming many: destinations on other hosts have
-    /// additional room.
-    pub(crate) fn add_send(&mut self, target: Target, at: usize) {
-        let most = match target {
-            Target::ServerScript(_) | Target::Mail => MOST_SENDS,
-            Target::Address(_)
-            | Target::Host(_, None | Some(HostKind::Bot | HostKind::Relay | HostKind::Blocked)) => {
-                2 * MOST_SENDS
-            }
-            Target::Nowhere | Target::Local(_) | Target::Host(..) => return,
-        };
-        if self.sends.len() < most {
-            self.sends.push((target, at));
-        }
-    }
-
-    /// Records the first blocked host, however many other hosts there are.
-    pub(crate) fn note(&mut self, target: &Target, at: usize) {
-        if let (Target::Host(host, Some(HostKind::Blocked)), None) = (target, &self.blocked) {
-            self.blocked = Some((at, host.clone()));
-        }
-    }
-
-    pub(crate) fn mark(&mut self, mark: Mark, at: usize) {
-        self.marks.entry(mark).or_insert(at);
-    }
-
-    /// Records a mark and how it is written, so that its publisher can find it.
-    pub(crate) fn mark_as(&mut self, mark: Mark, at: usize, word: &str) {
-        self.mark(mark, at);
-        self.mark_words.entry(mark).or_insert_with(|| word.to_owned());
     }
 
     pub(crate) fn has(&self, mark: Mark) -> bool {

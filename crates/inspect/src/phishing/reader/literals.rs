@@ -11,6 +11,8 @@ pub(crate) struct Literal {
 }
 
 const LONGEST: usize = 4 << 20;
+/// The most bytes of a URL in a script that are read.
+pub(crate) const LONGEST_ADDRESS: usize = 512;
 
 pub(crate) struct Literals<'a> {
     script: &'a str,
@@ -145,6 +147,24 @@ impl Iterator for Literals<'_> {
             }
         }
     }
+}
+
+/// The literal that opens at this quote, cut at [`LONGEST_ADDRESS`].
+pub(crate) fn literal_at(text: &str, quote: usize) -> Option<String> {
+    let mut end = (quote + LONGEST_ADDRESS).min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    Some(Literals::new(&text[..end], quote).next()?.text)
+}
+
+/// At most `most` bytes from `from` on, cut at a character boundary.
+pub(crate) fn cut(text: &str, from: usize, most: usize) -> &str {
+    let mut end = (from + most).min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[from..end]
 }
 
 #[cfg(test)]

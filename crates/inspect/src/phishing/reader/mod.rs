@@ -1,10 +1,12 @@
 //! Reads a page once and collects its facts: what a person would see, what they could fill in, and where it would be sent.
 
 mod attributes;
+mod embedded_file;
 pub(crate) mod encodings;
 mod forms;
 mod literals;
 mod raw_text;
+mod redirect_target;
 mod references;
 mod saved_page;
 pub(crate) mod script;

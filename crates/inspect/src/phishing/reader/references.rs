@@ -5,9 +5,8 @@ use std::borrow::Cow;
 use dropleaf_core::html::Tag;
 use dropleaf_core::html::character_references::{Context, decode};
 
-use super::Reader;
 use super::script;
-use crate::phishing::detectors::smuggled_files;
+use super::{Reader, embedded_file};
 use crate::phishing::facts::{Use, UseKind, zone};
 use crate::phishing::fold::exact;
 use crate::phishing::rules::hosts::{HostKind, Target};
@@ -51,7 +50,7 @@ impl Reader<'_> {
         let address = read_address(href);
         if starts_with(&address, "data:") || starts_with(&address, "blob:") {
             self.facts.carries_link = true;
-            if let Some(carried) = smuggled_files::in_text(&address) {
+            if let Some(carried) = embedded_file::in_text(&address) {
                 self.facts.carry(carried, at);
             }
             if let Some(name) = tag.get("download") {

@@ -1,9 +1,9 @@
 //! Reads a script for what it sends, shows and hides. Encoded text that the script would decode is decoded and read
 //! in turn, within limits of depth and size.
 
+use super::embedded_file;
 use super::encodings;
-use super::literals::Literals;
-use crate::phishing::detectors::smuggled_files;
+use super::literals::{LONGEST_ADDRESS, Literals, cut, literal_at};
 use crate::phishing::facts::{Facts, zone};
 use crate::phishing::reader::{self, Origin};
 use crate::phishing::rules::Rules;
@@ -16,9 +16,8 @@ const DEEPEST: u8 = 2;
 pub(crate) const MOST_PACKED: usize = 4 << 20;
 /// Longer scripts are libraries, whose words are not the page's.
 const LONGEST_OWN: usize = 256 << 10;
-/// How far after a call its URL may start, how long it may be, and how many calls are examined.
+/// How far after a call its URL may start, and how many calls are examined.
 const ADDRESS_WITHIN: usize = 48;
-const LONGEST_ADDRESS: usize = 512;
 const MOST_ADDRESSES: usize = 20_000;
 /// How much of a list of numbers is read, in bytes.
 const LONGEST_NUMBERS: usize = 6144;
@@ -98,7 +97,7 @@ pub(crate) fn read(text: &str, at: usize, depth: u8, facts: &mut Facts, rules: &
         facts.work += literal.text.len();
         let place = if file { at + literal.at } else { at };
         if (unpacks || saves)
-            && let Some(carried) = smuggled_files::in_text(&literal.text)
+            && let Some(carried) = embedded_file::in_text(&literal.text)
         {
             facts.carry(carried, place);
             continue;
@@ -135,7 +134,7 @@ fn lead(
     }
     if mark == Mark::Bytes {
         facts.work += LONGEST_NUMBERS;
-        if let Some(carried) = smuggled_files::in_numbers(cut(text, end, LONGEST_NUMBERS)) {
+        if let Some(carried) = embedded_file::in_numbers(cut(text, end, LONGEST_NUMBERS)) {
             facts.carry(carried, place);
         }
         return;
@@ -154,15 +153,6 @@ fn is_setting(text: &str, start: usize, end: usize) -> bool {
     let goes_on =
         before.is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'-'));
     !goes_on && text.as_bytes().get(end) != Some(&b'=')
-}
-
-/// At most `most` bytes from `from` on, cut at a character boundary.
-pub(crate) fn cut(text: &str, from: usize, most: usize) -> &str {
-    let mut end = (from + most).min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[from..end]
 }
 
 /// Whether a literal is a URL, which nobody reads as text.
@@ -267,15 +257,6 @@ fn address_after(text: &str, from: usize, mark: Mark) -> Option<String> {
     matches!(first.to_ascii_uppercase().as_str(), "POST" | "GET" | "PUT")
         .then(|| literals.next())?
         .map(|second| second.text)
-}
-
-/// The literal that opens at this quote, cut at [`LONGEST_ADDRESS`].
-pub(crate) fn literal_at(text: &str, quote: usize) -> Option<String> {
-    let mut end = (quote + LONGEST_ADDRESS).min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    Some(Literals::new(&text[..end], quote).next()?.text)
 }
 
 /// The destination of a URL to which a value is appended: `"https://host/?password=" + value`.

@@ -46,6 +46,16 @@ pub(crate) enum Target {
     Host(String, Option<HostKind>),
 }
 
+impl Target {
+    /// The host, if data would leave the page for one.
+    pub(crate) fn host(&self) -> Option<&str> {
+        match self {
+            Self::Host(host, _) | Self::Address(host) => Some(host),
+            Self::Nowhere | Self::Local(_) | Self::ServerScript(_) | Self::Mail => None,
+        }
+    }
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct Hosts {
     /// By host, each entry with its path prefix; most have none.

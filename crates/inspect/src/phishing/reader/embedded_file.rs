@@ -1,20 +1,8 @@
-//! Detects files that a page embeds in its own text and saves to the visitor's disk (HTML smuggling): programs and
-//! archives as base64, hex, escapes or lists of numbers. Files generated from the page's data, such as a table to
-//! download, are allowed.
+//! Recognizes files that are embedded in text: programs and archives as base64, hex, escapes or lists of numbers.
 
 use dropleaf_core::program::{COMPOUND, is_program_magic, is_program_name, is_windows_header};
 
-use super::Hit;
-use crate::phishing::facts::Facts;
-use crate::phishing::rules::rule::Rule;
-use crate::phishing::rules::script_patterns::Mark;
-
-/// The kind of file that a text decodes to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Carried {
-    Program,
-    Archive,
-}
+use crate::phishing::facts::Carried;
 
 /// Shorter texts contain no file.
 const SHORTEST: usize = 64;
@@ -24,46 +12,9 @@ const HEAD_CHARACTERS: usize = 4 * HEAD_BYTES;
 /// Where the ISO 9660 volume identifier is in base64, and how it begins there.
 const ISO_AT: usize = 43_692;
 const ISO: &str = "Q0QwMD";
-/// A page with more text than this has another purpose than the archive it saves.
-const LONGEST_LURE: usize = 1500;
 /// Names of the first entry in office documents and e-books, which are zip archives too.
 const DOCUMENTS: [&str; 7] =
     ["[Content_Types].xml", "_rels/", "mimetype", "docProps/", "xl/", "word/", "ppt/"];
-
-pub(crate) fn smuggled(facts: &Facts, hits: &mut Vec<Hit>) {
-    let saves = facts.has(Mark::Download) || facts.has(Mark::Blob);
-    // A link or URL that contains the file saves it when opened.
-    let hands_out = saves || facts.carries_link || facts.has(Mark::Redirect);
-    let named = facts.download.as_ref().filter(|_| facts.has(Mark::Blob) || facts.carries_link);
-    let found = match (facts.carried, named) {
-        (Some((Carried::Program, at)), _) if hands_out => Some((at, "a program")),
-        (_, Some((_, at))) => Some((*at, "an executable file")),
-        (Some((Carried::Archive, at)), None) if saves && facts.text.len() <= LONGEST_LURE => {
-            Some((at, "an archive"))
-        }
-        (_, None) => None,
-    };
-    if let Some((at, detail)) = found {
-        hits.push(Hit { rule: Rule::SmuggledDownload, at, detail: detail.to_owned() });
-    }
-}
-
-impl Facts {
-    /// Records the worst embedded file and its offset.
-    pub(crate) fn carry(&mut self, carried: Carried, at: usize) {
-        let is_worse = !matches!(self.carried, Some((Carried::Program, _))) && carried == Carried::Program;
-        if self.carried.is_none() || is_worse {
-            self.carried = Some((carried, at));
-        }
-    }
-
-    /// Records the name under which something is saved, if it is that of an executable file.
-    pub(crate) fn save_as(&mut self, name: &str, at: usize) {
-        if self.download.is_none() && is_program_name(name.trim()) {
-            self.download = Some((name.trim().chars().take(60).collect(), at));
-        }
-    }
-}
 
 /// The file contained in a literal of a script or in the URL of a link.
 pub(crate) fn in_text(text: &str) -> Option<Carried> {

@@ -1,9 +1,18 @@
-//! Computes the total score of a page from its hits.
+//! A page with the rules that hit it, and its total score.
 
 use super::detectors::Hit;
 use super::rules::Rules;
 use super::rules::rule::Rule;
 use super::upload::File;
+
+/// A page and its hits, each with its file: the page itself or a script that it loads.
+pub(crate) struct ScoredPage<'f> {
+    pub(crate) file: File<'f>,
+    pub(crate) hits: Vec<(Hit, File<'f>)>,
+    /// The page asks for credentials or payment.
+    pub(crate) asks: bool,
+    pub(crate) score: f64,
+}
 
 /// The total score. Most rules of a group are evidence of the same thing, so only the strongest counts in full.
 pub(crate) fn total(hits: &[(Hit, File<'_>)], rules: &Rules) -> f64 {
