@@ -73,6 +73,11 @@ impl Error {
         Self::new(Code::InvalidField, format!("`{name}` {why}; {hint}.")).with_fault(name, why.to_owned())
     }
 
+    /// An empty field has no meaning, and for a protection it is not the same as omitting it.
+    pub fn empty_field(name: &str) -> Self {
+        Self::field(name, "is empty: omit it or send a value")
+    }
+
     /// A field that the request does not support and that must not be ignored.
     pub fn unknown_field(name: &str, hint: &str) -> Self {
         Self::new(Code::InvalidField, format!("`{name}` is not a known field: {hint}"))

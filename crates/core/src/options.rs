@@ -89,7 +89,7 @@ impl UploadOptions {
 
     fn set(&mut self, name: &str, value: &str) -> Result<()> {
         if value.trim().is_empty() {
-            return if MAY_BE_EMPTY.contains(&name) { Ok(()) } else { Err(empty(name)) };
+            return if MAY_BE_EMPTY.contains(&name) { Ok(()) } else { Err(Error::empty_field(name)) };
         }
         match name {
             "slug" => self.slug = Some(Slug::parse(value)?),
@@ -177,11 +177,6 @@ fn agreed<T: PartialEq>(
         }
         (value, other) => Ok(value.or(other)),
     }
-}
-
-/// The error for an empty protection, which has no meaning and is not the same as omitting it.
-pub fn empty(name: &str) -> Error {
-    Error::field(name, "is empty: omit it or send a value")
 }
 
 pub fn password(text: &str) -> Result<&str> {
