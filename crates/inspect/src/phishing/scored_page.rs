@@ -1,6 +1,6 @@
 //! A page with the rules that hit it, and its total score.
 
-use super::detectors::Hit;
+use super::detectors::RuleHit;
 use super::rules::Rules;
 use super::rules::rule::Rule;
 use super::upload::File;
@@ -8,15 +8,15 @@ use super::upload::File;
 /// A page and its hits, each with its file: the page itself or a script that it loads.
 pub(crate) struct ScoredPage<'f> {
     pub(crate) file: File<'f>,
-    pub(crate) hits: Vec<(Hit, File<'f>)>,
+    pub(crate) hits: Vec<(RuleHit, File<'f>)>,
     /// The page asks for credentials or payment.
     pub(crate) asks: bool,
     pub(crate) score: f64,
 }
 
 /// The total score. Most rules of a group are evidence of the same thing, so only the strongest counts in full.
-pub(crate) fn total(hits: &[(Hit, File<'_>)], rules: &Rules) -> f64 {
-    let weight = |hit: &Hit| rules.weight(hit.rule).map_or(0.0, |weight| weight.points);
+pub(crate) fn total_score(hits: &[(RuleHit, File<'_>)], rules: &Rules) -> f64 {
+    let weight = |hit: &RuleHit| rules.weight(hit.rule).map_or(0.0, |weight| weight.points);
     let group = |letter: char| -> Vec<(Rule, f64)> {
         let mut found: Vec<(Rule, f64)> = Vec::new();
         for hit in hits

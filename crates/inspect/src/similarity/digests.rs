@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use super::Fingerprints;
-use super::page_collector::{Gathered, Known};
+use super::page_collector::{PageCollector, PageSummary};
 use crate::upload_texts::{UploadFile, UploadTexts};
 
 /// Larger than common starter pages.
@@ -18,8 +18,8 @@ const SAYS: &str = "dropleaf likeness: what a short page says";
 
 type Digest = [u8; 32];
 
-pub(super) fn fingerprints(texts: &UploadTexts<'_>, gathered: Gathered) -> Fingerprints {
-    let (pages, known) = gathered.finish();
+pub(super) fn fingerprints(texts: &UploadTexts<'_>, collector: PageCollector) -> Fingerprints {
+    let (pages, known) = collector.finish();
     let hashes: HashMap<&str, &Digest> = if known.iter().any(|page| !page.loads.is_empty()) {
         texts.files.iter().map(|file| (file.path, &file.hash)).collect()
     } else {
@@ -31,17 +31,17 @@ pub(super) fn fingerprints(texts: &UploadTexts<'_>, gathered: Gathered) -> Finge
         let add = |hash| (page.path.clone(), hash);
         parts.extend(page_digests(file, page, &hashes).into_iter().map(add));
     }
-    let said =
+    let short_texts =
         known.iter().filter_map(|page| Some((page.path.clone(), digest(SAYS, &[page.letters.as_ref()?]))));
-    let says: Vec<(String, Digest)> = said.collect();
+    let short_texts: Vec<(String, Digest)> = short_texts.collect();
     let documents = texts.files.iter().filter(|file| is_document(file.path));
     parts.extend(documents.map(|file| (file.path.to_owned(), digest(ONE, &[&file.hash]))));
-    Fingerprints { exact: exact(texts), pages, parts, says }
+    Fingerprints { exact: exact(texts), pages, parts, short_texts }
 }
 
-fn page_digests(file: &UploadFile<'_>, page: &Known, hashes: &HashMap<&str, &Digest>) -> Vec<Digest> {
+fn page_digests(file: &UploadFile<'_>, page: &PageSummary, hashes: &HashMap<&str, &Digest>) -> Vec<Digest> {
     let mut digests = Vec::new();
-    if page.says_something || file.size_bytes >= LARGE_BYTES {
+    if page.has_content || file.size_bytes >= LARGE_BYTES {
         digests.push(digest(ONE, &[&file.hash]));
     }
     if !page.loads.is_empty() {

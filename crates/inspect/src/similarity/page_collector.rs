@@ -8,9 +8,9 @@ use super::shingles::Shingles;
 use super::short_text;
 use super::sketch::Sketch;
 use crate::phishing::File;
-use crate::phishing::facts::{Facts, Field, UseKind};
+use crate::phishing::facts::{Field, PageFacts, ReferenceKind};
 use crate::phishing::rules::hosts::Target;
-use crate::phishing::rules::script_patterns::Mark;
+use crate::phishing::rules::script_patterns::ScriptMark;
 
 /// The most shingles kept per upload, and per page at least.
 const MOST_NUMBERS: usize = 1 << 20;
@@ -24,10 +24,10 @@ const TEXT_LETTERS: usize = 60;
 const SCRIPT_BYTES: usize = 200;
 
 /// What is known about a page besides its shingles.
-pub(super) struct Known {
+pub(super) struct PageSummary {
     pub(super) path: String,
     /// It is more than a shell for something else.
-    pub(super) says_something: bool,
+    pub(super) has_content: bool,
     /// Paths of the scripts of the upload that it loads.
     pub(super) loads: Vec<String>,
     /// The letters of a short page.
@@ -36,51 +36,60 @@ pub(super) struct Known {
 
 /// Marks of scripts that ask the visitor for something: to paste a command, open a wallet, call a number, or that
 /// trap the visitor.
-const WANTING: [Mark; 6] =
-    [Mark::Clipboard, Mark::Approval, Mark::Siren, Mark::Kit, Mark::Lookup, Mark::Lock];
+const ACTION_MARKS: [ScriptMark; 6] = [
+    ScriptMark::Clipboard,
+    ScriptMark::Approval,
+    ScriptMark::Siren,
+    ScriptMark::Kit,
+    ScriptMark::Lookup,
+    ScriptMark::Lock,
+];
 
 /// A page as it was read.
-struct Page {
-    known: Known,
+struct CollectedPage {
+    known: PageSummary,
     shingles: Shingles,
     /// It asks the visitor to fill something in, so none of it is mere boilerplate.
-    asks: bool,
+    has_form_fields: bool,
     /// It asks the visitor for something, so even a short text has a purpose.
-    wants: bool,
+    prompts_action: bool,
 }
 
-pub(super) struct Gathered {
-    pages: Vec<Page>,
+pub(super) struct PageCollector {
+    pages: Vec<CollectedPage>,
     most: usize,
 }
 
-impl Gathered {
+impl PageCollector {
     pub(super) fn new(files: usize) -> Self {
         let most = (MOST_NUMBERS / files.max(1)).max(MOST_AT_LEAST);
         Self { pages: Vec::new(), most }
     }
 
-    pub(super) fn add(&mut self, file: &File<'_>, facts: &Facts) {
+    pub(super) fn add(&mut self, file: &File<'_>, facts: &PageFacts) {
         let shingles = Shingles::of(facts, self.most);
-        let framed = facts.uses.iter().any(|used| {
-            used.kind == UseKind::Frame && matches!(used.target, Target::Host(..) | Target::Address(_))
+        let framed = facts.external_references.iter().any(|used| {
+            used.kind == ReferenceKind::Frame && matches!(used.target, Target::Host(..) | Target::Address(_))
         });
-        let says_something = shingles.letters >= TEXT_LETTERS || facts.script_bytes >= SCRIPT_BYTES || framed;
-        let asks = facts.fields.iter().any(is_filled_in);
-        let wants = asks || framed || facts.phone.is_some() || WANTING.iter().any(|mark| facts.has(*mark));
-        let letters = short_text::letters(facts, wants);
+        let has_content = shingles.letters >= TEXT_LETTERS || facts.script_bytes >= SCRIPT_BYTES || framed;
+        let has_form_fields = facts.fields.iter().any(is_filled_in);
+        let prompts_action = has_form_fields
+            || framed
+            || facts.phone.is_some()
+            || ACTION_MARKS.iter().any(|mark| facts.has(*mark));
+        let letters = short_text::letters(facts, prompts_action);
         let known =
-            Known { path: file.path.to_owned(), says_something, loads: facts.loaded.clone(), letters };
-        self.pages.push(Page { known, shingles, asks, wants });
+            PageSummary { path: file.path.to_owned(), has_content, loads: facts.loaded.clone(), letters };
+        self.pages.push(CollectedPage { known, shingles, has_form_fields, prompts_action });
     }
 
     /// Whether the page that was added last asks the visitor for something.
-    pub(super) fn last_wants(&self) -> bool {
-        self.pages.last().is_some_and(|page| page.wants)
+    pub(super) fn last_prompts_action(&self) -> bool {
+        self.pages.last().is_some_and(|page| page.prompts_action)
     }
 
     /// The pages that have any text, and the other facts about all pages.
-    pub(super) fn finish(self) -> (Vec<PageFingerprint>, Vec<Known>) {
+    pub(super) fn finish(self) -> (Vec<PageFingerprint>, Vec<PageSummary>) {
         let shared = shared(&self.pages);
         let (mut fingerprints, mut known) = (Vec::new(), Vec::new());
         for page in self.pages {
@@ -102,15 +111,15 @@ fn is_filled_in(field: &Field) -> bool {
 }
 
 /// The sketch of a page; empty if it must not be recognized by its text: a short manual page is mostly boilerplate.
-fn sketch(page: &Page, shared: &HashMap<u64, u8>) -> Sketch {
+fn sketch(page: &CollectedPage, shared: &HashMap<u64, u8>) -> Sketch {
     let Shingles { hashes, own, ceiling, .. } = &page.shingles;
     let is_own = |hash: &&u64| shared.get(hash).is_none_or(|pages| *pages < SHARED_BY);
     let own: Vec<u64> = hashes[..*own].iter().filter(is_own).copied().collect();
     let is_long = own.len() >= LONG;
     let sketch = Sketch::new(own, *ceiling);
-    if is_long || (page.wants && sketch.is_enough()) {
+    if is_long || (page.prompts_action && sketch.is_enough()) {
         sketch
-    } else if page.asks {
+    } else if page.has_form_fields {
         Sketch::new(hashes.clone(), *ceiling)
     } else {
         Sketch::new(Vec::new(), *ceiling)
@@ -118,7 +127,7 @@ fn sketch(page: &Page, shared: &HashMap<u64, u8>) -> Sketch {
 }
 
 /// On how many pages each shingle occurs. Identical pages count once.
-fn shared(pages: &[Page]) -> HashMap<u64, u8> {
+fn shared(pages: &[CollectedPage]) -> HashMap<u64, u8> {
     let mut count = HashMap::new();
     if pages.len() < usize::from(SHARED_BY) {
         return count;

@@ -2,7 +2,7 @@
 //! comments, names, homoglyphs and encodings make no difference; a changed word does.
 
 use super::shingles::LETTERS;
-use crate::phishing::facts::{Facts, zone};
+use crate::phishing::facts::{PageFacts, zone};
 
 /// Longer texts have sketches.
 const LONGEST: usize = 4096;
@@ -10,7 +10,7 @@ const LONGEST: usize = 4096;
 const WANTS: (usize, usize) = (60, 8);
 const SAYS: (usize, usize) = (110, 20);
 /// Phrases of stock pages that servers, hosts and tools generate, with or without a search field. Folded.
-const EVERYBODYS: [&[u8]; 14] = [
+const STOCK_PHRASES: [&[u8]; 14] = [
     b"page has moved",
     b"page was not found",
     b"page not found",
@@ -28,7 +28,7 @@ const EVERYBODYS: [&[u8]; 14] = [
 ];
 
 /// The letters of a page, if it is short and not a stock page.
-pub(super) fn letters(facts: &Facts, wants: bool) -> Option<Vec<u8>> {
+pub(super) fn letters(facts: &PageFacts, prompts_action: bool) -> Option<Vec<u8>> {
     let text = &facts.text.bytes;
     if text.len() > LONGEST || facts.zones.iter().any(|(_, zones)| zones & zone::LIBRARY != 0) {
         return None;
@@ -39,9 +39,9 @@ pub(super) fn letters(facts: &Facts, wants: bool) -> Option<Vec<u8>> {
     let letters: Vec<u8> = letters.collect();
     let words = text.split(|byte| matches!(byte, b' ' | b'\n'));
     let words = words.filter(|word| word.iter().any(|byte| LETTERS[usize::from(*byte)] != 0)).count();
-    let least = if wants { WANTS } else { SAYS };
+    let least = if prompts_action { WANTS } else { SAYS };
     let enough = letters.len() >= least.0 && words >= least.1;
-    let is_own = || !EVERYBODYS.iter().any(|said| memchr::memmem::find(text, said).is_some());
+    let is_own = || !STOCK_PHRASES.iter().any(|phrase| memchr::memmem::find(text, phrase).is_some());
     // Digits and capitals fold to these letters depending on their neighbours, which change when a word is split.
     let certain = |letters: Vec<u8>| letters.into_iter().filter(|letter| !b"oli".contains(letter)).collect();
     (enough && is_own()).then(|| certain(letters))

@@ -2,10 +2,10 @@
 //! the reported one, so not every page may be blocklisted.
 
 use super::digests;
-use super::page_collector::Gathered;
-use super::{COMPARED, Fingerprints, Sketch};
+use super::page_collector::PageCollector;
+use super::{COMPARED_KINDS, Fingerprints, Sketch};
 use crate::phishing::detectors;
-use crate::phishing::upload::Site;
+use crate::phishing::upload::Upload;
 use crate::phishing::{File, Rules};
 use crate::upload_texts::UploadTexts;
 
@@ -14,7 +14,7 @@ const SOMETHING: f64 = 0.5;
 
 /// A page with evidence against it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Blamed {
+pub struct TakedownCandidate {
     pub path: String,
     /// Its phishing score in points; 0 if it only asks its reader for something.
     pub points: f64,
@@ -23,7 +23,12 @@ pub struct Blamed {
 impl Fingerprints {
     /// The digests that recognize a page alone or in another archive: of its bytes, and of its text if that is short.
     pub fn page_hashes(&self, path: &str) -> Vec<[u8; 32]> {
-        self.parts.iter().chain(&self.says).filter(|(part, _)| part == path).map(|(_, hash)| *hash).collect()
+        self.parts
+            .iter()
+            .chain(&self.short_texts)
+            .filter(|(part, _)| part == path)
+            .map(|(_, hash)| *hash)
+            .collect()
     }
 
     /// The sketch to store for a page, if it has enough text.
@@ -39,21 +44,24 @@ impl Fingerprints {
 }
 
 /// Computes the fingerprints of a bundle, and lists the pages with evidence against them or that ask for something.
-pub fn blame(texts: &UploadTexts<'_>, rules: &Rules) -> (Fingerprints, Vec<Blamed>) {
+pub fn find_takedown_candidates(
+    texts: &UploadTexts<'_>,
+    rules: &Rules,
+) -> (Fingerprints, Vec<TakedownCandidate>) {
     let files: Vec<File<'_>> = texts.files();
-    let site = Site::new(&files);
-    let mut gathered = Gathered::new(files.len());
-    let mut blamed = Vec::new();
-    site.each(rules, &COMPARED, |file, _, facts| {
-        gathered.add(file, facts);
-        let there = |path: &str| site.has(file.path, path);
-        let hits = detectors::judge(facts, &there, rules).hits;
+    let upload = Upload::new(&files);
+    let mut collector = PageCollector::new(files.len());
+    let mut candidates = Vec::new();
+    upload.for_each_file(rules, &COMPARED_KINDS, |file, _, facts| {
+        collector.add(file, facts);
+        let there = |path: &str| upload.has(file.path, path);
+        let hits = detectors::evaluate(facts, &there, rules).hits;
         let points: f64 =
             hits.iter().filter_map(|hit| rules.weight(hit.rule)).map(|weight| weight.points).sum();
         let points = if points >= SOMETHING * rules.refuse_at { points } else { 0.0 };
-        if points > 0.0 || gathered.last_wants() {
-            blamed.push(Blamed { path: file.path.to_owned(), points });
+        if points > 0.0 || collector.last_prompts_action() {
+            candidates.push(TakedownCandidate { path: file.path.to_owned(), points });
         }
     });
-    (digests::fingerprints(texts, gathered), blamed)
+    (digests::fingerprints(texts, collector), candidates)
 }

@@ -1,13 +1,13 @@
 //! Decides whether a page claims a brand or only mentions it, by where the name occurs and by the words around it.
 
-use crate::phishing::facts::{Facts, zone};
+use crate::phishing::facts::{PageFacts, zone};
 use crate::phishing::rules::Rules;
 use crate::phishing::rules::meanings::{Phrase, Topic};
 use crate::phishing::rules::rule::Rule;
-use crate::phishing::rules::word_matcher::{Found, Words};
+use crate::phishing::rules::word_matcher::{WordMatch, WordMatcher};
 
 /// How many bytes around a name are searched for a copyright notice and other context.
-const NOTICE_REACH: usize = 60;
+const CONTEXT_BYTES: usize = 60;
 /// The start of the page text, where a page states its name.
 const BEGINNING: usize = 320;
 
@@ -15,52 +15,52 @@ const BEGINNING: usize = 320;
 const LONGEST_OFFER: usize = 32;
 
 /// An occurrence of a brand name.
-pub(crate) struct Place {
-    pub(crate) found: Found<Phrase>,
+pub(crate) struct BrandOccurrence {
+    pub(crate) found: WordMatch<Phrase>,
     pub(crate) ordinary: bool,
     pub(crate) zones: u16,
-    pub(crate) at_tills: bool,
+    pub(crate) is_payment_brand: bool,
 }
 
-pub(crate) enum Evidence {
+pub(crate) enum BrandEvidence {
     Claim(Rule),
-    OtherWayIn,
+    OtherSignIn,
     Mention,
 }
 
-impl Place {
+impl BrandOccurrence {
     fn is_in(&self, zones: u16) -> bool {
         self.zones & zones != 0
     }
 
-    pub(crate) fn evidence(&self, body: usize, facts: &Facts, rules: &Rules) -> Evidence {
+    pub(crate) fn evidence(&self, body: usize, facts: &PageFacts, rules: &Rules) -> BrandEvidence {
         let text = &facts.text.bytes;
         let before = line_before(text, self.found.start);
         let after = line_after(text, self.found.end);
         // "Sign in with X" offers another way in; "sign in with your X account" claims to be X.
         let led = ends_with(&rules.leads, before);
-        if !led && ends_with(&rules.withs, before) {
+        if !led && ends_with(&rules.sign_in_with, before) {
             // As a heading over the page's own fields it says what the fields are for.
             let headed = self.is_in(zone::HEADING) && !self.is_in(zone::LINK | zone::BUTTON);
-            let claims = headed && !self.ordinary && !self.at_tills && after.is_empty();
+            let claims = headed && !self.ordinary && !self.is_payment_brand && after.is_empty();
             // "With X, you get …" is not an offer to sign in.
             let begins = after.len() > LONGEST_OFFER && (after.starts_with(b",") || !before.contains(&b' '));
             let offers = !begins || self.is_in(zone::LINK | zone::BUTTON);
             return match (claims, offers) {
-                (true, _) => Evidence::Claim(Rule::BrandHeading),
-                (_, true) => Evidence::OtherWayIn,
-                _ => Evidence::Mention,
+                (true, _) => BrandEvidence::Claim(Rule::BrandHeading),
+                (_, true) => BrandEvidence::OtherSignIn,
+                _ => BrandEvidence::Mention,
             };
         }
         if is_under(before, after) {
-            return Evidence::Mention;
+            return BrandEvidence::Mention;
         }
-        if !led && ends_with(&rules.besides, before) && !self.is_in(zone::TITLE) {
-            return Evidence::Mention;
+        if !led && ends_with(&rules.unrelated_leads, before) && !self.is_in(zone::TITLE) {
+            return BrandEvidence::Mention;
         }
         // Payment methods are named after their providers ("X Pay").
         if after.starts_with(b"pay ") || after == b"pay" {
-            return Evidence::Mention;
+            return BrandEvidence::Mention;
         }
         let alone = before.len() + after.len() <= 24;
         let claim = match () {
@@ -69,7 +69,7 @@ impl Place {
             }
             () if self.is_account(before, after, text, rules) => Some(Rule::BrandAccount),
             () if is_notice(before) || is_notice_after(after) => Some(Rule::BrandCopyright),
-            () if self.at_tills || self.is_in(zone::LINK | zone::BUTTON) => None,
+            () if self.is_payment_brand || self.is_in(zone::LINK | zone::BUTTON) => None,
             () if self.is_in(zone::PICTURE) => (alone || !self.ordinary).then_some(Rule::BrandPicture),
             () if self.is_in(zone::HEADING) && !self.ordinary && is_only_signing_in(before, after, rules) => {
                 Some(Rule::BrandAsHeading)
@@ -78,7 +78,7 @@ impl Place {
             () if self.ordinary => None,
             () => (self.found.start < body + BEGINNING).then_some(Rule::BrandText),
         };
-        claim.map_or(Evidence::Mention, Evidence::Claim)
+        claim.map_or(BrandEvidence::Mention, BrandEvidence::Claim)
     }
 
     /// Whether the surrounding words ask for the account of this brand.
@@ -97,9 +97,9 @@ impl Place {
             ];
             return signs_in || secrets.iter().any(|secret| after.starts_with(secret));
         }
-        if self.ordinary || self.at_tills {
+        if self.ordinary || self.is_payment_brand {
             let tailed = begins_with(&rules.account_tails, after);
-            let whole = self.at_tills && (after.is_empty() || self.is_in(zone::HEADING));
+            let whole = self.is_payment_brand && (after.is_empty() || self.is_in(zone::HEADING));
             return signs_in && (tailed || whole);
         }
         // Some spellings end in "account" themselves.
@@ -115,33 +115,33 @@ fn is_only_signing_in(before: &[u8], after: &[u8], rules: &Rules) -> bool {
         let signs: usize = rules
             .phrases
             .find(part)
-            .filter(|found| found.of == Phrase::Topic(Topic::SignIn))
+            .filter(|found| found.meaning == Phrase::Topic(Topic::SignIn))
             .map(|found| part[found.start..found.end].iter().filter(|byte| **byte != b' ').count())
             .sum();
         letters <= signs + 2
     })
 }
 
-/// The text before an offset on the same line, at most [`NOTICE_REACH`] bytes.
+/// The text before an offset on the same line, at most [`CONTEXT_BYTES`] bytes.
 pub(crate) fn line_before(text: &[u8], at: usize) -> &[u8] {
-    let from = at.saturating_sub(NOTICE_REACH);
+    let from = at.saturating_sub(CONTEXT_BYTES);
     let line = &text[from..at];
     let start = memchr::memrchr(b'\n', line).map_or(0, |newline| newline + 1);
     line[start..].trim_ascii_end()
 }
 
 fn line_after(text: &[u8], at: usize) -> &[u8] {
-    let line = &text[at..(at + NOTICE_REACH).min(text.len())];
+    let line = &text[at..(at + CONTEXT_BYTES).min(text.len())];
     let end = memchr::memchr(b'\n', line).unwrap_or(line.len());
     line[..end].trim_ascii_start()
 }
 
-pub(crate) fn ends_with(words: &Words<()>, line: &[u8]) -> bool {
+pub(crate) fn ends_with(words: &WordMatcher<()>, line: &[u8]) -> bool {
     let from = line.len().saturating_sub(32);
     words.find(&line[from..]).any(|found| from + found.end == line.len())
 }
 
-fn begins_with(words: &Words<()>, line: &[u8]) -> bool {
+fn begins_with(words: &WordMatcher<()>, line: &[u8]) -> bool {
     let line = line.strip_prefix(b"'s ").unwrap_or(line);
     words.find(&line[..line.len().min(32)]).next().is_some_and(|found| found.start == 0)
 }

@@ -1,22 +1,22 @@
 //! Finds where data typed into a page would be sent, by form or by script.
 
-use super::Hit;
-use super::requested_secrets::Asked;
-use crate::phishing::facts::Facts;
+use super::RuleHit;
+use super::requested_secrets::RequestedSecrets;
+use crate::phishing::facts::PageFacts;
 use crate::phishing::rules::Rules;
 use crate::phishing::rules::hosts::{HostKind, Target};
 use crate::phishing::rules::rule::Rule;
-use crate::phishing::rules::script_patterns::Mark;
+use crate::phishing::rules::script_patterns::ScriptMark;
 
 pub(crate) fn destinations(
-    asked: &Asked,
-    facts: &Facts,
+    requested: &RequestedSecrets,
+    facts: &PageFacts,
     files: &dyn Fn(&str) -> bool,
     rules: &Rules,
-    hits: &mut Vec<Hit>,
+    hits: &mut Vec<RuleHit>,
 ) {
-    let mut hit = |rule, at, detail: &str| hits.push(Hit { rule, at, detail: detail.to_owned() });
-    for form in asked.forms.iter().filter_map(|form| facts.forms.get(*form)) {
+    let mut hit = |rule, at, detail: &str| hits.push(RuleHit { rule, at, detail: detail.to_owned() });
+    for form in requested.forms.iter().filter_map(|form| facts.forms.get(*form)) {
         match &form.target {
             Target::Host(host, None) => hit(Rule::SentToOtherSite, form.at, host),
             Target::Local(path) if !files(path) && is_trap(path) => hit(Rule::PostedToTrap, form.at, path),
@@ -26,14 +26,14 @@ pub(crate) fn destinations(
             target => elsewhere(target, form.at, &mut hit),
         }
     }
-    for (target, at) in &facts.sends {
+    for (target, at) in &facts.destinations {
         match target {
             Target::Host(host, None) => hit(Rule::SentByScript, *at, host),
             target => elsewhere(target, *at, &mut hit),
         }
     }
     for (mark, at) in &facts.marks {
-        if let Mark::Host(number) = mark {
+        if let ScriptMark::Host(number) = mark {
             let host = rules.script.host(*number);
             let kind = rules.hosts.kind(
                 host.split('/').next().unwrap_or(host),
@@ -57,23 +57,23 @@ fn elsewhere(target: &Target, at: usize, hit: &mut impl FnMut(Rule, usize, &str)
 }
 
 /// A reference to a host that the operator blocked, whatever the page asks for.
-pub(crate) fn blocked(facts: &Facts, rules: &Rules) -> Option<Hit> {
+pub(crate) fn blocked(facts: &PageFacts, rules: &Rules) -> Option<RuleHit> {
     let forms = facts.forms.iter().map(|form| (&form.target, form.at));
-    let sends = facts.sends.iter().map(|(target, at)| (target, *at));
+    let sends = facts.destinations.iter().map(|(target, at)| (target, *at));
     let by_target = forms.chain(sends).find_map(|(target, at)| match target {
         Target::Host(host, Some(HostKind::Blocked)) => Some((at, host.clone())),
         _ => None,
     });
     let in_script = || {
         facts.marks.iter().find_map(|(mark, at)| {
-            let Mark::Host(number) = mark else { return None };
+            let ScriptMark::Host(number) = mark else { return None };
             let entry = rules.script.host(*number);
             let (host, path) = entry.split_once('/').unwrap_or((entry, ""));
             (rules.hosts.kind(host, path) == Some(HostKind::Blocked)).then(|| (*at, entry.to_owned()))
         })
     };
     let (at, detail) = facts.blocked.clone().or(by_target).or_else(in_script)?;
-    Some(Hit { rule: Rule::BlockedAddress, at, detail })
+    Some(RuleHit { rule: Rule::BlockedAddress, at, detail })
 }
 
 /// Paths at which the tools of fake wireless networks collect what is typed.

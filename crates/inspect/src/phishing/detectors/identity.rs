@@ -2,89 +2,102 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::brand_evidence::{Evidence, Place, ends_with, line_before};
-use super::mentions::{Said, add};
-use super::site_evidence::sites;
-use crate::phishing::facts::{Facts, zone};
+use super::brand_evidence::{BrandEvidence, BrandOccurrence, ends_with, line_before};
+use super::mentions::{Mentions, add_claim};
+use super::site_evidence::add_site_evidence;
+use crate::phishing::facts::{PageFacts, zone};
 use crate::phishing::rules::Rules;
 use crate::phishing::rules::meanings::{Phrase, Topic};
 use crate::phishing::rules::rule::Rule;
-use crate::phishing::rules::word_matcher::Found;
+use crate::phishing::rules::word_matcher::WordMatch;
 
 const MOST_TIMES: u32 = 64;
 
-pub(crate) fn said(facts: &Facts, rules: &Rules) -> Said {
-    let mut said = Said::default();
+pub(crate) fn find_mentions(facts: &PageFacts, rules: &Rules) -> Mentions {
+    let mut mentions = Mentions::default();
     let body = body_start(facts);
     let mut seen = HashMap::new();
     for found in rules.phrases.find(&facts.text.bytes) {
         let zones = facts.zone_at(found.start);
-        if zones & zone::QUOTE != 0 && !facts.live_quote {
+        if zones & zone::QUOTE != 0 && !facts.has_field_in_quote {
             continue;
         }
-        match found.of {
+        match found.meaning {
             Phrase::Topic(topic) => {
-                said.about |= topic == Topic::About && zones & zone::TITLE != 0;
+                mentions.has_descriptive_title |= topic == Topic::About && zones & zone::TITLE != 0;
                 // Links lead elsewhere; their text does not describe this page.
                 if topic == Topic::SignIn && zones & zone::LINK != 0 {
                     continue;
                 }
-                let places = said.topics.entry(topic).or_default();
+                let places = mentions.topics.entry(topic).or_default();
                 if places.len() < 64 {
                     places.push((found.start, found.end));
                 }
             }
-            Phrase::Signature { brand } => name(&mut said, Rule::BrandSignature, brand, found, facts, rules),
+            Phrase::Signature { brand } => {
+                add_brand(&mut mentions, Rule::BrandSignature, brand, found, facts, rules)
+            }
             Phrase::Brand { brand, ordinary } => {
-                said.mentioned.insert(brand);
+                mentions.brands.insert(brand);
                 // Endless repetition of a name adds no evidence.
                 let times = seen.entry((brand, zones)).or_insert(0_u32);
                 *times += 1;
                 if *times > MOST_TIMES {
                     continue;
                 }
-                let place =
-                    Place { found, ordinary, zones, at_tills: rules.brands[usize::from(brand)].at_tills };
+                let place = BrandOccurrence {
+                    found,
+                    ordinary,
+                    zones,
+                    is_payment_brand: rules.brands[usize::from(brand)].is_payment_brand,
+                };
                 match place.evidence(body, facts, rules) {
-                    Evidence::Claim(rule) => {
+                    BrandEvidence::Claim(rule) => {
                         let led = ends_with(&rules.leads, line_before(&facts.text.bytes, found.start));
                         if rule == Rule::BrandAccount && led {
-                            said.led.insert(rules.brands[usize::from(brand)].name.clone());
+                            mentions.own_accounts.insert(rules.brands[usize::from(brand)].name.clone());
                         }
-                        name(&mut said, rule, brand, found, facts, rules);
+                        add_brand(&mut mentions, rule, brand, found, facts, rules);
                     }
-                    Evidence::OtherWayIn => {
-                        said.other_ways.insert(rules.brands[usize::from(brand)].name.clone());
+                    BrandEvidence::OtherSignIn => {
+                        mentions.other_sign_ins.insert(rules.brands[usize::from(brand)].name.clone());
                     }
-                    Evidence::Mention => {}
+                    BrandEvidence::Mention => {}
                 }
             }
         }
     }
-    sites(&mut said, facts, rules);
-    pictures(&mut said, facts, rules);
-    fields(&mut said, facts, rules);
-    said.settle();
-    said
+    add_site_evidence(&mut mentions, facts, rules);
+    add_logo_files(&mut mentions, facts, rules);
+    add_field_names(&mut mentions, facts, rules);
+    mentions.discard_listings();
+    mentions
 }
 
-fn name(said: &mut Said, rule: Rule, brand: u16, found: Found<Phrase>, facts: &Facts, rules: &Rules) {
-    let bent = found.ascii && facts.text.is_bent(found.start, found.end);
-    let rule = if bent { Rule::BrandDisguised } else { rule };
-    add(said, rule, &rules.brands[usize::from(brand)].name, facts.origin(found.start));
+fn add_brand(
+    mentions: &mut Mentions,
+    rule: Rule,
+    brand: u16,
+    found: WordMatch<Phrase>,
+    facts: &PageFacts,
+    rules: &Rules,
+) {
+    let imitated = found.ascii && facts.text.is_imitated(found.start, found.end);
+    let rule = if imitated { Rule::BrandDisguised } else { rule };
+    add_claim(mentions, rule, &rules.brands[usize::from(brand)].name, facts.origin(found.start));
 }
 
 /// The offset at which the text after the title begins.
-fn body_start(facts: &Facts) -> usize {
+fn body_start(facts: &PageFacts) -> usize {
     facts.first_in(zone::TITLE).len()
 }
 
 /// Adds the brand that a logo file is named after. Several such files are a row of ways to sign in or pay.
-fn pictures(said: &mut Said, facts: &Facts, rules: &Rules) {
+fn add_logo_files(mentions: &mut Mentions, facts: &PageFacts, rules: &Rules) {
     let mut found: BTreeMap<u16, usize> = BTreeMap::new();
     for (name, at) in &facts.files {
         for word in rules.phrases.find(name.as_bytes()) {
-            if let Phrase::Brand { brand, ordinary: false } = word.of
+            if let Phrase::Brand { brand, ordinary: false } = word.meaning
                 && (word.start, word.end) == (0, name.len())
             {
                 found.entry(brand).or_insert(*at);
@@ -92,19 +105,19 @@ fn pictures(said: &mut Said, facts: &Facts, rules: &Rules) {
         }
     }
     if let [(brand, at)] = found.into_iter().collect::<Vec<_>>()[..]
-        && !rules.brands[usize::from(brand)].at_tills
+        && !rules.brands[usize::from(brand)].is_payment_brand
     {
-        add(said, Rule::BrandPicture, &rules.brands[usize::from(brand)].name, at);
+        add_claim(mentions, Rule::BrandPicture, &rules.brands[usize::from(brand)].name, at);
     }
 }
 
 /// Adds brands whose own sign-in page has a field of this name.
-fn fields(said: &mut Said, facts: &Facts, rules: &Rules) {
+fn add_field_names(mentions: &mut Mentions, facts: &PageFacts, rules: &Rules) {
     for field in &facts.fields {
         // The first line is the name, or the field's first other hint.
         for name in [field.id.to_lowercase().as_str(), field.hint.lines().next().unwrap_or_default()] {
             if let Some(brand) = rules.field_names.get(name) {
-                add(said, Rule::BrandSignature, &rules.brands[usize::from(*brand)].name, field.at);
+                add_claim(mentions, Rule::BrandSignature, &rules.brands[usize::from(*brand)].name, field.at);
             }
         }
     }

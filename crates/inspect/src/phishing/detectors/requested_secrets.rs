@@ -2,27 +2,27 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::MOST_PLACES;
-use crate::phishing::facts::{Facts, Field};
+use super::MOST_OCCURRENCES;
+use crate::phishing::facts::{Field, PageFacts};
 use crate::phishing::rules::Rules;
 use crate::phishing::rules::meanings::Secret;
-use crate::phishing::rules::script_patterns::Mark;
+use crate::phishing::rules::script_patterns::ScriptMark;
 
 /// The secrets that a page asks for, each with the offsets of its first fields, and the forms that contain them.
 #[derive(Debug, Default)]
-pub(crate) struct Asked {
+pub(crate) struct RequestedSecrets {
     pub(crate) secrets: BTreeMap<Secret, Vec<usize>>,
     pub(crate) forms: Vec<usize>,
     /// The number of fields that a person would fill in.
-    pub(crate) visible: usize,
+    pub(crate) visible_fields: usize,
     /// The number of fields that ask for personal details.
-    pub(crate) details: usize,
+    pub(crate) detail_fields: usize,
     /// One of the fields is a search field.
-    pub(crate) searches: bool,
-    pub(crate) file: Option<usize>,
+    pub(crate) has_search_field: bool,
+    pub(crate) file_field: Option<usize>,
 }
 
-impl Asked {
+impl RequestedSecrets {
     pub(crate) fn has(&self, secret: Secret) -> bool {
         self.secrets.contains_key(&secret)
     }
@@ -34,7 +34,7 @@ impl Asked {
 
     fn add(&mut self, secret: Secret, field: &Field) {
         let places = self.secrets.entry(secret).or_default();
-        if places.len() < MOST_PLACES && !places.contains(&field.at) {
+        if places.len() < MOST_OCCURRENCES && !places.contains(&field.at) {
             places.push(field.at);
         }
         if let Some(form) = field.form
@@ -67,27 +67,28 @@ const ORDER: [Secret; 12] = [
     Secret::Details,
 ];
 
-pub(crate) fn asked(facts: &Facts, rules: &Rules) -> Asked {
+pub(crate) fn find_requested_secrets(facts: &PageFacts, rules: &Rules) -> RequestedSecrets {
     let labels: HashMap<&str, &str> =
         facts.labels.iter().map(|(id, text)| (id.as_str(), text.as_str())).collect();
-    let mut asked = Asked::default();
+    let mut requested = RequestedSecrets::default();
     let mut one_letter = Vec::new();
     let mut numbered: HashMap<&str, (usize, usize)> = HashMap::new();
     for (place, field) in facts.fields.iter().enumerate() {
         if field.kind == "file" {
-            asked.file.get_or_insert(field.at);
+            requested.file_field.get_or_insert(field.at);
         }
-        if (field.disabled && !facts.has_script) || is_machine(&field.kind) {
+        if (field.disabled && !facts.has_script) || takes_no_text(&field.kind) {
             continue;
         }
-        asked.visible += 1;
-        asked.searches |= field.hint.contains("search");
+        requested.visible_fields += 1;
+        requested.has_search_field |= field.hint.contains("search");
         let label = labels.get(field.id.as_str()).copied().unwrap_or_default();
-        let named = secret_of(field, label, rules);
-        asked.details += usize::from(matches!(named, Some(Secret::Details | Secret::Birth)));
+        let named = secret_of_field(field, label, rules);
+        requested.detail_fields += usize::from(matches!(named, Some(Secret::Details | Secret::Birth)));
         let lone = matches!(named, None | Some(Secret::Details)) && label.is_empty();
-        if let Some(secret) = lone.then(|| told_before(field, facts, rules)).flatten().or(named) {
-            asked.add(secret, field);
+        if let Some(secret) = lone.then(|| secret_in_sentence_before(field, facts, rules)).flatten().or(named)
+        {
+            requested.add(secret, field);
         }
         if field.one_letter && field.tag == "input" {
             one_letter.push(place);
@@ -97,23 +98,23 @@ pub(crate) fn asked(facts: &Facts, rules: &Rules) -> Asked {
         }
     }
     if (4..=9).contains(&one_letter.len()) {
-        asked.add(Secret::Code, &facts.fields[one_letter[0]]);
+        requested.add(Secret::Code, &facts.fields[one_letter[0]]);
     }
     if let Some((count, place)) = numbered.values().max() {
-        let phrase =
-            *count >= 12 && rules.secrets.find(&facts.text.bytes).any(|found| found.of == Secret::Phrase);
+        let phrase = *count >= 12
+            && rules.secrets.find(&facts.text.bytes).any(|found| found.meaning == Secret::Phrase);
         if phrase {
-            asked.add(Secret::Phrase, &facts.fields[*place]);
+            requested.add(Secret::Phrase, &facts.fields[*place]);
         }
     }
-    if let Some(at) = facts.marks.get(&Mark::SecretField) {
-        asked.secrets.entry(Secret::Password).or_insert_with(|| vec![*at]);
+    if let Some(at) = facts.marks.get(&ScriptMark::SecretField) {
+        requested.secrets.entry(Secret::Password).or_insert_with(|| vec![*at]);
     }
-    asked
+    requested
 }
 
 /// What a field without a label asks for, by the sentence before it.
-fn told_before(field: &Field, facts: &Facts, rules: &Rules) -> Option<Secret> {
+fn secret_in_sentence_before(field: &Field, facts: &PageFacts, rules: &Rules) -> Option<Secret> {
     let typed = matches!(field.kind.as_str(), "" | "text" | "tel" | "number");
     if field.tag != "input" || !typed || field.hint.contains("search") {
         return None;
@@ -123,23 +124,23 @@ fn told_before(field: &Field, facts: &Facts, rules: &Rules) -> Option<Secret> {
     let fits = |secret| matches!(secret, Secret::Code | Secret::Phrase | Secret::Wifi | Secret::Person);
     // Short words have other meanings further away: "Pin it".
     let near = |start: usize, end: usize| end - start > SHORT_WORD || end + NEAR >= text.len();
-    let found = rules.secrets.find(text).filter(|found| fits(found.of) && near(found.start, found.end));
-    found.map(|found| found.of).last()
+    let found = rules.secrets.find(text).filter(|found| fits(found.meaning) && near(found.start, found.end));
+    found.map(|found| found.meaning).last()
 }
 
 /// Field types that take no typed text.
-fn is_machine(kind: &str) -> bool {
+fn takes_no_text(kind: &str) -> bool {
     matches!(
         kind,
         "hidden" | "checkbox" | "radio" | "reset" | "file" | "range" | "color" | "search" | "date-local"
     )
 }
 
-fn secret_of(field: &Field, label: &str, rules: &Rules) -> Option<Secret> {
+fn secret_of_field(field: &Field, label: &str, rules: &Rules) -> Option<Secret> {
     let mut found = [false; ORDER.len()];
     for text in [field.hint.as_str(), label] {
         for word in rules.secrets.find(text.as_bytes()) {
-            if let Some(place) = ORDER.iter().position(|secret| *secret == word.of) {
+            if let Some(place) = ORDER.iter().position(|secret| *secret == word.meaning) {
                 found[place] = true;
             }
         }

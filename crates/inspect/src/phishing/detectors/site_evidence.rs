@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::mentions::{Said, add};
-use crate::phishing::facts::{Facts, UseKind, zone};
+use super::mentions::{Mentions, add_claim};
+use crate::phishing::facts::{PageFacts, ReferenceKind, zone};
 use crate::phishing::rules::Rules;
 use crate::phishing::rules::hosts::{HostKind, Target};
 use crate::phishing::rules::rule::Rule;
@@ -19,97 +19,100 @@ const MOST_NAMES: usize = 4000;
 
 /// What connects a page to one site.
 #[derive(Default)]
-struct Ties {
+struct SiteUsage {
     files: u32,
     links: u32,
     accounts: u32,
-    recovers: u32,
+    recovery_links: u32,
     at: usize,
-    titled: bool,
-    worn: bool,
+    in_title: bool,
+    in_names: bool,
 }
 
-impl Ties {
+impl SiteUsage {
     fn add(&mut self, other: &Self) {
         self.files += other.files;
         self.links += other.links;
         self.accounts += other.accounts;
-        self.recovers += other.recovers;
+        self.recovery_links += other.recovery_links;
         self.at = self.at.min(other.at);
     }
 }
 
 /// Records files and account pages of a brand, or of a site whose name the page carries.
-pub(crate) fn sites(said: &mut Said, facts: &Facts, rules: &Rules) {
-    let mut ties: BTreeMap<&str, Ties> = BTreeMap::new();
-    for used in &facts.uses {
+pub(crate) fn add_site_evidence(mentions: &mut Mentions, facts: &PageFacts, rules: &Rules) {
+    let mut usages: BTreeMap<&str, SiteUsage> = BTreeMap::new();
+    for used in &facts.external_references {
         let Target::Host(host, kind) = &used.target else { continue };
         let counts = match used.kind {
-            UseKind::Asset => true,
-            UseKind::Link => used.account,
-            UseKind::Frame => false,
+            ReferenceKind::Asset => true,
+            ReferenceKind::Link => used.account,
+            ReferenceKind::Frame => false,
         };
         match kind {
             Some(HostKind::Brand(brand)) if counts => {
-                add(said, Rule::BrandAssets, &rules.brands[usize::from(*brand)].name, used.at);
+                add_claim(mentions, Rule::BrandAssets, &rules.brands[usize::from(*brand)].name, used.at);
             }
-            None if used.kind != UseKind::Frame
-                && (ties.len() < MOST_SITES || ties.contains_key(&**host)) =>
+            None if used.kind != ReferenceKind::Frame
+                && (usages.len() < MOST_SITES || usages.contains_key(&**host)) =>
             {
-                let tie = ties.entry(host).or_insert(Ties { at: used.at, ..Ties::default() });
-                tie.files += u32::from(used.kind == UseKind::Asset);
-                tie.links += u32::from(used.kind == UseKind::Link);
-                tie.accounts += u32::from(used.account);
-                tie.recovers += u32::from(used.recovers);
+                let usage = usages.entry(host).or_insert(SiteUsage { at: used.at, ..SiteUsage::default() });
+                usage.files += u32::from(used.kind == ReferenceKind::Asset);
+                usage.links += u32::from(used.kind == ReferenceKind::Link);
+                usage.accounts += u32::from(used.account);
+                usage.recovery_links += u32::from(used.recovers);
             }
             _ => {}
         }
     }
-    if !ties.is_empty() {
-        named_sites(said, &ties, facts);
+    if !usages.is_empty() {
+        add_named_sites(mentions, &usages, facts);
     }
-    if let Some((at, address)) = &facts.copied
+    if let Some((at, address)) = &facts.saved_from
         && let Target::Host(host, kind) = rules.hosts.target(address)
     {
         let name = match kind {
             Some(HostKind::Brand(brand)) => rules.brands[usize::from(brand)].name.clone(),
             _ => host,
         };
-        add(said, Rule::BrandAssets, &name, *at);
+        add_claim(mentions, Rule::BrandAssets, &name, *at);
     }
 }
 
-fn named_sites(said: &mut Said, ties: &BTreeMap<&str, Ties>, facts: &Facts) {
-    let title = squeezed(facts.first_in(zone::TITLE)) + &squeezed(facts.first_in(zone::HEADING));
-    let words = names(facts);
+fn add_named_sites(mentions: &mut Mentions, usages: &BTreeMap<&str, SiteUsage>, facts: &PageFacts) {
+    let title =
+        letters_and_digits(facts.first_in(zone::TITLE)) + &letters_and_digits(facts.first_in(zone::HEADING));
+    let words = page_names(facts);
     // The hosts of one site count as one name.
-    let mut whole: BTreeMap<&str, Ties> = BTreeMap::new();
-    for (host, tie) in ties {
-        let site = whole.entry(site_of(host)).or_insert(Ties { at: tie.at, ..Ties::default() });
-        site.add(tie);
-        site.titled |= is_named(host, &title);
-        site.worn |= is_worn(host, &words);
+    let mut whole: BTreeMap<&str, SiteUsage> = BTreeMap::new();
+    for (host, usage) in usages {
+        let site = whole
+            .entry(registrable_domain(host))
+            .or_insert(SiteUsage { at: usage.at, ..SiteUsage::default() });
+        site.add(usage);
+        site.in_title |= is_in_title(host, &title);
+        site.in_names |= is_word_of_names(host, &words);
     }
-    for (site, tie) in &whole {
-        let named = tie.titled || tie.worn;
-        let used = tie.files > 0 || tie.accounts > 0;
-        if is_institution(site) && (tie.files > 0 || (named && (used || tie.links >= OWN_LINKS))) {
+    for (site, usage) in &whole {
+        let named = usage.in_title || usage.in_names;
+        let used = usage.files > 0 || usage.accounts > 0;
+        if is_institution(site) && (usage.files > 0 || (named && (used || usage.links >= OWN_LINKS))) {
             // Schools and public offices publish no templates for others.
-            add(said, Rule::BrandAssets, site, tie.at);
-        } else if named && tie.recovers > 0 {
-            add(said, Rule::SiteAccount, site, tie.at);
-        } else if tie.titled && (used || tie.links >= OWN_LINKS) {
-            add(said, Rule::SiteInTitle, site, tie.at);
+            add_claim(mentions, Rule::BrandAssets, site, usage.at);
+        } else if named && usage.recovery_links > 0 {
+            add_claim(mentions, Rule::SiteAccount, site, usage.at);
+        } else if usage.in_title && (used || usage.links >= OWN_LINKS) {
+            add_claim(mentions, Rule::SiteInTitle, site, usage.at);
         }
         // A page named after the site it loads its files from is that site's page.
-        if tie.titled && tie.files >= OWN_FILES {
-            add(said, Rule::BrandAssets, site, tie.at);
+        if usage.in_title && usage.files >= OWN_FILES {
+            add_claim(mentions, Rule::BrandAssets, site, usage.at);
         }
     }
 }
 
 /// Titles, headings and image names, lowercase, separated by spaces.
-fn names(facts: &Facts) -> String {
+fn page_names(facts: &PageFacts) -> String {
     let mut names = String::from(" ");
     for (place, (start, zones)) in facts.zones.iter().enumerate() {
         if zones & (zone::TITLE | zone::HEADING | zone::PICTURE) == 0 || names.len() > MOST_NAMES {
@@ -124,17 +127,17 @@ fn names(facts: &Facts) -> String {
     names
 }
 
-fn squeezed(text: &str) -> String {
+fn letters_and_digits(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).collect()
 }
 
 /// The registered label of a host name: `site` of `www.site.co.uk`.
-fn main_part(host: &str) -> Option<&str> {
-    host.contains('.').then(|| site_of(host).split('.').next()).flatten()
+fn registered_label(host: &str) -> Option<&str> {
+    host.contains('.').then(|| registrable_domain(host).split('.').next()).flatten()
 }
 
 /// The registrable domain of a host name: `site.co.uk` of `www.site.co.uk`.
-fn site_of(host: &str) -> &str {
+fn registrable_domain(host: &str) -> &str {
     let mut dots = host.rmatch_indices('.').map(|(at, _)| at);
     let (Some(last), second, third) = (dots.next(), dots.next(), dots.next()) else { return host };
     let Some(second) = second else { return host };
@@ -146,15 +149,15 @@ fn site_of(host: &str) -> &str {
 }
 
 /// Whether the registered label of a host occurs in a title.
-fn is_named(host: &str, title: &str) -> bool {
-    let main = main_part(host).map(squeezed).unwrap_or_default();
+fn is_in_title(host: &str, title: &str) -> bool {
+    let main = registered_label(host).map(letters_and_digits).unwrap_or_default();
     main.len() >= 4 && title.contains(&main)
 }
 
 /// Whether the registered label of a host, or for a school any label, is a word of a title, a heading or an image name.
-fn is_worn(host: &str, names: &str) -> bool {
+fn is_word_of_names(host: &str, names: &str) -> bool {
     let is_word = |part: &str| part.len() >= 3 && names.contains(&format!(" {part} "));
-    main_part(host).is_some_and(is_word)
+    registered_label(host).is_some_and(is_word)
         || (is_institution(host)
             && host.split('.').any(|part| part.len() >= 4 && !is_general(part) && is_word(part)))
 }
@@ -211,21 +214,22 @@ mod tests {
 
     #[test]
     fn the_hosts_of_a_site_are_one() {
-        assert_eq!(site_of("www.college.edu"), "college.edu");
-        assert_eq!(site_of("a.login.univ.ac.uk"), "univ.ac.uk");
+        assert_eq!(registrable_domain("www.college.edu"), "college.edu");
+        assert_eq!(registrable_domain("a.login.univ.ac.uk"), "univ.ac.uk");
         assert_eq!(
-            (site_of("univ.ac.uk"), site_of("site.org"), site_of("host")),
+            (registrable_domain("univ.ac.uk"), registrable_domain("site.org"), registrable_domain("host")),
             ("univ.ac.uk", "site.org", "host")
         );
     }
 
     #[test]
     fn a_page_wears_the_name_of_a_site_as_a_word() {
-        assert!(is_worn("portal.riu.com", " riu employees "));
-        assert!(!is_worn("portal.riu.com", " trium portal "));
+        assert!(is_word_of_names("portal.riu.com", " riu employees "));
+        assert!(!is_word_of_names("portal.riu.com", " trium portal "));
         assert!(
-            is_worn("sigedin.itp.edu.co", " sigedin login ") && !is_worn("portal.itp.edu.co", " portal ")
+            is_word_of_names("sigedin.itp.edu.co", " sigedin login ")
+                && !is_word_of_names("portal.itp.edu.co", " portal ")
         );
-        assert!(is_named("www.fernway.example.com", "exampleshop") && !is_named("www.fern.org", "oak"));
+        assert!(is_in_title("www.fernway.example.com", "exampleshop") && !is_in_title("www.fern.org", "oak"));
     }
 }

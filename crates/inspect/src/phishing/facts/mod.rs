@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::fold::Folded;
 use super::rules::hosts::Target;
-use super::rules::script_patterns::Mark;
+use super::rules::script_patterns::ScriptMark;
 
 /// Flags that say where a text occurs. A text can have several.
 pub(crate) mod zone {
@@ -29,9 +29,9 @@ pub(crate) mod zone {
 
 /// Text beyond this many bytes is ignored: nobody reads that much before signing in.
 pub(crate) const MOST_TEXT: usize = 8 << 20;
-const MOST_USES: usize = 5000;
+const MOST_REFERENCES: usize = 5000;
 #[derive(Debug, Default)]
-pub(crate) struct Facts {
+pub(crate) struct PageFacts {
     pub(crate) text: Folded,
     /// Offsets in `text` and the offsets in the file they come from.
     pub(crate) origins: Vec<(usize, usize)>,
@@ -43,13 +43,13 @@ pub(crate) struct Facts {
     pub(crate) labels: Vec<(String, String)>,
     pub(crate) links: usize,
     pub(crate) dead_links: usize,
-    pub(crate) uses: Vec<Use>,
+    pub(crate) external_references: Vec<ExternalReference>,
     /// File names of images without a descriptive text.
     pub(crate) files: Vec<(String, usize)>,
-    pub(crate) sends: Vec<(Target, usize)>,
-    pub(crate) marks: BTreeMap<Mark, usize>,
+    pub(crate) destinations: Vec<(Target, usize)>,
+    pub(crate) marks: BTreeMap<ScriptMark, usize>,
     /// How some of the marks are written in the script.
-    pub(crate) mark_words: BTreeMap<Mark, String>,
+    pub(crate) mark_words: BTreeMap<ScriptMark, String>,
     /// Paths of scripts in the upload that the page loads, with the offset of the reference.
     pub(crate) local_scripts: Vec<(String, usize)>,
     /// Those of them that exist in the upload.
@@ -58,39 +58,39 @@ pub(crate) struct Facts {
     /// so that each identifies its file.
     pub(crate) parts: Vec<usize>,
     /// A trace of a page-saving tool, and the URL it names.
-    pub(crate) copied: Option<(usize, String)>,
+    pub(crate) saved_from: Option<(usize, String)>,
     /// The offset of a field that was found in encoded text.
     pub(crate) hidden_field: Option<usize>,
     pub(crate) quoted_bytes: usize,
     /// How many bytes of script are in the page itself.
     pub(crate) script_bytes: usize,
     /// How many bytes of encoded text were read so far.
-    pub(crate) packed_bytes: usize,
+    pub(crate) encoded_bytes: usize,
     /// How many bytes were examined, counted each time: must not grow faster than the page.
     pub(crate) work: usize,
     /// How many calls were examined for their URL.
-    pub(crate) addresses: usize,
+    pub(crate) examined_calls: usize,
     /// Where the document builds markup that is not written in it.
-    pub(crate) built_at: Option<usize>,
+    pub(crate) generated_markup_at: Option<usize>,
     /// The base URL of relative ones.
     pub(crate) base: Option<String>,
     /// A field is inside quoted code, so the code is not really quoted.
-    pub(crate) live_quote: bool,
+    pub(crate) has_field_in_quote: bool,
     pub(crate) has_script: bool,
     pub(crate) pictures: usize,
     /// Letters of placeholders, which are part of the text too.
-    pub(crate) prompts: usize,
+    pub(crate) placeholder_letters: usize,
     pub(crate) phone: Option<usize>,
     /// Where the page redirects, by `meta` and by script.
     pub(crate) redirects: Vec<(Target, usize)>,
     pub(crate) scripted_redirects: Vec<(Target, usize)>,
     /// How many variables were looked up to find where a script redirects.
-    pub(crate) names: usize,
+    pub(crate) variable_lookups: usize,
     pub(crate) buttons: usize,
     /// A program or archive embedded in the page's own text, and its offset.
-    pub(crate) carried: Option<(Carried, usize)>,
+    pub(crate) embedded_file: Option<(EmbeddedFile, usize)>,
     /// A link contains the file that it saves.
-    pub(crate) carries_link: bool,
+    pub(crate) has_file_link: bool,
     /// The name of an executable file that a script or link saves.
     pub(crate) download: Option<(String, usize)>,
     /// The offset and the host of a reference to a blocked host.
@@ -99,7 +99,7 @@ pub(crate) struct Facts {
 
 /// The kind of file that a text decodes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Carried {
+pub(crate) enum EmbeddedFile {
     Program,
     Archive,
 }
@@ -128,7 +128,7 @@ pub(crate) struct Form {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum UseKind {
+pub(crate) enum ReferenceKind {
     Asset,
     Link,
     Frame,
@@ -136,8 +136,8 @@ pub(crate) enum UseKind {
 
 /// A resource of another site that the page uses or links to.
 #[derive(Debug, Clone)]
-pub(crate) struct Use {
-    pub(crate) kind: UseKind,
+pub(crate) struct ExternalReference {
+    pub(crate) kind: ReferenceKind,
     pub(crate) target: Target,
     /// The URL is about accounts.
     pub(crate) account: bool,
@@ -151,21 +151,21 @@ pub(crate) fn letters(text: &[u8]) -> usize {
     text.iter().filter(|byte| byte.is_ascii_alphabetic() || !byte.is_ascii()).count()
 }
 
-impl Facts {
+impl PageFacts {
     /// Whether the page has at most this many letters, not counting its title and its placeholders.
-    pub(crate) fn says_at_most(&self, most: usize) -> bool {
-        let mut said = 0;
+    pub(crate) fn has_at_most_letters(&self, most: usize) -> bool {
+        let mut letter_count = 0;
         for (place, (start, zones)) in self.zones.iter().enumerate() {
             if zones & (zone::TITLE | zone::LITERAL) == 0 {
                 let end = self.zones.get(place + 1).map_or(self.text.len(), |(end, _)| *end);
-                said += letters(&self.text.bytes[*start..end]);
-                if said > most + self.prompts {
+                letter_count += letters(&self.text.bytes[*start..end]);
+                if letter_count > most + self.placeholder_letters {
                     return false;
                 }
             }
         }
         let before = self.zones.first().map_or(self.text.len(), |(start, _)| *start);
-        said + letters(&self.text.bytes[..before]) <= most + self.prompts
+        letter_count + letters(&self.text.bytes[..before]) <= most + self.placeholder_letters
     }
 
     pub(crate) fn zone_at(&self, at: usize) -> u16 {
@@ -187,11 +187,11 @@ impl Facts {
         std::str::from_utf8(&self.text.bytes[start..end]).unwrap_or_default().trim()
     }
 
-    pub(crate) fn takes_uses(&self) -> bool {
-        self.uses.len() < MOST_USES
+    pub(crate) fn has_room_for_references(&self) -> bool {
+        self.external_references.len() < MOST_REFERENCES
     }
 
-    pub(crate) fn has(&self, mark: Mark) -> bool {
+    pub(crate) fn has(&self, mark: ScriptMark) -> bool {
         self.marks.contains_key(&mark)
     }
 }

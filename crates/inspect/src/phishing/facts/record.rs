@@ -2,17 +2,17 @@
 
 use dropleaf_core::program::is_program_name;
 
-use super::{Carried, Facts, MOST_TEXT, Use};
+use super::{EmbeddedFile, ExternalReference, MOST_TEXT, PageFacts};
 use crate::phishing::rules::hosts::{HostKind, Target};
-use crate::phishing::rules::script_patterns::Mark;
+use crate::phishing::rules::script_patterns::ScriptMark;
 
 const MOST_FILES: usize = 500;
-const MOST_SENDS: usize = 500;
+const MOST_DESTINATIONS: usize = 500;
 const MOST_REDIRECTS: usize = 20;
 /// More than any page loads; each is looked up among the files of the upload.
 const MOST_LOCAL_SCRIPTS: usize = 1 << 14;
 
-impl Facts {
+impl PageFacts {
     pub(crate) fn add_text(&mut self, text: &str, at: usize) {
         self.work += text.len();
         if self.text.len() < MOST_TEXT {
@@ -22,7 +22,7 @@ impl Facts {
     }
 
     /// Adds a short text on a separate line, such as an image's alternative text.
-    pub(crate) fn add_aside(&mut self, text: &str, at: usize, zone: u16) {
+    pub(crate) fn add_separate_text(&mut self, text: &str, at: usize, zone: u16) {
         let open = self.zones.last().map_or(0, |(_, zones)| *zones);
         self.text.break_line();
         self.set_zone(open | zone);
@@ -46,42 +46,42 @@ impl Facts {
         }
     }
 
-    pub(crate) fn add_use(&mut self, used: Use) {
-        self.note(&used.target, used.at);
-        if self.takes_uses() {
-            self.uses.push(used);
+    pub(crate) fn add_reference(&mut self, used: ExternalReference) {
+        self.note_blocked_host(&used.target, used.at);
+        if self.has_room_for_references() {
+            self.external_references.push(used);
         }
     }
 
     /// Records a destination, if it matters. A page cannot hide one by naming many: destinations on other hosts have
     /// additional room.
-    pub(crate) fn add_send(&mut self, target: Target, at: usize) {
+    pub(crate) fn add_destination(&mut self, target: Target, at: usize) {
         let most = match target {
-            Target::ServerScript(_) | Target::Mail => MOST_SENDS,
+            Target::ServerScript(_) | Target::Mail => MOST_DESTINATIONS,
             Target::Address(_)
             | Target::Host(_, None | Some(HostKind::Bot | HostKind::Relay | HostKind::Blocked)) => {
-                2 * MOST_SENDS
+                2 * MOST_DESTINATIONS
             }
             Target::Nowhere | Target::Local(_) | Target::Host(..) => return,
         };
-        if self.sends.len() < most {
-            self.sends.push((target, at));
+        if self.destinations.len() < most {
+            self.destinations.push((target, at));
         }
     }
 
     /// Records the first blocked host, however many other hosts there are.
-    pub(crate) fn note(&mut self, target: &Target, at: usize) {
+    pub(crate) fn note_blocked_host(&mut self, target: &Target, at: usize) {
         if let (Target::Host(host, Some(HostKind::Blocked)), None) = (target, &self.blocked) {
             self.blocked = Some((at, host.clone()));
         }
     }
 
-    pub(crate) fn mark(&mut self, mark: Mark, at: usize) {
+    pub(crate) fn mark(&mut self, mark: ScriptMark, at: usize) {
         self.marks.entry(mark).or_insert(at);
     }
 
     /// Records a mark and how it is written, so that its publisher can find it.
-    pub(crate) fn mark_as(&mut self, mark: Mark, at: usize, word: &str) {
+    pub(crate) fn mark_as(&mut self, mark: ScriptMark, at: usize, word: &str) {
         self.mark(mark, at);
         self.mark_words.entry(mark).or_insert_with(|| word.to_owned());
     }
@@ -107,15 +107,16 @@ impl Facts {
     }
 
     /// Records the worst embedded file and its offset.
-    pub(crate) fn carry(&mut self, carried: Carried, at: usize) {
-        let is_worse = !matches!(self.carried, Some((Carried::Program, _))) && carried == Carried::Program;
-        if self.carried.is_none() || is_worse {
-            self.carried = Some((carried, at));
+    pub(crate) fn add_embedded_file(&mut self, carried: EmbeddedFile, at: usize) {
+        let is_worse = !matches!(self.embedded_file, Some((EmbeddedFile::Program, _)))
+            && carried == EmbeddedFile::Program;
+        if self.embedded_file.is_none() || is_worse {
+            self.embedded_file = Some((carried, at));
         }
     }
 
     /// Records the name under which something is saved, if it is that of an executable file.
-    pub(crate) fn save_as(&mut self, name: &str, at: usize) {
+    pub(crate) fn add_download(&mut self, name: &str, at: usize) {
         if self.download.is_none() && is_program_name(name.trim()) {
             self.download = Some((name.trim().chars().take(60).collect(), at));
         }

@@ -1,7 +1,7 @@
 //! Maps letters of other alphabets to the Latin letters they look like (homoglyphs).
 
 /// The Latin letter that a lowercase letter of another alphabet (Cyrillic, Greek, Armenian, phonetic) imitates.
-pub(crate) fn look(small: char) -> Option<u8> {
+pub(crate) fn homoglyph_of(small: char) -> Option<u8> {
     Some(match small {
         'а' | 'ӕ' | 'α' | 'ᴀ' => b'a',
         'в' | 'β' => b'b',

@@ -6,18 +6,18 @@ mod homoglyphs;
 use dropleaf_core::html::character_references::{Context, reference};
 use unicode_normalization::char::decompose_compatible;
 
-use homoglyphs::look;
+use homoglyphs::homoglyph_of;
 
 /// Folded text, and where in it a letter was replaced by the one it imitates.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Folded {
     pub(crate) bytes: Vec<u8>,
-    bent: Vec<usize>,
+    imitated: Vec<usize>,
     /// Keeps letters as they are: in URLs, a homoglyph is another host.
     exact: bool,
 }
 
-const MOST_BENT: usize = 1 << 16;
+const MOST_IMITATED: usize = 1 << 16;
 /// What a byte folds to without context: a space for separators, 0 for bytes that need context.
 const SIMPLE: [u8; 256] = {
     let mut simple = [0; 256];
@@ -78,16 +78,16 @@ impl Folded {
         self.break_line();
         let from = self.bytes.len();
         self.bytes.extend_from_slice(&other.bytes);
-        let room = MOST_BENT.saturating_sub(self.bent.len());
-        self.bent.extend(other.bent.iter().take(room).map(|at| from + at));
+        let room = MOST_IMITATED.saturating_sub(self.imitated.len());
+        self.imitated.extend(other.imitated.iter().take(room).map(|at| from + at));
         self.break_line();
         from
     }
 
     /// Whether a letter in this range was an imitation.
-    pub(crate) fn is_bent(&self, from: usize, to: usize) -> bool {
-        let first = self.bent.partition_point(|at| *at < from);
-        self.bent.get(first).is_some_and(|at| *at < to)
+    pub(crate) fn is_imitated(&self, from: usize, to: usize) -> bool {
+        let first = self.imitated.partition_point(|at| *at < from);
+        self.imitated.get(first).is_some_and(|at| *at < to)
     }
 
     pub(crate) fn add(&mut self, text: &str) {
@@ -128,7 +128,7 @@ impl Folded {
     fn capital_i(&mut self, before: Option<u8>, next: Option<u8>) {
         let ends_word = next.is_none_or(|next| !next.is_ascii_alphanumeric());
         if !self.exact && ends_word && before.is_some_and(|before| before.is_ascii_lowercase()) {
-            self.bend(b'l');
+            self.push_imitated(b'l');
         } else {
             self.bytes.push(b'i');
         }
@@ -142,15 +142,15 @@ impl Folded {
         let begins_word = self.bytes.last().is_none_or(|last| !last.is_ascii_alphanumeric()) && digit == b'0';
         let inside = after_letter && (before_letter || (ends_word && digit == b'1'));
         if !self.exact && (inside || (begins_word && before_letter)) {
-            self.bend(if digit == b'0' { b'o' } else { b'l' });
+            self.push_imitated(if digit == b'0' { b'o' } else { b'l' });
         } else {
             self.bytes.push(digit);
         }
     }
 
-    fn bend(&mut self, letter: u8) {
-        if self.bent.len() < MOST_BENT {
-            self.bent.push(self.bytes.len());
+    fn push_imitated(&mut self, letter: u8) {
+        if self.imitated.len() < MOST_IMITATED {
+            self.imitated.push(self.bytes.len());
         }
         self.bytes.push(letter);
     }
@@ -220,8 +220,8 @@ impl Folded {
             self.push(small);
             return;
         }
-        if let Some(latin) = look(small) {
-            self.bend(latin);
+        if let Some(latin) = homoglyph_of(small) {
+            self.push_imitated(latin);
             return;
         }
         if matches!(small, 'а'..='я') {
@@ -236,7 +236,7 @@ impl Folded {
                 latin = true;
                 // Accented Latin letters are legitimate; letters from other blocks that decompose to Latin are imitations.
                 if u32::from(small) > 0x24f && !matches!(u32::from(small), 0x1e00..=0x1eff) {
-                    self.bend(part as u8);
+                    self.push_imitated(part as u8);
                 } else {
                     self.bytes.push(part as u8);
                 }
@@ -246,8 +246,8 @@ impl Folded {
         });
         if !latin {
             let part = rest.unwrap_or(small);
-            match look(part) {
-                Some(letter) => self.bend(letter),
+            match homoglyph_of(part) {
+                Some(letter) => self.push_imitated(letter),
                 None => self.push(part),
             }
         }

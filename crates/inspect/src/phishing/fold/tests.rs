@@ -40,7 +40,7 @@ fn space_is_single_and_other_scripts_stay() {
 fn imitations_are_remembered_by_place() {
     let mut folded = Folded::default();
     folded.add("ok P\u{430}ypal");
-    assert!(folded.is_bent(3, 9));
-    assert!(!folded.is_bent(0, 2));
-    assert!(!folded.is_bent(5, 9));
+    assert!(folded.is_imitated(3, 9));
+    assert!(!folded.is_imitated(0, 2));
+    assert!(!folded.is_imitated(5, 9));
 }

@@ -29,7 +29,7 @@ impl Reader<'_> {
     }
 }
 
-pub(crate) fn hides(style: &str) -> bool {
+pub(crate) fn hides_text(style: &str) -> bool {
     let style: String = decode(style, Context::Attribute)
         .chars()
         .filter(|c| !c.is_whitespace())

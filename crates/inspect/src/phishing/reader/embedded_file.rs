@@ -2,7 +2,7 @@
 
 use dropleaf_core::program::{COMPOUND, is_program_magic, is_program_name, is_windows_header};
 
-use crate::phishing::facts::Carried;
+use crate::phishing::facts::EmbeddedFile;
 
 /// Shorter texts contain no file.
 const SHORTEST: usize = 64;
@@ -17,13 +17,13 @@ const DOCUMENTS: [&str; 7] =
     ["[Content_Types].xml", "_rels/", "mimetype", "docProps/", "xl/", "word/", "ppt/"];
 
 /// The file contained in a literal of a script or in the URL of a link.
-pub(crate) fn in_text(text: &str) -> Option<Carried> {
+pub(crate) fn in_text(text: &str) -> Option<EmbeddedFile> {
     if text.len() < SHORTEST {
         return None;
     }
     let packed = text.split_once(";base64,").map_or(text, |(_, packed)| packed);
     if packed.get(ISO_AT..ISO_AT + ISO.len()) == Some(ISO) {
-        return Some(Carried::Program);
+        return Some(EmbeddedFile::Program);
     }
     let raw = matches!(packed.as_bytes().first(), Some(b'M' | b'P' | 0x7f)).then(|| latin(packed));
     let backwards = packed
@@ -36,7 +36,7 @@ pub(crate) fn in_text(text: &str) -> Option<Carried> {
 }
 
 /// The file contained in a list of numbers: `77, 90, 144` or `0x4d, 0x5a`.
-pub(crate) fn in_numbers(list: &str) -> Option<Carried> {
+pub(crate) fn in_numbers(list: &str) -> Option<EmbeddedFile> {
     let mut head = Vec::new();
     for word in list.split(',').take(HEAD_BYTES) {
         let word = word.trim().get(..word.trim().len().min(8)).unwrap_or_default();
@@ -50,19 +50,19 @@ pub(crate) fn in_numbers(list: &str) -> Option<Carried> {
     (head.len() >= 16).then(|| carried(&head)).flatten()
 }
 
-fn carried(head: &[u8]) -> Option<Carried> {
+fn carried(head: &[u8]) -> Option<EmbeddedFile> {
     if is_program_magic(head) || is_windows_header(head) {
-        return Some(Carried::Program);
+        return Some(EmbeddedFile::Program);
     }
     // The head of a compound file does not tell whether it is an installer or a document.
     if [COMPOUND, &b"7z\xbc\xaf\x27\x1c"[..], b"Rar!\x1a\x07"].iter().any(|magic| head.starts_with(magic)) {
-        return Some(Carried::Archive);
+        return Some(EmbeddedFile::Archive);
     }
     let name = archived(head)?;
     if is_program_name(name) || name.starts_with("META-INF/") || name == "AndroidManifest.xml" {
-        return Some(Carried::Program);
+        return Some(EmbeddedFile::Program);
     }
-    (!DOCUMENTS.iter().any(|start| name.starts_with(start))).then_some(Carried::Archive)
+    (!DOCUMENTS.iter().any(|start| name.starts_with(start))).then_some(EmbeddedFile::Archive)
 }
 
 /// The name of the first entry of a zip archive.
@@ -132,15 +132,15 @@ mod tests {
         let hexes = format!("0x4D, 0x5a,0x90, {}0x80,0,0,0]", zeros(57));
         let address = format!("data:application/octet-stream;base64,{program}");
         for text in [program.to_owned(), broken, backwards, address] {
-            assert_eq!(in_text(&text), Some(Carried::Program), "{text}");
+            assert_eq!(in_text(&text), Some(EmbeddedFile::Program), "{text}");
         }
         let plain = format!("4d5a9000{}80000000", "00".repeat(56));
-        assert_eq!(in_text(&plain), Some(Carried::Program));
+        assert_eq!(in_text(&plain), Some(EmbeddedFile::Program));
         let raw = format!("MZ\u{90}{}\u{40}\0\0\0PE\0\0{}", "\0".repeat(57), "\0".repeat(80));
-        assert_eq!(in_text(&raw), Some(Carried::Program));
+        assert_eq!(in_text(&raw), Some(EmbeddedFile::Program));
         assert_eq!(
             (in_numbers(&numbers), in_numbers(&hexes)),
-            (Some(Carried::Program), Some(Carried::Program))
+            (Some(EmbeddedFile::Program), Some(EmbeddedFile::Program))
         );
         let zip = |name: &str| {
             let mut bytes = b"PK\x03\x04\x14\0\0\0\x08\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0".to_vec();
@@ -153,12 +153,12 @@ mod tests {
                 .filter_map(|it| char::from_digit(it.into(), 16))
                 .collect::<String>()
         };
-        assert_eq!(in_text(&zip("invoice/invoice.js")), Some(Carried::Archive));
-        assert_eq!(in_text(&zip("setup.exe")), Some(Carried::Program));
-        assert_eq!(in_text(&zip("META-INF/MANIFEST.MF")), Some(Carried::Program));
+        assert_eq!(in_text(&zip("invoice/invoice.js")), Some(EmbeddedFile::Archive));
+        assert_eq!(in_text(&zip("setup.exe")), Some(EmbeddedFile::Program));
+        assert_eq!(in_text(&zip("META-INF/MANIFEST.MF")), Some(EmbeddedFile::Program));
         assert_eq!(in_text(&zip("[Content_Types].xml")), None);
         let iso = format!("{}Q0QwMDEB{}", "A".repeat(ISO_AT), "A".repeat(100));
-        assert_eq!(in_text(&iso), Some(Carried::Program));
+        assert_eq!(in_text(&iso), Some(EmbeddedFile::Program));
     }
 
     #[test]

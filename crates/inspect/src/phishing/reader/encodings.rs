@@ -4,7 +4,7 @@
 const SHORTEST: usize = 16;
 
 /// The decoded text of a literal, if it is encoded.
-pub(crate) fn unpack(literal: &str) -> Option<String> {
+pub(crate) fn decode_literal(literal: &str) -> Option<String> {
     let literal = literal.trim();
     if literal.len() < SHORTEST {
         return None;
@@ -133,10 +133,13 @@ mod tests {
 
     #[test]
     fn packed_text_is_found() {
-        assert_eq!(unpack("PGZvcm0gYWN0aW9uPSJ4Ij4=").as_deref(), Some("<form action=\"x\">"));
-        assert_eq!(unpack("data:text/html;base64,PGgxPkhlbGxvPC9oMT4=").as_deref(), Some("<h1>Hello</h1>"));
+        assert_eq!(decode_literal("PGZvcm0gYWN0aW9uPSJ4Ij4=").as_deref(), Some("<form action=\"x\">"));
         assert_eq!(
-            unpack("%3Cform%20method%3D%22post%22%u0041%3E").as_deref(),
+            decode_literal("data:text/html;base64,PGgxPkhlbGxvPC9oMT4=").as_deref(),
+            Some("<h1>Hello</h1>")
+        );
+        assert_eq!(
+            decode_literal("%3Cform%20method%3D%22post%22%u0041%3E").as_deref(),
             Some("<form method=\"post\"A>")
         );
         assert_eq!(char_codes("String.fromCharCode(60,104,49,62,80,97,121,33)", 99), "<h1>Pay!");
@@ -147,7 +150,7 @@ mod tests {
         for literal in
             ["short", "iVBORw0KGgoAAAANSUhEUgAAAAUA", "a sentence with spaces, and commas!", "%%%%%%%"]
         {
-            assert_eq!(unpack(literal), None, "{literal}");
+            assert_eq!(decode_literal(literal), None, "{literal}");
         }
         assert_eq!(char_codes("f(1, 2, 3) + [4, 5]", 99), "");
     }

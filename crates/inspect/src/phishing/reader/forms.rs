@@ -25,8 +25,8 @@ impl Reader<'_> {
 
     pub(crate) fn open_form(&mut self, tag: &Tag<'_>, at: usize) {
         let target = self.rules.hosts.target(tag.get("action").unwrap_or_default());
-        self.facts.note(&target, at);
-        self.script_address(tag.get("action").unwrap_or_default(), at);
+        self.facts.note_blocked_host(&target, at);
+        self.read_script_url(tag.get("action").unwrap_or_default(), at);
         if matches!(target, Target::Local(_) | Target::ServerScript(_)) {
             self.asset(tag.get("action"), at);
         }
@@ -41,14 +41,14 @@ impl Reader<'_> {
     pub(crate) fn form_target(&mut self, action: Option<&str>, at: usize) {
         if let Some(action) = action {
             let target = self.rules.hosts.target(action);
-            self.facts.note(&target, at);
-            self.script_address(action, at);
-            self.facts.add_send(target, at);
+            self.facts.note_blocked_host(&target, at);
+            self.read_script_url(action, at);
+            self.facts.add_destination(target, at);
         }
     }
 
     pub(crate) fn field(&mut self, tag: &Tag<'_>, at: usize) {
-        self.facts.live_quote |= self.quotes > 0;
+        self.facts.has_field_in_quote |= self.quotes > 0;
         if self.facts.fields.len() >= MOST_FIELDS {
             return;
         }
@@ -58,7 +58,7 @@ impl Reader<'_> {
             self.form_target(tag.get("formaction"), at);
             for name in ["value", "alt"] {
                 if let Some(text) = tag.get(name) {
-                    self.facts.add_aside(text, at, zone::BUTTON);
+                    self.facts.add_separate_text(text, at, zone::BUTTON);
                 }
             }
             self.asset(tag.get("src"), at);
@@ -69,8 +69,8 @@ impl Reader<'_> {
         let before = self.text_before();
         for text in ["placeholder", "aria-label"].iter().filter_map(|name| tag.get(name)) {
             let from = self.facts.text.len();
-            self.facts.add_aside(text, at, zone::BUTTON);
-            self.facts.prompts += letters(&self.facts.text.bytes[from..]);
+            self.facts.add_separate_text(text, at, zone::BUTTON);
+            self.facts.placeholder_letters += letters(&self.facts.text.bytes[from..]);
         }
         let mut hint = String::new();
         for value in HINTS.iter().filter_map(|name| tag.get(name)).filter(|value| value.len() <= LONGEST_HINT)

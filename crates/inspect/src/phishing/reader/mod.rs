@@ -15,9 +15,9 @@ mod xml_templates;
 
 use dropleaf_core::html::{Element, Name, Tag, Token, Tokens};
 
-use super::facts::{Facts, zone};
+use super::facts::{PageFacts, zone};
 use super::rules::Rules;
-use attributes::hides;
+use attributes::hides_text;
 
 const LONGEST_LINK_TEXT: usize = 160;
 /// Text in a longer `<select>` is read as page text, since it is unlikely to be a list of choices.
@@ -29,7 +29,7 @@ const LONGEST_HIDDEN: usize = 64;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Origin {
     /// The offset of the containing literal or attribute, if this is not a file itself.
-    pub(crate) packed_at: Option<usize>,
+    pub(crate) encoded_at: Option<usize>,
     pub(crate) hidden: bool,
     pub(crate) depth: u8,
     /// It is part of a script too long to be the page's own.
@@ -38,11 +38,11 @@ pub(crate) struct Origin {
 }
 
 pub(crate) const FILE: Origin =
-    Origin { packed_at: None, hidden: false, depth: 0, library: false, xml: false };
+    Origin { encoded_at: None, hidden: false, depth: 0, library: false, xml: false };
 
 pub(crate) struct Reader<'r> {
     pub(crate) rules: &'r Rules,
-    pub(crate) facts: &'r mut Facts,
+    pub(crate) facts: &'r mut PageFacts,
     pub(crate) origin: Origin,
     pub(crate) zones: u16,
     /// The offset in the text at which the open heading, link or button began.
@@ -64,7 +64,7 @@ pub(crate) struct Reader<'r> {
     drawn: bool,
 }
 
-pub(crate) fn read(page: &str, origin: Origin, facts: &mut Facts, rules: &Rules) {
+pub(crate) fn read(page: &str, origin: Origin, facts: &mut PageFacts, rules: &Rules) {
     let last_field = facts.text.len();
     let mut reader = Reader {
         rules,
@@ -86,12 +86,14 @@ pub(crate) fn read(page: &str, origin: Origin, facts: &mut Facts, rules: &Rules)
     };
     let expanded = if origin.xml { Some(xml_entities::expanded(page, &mut reader.facts.work)) } else { None };
     let page = expanded.as_ref().map_or(page, |document| &document.text);
-    reader.facts.built_at =
-        reader.facts.built_at.or(expanded.as_ref().and_then(|document| document.built_at));
+    reader.facts.generated_markup_at = reader
+        .facts
+        .generated_markup_at
+        .or(expanded.as_ref().and_then(|document| document.generated_markup_at));
     let mut tokens = Tokens::new(page, origin.xml);
     while let Some(token) = tokens.next() {
         reader.facts.work += 1;
-        let at = origin.packed_at.unwrap_or(tokens.start);
+        let at = origin.encoded_at.unwrap_or(tokens.start);
         match token {
             Token::Text(text) => reader.text(text, at),
             Token::Open => reader.open(&tokens.tag, at),
@@ -110,7 +112,7 @@ impl Reader<'_> {
     fn set_zones(&mut self) {
         let quote = if self.quotes > 0 { zone::QUOTE } else { 0 };
         let menu = if self.menus > 0 { zone::NAVIGATION } else { 0 };
-        let packed = if self.origin.packed_at.is_some() { zone::SCRIPT } else { 0 };
+        let packed = if self.origin.encoded_at.is_some() { zone::SCRIPT } else { 0 };
         let library = if self.origin.library { zone::LIBRARY } else { 0 };
         self.facts.set_zone(self.zones | quote | menu | packed | library);
     }
@@ -159,12 +161,12 @@ impl Reader<'_> {
     fn open(&mut self, tag: &Tag<'_>, at: usize) {
         self.end_script();
         self.styled = tag.name.element == Element::Style && !tag.closed;
-        let made = if self.origin.xml { self.made(tag, at) } else { None };
+        let made = if self.origin.xml { self.created_element(tag, at) } else { None };
         let tag = made.as_ref().unwrap_or(tag);
         if !tag.name.is_inline() {
             self.facts.text.break_line();
         } else if let Some(style) = tag.get("style")
-            && hides(style)
+            && hides_text(style)
             && self.hidden.is_none()
         {
             self.hidden = Some((tag.name, 0));

@@ -4,7 +4,7 @@ use dropleaf_core::html::character_references::{Context, decode};
 use dropleaf_core::html::{Element, Name};
 
 use super::Reader;
-use super::saved_page::mark_in;
+use super::saved_page::saved_from_url;
 use super::script;
 use crate::phishing::facts::zone;
 
@@ -13,8 +13,8 @@ impl Reader<'_> {
         if self.origin.xml {
             self.instruction(text, at);
         }
-        if self.facts.copied.is_none() {
-            self.facts.copied = mark_in(text).map(|address| (at, address));
+        if self.facts.saved_from.is_none() {
+            self.facts.saved_from = saved_from_url(text).map(|address| (at, address));
         }
     }
 
@@ -34,7 +34,7 @@ impl Reader<'_> {
             }
             // Shown by browsers without frames. Only an attack nests it deeply, so it counts as encoded text.
             Element::Fallback => {
-                script::packed_page(text, at, self.origin, false, self.facts, self.rules);
+                script::read_embedded_page(text, at, self.origin, false, self.facts, self.rules);
             }
             _ => {}
         }
@@ -53,7 +53,7 @@ impl Reader<'_> {
             // A template may output it as markup.
             let page = decode(text, Context::Text);
             if script::looks_like_markup(&page) {
-                script::packed_page(&page, at, self.origin, false, self.facts, self.rules);
+                script::read_embedded_page(&page, at, self.origin, false, self.facts, self.rules);
             }
         }
         false

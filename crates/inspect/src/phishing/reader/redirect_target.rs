@@ -2,7 +2,7 @@
 
 use super::encodings;
 use super::literals::{cut, literal_at};
-use crate::phishing::facts::Facts;
+use crate::phishing::facts::PageFacts;
 use crate::phishing::rules::hosts::Hosts;
 
 /// How far after `location =` the assigned literal may start, and how much of a list of numbers is read.
@@ -13,15 +13,15 @@ const LONGEST_CODES: usize = 2048;
 const LONGEST_WITH_NAMES: usize = 4096;
 const MOST_NAMES: usize = 20;
 
-impl Facts {
+impl PageFacts {
     /// Records the redirect of a script that assigns the value at `from` to `location`.
-    pub(crate) fn add_assigned(&mut self, text: &str, from: usize, place: usize, hosts: &Hosts) {
+    pub(crate) fn add_assigned_redirect(&mut self, text: &str, from: usize, place: usize, hosts: &Hosts) {
         let address = match value_at(text, from) {
             Value::Literal(address) => Some(address),
-            Value::Name(name) if text.len() <= LONGEST_WITH_NAMES && self.names < MOST_NAMES => {
-                self.names += 1;
+            Value::Name(name) if text.len() <= LONGEST_WITH_NAMES && self.variable_lookups < MOST_NAMES => {
+                self.variable_lookups += 1;
                 self.work += text.len();
-                held_by(name, text)
+                literal_of_variable(name, text)
             }
             Value::Name(_) | Value::Other => None,
         };
@@ -88,11 +88,11 @@ fn ends_in_char_codes(before: &[u8]) -> bool {
 }
 
 fn unpacked(literal: String) -> String {
-    encodings::unpack(&literal).filter(|text| text.starts_with("http")).unwrap_or(literal)
+    encodings::decode_literal(&literal).filter(|text| text.starts_with("http")).unwrap_or(literal)
 }
 
 /// The literal that a variable is set to.
-fn held_by(name: &str, text: &str) -> Option<String> {
+fn literal_of_variable(name: &str, text: &str) -> Option<String> {
     memchr::memmem::find_iter(text.as_bytes(), name.as_bytes()).find_map(|at| {
         let is_whole = at.checked_sub(1).is_none_or(|before| {
             let before = text.as_bytes()[before];
@@ -120,7 +120,7 @@ mod tests {
     use crate::phishing::rules::Rules;
 
     fn leads_to(code: &str) -> Vec<String> {
-        let mut facts = Facts::default();
+        let mut facts = PageFacts::default();
         super::super::script::read(code, 0, 0, &mut facts, &Rules::builtin());
         facts.scripted_redirects.iter().filter_map(|(target, _)| target.host().map(str::to_owned)).collect()
     }

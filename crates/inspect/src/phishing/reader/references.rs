@@ -7,10 +7,10 @@ use dropleaf_core::html::character_references::{Context, decode};
 
 use super::script;
 use super::{Reader, embedded_file};
-use crate::phishing::facts::{Use, UseKind, zone};
+use crate::phishing::facts::{ExternalReference, ReferenceKind, zone};
 use crate::phishing::fold::exact;
 use crate::phishing::rules::hosts::{HostKind, Target};
-use crate::phishing::rules::script_patterns::Mark;
+use crate::phishing::rules::script_patterns::ScriptMark;
 
 /// Substrings of URLs that concern accounts; those for account recovery come first.
 const ACCOUNT_PATHS: [&str; 14] = [
@@ -34,34 +34,40 @@ impl Reader<'_> {
             self.facts.dead_links += 1;
         }
         if matches!(target, Target::Host(..)) {
-            let account = self.facts.takes_uses().then(|| {
+            let account = self.facts.has_room_for_references().then(|| {
                 let path = href.to_ascii_lowercase();
                 ACCOUNT_PATHS.iter().position(|word| path.contains(word))
             });
             let account = account.flatten();
             let recovers = account.is_some_and(|word| word < RECOVERY_PATHS);
             let account = account.is_some();
-            self.facts.add_use(Use { kind: UseKind::Link, target, account, recovers, at });
+            self.facts.add_reference(ExternalReference {
+                kind: ReferenceKind::Link,
+                target,
+                account,
+                recovers,
+                at,
+            });
         }
         if href.len() > 8 && href.as_bytes()[..4].eq_ignore_ascii_case(b"tel:") {
             self.facts.phone.get_or_insert(at);
         }
-        self.script_address(href, at);
+        self.read_script_url(href, at);
         let address = read_address(href);
         if starts_with(&address, "data:") || starts_with(&address, "blob:") {
-            self.facts.carries_link = true;
+            self.facts.has_file_link = true;
             if let Some(carried) = embedded_file::in_text(&address) {
-                self.facts.carry(carried, at);
+                self.facts.add_embedded_file(carried, at);
             }
             if let Some(name) = tag.get("download") {
-                self.facts.mark(Mark::Download, at);
-                self.facts.save_as(&decode(name, Context::Attribute), at);
+                self.facts.mark(ScriptMark::Download, at);
+                self.facts.add_download(&decode(name, Context::Attribute), at);
             }
         }
     }
 
     /// Reads a `javascript:…` URL as a script.
-    pub(crate) fn script_address(&mut self, address: &str, at: usize) {
+    pub(crate) fn read_script_url(&mut self, address: &str, at: usize) {
         if address.len() > SHORTEST_SCRIPT {
             let address = read_address(address);
             if starts_with(&address, "javascript:") {
@@ -73,7 +79,7 @@ impl Reader<'_> {
     pub(crate) fn image(&mut self, tag: &Tag<'_>, at: usize) {
         self.facts.pictures += 1;
         for text in ["alt", "title"].iter().filter_map(|name| tag.get(name)) {
-            self.facts.add_aside(text, at, zone::PICTURE);
+            self.facts.add_separate_text(text, at, zone::PICTURE);
         }
         let source = tag.get("src").or(tag.get("xlink:href")).or(tag.get("href"));
         let named = tag.get("alt").is_some_and(|text| !is_general(text));
@@ -100,16 +106,22 @@ impl Reader<'_> {
         };
         let target = self.rules.hosts.target(address);
         let target = match target {
-            Target::Local(path) | Target::ServerScript(path) => self.kept_of(&path),
+            Target::Local(path) | Target::ServerScript(path) => self.brand_of_folder(&path),
             target => Some(target),
         };
         if let Some(target @ Target::Host(..)) = target {
-            self.facts.add_use(Use { kind: UseKind::Asset, target, account: false, recovers: false, at });
+            self.facts.add_reference(ExternalReference {
+                kind: ReferenceKind::Asset,
+                target,
+                account: false,
+                recovers: false,
+                at,
+            });
         }
     }
 
     /// The brand whose host name a folder of the upload has: tools that mirror sites name folders after hosts.
-    pub(crate) fn kept_of(&self, path: &str) -> Option<Target> {
+    pub(crate) fn brand_of_folder(&self, path: &str) -> Option<Target> {
         let mut rest = path;
         for _ in 0..MOST_FOLDERS {
             let (folder, after) = rest.split_once('/')?;
@@ -133,7 +145,7 @@ impl Reader<'_> {
         match self.rules.hosts.target(source) {
             Target::Local(path) => self.facts.add_local_script(path, at),
             Target::Nowhere if starts_with(&read_address(source), "data:") => {
-                script::data_address(&read_address(source), at, self.origin, self.facts, self.rules);
+                script::read_data_url(&read_address(source), at, self.origin, self.facts, self.rules);
             }
             _ => self.asset(Some(source), at),
         }
@@ -142,16 +154,22 @@ impl Reader<'_> {
     pub(crate) fn frame(&mut self, tag: &Tag<'_>, at: usize) {
         if let Some(page) = tag.get("srcdoc") {
             let page = decode(page, Context::Attribute);
-            script::packed_page(&page, at, self.origin, false, self.facts, self.rules);
+            script::read_embedded_page(&page, at, self.origin, false, self.facts, self.rules);
         }
         for source in ["src", "data"].iter().filter_map(|name| tag.get(name)) {
             let address = read_address(source);
             if starts_with(&address, "data:") {
-                script::data_address(&address, at, self.origin, self.facts, self.rules);
+                script::read_data_url(&address, at, self.origin, self.facts, self.rules);
             } else {
-                self.script_address(source, at);
+                self.read_script_url(source, at);
                 let target = self.rules.hosts.target(source);
-                self.facts.add_use(Use { kind: UseKind::Frame, target, account: false, recovers: false, at });
+                self.facts.add_reference(ExternalReference {
+                    kind: ReferenceKind::Frame,
+                    target,
+                    account: false,
+                    recovers: false,
+                    at,
+                });
             }
         }
     }
@@ -163,7 +181,7 @@ impl Reader<'_> {
             key.as_str(),
             "og:site_name" | "og:title" | "application-name" | "apple-mobile-web-app-title"
         ) {
-            self.facts.add_aside(content, at, zone::PICTURE);
+            self.facts.add_separate_text(content, at, zone::PICTURE);
         }
         // The page's canonical URL as it states it, if it is a brand's.
         if key == "og:url"
@@ -178,11 +196,11 @@ impl Reader<'_> {
         let content = read_address(content);
         if let Some(address) = refresh_address(&content) {
             let target = self.rules.hosts.target(address);
-            self.facts.note(&target, at);
+            self.facts.note_blocked_host(&target, at);
             self.facts.add_redirect(target, at);
         }
         if let Some(address) = content.find("data:").map(|from| &content[from..]) {
-            script::data_address(address, at, self.origin, self.facts, self.rules);
+            script::read_data_url(address, at, self.origin, self.facts, self.rules);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Finds the comments that tools leave in pages they save from other sites.
 
 /// The URL a comment says the page was saved from, empty if it names none; `None` if it is no such comment.
-pub(crate) fn mark_in(remark: &str) -> Option<String> {
+pub(crate) fn saved_from_url(remark: &str) -> Option<String> {
     let head: String = remark.chars().take(400).collect::<String>().to_ascii_lowercase();
     let known = [
         "saved from url",
@@ -41,18 +41,18 @@ mod tests {
     #[test]
     fn tools_are_known_by_their_remarks() {
         assert_eq!(
-            mark_in(" saved from url=(0026)https://www.site.test/login ").as_deref(),
+            saved_from_url(" saved from url=(0026)https://www.site.test/login ").as_deref(),
             Some("https://www.site.test/login")
         );
         assert_eq!(
-            mark_in(" Mirrored from www.site.test/a by HTTrack ").as_deref(),
+            saved_from_url(" Mirrored from www.site.test/a by HTTrack ").as_deref(),
             Some("https://www.site.test/a")
         );
         assert_eq!(
-            mark_in(" Page saved with SingleFile \n url: https://a.test/ \n").as_deref(),
+            saved_from_url(" Page saved with SingleFile \n url: https://a.test/ \n").as_deref(),
             Some("https://a.test/")
         );
-        assert_eq!(mark_in(" saved from url=(0014)about:internet ").as_deref(), Some(""));
-        assert_eq!(mark_in(" the header "), None);
+        assert_eq!(saved_from_url(" saved from url=(0014)about:internet ").as_deref(), Some(""));
+        assert_eq!(saved_from_url(" the header "), None);
     }
 }

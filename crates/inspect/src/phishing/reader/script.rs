@@ -4,16 +4,16 @@
 use super::embedded_file;
 use super::encodings;
 use super::literals::{LONGEST_ADDRESS, Literals, cut, literal_at};
-use crate::phishing::facts::{Facts, zone};
+use crate::phishing::facts::{PageFacts, zone};
 use crate::phishing::reader::{self, Origin};
 use crate::phishing::rules::Rules;
 use crate::phishing::rules::hosts::Target;
-use crate::phishing::rules::script_patterns::Mark;
+use crate::phishing::rules::script_patterns::ScriptMark;
 
 /// Text encoded twice is read, a third layer is not.
 const DEEPEST: u8 = 2;
 /// The most encoded text read per page, in bytes; the rest is ignored.
-pub(crate) const MOST_PACKED: usize = 4 << 20;
+pub(crate) const MOST_ENCODED_BYTES: usize = 4 << 20;
 /// Longer scripts are libraries, whose words are not the page's.
 const LONGEST_OWN: usize = 256 << 10;
 /// How far after a call its URL may start, and how many calls are examined.
@@ -24,7 +24,7 @@ const LONGEST_NUMBERS: usize = 6144;
 /// Query parameters that carry what a person typed.
 const TYPED: [&str; 8] = ["pass", "pwd", "email", "login", "card", "otp", "cvv", "phrase"];
 
-pub(crate) fn read(text: &str, at: usize, depth: u8, facts: &mut Facts, rules: &Rules) {
+pub(crate) fn read(text: &str, at: usize, depth: u8, facts: &mut PageFacts, rules: &Rules) {
     let file = depth == 0;
     facts.work += text.len();
     let (mut unpacks, mut codes, mut shows, mut secret, mut saves) = (false, false, false, false, false);
@@ -32,40 +32,40 @@ pub(crate) fn read(text: &str, at: usize, depth: u8, facts: &mut Facts, rules: &
     for (mark, start, end) in rules.script.find(text) {
         let place = if file { at + start } else { at };
         match mark {
-            Mark::Send | Mark::Open => {
-                facts.addresses += 1;
-                if facts.addresses <= MOST_ADDRESSES
-                    && let Some(address) = address_after(text, end, mark)
+            ScriptMark::Send | ScriptMark::Open => {
+                facts.examined_calls += 1;
+                if facts.examined_calls <= MOST_ADDRESSES
+                    && let Some(address) = literal_after_call(text, end, mark)
                 {
                     facts.work += LONGEST_ADDRESS;
                     let target = rules.hosts.target(&address);
                     // Libraries contain URLs for counters, mail links and lists of icons.
                     let local = matches!(target, Target::ServerScript(_) | Target::Mail);
-                    let known = local && !*typed.get_or_insert_with(|| takes_what_is_typed(text));
+                    let known = local && !*typed.get_or_insert_with(|| handles_form_fields(text));
                     if !known {
-                        facts.add_send(target, place);
+                        facts.add_destination(target, place);
                     }
                 }
             }
-            Mark::Address => {
-                facts.addresses += 1;
-                if facts.addresses <= MOST_ADDRESSES
-                    && let Some(target) = appended_to(text, start, facts, rules)
+            ScriptMark::Address => {
+                facts.examined_calls += 1;
+                if facts.examined_calls <= MOST_ADDRESSES
+                    && let Some(target) = target_with_appended_value(text, start, facts, rules)
                 {
-                    facts.add_send(target, place);
+                    facts.add_destination(target, place);
                 }
             }
-            Mark::Redirect | Mark::Download | Mark::Bytes => {
-                lead(mark, text, (start, end), place, facts, rules);
+            ScriptMark::Redirect | ScriptMark::Download | ScriptMark::Bytes => {
+                read_redirect_or_download(mark, text, (start, end), place, facts, rules);
             }
-            Mark::Blob => {
+            ScriptMark::Blob => {
                 saves = true;
                 facts.mark(mark, place);
             }
-            Mark::Unpack => unpacks = true,
-            Mark::CharCodes => codes = true,
-            Mark::Markup => shows = true,
-            Mark::SecretField => {
+            ScriptMark::Unpack => unpacks = true,
+            ScriptMark::CharCodes => codes = true,
+            ScriptMark::Markup => shows = true,
+            ScriptMark::SecretField => {
                 secret = true;
                 facts.mark(mark, place);
                 if depth > 0 {
@@ -73,19 +73,19 @@ pub(crate) fn read(text: &str, at: usize, depth: u8, facts: &mut Facts, rules: &
                 }
             }
             // Frameworks name every event.
-            Mark::Lock if text.len() > LONGEST_OWN => {}
-            Mark::Kit | Mark::Lookup => facts.mark_as(mark, place, &text[start..end]),
+            ScriptMark::Lock if text.len() > LONGEST_OWN => {}
+            ScriptMark::Kit | ScriptMark::Lookup => facts.mark_as(mark, place, &text[start..end]),
             other => facts.mark(other, place),
         }
     }
     if depth >= DEEPEST {
         return;
     }
-    let origin = Origin { packed_at: Some(at), hidden: false, depth, library: false, xml: false };
+    let origin = Origin { encoded_at: Some(at), hidden: false, depth, library: false, xml: false };
     if codes {
-        let unpacked = encodings::char_codes(text, MOST_PACKED);
+        let unpacked = encodings::char_codes(text, MOST_ENCODED_BYTES);
         if !unpacked.is_empty() {
-            take(&unpacked, at, origin, true, facts, rules);
+            read_decoded(&unpacked, at, origin, true, facts, rules);
         }
     }
     if !(unpacks || shows || secret || saves) {
@@ -99,56 +99,63 @@ pub(crate) fn read(text: &str, at: usize, depth: u8, facts: &mut Facts, rules: &
         if (unpacks || saves)
             && let Some(carried) = embedded_file::in_text(&literal.text)
         {
-            facts.carry(carried, place);
+            facts.add_embedded_file(carried, place);
             continue;
         }
         if looks_like_markup(&literal.text) {
             let library = !short && !literal.escaped;
-            packed_page(&literal.text, place, Origin { library, ..origin }, literal.escaped, facts, rules);
-        } else if let Some(unpacked) = unpacks.then(|| encodings::unpack(&literal.text)).flatten() {
-            take(&unpacked, place, origin, true, facts, rules);
+            read_embedded_page(
+                &literal.text,
+                place,
+                Origin { library, ..origin },
+                literal.escaped,
+                facts,
+                rules,
+            );
+        } else if let Some(unpacked) = unpacks.then(|| encodings::decode_literal(&literal.text)).flatten() {
+            read_decoded(&unpacked, place, origin, true, facts, rules);
         } else if literal.escaped && unpacks {
-            take(&literal.text, place, origin, true, facts, rules);
+            read_decoded(&literal.text, place, origin, true, facts, rules);
         } else if own && (3..200).contains(&literal.text.len()) && !is_address(&literal.text) {
-            facts.add_aside(&literal.text, place, zone::SCRIPT | zone::LITERAL);
+            facts.add_separate_text(&literal.text, place, zone::SCRIPT | zone::LITERAL);
         }
     }
 }
 
 /// Handles a redirect or a download: the literal or list of numbers after it says where to or what.
-fn lead(
-    mark: Mark,
+fn read_redirect_or_download(
+    mark: ScriptMark,
     text: &str,
     (start, end): (usize, usize),
     place: usize,
-    facts: &mut Facts,
+    facts: &mut PageFacts,
     rules: &Rules,
 ) {
-    if mark == Mark::Redirect && !is_setting(text, start, end) {
+    if mark == ScriptMark::Redirect && !is_assignment(text, start, end) {
         return;
     }
     facts.mark(mark, place);
-    facts.addresses += 1;
-    if facts.addresses > MOST_ADDRESSES {
+    facts.examined_calls += 1;
+    if facts.examined_calls > MOST_ADDRESSES {
         return;
     }
-    if mark == Mark::Bytes {
+    if mark == ScriptMark::Bytes {
         facts.work += LONGEST_NUMBERS;
         if let Some(carried) = embedded_file::in_numbers(cut(text, end, LONGEST_NUMBERS)) {
-            facts.carry(carried, place);
+            facts.add_embedded_file(carried, place);
         }
         return;
     }
     facts.work += LONGEST_ADDRESS;
-    if mark == Mark::Redirect {
-        facts.add_assigned(text, end, place, &rules.hosts);
-    } else if let Some(name) = address_after(text, end, Mark::Send) {
-        facts.save_as(&name, place);
+    if mark == ScriptMark::Redirect {
+        facts.add_assigned_redirect(text, end, place, &rules.hosts);
+    } else if let Some(name) = literal_after_call(text, end, ScriptMark::Send) {
+        facts.add_download(&name, place);
     }
 }
 
 /// Whether `location=` assigns to a variable of that name: neither the end of a longer name nor a comparison.
-fn is_setting(text: &str, start: usize, end: usize) -> bool {
+fn is_assignment(text: &str, start: usize, end: usize) -> bool {
     let before = start.checked_sub(1).map(|at| text.as_bytes()[at]);
     let goes_on =
         before.is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'-'));
@@ -162,7 +169,7 @@ fn is_address(text: &str) -> bool {
 }
 
 /// Whether a script short enough to be the page's own handles form fields.
-fn takes_what_is_typed(text: &str) -> bool {
+fn handles_form_fields(text: &str) -> bool {
     let words = [
         "pass",
         "Pass",
@@ -181,37 +188,37 @@ fn takes_what_is_typed(text: &str) -> bool {
 }
 
 /// Reads decoded text: a page, or more script.
-fn take(text: &str, at: usize, origin: Origin, hidden: bool, facts: &mut Facts, rules: &Rules) {
+fn read_decoded(text: &str, at: usize, origin: Origin, hidden: bool, facts: &mut PageFacts, rules: &Rules) {
     if looks_like_markup(text) {
-        packed_page(text, at, origin, hidden, facts, rules);
-    } else if charge(text.len(), facts) {
+        read_embedded_page(text, at, origin, hidden, facts, rules);
+    } else if charge_encoded_bytes(text.len(), facts) {
         // A bare URL is a destination that was meant to stay hidden.
         let target = if text.starts_with("http") { rules.hosts.target(text) } else { Target::Nowhere };
         if let Target::Host(..) | Target::Address(_) = target {
-            facts.add_send(target, at);
+            facts.add_destination(target, at);
         }
         read(text, at, origin.depth + 1, facts, rules);
     }
 }
 
-pub(crate) fn packed_page(
+pub(crate) fn read_embedded_page(
     page: &str,
     at: usize,
     origin: Origin,
     hidden: bool,
-    facts: &mut Facts,
+    facts: &mut PageFacts,
     rules: &Rules,
 ) {
-    if origin.depth >= DEEPEST || !charge(page.len(), facts) {
+    if origin.depth >= DEEPEST || !charge_encoded_bytes(page.len(), facts) {
         return;
     }
     let hidden = hidden || origin.hidden;
-    let inside = Origin { packed_at: Some(at), hidden, depth: origin.depth + 1, xml: false, ..origin };
+    let inside = Origin { encoded_at: Some(at), hidden, depth: origin.depth + 1, xml: false, ..origin };
     reader::read(page, inside, facts, rules);
 }
 
 /// Reads a `data:text/html,…` URL as a page.
-pub(crate) fn data_address(address: &str, at: usize, origin: Origin, facts: &mut Facts, rules: &Rules) {
+pub(crate) fn read_data_url(address: &str, at: usize, origin: Origin, facts: &mut PageFacts, rules: &Rules) {
     let Some((head, body)) = address.split_once(',') else { return };
     let head = head.to_ascii_lowercase();
     if !head.contains("html") && !head.contains("svg") && !head.contains("javascript") {
@@ -220,14 +227,14 @@ pub(crate) fn data_address(address: &str, at: usize, origin: Origin, facts: &mut
     let unpacked =
         if head.contains("base64") { encodings::base64(body) } else { Some(encodings::percent(body)) };
     if let Some(unpacked) = unpacked {
-        take(&unpacked, at, origin, true, facts, rules);
+        read_decoded(&unpacked, at, origin, true, facts, rules);
     }
 }
 
 /// Counts encoded text and says whether the limit still allows it.
-fn charge(bytes: usize, facts: &mut Facts) -> bool {
-    facts.packed_bytes += bytes;
-    facts.packed_bytes <= MOST_PACKED
+fn charge_encoded_bytes(bytes: usize, facts: &mut PageFacts) -> bool {
+    facts.encoded_bytes += bytes;
+    facts.encoded_bytes <= MOST_ENCODED_BYTES
 }
 
 pub(crate) fn looks_like_markup(text: &str) -> bool {
@@ -240,7 +247,7 @@ pub(crate) fn looks_like_markup(text: &str) -> bool {
 }
 
 /// The literal that follows a call: the first, or for `open(method, address)` the second.
-fn address_after(text: &str, from: usize, mark: Mark) -> Option<String> {
+fn literal_after_call(text: &str, from: usize, mark: ScriptMark) -> Option<String> {
     let quote = text.as_bytes()[from..]
         .iter()
         .take(ADDRESS_WITHIN)
@@ -251,7 +258,7 @@ fn address_after(text: &str, from: usize, mark: Mark) -> Option<String> {
     }
     let mut literals = Literals::new(&text[..end], from + quote);
     let first = literals.next()?.text;
-    if mark == Mark::Send {
+    if mark == ScriptMark::Send {
         return Some(first);
     }
     matches!(first.to_ascii_uppercase().as_str(), "POST" | "GET" | "PUT")
@@ -260,7 +267,12 @@ fn address_after(text: &str, from: usize, mark: Mark) -> Option<String> {
 }
 
 /// The destination of a URL to which a value is appended: `"https://host/?password=" + value`.
-fn appended_to(text: &str, quote: usize, facts: &mut Facts, rules: &Rules) -> Option<Target> {
+fn target_with_appended_value(
+    text: &str,
+    quote: usize,
+    facts: &mut PageFacts,
+    rules: &Rules,
+) -> Option<Target> {
     let address = literal_at(text, quote)?;
     facts.work += address.len();
     let (_, query) = address.split_once('?')?;

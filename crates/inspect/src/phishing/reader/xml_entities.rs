@@ -16,18 +16,18 @@ pub(crate) struct Document<'a> {
     /// With plain-text entities substituted.
     pub(crate) text: Cow<'a, str>,
     /// The offset of a declaration that could produce markup.
-    pub(crate) built_at: Option<usize>,
+    pub(crate) generated_markup_at: Option<usize>,
 }
 
 /// The document as a browser shows it. Adds the bytes examined to `work`.
 pub(crate) fn expanded<'a>(text: &'a str, work: &mut usize) -> Document<'a> {
     *work += 2 * text.len();
-    let mut built_at = memmem::find_iter(text.as_bytes(), b"<!ATTLIST").find(|at| {
+    let mut generated_markup_at = memmem::find_iter(text.as_bytes(), b"<!ATTLIST").find(|at| {
         // A declaration nested in another is an error that no browser accepts, so nothing is read twice.
         let rest = &text[*at..];
         let end = memmem::find(&rest.as_bytes()[2..], b"<!").map_or(rest.len(), |next| next + 2);
         *work += end;
-        gives_attributes(&rest[..end])
+        declares_attributes(&rest[..end])
     });
     let mut names: HashMap<&str, String> = HashMap::new();
     for at in memmem::find_iter(text.as_bytes(), b"<!ENTITY") {
@@ -38,24 +38,26 @@ pub(crate) fn expanded<'a>(text: &'a str, work: &mut usize) -> Document<'a> {
                 // The first declaration of a name wins.
                 names.entry(name).or_insert(value);
             }
-            Entity::Elsewhere => {}
-            Entity::Text(..) | Entity::Markup => built_at = built_at.or(Some(at)),
+            Entity::External => {}
+            Entity::Text(..) | Entity::Markup => generated_markup_at = generated_markup_at.or(Some(at)),
         }
     }
     if names.is_empty() {
-        return Document { text: Cow::Borrowed(text), built_at };
+        return Document { text: Cow::Borrowed(text), generated_markup_at };
     }
     *work += text.len();
-    match put_in(text, &names) {
-        Ok(text) => Document { text: Cow::Owned(text), built_at },
-        Err(at) => Document { text: Cow::Borrowed(text), built_at: built_at.or(Some(at)) },
+    match substitute_entities(text, &names) {
+        Ok(text) => Document { text: Cow::Owned(text), generated_markup_at },
+        Err(at) => {
+            Document { text: Cow::Borrowed(text), generated_markup_at: generated_markup_at.or(Some(at)) }
+        }
     }
 }
 
 enum Entity<'a> {
     Text(&'a str, String),
     /// External; browsers do not fetch it.
-    Elsewhere,
+    External,
     Markup,
 }
 
@@ -73,7 +75,7 @@ fn entity(declaration: &str) -> (Entity<'_>, usize) {
     };
     let rest = rest.trim_ascii_start();
     let Some(quote) = rest.bytes().next().filter(|b| matches!(b, b'"' | b'\'')) else {
-        return (Entity::Elsewhere, looked(rest));
+        return (Entity::External, looked(rest));
     };
     let Some(end) = memchr(quote, &rest.as_bytes()[1..]) else { return (Entity::Markup, declaration.len()) };
     let entity = plain(&rest[1..=end]).map_or(Entity::Markup, |value| Entity::Text(name, value));
@@ -96,7 +98,7 @@ fn plain(value: &str) -> Option<String> {
 }
 
 /// Substitutes every entity. Fails with the offset at which the result becomes too large.
-fn put_in(text: &str, names: &HashMap<&str, String>) -> Result<String, usize> {
+fn substitute_entities(text: &str, names: &HashMap<&str, String>) -> Result<String, usize> {
     let bytes = text.as_bytes();
     let mut out = String::with_capacity(text.len());
     let (mut from, mut added) = (0, 0);
@@ -117,7 +119,7 @@ fn put_in(text: &str, names: &HashMap<&str, String>) -> Result<String, usize> {
 }
 
 /// Whether the declaration gives elements default attributes other than namespaces.
-fn gives_attributes(declaration: &str) -> bool {
+fn declares_attributes(declaration: &str) -> bool {
     const LONGEST: usize = 4096;
     let mut words: Vec<&str> = Vec::new();
     let mut rest = declaration;
@@ -167,10 +169,10 @@ mod tests {
             ("<!ENTITY a 'x'><!ENTITY a 'y'>&a;&", "<!ENTITY a 'x'><!ENTITY a 'y'>x&"),
         ] {
             let document = expanded(text);
-            assert_eq!((&*document.text, document.built_at), (expanded_to, None));
+            assert_eq!((&*document.text, document.generated_markup_at), (expanded_to, None));
         }
         let elsewhere = "<!ENTITY a SYSTEM 'b.xml'>&a;<!ATTLIST svg xmlns:x CDATA #FIXED 'y' id ID #IMPLIED>";
-        assert_eq!((&*expanded(elsewhere).text, expanded(elsewhere).built_at), (elsewhere, None));
+        assert_eq!((&*expanded(elsewhere).text, expanded(elsewhere).generated_markup_at), (elsewhere, None));
     }
 
     #[test]
@@ -187,11 +189,11 @@ mod tests {
             "<!ATTLIST input xmlnsx CDATA #IMPLIED type CDATA #FIXED \"password\">",
             "<!ATTLIST input type (a | password) 'password'>",
         ] {
-            assert_eq!(expanded(text).built_at, Some(0), "{text}");
+            assert_eq!(expanded(text).generated_markup_at, Some(0), "{text}");
         }
         let much = format!("<!ENTITY a '{}'>{}", "x".repeat(10_000), "&a;".repeat(1000));
-        assert!(expanded(&much).built_at.is_some());
+        assert!(expanded(&much).generated_markup_at.is_some());
         let long = format!("<!ENTITY {} 'x'>", "a".repeat(LONGEST_NAME));
-        assert_eq!(expanded(&long).built_at, Some(0), "such a name would not be looked for");
+        assert_eq!(expanded(&long).generated_markup_at, Some(0), "such a name would not be looked for");
     }
 }

@@ -15,14 +15,14 @@ impl Reader<'_> {
             let text = exact(text);
             self.templates |= !text.contains("text/css");
             if text.contains("data:") {
-                self.facts.built_at.get_or_insert(at);
+                self.facts.generated_markup_at.get_or_insert(at);
             }
         }
     }
 
     /// The element that a template instruction creates, if it creates one. Names that are computed cannot be checked;
     /// their offset is recorded.
-    pub(crate) fn made<'a>(&mut self, tag: &Tag<'a>, at: usize) -> Option<Tag<'a>> {
+    pub(crate) fn created_element<'a>(&mut self, tag: &Tag<'a>, at: usize) -> Option<Tag<'a>> {
         let space = |(key, value): &(&str, &str)| {
             key.starts_with("xmlns") && exact(value).contains("1999/xsl/transform")
         };
@@ -46,7 +46,7 @@ impl Reader<'_> {
             _ => false,
         };
         if built {
-            self.facts.built_at.get_or_insert(at);
+            self.facts.generated_markup_at.get_or_insert(at);
         }
         makes_element.then(|| Tag {
             name: Name::new(local(name.trim())),

@@ -15,8 +15,8 @@ use hosts::{HostKind, Hosts};
 use list_format::{Section, sections};
 use meanings::{Phrase, Secret, secret_of, topic_of};
 use rule::Rule;
-use script_patterns::ScriptWords;
-use word_matcher::Words;
+use script_patterns::ScriptPatterns;
+use word_matcher::WordMatcher;
 
 /// The lists as text, in the format of the files in `crates/inspect/phishing/`.
 #[derive(Debug, Clone, Copy, Default)]
@@ -55,9 +55,9 @@ pub(crate) struct Weight {
 pub(crate) struct Brand {
     pub(crate) name: String,
     /// A payment brand, whose logo shops show at checkout.
-    pub(crate) at_tills: bool,
+    pub(crate) is_payment_brand: bool,
     /// Spellings that are not ordinary words, without spaces.
-    squeezed: Vec<String>,
+    spellings: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -67,16 +67,16 @@ pub struct Rules {
     pub(crate) brands: Vec<Brand>,
     /// Names of the fields on a brand's own sign-in page, in lowercase, with the index of the brand.
     pub(crate) field_names: HashMap<String, u16>,
-    pub(crate) secrets: Words<Secret>,
-    pub(crate) phrases: Words<Phrase>,
-    pub(crate) leads: Words<()>,
-    pub(crate) tails: Words<()>,
-    pub(crate) withs: Words<()>,
-    pub(crate) besides: Words<()>,
-    pub(crate) sign_leads: Words<()>,
-    pub(crate) account_tails: Words<()>,
+    pub(crate) secrets: WordMatcher<Secret>,
+    pub(crate) phrases: WordMatcher<Phrase>,
+    pub(crate) leads: WordMatcher<()>,
+    pub(crate) tails: WordMatcher<()>,
+    pub(crate) sign_in_with: WordMatcher<()>,
+    pub(crate) unrelated_leads: WordMatcher<()>,
+    pub(crate) sign_leads: WordMatcher<()>,
+    pub(crate) account_tails: WordMatcher<()>,
     pub(crate) hosts: Hosts,
-    pub(crate) script: ScriptWords,
+    pub(crate) script: ScriptPatterns,
 }
 
 impl Rules {
@@ -136,7 +136,7 @@ impl Rules {
                 None => around.entry(section.name).or_default().extend(words.map(|word| (word, ()))),
             }
         }
-        let mut words_around = |name| Words::new(around.remove(name).unwrap_or_default().into_iter());
+        let mut words_around = |name| WordMatcher::new(around.remove(name).unwrap_or_default().into_iter());
         let secrets = all.iter().flat_map(|lists| sections(lists.secrets)).flat_map(|section| {
             let secret = secret_of(section.name);
             section.words().filter_map(|word| Some((word.to_owned(), secret?))).collect::<Vec<_>>()
@@ -146,30 +146,30 @@ impl Rules {
             weights,
             brands,
             field_names,
-            secrets: Words::new(secrets),
-            phrases: Words::new(phrases.into_iter()),
+            secrets: WordMatcher::new(secrets),
+            phrases: WordMatcher::new(phrases.into_iter()),
             leads: words_around("lead"),
             tails: words_around("tail"),
-            withs: words_around("with"),
-            besides: words_around("beside"),
+            sign_in_with: words_around("with"),
+            unrelated_leads: words_around("beside"),
             sign_leads: words_around("sign-lead"),
             account_tails: words_around("account-tail"),
             hosts,
-            script: ScriptWords::new(all.iter().map(|lists| lists.scripts), &script_hosts),
+            script: ScriptPatterns::new(all.iter().map(|lists| lists.scripts), &script_hosts),
         }
     }
 
     /// The brand contained in a name chosen by the publisher, such as a slug.
     pub fn brand_in_name(&self, name: &str) -> Option<&str> {
         let folded = fold(&name.replace(['-', '_', '.'], " "));
-        let standing = self.phrases.find(folded.as_bytes()).find_map(|found| match found.of {
+        let standing = self.phrases.find(folded.as_bytes()).find_map(|found| match found.meaning {
             Phrase::Brand { brand, ordinary: false } => self.brands.get(usize::from(brand)),
             _ => None,
         });
         let squeezed = folded.replace(' ', "");
         let inside = || {
             let is_in = |spelling: &String| spelling.len() >= SHORTEST_INSIDE && squeezed.contains(spelling);
-            self.brands.iter().find(|brand| brand.squeezed.iter().any(is_in))
+            self.brands.iter().find(|brand| brand.spellings.iter().any(is_in))
         };
         standing.or_else(inside).map(|brand| brand.name.as_str())
     }
@@ -205,7 +205,7 @@ fn weight_of(section: &Section<'_>, before: Option<&Weight>) -> Option<Weight> {
 /// Adds a brand: `Name: spelling, ~ordinary word, !wording, ^field @ host host`. Returns its field names.
 fn add_brand(
     line: &str,
-    at_tills: bool,
+    is_payment_brand: bool,
     brands: &mut Vec<Brand>,
     phrases: &mut Vec<(String, Phrase)>,
     hosts: &mut Hosts,
@@ -217,7 +217,7 @@ fn add_brand(
     let is_plain = |spelling: &&str| !spelling.is_empty() && !spelling.starts_with(['~', '!', '^']);
     let squeezed = spellings.split(',').map(str::trim).filter(is_plain);
     let squeezed = squeezed.map(|spelling| fold(spelling).replace([' ', '-', '.'], "")).collect();
-    brands.push(Brand { name: name.trim().to_owned(), at_tills, squeezed });
+    brands.push(Brand { name: name.trim().to_owned(), is_payment_brand, spellings: squeezed });
     for spelling in spellings.split(',').map(str::trim).filter(|spelling| !spelling.is_empty()) {
         let meaning = |rest: &str, phrase| (rest.to_owned(), phrase);
         if let Some(field) = spelling.strip_prefix('^') {

@@ -5,7 +5,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use super::list_format::sections;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Mark {
+pub(crate) enum ScriptMark {
     /// A call whose next literal is a URL.
     Send,
     /// `open(method, address)`.
@@ -39,25 +39,25 @@ pub(crate) enum Mark {
 const SPACE: &str = "\\s";
 
 #[derive(Debug)]
-pub(crate) struct ScriptWords {
+pub(crate) struct ScriptPatterns {
     automaton: Option<AhoCorasick>,
-    marks: Vec<Mark>,
+    marks: Vec<ScriptMark>,
     hosts: Vec<String>,
 }
 
-impl ScriptWords {
+impl ScriptPatterns {
     pub(crate) fn new<'a>(lists: impl Iterator<Item = &'a str>, hosts: &[String]) -> Self {
         let mut patterns: Vec<String> = Vec::new();
         let mut marks = Vec::new();
         for section in lists.flat_map(sections) {
-            let Some(mark) = mark_of(section.name) else { continue };
+            let Some(mark) = mark_of_section(section.name) else { continue };
             marks.extend(section.lines.iter().map(|_| mark));
             patterns.extend(section.lines.iter().map(|line| line.replace(SPACE, " ")));
         }
         for (number, host) in hosts.iter().enumerate() {
             if let Ok(number) = u16::try_from(number) {
                 patterns.push(host.clone());
-                marks.push(Mark::Host(number));
+                marks.push(ScriptMark::Host(number));
             }
         }
         let automaton = AhoCorasick::builder()
@@ -68,7 +68,7 @@ impl ScriptWords {
         Self { automaton, marks, hosts: hosts.to_vec() }
     }
 
-    pub(crate) fn find<'a>(&'a self, text: &'a str) -> impl Iterator<Item = (Mark, usize, usize)> + 'a {
+    pub(crate) fn find<'a>(&'a self, text: &'a str) -> impl Iterator<Item = (ScriptMark, usize, usize)> + 'a {
         let found = self.automaton.iter().flat_map(move |automaton| automaton.find_iter(text));
         found.filter_map(|found| {
             let mark = self.marks[found.pattern().as_usize()];
@@ -77,7 +77,7 @@ impl ScriptWords {
             let inside = before.is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
             let goes_on =
                 text.as_bytes().get(found.end()).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'-');
-            let is_host = matches!(mark, Mark::Host(_));
+            let is_host = matches!(mark, ScriptMark::Host(_));
             (!is_host || !(inside || goes_on)).then_some((mark, found.start(), found.end()))
         })
     }
@@ -87,26 +87,26 @@ impl ScriptWords {
     }
 }
 
-pub(crate) fn mark_of(section: &str) -> Option<Mark> {
+pub(crate) fn mark_of_section(section: &str) -> Option<ScriptMark> {
     Some(match section {
-        "send" => Mark::Send,
-        "open" => Mark::Open,
-        "address" => Mark::Address,
-        "unpack" => Mark::Unpack,
-        "char-codes" => Mark::CharCodes,
-        "markup" => Mark::Markup,
-        "secret-field" => Mark::SecretField,
-        "clipboard" => Mark::Clipboard,
-        "shell" => Mark::Shell,
-        "approval" => Mark::Approval,
-        "kit" => Mark::Kit,
-        "lookup" => Mark::Lookup,
-        "lock" => Mark::Lock,
-        "siren" => Mark::Siren,
-        "redirect" => Mark::Redirect,
-        "blob" => Mark::Blob,
-        "download" => Mark::Download,
-        "bytes" => Mark::Bytes,
+        "send" => ScriptMark::Send,
+        "open" => ScriptMark::Open,
+        "address" => ScriptMark::Address,
+        "unpack" => ScriptMark::Unpack,
+        "char-codes" => ScriptMark::CharCodes,
+        "markup" => ScriptMark::Markup,
+        "secret-field" => ScriptMark::SecretField,
+        "clipboard" => ScriptMark::Clipboard,
+        "shell" => ScriptMark::Shell,
+        "approval" => ScriptMark::Approval,
+        "kit" => ScriptMark::Kit,
+        "lookup" => ScriptMark::Lookup,
+        "lock" => ScriptMark::Lock,
+        "siren" => ScriptMark::Siren,
+        "redirect" => ScriptMark::Redirect,
+        "blob" => ScriptMark::Blob,
+        "download" => ScriptMark::Download,
+        "bytes" => ScriptMark::Bytes,
         _ => return None,
     })
 }

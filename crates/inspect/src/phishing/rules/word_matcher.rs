@@ -7,7 +7,7 @@ use crate::phishing::fold::fold;
 /// Words with their meanings. `word*` also matches at the start of longer words, `*word` at their end; without a star a
 /// word must stand alone.
 #[derive(Debug)]
-pub(crate) struct Words<T> {
+pub(crate) struct WordMatcher<T> {
     automaton: Option<AhoCorasick>,
     meanings: Vec<Meaning<T>>,
 }
@@ -21,15 +21,15 @@ struct Meaning<T> {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Found<T> {
-    pub(crate) of: T,
+pub(crate) struct WordMatch<T> {
+    pub(crate) meaning: T,
     pub(crate) start: usize,
     pub(crate) end: usize,
     /// The word is plain ASCII, so any other letter in the text is an imitation.
     pub(crate) ascii: bool,
 }
 
-impl<T: Copy> Words<T> {
+impl<T: Copy> WordMatcher<T> {
     pub(crate) fn new(words: impl Iterator<Item = (String, T)>) -> Self {
         let mut patterns = Vec::new();
         let mut meanings = Vec::new();
@@ -51,7 +51,7 @@ impl<T: Copy> Words<T> {
         Self { automaton: automaton.ok(), meanings }
     }
 
-    pub(crate) fn find<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = Found<T>> + 'a {
+    pub(crate) fn find<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = WordMatch<T>> + 'a {
         self.automaton.iter().flat_map(move |automaton| automaton.find_iter(text)).filter_map(|found| {
             let meaning = &self.meanings[found.pattern().as_usize()];
             // A letter or digit next to the match makes it part of another word. Scripts without spaces have no such boundary.
@@ -62,8 +62,8 @@ impl<T: Copy> Words<T> {
             let before = found.start().checked_sub(1).and_then(|at| text.get(at));
             let stands = alone(meaning.open_start, text.get(found.start()), before)
                 && alone(meaning.open_end, text.get(found.end() - 1), text.get(found.end()));
-            stands.then_some(Found {
-                of: meaning.of,
+            stands.then_some(WordMatch {
+                meaning: meaning.of,
                 start: found.start(),
                 end: found.end(),
                 ascii: meaning.ascii,
@@ -77,8 +77,8 @@ mod tests {
     use super::*;
 
     fn found(words: &[&str], text: &str) -> Vec<usize> {
-        let words = Words::new(words.iter().enumerate().map(|(of, word)| ((*word).to_owned(), of)));
-        words.find(text.as_bytes()).map(|found| found.of).collect()
+        let words = WordMatcher::new(words.iter().enumerate().map(|(of, word)| ((*word).to_owned(), of)));
+        words.find(text.as_bytes()).map(|found| found.meaning).collect()
     }
 
     #[test]

@@ -6,8 +6,8 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use dropleaf_core::mime::{MARKDOWN, is_active, is_html, mime_of};
 
-use super::facts::Facts;
-use super::reader::script::{self, MOST_PACKED};
+use super::facts::PageFacts;
+use super::reader::script::{self, MOST_ENCODED_BYTES};
 use super::reader::{self, FILE, Origin};
 use super::rules::Rules;
 use paths::{based, named_scripts, resolve};
@@ -20,7 +20,7 @@ pub struct File<'a> {
 }
 
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum FileKind {
     Page,
     Script,
     /// Source from which a page was generated (Markdown): shown verbatim, if at all.
@@ -36,7 +36,7 @@ const LOADED_AT_LEAST: usize = 16;
 /// How many bytes of texts decoded from scripts are kept, in total.
 const MOST_HELD: usize = 32 << 20;
 
-pub(crate) struct Site<'f> {
+pub(crate) struct Upload<'f> {
     files: &'f [File<'f>],
     /// By lowercase path. Empty for a single file, which can refer only to itself.
     by_path: HashMap<String, Vec<&'f File<'f>>>,
@@ -45,18 +45,18 @@ pub(crate) struct Site<'f> {
 
 /// A script of the upload: its facts and the other scripts it names.
 struct Script<'f> {
-    facts: Facts,
+    facts: PageFacts,
     names: Vec<&'f File<'f>>,
 }
 
-impl<'f> Site<'f> {
+impl<'f> Upload<'f> {
     pub(crate) fn new(files: &'f [File<'f>]) -> Self {
         let several = if files.len() > 1 { files } else { &[] };
         let mut by_path: HashMap<String, Vec<&File<'_>>> = HashMap::with_capacity(several.len());
         for file in several {
             by_path.entry(file.path.to_lowercase()).or_default().push(file);
         }
-        let has_scripts = several.iter().any(|file| kind(file.path) == Kind::Script);
+        let has_scripts = several.iter().any(|file| kind(file.path) == FileKind::Script);
         Self { files, by_path, has_scripts }
     }
 
@@ -86,16 +86,16 @@ impl<'f> Site<'f> {
     }
 
     /// The scripts that a page loads directly.
-    fn loads(&self, file: &File<'_>, facts: &mut Facts) -> VecDeque<&'f File<'f>> {
+    fn loads(&self, file: &File<'_>, facts: &mut PageFacts) -> VecDeque<&'f File<'f>> {
         let mut loads = VecDeque::new();
-        let wanted = std::mem::take(&mut facts.local_scripts);
+        let local_scripts = std::mem::take(&mut facts.local_scripts);
         if !self.has_scripts {
             return loads;
         }
         let base = facts.base.as_deref().map(|base| based(file.path, base));
         let mut places = vec![file.path];
         places.extend(base.as_deref());
-        for (address, _) in wanted {
+        for (address, _) in local_scripts {
             loads.extend(places.iter().flat_map(|place| self.at(place, &address)));
         }
         if facts.has_script {
@@ -105,7 +105,7 @@ impl<'f> Site<'f> {
     }
 
     /// Maps an offset among the facts of a page to a file and the offset in it.
-    pub(crate) fn place(&self, file: &File<'f>, facts: &Facts, at: usize) -> (File<'f>, usize) {
+    pub(crate) fn locate(&self, file: &File<'f>, facts: &PageFacts, at: usize) -> (File<'f>, usize) {
         let part = facts.parts.partition_point(|from| *from <= at);
         let script = part.checked_sub(1).and_then(|part| {
             let path = facts.loaded.get(part)?;
@@ -115,27 +115,27 @@ impl<'f> Site<'f> {
         script.unwrap_or((*file, at))
     }
 
-    /// Calls `show` with the facts of each file of a wanted kind.
-    pub(crate) fn each(
+    /// Calls `show` with the facts of each file of one of these kinds.
+    pub(crate) fn for_each_file(
         &self,
         rules: &Rules,
-        wanted: &[Kind],
-        mut show: impl FnMut(&'f File<'f>, Kind, &Facts),
+        kinds: &[FileKind],
+        mut show: impl FnMut(&'f File<'f>, FileKind, &PageFacts),
     ) {
         let mut scripts: HashMap<&str, Script<'f>> = HashMap::new();
         let (mut room, mut held, mut loaded) = (MOST_MERGED, 0, 0);
         for file in self.files {
             let kind = kind(file.path);
-            if !wanted.contains(&kind) {
+            if !kinds.contains(&kind) {
                 continue;
             }
-            let mut facts = Facts::default();
+            let mut facts = PageFacts::default();
             match kind {
-                Kind::Page | Kind::Source => {
-                    let xml = kind == Kind::Page && !is_html(mime_of(file.path));
+                FileKind::Page | FileKind::Source => {
+                    let xml = kind == FileKind::Page && !is_html(mime_of(file.path));
                     reader::read(file.text, Origin { xml, ..FILE }, &mut facts, rules);
                 }
-                Kind::Script => {
+                FileKind::Script => {
                     if let Some(known) = scripts.get(file.path) {
                         show(file, kind, &known.facts);
                     } else {
@@ -144,7 +144,7 @@ impl<'f> Site<'f> {
                     }
                     continue;
                 }
-                Kind::Other => continue,
+                FileKind::Other => continue,
             }
             let mut seen = HashSet::new();
             let mut end = file.text.len() + 1;
@@ -155,7 +155,7 @@ impl<'f> Site<'f> {
                 }
                 loaded += 1;
                 let script = scripts.entry(next.path).or_insert_with(|| {
-                    let mut facts = Facts::default();
+                    let mut facts = PageFacts::default();
                     script_facts(next.text, held, &mut facts, rules);
                     held += facts.text.len();
                     // Imports are relative to the script; URLs put into a page are mostly relative to the root.
@@ -173,18 +173,18 @@ impl<'f> Site<'f> {
 }
 
 /// Collects the facts of a script alone. Kept texts share one limit.
-fn script_facts(text: &str, held: usize, facts: &mut Facts, rules: &Rules) {
+fn script_facts(text: &str, held: usize, facts: &mut PageFacts, rules: &Rules) {
     facts.has_script = true;
-    facts.packed_bytes = MOST_PACKED.saturating_sub(MOST_HELD.saturating_sub(held));
+    facts.encoded_bytes = MOST_ENCODED_BYTES.saturating_sub(MOST_HELD.saturating_sub(held));
     script::read(text, 0, 0, facts, rules);
 }
 
 /// The kind of a file by its media type: what browsers show as a page is read as one.
-pub(crate) fn kind(path: &str) -> Kind {
+pub(crate) fn kind(path: &str) -> FileKind {
     match mime_of(path) {
-        mime if is_active(mime) => Kind::Page,
-        mime if mime.starts_with("text/javascript") => Kind::Script,
-        MARKDOWN => Kind::Source,
-        _ => Kind::Other,
+        mime if is_active(mime) => FileKind::Page,
+        mime if mime.starts_with("text/javascript") => FileKind::Script,
+        MARKDOWN => FileKind::Source,
+        _ => FileKind::Other,
     }
 }

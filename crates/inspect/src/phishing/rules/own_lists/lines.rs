@@ -5,7 +5,7 @@ use crate::phishing::rules::hosts::HostKind;
 use crate::phishing::rules::list_format::Section;
 use crate::phishing::rules::meanings::{secret_of, topic_of};
 use crate::phishing::rules::rule::Rule;
-use crate::phishing::rules::script_patterns::mark_of;
+use crate::phishing::rules::script_patterns::mark_of_section;
 
 /// Sections of phrases that are about the words around a name.
 const AROUND: [&str; 6] = ["lead", "tail", "with", "beside", "sign-lead", "account-tail"];
@@ -58,7 +58,7 @@ fn known(list: List, name: &str) -> Result<(), String> {
         Secrets => (secret_of(name).is_some(), "kind of secret"),
         Phrases => (topic_of(name).is_some() || AROUND.contains(&name), "kind of phrase"),
         Hosts => (HostKind::parse(name).is_some(), "kind of host"),
-        Scripts => (mark_of(name).is_some(), "kind of call"),
+        Scripts => (mark_of_section(name).is_some(), "kind of call"),
     };
     if is_known {
         return Ok(());
