@@ -121,7 +121,7 @@ pub(crate) fn by_name(name: &str) -> Named {
 }
 
 /// Whether an HTML page may have this name: it does not say that the file is anything other than a page or Markdown.
-pub fn names_a_page(name: &str) -> bool {
+pub fn can_name_a_page(name: &str) -> bool {
     match by_name(name) {
         Named::Unknown => true,
         Named::As(format) => matches!(format, Format::Html | Format::Markdown),
@@ -238,10 +238,10 @@ mod tests {
     #[test]
     fn a_page_may_have_a_name_of_a_page_or_of_nothing_known() {
         for name in ["a.html", "a.HTM", "notes.md", "a", "v1.2", "a.xhtml"] {
-            assert!(names_a_page(name), "{name}");
+            assert!(can_name_a_page(name), "{name}");
         }
         for name in ["a.php", "a.svg", "a.txt", "a.pdf", "a.zip", "a.js", "a.exe"] {
-            assert!(!names_a_page(name), "{name}");
+            assert!(!can_name_a_page(name), "{name}");
         }
     }
 }

@@ -31,20 +31,24 @@ use std::path::Path;
 
 use detect::Format;
 
-pub use bundle::{Body, Bundle, Encoding, File, Kind};
-pub use csp::{MOST_SCRIPTS, Strict};
-pub use detect::names_a_page;
+pub use bundle::{Body, Bundle, BundleKind, Encoding, File};
+pub use csp::{MOST_SCRIPTS, StrictCsp};
+pub use detect::can_name_a_page;
 pub use dropleaf_core::program::{PROGRAM, is_program_name};
 pub use input::Source;
-pub use markdown::{MARKDOWN_SCRIPT, MARKDOWN_STYLE, MarkdownPage, markdown_page, source_lines, typeset};
+pub use markdown::{
+    MARKDOWN_SCRIPT, MARKDOWN_STYLE, MarkdownPage, markdown_page, render_fragment, source_lines,
+};
 pub use mime::{is_active, is_compressible, mime_of};
-pub use references::address_warnings::{AddressWarnings, ShownAt};
+pub use references::address_warnings::{AddressWarnings, ServedAt};
 pub use references::addressing::Addressing;
 pub use refusal::{Refusal, RefusalCode};
-pub use text::bundle_texts::{TextFile, Texts};
-pub use text::dry_run::{Alone, LooseText, alone, is_page, is_read, read_loose};
+pub use text::bundle_texts::{BundleTexts, TextFile};
+pub use text::dry_run::{
+    DecodedText, StandaloneFile, classify_standalone_file, decode_for_check, is_page_name, is_text_name,
+};
 pub use text::file_text::decode_text;
-pub use zip::{is_left_out, root_of};
+pub use zip::{find_archive_root, is_excluded};
 
 /// An upload: its bytes and what the client declared about them.
 #[derive(Debug)]
@@ -98,7 +102,7 @@ pub fn prepare(upload: Upload<'_>, limits: &Limits, spool_dir: &Path) -> Result<
         Format::Encrypted => e2e::prepare(&mut input, &mut packer),
     }?;
     // An archive has its own names inside, and the name of an encrypted file is only for those who hold its key.
-    if !matches!(bundle.kind, Kind::Zip | Kind::E2e) {
+    if !matches!(bundle.kind, BundleKind::Zip | BundleKind::E2e) {
         bundle.file_name = upload.filename.and_then(file_name::clean);
     }
     Ok(bundle)

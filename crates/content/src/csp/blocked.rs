@@ -5,7 +5,7 @@ use super::code_scan::Stopped;
 use crate::refusal::shown_name;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum BlockedKind {
     Handler,
     Script,
     Stylesheet,
@@ -25,7 +25,7 @@ pub(crate) enum Kind {
     WideScript,
 }
 
-impl Kind {
+impl BlockedKind {
     fn words(self) -> (&'static str, &'static str) {
         match self {
             Self::Handler => ("inline event handlers", "Use addEventListener in a script."),
@@ -55,10 +55,10 @@ impl Kind {
 
 /// Each kind once: its count, and the first example with its page.
 #[derive(Debug, Default)]
-pub(crate) struct Blocked(Vec<(Kind, usize, String)>);
+pub(crate) struct Blocked(Vec<(BlockedKind, usize, String)>);
 
 impl Blocked {
-    pub(crate) fn add(&mut self, kind: Kind, example: &str, page: &str) {
+    pub(crate) fn add(&mut self, kind: BlockedKind, example: &str, page: &str) {
         if let Some((_, count, _)) = self.0.iter_mut().find(|(known, ..)| *known == kind) {
             *count += 1;
         } else {
@@ -70,14 +70,14 @@ impl Blocked {
     /// Something that a script does at run time.
     pub(crate) fn stop(&mut self, stopped: Stopped, page: &str) {
         match stopped {
-            Stopped::Eval => self.add(Kind::CodeFromText, "eval", page),
-            Stopped::NewFunction => self.add(Kind::CodeFromText, "new Function", page),
-            Stopped::WasmElsewhere => self.add(Kind::Wasm, "fetch", page),
+            Stopped::Eval => self.add(BlockedKind::CodeFromText, "eval", page),
+            Stopped::NewFunction => self.add(BlockedKind::CodeFromText, "new Function", page),
+            Stopped::WasmElsewhere => self.add(BlockedKind::Wasm, "fetch", page),
         }
     }
 
     pub(crate) fn sentences(&self) -> Vec<String> {
-        let sentence = |(kind, count, example): &(Kind, usize, String)| {
+        let sentence = |(kind, count, example): &(BlockedKind, usize, String)| {
             let (what, instead) = kind.words();
             let more = if *count > 1 { format!(" and {} more", count - 1) } else { String::new() };
             format!("csp_strict blocks {what} ({example}{more}). {instead}")
@@ -87,57 +87,57 @@ impl Blocked {
 }
 
 /// What the policy blocks in one element.
-pub(crate) fn of_element(tag: &str, attributes: &[(String, String)]) -> Vec<(Kind, String)> {
+pub(crate) fn of_element(tag: &str, attributes: &[(String, String)]) -> Vec<(BlockedKind, String)> {
     let get = |name: &str| attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
     let mut found = Vec::new();
     for (name, value) in attributes {
         if name.len() > 2 && name.starts_with("on") && name.bytes().all(|b| b.is_ascii_lowercase()) {
-            found.push((Kind::Handler, name.clone()));
+            found.push((BlockedKind::Handler, name.clone()));
         }
         let link = matches!(name.as_str(), "href" | "xlink:href" | "src" | "action" | "formaction");
         if link && value.trim_ascii_start().get(..11).is_some_and(|v| v.eq_ignore_ascii_case("javascript:")) {
-            found.push((Kind::ScriptLink, tag.to_owned()));
+            found.push((BlockedKind::ScriptLink, tag.to_owned()));
         }
     }
-    let mut outside = |kind: Kind, name: &str, data: bool| {
+    let mut outside = |kind: BlockedKind, name: &str, data: bool| {
         if let Some(url) = get(name).filter(|url| is_outside(url, data)) {
             found.push((kind, url.to_owned()));
         }
     };
     match tag {
         "script" => {
-            outside(Kind::Script, "src", false);
+            outside(BlockedKind::Script, "src", false);
             let kind = get("type").map(|kind| kind.trim_ascii().to_ascii_lowercase());
             if let Some(kind @ ("text/babel" | "text/jsx" | "text/typescript" | "text/coffeescript")) =
                 kind.as_deref()
             {
-                found.push((Kind::Compiled, kind.to_owned()));
+                found.push((BlockedKind::Compiled, kind.to_owned()));
             }
         }
         "link" if get("rel").is_some_and(|rel| rel.to_ascii_lowercase().contains("stylesheet")) => {
-            outside(Kind::Stylesheet, "href", false);
+            outside(BlockedKind::Stylesheet, "href", false);
         }
-        "img" => outside(Kind::Image, "src", true),
+        "img" => outside(BlockedKind::Image, "src", true),
         "input" => {
-            outside(Kind::Image, "src", true);
-            outside(Kind::Form, "formaction", false);
+            outside(BlockedKind::Image, "src", true);
+            outside(BlockedKind::Form, "formaction", false);
         }
-        "image" => outside(Kind::Image, "href", true),
-        "video" | "audio" | "source" | "track" => outside(Kind::Media, "src", true),
-        "iframe" | "frame" => outside(Kind::Frame, "src", true),
-        "object" | "embed" => found.push((Kind::Plugin, tag.to_owned())),
-        "form" => outside(Kind::Form, "action", false),
-        "button" => outside(Kind::Form, "formaction", false),
-        "base" if get("href").is_some() => found.push((Kind::Base, tag.to_owned())),
+        "image" => outside(BlockedKind::Image, "href", true),
+        "video" | "audio" | "source" | "track" => outside(BlockedKind::Media, "src", true),
+        "iframe" | "frame" => outside(BlockedKind::Frame, "src", true),
+        "object" | "embed" => found.push((BlockedKind::Plugin, tag.to_owned())),
+        "form" => outside(BlockedKind::Form, "action", false),
+        "button" => outside(BlockedKind::Form, "formaction", false),
+        "base" if get("href").is_some() => found.push((BlockedKind::Base, tag.to_owned())),
         "a" | "area" if get("target").is_some_and(|t| t.eq_ignore_ascii_case("_blank")) => {
-            found.push((Kind::NewWindow, get("href").unwrap_or(tag).to_owned()));
+            found.push((BlockedKind::NewWindow, get("href").unwrap_or(tag).to_owned()));
         }
         _ => {}
     }
     if matches!(tag, "img" | "source")
         && get("srcset").is_some_and(|set| set.split([',', ' ']).any(|url| is_outside(url, true)))
     {
-        found.push((Kind::Image, "srcset".to_owned()));
+        found.push((BlockedKind::Image, "srcset".to_owned()));
     }
     found
 }
@@ -191,7 +191,7 @@ mod tests {
     fn each_kind_is_said_once_with_its_first_example() {
         let mut blocked = Blocked::default();
         for page in ["a.html", "b.html"] {
-            blocked.add(Kind::Handler, "onclick", page);
+            blocked.add(BlockedKind::Handler, "onclick", page);
         }
         assert_eq!(
             blocked.sentences(),

@@ -17,7 +17,7 @@ use lol_html::{AsciiCompatibleEncoding, HtmlRewriter, MemorySettings, Settings, 
 
 use crate::bundle::{Body, Bundle, Encoding};
 use crate::mime::{charset_in, is_html, is_script};
-use blocked::{Blocked, Kind};
+use blocked::{Blocked, BlockedKind};
 use code_scan::CodeScan;
 use script_hash::{ScriptText, is_governed};
 
@@ -28,12 +28,12 @@ pub const MOST_SCRIPTS: usize = 64;
 
 /// The result for the pages of one upload.
 #[derive(Debug, Default)]
-pub struct Strict {
+pub struct StrictCsp {
     scripts: BTreeSet<String>,
     blocked: Blocked,
 }
 
-impl Strict {
+impl StrictCsp {
     /// Reads every page and script of a bundle that is about to be stored.
     pub fn of(bundle: &Bundle) -> io::Result<Self> {
         let mut strict = Self::default();
@@ -114,7 +114,7 @@ struct Scan {
 
 struct Found {
     page: String,
-    strict: Strict,
+    strict: StrictCsp,
     /// The script being read, if the policy applies to it.
     script: Option<ScriptText>,
     code: CodeScan,
@@ -123,13 +123,13 @@ struct Found {
 
 impl Scan {
     /// A page is read in the charset it is served with, whatever it declares.
-    fn new(strict: Strict, page: &str, charset: Option<&'static encoding_rs::Encoding>) -> Self {
+    fn new(strict: StrictCsp, page: &str, charset: Option<&'static encoding_rs::Encoding>) -> Self {
         // In a charset that is not ASCII-compatible no script is found, so none is allowed to run.
         let encoding = charset.and_then(AsciiCompatibleEncoding::new);
         let (script, code, style) = (None, CodeScan::default(), String::new());
         let mut found = Found { page: page.to_owned(), strict, script, code, style };
         if charset.is_some() && encoding.is_none() {
-            found.block(Kind::WideScript, "its scripts");
+            found.block(BlockedKind::WideScript, "its scripts");
         }
         let found = Rc::new(RefCell::new(found));
         let settings = Settings::new()
@@ -150,23 +150,23 @@ impl Scan {
             if rewriter.write(chunk).is_ok() {
                 self.rewriter = Some(rewriter);
             } else {
-                self.found.borrow_mut().block(Kind::Unread, "its end");
+                self.found.borrow_mut().block(BlockedKind::Unread, "its end");
             }
         }
     }
 
-    fn finish(mut self) -> Strict {
+    fn finish(mut self) -> StrictCsp {
         if let Some(rewriter) = self.rewriter.take()
             && rewriter.end().is_err()
         {
-            self.found.borrow_mut().block(Kind::Unread, "its end");
+            self.found.borrow_mut().block(BlockedKind::Unread, "its end");
         }
         std::mem::take(&mut self.found.borrow_mut().strict)
     }
 }
 
 impl Found {
-    fn block(&mut self, kind: Kind, example: &str) {
+    fn block(&mut self, kind: BlockedKind, example: &str) {
         self.strict.blocked.add(kind, example, &self.page);
     }
 }
@@ -240,7 +240,7 @@ fn style_text(
         text.push_str(chunk.as_str());
         if let Some(url) = blocked::outside_style(&text) {
             let url = url.to_owned();
-            found.block(Kind::StyleLoads, &url);
+            found.block(BlockedKind::StyleLoads, &url);
             text.clear();
         }
         let keep = text.len().saturating_sub(200);

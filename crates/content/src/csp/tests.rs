@@ -4,11 +4,11 @@ use super::*;
 use crate::mime::HTML;
 use sha2::{Digest, Sha256};
 
-fn strict(page: &str) -> Strict {
-    let mut strict = Strict::default();
+fn strict(page: &str) -> StrictCsp {
+    let mut strict = StrictCsp::default();
     strict.read("index.html", HTML, page.as_bytes()).unwrap();
     // The result does not depend on how the page is split into chunks.
-    let mut cut = Scan::new(Strict::default(), "index.html", charset_in(HTML));
+    let mut cut = Scan::new(StrictCsp::default(), "index.html", charset_in(HTML));
     page.as_bytes().chunks(3).for_each(|chunk| cut.write(chunk));
     assert_eq!(cut.finish().sources(), strict.sources());
     strict
@@ -17,7 +17,7 @@ fn strict(page: &str) -> Strict {
 /// Asserts that the page's scripts are exactly these texts.
 #[track_caller]
 fn has(page: &str, texts: &[&str]) {
-    let mut wanted = Strict::default();
+    let mut wanted = StrictCsp::default();
     for text in texts {
         let mut script = ScriptText::new(false);
         script.add(text, false);
@@ -98,7 +98,7 @@ fn only_what_the_policy_governs_is_hashed() {
 
 #[test]
 fn page_in_another_charset_is_hashed_as_characters() {
-    let mut strict = Strict::default();
+    let mut strict = StrictCsp::default();
     let page = b"<meta charset=big5><script>'caf\xe9'</script>";
     strict.read("a.html", "text/html; charset=windows-1252", &page[..]).unwrap();
     let mut script = ScriptText::new(false);
@@ -151,7 +151,7 @@ fn what_stops_while_it_runs_is_told_once_for_each_cause() {
              for example with a build tool.",
         ]
     );
-    let mut strict = Strict::default();
+    let mut strict = StrictCsp::default();
     strict.read("js/app.js", crate::mime::SCRIPT, &b"run(new Function('a'))"[..]).unwrap();
     assert!(strict.warnings()[0].contains("new Function in js/app.js"), "{:?}", strict.warnings());
     assert_eq!(strict.script_count(), 0);
@@ -166,7 +166,7 @@ fn data_blocks_and_own_webassembly_are_silent() {
 
 #[test]
 fn scripts_of_pages_in_utf16_do_not_run() {
-    let mut strict = Strict::default();
+    let mut strict = StrictCsp::default();
     strict.read("a.html", "text/html; charset=utf-16le", &b"\xff\xfe<\0p\0>\0"[..]).unwrap();
     assert!(strict.warnings()[0].contains("UTF-16"), "{:?}", strict.warnings());
 }

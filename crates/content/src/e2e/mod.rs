@@ -3,7 +3,7 @@
 
 mod ciphertext;
 
-use crate::bundle::{Bundle, Kind};
+use crate::bundle::{Bundle, BundleKind};
 use crate::input::Input;
 use crate::mime::BINARY;
 use crate::pack::Packer;
@@ -48,7 +48,7 @@ pub(crate) fn prepare(input: &mut Input, packer: &mut Packer<'_>) -> Result<Bund
     // begins with them.
     file.mime = BINARY;
     let title = "Encrypted page".to_owned();
-    Ok(Bundle::assemble(Kind::E2e, title, PATH.to_owned(), vec![file], Vec::new()))
+    Ok(Bundle::assemble(BundleKind::E2e, title, PATH.to_owned(), vec![file], Vec::new()))
 }
 
 fn check(head: &[u8], len: u64) -> Result<(), &'static str> {

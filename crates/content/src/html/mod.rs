@@ -3,7 +3,7 @@
 pub(crate) mod page_scan;
 mod quick_scan;
 
-use crate::bundle::{Bundle, Kind};
+use crate::bundle::{Bundle, BundleKind};
 use crate::file_name;
 use crate::input::Input;
 use crate::mime::HTML;
@@ -43,7 +43,7 @@ pub(crate) fn prepare(
     let own_title = facts.map_or(glanced, |facts| facts.title);
     let file = packer.finish(sink)?;
     let title = own_title.unwrap_or_else(|| title::from_filename(filename));
-    let bundle = Bundle::assemble(Kind::Html, title, INDEX.to_owned(), vec![file], warnings);
+    let bundle = Bundle::assemble(BundleKind::Html, title, INDEX.to_owned(), vec![file], warnings);
     let toolbar_warning = is_frameset.then(|| toolbar_warning(files.published_as(INDEX)));
     Ok(Bundle { address_warnings, toolbar_warning, ..bundle })
 }

@@ -40,7 +40,7 @@ use headings::Contents;
 use losses::Loss;
 
 use crate::Limits;
-use crate::bundle::{Bundle, File, Kind};
+use crate::bundle::{Bundle, BundleKind, File};
 use crate::file_name;
 use crate::input::Input;
 use crate::mime::{HTML, MARKDOWN};
@@ -60,7 +60,7 @@ pub(crate) const TYPESET_BYTES: u64 = 1 << 20;
 
 /// Renders Markdown as the inside of a page, for our own texts and for notebook cells: no document around it, no style. Raw
 /// HTML is sanitized, and diagrams are shown as their source.
-pub fn typeset(source: &str) -> String {
+pub fn render_fragment(source: &str) -> String {
     let mut no_diagrams = Budget::NOTHING;
     render::render(source, Contents::None, &mut no_diagrams).body.unwrap_or_else(|| plain(source))
 }
@@ -146,7 +146,7 @@ impl Typeset {
 }
 
 fn bundle(title: String, files: Vec<File>, warnings: Vec<String>) -> Bundle {
-    Bundle::assemble(Kind::Markdown, title, INDEX.to_owned(), files, warnings)
+    Bundle::assemble(BundleKind::Markdown, title, INDEX.to_owned(), files, warnings)
 }
 
 fn read_text(input: &mut Input) -> io::Result<String> {

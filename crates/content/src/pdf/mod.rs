@@ -5,7 +5,7 @@ mod metadata;
 
 use memchr::memmem;
 
-use crate::bundle::{Bundle, Kind};
+use crate::bundle::{Bundle, BundleKind};
 use crate::input::Input;
 use crate::mime::PDF;
 use crate::pack::Packer;
@@ -27,5 +27,5 @@ pub(crate) fn prepare(
     input.for_each_chunk(|chunk| sink.write(chunk))?;
     let file = packer.finish(sink)?;
     let title = metadata::read(input)?.unwrap_or_else(|| title::from_filename(filename));
-    Ok(Bundle::assemble(Kind::Pdf, title, PATH.to_owned(), vec![file], Vec::new()))
+    Ok(Bundle::assemble(BundleKind::Pdf, title, PATH.to_owned(), vec![file], Vec::new()))
 }

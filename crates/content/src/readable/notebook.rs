@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use super::{Shown, count};
-use crate::markdown::{Highlighter, escaped, typeset};
+use crate::markdown::{Highlighter, escaped, render_fragment};
 use crate::sanitize::sanitize;
 
 const MOST_CELLS: usize = 2000;
@@ -32,7 +32,7 @@ pub(super) fn shown(text: &str) -> Option<Shown> {
         let source = joined(cell.get("source"));
         match cell.get("cell_type").and_then(Value::as_str) {
             Some("markdown") => {
-                let _ = write!(body, "<div class=\"cell\">\n{}</div>\n", typeset(shortened(&source)));
+                let _ = write!(body, "<div class=\"cell\">\n{}</div>\n", render_fragment(shortened(&source)));
             }
             Some("code") => {
                 let number = cell.get("execution_count").and_then(Value::as_u64);
@@ -96,7 +96,7 @@ fn result(body: &mut String, output: &Value) {
     if markdown.is_empty() {
         text_block(body, &joined(data.get("text/plain")));
     } else {
-        body.push_str(&typeset(shortened(&markdown)));
+        body.push_str(&render_fragment(shortened(&markdown)));
     }
 }
 

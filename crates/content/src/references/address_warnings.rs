@@ -3,7 +3,7 @@
 
 /// Where a page will be served, as far as its references depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ShownAt {
+pub struct ServedAt {
     /// The page has a host to itself, instead of a path on a shared one.
     pub own_host: bool,
     /// The page has a public name (slug). On its own host it is then served at the root of that host.
@@ -34,8 +34,8 @@ impl AddressWarnings {
     }
 
     /// The warnings that apply to a page served there.
-    pub fn at(self, shown: ShownAt) -> impl Iterator<Item = String> {
-        let ShownAt { own_host, slug, spa } = shown;
+    pub fn at(self, shown: ServedAt) -> impl Iterator<Item = String> {
+        let ServedAt { own_host, slug, spa } = shown;
         self.0.into_iter().filter_map(move |(need, warning)| match need {
             Need::OwnHost => (!own_host).then_some(warning),
             // A page with client-side routes is also served at the root of its host.
@@ -62,7 +62,7 @@ mod tests {
             (Need::Routes, None),
         ]);
         let at = |own_host, slug, spa| {
-            let said: Vec<String> = warnings.clone().at(ShownAt { own_host, slug, spa }).collect();
+            let said: Vec<String> = warnings.clone().at(ServedAt { own_host, slug, spa }).collect();
             said.join(" | ")
         };
         let with_slug = "links Use relative links or publish the page with a slug.";

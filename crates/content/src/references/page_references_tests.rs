@@ -2,14 +2,14 @@
 
 use super::*;
 use crate::html::page_scan::PageScan;
-use crate::references::address_warnings::ShownAt;
+use crate::references::address_warnings::ServedAt;
 
 fn warnings(html: &str) -> Vec<String> {
     let files = Paths::new(["index.html", "ok.css", "ok.png"]);
     let mut scan = PageScan::new("index.html", Report::new(&files));
     html.as_bytes().chunks(7).for_each(|chunk| scan.write(chunk));
     let report = scan.finish().report;
-    let unlisted = ShownAt { own_host: true, slug: false, spa: false };
+    let unlisted = ServedAt { own_host: true, slug: false, spa: false };
     report.warnings().into_iter().chain(report.address_warnings().at(unlisted)).collect()
 }
 

@@ -1,14 +1,14 @@
 //! Tests the warnings that a publisher reads about the references of an upload.
 
 use super::*;
-use crate::references::address_warnings::ShownAt;
+use crate::references::address_warnings::ServedAt;
 
-const UNLISTED: ShownAt = ShownAt { own_host: true, slug: false, spa: false };
-const SLUG: ShownAt = ShownAt { slug: true, ..UNLISTED };
-const APP: ShownAt = ShownAt { spa: true, ..UNLISTED };
-const SHARED_HOST: ShownAt = ShownAt { own_host: false, ..UNLISTED };
+const UNLISTED: ServedAt = ServedAt { own_host: true, slug: false, spa: false };
+const SLUG: ServedAt = ServedAt { slug: true, ..UNLISTED };
+const APP: ServedAt = ServedAt { spa: true, ..UNLISTED };
+const SHARED_HOST: ServedAt = ServedAt { own_host: false, ..UNLISTED };
 
-fn lines_at(shown: ShownAt, files: &Paths<'_>, references: &[(&str, &str, Use)]) -> Vec<String> {
+fn lines_at(shown: ServedAt, files: &Paths<'_>, references: &[(&str, &str, Use)]) -> Vec<String> {
     let mut report = Report::new(files);
     for (from, url, used) in references {
         report.add(from, url, *used);

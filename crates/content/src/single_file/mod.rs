@@ -3,7 +3,7 @@
 
 mod svg;
 
-use crate::bundle::{Bundle, Kind};
+use crate::bundle::{Bundle, BundleKind};
 use crate::file_name;
 use crate::input::Input;
 use crate::mime::HTML;
@@ -182,10 +182,10 @@ pub(crate) fn prepare(
         Content::Signature(_) | Content::AnyOf(_) => Some(readable::picture_page(&title, path, input.len())),
     };
     let Some(page) = page else {
-        return Ok(Bundle::assemble(Kind::File, title, path.to_owned(), vec![file], Vec::new()));
+        return Ok(Bundle::assemble(BundleKind::File, title, path.to_owned(), vec![file], Vec::new()));
     };
     let files = vec![packer.pack(INDEX, HTML, page.as_bytes())?, file];
-    Ok(Bundle::assemble(Kind::File, title, INDEX.to_owned(), files, Vec::new()))
+    Ok(Bundle::assemble(BundleKind::File, title, INDEX.to_owned(), files, Vec::new()))
 }
 
 /// The uploaded file name, if its extension fits: the file is served and saved under it.

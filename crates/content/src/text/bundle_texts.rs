@@ -6,15 +6,15 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::io;
 
-use super::dry_run::is_read;
+use super::dry_run::is_text_name;
 use super::file_text::{charset_of_pages, text_of};
-use crate::bundle::{Bundle, Kind};
+use crate::bundle::{Bundle, BundleKind};
 use crate::mime::{MARKDOWN, is_active, is_script, mime_of};
 use crate::paths::RESERVED;
 
 #[derive(Debug)]
-pub struct Texts<'b> {
-    pub kind: Kind,
+pub struct BundleTexts<'b> {
+    pub kind: BundleKind,
     pub files: Vec<TextFile<'b>>,
 }
 
@@ -35,10 +35,10 @@ impl TextFile<'_> {
     }
 }
 
-impl<'b> Texts<'b> {
+impl<'b> BundleTexts<'b> {
     /// Reads every text of a bundle, including data. Spooled files are left positioned at their start.
     pub fn of(bundle: &'b Bundle) -> io::Result<Self> {
-        Self::read(bundle, is_read)
+        Self::read(bundle, is_text_name)
     }
 
     /// Reads only pages, their sources and scripts: enough for the phishing and similarity checks.
@@ -47,7 +47,7 @@ impl<'b> Texts<'b> {
     }
 
     fn read(bundle: &'b Bundle, wanted: impl Fn(&str) -> bool) -> io::Result<Self> {
-        let readable = bundle.kind != Kind::E2e;
+        let readable = bundle.kind != BundleKind::E2e;
         // Determined once, however many scripts need it.
         let pages = OnceCell::new();
         let charset = || match pages.get() {

@@ -8,26 +8,26 @@ use crate::refusal::Refusal;
 
 /// A text, decoded as a browser would, and the reason why it could not be published, if any.
 #[derive(Debug)]
-pub struct LooseText {
+pub struct DecodedText {
     pub text: String,
     pub fault: Option<Refusal>,
 }
 
 /// Reads the bytes of a page, a script or any other text. The name determines its type.
-pub fn read_loose(name: &str, bytes: Vec<u8>) -> LooseText {
+pub fn decode_for_check(name: &str, bytes: Vec<u8>) -> DecodedText {
     let mut watch = TextWatch::new();
     watch.watch(&bytes);
-    LooseText { fault: watch.check().err(), text: decode_text(bytes, mime_of(name)) }
+    DecodedText { fault: watch.check().err(), text: decode_text(bytes, mime_of(name)) }
 }
 
 /// Whether a file of this name is read as text.
-pub fn is_read(path: &str) -> bool {
+pub fn is_text_name(path: &str) -> bool {
     is_text(mime_of(path))
 }
 
 /// What publishing would do with a file that is sent on its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Alone {
+pub enum StandaloneFile {
     /// A file that is unpacked, rendered or checked first: an archive, Markdown, a PDF, a picture.
     Packed,
     Page,
@@ -38,21 +38,23 @@ pub enum Alone {
 }
 
 /// Decides by the name, then by the first bytes, as publishing does.
-pub fn alone(name: &str, head: &[u8]) -> Alone {
+pub fn classify_standalone_file(name: &str, head: &[u8]) -> StandaloneFile {
     let content = by_magic(head);
     let format = match by_name(name) {
         Named::As(format) => Some(format),
         // Refused for its name; under another name it may be a page.
         Named::Unsupported => {
-            return Alone::NotAPage { looks_like_one: content == Some(Format::Html) };
+            return StandaloneFile::NotAPage { looks_like_one: content == Some(Format::Html) };
         }
         Named::Unknown => content,
     };
     match format {
-        Some(Format::Html) => Alone::Page,
-        Some(_) => Alone::Packed,
+        Some(Format::Html) => StandaloneFile::Page,
+        Some(_) => StandaloneFile::Packed,
         // Publishing refuses it and requests a file name; with a proper name it would be a page.
-        None => Alone::NotAPage { looks_like_one: mime_of(name) == BINARY && has_mark_of_utf16(head) },
+        None => {
+            StandaloneFile::NotAPage { looks_like_one: mime_of(name) == BINARY && has_mark_of_utf16(head) }
+        }
     }
 }
 
@@ -61,7 +63,7 @@ fn has_mark_of_utf16(bytes: &[u8]) -> bool {
 }
 
 /// Whether the name is that of an HTML page.
-pub fn is_page(name: &str) -> bool {
+pub fn is_page_name(name: &str) -> bool {
     mime_of(name) == HTML
 }
 
@@ -72,40 +74,46 @@ mod tests {
 
     #[test]
     fn what_could_not_be_published_is_read_all_the_same() {
-        let read = read_loose("a.html", b"<title>a\0b</title>".to_vec());
+        let read = decode_for_check("a.html", b"<title>a\0b</title>".to_vec());
         assert_eq!(read.fault.unwrap().code, RefusalCode::NotText);
         assert_eq!(read.text, "<title>a\0b</title>");
-        assert_eq!(read_loose("a.html", b" \n".to_vec()).fault.unwrap().code, RefusalCode::EmptyFile);
-        assert!(read_loose("a.html", b"\xff\xfe<\0p\0>\0".to_vec()).fault.is_none());
+        assert_eq!(decode_for_check("a.html", b" \n".to_vec()).fault.unwrap().code, RefusalCode::EmptyFile);
+        assert!(decode_for_check("a.html", b"\xff\xfe<\0p\0>\0".to_vec()).fault.is_none());
     }
 
     #[test]
     fn a_file_on_its_own_is_what_publishing_takes_it_for() {
         for (name, head, said) in [
-            ("page", "\u{feff} <!doctype html>", Alone::Page),
-            ("page.php", "<html>", Alone::NotAPage { looks_like_one: true }),
-            ("feed.xml", "<rss>", Alone::NotAPage { looks_like_one: true }),
-            ("page.txt", "\n<html>", Alone::Packed),
-            ("drawing.svg", "<svg>", Alone::Packed),
-            ("a.HTM", "text", Alone::Page),
-            ("notes.md", "<p>", Alone::Packed),
-            ("site.bin", "PK\u{3}\u{4}", Alone::Packed),
-            ("paper", "%PDF-1.7", Alone::Packed),
-            ("app.js", "let a;", Alone::NotAPage { looks_like_one: false }),
+            ("page", "\u{feff} <!doctype html>", StandaloneFile::Page),
+            ("page.php", "<html>", StandaloneFile::NotAPage { looks_like_one: true }),
+            ("feed.xml", "<rss>", StandaloneFile::NotAPage { looks_like_one: true }),
+            ("page.txt", "\n<html>", StandaloneFile::Packed),
+            ("drawing.svg", "<svg>", StandaloneFile::Packed),
+            ("a.HTM", "text", StandaloneFile::Page),
+            ("notes.md", "<p>", StandaloneFile::Packed),
+            ("site.bin", "PK\u{3}\u{4}", StandaloneFile::Packed),
+            ("paper", "%PDF-1.7", StandaloneFile::Packed),
+            ("app.js", "let a;", StandaloneFile::NotAPage { looks_like_one: false }),
         ] {
-            assert_eq!(alone(name, head.as_bytes()), said, "{name}");
+            assert_eq!(classify_standalone_file(name, head.as_bytes()), said, "{name}");
         }
-        assert_eq!(alone("wide", b"\xff\xfe<\0"), Alone::NotAPage { looks_like_one: true });
-        assert_eq!(alone("photo", b"\x89PNG"), Alone::NotAPage { looks_like_one: false });
+        assert_eq!(
+            classify_standalone_file("wide", b"\xff\xfe<\0"),
+            StandaloneFile::NotAPage { looks_like_one: true }
+        );
+        assert_eq!(
+            classify_standalone_file("photo", b"\x89PNG"),
+            StandaloneFile::NotAPage { looks_like_one: false }
+        );
     }
 
     #[test]
     fn pictures_are_not_read() {
         for name in ["a.html", "b/c.js", "d.SVG", "e.json", "f.md", "g.txt"] {
-            assert!(is_read(name), "{name}");
+            assert!(is_text_name(name), "{name}");
         }
         for name in ["a.png", "b.woff2", "c", "d.bin"] {
-            assert!(!is_read(name), "{name}");
+            assert!(!is_text_name(name), "{name}");
         }
     }
 }

@@ -4,8 +4,8 @@
 
 mod directory;
 mod entry;
+mod excluded;
 mod layout;
-mod left_out;
 mod local;
 mod names;
 mod site;
@@ -16,7 +16,7 @@ mod zip64;
 use std::collections::HashMap;
 
 use crate::Limits;
-use crate::bundle::{Bundle, File, Kind};
+use crate::bundle::{Bundle, BundleKind, File};
 use crate::input::Input;
 use crate::markdown::ArchivePages;
 use crate::pack::Packer;
@@ -26,7 +26,7 @@ use crate::refusal::{Refusal, RefusalCode, shown_name};
 use crate::title;
 
 use entry::Entry;
-pub use left_out::is_left_out;
+pub use excluded::is_excluded;
 use site::Site;
 
 const RATIO_FROM_BYTES: u64 = 1 << 20;
@@ -41,7 +41,7 @@ pub(crate) fn prepare(
     let entries = &directory.entries;
     names::check_all(entries)?;
     check_sizes(entries, limits)?;
-    let (hidden, kept): (Vec<&Entry>, Vec<&Entry>) = entries.iter().partition(|e| is_left_out(&e.name));
+    let (hidden, kept): (Vec<&Entry>, Vec<&Entry>) = entries.iter().partition(|e| is_excluded(&e.name));
     let kept_files = kept.iter().filter(|e| !e.is_folder()).count();
     if kept_files > limits.files {
         return Err(too_many_files(kept_files, limits));
@@ -59,7 +59,7 @@ pub(crate) fn prepare(
     let mut budget = limits.unpacked_bytes;
     let mut files = Vec::with_capacity(kept_files);
     for (entry, data_start) in entries.iter().zip(data_starts) {
-        if is_left_out(&entry.name) {
+        if is_excluded(&entry.name) {
             continue;
         }
         let mut data = unpack::Data { input: &mut *input, entry, start: data_start, budget: &mut budget };
@@ -74,7 +74,7 @@ pub(crate) fn prepare(
     check_made(&files, layout.entry, limits)?;
 
     let turned = kept.iter().filter(|e| e.written.contains('\\')).count();
-    let mut warnings: Vec<String> = left_out::warning(&hidden).into_iter().collect();
+    let mut warnings: Vec<String> = excluded::warning(&hidden).into_iter().collect();
     if turned > 0 {
         warnings.push(format!("Backslashes in {turned} names were converted to slashes."));
     }
@@ -86,19 +86,19 @@ pub(crate) fn prepare(
         .extend(site.pages.as_ref().and_then(|pages| first_page_warning(pages.first_document()?, &paths)));
     let title = site.title.take().unwrap_or_else(|| title::from_filename(filename));
     let address_warnings = site.report.address_warnings();
-    let bundle = Bundle::assemble(Kind::Zip, title, layout.entry.to_owned(), files, warnings);
+    let bundle = Bundle::assemble(BundleKind::Zip, title, layout.entry.to_owned(), files, warnings);
     Ok(Bundle { addressing, address_warnings, toolbar_warning: site.toolbar_warning, ..bundle })
 }
 
 /// The prefix that would be removed from the paths of an archive with these files, or why it would be refused. Folders end
 /// with a slash.
-pub fn root_of(names: &[String], limits: &Limits) -> Result<String, Refusal> {
+pub fn find_archive_root(names: &[String], limits: &Limits) -> Result<String, Refusal> {
     let entries: Vec<Entry> = names
         .iter()
         .map(|name| Ok(Entry::named(names::check(name.clone().into_bytes(), limits)?.0)))
         .collect::<Result<_, Refusal>>()?;
     names::check_all(&entries)?;
-    let kept: Vec<&Entry> = entries.iter().filter(|entry| !is_left_out(&entry.name)).collect();
+    let kept: Vec<&Entry> = entries.iter().filter(|entry| !is_excluded(&entry.name)).collect();
     layout::find(&kept).map(|layout| layout.root.to_owned())
 }
 

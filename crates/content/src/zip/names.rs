@@ -2,7 +2,7 @@
 //! again by others, so they must mean the same everywhere.
 
 use super::entry::Entry;
-use super::left_out::is_left_out;
+use super::excluded::is_excluded;
 use super::tree::{Tree, fold};
 use crate::Limits;
 use crate::paths::RESERVED;
@@ -67,7 +67,7 @@ pub(super) fn check_all(entries: &[Entry]) -> Result<(), Refusal> {
     let mut faults = Faults::default();
     for (index, entry) in entries.iter().enumerate() {
         let name = entry.name.as_str();
-        if !is_left_out(name) {
+        if !is_excluded(name) {
             faults.note(check_reserved(name, name));
         }
         faults.note(tree.insert(index));

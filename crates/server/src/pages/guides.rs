@@ -142,7 +142,7 @@ struct Page<'a> {
 /// One of the guides for a browser. The Markdown is ours, and its values come from the settings.
 pub fn guide(markdown: &str, path: &str, facts: &Facts) -> Rendered {
     let title = markdown.lines().next().unwrap_or_default().trim_start_matches("# ");
-    let body = dropleaf_content::typeset(markdown);
+    let body = dropleaf_content::render_fragment(markdown);
     let page = Page { style: STYLE.text, title, path, base_url: &facts.base_url, body: &body };
     Rendered { html: page.render().unwrap_or_default(), style_source: &STYLE.source }
 }

@@ -156,7 +156,7 @@ fn document(fields: &mut Fields, limit: u64) -> Result<Upload> {
 /// Reads the options of a JSON body. Other upload options are ignored: they do not affect the content check.
 fn options(mut fields: Fields) -> Result<UploadOptions> {
     // A body for `POST /publish` may be sent here unchanged.
-    if fields.optional_text("filename")?.is_some_and(|name| !dropleaf_content::names_a_page(&name)) {
+    if fields.optional_text("filename")?.is_some_and(|name| !dropleaf_content::can_name_a_page(&name)) {
         return Err(Error::field("filename", "must be the file name of an HTML page, such as report.html"));
     }
     let chosen = fields.upload_options()?;

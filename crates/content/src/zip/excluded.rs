@@ -6,7 +6,7 @@ use crate::name_list::NameList;
 /// Whether an entry is not published: files that operating systems add, and hidden files, which are meant for tools and
 /// contain secrets more often than pages (`.git`, `.env`). That includes `.well-known/`, whose files would speak for the
 /// server on the page's host.
-pub fn is_left_out(name: &str) -> bool {
+pub fn is_excluded(name: &str) -> bool {
     let path = name.strip_suffix('/').unwrap_or(name);
     let last = path.rsplit('/').next().unwrap_or_default();
     path.split('/').next() == Some("__MACOSX")
@@ -51,10 +51,10 @@ mod tests {
             "Desktop.ini",
             "...",
         ] {
-            assert!(is_left_out(name), "{name}");
+            assert!(is_excluded(name), "{name}");
         }
         for name in ["a/__MACOSX/b", "DS_Store", "a.b/c", "well-known/x", "thumbs.db/x", "a/b."] {
-            assert!(!is_left_out(name), "{name}");
+            assert!(!is_excluded(name), "{name}");
         }
     }
 
