@@ -13,7 +13,7 @@ use crate::text::file_text::text_of;
 /// A longer URL is treated as data and skipped.
 const LONGEST: usize = 2048;
 /// At most this many candidate positions of an upload are examined.
-const MOST_PLACES: usize = 100_000;
+const MOST_CANDIDATES: usize = 100_000;
 /// The ways to write a slash in text or in a script. A spelling that is a prefix of another comes after it.
 const SLASHES: [&str; 5] = ["/", "\\/", "\\u002f", "\\x2f", "\\"];
 
@@ -29,57 +29,57 @@ pub fn text(file: &File) -> io::Result<String> {
 
 /// The URLs found, and whether there were more.
 #[derive(Debug, Default)]
-pub struct Found {
-    pub addresses: Vec<String>,
-    pub is_cut: bool,
+pub struct ExternalUrls {
+    pub urls: Vec<String>,
+    pub is_truncated: bool,
 }
 
 /// The URLs in all text files of a bundle, each once, at most `most`. URLs that a page uses (`src`, `action`, scripts) come
 /// before those it only links to (`href`), because links can be added in any number.
-pub fn in_bundle(bundle: &Bundle, most: usize) -> io::Result<Found> {
+pub fn in_bundle(bundle: &Bundle, most: usize) -> io::Result<ExternalUrls> {
     let (mut used, mut linked) = (BTreeSet::new(), BTreeSet::new());
-    let mut is_cut = false;
-    let mut places = 0;
+    let mut is_truncated = false;
+    let mut candidates = 0;
     for file in bundle.files.iter().filter(|file| is_text(file)) {
         // URLs are ASCII, which is the same in every charset of scripts.
         let text = text_of(file, || Ok(None))?;
-        for (place, address) in addresses_in(&text) {
-            places += 1;
-            if places > MOST_PLACES {
-                is_cut = true;
+        for (candidate, url) in urls_in(&text) {
+            candidates += 1;
+            if candidates > MOST_CANDIDATES {
+                is_truncated = true;
                 break;
             }
-            let Some(address) = address else { continue };
-            let into = if is_link(&text.as_bytes()[..place.from]) { &mut linked } else { &mut used };
-            if into.len() < most || into.contains(&address) {
-                into.insert(address);
+            let Some(url) = url else { continue };
+            let into = if is_link(&text.as_bytes()[..candidate.from]) { &mut linked } else { &mut used };
+            if into.len() < most || into.contains(&url) {
+                into.insert(url);
             } else {
-                is_cut = true;
+                is_truncated = true;
             }
         }
     }
-    linked.retain(|address| !used.contains(address));
-    is_cut |= used.len() + linked.len() > most;
-    let addresses = used.into_iter().chain(linked).take(most).collect();
-    Ok(Found { addresses, is_cut })
+    linked.retain(|url| !used.contains(url));
+    is_truncated |= used.len() + linked.len() > most;
+    let urls = used.into_iter().chain(linked).take(most).collect();
+    Ok(ExternalUrls { urls, is_truncated })
 }
 
 /// Where a URL may begin, and where its host begins.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct Candidate {
     from: usize,
     host: usize,
     scheme: &'static str,
 }
 
 /// `http` and `https` anywhere, and `//` at the start of an attribute value.
-fn places_in(text: &str) -> impl Iterator<Item = Place> {
+fn candidates_in(text: &str) -> impl Iterator<Item = Candidate> {
     let bytes = text.as_bytes();
     memchr::memchr3_iter(b'h', b'H', b'/', bytes).filter_map(move |from| {
         let before = &bytes[..from];
         if bytes[from] == b'/' {
             let begins = bytes.get(from + 1) == Some(&b'/') && begins_attribute(before);
-            return begins.then_some(Place { from, host: from + 2, scheme: "https" });
+            return begins.then_some(Candidate { from, host: from + 2, scheme: "https" });
         }
         let scheme = ["https", "http"].into_iter().find(|scheme| {
             bytes
@@ -96,7 +96,7 @@ fn places_in(text: &str) -> impl Iterator<Item = Place> {
             after = next;
             slashes += 1;
         }
-        (slashes > 0).then_some(Place { from, host: text.len() - after.len(), scheme })
+        (slashes > 0).then_some(Candidate { from, host: text.len() - after.len(), scheme })
     })
 }
 
@@ -114,17 +114,17 @@ fn strip<'a>(text: &'a str, start: &str) -> Option<&'a str> {
 
 /// The candidate positions in a text, each with the URL that begins there, if any. Candidates inside a URL are skipped, so
 /// that nothing is read twice.
-fn addresses_in(text: &str) -> impl Iterator<Item = (Place, Option<String>)> {
+fn urls_in(text: &str) -> impl Iterator<Item = (Candidate, Option<String>)> {
     let mut read_to = 0;
-    places_in(text).filter_map(move |place| {
-        if place.from < read_to {
+    candidates_in(text).filter_map(move |candidate| {
+        if candidate.from < read_to {
             return None;
         }
-        let end = end_of(&text[place.host..]);
-        read_to = place.host + end;
-        let address =
-            (end <= LONGEST).then(|| address_of(place.scheme, &text[place.host..read_to])).flatten();
-        Some((place, address))
+        let end = end_of(&text[candidate.host..]);
+        read_to = candidate.host + end;
+        let url =
+            (end <= LONGEST).then(|| url_of(candidate.scheme, &text[candidate.host..read_to])).flatten();
+        Some((candidate, url))
     })
 }
 
@@ -140,7 +140,7 @@ fn end_of(rest: &str) -> usize {
     end.map_or(looked, |(at, _)| at)
 }
 
-fn address_of(scheme: &str, text: &str) -> Option<String> {
+fn url_of(scheme: &str, text: &str) -> Option<String> {
     let rest = decode(text, Context::Attribute).replace("\\/", "/");
     let rest = rest.trim_end_matches(['.', ',', ';', ':', '!', '?']);
     let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     fn found(text: &str) -> Vec<String> {
-        addresses_in(text).filter_map(|(_, address)| address).collect()
+        urls_in(text).filter_map(|(_, url)| url).collect()
     }
 
     #[test]
@@ -210,7 +210,7 @@ mod tests {
         let inside = "http://a.example/?to=http://b.example http://c.example";
         assert_eq!(found(inside), ["http://a.example/?to=http://b.example", "http://c.example"]);
         let run = "http://".repeat(100_000);
-        assert!(addresses_in(&run).count() <= run.len() / LONGEST + 1);
+        assert!(urls_in(&run).count() <= run.len() / LONGEST + 1);
     }
 
     #[test]
@@ -244,10 +244,10 @@ mod tests {
         let bundle = crate::prepare(upload, &crate::Limits::default(), spool.path()).unwrap();
         let few = in_bundle(&bundle, 10).unwrap();
         assert_eq!(
-            (few.addresses.len(), few.is_cut, few.addresses[0].as_str()),
+            (few.urls.len(), few.is_truncated, few.urls[0].as_str()),
             (10, true, "https://z.example/in")
         );
         let all = in_bundle(&bundle, 100).unwrap();
-        assert_eq!((all.addresses.len(), all.is_cut), (51, false));
+        assert_eq!((all.urls.len(), all.is_truncated), (51, false));
     }
 }

@@ -21,7 +21,7 @@ pub(crate) struct StrictPolicy {
 impl StrictPolicy {
     /// Refuses content with more inline scripts than a policy can name.
     pub(crate) fn of(strict: &StrictCsp, e2e: bool) -> Result<Self> {
-        if strict.is_too_much() {
+        if strict.has_too_many_scripts() {
             let count = strict.script_count();
             return Err(Error::new(
                 Code::TooManyScripts,

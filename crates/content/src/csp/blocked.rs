@@ -1,7 +1,7 @@
 //! Finds what a strict Content-Security-Policy would block in a page's markup, and describes it in sentences. What scripts do
 //! at run time (requests elsewhere, `location = …`) is not visible here, except for the calls that [`super::code_scan`] finds.
 
-use super::code_scan::Stopped;
+use super::code_scan::BlockedCall;
 use crate::refusal::shown_name;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub(crate) enum BlockedKind {
 }
 
 impl BlockedKind {
-    fn words(self) -> (&'static str, &'static str) {
+    fn texts(self) -> (&'static str, &'static str) {
         match self {
             Self::Handler => ("inline event handlers", "Use addEventListener in a script."),
             Self::Script => ("scripts from other sites", "Add them to the archive."),
@@ -68,17 +68,17 @@ impl Blocked {
     }
 
     /// Something that a script does at run time.
-    pub(crate) fn stop(&mut self, stopped: Stopped, page: &str) {
-        match stopped {
-            Stopped::Eval => self.add(BlockedKind::CodeFromText, "eval", page),
-            Stopped::NewFunction => self.add(BlockedKind::CodeFromText, "new Function", page),
-            Stopped::WasmElsewhere => self.add(BlockedKind::Wasm, "fetch", page),
+    pub(crate) fn add_call(&mut self, call: BlockedCall, page: &str) {
+        match call {
+            BlockedCall::Eval => self.add(BlockedKind::CodeFromText, "eval", page),
+            BlockedCall::NewFunction => self.add(BlockedKind::CodeFromText, "new Function", page),
+            BlockedCall::ExternalWasm => self.add(BlockedKind::Wasm, "fetch", page),
         }
     }
 
     pub(crate) fn sentences(&self) -> Vec<String> {
         let sentence = |(kind, count, example): &(BlockedKind, usize, String)| {
-            let (what, instead) = kind.words();
+            let (what, instead) = kind.texts();
             let more = if *count > 1 { format!(" and {} more", count - 1) } else { String::new() };
             format!("csp_strict blocks {what} ({example}{more}). {instead}")
         };
@@ -87,7 +87,7 @@ impl Blocked {
 }
 
 /// What the policy blocks in one element.
-pub(crate) fn of_element(tag: &str, attributes: &[(String, String)]) -> Vec<(BlockedKind, String)> {
+pub(crate) fn blocked_in_element(tag: &str, attributes: &[(String, String)]) -> Vec<(BlockedKind, String)> {
     let get = |name: &str| attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
     let mut found = Vec::new();
     for (name, value) in attributes {
@@ -99,14 +99,14 @@ pub(crate) fn of_element(tag: &str, attributes: &[(String, String)]) -> Vec<(Blo
             found.push((BlockedKind::ScriptLink, tag.to_owned()));
         }
     }
-    let mut outside = |kind: BlockedKind, name: &str, data: bool| {
-        if let Some(url) = get(name).filter(|url| is_outside(url, data)) {
+    let mut add_external = |kind: BlockedKind, name: &str, data: bool| {
+        if let Some(url) = get(name).filter(|url| is_external(url, data)) {
             found.push((kind, url.to_owned()));
         }
     };
     match tag {
         "script" => {
-            outside(BlockedKind::Script, "src", false);
+            add_external(BlockedKind::Script, "src", false);
             let kind = get("type").map(|kind| kind.trim_ascii().to_ascii_lowercase());
             if let Some(kind @ ("text/babel" | "text/jsx" | "text/typescript" | "text/coffeescript")) =
                 kind.as_deref()
@@ -115,19 +115,19 @@ pub(crate) fn of_element(tag: &str, attributes: &[(String, String)]) -> Vec<(Blo
             }
         }
         "link" if get("rel").is_some_and(|rel| rel.to_ascii_lowercase().contains("stylesheet")) => {
-            outside(BlockedKind::Stylesheet, "href", false);
+            add_external(BlockedKind::Stylesheet, "href", false);
         }
-        "img" => outside(BlockedKind::Image, "src", true),
+        "img" => add_external(BlockedKind::Image, "src", true),
         "input" => {
-            outside(BlockedKind::Image, "src", true);
-            outside(BlockedKind::Form, "formaction", false);
+            add_external(BlockedKind::Image, "src", true);
+            add_external(BlockedKind::Form, "formaction", false);
         }
-        "image" => outside(BlockedKind::Image, "href", true),
-        "video" | "audio" | "source" | "track" => outside(BlockedKind::Media, "src", true),
-        "iframe" | "frame" => outside(BlockedKind::Frame, "src", true),
+        "image" => add_external(BlockedKind::Image, "href", true),
+        "video" | "audio" | "source" | "track" => add_external(BlockedKind::Media, "src", true),
+        "iframe" | "frame" => add_external(BlockedKind::Frame, "src", true),
         "object" | "embed" => found.push((BlockedKind::Plugin, tag.to_owned())),
-        "form" => outside(BlockedKind::Form, "action", false),
-        "button" => outside(BlockedKind::Form, "formaction", false),
+        "form" => add_external(BlockedKind::Form, "action", false),
+        "button" => add_external(BlockedKind::Form, "formaction", false),
         "base" if get("href").is_some() => found.push((BlockedKind::Base, tag.to_owned())),
         "a" | "area" if get("target").is_some_and(|t| t.eq_ignore_ascii_case("_blank")) => {
             found.push((BlockedKind::NewWindow, get("href").unwrap_or(tag).to_owned()));
@@ -135,7 +135,7 @@ pub(crate) fn of_element(tag: &str, attributes: &[(String, String)]) -> Vec<(Blo
         _ => {}
     }
     if matches!(tag, "img" | "source")
-        && get("srcset").is_some_and(|set| set.split([',', ' ']).any(|url| is_outside(url, true)))
+        && get("srcset").is_some_and(|set| set.split([',', ' ']).any(|url| is_external(url, true)))
     {
         found.push((BlockedKind::Image, "srcset".to_owned()));
     }
@@ -143,7 +143,7 @@ pub(crate) fn of_element(tag: &str, attributes: &[(String, String)]) -> Vec<(Blo
 }
 
 /// Whether the policy treats a URL as another origin. `data` tells whether `data:` and `blob:` are allowed there.
-fn is_outside(url: &str, data: bool) -> bool {
+fn is_external(url: &str, data: bool) -> bool {
     let url = url.trim_ascii();
     if url.starts_with("//") || url.starts_with("\\\\") {
         return true;
@@ -156,12 +156,12 @@ fn is_outside(url: &str, data: bool) -> bool {
 }
 
 /// The first URL that a style loads from another origin.
-pub(crate) fn outside_style(text: &str) -> Option<&str> {
+pub(crate) fn external_style_url(text: &str) -> Option<&str> {
     let after = |mark: &'static str| text.match_indices(mark).map(move |(at, _)| &text[at + mark.len()..]);
     after("url(").chain(after("@import")).find_map(|rest| {
         let rest = rest.trim_ascii_start().trim_start_matches(['"', '\'']);
         let url = rest.split(['"', '\'', ')', ';', ' ', '\n']).next()?;
-        (is_outside(url, true) && rest.len() > url.len()).then_some(url)
+        (is_external(url, true) && rest.len() > url.len()).then_some(url)
     })
 }
 
@@ -172,19 +172,19 @@ mod tests {
     #[test]
     fn other_places_are_told_from_the_page_itself() {
         for url in ["https://x.example/a", "//x.example", " HTTP://x", "ftp://x", "\\\\x"] {
-            assert!(is_outside(url, true), "{url}");
+            assert!(is_external(url, true), "{url}");
         }
         for url in ["a.png", "./a:b", "/a", "#x", "data:image/png,x", "blob:x", "", "javascript:x"] {
-            assert!(!is_outside(url, true), "{url}");
+            assert!(!is_external(url, true), "{url}");
         }
-        assert!(is_outside("data:text/javascript,x", false));
+        assert!(is_external("data:text/javascript,x", false));
     }
 
     #[test]
     fn styles_are_searched_for_loads() {
-        assert_eq!(outside_style("a{background:url( 'https://x/y.png')}"), Some("https://x/y.png"));
-        assert_eq!(outside_style("@import \"//x/y.css\";"), Some("//x/y.css"));
-        assert_eq!(outside_style("a{background:url(data:image/png,x);b:url(y.png)}"), None);
+        assert_eq!(external_style_url("a{background:url( 'https://x/y.png')}"), Some("https://x/y.png"));
+        assert_eq!(external_style_url("@import \"//x/y.css\";"), Some("//x/y.css"));
+        assert_eq!(external_style_url("a{background:url(data:image/png,x);b:url(y.png)}"), None);
     }
 
     #[test]

@@ -5,29 +5,29 @@ use std::ops::Range;
 
 use memchr::memchr_iter;
 
-use crate::text::search_windows::Windows;
+use crate::text::search_windows::SearchWindows;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stopped {
+pub(crate) enum BlockedCall {
     Eval,
     NewFunction,
-    WasmElsewhere,
+    ExternalWasm,
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct CodeScan(Windows);
+pub(crate) struct CodeScan(SearchWindows);
 
 impl CodeScan {
-    pub(crate) fn write(&mut self, chunk: &[u8], mut found: impl FnMut(Stopped)) {
+    pub(crate) fn write(&mut self, chunk: &[u8], mut found: impl FnMut(BlockedCall)) {
         self.0.push(chunk, |window, range| search(window, range, &mut found));
     }
 
-    pub(crate) fn finish(&mut self, mut found: impl FnMut(Stopped)) {
+    pub(crate) fn finish(&mut self, mut found: impl FnMut(BlockedCall)) {
         self.0.finish(|window, range| search(window, range, &mut found));
     }
 }
 
-fn search(window: &[u8], range: Range<usize>, found: &mut impl FnMut(Stopped)) {
+fn search(window: &[u8], range: Range<usize>, found: &mut impl FnMut(BlockedCall)) {
     let from = range.start;
     for at in memchr_iter(b'(', &window[range]).map(|at| at + from) {
         let before = &window[..at];
@@ -36,7 +36,7 @@ fn search(window: &[u8], range: Range<usize>, found: &mut impl FnMut(Stopped)) {
             let is_global =
                 [&b"window."[..], b"globalThis.", b"self."].iter().any(|name| before.ends_with(name));
             if is_global || !before.last().is_some_and(|byte| is_name(*byte) || *byte == b'.') {
-                found(Stopped::Eval);
+                found(BlockedCall::Eval);
             }
         } else if let Some(before) = before.strip_suffix(b"Function") {
             let new = before.trim_ascii_end();
@@ -44,14 +44,14 @@ fn search(window: &[u8], range: Range<usize>, found: &mut impl FnMut(Stopped)) {
                 && let Some(before) = new.strip_suffix(b"new")
                 && !before.last().is_some_and(|byte| is_name(*byte))
             {
-                found(Stopped::NewFunction);
+                found(BlockedCall::NewFunction);
             }
         } else if let Some(before) = before.strip_suffix(b"fetch") {
             let loads = [&b"instantiateStreaming("[..], b"compileStreaming("];
             let rest = window[at + 1..].trim_ascii_start();
             let is_elsewhere = matches!(rest, [b'"' | b'\'' | b'`', b'h', b't', b't', b'p', ..]);
             if is_elsewhere && loads.iter().any(|name| before.trim_ascii_end().ends_with(name)) {
-                found(Stopped::WasmElsewhere);
+                found(BlockedCall::ExternalWasm);
             }
         }
     }
@@ -65,7 +65,7 @@ fn is_name(byte: u8) -> bool {
 mod tests {
     use super::*;
 
-    fn found(code: &str) -> Vec<Stopped> {
+    fn found(code: &str) -> Vec<BlockedCall> {
         let (mut scan, mut list) = (CodeScan::default(), Vec::new());
         code.as_bytes().chunks(3).for_each(|chunk| scan.write(chunk, |stopped| list.push(stopped)));
         scan.finish(|stopped| list.push(stopped));
@@ -74,12 +74,12 @@ mod tests {
 
     #[test]
     fn code_made_from_text_is_found() {
-        assert_eq!(found("eval('1')"), [Stopped::Eval]);
-        assert_eq!(found("x=window.eval(y)"), [Stopped::Eval]);
-        assert_eq!(found("f = new Function('a', 'return a')"), [Stopped::NewFunction]);
+        assert_eq!(found("eval('1')"), [BlockedCall::Eval]);
+        assert_eq!(found("x=window.eval(y)"), [BlockedCall::Eval]);
+        assert_eq!(found("f = new Function('a', 'return a')"), [BlockedCall::NewFunction]);
         assert_eq!(
             found("WebAssembly.instantiateStreaming( fetch('https://x/a.wasm'))"),
-            [Stopped::WasmElsewhere]
+            [BlockedCall::ExternalWasm]
         );
     }
 

@@ -19,7 +19,7 @@ use crate::bundle::{Body, Bundle, Encoding};
 use crate::mime::{charset_in, is_html, is_script};
 use blocked::{Blocked, BlockedKind};
 use code_scan::CodeScan;
-use script_hash::{ScriptText, is_governed};
+use script_hash::{ScriptHasher, is_controlled_by_policy};
 
 const MEMORY_BYTES: usize = 8 << 20;
 const SVG: &str = "http://www.w3.org/2000/svg";
@@ -58,10 +58,10 @@ impl StrictCsp {
     pub fn read(&mut self, path: &str, mime: &str, file: impl Read) -> io::Result<()> {
         if is_script(mime) {
             let mut code = CodeScan::default();
-            for_each_chunk(file, |chunk| code.write(chunk, |stopped| self.blocked.stop(stopped, path)))?;
-            code.finish(|stopped| self.blocked.stop(stopped, path));
+            for_each_chunk(file, |chunk| code.write(chunk, |call| self.blocked.add_call(call, path)))?;
+            code.finish(|call| self.blocked.add_call(call, path));
         } else if is_html(mime) {
-            let mut scan = Scan::new(std::mem::take(self), path, charset_in(mime));
+            let mut scan = CspScan::new(std::mem::take(self), path, charset_in(mime));
             let read = for_each_chunk(file, |chunk| scan.write(chunk));
             *self = scan.finish();
             read?;
@@ -69,7 +69,7 @@ impl StrictCsp {
         Ok(())
     }
 
-    pub fn is_too_much(&self) -> bool {
+    pub fn has_too_many_scripts(&self) -> bool {
         self.scripts.len() > MOST_SCRIPTS
     }
 
@@ -107,33 +107,33 @@ fn decoded<'a>(encoding: Encoding, stored: impl Read + 'a) -> io::Result<Box<dyn
 
 type Discard = fn(&[u8]);
 
-struct Scan {
+struct CspScan {
     rewriter: Option<HtmlRewriter<'static, Discard>>,
-    found: Rc<RefCell<Found>>,
+    found: Rc<RefCell<CspScanState>>,
 }
 
-struct Found {
+struct CspScanState {
     page: String,
     strict: StrictCsp,
     /// The script being read, if the policy applies to it.
-    script: Option<ScriptText>,
+    script: Option<ScriptHasher>,
     code: CodeScan,
     style: String,
 }
 
-impl Scan {
+impl CspScan {
     /// A page is read in the charset it is served with, whatever it declares.
     fn new(strict: StrictCsp, page: &str, charset: Option<&'static encoding_rs::Encoding>) -> Self {
         // In a charset that is not ASCII-compatible no script is found, so none is allowed to run.
         let encoding = charset.and_then(AsciiCompatibleEncoding::new);
         let (script, code, style) = (None, CodeScan::default(), String::new());
-        let mut found = Found { page: page.to_owned(), strict, script, code, style };
+        let mut found = CspScanState { page: page.to_owned(), strict, script, code, style };
         if charset.is_some() && encoding.is_none() {
             found.block(BlockedKind::WideScript, "its scripts");
         }
         let found = Rc::new(RefCell::new(found));
         let settings = Settings::new()
-            .append_element_content_handler(element!("*", judge(&found)))
+            .append_element_content_handler(element!("*", check_element(&found)))
             .append_element_content_handler(element!("script", open_script(&found)))
             .append_element_content_handler(text!("script", script_text(&found)))
             .append_element_content_handler(text!("style", style_text(&found)))
@@ -165,13 +165,15 @@ impl Scan {
     }
 }
 
-impl Found {
+impl CspScanState {
     fn block(&mut self, kind: BlockedKind, example: &str) {
         self.strict.blocked.add(kind, example, &self.page);
     }
 }
 
-fn judge(found: &Rc<RefCell<Found>>) -> impl FnMut(&mut Element<'_, '_>) -> lol_html::HandlerResult + use<> {
+fn check_element(
+    found: &Rc<RefCell<CspScanState>>,
+) -> impl FnMut(&mut Element<'_, '_>) -> lol_html::HandlerResult + use<> {
     let found = Rc::clone(found);
     move |element| {
         let mut found = found.borrow_mut();
@@ -181,7 +183,7 @@ fn judge(found: &Rc<RefCell<Found>>) -> impl FnMut(&mut Element<'_, '_>) -> lol_
             .iter()
             .map(|attribute| (attribute.name(), decode(&attribute.value(), Context::Attribute).into_owned()))
             .collect();
-        for (kind, example) in blocked::of_element(&tag, &attributes) {
+        for (kind, example) in blocked::blocked_in_element(&tag, &attributes) {
             found.block(kind, &example);
         }
         Ok(())
@@ -189,15 +191,15 @@ fn judge(found: &Rc<RefCell<Found>>) -> impl FnMut(&mut Element<'_, '_>) -> lol_
 }
 
 fn open_script(
-    found: &Rc<RefCell<Found>>,
+    found: &Rc<RefCell<CspScanState>>,
 ) -> impl FnMut(&mut Element<'_, '_>) -> lol_html::HandlerResult + use<> {
     let found = Rc::clone(found);
     move |element| {
-        let drawn = element.namespace_uri() == SVG;
-        let outside = if drawn { ["href", "xlink:href"] } else { ["src", "src"] };
-        let governed = outside.iter().all(|name| element.get_attribute(name).is_none())
-            && is_governed(element.get_attribute("type"), element.get_attribute("language"));
-        found.borrow_mut().script = governed.then(|| ScriptText::new(drawn));
+        let in_svg = element.namespace_uri() == SVG;
+        let outside = if in_svg { ["href", "xlink:href"] } else { ["src", "src"] };
+        let controlled = outside.iter().all(|name| element.get_attribute(name).is_none())
+            && is_controlled_by_policy(element.get_attribute("type"), element.get_attribute("language"));
+        found.borrow_mut().script = controlled.then(|| ScriptHasher::new(in_svg));
         if !element.can_have_content() {
             return Ok(());
         }
@@ -205,7 +207,7 @@ fn open_script(
         element.on_end_tag(Box::new(move |_: &mut EndTag<'_>| {
             let mut found = found.borrow_mut();
             // A script that is never closed never runs; an empty one has nothing to run.
-            let hash = found.script.take().and_then(ScriptText::finish);
+            let hash = found.script.take().and_then(ScriptHasher::finish);
             found.strict.scripts.extend(hash);
             Ok(())
         }))
@@ -213,16 +215,16 @@ fn open_script(
 }
 
 fn script_text(
-    found: &Rc<RefCell<Found>>,
+    found: &Rc<RefCell<CspScanState>>,
 ) -> impl FnMut(&mut TextChunk<'_>) -> lol_html::HandlerResult + use<> {
     let found = Rc::clone(found);
     move |chunk| {
-        let Found { script, code, strict, page, .. } = &mut *found.borrow_mut();
+        let CspScanState { script, code, strict, page, .. } = &mut *found.borrow_mut();
         if let Some(script) = script {
             script.add(chunk.as_str(), chunk.text_type() == TextType::CDataSection);
-            code.write(chunk.as_str().as_bytes(), |stopped| strict.blocked.stop(stopped, page));
+            code.write(chunk.as_str().as_bytes(), |call| strict.blocked.add_call(call, page));
             if chunk.last_in_text_node() {
-                code.finish(|stopped| strict.blocked.stop(stopped, page));
+                code.finish(|call| strict.blocked.add_call(call, page));
             }
         }
         Ok(())
@@ -230,7 +232,7 @@ fn script_text(
 }
 
 fn style_text(
-    found: &Rc<RefCell<Found>>,
+    found: &Rc<RefCell<CspScanState>>,
 ) -> impl FnMut(&mut TextChunk<'_>) -> lol_html::HandlerResult + use<> {
     let found = Rc::clone(found);
     move |chunk| {
@@ -238,7 +240,7 @@ fn style_text(
         // A reference may be split between chunks: the end of the previous chunk is searched again.
         let mut text = std::mem::take(&mut found.style);
         text.push_str(chunk.as_str());
-        if let Some(url) = blocked::outside_style(&text) {
+        if let Some(url) = blocked::external_style_url(&text) {
             let url = url.to_owned();
             found.block(BlockedKind::StyleLoads, &url);
             text.clear();

@@ -6,37 +6,37 @@ use dropleaf_core::mime::is_javascript;
 use sha2::{Digest, Sha256};
 
 /// Scripts in SVG are buffered before they are decoded; anything beyond this is ignored.
-const DRAWN_BYTES: usize = 1 << 20;
+const SVG_TEXT_BYTES: usize = 1 << 20;
 
 #[derive(Debug)]
-pub(crate) struct ScriptText {
+pub(crate) struct ScriptHasher {
     hasher: Sha256,
     len: usize,
     after_return: bool,
     /// The buffered text of a script in SVG, where character references are decoded.
-    drawn: Option<String>,
+    svg_text: Option<String>,
 }
 
-impl ScriptText {
-    pub(crate) fn new(drawn: bool) -> Self {
-        Self { hasher: Sha256::new(), len: 0, after_return: false, drawn: drawn.then(String::new) }
+impl ScriptHasher {
+    pub(crate) fn new(in_svg: bool) -> Self {
+        Self { hasher: Sha256::new(), len: 0, after_return: false, svg_text: in_svg.then(String::new) }
     }
 
     pub(crate) fn add(&mut self, text: &str, verbatim: bool) {
-        match &mut self.drawn {
+        match &mut self.svg_text {
             Some(_) if verbatim => {
-                self.settle();
+                self.hash_svg_text();
                 self.hash(text);
             }
-            Some(gathered) if gathered.len() < DRAWN_BYTES => gathered.push_str(text),
+            Some(gathered) if gathered.len() < SVG_TEXT_BYTES => gathered.push_str(text),
             Some(_) => {}
             None => self.hash(text),
         }
     }
 
     /// Decodes and hashes the text buffered so far.
-    fn settle(&mut self) {
-        let gathered = self.drawn.as_mut().map(std::mem::take).unwrap_or_default();
+    fn hash_svg_text(&mut self) {
+        let gathered = self.svg_text.as_mut().map(std::mem::take).unwrap_or_default();
         let text = decode(&gathered, Context::Text);
         self.hash(&text);
     }
@@ -65,8 +65,8 @@ impl ScriptText {
 
     /// The SHA-256 in base64, or `None` for an empty script.
     pub(crate) fn finish(mut self) -> Option<String> {
-        if self.drawn.is_some() {
-            self.settle();
+        if self.svg_text.is_some() {
+            self.hash_svg_text();
         }
         (self.len > 0).then(|| base64(&self.hasher.finalize()))
     }
@@ -74,7 +74,7 @@ impl ScriptText {
 
 /// Whether the policy applies to a script of this type: everything a browser runs, including import maps and speculation
 /// rules. Data blocks such as JSON are exempt.
-pub(crate) fn is_governed(kind: Option<String>, language: Option<String>) -> bool {
+pub(crate) fn is_controlled_by_policy(kind: Option<String>, language: Option<String>) -> bool {
     let kind = match (kind, language) {
         (Some(kind), _) if kind.is_empty() => return true,
         (Some(kind), _) => decode(&kind, Context::Attribute).trim_ascii().to_ascii_lowercase(),
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     fn hash(parts: &[&str]) -> Option<String> {
-        let mut text = ScriptText::new(false);
+        let mut text = ScriptHasher::new(false);
         for part in parts {
             text.add(part, false);
         }

@@ -19,7 +19,7 @@ fn strict(page: &str) -> StrictCsp {
 fn has(page: &str, texts: &[&str]) {
     let mut wanted = StrictCsp::default();
     for text in texts {
-        let mut script = ScriptText::new(false);
+        let mut script = ScriptHasher::new(false);
         script.add(text, false);
         wanted.scripts.extend(script.finish());
     }
@@ -101,7 +101,7 @@ fn page_in_another_charset_is_hashed_as_characters() {
     let mut strict = StrictCsp::default();
     let page = b"<meta charset=big5><script>'caf\xe9'</script>";
     strict.read("a.html", "text/html; charset=windows-1252", &page[..]).unwrap();
-    let mut script = ScriptText::new(false);
+    let mut script = ScriptHasher::new(false);
     script.add("'café'", false);
     assert_eq!(strict.sources(), format!("'sha256-{}'", script.finish().unwrap()));
 }
@@ -133,8 +133,8 @@ fn what_will_be_blocked_is_told() {
 #[test]
 fn more_than_64_scripts_are_too_much() {
     let page = |n: usize| (0..n).fold(String::new(), |page, n| format!("{page}<script>{n}</script>"));
-    assert!(!strict(&page(64)).is_too_much());
-    assert!(strict(&page(65)).is_too_much());
+    assert!(!strict(&page(64)).has_too_many_scripts());
+    assert!(strict(&page(65)).has_too_many_scripts());
 }
 
 #[test]

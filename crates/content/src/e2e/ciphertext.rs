@@ -29,20 +29,20 @@ const FORMATS: [(&[u8], &str); 10] = [
 
 /// Counts the bytes of a payload as it is streamed.
 #[derive(Debug)]
-pub(crate) struct Evenness {
+pub(crate) struct CiphertextCheck {
     counts: [u64; 256],
     head: Vec<u8>,
     len: u64,
 }
 
-impl Default for Evenness {
+impl Default for CiphertextCheck {
     fn default() -> Self {
         Self { counts: [0; 256], head: Vec::new(), len: 0 }
     }
 }
 
-impl Evenness {
-    pub(crate) fn take(&mut self, bytes: &[u8]) {
+impl CiphertextCheck {
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
         let room = HEAD_BYTES - self.head.len();
         self.head.extend_from_slice(&bytes[..bytes.len().min(room)]);
         for byte in bytes {
@@ -52,7 +52,7 @@ impl Evenness {
     }
 
     /// A description of the bytes, if they can hardly be ciphertext.
-    pub(crate) fn plain_kind(&self) -> Option<&'static str> {
+    pub(crate) fn plaintext_kind(&self) -> Option<&'static str> {
         if let Some((_, kind)) = FORMATS.iter().find(|(mark, _)| self.head.starts_with(mark)) {
             return Some(kind);
         }
@@ -111,11 +111,11 @@ mod tests {
     use super::*;
 
     fn kind(bytes: &[u8]) -> Option<&'static str> {
-        let mut evenness = Evenness::default();
+        let mut check = CiphertextCheck::default();
         for chunk in bytes.chunks(1000) {
-            evenness.take(chunk);
+            check.update(chunk);
         }
-        evenness.plain_kind()
+        check.plaintext_kind()
     }
 
     fn noise(seed: u32, len: usize) -> Vec<u8> {

@@ -8,7 +8,7 @@ use crate::input::Input;
 use crate::mime::BINARY;
 use crate::pack::Packer;
 use crate::refusal::{Refusal, RefusalCode};
-use ciphertext::Evenness;
+use ciphertext::CiphertextCheck;
 
 const PATH: &str = "payload.e2e";
 const MAGIC: &[u8] = b"E2E1";
@@ -25,15 +25,15 @@ pub(crate) fn prepare(input: &mut Input, packer: &mut Packer<'_>) -> Result<Bund
     check(&head, input.len()).map_err(refusal)?;
     // A frame begins with a known header; what follows is as random as a bare payload.
     let mut skipped = if head.starts_with(MAGIC) { HEADER_BYTES } else { 0 };
-    let mut evenness = Evenness::default();
+    let mut ciphertext_check = CiphertextCheck::default();
     let mut sink = packer.begin(PATH, BINARY, input.len())?;
     input.for_each_chunk(|chunk| {
         let header = skipped.min(chunk.len());
         skipped -= header;
-        evenness.take(&chunk[header..]);
+        ciphertext_check.update(&chunk[header..]);
         sink.write(chunk)
     })?;
-    if let Some(kind) = evenness.plain_kind() {
+    if let Some(kind) = ciphertext_check.plaintext_kind() {
         let detail = format!(
             "is not encrypted: with e2e=true the file must be AES-GCM ciphertext, but it looks like {kind}. Encrypt it \
              first, send bytes instead of base64, or publish it without e2e"

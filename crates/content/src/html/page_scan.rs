@@ -8,7 +8,7 @@ use lol_html::html_content::{Element, EndTag, TextChunk};
 use lol_html::{HtmlRewriter, MemorySettings, Settings, element, text};
 
 use crate::references::page_references::{self, PageReferences};
-use crate::references::report::Report;
+use crate::references::report::ReferenceReport;
 use crate::refusal::shown_name;
 use crate::title;
 
@@ -21,7 +21,7 @@ type Discard = fn(&[u8]);
 
 pub(crate) struct PageScan<'f> {
     rewriter: Option<HtmlRewriter<'f, Discard>>,
-    found: Rc<RefCell<Found>>,
+    found: Rc<RefCell<PageScanState>>,
     references: Rc<RefCell<PageReferences<'f>>>,
 }
 
@@ -29,17 +29,17 @@ pub(crate) struct PageScan<'f> {
 pub(crate) struct PageFacts<'f> {
     pub(crate) title: Option<String>,
     /// The report that was passed to the scan, with what this page adds to it.
-    pub(crate) report: Report<'f>,
+    pub(crate) report: ReferenceReport<'f>,
     /// The page is a frameset: it has no body in which anything could be shown.
     pub(crate) is_frameset: bool,
 }
 
 #[derive(Default)]
-struct Found {
+struct PageScanState {
     title: Headline,
     heading: Headline,
     /// The number of open `<svg>` elements, which may have a `<title>` too.
-    pictures: usize,
+    svg_depth: usize,
     is_frameset: bool,
 }
 
@@ -53,7 +53,7 @@ struct Headline {
 #[derive(Default, PartialEq)]
 enum HeadlineState {
     #[default]
-    Awaited,
+    NotSeen,
     Open,
     Done,
 }
@@ -61,7 +61,7 @@ enum HeadlineState {
 impl Headline {
     fn open(&mut self) {
         match self.state {
-            HeadlineState::Awaited => self.state = HeadlineState::Open,
+            HeadlineState::NotSeen => self.state = HeadlineState::Open,
             // The first one was never closed: what follows is not its text.
             HeadlineState::Open => self.close(),
             HeadlineState::Done => {}
@@ -78,18 +78,18 @@ impl Headline {
     fn close(&mut self) {
         if self.state == HeadlineState::Open {
             let blank = self.text.trim().is_empty();
-            self.state = if blank { HeadlineState::Awaited } else { HeadlineState::Done };
+            self.state = if blank { HeadlineState::NotSeen } else { HeadlineState::Done };
         }
     }
 }
 
 impl<'f> PageScan<'f> {
     /// `page` is the page's path; its references are added to `report`.
-    pub(crate) fn new(page: &'f str, report: Report<'f>) -> Self {
-        let found = Rc::new(RefCell::new(Found::default()));
+    pub(crate) fn new(page: &'f str, report: ReferenceReport<'f>) -> Self {
+        let found = Rc::new(RefCell::new(PageScanState::default()));
         let references = Rc::new(RefCell::new(PageReferences::new(page, report)));
         let settings = Settings::new()
-            .append_element_content_handler(element!("svg", pictures(&found)))
+            .append_element_content_handler(element!("svg", count_svg(&found)))
             .append_element_content_handler(element!("title", headline(&found, |f| &mut f.title)))
             .append_element_content_handler(text!("title", text_of(&found, |f| &mut f.title)))
             .append_element_content_handler(element!("h1", headline(&found, |f| &mut f.heading)))
@@ -129,15 +129,15 @@ impl<'f> PageScan<'f> {
     }
 }
 
-type Pick = fn(&mut Found) -> &mut Headline;
+type Pick = fn(&mut PageScanState) -> &mut Headline;
 
 fn headline(
-    found: &Rc<RefCell<Found>>,
+    found: &Rc<RefCell<PageScanState>>,
     pick: Pick,
 ) -> impl FnMut(&mut Element<'_, '_>) -> lol_html::HandlerResult + use<> {
     let found = Rc::clone(found);
     move |element| {
-        if found.borrow().pictures > 0 {
+        if found.borrow().svg_depth > 0 {
             return Ok(());
         }
         pick(&mut found.borrow_mut()).open();
@@ -149,26 +149,26 @@ fn headline(
     }
 }
 
-fn pictures(
-    found: &Rc<RefCell<Found>>,
+fn count_svg(
+    found: &Rc<RefCell<PageScanState>>,
 ) -> impl FnMut(&mut Element<'_, '_>) -> lol_html::HandlerResult + use<> {
     let found = Rc::clone(found);
     move |element| {
         if !element.can_have_content() {
             return Ok(());
         }
-        found.borrow_mut().pictures += 1;
+        found.borrow_mut().svg_depth += 1;
         let found = Rc::clone(&found);
         element.on_end_tag(Box::new(move |_: &mut EndTag<'_>| {
             let mut found = found.borrow_mut();
-            found.pictures = found.pictures.saturating_sub(1);
+            found.svg_depth = found.svg_depth.saturating_sub(1);
             Ok(())
         }))
     }
 }
 
 fn frameset(
-    found: &Rc<RefCell<Found>>,
+    found: &Rc<RefCell<PageScanState>>,
 ) -> impl FnMut(&mut Element<'_, '_>) -> lol_html::HandlerResult + use<> {
     let found = Rc::clone(found);
     move |_| {
@@ -184,7 +184,7 @@ pub(crate) fn toolbar_warning(page: &str) -> String {
 }
 
 fn text_of(
-    found: &Rc<RefCell<Found>>,
+    found: &Rc<RefCell<PageScanState>>,
     pick: Pick,
 ) -> impl FnMut(&mut TextChunk<'_>) -> lol_html::HandlerResult + use<> {
     let found = Rc::clone(found);
@@ -201,7 +201,7 @@ mod tests {
 
     fn scanned(html: &str, step: usize) -> (Option<String>, Vec<String>) {
         let files = Paths::new(["index.html", "ok.css"]);
-        let mut scan = PageScan::new("index.html", Report::new(&files));
+        let mut scan = PageScan::new("index.html", ReferenceReport::new(&files));
         html.as_bytes().chunks(step).for_each(|chunk| scan.write(chunk));
         let facts = scan.finish();
         (facts.title, facts.report.warnings())
@@ -238,7 +238,7 @@ mod tests {
     #[test]
     fn a_declared_charset_is_honoured() {
         let files = Paths::default();
-        let mut scan = PageScan::new("index.html", Report::new(&files));
+        let mut scan = PageScan::new("index.html", ReferenceReport::new(&files));
         scan.write(b"<meta charset=windows-1252><title>caf\xe9</title>");
         assert_eq!(scan.finish().title.as_deref(), Some("café"));
     }

@@ -14,14 +14,14 @@ const HEAD_TAGS: [&str; 5] = ["!doctype", "html", "head", "meta", "link"];
 const HARMLESS: [&str; 7] = ["http:", "https:", "//", "#", "data:", "mailto:", "tel:"];
 
 /// Text that starts a reference outside an attribute, or a frameset. A page that contains any needs the full scan.
-const CLOSER: [&str; 6] = ["url(", "import", "fetch(", "URL(", "<frameset", "<FRAMESET"];
+const NEEDS_FULL_SCAN: [&str; 6] = ["url(", "import", "fetch(", "URL(", "<frameset", "<FRAMESET"];
 
 /// The title of a page that needs no full scan; `None` if it needs one.
 pub(crate) fn title_of(page: &[u8]) -> Option<String> {
     let page = std::str::from_utf8(page).ok()?;
     let title = title::clean_html(raw_title(page)?)?;
     // Styles and scripts refer to files too.
-    if CLOSER.iter().any(|word| memmem::find(page.as_bytes(), word.as_bytes()).is_some()) {
+    if NEEDS_FULL_SCAN.iter().any(|word| memmem::find(page.as_bytes(), word.as_bytes()).is_some()) {
         return None;
     }
     // Every value follows an equals sign, so one search finds all references, however the attribute names are written.
@@ -77,11 +77,11 @@ mod tests {
     use crate::html::page_scan::PageScan;
     use crate::paths::Paths;
     use crate::references::address_warnings::AddressWarnings;
-    use crate::references::report::Report;
+    use crate::references::report::ReferenceReport;
 
     fn scanned(page: &str) -> (Option<String>, Vec<String>) {
         let files = Paths::new(["index.html"]);
-        let mut scan = PageScan::new("index.html", Report::new(&files));
+        let mut scan = PageScan::new("index.html", ReferenceReport::new(&files));
         scan.write(page.as_bytes());
         let facts = scan.finish();
         assert_eq!(facts.report.address_warnings(), AddressWarnings::default());

@@ -320,7 +320,7 @@ impl<'a, I: Iterator<Item = Event<'a>>> Filter<'a, I> {
         }
         self.in_footnote = true;
         let inside = self.until(TagEnd::FootnoteDefinition);
-        let aside = self.sanitizer.set_aside();
+        let aside = self.sanitizer.suspend();
         let mut inside = self.filtered(inside);
         inside.push(Event::Html(self.sanitizer.close_all().into()));
         self.sanitizer.resume(aside);

@@ -24,7 +24,7 @@ mod render;
 mod slug;
 mod source_lines;
 
-pub(crate) use archive::{ArchivePages, is_start};
+pub(crate) use archive::{ArchivePages, is_start_document};
 pub(crate) use code::Highlighter;
 pub(crate) use document::whole_page;
 pub use document::{SCRIPT as MARKDOWN_SCRIPT, STYLE as MARKDOWN_STYLE};
@@ -46,17 +46,17 @@ use crate::input::Input;
 use crate::mime::{HTML, MARKDOWN};
 use crate::pack::Packer;
 use crate::paths::{INDEX, Paths};
-use crate::references::report::Report;
-use crate::references::resolve::Use;
+use crate::references::report::ReferenceReport;
+use crate::references::resolve::ReferenceUse;
 use crate::refusal::{Refusal, RefusalCode};
-use crate::text::check::TextWatch;
+use crate::text::check::TextCheck;
 use crate::title;
 
 const SOURCE: &str = "_dropleaf/source.md";
 /// The name that warnings use for a document uploaded without one.
 const UNNAMED: &str = "index.md";
 /// The parser needs many times the size of its input, so larger documents are not rendered.
-pub(crate) const TYPESET_BYTES: u64 = 1 << 20;
+pub(crate) const MOST_RENDERED_BYTES: u64 = 1 << 20;
 
 /// Renders Markdown as the inside of a page, for our own texts and for notebook cells: no document around it, no style. Raw
 /// HTML is sanitized, and diagrams are shown as their source.
@@ -71,28 +71,28 @@ pub(crate) fn prepare(
     limits: &Limits,
     packer: &mut Packer<'_>,
 ) -> Result<Bundle, Refusal> {
-    let mut watch = TextWatch::new();
+    let mut text_check = TextCheck::new();
     input.for_each_chunk(|chunk| {
-        watch.watch(chunk);
+        text_check.update(chunk);
         Ok::<_, io::Error>(())
     })?;
-    watch.check()?;
-    let convertible = watch.is_utf16() && input.len() <= TYPESET_BYTES;
-    if !watch.is_utf8() && !convertible {
+    text_check.check()?;
+    let convertible = text_check.is_utf16() && input.len() <= MOST_RENDERED_BYTES;
+    if !text_check.is_utf8() && !convertible {
         return Err(Refusal::new(
             RefusalCode::NotText,
             "The Markdown file is not UTF-8. Save it as UTF-8 text.",
         ));
     }
-    if input.len() > TYPESET_BYTES {
+    if input.len() > MOST_RENDERED_BYTES {
         return plain_from_input(input, title::from_filename(filename), limits, packer);
     }
     let source = read_text(input)?;
-    let page = Typeset::new(&source, filename);
+    let page = RenderedPage::new(&source, filename);
     let own_name = filename.and_then(file_name::clean);
     let paths = Paths::of_single(Some(own_name.as_deref().unwrap_or(UNNAMED)));
-    let mut report = Report::of_document(&paths);
-    for_each_picture(&page.html, |url| report.add(INDEX, url, Use::Load));
+    let mut report = ReferenceReport::of_document(&paths);
+    for_each_picture(&page.html, |url| report.add(INDEX, url, ReferenceUse::Load));
     let warnings = page.losses.iter().map(Loss::sentence).chain(report.warnings()).collect();
     let files = vec![
         packer.pack(INDEX, HTML, page.html.as_bytes())?,
@@ -111,25 +111,25 @@ pub struct MarkdownPage {
 
 /// Renders a document as a page. Its title is the one the document states, else the file name.
 pub fn markdown_page(source: &str, filename: Option<&str>) -> MarkdownPage {
-    let Typeset { title, html, losses } = Typeset::new(source, filename);
+    let RenderedPage { title, html, losses } = RenderedPage::new(source, filename);
     MarkdownPage { title, html, warnings: losses.iter().map(Loss::sentence).collect() }
 }
 
 /// The same, with what the document lost in rendering.
-pub(crate) struct Typeset {
+pub(crate) struct RenderedPage {
     pub(crate) title: String,
     pub(crate) html: String,
     pub(crate) losses: Vec<Loss>,
 }
 
-impl Typeset {
+impl RenderedPage {
     fn new(source: &str, filename: Option<&str>) -> Self {
         Self::within(source, filename, &mut Budget::of_document())
     }
 
     /// With a budget for diagrams that several documents share.
     fn within(source: &str, filename: Option<&str>, budget: &mut Budget) -> Self {
-        let rendered = if source.len() as u64 > TYPESET_BYTES {
+        let rendered = if source.len() as u64 > MOST_RENDERED_BYTES {
             render::NOTHING
         } else {
             render::render(source, Contents::Listed, budget)

@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use serde::de::IgnoredAny;
 
-use super::{Shown, count};
+use super::{PageContent, count};
 use crate::markdown::escaped;
 
 /// More values would be slow to display.
@@ -21,7 +21,7 @@ const DEEPEST: usize = 128;
 const UNFOLDED: usize = 3;
 
 /// `None` if the text is not JSON or is nested too deep. `text` is the beginning of the file if `is_whole` is false.
-pub(super) fn shown(text: &str, is_whole: bool) -> Option<Shown> {
+pub(super) fn content(text: &str, is_whole: bool) -> Option<PageContent> {
     let text = text.trim_start_matches('\u{feff}');
     if !is_json(text, is_whole) {
         return None;
@@ -44,7 +44,7 @@ pub(super) fn shown(text: &str, is_whole: bool) -> Option<Shown> {
     if left_out.is_some() && written != 1 {
         let _ = write!(facts, " (the first {} are shown)", count(written, "value"));
     }
-    Some(Shown { body, facts, left_out })
+    Some(PageContent { body, facts, left_out })
 }
 
 /// Whether a text is JSON or, if it is not whole, a prefix of JSON. Allocates nothing for the values.

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use super::{Shown, count};
+use super::{PageContent, count};
 use crate::markdown::{Highlighter, escaped, render_fragment};
 use crate::sanitize::sanitize;
 
@@ -15,7 +15,7 @@ const MOST_TEXT_BYTES: usize = 128 * 1024;
 const MOST_BYTES: usize = 8 << 20;
 const MOST_RESULTS: usize = 5000;
 
-pub(super) fn shown(text: &str) -> Option<Shown> {
+pub(super) fn content(text: &str) -> Option<PageContent> {
     let notebook: Value = serde_json::from_str(text.trim_start_matches('\u{feff}')).ok()?;
     let cells = notebook.get("cells")?.as_array()?;
     let language = ["/metadata/language_info/name", "/metadata/kernelspec/language"]
@@ -54,7 +54,7 @@ pub(super) fn shown(text: &str) -> Option<Shown> {
             _ => text_block(&mut body, &source),
         }
     }
-    Some(Shown { body, facts: count(cells.len(), "cell"), left_out: None })
+    Some(PageContent { body, facts: count(cells.len(), "cell"), left_out: None })
 }
 
 /// One result of a cell, in the best form that can be shown without running anything.

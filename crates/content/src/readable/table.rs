@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Shown, count, delimiter};
+use super::{PageContent, count, delimiter};
 use crate::markdown::escaped;
 
 const MOST_ROWS: usize = 1000;
@@ -10,7 +10,7 @@ const MOST_COLUMNS: usize = 60;
 const MOST_CELL_CHARACTERS: usize = 500;
 
 /// The table of a text, or of the beginning of one. `usual` is the delimiter unless another is detected.
-pub(super) fn shown(text: &str, is_whole: bool, usual: u8) -> Option<Shown> {
+pub(super) fn content(text: &str, is_whole: bool, usual: u8) -> Option<PageContent> {
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
@@ -39,7 +39,7 @@ pub(super) fn shown(text: &str, is_whole: bool, usual: u8) -> Option<Shown> {
     if !cut.is_empty() {
         let _ = write!(facts, " (the first {} are shown)", cut.join(" and "));
     }
-    Some(Shown { body, facts, left_out: None })
+    Some(PageContent { body, facts, left_out: None })
 }
 
 fn row(body: &mut String, record: &csv::StringRecord, cell: &str) {

@@ -14,7 +14,7 @@ pub struct ServedAt {
 
 /// What references require of the page's address to work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Need {
+pub(crate) enum AddressRequirement {
     /// The page has its own host: files refer to each other by paths that start with `/`.
     OwnHost,
     /// The page is at the root of its own host: a page uploaded as a single file links to `/`.
@@ -25,26 +25,26 @@ pub(crate) enum Need {
 
 /// Warnings, each with the requirement it is about. A warning is shown where the requirement is not met.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct AddressWarnings(Vec<(Need, String)>);
+pub struct AddressWarnings(Vec<(AddressRequirement, String)>);
 
 impl AddressWarnings {
-    pub(crate) fn new(warnings: impl IntoIterator<Item = (Need, Option<String>)>) -> Self {
-        let given = |(need, warning): (Need, Option<String>)| Some((need, warning?));
-        Self(warnings.into_iter().filter_map(given).collect())
+    pub(crate) fn new(warnings: impl IntoIterator<Item = (AddressRequirement, Option<String>)>) -> Self {
+        let with_text = |(need, warning): (AddressRequirement, Option<String>)| Some((need, warning?));
+        Self(warnings.into_iter().filter_map(with_text).collect())
     }
 
     /// The warnings that apply to a page served there.
     pub fn at(self, shown: ServedAt) -> impl Iterator<Item = String> {
         let ServedAt { own_host, slug, spa } = shown;
         self.0.into_iter().filter_map(move |(need, warning)| match need {
-            Need::OwnHost => (!own_host).then_some(warning),
+            AddressRequirement::OwnHost => (!own_host).then_some(warning),
             // A page with client-side routes is also served at the root of its host.
-            Need::Root if own_host && (slug || spa) => None,
-            Need::Root if own_host => {
+            AddressRequirement::Root if own_host && (slug || spa) => None,
+            AddressRequirement::Root if own_host => {
                 Some(format!("{warning} Use relative links or publish the page with a slug."))
             }
-            Need::Root => Some(format!("{warning} Use relative links.")),
-            Need::Routes => (!(own_host && spa)).then_some(warning),
+            AddressRequirement::Root => Some(format!("{warning} Use relative links.")),
+            AddressRequirement::Routes => (!(own_host && spa)).then_some(warning),
         })
     }
 }
@@ -56,14 +56,14 @@ mod tests {
     #[test]
     fn each_is_said_only_where_it_holds() {
         let warnings = AddressWarnings::new([
-            (Need::OwnHost, Some("paths".to_owned())),
-            (Need::Root, Some("links".to_owned())),
-            (Need::Routes, Some("routes".to_owned())),
-            (Need::Routes, None),
+            (AddressRequirement::OwnHost, Some("paths".to_owned())),
+            (AddressRequirement::Root, Some("links".to_owned())),
+            (AddressRequirement::Routes, Some("routes".to_owned())),
+            (AddressRequirement::Routes, None),
         ]);
         let at = |own_host, slug, spa| {
-            let said: Vec<String> = warnings.clone().at(ServedAt { own_host, slug, spa }).collect();
-            said.join(" | ")
+            let shown: Vec<String> = warnings.clone().at(ServedAt { own_host, slug, spa }).collect();
+            shown.join(" | ")
         };
         let with_slug = "links Use relative links or publish the page with a slug.";
         assert_eq!(at(true, false, false), format!("{with_slug} | routes"));

@@ -1,6 +1,6 @@
 //! How the files of a bundle refer to each other, as far as the server needs it to answer their requests.
 
-use super::report::Report;
+use super::report::ReferenceReport;
 use crate::paths::{INDEX, Paths};
 
 /// What a bundle expects of the address where it is served.
@@ -25,7 +25,11 @@ impl Addressing {
     }
 
     /// `is_fallback` tells whether a page beside `index.html` is a copy of it, which hosts without a fallback setting need.
-    pub(crate) fn of(report: &Report<'_>, files: &Paths<'_>, is_fallback: impl Fn(&str) -> bool) -> Self {
+    pub(crate) fn detect(
+        report: &ReferenceReport<'_>,
+        files: &Paths<'_>,
+        is_fallback: impl Fn(&str) -> bool,
+    ) -> Self {
         let history = report.history();
         let root_paths = report.has_root_paths();
         let one_page = files.has(INDEX)

@@ -1,7 +1,7 @@
 //! Reads the attributes that hold references or determine their meaning: the `href` of `<base>`, the `rel` of `<link>`, and
 //! `srcset`.
 
-use super::resolve::Use;
+use super::resolve::ReferenceUse;
 
 /// A longer base is ignored, because it would be prepended to every reference.
 const LONGEST_BASE: usize = 2048;
@@ -46,11 +46,11 @@ impl Base {
 }
 
 /// How the page uses the target of a `<link>`, or `None` if the link only describes the page.
-pub(crate) fn link_use(rel: &str) -> Option<Use> {
+pub(crate) fn link_use(rel: &str) -> Option<ReferenceUse> {
     let rel = rel.to_ascii_lowercase();
     let has = |names: &[&str]| rel.split_ascii_whitespace().any(|word| names.contains(&word));
     if has(&["stylesheet"]) {
-        return Some(Use::Load);
+        return Some(ReferenceUse::Load);
     }
     if has(&[
         "canonical",
@@ -66,7 +66,7 @@ pub(crate) fn link_use(rel: &str) -> Option<Use> {
     }
     let loads = has(&["icon", "apple-touch-icon", "manifest", "preload", "modulepreload", "mask-icon"])
         || rel.is_empty();
-    Some(if loads { Use::Load } else { Use::Link })
+    Some(if loads { ReferenceUse::Load } else { ReferenceUse::Link })
 }
 
 /// The URLs of a `srcset`: each may be followed by a size, and candidates are separated by commas.
@@ -109,10 +109,10 @@ mod tests {
     #[test]
     fn links_load_lead_on_or_only_describe() {
         for rel in ["stylesheet", "Preload Stylesheet", "icon", "manifest", "alternate stylesheet", ""] {
-            assert_eq!(link_use(rel), Some(Use::Load), "{rel}");
+            assert_eq!(link_use(rel), Some(ReferenceUse::Load), "{rel}");
         }
         for rel in ["next", "author", "license"] {
-            assert_eq!(link_use(rel), Some(Use::Link), "{rel}");
+            assert_eq!(link_use(rel), Some(ReferenceUse::Link), "{rel}");
         }
         for rel in ["canonical", "alternate", "dns-prefetch"] {
             assert_eq!(link_use(rel), None, "{rel}");

@@ -6,13 +6,13 @@ use std::ops::Range;
 use memchr::memmem::rfind;
 use memchr::{memchr2_iter, memchr3};
 
-use crate::text::search_windows::{AHEAD, Windows};
+use crate::text::search_windows::{AHEAD, SearchWindows};
 
 /// How far back the beginning of a comment is searched for.
 const COMMENT_BYTES: usize = 200;
 
 #[derive(Debug, Default)]
-pub(crate) struct CssScan(Windows);
+pub(crate) struct CssScan(SearchWindows);
 
 impl CssScan {
     pub(crate) fn write(&mut self, chunk: &[u8], mut found: impl FnMut(&str)) {

@@ -9,7 +9,7 @@ use crate::refusal::shown_name;
 const MOST_COUNTED: usize = 1000;
 
 #[derive(Debug, Default)]
-pub(crate) struct Examples {
+pub(crate) struct ReferenceExamples {
     shown: Vec<Example>,
     seen: HashSet<[u8; 16]>,
 }
@@ -21,7 +21,7 @@ struct Example {
     url: String,
 }
 
-impl Examples {
+impl ReferenceExamples {
     /// Adds a reference in the file `from`. The same reference in the same folder counts once.
     pub(crate) fn add(&mut self, from: &str, url: &str) {
         if self.seen.len() > MOST_COUNTED {
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     fn listed(references: &[(&str, &str)]) -> String {
-        let mut examples = Examples::default();
+        let mut examples = ReferenceExamples::default();
         for (from, url) in references {
             examples.add(from, url);
         }
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn endless_references_take_bounded_memory() {
-        let mut examples = Examples::default();
+        let mut examples = ReferenceExamples::default();
         for number in 0..5000 {
             examples.add("a.html", &format!("{number}.png"));
         }

@@ -11,15 +11,15 @@ use lol_html::{HandlerResult, element, text};
 
 use super::attributes::{Base, link_use, srcset_urls};
 use super::css_scan::{self, CssScan};
-use super::report::Report;
-use super::resolve::{Use, is_template};
+use super::report::ReferenceReport;
+use super::resolve::{ReferenceUse, is_template};
 use super::script_scan::{IMPORT_MAP_BYTES, ScriptScan, import_map_paths};
 use crate::paths::Paths;
 
 const LONGEST_URL: usize = 2048;
 const LONGEST_STYLE: usize = 64 * 1024;
 /// Selects only what can be wrong, so that ordinary links to other sites cost nothing.
-const JUDGED: &str = "base, link[href], img[src], img[srcset], source[src], source[srcset], video[src], \
+const REFERENCE_SELECTOR: &str = "base, link[href], img[src], img[srcset], source[src], source[srcset], video[src], \
                       video[poster], audio[src], track[src], iframe[src], frame[src], embed[src], object[data], \
                       form[action], input[src], [style*='url('], [href^='/'], [src^='/']";
 
@@ -28,7 +28,7 @@ type Handler<'f> = (std::borrow::Cow<'static, lol_html::Selector>, lol_html::Ele
 
 pub(crate) struct PageReferences<'f> {
     page: &'f str,
-    report: Option<Report<'f>>,
+    report: Option<ReferenceReport<'f>>,
     base: Base,
     script: ScriptKind,
     code: ScriptScan,
@@ -44,7 +44,7 @@ enum ScriptKind {
 }
 
 impl<'f> PageReferences<'f> {
-    pub(crate) fn new(page: &'f str, report: Report<'f>) -> Self {
+    pub(crate) fn new(page: &'f str, report: ReferenceReport<'f>) -> Self {
         Self {
             page,
             report: Some(report),
@@ -57,17 +57,17 @@ impl<'f> PageReferences<'f> {
     }
 
     /// The report with what this page added. The page cannot be read further after this.
-    pub(crate) fn take_report(&mut self) -> Report<'f> {
+    pub(crate) fn take_report(&mut self) -> ReferenceReport<'f> {
         static NONE: Paths<'static> = Paths::none();
-        self.report.take().unwrap_or_else(|| Report::new(&NONE))
+        self.report.take().unwrap_or_else(|| ReferenceReport::new(&NONE))
     }
 
-    fn add(&mut self, url: &str, used: Use) {
+    fn add(&mut self, url: &str, used: ReferenceUse) {
         self.report_url(url, |report, page, url| report.add(page, url, used));
     }
 
     /// Reports a URL of the page as it would be written without a base.
-    fn report_url(&mut self, url: &str, add: impl FnOnce(&mut Report<'f>, &str, &str)) {
+    fn report_url(&mut self, url: &str, add: impl FnOnce(&mut ReferenceReport<'f>, &str, &str)) {
         let Some(report) = &mut self.report else { return };
         if url.len() <= LONGEST_URL
             && let Some(url) = self.base.apply(url)
@@ -76,7 +76,7 @@ impl<'f> PageReferences<'f> {
         }
     }
 
-    fn add_attribute(&mut self, url: Option<String>, used: Use) {
+    fn add_attribute(&mut self, url: Option<String>, used: ReferenceUse) {
         if let Some(url) = url {
             self.add(&url, used);
         }
@@ -100,25 +100,25 @@ impl<'f> PageReferences<'f> {
                     self.add_attribute(get("href"), used);
                 }
             }
-            "form" => self.add_attribute(get("action"), Use::Link),
-            "object" => self.add_attribute(get("data"), Use::Load),
+            "form" => self.add_attribute(get("action"), ReferenceUse::Link),
+            "object" => self.add_attribute(get("data"), ReferenceUse::Load),
             "script" => {}
             "img" | "source" | "video" | "audio" | "track" | "iframe" | "frame" | "embed" | "input" => {
                 if tag == "iframe" && get("sandbox").is_some_and(|tokens| !keeps_origin(&tokens)) {
-                    self.report_url(&get("src").unwrap_or_default(), Report::add_sandboxed_frame);
+                    self.report_url(&get("src").unwrap_or_default(), ReferenceReport::add_sandboxed_frame);
                 }
                 for name in ["src", "poster"] {
-                    self.add_attribute(get(name), Use::Load);
+                    self.add_attribute(get(name), ReferenceUse::Load);
                 }
                 if let Some(set) = get("srcset").filter(|set| set.len() <= LONGEST_STYLE && !is_template(set))
                 {
-                    srcset_urls(&set).for_each(|url| self.add(url, Use::Load));
+                    srcset_urls(&set).for_each(|url| self.add(url, ReferenceUse::Load));
                 }
             }
-            _ => self.add_attribute(get("href"), Use::Link),
+            _ => self.add_attribute(get("href"), ReferenceUse::Link),
         }
         if let Some(style) = get("style").filter(|style| style.len() <= LONGEST_STYLE) {
-            css_scan::in_attribute(&style, |url| self.add(url, Use::Load));
+            css_scan::in_attribute(&style, |url| self.add(url, ReferenceUse::Load));
         }
     }
 
@@ -159,7 +159,7 @@ impl<'f> PageReferences<'f> {
                 }
                 if is_last {
                     let map = std::mem::take(import_map);
-                    import_map_paths(&map).for_each(|path| report.add(page, path, Use::Load));
+                    import_map_paths(&map).for_each(|path| report.add(page, path, ReferenceUse::Load));
                 }
             }
             ScriptKind::Data => {}
@@ -168,9 +168,9 @@ impl<'f> PageReferences<'f> {
 
     fn style_text(&mut self, text: &str, is_last: bool) {
         let mut style = std::mem::take(&mut self.style);
-        style.write(text.as_bytes(), |url| self.add(url, Use::Load));
+        style.write(text.as_bytes(), |url| self.add(url, ReferenceUse::Load));
         if is_last {
-            style.finish(|url| self.add(url, Use::Load));
+            style.finish(|url| self.add(url, ReferenceUse::Load));
         }
         self.style = style;
     }
@@ -187,13 +187,13 @@ type Shared<'f> = Rc<RefCell<PageReferences<'f>>>;
 pub(crate) fn handlers<'f>(shared: &Shared<'f>) -> Vec<Handler<'f>> {
     // The number of open `<template>` elements: their content is not part of the page.
     let templates = Rc::new(RefCell::new(0_usize));
-    let judged = unless_in_template(shared, &templates, PageReferences::element);
+    let references = unless_in_template(shared, &templates, PageReferences::element);
     let script = unless_in_template(shared, &templates, PageReferences::open_script);
     let (of_script, of_style) = (Rc::clone(shared), Rc::clone(shared));
     let inside = Rc::clone(&templates);
     vec![
         element!("template", count_templates(&templates)),
-        element!(JUDGED, judged),
+        element!(REFERENCE_SELECTOR, references),
         element!("script", script),
         text!("script", move |chunk: &mut TextChunk<'_>| {
             if *inside.borrow() == 0 {

@@ -6,7 +6,7 @@ use crate::references::address_warnings::ServedAt;
 
 fn warnings(html: &str) -> Vec<String> {
     let files = Paths::new(["index.html", "ok.css", "ok.png"]);
-    let mut scan = PageScan::new("index.html", Report::new(&files));
+    let mut scan = PageScan::new("index.html", ReferenceReport::new(&files));
     html.as_bytes().chunks(7).for_each(|chunk| scan.write(chunk));
     let report = scan.finish().report;
     let unlisted = ServedAt { own_host: true, slug: false, spa: false };
@@ -15,7 +15,7 @@ fn warnings(html: &str) -> Vec<String> {
 
 fn has_root_paths(html: &str) -> bool {
     let files = Paths::new(["index.html", "ok.css", "ok.png", "main.js"]);
-    let mut scan = PageScan::new("index.html", Report::new(&files));
+    let mut scan = PageScan::new("index.html", ReferenceReport::new(&files));
     scan.write(html.as_bytes());
     scan.finish().report.has_root_paths()
 }

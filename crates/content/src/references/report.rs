@@ -1,51 +1,51 @@
 //! Evaluates the references of all files of an upload: how the files address each other, and one warning for each cause of
 //! broken references.
 
-use super::address_warnings::{AddressWarnings, Need};
-use super::examples::Examples;
-use super::resolve::{self, Target, Use};
-use super::script_scan::{History, Literal};
+use super::address_warnings::{AddressRequirement, AddressWarnings};
+use super::examples::ReferenceExamples;
+use super::resolve::{self, ReferenceTarget, ReferenceUse};
+use super::script_scan::{HistoryCalls, LiteralUse};
 use super::worker_paths::WorkerPaths;
 use crate::paths::{INDEX, Paths};
 use crate::refusal::shown_name;
 
 #[derive(Debug)]
-pub(crate) struct Report<'f> {
+pub(crate) struct ReferenceReport<'f> {
     files: &'f Paths<'f>,
     /// The upload is one document without its accompanying files.
     is_document: bool,
     /// References that are loaded but not in the upload.
-    missing: Examples,
+    missing: ReferenceExamples,
     /// The folder (base path) that the site was built for, and references into it.
-    base: Option<(String, Examples)>,
+    base: Option<(String, ReferenceExamples)>,
     /// Links that start with `/` and name no file.
-    routes: Examples,
+    routes: ReferenceExamples,
     /// Links from a single-file page to the root of its host.
-    root_links: Examples,
+    root_links: ReferenceExamples,
     /// The first file that refers to another by a path that starts with `/`, and that path.
     root_example: Option<(String, String)>,
     worker_paths: WorkerPaths,
     /// A page other than the first one links to `/`.
     links_home: bool,
-    history: History,
+    history: HistoryCalls,
     /// The first page loads a script of the bundle.
     has_app_script: bool,
     has_sandboxed_frames: bool,
 }
 
-impl<'f> Report<'f> {
+impl<'f> ReferenceReport<'f> {
     pub(crate) fn new(files: &'f Paths<'f>) -> Self {
         Self {
             files,
             is_document: false,
-            missing: Examples::default(),
+            missing: ReferenceExamples::default(),
             base: None,
-            routes: Examples::default(),
-            root_links: Examples::default(),
+            routes: ReferenceExamples::default(),
+            root_links: ReferenceExamples::default(),
             root_example: None,
             worker_paths: WorkerPaths::default(),
             links_home: false,
-            history: History::default(),
+            history: HistoryCalls::default(),
             has_app_script: false,
             has_sandboxed_frames: false,
         }
@@ -57,85 +57,99 @@ impl<'f> Report<'f> {
     }
 
     /// Adds a reference in the file `from`.
-    pub(crate) fn add(&mut self, from: &str, url: &str, used: Use) {
+    pub(crate) fn add(&mut self, from: &str, url: &str, used: ReferenceUse) {
         // The page is served at any path, so its references have to start with a slash.
         if is_not_found_page(from) {
             return;
         }
         let files = self.files;
         let name = files.published_as(from);
-        match resolve::target(from, url, files) {
-            Target::Missing(path) if used == Use::Load => self.missing.add(name, &path),
-            Target::Elsewhere | Target::Found | Target::Missing(_) => {}
-            Target::RootFound if files.is_single() => self.root_links.add(name, url.trim()),
-            Target::RootFound => self.root_found(from, url),
-            Target::RootMissing(path) if self.is_below_base(&path, used) => {
+        match resolve::resolve_reference(from, url, files) {
+            ReferenceTarget::Missing(path) if used == ReferenceUse::Load => self.missing.add(name, &path),
+            ReferenceTarget::External | ReferenceTarget::Found | ReferenceTarget::Missing(_) => {}
+            ReferenceTarget::RootFound if files.is_single() => self.root_links.add(name, url.trim()),
+            ReferenceTarget::RootFound => self.root_found(from, url),
+            ReferenceTarget::RootMissing(path) if self.is_below_base(&path, used) => {
                 if let Some((_, examples)) = &mut self.base {
                     examples.add(name, &path);
                 }
             }
-            Target::RootMissing(path) if used == Use::Load => self.missing.add(name, &path),
-            Target::RootMissing(path) => self.routes.add(name, &path),
-            Target::Home if files.is_single() => self.root_links.add(name, "/"),
-            Target::Home => self.links_home |= from != INDEX,
+            ReferenceTarget::RootMissing(path) if used == ReferenceUse::Load => self.missing.add(name, &path),
+            ReferenceTarget::RootMissing(path) => self.routes.add(name, &path),
+            ReferenceTarget::Home if files.is_single() => self.root_links.add(name, "/"),
+            ReferenceTarget::Home => self.links_home |= from != INDEX,
         }
     }
 
     /// Whether a path that names no file leads into the base path that the site was built for. The first reference that would
     /// find a file without its first folder determines the base path.
-    fn is_below_base(&mut self, path: &str, used: Use) -> bool {
+    fn is_below_base(&mut self, path: &str, used: ReferenceUse) -> bool {
         let Some((folder, rest)) = path.strip_prefix('/').and_then(|path| path.split_once('/')) else {
             return false;
         };
         if let Some((base, _)) = &self.base {
             return base == folder;
         }
-        let is_base = used == Use::Load && !rest.is_empty() && self.files.answers(rest);
+        let is_base = used == ReferenceUse::Load && !rest.is_empty() && self.files.answers(rest);
         if is_base {
-            self.base = Some((folder.to_owned(), Examples::default()));
+            self.base = Some((folder.to_owned(), ReferenceExamples::default()));
         }
         is_base
     }
 
     /// Adds a string literal of a script. What `fetch` loads is relative to the page, which is known only for an inline
     /// script.
-    pub(crate) fn add_literal(&mut self, from: &str, is_inline: bool, kind: Literal, text: &str) {
-        let judged = text.starts_with('/') || is_inline || kind == Literal::Import;
+    pub(crate) fn add_literal(&mut self, from: &str, is_inline: bool, kind: LiteralUse, text: &str) {
+        let is_checked = text.starts_with('/') || is_inline || kind == LiteralUse::Import;
         // `import "react"` names a package.
-        let is_package = kind == Literal::Import && !text.starts_with(['.', '/']);
+        let is_package = kind == LiteralUse::Import && !text.starts_with(['.', '/']);
         match kind {
-            Literal::RootPath if resolve::names_a_file(text, self.files) => self.root_found(from, text),
-            Literal::RootPathOutsideWorker if resolve::names_a_file(text, self.files) => {
+            LiteralUse::RootPath if resolve::names_a_file(text, self.files) => self.root_found(from, text),
+            LiteralUse::RootPathOutsideWorker if resolve::names_a_file(text, self.files) => {
                 // An inline script does not run in a worker.
                 if is_inline || !self.worker_paths.add(from, text) {
                     self.root_found(from, text);
                 }
             }
-            Literal::Import | Literal::Fetch if judged && !is_package => self.add(from, text, Use::Load),
-            Literal::RootPath | Literal::RootPathOutsideWorker | Literal::Import | Literal::Fetch => {}
+            LiteralUse::Import | LiteralUse::Fetch if is_checked && !is_package => {
+                self.add(from, text, ReferenceUse::Load)
+            }
+            LiteralUse::RootPath
+            | LiteralUse::RootPathOutsideWorker
+            | LiteralUse::Import
+            | LiteralUse::Fetch => {}
         }
-        if kind == Literal::Import && !is_package {
+        if kind == LiteralUse::Import && !is_package {
             self.worker_paths.script_loaded(from, text, self.files);
         }
-        let is_own = || matches!(resolve::target(from, text, self.files), Target::Found | Target::RootFound);
-        self.has_app_script |= from == INDEX && kind == Literal::Import && !is_package && is_own();
+        let is_own = || {
+            matches!(
+                resolve::resolve_reference(from, text, self.files),
+                ReferenceTarget::Found | ReferenceTarget::RootFound
+            )
+        };
+        self.has_app_script |= from == INDEX && kind == LiteralUse::Import && !is_package && is_own();
     }
 
     /// Adds a script that a page loads.
     pub(crate) fn add_script(&mut self, from: &str, url: &str) {
-        self.add(from, url, Use::Load);
+        self.add(from, url, ReferenceUse::Load);
         self.worker_paths.script_loaded(from, url, self.files);
-        let own = matches!(resolve::target(from, url, self.files), Target::Found | Target::RootFound);
+        let own = matches!(
+            resolve::resolve_reference(from, url, self.files),
+            ReferenceTarget::Found | ReferenceTarget::RootFound
+        );
         self.has_app_script |= own && from == INDEX;
     }
 
     /// Adds a frame with an opaque origin that shows this URL.
     pub(crate) fn add_sandboxed_frame(&mut self, from: &str, url: &str) {
-        let target = resolve::target(from, url, self.files);
-        self.has_sandboxed_frames |= matches!(target, Target::Found | Target::RootFound | Target::Home);
+        let target = resolve::resolve_reference(from, url, self.files);
+        self.has_sandboxed_frames |=
+            matches!(target, ReferenceTarget::Found | ReferenceTarget::RootFound | ReferenceTarget::Home);
     }
 
-    pub(crate) fn add_history(&mut self, history: History) {
+    pub(crate) fn add_history(&mut self, history: HistoryCalls) {
         self.history.pushes |= history.pushes;
         self.history.replaces |= history.replaces;
     }
@@ -155,7 +169,7 @@ impl<'f> Report<'f> {
         self.root_example().is_some() || self.links_home
     }
 
-    pub(crate) fn history(&self) -> History {
+    pub(crate) fn history(&self) -> HistoryCalls {
         self.history
     }
 
@@ -195,9 +209,9 @@ impl<'f> Report<'f> {
             "Add the pages to the archive or correct the links."
         };
         AddressWarnings::new([
-            (Need::OwnHost, self.root_path_warning()),
-            (Need::Root, root_links),
-            (Need::Routes, self.routes.sentence("Broken links", cure)),
+            (AddressRequirement::OwnHost, self.root_path_warning()),
+            (AddressRequirement::Root, root_links),
+            (AddressRequirement::Routes, self.routes.sentence("Broken links", cure)),
         ])
     }
 

@@ -10,7 +10,7 @@ use crate::paths::Paths;
 
 /// How a page uses a reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Use {
+pub(crate) enum ReferenceUse {
     /// The page is incomplete without it.
     Load,
     /// A viewer may follow it.
@@ -19,9 +19,9 @@ pub(crate) enum Use {
 
 /// What a reference resolves to.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Target {
+pub(crate) enum ReferenceTarget {
     /// Another host, a fragment of the same page, or a target that cannot be determined.
-    Elsewhere,
+    External,
     Found,
     /// No file of the bundle. Holds the path as written.
     Missing(String),
@@ -33,25 +33,25 @@ pub(crate) enum Target {
 }
 
 /// Resolves a reference in the file `from`.
-pub(crate) fn target(from: &str, url: &str, files: &Paths<'_>) -> Target {
+pub(crate) fn resolve_reference(from: &str, url: &str, files: &Paths<'_>) -> ReferenceTarget {
     let url = url.trim();
-    let Some((path, _)) = on_host(url) else { return Target::Elsewhere };
+    let Some((path, _)) = on_host(url) else { return ReferenceTarget::External };
     let is_root = path.starts_with('/');
-    match percent_decoded(path).and_then(|path| resolve(from, &path)) {
-        Some(found) if is_root && found.is_empty() => Target::Home,
-        Some(found) if files.answers(&found) && is_root => Target::RootFound,
-        Some(found) if files.answers(&found) => Target::Found,
-        _ if is_template(url) => Target::Elsewhere,
-        _ if is_root => Target::RootMissing(path.to_owned()),
-        _ => Target::Missing(path.to_owned()),
+    match percent_decoded(path).and_then(|path| path_from_root(from, &path)) {
+        Some(found) if is_root && found.is_empty() => ReferenceTarget::Home,
+        Some(found) if files.answers(&found) && is_root => ReferenceTarget::RootFound,
+        Some(found) if files.answers(&found) => ReferenceTarget::Found,
+        _ if is_template(url) => ReferenceTarget::External,
+        _ if is_root => ReferenceTarget::RootMissing(path.to_owned()),
+        _ => ReferenceTarget::Missing(path.to_owned()),
     }
 }
 
 /// The path from the bundle's root that a reference in the file `from` names, and what follows it (`?query`, `#part`). `None`
 /// for other hosts and for references within the same page.
-pub(crate) fn local<'r>(from: &str, reference: &'r str) -> Option<(String, &'r str)> {
+pub(crate) fn local_path<'r>(from: &str, reference: &'r str) -> Option<(String, &'r str)> {
     let (path, rest) = on_host(reference.trim())?;
-    Some((resolve(from, &percent_decoded(path)?)?, rest))
+    Some((path_from_root(from, &percent_decoded(path)?)?, rest))
 }
 
 /// Whether a value is filled in later, by a template engine or a script: `{{ x }}`, `{% x %}`, `${x}`, `<%= x %>`.
@@ -83,7 +83,7 @@ fn on_host(reference: &str) -> Option<(&str, &str)> {
 }
 
 /// The path from the bundle's root, or `None` if it climbs above the root.
-fn resolve(from: &str, path: &str) -> Option<String> {
+fn path_from_root(from: &str, path: &str) -> Option<String> {
     let (folder, path) = match path.strip_prefix('/') {
         Some(path) => ("", path),
         None => (from.rsplit_once('/').map_or("", |(folder, _)| folder), path),
@@ -117,19 +117,22 @@ mod tests {
     const FILES: [&str; 5] =
         ["assets/app-1.js", "docs/a b.png", "docs/index.html", "index.html", "style.css"];
 
-    fn judged(from: &str, url: &str) -> Target {
-        target(from, url, &Paths::new(FILES))
+    fn resolved(from: &str, url: &str) -> ReferenceTarget {
+        resolve_reference(from, url, &Paths::new(FILES))
     }
 
     #[test]
     fn paths_from_the_root_are_told_apart() {
-        assert_eq!(judged("index.html", "/style.css?v=2"), Target::RootFound);
-        assert_eq!(judged("docs/index.html", "/docs"), Target::RootFound);
-        assert_eq!(judged("index.html", "/docs/a%20b.png#x"), Target::RootFound);
-        assert_eq!(judged("index.html", "/gone.css?v=2"), Target::RootMissing("/gone.css".to_owned()));
-        assert_eq!(judged("index.html", " / "), Target::Home);
-        assert_eq!(judged("docs/index.html", "/."), Target::Home);
-        assert_eq!(judged("docs/index.html", "/docs/../style.css"), Target::RootFound);
+        assert_eq!(resolved("index.html", "/style.css?v=2"), ReferenceTarget::RootFound);
+        assert_eq!(resolved("docs/index.html", "/docs"), ReferenceTarget::RootFound);
+        assert_eq!(resolved("index.html", "/docs/a%20b.png#x"), ReferenceTarget::RootFound);
+        assert_eq!(
+            resolved("index.html", "/gone.css?v=2"),
+            ReferenceTarget::RootMissing("/gone.css".to_owned())
+        );
+        assert_eq!(resolved("index.html", " / "), ReferenceTarget::Home);
+        assert_eq!(resolved("docs/index.html", "/."), ReferenceTarget::Home);
+        assert_eq!(resolved("docs/index.html", "/docs/../style.css"), ReferenceTarget::RootFound);
     }
 
     #[test]
@@ -145,7 +148,7 @@ mod tests {
             "",
             "mailto:a@b",
         ] {
-            assert_eq!(judged("index.html", url), Target::Elsewhere, "{url}");
+            assert_eq!(resolved("index.html", url), ReferenceTarget::External, "{url}");
         }
     }
 
@@ -154,17 +157,17 @@ mod tests {
         for url in
             ["style.css", "./style.css?v=2", "docs/../style.css#x", "docs/a%20b.png", "docs/", "docs/.", "."]
         {
-            assert_eq!(judged("index.html", url), Target::Found, "{url}");
+            assert_eq!(resolved("index.html", url), ReferenceTarget::Found, "{url}");
         }
-        assert_eq!(judged("docs/index.html", "../style.css"), Target::Found);
-        assert_eq!(judged("docs/index.html", ".."), Target::Found);
+        assert_eq!(resolved("docs/index.html", "../style.css"), ReferenceTarget::Found);
+        assert_eq!(resolved("docs/index.html", ".."), ReferenceTarget::Found);
     }
 
     #[test]
     fn missing_files_are_named_as_they_are_written() {
-        assert_eq!(judged("index.html", "app.js?x"), Target::Missing("app.js".to_owned()));
+        assert_eq!(resolved("index.html", "app.js?x"), ReferenceTarget::Missing("app.js".to_owned()));
         for url in ["../up.js", "%zz", "docs/gone/"] {
-            assert!(matches!(judged("index.html", url), Target::Missing(_)), "{url}");
+            assert!(matches!(resolved("index.html", url), ReferenceTarget::Missing(_)), "{url}");
         }
     }
 
@@ -182,10 +185,14 @@ mod tests {
             "%7B%7Btpl%7D%7D.png",
             "/items/{id}",
         ] {
-            assert_eq!(judged("index.html", url), Target::Elsewhere, "{url}");
+            assert_eq!(resolved("index.html", url), ReferenceTarget::External, "{url}");
         }
         let files = Paths::new(["index.html", "{draft}.png"]);
-        assert_eq!(target("index.html", "{draft}.png", &files), Target::Found, "a file may be called so");
+        assert_eq!(
+            resolve_reference("index.html", "{draft}.png", &files),
+            ReferenceTarget::Found,
+            "a file may be called so"
+        );
     }
 
     #[test]
@@ -202,9 +209,9 @@ mod tests {
             ("a.md", "#b", None),
             ("a.md", "", None),
         ] {
-            assert_eq!(local(from, reference).map(|(path, _)| path).as_deref(), path, "{reference}");
+            assert_eq!(local_path(from, reference).map(|(path, _)| path).as_deref(), path, "{reference}");
         }
-        assert_eq!(local("a.md", "b.md#c").unwrap().1, "#c");
+        assert_eq!(local_path("a.md", "b.md#c").unwrap().1, "#c");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use memchr::{memchr_iter, memchr3_iter, memmem, memrchr};
 
-use crate::text::search_windows::{BEHIND, Windows};
+use crate::text::search_windows::{BEHIND, SearchWindows};
 
 /// Literals that are paths are short.
 const MOST_BYTES: usize = 512;
@@ -14,7 +14,7 @@ const WORD_BYTES: usize = 16;
 
 /// How a script uses a literal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Literal {
+pub(crate) enum LiteralUse {
     /// `import "…"`, `import("…")`: relative to the script.
     Import,
     /// `fetch("…")`: relative to the page.
@@ -27,24 +27,24 @@ pub(crate) enum Literal {
 
 /// How a script changes the address bar.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct History {
+pub(crate) struct HistoryCalls {
     pub(crate) pushes: bool,
     pub(crate) replaces: bool,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct ScriptScan {
-    windows: Windows,
-    history: History,
+    windows: SearchWindows,
+    history: HistoryCalls,
 }
 
 impl ScriptScan {
-    pub(crate) fn write(&mut self, chunk: &[u8], mut found: impl FnMut(Literal, &str)) {
+    pub(crate) fn write(&mut self, chunk: &[u8], mut found: impl FnMut(LiteralUse, &str)) {
         let Self { windows, history } = self;
         windows.push(chunk, |window, range| search(window, range, history, &mut found));
     }
 
-    pub(crate) fn finish(&mut self, mut found: impl FnMut(Literal, &str)) -> History {
+    pub(crate) fn finish(&mut self, mut found: impl FnMut(LiteralUse, &str)) -> HistoryCalls {
         let Self { windows, history } = self;
         windows.finish(|window, range| search(window, range, history, &mut found));
         self.history
@@ -64,7 +64,12 @@ fn pushes_fragment(call: &[u8]) -> bool {
     is_call && matches!(address, [b'"' | b'\'' | b'`', b'#', ..])
 }
 
-fn search(window: &[u8], range: Range<usize>, history: &mut History, found: &mut impl FnMut(Literal, &str)) {
+fn search(
+    window: &[u8],
+    range: Range<usize>,
+    history: &mut HistoryCalls,
+    found: &mut impl FnMut(LiteralUse, &str),
+) {
     let words = &window[range.start.saturating_sub(WORD_BYTES)..range.end];
     let pushes = |at: usize| !pushes_fragment(&window[range.start.saturating_sub(WORD_BYTES) + at..]);
     history.pushes = history.pushes || memmem::find_iter(words, PUSH).any(pushes);
@@ -82,22 +87,22 @@ fn search(window: &[u8], range: Range<usize>, history: &mut History, found: &mut
         match use_of {
             Some(kind) if literal.whole => found(kind, literal.text),
             _ if literal.text.starts_with('/') && is_outside_worker(window, at) => {
-                found(Literal::RootPathOutsideWorker, literal.text);
+                found(LiteralUse::RootPathOutsideWorker, literal.text);
             }
-            _ if literal.text.starts_with('/') => found(Literal::RootPath, literal.text),
+            _ if literal.text.starts_with('/') => found(LiteralUse::RootPath, literal.text),
             _ => {}
         }
     }
 }
 
-struct Found<'a> {
+struct PathLiteral<'a> {
     text: &'a str,
     /// Whether the literal is complete: no `${…}` inside, no `+` after it.
     whole: bool,
 }
 
 /// The text between quotes, if it holds nothing that a path does not contain.
-fn literal_at(window: &[u8], at: usize) -> Option<Found<'_>> {
+fn literal_at(window: &[u8], at: usize) -> Option<PathLiteral<'_>> {
     let quote = window[at];
     let rest = &window[at + 1..window.len().min(at + 1 + MOST_BYTES)];
     let end = rest
@@ -107,26 +112,26 @@ fn literal_at(window: &[u8], at: usize) -> Option<Found<'_>> {
     match rest[end] {
         byte if byte == quote => {
             let after = window[at + end + 2..].trim_ascii_start().first();
-            Some(Found { text, whole: after != Some(&b'+') })
+            Some(PathLiteral { text, whole: after != Some(&b'+') })
         }
-        b'$' if quote == b'`' => Some(Found { text, whole: false }),
+        b'$' if quote == b'`' => Some(PathLiteral { text, whole: false }),
         _ => None,
     }
 }
 
 /// What the literal whose quote is at `at` is used for.
-fn use_before(window: &[u8], at: usize) -> Option<Literal> {
+fn use_before(window: &[u8], at: usize) -> Option<LiteralUse> {
     let before = &window[at.saturating_sub(BEHIND)..at];
     let tight = before.trim_ascii_end();
     let (kind, word) = if let Some(call) = tight.strip_suffix(b"(") {
         let call = call.trim_ascii_end();
-        [(Literal::Fetch, &b"fetch"[..]), (Literal::Import, b"import")]
+        [(LiteralUse::Fetch, &b"fetch"[..]), (LiteralUse::Import, b"import")]
             .into_iter()
             .find_map(|(kind, word)| Some((kind, call.strip_suffix(word)?)))?
     } else if let Some(rest) = tight.strip_suffix(b"import") {
-        (Literal::Import, rest)
+        (LiteralUse::Import, rest)
     } else {
-        (Literal::Import, tight.strip_suffix(b"from")?)
+        (LiteralUse::Import, tight.strip_suffix(b"from")?)
     };
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$');
     let stands_alone = !word.last().is_some_and(is_name);

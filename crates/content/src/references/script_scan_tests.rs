@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn found(script: &str) -> Vec<(Literal, String)> {
+fn found(script: &str) -> Vec<(LiteralUse, String)> {
     let mut list = Vec::new();
     let mut scan = ScriptScan::default();
     let mut add = |kind, text: &str| list.push((kind, text.to_owned()));
@@ -11,7 +11,7 @@ fn found(script: &str) -> Vec<(Literal, String)> {
     list
 }
 
-fn one(script: &str) -> Option<(Literal, String)> {
+fn one(script: &str) -> Option<(LiteralUse, String)> {
     let mut list = found(script);
     assert!(list.len() < 2, "{list:?}");
     list.pop()
@@ -27,18 +27,18 @@ fn imports_and_fetches_are_found_in_every_spelling() {
         "const a = await import( './a.js' )",
         "let x = 1;\n  import('./a.js').then(run)",
     ] {
-        assert_eq!(one(script), Some((Literal::Import, "./a.js".to_owned())), "{script}");
+        assert_eq!(one(script), Some((LiteralUse::Import, "./a.js".to_owned())), "{script}");
     }
-    assert_eq!(one("fetch(`data.json`)"), Some((Literal::Fetch, "data.json".to_owned())));
-    assert_eq!(one("x = fetch('/api', {})"), Some((Literal::Fetch, "/api".to_owned())));
+    assert_eq!(one("fetch(`data.json`)"), Some((LiteralUse::Fetch, "data.json".to_owned())));
+    assert_eq!(one("x = fetch('/api', {})"), Some((LiteralUse::Fetch, "/api".to_owned())));
 }
 
 #[test]
 fn paths_that_are_put_together_are_not_whole() {
     assert_eq!(one("fetch('data/' + name)"), None);
     assert_eq!(one("fetch(`data/${name}`)"), None);
-    assert_eq!(one("fetch(`/data/${name}`)"), Some((Literal::RootPath, "/data/".to_owned())));
-    assert_eq!(one("fetch('/data/' + name)"), Some((Literal::RootPath, "/data/".to_owned())));
+    assert_eq!(one("fetch(`/data/${name}`)"), Some((LiteralUse::RootPath, "/data/".to_owned())));
+    assert_eq!(one("fetch('/data/' + name)"), Some((LiteralUse::RootPath, "/data/".to_owned())));
 }
 
 #[test]
@@ -57,8 +57,8 @@ fn comments_and_quoted_code_are_passed_over() {
 
 #[test]
 fn other_literals_count_when_they_start_with_a_slash() {
-    assert_eq!(one("n.p=\"/_next/\""), Some((Literal::RootPath, "/_next/".to_owned())));
-    assert_eq!(one("a.href='/x.png'"), Some((Literal::RootPath, "/x.png".to_owned())));
+    assert_eq!(one("n.p=\"/_next/\""), Some((LiteralUse::RootPath, "/_next/".to_owned())));
+    assert_eq!(one("a.href='/x.png'"), Some((LiteralUse::RootPath, "/x.png".to_owned())));
     assert_eq!(one("s.split('/ ')"), None);
 }
 
@@ -67,14 +67,14 @@ fn paths_for_scripts_that_run_in_no_worker_are_told_apart() {
     for (script, kind) in [
         (
             "var base = 'function' === typeof importScripts ? '.' : '/search/';",
-            Literal::RootPathOutsideWorker,
+            LiteralUse::RootPathOutsideWorker,
         ),
-        ("b=typeof importScripts==\"function\"?\".\":\"/search/\"", Literal::RootPathOutsideWorker),
-        ("b = 'function' !== typeof importScripts ? '.' : '/search/'", Literal::RootPath),
-        ("b = typeof importScripts === 'function' ? '/search/' : '.'", Literal::RootPath),
-        ("b = typeof importScripts === 'undefined' ? '.' : '/search/'", Literal::RootPath),
-        ("a = typeof importScripts == 'function' ? 1 : 2; b = c ? '.' : '/search/'", Literal::RootPath),
-        ("b = base || '/search/'", Literal::RootPath),
+        ("b=typeof importScripts==\"function\"?\".\":\"/search/\"", LiteralUse::RootPathOutsideWorker),
+        ("b = 'function' !== typeof importScripts ? '.' : '/search/'", LiteralUse::RootPath),
+        ("b = typeof importScripts === 'function' ? '/search/' : '.'", LiteralUse::RootPath),
+        ("b = typeof importScripts === 'undefined' ? '.' : '/search/'", LiteralUse::RootPath),
+        ("a = typeof importScripts == 'function' ? 1 : 2; b = c ? '.' : '/search/'", LiteralUse::RootPath),
+        ("b = base || '/search/'", LiteralUse::RootPath),
     ] {
         assert_eq!(one(script), Some((kind, "/search/".to_owned())), "{script}");
     }
@@ -86,7 +86,7 @@ fn changes_of_the_address_bar_are_seen_across_windows() {
         let script = format!("{}history.pushState(a);{}", " ".repeat(at), " ".repeat(20_000));
         let mut scan = ScriptScan::default();
         script.as_bytes().chunks(1000).for_each(|chunk| scan.write(chunk, |_, _| {}));
-        assert_eq!(scan.finish(|_, _| {}), History { pushes: true, replaces: false }, "{at}");
+        assert_eq!(scan.finish(|_, _| {}), HistoryCalls { pushes: true, replaces: false }, "{at}");
     }
 }
 

@@ -30,7 +30,7 @@ impl WorkerPaths {
     /// Records a script that a page loads or another script imports. Only files of the bundle are kept, which bounds their
     /// number.
     pub(crate) fn script_loaded(&mut self, from: &str, url: &str, files: &Paths<'_>) {
-        if let Some((path, _)) = resolve::local(from, url)
+        if let Some((path, _)) = resolve::local_path(from, url)
             && files.has(&path)
         {
             self.in_page.insert(path);

@@ -9,10 +9,10 @@ use crate::input::Input;
 use crate::mime::HTML;
 use crate::pack::Packer;
 use crate::paths::INDEX;
-use crate::readable::{self, Data};
+use crate::readable::{self, DataFormat};
 use crate::refusal::{Refusal, RefusalCode};
 use crate::text::charset;
-use crate::text::check::TextWatch;
+use crate::text::check::TextCheck;
 use crate::title;
 use svg::{is_picture, is_svg};
 
@@ -33,7 +33,7 @@ pub(crate) struct FileType {
 #[derive(Debug, PartialEq)]
 enum Content {
     /// Text that is displayed in a page.
-    Data(Data),
+    Data(DataFormat),
     Svg,
     /// All of these byte strings, each at its offset.
     Signature(&'static [(usize, &'static [u8])]),
@@ -52,31 +52,31 @@ static TYPES: [FileType; 11] = [
         path: "file.txt",
         mime: "text/plain; charset=utf-8",
         extensions: &["txt", "text"],
-        content: Content::Data(Data::Text),
+        content: Content::Data(DataFormat::Text),
     },
     FileType {
         path: "file.csv",
         mime: "text/csv; charset=utf-8",
         extensions: &["csv"],
-        content: Content::Data(Data::Csv),
+        content: Content::Data(DataFormat::Csv),
     },
     FileType {
         path: "file.tsv",
         mime: "text/tab-separated-values; charset=utf-8",
         extensions: &["tsv"],
-        content: Content::Data(Data::Tsv),
+        content: Content::Data(DataFormat::Tsv),
     },
     FileType {
         path: "file.json",
         mime: "application/json; charset=utf-8",
         extensions: &["json"],
-        content: Content::Data(Data::Json),
+        content: Content::Data(DataFormat::Json),
     },
     FileType {
         path: "notebook.ipynb",
         mime: "application/json; charset=utf-8",
         extensions: &["ipynb"],
-        content: Content::Data(Data::Notebook),
+        content: Content::Data(DataFormat::Notebook),
     },
     FileType {
         path: "file.png",
@@ -144,24 +144,24 @@ pub(crate) fn prepare(
         );
         return Err(Refusal::new(RefusalCode::UnsupportedType, detail));
     }
-    let mut watch = matches!(file_type.content, Content::Data(_) | Content::Svg).then(TextWatch::new);
+    let mut text_check = matches!(file_type.content, Content::Data(_) | Content::Svg).then(TextCheck::new);
     let own_name = own_name(file_type, filename);
     let path = own_name.as_deref().unwrap_or(file_type.path);
     let mut sink = packer.begin(path, file_type.mime, input.len())?;
     input.for_each_chunk(|chunk| {
-        if let Some(watch) = &mut watch {
-            watch.watch(chunk);
+        if let Some(text_check) = &mut text_check {
+            text_check.update(chunk);
         }
         sink.write(chunk)
     })?;
-    let is_utf8 = watch.as_ref().is_none_or(TextWatch::is_utf8);
-    if matches!(file_type.content, Content::Data(Data::Json | Data::Notebook)) && !is_utf8 {
+    let is_utf8 = text_check.as_ref().is_none_or(TextCheck::is_utf8);
+    if matches!(file_type.content, Content::Data(DataFormat::Json | DataFormat::Notebook)) && !is_utf8 {
         let detail = "The JSON in this file is not UTF-8. Save it as UTF-8 text.";
         return Err(Refusal::new(RefusalCode::NotText, detail));
     }
-    if let Some(watch) = watch {
-        watch.check()?;
-        sink.set_mime(watch.media_type(file_type.mime));
+    if let Some(text_check) = text_check {
+        text_check.check()?;
+        sink.set_mime(text_check.media_type(file_type.mime));
     }
     let file = packer.finish(sink)?;
     let title = title::from_filename(filename);

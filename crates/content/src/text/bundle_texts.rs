@@ -46,7 +46,7 @@ impl<'b> BundleTexts<'b> {
         Self::read(bundle, is_page)
     }
 
-    fn read(bundle: &'b Bundle, wanted: impl Fn(&str) -> bool) -> io::Result<Self> {
+    fn read(bundle: &'b Bundle, selects: impl Fn(&str) -> bool) -> io::Result<Self> {
         let readable = bundle.kind != BundleKind::E2e;
         // Determined once, however many scripts need it.
         let pages = OnceCell::new();
@@ -58,7 +58,7 @@ impl<'b> BundleTexts<'b> {
         };
         let files = bundle.files.iter().map(|file| {
             let text =
-                if readable && wanted(&file.path) { text_of(file, charset)? } else { Cow::Borrowed("") };
+                if readable && selects(&file.path) { text_of(file, charset)? } else { Cow::Borrowed("") };
             Ok(TextFile { path: &file.path, hash: file.hash, size_bytes: file.size_bytes, text })
         });
         let files = files.collect::<io::Result<_>>()?;

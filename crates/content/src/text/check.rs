@@ -7,7 +7,7 @@ use crate::mime::{html_in, is_html, is_script, without_charset};
 use crate::refusal::{Refusal, RefusalCode};
 
 #[derive(Debug)]
-pub(crate) struct TextWatch {
+pub(crate) struct TextCheck {
     start: Vec<u8>,
     has_nul: bool,
     has_escape: bool,
@@ -17,7 +17,7 @@ pub(crate) struct TextWatch {
     carry: Vec<u8>,
 }
 
-impl TextWatch {
+impl TextCheck {
     pub(crate) fn new() -> Self {
         Self {
             start: Vec::new(),
@@ -29,7 +29,7 @@ impl TextWatch {
         }
     }
 
-    pub(crate) fn watch(&mut self, chunk: &[u8]) {
+    pub(crate) fn update(&mut self, chunk: &[u8]) {
         if self.start.len() < HEAD_BYTES {
             let missing = HEAD_BYTES - self.start.len();
             self.start.extend_from_slice(&chunk[..chunk.len().min(missing)]);
@@ -38,11 +38,11 @@ impl TextWatch {
         self.has_escape = self.has_escape || memchr(charset::ESCAPE, chunk).is_some();
         self.has_content = self.has_content || has_content(chunk);
         if self.utf8 {
-            self.watch_utf8(chunk);
+            self.update_utf8(chunk);
         }
     }
 
-    fn watch_utf8(&mut self, mut chunk: &[u8]) {
+    fn update_utf8(&mut self, mut chunk: &[u8]) {
         while !self.carry.is_empty() {
             let Some((&next, rest)) = chunk.split_first() else { return };
             self.carry.push(next);
@@ -113,33 +113,33 @@ fn has_content(chunk: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn watched(bytes: &[u8], step: usize) -> TextWatch {
-        let mut watch = TextWatch::new();
-        bytes.chunks(step).for_each(|chunk| watch.watch(chunk));
-        watch
+    fn checked(bytes: &[u8], step: usize) -> TextCheck {
+        let mut text_check = TextCheck::new();
+        bytes.chunks(step).for_each(|chunk| text_check.update(chunk));
+        text_check
     }
 
     #[test]
     fn utf8_is_recognised_however_it_is_cut() {
         for step in 1..9 {
-            assert!(watched("aé漢😀z".repeat(3).as_bytes(), step).is_utf8(), "{step}");
-            assert!(!watched(b"caf\xe9 au lait", step).is_utf8(), "{step}");
-            assert!(!watched(b"cut \xf0\x9f\x98", step).is_utf8(), "{step}");
-            assert!(!watched(b"\xf0\x9f\x98 cut", step).is_utf8(), "{step}");
+            assert!(checked("aé漢😀z".repeat(3).as_bytes(), step).is_utf8(), "{step}");
+            assert!(!checked(b"caf\xe9 au lait", step).is_utf8(), "{step}");
+            assert!(!checked(b"cut \xf0\x9f\x98", step).is_utf8(), "{step}");
+            assert!(!checked(b"\xf0\x9f\x98 cut", step).is_utf8(), "{step}");
         }
     }
 
     #[test]
     fn nul_is_binary_unless_utf16_says_so() {
-        assert_eq!(watched(b"a\0b", 1).check().unwrap_err().code, RefusalCode::NotText);
-        assert!(watched(b"\xff\xfea\0b\0", 1).check().is_ok());
-        assert!(watched(b"\xfe\xff\0a\0b", 4).check().is_ok());
+        assert_eq!(checked(b"a\0b", 1).check().unwrap_err().code, RefusalCode::NotText);
+        assert!(checked(b"\xff\xfea\0b\0", 1).check().is_ok());
+        assert!(checked(b"\xfe\xff\0a\0b", 4).check().is_ok());
     }
 
     #[test]
     fn white_space_is_empty() {
         for blank in [&b" \n\t"[..], b"\xef\xbb\xbf \r\n", b"\xff\xfe \0\n\0"] {
-            assert_eq!(watched(blank, 2).check().unwrap_err().code, RefusalCode::EmptyFile);
+            assert_eq!(checked(blank, 2).check().unwrap_err().code, RefusalCode::EmptyFile);
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Reads a text without packing it, for callers that only want to know what the checks report.
 
-use super::check::TextWatch;
+use super::check::TextCheck;
 use super::file_text::decode_text;
-use crate::detect::{Format, Named, by_magic, by_name};
+use crate::detect::{Format, NameHint, format_by_magic, hint_by_name};
 use crate::mime::{BINARY, HTML, is_text, mime_of};
 use crate::refusal::Refusal;
 
@@ -15,9 +15,9 @@ pub struct DecodedText {
 
 /// Reads the bytes of a page, a script or any other text. The name determines its type.
 pub fn decode_for_check(name: &str, bytes: Vec<u8>) -> DecodedText {
-    let mut watch = TextWatch::new();
-    watch.watch(&bytes);
-    DecodedText { fault: watch.check().err(), text: decode_text(bytes, mime_of(name)) }
+    let mut text_check = TextCheck::new();
+    text_check.update(&bytes);
+    DecodedText { fault: text_check.check().err(), text: decode_text(bytes, mime_of(name)) }
 }
 
 /// Whether a file of this name is read as text.
@@ -39,14 +39,14 @@ pub enum StandaloneFile {
 
 /// Decides by the name, then by the first bytes, as publishing does.
 pub fn classify_standalone_file(name: &str, head: &[u8]) -> StandaloneFile {
-    let content = by_magic(head);
-    let format = match by_name(name) {
-        Named::As(format) => Some(format),
+    let content = format_by_magic(head);
+    let format = match hint_by_name(name) {
+        NameHint::Format(format) => Some(format),
         // Refused for its name; under another name it may be a page.
-        Named::Unsupported => {
+        NameHint::Unsupported => {
             return StandaloneFile::NotAPage { looks_like_one: content == Some(Format::Html) };
         }
-        Named::Unknown => content,
+        NameHint::Unknown => content,
     };
     match format {
         Some(Format::Html) => StandaloneFile::Page,

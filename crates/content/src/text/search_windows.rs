@@ -11,12 +11,12 @@ pub(crate) const AHEAD: usize = 1024;
 const STEP: usize = 16 * 1024;
 
 #[derive(Debug, Default)]
-pub(crate) struct Windows {
+pub(crate) struct SearchWindows {
     buffer: Vec<u8>,
     searched: usize,
 }
 
-impl Windows {
+impl SearchWindows {
     /// `search` gets the bytes in view and the range of positions to search.
     pub(crate) fn push(&mut self, chunk: &[u8], mut search: impl FnMut(&[u8], Range<usize>)) {
         for piece in chunk.chunks(4 * STEP) {
@@ -48,7 +48,7 @@ mod tests {
     fn every_byte_is_looked_at_once_with_its_surroundings() {
         let text: Vec<u8> = (0..200_000_u32).map(|n| u8::try_from(n % 251).unwrap()).collect();
         for step in [1, 7, 5000, 70_000, 200_000] {
-            let (mut windows, mut seen) = (Windows::default(), Vec::new());
+            let (mut windows, mut seen) = (SearchWindows::default(), Vec::new());
             let mut search = |window: &[u8], range: Range<usize>| {
                 let place = seen.len();
                 let behind = range.start.min(BEHIND);

@@ -4,9 +4,9 @@ use std::io::{self, BufReader, Read};
 
 use memchr::memmem;
 
-use super::entry::{Entry, u16_at, u32_at};
-use super::names::Faults;
-use super::zip64::{self, ELSEWHERE};
+use super::entry::{ZipEntry, u16_at, u32_at};
+use super::names::NameFaults;
+use super::zip64::{self, IN_ZIP64_FIELD};
 use super::{Limits, names, too_many_files};
 use crate::input::{CHUNK, Input, Region};
 use crate::refusal::Refusal;
@@ -27,7 +27,7 @@ const REGULAR: u32 = 0o100_000;
 
 #[derive(Debug)]
 pub(super) struct Directory {
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<ZipEntry>,
     /// The offset of the central directory: no entry may extend beyond it.
     pub(super) start: u64,
 }
@@ -42,10 +42,10 @@ pub(super) fn read(input: &mut Input, limits: &Limits) -> Result<Directory, Refu
     // The count is only a claim; there is no room for more records than this.
     let room = (end.directory.end - end.directory.start) / RECORD_BYTES as u64;
     let mut entries = Vec::with_capacity(records.min(usize::try_from(room).unwrap_or(usize::MAX)));
-    let mut faults = Faults::default();
+    let mut faults = NameFaults::default();
     for _ in 0..records {
         let (name, record) = read_record(&mut reader)?;
-        if let Some((name, written)) = faults.note(names::check(name, limits)) {
+        if let Some((name, written)) = faults.collect(names::check(name, limits)) {
             entries.push(record.entry(name, written)?);
         }
     }
@@ -89,7 +89,7 @@ fn find_end(input: &mut Input) -> Result<zip64::End, Refusal> {
     }
     let (disk_records, records) = (u16_at(record, 8), u16_at(record, 10));
     let (size, start) = (u32_at(record, 12), u32_at(record, 16));
-    if records == u16::MAX || size == ELSEWHERE || start == ELSEWHERE {
+    if records == u16::MAX || size == IN_ZIP64_FIELD || start == IN_ZIP64_FIELD {
         return Err(Refusal::archive(
             "The archive uses zip64, but its zip64 end record is missing. Create the archive again.",
         ));
@@ -109,13 +109,13 @@ fn find_end(input: &mut Input) -> Result<zip64::End, Refusal> {
 
 /// Each field of the plain end record must either refer to the zip64 record or agree with it.
 fn check_same_end(record: &[u8], end: &zip64::End) -> Result<(), Refusal> {
-    let short = |at: usize, meant: u64| {
-        let said = u16_at(record, at);
-        said == u16::MAX || u64::from(said) == meant
+    let short = |at: usize, expected: u64| {
+        let stated = u16_at(record, at);
+        stated == u16::MAX || u64::from(stated) == expected
     };
-    let long = |at: usize, meant: u64| {
-        let said = u32_at(record, at);
-        said == ELSEWHERE || u64::from(said) == meant
+    let long = |at: usize, expected: u64| {
+        let stated = u32_at(record, at);
+        stated == IN_ZIP64_FIELD || u64::from(stated) == expected
     };
     let size = end.directory.end - end.directory.start;
     let agree = short(4, 0)
@@ -156,13 +156,13 @@ fn read_record(reader: &mut BufReader<Region<'_>>) -> Result<(Vec<u8>, Record), 
 }
 
 impl Record {
-    fn entry(&self, name: String, written: String) -> Result<Entry, Refusal> {
+    fn entry(&self, name: String, written: String) -> Result<ZipEntry, Refusal> {
         let fields = &self.fields;
         let stated = [u32_at(fields, 24), u32_at(fields, 20), u32_at(fields, 42)];
         let [size, packed, offset] = zip64::resolve(stated, &self.extra).map_err(|why| {
-            Entry::named(name.clone()).refusal(format!("{why}. Create the archive again, as a plain zip."))
+            ZipEntry::named(name.clone()).refusal(format!("{why}. Create the archive again, as a plain zip."))
         })?;
-        let entry = Entry {
+        let entry = ZipEntry {
             name,
             written,
             flags: u16_at(fields, 8),
@@ -171,7 +171,7 @@ impl Record {
             packed,
             size,
             offset,
-            is_zip64: stated.contains(&ELSEWHERE),
+            is_zip64: stated.contains(&IN_ZIP64_FIELD),
         };
         if u16_at(fields, 34) != 0 {
             return Err(entry
@@ -182,7 +182,7 @@ impl Record {
     }
 }
 
-fn check_entry(entry: &Entry, mode: u32) -> Result<(), Refusal> {
+fn check_entry(entry: &ZipEntry, mode: u32) -> Result<(), Refusal> {
     if entry.flags & ENCRYPTED != 0 {
         return Err(entry.refusal("it is encrypted. Create the archive without a password."));
     }

@@ -3,7 +3,7 @@
 use crate::refusal::{Refusal, RefusalCode};
 
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(super) struct ZipEntry {
     /// With slashes as separators, and a trailing slash for folders.
     pub(super) name: String,
     /// The name as written in the archive: some tools use backslashes as separators.
@@ -18,7 +18,7 @@ pub(super) struct Entry {
     pub(super) is_zip64: bool,
 }
 
-impl Entry {
+impl ZipEntry {
     /// A file that is not in an archive yet.
     pub(super) fn named(name: String) -> Self {
         let written = name.clone();

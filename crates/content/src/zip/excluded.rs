@@ -1,6 +1,6 @@
 //! Entries of an archive that are not published.
 
-use super::entry::Entry;
+use super::entry::ZipEntry;
 use crate::name_list::NameList;
 
 /// Whether an entry is not published: files that operating systems add, and hidden files, which are meant for tools and
@@ -15,7 +15,7 @@ pub fn is_excluded(name: &str) -> bool {
 }
 
 /// One line about everything that is left out.
-pub(super) fn warning(left_out: &[&Entry]) -> Option<String> {
+pub(super) fn warning(left_out: &[&ZipEntry]) -> Option<String> {
     let names = || left_out.iter().filter(|entry| !entry.is_folder()).map(|entry| entry.name.as_str());
     let files: NameList = names().collect();
     if files.is_empty() {
@@ -60,9 +60,9 @@ mod tests {
 
     #[test]
     fn what_is_left_out_is_counted_and_a_few_are_named() {
-        let entries: Vec<Entry> =
+        let entries: Vec<ZipEntry> =
             [".env", ".git/", ".git/config", ".git/HEAD", ".vite/x", ".DS_Store", ".a", ".b"]
-                .map(|name| Entry::named(name.to_owned()))
+                .map(|name| ZipEntry::named(name.to_owned()))
                 .into();
         let line = |count: usize| warning(&entries.iter().take(count).collect::<Vec<_>>());
         assert_eq!(line(0), None);
@@ -72,7 +72,7 @@ mod tests {
             "7 hidden or system files were not published: .env, .git/config, .git/HEAD, .vite/x, .DS_Store \
              and 2 more."
         );
-        let known = Entry::named(".well-known/security.txt".to_owned());
+        let known = ZipEntry::named(".well-known/security.txt".to_owned());
         assert!(warning(&[&known]).unwrap().ends_with("Pages cannot serve files under .well-known/."));
     }
 }

@@ -1,7 +1,7 @@
 //! Decides which entry names are accepted. Names never reach a file system here, but they become URLs and may be unpacked
 //! again by others, so they must mean the same everywhere.
 
-use super::entry::Entry;
+use super::entry::ZipEntry;
 use super::excluded::is_excluded;
 use super::tree::{Tree, fold};
 use crate::Limits;
@@ -62,22 +62,22 @@ fn fault(name: &str, limits: &Limits) -> Option<String> {
 }
 
 /// Checks the rules that need all names, and those that do not apply to entries that are not published.
-pub(super) fn check_all(entries: &[Entry]) -> Result<(), Refusal> {
+pub(super) fn check_all(entries: &[ZipEntry]) -> Result<(), Refusal> {
     let mut tree = Tree::new(entries);
-    let mut faults = Faults::default();
+    let mut faults = NameFaults::default();
     for (index, entry) in entries.iter().enumerate() {
         let name = entry.name.as_str();
         if !is_excluded(name) {
-            faults.note(check_reserved(name, name));
+            faults.collect(check_reserved(name, name));
         }
-        faults.note(tree.insert(index));
+        faults.collect(tree.insert(index));
     }
     faults.into_result()
 }
 
 /// All refused names of an archive, so that they can be fixed at once.
 #[derive(Default)]
-pub(super) struct Faults {
+pub(super) struct NameFaults {
     refusals: Vec<Refusal>,
     more: usize,
 }
@@ -85,8 +85,8 @@ pub(super) struct Faults {
 /// How many refused names a response lists.
 const MOST_FAULTS: usize = 10;
 
-impl Faults {
-    pub(super) fn note<T>(&mut self, checked: Result<T, Refusal>) -> Option<T> {
+impl NameFaults {
+    pub(super) fn collect<T>(&mut self, checked: Result<T, Refusal>) -> Option<T> {
         match checked {
             Ok(fine) => return Some(fine),
             Err(refusal) if self.refusals.len() < MOST_FAULTS => self.refusals.push(refusal),

@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry as Slot;
 
 use unicode_normalization::UnicodeNormalization;
 
-use super::entry::Entry;
+use super::entry::ZipEntry;
 use crate::refusal::{Refusal, shown_name};
 
 #[derive(Clone, Copy, PartialEq)]
@@ -19,11 +19,11 @@ enum Node {
 /// All files and folders by the hash of their folded path: hashes, so that thousands of deep names take little memory.
 pub(super) struct Tree<'a> {
     nodes: HashMap<[u8; 16], Node>,
-    entries: &'a [Entry],
+    entries: &'a [ZipEntry],
 }
 
 impl<'a> Tree<'a> {
-    pub(super) fn new(entries: &'a [Entry]) -> Self {
+    pub(super) fn new(entries: &'a [ZipEntry]) -> Self {
         Self { nodes: HashMap::new(), entries }
     }
 

@@ -62,8 +62,8 @@ pub(super) fn build_request(bundle: &Bundle, sends_content: bool, content_hash: 
         "title": bundle.title,
         "files": files,
         "texts_cut": is_cut,
-        "addresses": found.addresses,
-        "addresses_cut": found.is_cut,
+        "addresses": found.urls,
+        "addresses_cut": found.is_truncated,
     });
     Ok(asked.to_string().into())
 }

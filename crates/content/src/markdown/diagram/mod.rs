@@ -66,7 +66,7 @@ impl Budget {
 
 /// Why a diagram is shown as its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Cause {
+enum NotDrawn {
     TooLong,
     TooMuch,
     TooMany,
@@ -78,7 +78,7 @@ enum Cause {
     Failed,
 }
 
-impl fmt::Display for Cause {
+impl fmt::Display for NotDrawn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooLong => write!(f, "the diagram or one of its lines is too long"),
@@ -166,27 +166,27 @@ impl Diagrams {
         })
     }
 
-    fn drawn(&mut self, code: &str, source: &str) -> Result<String, Cause> {
+    fn drawn(&mut self, code: &str, source: &str) -> Result<String, NotDrawn> {
         if self.left.diagrams == 0 {
-            return Err(Cause::TooMany);
+            return Err(NotDrawn::TooMany);
         }
         // Diagrams that cannot be drawn take time too.
         self.left.diagrams -= 1;
         let prepared = source::prepare(code)?;
         let diagram = draw::read(&prepared.code)?;
-        self.left.work = self.left.work.checked_sub(diagram.work).ok_or(Cause::TooMany)?;
+        self.left.work = self.left.work.checked_sub(diagram.work).ok_or(NotDrawn::TooMany)?;
         self.count += 1;
         let drawing = diagram.draw(&prepared.code, &format!("diagram-{}-", self.count))?;
-        self.left.bytes = self.left.bytes.checked_sub(drawing.content.len()).ok_or(Cause::TooMany)?;
+        self.left.bytes = self.left.bytes.checked_sub(drawing.content.len()).ok_or(NotDrawn::TooMany)?;
         Ok(figure(diagram.name, prepared.title.as_deref(), &drawing, source))
     }
 
-    fn warn(&mut self, line: usize, cause: Cause) {
+    fn warn(&mut self, line: usize, cause: NotDrawn) {
         if self.losses.len() == MOST_WARNINGS {
             self.more_losses += 1;
             return;
         }
-        let inside = if let Cause::Unread(Some(inside)) = cause { inside } else { 0 };
+        let inside = if let NotDrawn::Unread(Some(inside)) = cause { inside } else { 0 };
         self.losses.push(Loss::Diagram { line: line + inside, cause: cause.to_string() });
     }
 
