@@ -1,6 +1,6 @@
 //! Appeals: a publisher whose page was refused asks the operator for a review.
 
-use crate::feedback::words;
+use crate::feedback::string_enum;
 use crate::finding::Finding;
 use crate::{Code, Error, Result, plain_text};
 
@@ -18,7 +18,7 @@ const OPEN_OF_SENDER: i64 = 20;
 pub const HEARD_MOST: i64 = 20;
 
 // `lapsed`: not decided in time.
-words!(State: Open = "open", Allowed = "allowed", Upheld = "upheld", Lapsed = "lapsed");
+string_enum!(State: Open = "open", Allowed = "allowed", Upheld = "upheld", Lapsed = "lapsed");
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Appeal {
@@ -32,7 +32,7 @@ pub struct Appeal {
     pub title: String,
     /// Why the content was refused.
     pub reasons: Vec<Finding>,
-    pub plea: Plea,
+    pub plea: AppealStatement,
     pub state: State,
     /// The operator's answer to the publisher.
     pub answer: Option<String>,
@@ -42,19 +42,19 @@ pub struct Appeal {
 
 /// The publisher's statement.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Plea {
+pub struct AppealStatement {
     pub comment: Option<String>,
     pub contact: Option<String>,
 }
 
 /// A number of open appeals and the bytes of their content: current usage or a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Room {
+pub struct AppealCapacity {
     pub count: i64,
     pub bytes: i64,
 }
 
-impl Room {
+impl AppealCapacity {
     /// The limit for all open appeals, given the bytes that the operator allots to them.
     pub const fn of_all(bytes: i64, has_account: bool) -> Self {
         if has_account {
@@ -76,15 +76,15 @@ impl Room {
 
 /// A further sender of content that already has an open appeal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Joined {
+pub struct AdditionalAppellant {
     pub account_id: Option<String>,
-    pub plea: Plea,
+    pub plea: AppealStatement,
     pub created_at: i64,
 }
 
 /// Content that an operator has allowed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Allowed {
+pub struct AllowedContent {
     pub digest: [u8; 32],
     /// The appeal through which it was allowed.
     pub appeal_id: Option<String>,
@@ -93,15 +93,15 @@ pub struct Allowed {
 }
 
 /// Validates what the publisher sent.
-pub fn checked(comment: Option<String>, contact: Option<String>) -> Result<Plea> {
-    Ok(Plea {
+pub fn checked(comment: Option<String>, contact: Option<String>) -> Result<AppealStatement> {
+    Ok(AppealStatement {
         comment: plain_text::optional("comment", comment, COMMENT_CHARACTERS)?,
         contact: plain_text::optional("contact", contact, CONTACT_CHARACTERS)?,
     })
 }
 
 /// Whether a refusal with this code is a judgment that an operator can overrule.
-pub const fn is_about(code: Code) -> bool {
+pub const fn can_be_appealed(code: Code) -> bool {
     matches!(code, Code::PhishingBlocked | Code::ContentBlocked)
 }
 
@@ -135,14 +135,17 @@ mod tests {
 
     #[test]
     fn a_publisher_need_not_say_anything_but_an_operator_must() {
-        assert_eq!(checked(None, Some("  ".into())).unwrap(), Plea::default());
+        assert_eq!(checked(None, Some("  ".into())).unwrap(), AppealStatement::default());
         assert!(checked(Some("x".repeat(2001)), None).is_err());
         assert!(answer(" \n ").is_err() && answer(&"x".repeat(501)).is_err());
         assert_eq!(answer(" It is a drill. ").unwrap(), "It is a drill.");
-        let (all, own) = (Room::of_all(400, true), Room::of_sender(400));
-        assert!(Room::of_all(400, false).bytes < all.bytes && own.bytes < all.bytes);
-        assert!(own.fits(Room { count: 19, bytes: 90 }, 10) && !own.fits(Room { count: 19, bytes: 90 }, 11));
-        assert!(!own.fits(Room { count: 20, bytes: 0 }, 0));
+        let (all, own) = (AppealCapacity::of_all(400, true), AppealCapacity::of_sender(400));
+        assert!(AppealCapacity::of_all(400, false).bytes < all.bytes && own.bytes < all.bytes);
+        assert!(
+            own.fits(AppealCapacity { count: 19, bytes: 90 }, 10)
+                && !own.fits(AppealCapacity { count: 19, bytes: 90 }, 11)
+        );
+        assert!(!own.fits(AppealCapacity { count: 20, bytes: 0 }, 0));
         assert_eq!((Decision::Allow.state(), Decision::Uphold.state()), (State::Allowed, State::Upheld));
     }
 }

@@ -98,7 +98,7 @@ pub fn cut(list: &mut Vec<Feedback>, bytes: usize) -> bool {
 }
 
 fn json_bytes(item: &Feedback) -> usize {
-    let said = &item.said;
+    let said = &item.content;
     let texts = [&said.element, &said.element_path, &said.selected_text, &said.page_url, &item.resolved_note];
     let texts = texts.into_iter().flatten().chain([&said.comment]);
     ITEM_BYTES + texts.map(|text| text.len() + text.bytes().filter(|b| is_escaped(*b)).count()).sum::<usize>()
@@ -111,10 +111,10 @@ const fn is_escaped(byte: u8) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::feedback::Said;
+    use crate::feedback::FeedbackContent;
 
     fn item(number: usize, comment: &str) -> Feedback {
-        let said = Said {
+        let said = FeedbackContent {
             comment: comment.to_owned(),
             element: None,
             element_path: None,
@@ -126,7 +126,7 @@ mod tests {
         Feedback {
             id: format!("fb_{number:020}"),
             site_id: "site_1".to_owned(),
-            said,
+            content: said,
             created_at: 7,
             resolved_at: (number % 2 == 1).then_some(9),
             resolved_note: None,

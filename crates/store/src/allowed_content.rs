@@ -2,13 +2,13 @@
 
 use crate::db::{DbError, Row, Stmt};
 use crate::store::Store;
-use dropleaf_core::appeal::{Allowed, Appeal};
+use dropleaf_core::appeal::{AllowedContent, Appeal};
 
 /// The content is not allowed, or no longer.
 pub const NOT_ALLOWED: &str = "content_not_allowed";
 
-fn row(row: &Row<'_>) -> Result<Allowed, DbError> {
-    Ok(Allowed {
+fn row(row: &Row<'_>) -> Result<AllowedContent, DbError> {
+    Ok(AllowedContent {
         digest: row.hash(0)?,
         appeal_id: row.opt_text(1)?.map(str::to_owned),
         reason: row.text(2)?.to_owned(),
@@ -18,19 +18,19 @@ fn row(row: &Row<'_>) -> Result<Allowed, DbError> {
 
 impl Store {
     /// The operator's decision that allows this content, if there is one.
-    pub async fn find_allowed(&self, digest: [u8; 32]) -> Result<Option<Allowed>, DbError> {
+    pub async fn find_allowed(&self, digest: [u8; 32]) -> Result<Option<AllowedContent>, DbError> {
         let sql = "SELECT digest, appeal_id, reason, created_at FROM allowed_content WHERE digest = $1";
         self.db.get(sql, &[digest.into()], row).await
     }
 
     /// The content that this appeal allowed. The appeal itself may have been deleted since.
-    pub async fn find_allowed_by(&self, appeal_id: &str) -> Result<Option<Allowed>, DbError> {
+    pub async fn find_allowed_by(&self, appeal_id: &str) -> Result<Option<AllowedContent>, DbError> {
         let sql = "SELECT digest, appeal_id, reason, created_at FROM allowed_content WHERE appeal_id = $1";
         self.db.get(sql, &[appeal_id.into()], row).await
     }
 
     /// The newest entries.
-    pub async fn list_allowed(&self, limit: i64) -> Result<Vec<Allowed>, DbError> {
+    pub async fn list_allowed(&self, limit: i64) -> Result<Vec<AllowedContent>, DbError> {
         let sql = "SELECT digest, appeal_id, reason, created_at FROM allowed_content \
                    ORDER BY created_at DESC, digest LIMIT $1";
         self.db.list(sql, vec![limit.into()], row).await

@@ -3,21 +3,21 @@
 
 use crate::db::{DbError, Row, Stmt};
 use crate::store::Store;
-use dropleaf_core::appeal::{HEARD_MOST, Joined, Plea, Room};
+use dropleaf_core::appeal::{AdditionalAppellant, AppealCapacity, AppealStatement, HEARD_MOST};
 
-fn room(row: &Row<'_>) -> Result<Room, DbError> {
-    Ok(Room { count: row.int(0)?, bytes: row.int(1)? })
+fn room(row: &Row<'_>) -> Result<AppealCapacity, DbError> {
+    Ok(AppealCapacity { count: row.int(0)?, bytes: row.int(1)? })
 }
 
-fn plea(row: &Row<'_>) -> Result<Plea, DbError> {
+fn plea(row: &Row<'_>) -> Result<AppealStatement, DbError> {
     let own = |at| row.opt_text(at).map(|text| text.map(str::to_owned));
-    Ok(Plea { comment: own(0)?, contact: own(1)? })
+    Ok(AppealStatement { comment: own(0)?, contact: own(1)? })
 }
 
-fn joined(row: &Row<'_>) -> Result<Joined, DbError> {
+fn joined(row: &Row<'_>) -> Result<AdditionalAppellant, DbError> {
     let own = |at| row.opt_text(at).map(|text| text.map(str::to_owned));
-    Ok(Joined {
-        plea: Plea { comment: own(0)?, contact: own(1)? },
+    Ok(AdditionalAppellant {
+        plea: AppealStatement { comment: own(0)?, contact: own(1)? },
         account_id: own(2)?,
         created_at: row.int(3)?,
     })
@@ -32,28 +32,32 @@ const OF_CLIENT: &str = "SELECT COUNT(*), CAST(COALESCE(SUM(size_bytes), 0) AS B
 
 impl Store {
     /// Number and total size of the open appeals.
-    pub async fn sum_open_appeals(&self) -> Result<Room, DbError> {
-        Ok(self.db.get(ALL, &[], room).await?.unwrap_or(Room { count: 0, bytes: 0 }))
+    pub async fn sum_open_appeals(&self) -> Result<AppealCapacity, DbError> {
+        Ok(self.db.get(ALL, &[], room).await?.unwrap_or(AppealCapacity { count: 0, bytes: 0 }))
     }
 
     /// The same for one account, or for one network without an account.
-    pub async fn sum_appeals_of(&self, account_id: Option<&str>, client: &str) -> Result<Room, DbError> {
+    pub async fn sum_appeals_of(
+        &self,
+        account_id: Option<&str>,
+        client: &str,
+    ) -> Result<AppealCapacity, DbError> {
         let found = match account_id {
             Some(id) => self.db.get(OF_ACCOUNT, &[id.into()], room).await?,
             None => self.db.get(OF_CLIENT, &[client.into()], room).await?,
         };
-        Ok(found.unwrap_or(Room { count: 0, bytes: 0 }))
+        Ok(found.unwrap_or(AppealCapacity { count: 0, bytes: 0 }))
     }
 
     /// The comment and contact of the sender who holds this token.
-    pub async fn find_plea(&self, token_hash: [u8; 32]) -> Result<Option<Plea>, DbError> {
+    pub async fn find_plea(&self, token_hash: [u8; 32]) -> Result<Option<AppealStatement>, DbError> {
         let sql = "SELECT comment, contact FROM appeals WHERE token_hash = $1 \
                    UNION ALL SELECT comment, contact FROM appeal_senders WHERE token_hash = $1";
         self.db.get(sql, &[token_hash.into()], plea).await
     }
 
     /// Later senders of the same content who left a comment or a contact.
-    pub async fn list_joined(&self, appeal_id: &str) -> Result<Vec<Joined>, DbError> {
+    pub async fn list_joined(&self, appeal_id: &str) -> Result<Vec<AdditionalAppellant>, DbError> {
         let sql = "SELECT comment, contact, account_id, created_at FROM appeal_senders \
                    WHERE appeal_id = $1 AND (comment IS NOT NULL OR contact IS NOT NULL) \
                    ORDER BY created_at, token_hash LIMIT $2";
@@ -75,7 +79,7 @@ impl Store {
 }
 
 /// Adds another sender of the same content. Comments and contacts are kept for the first few senders only.
-pub fn join(appeal_id: &str, token_hash: [u8; 32], sender: &Joined) -> Stmt {
+pub fn join(appeal_id: &str, token_hash: [u8; 32], sender: &AdditionalAppellant) -> Stmt {
     Stmt::new(
         "INSERT INTO appeal_senders (token_hash, appeal_id, account_id, created_at, comment, contact) \
          SELECT $1, $2, $3, CAST($4 AS BIGINT), \

@@ -2,7 +2,7 @@
 
 use crate::db::{DbError, Row, Stmt};
 use crate::store::Store;
-use dropleaf_core::appeal::{Appeal, Plea, Room, State};
+use dropleaf_core::appeal::{Appeal, AppealCapacity, AppealStatement, State};
 use dropleaf_core::finding::Finding;
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ fn row(row: &Row<'_>) -> Result<Appeal, DbError> {
         bundle_id: own(3)?,
         title: row.text(4)?.to_owned(),
         reasons: findings(row.text(5)?),
-        plea: Plea { comment: own(6)?, contact: own(7)? },
+        plea: AppealStatement { comment: own(6)?, contact: own(7)? },
         state: State::parse(row.text(8)?)
             .ok_or_else(|| DbError::internal("an appeal has an unknown state"))?,
         answer: own(9)?,
@@ -126,7 +126,7 @@ pub struct NewAppeal<'a> {
 }
 
 /// Adds an open appeal, unless the same content has one already or the queue is full.
-pub fn insert(new: &NewAppeal<'_>, room: Room) -> Stmt {
+pub fn insert(new: &NewAppeal<'_>, room: AppealCapacity) -> Stmt {
     let NewAppeal { appeal, token_hash, client, size_bytes, like_site } = new;
     Stmt::new(
         "INSERT INTO appeals (id, token_hash, account_id, client, digest, bundle_id, title, reasons, comment, contact, \

@@ -2,15 +2,16 @@
 
 use crate::db::{DbError, Row, Stmt};
 use crate::store::Store;
-use dropleaf_core::audit::{Act, Entry};
+use dropleaf_core::audit::{AuditAction, AuditEntry};
 
-fn row(row: &Row<'_>) -> Result<Entry, DbError> {
+fn row(row: &Row<'_>) -> Result<AuditEntry, DbError> {
     let act = row.text(3)?;
-    Ok(Entry {
+    Ok(AuditEntry {
         id: row.text(0)?.to_owned(),
         at: row.int(1)?,
         actor: row.text(2)?.to_owned(),
-        act: Act::parse(act).ok_or_else(|| DbError::internal(format!("unknown audit action {act}")))?,
+        action: AuditAction::parse(act)
+            .ok_or_else(|| DbError::internal(format!("unknown audit action {act}")))?,
         subject: row.text(4)?.to_owned(),
         reason: row.opt_text(5)?.map(str::to_owned),
     })
@@ -25,12 +26,12 @@ macro_rules! select {
 /// All lists are newest first. Two nodes that write at the same moment may assign the same `seq`; time and id break the tie.
 impl Store {
     /// The newest entries.
-    pub async fn list_audit(&self, limit: i64) -> Result<Vec<Entry>, DbError> {
+    pub async fn list_audit(&self, limit: i64) -> Result<Vec<AuditEntry>, DbError> {
         self.db.list(select!("ORDER BY seq DESC, at DESC, id DESC LIMIT $1"), vec![limit.into()], row).await
     }
 
     /// The newest entries that are older than the one with this id.
-    pub async fn list_audit_before(&self, id: &str, limit: i64) -> Result<Vec<Entry>, DbError> {
+    pub async fn list_audit_before(&self, id: &str, limit: i64) -> Result<Vec<AuditEntry>, DbError> {
         let sql = select!(
             "WHERE (seq, at, id) < (SELECT seq, at, id FROM audit WHERE id = $1) \
              ORDER BY seq DESC, at DESC, id DESC LIMIT $2"
@@ -39,7 +40,7 @@ impl Store {
     }
 
     /// The newest entries about one subject.
-    pub async fn list_audit_of(&self, subject: &str, limit: i64) -> Result<Vec<Entry>, DbError> {
+    pub async fn list_audit_of(&self, subject: &str, limit: i64) -> Result<Vec<AuditEntry>, DbError> {
         let sql = select!("WHERE subject = $1 ORDER BY seq DESC, at DESC, id DESC LIMIT $2");
         self.db.list(sql, vec![subject.into(), limit.into()], row).await
     }
@@ -50,14 +51,14 @@ impl Store {
         subject: &str,
         other: &str,
         limit: i64,
-    ) -> Result<Vec<Entry>, DbError> {
+    ) -> Result<Vec<AuditEntry>, DbError> {
         let sql = select!("WHERE subject = $1 OR subject = $2 ORDER BY seq DESC, at DESC, id DESC LIMIT $3");
         self.db.list(sql, vec![subject.into(), other.into(), limit.into()], row).await
     }
 }
 
 /// Inserts an entry with a `seq` above all existing ones.
-pub fn insert(entry: &Entry) -> Stmt {
+pub fn insert(entry: &AuditEntry) -> Stmt {
     Stmt::new(
         "INSERT INTO audit (id, at, actor, act, subject, reason, seq) VALUES ($1, $2, $3, $4, $5, $6, \
          (SELECT COALESCE(MAX(seq), 0) + 1 FROM audit))",
@@ -65,7 +66,7 @@ pub fn insert(entry: &Entry) -> Stmt {
             entry.id.as_str().into(),
             entry.at.into(),
             entry.actor.as_str().into(),
-            entry.act.as_str().into(),
+            entry.action.as_str().into(),
             entry.subject.as_str().into(),
             entry.reason.as_deref().into(),
         ],

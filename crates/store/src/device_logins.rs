@@ -2,7 +2,9 @@
 
 use crate::db::{DbError, Row, Stmt};
 use crate::store::Store;
-use dropleaf_core::device_login::{DeviceLogin, Kind, POLL_SECONDS, SLOWER_SECONDS, State};
+use dropleaf_core::device_login::{
+    DeviceLogin, DeviceLoginKind, DeviceLoginState, POLL_SECONDS, SLOWER_SECONDS,
+};
 use dropleaf_core::scope::Scopes;
 
 /// The user code is in use; try another one.
@@ -18,10 +20,10 @@ fn row(row: &Row<'_>) -> Result<DeviceLogin, DbError> {
         user_code: row.text(0)?.to_owned(),
         client_id: row.text(1)?.to_owned(),
         client_name: row.text(2)?.to_owned(),
-        kind: Kind::parse(row.text(3)?).ok_or_else(|| strange("unknown kind"))?,
+        kind: DeviceLoginKind::parse(row.text(3)?).ok_or_else(|| strange("unknown kind"))?,
         scopes: Scopes::parse(row.text(4)?).ok_or_else(|| strange("unknown scope"))?,
         resource: row.text(5)?.to_owned(),
-        state: State::parse(row.text(6)?).ok_or_else(|| strange("unknown state"))?,
+        state: DeviceLoginState::parse(row.text(6)?).ok_or_else(|| strange("unknown state"))?,
         account_id: row.opt_text(7)?.map(str::to_owned),
         created_at: row.int(8)?,
         expires_at: row.int(9)?,
@@ -104,7 +106,7 @@ pub fn insert(login: &DeviceLogin, device_hash: &[u8; 32]) -> Stmt {
 }
 
 /// Records a person's answer. Only the first one counts.
-pub fn answer(user_code: &str, account_id: &str, state: State, now: i64) -> Stmt {
+pub fn answer(user_code: &str, account_id: &str, state: DeviceLoginState, now: i64) -> Stmt {
     Stmt::new(
         "UPDATE device_logins SET state = $1, account_id = $2 \
          WHERE user_code = $3 AND state = 'pending' AND expires_at > $4",

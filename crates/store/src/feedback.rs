@@ -2,7 +2,7 @@
 
 use crate::db::{DbError, Row, Stmt};
 use crate::store::Store;
-use dropleaf_core::feedback::{self, Feedback, Intent, Said, Severity};
+use dropleaf_core::feedback::{self, Feedback, FeedbackContent, Intent, Severity};
 use dropleaf_core::feedback_list::Cursor;
 
 pub const UNKNOWN: &str = "unknown_feedback";
@@ -24,7 +24,7 @@ fn row(row: &Row<'_>) -> Result<Feedback, DbError> {
     Ok(Feedback {
         id: row.text(0)?.to_owned(),
         site_id: row.text(1)?.to_owned(),
-        said: Said {
+        content: FeedbackContent {
             comment: row.text(2)?.to_owned(),
             element: own(3)?,
             element_path: own(4)?,
@@ -117,7 +117,7 @@ pub fn mark_read(site_id: &str, given: &[Feedback], now: i64) -> Stmt {
 
 /// Adds a comment, unless the page has the maximum number of open ones.
 pub fn insert(item: &Feedback) -> Stmt {
-    let said = &item.said;
+    let said = &item.content;
     Stmt::new(
         "INSERT INTO feedback (id, site_id, comment, element, element_path, selected_text, page_url, intent, severity, \
          created_at, resolved_at, resolved_note) \

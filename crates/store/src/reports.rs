@@ -2,7 +2,7 @@
 
 use crate::db::{DbError, Row, Stmt};
 use crate::store::Store;
-use dropleaf_core::report::{Closed, Outcome, Reason, Report, Said};
+use dropleaf_core::report::{Outcome, Reason, Report, ReportClosure, ReportContent};
 use dropleaf_core::site::State;
 
 /// The page has no open report.
@@ -67,14 +67,14 @@ fn report(row: &Row<'_>) -> Result<Report, DbError> {
     Ok(Report {
         id: row.text(0)?.to_owned(),
         site_id: row.text(1)?.to_owned(),
-        said: Said {
+        content: ReportContent {
             reason: reason(row, 2)?,
             comment: row.opt_text(3)?.map(str::to_owned),
             contact: row.opt_text(4)?.map(str::to_owned),
         },
         version: row.opt_int(8)?,
         created_at: row.int(5)?,
-        closed: row.opt_int(6)?.map(|at| Closed { at, outcome }),
+        closed: row.opt_int(6)?.map(|at| ReportClosure { at, outcome }),
     })
 }
 
@@ -201,9 +201,9 @@ pub fn insert(report: &Report) -> Stmt {
         vec![
             report.id.as_str().into(),
             report.site_id.as_str().into(),
-            report.said.reason.as_str().into(),
-            report.said.comment.as_deref().into(),
-            report.said.contact.as_deref().into(),
+            report.content.reason.as_str().into(),
+            report.content.comment.as_deref().into(),
+            report.content.contact.as_deref().into(),
             report.created_at.into(),
             report.version.into(),
         ],

@@ -4,7 +4,7 @@ use crate::accounts::{self, account_columns};
 use crate::db::{DbError, Row, Stmt};
 use crate::store::Store;
 use dropleaf_core::account::Account;
-use dropleaf_core::session::{Method, Session};
+use dropleaf_core::session::{Session, SignInMethod};
 
 pub const UNKNOWN: &str = "unknown_session";
 
@@ -14,7 +14,7 @@ fn session_at(row: &Row<'_>, at: usize) -> Result<Session, DbError> {
         id: row.text(at)?.to_owned(),
         account_id: row.text(at + 1)?.to_owned(),
         device: row.text(at + 2)?.to_owned(),
-        method: Method::parse(method)
+        method: SignInMethod::parse(method)
             .ok_or_else(|| DbError::internal(format!("unknown session method {method}")))?,
         proved_at: row.int(at + 4)?,
         created_at: row.int(at + 5)?,

@@ -6,8 +6,10 @@ use crate::accounts::suspension::require_active_account;
 use crate::app::App;
 use crate::moderation::appeals::AppealOutcome;
 use crate::moderation::audit::SYSTEM_ACTOR;
-use dropleaf_core::appeal::{Allowed, Appeal, Decision, Joined, Plea, Room, State};
-use dropleaf_core::audit::Act;
+use dropleaf_core::appeal::{
+    AdditionalAppellant, AllowedContent, Appeal, AppealCapacity, AppealStatement, Decision, State,
+};
+use dropleaf_core::audit::AuditAction;
 use dropleaf_core::{Code, Error, Result, network, secret};
 use dropleaf_store::{appeal_queue, counters};
 
@@ -31,11 +33,11 @@ pub struct AppealContext {
     /// The taken-down page that the content resembles.
     pub like_site: Option<String>,
     /// Statements of other senders of the same content.
-    pub joined: Vec<Joined>,
+    pub joined: Vec<AdditionalAppellant>,
     /// Other appeals about the same content, newest first.
     pub earlier: Vec<Appeal>,
     /// Set if the content is allowed now.
-    pub allowed: Option<Allowed>,
+    pub allowed: Option<AllowedContent>,
 }
 
 impl App {
@@ -56,12 +58,12 @@ impl App {
     pub(crate) async fn check_appeal_capacity(&self, sender: &AppealSender, bytes: i64) -> Result<()> {
         let most = self.settings.appeals_bytes;
         let own = self.store.sum_appeals_of(sender.account_id.as_deref(), &sender.client).await?;
-        if !Room::of_sender(most).fits(own, bytes) {
+        if !AppealCapacity::of_sender(most).fits(own, bytes) {
             let said = "You have too many open appeals. Try again later.";
             return Err(Error::new(Code::RateLimited, said).retry_after(3600));
         }
         let all = self.store.sum_open_appeals().await?;
-        if Room::of_all(most, sender.account_id.is_some()).fits(all, bytes) {
+        if AppealCapacity::of_all(most, sender.account_id.is_some()).fits(all, bytes) {
             Ok(())
         } else {
             Err(queue_full())
@@ -93,7 +95,7 @@ impl App {
         &self,
         caller: &Caller,
         open: Appeal,
-        plea: Plea,
+        plea: AppealStatement,
     ) -> Result<AppealOutcome> {
         let sender = self.sender_of(caller);
         let token = self.appeal_token(&open.id, &sender);
@@ -101,11 +103,12 @@ impl App {
         if self.store.find_plea(hash).await?.is_none() {
             self.count_appeal(caller).await?;
             let (account_id, created_at) = (sender.account_id, self.now());
-            let joined = Joined { account_id, plea: plea.clone(), created_at };
+            let joined = AdditionalAppellant { account_id, plea: plea.clone(), created_at };
             let join = vec![appeal_queue::join(&open.id, hash, &joined)];
             self.store.commit(require_active_account(joined.account_id.as_deref(), join)).await?;
         }
-        let words_kept = plea == Plea::default() || self.store.find_plea(hash).await? == Some(plea);
+        let words_kept =
+            plea == AppealStatement::default() || self.store.find_plea(hash).await? == Some(plea);
         Ok(AppealOutcome::Open { appeal: Box::new(open), token, already: true, words_kept })
     }
 
@@ -137,7 +140,8 @@ impl App {
         let days = patience / DAY;
         for appeal in self.store.list_overdue_appeals(self.now() - patience, BATCH).await? {
             let answer = format!("The operator did not decide within {days} days. You can appeal again.");
-            match self.close_appeal(SYSTEM_ACTOR, appeal, State::Lapsed, Act::EndAppeal, answer).await {
+            match self.close_appeal(SYSTEM_ACTOR, appeal, State::Lapsed, AuditAction::EndAppeal, answer).await
+            {
                 Ok(_) => {}
                 Err(error) if error.code == Code::Conflict => {}
                 Err(error) => return Err(error),

@@ -9,8 +9,8 @@ use crate::moderation::appeal_queue::queue_full;
 use crate::moderation::safety::ContentScan;
 use crate::publish::staging::{PrepareOptions, Prepared, overloaded, to_i64};
 use crate::publish::upload::Upload;
-use dropleaf_core::appeal::{self, Appeal, Decision, Plea, Room, State};
-use dropleaf_core::audit::Act;
+use dropleaf_core::appeal::{self, Appeal, AppealCapacity, AppealStatement, Decision, State};
+use dropleaf_core::audit::AuditAction;
 use dropleaf_core::finding::Finding;
 use dropleaf_core::{Code, Error, Minter, Result, secret};
 use dropleaf_store::{DbError, allowed_content, appeals};
@@ -42,11 +42,16 @@ impl App {
         }
         let (rate, now) = (self.settings.rates.appeals_day, self.now());
         let used = self.store.count_used(&self.client_key(&rate, caller.ip), &rate, now).await?;
-        if used >= rate.limit { Err(rate_limited(&rate.standing(used, now))) } else { Ok(()) }
+        if used >= rate.limit { Err(rate_limited(&rate.status(used, now))) } else { Ok(()) }
     }
 
     /// Stores the content for the operator if it would be refused. Identical content is queued once, whichever caller sends it.
-    pub async fn submit_appeal(&self, caller: &Caller, upload: Upload, plea: Plea) -> Result<AppealOutcome> {
+    pub async fn submit_appeal(
+        &self,
+        caller: &Caller,
+        upload: Upload,
+        plea: AppealStatement,
+    ) -> Result<AppealOutcome> {
         let (prepared, scan) = self.scan_for_dry_run(upload, PrepareOptions::default()).await?;
         let reasons = match self.check_content(&scan).await {
             Ok(warnings) => return Ok(AppealOutcome::Accepted { warnings }),
@@ -72,7 +77,7 @@ impl App {
         prepared: Prepared,
         scan: &ContentScan,
         reasons: Vec<Finding>,
-        plea: Plea,
+        plea: AppealStatement,
     ) -> Result<AppealOutcome> {
         let sender = self.sender_of(caller);
         let like_site = match scan.unwanted_id() {
@@ -102,7 +107,7 @@ impl App {
             size_bytes: staged.byte_size,
             like_site: like_site.as_deref(),
         };
-        let room = Room::of_all(self.settings.appeals_bytes, sender.account_id.is_some());
+        let room = AppealCapacity::of_all(self.settings.appeals_bytes, sender.account_id.is_some());
         let mut stmts = vec![appeals::insert(&new, room)];
         stmts.extend(staged.stmts);
         match self.store.commit(require_active_account(sender.account_id.as_deref(), stmts)).await {
@@ -165,8 +170,8 @@ impl App {
             self.check_allowable(&before).await?;
         }
         let act = match decision {
-            Decision::Allow => Act::AllowContent,
-            Decision::Uphold => Act::UpholdRefusal,
+            Decision::Allow => AuditAction::AllowContent,
+            Decision::Uphold => AuditAction::UpholdRefusal,
         };
         self.close_appeal(actor, before, decision.state(), act, answer).await
     }
@@ -177,7 +182,7 @@ impl App {
         actor: &str,
         before: Appeal,
         state: State,
-        act: Act,
+        act: AuditAction,
         answer: String,
     ) -> Result<Appeal> {
         let now = self.now();
@@ -206,7 +211,7 @@ impl App {
 
 /// The reasons of a refusal that an operator can overrule; any other error is returned unchanged.
 fn reasons(refusal: Error) -> Result<Vec<Finding>> {
-    if appeal::is_about(refusal.code) {
+    if appeal::can_be_appealed(refusal.code) {
         return Ok(refusal.reasons().to_vec());
     }
     Err(refusal)

@@ -3,9 +3,9 @@
 use crate::app::App;
 use crate::notify::owner_notices::{Notice, NoticeKind};
 use dropleaf_core::account::Account;
-use dropleaf_core::feedback::{self, Feedback, Said};
+use dropleaf_core::feedback::{self, Feedback, FeedbackContent};
 use dropleaf_core::feedback_list::{self, ANSWER_BYTES, Cursor, FeedbackQuery};
-use dropleaf_core::rate::Standing;
+use dropleaf_core::rate::RateLimitStatus;
 use dropleaf_core::site::Site;
 use dropleaf_core::{Code, Error, Minter, Result, page_address};
 use dropleaf_store::{DbError, feedback as rows, sites};
@@ -30,8 +30,8 @@ impl App {
         &self,
         site: &Site,
         ip: Option<IpAddr>,
-        said: Said,
-    ) -> Result<(Feedback, Option<Standing>)> {
+        said: FeedbackContent,
+    ) -> Result<(Feedback, Option<RateLimitStatus>)> {
         if !site.takes_feedback() {
             return Err(Error::not_found("page"));
         }
@@ -43,7 +43,7 @@ impl App {
         let item = Feedback {
             id: self.minter.ordered_id("fb", now),
             site_id: site.id.clone(),
-            said,
+            content: said,
             created_at: now,
             resolved_at: None,
             resolved_note: None,
@@ -64,7 +64,7 @@ impl App {
                 let (rate, key) = &rates[0];
                 // The comment is stored, so a failure to read the remaining quota must not fail the request.
                 let used = if exempt { None } else { self.store.count_used(key, rate, now).await.ok() };
-                Ok((item, used.map(|used| rate.standing(used, now))))
+                Ok((item, used.map(|used| rate.status(used, now))))
             }
             Err(DbError::Guard(sites::CHANGED)) => Err(Error::not_found("page")),
             Err(DbError::Guard(rows::FULL)) => Err(Error::new(

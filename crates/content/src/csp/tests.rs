@@ -8,7 +8,7 @@ fn strict(page: &str) -> StrictCsp {
     let mut strict = StrictCsp::default();
     strict.read("index.html", HTML, page.as_bytes()).unwrap();
     // The result does not depend on how the page is split into chunks.
-    let mut cut = Scan::new(StrictCsp::default(), "index.html", charset_in(HTML));
+    let mut cut = CspScan::new(StrictCsp::default(), "index.html", charset_in(HTML));
     page.as_bytes().chunks(3).for_each(|chunk| cut.write(chunk));
     assert_eq!(cut.finish().sources(), strict.sources());
     strict

@@ -41,7 +41,7 @@ impl ArchivePages {
     /// Assigns pages to the documents. `None` for an archive that has an `index.html`, or no document to make one from. At
     /// most `room` pages; documents that are too large get none.
     pub(crate) fn plan(paths: &Paths<'_>, size_of: impl Fn(&str) -> u64, room: usize) -> Option<Self> {
-        if paths.has(INDEX) || !paths.iter().any(is_start) {
+        if paths.has(INDEX) || !paths.iter().any(is_start_document) {
             return None;
         }
         let mut taken: HashSet<String> = paths.iter().map(str::to_lowercase).collect();

@@ -143,7 +143,7 @@ mod tests {
         for name in ["math", "MATH", "Math"] {
             let made = thread::Builder::new().stack_size(1 << 20);
             let source = format!("```{name}\n{deep}\n```\n");
-            let made = made.spawn(move || crate::typeset(&source)).unwrap().join().unwrap();
+            let made = made.spawn(move || crate::render_fragment(&source)).unwrap().join().unwrap();
             assert!(made.contains("<code>$${{{"), "{name}");
         }
     }

@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn of_a_chart_that_a_script_draws_the_text_is_shown() {
-        let made = shown(
+        let made = content(
             r#"{"cells": [{"cell_type": "code", "source": "", "outputs": [
               {"data": {"text/html": "<div id=a></div><script>draw()</script>", "text/plain": "Figure(3)"}}]}]}"#,
         );
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn cells_are_shown_and_nothing_of_them_runs() {
-        let made = shown(
+        let made = content(
             r##"{"metadata": {"language_info": {"name": "python"}}, "cells": [
               {"cell_type": "markdown", "source": ["# Title\n", "text $x^2$"]},
               {"cell_type": "code", "execution_count": 3, "source": "import os", "outputs": [
@@ -202,8 +202,8 @@ mod tests {
     #[test]
     fn what_is_no_notebook_has_no_page() {
         for text in ["", "{}", "[]", "{\"cells\": 3}", "{\"cells\": {\"a\": 1}}"] {
-            assert!(shown(text).is_none(), "{text}");
+            assert!(content(text).is_none(), "{text}");
         }
-        assert!(shown("{\"cells\": [1, null, {}, {\"cell_type\": 3, \"source\": {}}]}").is_some());
+        assert!(content("{\"cells\": [1, null, {}, {\"cell_type\": 3, \"source\": {}}]}").is_some());
     }
 }

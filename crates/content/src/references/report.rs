@@ -112,7 +112,7 @@ impl<'f> ReferenceReport<'f> {
                 }
             }
             LiteralUse::Import | LiteralUse::Fetch if is_checked && !is_package => {
-                self.add(from, text, ReferenceUse::Load)
+                self.add(from, text, ReferenceUse::Load);
             }
             LiteralUse::RootPath
             | LiteralUse::RootPathOutsideWorker

@@ -138,7 +138,7 @@ impl Sanitizer {
         while let Some(token) = tokens.next() {
             let source = &html[tokens.start..tokens.end()];
             match token {
-                Token::OpenElement => {
+                Token::Open => {
                     let name = name_of(&source[1..]);
                     if let Some((within, depth)) = &mut skipped {
                         *depth += usize::from(*within == name);

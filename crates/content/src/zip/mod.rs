@@ -77,7 +77,7 @@ pub(crate) fn prepare(
     let backslash_names = kept.iter().filter(|e| e.written.contains('\\')).count();
     let mut warnings: Vec<String> = excluded::warning(&hidden).into_iter().collect();
     if backslash_names > 0 {
-        warnings.push(format!("Backslashes in {turned} names were converted to slashes."));
+        warnings.push(format!("Backslashes in {backslash_names} names were converted to slashes."));
     }
     let hash_of = |path: &str| files.iter().find(|file| file.path == path).map(|file| file.hash);
     let addressing = Addressing::detect(&site.report, &paths, |page| hash_of(page) == hash_of(INDEX));

@@ -147,7 +147,7 @@ impl<'a> TextReader<'a> {
         match self {
             Self::Page(scan) => scan.write(chunk),
             Self::Style(path, scan, report) => {
-                scan.write(chunk, |url| report.add(path, url, ReferenceUse::Load))
+                scan.write(chunk, |url| report.add(path, url, ReferenceUse::Load));
             }
             Self::Script(path, scan, report) => {
                 scan.write(chunk, |kind, text| report.add_literal(path, false, kind, text));

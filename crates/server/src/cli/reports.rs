@@ -83,9 +83,9 @@ fn as_json(page: &ReportedPage) -> serde_json::Value {
         "url": url,
         "state": state,
         "account_id": account_id,
-        "reason": report.said.reason.as_str(),
-        "comment": report.said.comment,
-        "contact": report.said.contact,
+        "reason": report.content.reason.as_str(),
+        "comment": report.content.comment,
+        "contact": report.content.contact,
         "created_at": report.created_at,
         "closed_at": report.closed.map(|closed| closed.at),
         "outcome": report.closed.and_then(|closed| closed.outcome).map(Outcome::as_str),
@@ -99,9 +99,9 @@ fn table(found: &[ReportedPage], open: bool) -> String {
     }
     let head = format!("{:<21}{:<12}{:<26}{:<11}{:<11}comment", "when", "reason", "site", "page", "report");
     let lines = found.iter().map(|ReportedPage { report, state, .. }| {
-        let comment = plain(report.said.comment.as_deref().unwrap_or_default(), SHOWN);
-        let (when, reason) = (iso::format(report.created_at), report.said.reason.as_str());
-        let standing = report.standing();
+        let comment = plain(report.content.comment.as_deref().unwrap_or_default(), SHOWN);
+        let (when, reason) = (iso::format(report.created_at), report.content.reason.as_str());
+        let standing = report.status();
         format!("{when:<21}{reason:<12}{:<26}{state:<11}{standing:<11}{comment}", report.site_id)
     });
     let lines: Vec<String> = std::iter::once(head).chain(lines).collect();

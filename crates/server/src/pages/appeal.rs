@@ -55,7 +55,7 @@ pub fn appeal_status(appeal: &Appeal) -> Rendered {
 mod tests {
     use super::super::tests::{HOSTILE, assert_sound};
     use super::*;
-    use dropleaf_core::appeal::Plea;
+    use dropleaf_core::appeal::AppealStatement;
 
     #[test]
     fn every_state_has_its_words_and_hostile_text_stays_text() {
@@ -66,7 +66,7 @@ mod tests {
             bundle_id: None,
             title: HOSTILE.into(),
             reasons: Vec::new(),
-            plea: Plea::default(),
+            plea: AppealStatement::default(),
             state: State::Open,
             answer: None,
             created_at: 0,

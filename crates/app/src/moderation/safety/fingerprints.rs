@@ -93,7 +93,8 @@ impl App {
         let (rules, about) = (self.settings.safety.rules.clone(), about.clone());
         let work = move |bundle: Bundle| {
             let texts = BundleTexts::of_pages(&bundle).map_err(Error::internal)?;
-            let (fingerprints, blamed) = similarity::blame(&for_inspection(&texts), &rules.rules());
+            let (fingerprints, blamed) =
+                similarity::find_takedown_candidates(&for_inspection(&texts), &rules.rules());
             Ok(candidates(&bundle, &fingerprints, &blamed, &about))
         };
         self.with_stored(bundle_id, OnMissingBody::Empty, work).await
@@ -104,7 +105,7 @@ impl App {
 fn candidates(
     bundle: &Bundle,
     fingerprints: &Fingerprints,
-    blamed: &[similarity::Blamed],
+    blamed: &[similarity::TakedownCandidate],
     about: &TakedownContext,
 ) -> Vec<FingerprintCandidate> {
     let is_entry = |path: &str| {

@@ -288,7 +288,7 @@ fn documents_of_an_archive_share_one_budget() {
         html.matches("<svg").count()
     };
     assert_eq!((drawn(), drawn(), drawn()), (2, 1, 0));
-    assert!(!crate::typeset(&document).contains("<svg"), "our own texts have no style for drawings");
+    assert!(!crate::render_fragment(&document).contains("<svg"), "our own texts have no style for drawings");
 }
 
 #[test]

@@ -19,7 +19,7 @@ pub(crate) struct BrandOccurrence {
     pub(crate) found: WordMatch<Phrase>,
     pub(crate) ordinary: bool,
     pub(crate) zones: u16,
-    pub(crate) is_payment_brand: bool,
+    pub(crate) is_payment: bool,
 }
 
 pub(crate) enum BrandEvidence {
@@ -42,7 +42,7 @@ impl BrandOccurrence {
         if !led && ends_with(&rules.sign_in_with, before) {
             // As a heading over the page's own fields it says what the fields are for.
             let headed = self.is_in(zone::HEADING) && !self.is_in(zone::LINK | zone::BUTTON);
-            let claims = headed && !self.ordinary && !self.is_payment_brand && after.is_empty();
+            let claims = headed && !self.ordinary && !self.is_payment && after.is_empty();
             // "With X, you get …" is not an offer to sign in.
             let begins = after.len() > LONGEST_OFFER && (after.starts_with(b",") || !before.contains(&b' '));
             let offers = !begins || self.is_in(zone::LINK | zone::BUTTON);
@@ -69,7 +69,7 @@ impl BrandOccurrence {
             }
             () if self.is_account(before, after, text, rules) => Some(Rule::BrandAccount),
             () if is_notice(before) || is_notice_after(after) => Some(Rule::BrandCopyright),
-            () if self.is_payment_brand || self.is_in(zone::LINK | zone::BUTTON) => None,
+            () if self.is_payment || self.is_in(zone::LINK | zone::BUTTON) => None,
             () if self.is_in(zone::PICTURE) => (alone || !self.ordinary).then_some(Rule::BrandPicture),
             () if self.is_in(zone::HEADING) && !self.ordinary && is_only_signing_in(before, after, rules) => {
                 Some(Rule::BrandAsHeading)
@@ -97,9 +97,9 @@ impl BrandOccurrence {
             ];
             return signs_in || secrets.iter().any(|secret| after.starts_with(secret));
         }
-        if self.ordinary || self.is_payment_brand {
+        if self.ordinary || self.is_payment {
             let tailed = begins_with(&rules.account_tails, after);
-            let whole = self.is_payment_brand && (after.is_empty() || self.is_in(zone::HEADING));
+            let whole = self.is_payment && (after.is_empty() || self.is_in(zone::HEADING));
             return signs_in && (tailed || whole);
         }
         // Some spellings end in "account" themselves.

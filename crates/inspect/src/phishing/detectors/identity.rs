@@ -35,7 +35,7 @@ pub(crate) fn find_mentions(facts: &PageFacts, rules: &Rules) -> Mentions {
                 }
             }
             Phrase::Signature { brand } => {
-                add_brand(&mut mentions, Rule::BrandSignature, brand, found, facts, rules)
+                add_brand(&mut mentions, Rule::BrandSignature, brand, found, facts, rules);
             }
             Phrase::Brand { brand, ordinary } => {
                 mentions.brands.insert(brand);
@@ -49,7 +49,7 @@ pub(crate) fn find_mentions(facts: &PageFacts, rules: &Rules) -> Mentions {
                     found,
                     ordinary,
                     zones,
-                    is_payment_brand: rules.brands[usize::from(brand)].is_payment_brand,
+                    is_payment: rules.brands[usize::from(brand)].is_payment,
                 };
                 match place.evidence(body, facts, rules) {
                     BrandEvidence::Claim(rule) => {
@@ -105,7 +105,7 @@ fn add_logo_files(mentions: &mut Mentions, facts: &PageFacts, rules: &Rules) {
         }
     }
     if let [(brand, at)] = found.into_iter().collect::<Vec<_>>()[..]
-        && !rules.brands[usize::from(brand)].is_payment_brand
+        && !rules.brands[usize::from(brand)].is_payment
     {
         add_claim(mentions, Rule::BrandPicture, &rules.brands[usize::from(brand)].name, at);
     }

@@ -32,7 +32,7 @@ pub(crate) fn lures(facts: &PageFacts, mentions: &Mentions, hits: &mut Vec<RuleH
     // On a page that asks for proof of being human, step-by-step instructions are enough, without a script.
     let proof = |(start, end): &(usize, usize)| {
         let phrase = &facts.text.bytes[*start..*end];
-        PROOFS.iter().any(|word| memchr::memmem::find(mentions, word.as_bytes()).is_some())
+        PROOFS.iter().any(|word| memchr::memmem::find(phrase, word.as_bytes()).is_some())
     };
     let asks_proof = mentions.topics.get(&Topic::Human).is_some_and(|places| places.iter().any(proof));
     let steps = asks_proof && mentions.distinct_phrases(Topic::Command, facts) >= 2;

@@ -204,7 +204,7 @@ fn identity_rules(
     let pays = requested.has(Secret::Card) || requested.has(Secret::Cvv) || !signs_in(mentions, facts);
     let at_till = pays && !requested.has(Secret::Password) && mentions.first_range(Topic::Pressure).is_none();
     let till =
-        |name: &str| at_till && rules.brands.iter().any(|brand| brand.is_payment_brand && brand.name == name);
+        |name: &str| at_till && rules.brands.iter().any(|brand| brand.is_payment && brand.name == name);
     for (rule, name, at) in &mentions.claims {
         // A title about a brand is not the title of the brand's page.
         let rule = match rule {

@@ -55,7 +55,7 @@ pub(crate) struct Weight {
 pub(crate) struct Brand {
     pub(crate) name: String,
     /// A payment brand, whose logo shops show at checkout.
-    pub(crate) is_payment_brand: bool,
+    pub(crate) is_payment: bool,
     /// Spellings that are not ordinary words, without spaces.
     spellings: Vec<String>,
 }
@@ -205,7 +205,7 @@ fn weight_of(section: &Section<'_>, before: Option<&Weight>) -> Option<Weight> {
 /// Adds a brand: `Name: spelling, ~ordinary word, !wording, ^field @ host host`. Returns its field names.
 fn add_brand(
     line: &str,
-    is_payment_brand: bool,
+    is_payment: bool,
     brands: &mut Vec<Brand>,
     phrases: &mut Vec<(String, Phrase)>,
     hosts: &mut Hosts,
@@ -217,7 +217,7 @@ fn add_brand(
     let is_plain = |spelling: &&str| !spelling.is_empty() && !spelling.starts_with(['~', '!', '^']);
     let squeezed = spellings.split(',').map(str::trim).filter(is_plain);
     let squeezed = squeezed.map(|spelling| fold(spelling).replace([' ', '-', '.'], "")).collect();
-    brands.push(Brand { name: name.trim().to_owned(), is_payment_brand, spellings: squeezed });
+    brands.push(Brand { name: name.trim().to_owned(), is_payment, spellings: squeezed });
     for spelling in spellings.split(',').map(str::trim).filter(|spelling| !spelling.is_empty()) {
         let meaning = |rest: &str, phrase| (rest.to_owned(), phrase);
         if let Some(field) = spelling.strip_prefix('^') {

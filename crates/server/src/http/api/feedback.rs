@@ -91,7 +91,7 @@ fn severity() -> Schema {
 
 impl FeedbackJson {
     fn new(item: Feedback) -> Self {
-        let said = item.said;
+        let said = item.content;
         Self {
             id: item.id,
             site_id: item.site_id,

@@ -10,7 +10,7 @@ use axum::extract::{Path, State};
 use dropleaf_app::{Caller, ShareTokenWithSecret};
 use dropleaf_core::account::Account;
 use dropleaf_core::expiry::Lifetime;
-use dropleaf_core::share_token::{ShareToken, Wish};
+use dropleaf_core::share_token::{ShareToken, ShareTokenRequest};
 use dropleaf_core::site_change::Field;
 use dropleaf_core::{Error, secret};
 use http::{HeaderMap, StatusCode};
@@ -113,7 +113,7 @@ impl ShareTokensJson {
     }
 }
 
-fn wish(fields: &mut Fields) -> Result<Wish, Error> {
+fn wish(fields: &mut Fields) -> Result<ShareTokenRequest, Error> {
     let note = fields.text_of(&["note", "label"])?;
     let seconds = fields.int("expires_in")?;
     let hours = fields.hours("expires_in_hours")?;
@@ -129,7 +129,7 @@ fn wish(fields: &mut Fields) -> Result<Wish, Error> {
     };
     let max_uses = fields.int("max_uses")?;
     let bypass_email_gate = fields.flag("bypass_email_gate")?.unwrap_or_default();
-    Ok(Wish { note: value(note), expires_in, max_uses: value(max_uses), bypass_email_gate })
+    Ok(ShareTokenRequest { note: value(note), expires_in, max_uses: value(max_uses), bypass_email_gate })
 }
 
 fn value<T>(field: Field<T>) -> Option<T> {

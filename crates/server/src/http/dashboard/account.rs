@@ -11,7 +11,7 @@ use axum::response::Response;
 use axum::routing::{get, post};
 use dropleaf_core::account::Account;
 use dropleaf_core::ledger::Unit;
-use dropleaf_core::session::{Method, Session};
+use dropleaf_core::session::{Session, SignInMethod};
 use dropleaf_core::unlock::Sku;
 
 pub(super) const HERE: &str = "/dashboard/account";
@@ -80,9 +80,9 @@ fn row(session: Session, this: &Session) -> SessionRow {
     SessionRow {
         is_this: session.id == this.id,
         method: match session.method {
-            Method::Code => "with a code",
-            Method::Link => "with a link",
-            Method::Passkey => "with a passkey",
+            SignInMethod::Code => "with a code",
+            SignInMethod::Link => "with a link",
+            SignInMethod::Passkey => "with a passkey",
         },
         created: Moment(session.created_at),
         last_seen: Moment(session.last_seen_at),

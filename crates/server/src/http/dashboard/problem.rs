@@ -2,7 +2,7 @@
 
 use crate::http::web::{Fields, TOKEN_FIELD};
 use crate::pages::dashboard::{Attempt, Refused};
-use dropleaf_core::error::Fault;
+use dropleaf_core::error::FieldError;
 use dropleaf_core::{Code, Error};
 
 /// Fields of operations: the API name, the name people read, and the form field that shows it.
@@ -52,7 +52,7 @@ fn field(error: &Error) -> &'static str {
 
 /// The name people read for the field at fault, the form field, and what is wrong with it.
 fn named(error: &Error) -> Option<(&'static str, &'static str, &str)> {
-    let Fault { name, why } = error.fault.as_deref()?;
+    let FieldError { name, why } = error.fault.as_deref()?;
     let (_, said, field) = NAMES.into_iter().find(|(known, _, _)| *known == name)?;
     Some((said, field, why))
 }

@@ -7,10 +7,10 @@ use crate::pages::dashboard::Done;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use dropleaf_core::expiry::Lifetime;
-use dropleaf_core::share_token::Wish;
+use dropleaf_core::share_token::ShareTokenRequest;
 use dropleaf_core::{Error, Result, number};
 
-fn wish(fields: &Fields) -> Result<Wish> {
+fn wish(fields: &Fields) -> Result<ShareTokenRequest> {
     let expires_in = match Lifetime::from_hours_text(fields.text("expires_in_hours"))? {
         Lifetime::Seconds(seconds) => Some(seconds),
         Lifetime::Unstated | Lifetime::Never | Lifetime::Until(_) => None,
@@ -21,7 +21,7 @@ fn wish(fields: &Fields) -> Result<Wish> {
             Some(number::integer(text).ok_or_else(|| Error::field("max_uses", "must be a whole number"))?)
         }
     };
-    Ok(Wish {
+    Ok(ShareTokenRequest {
         note: fields.find("note").map(str::to_owned),
         expires_in,
         max_uses,

@@ -9,7 +9,7 @@ use axum::Json;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use dropleaf_app::NewClient;
-use dropleaf_core::oauth::client::Description;
+use dropleaf_core::oauth::client::ClientMetadata;
 use dropleaf_core::oauth::{OAuthCode, OAuthError};
 use http::StatusCode;
 use serde_json::{Map, Value, json};
@@ -41,8 +41,8 @@ pub(super) async fn register(
 }
 
 /// Parses client metadata; a member of the wrong type is an error. Unknown members are ignored.
-pub(super) fn describe(said: &Map<String, Value>) -> Result<Description, OAuthError> {
-    Ok(Description {
+pub(super) fn describe(said: &Map<String, Value>) -> Result<ClientMetadata, OAuthError> {
+    Ok(ClientMetadata {
         name: text(said, "client_name")?,
         uri: text(said, "client_uri")?,
         redirect_uris: list(said, "redirect_uris")?.unwrap_or_default(),

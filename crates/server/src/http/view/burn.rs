@@ -39,7 +39,7 @@ pub(super) async fn meet(scene: &Scene<'_>, tail: &str) -> Result<Response<OutBo
         return Err(Error::new(Code::NotFound, "This page does not contain this file."));
     }
     let agent = scene.header("user-agent").unwrap_or_default();
-    if scene.head.method != Method::GET || !scene.visitor.burns_by_asking(agent) {
+    if scene.head.method != Method::GET || !scene.visitor.burns_by_requesting(agent) {
         return Ok(ask_first(scene));
     }
     // Prepared first, so that a page whose bytes cannot be read now is not lost.

@@ -9,7 +9,7 @@ use crate::http::OutBody;
 use crate::http::error::{self, Wants};
 use crate::pages::Step;
 use dropleaf_core::access::Gate;
-use dropleaf_core::gate_pass::Kind;
+use dropleaf_core::gate_pass::GatePassKind;
 use dropleaf_core::{Code, Error, email};
 use http::{Response, StatusCode};
 use hyper::body::Incoming;
@@ -77,7 +77,7 @@ async fn send(scene: &Scene<'_>, address: &str, to: &str) -> Result<Response<Out
 async fn enter(scene: &Scene<'_>, address: &str, code: &str, to: &str) -> Result<Response<OutBody>, Error> {
     let step = Step::Code { email: address };
     match scene.door.app.verify_gate_code(&scene.page.site, address, code, scene.client_ip()).await {
-        Ok(true) => gates::opened(scene, Cookie::Email, Kind::Email, to),
+        Ok(true) => gates::opened(scene, Cookie::Email, GatePassKind::Email, to),
         Ok(false) => Ok(gates::refuse(scene, step, to, &Error::plain(Code::InvalidCode))),
         Err(error) => gates::try_again(scene, step, to, error),
     }

@@ -7,7 +7,7 @@ use super::scene::Scene;
 use super::{OutBody, form, headers, without_body};
 use crate::http::extract::{Fields, json_object};
 use crate::http::{error, media_type};
-use dropleaf_core::feedback::{self, Draft, Feedback, Intent, Severity};
+use dropleaf_core::feedback::{self, Feedback, FeedbackDraft, Intent, Severity};
 use dropleaf_core::site_change::Field;
 use dropleaf_core::{Code, Error};
 use http::{HeaderValue, Method, Response, StatusCode, header};
@@ -45,7 +45,7 @@ struct ListJson {
 
 impl ShownJson {
     fn new(item: Feedback) -> Self {
-        let said = item.said;
+        let said = item.content;
         Self {
             id: item.id,
             comment: said.comment,
@@ -95,7 +95,7 @@ async fn leave(scene: &Scene<'_>, body: Incoming) -> Result<Response<OutBody>, E
             Field::Null | Field::Absent => None,
         })
     };
-    let draft = Draft {
+    let draft = FeedbackDraft {
         comment: text("comment")?,
         element: text("element")?,
         element_path: text("element_path")?,

@@ -11,7 +11,7 @@ use crate::pages::{self, Step};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use dropleaf_core::access::{self, Access, Gate, Passes};
-use dropleaf_core::gate_pass::Kind;
+use dropleaf_core::gate_pass::GatePassKind;
 use dropleaf_core::{Code, Error, path};
 use http::{Method, Response, StatusCode, header};
 use hyper::body::Incoming;
@@ -36,8 +36,8 @@ pub(super) async fn passes(scene: &Scene<'_>) -> Result<Found, Error> {
     let holds =
         |cookie: Cookie, kind| cookie.read(scene).is_some_and(|value| app.verify_pass(kind, site, value));
     let mut passes = Passes {
-        password: shared.password || holds(Cookie::Gate, Kind::Password),
-        email: shared.email || holds(Cookie::Email, Kind::Email),
+        password: shared.password || holds(Cookie::Gate, GatePassKind::Password),
+        email: shared.email || holds(Cookie::Email, GatePassKind::Email),
     };
     if scene.page.door.has_password
         && !passes.password
@@ -82,7 +82,7 @@ pub(super) async fn submit(scene: &Scene<'_>, body: Incoming) -> Result<Response
         return Ok(refuse(scene, Step::Password, &to, &refusal(Gate::Password)));
     }
     match scene.door.app.check_password(&scene.page.site, password, scene.client_ip()).await {
-        Ok(true) => opened(scene, Cookie::Gate, Kind::Password, &to),
+        Ok(true) => opened(scene, Cookie::Gate, GatePassKind::Password, &to),
         Ok(false) => Ok(refuse(scene, Step::Password, &to, &Error::plain(Code::WrongPassword))),
         Err(error) => try_again(scene, Step::Password, &to, error),
     }
@@ -105,7 +105,7 @@ pub(super) fn before_form(scene: &Scene<'_>, gated: bool) -> Result<Option<Respo
 pub(super) fn opened(
     scene: &Scene<'_>,
     cookie: Cookie,
-    kind: Kind,
+    kind: GatePassKind,
     to: &str,
 ) -> Result<Response<OutBody>, Error> {
     let pass = scene.door.app.issue_pass(kind, &scene.page.site);

@@ -37,7 +37,7 @@ use crate::connection::Connection;
 use dropleaf_app::{ContentCoding, ServedBundle};
 use dropleaf_core::access::{self, Access};
 use dropleaf_core::site::Visibility;
-use dropleaf_core::visitor::{Signs, Visitor};
+use dropleaf_core::visitor::{Visitor, VisitorHeaders};
 use dropleaf_core::{Code, Error};
 use find::{Found, find, to_inside};
 use http::request::Parts;
@@ -310,7 +310,12 @@ pub(super) fn visitor(headers: &HeaderMap) -> Visitor {
         fetch_mode.is_some() || headers.contains_key(FETCH_SITE) || headers.contains_key(FETCH_DEST);
     // Only browsers that send fetch metadata mark prefetch requests.
     let purpose = if has_fetch_metadata { text(&PURPOSE) } else { None };
-    Visitor::of(Signs { user_agent: text(&header::USER_AGENT), fetch_mode, has_fetch_metadata, purpose })
+    Visitor::of(VisitorHeaders {
+        user_agent: text(&header::USER_AGENT),
+        fetch_mode,
+        has_fetch_metadata,
+        purpose,
+    })
 }
 
 /// The page's own host, where browsers are redirected so that no two pages share an origin.

@@ -13,8 +13,8 @@ use crate::pages::{self, Preview};
 use axum::body::Body;
 use dropleaf_app::{PageView, ServedFile};
 use dropleaf_core::access::{self, Access, Passes};
-use dropleaf_core::gate_pass::Kind;
-use dropleaf_core::share_token::InQuery;
+use dropleaf_core::gate_pass::GatePassKind;
+use dropleaf_core::share_token::QuerySecret;
 use dropleaf_core::site::Visibility;
 use dropleaf_core::{Code, Error};
 use http::{Method, Response, StatusCode, header};
@@ -26,7 +26,7 @@ pub(super) const NAME: &str = "preview/";
 /// valid and an invalid ticket; the page or its gate follows.
 pub(super) async fn redeem_ticket(
     scene: &Scene<'_>,
-    found: &InQuery<'_>,
+    found: &QuerySecret<'_>,
 ) -> Result<Option<Response<OutBody>>, Error> {
     // Only a top-level navigation by a person uses up the ticket.
     if !scene.visitor.navigation || scene.head.method != Method::GET || !share::is_asked_for(scene) {
@@ -43,8 +43,8 @@ pub(super) async fn redeem_ticket(
     // Uses the current row: a ticket is valid only for the gates it was issued for.
     let page = burn::reopen(scene).await?;
     if app.take_owner_ticket(&page.site, found.token).await? {
-        let pass = app.issue_pass(Kind::Owner, &page.site);
-        let cookie = Cookie::Owner.set(scene, &pass, Kind::Owner.life());
+        let pass = app.issue_pass(GatePassKind::Owner, &page.site);
+        let cookie = Cookie::Owner.set(scene, &pass, GatePassKind::Owner.life());
         response.headers_mut().extend(cookie.map(|cookie| (header::SET_COOKIE, cookie)));
     }
     Ok(Some(response))
@@ -54,14 +54,14 @@ pub(super) async fn redeem_ticket(
 pub(super) fn is_inside(scene: &Scene<'_>) -> bool {
     Cookie::Owner
         .read(scene)
-        .is_some_and(|pass| scene.door.app.verify_pass(Kind::Owner, &scene.page.site, pass))
+        .is_some_and(|pass| scene.door.app.verify_pass(GatePassKind::Owner, &scene.page.site, pass))
 }
 
 /// The page around the preview of a burn page.
 pub(super) fn preview(scene: &Scene<'_>) -> Response<OutBody> {
     let (app, site) = (&scene.door.app, &scene.page.site);
     let entry = scene.page.bundle.as_ref().and_then(|bundle| bundle.entry());
-    let pass = app.issue_pass(Kind::Preview, site);
+    let pass = app.issue_pass(GatePassKind::Preview, site);
     let page = pages::preview(&Preview {
         title: &site.title,
         frame: &format!("{}_dropleaf/{NAME}{pass}/", scene.root()),
@@ -91,7 +91,7 @@ pub(super) async fn preview_file(scene: &Scene<'_>, rest: &str) -> Result<Respon
     let scene = &Scene { page: &page, ..*scene };
     let app = &scene.door.app;
     match access::decide(&page.door, Passes::ALL, app.now()) {
-        Access::Reveal if app.verify_pass(Kind::Preview, &page.site, pass) => {}
+        Access::Reveal if app.verify_pass(GatePassKind::Preview, &page.site, pass) => {}
         Access::Gone(code) => return Err(Error::plain(code)),
         _ => return Err(missing()),
     }

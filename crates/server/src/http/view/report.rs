@@ -6,7 +6,7 @@ use super::{OutBody, form, redirect, wants, without_body};
 use crate::http::error::{self, Wants};
 use crate::pages::{self, Rendered, ReportForm};
 use dropleaf_core::access::{self, Access, Passes};
-use dropleaf_core::report::{self, Said};
+use dropleaf_core::report::{self, ReportContent};
 use dropleaf_core::{Code, Error};
 use http::{Method, Response, StatusCode};
 use hyper::body::Incoming;
@@ -44,7 +44,7 @@ async fn submit(scene: &Scene<'_>, body: Incoming) -> Result<Response<OutBody>, 
     let text = |name| form::field(&fields, name);
     let own = |name| text(name).map(str::to_owned);
     let action = link(&scene.root());
-    let said: Said = match report::checked(text("reason"), own("comment"), own("contact")) {
+    let said: ReportContent = match report::checked(text("reason"), own("comment"), own("contact")) {
         Ok(said) => said,
         Err(error) if wants(&scene.head.headers) == Wants::Page => {
             // Keeps the typed values in the form.

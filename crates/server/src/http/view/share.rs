@@ -4,7 +4,7 @@
 use super::cookies::Cookie;
 use super::scene::Scene;
 use super::{OutBody, redirect};
-use dropleaf_core::share_token::{self, InQuery, ShareToken};
+use dropleaf_core::share_token::{self, QuerySecret, ShareToken};
 use dropleaf_core::{Error, visitor};
 use http::{Method, Response, StatusCode, header};
 
@@ -57,7 +57,7 @@ const fn opens(token: &ShareToken) -> Shared {
 
 fn clean(
     scene: &Scene<'_>,
-    found: &InQuery<'_>,
+    found: &QuerySecret<'_>,
     token: Option<&ShareToken>,
 ) -> Result<Response<OutBody>, Error> {
     let mut response = without_secret(scene, found)?;
@@ -71,7 +71,7 @@ fn clean(
 }
 
 /// Redirects to the same address without the secret.
-pub(super) fn without_secret(scene: &Scene<'_>, found: &InQuery<'_>) -> Result<Response<OutBody>, Error> {
+pub(super) fn without_secret(scene: &Scene<'_>, found: &QuerySecret<'_>) -> Result<Response<OutBody>, Error> {
     // Two slashes at the start would name another host.
     let path = scene.head.uri.path();
     let path = if path[1..].starts_with(['/', '\\']) { format!("/.{path}") } else { path.to_owned() };

@@ -5,7 +5,7 @@ use super::{
     list, page, upload,
 };
 use crate::pages::tests::HOSTILE;
-use dropleaf_core::feedback::{Feedback, Intent, Said, Severity};
+use dropleaf_core::feedback::{Feedback, FeedbackContent, Intent, Severity};
 use dropleaf_core::finding::Finding;
 use dropleaf_core::plan::Plan;
 use dropleaf_core::share_token::ShareToken;
@@ -111,7 +111,7 @@ fn assert_sound(html: &str) {
 }
 
 fn shown(state: State, attempt: Attempt) -> String {
-    let said = Said {
+    let said = FeedbackContent {
         comment: HOSTILE.into(),
         element: Some(HOSTILE.into()),
         element_path: Some(HOSTILE.into()),
@@ -123,7 +123,7 @@ fn shown(state: State, attempt: Attempt) -> String {
     let comment = |resolved_at| Feedback {
         id: "fb_1".into(),
         site_id: "site_1".into(),
-        said: said.clone(),
+        content: said.clone(),
         created_at: NOW,
         resolved_at,
         resolved_note: Some(HOSTILE.into()),

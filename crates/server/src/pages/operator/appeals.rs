@@ -6,7 +6,7 @@ use crate::pages::Html;
 use crate::pages::dashboard::{Section, Shell};
 use askama::Template;
 use dropleaf_app::AppealContext;
-use dropleaf_core::appeal::{Allowed, Appeal, Joined, State};
+use dropleaf_core::appeal::{AdditionalAppellant, AllowedContent, Appeal, State};
 
 #[derive(Debug, Template)]
 #[template(path = "operator_appeals.html")]
@@ -48,7 +48,7 @@ impl OneAppeal<'_> {
     }
 
     /// The permission that can be withdrawn here.
-    fn allowed(&self) -> Option<&Allowed> {
+    fn allowed(&self) -> Option<&AllowedContent> {
         self.case.allowed.as_ref().filter(|allowed| allowed.appeal_id.as_ref() == Some(&self.appeal.id))
     }
 
@@ -66,7 +66,7 @@ fn sender(appeal: &Appeal) -> &str {
     appeal.account_id.as_deref().unwrap_or("anonymous: sent without an account")
 }
 
-fn joined_by(joined: &Joined) -> &str {
+fn joined_by(joined: &AdditionalAppellant) -> &str {
     joined.account_id.as_deref().unwrap_or("an anonymous publisher")
 }
 

@@ -12,7 +12,7 @@ use super::dashboard::{Section, Shell};
 use super::{Html, Moment, Size};
 use askama::Template;
 use dropleaf_app::{ReportCase, ReportedPage};
-use dropleaf_core::audit::Entry;
+use dropleaf_core::audit::AuditEntry;
 use dropleaf_core::site::{State, Visibility};
 
 /// A number with its label.
@@ -40,7 +40,7 @@ pub struct Overview<'a> {
     pub counted: Option<Moment>,
     pub version: &'a str,
     pub uptime: super::Span,
-    pub lines: &'a [Entry],
+    pub lines: &'a [AuditEntry],
     pub typed: Typed<'a>,
     /// The names of missing settings without which lost payments cannot be looked up.
     pub missing_chains: Vec<&'static str>,

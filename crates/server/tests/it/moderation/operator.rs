@@ -1,7 +1,7 @@
 //! `/operator…`: accessible only to operators.
 
 use crate::harness::{Form, Node, Setup, on_each_database};
-use dropleaf_core::report::{Reason, Said};
+use dropleaf_core::report::{Reason, ReportContent};
 use serde_json::Value;
 use std::net::IpAddr;
 
@@ -243,7 +243,7 @@ async fn reports_are_gathered_by_page_and_settled() {
         node.get(fine["url"].as_str().unwrap()).send().await.expect(200);
         assert!(operator.get("/operator/reports").await.text().contains("No open reports"));
         let acts: Vec<_> =
-            node.app().list_audit(9).await.unwrap().into_iter().map(|line| line.act.as_str()).collect();
+            node.app().list_audit(9).await.unwrap().into_iter().map(|line| line.action.as_str()).collect();
         assert_eq!(acts.len(), 2);
         assert!(acts.contains(&"dismiss_reports") && acts.contains(&"take_down"));
         report(node, &fine, &[("reason", "other")]).await;
@@ -296,7 +296,7 @@ async fn report_often(node: &Node, site_id: &str, reason: Reason, times: u16) {
     let site = node.app().open_case(site_id).await.unwrap().site;
     for n in 0..times {
         let ip = IpAddr::from([10, reason as u8, n.to_be_bytes()[0], n.to_be_bytes()[1]]);
-        let said = Said { reason, comment: Some(format!("Number {n}")), contact: None };
+        let said = ReportContent { reason, comment: Some(format!("Number {n}")), contact: None };
         node.app().report_page(&site, Some(ip), said).await.unwrap();
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::harness::{Answer, DAY, Database, Form, NOW, Node, Setup, on_each_database, page, site_path};
 use crate::moderation::operator_case::{case, id, report};
-use dropleaf_core::report::{Reason, Report, Said};
+use dropleaf_core::report::{Reason, Report, ReportContent};
 use dropleaf_store::{Db, Stmt, reports, sites};
 use futures_util::TryStreamExt;
 use serde_json::{Value, json};
@@ -200,7 +200,7 @@ async fn erasure_waits_for_a_report_that_is_being_written() {
     let told = Report {
         id: "rep_1".into(),
         site_id: id(&site).into(),
-        said: Said { reason: Reason::Phishing, comment: None, contact: None },
+        content: ReportContent { reason: Reason::Phishing, comment: None, contact: None },
         version: Some(1),
         created_at: NOW,
         closed: None,
