@@ -3,16 +3,13 @@
 use bytes::Bytes;
 use dropleaf_core::program::PROGRAM;
 
-use crate::address_warnings::AddressWarnings;
-use crate::addressing::Addressing;
-use crate::html::INDEX;
 use crate::mime::HTML;
-
-/// Names under this prefix are reserved for the service.
-pub(crate) const RESERVED: &str = "_dropleaf";
+use crate::paths::{INDEX, RESERVED};
+use crate::references::address_warnings::AddressWarnings;
+use crate::references::addressing::Addressing;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum BundleKind {
     Html,
     Markdown,
     Pdf,
@@ -22,7 +19,7 @@ pub enum Kind {
     E2e,
 }
 
-impl Kind {
+impl BundleKind {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Html => "html",
@@ -63,7 +60,7 @@ impl Encoding {
 
 #[derive(Debug)]
 pub struct Bundle {
-    pub kind: Kind,
+    pub kind: BundleKind,
     pub title: String,
     /// The path of the file served at the page's root.
     pub entry: String,
@@ -123,7 +120,7 @@ impl Body {
 
 impl Bundle {
     pub(crate) fn assemble(
-        kind: Kind,
+        kind: BundleKind,
         title: String,
         entry: String,
         mut files: Vec<File>,
@@ -157,7 +154,7 @@ impl Bundle {
 
     /// Whether there is an `index.html` to answer paths that name no file.
     pub fn can_answer_routes(&self) -> bool {
-        matches!(self.kind, Kind::Html | Kind::Zip) && self.entry == INDEX
+        matches!(self.kind, BundleKind::Html | BundleKind::Zip) && self.entry == INDEX
     }
 
     /// A hash of everything that was sent: the paths and contents of all files.
@@ -186,7 +183,7 @@ mod tests {
     }
 
     fn bundle(entry: &str, files: Vec<File>) -> Bundle {
-        Bundle::assemble(Kind::Zip, String::new(), entry.to_owned(), files, Vec::new())
+        Bundle::assemble(BundleKind::Zip, String::new(), entry.to_owned(), files, Vec::new())
     }
 
     #[test]
@@ -203,10 +200,17 @@ mod tests {
 
     #[test]
     fn kinds_and_encodings_parse_back() {
-        for kind in [Kind::Html, Kind::Markdown, Kind::Pdf, Kind::Zip, Kind::File, Kind::E2e] {
-            assert_eq!(Kind::parse(kind.as_str()), Some(kind));
+        for kind in [
+            BundleKind::Html,
+            BundleKind::Markdown,
+            BundleKind::Pdf,
+            BundleKind::Zip,
+            BundleKind::File,
+            BundleKind::E2e,
+        ] {
+            assert_eq!(BundleKind::parse(kind.as_str()), Some(kind));
         }
-        assert_eq!(Kind::parse("exe"), None);
+        assert_eq!(BundleKind::parse("exe"), None);
         assert_eq!(Encoding::parse("zstd"), Some(Encoding::Zstd));
         assert_eq!(Encoding::parse("gzip"), None);
     }

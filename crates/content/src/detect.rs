@@ -25,8 +25,8 @@ pub(crate) enum Format {
 
 /// What the extension of a file name says.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Named {
-    As(Format),
+pub(crate) enum NameHint {
+    Format(Format),
     /// A type of file that is not hosted on its own.
     Unsupported,
     /// No extension, or an unknown one.
@@ -65,17 +65,17 @@ pub(crate) fn format(
     content_type: Option<&str>,
     input: &mut Input,
 ) -> Result<Format, Refusal> {
-    let named = filename.map_or(Named::Unknown, by_name);
+    let named = filename.map_or(NameHint::Unknown, hint_by_name);
     match (named, filename) {
-        (Named::As(format), _) => return Ok(format),
-        (Named::Unsupported, Some(name)) => return Err(unsupported(name)),
+        (NameHint::Format(format), _) => return Ok(format),
+        (NameHint::Unsupported, Some(name)) => return Err(unsupported(name)),
         _ => {}
     }
     if let Some(format) = content_type.and_then(by_content_type) {
         return Ok(format);
     }
     let head = input.head(1024)?;
-    by_magic(&head).ok_or_else(|| {
+    format_by_magic(&head).ok_or_else(|| {
         let name = match filename {
             Some(name) if !name.is_empty() => format!("\"{}\"", shown_name(name.as_bytes())),
             _ => "an upload without a file name".to_owned(),
@@ -96,10 +96,10 @@ fn unsupported(name: &str) -> Refusal {
     Refusal::new(RefusalCode::UnsupportedType, detail)
 }
 
-pub(crate) fn by_name(name: &str) -> Named {
+pub(crate) fn hint_by_name(name: &str) -> NameHint {
     // Some systems drop trailing dots and spaces.
     let name = name.trim_end_matches(|c: char| c == '.' || c.is_whitespace());
-    let Some((_, extension)) = name.rsplit_once('.') else { return Named::Unknown };
+    let Some((_, extension)) = name.rsplit_once('.') else { return NameHint::Unknown };
     let extension = extension.to_ascii_lowercase();
     let format = match extension.as_str() {
         "html" | "htm" => Format::Html,
@@ -107,25 +107,25 @@ pub(crate) fn by_name(name: &str) -> Named {
         "zip" => Format::Zip,
         "pdf" => Format::Pdf,
         // Pages too, if their content says so.
-        "xhtml" | "xht" => return Named::Unknown,
+        "xhtml" | "xht" => return NameHint::Unknown,
         other => {
             if let Some(file) = single_file::by_extension(other) {
-                return Named::As(Format::File(file));
+                return NameHint::Format(Format::File(file));
             }
             let known =
                 mime_of(name) != BINARY || unsupported_extensions().any(|extension| extension == other);
-            return if known { Named::Unsupported } else { Named::Unknown };
+            return if known { NameHint::Unsupported } else { NameHint::Unknown };
         }
     };
-    Named::As(format)
+    NameHint::Format(format)
 }
 
 /// Whether an HTML page may have this name: it does not say that the file is anything other than a page or Markdown.
-pub fn names_a_page(name: &str) -> bool {
-    match by_name(name) {
-        Named::Unknown => true,
-        Named::As(format) => matches!(format, Format::Html | Format::Markdown),
-        Named::Unsupported => false,
+pub fn can_name_a_page(name: &str) -> bool {
+    match hint_by_name(name) {
+        NameHint::Unknown => true,
+        NameHint::Format(format) => matches!(format, Format::Html | Format::Markdown),
+        NameHint::Unsupported => false,
     }
 }
 
@@ -140,7 +140,7 @@ fn by_content_type(content_type: &str) -> Option<Format> {
     })
 }
 
-pub(crate) fn by_magic(head: &[u8]) -> Option<Format> {
+pub(crate) fn format_by_magic(head: &[u8]) -> Option<Format> {
     if head.starts_with(b"PK\x03\x04") {
         return Some(Format::Zip);
     }
@@ -224,24 +224,24 @@ mod tests {
         for extension in unsupported_extensions() {
             let name = format!("a.{extension}");
             assert_eq!(mime_of(&name), BINARY, "{extension} is in the table of media types");
-            assert_eq!(by_name(&name), Named::Unsupported, "{extension}");
+            assert_eq!(hint_by_name(&name), NameHint::Unsupported, "{extension}");
         }
     }
 
     #[test]
     fn every_accepted_extension_is_accepted() {
         for extension in ACCEPTED.split([',', ' ']).filter(|word| word.starts_with('.')) {
-            assert!(matches!(by_name(&format!("a{extension}")), Named::As(_)), "{extension}");
+            assert!(matches!(hint_by_name(&format!("a{extension}")), NameHint::Format(_)), "{extension}");
         }
     }
 
     #[test]
     fn a_page_may_have_a_name_of_a_page_or_of_nothing_known() {
         for name in ["a.html", "a.HTM", "notes.md", "a", "v1.2", "a.xhtml"] {
-            assert!(names_a_page(name), "{name}");
+            assert!(can_name_a_page(name), "{name}");
         }
         for name in ["a.php", "a.svg", "a.txt", "a.pdf", "a.zip", "a.js", "a.exe"] {
-            assert!(!names_a_page(name), "{name}");
+            assert!(!can_name_a_page(name), "{name}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Cleans the name of an uploaded file, so that it can be the last segment of a URL and a name to save under.
 
-use crate::bundle::RESERVED;
+use crate::paths::RESERVED;
 
 const MOST_BYTES: usize = 240;
 

@@ -1,77 +1,54 @@
 //! Turns uploaded bytes into a checked [`Bundle`] of files, or a [`Refusal`] with a reason. It does not know who uploads or
 //! where bundles are stored. Everything here blocks and uses one core: call [`prepare`] from a thread that may block.
 
-mod address_warnings;
-pub mod addresses;
-mod addressing;
-mod blocked;
 mod bundle;
-mod charset;
-mod ciphertext;
-mod code_scan;
-mod css_scan;
+mod csp;
 mod detect;
 mod e2e;
+pub mod external_urls;
 mod file_name;
-mod file_text;
-mod glance;
 #[cfg(feature = "hostile-corpus")]
 pub mod hostile;
 mod html;
-mod import_map;
 mod input;
-mod link_relation;
-mod listing;
-mod loose;
 mod markdown;
 mod mime;
+mod name_list;
 mod pack;
-mod page_base;
-mod page_references;
 mod paths;
 mod pdf;
-mod pdf_title;
 mod readable;
-mod reference_examples;
-mod reference_report;
-mod refs;
+mod references;
 mod refusal;
 mod sanitize;
-mod scan;
-mod script_scan;
-mod script_text;
-mod script_type;
-mod shorten;
 mod single_file;
-mod srcset;
-mod strict;
-mod svg;
 mod text;
-mod texts;
 pub mod thumbnail;
 mod title;
-mod windows;
-mod worker_paths;
 mod zip;
 
 use std::path::Path;
 
 use detect::Format;
 
-pub use address_warnings::{AddressWarnings, ShownAt};
-pub use addressing::Addressing;
-pub use bundle::{Body, Bundle, Encoding, File, Kind};
-pub use detect::names_a_page;
+pub use bundle::{Body, Bundle, BundleKind, Encoding, File};
+pub use csp::{MOST_SCRIPTS, StrictCsp};
+pub use detect::can_name_a_page;
 pub use dropleaf_core::program::{PROGRAM, is_program_name};
-pub use file_text::decode_text;
 pub use input::Source;
-pub use loose::{Alone, LooseText, alone, is_page, is_read, read_loose};
-pub use markdown::{MARKDOWN_SCRIPT, MARKDOWN_STYLE, MarkdownPage, markdown_page, source_lines, typeset};
+pub use markdown::{
+    MARKDOWN_SCRIPT, MARKDOWN_STYLE, MarkdownPage, markdown_page, render_fragment, source_lines,
+};
 pub use mime::{is_active, is_compressible, mime_of};
+pub use references::address_warnings::{AddressWarnings, ServedAt};
+pub use references::addressing::Addressing;
 pub use refusal::{Refusal, RefusalCode};
-pub use strict::{MOST_SCRIPTS, Strict};
-pub use texts::{TextFile, Texts};
-pub use zip::{is_left_out, root_of};
+pub use text::bundle_texts::{BundleTexts, TextFile};
+pub use text::dry_run::{
+    DecodedText, StandaloneFile, classify_standalone_file, decode_for_check, is_page_name, is_text_name,
+};
+pub use text::file_text::decode_text;
+pub use zip::{find_archive_root, is_excluded};
 
 /// An upload: its bytes and what the client declared about them.
 #[derive(Debug)]
@@ -125,7 +102,7 @@ pub fn prepare(upload: Upload<'_>, limits: &Limits, spool_dir: &Path) -> Result<
         Format::Encrypted => e2e::prepare(&mut input, &mut packer),
     }?;
     // An archive has its own names inside, and the name of an encrypted file is only for those who hold its key.
-    if !matches!(bundle.kind, Kind::Zip | Kind::E2e) {
+    if !matches!(bundle.kind, BundleKind::Zip | BundleKind::E2e) {
         bundle.file_name = upload.filename.and_then(file_name::clean);
     }
     Ok(bundle)

@@ -32,15 +32,15 @@ pub(crate) const CHARSETS: &[Charset] = charsets! {
 
 /// The media type of a page in a charset.
 pub(crate) fn html_in(charset: &'static encoding_rs::Encoding) -> &'static str {
-    known(charset).map_or(HTML, |known| known.html)
+    find_charset(charset).map_or(HTML, |known| known.html)
 }
 
 /// The media type of a script in a charset.
 pub(crate) fn script_in(charset: &'static encoding_rs::Encoding) -> &'static str {
-    known(charset).map_or(SCRIPT, |known| known.script)
+    find_charset(charset).map_or(SCRIPT, |known| known.script)
 }
 
-fn known(charset: &'static encoding_rs::Encoding) -> Option<&'static Charset> {
+fn find_charset(charset: &'static encoding_rs::Encoding) -> Option<&'static Charset> {
     CHARSETS.iter().find(|known| known.name.eq_ignore_ascii_case(charset.name()))
 }
 

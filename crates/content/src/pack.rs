@@ -42,10 +42,10 @@ pub(crate) struct Sink {
     hasher: blake3::Hasher,
     sniffer: Sniffer,
     written: u64,
-    place: Place,
+    body: SinkBody,
 }
 
-enum Place {
+enum SinkBody {
     Held(Vec<u8>),
     Spooled(BufWriter<std::fs::File>),
     SpooledZstd(Box<zstd::Encoder<'static, BufWriter<std::fs::File>>>),
@@ -58,17 +58,17 @@ impl<'a> Packer<'a> {
 
     /// `size` must be the exact number of bytes that will be written.
     pub(crate) fn begin(&self, path: impl Into<String>, mime: &'static str, size: u64) -> io::Result<Sink> {
-        let place = if size <= HELD_FILE_BYTES {
-            Place::Held(Vec::with_capacity(usize::try_from(size).unwrap_or_default()))
+        let body = if size <= HELD_FILE_BYTES {
+            SinkBody::Held(Vec::with_capacity(usize::try_from(size).unwrap_or_default()))
         } else {
             let file = BufWriter::with_capacity(256 * 1024, tempfile::tempfile_in(self.spool_dir)?);
             if is_compressible(mime) {
                 let mut encoder = zstd::Encoder::new(file, LEVEL)?;
                 encoder.include_checksum(true)?;
                 encoder.set_pledged_src_size(Some(size))?;
-                Place::SpooledZstd(Box::new(encoder))
+                SinkBody::SpooledZstd(Box::new(encoder))
             } else {
-                Place::Spooled(file)
+                SinkBody::Spooled(file)
             }
         };
         Ok(Sink {
@@ -77,15 +77,15 @@ impl<'a> Packer<'a> {
             hasher: blake3::Hasher::new(),
             sniffer: Sniffer::default(),
             written: 0,
-            place,
+            body,
         })
     }
 
     pub(crate) fn finish(&mut self, sink: Sink) -> io::Result<File> {
-        let body = match sink.place {
-            Place::Held(bytes) => self.hold(bytes, is_compressible(sink.mime))?,
-            Place::Spooled(writer) => spooled(writer, Encoding::Identity)?,
-            Place::SpooledZstd(encoder) => spooled(encoder.finish()?, Encoding::Zstd)?,
+        let body = match sink.body {
+            SinkBody::Held(bytes) => self.hold(bytes, is_compressible(sink.mime))?,
+            SinkBody::Spooled(writer) => spooled(writer, Encoding::Identity)?,
+            SinkBody::SpooledZstd(encoder) => spooled(encoder.finish()?, Encoding::Zstd)?,
         };
         let hash = *sink.hasher.finalize().as_bytes();
         // A program is never displayed, whatever its name says.
@@ -141,13 +141,13 @@ impl Sink {
         self.hasher.update(bytes);
         self.sniffer.take(self.written, bytes);
         self.written += bytes.len() as u64;
-        match &mut self.place {
-            Place::Held(held) => {
+        match &mut self.body {
+            SinkBody::Held(held) => {
                 held.extend_from_slice(bytes);
                 Ok(())
             }
-            Place::Spooled(writer) => writer.write_all(bytes),
-            Place::SpooledZstd(encoder) => encoder.write_all(bytes),
+            SinkBody::Spooled(writer) => writer.write_all(bytes),
+            SinkBody::SpooledZstd(encoder) => encoder.write_all(bytes),
         }
     }
 

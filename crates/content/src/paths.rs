@@ -1,7 +1,11 @@
 //! The paths of a bundle's files, and which of them a request path resolves to.
 
-use crate::html::INDEX;
 use crate::mime::{HTML, mime_of};
+
+/// The page that a folder serves.
+pub(crate) const INDEX: &str = "index.html";
+/// Names under this prefix are reserved for the service.
+pub(crate) const RESERVED: &str = "_dropleaf";
 
 #[derive(Debug, Default)]
 pub(crate) struct Paths<'a> {

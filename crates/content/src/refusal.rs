@@ -80,6 +80,11 @@ impl Refusal {
         Self { entry: Some(shown_name(name)), ..Self::new(code, detail) }
     }
 
+    /// Refuses an entry for its name.
+    pub(crate) fn forbidden_name(name: &[u8], detail: impl Into<String>) -> Self {
+        Self::of_entry(RefusalCode::ForbiddenName, name, detail)
+    }
+
     pub(crate) fn too_large(size: u64, limit: u64) -> Self {
         Self::new(
             RefusalCode::TooLarge,

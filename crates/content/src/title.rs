@@ -2,7 +2,7 @@
 
 use dropleaf_core::html::character_references::{Context, decode};
 
-use crate::shorten::shorten;
+use crate::text::shorten::shorten;
 
 const LONGEST: usize = 200;
 const UNTITLED: &str = "Untitled page";

@@ -6,7 +6,7 @@ use crate::site::{State, Visibility};
 
 /// The fields of a site that access depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Door {
+pub struct AccessRules {
     pub state: State,
     pub visibility: Visibility,
     pub expires_at: Option<i64>,
@@ -44,33 +44,33 @@ pub enum Gate {
     Email,
 }
 
-impl Door {
+impl AccessRules {
     pub const fn is_gated(&self) -> bool {
         self.has_password || self.has_email_gate
     }
 }
 
-pub fn decide(door: &Door, passes: Passes, now: i64) -> Access {
-    match door.state {
+pub fn decide(rules: &AccessRules, passes: Passes, now: i64) -> Access {
+    match rules.state {
         State::Deleted => return Access::Gone(Code::Deleted),
         State::Burnt => return Access::Gone(Code::Burnt),
         State::TakenDown => return Access::Gone(Code::TakenDown),
         State::Expired => return Access::Gone(Code::Expired),
         State::Live => {}
     }
-    if door.expires_at.is_some_and(|at| at <= now) {
+    if rules.expires_at.is_some_and(|at| at <= now) {
         return Access::Gone(Code::Expired);
     }
-    if door.is_suspended {
+    if rules.is_suspended {
         return Access::Gone(Code::AccountSuspended);
     }
-    if door.has_password && !passes.password {
+    if rules.has_password && !passes.password {
         return Access::Ask(Gate::Password);
     }
-    if door.has_email_gate && !passes.email {
+    if rules.has_email_gate && !passes.email {
         return Access::Ask(Gate::Email);
     }
-    if door.visibility == Visibility::Burn {
+    if rules.visibility == Visibility::Burn {
         return Access::Reveal;
     }
     Access::Serve
@@ -80,7 +80,7 @@ pub fn decide(door: &Door, passes: Passes, now: i64) -> Access {
 mod tests {
     use super::*;
 
-    const OPEN: Door = Door {
+    const OPEN: AccessRules = AccessRules {
         state: State::Live,
         visibility: Visibility::Unlisted,
         expires_at: None,
@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn a_live_page_is_served_until_the_second_it_expires() {
         assert_eq!(decide(&OPEN, NONE, 10), Access::Serve);
-        let ends = Door { expires_at: Some(11), ..OPEN };
+        let ends = AccessRules { expires_at: Some(11), ..OPEN };
         assert_eq!(decide(&ends, NONE, 10), Access::Serve);
         assert_eq!(decide(&ends, NONE, 11), Access::Gone(Code::Expired));
     }
@@ -107,27 +107,29 @@ mod tests {
             (State::TakenDown, Code::TakenDown),
             (State::Expired, Code::Expired),
         ] {
-            let door = Door { state, has_password: true, ..OPEN };
-            assert_eq!(decide(&door, Passes::ALL, 10), Access::Gone(code));
+            let rules = AccessRules { state, has_password: true, ..OPEN };
+            assert_eq!(decide(&rules, Passes::ALL, 10), Access::Gone(code));
         }
     }
 
     #[test]
     fn a_suspended_account_shows_nothing_behind_a_gate_or_in_front_of_it() {
-        let held = Door { is_suspended: true, visibility: Visibility::Burn, has_password: true, ..OPEN };
+        let held =
+            AccessRules { is_suspended: true, visibility: Visibility::Burn, has_password: true, ..OPEN };
         for passes in [NONE, Passes::ALL] {
             assert_eq!(decide(&held, passes, 10), Access::Gone(Code::AccountSuspended));
         }
-        let gone = Door { state: State::TakenDown, ..held };
+        let gone = AccessRules { state: State::TakenDown, ..held };
         assert_eq!(decide(&gone, NONE, 10), Access::Gone(Code::TakenDown), "what does not come back says so");
-        let over = Door { expires_at: Some(10), ..held };
+        let over = AccessRules { expires_at: Some(10), ..held };
         assert_eq!(decide(&over, NONE, 10), Access::Gone(Code::Expired));
     }
 
     #[test]
     fn the_gates_come_one_after_the_other_and_before_the_burn() {
-        let door = Door { visibility: Visibility::Burn, has_password: true, has_email_gate: true, ..OPEN };
-        let ask = |password, email| decide(&door, Passes { password, email }, 10);
+        let rules =
+            AccessRules { visibility: Visibility::Burn, has_password: true, has_email_gate: true, ..OPEN };
+        let ask = |password, email| decide(&rules, Passes { password, email }, 10);
         assert_eq!(ask(false, false), Access::Ask(Gate::Password));
         assert_eq!(ask(false, true), Access::Ask(Gate::Password));
         assert_eq!(ask(true, false), Access::Ask(Gate::Email));

@@ -1,6 +1,6 @@
 //! Appeals: a publisher whose page was refused asks the operator for a review.
 
-use crate::feedback::words;
+use crate::feedback::string_enum;
 use crate::finding::Finding;
 use crate::{Code, Error, Result, plain_text};
 
@@ -18,7 +18,7 @@ const OPEN_OF_SENDER: i64 = 20;
 pub const JOINED_SENDERS_MOST: i64 = 20;
 
 // `lapsed`: not decided in time.
-words!(State: Open = "open", Allowed = "allowed", Upheld = "upheld", Lapsed = "lapsed");
+string_enum!(State: Open = "open", Allowed = "allowed", Upheld = "upheld", Lapsed = "lapsed");
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Appeal {
@@ -84,7 +84,7 @@ pub struct JoinedSender {
 
 /// Content that an operator has allowed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Allowed {
+pub struct AllowedContent {
     pub digest: [u8; 32],
     /// The appeal through which it was allowed.
     pub appeal_id: Option<String>,
@@ -101,7 +101,7 @@ pub fn checked(comment: Option<String>, contact: Option<String>) -> Result<Appea
 }
 
 /// Whether a refusal with this code is a judgment that an operator can overrule.
-pub const fn is_about(code: Code) -> bool {
+pub const fn can_be_appealed(code: Code) -> bool {
     matches!(code, Code::PhishingBlocked | Code::ContentBlocked)
 }
 

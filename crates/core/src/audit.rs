@@ -2,7 +2,7 @@
 
 /// An action that is recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Act {
+pub enum AuditAction {
     TakeDown,
     DismissReports,
     SetPlan,
@@ -19,7 +19,7 @@ pub enum Act {
     DisallowContent,
 }
 
-impl Act {
+impl AuditAction {
     pub const ALL: [Self; 14] = [
         Self::TakeDown,
         Self::DismissReports,
@@ -61,7 +61,7 @@ impl Act {
     }
 
     /// The action as a verb phrase for people, followed by the subject.
-    pub const fn said(self) -> &'static str {
+    pub const fn description(self) -> &'static str {
         match self {
             Self::TakeDown => "took down",
             Self::DismissReports => "dismissed the reports about",
@@ -83,12 +83,12 @@ impl Act {
 
 /// One entry of the audit log.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct AuditEntry {
     pub id: String,
     pub at: i64,
     /// The operator's email address, or the channel through which the action came.
     pub actor: String,
-    pub act: Act,
+    pub action: AuditAction,
     /// The id of the page, account or payment.
     pub subject: String,
     pub reason: Option<String>,
@@ -100,9 +100,9 @@ mod tests {
 
     #[test]
     fn every_act_reads_back() {
-        for act in Act::ALL {
-            assert_eq!(Act::parse(act.as_str()), Some(act));
+        for act in AuditAction::ALL {
+            assert_eq!(AuditAction::parse(act.as_str()), Some(act));
         }
-        assert_eq!(Act::parse("other"), None);
+        assert_eq!(AuditAction::parse("other"), None);
     }
 }

@@ -38,10 +38,10 @@ pub struct DeviceLogin {
     pub client_id: String,
     /// The name the program gave itself. It is not verified.
     pub client_name: String,
-    pub kind: Kind,
+    pub kind: DeviceLoginKind,
     pub scopes: Scopes,
     pub resource: String,
-    pub state: State,
+    pub state: DeviceLoginState,
     /// The account that approved or denied it.
     pub account_id: Option<String>,
     pub created_at: i64,
@@ -50,21 +50,21 @@ pub struct DeviceLogin {
 
 impl DeviceLogin {
     /// The code as it is shown to people.
-    pub fn spelled(&self) -> String {
-        spelled(&self.user_code)
+    pub fn formatted_user_code(&self) -> String {
+        format_user_code(&self.user_code)
     }
 }
 
 /// What the program receives in the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum DeviceLoginKind {
     /// An access token and a refresh token.
     Tokens,
     /// A new API key.
     Key,
 }
 
-impl Kind {
+impl DeviceLoginKind {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Tokens => "tokens",
@@ -78,7 +78,7 @@ impl Kind {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum DeviceLoginState {
     Pending,
     Allowed,
     Denied,
@@ -86,7 +86,7 @@ pub enum State {
     Done,
 }
 
-impl State {
+impl DeviceLoginState {
     const ALL: [Self; 4] = [Self::Pending, Self::Allowed, Self::Denied, Self::Done];
 
     pub const fn as_str(self) -> &'static str {
@@ -116,7 +116,7 @@ pub fn new_code(minter: &Minter) -> String {
 }
 
 /// The code as it is shown to people: `BCDF-GHJK`.
-pub fn spelled(code: &str) -> String {
+pub fn format_user_code(code: &str) -> String {
     match code.split_at_checked(LETTERS / 2) {
         Some((front, back)) => format!("{front}-{back}"),
         None => code.to_owned(),
@@ -124,7 +124,7 @@ pub fn spelled(code: &str) -> String {
 }
 
 /// Normalizes what a person typed to the stored form; `None` if it cannot be a code. Ignores case, dashes and spaces.
-pub fn typed(text: &str) -> Option<String> {
+pub fn parse_user_code(text: &str) -> Option<String> {
     let letters = text.chars().filter(|c| !c.is_whitespace() && !matches!(c, '-' | '–' | '—' | '_'));
     let code: String = letters.map(|c| c.to_ascii_uppercase()).take(LETTERS + 1).collect();
     let whole = code.len() == LETTERS && code.bytes().all(|b| ALPHABET.contains(&b));
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn a_code_is_found_again_however_it_is_typed() {
         let code = new_code(&Minter::seeded(3));
-        assert_eq!(typed(&spelled(&code)), Some(code.clone()));
+        assert_eq!(parse_user_code(&format_user_code(&code)), Some(code.clone()));
         let (front, back) = code.split_at(4);
         for text in [
             code.to_lowercase(),
@@ -159,16 +159,16 @@ mod tests {
             format!("{front}–{back}"),
             format!("{}-{back}", front.to_lowercase()),
         ] {
-            assert_eq!(typed(&text), Some(code.clone()), "{text:?}");
+            assert_eq!(parse_user_code(&text), Some(code.clone()), "{text:?}");
         }
     }
 
     #[test]
     fn what_cannot_be_a_code_is_none() {
         for text in ["", "BCDF", "BCDFGHJKL", "BCDFGHJA", "BCDF-GHJ1", "BCDFGHJÖ", "ſſſſſſſſ"] {
-            assert_eq!(typed(text), None, "{text:?}");
+            assert_eq!(parse_user_code(text), None, "{text:?}");
         }
-        assert_eq!(typed(&"B".repeat(1_000_000)), None);
+        assert_eq!(parse_user_code(&"B".repeat(1_000_000)), None);
     }
 
     #[test]
@@ -181,11 +181,11 @@ mod tests {
 
     #[test]
     fn states_and_kinds_are_read_as_they_are_written() {
-        for state in State::ALL {
-            assert_eq!(State::parse(state.as_str()), Some(state));
+        for state in DeviceLoginState::ALL {
+            assert_eq!(DeviceLoginState::parse(state.as_str()), Some(state));
         }
-        for kind in [Kind::Tokens, Kind::Key] {
-            assert_eq!(Kind::parse(kind.as_str()), Some(kind));
+        for kind in [DeviceLoginKind::Tokens, DeviceLoginKind::Key] {
+            assert_eq!(DeviceLoginKind::parse(kind.as_str()), Some(kind));
         }
     }
 

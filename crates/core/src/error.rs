@@ -3,7 +3,7 @@
 
 use crate::Code;
 use crate::finding::Finding;
-use crate::rate::Standing;
+use crate::rate::RateLimitStatus;
 use std::error::Error as StdError;
 use std::fmt;
 
@@ -19,7 +19,7 @@ pub enum Fact {
 
 /// What is wrong, without the API wording of `detail`: for HTML pages, which have their own field labels and remedies.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
+pub struct FieldError {
     /// The API field it is about; empty when it is about the whole request.
     pub name: String,
     /// Follows the field name (`must be a number`), or is a complete sentence.
@@ -31,13 +31,13 @@ pub struct Error {
     pub code: Code,
     /// Sent as `error_description`: says what to do next and contains nothing internal.
     pub detail: String,
-    pub fault: Option<Box<Fault>>,
+    pub fault: Option<Box<FieldError>>,
     /// Additional fields, sent beside the two standard ones.
     pub facts: Vec<(&'static str, Fact)>,
     /// Seconds until a retry makes sense; sent as `Retry-After`.
     pub retry_after: Option<i64>,
     /// The exhausted rate limit, for the `RateLimit` headers.
-    pub standing: Option<Box<Standing>>,
+    pub rate_limit: Option<Box<RateLimitStatus>>,
     pub source: Option<Box<dyn StdError + Send + Sync>>,
 }
 
@@ -49,7 +49,7 @@ impl Error {
             fault: None,
             facts: Vec::new(),
             retry_after: None,
-            standing: None,
+            rate_limit: None,
             source: None,
         }
     }
@@ -73,6 +73,11 @@ impl Error {
         Self::new(Code::InvalidField, format!("`{name}` {why}; {hint}.")).with_fault(name, why.to_owned())
     }
 
+    /// An empty field has no meaning, and for a protection it is not the same as omitting it.
+    pub fn empty_field(name: &str) -> Self {
+        Self::field(name, "is empty: omit it or send a value")
+    }
+
     /// A field that the request does not support and that must not be ignored.
     pub fn unknown_field(name: &str, hint: &str) -> Self {
         Self::new(Code::InvalidField, format!("`{name}` is not a known field: {hint}"))
@@ -85,7 +90,7 @@ impl Error {
     }
 
     fn with_fault(mut self, name: &str, why: String) -> Self {
-        self.fault = Some(Box::new(Fault { name: name.to_owned(), why }));
+        self.fault = Some(Box::new(FieldError { name: name.to_owned(), why }));
         self
     }
 
@@ -115,8 +120,8 @@ impl Error {
     }
 
     #[must_use]
-    pub fn with_standing(mut self, standing: Standing) -> Self {
-        self.standing = Some(Box::new(standing));
+    pub fn with_rate_limit(mut self, standing: RateLimitStatus) -> Self {
+        self.rate_limit = Some(Box::new(standing));
         self
     }
 

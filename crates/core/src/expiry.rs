@@ -1,7 +1,7 @@
 //! When a page expires: the requested lifetime, checked against what the plan allows.
 
 use crate::plan::Plan;
-use crate::{Code, Error, Result, iso, options};
+use crate::{Code, Error, Result, iso};
 
 /// The maximum lifetime of anonymous pages. Spec §8.
 pub const ANONYMOUS_LIFE_SECONDS: i64 = 24 * 3600;
@@ -23,7 +23,7 @@ impl Lifetime {
     pub fn from_hours_text(text: &str) -> Result<Self> {
         let text = text.trim();
         if text.is_empty() {
-            return Err(options::empty("expires_in_hours"));
+            return Err(Error::empty_field("expires_in_hours"));
         }
         if text.eq_ignore_ascii_case("never") {
             return Ok(Self::Never);

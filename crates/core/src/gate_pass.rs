@@ -21,7 +21,7 @@ const PROOF_BYTES: usize = 32;
 
 /// Which gate was passed. A pass for one gate is not valid at another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum GatePassKind {
     Password,
     Email,
     /// All gates, for the page's owner.
@@ -34,7 +34,7 @@ pub enum Kind {
     Frame,
 }
 
-impl Kind {
+impl GatePassKind {
     /// How long a pass is valid, in seconds.
     pub const fn life(self) -> i64 {
         match self {
@@ -60,7 +60,7 @@ impl Kind {
 /// The gate a pass is for.
 #[derive(Debug, Clone, Copy)]
 pub struct GatePass<'a> {
-    pub kind: Kind,
+    pub kind: GatePassKind,
     pub site_id: &'a str,
     pub gate_version: i64,
     /// The only reader the pass is valid for; `None` for a pass that only the browser can read.
@@ -68,7 +68,7 @@ pub struct GatePass<'a> {
 }
 
 impl GatePass<'_> {
-    /// Issues a pass that is valid for [`Kind::life`] from now: base64url of the expiry and its MAC.
+    /// Issues a pass that is valid for [`GatePassKind::life`] from now: base64url of the expiry and its MAC.
     pub fn issue(&self, keys: &Keys, now: i64) -> String {
         let expiry = u64::try_from(now.saturating_add(self.kind.life())).unwrap_or_default().to_be_bytes();
         let proof = keys.mac(self.kind.names().0, &self.message(expiry));
@@ -112,7 +112,7 @@ mod tests {
     use proptest::prelude::*;
 
     const GATE: GatePass<'static> =
-        GatePass { kind: Kind::Password, site_id: "site_a", gate_version: 3, reader: None };
+        GatePass { kind: GatePassKind::Password, site_id: "site_a", gate_version: 3, reader: None };
 
     fn keys() -> Keys {
         Keys::new([7; 32])
@@ -131,11 +131,11 @@ mod tests {
     fn a_pass_opens_no_other_gate() {
         let pass = GATE.issue(&keys(), 1000);
         for other in [
-            GatePass { kind: Kind::Email, ..GATE },
-            GatePass { kind: Kind::Owner, ..GATE },
-            GatePass { kind: Kind::Preview, ..GATE },
-            GatePass { kind: Kind::Root, ..GATE },
-            GatePass { kind: Kind::Frame, ..GATE },
+            GatePass { kind: GatePassKind::Email, ..GATE },
+            GatePass { kind: GatePassKind::Owner, ..GATE },
+            GatePass { kind: GatePassKind::Preview, ..GATE },
+            GatePass { kind: GatePassKind::Root, ..GATE },
+            GatePass { kind: GatePassKind::Frame, ..GATE },
             GatePass { reader: Some("192.0.2.1"), ..GATE },
             GatePass { site_id: "site_b", ..GATE },
             GatePass { gate_version: 4, ..GATE },
@@ -147,28 +147,29 @@ mod tests {
 
     #[test]
     fn a_pass_of_the_owner_is_good_for_half_an_hour_and_one_for_the_preview_opens_no_gate() {
-        let owner = GatePass { kind: Kind::Owner, ..GATE };
+        let owner = GatePass { kind: GatePassKind::Owner, ..GATE };
         let pass = owner.issue(&keys(), 1000);
         assert!(owner.admits(&keys(), &pass, 2799) && !owner.admits(&keys(), &pass, 2800));
-        let preview = GatePass { kind: Kind::Preview, ..GATE }.issue(&keys(), 1000);
+        let preview = GatePass { kind: GatePassKind::Preview, ..GATE }.issue(&keys(), 1000);
         assert!(!owner.admits(&keys(), &preview, 1000) && !GATE.admits(&keys(), &preview, 1000));
     }
 
     #[test]
     fn a_pass_for_the_root_of_a_host_is_good_for_30_days_and_opens_no_gate() {
-        let root = GatePass { kind: Kind::Root, ..GATE };
+        let root = GatePass { kind: GatePassKind::Root, ..GATE };
         let pass = root.issue(&keys(), 1000);
         assert!(root.admits(&keys(), &pass, 1000 + ROOT_LIFE - 1));
         assert!(!root.admits(&keys(), &pass, 1000 + ROOT_LIFE));
         assert!(!GatePass { gate_version: 4, ..root }.admits(&keys(), &pass, 1000));
-        for kind in [Kind::Password, Kind::Email, Kind::Owner, Kind::Preview] {
+        for kind in [GatePassKind::Password, GatePassKind::Email, GatePassKind::Owner, GatePassKind::Preview]
+        {
             assert!(!GatePass { kind, ..GATE }.admits(&keys(), &pass, 1000), "{kind:?}");
         }
     }
 
     #[test]
     fn a_pass_for_a_frame_is_good_for_one_reader_and_half_an_hour() {
-        let here = GatePass { kind: Kind::Frame, reader: Some("192.0.2.1"), ..GATE };
+        let here = GatePass { kind: GatePassKind::Frame, reader: Some("192.0.2.1"), ..GATE };
         let pass = here.issue(&keys(), 1000);
         assert!(here.admits(&keys(), &pass, 1000));
         assert!(!here.admits(&keys(), &pass, 1000 + OWNER_LIFE));

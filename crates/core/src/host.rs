@@ -8,7 +8,7 @@ pub use crate::origin::{Origin, written_origin};
 
 /// The part of the service that a host name addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Face<'a> {
+pub enum HostRole<'a> {
     /// The API, and also the shared page address when both have the same host.
     Api {
         pages: bool,
@@ -58,50 +58,50 @@ impl Hosts {
     /// Adds an entry point for agents. `None` when its host name already has another meaning.
     pub fn with_agents(mut self, agents: Origin) -> Option<Self> {
         let authority = format!("{}:{}", agents.host, agents.port);
-        let free = match self.face(&authority) {
-            Face::Unknown => true,
+        let free = match self.role_of(&authority) {
+            HostRole::Unknown => true,
             // A label below the pages' host that is not a valid slug, so no page can have it.
-            Face::Slug(label) => Slug::parse(label).is_err(),
-            Face::Api { .. } | Face::Pages | Face::Isolated(_) | Face::Agents => false,
+            HostRole::Slug(label) => Slug::parse(label).is_err(),
+            HostRole::Api { .. } | HostRole::Pages | HostRole::Isolated(_) | HostRole::Agents => false,
         };
         self.agents = Some(agents);
         free.then_some(self)
     }
 
     /// Matches a `Host` header or `:authority`.
-    pub fn face<'a>(&self, authority: &'a str) -> Face<'a> {
-        let Some((host, port)) = split_port(authority) else { return Face::Unknown };
+    pub fn role_of<'a>(&self, authority: &'a str) -> HostRole<'a> {
+        let Some((host, port)) = split_port(authority) else { return HostRole::Unknown };
         let host = host.strip_suffix('.').unwrap_or(host);
         let is = |names: &[String], origin: &Origin| {
             port.unwrap_or_else(|| default_port(origin.scheme)) == origin.port
                 && names.iter().any(|n| n.eq_ignore_ascii_case(host))
         };
         if is(&self.api, &self.base) {
-            return Face::Api { pages: is(&self.pages, &self.site) };
+            return HostRole::Api { pages: is(&self.pages, &self.site) };
         }
         if is(&self.pages, &self.site) {
-            return Face::Pages;
+            return HostRole::Pages;
         }
         if let Some(agents) = &self.agents
             && is(std::slice::from_ref(&agents.host), agents)
         {
-            return Face::Agents;
+            return HostRole::Agents;
         }
         if !self.isolated || port.unwrap_or_else(|| default_port(self.site.scheme)) != self.site.port {
-            return Face::Unknown;
+            return HostRole::Unknown;
         }
         let label_len = host.len().saturating_sub(self.below.len());
         let (Some(label), Some(rest)) = (host.get(..label_len), host.get(label_len..)) else {
-            return Face::Unknown;
+            return HostRole::Unknown;
         };
         let plain = label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
         if !rest.eq_ignore_ascii_case(&self.below) || label.is_empty() || !plain {
-            return Face::Unknown;
+            return HostRole::Unknown;
         }
         if label.get(..2).is_some_and(|start| start.eq_ignore_ascii_case("s-")) {
-            Face::Isolated(label)
+            HostRole::Isolated(label)
         } else {
-            Face::Slug(label)
+            HostRole::Slug(label)
         }
     }
 
@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn loopback_names_are_one_face() {
         for host in ["localhost:8080", "LOCALHOST:8080", "127.0.0.1:8080", "[::1]:8080", "localhost.:8080"] {
-            assert_eq!(local().face(host), Face::Api { pages: true }, "{host}");
+            assert_eq!(local().role_of(host), HostRole::Api { pages: true }, "{host}");
         }
         for host in [
             "localhost",
@@ -182,18 +182,18 @@ mod tests {
             "localhost:x",
             "a.b.localhost:8080",
         ] {
-            assert_eq!(local().face(host), Face::Unknown, "{host}");
+            assert_eq!(local().role_of(host), HostRole::Unknown, "{host}");
         }
     }
 
     #[test]
     fn pages_and_api_are_apart_on_two_domains() {
-        assert_eq!(public().face("api.example.com"), Face::Api { pages: false });
-        assert_eq!(public().face("api.example.com:443"), Face::Api { pages: false });
-        assert_eq!(public().face("pages.example.net"), Face::Pages);
-        assert_eq!(public().face("s-abc.pages.example.net"), Face::Isolated("s-abc"));
-        assert_eq!(public().face("report.pages.example.net"), Face::Slug("report"));
-        assert_eq!(public().face("evilpages.example.net"), Face::Unknown);
+        assert_eq!(public().role_of("api.example.com"), HostRole::Api { pages: false });
+        assert_eq!(public().role_of("api.example.com:443"), HostRole::Api { pages: false });
+        assert_eq!(public().role_of("pages.example.net"), HostRole::Pages);
+        assert_eq!(public().role_of("s-abc.pages.example.net"), HostRole::Isolated("s-abc"));
+        assert_eq!(public().role_of("report.pages.example.net"), HostRole::Slug("report"));
+        assert_eq!(public().role_of("evilpages.example.net"), HostRole::Unknown);
     }
 
     #[test]
@@ -201,14 +201,14 @@ mod tests {
         let door = |hosts: Hosts, url: &str| hosts.with_agents(Origin::parse(url).unwrap());
         let public_door = door(public(), "https://agents.example.com").unwrap();
         for host in ["agents.example.com", "AGENTS.example.com:443", "agents.example.com."] {
-            assert_eq!(public_door.face(host), Face::Agents, "{host}");
+            assert_eq!(public_door.role_of(host), HostRole::Agents, "{host}");
         }
-        assert_eq!(public_door.face("agents.example.com:8443"), Face::Unknown);
-        assert_eq!(public_door.face("api.example.com"), Face::Api { pages: false });
+        assert_eq!(public_door.role_of("agents.example.com:8443"), HostRole::Unknown);
+        assert_eq!(public_door.role_of("api.example.com"), HostRole::Api { pages: false });
         assert!(public_door.is_ours("agents.example.com", 1));
         let local_door = door(local(), "http://agents.localhost:8080").unwrap();
-        assert_eq!(local_door.face("agents.localhost:8080"), Face::Agents);
-        assert_eq!(local_door.face("report.localhost:8080"), Face::Slug("report"));
+        assert_eq!(local_door.role_of("agents.localhost:8080"), HostRole::Agents);
+        assert_eq!(local_door.role_of("report.localhost:8080"), HostRole::Slug("report"));
         for taken in [
             "https://api.example.com",
             "https://pages.example.net",
@@ -238,7 +238,7 @@ mod tests {
     proptest! {
         #[test]
         fn matching_a_host_never_panics(raw in ".*") {
-            let _ = local().face(&raw);
+            let _ = local().role_of(&raw);
         }
     }
 }

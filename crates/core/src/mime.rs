@@ -141,6 +141,21 @@ pub fn is_compressible(mime: &str) -> bool {
         )
 }
 
+/// Whether a lower-case `type` of a `<script>` is one of the media types that browsers treat as JavaScript.
+pub fn is_javascript(kind: &str) -> bool {
+    let Some((family, name)) = kind.split_once('/') else { return false };
+    match family {
+        "application" => matches!(name, "javascript" | "ecmascript" | "x-javascript" | "x-ecmascript"),
+        "text" => {
+            matches!(
+                name,
+                "javascript" | "ecmascript" | "x-javascript" | "x-ecmascript" | "jscript" | "livescript"
+            ) || matches!(name.strip_prefix("javascript1."), Some("0" | "1" | "2" | "3" | "4" | "5"))
+        }
+        _ => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -152,7 +152,7 @@ mod tests {
                 minter.id("site"),
                 minter.ordered_id("site", 1_800_000_000),
                 minter.nonce(),
-                device_login::spelled(&device_login::new_code(&minter)),
+                device_login::format_user_code(&device_login::new_code(&minter)),
             ];
             for text in texts {
                 assert!(!text.starts_with(['-', '_']) && !text.ends_with(['-', '_']), "{text}");

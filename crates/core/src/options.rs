@@ -68,7 +68,7 @@ impl UploadOptions {
     fn set(&mut self, option: &UploadOption, value: &str) -> Result<()> {
         let name = option.name;
         if value.trim().is_empty() {
-            return if option.may_be_empty { Ok(()) } else { Err(empty(name)) };
+            return if option.may_be_empty { Ok(()) } else { Err(Error::empty_field(name)) };
         }
         match name {
             "slug" => self.slug = Some(Slug::parse(value)?),
@@ -154,11 +154,6 @@ fn agreed<T: PartialEq>(name: &str, value: Option<T>, other: Option<T>) -> Resul
         }
         (value, other) => Ok(value.or(other)),
     }
-}
-
-/// The error for an empty protection, which has no meaning and is not the same as omitting it.
-pub fn empty(name: &str) -> Error {
-    Error::field(name, "is empty: omit it or send a value")
 }
 
 pub fn password(text: &str) -> Result<&str> {

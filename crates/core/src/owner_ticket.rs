@@ -1,7 +1,7 @@
 //! Owner tickets: created by the dashboard, valid once and for a minute, and exchanged on the page's own host for an owner's pass
-//! (`gate_pass::Kind::Owner`). Also adds a ticket to a URL and removes it from a query.
+//! (`gate_pass::GatePassKind::Owner`). Also adds a ticket to a URL and removes it from a query.
 
-use crate::share_token::{self, InQuery};
+use crate::share_token::{self, QuerySecret};
 use crate::site;
 
 /// The prefix of every ticket; it is followed by 22 random characters, almost 132 bits.
@@ -21,7 +21,7 @@ pub fn is_ticket(text: &str) -> bool {
 }
 
 /// The ticket in a query, and the query without it.
-pub fn in_query(query: Option<&str>) -> Option<InQuery<'_>> {
+pub fn in_query(query: Option<&str>) -> Option<QuerySecret<'_>> {
     share_token::secret_in_query(query.filter(|query| query.contains(SIGN))?, PARAMETER, is_ticket)
 }
 

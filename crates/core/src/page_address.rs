@@ -1,7 +1,7 @@
 //! Whether a URL belongs to a given page: its token link at the shared address, its own host, or the host of its slug.
 //! Used for URLs that viewers submit and owners click on later.
 
-use crate::host::{Face, Hosts};
+use crate::host::{HostRole, Hosts};
 use crate::site::Site;
 
 /// Whether this page is served at an `http` or `https` URL. Either scheme is accepted, because a proxy may use another one than
@@ -13,15 +13,15 @@ pub fn belongs_to(url: &str, site: &Site, hosts: &Hosts) -> bool {
     }
     let (authority, rest) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
     let path = rest.split(['?', '#']).next().unwrap_or_default();
-    match hosts.face(authority) {
-        Face::Api { pages: true } | Face::Pages => {
+    match hosts.role_of(authority) {
+        HostRole::Api { pages: true } | HostRole::Pages => {
             let by_token = is_below(path, "/p/", &site.token);
             let by_slug = || site.slug.as_deref().is_some_and(|slug| is_below(path, "/s/", slug));
             by_token || (!hosts.isolated && by_slug())
         }
-        Face::Isolated(label) => label.eq_ignore_ascii_case(&site.host_label),
-        Face::Slug(label) => site.slug.as_deref().is_some_and(|slug| label.eq_ignore_ascii_case(slug)),
-        Face::Api { pages: false } | Face::Agents | Face::Unknown => false,
+        HostRole::Isolated(label) => label.eq_ignore_ascii_case(&site.host_label),
+        HostRole::Slug(label) => site.slug.as_deref().is_some_and(|slug| label.eq_ignore_ascii_case(slug)),
+        HostRole::Api { pages: false } | HostRole::Agents | HostRole::Unknown => false,
     }
 }
 

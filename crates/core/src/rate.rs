@@ -10,7 +10,7 @@ pub struct Rate {
 
 /// A caller's remaining quota, for the `RateLimit` headers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Standing {
+pub struct RateLimitStatus {
     pub rate: Rate,
     pub remaining: i64,
     pub resets_in: i64,
@@ -26,8 +26,12 @@ impl Rate {
         self.window_at(now) + self.window_seconds
     }
 
-    pub fn standing(&self, used: i64, now: i64) -> Standing {
-        Standing { rate: *self, remaining: (self.limit - used).max(0), resets_in: self.ends_at(now) - now }
+    pub fn status(&self, used: i64, now: i64) -> RateLimitStatus {
+        RateLimitStatus {
+            rate: *self,
+            remaining: (self.limit - used).max(0),
+            resets_in: self.ends_at(now) - now,
+        }
     }
 }
 
@@ -40,7 +44,7 @@ mod tests {
         let hour = Rate { name: "hour", limit: 10, window_seconds: 3600 };
         assert_eq!(hour.window_at(7199), 3600);
         assert_eq!(hour.ends_at(7199), 7200);
-        let standing = hour.standing(12, 7199);
-        assert_eq!((standing.remaining, standing.resets_in), (0, 1));
+        let status = hour.status(12, 7199);
+        assert_eq!((status.remaining, status.resets_in), (0, 1));
     }
 }

@@ -1,6 +1,6 @@
 //! A viewer's report about a page, for the server's operator. Decisions §6.3.
 
-use crate::feedback::words;
+use crate::feedback::string_enum;
 use crate::rate::Rate;
 use crate::{Error, Result, plain_text};
 
@@ -13,13 +13,13 @@ pub const PER_NETWORK: Rate = Rate { name: "report_hour", limit: 100, window_sec
 pub const COMMENT_CHARACTERS: usize = 2000;
 pub const CONTACT_CHARACTERS: usize = 254;
 
-words!(Reason: Phishing = "phishing", Malware = "malware", Illegal = "illegal", Harassment = "harassment", Other = "other");
+string_enum!(Reason: Phishing = "phishing", Malware = "malware", Illegal = "illegal", Harassment = "harassment", Other = "other");
 
-words!(Outcome: TakenDown = "taken_down", Dismissed = "dismissed");
+string_enum!(Outcome: TakenDown = "taken_down", Dismissed = "dismissed");
 
 impl Outcome {
     /// The outcome as text for people.
-    pub const fn said(self) -> &'static str {
+    pub const fn description(self) -> &'static str {
         match self {
             Self::TakenDown => "taken down",
             Self::Dismissed => "dismissed",
@@ -29,7 +29,7 @@ impl Outcome {
 
 /// When and how an operator handled a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Closed {
+pub struct ReportClosure {
     pub at: i64,
     /// `None` when it was closed before outcomes were recorded.
     pub outcome: Option<Outcome>,
@@ -67,15 +67,15 @@ pub struct Report {
     pub version: Option<i64>,
     pub created_at: i64,
     /// `None` while the report is open.
-    pub closed: Option<Closed>,
+    pub closed: Option<ReportClosure>,
 }
 
 impl Report {
     /// The status in a word or two.
-    pub fn standing(&self) -> &'static str {
+    pub fn status(&self) -> &'static str {
         match self.closed {
             None => "open",
-            Some(closed) => closed.outcome.map_or("closed", Outcome::said),
+            Some(closed) => closed.outcome.map_or("closed", Outcome::description),
         }
     }
 }

@@ -1,9 +1,9 @@
 //! The operator's content safety settings, and how far a publisher may override them.
 
-use crate::feedback::words;
+use crate::feedback::string_enum;
 use crate::{Error, Result};
 
-words!(PiiCheck: Off = "off", Warn = "warn", Block = "block");
+string_enum!(PiiCheck: Off = "off", Warn = "warn", Block = "block");
 
 #[expect(clippy::derivable_impls, reason = "the list of words makes the type")]
 impl Default for PiiCheck {
@@ -25,7 +25,7 @@ impl PiiCheck {
     }
 }
 
-words!(OnFailure: Accept = "accept", Refuse = "refuse");
+string_enum!(OnFailure: Accept = "accept", Refuse = "refuse");
 
 #[cfg(test)]
 mod tests {

@@ -14,7 +14,7 @@ pub struct Session {
     pub id: String,
     pub account_id: String,
     pub device: String,
-    pub method: Method,
+    pub method: SignInMethod,
     /// When the person last authenticated.
     pub proved_at: i64,
     pub created_at: i64,
@@ -24,13 +24,13 @@ pub struct Session {
 
 /// How the person authenticated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Method {
+pub enum SignInMethod {
     Code,
     Link,
     Passkey,
 }
 
-impl Method {
+impl SignInMethod {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Code => "code",
@@ -126,9 +126,9 @@ mod tests {
 
     #[test]
     fn methods_are_read_as_they_are_written() {
-        for method in [Method::Code, Method::Link, Method::Passkey] {
-            assert_eq!(Method::parse(method.as_str()), Some(method));
+        for method in [SignInMethod::Code, SignInMethod::Link, SignInMethod::Passkey] {
+            assert_eq!(SignInMethod::parse(method.as_str()), Some(method));
         }
-        assert_eq!(Method::parse("word"), None);
+        assert_eq!(SignInMethod::parse("word"), None);
     }
 }

@@ -37,7 +37,7 @@ impl ShareToken {
 
 /// The requested settings of a new token.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Wish {
+pub struct ShareTokenRequest {
     pub note: Option<String>,
     /// Seconds from now.
     pub expires_in: Option<i64>,
@@ -45,7 +45,7 @@ pub struct Wish {
     pub bypass_email_gate: bool,
 }
 
-impl Wish {
+impl ShareTokenRequest {
     /// Validates the settings and trims the note.
     pub fn checked(mut self) -> Result<Self> {
         self.note = self.note.map(|note| note.trim().to_owned()).filter(|note| !note.is_empty());
@@ -72,14 +72,14 @@ pub fn is_token(text: &str) -> bool {
 
 /// A token found in a query, and the query without it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InQuery<'a> {
+pub struct QuerySecret<'a> {
     pub token: &'a str,
     /// The other parameters, unchanged and in order. `None` when there are none.
     pub rest: Option<String>,
 }
 
 /// Finds `t=` with a value of the right form. Any other `t` belongs to the page and stays.
-pub fn in_query(query: Option<&str>) -> Option<InQuery<'_>> {
+pub fn in_query(query: Option<&str>) -> Option<QuerySecret<'_>> {
     secret_in_query(query.filter(|query| query.contains(SIGN))?, "t=", is_token)
 }
 
@@ -88,11 +88,11 @@ pub(crate) fn secret_in_query<'a>(
     query: &'a str,
     parameter: &str,
     is_secret: fn(&str) -> bool,
-) -> Option<InQuery<'a>> {
+) -> Option<QuerySecret<'a>> {
     let secret_of = |pair: &'a str| pair.strip_prefix(parameter).filter(|value| is_secret(value));
     let token = query.split('&').find_map(secret_of)?;
     let rest: Vec<&str> = query.split('&').filter(|pair| secret_of(pair).is_none()).collect();
-    Some(InQuery { token, rest: (!rest.is_empty()).then(|| rest.join("&")) })
+    Some(QuerySecret { token, rest: (!rest.is_empty()).then(|| rest.join("&")) })
 }
 
 #[cfg(test)]
@@ -135,16 +135,26 @@ mod tests {
 
     #[test]
     fn a_wish_is_tidied_or_refused() {
-        let good = Wish { note: Some("  for Ada ".into()), max_uses: Some(1), ..Wish::default() };
+        let good = ShareTokenRequest {
+            note: Some("  for Ada ".into()),
+            max_uses: Some(1),
+            ..ShareTokenRequest::default()
+        };
         assert_eq!(good.checked().unwrap().note.as_deref(), Some("for Ada"));
-        assert_eq!(Wish { note: Some(" ".into()), ..Wish::default() }.checked().unwrap().note, None);
+        assert_eq!(
+            ShareTokenRequest { note: Some(" ".into()), ..ShareTokenRequest::default() }
+                .checked()
+                .unwrap()
+                .note,
+            None
+        );
         for bad in [
-            Wish { note: Some("x".repeat(201)), ..Wish::default() },
-            Wish { note: Some("a\nb".into()), ..Wish::default() },
-            Wish { expires_in: Some(0), ..Wish::default() },
-            Wish { expires_in: Some(-5), ..Wish::default() },
-            Wish { expires_in: Some(i64::MAX), ..Wish::default() },
-            Wish { max_uses: Some(0), ..Wish::default() },
+            ShareTokenRequest { note: Some("x".repeat(201)), ..ShareTokenRequest::default() },
+            ShareTokenRequest { note: Some("a\nb".into()), ..ShareTokenRequest::default() },
+            ShareTokenRequest { expires_in: Some(0), ..ShareTokenRequest::default() },
+            ShareTokenRequest { expires_in: Some(-5), ..ShareTokenRequest::default() },
+            ShareTokenRequest { expires_in: Some(i64::MAX), ..ShareTokenRequest::default() },
+            ShareTokenRequest { max_uses: Some(0), ..ShareTokenRequest::default() },
         ] {
             assert!(bad.clone().checked().is_err(), "{bad:?}");
         }

@@ -6,19 +6,19 @@ use crate::{Error, Result, email};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SignUp {
     Open,
-    AllowList(Vec<Entry>),
+    AllowList(Vec<AllowListEntry>),
     Closed,
 }
 
 /// An entry of the allow list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Entry {
+pub enum AllowListEntry {
     Address(String),
     /// All addresses of exactly this domain.
     Domain(String),
 }
 
-impl Entry {
+impl AllowListEntry {
     pub fn parse(text: &str) -> Result<Self> {
         let text = text.trim();
         // People also write a domain as `@example.com`.
@@ -38,8 +38,8 @@ impl SignUp {
             Self::Open => true,
             Self::Closed => false,
             Self::AllowList(entries) => entries.iter().any(|entry| match entry {
-                Entry::Address(one) => one == address,
-                Entry::Domain(domain) => email::is_of_domain(address, domain),
+                AllowListEntry::Address(one) => one == address,
+                AllowListEntry::Domain(domain) => email::is_of_domain(address, domain),
             }),
         }
     }
@@ -52,7 +52,7 @@ mod tests {
     #[test]
     fn a_list_admits_its_addresses_and_exactly_its_domains() {
         let list = ["Ann@Example.com", "@team.example", "lab.example"];
-        let list = SignUp::AllowList(list.map(|text| Entry::parse(text).unwrap()).to_vec());
+        let list = SignUp::AllowList(list.map(|text| AllowListEntry::parse(text).unwrap()).to_vec());
         for good in ["ann@example.com", "x@team.example", "y@lab.example"] {
             assert!(list.admits(good), "{good}");
         }
@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn nonsense_is_no_entry() {
         for bad in ["", "@", "a b", "*.example.com", "a@b@c.example", "@a@b.example"] {
-            assert!(Entry::parse(bad).is_err(), "{bad}");
+            assert!(AllowListEntry::parse(bad).is_err(), "{bad}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The filters for an owner's list of pages.
 
-use crate::feedback::words;
+use crate::feedback::string_enum;
 
-words!(Filter:
+string_enum!(Filter:
     All = "all", Public = "public", Unlisted = "unlisted", Protected = "protected", Burn = "burn",
     Expiring = "expiring", Ended = "ended");

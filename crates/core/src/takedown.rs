@@ -1,6 +1,6 @@
 //! Takedowns: which page an operator means, the reason, and whether its content may be kept as evidence. Decisions §6.3.
 
-use crate::host::{Face, Hosts};
+use crate::host::{HostRole, Hosts};
 use crate::site::{Site, Visibility};
 use crate::{Error, Result, plain_text};
 
@@ -20,7 +20,7 @@ pub fn reason_for(text: &str, missing: &'static str) -> Result<String> {
 /// The page an operator means. A URL states whether it contains a token or a slug, and only that is looked up: a slug that looks
 /// like the token of a bad page must not shield that page.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Named {
+pub enum PageIdentifier {
     Token(String),
     Slug(String),
     /// Entered without a URL: an id, a token or a slug.
@@ -28,22 +28,22 @@ pub enum Named {
 }
 
 /// Extracts the page from an operator's input: an id, slug or token, or a URL of the page.
-pub fn page_named(text: &str, hosts: &Hosts) -> Option<Named> {
+pub fn parse_page_identifier(text: &str, hosts: &Hosts) -> Option<PageIdentifier> {
     let text = text.trim();
-    let Some((_, rest)) = text.split_once("://") else { return Some(Named::Bare(text.to_owned())) };
+    let Some((_, rest)) = text.split_once("://") else { return Some(PageIdentifier::Bare(text.to_owned())) };
     let rest = rest.split(['?', '#']).next().unwrap_or(rest);
     let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
     let under = |prefix: &str| {
         let name = path.strip_prefix(prefix)?.split('/').next()?;
         (!name.is_empty()).then(|| name.to_owned())
     };
-    match hosts.face(authority) {
-        Face::Api { .. } | Face::Pages => {
-            under("p/").map(Named::Token).or_else(|| under("s/").map(Named::Slug))
+    match hosts.role_of(authority) {
+        HostRole::Api { .. } | HostRole::Pages => {
+            under("p/").map(PageIdentifier::Token).or_else(|| under("s/").map(PageIdentifier::Slug))
         }
-        Face::Isolated(_) => under("p/").map(Named::Token),
-        Face::Slug(slug) => Some(Named::Slug(slug.to_owned())),
-        Face::Agents | Face::Unknown => None,
+        HostRole::Isolated(_) => under("p/").map(PageIdentifier::Token),
+        HostRole::Slug(slug) => Some(PageIdentifier::Slug(slug.to_owned())),
+        HostRole::Agents | HostRole::Unknown => None,
     }
 }
 
@@ -69,12 +69,12 @@ mod tests {
 
     #[test]
     fn a_page_is_found_in_every_way_it_is_written() {
-        let named = |text: &str| page_named(text, &hosts());
-        let token = || Named::Token("AAAAAAAAAAAAAAAAAAAAAA".into());
-        let slug = || Named::Slug("my-report".into());
+        let named = |text: &str| parse_page_identifier(text, &hosts());
+        let token = || PageIdentifier::Token("AAAAAAAAAAAAAAAAAAAAAA".into());
+        let slug = || PageIdentifier::Slug("my-report".into());
         for (text, name) in [
-            ("site_abcdefghij0123456789", Named::Bare("site_abcdefghij0123456789".into())),
-            (" my-report\n", Named::Bare("my-report".into())),
+            ("site_abcdefghij0123456789", PageIdentifier::Bare("site_abcdefghij0123456789".into())),
+            (" my-report\n", PageIdentifier::Bare("my-report".into())),
             ("https://pages.example/p/AAAAAAAAAAAAAAAAAAAAAA/deep/file.html?x#y", token()),
             ("https://s-abc.pages.example/p/AAAAAAAAAAAAAAAAAAAAAA/", token()),
             ("https://my-report.pages.example", slug()),

@@ -3,7 +3,7 @@
 
 /// The request headers that are used for it.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Signs<'a> {
+pub struct VisitorHeaders<'a> {
     pub user_agent: Option<&'a str>,
     pub fetch_mode: Option<&'a str>,
     /// Whether any of `Sec-Fetch-Mode`, `-Site` or `-Dest` is present.
@@ -22,13 +22,13 @@ pub struct Visitor {
 }
 
 impl Visitor {
-    pub fn of(signs: Signs<'_>) -> Self {
-        let agent = signs.user_agent.unwrap_or_default();
+    pub fn of(headers: VisitorHeaders<'_>) -> Self {
+        let agent = headers.user_agent.unwrap_or_default();
         let mozilla = agent.starts_with("Mozilla/");
         Self {
-            any_browser: signs.has_fetch_metadata || mozilla,
-            navigation: signs.fetch_mode == Some("navigate") || (!signs.has_fetch_metadata && mozilla),
-            prefetch: signs.purpose.is_some_and(is_ahead_of_time),
+            any_browser: headers.has_fetch_metadata || mozilla,
+            navigation: headers.fetch_mode == Some("navigate") || (!headers.has_fetch_metadata && mozilla),
+            prefetch: headers.purpose.is_some_and(is_ahead_of_time),
             safari: mozilla
                 && agent.contains("Version/")
                 && agent.contains("Safari/")
@@ -38,7 +38,7 @@ impl Visitor {
 
     /// Whether a GET by this client is a person's decision to view the page. That is so only for plain clients: anything a
     /// browser loads may be an image, a preview or a prefetch, and a bot never decides.
-    pub fn burns_by_asking(self, user_agent: &str) -> bool {
+    pub fn burns_by_requesting(self, user_agent: &str) -> bool {
         !self.any_browser && !is_bot(user_agent)
     }
 }
@@ -90,22 +90,25 @@ mod tests {
 
     #[test]
     fn curl_is_a_plain_client() {
-        let visitor = Visitor::of(Signs { user_agent: Some("curl/8.5.0"), ..Signs::default() });
+        let visitor =
+            Visitor::of(VisitorHeaders { user_agent: Some("curl/8.5.0"), ..VisitorHeaders::default() });
         assert!(!visitor.any_browser && !visitor.navigation);
-        assert!(!Visitor::of(Signs::default()).any_browser);
+        assert!(!Visitor::of(VisitorHeaders::default()).any_browser);
     }
 
     #[test]
     fn a_navigation_is_known_by_fetch_metadata_or_failing_that_by_the_agent() {
-        let navigate = Signs {
+        let navigate = VisitorHeaders {
             user_agent: Some(CHROME),
             fetch_mode: Some("navigate"),
             has_fetch_metadata: true,
             purpose: None,
         };
         assert!(Visitor::of(navigate).navigation);
-        assert!(!Visitor::of(Signs { fetch_mode: Some("no-cors"), ..navigate }).navigation);
-        assert!(Visitor::of(Signs { user_agent: Some(CHROME), ..Signs::default() }).navigation);
+        assert!(!Visitor::of(VisitorHeaders { fetch_mode: Some("no-cors"), ..navigate }).navigation);
+        assert!(
+            Visitor::of(VisitorHeaders { user_agent: Some(CHROME), ..VisitorHeaders::default() }).navigation
+        );
     }
 
     #[test]
@@ -135,13 +138,18 @@ mod tests {
 
     #[test]
     fn only_a_plain_client_burns_by_asking() {
-        let burns =
-            |signs: Signs<'_>| Visitor::of(signs).burns_by_asking(signs.user_agent.unwrap_or_default());
-        assert!(burns(Signs { user_agent: Some("curl/8.5.0"), ..Signs::default() }));
-        assert!(burns(Signs::default()));
-        assert!(!burns(Signs { user_agent: Some(CHROME), ..Signs::default() }));
-        assert!(!burns(Signs { has_fetch_metadata: true, fetch_mode: Some("no-cors"), ..Signs::default() }));
-        assert!(!burns(Signs { user_agent: Some("Slackbot 1.0"), ..Signs::default() }));
+        let burns = |headers: VisitorHeaders<'_>| {
+            Visitor::of(headers).burns_by_requesting(headers.user_agent.unwrap_or_default())
+        };
+        assert!(burns(VisitorHeaders { user_agent: Some("curl/8.5.0"), ..VisitorHeaders::default() }));
+        assert!(burns(VisitorHeaders::default()));
+        assert!(!burns(VisitorHeaders { user_agent: Some(CHROME), ..VisitorHeaders::default() }));
+        assert!(!burns(VisitorHeaders {
+            has_fetch_metadata: true,
+            fetch_mode: Some("no-cors"),
+            ..VisitorHeaders::default()
+        }));
+        assert!(!burns(VisitorHeaders { user_agent: Some("Slackbot 1.0"), ..VisitorHeaders::default() }));
     }
 
     #[test]
@@ -154,8 +162,13 @@ mod tests {
 
     #[test]
     fn safari_and_prefetch_are_recognised() {
-        assert!(Visitor::of(Signs { user_agent: Some(SAFARI), ..Signs::default() }).safari);
-        assert!(!Visitor::of(Signs { user_agent: Some(CHROME), ..Signs::default() }).safari);
-        assert!(Visitor::of(Signs { purpose: Some("prefetch;prerender"), ..Signs::default() }).prefetch);
+        assert!(Visitor::of(VisitorHeaders { user_agent: Some(SAFARI), ..VisitorHeaders::default() }).safari);
+        assert!(
+            !Visitor::of(VisitorHeaders { user_agent: Some(CHROME), ..VisitorHeaders::default() }).safari
+        );
+        assert!(
+            Visitor::of(VisitorHeaders { purpose: Some("prefetch;prerender"), ..VisitorHeaders::default() })
+                .prefetch
+        );
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::db::{DbError, Row, Stmt, columns};
 use crate::store::Store;
-use dropleaf_core::appeal::{Allowed, Appeal};
+use dropleaf_core::appeal::{AllowedContent, Appeal};
 
 /// The content is not allowed, or no longer.
 pub const NOT_ALLOWED: &str = "content_not_allowed";
@@ -15,9 +15,9 @@ macro_rules! select {
     };
 }
 
-fn row(row: &Row<'_>) -> Result<Allowed, DbError> {
+fn row(row: &Row<'_>) -> Result<AllowedContent, DbError> {
     const COLUMN: AllowedColumns = AllowedColumns::starting_at(0);
-    Ok(Allowed {
+    Ok(AllowedContent {
         digest: row.hash(COLUMN.digest)?,
         appeal_id: row.opt_string(COLUMN.appeal_id)?,
         reason: row.string(COLUMN.reason)?,
@@ -27,19 +27,19 @@ fn row(row: &Row<'_>) -> Result<Allowed, DbError> {
 
 impl Store {
     /// The operator's decision that allows this content, if there is one.
-    pub async fn find_allowed(&self, digest: [u8; 32]) -> Result<Option<Allowed>, DbError> {
+    pub async fn find_allowed(&self, digest: [u8; 32]) -> Result<Option<AllowedContent>, DbError> {
         let sql = select!("WHERE digest = $1");
         self.db.get(sql, &[digest.into()], row).await
     }
 
     /// The content that this appeal allowed. The appeal itself may have been deleted since.
-    pub async fn find_allowed_by(&self, appeal_id: &str) -> Result<Option<Allowed>, DbError> {
+    pub async fn find_allowed_by(&self, appeal_id: &str) -> Result<Option<AllowedContent>, DbError> {
         let sql = select!("WHERE appeal_id = $1");
         self.db.get(sql, &[appeal_id.into()], row).await
     }
 
     /// The newest entries.
-    pub async fn list_allowed(&self, limit: i64) -> Result<Vec<Allowed>, DbError> {
+    pub async fn list_allowed(&self, limit: i64) -> Result<Vec<AllowedContent>, DbError> {
         let sql = select!("ORDER BY created_at DESC, digest LIMIT $1");
         self.db.list(sql, vec![limit.into()], row).await
     }

@@ -2,7 +2,9 @@
 
 use crate::db::{DbError, Row, Stmt, columns};
 use crate::store::Store;
-use dropleaf_core::device_login::{DeviceLogin, Kind, POLL_SECONDS, SLOWER_SECONDS, State};
+use dropleaf_core::device_login::{
+    DeviceLogin, DeviceLoginKind, DeviceLoginState, POLL_SECONDS, SLOWER_SECONDS,
+};
 use dropleaf_core::scope::Scopes;
 
 /// The user code is in use; try another one.
@@ -30,10 +32,10 @@ fn row(row: &Row<'_>) -> Result<DeviceLogin, DbError> {
         user_code: row.string(COLUMN.user_code)?,
         client_id: row.string(COLUMN.client_id)?,
         client_name: row.string(COLUMN.client_name)?,
-        kind: Kind::parse(row.text(COLUMN.kind)?).ok_or_else(|| strange("unknown kind"))?,
+        kind: DeviceLoginKind::parse(row.text(COLUMN.kind)?).ok_or_else(|| strange("unknown kind"))?,
         scopes: Scopes::parse(row.text(COLUMN.scopes)?).ok_or_else(|| strange("unknown scope"))?,
         resource: row.string(COLUMN.resource)?,
-        state: State::parse(row.text(COLUMN.state)?).ok_or_else(|| strange("unknown state"))?,
+        state: DeviceLoginState::parse(row.text(COLUMN.state)?).ok_or_else(|| strange("unknown state"))?,
         account_id: row.opt_string(COLUMN.account_id)?,
         created_at: row.int(COLUMN.created_at)?,
         expires_at: row.int(COLUMN.expires_at)?,
@@ -108,7 +110,7 @@ pub fn insert(login: &DeviceLogin, device_hash: &[u8; 32]) -> Stmt {
 }
 
 /// Records a person's answer. Only the first one counts.
-pub fn answer(user_code: &str, account_id: &str, state: State, now: i64) -> Stmt {
+pub fn answer(user_code: &str, account_id: &str, state: DeviceLoginState, now: i64) -> Stmt {
     Stmt::new(
         "UPDATE device_logins SET state = $1, account_id = $2 \
          WHERE user_code = $3 AND state = 'pending' AND expires_at > $4",

@@ -7,7 +7,7 @@ use crate::oauth_grants::{GrantColumns, grant, grant_columns};
 use crate::store::Store;
 use dropleaf_core::account::Account;
 use dropleaf_core::oauth::grant::Grant;
-use dropleaf_core::oauth::token::Kind;
+use dropleaf_core::oauth::token::OAuthTokenKind;
 use dropleaf_core::scope::Scopes;
 
 /// The refresh token was already used.
@@ -15,7 +15,7 @@ pub const REUSED: &str = "oauth_token_reused";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenRow {
-    pub kind: Kind,
+    pub kind: OAuthTokenKind,
     pub scopes: Scopes,
     pub issued_at: i64,
     pub expires_at: i64,
@@ -87,10 +87,10 @@ impl Store {
                 |row| {
                     const COLUMN: TokenColumns = TokenColumns::starting_at(0);
                     let token = TokenRow {
-                        kind: if row.text(COLUMN.kind)? == Kind::Access.as_str() {
-                            Kind::Access
+                        kind: if row.text(COLUMN.kind)? == OAuthTokenKind::Access.as_str() {
+                            OAuthTokenKind::Access
                         } else {
-                            Kind::Refresh
+                            OAuthTokenKind::Refresh
                         },
                         scopes: scopes(row, COLUMN.scopes)?,
                         issued_at: row.int(COLUMN.issued_at)?,

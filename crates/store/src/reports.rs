@@ -3,7 +3,7 @@
 use crate::db::{DbError, Row, Stmt, columns};
 use crate::sites::{self, SiteColumns, site_columns};
 use crate::store::Store;
-use dropleaf_core::report::{Closed, Outcome, Reason, Report, ReportContent};
+use dropleaf_core::report::{Outcome, Reason, Report, ReportClosure, ReportContent};
 use dropleaf_core::site::{Site, State};
 
 /// The page has no open report.
@@ -109,7 +109,7 @@ fn report(row: &Row<'_>) -> Result<Report, DbError> {
         },
         version: row.opt_int(COLUMN.version)?,
         created_at: row.int(COLUMN.created_at)?,
-        closed: row.opt_int(COLUMN.closed_at)?.map(|at| Closed { at, outcome }),
+        closed: row.opt_int(COLUMN.closed_at)?.map(|at| ReportClosure { at, outcome }),
     })
 }
 

@@ -4,7 +4,7 @@ use crate::accounts::{self, AccountColumns, account_columns};
 use crate::db::{DbError, Row, Stmt, columns};
 use crate::store::Store;
 use dropleaf_core::account::Account;
-use dropleaf_core::session::{Method, Session};
+use dropleaf_core::session::{Session, SignInMethod};
 
 pub const UNKNOWN: &str = "unknown_session";
 
@@ -19,7 +19,7 @@ fn session(row: &Row<'_>, column: SessionColumns) -> Result<Session, DbError> {
         id: row.string(column.id)?,
         account_id: row.string(column.account_id)?,
         device: row.string(column.device)?,
-        method: Method::parse(method)
+        method: SignInMethod::parse(method)
             .ok_or_else(|| DbError::internal(format!("unknown session method {method}")))?,
         proved_at: row.int(column.proved_at)?,
         created_at: row.int(column.created_at)?,

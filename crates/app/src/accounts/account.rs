@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use dropleaf_core::account::Account;
-use dropleaf_core::audit::Act;
+use dropleaf_core::audit::AuditAction;
 use dropleaf_core::plan::Plan;
 use dropleaf_core::unlock::Unlocks;
 use dropleaf_core::{Code, Error, Result, email};
@@ -96,10 +96,10 @@ impl App {
         let change = format!("{} to {plan}", account.plan);
         let stmts = vec![
             accounts::set_plan(&account.id, plan),
-            self.audit_stmt(actor, Act::SetPlan, &account.id, Some(change)),
+            self.audit_stmt(actor, AuditAction::SetPlan, &account.id, Some(change)),
         ];
         self.commit_credential_change(&account.id, stmts).await?;
-        Self::log_operation(actor, Act::SetPlan, &account.id);
+        Self::log_operation(actor, AuditAction::SetPlan, &account.id);
         Ok(())
     }
 

@@ -8,8 +8,8 @@ use crate::app::App;
 use dropleaf_core::account::Account;
 use dropleaf_core::api_key::{self, ApiKey};
 use dropleaf_core::device_login::{
-    ACCOUNT_GUESSES, CLIENT_GUESSES, DeviceLogin, EARLY_SECONDS, Kind, LIFE_SECONDS, STARTS, State, new_code,
-    typed,
+    ACCOUNT_GUESSES, CLIENT_GUESSES, DeviceLogin, DeviceLoginKind, DeviceLoginState, EARLY_SECONDS,
+    LIFE_SECONDS, STARTS, new_code, parse_user_code,
 };
 use dropleaf_core::rate::Rate;
 use dropleaf_core::scope::Scopes;
@@ -26,7 +26,7 @@ const CODE_ATTEMPTS: usize = 5;
 pub struct DeviceRequest {
     pub client_id: String,
     pub client_name: String,
-    pub kind: Kind,
+    pub kind: DeviceLoginKind,
     pub scopes: Scopes,
     pub resource: String,
 }
@@ -69,7 +69,7 @@ impl App {
             kind,
             scopes,
             resource,
-            state: State::Pending,
+            state: DeviceLoginState::Pending,
             account_id: None,
             created_at: now,
             expires_at: now + LIFE_SECONDS,
@@ -98,7 +98,7 @@ impl App {
         code: &str,
         ip: Option<IpAddr>,
     ) -> Result<Option<DeviceLogin>> {
-        let Some(code) = typed(code) else { return Ok(None) };
+        let Some(code) = parse_user_code(code) else { return Ok(None) };
         let now = self.now();
         let counted = if self.is_exempt(ip) { Vec::new() } else { self.guess_counters(account, ip) };
         let take = |(key, rate): &(String, Rate)| counters::take(key, rate, now);
@@ -134,7 +134,7 @@ impl App {
         if allow && !self.may_approve_device(session, &login) {
             return Err(Error::plain(Code::ProofNeeded));
         }
-        let state = if allow { State::Allowed } else { State::Denied };
+        let state = if allow { DeviceLoginState::Allowed } else { DeviceLoginState::Denied };
         let stmt = device_logins::answer(&login.user_code, &account.id, state, self.now());
         match self.commit_for_account(&account.id, vec![stmt]).await {
             Ok(_) => {
@@ -153,14 +153,14 @@ impl App {
 
     /// Whether this session may approve the login, or must authenticate again first.
     pub fn may_approve_device(&self, session: &Session, login: &DeviceLogin) -> bool {
-        login.kind == Kind::Tokens || session.is_recent(self.now())
+        login.kind == DeviceLoginKind::Tokens || session.is_recent(self.now())
     }
 
     /// Polls the state of a login. `client_id` is checked where programs must identify themselves.
     pub async fn poll_device_login(
         &self,
         device_code: &str,
-        kind: Kind,
+        kind: DeviceLoginKind,
         client_id: Option<&str>,
     ) -> Result<DevicePollResult> {
         let hash = secret::hash(device_code);
@@ -170,14 +170,16 @@ impl App {
         }
         let now = self.now();
         match login.state {
-            State::Done => Ok(DevicePollResult::Unknown),
-            State::Denied => Ok(DevicePollResult::Denied),
-            State::Pending | State::Allowed if login.expires_at <= now => Ok(DevicePollResult::Expired),
-            State::Pending => {
+            DeviceLoginState::Done => Ok(DevicePollResult::Unknown),
+            DeviceLoginState::Denied => Ok(DevicePollResult::Denied),
+            DeviceLoginState::Pending | DeviceLoginState::Allowed if login.expires_at <= now => {
+                Ok(DevicePollResult::Expired)
+            }
+            DeviceLoginState::Pending => {
                 let in_time = self.store.poll_device(&hash, now, EARLY_SECONDS).await?;
                 Ok(if in_time { DevicePollResult::Pending } else { DevicePollResult::SlowDown })
             }
-            State::Allowed => self.complete_device_login(&hash, login, now).await,
+            DeviceLoginState::Allowed => self.complete_device_login(&hash, login, now).await,
         }
     }
 
@@ -192,7 +194,7 @@ impl App {
         };
         let mut stmts = require_active_account(Some(&account_id), vec![device_logins::take(hash, now)]);
         let given = match login.kind {
-            Kind::Key => {
+            DeviceLoginKind::Key => {
                 let secret = self.minter.api_key();
                 let key = ApiKey {
                     id: self.minter.id("key"),
@@ -207,7 +209,7 @@ impl App {
                 stmts.push(api_keys::insert(&key, &secret::hash(&secret)));
                 DevicePollResult::Key(Box::new(NewKey { key, secret }))
             }
-            Kind::Tokens => {
+            DeviceLoginKind::Tokens => {
                 let client = GrantedClient { id: &login.client_id, name: &login.client_name };
                 let (tokens, granted) =
                     self.grant_access_stmts(client, &account_id, login.scopes, &login.resource);

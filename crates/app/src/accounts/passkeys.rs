@@ -5,7 +5,7 @@ use crate::accounts::sign_in::{Browser, SignedIn, end_previous_session};
 use crate::app::App;
 use dropleaf_core::account::Account;
 use dropleaf_core::passkey::{self, CEREMONY_SECONDS, Passkey};
-use dropleaf_core::session::{Method, Session};
+use dropleaf_core::session::{Session, SignInMethod};
 use dropleaf_core::{Code, Error, Result, secret};
 use dropleaf_store::DbError;
 use dropleaf_store::passkeys::{self, Ceremony};
@@ -123,7 +123,7 @@ impl App {
         return_to: &str,
         browser: &Browser,
     ) -> Result<SignedIn> {
-        let (new, begun) = self.session_stmts(&passkey.account_id, Method::Passkey, &browser.device);
+        let (new, begun) = self.session_stmts(&passkey.account_id, SignInMethod::Passkey, &browser.device);
         let mut stmts = vec![passkeys::note_use(passkey, credential, self.now()), begun];
         stmts.extend(end_previous_session(browser, &new.session));
         match self.store.commit(stmts).await {

@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use dropleaf_core::account::Account;
-use dropleaf_core::session::{Method, NOTED_EVERY, Session, ends_at};
+use dropleaf_core::session::{NOTED_EVERY, Session, SignInMethod, ends_at};
 use dropleaf_core::{Error, Result, secret};
 use dropleaf_store::{DbError, Stmt, sessions};
 
@@ -15,13 +15,18 @@ pub struct NewSession {
 
 impl App {
     /// A new session and the statement that inserts it, for the transaction of the sign-in.
-    pub(crate) fn session_stmts(&self, account_id: &str, method: Method, device: &str) -> (NewSession, Stmt) {
+    pub(crate) fn session_stmts(
+        &self,
+        account_id: &str,
+        method: SignInMethod,
+        device: &str,
+    ) -> (NewSession, Stmt) {
         let new = self.new_session(account_id, method, device);
         let stmt = sessions::insert(&new.session, &secret::hash(&new.secret));
         (new, stmt)
     }
 
-    pub(crate) fn new_session(&self, account_id: &str, method: Method, device: &str) -> NewSession {
+    pub(crate) fn new_session(&self, account_id: &str, method: SignInMethod, device: &str) -> NewSession {
         let now = self.now();
         let secret = self.minter.token();
         let session = Session {
@@ -38,7 +43,12 @@ impl App {
     }
 
     /// Starts a session for an authenticated person.
-    pub async fn start_session(&self, account: &Account, method: Method, device: &str) -> Result<NewSession> {
+    pub async fn start_session(
+        &self,
+        account: &Account,
+        method: SignInMethod,
+        device: &str,
+    ) -> Result<NewSession> {
         let (new, stmt) = self.session_stmts(&account.id, method, device);
         self.store.commit(vec![stmt]).await?;
         Ok(new)

@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::infra::throttle::rate_limited;
 use crate::notify::mail::Email;
 use dropleaf_core::account::Account;
-use dropleaf_core::session::{Method, Session};
+use dropleaf_core::session::{Session, SignInMethod};
 use dropleaf_core::sign_up::SignUp;
 use dropleaf_core::unlock::Unlocks;
 use dropleaf_core::{Code, Error, Result, email, secret};
@@ -103,7 +103,7 @@ impl App {
         let mac = self.sign_in_mac(visit, &open.email, &code);
         let proof = sign_ins::try_code(&hash, &mac, self.now());
         let signed_in = self
-            .complete_sign_in(proof, SignInKey::Visit(&hash), Method::Code, browser)
+            .complete_sign_in(proof, SignInKey::Visit(&hash), SignInMethod::Code, browser)
             .await?
             .ok_or_else(wrong)?;
         self.refund_guess(&guess);
@@ -120,7 +120,7 @@ impl App {
     ) -> Result<Option<SignedIn>> {
         let hash = secret::hash(token);
         let proof = sign_ins::use_link(&hash, &secret::hash(visit), HOME, self.now());
-        self.complete_sign_in(proof, SignInKey::Link(&hash), Method::Link, browser).await
+        self.complete_sign_in(proof, SignInKey::Link(&hash), SignInMethod::Link, browser).await
     }
 
     /// A link that signs in this account without an email, for the operator.
@@ -145,7 +145,7 @@ impl App {
         &self,
         proof: Stmt,
         key: SignInKey<'_>,
-        method: Method,
+        method: SignInMethod,
         browser: &Browser,
     ) -> Result<Option<SignedIn>> {
         let account = Account {
@@ -207,7 +207,7 @@ impl App {
             .find(|rate| rate.name == label)
             .map_or_else(
                 || Error::internal(format!("guard {label} failed")),
-                |rate| rate_limited(&rate.standing(rate.limit, now)),
+                |rate| rate_limited(&rate.status(rate.limit, now)),
             )
     }
 

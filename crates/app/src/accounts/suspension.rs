@@ -3,7 +3,7 @@
 
 use crate::app::{ALL_CHANGED, App};
 use dropleaf_core::account::Account;
-use dropleaf_core::audit::Act;
+use dropleaf_core::audit::AuditAction;
 use dropleaf_core::site::Site;
 use dropleaf_core::{Code, Error, Result, takedown};
 use dropleaf_store::{DbError, Outcome, Stmt, accounts};
@@ -29,7 +29,7 @@ impl App {
             return Err(Error::new(Code::Forbidden, "The account of an operator cannot be suspended."));
         }
         let stmt = accounts::suspend(&account.id, &reason, self.now());
-        self.change_suspension(actor, Act::SuspendAccount, account, stmt, reason).await
+        self.change_suspension(actor, AuditAction::SuspendAccount, account, stmt, reason).await
     }
 
     /// Suspends the owner of this page.
@@ -61,7 +61,7 @@ impl App {
     pub(crate) fn suspend_stmts(&self, actor: &str, account: &Account, reason: &str) -> [Stmt; 2] {
         [
             accounts::suspend(&account.id, reason, self.now()),
-            self.audit_stmt(actor, Act::SuspendAccount, &account.id, Some(reason.to_owned())),
+            self.audit_stmt(actor, AuditAction::SuspendAccount, &account.id, Some(reason.to_owned())),
         ]
     }
 
@@ -87,13 +87,13 @@ impl App {
         let reason = takedown::reason_for(reason, "must give a reason for lifting the suspension")?;
         let account = self.get_account(account_id).await?;
         let stmt = accounts::lift_suspension(&account.id);
-        self.change_suspension(actor, Act::LiftSuspension, account, stmt, reason).await
+        self.change_suspension(actor, AuditAction::LiftSuspension, account, stmt, reason).await
     }
 
     async fn change_suspension(
         &self,
         actor: &str,
-        act: Act,
+        act: AuditAction,
         account: Account,
         stmt: Stmt,
         reason: String,

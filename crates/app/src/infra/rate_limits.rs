@@ -7,7 +7,7 @@ use crate::infra::settings::Settings;
 use crate::infra::throttle::{Throttle, rate_limited};
 use crate::viewing::password_gate::GuessLimiter;
 use crate::viewing::password_hasher::PasswordHasher;
-use dropleaf_core::rate::{Rate, Standing};
+use dropleaf_core::rate::{Rate, RateLimitStatus};
 use dropleaf_core::site::Site;
 use dropleaf_core::{Code, Error, Result, device_login, feedback, network, oauth, report};
 use dropleaf_store::{Stmt, anonymous_usage, counters};
@@ -72,7 +72,7 @@ impl App {
 
     /// Counts one authenticated request against its key or grant and against the account, so that several keys do not
     /// multiply an account's limit. Returns the tighter of the two.
-    pub fn take_request(&self, who: &Identity, ip: Option<IpAddr>) -> Result<Option<Standing>> {
+    pub fn take_request(&self, who: &Identity, ip: Option<IpAddr>) -> Result<Option<RateLimitStatus>> {
         if self.is_exempt(ip) {
             return Ok(None);
         }
@@ -142,12 +142,12 @@ impl App {
 
     /// Whether this client may publish anonymously now, checked before its upload is read. Spec §5, §8. `repeats` is true
     /// if the request has an idempotency key.
-    pub async fn check_anonymous(&self, caller: &Caller, repeats: bool) -> Result<Option<Standing>> {
+    pub async fn check_anonymous(&self, caller: &Caller, repeats: bool) -> Result<Option<RateLimitStatus>> {
         let Some(ip) = caller.ip else { return Err(Error::plain(Code::NoClientIp)) };
         self.take_attempt(Some(ip))?;
         let Some(quota) = self.anonymous_quota(ip) else { return Ok(None) };
         let now = self.now();
-        let mut tightest: Option<Standing> = None;
+        let mut tightest: Option<RateLimitStatus> = None;
         for rate in &quota.rates {
             let used = self.store.count_used(&quota.key_of(rate), rate, now).await?;
             if used >= rate.limit {
@@ -155,10 +155,10 @@ impl App {
                 if repeats {
                     return Ok(None);
                 }
-                return Err(rate_limited(&rate.standing(used, now)));
+                return Err(rate_limited(&rate.status(used, now)));
             }
             // The state after this request.
-            let standing = rate.standing(used + 1, now);
+            let standing = rate.status(used + 1, now);
             if tightest.is_none_or(|t| standing.remaining < t.remaining) {
                 tightest = Some(standing);
             }
@@ -226,6 +226,6 @@ impl App {
             oauth::REGISTRATIONS,
         ];
         let rate = all.into_iter().find(|rate| rate.name == label)?;
-        Some(rate_limited(&rate.standing(rate.limit, self.now())))
+        Some(rate_limited(&rate.status(rate.limit, self.now())))
     }
 }

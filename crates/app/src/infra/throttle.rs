@@ -1,7 +1,7 @@
 //! A fixed-window rate limit held in memory, in monotonic time: for limits that protect this machine rather than enforce
 //! a quota. Also the error for any exhausted rate limit.
 
-use dropleaf_core::rate::{Rate, Standing};
+use dropleaf_core::rate::{Rate, RateLimitStatus};
 use dropleaf_core::{Code, Error};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -28,7 +28,7 @@ impl Throttle {
     }
 
     /// Counts one operation. `Err` if the window is full; both return the caller's standing.
-    pub(crate) fn take(&self, who: &str, monotonic: Duration) -> Result<Standing, Standing> {
+    pub(crate) fn take(&self, who: &str, monotonic: Duration) -> Result<RateLimitStatus, RateLimitStatus> {
         let now = i64::try_from(monotonic.as_secs()).unwrap_or(i64::MAX);
         let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
         let at = self.rate.window_at(now);
@@ -41,10 +41,10 @@ impl Throttle {
             window.used.entry(who.to_owned()).or_default()
         };
         if *used >= self.rate.limit {
-            return Err(self.rate.standing(*used, now));
+            return Err(self.rate.status(*used, now));
         }
         *used += 1;
-        Ok(self.rate.standing(*used, now))
+        Ok(self.rate.status(*used, now))
     }
 
     /// Charges more for an operation that turned out to be large. The next one is refused if the limit is exceeded.
@@ -65,8 +65,8 @@ impl Throttle {
 }
 
 /// The error for an exhausted rate limit.
-pub(crate) fn rate_limited(standing: &Standing) -> Error {
-    let Standing { rate, resets_in, .. } = standing;
+pub(crate) fn rate_limited(standing: &RateLimitStatus) -> Error {
+    let RateLimitStatus { rate, resets_in, .. } = standing;
     Error::new(
         Code::RateLimited,
         format!(
@@ -76,7 +76,7 @@ pub(crate) fn rate_limited(standing: &Standing) -> Error {
         ),
     )
     .retry_after(*resets_in)
-    .with_standing(*standing)
+    .with_rate_limit(*standing)
 }
 
 fn window_name(seconds: i64) -> String {

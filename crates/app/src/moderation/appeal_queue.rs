@@ -6,8 +6,10 @@ use crate::accounts::suspension::require_active_account;
 use crate::app::App;
 use crate::moderation::appeals::{AppealOutcome, queue_full};
 use crate::moderation::audit::SYSTEM_ACTOR;
-use dropleaf_core::appeal::{Allowed, Appeal, AppealStatement, Decision, JoinedSender, QueueSize, State};
-use dropleaf_core::audit::Act;
+use dropleaf_core::appeal::{
+    AllowedContent, Appeal, AppealStatement, Decision, JoinedSender, QueueSize, State,
+};
+use dropleaf_core::audit::AuditAction;
 use dropleaf_core::{Code, Error, Result, network, secret};
 use dropleaf_store::{appeal_queue, counters};
 
@@ -35,7 +37,7 @@ pub struct AppealContext {
     /// Other appeals about the same content, newest first.
     pub earlier: Vec<Appeal>,
     /// Set if the content is allowed now.
-    pub allowed: Option<Allowed>,
+    pub allowed: Option<AllowedContent>,
 }
 
 impl App {
@@ -138,7 +140,8 @@ impl App {
         let days = patience / DAY;
         for appeal in self.store.list_overdue_appeals(self.now() - patience, BATCH).await? {
             let answer = format!("The operator did not decide within {days} days. You can appeal again.");
-            match self.close_appeal(SYSTEM_ACTOR, appeal, State::Lapsed, Act::EndAppeal, answer).await {
+            match self.close_appeal(SYSTEM_ACTOR, appeal, State::Lapsed, AuditAction::EndAppeal, answer).await
+            {
                 Ok(_) => {}
                 Err(error) if error.code == Code::Conflict => {}
                 Err(error) => return Err(error),

@@ -9,7 +9,7 @@ use crate::moderation::safety::ContentScan;
 use crate::publish::staging::{PrepareOptions, Prepared, overloaded, to_i64};
 use crate::publish::upload::Upload;
 use dropleaf_core::appeal::{self, Appeal, AppealStatement, Decision, QueueSize, State};
-use dropleaf_core::audit::Act;
+use dropleaf_core::audit::AuditAction;
 use dropleaf_core::finding::Finding;
 use dropleaf_core::{Code, Error, Minter, Result, secret};
 use dropleaf_store::{DbError, allowed_content, appeals};
@@ -41,7 +41,7 @@ impl App {
         }
         let (rate, now) = (self.settings.rates.appeals_day, self.now());
         let used = self.store.count_used(&self.client_key(&rate, caller.ip), &rate, now).await?;
-        if used >= rate.limit { Err(rate_limited(&rate.standing(used, now))) } else { Ok(()) }
+        if used >= rate.limit { Err(rate_limited(&rate.status(used, now))) } else { Ok(()) }
     }
 
     /// Stores the content for the operator if it would be refused. Identical content is queued once, whichever caller sends it.
@@ -175,8 +175,8 @@ impl App {
             self.check_allowable(&before).await?;
         }
         let act = match decision {
-            Decision::Allow => Act::AllowContent,
-            Decision::Uphold => Act::UpholdRefusal,
+            Decision::Allow => AuditAction::AllowContent,
+            Decision::Uphold => AuditAction::UpholdRefusal,
         };
         self.close_appeal(actor, before, decision.state(), act, answer).await
     }
@@ -187,7 +187,7 @@ impl App {
         actor: &str,
         before: Appeal,
         state: State,
-        act: Act,
+        act: AuditAction,
         answer: String,
     ) -> Result<Appeal> {
         let now = self.now();
@@ -216,7 +216,7 @@ impl App {
 
 /// The reasons of a refusal that an operator can overrule; any other error is returned unchanged.
 fn reasons(refusal: Error) -> Result<Vec<Finding>> {
-    if appeal::is_about(refusal.code) {
+    if appeal::can_be_appealed(refusal.code) {
         return Ok(refusal.reasons().to_vec());
     }
     Err(refusal)

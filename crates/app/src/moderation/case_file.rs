@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::moderation::safe_preview::SafePreview;
 use dropleaf_core::account::Account;
-use dropleaf_core::audit::Entry;
+use dropleaf_core::audit::AuditEntry;
 use dropleaf_core::report::{Reason, Report};
 use dropleaf_core::site::{Site, Visibility};
 use dropleaf_core::site_version::SiteVersion;
@@ -30,7 +30,7 @@ pub struct CaseFile {
     /// How often each reason occurs in open reports, most frequent first.
     pub open_reasons: Vec<(Reason, i64)>,
     /// Audit entries about the page and its account, newest first.
-    pub audit_entries: Vec<Entry>,
+    pub audit_entries: Vec<AuditEntry>,
     /// Newest first; empty once they are erased.
     pub versions: Vec<SiteVersion>,
     /// Other pages of the account.

@@ -1,7 +1,7 @@
 //! Reports about pages: sent by anyone within rate limits, read by the operator. Decisions §6.3.
 
 use crate::app::App;
-use dropleaf_core::audit::Act;
+use dropleaf_core::audit::AuditAction;
 use dropleaf_core::report::{Outcome, PER_NETWORK, PER_PAGE, Reason, Report, ReportContent};
 use dropleaf_core::site::Site;
 use dropleaf_core::takedown::{self, REASON_CHARACTERS};
@@ -130,20 +130,20 @@ impl App {
         let now = self.now();
         let reason = plain_text::optional("reason", Some(reason.to_owned()), REASON_CHARACTERS)?;
         let unknown = || Error::not_found("page");
-        let named = takedown::page_named(name, &self.hosts).ok_or_else(unknown)?;
+        let named = takedown::parse_page_identifier(name, &self.hosts).ok_or_else(unknown)?;
         let site = self.find_site_by_reference(&named).await?.ok_or_else(unknown)?;
         let mut stmts = vec![
             sites::lock(&site.id),
             reports::close_first(&site.id, Outcome::Dismissed, now),
             reports::close(&site.id, Outcome::Dismissed, now),
-            self.audit_stmt(actor, Act::DismissReports, &site.id, reason),
+            self.audit_stmt(actor, AuditAction::DismissReports, &site.id, reason),
         ];
         // Trims versions that were kept only for this decision.
         let kept = self.settings.versions_kept;
         stmts.extend(site_versions::trim(&site.id, site.version - kept, kept, now));
         match self.store.commit(stmts).await {
             Ok(closed) => {
-                Self::log_operation(actor, Act::DismissReports, &site.id);
+                Self::log_operation(actor, AuditAction::DismissReports, &site.id);
                 let count = closed.iter().skip(1).take(2).map(|outcome| outcome.affected).sum();
                 Ok(DismissedReports { url: self.canonical_url(&site), site, count })
             }

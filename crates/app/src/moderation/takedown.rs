@@ -3,10 +3,10 @@
 
 use crate::app::App;
 use crate::publish::CONFLICT_RETRIES;
-use dropleaf_core::audit::Act;
+use dropleaf_core::audit::AuditAction;
 use dropleaf_core::report::Outcome;
 use dropleaf_core::site::{Site, State};
-use dropleaf_core::takedown::Named;
+use dropleaf_core::takedown::PageIdentifier;
 use dropleaf_core::{Error, Result, takedown};
 use dropleaf_store::{DbError, accounts, blocked_content, reports, sites};
 use std::collections::HashSet;
@@ -52,7 +52,7 @@ impl App {
     ) -> Result<TakedownResult> {
         let reason = takedown::reason(reason)?;
         let unknown = || Error::not_found("page");
-        let name = takedown::page_named(name, &self.hosts).ok_or_else(unknown)?;
+        let name = takedown::parse_page_identifier(name, &self.hosts).ok_or_else(unknown)?;
         for _ in 0..CONFLICT_RETRIES {
             let site = self.find_site_by_reference(&name).await?.ok_or_else(unknown)?;
             let url = self.canonical_url(&site);
@@ -68,7 +68,7 @@ impl App {
             let (next, mut stmts) = self.end_site_stmts(&site, State::TakenDown, false);
             stmts.extend(pages.iter().map(|path| blocked_content::insert_named_page(&site.id, path)));
             stmts.push(reports::close(&site.id, Outcome::TakenDown, self.now()));
-            stmts.push(self.audit_stmt(actor, Act::TakeDown, &site.id, Some(reason.clone())));
+            stmts.push(self.audit_stmt(actor, AuditAction::TakeDown, &site.id, Some(reason.clone())));
             let account = account.filter(|account| account.suspended.is_none());
             if let Some(account) = &account {
                 // The account before its pages: a fixed lock order prevents deadlocks.
@@ -80,9 +80,9 @@ impl App {
             };
             match outcome {
                 Ok(()) => {
-                    Self::log_operation(actor, Act::TakeDown, &site.id);
+                    Self::log_operation(actor, AuditAction::TakeDown, &site.id);
                     if let Some(account) = &account {
-                        Self::log_operation(actor, Act::SuspendAccount, &account.id);
+                        Self::log_operation(actor, AuditAction::SuspendAccount, &account.id);
                     }
                     // It is down; the sweep retries whatever of the rest fails.
                     if let Err(error) = self.finish_takedown(&next, false).await {
@@ -117,11 +117,13 @@ impl App {
         Ok(paths)
     }
 
-    pub(crate) async fn find_site_by_reference(&self, name: &Named) -> Result<Option<Site>> {
+    pub(crate) async fn find_site_by_reference(&self, name: &PageIdentifier) -> Result<Option<Site>> {
         match name {
-            Named::Token(token) => Ok(self.store.find_site_by_token(token).await?),
-            Named::Slug(slug) => Ok(self.store.find_site_by_slug(&slug.to_ascii_lowercase()).await?),
-            Named::Bare(text) => self.find_site_by_name(text).await,
+            PageIdentifier::Token(token) => Ok(self.store.find_site_by_token(token).await?),
+            PageIdentifier::Slug(slug) => {
+                Ok(self.store.find_site_by_slug(&slug.to_ascii_lowercase()).await?)
+            }
+            PageIdentifier::Bare(text) => self.find_site_by_name(text).await,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use dropleaf_core::account::Account;
-use dropleaf_core::audit::Act;
+use dropleaf_core::audit::AuditAction;
 use dropleaf_core::ledger::{Posting, Unit, reason as parse_reason};
 use dropleaf_core::payment::Payment;
 use dropleaf_core::{Code, Error, Result};
@@ -71,10 +71,10 @@ impl App {
             .ok_or_else(|| Error::field("amount", "must not be zero"))?;
         let note = format!("{}: {reason}", Unit::Usd2.written(cents));
         let mut stmts = self.posting_stmts(Some(posting.clone()));
-        stmts.push(self.audit_stmt(actor, Act::CreditAccount, &account.id, Some(note)));
+        stmts.push(self.audit_stmt(actor, AuditAction::CreditAccount, &account.id, Some(note)));
         let already_applied = match self.commit_credential_change(&account.id, stmts).await {
             Ok(()) => {
-                Self::log_operation(actor, Act::CreditAccount, &account.id);
+                Self::log_operation(actor, AuditAction::CreditAccount, &account.id);
                 false
             }
             Err(DbError::Guard(ledger::POSTED)) if self.is_posted(&posting).await? => true,

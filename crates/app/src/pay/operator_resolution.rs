@@ -3,7 +3,7 @@
 
 use super::{ChainStatus, PayError};
 use crate::app::App;
-use dropleaf_core::audit::Act;
+use dropleaf_core::audit::AuditAction;
 use dropleaf_core::payment::{Item, Payment, PaymentState};
 use dropleaf_core::{Code, Error, Result, ledger};
 use dropleaf_store::{DbError, payments};
@@ -93,9 +93,9 @@ impl App {
                 (self.refuse_payment_stmts(&payment, &reason), format!("not settled: {reason}"))
             }
         };
-        stmts.push(self.audit_stmt(actor, Act::ResolvePayment, id, Some(note)));
+        stmts.push(self.audit_stmt(actor, AuditAction::ResolvePayment, id, Some(note)));
         match self.store.commit(stmts).await {
-            Ok(_) => Self::log_operation(actor, Act::ResolvePayment, id),
+            Ok(_) => Self::log_operation(actor, AuditAction::ResolvePayment, id),
             Err(DbError::Guard(payments::MOVED)) => {
                 return Err(already_decided(&self.get_payment(id).await?));
             }

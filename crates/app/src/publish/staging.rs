@@ -196,16 +196,16 @@ impl App {
                 content::prepare(request, &limits, &spool).map_err(|refusal| content_error(&refusal))?;
             choose_spa(&mut bundle, spa)?;
             let shown =
-                content::ShownAt { own_host: is_isolated, slug: is_public, spa: bundle.addressing.spa };
+                content::ServedAt { own_host: is_isolated, slug: is_public, spa: bundle.addressing.spa };
             let about_address = std::mem::take(&mut bundle.address_warnings).at(shown);
             let about_toolbar = bundle.toolbar_warning.take().filter(|_| agentation);
             bundle.warnings.extend(about_address.chain(about_toolbar));
-            if agentation && bundle.kind == content::Kind::File && !bundle.has_page() {
+            if agentation && bundle.kind == content::BundleKind::File && !bundle.has_page() {
                 bundle.warnings.push("The feedback toolbar works on HTML pages only.".to_owned());
             }
             // Read once more, only on request: most pages are not even parsed.
             let policy = strict.then(|| {
-                let found = content::Strict::of(&bundle).map_err(Error::internal)?;
+                let found = content::StrictCsp::of(&bundle).map_err(Error::internal)?;
                 StrictPolicy::of(&found, e2e)
             });
             let scan = ContentScan::scan_and_compare(&bundle, &safety, pii_check, blocklist.as_deref())?;

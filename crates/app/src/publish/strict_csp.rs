@@ -4,7 +4,7 @@
 use crate::app::App;
 use crate::infra::permit_queue::run_blocking_with_permit;
 use bytes::Bytes;
-use dropleaf_content::{MOST_SCRIPTS, Strict};
+use dropleaf_content::{MOST_SCRIPTS, StrictCsp};
 use dropleaf_core::{Code, Error, Result};
 use dropleaf_store::{Stmt, bundles};
 
@@ -20,8 +20,8 @@ pub(crate) struct StrictPolicy {
 
 impl StrictPolicy {
     /// Refuses content with more inline scripts than a policy can name.
-    pub(crate) fn of(strict: &Strict, e2e: bool) -> Result<Self> {
-        if strict.is_too_much() {
+    pub(crate) fn of(strict: &StrictCsp, e2e: bool) -> Result<Self> {
+        if strict.has_too_many_scripts() {
             let count = strict.script_count();
             return Err(Error::new(
                 Code::TooManyScripts,
@@ -55,7 +55,7 @@ impl App {
         }
         pages.sort();
         let read = move || {
-            let mut strict = Strict::default();
+            let mut strict = StrictCsp::default();
             for (path, mime, bytes) in &pages {
                 strict.read(path, mime, &bytes[..]).map_err(Error::internal)?;
             }

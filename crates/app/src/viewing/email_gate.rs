@@ -100,7 +100,7 @@ impl App {
             .find(|rate| rate.name == label)
             .map_or_else(
                 || Error::internal(format!("guard {label} failed")),
-                |rate| rate_limited(&rate.standing(rate.limit, now)),
+                |rate| rate_limited(&rate.status(rate.limit, now)),
             )
     }
 

@@ -5,7 +5,7 @@ use crate::notify::owner_notices::{Notice, NoticeKind};
 use dropleaf_core::account::Account;
 use dropleaf_core::feedback::{self, Feedback, FeedbackContent};
 use dropleaf_core::feedback_list::{self, ANSWER_BYTES, Cursor, FeedbackQuery};
-use dropleaf_core::rate::Standing;
+use dropleaf_core::rate::RateLimitStatus;
 use dropleaf_core::site::Site;
 use dropleaf_core::{Code, Error, Minter, Result, page_address};
 use dropleaf_store::{DbError, feedback as rows, sites};
@@ -31,7 +31,7 @@ impl App {
         site: &Site,
         ip: Option<IpAddr>,
         content: FeedbackContent,
-    ) -> Result<(Feedback, Option<Standing>)> {
+    ) -> Result<(Feedback, Option<RateLimitStatus>)> {
         if !site.takes_feedback() {
             return Err(Error::not_found("page"));
         }
@@ -65,7 +65,7 @@ impl App {
                 let (rate, key) = &rates[0];
                 // The comment is stored, so a failure to read the remaining quota must not fail the request.
                 let used = if exempt { None } else { self.store.count_used(key, rate, now).await.ok() };
-                Ok((item, used.map(|used| rate.standing(used, now))))
+                Ok((item, used.map(|used| rate.status(used, now))))
             }
             Err(DbError::Guard(sites::CHANGED)) => Err(Error::not_found("page")),
             Err(DbError::Guard(rows::FULL)) => Err(Error::new(

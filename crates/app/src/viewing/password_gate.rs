@@ -6,7 +6,7 @@ use crate::infra::throttle::{Throttle, rate_limited};
 use crate::infra::token_bucket::TokenBuckets;
 use crate::viewing::hash_budget::{HashRequester, too_many_attempts};
 use crate::viewing::password_hasher::HashRequest;
-use dropleaf_core::gate_pass::{GatePass, Kind, frame_reader};
+use dropleaf_core::gate_pass::{GatePass, GatePassKind, frame_reader};
 use dropleaf_core::rate::Rate;
 use dropleaf_core::site::Site;
 use dropleaf_core::{Result, network};
@@ -47,25 +47,29 @@ pub(crate) struct CountedGuess {
 
 impl App {
     /// Issues a pass for a viewer who has just passed this gate of the site.
-    pub fn issue_pass(&self, kind: Kind, site: &Site) -> String {
+    pub fn issue_pass(&self, kind: GatePassKind, site: &Site) -> String {
         gate(kind, site).issue(&self.keys, self.now())
     }
 
     /// Whether this is a valid pass for the current version of that gate.
-    pub fn verify_pass(&self, kind: Kind, site: &Site, pass: &str) -> bool {
+    pub fn verify_pass(&self, kind: GatePassKind, site: &Site, pass: &str) -> bool {
         gate(kind, site).admits(&self.keys, pass, self.now())
     }
 
     /// Issues a pass for what a sandboxed frame of the page loads, valid only from this client's network.
     pub fn issue_frame_pass(&self, site: &Site, ip: IpAddr) -> String {
         let reader = frame_reader(site, ip);
-        GatePass { reader: Some(&reader), ..gate(Kind::Frame, site) }.issue(&self.keys, self.now())
+        GatePass { reader: Some(&reader), ..gate(GatePassKind::Frame, site) }.issue(&self.keys, self.now())
     }
 
     /// Whether this is a valid frame pass for this site and network.
     pub fn verify_frame_pass(&self, site: &Site, ip: IpAddr, pass: &str) -> bool {
         let reader = frame_reader(site, ip);
-        GatePass { reader: Some(&reader), ..gate(Kind::Frame, site) }.admits(&self.keys, pass, self.now())
+        GatePass { reader: Some(&reader), ..gate(GatePassKind::Frame, site) }.admits(
+            &self.keys,
+            pass,
+            self.now(),
+        )
     }
 
     /// Checks the page's password. Too many wrong guesses are refused before they are checked. A correct password is
@@ -162,6 +166,6 @@ impl App {
     }
 }
 
-fn gate(kind: Kind, site: &Site) -> GatePass<'_> {
+fn gate(kind: GatePassKind, site: &Site) -> GatePass<'_> {
     GatePass { kind, site_id: &site.id, gate_version: site.gate_version, reader: None }
 }

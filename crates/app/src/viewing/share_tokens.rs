@@ -5,7 +5,7 @@ use crate::infra::sealing;
 use crate::publish::idempotency::{FirstOrReplay, IdempotentRequest, IdempotentResult, StoredOutcome};
 use bytes::Bytes;
 use dropleaf_core::account::Account;
-use dropleaf_core::share_token::{self, ShareToken, Wish};
+use dropleaf_core::share_token::{self, ShareToken, ShareTokenRequest};
 use dropleaf_core::site::{Site, State};
 use dropleaf_core::{Code, Error, Minter, Result, number, secret};
 use dropleaf_store::{DbError, idempotency, share_tokens, sites};
@@ -33,7 +33,7 @@ impl App {
         &self,
         account: &Account,
         name: &str,
-        wish: Wish,
+        wish: ShareTokenRequest,
         once: Option<&IdempotentRequest>,
         render: impl FnOnce(&ShareTokenWithSecret) -> Vec<u8>,
     ) -> Result<IdempotentResult<ShareTokenWithSecret>> {

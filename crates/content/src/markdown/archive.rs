@@ -7,11 +7,12 @@ use std::collections::{HashMap, HashSet};
 use dropleaf_core::html::character_references::{Context, decode};
 
 use super::diagram::Budget;
-use super::{ArchiveLosses, Loss, TYPESET_BYTES, Typeset, escaped_attribute, links};
-use crate::html::INDEX;
+use super::escape::escaped_attribute;
+use super::losses::{ArchiveLosses, Loss};
+use super::{MOST_RENDERED_BYTES, RenderedPage, links};
 use crate::mime::{MARKDOWN, mime_of};
-use crate::paths::Paths;
-use crate::refs;
+use crate::paths::{INDEX, Paths};
+use crate::references::resolve;
 
 /// Total size of the documents rendered in one archive; rendering takes far longer than unpacking.
 const MOST_BYTES: u64 = 8 << 20;
@@ -30,7 +31,7 @@ pub(crate) struct ArchivePages {
 }
 
 /// Whether a file name is that of a folder's first document.
-pub(crate) fn is_start(name: &str) -> bool {
+pub(crate) fn is_start_document(name: &str) -> bool {
     ["readme.md", "index.md", "readme.markdown", "index.markdown"]
         .iter()
         .any(|start| name.eq_ignore_ascii_case(start))
@@ -40,7 +41,7 @@ impl ArchivePages {
     /// Assigns pages to the documents. `None` for an archive that has an `index.html`, or no document to make one from. At
     /// most `room` pages; documents that are too large get none.
     pub(crate) fn plan(paths: &Paths<'_>, size_of: impl Fn(&str) -> u64, room: usize) -> Option<Self> {
-        if paths.has(INDEX) || !paths.iter().any(is_start) {
+        if paths.has(INDEX) || !paths.iter().any(is_start_document) {
             return None;
         }
         let mut taken: HashSet<String> = paths.iter().map(str::to_lowercase).collect();
@@ -48,20 +49,27 @@ impl ArchivePages {
         // The first document of a folder is sorted first, so that it becomes the folder's index; a README before an index.
         documents.sort_by_key(|path| {
             let name = path.rsplit('/').next().unwrap_or(path);
-            (path.matches('/').count(), !is_start(name), name.to_lowercase().starts_with("index"), *path)
+            (
+                path.matches('/').count(),
+                !is_start_document(name),
+                name.to_lowercase().starts_with("index"),
+                *path,
+            )
         });
         let (mut pages, mut losses, mut budget) = (HashMap::new(), ArchiveLosses::default(), MOST_BYTES);
         for document in documents {
             let size = size_of(document);
-            if size > TYPESET_BYTES.min(budget) || pages.len() >= room {
+            if size > MOST_RENDERED_BYTES.min(budget) || pages.len() >= room {
                 losses.add_unset(document);
                 continue;
             }
             let (folder, name) = document.rsplit_once('/').unwrap_or(("", document));
             let folder = if folder.is_empty() { String::new() } else { format!("{folder}/") };
             let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-            let own =
-                [is_start(name).then(|| format!("{folder}{INDEX}")), Some(format!("{folder}{stem}.html"))];
+            let own = [
+                is_start_document(name).then(|| format!("{folder}{INDEX}")),
+                Some(format!("{folder}{stem}.html")),
+            ];
             let free = own.into_iter().flatten().find(|page| taken.insert(page.to_lowercase()));
             if let Some(page) = free {
                 budget -= size;
@@ -74,7 +82,7 @@ impl ArchivePages {
     }
 
     /// The page of a document and its path; `None` for files without a page.
-    pub(crate) fn typeset(&mut self, path: &str, source: &[u8]) -> Option<(String, Typeset)> {
+    pub(crate) fn render(&mut self, path: &str, source: &[u8]) -> Option<(String, RenderedPage)> {
         let page_path = self.pages.get(path)?.clone();
         let is_first = page_path == INDEX;
         // The first page is always generated: the size of one document is bounded anyway.
@@ -90,7 +98,7 @@ impl ArchivePages {
             }
             self.losses.add(path, Loss::Letters);
         }
-        let mut page = Typeset::within(&source, Some(path), &mut self.diagrams);
+        let mut page = RenderedPage::within(&source, Some(path), &mut self.diagrams);
         page.html = self.linked(path, &page.html);
         self.made_budget = self.made_budget.saturating_sub(page.html.len());
         for loss in std::mem::take(&mut page.losses) {
@@ -115,7 +123,7 @@ impl ArchivePages {
         let mut done = 0;
         for (at, reference) in links::values(html, "a", "href") {
             let decoded = decode(reference, Context::Attribute);
-            let Some((target, rest)) = refs::local(path, &decoded) else { continue };
+            let Some((target, rest)) = resolve::local_path(path, &decoded) else { continue };
             let page = match self.pages.get(&target) {
                 Some(page) => page,
                 None if decoded.starts_with('/') => &target,
@@ -172,7 +180,7 @@ mod tests {
                     used: large.md.";
         assert!(plan.warnings()[0].starts_with(line), "{:?}", plan.warnings());
         let (_, page) = plan
-            .typeset("README.md", b"[large](large.md) [root](/README.md#x) [file](/docs/a.pdf?x)")
+            .render("README.md", b"[large](large.md) [root](/README.md#x) [file](/docs/a.pdf?x)")
             .unwrap();
         assert!(page.html.contains("href=\"large.md\""), "a link leads to the file where there is no page");
         assert!(page.html.contains("href=\"index.html#x\""), "as on GitHub, / is the top of the archive");
@@ -182,8 +190,8 @@ mod tests {
     #[test]
     fn documents_in_other_charsets_are_typeset_and_named() {
         let mut plan = plan(&["README.md", "old.md"], |_| 1).unwrap();
-        assert!(plan.typeset("README.md", b"caf\xe9").is_none());
-        assert!(plan.typeset("old.md", b"# caf\xe9").is_some());
+        assert!(plan.render("README.md", b"caf\xe9").is_none());
+        assert!(plan.render("old.md", b"# caf\xe9").is_some());
         assert_eq!(plan.warnings(), ["Not UTF-8, so some characters were lost: old.md. Save it as UTF-8."]);
     }
 }

@@ -1,6 +1,7 @@
 //! Syntax highlighting for code blocks: a handful of CSS classes, within a budget per document. The lexer only moves forward,
 //! so no code can keep it busy for long; it does not need to be exact.
 
+use super::escape::{escaped, push_escaped};
 use super::languages::{self, Grammar};
 use super::lexer;
 
@@ -26,7 +27,7 @@ impl Highlighter {
                 self.budget -= code.len();
                 coloured(code, grammar)
             }
-            _ => super::escaped(code),
+            _ => escaped(code),
         }
     }
 
@@ -54,7 +55,7 @@ impl Painter {
         if !text.trim().is_empty() {
             self.switch(class);
         }
-        super::push_escaped(&mut self.html, text);
+        push_escaped(&mut self.html, text);
     }
 
     fn switch(&mut self, class: &'static str) {
@@ -71,6 +72,18 @@ impl Painter {
         }
         self.open = class;
     }
+}
+
+/// The first word of a fence, if it looks like the name of a language.
+pub(super) fn language_of(info: &str) -> &str {
+    let word = info.split([' ', ',', '\t', '{']).next().unwrap_or_default();
+    let plain = word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '#' | '-' | '_' | '.'));
+    if plain && word.len() <= 20 { word } else { "" }
+}
+
+/// Whether a source may have code blocks of a language, whose name is matched ignoring case.
+pub(super) fn mentions_language(source: &str, language: &str) -> bool {
+    source.as_bytes().windows(language.len()).any(|word| word.eq_ignore_ascii_case(language.as_bytes()))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The HTML document around a generated page: its head, its style and, for pages with code, its one script.
 
 use super::direction::Direction;
-use super::escaped;
+use super::escape::escaped;
 
 /// The style of every generated page.
 pub const STYLE: &str = include_str!("../../assets/markdown.css");

@@ -6,13 +6,14 @@ use std::collections::VecDeque;
 use pulldown_cmark::{BlockQuoteKind, CodeBlockKind, CowStr, Event, LinkType, Tag, TagEnd};
 
 use super::autolink::{self, Piece};
-use super::code::Highlighter;
+use super::code::{Highlighter, language_of};
 use super::diagram::{self, Budget, Diagrams};
+use super::emoji;
+use super::escape::escaped_attribute;
 use super::footnotes::Footnotes;
 use super::front_matter::FrontMatter;
+use super::labels::{TaskLabel, plain_text, table_name};
 use super::math::{Display, Formulas};
-use super::task::TaskLabel;
-use super::{emoji, table};
 use crate::sanitize::{Sanitizer, url};
 
 pub(super) struct Filter<'a, I> {
@@ -208,7 +209,7 @@ impl<'a, I: Iterator<Item = Event<'a>>> Filter<'a, I> {
             Some(Event::Start(Tag::TableHead)) => self.until(TagEnd::TableHead),
             _ => Vec::new(),
         };
-        let name = super::escaped_attribute(&table::name(&head));
+        let name = escaped_attribute(&table_name(&head));
         self.raw(format!("<div class=\"table\" role=\"group\" aria-label=\"{name}\" tabindex=\"0\">"));
         self.ready.extend([Event::Start(tag), Event::Start(Tag::TableHead)]);
         self.sanitizer.enter();
@@ -319,7 +320,7 @@ impl<'a, I: Iterator<Item = Event<'a>>> Filter<'a, I> {
         }
         self.in_footnote = true;
         let inside = self.until(TagEnd::FootnoteDefinition);
-        let aside = self.sanitizer.set_aside();
+        let aside = self.sanitizer.suspend();
         let mut inside = self.filtered(inside);
         inside.push(Event::Html(self.sanitizer.close_all().into()));
         self.sanitizer.resume(aside);
@@ -365,21 +366,6 @@ fn is_block(tag: &Tag<'_>) -> bool {
             | Tag::Table(_)
             | Tag::DefinitionList
     )
-}
-
-pub(super) fn plain_text<'e>(event: &'e Event<'_>) -> &'e str {
-    match event {
-        Event::Text(text) | Event::Code(text) | Event::Html(text) | Event::InlineMath(text) => text,
-        Event::SoftBreak | Event::HardBreak => " ",
-        _ => "",
-    }
-}
-
-/// The first word of a fence, if it looks like the name of a language.
-pub(super) fn language_of(info: &str) -> &str {
-    let word = info.split([' ', ',', '\t', '{']).next().unwrap_or_default();
-    let plain = word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '#' | '-' | '_' | '.'));
-    if plain && word.len() <= 20 { word } else { "" }
 }
 
 fn alert_name(kind: BlockQuoteKind) -> &'static str {

@@ -2,16 +2,31 @@
 //! links within the page are adjusted to find them, and long pages get a table of contents.
 
 use std::collections::HashSet;
+use std::fmt::Write;
 
 use dropleaf_core::html::character_references::{Context, decode};
 use percent_encoding::percent_decode_str;
 
-use super::contents;
 use super::direction::tag_len;
-use super::render::Contents;
+use super::escape::escaped;
 use super::slug::Slugs;
 use crate::sanitize::ID_PREFIX;
 use crate::title;
+
+/// A page gets a table from this many headings of the second and third level on, if it is at least this long.
+const FEWEST_LISTED: usize = 4;
+const SHORTEST_PAGE_BYTES: usize = 6 * 1024;
+/// More entries would not help to find anything.
+const MOST_LISTED: usize = 300;
+/// The ids of sections that already are a table of contents.
+const ALREADY: [&str; 4] = ["contents", "table-of-contents", "toc", "content"];
+
+/// Whether a long document gets a table of contents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Contents {
+    Listed,
+    None,
+}
 
 pub(super) struct Heading {
     /// 1 to 6.
@@ -56,7 +71,7 @@ pub(super) fn complete(html: &str, contents: Contents) -> (String, Option<String
         edits.push((heading.end_tag_at, 0, anchor));
     }
     if contents == Contents::Listed {
-        edits.extend(contents::table(&scan.headings, html.len()).map(|(at, table)| (at, 0, table)));
+        edits.extend(table_of_contents(&scan.headings, html.len()).map(|(at, table)| (at, 0, table)));
     }
     // Stable, so that the table of contents, which was added last, stays before the heading whose tag begins at the same
     // offset.
@@ -170,6 +185,29 @@ fn level_of(tag: &str) -> Option<u8> {
 fn is_void(tag: &str) -> bool {
     let name = tag[1..].split([' ', '>', '/']).next().unwrap_or_default();
     tag.ends_with("/>") || matches!(name, "br" | "hr" | "img" | "input" | "source" | "wbr" | "col")
+}
+
+/// Where the table goes, and the table; `None` for short pages. It precedes the first section, so that a page begins with its
+/// title and its introduction.
+fn table_of_contents(headings: &[Heading], page_bytes: usize) -> Option<(usize, String)> {
+    let listed = || {
+        headings.iter().filter(|heading| matches!(heading.level, 2 | 3) && !heading.text.trim().is_empty())
+    };
+    let has_one = headings.iter().any(|heading| ALREADY.contains(&heading.id.trim_matches('-')));
+    if page_bytes < SHORTEST_PAGE_BYTES || has_one || listed().count() < FEWEST_LISTED {
+        return None;
+    }
+    let place = listed().find(|heading| heading.is_outermost)?.at;
+    let mut table = String::from(
+        "<details class=\"contents\">\n<summary>Contents</summary>\n<nav aria-label=\"Contents\">\n<ul>\n",
+    );
+    for heading in listed().take(MOST_LISTED) {
+        let text = escaped(heading.text.split_whitespace().collect::<Vec<_>>().join(" ").as_str());
+        let class = if heading.level == 3 { " class=\"part\"" } else { "" };
+        let _ = writeln!(table, "<li{class}><a href=\"#{}\">{text}</a></li>", heading.id);
+    }
+    table.push_str("</ul>\n</nav>\n</details>\n");
+    Some((place, table))
 }
 
 #[cfg(test)]

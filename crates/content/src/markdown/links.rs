@@ -1,6 +1,9 @@
-//! References from a rendered page to files beside it.
+//! References in a rendered page: to files beside it, and to the pictures it shows.
+
+use dropleaf_core::html::character_references::{Context, decode};
 
 use super::direction::tag_len;
+use crate::references::attributes::srcset_urls;
 
 /// The values of an attribute (`href`) in tags of one name (`a`), with their offsets. Works on HTML generated here.
 pub(super) fn values<'h>(html: &'h str, name: &str, attribute: &str) -> Vec<(usize, &'h str)> {
@@ -41,6 +44,18 @@ pub(super) fn relative(page: &str, target: &str) -> String {
     up + &encoded
 }
 
+/// Calls `found` with every URL from which a page loads a picture. Works on HTML generated here.
+pub(crate) fn for_each_picture(html: &str, mut found: impl FnMut(&str)) {
+    for (_, url) in values(html, "img", "src") {
+        found(&decode(url, Context::Attribute));
+    }
+    for name in ["img", "source"] {
+        for (_, set) in values(html, name, "srcset") {
+            srcset_urls(&decode(set, Context::Attribute)).for_each(&mut found);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -56,5 +71,14 @@ mod tests {
         let html = "<p><a class=\"x\" href=\"b.md\">c</a><img src=\"d.png\" alt=\"<\"><abbr href=\"no\">";
         assert_eq!(values(html, "a", "href"), [(22, "b.md")]);
         assert_eq!(values(html, "img", "src"), [(html.find("d.png").unwrap(), "d.png")]);
+    }
+
+    #[test]
+    fn pictures_are_found_in_every_form() {
+        let html = "<p><img alt=\"x\" src=\"a&amp;b.png\" srcset=\"c.png 1x, /d.png 2x\">\
+                    <picture><source media=\"print\" srcset=\"e.png\"><img src=\"f.png\"></picture>";
+        let mut found = Vec::new();
+        for_each_picture(html, |url| found.push(url.to_owned()));
+        assert_eq!(found, ["a&b.png", "f.png", "c.png", "/d.png", "e.png"]);
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::listing::NameList;
+use crate::name_list::NameList;
 
 /// How many element names of one archive are kept for its warning.
 const MOST_ELEMENTS: usize = 1000;

@@ -8,6 +8,8 @@ use std::thread;
 use math_core::{LatexToMathML, MathCoreConfig, MathDisplay};
 use pulldown_cmark::Event;
 
+use super::code::mentions_language;
+use super::escape::escaped;
 use super::{diagram, mathml};
 
 /// A longer formula is shown as its source: the converter recurses up to once per byte.
@@ -41,8 +43,8 @@ impl Formulas {
                     "<span class=\"formula\" tabindex=\"0\" role=\"group\" aria-label=\"Formula\">{math}</span>"
                 )
             }
-            (None, Display::Inline) => format!("<code>${}$</code>", super::escaped(latex)),
-            (None, Display::Block) => format!("<code>$${}$$</code>", super::escaped(latex)),
+            (None, Display::Inline) => format!("<code>${}$</code>", escaped(latex)),
+            (None, Display::Block) => format!("<code>$${}$$</code>", escaped(latex)),
         }
     }
 
@@ -77,15 +79,10 @@ fn stands_free(source: &str, range: &Range<usize>) -> bool {
     !source[..range.start].ends_with(is_letter) && !source[range.end..].starts_with(is_letter)
 }
 
-/// Whether a source may have code blocks of a language, whose name is matched ignoring case.
-pub(super) fn mentions(source: &str, language: &str) -> bool {
-    source.as_bytes().windows(language.len()).any(|word| word.eq_ignore_ascii_case(language.as_bytes()))
-}
-
 /// Runs `work` for a source that may have formulas or diagrams on a thread with a large stack; `None` if there is no room for
 /// it.
 pub(super) fn with_stack<T: Send>(source: &str, work: impl FnOnce() -> T + Send) -> Option<T> {
-    if !(source.contains('$') || mentions(source, "math") || diagram::are_in(source)) {
+    if !(source.contains('$') || mentions_language(source, "math") || diagram::are_in(source)) {
         return Some(work());
     }
     thread::scope(|scope| {
@@ -146,7 +143,7 @@ mod tests {
         for name in ["math", "MATH", "Math"] {
             let made = thread::Builder::new().stack_size(1 << 20);
             let source = format!("```{name}\n{deep}\n```\n");
-            let made = made.spawn(move || crate::typeset(&source)).unwrap().join().unwrap();
+            let made = made.spawn(move || crate::render_fragment(&source)).unwrap().join().unwrap();
             assert!(made.contains("<code>$${{{"), "{name}");
         }
     }

@@ -4,63 +4,63 @@
 mod archive;
 mod autolink;
 mod code;
-mod contents;
 mod diagram;
 mod direction;
 mod document;
 mod emoji;
+mod escape;
 mod filter;
 mod footnotes;
 mod front_matter;
 mod headings;
+mod labels;
 mod languages;
 mod lexer;
 mod links;
 mod losses;
 mod math;
 mod mathml;
-mod pictures;
-mod places;
 mod render;
 mod slug;
-mod table;
-mod task;
+mod source_lines;
 
-pub(crate) use archive::{ArchivePages, is_start};
+pub(crate) use archive::{ArchivePages, is_start_document};
 pub(crate) use code::Highlighter;
 pub(crate) use document::whole_page;
 pub use document::{SCRIPT as MARKDOWN_SCRIPT, STYLE as MARKDOWN_STYLE};
-pub(crate) use pictures::for_each_picture;
-pub use places::source_lines;
+pub(crate) use escape::{escaped, escaped_attribute};
+pub(crate) use links::for_each_picture;
+pub use source_lines::source_lines;
 
 use std::io;
 
 use diagram::Budget;
-use losses::{ArchiveLosses, Loss};
-use render::Contents;
+use escape::escaped_bytes;
+use headings::Contents;
+use losses::Loss;
 
 use crate::Limits;
-use crate::bundle::{Bundle, File, Kind};
+use crate::bundle::{Bundle, BundleKind, File};
 use crate::file_name;
-use crate::html::INDEX;
 use crate::input::Input;
 use crate::mime::{HTML, MARKDOWN};
 use crate::pack::Packer;
-use crate::paths::Paths;
-use crate::reference_report::{Report, Use};
+use crate::paths::{INDEX, Paths};
+use crate::references::report::ReferenceReport;
+use crate::references::resolve::ReferenceUse;
 use crate::refusal::{Refusal, RefusalCode};
-use crate::text::TextWatch;
+use crate::text::check::TextCheck;
 use crate::title;
 
 const SOURCE: &str = "_dropleaf/source.md";
 /// The name that warnings use for a document uploaded without one.
 const UNNAMED: &str = "index.md";
 /// The parser needs many times the size of its input, so larger documents are not rendered.
-pub(crate) const TYPESET_BYTES: u64 = 1 << 20;
+pub(crate) const MOST_RENDERED_BYTES: u64 = 1 << 20;
 
 /// Renders Markdown as the inside of a page, for our own texts and for notebook cells: no document around it, no style. Raw
 /// HTML is sanitized, and diagrams are shown as their source.
-pub fn typeset(source: &str) -> String {
+pub fn render_fragment(source: &str) -> String {
     let mut no_diagrams = Budget::NOTHING;
     render::render(source, Contents::None, &mut no_diagrams).body.unwrap_or_else(|| plain(source))
 }
@@ -71,28 +71,28 @@ pub(crate) fn prepare(
     limits: &Limits,
     packer: &mut Packer<'_>,
 ) -> Result<Bundle, Refusal> {
-    let mut watch = TextWatch::new();
+    let mut text_check = TextCheck::new();
     input.for_each_chunk(|chunk| {
-        watch.watch(chunk);
+        text_check.update(chunk);
         Ok::<_, io::Error>(())
     })?;
-    watch.check()?;
-    let convertible = watch.is_utf16() && input.len() <= TYPESET_BYTES;
-    if !watch.is_utf8() && !convertible {
+    text_check.check()?;
+    let convertible = text_check.is_utf16() && input.len() <= MOST_RENDERED_BYTES;
+    if !text_check.is_utf8() && !convertible {
         return Err(Refusal::new(
             RefusalCode::NotText,
             "The Markdown file is not UTF-8. Save it as UTF-8 text.",
         ));
     }
-    if input.len() > TYPESET_BYTES {
+    if input.len() > MOST_RENDERED_BYTES {
         return plain_from_input(input, title::from_filename(filename), limits, packer);
     }
     let source = read_text(input)?;
-    let page = Typeset::new(&source, filename);
+    let page = RenderedPage::new(&source, filename);
     let own_name = filename.and_then(file_name::clean);
     let paths = Paths::of_single(Some(own_name.as_deref().unwrap_or(UNNAMED)));
-    let mut report = Report::of_document(&paths);
-    for_each_picture(&page.html, |url| report.add(INDEX, url, Use::Load));
+    let mut report = ReferenceReport::of_document(&paths);
+    for_each_picture(&page.html, |url| report.add(INDEX, url, ReferenceUse::Load));
     let warnings = page.losses.iter().map(Loss::sentence).chain(report.warnings()).collect();
     let files = vec![
         packer.pack(INDEX, HTML, page.html.as_bytes())?,
@@ -111,25 +111,25 @@ pub struct MarkdownPage {
 
 /// Renders a document as a page. Its title is the one the document states, else the file name.
 pub fn markdown_page(source: &str, filename: Option<&str>) -> MarkdownPage {
-    let Typeset { title, html, losses } = Typeset::new(source, filename);
+    let RenderedPage { title, html, losses } = RenderedPage::new(source, filename);
     MarkdownPage { title, html, warnings: losses.iter().map(Loss::sentence).collect() }
 }
 
 /// The same, with what the document lost in rendering.
-pub(crate) struct Typeset {
+pub(crate) struct RenderedPage {
     pub(crate) title: String,
     pub(crate) html: String,
     pub(crate) losses: Vec<Loss>,
 }
 
-impl Typeset {
+impl RenderedPage {
     fn new(source: &str, filename: Option<&str>) -> Self {
         Self::within(source, filename, &mut Budget::of_document())
     }
 
     /// With a budget for diagrams that several documents share.
     fn within(source: &str, filename: Option<&str>, budget: &mut Budget) -> Self {
-        let rendered = if source.len() as u64 > TYPESET_BYTES {
+        let rendered = if source.len() as u64 > MOST_RENDERED_BYTES {
             render::NOTHING
         } else {
             render::render(source, Contents::Listed, budget)
@@ -146,7 +146,7 @@ impl Typeset {
 }
 
 fn bundle(title: String, files: Vec<File>, warnings: Vec<String>) -> Bundle {
-    Bundle::assemble(Kind::Markdown, title, INDEX.to_owned(), files, warnings)
+    Bundle::assemble(BundleKind::Markdown, title, INDEX.to_owned(), files, warnings)
 }
 
 fn read_text(input: &mut Input) -> io::Result<String> {
@@ -169,29 +169,9 @@ fn plain(source: &str) -> String {
     [PLAIN_OPENING, &escaped(source), PLAIN_CLOSING].concat()
 }
 
-/// For text between tags; never for attributes.
-pub(crate) fn escaped(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len() + text.len() / 8);
-    push_escaped(&mut safe, text);
-    safe
-}
-
 /// The reference to a file beside the page, as the value of an attribute.
 pub(crate) fn link_to(path: &str) -> String {
     links::relative("", path)
-}
-
-/// For attributes in double quotes.
-pub(crate) fn escaped_attribute(text: &str) -> String {
-    escaped(text).replace('"', "&quot;")
-}
-
-fn push_escaped(safe: &mut String, text: &str) {
-    for part in text.split_inclusive(['<', '>', '&']) {
-        let (plain, mark) = split_mark(part.as_bytes());
-        safe.push_str(&part[..plain.len()]);
-        safe.push_str(mark);
-    }
 }
 
 /// The same as [`plain`] in two passes over the input, the first of which only measures.
@@ -221,26 +201,4 @@ fn plain_from_input(
     page.write(closing.as_bytes())?;
     let files = vec![packer.finish(page)?, packer.finish(source)?];
     Ok(bundle(title, files, vec![Loss::Layout.sentence()]))
-}
-
-/// Escapes bytes, because a chunk may end inside a character. Returns the escaped length.
-fn escaped_bytes(chunk: &[u8], mut write: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<u64> {
-    let mut size = 0;
-    for part in chunk.split_inclusive(|b| matches!(b, b'<' | b'>' | b'&')) {
-        let (plain, mark) = split_mark(part);
-        write(plain)?;
-        write(mark.as_bytes())?;
-        size += (plain.len() + mark.len()) as u64;
-    }
-    Ok(size)
-}
-
-/// Splits off the last byte of a part if it must be escaped, and returns its replacement.
-fn split_mark(part: &[u8]) -> (&[u8], &'static str) {
-    match part.split_last() {
-        Some((b'<', plain)) => (plain, "&lt;"),
-        Some((b'>', plain)) => (plain, "&gt;"),
-        Some((b'&', plain)) => (plain, "&amp;"),
-        _ => (part, ""),
-    }
 }

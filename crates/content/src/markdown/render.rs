@@ -8,6 +8,7 @@ use pulldown_cmark::{Options, Parser, TextMergeStream, html};
 use super::diagram::{Budget, FenceLines};
 use super::direction::{self, Direction};
 use super::filter::Filter;
+use super::headings::Contents;
 use super::losses::Loss;
 use super::{headings, math};
 
@@ -31,13 +32,6 @@ pub(super) struct Rendered {
 /// The result for a document that could not be rendered.
 pub(super) const NOTHING: Rendered =
     Rendered { title: None, body: None, language: None, direction: Direction::Ltr, losses: Vec::new() };
-
-/// Whether a long document gets a table of contents.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Contents {
-    Listed,
-    None,
-}
 
 /// Renders a document. What its diagrams use is subtracted from `budget`.
 pub(super) fn render(source: &str, contents: Contents, budget: &mut Budget) -> Rendered {

@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use serde::de::IgnoredAny;
 
-use super::{Shown, count};
+use super::{PageContent, count};
 use crate::markdown::escaped;
 
 /// More values would be slow to display.
@@ -21,7 +21,7 @@ const DEEPEST: usize = 128;
 const UNFOLDED: usize = 3;
 
 /// `None` if the text is not JSON or is nested too deep. `text` is the beginning of the file if `is_whole` is false.
-pub(super) fn shown(text: &str, is_whole: bool) -> Option<Shown> {
+pub(super) fn content(text: &str, is_whole: bool) -> Option<PageContent> {
     let text = text.trim_start_matches('\u{feff}');
     if !is_json(text, is_whole) {
         return None;
@@ -44,7 +44,7 @@ pub(super) fn shown(text: &str, is_whole: bool) -> Option<Shown> {
     if left_out.is_some() && written != 1 {
         let _ = write!(facts, " (the first {} are shown)", count(written, "value"));
     }
-    Some(Shown { body, facts, left_out })
+    Some(PageContent { body, facts, left_out })
 }
 
 /// Whether a text is JSON or, if it is not whole, a prefix of JSON. Allocates nothing for the values.
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn values_keep_their_order_and_spelling() {
-        let made = shown(r#" {"z": 1.50, "a": [true, "x\"<b>"], "e": {}} "#, true).unwrap();
+        let made = content(r#" {"z": 1.50, "a": [true, "x\"<b>"], "e": {}} "#, true).unwrap();
         assert_eq!((made.facts.as_str(), made.left_out), ("6 values", None));
         assert_eq!(
             made.body,
@@ -197,40 +197,40 @@ mod tests {
              <p><span class=\"s\">\"x\\\"&lt;b&gt;\"</span></p>\n</details>\n<p class=\"end\">]</p>\n\
              <p><span class=\"a\">\"e\"</span>: <span class=\"v\">{}</span></p>\n</details>\n<p class=\"end\">}</p>\n</div>\n"
         );
-        assert_eq!(shown("3", true).unwrap().facts, "1 value");
+        assert_eq!(content("3", true).unwrap().facts, "1 value");
     }
 
     #[test]
     fn of_a_large_file_the_beginning_is_shown_and_the_rest_counted() {
-        let made = shown(&format!("{{\"a\": [[{}1], 2]}}", "1,".repeat(25_000)), true).unwrap();
+        let made = content(&format!("{{\"a\": [[{}1], 2]}}", "1,".repeat(25_000)), true).unwrap();
         assert_eq!(made.facts, "25,005 values (the first 20,000 values are shown)");
         assert_eq!(made.left_out.as_deref(), Some("5,005 values are not shown."));
         assert_eq!(made.body.matches("<p>").count() + made.body.matches("<summary>").count(), MOST_VALUES);
         assert_eq!(made.body.matches("<details").count(), made.body.matches("</details>").count());
-        let exact = shown(&format!("[{}1]", "1,".repeat(MOST_VALUES - 2)), true).unwrap();
+        let exact = content(&format!("[{}1]", "1,".repeat(MOST_VALUES - 2)), true).unwrap();
         assert_eq!((exact.facts.as_str(), exact.left_out), ("20,000 values", None));
     }
 
     #[test]
     fn a_file_that_is_not_read_to_its_end_is_shown_as_far_as_it_is() {
         for text in ["[1, {\"a\": [2, \"thr", "[1, {\"a\": [2, ", "[1, {\"a\": 2, \"b"] {
-            let made = shown(text, false).unwrap();
+            let made = content(text, false).unwrap();
             assert!(made.facts.starts_with("At least "), "{}", made.facts);
             assert_eq!(made.left_out.as_deref(), Some("The rest of the file is not shown."));
             assert!(made.body.contains("<span class=\"n\">2</span>"), "{}", made.body);
             assert_eq!(made.body.matches("<details").count(), made.body.matches("</details>").count());
         }
         for text in ["[1, {a: 2", "{}", "{} {}"] {
-            assert!(shown(text, false).is_none(), "{text}");
+            assert!(content(text, false).is_none(), "{text}");
         }
     }
 
     #[test]
     fn long_values_do_not_become_large_pages() {
-        let made = shown(&format!("[\"{}\"]", "<".repeat(1 << 20)), true).unwrap();
+        let made = content(&format!("[\"{}\"]", "<".repeat(1 << 20)), true).unwrap();
         assert!(made.body.len() < 5 * MOST_VALUE_BYTES && made.body.contains("…</span>"));
         let many = format!("[{}1]", format!("\"{}\",", "<".repeat(10_000)).repeat(500));
-        let made = shown(&many, true).unwrap();
+        let made = content(&many, true).unwrap();
         assert!(made.body.len() < MOST_BYTES + 5 * MOST_VALUE_BYTES, "{}", made.body.len());
         assert!(made.left_out.is_some());
     }
@@ -240,9 +240,9 @@ mod tests {
         for text in
             ["[".repeat(100_000), format!("{}{}", "[".repeat(500), "]".repeat(500)), "{\"a\": }".to_owned()]
         {
-            assert!(shown(&text, true).is_none());
+            assert!(content(&text, true).is_none());
         }
-        assert!(shown(&"[".repeat(100_000), false).is_none(), "too deep");
-        assert!(shown("[1, 2] é", true).is_none());
+        assert!(content(&"[".repeat(100_000), false).is_none(), "too deep");
+        assert!(content("[1, 2] é", true).is_none());
     }
 }

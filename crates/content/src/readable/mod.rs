@@ -12,7 +12,7 @@ use crate::markdown::{escaped, escaped_attribute, link_to, whole_page};
 
 /// A kind of data that gets a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Data {
+pub(crate) enum DataFormat {
     Text,
     /// Values separated by commas, unless another delimiter is detected.
     Csv,
@@ -30,7 +30,7 @@ const TEXT_BYTES: usize = 1 << 20;
 const PLAIN_BYTES: usize = 256 * 1024;
 
 /// The content of a page, and facts about it: `12 rows`.
-struct Shown {
+struct PageContent {
     body: String,
     facts: String,
     /// The note at the end of a page that does not show everything.
@@ -38,14 +38,14 @@ struct Shown {
 }
 
 /// The page of a file. `text` is its beginning if it is longer than [`MOST_BYTES`]; `path` is the path of the file itself.
-pub(crate) fn page(data: Data, text: &str, is_whole: bool, title: &str, path: &str) -> String {
+pub(crate) fn page(data: DataFormat, text: &str, is_whole: bool, title: &str, path: &str) -> String {
     let shown = match data {
-        Data::Text => Some(plain(text, TEXT_BYTES)),
-        Data::Csv => table::shown(text, is_whole, b','),
-        Data::Tsv => table::shown(text, is_whole, b'\t'),
-        Data::Json => json::shown(text, is_whole),
-        Data::Notebook if is_whole => notebook::shown(text),
-        Data::Notebook => None,
+        DataFormat::Text => Some(plain(text, TEXT_BYTES)),
+        DataFormat::Csv => table::content(text, is_whole, b','),
+        DataFormat::Tsv => table::content(text, is_whole, b'\t'),
+        DataFormat::Json => json::content(text, is_whole),
+        DataFormat::Notebook if is_whole => notebook::content(text),
+        DataFormat::Notebook => None,
     };
     let shown = shown.unwrap_or_else(|| plain(text, PLAIN_BYTES));
     whole(title, path, &shown)
@@ -60,10 +60,10 @@ pub(crate) fn picture_page(title: &str, path: &str, bytes: u64) -> String {
         "<p class=\"picture\"><a href=\"{address}\"><img src=\"{address}\" alt=\"{}\"></a></p>\n",
         escaped_attribute(title)
     );
-    whole(title, path, &Shown { body, facts, left_out: None })
+    whole(title, path, &PageContent { body, facts, left_out: None })
 }
 
-fn whole(title: &str, path: &str, shown: &Shown) -> String {
+fn whole(title: &str, path: &str, shown: &PageContent) -> String {
     let facts = if shown.facts.is_empty() { String::new() } else { format!("{} · ", escaped(&shown.facts)) };
     let link = link_to(path);
     let mut body = format!(
@@ -80,14 +80,18 @@ fn whole(title: &str, path: &str, shown: &Shown) -> String {
 }
 
 /// A text as it is, cut to at most `most` bytes.
-fn plain(text: &str, most: usize) -> Shown {
+fn plain(text: &str, most: usize) -> PageContent {
     let end = text.floor_char_boundary(most);
     let facts = if end < text.len() {
         format!("The first {} of the file", size(most as u64))
     } else {
         count(text.lines().count(), "line")
     };
-    Shown { body: format!("<pre class=\"plain\">{}</pre>\n", escaped(&text[..end])), facts, left_out: None }
+    PageContent {
+        body: format!("<pre class=\"plain\">{}</pre>\n", escaped(&text[..end])),
+        facts,
+        left_out: None,
+    }
 }
 
 /// `812 bytes`, `34 KB`, `1.5 MB`.
@@ -139,18 +143,20 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_shown_as_text() {
-        for (data, text) in
-            [(Data::Json, "{not json <b>"), (Data::Notebook, "[]"), (Data::Notebook, "{\"cells\": 1}")]
-        {
+        for (data, text) in [
+            (DataFormat::Json, "{not json <b>"),
+            (DataFormat::Notebook, "[]"),
+            (DataFormat::Notebook, "{\"cells\": 1}"),
+        ] {
             let made = page(data, text, true, "a", "a.json");
             assert!(made.contains("<pre class=\"plain\">") && !made.contains("<b>"), "{made}");
         }
-        assert!(page(Data::Json, "{}", false, "a", "a.json").contains("<pre class=\"plain\">"));
+        assert!(page(DataFormat::Json, "{}", false, "a", "a.json").contains("<pre class=\"plain\">"));
     }
 
     #[test]
     fn titles_and_paths_are_escaped() {
-        let made = page(Data::Csv, "a,b\n", true, "<b>\"", "a\"b c#.csv");
+        let made = page(DataFormat::Csv, "a,b\n", true, "<b>\"", "a\"b c#.csv");
         assert!(
             made.contains("<h1>&lt;b&gt;\"</h1>") && made.contains("href=\"a%22b%20c%23.csv\" download"),
             "{made}"

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use super::{Shown, count};
-use crate::markdown::{Highlighter, escaped, typeset};
+use super::{PageContent, count};
+use crate::markdown::{Highlighter, escaped, render_fragment};
 use crate::sanitize::sanitize;
 
 const MOST_CELLS: usize = 2000;
@@ -15,7 +15,7 @@ const MOST_TEXT_BYTES: usize = 128 * 1024;
 const MOST_BYTES: usize = 8 << 20;
 const MOST_RESULTS: usize = 5000;
 
-pub(super) fn shown(text: &str) -> Option<Shown> {
+pub(super) fn content(text: &str) -> Option<PageContent> {
     let notebook: Value = serde_json::from_str(text.trim_start_matches('\u{feff}')).ok()?;
     let cells = notebook.get("cells")?.as_array()?;
     let language = ["/metadata/language_info/name", "/metadata/kernelspec/language"]
@@ -32,7 +32,7 @@ pub(super) fn shown(text: &str) -> Option<Shown> {
         let source = joined(cell.get("source"));
         match cell.get("cell_type").and_then(Value::as_str) {
             Some("markdown") => {
-                let _ = write!(body, "<div class=\"cell\">\n{}</div>\n", typeset(shortened(&source)));
+                let _ = write!(body, "<div class=\"cell\">\n{}</div>\n", render_fragment(shortened(&source)));
             }
             Some("code") => {
                 let number = cell.get("execution_count").and_then(Value::as_u64);
@@ -54,7 +54,7 @@ pub(super) fn shown(text: &str) -> Option<Shown> {
             _ => text_block(&mut body, &source),
         }
     }
-    Some(Shown { body, facts: count(cells.len(), "cell"), left_out: None })
+    Some(PageContent { body, facts: count(cells.len(), "cell"), left_out: None })
 }
 
 /// One result of a cell, in the best form that can be shown without running anything.
@@ -96,7 +96,7 @@ fn result(body: &mut String, output: &Value) {
     if markdown.is_empty() {
         text_block(body, &joined(data.get("text/plain")));
     } else {
-        body.push_str(&typeset(shortened(&markdown)));
+        body.push_str(&render_fragment(shortened(&markdown)));
     }
 }
 
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn of_a_chart_that_a_script_draws_the_text_is_shown() {
-        let made = shown(
+        let made = content(
             r#"{"cells": [{"cell_type": "code", "source": "", "outputs": [
               {"data": {"text/html": "<div id=a></div><script>draw()</script>", "text/plain": "Figure(3)"}}]}]}"#,
         );
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn cells_are_shown_and_nothing_of_them_runs() {
-        let made = shown(
+        let made = content(
             r##"{"metadata": {"language_info": {"name": "python"}}, "cells": [
               {"cell_type": "markdown", "source": ["# Title\n", "text $x^2$"]},
               {"cell_type": "code", "execution_count": 3, "source": "import os", "outputs": [
@@ -202,8 +202,8 @@ mod tests {
     #[test]
     fn what_is_no_notebook_has_no_page() {
         for text in ["", "{}", "[]", "{\"cells\": 3}", "{\"cells\": {\"a\": 1}}"] {
-            assert!(shown(text).is_none(), "{text}");
+            assert!(content(text).is_none(), "{text}");
         }
-        assert!(shown("{\"cells\": [1, null, {}, {\"cell_type\": 3, \"source\": {}}]}").is_some());
+        assert!(content("{\"cells\": [1, null, {}, {\"cell_type\": 3, \"source\": {}}]}").is_some());
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Shown, count, delimiter};
+use super::{PageContent, count, delimiter};
 use crate::markdown::escaped;
 
 const MOST_ROWS: usize = 1000;
@@ -10,7 +10,7 @@ const MOST_COLUMNS: usize = 60;
 const MOST_CELL_CHARACTERS: usize = 500;
 
 /// The table of a text, or of the beginning of one. `usual` is the delimiter unless another is detected.
-pub(super) fn shown(text: &str, is_whole: bool, usual: u8) -> Option<Shown> {
+pub(super) fn content(text: &str, is_whole: bool, usual: u8) -> Option<PageContent> {
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
@@ -39,7 +39,7 @@ pub(super) fn shown(text: &str, is_whole: bool, usual: u8) -> Option<Shown> {
     if !cut.is_empty() {
         let _ = write!(facts, " (the first {} are shown)", cut.join(" and "));
     }
-    Some(Shown { body, facts, left_out: None })
+    Some(PageContent { body, facts, left_out: None })
 }
 
 fn row(body: &mut String, record: &csv::StringRecord, cell: &str) {
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn values_become_cells() {
-        let made = shown("name,crates\n\"Apple, red\",1284\n<b>,x\n", true, b',').unwrap();
+        let made = content("name,crates\n\"Apple, red\",1284\n<b>,x\n", true, b',').unwrap();
         assert_eq!(made.facts, "2 rows, 2 columns");
         for part in [
             "<tr><th dir=\"auto\">name</th><th dir=\"auto\">crates</th></tr>",
@@ -72,18 +72,18 @@ mod tests {
         ] {
             assert!(made.body.contains(part), "{part} is missing from {}", made.body);
         }
-        assert!(shown("a;b\n1;2\n", true, b',').unwrap().body.contains("dir=\"auto\">1</td>"));
-        assert!(shown("a\tb\n1\t2,5\n", true, b',').unwrap().body.contains(">2,5</td>"));
-        assert!(shown("a\tb,c\n", true, b'\t').unwrap().body.contains(">b,c</th>"));
+        assert!(content("a;b\n1;2\n", true, b',').unwrap().body.contains("dir=\"auto\">1</td>"));
+        assert!(content("a\tb\n1\t2,5\n", true, b',').unwrap().body.contains(">2,5</td>"));
+        assert!(content("a\tb,c\n", true, b'\t').unwrap().body.contains(">b,c</th>"));
     }
 
     #[test]
     fn long_tables_are_cut_and_say_so() {
-        let made = shown(&"a,b\n".repeat(5000), true, b',').unwrap();
+        let made = content(&"a,b\n".repeat(5000), true, b',').unwrap();
         assert_eq!(made.facts, "4,999 rows, 2 columns (the first 1,000 rows are shown)");
         assert_eq!(made.body.matches("<tr>").count(), MOST_ROWS + 1);
-        assert!(shown(&"a,b\n".repeat(9), false, b',').unwrap().facts.starts_with("At least 8 rows"));
-        let wide = shown(&"a,".repeat(100_000), true, b',').unwrap();
+        assert!(content(&"a,b\n".repeat(9), false, b',').unwrap().facts.starts_with("At least 8 rows"));
+        let wide = content(&"a,".repeat(100_000), true, b',').unwrap();
         assert_eq!(wide.body.matches("<th ").count(), MOST_COLUMNS);
     }
 }

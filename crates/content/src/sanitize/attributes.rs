@@ -15,7 +15,7 @@ const LONGEST_ID: usize = 200;
 
 /// The attributes that a tag keeps.
 #[derive(Debug, Default)]
-pub(super) struct Kept {
+pub(super) struct KeptAttributes {
     /// ` name="value"` for each, ready to be written.
     pub(super) text: String,
     pub(super) dropped_address: bool,
@@ -61,8 +61,8 @@ pub(super) fn read(tag: &str) -> Option<Vec<(&str, &str)>> {
 }
 
 /// Filters the attributes of an element. The first of each name counts, as in a browser.
-pub(super) fn filter(element: &str, attributes: &[(&str, &str)]) -> Kept {
-    let mut kept = Kept::default();
+pub(super) fn filter(element: &str, attributes: &[(&str, &str)]) -> KeptAttributes {
+    let mut kept = KeptAttributes::default();
     if element == "center" {
         kept.text.push_str(" align=\"center\"");
     }

@@ -30,7 +30,7 @@ const LONGEST_NAME: usize = 64;
 /// Sanitizes the pieces of one document.
 #[derive(Debug)]
 pub(crate) struct Sanitizer {
-    open: Vec<Open>,
+    open: Vec<OpenElement>,
     /// How many trusted elements are open around the next piece.
     level: usize,
     dropped: BTreeSet<String>,
@@ -41,7 +41,7 @@ pub(crate) struct Sanitizer {
 
 /// An open element of the input.
 #[derive(Debug)]
-struct Open {
+struct OpenElement {
     element: Element,
     level: usize,
 }
@@ -101,11 +101,11 @@ impl Sanitizer {
     }
 
     /// Saves the open elements and continues with none open, for text that is shown elsewhere; `resume` restores them.
-    pub(crate) fn set_aside(&mut self) -> SetAside {
-        SetAside { open: std::mem::take(&mut self.open), level: std::mem::take(&mut self.level) }
+    pub(crate) fn suspend(&mut self) -> SuspendedElements {
+        SuspendedElements { open: std::mem::take(&mut self.open), level: std::mem::take(&mut self.level) }
     }
 
-    pub(crate) fn resume(&mut self, aside: SetAside) {
+    pub(crate) fn resume(&mut self, aside: SuspendedElements) {
         (self.open, self.level) = (aside.open, aside.level);
     }
 
@@ -202,7 +202,7 @@ impl Sanitizer {
         made.push_str(&kept.text);
         made.push('>');
         if element.form != Form::Void {
-            self.open.push(Open { element, level: self.level });
+            self.open.push(OpenElement { element, level: self.level });
         }
     }
 
@@ -219,7 +219,7 @@ impl Sanitizer {
     /// The innermost open element with one of these names, within the current trusted element and up to a barrier.
     fn find(&self, names: &[&str], barriers: &[&str]) -> Option<usize> {
         let here = self.open.iter().enumerate().rev().take_while(|(_, open)| open.level == self.level);
-        for (at, Open { element, .. }) in here {
+        for (at, OpenElement { element, .. }) in here {
             if names.contains(&element.name) {
                 return Some(at);
             }
@@ -241,10 +241,10 @@ impl Sanitizer {
     }
 }
 
-/// See [`Sanitizer::set_aside`].
+/// See [`Sanitizer::suspend`].
 #[derive(Debug)]
-pub(crate) struct SetAside {
-    open: Vec<Open>,
+pub(crate) struct SuspendedElements {
+    open: Vec<OpenElement>,
     level: usize,
 }
 

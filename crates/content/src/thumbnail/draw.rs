@@ -1,7 +1,7 @@
 //! Draws an outline as an SVG of 320 × 200 with plain shapes, light or dark as the viewer prefers.
 
 use super::outline::Block;
-use crate::shorten::shorten;
+use crate::text::shorten::shorten;
 use std::fmt::Write as _;
 
 const WIDTH: usize = 320;

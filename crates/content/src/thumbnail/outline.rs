@@ -31,13 +31,13 @@ pub(super) enum Block {
 }
 
 #[derive(Default)]
-struct Found {
+struct OutlineScan {
     blocks: Vec<Block>,
     /// Depth of open elements that show nothing: script, style, title and the like.
     hidden: usize,
 }
 
-impl Found {
+impl OutlineScan {
     fn push(&mut self, block: Block) {
         if self.blocks.len() < MOST_BLOCKS {
             self.blocks.push(block);
@@ -95,7 +95,7 @@ const BLOCKS: &str = "h1, h2, h3, h4, h5, h6, p, div, section, article, header, 
                       input, select, textarea, hr";
 
 pub(super) fn read(bytes: &[u8]) -> Vec<Block> {
-    let found = Rc::new(RefCell::new(Found::default()));
+    let found = Rc::new(RefCell::new(OutlineScan::default()));
     let settings = Settings::new()
         .append_element_content_handler(element!(HIDING, hiding(&found)))
         .append_element_content_handler(element!(BLOCKS, blocks(&found)))
@@ -124,7 +124,9 @@ fn tidy(block: Block) -> Option<Block> {
     }
 }
 
-fn hiding(found: &Rc<RefCell<Found>>) -> impl FnMut(&mut Element<'_, '_>) -> lol_html::HandlerResult + use<> {
+fn hiding(
+    found: &Rc<RefCell<OutlineScan>>,
+) -> impl FnMut(&mut Element<'_, '_>) -> lol_html::HandlerResult + use<> {
     let found = Rc::clone(found);
     move |element| {
         if !element.can_have_content() {
@@ -140,7 +142,9 @@ fn hiding(found: &Rc<RefCell<Found>>) -> impl FnMut(&mut Element<'_, '_>) -> lol
     }
 }
 
-fn blocks(found: &Rc<RefCell<Found>>) -> impl FnMut(&mut Element<'_, '_>) -> lol_html::HandlerResult + use<> {
+fn blocks(
+    found: &Rc<RefCell<OutlineScan>>,
+) -> impl FnMut(&mut Element<'_, '_>) -> lol_html::HandlerResult + use<> {
     let found = Rc::clone(found);
     move |element| {
         let mut found = found.borrow_mut();
@@ -151,7 +155,9 @@ fn blocks(found: &Rc<RefCell<Found>>) -> impl FnMut(&mut Element<'_, '_>) -> lol
     }
 }
 
-fn texts(found: &Rc<RefCell<Found>>) -> impl FnMut(&mut TextChunk<'_>) -> lol_html::HandlerResult + use<> {
+fn texts(
+    found: &Rc<RefCell<OutlineScan>>,
+) -> impl FnMut(&mut TextChunk<'_>) -> lol_html::HandlerResult + use<> {
     let found = Rc::clone(found);
     move |chunk| {
         found.borrow_mut().text(chunk.as_str());

@@ -4,11 +4,12 @@ use std::io::{self, BufReader, Read};
 
 use memchr::memmem;
 
-use super::names::Faults;
-use super::zip64::{self, ELSEWHERE};
+use super::entry::{ZipEntry, u16_at, u32_at};
+use super::names::NameFaults;
+use super::zip64::{self, IN_ZIP64_FIELD};
 use super::{Limits, names, too_many_files};
 use crate::input::{CHUNK, Input, Region};
-use crate::refusal::{Refusal, RefusalCode};
+use crate::refusal::Refusal;
 
 const END_SIGNATURE: &[u8; 4] = b"PK\x05\x06";
 const END_BYTES: usize = 22;
@@ -25,40 +26,8 @@ const FOLDER: u32 = 0o040_000;
 const REGULAR: u32 = 0o100_000;
 
 #[derive(Debug)]
-pub(super) struct Entry {
-    /// With slashes as separators, and a trailing slash for folders.
-    pub(super) name: String,
-    /// The name as written in the archive: some tools use backslashes as separators.
-    pub(super) written: String,
-    pub(super) flags: u16,
-    pub(super) method: u16,
-    pub(super) crc: u32,
-    pub(super) packed: u64,
-    pub(super) size: u64,
-    pub(super) offset: u64,
-    /// Whether one of its numbers was given as a 64-bit value.
-    pub(super) is_zip64: bool,
-}
-
-impl Entry {
-    /// A file that is not in an archive yet.
-    pub(super) fn named(name: String) -> Self {
-        let written = name.clone();
-        Self { name, written, flags: 0, method: 0, crc: 0, packed: 0, size: 0, offset: 0, is_zip64: false }
-    }
-
-    pub(super) fn is_folder(&self) -> bool {
-        self.name.ends_with('/')
-    }
-
-    pub(super) fn refusal(&self, detail: impl Into<String>) -> Refusal {
-        Refusal::of_entry(RefusalCode::InvalidArchive, self.name.as_bytes(), detail)
-    }
-}
-
-#[derive(Debug)]
 pub(super) struct Directory {
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<ZipEntry>,
     /// The offset of the central directory: no entry may extend beyond it.
     pub(super) start: u64,
 }
@@ -73,10 +42,10 @@ pub(super) fn read(input: &mut Input, limits: &Limits) -> Result<Directory, Refu
     // The count is only a claim; there is no room for more records than this.
     let room = (end.directory.end - end.directory.start) / RECORD_BYTES as u64;
     let mut entries = Vec::with_capacity(records.min(usize::try_from(room).unwrap_or(usize::MAX)));
-    let mut faults = Faults::default();
+    let mut faults = NameFaults::default();
     for _ in 0..records {
         let (name, record) = read_record(&mut reader)?;
-        if let Some((name, written)) = faults.note(names::check(name, limits)) {
+        if let Some((name, written)) = faults.collect(names::check(name, limits)) {
             entries.push(record.entry(name, written)?);
         }
     }
@@ -120,7 +89,7 @@ fn find_end(input: &mut Input) -> Result<zip64::End, Refusal> {
     }
     let (disk_records, records) = (u16_at(record, 8), u16_at(record, 10));
     let (size, start) = (u32_at(record, 12), u32_at(record, 16));
-    if records == u16::MAX || size == ELSEWHERE || start == ELSEWHERE {
+    if records == u16::MAX || size == IN_ZIP64_FIELD || start == IN_ZIP64_FIELD {
         return Err(Refusal::archive(
             "The archive uses zip64, but its zip64 end record is missing. Create the archive again.",
         ));
@@ -140,13 +109,13 @@ fn find_end(input: &mut Input) -> Result<zip64::End, Refusal> {
 
 /// Each field of the plain end record must either refer to the zip64 record or agree with it.
 fn check_same_end(record: &[u8], end: &zip64::End) -> Result<(), Refusal> {
-    let short = |at: usize, meant: u64| {
-        let said = u16_at(record, at);
-        said == u16::MAX || u64::from(said) == meant
+    let short = |at: usize, expected: u64| {
+        let stated = u16_at(record, at);
+        stated == u16::MAX || u64::from(stated) == expected
     };
-    let long = |at: usize, meant: u64| {
-        let said = u32_at(record, at);
-        said == ELSEWHERE || u64::from(said) == meant
+    let long = |at: usize, expected: u64| {
+        let stated = u32_at(record, at);
+        stated == IN_ZIP64_FIELD || u64::from(stated) == expected
     };
     let size = end.directory.end - end.directory.start;
     let agree = short(4, 0)
@@ -187,13 +156,13 @@ fn read_record(reader: &mut BufReader<Region<'_>>) -> Result<(Vec<u8>, Record), 
 }
 
 impl Record {
-    fn entry(&self, name: String, written: String) -> Result<Entry, Refusal> {
+    fn entry(&self, name: String, written: String) -> Result<ZipEntry, Refusal> {
         let fields = &self.fields;
         let stated = [u32_at(fields, 24), u32_at(fields, 20), u32_at(fields, 42)];
         let [size, packed, offset] = zip64::resolve(stated, &self.extra).map_err(|why| {
-            Entry::named(name.clone()).refusal(format!("{why}. Create the archive again, as a plain zip."))
+            ZipEntry::named(name.clone()).refusal(format!("{why}. Create the archive again, as a plain zip."))
         })?;
-        let entry = Entry {
+        let entry = ZipEntry {
             name,
             written,
             flags: u16_at(fields, 8),
@@ -202,7 +171,7 @@ impl Record {
             packed,
             size,
             offset,
-            is_zip64: stated.contains(&ELSEWHERE),
+            is_zip64: stated.contains(&IN_ZIP64_FIELD),
         };
         if u16_at(fields, 34) != 0 {
             return Err(entry
@@ -213,7 +182,7 @@ impl Record {
     }
 }
 
-fn check_entry(entry: &Entry, mode: u32) -> Result<(), Refusal> {
+fn check_entry(entry: &ZipEntry, mode: u32) -> Result<(), Refusal> {
     if entry.flags & ENCRYPTED != 0 {
         return Err(entry.refusal("it is encrypted. Create the archive without a password."));
     }
@@ -247,12 +216,4 @@ fn fill(reader: &mut impl Read, buf: &mut [u8]) -> Result<(), Refusal> {
 
 fn cut_short() -> Refusal {
     Refusal::archive("The archive's central directory is cut short. Create the archive again.")
-}
-
-pub(super) fn u16_at(bytes: &[u8], at: usize) -> u16 {
-    bytes.get(at..at + 2).map_or(0, |b| u16::from_le_bytes([b[0], b[1]]))
-}
-
-pub(super) fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    bytes.get(at..at + 4).map_or(0, |b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
 }

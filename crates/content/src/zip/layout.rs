@@ -3,12 +3,12 @@
 
 use std::collections::BTreeSet;
 
-use super::directory::Entry;
+use super::entry::ZipEntry;
 use super::names;
-use crate::html::INDEX;
-use crate::listing::NameList;
-use crate::markdown::is_start;
+use crate::markdown::is_start_document;
 use crate::mime::{HTML, mime_of};
+use crate::name_list::NameList;
+use crate::paths::INDEX;
 use crate::refusal::{Refusal, RefusalCode, shown_name};
 
 /// The root of an archive's site, and the page it shows first.
@@ -20,7 +20,7 @@ pub(super) struct Layout<'a> {
     pub(super) entry: &'a str,
 }
 
-pub(super) fn find<'a>(entries: &[&'a Entry]) -> Result<Layout<'a>, Refusal> {
+pub(super) fn find<'a>(entries: &[&'a ZipEntry]) -> Result<Layout<'a>, Refusal> {
     let files: Vec<&str> = entries.iter().filter(|e| !e.is_folder()).map(|e| e.name.as_str()).collect();
     let mut root = "";
     loop {
@@ -32,7 +32,7 @@ pub(super) fn find<'a>(entries: &[&'a Entry]) -> Result<Layout<'a>, Refusal> {
             None => break,
         }
     }
-    if files.iter().any(|name| is_start(&name[root.len()..])) {
+    if files.iter().any(|name| is_start_document(&name[root.len()..])) {
         return with_root(entries, root, INDEX);
     }
     let mut pages = files.iter().filter(|name| mime_of(name) == HTML);
@@ -42,7 +42,7 @@ pub(super) fn find<'a>(entries: &[&'a Entry]) -> Result<Layout<'a>, Refusal> {
     }
 }
 
-fn with_root<'a>(entries: &[&'a Entry], root: &'a str, entry: &'a str) -> Result<Layout<'a>, Refusal> {
+fn with_root<'a>(entries: &[&'a ZipEntry], root: &'a str, entry: &'a str) -> Result<Layout<'a>, Refusal> {
     for entry in entries {
         names::check_reserved(&entry.name, entry.name.get(root.len()..).unwrap_or_default())?;
     }
@@ -56,7 +56,7 @@ fn shared_folder<'a>(files: &[&'a str], from: usize) -> Option<&'a str> {
     files.iter().all(|name| name.starts_with(folder)).then_some(folder)
 }
 
-fn explain(entries: &[&Entry], files: &[&str]) -> String {
+fn explain(entries: &[&ZipEntry], files: &[&str]) -> String {
     if entries.is_empty() {
         return "The archive has no files. It needs an index.html at its root.".to_owned();
     }
@@ -81,9 +81,9 @@ fn explain(entries: &[&Entry], files: &[&str]) -> String {
 }
 
 /// What the publisher most likely meant.
-fn near_miss(entries: &[&Entry]) -> Option<String> {
-    let file_name = |e: &Entry| e.name.rsplit('/').next().unwrap_or_default().to_owned();
-    let depth = |e: &Entry| e.name.matches('/').count();
+fn near_miss(entries: &[&ZipEntry]) -> Option<String> {
+    let file_name = |e: &ZipEntry| e.name.rsplit('/').next().unwrap_or_default().to_owned();
+    let depth = |e: &ZipEntry| e.name.matches('/').count();
     let best = entries
         .iter()
         .filter(|e| matches!(file_name(e).to_ascii_lowercase().as_str(), "index.html" | "index.htm"))
@@ -101,8 +101,8 @@ mod tests {
     use super::*;
 
     fn found(names: &[&str]) -> Result<(String, String), String> {
-        let entries: Vec<Entry> = names.iter().map(|name| Entry::named((*name).to_owned())).collect();
-        let entries: Vec<&Entry> = entries.iter().collect();
+        let entries: Vec<ZipEntry> = names.iter().map(|name| ZipEntry::named((*name).to_owned())).collect();
+        let entries: Vec<&ZipEntry> = entries.iter().collect();
         let layout = find(&entries).map_err(|refusal| refusal.to_string())?;
         Ok((layout.root.to_owned(), layout.entry.to_owned()))
     }

@@ -4,8 +4,9 @@
 use std::io::Read;
 use std::ops::Range;
 
-use super::directory::{Directory, Entry, u16_at, u32_at};
-use super::zip64::{self, ELSEWHERE, u64_at};
+use super::directory::Directory;
+use super::entry::{ZipEntry, u16_at, u32_at, u64_at};
+use super::zip64::{self, IN_ZIP64_FIELD};
 use crate::input::Input;
 use crate::refusal::Refusal;
 
@@ -38,7 +39,7 @@ pub(super) fn locate(input: &mut Input, directory: &Directory) -> Result<Vec<u64
 }
 
 /// `end` is the offset of the next entry or of the central directory.
-fn locate_one(input: &mut Input, entry: &Entry, end: u64) -> Result<u64, Refusal> {
+fn locate_one(input: &mut Input, entry: &ZipEntry, end: u64) -> Result<u64, Refusal> {
     let overlaps =
         || entry.refusal("its data overlaps another part of the archive. Create the archive again.");
     let name_start = entry.offset + HEADER_BYTES;
@@ -67,7 +68,7 @@ fn locate_one(input: &mut Input, entry: &Entry, end: u64) -> Result<u64, Refusal
     let [crc, packed, size] = [u32_at(&header, 14), u32_at(&header, 18), u32_at(&header, 22)];
     let mut stated = [crc, packed, size].map(u64::from);
     let mut is_zip64 = entry.is_zip64;
-    if packed == ELSEWHERE || size == ELSEWHERE {
+    if packed == IN_ZIP64_FIELD || size == IN_ZIP64_FIELD {
         let mut extra = Vec::new();
         input.region(extra_start, data_start).read_to_end(&mut extra)?;
         let sizes = zip64::field(&extra).ok().flatten().and_then(zip64::local_sizes);
@@ -76,17 +77,22 @@ fn locate_one(input: &mut Input, entry: &Entry, end: u64) -> Result<u64, Refusal
                 "its local header uses zip64 without a complete zip64 field. Create the archive again, as a plain zip.",
             ));
         };
-        if size == ELSEWHERE {
+        if size == IN_ZIP64_FIELD {
             stated[2] = sizes[0];
         }
-        if packed == ELSEWHERE {
+        if packed == IN_ZIP64_FIELD {
             stated[1] = sizes[1];
         }
         is_zip64 = true;
     }
     let expected = [u64::from(entry.crc), entry.packed, entry.size];
     let later = flags & HAS_DESCRIPTOR != 0;
-    if differs || !stated.iter().zip(expected).all(|(&said, meant)| said == meant || (later && said == 0)) {
+    if differs
+        || !stated
+            .iter()
+            .zip(expected)
+            .all(|(&stated, expected)| stated == expected || (later && stated == 0))
+    {
         return Err(entry.refusal(
             "its local header disagrees with the central directory (flags, method, size or checksum). \
              Create the archive again.",
@@ -101,7 +107,7 @@ fn locate_one(input: &mut Input, entry: &Entry, end: u64) -> Result<u64, Refusal
 /// Descriptors with and without a signature are in use. The sizes have 64 bits only in a zip64 entry.
 fn check_descriptor(
     input: &mut Input,
-    entry: &Entry,
+    entry: &ZipEntry,
     space: Range<u64>,
     expected: [u64; 3],
     is_zip64: bool,

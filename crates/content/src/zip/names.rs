@@ -1,27 +1,24 @@
 //! Decides which entry names are accepted. Names never reach a file system here, but they become URLs and may be unpacked
 //! again by others, so they must mean the same everywhere.
 
-use unicode_normalization::UnicodeNormalization;
-
-use super::directory::Entry;
-use super::left_out::is_left_out;
-use super::tree::Tree;
+use super::entry::ZipEntry;
+use super::excluded::is_excluded;
+use super::tree::{Tree, fold};
 use crate::Limits;
-use crate::bundle::RESERVED;
-use crate::refusal::{Refusal, RefusalCode, shown_name};
+use crate::paths::RESERVED;
+use crate::refusal::{Refusal, shown_name};
 
 /// The folder in which an archive was created.
 const HERE: &str = "./";
-
-pub(super) fn forbidden(name: &[u8], detail: impl Into<String>) -> Refusal {
-    Refusal::of_entry(RefusalCode::ForbiddenName, name, detail)
-}
 
 /// Checks a name on its own. Returns it with slashes as separators and without a leading `./`, and as written. Windows tools
 /// write backslashes, and others prefix every name with the current folder; all rules apply to the name after that.
 pub(super) fn check(name: Vec<u8>, limits: &Limits) -> Result<(String, String), Refusal> {
     let written = String::from_utf8(name).map_err(|error| {
-        forbidden(error.as_bytes(), "its name is not UTF-8. Rename it and create the archive again.")
+        Refusal::forbidden_name(
+            error.as_bytes(),
+            "its name is not UTF-8. Rename it and create the archive again.",
+        )
     })?;
     let mut name = written.replace('\\', "/");
     // The folder itself is kept as it is; it is not published.
@@ -29,9 +26,10 @@ pub(super) fn check(name: Vec<u8>, limits: &Limits) -> Result<(String, String), 
         name.drain(..HERE.len());
     }
     match fault(&name, limits) {
-        Some(detail) => {
-            Err(forbidden(written.as_bytes(), format!("{detail} Rename it and create the archive again.")))
-        }
+        Some(detail) => Err(Refusal::forbidden_name(
+            written.as_bytes(),
+            format!("{detail} Rename it and create the archive again."),
+        )),
         None => Ok((name, written)),
     }
 }
@@ -64,22 +62,22 @@ fn fault(name: &str, limits: &Limits) -> Option<String> {
 }
 
 /// Checks the rules that need all names, and those that do not apply to entries that are not published.
-pub(super) fn check_all(entries: &[Entry]) -> Result<(), Refusal> {
+pub(super) fn check_all(entries: &[ZipEntry]) -> Result<(), Refusal> {
     let mut tree = Tree::new(entries);
-    let mut faults = Faults::default();
+    let mut faults = NameFaults::default();
     for (index, entry) in entries.iter().enumerate() {
         let name = entry.name.as_str();
-        if !is_left_out(name) {
-            faults.note(check_reserved(name, name));
+        if !is_excluded(name) {
+            faults.collect(check_reserved(name, name));
         }
-        faults.note(tree.insert(index));
+        faults.collect(tree.insert(index));
     }
     faults.into_result()
 }
 
 /// All refused names of an archive, so that they can be fixed at once.
 #[derive(Default)]
-pub(super) struct Faults {
+pub(super) struct NameFaults {
     refusals: Vec<Refusal>,
     more: usize,
 }
@@ -87,8 +85,8 @@ pub(super) struct Faults {
 /// How many refused names a response lists.
 const MOST_FAULTS: usize = 10;
 
-impl Faults {
-    pub(super) fn note<T>(&mut self, checked: Result<T, Refusal>) -> Option<T> {
+impl NameFaults {
+    pub(super) fn collect<T>(&mut self, checked: Result<T, Refusal>) -> Option<T> {
         match checked {
             Ok(fine) => return Some(fine),
             Err(refusal) if self.refusals.len() < MOST_FAULTS => self.refusals.push(refusal),
@@ -117,19 +115,9 @@ pub(super) fn check_reserved(name: &str, path: &str) -> Result<(), Refusal> {
     if fold(path.split('/').next().unwrap_or_default()) == RESERVED {
         let detail =
             format!("the folder name \"{RESERVED}\" is reserved. Rename it and create the archive again.");
-        return Err(forbidden(name.as_bytes(), detail));
+        return Err(Refusal::forbidden_name(name.as_bytes(), detail));
     }
     Ok(())
-}
-
-/// Names with the same fold are one file on a system that ignores case or Unicode normalization. Converting to upper and back
-/// to lower case also unifies letters such as ß and ss, ſ and s.
-pub(super) fn fold(name: &str) -> String {
-    if name.is_ascii() {
-        return name.to_ascii_lowercase();
-    }
-    let composed: String = name.nfc().collect();
-    composed.to_lowercase().to_uppercase().to_lowercase().nfc().collect()
 }
 
 #[cfg(test)]

@@ -2,52 +2,52 @@
 
 use super::unpack;
 use crate::bundle::File;
-use crate::charset;
-use crate::css_scan::CssScan;
-use crate::file_text::charset_of_pages;
-use crate::html::INDEX;
-use crate::markdown::{ArchivePages, TYPESET_BYTES, for_each_picture};
+use crate::html::page_scan::{PageFacts, PageScan, toolbar_warning};
+use crate::markdown::{ArchivePages, MOST_RENDERED_BYTES, for_each_picture};
 use crate::mime::{HTML, MARKDOWN, is_html, is_script, is_stylesheet, is_text, mime_of, script_in};
 use crate::pack::Packer;
-use crate::paths::Paths;
-use crate::reference_report::{Report, Use};
+use crate::paths::{INDEX, Paths};
+use crate::references::css_scan::CssScan;
+use crate::references::report::ReferenceReport;
+use crate::references::resolve::ReferenceUse;
+use crate::references::script_scan::ScriptScan;
 use crate::refusal::Refusal;
-use crate::scan::{PageFacts, PageScan, toolbar_warning};
-use crate::script_scan::ScriptScan;
-use crate::text::TextWatch;
+use crate::text::charset;
+use crate::text::check::TextCheck;
+use crate::text::file_text::charset_of_pages;
 
 /// What was collected from the archive's files.
-pub(super) struct Site<'a> {
+pub(super) struct ArchiveSite<'a> {
     paths: &'a Paths<'a>,
     entry: &'a str,
     pub(super) title: Option<String>,
-    pub(super) report: Report<'a>,
+    pub(super) report: ReferenceReport<'a>,
     /// Why the toolbar cannot be shown on one of the pages.
     pub(super) toolbar_warning: Option<String>,
     /// The paths of scripts that are not UTF-8, and their first bytes.
     legacy_scripts: Vec<(String, Vec<u8>)>,
-    /// For a Markdown archive: the pages to generate; `made` holds those that were generated.
+    /// For a Markdown archive: the pages to generate; `generated` holds those that were generated.
     pub(super) pages: Option<ArchivePages>,
-    pub(super) made: Vec<File>,
+    pub(super) generated: Vec<File>,
 }
 
-impl<'a> Site<'a> {
+impl<'a> ArchiveSite<'a> {
     pub(super) fn new(paths: &'a Paths<'a>, entry: &'a str, pages: Option<ArchivePages>) -> Self {
         Self {
             paths,
             entry,
             title: None,
-            report: Report::new(paths),
+            report: ReferenceReport::new(paths),
             toolbar_warning: None,
             legacy_scripts: Vec::new(),
             pages,
-            made: Vec::new(),
+            generated: Vec::new(),
         }
     }
 
-    pub(super) fn take(
+    pub(super) fn pack_entry(
         &mut self,
-        mut data: unpack::Data<'_>,
+        mut data: unpack::EntryData<'_>,
         path: &'a str,
         packer: &mut Packer<'_>,
     ) -> Result<File, Refusal> {
@@ -57,44 +57,43 @@ impl<'a> Site<'a> {
             data.unpack(|chunk| sink.write(chunk))?;
             return Ok(packer.finish(sink)?);
         }
-        let mut watch = TextWatch::new();
-        let mut reader = Reader::new(self, path, mime);
-        let is_document = self.pages.is_some() && mime == MARKDOWN && data.entry.size <= TYPESET_BYTES;
+        let mut text_check = TextCheck::new();
+        let mut reader = TextReader::new(self, path, mime);
+        let is_document = self.pages.is_some() && mime == MARKDOWN && data.entry.size <= MOST_RENDERED_BYTES;
         let mut document = is_document.then(Vec::new);
         data.unpack(|chunk| {
-            watch.watch(chunk);
+            text_check.update(chunk);
             reader.write(chunk);
             if let Some(document) = &mut document {
                 document.extend_from_slice(chunk);
             }
             sink.write(chunk)
         })?;
-        self.learn(path, reader);
+        self.add_facts(path, reader);
         if let Some(document) = document {
-            self.typeset(path, &document, packer)?;
+            self.generate_page(path, &document, packer)?;
         }
-        if is_script(mime) && !watch.is_utf8() {
-            self.legacy_scripts.push((path.to_owned(), watch.start().iter().take(3).copied().collect()));
+        if is_script(mime) && !text_check.is_utf8() {
+            self.legacy_scripts.push((path.to_owned(), text_check.start().iter().take(3).copied().collect()));
         }
-        sink.set_mime(watch.media_type(mime));
+        sink.set_mime(text_check.media_type(mime));
         Ok(packer.finish(sink)?)
     }
 
     /// Generates the page of a document, if it gets one.
-    fn typeset(&mut self, path: &str, source: &[u8], packer: &mut Packer<'_>) -> Result<(), Refusal> {
-        let Some((page_path, page)) = self.pages.as_mut().and_then(|pages| pages.typeset(path, source))
-        else {
+    fn generate_page(&mut self, path: &str, source: &[u8], packer: &mut Packer<'_>) -> Result<(), Refusal> {
+        let Some((page_path, page)) = self.pages.as_mut().and_then(|pages| pages.render(path, source)) else {
             return Ok(());
         };
         if page_path == INDEX {
             self.title = Some(page.title);
         }
-        for_each_picture(&page.html, |url| self.report.add(path, url, Use::Load));
-        self.made.push(packer.pack(&page_path, HTML, page.html.as_bytes())?);
+        for_each_picture(&page.html, |url| self.report.add(path, url, ReferenceUse::Load));
+        self.generated.push(packer.pack(&page_path, HTML, page.html.as_bytes())?);
         Ok(())
     }
 
-    fn learn(&mut self, path: &str, reader: Reader<'a>) {
+    fn add_facts(&mut self, path: &str, reader: TextReader<'a>) {
         let facts = reader.finish();
         self.report = facts.report;
         if path == self.entry {
@@ -123,16 +122,16 @@ impl<'a> Site<'a> {
 }
 
 /// Scans one text file of any kind and adds its references to the site's report.
-enum Reader<'a> {
+enum TextReader<'a> {
     Page(Box<PageScan<'a>>),
-    Style(&'a str, CssScan, Report<'a>),
-    Script(&'a str, ScriptScan, Report<'a>),
-    Other(Report<'a>),
+    Style(&'a str, CssScan, ReferenceReport<'a>),
+    Script(&'a str, ScriptScan, ReferenceReport<'a>),
+    Other(ReferenceReport<'a>),
 }
 
-impl<'a> Reader<'a> {
-    fn new(site: &mut Site<'a>, path: &'a str, mime: &str) -> Self {
-        let report = std::mem::replace(&mut site.report, Report::new(site.paths));
+impl<'a> TextReader<'a> {
+    fn new(site: &mut ArchiveSite<'a>, path: &'a str, mime: &str) -> Self {
+        let report = std::mem::replace(&mut site.report, ReferenceReport::new(site.paths));
         if is_html(mime) {
             Self::Page(Box::new(PageScan::new(path, report)))
         } else if is_stylesheet(mime) {
@@ -147,7 +146,9 @@ impl<'a> Reader<'a> {
     fn write(&mut self, chunk: &[u8]) {
         match self {
             Self::Page(scan) => scan.write(chunk),
-            Self::Style(path, scan, report) => scan.write(chunk, |url| report.add(path, url, Use::Load)),
+            Self::Style(path, scan, report) => {
+                scan.write(chunk, |url| report.add(path, url, ReferenceUse::Load));
+            }
             Self::Script(path, scan, report) => {
                 scan.write(chunk, |kind, text| report.add_literal(path, false, kind, text));
             }
@@ -159,7 +160,7 @@ impl<'a> Reader<'a> {
         let report = match self {
             Self::Page(scan) => return scan.finish(),
             Self::Style(path, mut scan, mut report) => {
-                scan.finish(|url| report.add(path, url, Use::Load));
+                scan.finish(|url| report.add(path, url, ReferenceUse::Load));
                 report
             }
             Self::Script(path, mut scan, mut report) => {

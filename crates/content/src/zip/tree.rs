@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry as Slot;
 
-use super::directory::Entry;
-use super::names::{fold, forbidden};
+use unicode_normalization::UnicodeNormalization;
+
+use super::entry::ZipEntry;
 use crate::refusal::{Refusal, shown_name};
 
 #[derive(Clone, Copy, PartialEq)]
@@ -18,11 +19,11 @@ enum Node {
 /// All files and folders by the hash of their folded path: hashes, so that thousands of deep names take little memory.
 pub(super) struct Tree<'a> {
     nodes: HashMap<[u8; 16], Node>,
-    entries: &'a [Entry],
+    entries: &'a [ZipEntry],
 }
 
 impl<'a> Tree<'a> {
-    pub(super) fn new(entries: &'a [Entry]) -> Self {
+    pub(super) fn new(entries: &'a [ZipEntry]) -> Self {
         Self { nodes: HashMap::new(), entries }
     }
 
@@ -61,8 +62,18 @@ impl<'a> Tree<'a> {
         let (name, other) = (self.entries[index].name.as_bytes(), self.entries[other].name.as_bytes());
         let detail =
             format!("it {how} \"{}\" (names are not case-sensitive). Rename one of them.", shown_name(other));
-        forbidden(name, detail)
+        Refusal::forbidden_name(name, detail)
     }
+}
+
+/// Names with the same fold are one file on a system that ignores case or Unicode normalization. Converting to upper and back
+/// to lower case also unifies letters such as ß and ss, ſ and s.
+pub(super) fn fold(name: &str) -> String {
+    if name.is_ascii() {
+        return name.to_ascii_lowercase();
+    }
+    let composed: String = name.nfc().collect();
+    composed.to_lowercase().to_uppercase().to_lowercase().nfc().collect()
 }
 
 fn key(folded: &str) -> [u8; 16] {

@@ -4,20 +4,20 @@ use std::io::{self, Read};
 
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 
-use super::directory::Entry;
+use super::entry::ZipEntry;
 use crate::input::{CHUNK, Input, Region};
 use crate::refusal::{Refusal, RefusalCode};
 
 /// The packed data of one entry.
-pub(super) struct Data<'a> {
+pub(super) struct EntryData<'a> {
     pub(super) input: &'a mut Input,
-    pub(super) entry: &'a Entry,
+    pub(super) entry: &'a ZipEntry,
     pub(super) start: u64,
     /// How many bytes the rest of the archive may still unpack to.
     pub(super) budget: &'a mut u64,
 }
 
-impl Data<'_> {
+impl EntryData<'_> {
     pub(super) fn unpack(&mut self, take: impl FnMut(&[u8]) -> io::Result<()>) -> Result<(), Refusal> {
         let entry = self.entry;
         let mut region = self.input.region(self.start, self.start + entry.packed);
@@ -34,7 +34,7 @@ impl Data<'_> {
 
 /// Counts and checks the unpacked bytes.
 struct Meter<'a, T> {
-    entry: &'a Entry,
+    entry: &'a ZipEntry,
     budget: &'a mut u64,
     crc: Crc,
     left: u64,
@@ -73,9 +73,12 @@ impl<T: FnMut(&[u8]) -> io::Result<()>> Meter<'_, T> {
     }
 }
 
-type Taken = Result<(), Refusal>;
+type TakeResult = Result<(), Refusal>;
 
-fn stored<T: FnMut(&[u8]) -> io::Result<()>>(region: &mut Region<'_>, meter: &mut Meter<'_, T>) -> Taken {
+fn stored<T: FnMut(&[u8]) -> io::Result<()>>(
+    region: &mut Region<'_>,
+    meter: &mut Meter<'_, T>,
+) -> TakeResult {
     let mut buffer = vec![0; CHUNK];
     loop {
         let count = region.read(&mut buffer)?;
@@ -86,8 +89,12 @@ fn stored<T: FnMut(&[u8]) -> io::Result<()>>(region: &mut Region<'_>, meter: &mu
     }
 }
 
-fn inflated<T: FnMut(&[u8]) -> io::Result<()>>(region: &mut Region<'_>, meter: &mut Meter<'_, T>) -> Taken {
-    let damaged = |entry: &Entry| entry.refusal("its compressed data is damaged. Create the archive again.");
+fn inflated<T: FnMut(&[u8]) -> io::Result<()>>(
+    region: &mut Region<'_>,
+    meter: &mut Meter<'_, T>,
+) -> TakeResult {
+    let damaged =
+        |entry: &ZipEntry| entry.refusal("its compressed data is damaged. Create the archive again.");
     let (mut packed, mut plain) = (vec![0; CHUNK], vec![0; CHUNK]);
     let (mut from, mut to) = (0, 0);
     let mut inflate = Decompress::new(false);

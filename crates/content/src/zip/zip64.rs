@@ -4,7 +4,7 @@
 use std::io::Read;
 use std::ops::Range;
 
-use super::directory::{u16_at, u32_at};
+use super::entry::{u16_at, u32_at, u64_at};
 use crate::input::Input;
 use crate::refusal::Refusal;
 
@@ -17,7 +17,7 @@ const END_BYTES: usize = 56;
 const END_REST_BYTES: u64 = 44;
 
 /// A 32-bit field with this value means that the 64-bit field applies.
-pub(super) const ELSEWHERE: u32 = u32::MAX;
+pub(super) const IN_ZIP64_FIELD: u32 = u32::MAX;
 
 /// What the end record of an archive states about the central directory.
 #[derive(Debug, PartialEq, Eq)]
@@ -69,27 +69,27 @@ pub(super) fn field(extra: &[u8]) -> Result<Option<&[u8]>, &'static str> {
     Ok(found)
 }
 
-/// Size, packed size and offset of a record in the central directory; those given as [`ELSEWHERE`] are taken from its zip64
+/// Size, packed size and offset of a record in the central directory; those given as [`IN_ZIP64_FIELD`] are taken from its zip64
 /// field. A field contains either exactly those, or all values from the first on; then the others must agree.
 pub(super) fn resolve(stated: [u32; 3], extra: &[u8]) -> Result<[u64; 3], &'static str> {
-    let missing = stated.iter().filter(|value| **value == ELSEWHERE).count();
+    let missing = stated.iter().filter(|value| **value == IN_ZIP64_FIELD).count();
     let mut values = stated.map(u64::from);
     if missing == 0 {
         return Ok(values);
     }
     let field = field(extra)?.ok_or("it uses zip64, but has no zip64 field")?;
     if field.len() == missing * 8 {
-        let open = values.iter_mut().zip(stated).filter(|(_, stated)| *stated == ELSEWHERE);
+        let open = values.iter_mut().zip(stated).filter(|(_, stated)| *stated == IN_ZIP64_FIELD);
         for (at, (value, _)) in open.enumerate() {
             *value = u64_at(field, at * 8);
         }
     } else if matches!(field.len(), 16 | 24 | 28) {
         for (at, value) in values.iter_mut().enumerate() {
-            let said = field.get(at * 8..at * 8 + 8).map(|_| u64_at(field, at * 8));
-            match said {
-                Some(said) if stated[at] == ELSEWHERE => *value = said,
-                Some(said) if said == *value => {}
-                None if stated[at] != ELSEWHERE => {}
+            let in_field = field.get(at * 8..at * 8 + 8).map(|_| u64_at(field, at * 8));
+            match in_field {
+                Some(in_field) if stated[at] == IN_ZIP64_FIELD => *value = in_field,
+                Some(in_field) if in_field == *value => {}
+                None if stated[at] != IN_ZIP64_FIELD => {}
                 _ => return Err("its zip64 field disagrees with its record"),
             }
         }
@@ -99,7 +99,7 @@ pub(super) fn resolve(stated: [u32; 3], extra: &[u8]) -> Result<[u64; 3], &'stat
     } else {
         return Err("its zip64 field has a wrong length");
     }
-    if values.iter().any(|value| *value >= u64::from(ELSEWHERE)) {
+    if values.iter().any(|value| *value >= u64::from(IN_ZIP64_FIELD)) {
         return Err("it is larger than 4 GiB");
     }
     Ok(values)
@@ -108,10 +108,6 @@ pub(super) fn resolve(stated: [u32; 3], extra: &[u8]) -> Result<[u64; 3], &'stat
 /// Size and packed size in the zip64 field of a local header, which must contain both.
 pub(super) fn local_sizes(field: &[u8]) -> Option<[u64; 2]> {
     (field.len() == 16).then(|| [u64_at(field, 0), u64_at(field, 8)])
-}
-
-pub(super) fn u64_at(bytes: &[u8], at: usize) -> u64 {
-    u64::from(u32_at(bytes, at)) | u64::from(u32_at(bytes, at + 4)) << 32
 }
 
 #[cfg(test)]
@@ -138,7 +134,7 @@ mod tests {
 
     #[test]
     fn what_is_elsewhere_comes_from_the_field_and_the_rest_must_agree() {
-        const E: u32 = ELSEWHERE;
+        const E: u32 = IN_ZIP64_FIELD;
         assert_eq!(resolve([1, 2, 3], b"garbage"), Ok([1, 2, 3]));
         assert_eq!(resolve([E, E, 3], &zip64(&[10, 20])), Ok([10, 20, 3]));
         assert_eq!(resolve([1, 2, E], &zip64(&[30])), Ok([1, 2, 30]));

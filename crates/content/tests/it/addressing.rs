@@ -1,16 +1,16 @@
 //! How the output of well-known tools refers to its own files: small samples in the format of each tool.
 
-use dropleaf_content::{Addressing, Bundle, ShownAt};
+use dropleaf_content::{Addressing, Bundle, ServedAt};
 
 use crate::support::{upload, zip_of};
 
 const NONE: Addressing =
     Addressing { root_paths: false, client_routes: false, spa: false, sandboxed_frames: false };
 
-const UNLISTED: ShownAt = ShownAt { own_host: true, slug: false, spa: false };
-const SLUG: ShownAt = ShownAt { slug: true, ..UNLISTED };
+const UNLISTED: ServedAt = ServedAt { own_host: true, slug: false, spa: false };
+const SLUG: ServedAt = ServedAt { slug: true, ..UNLISTED };
 
-fn address_warnings(bundle: Bundle, shown: ShownAt) -> Vec<String> {
+fn address_warnings(bundle: Bundle, shown: ServedAt) -> Vec<String> {
     bundle.address_warnings.at(shown).collect()
 }
 
@@ -44,7 +44,7 @@ fn vite_has_root_paths_and_no_routes() {
     let made = bundle(&vite(VITE_CODE));
     assert_eq!(made.addressing, Addressing { root_paths: true, ..NONE });
     assert_eq!(made.warnings, [""; 0]);
-    let said = address_warnings(made, ShownAt { own_host: false, ..UNLISTED });
+    let said = address_warnings(made, ServedAt { own_host: false, ..UNLISTED });
     assert!(said.len() == 1 && said[0].contains("base: './'"), "{said:?}");
 }
 
@@ -153,7 +153,7 @@ fn sphinx_has_neither() {
     let made = bundle(&files);
     assert_eq!(made.addressing, NONE);
     assert_eq!(made.warnings.len(), 1, "{:?}", made.warnings);
-    assert_eq!(address_warnings(made, ShownAt { own_host: false, ..UNLISTED }), [""; 0]);
+    assert_eq!(address_warnings(made, ServedAt { own_host: false, ..UNLISTED }), [""; 0]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use dropleaf_content::hostile::{Archive, Item, Local, zip64_field};
-use dropleaf_content::{Body, Bundle, Kind, Limits, RefusalCode, Source};
+use dropleaf_content::{Body, Bundle, BundleKind, Limits, RefusalCode, Source};
 
 use crate::support::{as_file, text_of, tree, upload, upload_with};
 
@@ -26,7 +26,7 @@ fn a_plain_site_keeps_every_byte() {
     let bundle = upload("site.zip", archive.bytes).unwrap();
     assert_eq!(
         (bundle.kind, bundle.title.as_str(), bundle.entry.as_str()),
-        (Kind::Zip, "My & site", "index.html")
+        (BundleKind::Zip, "My & site", "index.html")
     );
     assert_eq!(bundle.warnings, Vec::<String>::new());
     let files = tree(&bundle);

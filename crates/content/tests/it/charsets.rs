@@ -1,6 +1,6 @@
 //! UTF-8 is declared only for files that are UTF-8; other files are sent so that browsers show them as the author saw them.
 
-use dropleaf_content::{Bundle, Texts};
+use dropleaf_content::{Bundle, BundleTexts};
 
 use crate::support::{upload, zip_of_bytes};
 
@@ -15,7 +15,14 @@ fn mime(files: &[(&str, &[u8])], path: &str) -> &'static str {
 }
 
 fn text(bundle: &Bundle, path: &str) -> String {
-    Texts::of(bundle).unwrap().files.into_iter().find(|file| file.path == path).unwrap().text.into_owned()
+    BundleTexts::of(bundle)
+        .unwrap()
+        .files
+        .into_iter()
+        .find(|file| file.path == path)
+        .unwrap()
+        .text
+        .into_owned()
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use dropleaf_content::{
-    Body, Bundle, Encoding, Kind, Limits, Refusal, RefusalCode, ShownAt, Source, Upload, prepare,
+    Body, Bundle, BundleKind, Encoding, Limits, Refusal, RefusalCode, ServedAt, Source, Upload, prepare,
 };
 
 use crate::support::{as_file, identity, text_of, tree, upload, upload_with};
@@ -24,7 +24,7 @@ fn html_is_stored_verbatim_as_index() {
     let bundle = upload("x.htm", page).unwrap();
     assert_eq!(
         (bundle.kind, bundle.title.as_str(), bundle.entry.as_str()),
-        (Kind::Html, "Caf\u{e9} \u{2014} menu", "index.html")
+        (BundleKind::Html, "Caf\u{e9} \u{2014} menu", "index.html")
     );
     assert_eq!(bundle.files.len(), 1);
     assert_eq!(identity(&bundle.files[0]), page.as_bytes());
@@ -63,7 +63,7 @@ fn a_lone_page_that_needs_files_is_told_to_come_as_a_zip() {
              files are included."
         ]
     );
-    let unlisted = ShownAt { own_host: true, slug: false, spa: false };
+    let unlisted = ServedAt { own_host: true, slug: false, spa: false };
     assert_eq!(
         bundle.address_warnings.at(unlisted).collect::<Vec<_>>(),
         ["Broken links: /x (in a.html). Publish the pages together as a .zip or correct the links."]
@@ -92,7 +92,7 @@ fn pdf_is_served_as_itself() {
     let bundle = upload("Annual report.pdf", &b"%PDF-1.7 ..."[..]).unwrap();
     assert_eq!(
         (bundle.kind, bundle.title.as_str(), bundle.entry.as_str()),
-        (Kind::Pdf, "Annual report", "document.pdf")
+        (BundleKind::Pdf, "Annual report", "document.pdf")
     );
     assert_eq!(bundle.files[0].mime, "application/pdf");
     assert_eq!(refused("a.pdf", b"<p>not a pdf"), RefusalCode::InvalidPdf);
@@ -116,7 +116,7 @@ fn data_gets_a_readable_page_and_stays_as_it_was_sent() {
         ),
     ] {
         let bundle = upload(name, bytes).unwrap();
-        assert_eq!((bundle.kind, bundle.entry.as_str()), (Kind::File, "index.html"));
+        assert_eq!((bundle.kind, bundle.entry.as_str()), (BundleKind::File, "index.html"));
         let files = tree(&bundle);
         assert_eq!(files[path], bytes.as_bytes());
         let page = String::from_utf8_lossy(&files["index.html"]);
@@ -136,7 +136,7 @@ fn data_gets_a_readable_page_and_stays_as_it_was_sent() {
 fn ciphertext_is_kept_verbatim_under_any_name() {
     let sealed: Vec<u8> = (0..60_u32).map(|n| n.wrapping_mul(2_654_435_761).to_be_bytes()[1]).collect();
     let bundle = encrypted(&sealed).unwrap();
-    assert_eq!((bundle.kind, bundle.title.as_str()), (Kind::E2e, "Encrypted page"));
+    assert_eq!((bundle.kind, bundle.title.as_str()), (BundleKind::E2e, "Encrypted page"));
     let files = tree(&bundle);
     assert_eq!(files["payload.e2e"], sealed);
     assert_eq!(bundle.files[0].mime, "application/octet-stream");

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use dropleaf_content::{Bundle, Kind};
+use dropleaf_content::{Bundle, BundleKind};
 
 use crate::support::{text_of, upload, zip_of, zip_of_bytes};
 
@@ -26,7 +26,7 @@ fn a_page_and_its_source_are_kept() {
     let (bundle, html) = page(source);
     assert_eq!(
         (bundle.kind, bundle.title.as_str(), bundle.entry.as_str()),
-        (Kind::Markdown, "Hello", "index.html")
+        (BundleKind::Markdown, "Hello", "index.html")
     );
     assert_eq!(text_of(&bundle, "_dropleaf/source.md"), source);
     assert_eq!(bundle.files[0].mime, "text/markdown; charset=utf-8");

@@ -1,7 +1,7 @@
 //! Client ID metadata documents: which URLs may be fetched, and which IP addresses may be contacted.
 //! The server fetches URLs from untrusted input, so requests to its own network must be impossible (SSRF).
 
-use super::client::{AuthMethod, Client, Description};
+use super::client::{AuthMethod, Client, ClientMetadata};
 use super::redirect;
 use crate::host::Hosts;
 use crate::number;
@@ -15,14 +15,14 @@ pub const LONGEST_LIFE: i64 = 86_400;
 
 /// A client ID metadata document.
 #[derive(Debug, Clone, Default)]
-pub struct Document {
+pub struct ClientMetadataDocument {
     pub client_id: Option<String>,
     /// Whether it contains a client secret, which would be public.
     pub has_secret: bool,
-    pub description: Description,
+    pub description: ClientMetadata,
 }
 
-impl Document {
+impl ClientMetadataDocument {
     /// The client, if the document names this id and contains no secret; otherwise the reason for refusing it.
     pub fn check(self, id: &str, hosts: &Hosts, now: i64) -> Result<Client, String> {
         if self.client_id.as_deref() != Some(id) {
@@ -139,18 +139,18 @@ mod tests {
         const ID: &str = "https://app.example/client.json";
         let base = crate::host::Origin::parse("https://drop.example").unwrap();
         let hosts = Hosts::new(base.clone(), base, "drop.example".into(), true);
-        let good = Document {
+        let good = ClientMetadataDocument {
             client_id: Some(ID.into()),
             has_secret: false,
-            description: Description {
+            description: ClientMetadata {
                 name: Some("App".into()),
                 redirect_uris: vec!["https://app.example/cb".into()],
-                ..Description::default()
+                ..ClientMetadata::default()
             },
         };
         let client = good.clone().check(ID, &hosts, 7).unwrap();
         assert_eq!((client.id.as_str(), client.auth_method), (ID, AuthMethod::None));
-        let with = |change: fn(&mut Document)| {
+        let with = |change: fn(&mut ClientMetadataDocument)| {
             let mut document = good.clone();
             change(&mut document);
             document.check(ID, &hosts, 7)

@@ -53,24 +53,24 @@ impl OAuthError {
 
 /// Why an OAuth endpoint failed: an OAuth error in the request, or any other error.
 #[derive(Debug)]
-pub enum Refusal {
+pub enum OAuthFailure {
     OAuth(OAuthError),
     Failed(Error),
 }
 
-impl Refusal {
+impl OAuthFailure {
     pub fn new(code: OAuthCode, detail: impl Into<String>) -> Self {
         Self::OAuth(OAuthError::new(code, detail))
     }
 }
 
-impl From<OAuthError> for Refusal {
+impl From<OAuthError> for OAuthFailure {
     fn from(error: OAuthError) -> Self {
         Self::OAuth(error)
     }
 }
 
-impl<E: Into<Error>> From<E> for Refusal {
+impl<E: Into<Error>> From<E> for OAuthFailure {
     fn from(error: E) -> Self {
         Self::Failed(error.into())
     }

@@ -11,7 +11,7 @@ pub mod request;
 pub mod resource;
 pub mod token;
 
-pub use error::{OAuthCode, OAuthError, Refusal};
+pub use error::{OAuthCode, OAuthError, OAuthFailure};
 
 use crate::rate::Rate;
 

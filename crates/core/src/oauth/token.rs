@@ -7,12 +7,12 @@ pub const REFRESH_PREFIX: &str = "ort_";
 
 /// The two kinds of token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum OAuthTokenKind {
     Access,
     Refresh,
 }
 
-impl Kind {
+impl OAuthTokenKind {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Access => "access",
@@ -46,12 +46,12 @@ mod tests {
     #[test]
     fn minted_tokens_fit_their_kind_and_no_other() {
         let minter = Minter::seeded(3);
-        let (access, refresh) = (Kind::Access.mint(&minter), Kind::Refresh.mint(&minter));
-        assert!(Kind::Access.fits(&access) && Kind::Refresh.fits(&refresh));
-        assert!(!Kind::Access.fits(&refresh) && !Kind::Refresh.fits(&access));
+        let (access, refresh) = (OAuthTokenKind::Access.mint(&minter), OAuthTokenKind::Refresh.mint(&minter));
+        assert!(OAuthTokenKind::Access.fits(&access) && OAuthTokenKind::Refresh.fits(&refresh));
+        assert!(!OAuthTokenKind::Access.fits(&refresh) && !OAuthTokenKind::Refresh.fits(&access));
         assert_eq!((access.len(), &access[..4]), (47, "oat_"));
         for bad in ["", "oat_", "oat_short", &format!("{access}x"), &access.replace("oat_", "OAT_")] {
-            assert!(!Kind::Access.fits(bad), "{bad}");
+            assert!(!OAuthTokenKind::Access.fits(bad), "{bad}");
         }
     }
 }

@@ -1,11 +1,11 @@
 //! Tests that the work of the check grows no faster than the page, whatever it contains. Work is counted, not timed.
 
-use super::facts::Facts;
+use super::facts::PageFacts;
+use super::reader::script;
 use super::reader::{self, FILE, Origin};
 use super::rules::Rules;
-use super::script;
-use super::site::{File, Site};
-use super::verdict::JUDGED;
+use super::upload::{File, Upload};
+use super::verdict::SCORED_KINDS;
 
 const UNITS: [&str; 22] = [
     "<",
@@ -46,13 +46,13 @@ const XML_UNITS: [&str; 9] = [
 ];
 
 fn xml_work(page: &str, rules: &Rules) -> usize {
-    let mut facts = Facts::default();
+    let mut facts = PageFacts::default();
     reader::read(page, Origin { xml: true, ..FILE }, &mut facts, rules);
     facts.work
 }
 
 fn work(page: &str, rules: &Rules) -> usize {
-    let mut facts = Facts::default();
+    let mut facts = PageFacts::default();
     reader::read(page, FILE, &mut facts, rules);
     script::read(page, 0, 0, &mut facts, rules);
     facts.work
@@ -80,7 +80,7 @@ fn a_script_is_read_once_however_many_pages_load_it() {
         let mut files = vec![File { path: "all.js", text: &script }];
         files.extend(paths.iter().map(|path| File { path, text: "<h1>Hi</h1><script src=all.js></script>" }));
         let mut work = 0;
-        Site::new(&files).each(&rules, &JUDGED, |_, _, facts| work += facts.work);
+        Upload::new(&files).for_each_file(&rules, &SCORED_KINDS, |_, _, facts| work += facts.work);
         work
     };
     let (few, many) = (work(20), work(400));

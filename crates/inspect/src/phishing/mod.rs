@@ -1,50 +1,21 @@
 //! Detects phishing: decides whether an upload would harvest passwords, card data, codes or recovery phrases. Pure:
 //! it reads the files of the upload, fetches nothing, and reports what it found and how to fix it (Spec §1.9, §7).
 
-mod attributes;
-mod claims;
-mod controls;
-mod copies;
-mod destinations;
+pub(crate) mod detectors;
 pub(crate) mod facts;
 mod fold;
-pub(crate) mod hosts;
-mod identity;
-mod inside;
-mod kinds;
 #[cfg(test)]
 mod linear_tests;
-mod lists;
-mod literals;
-mod looks;
-mod lures;
-mod merge;
-mod own_lists;
-mod paths;
-mod payload;
-mod portals;
 mod reader;
 mod reasons;
-mod redirects;
-mod references;
-mod rule;
-mod rules;
-pub(crate) mod score;
-mod script;
-pub(crate) mod script_words;
-mod secrets;
-pub(crate) mod site;
-mod sites;
-mod smuggled;
+pub(crate) mod rules;
+mod scored_page;
+pub(crate) mod upload;
 pub(crate) mod verdict;
-mod weighing;
-mod words;
-mod xml;
-mod xml_reader;
 
-pub use own_lists::{Change, Fault, OwnLists};
+pub use rules::own_lists::{Change, Fault, OwnLists};
 pub use rules::{Lists, Rules};
-pub use site::File;
+pub use upload::File;
 pub use verdict::check;
 
 /// The result of checking an upload.

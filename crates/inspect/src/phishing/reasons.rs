@@ -2,40 +2,38 @@
 //! first, so that one round of fixes is enough. Bounded, and shared fairly between pages when there are many.
 
 use super::Reason;
-use super::rule::Rule;
+use super::detectors::MOST_OCCURRENCES;
 use super::rules::Rules;
-use super::site::File;
-use super::verdict::Page;
+use super::rules::rule::Rule;
+use super::scored_page::ScoredPage;
+use super::upload::File;
 
 /// In total.
 const MOST_REASONS: usize = 50;
 /// Per page, at least, while there is room.
 const FEWEST: usize = 3;
-/// Per rule and page; this many show the pattern to the person who fixes it.
-pub(crate) const MOST_PLACES: usize = 3;
-
 /// The reasons against pages that are sorted by score.
-pub(crate) fn reasons(pages: &[Page<'_>], rules: &Rules) -> Vec<Reason> {
+pub(crate) fn reasons(pages: &[ScoredPage<'_>], rules: &Rules) -> Vec<Reason> {
     let share = (MOST_REASONS / pages.len().max(1)).max(FEWEST);
-    let mut told: Vec<Reason> = Vec::new();
+    let mut reported: Vec<Reason> = Vec::new();
     for page in pages {
-        if told.len() >= MOST_REASONS {
+        if reported.len() >= MOST_REASONS {
             break;
         }
         // A script loaded by several pages is reported once.
-        let mut of_page = against(page, rules);
-        of_page.retain(|against| !told.contains(&against.reason));
+        let mut of_page = page_reasons(page, rules);
+        of_page.retain(|against| !reported.contains(&against.reason));
         // When there is no room for everything, another rule matters more than a second occurrence of the same rule.
         of_page.sort_by(|a, b| (a.place).cmp(&b.place).then(b.points.total_cmp(&a.points)));
         of_page.truncate(share);
         of_page.sort_by(|a, b| b.points.total_cmp(&a.points).then(a.rule.cmp(&b.rule)));
-        told.extend(of_page.into_iter().map(|against| against.reason));
+        reported.extend(of_page.into_iter().map(|against| against.reason));
     }
-    told.truncate(MOST_REASONS);
-    told
+    reported.truncate(MOST_REASONS);
+    reported
 }
 
-struct Against {
+struct PageReason {
     rule: Rule,
     points: f64,
     /// Which occurrence of its rule on the page it is, from 0.
@@ -44,14 +42,14 @@ struct Against {
 }
 
 /// The reasons against a page, with the first occurrences of each rule.
-fn against(page: &Page<'_>, rules: &Rules) -> Vec<Against> {
-    let mut found: Vec<Against> = Vec::new();
+fn page_reasons(page: &ScoredPage<'_>, rules: &Rules) -> Vec<PageReason> {
+    let mut found: Vec<PageReason> = Vec::new();
     let mut hits: Vec<_> = page.hits.iter().collect();
     hits.sort_by_key(|(hit, file)| (file.path != page.file.path, file.path, hit.at));
     for (hit, file) in hits {
         let Some(weight) = rules.weight(hit.rule).filter(|weight| weight.points > 0.0) else { continue };
         let place = found.iter().filter(|known| known.rule == hit.rule).count();
-        if place >= MOST_PLACES {
+        if place >= MOST_OCCURRENCES {
             continue;
         }
         let reason = Reason {
@@ -62,7 +60,7 @@ fn against(page: &Page<'_>, rules: &Rules) -> Vec<Against> {
             fix: weight.fix.clone(),
         };
         if !found.iter().any(|known| known.reason == reason) {
-            found.push(Against { rule: hit.rule, points: weight.points, place, reason });
+            found.push(PageReason { rule: hit.rule, points: weight.points, place, reason });
         }
     }
     found

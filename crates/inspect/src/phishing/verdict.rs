@@ -1,79 +1,71 @@
 //! Decides on an upload: its pages are scored one by one, and one refused page is enough to refuse it.
 
 use super::Verdict;
-use super::facts::Facts;
+use super::detectors::{self, Evaluation, RuleHit};
+use super::facts::PageFacts;
 use super::reasons::reasons;
-use super::rule::Rule;
 use super::rules::Rules;
-use super::score::{self, Hit, Judged};
-use super::site::{File, Kind, Site};
-use super::weighing::total;
+use super::rules::rule::Rule;
+use super::scored_page::{ScoredPage, total_score};
+use super::upload::{File, FileKind, Upload};
 
 /// Tolerance for rounding errors.
 const EPSILON: f64 = 1e-6;
 /// Hits kept per rule and page. Fewer are reported.
 const MOST_HITS: usize = 12;
 
-pub(crate) const JUDGED: [Kind; 2] = [Kind::Page, Kind::Script];
+pub(crate) const SCORED_KINDS: [FileKind; 2] = [FileKind::Page, FileKind::Script];
 
 /// Checks an upload of pages (HTML, SVG, rendered Markdown) and scripts. Of other files only the existence matters.
 pub fn check(files: &[File<'_>], rules: &Rules) -> Verdict {
-    let site = Site::new(files);
-    let mut jury = Jury::new(&site, rules);
-    site.each(rules, &JUDGED, |file, _, facts| jury.judge(file, facts));
-    jury.verdict()
-}
-
-/// A page and its hits, each with its file: the page itself or a script that it loads.
-pub(crate) struct Page<'f> {
-    pub(crate) file: File<'f>,
-    pub(crate) hits: Vec<(Hit, File<'f>)>,
-    asks: bool,
-    score: f64,
+    let upload = Upload::new(files);
+    let mut scorer = UploadScorer::new(&upload, rules);
+    upload.for_each_file(rules, &SCORED_KINDS, |file, _, facts| scorer.score_page(file, facts));
+    scorer.finish()
 }
 
 /// Scores the pages of an upload as they are read.
-pub(crate) struct Jury<'s, 'f> {
-    site: &'s Site<'f>,
+pub(crate) struct UploadScorer<'s, 'f> {
+    upload: &'s Upload<'f>,
     rules: &'s Rules,
-    pages: Vec<Page<'f>>,
+    pages: Vec<ScoredPage<'f>>,
 }
 
-impl<'s, 'f> Jury<'s, 'f> {
-    pub(crate) fn new(site: &'s Site<'f>, rules: &'s Rules) -> Self {
-        Self { site, rules, pages: Vec::new() }
+impl<'s, 'f> UploadScorer<'s, 'f> {
+    pub(crate) fn new(upload: &'s Upload<'f>, rules: &'s Rules) -> Self {
+        Self { upload, rules, pages: Vec::new() }
     }
 
-    pub(crate) fn judge(&mut self, file: &'f File<'f>, facts: &Facts) {
-        let there = |path: &str| self.site.has(file.path, path);
-        let Judged { hits, asks } = score::judge(facts, &there, self.rules);
-        let mut kept: Vec<(Hit, File<'f>)> = Vec::new();
+    pub(crate) fn score_page(&mut self, file: &'f File<'f>, facts: &PageFacts) {
+        let there = |path: &str| self.upload.has(file.path, path);
+        let Evaluation { hits, asks } = detectors::evaluate(facts, &there, self.rules);
+        let mut kept: Vec<(RuleHit, File<'f>)> = Vec::new();
         for hit in hits {
             if kept.iter().filter(|(known, _)| known.rule == hit.rule).count() < MOST_HITS {
-                let (part, at) = self.site.place(file, facts, hit.at);
-                kept.push((Hit { at, ..hit }, part));
+                let (part, at) = self.upload.locate(file, facts, hit.at);
+                kept.push((RuleHit { at, ..hit }, part));
             }
         }
-        self.pages.push(Page { file: *file, hits: kept, asks, score: 0.0 });
+        self.pages.push(ScoredPage { file: *file, hits: kept, asks, score: 0.0 });
     }
 
-    pub(crate) fn verdict(mut self) -> Verdict {
-        share_names(&mut self.pages);
+    pub(crate) fn finish(mut self) -> Verdict {
+        share_brands(&mut self.pages);
         for page in &mut self.pages {
-            page.score = total(&page.hits, self.rules);
+            page.score = total_score(&page.hits, self.rules);
         }
         self.pages.sort_by(|a, b| b.score.total_cmp(&a.score));
         let score = self.pages.first().map_or(0.0, |worst| worst.score);
         let refuses = |score: f64| score + EPSILON >= self.rules.refuse_at;
         // An upload that passes reports its worst page.
-        let told = self.pages.iter().take_while(|page| refuses(page.score)).count().max(1);
-        self.pages.truncate(told);
+        let reported = self.pages.iter().take_while(|page| refuses(page.score)).count().max(1);
+        self.pages.truncate(reported);
         Verdict { refused: refuses(score), reasons: reasons(&self.pages, self.rules), score }
     }
 }
 
 /// Shares a brand between pages: the second step of a sign-in often has no name, but the first one does.
-fn share_names(pages: &mut [Page<'_>]) {
+fn share_brands(pages: &mut [ScoredPage<'_>]) {
     let named = pages.iter().filter(|page| page.asks).find_map(|page| {
         let strong = |rule| {
             matches!(
@@ -86,7 +78,7 @@ fn share_names(pages: &mut [Page<'_>]) {
     let Some(name) = named else { return };
     for page in pages.iter_mut().filter(|page| page.asks) {
         if !page.hits.iter().any(|(hit, _)| hit.rule.is_identity()) {
-            page.hits.push((Hit { rule: Rule::BrandElsewhere, at: 0, detail: name.clone() }, page.file));
+            page.hits.push((RuleHit { rule: Rule::BrandElsewhere, at: 0, detail: name.clone() }, page.file));
         }
     }
 }

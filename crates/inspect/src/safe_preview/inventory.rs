@@ -15,7 +15,7 @@ const SHOWN: usize = 200;
 
 /// A field that a visitor could fill in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asked {
+pub struct InputField {
     pub line: usize,
     /// The value of `<input type>`, or the element's name.
     pub kind: String,
@@ -36,13 +36,13 @@ pub struct Destination {
 pub struct Inventory {
     pub forms: usize,
     pub scripts: usize,
-    pub asked: Vec<Asked>,
+    pub fields: Vec<InputField>,
     pub destinations: Vec<Destination>,
     /// Whether there is more than is listed.
     pub is_cut: bool,
 }
 
-struct Reading {
+struct InventoryReader {
     found: Inventory,
     /// Offsets of line starts.
     lines: Vec<usize>,
@@ -51,11 +51,12 @@ struct Reading {
 impl Inventory {
     pub fn of(text: &str) -> Self {
         let lines = std::iter::once(0).chain(memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1));
-        let reading = Rc::new(RefCell::new(Reading { found: Self::default(), lines: lines.collect() }));
+        let reading =
+            Rc::new(RefCell::new(InventoryReader { found: Self::default(), lines: lines.collect() }));
         let each = Rc::clone(&reading);
         let settings = Settings::new()
             .append_element_content_handler(element!("*", move |element| {
-                each.borrow_mut().meet(element);
+                each.borrow_mut().read_element(element);
                 Ok(())
             }))
             .with_memory_settings(MemorySettings::new().with_max_allowed_memory_usage(MEMORY_BYTES))
@@ -69,8 +70,8 @@ impl Inventory {
     }
 }
 
-impl Reading {
-    fn meet(&mut self, element: &mut Element<'_, '_>) {
+impl InventoryReader {
+    fn read_element(&mut self, element: &mut Element<'_, '_>) {
         let name = element.tag_name();
         let at = element.source_location().bytes().start;
         let line = self.lines.partition_point(|start| *start <= at);
@@ -79,7 +80,7 @@ impl Reading {
             "form" => {
                 self.found.forms += 1;
                 let to = value("action").filter(|to| !to.is_empty());
-                self.leads(line, "form", to.unwrap_or_else(|| "nowhere (no action)".to_owned()));
+                self.add_destination(line, "form", to.unwrap_or_else(|| "nowhere (no action)".to_owned()));
             }
             "input" | "textarea" | "select" => {
                 let kind =
@@ -90,45 +91,45 @@ impl Reading {
                 let kind = if kind == "input" { "text".to_owned() } else { kind };
                 let called = ["placeholder", "aria-label", "name", "id"].into_iter();
                 let name = called.filter_map(value).find(|it| !it.is_empty()).unwrap_or_default();
-                self.asks(Asked { line, kind, name });
+                self.add_field(InputField { line, kind, name });
             }
             "script" => {
                 self.found.scripts += 1;
                 if let Some(to) = value("src") {
-                    self.leads(line, "script", to);
+                    self.add_destination(line, "script", to);
                 }
             }
             "iframe" | "frame" | "embed" | "object" => {
                 if let Some(to) = value("src").or_else(|| value("data")) {
-                    self.leads(line, "frame", to);
+                    self.add_destination(line, "frame", to);
                 }
             }
             "meta" if value("http-equiv").is_some_and(|it| it.eq_ignore_ascii_case("refresh")) => {
-                self.leads(line, "redirect", value("content").unwrap_or_default());
+                self.add_destination(line, "redirect", value("content").unwrap_or_default());
             }
-            "base" => self.leads(line, "base address", value("href").unwrap_or_default()),
+            "base" => self.add_destination(line, "base address", value("href").unwrap_or_default()),
             "a" | "area" => {
                 if let Some(to) = value("href").filter(|to| is_outside(to)) {
-                    self.leads(line, "link", to);
+                    self.add_destination(line, "link", to);
                 }
             }
             _ => {}
         }
         if let Some(to) = value("formaction") {
-            self.leads(line, "form", to);
+            self.add_destination(line, "form", to);
         }
     }
 
-    fn asks(&mut self, asked: Asked) {
-        if self.found.asked.len() < MOST {
-            self.found.asked.push(asked);
+    fn add_field(&mut self, field: InputField) {
+        if self.found.fields.len() < MOST {
+            self.found.fields.push(field);
         } else {
             self.found.is_cut = true;
         }
     }
 
     /// Lists each URL once per kind.
-    fn leads(&mut self, line: usize, how: &'static str, to: String) {
+    fn add_destination(&mut self, line: usize, how: &'static str, to: String) {
         let known = &mut self.found.destinations;
         if known.iter().any(|other| other.how == how && other.to == to) {
             return;
@@ -167,9 +168,9 @@ mod tests {
                     <input type=hidden name=h><input name=user>\n<button formaction=//other.example>Go</button></form>\n\
                     <script src=https://cdn.example/x.js></script><a href=/here></a><a href=mailto:a@b.example></a>";
         let found = Inventory::of(page);
-        let asked: Vec<_> =
-            found.asked.iter().map(|it| (it.line, it.kind.as_str(), it.name.as_str())).collect();
-        assert_eq!(asked, [(3, "password", "Secret"), (4, "text", "user")]);
+        let fields: Vec<_> =
+            found.fields.iter().map(|it| (it.line, it.kind.as_str(), it.name.as_str())).collect();
+        assert_eq!(fields, [(3, "password", "Secret"), (4, "text", "user")]);
         let leads: Vec<_> = found.destinations.iter().map(|it| (it.line, it.how, it.to.as_str())).collect();
         assert_eq!(
             leads,

@@ -6,7 +6,7 @@ mod inventory;
 mod visible;
 
 pub use defuse::{defuse_html, defuse_xml};
-pub use inventory::{Asked, Destination, Inventory};
+pub use inventory::{Destination, InputField, Inventory};
 pub use visible::visible;
 
 /// Whether files of this media type are readable as text.

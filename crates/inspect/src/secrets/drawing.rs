@@ -28,7 +28,7 @@ const NAMES: [&str; 11] = [
 const FUNCTIONS: [&str; 7] = ["matrix", "matrix3d", "translate", "rotate", "scale", "skewX", "skewY"];
 
 /// Whether the number at this range is part of a drawing or of encoded data.
-pub(super) fn holds(bytes: &[u8], number: Range<usize>) -> bool {
+pub(super) fn is_no_number(bytes: &[u8], number: Range<usize>) -> bool {
     is_encoded(bytes, &number) || is_drawn(bytes, number.start)
 }
 
@@ -57,7 +57,7 @@ fn is_drawn(bytes: &[u8], at: usize) -> bool {
         Some(_) => false,
         // The opening quote is out of range: only the characters before the number can tell.
         None => {
-            let marks = |wanted: fn(&u8) -> bool| inside.iter().filter(|byte| wanted(byte)).count();
+            let marks = |is_mark: fn(&u8) -> bool| inside.iter().filter(|byte| is_mark(byte)).count();
             count == AROUND && marks(u8::is_ascii_alphabetic).max(marks(|byte| *byte == b'.')) >= DRAWN
         }
     }

@@ -7,38 +7,44 @@ use memchr::memmem;
 
 use super::checks;
 
-struct Key {
+struct KeyFormat {
     kind: &'static str,
-    start: &'static str,
+    prefix: &'static str,
     /// Which characters may follow the prefix, and how many.
-    of: fn(u8) -> bool,
+    allows: fn(u8) -> bool,
     least: usize,
     most: usize,
     /// Distinguishes keys from placeholders.
     check: fn(&[u8]) -> bool,
 }
 
-const fn key(kind: &'static str, start: &'static str, of: fn(u8) -> bool, least: usize, most: usize) -> Key {
-    Key { kind, start, of, least, most, check: is_varied }
+const fn key(
+    kind: &'static str,
+    prefix: &'static str,
+    allows: fn(u8) -> bool,
+    least: usize,
+    most: usize,
+) -> KeyFormat {
+    KeyFormat { kind, prefix, allows, least, most, check: is_varied }
 }
 
-const fn summed(kind: &'static str, start: &'static str) -> Key {
-    Key { kind, start, of: is_alnum, least: 36, most: 36, check: checks::token }
+const fn checksummed_key(kind: &'static str, prefix: &'static str) -> KeyFormat {
+    KeyFormat { kind, prefix, allows: is_alnum, least: 36, most: 36, check: checks::token }
 }
 
-const KEYS: &[Key] = &[
+const KEYS: &[KeyFormat] = &[
     // Issued by this server: `core::secret` creates both, with the same checksum as GitHub tokens.
-    summed("dropleaf API key", "stk_live_"),
-    summed("dropleaf claim token", "clm_"),
+    checksummed_key("dropleaf API key", "stk_live_"),
+    checksummed_key("dropleaf claim token", "clm_"),
     key("AWS access key", "AKIA", is_upper, 16, 16),
     key("AWS access key", "ASIA", is_upper, 16, 16),
-    summed("GitHub token", "ghp_"),
-    summed("GitHub token", "gho_"),
-    summed("GitHub token", "ghu_"),
-    summed("GitHub token", "ghs_"),
-    summed("GitHub token", "ghr_"),
+    checksummed_key("GitHub token", "ghp_"),
+    checksummed_key("GitHub token", "gho_"),
+    checksummed_key("GitHub token", "ghu_"),
+    checksummed_key("GitHub token", "ghs_"),
+    checksummed_key("GitHub token", "ghr_"),
     key("GitHub token", "github_pat_", is_word, 82, 82),
-    summed("npm token", "npm_"),
+    checksummed_key("npm token", "npm_"),
     key("GitLab token", "glpat-", is_dashed, 20, 64),
     key("PyPI token", "pypi-AgEIcHlwaS5vcmc", is_dashed, 50, 400),
     key("Slack token", "xoxb-", is_dashed, 20, 120),
@@ -67,7 +73,7 @@ const BOT_TOKEN: &str = ":AA";
 
 /// All prefixes. No prefix occurs inside another where a key could begin.
 static STARTS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-    let starts = KEYS.iter().map(|key| key.start).chain([PRIVATE_KEY, BOT_TOKEN]);
+    let starts = KEYS.iter().map(|key| key.prefix).chain([PRIVATE_KEY, BOT_TOKEN]);
     // Building fails only when the patterns exceed the limits of the automaton; then nothing is found.
     AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(starts).ok()
 });
@@ -79,7 +85,7 @@ pub(crate) fn find(text: &str) -> Vec<(usize, &'static str)> {
         .filter_map(|start| {
             let at = start.start();
             match KEYS.get(start.pattern().as_usize()) {
-                Some(key) => key.stands_at(at, bytes).then_some((at, key.kind)),
+                Some(key) => key.is_at(at, bytes).then_some((at, key.kind)),
                 None if bytes[at] == b'-' => {
                     is_private_key(&bytes[start.end()..]).then_some((at, "private key"))
                 }
@@ -89,10 +95,10 @@ pub(crate) fn find(text: &str) -> Vec<(usize, &'static str)> {
         .collect()
 }
 
-impl Key {
-    fn stands_at(&self, at: usize, bytes: &[u8]) -> bool {
-        let body = &bytes[at + self.start.len()..];
-        let len = body.iter().take(self.most + 1).take_while(|byte| (self.of)(**byte)).count();
+impl KeyFormat {
+    fn is_at(&self, at: usize, bytes: &[u8]) -> bool {
+        let body = &bytes[at + self.prefix.len()..];
+        let len = body.iter().take(self.most + 1).take_while(|byte| (self.allows)(**byte)).count();
         let stands_alone =
             at == 0 || !is_base64(bytes[at - 1]) || bytes[at - 1] == b'=' || bytes[at - 1] == b'/';
         stands_alone && (self.least..=self.most).contains(&len) && (self.check)(&body[..len])

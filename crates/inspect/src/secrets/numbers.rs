@@ -45,7 +45,7 @@ pub(crate) fn find(text: &str) -> Vec<(usize, &'static str)> {
             after.is_some_and(|byte| byte.is_ascii_alphanumeric() && !matches!(byte, b'X' | b'x'));
         if (FEWEST..=LONGEST).contains(&(end - at)) && !inside(before) && !after_letter {
             let kind = kind_of(&bytes[at..end], after);
-            found.extend(kind.filter(|_| !drawing::holds(bytes, at..end)).map(|kind| (at, kind)));
+            found.extend(kind.filter(|_| !drawing::is_no_number(bytes, at..end)).map(|kind| (at, kind)));
         }
         at = end;
     }

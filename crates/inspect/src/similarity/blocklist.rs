@@ -73,8 +73,9 @@ impl Blocklist {
         if let Some((path, place)) = part {
             return found(*place, Some(path.clone()), true);
         }
-        let said = fingerprints.says.iter().find_map(|(path, hash)| Some((path, self.exact.get(hash)?)));
-        if let Some((path, place)) = said {
+        let short_text =
+            fingerprints.short_texts.iter().find_map(|(path, hash)| Some((path, self.exact.get(hash)?)));
+        if let Some((path, place)) = short_text {
             return found(*place, Some(path.clone()), false);
         }
         let (place, path, _) = fingerprints
@@ -91,7 +92,7 @@ impl Blocklist {
         let common =
             self.common(page).into_iter().map(|(which, found)| (&self.sketches[which as usize], found));
         common
-            .filter(|((sketch, _), found)| sketch.is_it(found, ceiling))
+            .filter(|((sketch, _), found)| sketch.matches(found, ceiling))
             .map(|((sketch, place), found)| (*place, sketch.share(&found, ceiling)))
             .max_by_key(|(place, share)| (*share, std::cmp::Reverse(*place)))
     }
@@ -101,7 +102,11 @@ impl Blocklist {
         let ceiling = page.shingles.ceiling;
         let share = |(which, found): (u32, Vec<usize>)| {
             let (sketch, place) = &self.sketches[which as usize];
-            (self.ids[*place as usize].as_str(), sketch.share(&found, ceiling), sketch.is_it(&found, ceiling))
+            (
+                self.ids[*place as usize].as_str(),
+                sketch.share(&found, ceiling),
+                sketch.matches(&found, ceiling),
+            )
         };
         self.common(page).into_iter().map(share).collect()
     }

@@ -2,23 +2,23 @@
 //! disguise. Pure: it computes fingerprints of an upload and compares them with a blocklist; who decided on that list
 //! is not known here.
 
-mod blame;
 mod blocklist;
-mod exact;
-mod gather;
-mod says;
+mod digests;
+mod page_collector;
 mod shingles;
+mod short_text;
 mod sketch;
+mod takedown_candidates;
 
-pub use blame::{Blamed, blame};
 pub use blocklist::Blocklist;
 pub use sketch::Sketch;
+pub use takedown_candidates::{TakedownCandidate, find_takedown_candidates};
 
-use crate::phishing::site::{Kind, Site};
-use crate::phishing::verdict::{JUDGED, Jury};
+use crate::phishing::upload::{FileKind, Upload};
+use crate::phishing::verdict::{SCORED_KINDS, UploadScorer};
 use crate::phishing::{File, Rules, Verdict};
 use crate::upload_texts::UploadTexts;
-use gather::Gathered;
+use page_collector::PageCollector;
 use shingles::Shingles;
 
 /// The fingerprints of a bundle.
@@ -31,7 +31,7 @@ pub struct Fingerprints {
     /// Digests of files that are recognized alone or within any bundle, with their paths.
     parts: Vec<(String, [u8; 32])>,
     /// Digests of the text of short pages, with their paths.
-    says: Vec<(String, [u8; 32])>,
+    short_texts: Vec<(String, [u8; 32])>,
 }
 
 /// The fingerprint of a page.
@@ -56,45 +56,45 @@ pub struct Match {
 
 /// Computes the fingerprints of pages from their text alone.
 pub fn fingerprint_pages(files: &[File<'_>], rules: &Rules) -> Vec<PageFingerprint> {
-    let mut gathered = Gathered::new(files.len());
-    Site::new(files).each(rules, &COMPARED, |file, _, facts| gathered.add(file, facts));
-    gathered.finish().0
+    let mut collector = PageCollector::new(files.len());
+    Upload::new(files).for_each_file(rules, &COMPARED_KINDS, |file, _, facts| collector.add(file, facts));
+    collector.finish().0
 }
 
 /// Computes the fingerprints of an upload.
 pub fn fingerprint(texts: &UploadTexts<'_>, rules: &Rules) -> Fingerprints {
     let files = texts.files();
-    let mut gathered = Gathered::new(files.len());
-    Site::new(&files).each(rules, &COMPARED, |file, _, facts| gathered.add(file, facts));
-    exact::fingerprints(texts, gathered)
+    let mut collector = PageCollector::new(files.len());
+    Upload::new(&files).for_each_file(rules, &COMPARED_KINDS, |file, _, facts| collector.add(file, facts));
+    digests::fingerprints(texts, collector)
 }
 
 /// Runs the phishing check and computes the fingerprints in one pass over the pages.
 pub fn check_and_fingerprint(texts: &UploadTexts<'_>, rules: &Rules) -> (Verdict, Fingerprints) {
-    let (verdict, gathered) = read(&texts.files(), rules);
-    (verdict, exact::fingerprints(texts, gathered))
+    let (verdict, collector) = read(&texts.files(), rules);
+    (verdict, digests::fingerprints(texts, collector))
 }
 
 /// The same for files that are not a bundle yet, from their text alone.
 pub fn check_and_fingerprint_files(files: &[File<'_>], rules: &Rules) -> (Verdict, Vec<PageFingerprint>) {
-    let (verdict, gathered) = read(files, rules);
-    (verdict, gathered.finish().0)
+    let (verdict, collector) = read(files, rules);
+    (verdict, collector.finish().0)
 }
 
-fn read(files: &[File<'_>], rules: &Rules) -> (Verdict, Gathered) {
-    let site = Site::new(files);
-    let mut jury = Jury::new(&site, rules);
-    let mut gathered = Gathered::new(files.len());
-    site.each(rules, &ALL, |file, kind, facts| {
-        if JUDGED.contains(&kind) {
-            jury.judge(file, facts);
+fn read(files: &[File<'_>], rules: &Rules) -> (Verdict, PageCollector) {
+    let upload = Upload::new(files);
+    let mut scorer = UploadScorer::new(&upload, rules);
+    let mut collector = PageCollector::new(files.len());
+    upload.for_each_file(rules, &ALL_KINDS, |file, kind, facts| {
+        if SCORED_KINDS.contains(&kind) {
+            scorer.score_page(file, facts);
         }
-        if COMPARED.contains(&kind) {
-            gathered.add(file, facts);
+        if COMPARED_KINDS.contains(&kind) {
+            collector.add(file, facts);
         }
     });
-    (jury.verdict(), gathered)
+    (scorer.finish(), collector)
 }
 
-const COMPARED: [Kind; 2] = [Kind::Page, Kind::Source];
-const ALL: [Kind; 3] = [Kind::Page, Kind::Source, Kind::Script];
+const COMPARED_KINDS: [FileKind; 2] = [FileKind::Page, FileKind::Source];
+const ALL_KINDS: [FileKind; 3] = [FileKind::Page, FileKind::Source, FileKind::Script];

@@ -2,7 +2,7 @@
 //! spaces, signs or digits, so that splitting, spacing and punctuation make no difference, and amounts and dates are
 //! ignored. Only small hashes are kept, by the same rule for every page, so that sets of any size can be compared.
 
-use crate::phishing::facts::{Facts, zone};
+use crate::phishing::facts::{PageFacts, zone};
 
 /// Letters in a run: about three words.
 const RUN: usize = 14;
@@ -84,7 +84,7 @@ fn mixed(number: u64) -> u64 {
 
 impl Shingles {
     /// The shingles of a page, at most `most`.
-    pub(crate) fn of(facts: &Facts, most: usize) -> Self {
+    pub(crate) fn of(facts: &PageFacts, most: usize) -> Self {
         let mut own = Vec::new();
         let mut other = Vec::new();
         let mut ceiling = FIRST_CEILING;

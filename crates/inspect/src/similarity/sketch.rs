@@ -70,7 +70,7 @@ impl Sketch {
     }
 
     /// Whether another page that contains these hashes matches this one.
-    pub(super) fn is_it(&self, found: &[usize], ceiling: u64) -> bool {
+    pub(super) fn matches(&self, found: &[usize], ceiling: u64) -> bool {
         let share = self.share(found, ceiling);
         if share < ENOUGH {
             return false;
@@ -158,9 +158,9 @@ mod tests {
     fn changes_everywhere_are_forgiven_and_a_missing_part_is_not() {
         let sketch = Sketch::new((1..=120).map(|n| n * 16).collect(), u64::MAX);
         let every = |keep: &dyn Fn(usize) -> bool| (0..120).filter(|at| keep(*at)).collect::<Vec<_>>();
-        assert!(sketch.is_it(&every(&|at| at % 2 == 0), u64::MAX));
-        assert!(sketch.is_it(&every(&|at| at >= 20), u64::MAX));
-        assert!(!sketch.is_it(&every(&|at| at >= 36), u64::MAX));
-        assert!(!sketch.is_it(&every(&|at| at % 3 == 0), u64::MAX));
+        assert!(sketch.matches(&every(&|at| at % 2 == 0), u64::MAX));
+        assert!(sketch.matches(&every(&|at| at >= 20), u64::MAX));
+        assert!(!sketch.matches(&every(&|at| at >= 36), u64::MAX));
+        assert!(!sketch.matches(&every(&|at| at % 3 == 0), u64::MAX));
     }
 }

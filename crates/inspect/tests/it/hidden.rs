@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
-use dropleaf_content::{Texts, is_active, mime_of, read_loose};
+use dropleaf_content::{BundleTexts, decode_for_check, is_active, mime_of};
 use dropleaf_inspect::phishing::{Rules, Verdict};
 use dropleaf_inspect::secrets;
 
@@ -45,7 +45,7 @@ fn a_charset_that_browsers_do_not_believe_hides_nothing() {
         let seen = String::from_utf8_lossy(start);
         assert!(judged("a.html", page.clone()).refused, "{seen}");
         assert!(judged_in_zip(&[("index.html", b"x"), ("b.htm", &page)]).refused, "{seen}");
-        assert!(read_loose("a.html", page.clone()).text.contains(FORM), "{seen}");
+        assert!(decode_for_check("a.html", page.clone()).text.contains(FORM), "{seen}");
     }
 }
 
@@ -106,7 +106,7 @@ fn whatever_is_sent_as_text_is_searched_for_secrets() {
         let name = format!("x/a.{extension}");
         let zip = zip_of(&[("index.html", "<p>x"), (&name, &key)]);
         let bundle = upload("a.zip", zip).unwrap();
-        let found = secrets::find_in_texts(&for_inspection(&Texts::of(&bundle).unwrap()));
+        let found = secrets::find_in_texts(&for_inspection(&BundleTexts::of(&bundle).unwrap()));
         assert_eq!(!found.is_empty(), mime_of(&name).contains("charset="), "{name}");
     }
 }

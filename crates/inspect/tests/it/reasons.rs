@@ -1,6 +1,6 @@
 //! The reasons reported to the publisher of a refused upload: all pages, several occurrences, the right file and line.
 
-use dropleaf_content::{Texts, source_lines};
+use dropleaf_content::{BundleTexts, source_lines};
 use dropleaf_inspect::phishing::{File, Reason, Rules, Verdict, check};
 
 use crate::support::{check_bundle, upload};
@@ -145,7 +145,7 @@ fn the_line_of_a_markdown_source_is_found() {
     let verdict = check_bundle(&bundle, &Rules::builtin());
     assert!(verdict.refused);
     let lines: Vec<usize> = verdict.reasons.iter().map(|reason| reason.line).collect();
-    let texts = Texts::of_pages(&bundle).unwrap();
+    let texts = BundleTexts::of_pages(&bundle).unwrap();
     let page = texts.files.iter().find(|file| file.path == "index.html").unwrap();
     assert_eq!(source_lines(&page.text, source, &lines)[0], Some(7), "{:?}", verdict.reasons);
 }

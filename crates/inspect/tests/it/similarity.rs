@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use dropleaf_content::{Bundle, Limits, Source, Texts, Upload, prepare};
+use dropleaf_content::{Bundle, BundleTexts, Limits, Source, Upload, prepare};
 use dropleaf_inspect::phishing::Rules;
 use dropleaf_inspect::similarity::{Blocklist, Fingerprints, Match, Sketch, check_and_fingerprint};
 
@@ -190,7 +190,7 @@ fn one_reading_says_what_two_would() {
         let files: Vec<(&str, &str)> =
             files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
         let Ok(bundle) = upload("a.zip", zip_of(&files)) else { continue };
-        let texts = Texts::of(&bundle).unwrap();
+        let texts = BundleTexts::of(&bundle).unwrap();
         let (verdict, fingerprints) = check_and_fingerprint(&for_inspection(&texts), &RULES);
         assert_eq!(verdict, check_bundle(&bundle, &RULES), "{name}");
         assert_eq!(marks(&fingerprints), marks(&fingerprints_of(&bundle)));

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use bytes::Bytes;
 use dropleaf_content::hostile::{Archive, Item};
-use dropleaf_content::{Bundle, Kind, Limits, Refusal, Source, Texts, Upload, prepare};
+use dropleaf_content::{Bundle, BundleKind, BundleTexts, Limits, Refusal, Source, Upload, prepare};
 use dropleaf_inspect::phishing::{self, Rules, Verdict};
 use dropleaf_inspect::similarity::{self, Fingerprints};
 use dropleaf_inspect::{UploadFile, UploadTexts};
@@ -18,7 +18,7 @@ pub(crate) fn upload(name: &str, bytes: impl Into<Bytes>) -> Result<Bundle, Refu
 }
 
 /// The texts of a bundle in the form that the checks take.
-pub(crate) fn for_inspection<'t>(texts: &'t Texts<'_>) -> UploadTexts<'t> {
+pub(crate) fn for_inspection<'t>(texts: &'t BundleTexts<'_>) -> UploadTexts<'t> {
     let files = texts.files.iter().map(|file| UploadFile {
         path: file.path,
         text: &file.text,
@@ -26,17 +26,17 @@ pub(crate) fn for_inspection<'t>(texts: &'t Texts<'_>) -> UploadTexts<'t> {
         size_bytes: file.size_bytes,
         is_reserved: file.is_reserved(),
     });
-    UploadTexts { files: files.collect(), is_markdown: texts.kind == Kind::Markdown }
+    UploadTexts { files: files.collect(), is_markdown: texts.kind == BundleKind::Markdown }
 }
 
 /// Runs the phishing check on a bundle.
 pub(crate) fn check_bundle(bundle: &Bundle, rules: &Rules) -> Verdict {
-    phishing::check(&for_inspection(&Texts::of_pages(bundle).unwrap()).files(), rules)
+    phishing::check(&for_inspection(&BundleTexts::of_pages(bundle).unwrap()).files(), rules)
 }
 
 /// The fingerprints of a bundle.
 pub(crate) fn fingerprint_bundle(bundle: &Bundle, rules: &Rules) -> Fingerprints {
-    similarity::fingerprint(&for_inspection(&Texts::of_pages(bundle).unwrap()), rules)
+    similarity::fingerprint(&for_inspection(&BundleTexts::of_pages(bundle).unwrap()), rules)
 }
 
 /// The project's own test pages of one side: each a name and its files.

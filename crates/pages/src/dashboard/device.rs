@@ -3,7 +3,7 @@
 use super::{Section, Shell};
 use crate::{Html, Moment};
 use askama::Template;
-use dropleaf_core::device_login::{DeviceLogin, Kind};
+use dropleaf_core::device_login::{DeviceLogin, DeviceLoginKind};
 
 #[derive(Template)]
 #[template(path = "device_ask.html")]
@@ -60,9 +60,9 @@ pub fn device_confirm(shell: Shell<'_>, login: &DeviceLogin) -> Html {
     render(&DeviceConfirmTemplate {
         shell,
         login,
-        code: login.spelled(),
+        code: login.formatted_user_code(),
         asked: Moment(login.created_at),
-        gets_key: login.kind == Kind::Key,
+        gets_key: login.kind == DeviceLoginKind::Key,
     })
 }
 
@@ -78,7 +78,7 @@ fn render(page: &impl Template) -> Html {
 mod tests {
     use super::*;
     use crate::tests::HOSTILE;
-    use dropleaf_core::device_login::State;
+    use dropleaf_core::device_login::DeviceLoginState;
     use dropleaf_core::scope::Scopes;
 
     const SHELL: Shell<'static> = Shell {
@@ -96,10 +96,10 @@ mod tests {
             user_code: "BCDFGHJK".into(),
             client_id: HOSTILE.into(),
             client_name: HOSTILE.into(),
-            kind: Kind::Tokens,
+            kind: DeviceLoginKind::Tokens,
             scopes: Scopes::ALL,
             resource: String::new(),
-            state: State::Pending,
+            state: DeviceLoginState::Pending,
             account_id: None,
             created_at: 1_794_706_860,
             expires_at: 1_794_707_460,

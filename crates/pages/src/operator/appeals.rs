@@ -5,7 +5,7 @@ use super::{at, stylesheet};
 use crate::Html;
 use crate::dashboard::{Section, Shell};
 use askama::Template;
-use dropleaf_core::appeal::{Allowed, Appeal, JoinedSender, State};
+use dropleaf_core::appeal::{AllowedContent, Appeal, JoinedSender, State};
 
 #[derive(Debug, Template)]
 #[template(path = "operator_appeals.html")]
@@ -41,7 +41,7 @@ pub struct AppealPage<'a> {
     /// Other appeals about the same content, newest first.
     pub earlier: &'a [Appeal],
     /// Set if the content is allowed now.
-    pub allowed: Option<&'a Allowed>,
+    pub allowed: Option<&'a AllowedContent>,
     /// `None` once it is decided: the content has been erased.
     pub preview: Option<&'a SafePreview>,
     pub form: AppealDecisionForm<'a>,
@@ -54,7 +54,7 @@ impl AppealPage<'_> {
     }
 
     /// The permission that can be withdrawn here.
-    fn revocable(&self) -> Option<&Allowed> {
+    fn revocable(&self) -> Option<&AllowedContent> {
         self.allowed.filter(|allowed| allowed.appeal_id.as_ref() == Some(&self.appeal.id))
     }
 

@@ -7,7 +7,7 @@ use crate::Html;
 use crate::dashboard::{Section, Shell};
 use askama::Template;
 use dropleaf_core::account::Account;
-use dropleaf_core::audit::Entry;
+use dropleaf_core::audit::AuditEntry;
 use dropleaf_core::report::{Reason, Report};
 use dropleaf_core::site::{Site, State, Visibility};
 
@@ -26,7 +26,7 @@ pub struct CaseView<'a> {
     /// How often each reason occurs in open reports, most frequent first.
     pub open_reasons: &'a [(Reason, i64)],
     /// Audit entries about the page and its account, newest first.
-    pub audit_entries: &'a [Entry],
+    pub audit_entries: &'a [AuditEntry],
     /// Newest first; empty once they are erased.
     pub versions: Vec<CaseVersion>,
     /// Other pages of the account.

@@ -11,15 +11,15 @@ use super::safe_preview::{
 use crate::dashboard::pages_tests::{NOW, assert_sound, hostile_finding, shell, site};
 use crate::tests::HOSTILE;
 use crate::{Elapsed, Moment};
-use dropleaf_core::audit::{Act, Entry};
+use dropleaf_core::audit::{AuditAction, AuditEntry};
 use dropleaf_core::site::{Site, State};
 
-fn entry(subject: &str) -> Entry {
-    Entry {
+fn entry(subject: &str) -> AuditEntry {
+    AuditEntry {
         id: "act_1".into(),
         at: NOW,
         actor: HOSTILE.into(),
-        act: Act::TakeDown,
+        action: AuditAction::TakeDown,
         subject: subject.into(),
         reason: Some(HOSTILE.into()),
     }
@@ -56,7 +56,7 @@ fn preview() -> SafePreview {
     }
 }
 
-fn case_of<'a>(site: &'a Site, entries: &'a [Entry]) -> CaseView<'a> {
+fn case_of<'a>(site: &'a Site, entries: &'a [AuditEntry]) -> CaseView<'a> {
     let version = |version| CaseVersion { version, created_at: NOW, byte_size: 10 };
     CaseView {
         site,
@@ -68,9 +68,9 @@ fn case_of<'a>(site: &'a Site, entries: &'a [Entry]) -> CaseView<'a> {
         open_reasons: &[],
         audit_entries: entries,
         versions: vec![version(2), version(1)],
-        others: &[],
+        other_sites: &[],
         taken_down: 0,
-        alike: std::slice::from_ref(site),
+        similar_sites: std::slice::from_ref(site),
         evidence: Some(CaseEvidence { size_bytes: 10, erase_after: NOW, erased_at: None }),
         refused_since: Some(NOW),
     }

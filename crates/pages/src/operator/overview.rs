@@ -5,7 +5,7 @@ use super::{at, stylesheet};
 use crate::dashboard::{Section, Shell};
 use crate::{Elapsed, Html, Moment};
 use askama::Template;
-use dropleaf_core::audit::Entry;
+use dropleaf_core::audit::AuditEntry;
 
 /// A number with its label.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ pub struct OverviewPage<'a> {
     pub counted: Option<Moment>,
     pub version: &'a str,
     pub uptime: Elapsed,
-    pub entries: &'a [Entry],
+    pub entries: &'a [AuditEntry],
     pub form: TakedownForm<'a>,
     /// The names of missing settings without which lost payments cannot be looked up.
     pub missing_chains: Vec<&'static str>,

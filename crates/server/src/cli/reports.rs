@@ -101,7 +101,7 @@ fn table(found: &[ReportedPage], open: bool) -> String {
     let lines = found.iter().map(|ReportedPage { report, state, .. }| {
         let comment = plain(report.content.comment.as_deref().unwrap_or_default(), SHOWN);
         let (when, reason) = (iso::format(report.created_at), report.content.reason.as_str());
-        let standing = report.standing();
+        let standing = report.status();
         format!("{when:<21}{reason:<12}{:<26}{state:<11}{standing:<11}{comment}", report.site_id)
     });
     let lines: Vec<String> = std::iter::once(head).chain(lines).collect();

@@ -6,7 +6,7 @@ use crate::config::Config;
 use anyhow::Result;
 use clap::Args;
 use dropleaf_app::{App, COMMAND_LINE, CaseFile};
-use dropleaf_core::audit::Entry;
+use dropleaf_core::audit::AuditEntry;
 use dropleaf_core::iso;
 use serde_json::json;
 
@@ -100,18 +100,18 @@ impl Audit {
     }
 }
 
-fn as_json(entry: &Entry) -> serde_json::Value {
+fn as_json(entry: &AuditEntry) -> serde_json::Value {
     json!({
         "id": entry.id,
         "at": entry.at,
         "actor": entry.actor,
-        "act": entry.act.as_str(),
+        "act": entry.action.as_str(),
         "subject": entry.subject,
         "reason": entry.reason,
     })
 }
 
-fn table(found: &[Entry]) -> String {
+fn table(found: &[AuditEntry]) -> String {
     if found.is_empty() {
         return "The audit log is empty.\n".to_owned();
     }
@@ -119,7 +119,7 @@ fn table(found: &[Entry]) -> String {
     let lines = found.iter().map(|entry| {
         // It may repeat untrusted text.
         let reason = plain(entry.reason.as_deref().unwrap_or_default(), usize::MAX);
-        let (when, act) = (iso::format(entry.at), entry.act.as_str());
+        let (when, act) = (iso::format(entry.at), entry.action.as_str());
         format!("{when:<21}{:<28}{act:<17}{:<27}{reason}", entry.actor, entry.subject)
     });
     let lines: Vec<String> = std::iter::once(head).chain(lines).collect();

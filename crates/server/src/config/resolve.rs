@@ -10,7 +10,7 @@ use dropleaf_core::host::{self, Hosts, Origin};
 use dropleaf_core::number;
 use dropleaf_core::plan::{Plan, Plans};
 use dropleaf_core::rate::Rate;
-use dropleaf_core::sign_up::{Entry, SignUp};
+use dropleaf_core::sign_up::{AllowListEntry, SignUp};
 use ipnet::IpNet;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -181,7 +181,7 @@ impl Config {
             "closed" => SignUp::Closed,
             "allow-list" => {
                 let entries = accounts.allowed.iter().map(|text| {
-                    Entry::parse(text).map_err(|_| {
+                    AllowListEntry::parse(text).map_err(|_| {
                         anyhow::anyhow!(
                             "`accounts.allowed`: `{text}` is neither an email address nor a domain"
                         )

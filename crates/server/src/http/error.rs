@@ -4,7 +4,7 @@
 use super::error_body::{page_body, viewer_words};
 use super::quality::Weight;
 use super::{OutBody, media_type};
-use dropleaf_core::rate::Standing;
+use dropleaf_core::rate::RateLimitStatus;
 use dropleaf_core::{Code, Error};
 use dropleaf_pages::{self as pages, Notice};
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
@@ -178,7 +178,7 @@ pub fn note_wait(headers: &mut HeaderMap, error: &Error) {
     if let Some(seconds) = error.retry_after {
         headers.insert(header::RETRY_AFTER, seconds.into());
     }
-    if let Some(standing) = &error.standing {
+    if let Some(standing) = &error.rate_limit {
         rate_headers(headers, **standing);
     }
 }
@@ -193,8 +193,8 @@ const fn challenge(code: Code) -> &'static str {
 }
 
 /// The caller's rate limit status, in the format of the IETF draft.
-pub fn rate_headers(headers: &mut HeaderMap, standing: Standing) {
-    let Standing { rate, remaining, resets_in } = standing;
+pub fn rate_headers(headers: &mut HeaderMap, standing: RateLimitStatus) {
+    let RateLimitStatus { rate, remaining, resets_in } = standing;
     let values = [
         ("ratelimit", format!("\"{}\";r={remaining};t={resets_in}", rate.name)),
         ("ratelimit-policy", format!("\"{}\";q={};w={}", rate.name, rate.limit, rate.window_seconds)),

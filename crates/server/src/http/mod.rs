@@ -40,7 +40,7 @@ use axum::routing::get;
 use axum::{Router, middleware};
 use deadline::Late;
 use dropleaf_app::App;
-use dropleaf_core::host::Face;
+use dropleaf_core::host::HostRole;
 use dropleaf_core::{Code, Error};
 use error::Wants;
 use http::request::Parts;
@@ -119,13 +119,13 @@ impl Door {
         if path == "/healthz" || path == "/readyz" {
             return (Surface::Other, Box::pin(health::answer(&self.app, path)).await);
         }
-        let face = self.resolved.hosts.face(authority);
-        let shows_pages = matches!(face, Face::Api { pages: true } | Face::Pages);
+        let face = self.resolved.hosts.role_of(authority);
+        let shows_pages = matches!(face, HostRole::Api { pages: true } | HostRole::Pages);
         if shows_pages && !self.resolved.hosts.isolated && path.starts_with(view::SAFE_PREVIEW_PATH) {
             return (Surface::Page, Box::pin(self.look(&head, None)).await);
         }
         let place = match face {
-            Face::Api { pages } => {
+            HostRole::Api { pages } => {
                 let place = shared_place(path, pages, self.resolved.hosts.isolated);
                 if place.is_none() {
                     let request = Request::from_parts(head, body);
@@ -134,26 +134,26 @@ impl Door {
                 }
                 place
             }
-            Face::Agents => {
+            HostRole::Agents => {
                 let request = Request::from_parts(head, body);
                 return (Surface::Api, Box::pin(self.call_agents(request, connection)).await);
             }
-            Face::Pages => shared_place(path, true, self.resolved.hosts.isolated),
-            Face::Isolated(label) if path.starts_with(view::SAFE_PREVIEW_PATH) => {
+            HostRole::Pages => shared_place(path, true, self.resolved.hosts.isolated),
+            HostRole::Isolated(label) if path.starts_with(view::SAFE_PREVIEW_PATH) => {
                 return (Surface::Page, Box::pin(self.look(&head, Some(label))).await);
             }
-            Face::Isolated(label) => match path.strip_prefix("/p/") {
+            HostRole::Isolated(label) => match path.strip_prefix("/p/") {
                 Some(rest) => Some(PageAddress::Isolated { label, rest }),
                 None => view::find_root_address(&self.resolved.hosts.site, &head, label),
             },
-            Face::Slug(slug) => {
+            HostRole::Slug(slug) => {
                 Some(PageAddress::Slug { slug, rest: path.strip_prefix('/').unwrap_or(path) })
             }
-            Face::Unknown => return (Surface::Other, self.misdirected(&head)),
+            HostRole::Unknown => return (Surface::Other, self.misdirected(&head)),
         };
         let response = match place {
             Some(place) => view::answer(self, &head, body, connection, place).await,
-            None => view::other(&head, matches!(face, Face::Isolated(_))),
+            None => view::other(&head, matches!(face, HostRole::Isolated(_))),
         };
         (Surface::Page, response)
     }

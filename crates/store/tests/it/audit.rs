@@ -1,17 +1,17 @@
 //! The audit log cannot be changed or deleted from.
 
-use dropleaf_core::audit::{Act, Entry};
+use dropleaf_core::audit::{AuditAction, AuditEntry};
 use dropleaf_store::backup::{backup, restore};
 use dropleaf_store::{Stmt, Store, audit};
 
 use crate::harness::{NOW, for_each_database};
 
-fn line(id: &str) -> Entry {
-    Entry {
+fn line(id: &str) -> AuditEntry {
+    AuditEntry {
         id: id.to_owned(),
         at: NOW,
         actor: "ada".to_owned(),
-        act: Act::SuspendAccount,
+        action: AuditAction::SuspendAccount,
         subject: "acct_1".to_owned(),
         reason: Some("spam".to_owned()),
     }
@@ -54,10 +54,10 @@ async fn lines_of_one_second_stand_in_the_order_in_which_they_were_written() {
             store.commit(pair.iter().map(|id| audit::insert(&line(id))).collect()).await.unwrap();
         }
         // The order does not depend on the clock.
-        let last = Entry { at: NOW - 60, subject: "site_1".to_owned(), ..line("aud_0") };
+        let last = AuditEntry { at: NOW - 60, subject: "site_1".to_owned(), ..line("aud_0") };
         store.commit(vec![audit::insert(&last)]).await.unwrap();
         let newest_first = ["aud_0", "aud_3", "aud_2", "aud_4", "aud_1", "aud_5"];
-        let names = |lines: Vec<Entry>| lines.into_iter().map(|line| line.id).collect::<Vec<_>>();
+        let names = |lines: Vec<AuditEntry>| lines.into_iter().map(|line| line.id).collect::<Vec<_>>();
         assert_eq!(names(store.list_audit(10).await.unwrap()), newest_first);
         assert_eq!(names(store.list_audit_of("acct_1", 10).await.unwrap()), newest_first[1..]);
         assert_eq!(

@@ -5,7 +5,7 @@ use crate::infra::row_cache::RowCache;
 use dropleaf_core::account::Account;
 use dropleaf_core::oauth::grant::Grant;
 use dropleaf_core::oauth::resource;
-use dropleaf_core::oauth::token::{ACCESS_PREFIX, Kind};
+use dropleaf_core::oauth::token::{ACCESS_PREFIX, OAuthTokenKind};
 use dropleaf_core::scope::Scopes;
 use dropleaf_core::{Code, Error, Result, secret};
 use dropleaf_store::oauth_grants;
@@ -80,7 +80,7 @@ impl App {
                 "The access token is unknown, revoked or expired. Refresh it or request access again.";
             Error::new(Code::InvalidCredential, detail)
         };
-        if !Kind::Access.fits(token) {
+        if !OAuthTokenKind::Access.fits(token) {
             return Err(bad());
         }
         let (hash, now) = (secret::hash(token), self.clock.monotonic());

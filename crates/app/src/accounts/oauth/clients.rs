@@ -1,8 +1,8 @@
 //! Registers OAuth clients and authenticates them at the token endpoint.
 
 use crate::app::App;
-use dropleaf_core::oauth::client::{AuthMethod, Client, Description};
-use dropleaf_core::oauth::{OAuthCode, REGISTRATIONS, Refusal};
+use dropleaf_core::oauth::client::{AuthMethod, Client, ClientMetadata};
+use dropleaf_core::oauth::{OAuthCode, OAuthFailure, REGISTRATIONS};
 use dropleaf_core::{Result, secret};
 use dropleaf_store::{DbError, counters, oauth_clients};
 use std::net::IpAddr;
@@ -20,9 +20,9 @@ impl App {
     /// the oldest clients that were never granted access are deleted.
     pub async fn register_client(
         &self,
-        description: Description,
+        description: ClientMetadata,
         ip: Option<IpAddr>,
-    ) -> Result<NewClient, Refusal> {
+    ) -> Result<NewClient, OAuthFailure> {
         let now = self.now();
         let client = description.check(self.minter.id("client"), &self.hosts, now)?;
         let keeps_one = client.auth_method != AuthMethod::None;
@@ -54,11 +54,11 @@ impl App {
 
     /// The registered client with this id and secret. Comparing hashes reveals nothing about how much of a secret was
     /// right.
-    pub async fn authenticate_client(&self, id: &str, secret: Option<&str>) -> Result<Client, Refusal> {
+    pub async fn authenticate_client(&self, id: &str, secret: Option<&str>) -> Result<Client, OAuthFailure> {
         let found = self.store.find_client(id).await?;
         let proved = found.filter(|(_, hash)| *hash == secret.map(secret::hash));
         let (client, _) = proved.ok_or_else(|| {
-            Refusal::new(OAuthCode::InvalidClient, "The client is unknown, or its secret is wrong.")
+            OAuthFailure::new(OAuthCode::InvalidClient, "The client is unknown, or its secret is wrong.")
         })?;
         Ok(client)
     }

@@ -5,7 +5,7 @@ use crate::accounts::suspension::require_active_account;
 use crate::app::App;
 use dropleaf_core::account::Account;
 use dropleaf_core::oauth::grant::Grant;
-use dropleaf_core::oauth::token::Kind;
+use dropleaf_core::oauth::token::OAuthTokenKind;
 use dropleaf_core::{Error, Result, secret};
 use dropleaf_store::{DbError, Stmt, api_keys, mcp_sessions, oauth_grants, oauth_tokens};
 
@@ -33,14 +33,14 @@ impl App {
     /// Revokes a token (RFC 7009): a refresh token with its whole grant, an access token alone. A token that is unknown
     /// or belongs to another client is ignored.
     pub async fn revoke_token(&self, client_id: &str, token: &str) -> Result<()> {
-        if !Kind::Access.fits(token) && !Kind::Refresh.fits(token) {
+        if !OAuthTokenKind::Access.fits(token) && !OAuthTokenKind::Refresh.fits(token) {
             return Ok(());
         }
         let hash = secret::hash(token);
         match self.store.find_token(&hash).await? {
             Some((row, grant)) if grant.client_id == client_id => match row.kind {
-                Kind::Refresh => self.end_grant(&grant.id).await,
-                Kind::Access => {
+                OAuthTokenKind::Refresh => self.end_grant(&grant.id).await,
+                OAuthTokenKind::Access => {
                     Ok(self.commit_credential_change(&grant.id, vec![oauth_tokens::delete(&hash)]).await?)
                 }
             },

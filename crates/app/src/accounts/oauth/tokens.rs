@@ -3,9 +3,9 @@
 
 use crate::app::App;
 use dropleaf_core::oauth::grant::Grant;
-use dropleaf_core::oauth::token::Kind;
+use dropleaf_core::oauth::token::OAuthTokenKind;
 use dropleaf_core::oauth::{
-    ACCESS_SECONDS, GRANT_SECONDS, LOST_SECONDS, OAuthCode, REFRESH_SECONDS, Refusal, pkce, resource,
+    ACCESS_SECONDS, GRANT_SECONDS, LOST_SECONDS, OAuthCode, OAuthFailure, REFRESH_SECONDS, pkce, resource,
 };
 use dropleaf_core::scope::Scopes;
 use dropleaf_core::{Result, secret};
@@ -38,8 +38,8 @@ pub struct CodeExchange<'a> {
     pub resources: &'a [&'a str],
 }
 
-fn invalid_grant(why: &str) -> Refusal {
-    Refusal::new(OAuthCode::InvalidGrant, why)
+fn invalid_grant(why: &str) -> OAuthFailure {
+    OAuthFailure::new(OAuthCode::InvalidGrant, why)
 }
 
 impl App {
@@ -105,11 +105,11 @@ impl App {
             expires_at: (now + seconds).min(grant.ends_at),
             used_at: None,
         };
-        let access = row(Kind::Access, scopes, ACCESS_SECONDS);
-        let refresh = row(Kind::Refresh, grant.scopes, REFRESH_SECONDS);
+        let access = row(OAuthTokenKind::Access, scopes, ACCESS_SECONDS);
+        let refresh = row(OAuthTokenKind::Refresh, grant.scopes, REFRESH_SECONDS);
         let tokens = Tokens {
-            access_token: Kind::Access.mint(&self.minter),
-            refresh_token: Kind::Refresh.mint(&self.minter),
+            access_token: OAuthTokenKind::Access.mint(&self.minter),
+            refresh_token: OAuthTokenKind::Refresh.mint(&self.minter),
             expires_in: access.expires_at - now,
             scopes,
         };
@@ -121,7 +121,11 @@ impl App {
     }
 
     /// Exchanges an authorization code for tokens.
-    pub async fn exchange_code(&self, client_id: &str, trade: CodeExchange<'_>) -> Result<Tokens, Refusal> {
+    pub async fn exchange_code(
+        &self,
+        client_id: &str,
+        trade: CodeExchange<'_>,
+    ) -> Result<Tokens, OAuthFailure> {
         let bad = || {
             invalid_grant("The code is unknown, already used or expired, or was issued to another client.")
         };
@@ -162,13 +166,13 @@ impl App {
         refresh_token: &str,
         scope: Option<&str>,
         resources: &[&str],
-    ) -> Result<Tokens, Refusal> {
+    ) -> Result<Tokens, OAuthFailure> {
         let bad = || {
             invalid_grant(
                 "The refresh token is unknown, already used, revoked or expired, or belongs to another client.",
             )
         };
-        if !Kind::Refresh.fits(refresh_token) {
+        if !OAuthTokenKind::Refresh.fits(refresh_token) {
             return Err(bad());
         }
         let (hash, now) = (secret::hash(refresh_token), self.now());
@@ -206,11 +210,14 @@ impl App {
 }
 
 /// The scopes of the next access token: all granted ones, or the requested subset.
-fn narrow_scopes(granted: Scopes, asked: Option<&str>) -> Result<Scopes, Refusal> {
+fn narrow_scopes(granted: Scopes, asked: Option<&str>) -> Result<Scopes, OAuthFailure> {
     let asked = asked.unwrap_or_default();
     match Scopes::parse(asked) {
         Some(scopes) if scopes.is_empty() => Ok(granted),
         Some(scopes) if scopes.is_within(granted) => Ok(scopes),
-        _ => Err(Refusal::new(OAuthCode::InvalidScope, "The scope is unknown or exceeds what was granted.")),
+        _ => Err(OAuthFailure::new(
+            OAuthCode::InvalidScope,
+            "The scope is unknown or exceeds what was granted.",
+        )),
     }
 }

@@ -12,7 +12,7 @@ use crate::app::App;
 use crate::moderation::audit::SYSTEM_ACTOR;
 use crate::publish::staging::to_i64;
 use archive::{ArchiveContents, BodySource, SealedArchive};
-use dropleaf_core::audit::{Act, Entry};
+use dropleaf_core::audit::{AuditAction, AuditEntry};
 use dropleaf_core::site::{Site, State};
 use dropleaf_core::site_version::SiteVersion;
 use dropleaf_core::{Error, Result, takedown};
@@ -72,9 +72,9 @@ impl App {
     }
 
     /// The audit entry of the takedown: when, and why.
-    async fn takedown_audit_entry(&self, site_id: &str) -> Result<Option<Entry>> {
+    async fn takedown_audit_entry(&self, site_id: &str) -> Result<Option<AuditEntry>> {
         let lines = self.store.list_audit_of(site_id, BATCH).await?;
-        Ok(lines.into_iter().find(|line| line.act == Act::TakeDown))
+        Ok(lines.into_iter().find(|line| line.action == AuditAction::TakeDown))
     }
 
     /// The statements that record a sealed archive; the archive itself is durable by then.
@@ -161,13 +161,13 @@ impl App {
     async fn erase_archive(&self, actor: &str, kept: &Evidence, reason: String) -> Result<bool> {
         let Some(bundle_id) = &kept.bundle_id else { return Ok(false) };
         let mut stmts: Vec<Stmt> = evidence::erase(&kept.site_id, bundle_id, self.now()).into();
-        stmts.push(self.audit_stmt(actor, Act::EraseEvidence, &kept.site_id, Some(reason)));
+        stmts.push(self.audit_stmt(actor, AuditAction::EraseEvidence, &kept.site_id, Some(reason)));
         match self.store.commit(stmts).await {
             Ok(_) => {}
             Err(DbError::Guard(evidence::ERASED)) => return Ok(false),
             Err(error) => return Err(error.into()),
         }
-        Self::log_operation(actor, Act::EraseEvidence, &kept.site_id);
+        Self::log_operation(actor, AuditAction::EraseEvidence, &kept.site_id);
         self.erase_content(&kept.site_id, std::slice::from_ref(bundle_id)).await;
         Ok(true)
     }

@@ -3,7 +3,7 @@
 use super::stream_cipher::Unsealer;
 use crate::app::App;
 use bytes::Bytes;
-use dropleaf_core::audit::Act;
+use dropleaf_core::audit::AuditAction;
 use dropleaf_core::{Error, Result, takedown};
 use dropleaf_store::evidence::Evidence;
 use futures_util::stream::{self, BoxStream};
@@ -39,7 +39,7 @@ impl App {
         if let Some(kept) = self.store.find_evidence(name.trim()).await? {
             return Ok(kept);
         }
-        let named = takedown::page_named(name, &self.hosts).ok_or_else(unknown)?;
+        let named = takedown::parse_page_identifier(name, &self.hosts).ok_or_else(unknown)?;
         let site = self.find_site_by_reference(&named).await?.ok_or_else(unknown)?;
         self.store.find_evidence(&site.id).await?.ok_or_else(unknown)
     }
@@ -51,9 +51,9 @@ impl App {
         let gone = || Error::not_found("evidence");
         let bundle = self.store.find_bundle(kept.bundle_id.as_deref().ok_or_else(gone)?).await?;
         let file = bundle.and_then(|bundle| bundle.files.into_iter().next()).ok_or_else(gone)?;
-        let line = self.audit_stmt(actor, Act::OpenEvidence, &kept.site_id, Some(reason));
+        let line = self.audit_stmt(actor, AuditAction::OpenEvidence, &kept.site_id, Some(reason));
         self.store.commit(vec![line]).await?;
-        Self::log_operation(actor, Act::OpenEvidence, &kept.site_id);
+        Self::log_operation(actor, AuditAction::OpenEvidence, &kept.site_id);
         let blob = self.store.blobs.open_body(&self.store.db, &file.blob_hash).await?;
         let sealed = blob.stream().await?.map_err(io::Error::other).boxed();
         let opener = Unsealer::new(&self.keys, &kept.site_id);

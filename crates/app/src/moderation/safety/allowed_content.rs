@@ -3,8 +3,8 @@
 
 use super::ContentScan;
 use crate::app::App;
-use dropleaf_core::appeal::{Allowed, Appeal};
-use dropleaf_core::audit::Act;
+use dropleaf_core::appeal::{AllowedContent, Appeal};
+use dropleaf_core::audit::AuditAction;
 use dropleaf_core::{Code, Error, Result, hex, takedown};
 use dropleaf_store::{DbError, allowed_content};
 
@@ -37,12 +37,12 @@ impl App {
     }
 
     /// The most recently allowed content.
-    pub async fn list_allowed(&self, limit: i64) -> Result<Vec<Allowed>> {
+    pub async fn list_allowed(&self, limit: i64) -> Result<Vec<AllowedContent>> {
         Ok(self.store.list_allowed(limit).await?)
     }
 
     /// Revokes an allow, by the id of its appeal or the hash of the content. What is already published stays.
-    pub async fn revoke_allowed(&self, actor: &str, named: &str, reason: &str) -> Result<Allowed> {
+    pub async fn revoke_allowed(&self, actor: &str, named: &str, reason: &str) -> Result<AllowedContent> {
         let reason = takedown::reason_for(reason, "must give a reason for revoking the approval")?;
         let found = match hex::digest(named) {
             Some(digest) => self.store.find_allowed(digest).await?,
@@ -50,7 +50,7 @@ impl App {
         };
         let allowed = found.ok_or_else(|| Error::not_found("allowed content"))?;
         let subject = allowed.appeal_id.clone().unwrap_or_else(|| hex::encode(&allowed.digest));
-        let act = Act::DisallowContent;
+        let act = AuditAction::DisallowContent;
         let stmts = vec![
             allowed_content::delete(allowed.digest),
             self.audit_stmt(actor, act, &subject, Some(reason)),

@@ -4,7 +4,7 @@
 
 use super::{ContentScan, refusal};
 use crate::app::App;
-use dropleaf_core::audit::Act;
+use dropleaf_core::audit::AuditAction;
 use dropleaf_core::finding::Finding;
 use dropleaf_core::{Code, Error, Result, takedown};
 use dropleaf_inspect::similarity::{Blocklist, Sketch};
@@ -182,7 +182,7 @@ impl App {
             return Ok(blocked);
         }
         let unknown = || Error::not_found("unwanted content");
-        let page = takedown::page_named(name, &self.hosts).ok_or_else(unknown)?;
+        let page = takedown::parse_page_identifier(name, &self.hosts).ok_or_else(unknown)?;
         let site = self.find_site_by_reference(&page).await?.ok_or_else(unknown)?;
         self.store.find_blocked_content(&site.id).await?.ok_or_else(unknown)
     }
@@ -195,12 +195,12 @@ impl App {
         reason: String,
     ) -> Result<()> {
         let mut stmts = Vec::from(stmts);
-        stmts.push(self.audit_stmt(actor, Act::UnblockContent, &blocked.site_id, Some(reason)));
+        stmts.push(self.audit_stmt(actor, AuditAction::UnblockContent, &blocked.site_id, Some(reason)));
         let outcome = self.store.commit(stmts).await;
         self.moderation.blocklist.invalidate();
         match outcome {
             Ok(_) => {
-                Self::log_operation(actor, Act::UnblockContent, &blocked.site_id);
+                Self::log_operation(actor, AuditAction::UnblockContent, &blocked.site_id);
                 Ok(())
             }
             Err(DbError::Guard(rows::NOT_BLOCKED)) => Err(Error::not_found("unwanted content")),

@@ -3,7 +3,7 @@
 
 use crate::pay::NoResponse;
 use bytes::Bytes;
-use dropleaf_content::{Bundle, addresses};
+use dropleaf_content::{Bundle, external_urls};
 use dropleaf_core::finding::Finding;
 use dropleaf_core::safety::OnFailure;
 use dropleaf_core::{hex, plain_text};
@@ -45,17 +45,17 @@ pub(super) fn build_request(bundle: &Bundle, sends_content: bool, content_hash: 
     for file in &bundle.files {
         let mut about =
             json!({"path": file.path, "blake3": hex::encode(&file.hash), "bytes": file.size_bytes});
-        if sends_content && addresses::is_text(file) {
+        if sends_content && external_urls::is_text(file) {
             if file.size_bytes <= left {
                 left -= file.size_bytes;
-                about["text"] = addresses::text(file)?.into();
+                about["text"] = external_urls::text(file)?.into();
             } else {
                 is_cut = true;
             }
         }
         files.push(about);
     }
-    let found = addresses::in_bundle(bundle, URLS_MOST)?;
+    let found = external_urls::in_bundle(bundle, URLS_MOST)?;
     let asked = json!({
         "version": 1,
         "content_hash": content_hash,
@@ -63,8 +63,8 @@ pub(super) fn build_request(bundle: &Bundle, sends_content: bool, content_hash: 
         "title": bundle.title,
         "files": files,
         "texts_cut": is_cut,
-        "addresses": found.addresses,
-        "addresses_cut": found.is_cut,
+        "addresses": found.urls,
+        "addresses_cut": found.is_truncated,
     });
     Ok(asked.to_string().into())
 }

@@ -3,7 +3,7 @@
 use super::SafetySettings;
 use super::checker::build_request;
 use bytes::Bytes;
-use dropleaf_content::{Bundle, Kind, Texts, source_lines};
+use dropleaf_content::{Bundle, BundleKind, BundleTexts, source_lines};
 use dropleaf_core::finding::Finding;
 use dropleaf_core::safety::PiiCheck;
 use dropleaf_core::{Error, Result, hex};
@@ -46,7 +46,7 @@ impl ContentScan {
     ) -> Result<Self> {
         let pii = settings.pii_check.or(asked);
         let mut scan = Self { digest: bundle.digest(), pii, ..Self::default() };
-        let is_readable = bundle.kind != Kind::E2e;
+        let is_readable = bundle.kind != BundleKind::E2e;
         let (checks, reads_secrets) =
             (is_readable && settings.phishing_check, is_readable && pii != PiiCheck::Off);
         if let Some(set) = settings.checker.filter(|_| is_readable) {
@@ -58,7 +58,7 @@ impl ContentScan {
         }
         let rules = settings.rules.rules();
         // Read once for all checks.
-        let texts = if reads_secrets { Texts::of(bundle) } else { Texts::of_pages(bundle) };
+        let texts = if reads_secrets { BundleTexts::of(bundle) } else { BundleTexts::of_pages(bundle) };
         let texts = texts.map_err(Error::internal)?;
         let texts = for_inspection(&texts);
         match (blocklist, checks) {
@@ -76,7 +76,7 @@ impl ContentScan {
         if reads_secrets {
             scan.secrets = secrets::find_in_texts(&texts);
         }
-        if bundle.kind == Kind::Markdown {
+        if bundle.kind == BundleKind::Markdown {
             scan.map_to_source(&texts, &bundle.entry);
         }
         Ok(scan)
@@ -132,7 +132,7 @@ impl ContentScan {
 }
 
 /// The texts of a bundle in the form that the checks take. Borrows them: nothing is copied.
-pub(super) fn for_inspection<'t>(texts: &'t Texts<'_>) -> UploadTexts<'t> {
+pub(super) fn for_inspection<'t>(texts: &'t BundleTexts<'_>) -> UploadTexts<'t> {
     let files = texts.files.iter().map(|file| UploadFile {
         path: file.path,
         text: &file.text,
@@ -140,7 +140,7 @@ pub(super) fn for_inspection<'t>(texts: &'t Texts<'_>) -> UploadTexts<'t> {
         size_bytes: file.size_bytes,
         is_reserved: file.is_reserved(),
     });
-    UploadTexts { files: files.collect(), is_markdown: texts.kind == Kind::Markdown }
+    UploadTexts { files: files.collect(), is_markdown: texts.kind == BundleKind::Markdown }
 }
 
 fn line_of(found: &Finding) -> usize {
@@ -168,7 +168,7 @@ mod tests {
             body: Body::Packed { encoding: Encoding::Zstd, bytes },
         };
         let bundle = Bundle {
-            kind: Kind::Html,
+            kind: BundleKind::Html,
             title: String::new(),
             entry: "index.html".to_owned(),
             files: vec![file],

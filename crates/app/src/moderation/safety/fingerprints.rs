@@ -4,7 +4,7 @@
 use super::content_scan::for_inspection;
 use super::stored_content::OnMissingBody;
 use crate::app::App;
-use dropleaf_content::{Bundle, Kind, Texts};
+use dropleaf_content::{Bundle, BundleKind, BundleTexts};
 use dropleaf_core::site::Site;
 use dropleaf_core::site_version::SiteVersion;
 use dropleaf_core::{Error, Result};
@@ -92,8 +92,9 @@ impl App {
     ) -> Result<Vec<FingerprintCandidate>> {
         let (rules, about) = (self.settings.safety.rules.clone(), about.clone());
         let work = move |bundle: Bundle| {
-            let texts = Texts::of_pages(&bundle).map_err(Error::internal)?;
-            let (fingerprints, blamed) = similarity::blame(&for_inspection(&texts), &rules.rules());
+            let texts = BundleTexts::of_pages(&bundle).map_err(Error::internal)?;
+            let (fingerprints, blamed) =
+                similarity::find_takedown_candidates(&for_inspection(&texts), &rules.rules());
             Ok(candidates(&bundle, &fingerprints, &blamed, &about))
         };
         self.with_stored(bundle_id, OnMissingBody::Empty, work).await
@@ -104,11 +105,11 @@ impl App {
 fn candidates(
     bundle: &Bundle,
     fingerprints: &Fingerprints,
-    blamed: &[similarity::Blamed],
+    blamed: &[similarity::TakedownCandidate],
     about: &TakedownContext,
 ) -> Vec<FingerprintCandidate> {
     let is_entry = |path: &str| {
-        path == bundle.entry || (bundle.kind == Kind::Markdown && path.starts_with("_dropleaf/"))
+        path == bundle.entry || (bundle.kind == BundleKind::Markdown && path.starts_with("_dropleaf/"))
     };
     let mut found = Vec::new();
     let mut is_copy_of_others = false;

@@ -67,7 +67,7 @@ impl App {
 
     /// Adds the URL where the publisher can appeal.
     fn with_appeal_url(&self, refusal: Error) -> Error {
-        if !appeal::is_about(refusal.code) {
+        if !appeal::can_be_appealed(refusal.code) {
             return refusal;
         }
         let url = format!("{}/appeals", self.hosts.base.url());

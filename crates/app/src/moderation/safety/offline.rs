@@ -46,7 +46,7 @@ impl SafetySettings {
         file: std::fs::File,
         limits: &content::Limits,
         spool: &Path,
-        named: impl Fn(content::Kind, &str) -> String,
+        named: impl Fn(content::BundleKind, &str) -> String,
     ) -> Result<CheckResult> {
         let upload = content::Upload {
             filename: Some(name),

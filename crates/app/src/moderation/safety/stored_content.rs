@@ -5,7 +5,7 @@ use crate::app::App;
 use crate::infra::permit_queue::run_blocking_with_permit;
 use crate::publish::staging::executable_refused;
 use bytes::Bytes;
-use dropleaf_content::{self as content, Body, Encoding, Kind};
+use dropleaf_content::{self as content, Body, BundleKind, Encoding};
 use dropleaf_core::plan::Plan;
 use dropleaf_core::{Error, Result};
 use dropleaf_store::blobs::BlobError;
@@ -87,10 +87,11 @@ impl App {
     async fn load_texts(&self, bundle_id: &str, missing: OnMissingBody) -> Result<content::Bundle> {
         let stored = self.store.find_bundle(bundle_id).await?;
         let stored = stored.ok_or_else(|| Error::internal("site references a missing bundle"))?;
-        let kind = Kind::parse(&stored.kind).ok_or_else(|| Error::internal("bundle has an unknown kind"))?;
+        let kind =
+            BundleKind::parse(&stored.kind).ok_or_else(|| Error::internal("bundle has an unknown kind"))?;
         let mut files = Vec::with_capacity(stored.files.len());
         for file in stored.files {
-            let bytes = if kind != Kind::E2e && content::is_read(&file.path) {
+            let bytes = if kind != BundleKind::E2e && content::is_text_name(&file.path) {
                 match self.store.blobs.read(&self.store.db, &file.blob_hash).await {
                     Err(BlobError::Missing) if missing == OnMissingBody::Empty => Bytes::new(),
                     body => body?,

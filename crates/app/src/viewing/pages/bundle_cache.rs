@@ -106,7 +106,7 @@ impl ServedBundle {
 
     /// The uploaded file, if the root document was generated from it.
     pub(crate) fn source(&self) -> Option<&Arc<ServedFile>> {
-        let is_file = self.kind == dropleaf_content::Kind::File.as_str();
+        let is_file = self.kind == dropleaf_content::BundleKind::File.as_str();
         let entry = self.entry.as_ref().map(|entry| entry.path.as_str());
         let beside = || self.files.values().find(|file| Some(file.path.as_str()) != entry);
         self.find("_dropleaf/source.md").or_else(|| is_file.then(beside).flatten())

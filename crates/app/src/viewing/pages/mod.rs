@@ -18,7 +18,7 @@ use crate::infra::row_cache::{ReadMark, RowCache};
 use body_cache::BodyCache;
 use bundle_cache::BundleCache;
 use dropleaf_core::Result;
-use dropleaf_core::access::Door;
+use dropleaf_core::access::AccessRules;
 use dropleaf_core::site::{Site, Visibility};
 use std::sync::Arc;
 
@@ -59,7 +59,7 @@ impl PageKey {
 #[derive(Debug)]
 pub struct PageView {
     pub site: Site,
-    pub door: Door,
+    pub door: AccessRules,
     /// None if the content is erased.
     pub bundle: Option<Arc<ServedBundle>>,
 }
@@ -203,7 +203,7 @@ impl App {
         if let (true, Some(id), Some(bundle)) = (site.csp_strict, &site.bundle_id, &bundle) {
             self.load_script_sources(id, bundle).await?;
         }
-        let door = Door {
+        let door = AccessRules {
             state: site.state,
             visibility: site.visibility,
             expires_at: site.expires_at,

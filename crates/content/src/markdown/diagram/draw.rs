@@ -8,7 +8,7 @@ use mermaid_rs_renderer::validator::validate;
 use mermaid_rs_renderer::{LayoutConfig, ParseError, Theme, compute_layout, parse_mermaid, render_svg};
 
 use super::svg::{self, Drawing};
-use super::{Cause, values, words};
+use super::{NotDrawn, values, words};
 
 /// The parts of one diagram: nodes, edges, messages and so on.
 pub(super) const MOST_PARTS: usize = 150;
@@ -31,42 +31,42 @@ pub(super) struct Diagram {
 }
 
 /// Parses a source. The error names the line, counted from 1, where the renderer knows it.
-pub(super) fn read(code: &str) -> Result<Diagram, Cause> {
-    match contained(|| validate(code)).ok_or(Cause::Failed)? {
+pub(super) fn read(code: &str) -> Result<Diagram, NotDrawn> {
+    match contained(|| validate(code)).ok_or(NotDrawn::Failed)? {
         // The renderer creates participants that were not declared, as Mermaid does.
         Ok(()) | Err(ParseError::UnknownParticipant { .. }) => {}
-        Err(error) => return Err(Cause::Unread(line_of(&error))),
+        Err(error) => return Err(NotDrawn::Unread(line_of(&error))),
     }
     let mut graph =
-        contained(|| parse_mermaid(code)).ok_or(Cause::Failed)?.map_err(|_| Cause::Unread(None))?.graph;
-    let name = name_of(graph.kind).ok_or(Cause::OtherKind)?;
+        contained(|| parse_mermaid(code)).ok_or(NotDrawn::Failed)?.map_err(|_| NotDrawn::Unread(None))?.graph;
+    let name = name_of(graph.kind).ok_or(NotDrawn::OtherKind)?;
     let parts = parts_of(&graph);
     let is_flowchart = graph.kind == DiagramKind::Flowchart;
     if parts > MOST_PARTS || (is_flowchart && graph.edges.len() > MOST_EDGES) {
-        return Err(Cause::TooMuch);
+        return Err(NotDrawn::TooMuch);
     }
     if parts == 0 {
-        return Err(Cause::Unread(None));
+        return Err(NotDrawn::Unread(None));
     }
     clean(&mut graph);
     correct(&mut graph);
     let edges = if is_flowchart { graph.edges.len() } else { 0 };
     let work = 1 + edges * edges + parts * parts / EDGE_WORK;
     if work > MOST_WORK {
-        return Err(Cause::TooMuch);
+        return Err(NotDrawn::TooMuch);
     }
     Ok(Diagram { graph, name, work })
 }
 
 impl Diagram {
     /// `prefix` keeps its ids distinct from those of the page's other drawings.
-    pub(super) fn draw(&self, code: &str, prefix: &str) -> Result<Drawing, Cause> {
+    pub(super) fn draw(&self, code: &str, prefix: &str) -> Result<Drawing, NotDrawn> {
         let (theme, config) = (theme(), config());
         let made = contained(|| render_svg(&compute_layout(&self.graph, &theme, &config), &theme, &config));
         let drawing =
-            made.and_then(|made| svg::rewrite(&made, prefix, LONGEST_DRAWING)).ok_or(Cause::Failed)?;
+            made.and_then(|made| svg::rewrite(&made, prefix, LONGEST_DRAWING)).ok_or(NotDrawn::Failed)?;
         let is_whole = words::are_all_drawn(self.graph.kind, code, &drawing.content);
-        is_whole.then_some(drawing).ok_or(Cause::Incomplete)
+        is_whole.then_some(drawing).ok_or(NotDrawn::Incomplete)
     }
 }
 

@@ -13,9 +13,9 @@ use std::fmt;
 
 use pulldown_cmark::{CodeBlockKind, Event, Tag};
 
-use super::filter::language_of;
+use super::code::{language_of, mentions_language};
+use super::escape::{escaped, escaped_attribute};
 use super::losses::Loss;
-use super::math::mentions;
 
 /// The diagrams of one document, and the work and bytes they may take in total.
 const DOCUMENT: Budget = Budget { diagrams: 40, work: draw::MOST_WORK, bytes: 2 << 20 };
@@ -66,7 +66,7 @@ impl Budget {
 
 /// Why a diagram is shown as its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Cause {
+enum NotDrawn {
     TooLong,
     TooMuch,
     TooMany,
@@ -78,7 +78,7 @@ enum Cause {
     Failed,
 }
 
-impl fmt::Display for Cause {
+impl fmt::Display for NotDrawn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooLong => write!(f, "the diagram or one of its lines is too long"),
@@ -132,7 +132,7 @@ pub(super) fn line_in(kind: &CodeBlockKind<'_>) -> Option<usize> {
 
 /// Whether a source may contain diagrams.
 pub(super) fn are_in(source: &str) -> bool {
-    mentions(source, LANGUAGE)
+    mentions_language(source, LANGUAGE)
 }
 
 fn is_diagram(info: &str) -> bool {
@@ -166,27 +166,27 @@ impl Diagrams {
         })
     }
 
-    fn drawn(&mut self, code: &str, source: &str) -> Result<String, Cause> {
+    fn drawn(&mut self, code: &str, source: &str) -> Result<String, NotDrawn> {
         if self.left.diagrams == 0 {
-            return Err(Cause::TooMany);
+            return Err(NotDrawn::TooMany);
         }
         // Diagrams that cannot be drawn take time too.
         self.left.diagrams -= 1;
         let prepared = source::prepare(code)?;
         let diagram = draw::read(&prepared.code)?;
-        self.left.work = self.left.work.checked_sub(diagram.work).ok_or(Cause::TooMany)?;
+        self.left.work = self.left.work.checked_sub(diagram.work).ok_or(NotDrawn::TooMany)?;
         self.count += 1;
         let drawing = diagram.draw(&prepared.code, &format!("diagram-{}-", self.count))?;
-        self.left.bytes = self.left.bytes.checked_sub(drawing.content.len()).ok_or(Cause::TooMany)?;
+        self.left.bytes = self.left.bytes.checked_sub(drawing.content.len()).ok_or(NotDrawn::TooMany)?;
         Ok(figure(diagram.name, prepared.title.as_deref(), &drawing, source))
     }
 
-    fn warn(&mut self, line: usize, cause: Cause) {
+    fn warn(&mut self, line: usize, cause: NotDrawn) {
         if self.losses.len() == MOST_WARNINGS {
             self.more_losses += 1;
             return;
         }
-        let inside = if let Cause::Unread(Some(inside)) = cause { inside } else { 0 };
+        let inside = if let NotDrawn::Unread(Some(inside)) = cause { inside } else { 0 };
         self.losses.push(Loss::Diagram { line: line + inside, cause: cause.to_string() });
     }
 
@@ -204,10 +204,9 @@ impl Diagrams {
 
 fn figure(name: &str, title: Option<&str>, drawing: &svg::Drawing, source: &str) -> String {
     let label = title.map_or_else(|| name.to_owned(), |title| format!("{name}: {title}"));
-    let label = super::escaped_attribute(&label);
-    let caption = title
-        .map(|title| format!("<figcaption>{}</figcaption>\n", super::escaped(title)))
-        .unwrap_or_default();
+    let label = escaped_attribute(&label);
+    let caption =
+        title.map(|title| format!("<figcaption>{}</figcaption>\n", escaped(title))).unwrap_or_default();
     let svg::Drawing { content, view_box, width, height } = drawing;
     let size = match *width {
         width if width > HUGE => " huge",

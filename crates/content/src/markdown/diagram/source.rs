@@ -1,7 +1,7 @@
 //! Prepares the source of a diagram for the renderer: removes settings and comments, extracts the title, and refuses what
 //! would take too long to parse. Lines keep their numbers, so that errors can name them.
 
-use super::Cause;
+use super::NotDrawn;
 
 /// Longer sources are not drawn: the drawing would be unreadable.
 pub(super) const LONGEST_BYTES: usize = 16 * 1024;
@@ -29,9 +29,9 @@ enum Part {
     Description,
 }
 
-pub(super) fn prepare(source: &str) -> Result<Source, Cause> {
+pub(super) fn prepare(source: &str) -> Result<Source, NotDrawn> {
     if source.len() > LONGEST_BYTES || source.lines().any(|line| line.len() > LONGEST_LINE) {
-        return Err(Cause::TooLong);
+        return Err(NotDrawn::TooLong);
     }
     let mut code = String::with_capacity(source.len());
     let mut title = None;
@@ -82,7 +82,7 @@ pub(super) fn prepare(source: &str) -> Result<Source, Cause> {
         code.push('\n');
     }
     if products > MOST_PRODUCTS {
-        return Err(Cause::TooMuch);
+        return Err(NotDrawn::TooMuch);
     }
     Ok(Source { code, title })
 }
@@ -130,11 +130,14 @@ mod tests {
 
     #[test]
     fn what_would_take_too_long_is_refused_before_it_is_read() {
-        assert_eq!(prepare(&"x".repeat(LONGEST_BYTES + 1)), Err(Cause::TooLong));
-        assert_eq!(prepare(&"x".repeat(LONGEST_LINE + 1)), Err(Cause::TooLong));
+        assert_eq!(prepare(&"x".repeat(LONGEST_BYTES + 1)), Err(NotDrawn::TooLong));
+        assert_eq!(prepare(&"x".repeat(LONGEST_LINE + 1)), Err(NotDrawn::TooLong));
         let many = format!("flowchart TD\n{}", ["a"; 60].join(" & "));
-        assert_eq!(prepare(&many), Err(Cause::TooMuch));
+        assert_eq!(prepare(&many), Err(NotDrawn::TooMuch));
         assert!(prepare("flowchart TD\na & b --> c & d\n").is_ok());
-        assert_eq!(prepare(&format!("flowchart TD\n{}", "a & b --> c\n".repeat(1000))), Err(Cause::TooMuch));
+        assert_eq!(
+            prepare(&format!("flowchart TD\n{}", "a & b --> c\n".repeat(1000))),
+            Err(NotDrawn::TooMuch)
+        );
     }
 }

@@ -5,7 +5,7 @@
 
 use dropleaf_core::html::character_references::{Context, decode};
 
-use super::values::{self, Verdict};
+use super::values::{self, AttributeValue};
 use crate::sanitize::{push_attribute, push_text};
 
 /// The elements that are kept.
@@ -136,10 +136,10 @@ impl Writer<'_> {
 
     fn attribute(&mut self, element: &str, name: &str, value: &str) -> Option<()> {
         let value = decode(value, Context::Attribute);
-        let value = match values::judge(element, name, value.trim(), self.prefix) {
-            Verdict::Kept(value) => value,
-            Verdict::LeftOut => return Some(()),
-            Verdict::Refused => return None,
+        let value = match values::check_attribute(element, name, value.trim(), self.prefix) {
+            AttributeValue::Kept(value) => value,
+            AttributeValue::LeftOut => return Some(()),
+            AttributeValue::Refused => return None,
         };
         self.made.push(' ');
         self.made.push_str(name);

@@ -274,7 +274,7 @@ fn diagrams_of_a_document_are_bounded_by_number_and_by_work() {
     let page = markdown_page(&format!("```mermaid\n{large}```\n\n").repeat(DOCUMENT.work / work + 2), None);
     assert_eq!(page.html.matches("<svg").count(), DOCUMENT.work / work);
     let larger = many("flowchart TD", &|n| format!("a --> b{n}"), draw::MOST_EDGES + 1);
-    assert_eq!(draw::read(&larger).err(), Some(Cause::TooMuch));
+    assert_eq!(draw::read(&larger).err(), Some(NotDrawn::TooMuch));
 }
 
 #[test]
@@ -288,7 +288,7 @@ fn documents_of_an_archive_share_one_budget() {
         html.matches("<svg").count()
     };
     assert_eq!((drawn(), drawn(), drawn()), (2, 1, 0));
-    assert!(!crate::typeset(&document).contains("<svg"), "our own texts have no style for drawings");
+    assert!(!crate::render_fragment(&document).contains("<svg"), "our own texts have no style for drawings");
 }
 
 #[test]

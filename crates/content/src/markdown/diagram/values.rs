@@ -32,7 +32,7 @@ const LONGEST_ID: usize = 80;
 
 /// What happens to an attribute.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Verdict<'v> {
+pub(super) enum AttributeValue<'v> {
     /// Written with this value.
     Kept(Cow<'v, str>),
     LeftOut,
@@ -40,16 +40,23 @@ pub(super) enum Verdict<'v> {
     Refused,
 }
 
-pub(super) fn judge<'v>(element: &str, name: &str, value: &'v str, prefix: &str) -> Verdict<'v> {
-    let as_it_is = |fits: bool| if fits { Verdict::Kept(Cow::Borrowed(value)) } else { Verdict::Refused };
-    let as_reference =
-        || reference(value, prefix).map_or(Verdict::Refused, |value| Verdict::Kept(value.into()));
+pub(super) fn check_attribute<'v>(
+    element: &str,
+    name: &str,
+    value: &'v str,
+    prefix: &str,
+) -> AttributeValue<'v> {
+    let as_it_is =
+        |fits: bool| if fits { AttributeValue::Kept(Cow::Borrowed(value)) } else { AttributeValue::Refused };
+    let as_reference = || {
+        reference(value, prefix).map_or(AttributeValue::Refused, |value| AttributeValue::Kept(value.into()))
+    };
     match name {
         "id" if matches!(element, "marker" | "linearGradient") => {
             if is_id(value) {
-                Verdict::Kept(format!("{prefix}{value}").into())
+                AttributeValue::Kept(format!("{prefix}{value}").into())
             } else {
-                Verdict::Refused
+                AttributeValue::Refused
             }
         }
         "d" => as_it_is(is_path(value)),
@@ -67,7 +74,7 @@ pub(super) fn judge<'v>(element: &str, name: &str, value: &'v str, prefix: &str)
         }
         _ => match WORDS.iter().find(|(known, _)| *known == name) {
             Some((_, words)) => as_it_is(is_listed(words, value)),
-            None => Verdict::LeftOut,
+            None => AttributeValue::LeftOut,
         },
     }
 }

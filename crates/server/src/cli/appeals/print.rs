@@ -3,7 +3,7 @@
 use crate::cli::plain;
 use crate::http::error::finding_json;
 use dropleaf_app::AppealContext;
-use dropleaf_core::appeal::{Allowed, Appeal, State};
+use dropleaf_core::appeal::{AllowedContent, Appeal, State};
 use dropleaf_core::{hex, iso};
 use serde_json::{Value, json};
 
@@ -40,7 +40,7 @@ pub(super) fn case_json(appeal: &Appeal, case: &AppealContext) -> Value {
     json
 }
 
-pub(super) fn allowed_json(allowed: &Allowed) -> Value {
+pub(super) fn allowed_json(allowed: &AllowedContent) -> Value {
     json!({
         "appeal_id": allowed.appeal_id,
         "content_hash": hex::encode(&allowed.digest),
@@ -64,7 +64,7 @@ pub(super) fn table(found: &[Appeal]) -> String {
     lines.join("\n") + "\n"
 }
 
-pub(super) fn allowed_table(found: &[Allowed]) -> String {
+pub(super) fn allowed_table(found: &[AllowedContent]) -> String {
     if found.is_empty() {
         return "No allowed content.\n".to_owned();
     }

@@ -1,7 +1,7 @@
 //! Reads a folder with the files of a page as a .zip of it would be read.
 
 use super::problem::FileProblem;
-use dropleaf_content::{Limits, is_left_out, is_read, read_loose, root_of};
+use dropleaf_content::{Limits, decode_for_check, find_archive_root, is_excluded, is_text_name};
 use dropleaf_core::{Code, Error};
 use std::fs;
 use std::io;
@@ -21,7 +21,7 @@ pub(super) fn read(folder: &Path, limits: &Limits) -> Result<Folder, FileProblem
     let mut reader =
         FolderReader { limits, names: Vec::new(), texts: Vec::new(), room: limits.unpacked_bytes };
     reader.collect(folder, "")?;
-    let (root, problem) = match root_of(&reader.names, limits) {
+    let (root, problem) = match find_archive_root(&reader.names, limits) {
         Ok(root) => (root, None),
         Err(refusal) => {
             let why = refusal.to_string().replace("The archive has", "An archive of this folder has");
@@ -49,7 +49,7 @@ impl FolderReader<'_> {
         for entry in entries {
             let name = entry.file_name().to_string_lossy().into_owned();
             let path = format!("{inside}{name}");
-            if is_left_out(&path) {
+            if is_excluded(&path) {
                 continue;
             }
             let kind = entry.file_type().map_err(|error| FileProblem::unreadable(&error))?;
@@ -72,8 +72,8 @@ impl FolderReader<'_> {
         }
         let read = || -> io::Result<(u64, String)> {
             let size = fs::metadata(file)?.len();
-            let is_read = is_read(&path) && size <= self.room;
-            Ok((size, if is_read { read_loose(&path, fs::read(file)?).text } else { String::new() }))
+            let is_read = is_text_name(&path) && size <= self.room;
+            Ok((size, if is_read { decode_for_check(&path, fs::read(file)?).text } else { String::new() }))
         };
         let (size, text) = read().map_err(|error| FileProblem::unreadable(&error))?;
         self.room = self.room.checked_sub(size).ok_or_else(|| {

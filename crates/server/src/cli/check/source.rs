@@ -3,7 +3,10 @@
 use super::folder::{self, Folder};
 use super::problem::FileProblem;
 use dropleaf_app::{CheckResult, SafetySettings};
-use dropleaf_content::{Alone, Kind, Limits, LooseText, alone, is_page, is_read, mime_of, read_loose};
+use dropleaf_content::{
+    BundleKind, DecodedText, Limits, StandaloneFile, classify_standalone_file, decode_for_check,
+    is_page_name, is_text_name, mime_of,
+};
 use dropleaf_core::{Code, Error};
 use std::fs::File;
 use std::io::{self, Read};
@@ -35,7 +38,7 @@ impl Checker<'_> {
             // One byte more than allowed is enough to know that it is too large.
             io::stdin().take(self.upload_bytes + 1).read_to_end(&mut bytes).map_err(unreadable)?;
             self.check_size(bytes.len() as u64)?;
-            return Ok(self.text(PAGE, Alone::Page, path, bytes));
+            return Ok(self.text(PAGE, StandaloneFile::Page, path, bytes));
         }
         if path.is_dir() {
             let Folder { root, texts, problem } = folder::read(path, &self.limits)?;
@@ -47,13 +50,15 @@ impl Checker<'_> {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let mut bytes = Vec::new();
         (&mut file).take(HEAD).read_to_end(&mut bytes).map_err(unreadable)?;
-        let kind = alone(&name, &bytes);
-        if kind == Alone::Packed {
+        let kind = classify_standalone_file(&name, &bytes);
+        if kind == StandaloneFile::Packed {
             let named = |kind, inside: &str| {
-                if kind == Kind::Zip { path.join(inside) } else { path.to_owned() }.display().to_string()
+                if kind == BundleKind::Zip { path.join(inside) } else { path.to_owned() }
+                    .display()
+                    .to_string()
             };
             let mut checked = self.safety.check_packed(&name, file, &self.limits, self.spool, named)?;
-            if mime_of(&name).starts_with("image/") && !is_read(&name) {
+            if mime_of(&name).starts_with("image/") && !is_text_name(&name) {
                 checked.warnings.push(NOT_READ.to_owned());
             }
             return Ok((checked, None));
@@ -74,16 +79,17 @@ impl Checker<'_> {
     fn text(
         &self,
         name: &str,
-        kind: Alone,
+        kind: StandaloneFile,
         path: &Path,
         bytes: Vec<u8>,
     ) -> (CheckResult, Option<FileProblem>) {
         let (is_own_kind, is_page) = match kind {
-            Alone::Page => (is_read(name) && !is_page(name), true),
-            Alone::NotAPage { looks_like_one } => (is_read(name), looks_like_one),
-            Alone::Packed => (false, false),
+            StandaloneFile::Page => (is_text_name(name) && !is_page_name(name), true),
+            StandaloneFile::NotAPage { looks_like_one } => (is_text_name(name), looks_like_one),
+            StandaloneFile::Packed => (false, false),
         };
-        let LooseText { text, fault } = read_loose(if is_page && !is_own_kind { PAGE } else { name }, bytes);
+        let DecodedText { text, fault } =
+            decode_for_check(if is_page && !is_own_kind { PAGE } else { name }, bytes);
         let mut files = [(name.to_owned(), text)];
         let mut checked = CheckResult::default();
         let named = |_: &str| path.display().to_string();
@@ -95,7 +101,7 @@ impl Checker<'_> {
             PAGE.clone_into(&mut files[0].0);
             checked = self.safety.check_texts(&files, named);
         }
-        if kind == Alone::Page {
+        if kind == StandaloneFile::Page {
             let fault = fault.map(|fault| FileProblem { code: fault.code.as_str(), why: fault.to_string() });
             return (checked, fault);
         }

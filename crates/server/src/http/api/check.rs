@@ -127,7 +127,7 @@ async fn read(state: &ApiState, headers: &HeaderMap, body: Body) -> Result<(Uplo
         drop(bytes);
         let CheckBody { html, markdown, pii_check, filename } = fields.take()?;
         let document = Document::new(html, markdown, limit)?;
-        if filename.is_some_and(|name| !dropleaf_content::names_a_page(&name)) {
+        if filename.is_some_and(|name| !dropleaf_content::can_name_a_page(&name)) {
             let why = "must be the file name of an HTML page, such as report.html";
             return Err(Error::field("filename", why));
         }

@@ -9,7 +9,7 @@ use axum::body::Body;
 use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use dropleaf_core::rate::Standing;
+use dropleaf_core::rate::RateLimitStatus;
 use dropleaf_core::{Code, Error};
 use futures_util::FutureExt;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
@@ -26,10 +26,10 @@ const HANDOUT_ROUTES: [&str; 5] =
 
 /// Data about one request that handlers leave for this middleware.
 #[derive(Debug, Clone, Default)]
-pub(in crate::http) struct Exchange(Arc<Mutex<Option<Standing>>>);
+pub(in crate::http) struct Exchange(Arc<Mutex<Option<RateLimitStatus>>>);
 
 impl Exchange {
-    pub(in crate::http) fn note_standing(&self, standing: Standing) {
+    pub(in crate::http) fn note_standing(&self, standing: RateLimitStatus) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(standing);
     }
 }

@@ -14,7 +14,7 @@ use dropleaf_core::Error;
 use dropleaf_core::account::Account;
 use dropleaf_core::expiry::Lifetime;
 use dropleaf_core::request_hash::RequestHash;
-use dropleaf_core::share_token::{ShareToken, Wish};
+use dropleaf_core::share_token::{ShareToken, ShareTokenRequest};
 use dropleaf_core::site_change::Field;
 use http::{HeaderMap, StatusCode};
 use serde::{Deserialize, Serialize};
@@ -126,7 +126,7 @@ impl ShareTokensJson {
 
 impl ShareTokenBody {
     /// The settings of the token.
-    pub(in crate::http) fn wish(self) -> Result<Wish, Error> {
+    pub(in crate::http) fn request(self) -> Result<ShareTokenRequest, Error> {
         let note = agreed(("note", self.note), ("label", self.label))?;
         let lifetime = self.expires_in_hours.value().map(Hours::lifetime).transpose()?;
         let expires_in = match (self.expires_in.value(), lifetime) {
@@ -140,7 +140,12 @@ impl ShareTokenBody {
             _ => None,
         };
         let bypass_email_gate = self.bypass_email_gate.unwrap_or_default();
-        Ok(Wish { note: note.value(), expires_in, max_uses: self.max_uses.value(), bypass_email_gate })
+        Ok(ShareTokenRequest {
+            note: note.value(),
+            expires_in,
+            max_uses: self.max_uses.value(),
+            bypass_email_gate,
+        })
     }
 }
 
@@ -180,10 +185,10 @@ pub(super) async fn create(
     body: Body,
 ) -> Result<IdempotentResponse, ApiError> {
     let mut fields = Incoming { state: &state, headers: &headers, body }.fields(64 * 1024).await?;
-    let wish = fields.take::<ShareTokenBody>()?.wish()?;
+    let request = fields.take::<ShareTokenBody>()?.request()?;
     let warnings = fields.unknown()?;
     let caller = Caller { account: Some(known.account), grant_id: known.grant_id, ip: None };
-    Ok(make_share_token(&state, &caller, &name, wish, warnings, idempotency_key(&headers)).await?)
+    Ok(make_share_token(&state, &caller, &name, request, warnings, idempotency_key(&headers)).await?)
 }
 
 /// Creates a token. `warnings` are about unknown fields of the request.
@@ -191,11 +196,11 @@ pub(in crate::http) async fn make_share_token(
     state: &ApiState,
     caller: &Caller,
     name: &str,
-    wish: Wish,
+    request: ShareTokenRequest,
     warnings: Vec<String>,
     key: Option<String>,
 ) -> Result<IdempotentResponse, Error> {
-    let Wish { note, expires_in, max_uses, bypass_email_gate } = &wish;
+    let ShareTokenRequest { note, expires_in, max_uses, bypass_email_gate } = &request;
     let request_hash = RequestHash::new("share-tokens")
         .field("site", name)
         .option("note", note.as_deref())
@@ -205,7 +210,7 @@ pub(in crate::http) async fn make_share_token(
         .finish();
     let once = idempotent_request(state, key, caller, Some(request_hash));
     let render = |own: &ShareTokenWithSecret| ShareTokenJson::created(own, warnings.clone());
-    let done = state.app.create_share_token(caller.account()?, name, wish, once.as_ref(), render).await?;
+    let done = state.app.create_share_token(caller.account()?, name, request, once.as_ref(), render).await?;
     Ok(IdempotentResponse::of(done, StatusCode::CREATED, render))
 }
 

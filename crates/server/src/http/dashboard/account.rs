@@ -10,7 +10,7 @@ use axum::routing::{get, post};
 use dropleaf_core::account::Account;
 use dropleaf_core::ledger::Unit;
 use dropleaf_core::passkey::Passkey;
-use dropleaf_core::session::{Method, Session};
+use dropleaf_core::session::{Session, SignInMethod};
 use dropleaf_core::unlock::Sku;
 use dropleaf_pages::Moment;
 use dropleaf_pages::dashboard::{
@@ -104,9 +104,9 @@ fn row(session: Session, this: &Session) -> SessionRow {
     SessionRow {
         is_this: session.id == this.id,
         method: match session.method {
-            Method::Code => "with a code",
-            Method::Link => "with a link",
-            Method::Passkey => "with a passkey",
+            SignInMethod::Code => "with a code",
+            SignInMethod::Link => "with a link",
+            SignInMethod::Passkey => "with a passkey",
         },
         created: Moment(session.created_at),
         last_seen: Moment(session.last_seen_at),

@@ -1,7 +1,7 @@
 //! Turns refusals into messages for people, and picks the form field they are shown at.
 
 use crate::http::web::{Fields, TOKEN_FIELD};
-use dropleaf_core::error::Fault;
+use dropleaf_core::error::FieldError;
 use dropleaf_core::{Code, Error};
 use dropleaf_pages::dashboard::{Attempt, RefusedForm};
 
@@ -52,7 +52,7 @@ fn field(error: &Error) -> &'static str {
 
 /// The name people read for the field at fault, the form field, and what is wrong with it.
 fn named(error: &Error) -> Option<(&'static str, &'static str, &str)> {
-    let Fault { name, why } = error.fault.as_deref()?;
+    let FieldError { name, why } = error.fault.as_deref()?;
     let (_, label, field) = NAMES.into_iter().find(|(known, _, _)| *known == name)?;
     Some((label, field, why))
 }

@@ -6,11 +6,11 @@ use crate::http::web::{Fields, SignedForm, WebError};
 use axum::extract::{Path, State};
 use axum::response::Response;
 use dropleaf_core::expiry::Lifetime;
-use dropleaf_core::share_token::Wish;
+use dropleaf_core::share_token::ShareTokenRequest;
 use dropleaf_core::{Error, Result, number};
 use dropleaf_pages::dashboard::Done;
 
-fn wish(fields: &Fields) -> Result<Wish> {
+fn request(fields: &Fields) -> Result<ShareTokenRequest> {
     let expires_in = match Lifetime::from_hours_text(fields.text("expires_in_hours"))? {
         Lifetime::Seconds(seconds) => Some(seconds),
         Lifetime::Unstated | Lifetime::Never | Lifetime::Until(_) => None,
@@ -21,7 +21,7 @@ fn wish(fields: &Fields) -> Result<Wish> {
             Some(number::integer(text).ok_or_else(|| Error::field("max_uses", "must be a whole number"))?)
         }
     };
-    Ok(Wish {
+    Ok(ShareTokenRequest {
         note: fields.find("note").map(str::to_owned),
         expires_in,
         max_uses,
@@ -34,8 +34,10 @@ pub(super) async fn create(
     Path(id): Path<String>,
     SignedForm { person, fields }: SignedForm,
 ) -> Result<Response, WebError> {
-    let outcome = match wish(&fields) {
-        Ok(wish) => state.app.create_share_token(&person.account, &id, wish, None, |_| Vec::new()).await,
+    let outcome = match request(&fields) {
+        Ok(request) => {
+            state.app.create_share_token(&person.account, &id, request, None, |_| Vec::new()).await
+        }
         Err(error) => Err(error),
     };
     match outcome {

@@ -65,7 +65,7 @@ fn negotiated(text: String, path: &str, facts: &GuideFacts, headers: &HeaderMap)
     let mut response = match Wants::of(headers) {
         Wants::Page => {
             let title = text.lines().next().unwrap_or_default().trim_start_matches("# ");
-            let body_html = &dropleaf_content::typeset(&text);
+            let body_html = &dropleaf_content::render_fragment(&text);
             designed(pages::guide(&Guide { title, path, base_url: &facts.base_url, body_html }))
         }
         Wants::Json | Wants::Text => ([(header::CONTENT_TYPE, MARKDOWN)], text).into_response(),

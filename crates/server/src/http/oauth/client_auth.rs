@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use dropleaf_core::Minter;
 use dropleaf_core::device_login::OWN_CLIENT;
 use dropleaf_core::oauth::params::Params;
-use dropleaf_core::oauth::{OAuthCode, OAuthError, Refusal};
+use dropleaf_core::oauth::{OAuthCode, OAuthError, OAuthFailure};
 use http::{HeaderMap, header};
 
 fn unknown() -> OAuthError {
@@ -39,7 +39,7 @@ pub(in crate::http) async fn authenticate(
     Ok(proved(state, id, secret).await?)
 }
 
-async fn proved(state: &ApiState, id: &str, secret: Option<&str>) -> Result<String, Refusal> {
+async fn proved(state: &ApiState, id: &str, secret: Option<&str>) -> Result<String, OAuthFailure> {
     if Minter::is_id("client", id) {
         return Ok(state.app.authenticate_client(id, secret).await?.id);
     }

@@ -5,7 +5,7 @@ use super::register::describe;
 use crate::http::api::ApiState;
 use crate::outbound::{Asker, Fetcher};
 use dropleaf_core::oauth::client::Client;
-use dropleaf_core::oauth::document::{Document, is_address, life};
+use dropleaf_core::oauth::document::{ClientMetadataDocument, is_address, life};
 use dropleaf_core::oauth::redirect;
 use dropleaf_core::{Minter, Result};
 use serde_json::{Map, Value};
@@ -97,10 +97,10 @@ pub(super) async fn fetch(
 }
 
 /// Parses the document; a member of the wrong type is an error.
-fn read(bytes: &[u8]) -> Result<Document, String> {
+fn read(bytes: &[u8]) -> Result<ClientMetadataDocument, String> {
     let members: Map<String, Value> =
         serde_json::from_slice(bytes).map_err(|_| "It is not a JSON object.".to_owned())?;
-    Ok(Document {
+    Ok(ClientMetadataDocument {
         client_id: members.get("client_id").and_then(Value::as_str).map(str::to_owned),
         has_secret: members.contains_key("client_secret") || members.contains_key("client_secret_expires_at"),
         description: describe(members).map_err(|error| error.detail)?,

@@ -12,7 +12,9 @@ use axum::Json;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use dropleaf_app::{DevicePollResult, DeviceRequest, NewDeviceLogin, Tokens};
-use dropleaf_core::device_login::{self, Kind, LIFE_SECONDS, OWN_CLIENT, OWN_CLIENT_NAME, POLL_SECONDS};
+use dropleaf_core::device_login::{
+    self, DeviceLoginKind, LIFE_SECONDS, OWN_CLIENT, OWN_CLIENT_NAME, POLL_SECONDS,
+};
 use dropleaf_core::oauth::params::Params;
 use dropleaf_core::oauth::{OAuthCode, OAuthError, resource};
 use dropleaf_core::scope::Scopes;
@@ -48,7 +50,7 @@ pub(super) async fn authorize(
     let login = DeviceRequest {
         client_id,
         client_name,
-        kind: Kind::Tokens,
+        kind: DeviceLoginKind::Tokens,
         scopes: if scopes.is_empty() { usual } else { scopes },
         resource: resource::resolve(&state.resolved.hosts.base.url(), params.all("resource"))?,
     };
@@ -62,7 +64,7 @@ pub(super) async fn tokens(
     params: &Params,
 ) -> Result<Tokens, EndpointError> {
     let code = params.required("device_code")?;
-    match state.app.poll_device_login(code, Kind::Tokens, Some(client_id)).await? {
+    match state.app.poll_device_login(code, DeviceLoginKind::Tokens, Some(client_id)).await? {
         DevicePollResult::Tokens(tokens) => Ok(*tokens),
         other => Err(refusal(&other).into()),
     }
@@ -116,7 +118,7 @@ pub(super) async fn key_code(
     let login = DeviceRequest {
         client_id,
         client_name: device_login::client_name(client_name.value())?,
-        kind: Kind::Key,
+        kind: DeviceLoginKind::Key,
         scopes: Scopes::ALL,
         resource: state.resolved.hosts.base.url(),
     };
@@ -144,7 +146,7 @@ pub(super) async fn key_token(
     let Some(code) = device_code.value() else {
         return Err(OAuthError::new(OAuthCode::InvalidRequest, "device_code is missing.").into());
     };
-    match state.app.poll_device_login(&code, Kind::Key, None).await? {
+    match state.app.poll_device_login(&code, DeviceLoginKind::Key, None).await? {
         DevicePollResult::Key(new) => Ok(Json(DeviceKeyJson {
             access_token: new.secret,
             token_type: "Bearer",
@@ -160,7 +162,7 @@ pub(super) async fn key_token(
 /// The response with both codes.
 fn begun(state: &ApiState, new: NewDeviceLogin) -> Response {
     let page = format!("{}/device", state.resolved.hosts.base.url());
-    let code = new.login.spelled();
+    let code = new.login.formatted_user_code();
     Json(DeviceCodeJson {
         device_code: new.device_code,
         verification_uri_complete: format!("{page}?user_code={code}"),

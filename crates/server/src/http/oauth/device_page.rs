@@ -39,7 +39,7 @@ pub(super) async fn show(
     let found = state.app.find_device_login(&person.account, code, client_ip(&parts, &state)).await?;
     match found {
         Some(login) if !state.app.may_approve_device(&person.session, &login) => {
-            Err(prove_first(&login.spelled()))
+            Err(prove_first(&login.formatted_user_code()))
         }
         Some(login) => Ok(page(device_confirm(shell, &login))),
         None => Ok(unknown(shell, code)),

@@ -5,46 +5,46 @@ use crate::http::api::ApiError;
 use axum::Json;
 use axum::response::{IntoResponse, Response};
 use dropleaf_core::Error;
-use dropleaf_core::oauth::{OAuthCode, OAuthError, Refusal};
+use dropleaf_core::oauth::{OAuthCode, OAuthError, OAuthFailure};
 use http::{HeaderValue, StatusCode, header};
 use serde_json::json;
 
 #[derive(Debug)]
 pub(in crate::http) struct EndpointError {
-    refusal: Refusal,
+    refusal: OAuthFailure,
     /// The client authenticated in a header, so the error has a `WWW-Authenticate` header (RFC 6749 §5.2).
     by_header: bool,
 }
 
 impl EndpointError {
-    pub(super) fn by_header(refusal: Refusal) -> Self {
+    pub(super) fn by_header(refusal: OAuthFailure) -> Self {
         Self { refusal, by_header: true }
     }
 }
 
-impl From<Refusal> for EndpointError {
-    fn from(refusal: Refusal) -> Self {
+impl From<OAuthFailure> for EndpointError {
+    fn from(refusal: OAuthFailure) -> Self {
         Self { refusal, by_header: false }
     }
 }
 
 impl From<OAuthError> for EndpointError {
     fn from(error: OAuthError) -> Self {
-        Refusal::from(error).into()
+        OAuthFailure::from(error).into()
     }
 }
 
 impl From<Error> for EndpointError {
     fn from(error: Error) -> Self {
-        Refusal::from(error).into()
+        OAuthFailure::from(error).into()
     }
 }
 
 impl IntoResponse for EndpointError {
     fn into_response(self) -> Response {
         let error = match self.refusal {
-            Refusal::OAuth(error) => error,
-            Refusal::Failed(error) => return ApiError(error).into_response(),
+            OAuthFailure::OAuth(error) => error,
+            OAuthFailure::Failed(error) => return ApiError(error).into_response(),
         };
         let unknown = error.code == OAuthCode::InvalidClient;
         let status = if unknown { StatusCode::UNAUTHORIZED } else { StatusCode::BAD_REQUEST };

@@ -8,7 +8,7 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use dropleaf_app::SuspensionResult;
 use dropleaf_core::account::Account;
-use dropleaf_core::error::Fault;
+use dropleaf_core::error::FieldError;
 use dropleaf_core::{Code, Error, number};
 use dropleaf_pages::dashboard::{Done, Section};
 use dropleaf_pages::operator::accounts::{AccountRow, AccountsPage, RefusedSuspension, accounts};
@@ -89,7 +89,7 @@ async fn settle(
         Err(error) => return Err(error.into()),
     };
     let problem = match refusal.fault.as_deref() {
-        Some(Fault { why, .. }) => format!("The reason {why}."),
+        Some(FieldError { why, .. }) => format!("The reason {why}."),
         None => refusal.detail.clone(),
     };
     let again = RefusedSuspension { account_id: id, reason: form.fields.text("reason"), problem: &problem };

@@ -38,7 +38,7 @@ fn source_view(source: dropleaf_app::SourceView) -> SourceView {
 }
 
 fn inventory(found: dropleaf_inspect::safe_preview::Inventory) -> Inventory {
-    let fields = found.asked.into_iter().map(|field| FormField {
+    let fields = found.fields.into_iter().map(|field| FormField {
         line: field.line,
         kind: field.kind,
         name: field.name,

@@ -197,7 +197,7 @@ fn html_filename(name: &str) -> Result<String> {
     if name.is_empty() || name.len() > NAME_BYTES || bad {
         return Err(Error::field("filename", "must be a file name of at most 240 bytes, without a path"));
     }
-    if !dropleaf_content::names_a_page(name) {
+    if !dropleaf_content::can_name_a_page(name) {
         return Err(Error::field("filename", "must be the file name of an HTML page, such as report.html"));
     }
     let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());

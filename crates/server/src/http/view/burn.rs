@@ -39,7 +39,7 @@ pub(super) async fn serve(request: &PageRequest<'_>, tail: &str) -> Result<Respo
         return Err(Error::new(Code::NotFound, "This page does not contain this file."));
     }
     let agent = request.header("user-agent").unwrap_or_default();
-    if request.head.method != Method::GET || !request.visitor.burns_by_asking(agent) {
+    if request.head.method != Method::GET || !request.visitor.burns_by_requesting(agent) {
         return Ok(ask_first(request));
     }
     // Prepared first, so that a page whose bytes cannot be read now is not lost.

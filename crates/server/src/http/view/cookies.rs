@@ -4,7 +4,7 @@
 
 use super::page_request::PageRequest;
 use crate::http::cookie;
-use dropleaf_core::gate_pass::Kind;
+use dropleaf_core::gate_pass::GatePassKind;
 use http::HeaderValue;
 
 /// The kind of a cookie; its name is one letter.
@@ -60,5 +60,5 @@ impl Cookie {
 pub(super) fn is_owner(request: &PageRequest<'_>) -> bool {
     Cookie::Owner
         .read(request)
-        .is_some_and(|pass| request.door.app.verify_pass(Kind::Owner, &request.page.site, pass))
+        .is_some_and(|pass| request.door.app.verify_pass(GatePassKind::Owner, &request.page.site, pass))
 }

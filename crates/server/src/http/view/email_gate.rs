@@ -8,7 +8,7 @@ use super::{form, wants};
 use crate::http::OutBody;
 use crate::http::error::{self, Wants};
 use dropleaf_core::access::Gate;
-use dropleaf_core::gate_pass::Kind;
+use dropleaf_core::gate_pass::GatePassKind;
 use dropleaf_core::{Code, Error, email};
 use dropleaf_pages::Step;
 use http::{Response, StatusCode};
@@ -79,7 +79,7 @@ async fn enter(
 ) -> Result<Response<OutBody>, Error> {
     let step = Step::Code { email: address };
     match request.door.app.verify_gate_code(&request.page.site, address, code, request.client_ip()).await {
-        Ok(true) => gates::opened(request, Cookie::Email, Kind::Email, to),
+        Ok(true) => gates::opened(request, Cookie::Email, GatePassKind::Email, to),
         Ok(false) => Ok(gates::refuse(request, step, to, &Error::plain(Code::InvalidCode))),
         Err(error) => gates::try_again(request, step, to, error),
     }

@@ -7,7 +7,7 @@ use super::page_request::PageRequest;
 use super::{OutBody, admission, form, headers, nothing_here, without_body};
 use crate::http::extract::{Fields, json_object, nullable};
 use crate::http::{error, media_type};
-use dropleaf_core::feedback::{self, Draft, Feedback, Intent, Severity};
+use dropleaf_core::feedback::{self, Feedback, FeedbackDraft, Intent, Severity};
 use dropleaf_core::site_change::Field;
 use dropleaf_core::{Code, Error};
 use http::{HeaderValue, Method, Response, StatusCode, header};
@@ -109,7 +109,7 @@ async fn leave(request: &PageRequest<'_>, body: Incoming) -> Result<Response<Out
     }
     let mut fields = Fields::new(json_object(&form::read(body).await?)?);
     let body: CommentBody = fields.take()?;
-    let draft = Draft {
+    let draft = FeedbackDraft {
         comment: body.comment.value(),
         element: body.element.value(),
         element_path: body.element_path.value(),

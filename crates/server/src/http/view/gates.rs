@@ -11,7 +11,7 @@ use crate::http::error::{self, Wants};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use dropleaf_core::access::{self, Access, Gate, Passes};
-use dropleaf_core::gate_pass::Kind;
+use dropleaf_core::gate_pass::GatePassKind;
 use dropleaf_core::{Code, Error, path};
 use dropleaf_pages::{self as pages, Step};
 use http::{Method, Response, StatusCode, header};
@@ -40,8 +40,8 @@ pub(super) async fn passes(request: &PageRequest<'_>) -> Result<GateResult, Erro
     let holds =
         |cookie: Cookie, kind| cookie.read(request).is_some_and(|value| app.verify_pass(kind, site, value));
     let mut passes = Passes {
-        password: shared.password || holds(Cookie::Gate, Kind::Password),
-        email: shared.email || holds(Cookie::Email, Kind::Email),
+        password: shared.password || holds(Cookie::Gate, GatePassKind::Password),
+        email: shared.email || holds(Cookie::Email, GatePassKind::Email),
     };
     if request.page.door.has_password
         && !passes.password
@@ -91,7 +91,7 @@ pub(super) async fn submit(request: &PageRequest<'_>, body: Incoming) -> Result<
         return Ok(refuse(request, Step::Password, &to, &refusal(Gate::Password)));
     }
     match request.door.app.check_password(&request.page.site, password, request.client_ip()).await {
-        Ok(true) => opened(request, Cookie::Gate, Kind::Password, &to),
+        Ok(true) => opened(request, Cookie::Gate, GatePassKind::Password, &to),
         Ok(false) => Ok(refuse(request, Step::Password, &to, &Error::plain(Code::WrongPassword))),
         Err(error) => try_again(request, Step::Password, &to, error),
     }
@@ -119,7 +119,7 @@ pub(super) fn before_form(
 pub(super) fn opened(
     request: &PageRequest<'_>,
     cookie: Cookie,
-    kind: Kind,
+    kind: GatePassKind,
     to: &str,
 ) -> Result<Response<OutBody>, Error> {
     let pass = request.door.app.issue_pass(kind, &request.page.site);

@@ -13,8 +13,8 @@ use crate::http::{OutBody, empty, error};
 use axum::body::Body;
 use dropleaf_app::{PageView, ServedFile};
 use dropleaf_core::access::{self, Access, Passes};
-use dropleaf_core::gate_pass::Kind;
-use dropleaf_core::share_token::InQuery;
+use dropleaf_core::gate_pass::GatePassKind;
+use dropleaf_core::share_token::QuerySecret;
 use dropleaf_core::site::Visibility;
 use dropleaf_core::{Code, Error};
 use dropleaf_pages::{self as pages, Preview};
@@ -27,7 +27,7 @@ pub(super) const NAME: &str = "preview/";
 /// valid and an invalid ticket; the page or its gate follows.
 pub(super) async fn redeem_ticket(
     request: &PageRequest<'_>,
-    found: &InQuery<'_>,
+    found: &QuerySecret<'_>,
 ) -> Result<Option<Response<OutBody>>, Error> {
     // Only a top-level navigation by a person uses up the ticket.
     if !request.visitor.navigation || request.head.method != Method::GET || !share::is_by_person(request) {
@@ -44,8 +44,8 @@ pub(super) async fn redeem_ticket(
     // Uses the current row: a ticket is valid only for the gates it was issued for.
     let page = request.reload_page().await?;
     if app.take_owner_ticket(&page.site, found.token).await? {
-        let pass = app.issue_pass(Kind::Owner, &page.site);
-        let cookie = Cookie::Owner.set(request, &pass, Kind::Owner.life());
+        let pass = app.issue_pass(GatePassKind::Owner, &page.site);
+        let cookie = Cookie::Owner.set(request, &pass, GatePassKind::Owner.life());
         response.headers_mut().extend(cookie.map(|cookie| (header::SET_COOKIE, cookie)));
     }
     Ok(Some(response))
@@ -55,7 +55,7 @@ pub(super) async fn redeem_ticket(
 pub(super) fn preview(request: &PageRequest<'_>) -> Response<OutBody> {
     let (app, site) = (&request.door.app, &request.page.site);
     let entry = request.page.bundle.as_ref().and_then(|bundle| bundle.entry());
-    let pass = app.issue_pass(Kind::Preview, site);
+    let pass = app.issue_pass(GatePassKind::Preview, site);
     let page = pages::preview(&Preview {
         title: &site.title,
         frame: &format!("{}_dropleaf/{NAME}{pass}/", request.root()),
@@ -84,7 +84,7 @@ pub(super) async fn preview_file(request: &PageRequest<'_>, rest: &str) -> Resul
     let request = &PageRequest { page: &page, ..*request };
     let app = &request.door.app;
     match access::decide(&page.door, Passes::ALL, app.now()) {
-        Access::Reveal if app.verify_pass(Kind::Preview, &page.site, pass) => {}
+        Access::Reveal if app.verify_pass(GatePassKind::Preview, &page.site, pass) => {}
         Access::Gone(code) => return Err(Error::plain(code)),
         _ => return Err(nothing_here()),
     }

@@ -11,7 +11,7 @@ use super::visitor::fills_window;
 use super::{PageAddress, failed, redirect, wants, with_query};
 use crate::http::error::{self, Wants};
 use crate::http::{OutBody, cookie};
-use dropleaf_core::gate_pass::Kind;
+use dropleaf_core::gate_pass::GatePassKind;
 use dropleaf_core::host::Origin;
 use dropleaf_core::{Code, Error};
 use dropleaf_pages::{self as pages, Notice};
@@ -52,7 +52,7 @@ fn split(value: &str) -> Option<(&str, &str)> {
 
 /// Whether the pass of the cookie is valid for the page it names.
 pub(super) fn admits(app: &dropleaf_app::App, page: &dropleaf_app::PageView, pass: &str) -> bool {
-    app.verify_pass(Kind::Root, &page.site, pass)
+    app.verify_pass(GatePassKind::Root, &page.site, pass)
 }
 
 /// Sets the cookie on a response that shows the page, if the page needs it and the browser does not have it.
@@ -61,7 +61,7 @@ pub(super) fn offer(request: &PageRequest<'_>, response: &mut Response<OutBody>)
         return;
     }
     let site = &request.page.site;
-    let value = format!("{}.{}", site.token, request.door.app.issue_pass(Kind::Root, site));
+    let value = format!("{}.{}", site.token, request.door.app.issue_pass(GatePassKind::Root, site));
     let cookie = Cookie::Root.set_for_session(request, &value);
     response.headers_mut().extend(cookie.map(|cookie| (header::SET_COOKIE, cookie)));
 }

@@ -4,7 +4,7 @@
 use super::cookies::Cookie;
 use super::page_request::PageRequest;
 use super::{OutBody, redirect};
-use dropleaf_core::share_token::{self, InQuery, ShareToken};
+use dropleaf_core::share_token::{self, QuerySecret, ShareToken};
 use dropleaf_core::{Error, visitor};
 use http::{Method, Response, StatusCode, header};
 
@@ -57,7 +57,7 @@ const fn opens(token: &ShareToken) -> ShareLink {
 
 fn clean(
     request: &PageRequest<'_>,
-    found: &InQuery<'_>,
+    found: &QuerySecret<'_>,
     token: Option<&ShareToken>,
 ) -> Result<Response<OutBody>, Error> {
     let mut response = without_secret(request, found)?;
@@ -73,7 +73,7 @@ fn clean(
 /// Redirects to the same address without the secret.
 pub(super) fn without_secret(
     request: &PageRequest<'_>,
-    found: &InQuery<'_>,
+    found: &QuerySecret<'_>,
 ) -> Result<Response<OutBody>, Error> {
     // Two slashes at the start would name another host.
     let path = request.head.uri.path();

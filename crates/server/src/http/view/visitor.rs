@@ -2,7 +2,7 @@
 
 use crate::http::media_type;
 use crate::http::quality::Weight;
-use dropleaf_core::visitor::{Signs, Visitor};
+use dropleaf_core::visitor::{Visitor, VisitorHeaders};
 use http::{HeaderMap, HeaderName, header};
 
 const FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
@@ -17,7 +17,12 @@ pub(super) fn visitor(headers: &HeaderMap) -> Visitor {
         fetch_mode.is_some() || headers.contains_key(FETCH_SITE) || headers.contains_key(FETCH_DEST);
     // Only browsers that send fetch metadata mark prefetch requests.
     let purpose = if has_fetch_metadata { text(&PURPOSE) } else { None };
-    Visitor::of(Signs { user_agent: text(&header::USER_AGENT), fetch_mode, has_fetch_metadata, purpose })
+    Visitor::of(VisitorHeaders {
+        user_agent: text(&header::USER_AGENT),
+        fetch_mode,
+        has_fetch_metadata,
+        purpose,
+    })
 }
 
 /// Whether the request is for a top-level document. Falls back to `Accept` for browsers without fetch metadata.

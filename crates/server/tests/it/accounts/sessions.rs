@@ -2,7 +2,7 @@
 
 use crate::harness::{Answer, DAY, Node, Setup, on_each_database};
 use dropleaf_core::account::Account;
-use dropleaf_core::session::Method;
+use dropleaf_core::session::SignInMethod;
 use dropleaf_core::unlock::Sku;
 
 async fn ann(node: &Node) -> Account {
@@ -174,7 +174,7 @@ async fn account_page_tells_the_plan_and_what_is_used_of_it() {
 async fn form_of_a_visit_is_never_that_of_a_session() {
     let node = Node::start().await;
     let ann = ann(&node).await;
-    let new = node.app().start_session(&ann, Method::Code, "Firefox on Linux").await.unwrap();
+    let new = node.app().start_session(&ann, SignInMethod::Code, "Firefox on Linux").await.unwrap();
     // The visit cookie can hold any value: here the id of another person's session.
     let page =
         node.get("/login").cookie(&format!("__Host-visit={}", new.session.id)).send().await.expect(200);

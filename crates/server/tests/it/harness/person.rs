@@ -2,7 +2,7 @@
 
 use super::{Node, Tab, seed};
 use dropleaf_core::account::Account;
-use dropleaf_core::session::Method;
+use dropleaf_core::session::SignInMethod;
 use std::ops::Deref;
 
 #[derive(Debug)]
@@ -37,7 +37,7 @@ impl Node {
     }
 
     pub(crate) async fn signed_in_with(&self, account: &Account, device: &str) -> Person<'_> {
-        let new = self.app().start_session(account, Method::Code, device).await.unwrap();
+        let new = self.app().start_session(account, SignInMethod::Code, device).await.unwrap();
         let token = self.app().form_token(&new.session.id);
         Person { account: account.clone(), tab: Tab::of_session(self, &new.secret, token) }
     }

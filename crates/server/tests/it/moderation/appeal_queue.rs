@@ -96,7 +96,7 @@ async fn appeal_of_nobody_ends_after_a_while_and_says_so() {
             );
             assert_eq!(node.count("SELECT COUNT(*) FROM bundles").await, 1, "its content is erased");
             let line = &node.app().list_audit(1).await.unwrap()[0];
-            assert_eq!((line.act.as_str(), line.actor.as_str()), ("end_appeal", "dropleaf"));
+            assert_eq!((line.action.as_str(), line.actor.as_str()), ("end_appeal", "dropleaf"));
             node.post("/appeals").form(page(1)).send().await.expect(201);
         },
     )

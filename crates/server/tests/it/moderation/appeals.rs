@@ -67,7 +67,7 @@ async fn allowed_content_is_published_from_then_on() {
         other.refused(422, "phishing_blocked");
         let lines = node.app().list_audit(10).await.unwrap();
         assert_eq!(lines.len(), 1);
-        assert_eq!((lines[0].act.as_str(), lines[0].actor.as_str()), ("allow_content", "op@example.org"));
+        assert_eq!((lines[0].action.as_str(), lines[0].actor.as_str()), ("allow_content", "op@example.org"));
         assert_eq!((lines[0].subject.as_str(), lines[0].reason.as_deref()), (id(&appeal), Some("Fine.")));
         let again = node.post("/appeals").form(refused_form()).send().await.expect(200).json();
         assert_eq!(again, json!({"accepted": true, "warnings": []}));

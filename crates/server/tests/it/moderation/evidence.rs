@@ -123,7 +123,7 @@ async fn content_is_sealed_with_all_its_versions_and_erased_where_it_was() {
             (&json!("phishing"), &json!("It asks"))
         );
         let lines = node.app().list_audit_about(text(&site, "id"), 10).await.unwrap();
-        let opened = lines.iter().find(|line| line.act.as_str() == "open_evidence").unwrap();
+        let opened = lines.iter().find(|line| line.action.as_str() == "open_evidence").unwrap();
         assert_eq!((opened.actor.as_str(), opened.reason.as_deref()), ("ada", Some("the police asks")));
     })
     .await;
@@ -191,7 +191,7 @@ async fn evidence_is_erased_when_its_time_is_over_or_on_command() {
         let lines = node.app().list_audit(10).await.unwrap();
         let mut erased: Vec<_> = lines
             .iter()
-            .filter(|line| line.act.as_str() == "erase_evidence")
+            .filter(|line| line.action.as_str() == "erase_evidence")
             .map(|line| (line.actor.as_str(), line.subject.as_str(), line.reason.as_deref().unwrap()))
             .collect();
         erased.sort_unstable();

@@ -243,7 +243,7 @@ async fn reports_are_gathered_by_page_and_settled() {
         node.get(fine["url"].as_str().unwrap()).send().await.expect(200);
         assert!(operator.get("/operator/reports").await.text().contains("No open reports"));
         let acts: Vec<_> =
-            node.app().list_audit(9).await.unwrap().into_iter().map(|line| line.act.as_str()).collect();
+            node.app().list_audit(9).await.unwrap().into_iter().map(|line| line.action.as_str()).collect();
         assert_eq!(acts.len(), 2);
         assert!(acts.contains(&"dismiss_reports") && acts.contains(&"take_down"));
         report(node, &fine, &[("reason", "other")]).await;

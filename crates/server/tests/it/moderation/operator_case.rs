@@ -101,7 +101,7 @@ async fn page_is_taken_down_with_its_account_and_the_case_tells_it() {
         operator.submit(&suspend, &[("reason", "again")]).await.expect(303);
         node.get(other["url"].as_str().unwrap()).send().await.expect(403);
         let acts: Vec<_> =
-            node.app().list_audit(9).await.unwrap().into_iter().map(|line| line.act.as_str()).collect();
+            node.app().list_audit(9).await.unwrap().into_iter().map(|line| line.action.as_str()).collect();
         assert_eq!(acts.len(), 7, "{acts:?}");
     })
     .await;

@@ -65,7 +65,7 @@ async fn pages_are_held_back_at_once_and_come_back_when_it_is_lifted() {
             assert!(node.get(url).send().await.expect(200).text().contains("Held"));
         }
         let acts: Vec<_> = node.app().list_audit_about(&person.account.id, 10).await.unwrap();
-        let acts: Vec<_> = acts.iter().map(|line| (line.act.as_str(), line.reason.as_deref())).collect();
+        let acts: Vec<_> = acts.iter().map(|line| (line.action.as_str(), line.reason.as_deref())).collect();
         let (off, on) = (("lift_suspension", Some("a mistake")), ("suspend_account", Some("spam")));
         assert_eq!(acts, [off, on, off, on]);
     })
@@ -213,7 +213,7 @@ async fn operator_suspends_and_lifts_on_the_list_of_accounts_but_no_operator() {
         operator.submit("/operator/accounts/acct_nobody/suspend", &[("reason", "x")]).await.expect(404);
         operator.get("/operator").await.expect(200);
         let lines = node.app().list_audit(10).await.unwrap();
-        let lines: Vec<_> = lines.iter().map(|line| (line.actor.as_str(), line.act.as_str())).collect();
+        let lines: Vec<_> = lines.iter().map(|line| (line.actor.as_str(), line.action.as_str())).collect();
         let who = "operator@localhost";
         assert_eq!(lines, [(who, "lift_suspension"), (who, "suspend_account")]);
     })

@@ -6,12 +6,12 @@ use dropleaf_app::{
     Caller, DevicePollResult, DeviceRequest, GrantedClient, NewPasskey, PatchRequest, Upload, Writer,
 };
 use dropleaf_core::Code;
-use dropleaf_core::device_login::Kind;
+use dropleaf_core::device_login::DeviceLoginKind;
 use dropleaf_core::oauth::request::AccessRequest;
 use dropleaf_core::options::UploadOptions;
 use dropleaf_core::scope::Scopes;
-use dropleaf_core::session::Method as SignedInBy;
-use dropleaf_core::share_token::Wish;
+use dropleaf_core::session::SignInMethod;
+use dropleaf_core::share_token::ShareTokenRequest;
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -140,7 +140,7 @@ async fn what_only_people_do_is_undone_as_well() {
     on_each_database(Setup::new, async |node| {
         let (app, person) = (node.app(), node.newcomer_on("pro").await);
         let account = &person.account;
-        let session = app.start_session(account, SignedInBy::Code, "Firefox").await.unwrap().session;
+        let session = app.start_session(account, SignInMethod::Code, "Firefox").await.unwrap().session;
         let resource = format!("{}/mcp", node.base_url());
         let client = GrantedClient { id: "client_1", name: "A program" };
         app.grant_access(client, &account.id, Scopes::ALL, &resource).await.unwrap();
@@ -172,10 +172,10 @@ async fn what_only_people_do_is_undone_as_well() {
             };
             app.start_device_login(asked, None).await.unwrap()
         };
-        let (asked, allowed) = (device(Kind::Key).await, device(Kind::Key).await);
+        let (asked, allowed) = (device(DeviceLoginKind::Key).await, device(DeviceLoginKind::Key).await);
         let answer = async |code: &str| app.answer_device_login(account, &session, code, true, None).await;
         answer(&allowed.login.user_code).await.unwrap().unwrap();
-        let redeem = || app.poll_device_login(&allowed.device_code, Kind::Key, None);
+        let redeem = || app.poll_device_login(&allowed.device_code, DeviceLoginKind::Key, None);
 
         suspend_meanwhile(node, &person).await;
         let code = asked.login.user_code;
@@ -245,7 +245,7 @@ async fn request_that_began_before_it_writes_nothing_after_it() {
         assert_eq!(Box::pin(create).await.unwrap_err().code, Code::AccountSuspended);
         let patch = || PatchRequest { title: Some("Other".into()), ..PatchRequest::default() };
         let account = &person.account;
-        let link = || app.create_share_token(account, id, Wish::default(), None, |_| Vec::new());
+        let link = || app.create_share_token(account, id, ShareTokenRequest::default(), None, |_| Vec::new());
         let refusals = [
             app.change_site(account, id, patch()).await.unwrap_err(),
             app.restore_site(account, gone).await.unwrap_err(),

@@ -153,7 +153,7 @@ async fn every_take_down_leaves_one_line_with_who_and_why() {
         let lines = node.app().list_audit(10).await.unwrap();
         assert_eq!(lines.len(), 1, "taking down twice changes nothing");
         let line = &lines[0];
-        assert_eq!((line.actor.as_str(), line.act.as_str()), ("operator@localhost", "take_down"));
+        assert_eq!((line.actor.as_str(), line.action.as_str()), ("operator@localhost", "take_down"));
         assert_eq!((line.subject.as_str(), line.reason.as_deref()), (text(&site, "id"), Some("phishing")));
         let claim = node.post(&format!("{}/claim", site_path(&site))).key(&node.key);
         let token = serde_json::json!({"claim_token": site["claim_token"]});
@@ -229,7 +229,7 @@ async fn account_is_suspended_with_its_page_in_one_act() {
         let lost = node.publish_anonymously().await;
         assert!(!down(&lost).await.suspended);
         let acts: Vec<_> =
-            node.app().list_audit(9).await.unwrap().into_iter().map(|line| line.act.as_str()).collect();
+            node.app().list_audit(9).await.unwrap().into_iter().map(|line| line.action.as_str()).collect();
         assert_eq!(acts.iter().filter(|act| **act == "suspend_account").count(), 1, "{acts:?}");
         assert_eq!(acts.iter().filter(|act| **act == "take_down").count(), 4, "{acts:?}");
     })

@@ -161,7 +161,7 @@ async fn forgotten_content_may_come_back_and_the_page_stays_down() {
         node.app().sweep().await.unwrap();
         again().await.expect(201);
         let lines = node.app().list_audit_about(text(&site, "id"), 5).await.unwrap();
-        assert_eq!(lines.iter().filter(|line| line.act.as_str() == "forget_unwanted").count(), 1);
+        assert_eq!(lines.iter().filter(|line| line.action.as_str() == "forget_unwanted").count(), 1);
     })
     .await;
 }

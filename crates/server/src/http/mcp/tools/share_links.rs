@@ -65,9 +65,9 @@ async fn create_share_link(mut call: Call) -> Result<ToolOutput> {
         idempotency_key,
     } = call.fields.take()?;
     let body = ShareTokenBody { note, label, expires_in, expires_in_hours, max_uses, bypass_email_gate };
-    let (wish, warnings) = (body.wish()?, call.fields.unknown()?);
+    let (request, warnings) = (body.request()?, call.fields.unknown()?);
     let caller = &call.sender.caller;
-    let response = make_share_token(&call.state, caller, &site, wish, warnings, idempotency_key).await?;
+    let response = make_share_token(&call.state, caller, &site, request, warnings, idempotency_key).await?;
     let answer = ToolOutput::of_response(&response)?;
     let (site_id, url) = (answer.text_of("site_id"), answer.text_of("url"));
     Ok(answer.of_site(site_id).linked(url, "Share link".into()))

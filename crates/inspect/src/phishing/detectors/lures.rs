@@ -1,0 +1,103 @@
+//! Detects lures that need no form: a command to paste, an alarm with a number to call, a wallet approval, a QR code
+//! to scan, a frame around another site's sign-in.
+
+use super::mentions::Mentions;
+use crate::phishing::facts::{PageFacts, ReferenceKind};
+use crate::phishing::rules::hosts::{HostKind, Target};
+use crate::phishing::rules::meanings::Topic;
+use crate::phishing::rules::rule::Rule;
+
+use super::RuleHit;
+use crate::phishing::rules::script_patterns::ScriptMark;
+
+/// A page with more text than this is an article, not a lure.
+const LONGEST_LURE: usize = 6000;
+/// Words of pages that ask the visitor to prove to be human.
+const PROOFS: [&str; 4] = ["human", "robot", "captcha", "verif"];
+/// The most text of a page that consists of the lure alone.
+const SHORT_LURE: usize = 1500;
+
+pub(crate) fn lures(facts: &PageFacts, mentions: &Mentions, hits: &mut Vec<RuleHit>) {
+    let short = facts.text.len() <= LONGEST_LURE;
+    let place = |topic| mentions.first_range(topic).map(|(start, _)| facts.origin(start));
+    let hit = |rule, at, detail: String| RuleHit { rule, at, detail };
+
+    if short
+        && let (Some(at), true) = (place(Topic::Command), facts.has(ScriptMark::Clipboard))
+        && (place(Topic::Human).is_some() || facts.has(ScriptMark::Shell))
+        && mentions.count(Topic::Command) >= 2
+    {
+        hits.push(hit(Rule::CommandLure, at, String::new()));
+    }
+    // On a page that asks for proof of being human, step-by-step instructions are enough, without a script.
+    let proof = |(start, end): &(usize, usize)| {
+        let phrase = &facts.text.bytes[*start..*end];
+        PROOFS.iter().any(|word| memchr::memmem::find(phrase, word.as_bytes()).is_some())
+    };
+    let asks_proof = mentions.topics.get(&Topic::Human).is_some_and(|places| places.iter().any(proof));
+    let steps = asks_proof && mentions.distinct_phrases(Topic::Command, facts) >= 2;
+    if facts.text.len() <= SHORT_LURE
+        && steps
+        && !facts.has(ScriptMark::Clipboard)
+        && !mentions.has_descriptive_title
+        && let Some(at) = place(Topic::Command)
+    {
+        hits.push(hit(Rule::CommandSteps, at, String::new()));
+    }
+    let alarms = mentions.distinct_phrases(Topic::Alarm, facts);
+    if short
+        && alarms >= 2
+        && let Some(phone) = facts.phone.or_else(|| phone_in(facts))
+    {
+        let loud = facts.has(ScriptMark::Siren) || alarms >= 3;
+        if loud && let Some((start, end)) = mentions.first_range(Topic::Alarm) {
+            hits.push(hit(Rule::AlarmCall, phone, words(facts, start, end)));
+        }
+    }
+    if short && let (Some(at), Some(_)) = (place(Topic::Claim), facts.marks.get(&ScriptMark::Approval)) {
+        let detail = mentions
+            .first_range(Topic::Claim)
+            .map(|(start, end)| words(facts, start, end))
+            .unwrap_or_default();
+        hits.push(hit(Rule::WalletDrain, at, detail));
+    }
+    let weak = |rule: Rule| matches!(rule, Rule::BrandText | Rule::SiteInTitle | Rule::BankWords);
+    let named = mentions.claims.iter().find(|(rule, ..)| rule.is_identity() && !weak(*rule));
+    if facts.text.len() <= 1500
+        && let (Some(at), Some((_, name, _))) = (place(Topic::Scan), named)
+        && facts.pictures > 0
+        && mentions.first_range(Topic::Pressure).is_some()
+    {
+        hits.push(hit(Rule::ScanLure, at, name.clone()));
+    }
+    if facts.text.len() <= 400 {
+        let foreign =
+            facts.external_references.iter().filter(|used| used.kind == ReferenceKind::Frame).find_map(
+                |used| match &used.target {
+                    Target::Host(host, None | Some(HostKind::Relay | HostKind::Bot))
+                    | Target::Address(host) => Some((host, used.at)),
+                    _ => None,
+                },
+            );
+        if let (Some((host, at)), Some(_)) = (foreign, named) {
+            hits.push(hit(Rule::FramedLogin, at, host.clone()));
+        }
+    }
+}
+
+pub(crate) fn words(facts: &PageFacts, start: usize, end: usize) -> String {
+    String::from_utf8_lossy(&facts.text.bytes[start..end]).into_owned()
+}
+
+/// The offset of what looks like a toll-free phone number.
+fn phone_in(facts: &PageFacts) -> Option<usize> {
+    let text = &facts.text.bytes;
+    memchr::memmem::find_iter(text, b"8").take(2000).find_map(|at| {
+        let toll_free = [&b"800"[..], b"833", b"844", b"855", b"866", b"877", b"888", b"808", b"805"];
+        let begins = toll_free.iter().any(|start| text[at..].starts_with(start));
+        let before = at.checked_sub(1).map_or(b' ', |before| text[before]);
+        let digits = text[at..].iter().take(16).take_while(|b| b.is_ascii_digit() || b" -().".contains(b));
+        let enough = digits.filter(|byte| byte.is_ascii_digit()).count() >= 9;
+        (begins && enough && !before.is_ascii_alphabetic()).then(|| facts.origin(at))
+    })
+}

@@ -1,0 +1,60 @@
+//! A page with the rules that hit it, and its total score.
+
+use super::detectors::RuleHit;
+use super::rules::Rules;
+use super::rules::rule::Rule;
+use super::upload::File;
+
+/// A page and its hits, each with its file: the page itself or a script that it loads.
+pub(crate) struct ScoredPage<'f> {
+    pub(crate) file: File<'f>,
+    pub(crate) hits: Vec<(RuleHit, File<'f>)>,
+    /// The page asks for credentials or payment.
+    pub(crate) asks: bool,
+    pub(crate) score: f64,
+}
+
+/// The total score. Most rules of a group are evidence of the same thing, so only the strongest counts in full.
+pub(crate) fn total_score(hits: &[(RuleHit, File<'_>)], rules: &Rules) -> f64 {
+    let weight = |hit: &RuleHit| rules.weight(hit.rule).map_or(0.0, |weight| weight.points);
+    let group = |letter: char| -> Vec<(Rule, f64)> {
+        let mut found: Vec<(Rule, f64)> = Vec::new();
+        for hit in hits
+            .iter()
+            .map(|(hit, _)| hit)
+            .filter(|hit| rules.weight(hit.rule).is_some_and(|weight| weight.group == letter))
+        {
+            let kind = hit.rule.kind();
+            match found.iter_mut().find(|(rule, _)| *rule == kind) {
+                Some((_, most)) => *most = most.max(weight(hit)),
+                None => found.push((kind, weight(hit))),
+            }
+        }
+        found.sort_by(|a, b| b.1.total_cmp(&a.1));
+        found
+    };
+    let strongest = |list: &[(Rule, f64)], echo: f64| {
+        list.first().map_or(0.0, |(_, first)| first + echo * list.get(1).map_or(0.0, |(_, second)| *second))
+    };
+    let mut secrets = group('A');
+    let many: f64 =
+        secrets.iter().filter(|(rule, _)| *rule == Rule::ManySecrets).map(|(_, weight)| weight).sum();
+    secrets.retain(|(rule, _)| *rule != Rule::ManySecrets);
+    let identity = group('C');
+    // A user name alone may be sent anywhere: newsletters and contact forms ask for it too.
+    let only_name = secrets
+        .iter()
+        .all(|(rule, _)| matches!(rule, Rule::SignInStep | Rule::PersonalDetails | Rule::UnlabelledFields));
+    let destination = strongest(&group('B'), 0.0) * if only_name { 0.3 } else { 1.0 };
+    let sum = |list: Vec<(Rule, f64)>| list.iter().map(|(_, weight)| weight).sum::<f64>();
+    let mut score = strongest(&secrets, 0.0) + many + destination + strongest(&identity, 0.25);
+    score += sum(group('D')) + strongest(&group('E'), 0.5) + sum(group('G'));
+    // Mitigating rules (group H) offset weak evidence, never a clear brand claim or a clear destination.
+    let plain = identity.first().is_some_and(|(rule, _)| {
+        matches!(rule, Rule::BrandInTitle | Rule::BrandAssets | Rule::BrandDisguised | Rule::BrandAccount)
+    });
+    if !plain && destination < 2.0 {
+        score += sum(group('H')).max(-1.5);
+    }
+    score.max(strongest(&group('F'), 0.0))
+}
