@@ -197,27 +197,27 @@ mod tests {
     }
 
     #[test]
-    fn agents_have_a_door_of_their_own_where_nothing_else_is() {
-        let door = |hosts: Hosts, url: &str| hosts.with_agents(Origin::parse(url).unwrap());
-        let public_door = door(public(), "https://agents.example.com").unwrap();
+    fn agents_host_serves_nothing_else() {
+        let with_agents = |hosts: Hosts, url: &str| hosts.with_agents(Origin::parse(url).unwrap());
+        let public_agents = with_agents(public(), "https://agents.example.com").unwrap();
         for host in ["agents.example.com", "AGENTS.example.com:443", "agents.example.com."] {
-            assert_eq!(public_door.role_of(host), HostRole::Agents, "{host}");
+            assert_eq!(public_agents.role_of(host), HostRole::Agents, "{host}");
         }
-        assert_eq!(public_door.role_of("agents.example.com:8443"), HostRole::Unknown);
-        assert_eq!(public_door.role_of("api.example.com"), HostRole::Api { pages: false });
-        assert!(public_door.is_ours("agents.example.com", 1));
-        let local_door = door(local(), "http://agents.localhost:8080").unwrap();
-        assert_eq!(local_door.role_of("agents.localhost:8080"), HostRole::Agents);
-        assert_eq!(local_door.role_of("report.localhost:8080"), HostRole::Slug("report"));
+        assert_eq!(public_agents.role_of("agents.example.com:8443"), HostRole::Unknown);
+        assert_eq!(public_agents.role_of("api.example.com"), HostRole::Api { pages: false });
+        assert!(public_agents.is_ours("agents.example.com", 1));
+        let local_agents = with_agents(local(), "http://agents.localhost:8080").unwrap();
+        assert_eq!(local_agents.role_of("agents.localhost:8080"), HostRole::Agents);
+        assert_eq!(local_agents.role_of("report.localhost:8080"), HostRole::Slug("report"));
         for taken in [
             "https://api.example.com",
             "https://pages.example.net",
             "https://report.pages.example.net",
             "https://s-abc.pages.example.net",
         ] {
-            assert!(door(public(), taken).is_none(), "{taken}");
+            assert!(with_agents(public(), taken).is_none(), "{taken}");
         }
-        assert!(door(local(), "http://127.0.0.1:8080").is_none());
+        assert!(with_agents(local(), "http://127.0.0.1:8080").is_none());
     }
 
     #[test]

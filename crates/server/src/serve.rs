@@ -1,7 +1,7 @@
 //! Starts and stops the server: listeners, storage, HTTP, background tasks. Connections are handled in `wire`.
 
 use crate::config::{Config, Layers, Listen, Resolved, missing_chains};
-use crate::http::Door;
+use crate::http::Dispatcher;
 use crate::lists::Lists;
 use crate::metrics::Metrics;
 use crate::serve_lock::ServeLock;
@@ -84,9 +84,13 @@ pub async fn start_with(
     app.release_payment_leases().await?;
     let metrics = Arc::new(Metrics::default());
     let tasks = Tasks::default();
-    let door =
-        Arc::new(Door::new(Arc::clone(&app), Arc::clone(&resolved), Arc::clone(&metrics), tasks.clone()));
-    let wire = Arc::new(Wire::new(&resolved, Arc::clone(&door), tls, tasks.clone()));
+    let dispatcher = Arc::new(Dispatcher::new(
+        Arc::clone(&app),
+        Arc::clone(&resolved),
+        Arc::clone(&metrics),
+        tasks.clone(),
+    ));
+    let wire = Arc::new(Wire::new(&resolved, Arc::clone(&dispatcher), tls, tasks.clone()));
     for listener in listeners {
         tasks.spawn(Arc::clone(&wire).accept(listener));
     }

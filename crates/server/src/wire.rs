@@ -3,7 +3,7 @@
 use crate::config::Resolved;
 use crate::connection::Connection;
 use crate::connection_activity::{ConnectionActivity, Pace, Silence};
-use crate::http::{Door, HEAD_BYTES, HEAD_READ_BYTES};
+use crate::http::{Dispatcher, HEAD_BYTES, HEAD_READ_BYTES};
 use crate::large_heads::LargeHeads;
 use crate::lazy_poll::LazyPoll;
 use crate::networks::{CountedConnection, Networks};
@@ -30,7 +30,7 @@ const UNSENT_BYTES: u32 = 32 * 1024;
 
 /// Everything a connection needs.
 pub(crate) struct Wire {
-    door: Arc<Door>,
+    dispatcher: Arc<Dispatcher>,
     tls: Option<TlsAcceptor>,
     builder: auto::Builder<TokioExecutor>,
     slots: Arc<Semaphore>,
@@ -52,7 +52,12 @@ enum End {
 }
 
 impl Wire {
-    pub(crate) fn new(resolved: &Resolved, door: Arc<Door>, tls: Option<TlsAcceptor>, tasks: Tasks) -> Self {
+    pub(crate) fn new(
+        resolved: &Resolved,
+        dispatcher: Arc<Dispatcher>,
+        tls: Option<TlsAcceptor>,
+        tasks: Tasks,
+    ) -> Self {
         let limits = &resolved.config.limits;
         let header_time = Duration::from_secs(limits.header_seconds.max(1));
         let idle = Duration::from_secs(limits.idle_seconds.max(1));
@@ -70,7 +75,7 @@ impl Wire {
             .keep_alive_interval(Some(idle))
             .keep_alive_timeout(header_time);
         let slots = Arc::new(Semaphore::new(limits.connections.max(1)));
-        let uncapped = [&resolved.trusted_proxies[..], &door.app.settings().exempt].concat();
+        let uncapped = [&resolved.trusted_proxies[..], &dispatcher.app.settings().exempt].concat();
         let networks = Networks::new(
             connections_per_network(limits.connections, limits.connections_per_network),
             uncapped,
@@ -79,7 +84,7 @@ impl Wire {
         // More bytes than are read of a head belong to something else.
         let large_heads = LargeHeads::new(HEAD_BYTES, HEAD_READ_BYTES + HEAD_BYTES);
         let pace = Pace { over: idle, bytes_per_second: limits.download_bytes_per_second };
-        Self { door, tls, builder, slots, networks, large_heads, header_time, idle, pace, tasks }
+        Self { dispatcher, tls, builder, slots, networks, large_heads, header_time, idle, pace, tasks }
     }
 
     pub(crate) async fn accept(self: Arc<Self>, listener: TcpListener) {
@@ -96,15 +101,15 @@ impl Wire {
             match accepted {
                 Ok((stream, peer)) => {
                     let Some(counted) = self.networks.count(peer.ip()) else {
-                        self.door.metrics.connections_refused.inc();
+                        self.dispatcher.metrics.connections_refused.inc();
                         tracing::debug!(%peer, "connection refused: network limit reached");
                         continue;
                     };
                     let wire = Arc::clone(&self);
                     self.tasks.spawn(async move {
-                        wire.door.metrics.connections.inc();
+                        wire.dispatcher.metrics.connections.inc();
                         wire.connection(stream, peer, &counted).await;
-                        wire.door.metrics.connections.dec();
+                        wire.dispatcher.metrics.connections.dec();
                         drop((counted, slot));
                     });
                 }
@@ -147,15 +152,15 @@ impl Wire {
         peer: SocketAddr,
         counted: &CountedConnection,
     ) {
-        let door = Arc::clone(&self.door);
+        let dispatcher = Arc::clone(&self.dispatcher);
         let activity = ConnectionActivity::new();
         let request_activity = Arc::clone(&activity);
         let connection = Connection::new(peer, Arc::clone(&activity), counted.share.clone());
         let service = service_fn(move |request: http::Request<_>| {
-            let (door, busy) = (Arc::clone(&door), request_activity.begin(request.version()));
+            let (dispatcher, busy) = (Arc::clone(&dispatcher), request_activity.begin(request.version()));
             let connection = Arc::clone(&connection);
             async move {
-                let response = door.answer(request, &connection).await;
+                let response = dispatcher.answer(request, &connection).await;
                 drop(busy);
                 Ok::<_, Infallible>(response)
             }

@@ -186,7 +186,7 @@ fn page_of(act: &Act) -> Option<usize> {
 
 async fn view(fixture: &Fixture, key: Option<PageKey>) -> View {
     let Some(page) = fixture.app.open_page(&key.unwrap()).await.unwrap() else { return View::Nothing };
-    match access::decide(&page.door, Passes::default(), fixture.app.now()) {
+    match access::decide(&page.access_rules, Passes::default(), fixture.app.now()) {
         Access::Gone(code) => View::Gone(code),
         Access::Ask(_) | Access::Reveal => View::Guarded,
         Access::Serve => {

@@ -56,7 +56,7 @@ pub struct Client {
 
 /// The client metadata that we read.
 #[derive(Debug, Clone, Default)]
-pub struct ClientMetadata {
+pub struct ClientRegistration {
     pub name: Option<String>,
     pub uri: Option<String>,
     pub redirect_uris: Vec<String>,
@@ -100,7 +100,7 @@ pub fn document_host(id: &str) -> Option<String> {
     id.contains("://").then(|| redirect::shown(id))
 }
 
-impl ClientMetadata {
+impl ClientRegistration {
     /// Validates the metadata and returns the client to store, or what is wrong.
     pub fn check(self, id: String, hosts: &Hosts, now: i64) -> Result<Client, OAuthError> {
         let bad = |why: String| OAuthError::new(OAuthCode::InvalidClientMetadata, why);
@@ -172,11 +172,14 @@ fn known_scopes(text: &str) -> Scopes {
 mod tests {
     use super::*;
 
-    fn described() -> ClientMetadata {
-        ClientMetadata { redirect_uris: vec!["http://127.0.0.1/cb".into()], ..ClientMetadata::default() }
+    fn described() -> ClientRegistration {
+        ClientRegistration {
+            redirect_uris: vec!["http://127.0.0.1/cb".into()],
+            ..ClientRegistration::default()
+        }
     }
 
-    fn check(description: ClientMetadata) -> Result<Client, OAuthError> {
+    fn check(description: ClientRegistration) -> Result<Client, OAuthError> {
         let base = crate::host::Origin::parse("https://drop.example.com").unwrap();
         let hosts = Hosts::new(base.clone(), base, "drop.example.com".into(), true);
         description.check("client_1".into(), &hosts, 7)
@@ -199,7 +202,7 @@ mod tests {
             ("openid", "sites:read sites:write"),
             ("", "sites:read sites:write"),
         ] {
-            let client = check(ClientMetadata { scope: Some(asked.into()), ..described() }).unwrap();
+            let client = check(ClientRegistration { scope: Some(asked.into()), ..described() }).unwrap();
             assert_eq!(client.scopes.to_string(), kept, "{asked}");
         }
     }
@@ -210,17 +213,20 @@ mod tests {
         let uri = OAuthCode::InvalidRedirectUri;
         let list = |items: &[&str]| items.iter().map(|item| (*item).to_owned()).collect::<Vec<_>>();
         for (description, code) in [
-            (ClientMetadata::default(), uri),
-            (ClientMetadata { redirect_uris: list(&["javascript:alert(1)"]), ..described() }, uri),
-            (ClientMetadata { redirect_uris: list(&["https://x.drop.example.com/"]), ..described() }, uri),
-            (ClientMetadata { redirect_uris: vec!["https://e.org/".into(); 11], ..described() }, uri),
-            (ClientMetadata { grant_types: Some(list(&["implicit"])), ..described() }, metadata),
-            (ClientMetadata { grant_types: Some(Vec::new()), ..described() }, metadata),
-            (ClientMetadata { response_types: Some(list(&["token"])), ..described() }, metadata),
-            (ClientMetadata { auth_method: Some("private_key_jwt".into()), ..described() }, metadata),
-            (ClientMetadata { name: Some("x".repeat(101)), ..described() }, metadata),
-            (ClientMetadata { name: Some("a\u{202e}b".into()), ..described() }, metadata),
-            (ClientMetadata { name: Some("a\nb".into()), ..described() }, metadata),
+            (ClientRegistration::default(), uri),
+            (ClientRegistration { redirect_uris: list(&["javascript:alert(1)"]), ..described() }, uri),
+            (
+                ClientRegistration { redirect_uris: list(&["https://x.drop.example.com/"]), ..described() },
+                uri,
+            ),
+            (ClientRegistration { redirect_uris: vec!["https://e.org/".into(); 11], ..described() }, uri),
+            (ClientRegistration { grant_types: Some(list(&["implicit"])), ..described() }, metadata),
+            (ClientRegistration { grant_types: Some(Vec::new()), ..described() }, metadata),
+            (ClientRegistration { response_types: Some(list(&["token"])), ..described() }, metadata),
+            (ClientRegistration { auth_method: Some("private_key_jwt".into()), ..described() }, metadata),
+            (ClientRegistration { name: Some("x".repeat(101)), ..described() }, metadata),
+            (ClientRegistration { name: Some("a\u{202e}b".into()), ..described() }, metadata),
+            (ClientRegistration { name: Some("a\nb".into()), ..described() }, metadata),
         ] {
             let said = format!("{description:?}");
             assert_eq!(check(description).unwrap_err().code, code, "{said}");
@@ -229,8 +235,10 @@ mod tests {
 
     #[test]
     fn a_device_needs_no_address_to_answer_to() {
-        let device =
-            ClientMetadata { grant_types: Some(vec![DEVICE_GRANT.into()]), ..ClientMetadata::default() };
+        let device = ClientRegistration {
+            grant_types: Some(vec![DEVICE_GRANT.into()]),
+            ..ClientRegistration::default()
+        };
         let client = check(device).unwrap();
         assert!(client.uses_device_codes && !client.uses_codes());
         assert_eq!(client.grant_types(), [REFRESH_GRANT, DEVICE_GRANT]);

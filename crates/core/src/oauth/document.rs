@@ -1,7 +1,7 @@
 //! Client ID metadata documents: which URLs may be fetched, and which IP addresses may be contacted.
 //! The server fetches URLs from untrusted input, so requests to its own network must be impossible (SSRF).
 
-use super::client::{AuthMethod, Client, ClientMetadata};
+use super::client::{AuthMethod, Client, ClientRegistration};
 use super::redirect;
 use crate::host::Hosts;
 use crate::number;
@@ -19,7 +19,7 @@ pub struct ClientMetadataDocument {
     pub client_id: Option<String>,
     /// Whether it contains a client secret, which would be public.
     pub has_secret: bool,
-    pub description: ClientMetadata,
+    pub description: ClientRegistration,
 }
 
 impl ClientMetadataDocument {
@@ -142,10 +142,10 @@ mod tests {
         let good = ClientMetadataDocument {
             client_id: Some(ID.into()),
             has_secret: false,
-            description: ClientMetadata {
+            description: ClientRegistration {
                 name: Some("App".into()),
                 redirect_uris: vec!["https://app.example/cb".into()],
-                ..ClientMetadata::default()
+                ..ClientRegistration::default()
             },
         };
         let client = good.clone().check(ID, &hosts, 7).unwrap();

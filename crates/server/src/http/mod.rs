@@ -60,7 +60,7 @@ use view::PageAddress;
 pub struct Peer(pub SocketAddr);
 
 #[derive(Debug)]
-pub struct Door {
+pub struct Dispatcher {
     pub app: Arc<App>,
     pub resolved: Arc<Resolved>,
     pub metrics: Arc<Metrics>,
@@ -69,7 +69,7 @@ pub struct Door {
     api: Router,
 }
 
-impl Door {
+impl Dispatcher {
     pub fn new(app: Arc<App>, resolved: Arc<Resolved>, metrics: Arc<Metrics>, tasks: Tasks) -> Self {
         let state = ApiState {
             app: Arc::clone(&app),

@@ -1,7 +1,7 @@
 //! Registers OAuth clients and authenticates them at the token endpoint.
 
 use crate::app::App;
-use dropleaf_core::oauth::client::{AuthMethod, Client, ClientMetadata};
+use dropleaf_core::oauth::client::{AuthMethod, Client, ClientRegistration};
 use dropleaf_core::oauth::{OAuthCode, OAuthFailure, REGISTRATIONS};
 use dropleaf_core::{Result, secret};
 use dropleaf_store::{DbError, counters, oauth_clients};
@@ -20,7 +20,7 @@ impl App {
     /// the oldest clients that were never granted access are deleted.
     pub async fn register_client(
         &self,
-        description: ClientMetadata,
+        description: ClientRegistration,
         ip: Option<IpAddr>,
     ) -> Result<NewClient, OAuthFailure> {
         let now = self.now();

@@ -59,7 +59,7 @@ impl PageKey {
 #[derive(Debug)]
 pub struct PageView {
     pub site: Site,
-    pub door: AccessRules,
+    pub access_rules: AccessRules,
     /// None if the content is erased.
     pub bundle: Option<Arc<ServedBundle>>,
 }
@@ -203,7 +203,7 @@ impl App {
         if let (true, Some(id), Some(bundle)) = (site.csp_strict, &site.bundle_id, &bundle) {
             self.load_script_sources(id, bundle).await?;
         }
-        let door = AccessRules {
+        let access_rules = AccessRules {
             state: site.state,
             visibility: site.visibility,
             expires_at: site.expires_at,
@@ -211,7 +211,7 @@ impl App {
             has_email_gate: site.email_gate_domain.is_some(),
             is_suspended,
         };
-        let page = Arc::new(PageView { site, door, bundle });
+        let page = Arc::new(PageView { site, access_rules, bundle });
         self.caches.pages.rows.insert(key, Arc::clone(&page), before);
         Ok(Some(page))
     }

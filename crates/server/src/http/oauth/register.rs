@@ -1,6 +1,6 @@
 //! Serves `POST /oauth/register`: dynamic client registration (RFC 7591).
 
-use super::bodies::{ClientMetadata as ClientMetadataBody, RegisteredClient};
+use super::bodies::{ClientMetadata, RegisteredClient};
 use super::error::EndpointError;
 use super::params;
 use crate::http::api::ApiState;
@@ -10,7 +10,7 @@ use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use dropleaf_app::NewClient;
 use dropleaf_core::Error;
-use dropleaf_core::oauth::client::ClientMetadata;
+use dropleaf_core::oauth::client::ClientRegistration;
 use dropleaf_core::oauth::{OAuthCode, OAuthError};
 use http::StatusCode;
 use serde_json::{Map, Value, json};
@@ -20,7 +20,7 @@ use serde_json::{Map, Value, json};
 /// Dynamic client registration (RFC 7591). A program that no one authorizes is deleted after a day.
 #[utoipa::path(
     post, path = "/oauth/register", tag = "OAuth", operation_id = "registerClient",
-    request_body(content = ClientMetadataBody, content_type = "application/json"),
+    request_body(content = ClientMetadata, content_type = "application/json"),
     responses((status = 201, description = "Registered", body = RegisteredClient)),
     security(()),
 )]
@@ -42,9 +42,9 @@ pub(super) async fn register(
 }
 
 /// Parses client metadata; a member of the wrong type is an error. Unknown members are ignored.
-pub(super) fn describe(members: Map<String, Value>) -> Result<ClientMetadata, OAuthError> {
-    let metadata: ClientMetadataBody = Fields::new(members).take().map_err(|error| wrong_member(&error))?;
-    Ok(ClientMetadata {
+pub(super) fn describe(members: Map<String, Value>) -> Result<ClientRegistration, OAuthError> {
+    let metadata: ClientMetadata = Fields::new(members).take().map_err(|error| wrong_member(&error))?;
+    Ok(ClientRegistration {
         name: metadata.client_name.value(),
         uri: metadata.client_uri.value(),
         redirect_uris: metadata.redirect_uris.value().unwrap_or_default(),

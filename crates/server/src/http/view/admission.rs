@@ -26,7 +26,7 @@ pub(super) async fn admit(request: &PageRequest<'_>, tail: &str) -> Result<Admis
         return Ok(Admission::Instead(response));
     }
     // Most pages have neither, and skip the cost of both.
-    let passes = if request.page.door.is_gated() {
+    let passes = if request.page.access_rules.is_gated() {
         match Box::pin(gates::passes(request)).await? {
             gates::GateResult::Passes(passes) => passes,
             gates::GateResult::Answer(response) => return Ok(Admission::Instead(response)),
@@ -37,7 +37,7 @@ pub(super) async fn admit(request: &PageRequest<'_>, tail: &str) -> Result<Admis
         }
         Passes::default()
     };
-    match access::decide(&request.page.door, passes, request.door.app.now()) {
+    match access::decide(&request.page.access_rules, passes, request.dispatcher.app.now()) {
         Access::Serve => Ok(Admission::Serve),
         Access::Gone(code) => Err(Error::plain(code)),
         Access::Ask(gate) => gates::ask(request, gate).map(Admission::Instead),
@@ -54,7 +54,7 @@ pub(super) async fn require_inside(request: &PageRequest<'_>) -> Result<(), Erro
         gates::GateResult::Passes(passes) => passes,
         gates::GateResult::Answer(_) => Passes::default(),
     };
-    match access::decide(&request.page.door, passes, request.door.app.now()) {
+    match access::decide(&request.page.access_rules, passes, request.dispatcher.app.now()) {
         Access::Serve | Access::Reveal => Ok(()),
         Access::Gone(code) => Err(Error::plain(code)),
         Access::Ask(gate) => Err(gates::refusal(gate)),

@@ -47,7 +47,7 @@ pub(super) async fn serve(request: &PageRequest<'_>, tail: &str) -> Result<Respo
     if ready.is_err() && request.reload_page().await?.site.updated_at == page.site.updated_at {
         return ready;
     }
-    match (ready, request.door.app.claim_view(&page, None).await?) {
+    match (ready, request.dispatcher.app.claim_view(&page, None).await?) {
         (Ok(ready), ViewClaim::Won) => Ok(only_answer(request, ready)),
         _ => retry(request, tail).await,
     }
@@ -68,7 +68,7 @@ pub(super) async fn gone(
         }
         // The cookie belongs to the page's own host.
         if let Some(target) = isolated_target(request)
-            && request.door.app.has_open_view_window(&request.page.site.id).await?
+            && request.dispatcher.app.has_open_view_window(&request.page.site.id).await?
         {
             return redirect(StatusCode::TEMPORARY_REDIRECT, &target);
         }
@@ -92,7 +92,9 @@ pub(super) async fn reveal(request: &PageRequest<'_>, body: Incoming) -> Result<
     for _ in 0..TRIES {
         let page = request.reload_page().await?;
         let request = PageRequest { page: &page, ..*request };
-        if let Access::Gone(code) = access::decide(&page.door, Passes::ALL, request.door.app.now()) {
+        if let Access::Gone(code) =
+            access::decide(&page.access_rules, Passes::ALL, request.dispatcher.app.now())
+        {
             // A second press, or a press whose response was lost.
             return if code == Code::Burnt && may_view_again(&request).await? {
                 redirect(StatusCode::SEE_OTHER, &request.root())
@@ -110,9 +112,9 @@ pub(super) async fn reveal(request: &PageRequest<'_>, body: Incoming) -> Result<
             Some(_) => redirect(StatusCode::SEE_OTHER, &request.root())?,
             None => show(&request, "").await?,
         };
-        match (request.door.app.claim_view(&page, secret).await?, secret) {
+        match (request.dispatcher.app.claim_view(&page, secret).await?, secret) {
             (ViewClaim::Won, Some(_)) => {
-                request.door.app.count_view(&page.site);
+                request.dispatcher.app.count_view(&page.site);
                 return Ok(ready);
             }
             (ViewClaim::Won, None) => return Ok(only_answer(&request, ready)),
@@ -127,7 +129,9 @@ fn retry<'a>(request: &'a PageRequest<'a>, tail: &'a str) -> Answer<'a> {
     Box::pin(async move {
         let page = request.reload_page().await?;
         let request = PageRequest { page: &page, ..*request };
-        if let Access::Gone(code) = access::decide(&page.door, Passes::ALL, request.door.app.now()) {
+        if let Access::Gone(code) =
+            access::decide(&page.access_rules, Passes::ALL, request.dispatcher.app.now())
+        {
             return gone(&request, Some(tail), code).await;
         }
         match admission::admit(&request, tail).await? {
@@ -152,14 +156,14 @@ pub(super) async fn decide_again(
 
 async fn may_view_again(request: &PageRequest<'_>) -> Result<bool, Error> {
     match Cookie::View.read(request) {
-        Some(secret) => request.door.app.may_view_again(&request.page.site.id, secret).await,
+        Some(secret) => request.dispatcher.app.may_view_again(&request.page.site.id, secret).await,
         None => Ok(false),
     }
 }
 
 /// Makes this the only response with the content: once it has been sent, the bytes are erased.
 fn only_answer(request: &PageRequest<'_>, mut response: Response<OutBody>) -> Response<OutBody> {
-    let app = &request.door.app;
+    let app = &request.dispatcher.app;
     app.count_view(&request.page.site);
     let body = std::mem::replace(response.body_mut(), OutBody::empty());
     *response.body_mut() = body.keeping(app.erase_on_drop(&request.page.site));
@@ -179,10 +183,10 @@ fn ask_first(request: &PageRequest<'_>) -> Response<OutBody> {
     headers::unburnt(response.headers_mut());
     // An existing cookie is kept, so that a second tab does not lock out the first. Not where a page on a sibling host
     // could have planted it.
-    let is_tied = request.door.resolved.hosts.site.takes_secure_cookies();
+    let is_tied = request.dispatcher.resolved.hosts.site.takes_secure_cookies();
     let known = is_tied && Cookie::View.read(request).is_some_and(burn::is_secret);
     if request.visitor.navigation && request.head.method == Method::GET && !known {
-        let cookie = Cookie::View.set(request, &request.door.app.view_secret(), COOKIE_SECONDS);
+        let cookie = Cookie::View.set(request, &request.dispatcher.app.view_secret(), COOKIE_SECONDS);
         response.headers_mut().extend(cookie.map(|cookie| (header::SET_COOKIE, cookie)));
     }
     if request.head.method == Method::HEAD {

@@ -21,7 +21,7 @@ const SENT: &str = "If this address is allowed to open the page, a code was sent
 
 /// `POST _dropleaf/code`: an address alone requests a code; an address and a code open the page.
 pub(super) async fn submit(request: &PageRequest<'_>, body: Incoming) -> Result<Response<OutBody>, Error> {
-    if let Some(response) = gates::before_form(request, request.page.door.has_email_gate)? {
+    if let Some(response) = gates::before_form(request, request.page.access_rules.has_email_gate)? {
         return Ok(response);
     }
     let passes = match gates::passes(request).await? {
@@ -29,14 +29,14 @@ pub(super) async fn submit(request: &PageRequest<'_>, body: Incoming) -> Result<
         GateResult::Answer(response) => return Ok(response),
     };
     // Without the password no email is sent.
-    if request.page.door.has_password && !passes.password {
+    if request.page.access_rules.has_password && !passes.password {
         return gates::ask(request, Gate::Password);
     }
     let fields = form::fields(body).await?;
     let to = gates::return_address(request, form::field(&fields, "to"));
     let address = form::field(&fields, "email").unwrap_or_default();
     if address.is_empty() {
-        request.door.app.require_mail()?;
+        request.dispatcher.app.require_mail()?;
         return Ok(gates::refuse(request, Step::Address, &to, &gates::refusal(Gate::Email)));
     }
     match form::field(&fields, "code").filter(|code| !code.trim().is_empty()) {
@@ -46,14 +46,14 @@ pub(super) async fn submit(request: &PageRequest<'_>, body: Incoming) -> Result<
 }
 
 async fn send(request: &PageRequest<'_>, address: &str, to: &str) -> Result<Response<OutBody>, Error> {
-    let app = &request.door.app;
+    let app = &request.dispatcher.app;
     let mail = match app.request_gate_code(&request.page.site, address, request.client_ip()).await {
         Ok(mail) => mail,
         Err(error) => return gates::try_again(request, Step::Address, to, error),
     };
     // A task is spawned in both cases, so that timing reveals nothing.
     let app = Arc::clone(app);
-    request.door.tasks.spawn(async move {
+    request.dispatcher.tasks.spawn(async move {
         if let Some(mail) = mail {
             app.send_email_logged(mail).await;
         }
@@ -78,7 +78,12 @@ async fn enter(
     to: &str,
 ) -> Result<Response<OutBody>, Error> {
     let step = Step::Code { email: address };
-    match request.door.app.verify_gate_code(&request.page.site, address, code, request.client_ip()).await {
+    match request
+        .dispatcher
+        .app
+        .verify_gate_code(&request.page.site, address, code, request.client_ip())
+        .await
+    {
         Ok(true) => gates::opened(request, Cookie::Email, GatePassKind::Email, to),
         Ok(false) => Ok(gates::refuse(request, step, to, &Error::plain(Code::InvalidCode))),
         Err(error) => gates::try_again(request, step, to, error),

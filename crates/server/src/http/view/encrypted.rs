@@ -50,7 +50,7 @@ pub(super) async fn viewer(scene: &PageRequest<'_>, file: &ServedFile) -> Result
     let whole = whole.await?;
     // Views of burn pages are counted when they are claimed.
     if site.visibility != Visibility::Burn && !scene.visitor.prefetch && !cookies::is_owner(scene) {
-        scene.door.app.count_view(site);
+        scene.dispatcher.app.count_view(site);
     }
     *response.body_mut() = OutBody::Boxed(Body::from_stream(whole));
     Ok(response)

@@ -34,7 +34,7 @@ fn may_skip_question(request: &PageRequest<'_>) -> bool {
     let site = request.head.headers.get(FETCH_SITE).and_then(|site| site.to_str().ok());
     let is_agreed = request.head.uri.query().is_some_and(|query| query.split('&').any(|pair| pair == AGREED));
     match site {
-        Some("same-origin") => is_agreed || !request.page.door.is_gated(),
+        Some("same-origin") => is_agreed || !request.page.access_rules.is_gated(),
         Some(_) => false,
         None => is_agreed,
     }

@@ -93,7 +93,7 @@ pub(super) async fn answer(request: &PageRequest<'_>, body: Incoming) -> Result<
 }
 
 async fn list(request: &PageRequest<'_>) -> Result<Response<OutBody>, Error> {
-    let found = request.door.app.list_open_feedback(&request.page.site).await?;
+    let found = request.dispatcher.app.list_open_feedback(&request.page.site).await?;
     let feedback = found.into_iter().map(ShownJson::new).collect();
     let mut response = json(StatusCode::OK, &ListJson { notice: feedback::NOTICE, feedback })?;
     if request.head.method == Method::HEAD {
@@ -120,7 +120,7 @@ async fn leave(request: &PageRequest<'_>, body: Incoming) -> Result<Response<Out
     };
     let said = draft.checked()?;
     let (item, standing) =
-        request.door.app.create_feedback(&request.page.site, request.client_ip(), said).await?;
+        request.dispatcher.app.create_feedback(&request.page.site, request.client_ip(), said).await?;
     let left = LeftJson {
         shown: ShownJson::new(item),
         resolved_at: None,

@@ -134,7 +134,7 @@ pub(super) fn count_view(request: &PageRequest<'_>, file: &ServedFile, status: S
     let looked_at = counts(request.page, file) && !request.visitor.prefetch;
     let is_view = looked_at && request.head.method == Method::GET && status == StatusCode::OK;
     if is_view && !is_owner(request) {
-        request.door.app.count_view(&request.page.site);
+        request.dispatcher.app.count_view(&request.page.site);
     }
 }
 

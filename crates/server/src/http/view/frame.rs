@@ -24,8 +24,8 @@ pub(super) fn lead(request: &PageRequest<'_>, tail: &str) -> Result<Option<Respo
     if !request.page.bundle.as_ref().is_some_and(|bundle| bundle.addressing.sandboxed_frames) {
         return Ok(None);
     }
-    let door = &request.page.door;
-    let is_guarded = door.is_gated() || door.visibility == Visibility::Burn;
+    let rules = &request.page.access_rules;
+    let is_guarded = rules.is_gated() || rules.visibility == Visibility::Burn;
     let is_plain = matches!(request.head.method, Method::GET | Method::HEAD);
     // Only for the page's own frames: frames of sibling pages send the cookie too.
     let is_own_frame = request.header("sec-fetch-dest") == Some("iframe")
@@ -39,7 +39,7 @@ pub(super) fn lead(request: &PageRequest<'_>, tail: &str) -> Result<Option<Respo
         PageAddress::Root { .. } => format!("/p/{}/", request.page.site.token),
         _ => request.root(),
     };
-    let pass = request.door.app.issue_frame_pass(&request.page.site, ip);
+    let pass = request.dispatcher.app.issue_frame_pass(&request.page.site, ip);
     let target = with_query(request.head, &format!("{root}{RESERVED_PREFIX}{NAME}{pass}/{tail}"));
     redirect(StatusCode::TEMPORARY_REDIRECT, &target).map(Some)
 }
@@ -49,7 +49,7 @@ pub(super) async fn file(request: &PageRequest<'_>, rest: &str) -> Result<Respon
     if !matches!(request.head.method, Method::GET | Method::HEAD) {
         return Err(Error::plain(Code::MethodNotAllowed));
     }
-    let (app, site) = (&request.door.app, &request.page.site);
+    let (app, site) = (&request.dispatcher.app, &request.page.site);
     let (pass, tail) = rest.split_once('/').ok_or_else(nothing_here)?;
     let is_admitted = request.client_ip().is_some_and(|ip| app.verify_frame_pass(site, ip, pass));
     if !is_admitted || request.address.is_shared() {
@@ -60,7 +60,7 @@ pub(super) async fn file(request: &PageRequest<'_>, rest: &str) -> Result<Respon
         let target = with_query(request.head, &format!("{}{tail}", request.root()));
         return redirect(StatusCode::TEMPORARY_REDIRECT, &target);
     }
-    match access::decide(&request.page.door, Passes::ALL, app.now()) {
+    match access::decide(&request.page.access_rules, Passes::ALL, app.now()) {
         Access::Serve => {}
         Access::Gone(Code::Burnt) if app.has_open_view_window(&site.id).await? => {}
         Access::Gone(code) => return Err(Error::plain(code)),

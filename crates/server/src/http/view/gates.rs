@@ -36,14 +36,14 @@ pub(super) async fn passes(request: &PageRequest<'_>) -> Result<GateResult, Erro
     if is_owner(request) {
         return Ok(GateResult::Passes(Passes::ALL));
     }
-    let (app, site) = (&request.door.app, &request.page.site);
+    let (app, site) = (&request.dispatcher.app, &request.page.site);
     let holds =
         |cookie: Cookie, kind| cookie.read(request).is_some_and(|value| app.verify_pass(kind, site, value));
     let mut passes = Passes {
         password: shared.password || holds(Cookie::Gate, GatePassKind::Password),
         email: shared.email || holds(Cookie::Email, GatePassKind::Email),
     };
-    if request.page.door.has_password
+    if request.page.access_rules.has_password
         && !passes.password
         && let Some(password) = basic_password(request)
     {
@@ -65,7 +65,7 @@ pub(super) fn ask(request: &PageRequest<'_>, gate: Gate) -> Result<Response<OutB
     let step = match gate {
         Gate::Password => Step::Password,
         Gate::Email => {
-            request.door.app.require_mail()?;
+            request.dispatcher.app.require_mail()?;
             Step::Address
         }
     };
@@ -81,7 +81,7 @@ pub(super) fn refusal(gate: Gate) -> Error {
 
 /// `POST _dropleaf/gate`: takes the password and the address to return to.
 pub(super) async fn submit(request: &PageRequest<'_>, body: Incoming) -> Result<Response<OutBody>, Error> {
-    if let Some(response) = before_form(request, request.page.door.has_password)? {
+    if let Some(response) = before_form(request, request.page.access_rules.has_password)? {
         return Ok(response);
     }
     let fields = form::fields(body).await?;
@@ -90,7 +90,7 @@ pub(super) async fn submit(request: &PageRequest<'_>, body: Incoming) -> Result<
     if password.is_empty() {
         return Ok(refuse(request, Step::Password, &to, &refusal(Gate::Password)));
     }
-    match request.door.app.check_password(&request.page.site, password, request.client_ip()).await {
+    match request.dispatcher.app.check_password(&request.page.site, password, request.client_ip()).await {
         Ok(true) => opened(request, Cookie::Gate, GatePassKind::Password, &to),
         Ok(false) => Ok(refuse(request, Step::Password, &to, &Error::plain(Code::WrongPassword))),
         Err(error) => try_again(request, Step::Password, &to, error),
@@ -103,7 +103,9 @@ pub(super) fn before_form(
     request: &PageRequest<'_>,
     gated: bool,
 ) -> Result<Option<Response<OutBody>>, Error> {
-    if let Access::Gone(code) = access::decide(&request.page.door, Passes::ALL, request.door.app.now()) {
+    if let Access::Gone(code) =
+        access::decide(&request.page.access_rules, Passes::ALL, request.dispatcher.app.now())
+    {
         return Err(Error::plain(code));
     }
     match request.head.method {
@@ -122,7 +124,7 @@ pub(super) fn opened(
     kind: GatePassKind,
     to: &str,
 ) -> Result<Response<OutBody>, Error> {
-    let pass = request.door.app.issue_pass(kind, &request.page.site);
+    let pass = request.dispatcher.app.issue_pass(kind, &request.page.site);
     let mut response = redirect(StatusCode::SEE_OTHER, to)?;
     if let Some(value) = cookie.set(request, &pass, kind.life()) {
         response.headers_mut().insert(header::SET_COOKIE, value);

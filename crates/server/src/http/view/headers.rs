@@ -91,7 +91,7 @@ pub(super) fn page(
     let is_whole = burns && page.site.state != State::Burnt;
     headers.insert(header::ACCEPT_RANGES, if is_whole { NO_RANGES } else { ACCEPT_RANGES });
     // Restricted or shown once: not cacheable, not embeddable by other origins.
-    let guarded = burns || page.door.is_gated();
+    let guarded = burns || page.access_rules.is_gated();
     // What a cookie opens must not be embedded by sibling pages either, whose requests carry the cookie.
     let own_only = guarded || matches!(address, PageAddress::Root { .. });
     if own_only {
@@ -170,7 +170,7 @@ pub(super) fn viewer(
     headers.insert(header::CACHE_CONTROL, NO_STORE);
     headers.insert(header::ACCEPT_RANGES, NO_RANGES);
     headers.insert(header::VARY, VARY_SHARED);
-    let guarded = page.site.visibility == Visibility::Burn || page.door.is_gated();
+    let guarded = page.site.visibility == Visibility::Burn || page.access_rules.is_gated();
     if !address.is_shared() {
         headers.insert(CLUSTER, OWN_CLUSTER);
         headers.insert(COOP, OPENER);

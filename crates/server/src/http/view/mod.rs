@@ -35,7 +35,7 @@ pub(super) use root_cookie::find_address as find_root_address;
 pub(super) use safe_preview::{SAFE_PREVIEW_PATH, answer as answer_safe_preview};
 
 use super::error::{self, Wants};
-use super::{Door, OutBody};
+use super::{Dispatcher, OutBody};
 use crate::connection::Connection;
 use admission::Admission;
 use dropleaf_app::ContentCoding;
@@ -60,14 +60,14 @@ pub(super) fn coding(accept: Option<&str>) -> ContentCoding {
 
 /// Answers a request for a page. Only forms, below `_dropleaf/` or posted to the page's root, read the body.
 pub(super) async fn answer(
-    door: &Door,
+    dispatcher: &Dispatcher,
     head: &Parts,
     body: Incoming,
     connection: &Arc<Connection>,
     address: PageAddress<'_>,
 ) -> Response<OutBody> {
     let mut found_page = None;
-    match try_answer(door, head, body, connection, address, &mut found_page).await {
+    match try_answer(dispatcher, head, body, connection, address, &mut found_page).await {
         Ok(response) => response,
         // Until the page's row is found and the cookie verified, the response must not reveal whether there is a page.
         Err(error)
@@ -131,7 +131,7 @@ fn without_body(response: &mut Response<OutBody>) {
 }
 
 async fn try_answer(
-    door: &Door,
+    dispatcher: &Dispatcher,
     head: &Parts,
     body: Incoming,
     connection: &Arc<Connection>,
@@ -153,18 +153,18 @@ async fn try_answer(
     if reserved_name.is_none() && !is_root_form && !matches!(head.method, Method::GET | Method::HEAD) {
         return Err(Error::plain(Code::MethodNotAllowed));
     }
-    let page = door.in_time(head, since, door.app.open_page(&key)).await??.ok_or_else(missing)?;
+    let page = dispatcher.in_time(head, since, dispatcher.app.open_page(&key)).await??.ok_or_else(missing)?;
     if address.own_label().is_some_and(|label| !page.site.host_label.eq_ignore_ascii_case(label)) {
         return Err(missing());
     }
     if let PageAddress::Root { pass, .. } = address
-        && !root_cookie::admits(&door.app, &page, pass)
+        && !root_cookie::admits(&dispatcher.app, &page, pass)
     {
         return Err(missing());
     }
     let page = &**found_page.insert(page);
     let request = PageRequest {
-        door,
+        dispatcher,
         head,
         connection,
         address,
@@ -173,11 +173,11 @@ async fn try_answer(
         in_sandboxed_frame: false,
     };
     let answer = respond(&request, tail, reserved_name, is_root_form, body);
-    if page.door.visibility == Visibility::Burn {
+    if page.access_rules.visibility == Visibility::Burn {
         // No time limit: the one view may already be claimed, and a dropped response would lose the page.
         return Box::pin(answer).await;
     }
-    door.in_time(head, since, answer).await?
+    dispatcher.in_time(head, since, answer).await?
 }
 
 /// The response for a page that was found.
@@ -188,7 +188,7 @@ async fn respond(
     is_root_form: bool,
     body: Incoming,
 ) -> Result<Response<OutBody>, Error> {
-    let PageRequest { door, head, page, .. } = *request;
+    let PageRequest { dispatcher, head, page, .. } = *request;
     if let Some(name) = reserved_name {
         // Boxed: forms are rare, and the future of a view should not be larger because of them.
         return Box::pin(reserved::answer(request, name, body)).await;
@@ -199,11 +199,12 @@ async fn respond(
     check_requester(request, tail)?;
     // The redirect to the page's own host comes before its gates, whose cookies belong to that host. A page that is
     // gone says so without a redirect.
-    if let Access::Gone(code) = access::decide(&page.door, access::Passes::ALL, door.app.now()) {
+    if let Access::Gone(code) = access::decide(&page.access_rules, access::Passes::ALL, dispatcher.app.now())
+    {
         return Box::pin(burn::gone(request, tail, code)).await;
     }
-    let burns = page.door.visibility == Visibility::Burn;
-    if burns && !page.door.is_gated() && burn::is_ahead_of_time(request) {
+    let burns = page.access_rules.visibility == Visibility::Burn;
+    if burns && !page.access_rules.is_gated() && burn::is_ahead_of_time(request) {
         return Ok(burn::not_now());
     }
     if let Some(target) = isolated_target(request).filter(|_| !burns || !burn::is_robot(request)) {

@@ -34,10 +34,10 @@ pub(super) async fn redeem_ticket(
         return Ok(None);
     }
     let mut response = share::without_secret(request, found)?;
-    let door = &request.page.door;
-    let app = &request.door.app;
+    let rules = &request.page.access_rules;
+    let app = &request.dispatcher.app;
     // If there is no gate, or the ticket does not exist, neither the current row nor a write is needed.
-    let opens = door.is_gated() || door.visibility == Visibility::Burn;
+    let opens = rules.is_gated() || rules.visibility == Visibility::Burn;
     if !opens || !app.has_owner_ticket(&request.page.site, found.token, request.client_ip()).await? {
         return Ok(Some(response));
     }
@@ -53,7 +53,7 @@ pub(super) async fn redeem_ticket(
 
 /// The page around the preview of a burn page.
 pub(super) fn preview(request: &PageRequest<'_>) -> Response<OutBody> {
-    let (app, site) = (&request.door.app, &request.page.site);
+    let (app, site) = (&request.dispatcher.app, &request.page.site);
     let entry = request.page.bundle.as_ref().and_then(|bundle| bundle.entry());
     let pass = app.issue_pass(GatePassKind::Preview, site);
     let page = pages::preview(&Preview {
@@ -61,7 +61,7 @@ pub(super) fn preview(request: &PageRequest<'_>) -> Response<OutBody> {
         frame: &format!("{}_dropleaf/{NAME}{pass}/", request.root()),
         is_sandboxed: !entry.is_some_and(|file| is_pdf(file)),
         is_encrypted: site.e2e,
-        dashboard: &format!("{}/dashboard/pages/{}", request.door.resolved.hosts.base.url(), site.id),
+        dashboard: &format!("{}/dashboard/pages/{}", request.dispatcher.resolved.hosts.base.url(), site.id),
     });
     let style_source = page.style_source;
     let mut response = error::designed(StatusCode::OK, page);
@@ -82,8 +82,8 @@ pub(super) async fn preview_file(request: &PageRequest<'_>, rest: &str) -> Resul
     // Only the database decides whether it is still unburnt.
     let page = request.reload_page().await?;
     let request = &PageRequest { page: &page, ..*request };
-    let app = &request.door.app;
-    match access::decide(&page.door, Passes::ALL, app.now()) {
+    let app = &request.dispatcher.app;
+    match access::decide(&page.access_rules, Passes::ALL, app.now()) {
         Access::Reveal if app.verify_pass(GatePassKind::Preview, &page.site, pass) => {}
         Access::Gone(code) => return Err(Error::plain(code)),
         _ => return Err(nothing_here()),

@@ -3,7 +3,7 @@
 
 use super::page_address::PageAddress;
 use crate::connection::Connection;
-use crate::http::Door;
+use crate::http::Dispatcher;
 use dropleaf_app::PageView;
 use dropleaf_core::visitor::Visitor;
 use dropleaf_core::{Code, Error, network};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PageRequest<'a> {
-    pub door: &'a Door,
+    pub dispatcher: &'a Dispatcher,
     pub head: &'a Parts,
     pub connection: &'a Arc<Connection>,
     pub address: PageAddress<'a>,
@@ -31,7 +31,7 @@ impl PageRequest<'_> {
 
     /// The origin of this page, built from configuration.
     pub(super) fn origin(&self) -> String {
-        let hosts = &self.door.resolved.hosts;
+        let hosts = &self.dispatcher.resolved.hosts;
         match self.address {
             PageAddress::Shared { .. } | PageAddress::SharedSlug { .. } => hosts.site.url(),
             PageAddress::Isolated { .. } | PageAddress::Root { .. } => {
@@ -47,7 +47,7 @@ impl PageRequest<'_> {
         if origin.eq_ignore_ascii_case(&self.origin()) {
             return true;
         }
-        let scheme = &self.door.resolved.hosts.site.scheme;
+        let scheme = &self.dispatcher.resolved.hosts.site.scheme;
         let asked =
             self.head.uri.authority().map(http::uri::Authority::as_str).or_else(|| self.header("host"));
         self.address.is_shared()
@@ -58,13 +58,13 @@ impl PageRequest<'_> {
     pub(super) async fn reload_page(&self) -> Result<Arc<PageView>, Error> {
         let missing = || Error::new(Code::NotFound, "There is no page at this address.");
         let (key, _) = self.address.split().ok_or_else(missing)?;
-        self.door.app.open_page_uncached(&key).await?.ok_or_else(missing)
+        self.dispatcher.app.open_page_uncached(&key).await?.ok_or_else(missing)
     }
 
     pub(super) fn client_ip(&self) -> Option<IpAddr> {
         let forwarded = self.head.headers.get_all("x-forwarded-for").iter();
         let forwarded = forwarded.filter_map(|value| value.to_str().ok());
-        network::client_ip(self.connection.peer.ip(), forwarded, &self.door.resolved.trusted_proxies)
+        network::client_ip(self.connection.peer.ip(), forwarded, &self.dispatcher.resolved.trusted_proxies)
     }
 
     pub(super) fn header(&self, name: &str) -> Option<&str> {

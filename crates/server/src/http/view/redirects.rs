@@ -10,7 +10,7 @@ use http::{HeaderValue, Method, Response, StatusCode, header};
 
 /// The page's own host, where browsers are redirected so that no two pages share an origin.
 pub(super) fn isolated_target(request: &PageRequest<'_>) -> Option<String> {
-    let hosts = &request.door.resolved.hosts;
+    let hosts = &request.dispatcher.resolved.hosts;
     // Safari does not resolve the names below localhost.
     let has_no_host = request.visitor.safari && hosts.site.is_loopback();
     let plain = matches!(request.head.method, Method::GET | Method::HEAD);

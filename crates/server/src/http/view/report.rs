@@ -20,7 +20,9 @@ pub(super) fn link(root: &str) -> String {
 }
 
 pub(super) async fn answer(request: &PageRequest<'_>, body: Incoming) -> Result<Response<OutBody>, Error> {
-    if let Access::Gone(code) = access::decide(&request.page.door, Passes::ALL, request.door.app.now()) {
+    if let Access::Gone(code) =
+        access::decide(&request.page.access_rules, Passes::ALL, request.dispatcher.app.now())
+    {
         return Err(Error::plain(code));
     }
     match request.head.method {
@@ -59,7 +61,7 @@ async fn submit(request: &PageRequest<'_>, body: Incoming) -> Result<Response<Ou
         }
         Err(error) => return Err(error),
     };
-    request.door.app.report_page(&request.page.site, request.client_ip(), said).await?;
+    request.dispatcher.app.report_page(&request.page.site, request.client_ip(), said).await?;
     if wants(&request.head.headers) == Wants::Page {
         return redirect(StatusCode::SEE_OTHER, &format!("{action}?{SENT}"));
     }

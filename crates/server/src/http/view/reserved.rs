@@ -36,16 +36,16 @@ pub(super) async fn answer_at_root(
     request: &PageRequest<'_>,
     body: Incoming,
 ) -> Result<Response<OutBody>, Error> {
-    let door = &request.page.door;
-    let burns = door.visibility == Visibility::Burn;
+    let rules = &request.page.access_rules;
+    let burns = rules.visibility == Visibility::Burn;
     let inside = admission::require_inside(request).await.map_err(|refusal| refusal.code);
     match (&request.head.method, inside) {
         (&Method::POST, Err(Code::PasswordRequired)) => gates::submit(request, body).await,
         (&Method::POST, Err(Code::EmailRequired)) => email_gate::submit(request, body).await,
         (&Method::POST, _) if burns => burn::reveal(request, body).await,
         // The gate was passed in another tab in the meantime.
-        (&Method::POST, Ok(())) if door.is_gated() => redirect(StatusCode::SEE_OTHER, &request.root()),
-        (&Method::POST, Err(code)) if door.is_gated() => Err(Error::plain(code)),
+        (&Method::POST, Ok(())) if rules.is_gated() => redirect(StatusCode::SEE_OTHER, &request.root()),
+        (&Method::POST, Err(code)) if rules.is_gated() => Err(Error::plain(code)),
         (&Method::OPTIONS, Ok(())) if burns => burn::serve(request, "").await,
         (&Method::OPTIONS, Err(code)) if burns => Err(Error::plain(code)),
         _ => Err(Error::plain(Code::MethodNotAllowed)),

@@ -61,7 +61,7 @@ pub(super) fn offer(request: &PageRequest<'_>, response: &mut Response<OutBody>)
         return;
     }
     let site = &request.page.site;
-    let value = format!("{}.{}", site.token, request.door.app.issue_pass(GatePassKind::Root, site));
+    let value = format!("{}.{}", site.token, request.dispatcher.app.issue_pass(GatePassKind::Root, site));
     let cookie = Cookie::Root.set_for_session(request, &value);
     response.headers_mut().extend(cookie.map(|cookie| (header::SET_COOKIE, cookie)));
 }
@@ -95,7 +95,7 @@ fn is_needed(request: &PageRequest<'_>) -> bool {
 fn is_held(request: &PageRequest<'_>) -> bool {
     let held = Cookie::Root.read(request).and_then(split);
     held.is_some_and(|(token, pass)| {
-        token == request.page.site.token && admits(&request.door.app, request.page, pass)
+        token == request.page.site.token && admits(&request.dispatcher.app, request.page, pass)
     })
 }
 

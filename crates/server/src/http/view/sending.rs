@@ -27,7 +27,7 @@ pub(super) async fn whole(
     file: &ServedFile,
     coding: ContentCoding,
 ) -> Result<Option<Bytes>> {
-    let app = &request.door.app;
+    let app = &request.dispatcher.app;
     if let Some(body) = app.cached_body(file, coding) {
         let charge = request.connection.try_charge(body.bytes.len() as u64);
         return Ok(charge.map(|charge| charge.attach(body.bytes.clone())));
@@ -41,7 +41,7 @@ pub(super) async fn whole(
 /// A range of a small file, uncoded, in chunks: each is copied from memory when it is needed, so the response holds
 /// only one, however slowly the client reads.
 pub(super) fn in_pieces(request: &PageRequest<'_>, file: &Arc<ServedFile>, part: Range<u64>) -> OutBody {
-    let (app, connection) = (Arc::clone(&request.door.app), Arc::clone(request.connection));
+    let (app, connection) = (Arc::clone(&request.dispatcher.app), Arc::clone(request.connection));
     let file = Arc::clone(file);
     let pieces = stream::try_unfold(part, move |left| {
         let (app, connection, file) = (Arc::clone(&app), Arc::clone(&connection), Arc::clone(&file));
@@ -92,7 +92,7 @@ pub(super) async fn stream(
     file: &ServedFile,
     range: Option<Range<u64>>,
 ) -> Result<FileStream> {
-    open(&request.door.app, request.connection, file, range).await
+    open(&request.dispatcher.app, request.connection, file, range).await
 }
 
 /// A file streamed from storage and transformed, which needs `more_bytes` of additional memory.
@@ -107,14 +107,14 @@ where
 {
     let bytes = OPEN_BYTES + unpacking_bytes(file) + more_bytes;
     let room = request.connection.open_stream(bytes).await?;
-    let part = request.door.app.stream_file(file, None).await?;
+    let part = request.dispatcher.app.stream_file(file, None).await?;
     Ok(charged(change(part).boxed(), room))
 }
 
 /// The stored form of a large file, if it is stored with zstd.
 pub(super) async fn stream_zstd(request: &PageRequest<'_>, file: &ServedFile) -> Result<Option<FileStream>> {
     let room = request.connection.open_stream(OPEN_BYTES + UNPACKING_BYTES).await?;
-    let Some(mut part) = request.door.app.stream_file_zstd(file).await? else { return Ok(None) };
+    let Some(mut part) = request.dispatcher.app.stream_file_zstd(file).await? else { return Ok(None) };
     part.stream = charged(part.stream, room);
     Ok(Some(part))
 }

@@ -24,7 +24,7 @@ pub(super) async fn check(request: &PageRequest<'_>) -> Result<ShareLink, Error>
     if let Some(found) = share_token::in_query(request.head.uri.query()).filter(|_| is_by_person(request)) {
         // HEAD does not use up the link.
         let counts = request.head.method != Method::HEAD;
-        let token = request.door.app.use_share_token(&request.page.site, found.token, counts).await?;
+        let token = request.dispatcher.app.use_share_token(&request.page.site, found.token, counts).await?;
         if request.visitor.navigation {
             // The same response for a valid and an invalid token; the page or its gate follows.
             return clean(request, &found, token.filter(|_| counts).as_ref()).map(ShareLink::Redirect);
@@ -34,7 +34,7 @@ pub(super) async fn check(request: &PageRequest<'_>) -> Result<ShareLink, Error>
         }
     }
     let Some(pass) = Cookie::Share.read(request) else { return Ok(ShareLink::No) };
-    let token = request.door.app.verify_share_pass(&request.page.site, pass).await?;
+    let token = request.dispatcher.app.verify_share_pass(&request.page.site, pass).await?;
     Ok(token.as_ref().map_or(ShareLink::No, opens))
 }
 
@@ -62,7 +62,7 @@ fn clean(
 ) -> Result<Response<OutBody>, Error> {
     let mut response = without_secret(request, found)?;
     if let Some(token) = token {
-        let pass = request.door.app.share_pass(token);
+        let pass = request.dispatcher.app.share_pass(token);
         if let Some(cookie) = Cookie::Share.set(request, &pass.value, pass.seconds) {
             response.headers_mut().append(header::SET_COOKIE, cookie);
         }

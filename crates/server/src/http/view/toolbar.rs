@@ -28,7 +28,9 @@ static CODED: LazyLock<[Option<Bytes>; 4]> =
 
 /// `_dropleaf/toolbar.js`. It is the same for every page and holds nothing of any, so it is not behind the gates.
 pub(super) fn script(request: &PageRequest<'_>) -> Result<Response<OutBody>, Error> {
-    if let Access::Gone(code) = access::decide(&request.page.door, Passes::ALL, request.door.app.now()) {
+    if let Access::Gone(code) =
+        access::decide(&request.page.access_rules, Passes::ALL, request.dispatcher.app.now())
+    {
         return Err(Error::plain(code));
     }
     if !request.page.site.takes_feedback() {
@@ -75,7 +77,7 @@ pub(super) async fn send(
     file: &ServedFile,
     status: StatusCode,
 ) -> Result<Response<OutBody>, Error> {
-    let PageRequest { door, head, address, page, visitor, .. } = *request;
+    let PageRequest { dispatcher, head, address, page, visitor, .. } = *request;
     let script = format!("{}_dropleaf/toolbar.js?v={}", request.root(), *VERSION);
     // Only XML needs quotes. Without them the tag cannot end an attribute value of the page, wherever it is inserted.
     let tag = if file.mime.starts_with(b"text/html") {
@@ -109,7 +111,7 @@ pub(super) async fn send(
     }
     mark(response.headers_mut(), coding);
     let mut charge = request.connection.charge(file.size_bytes).await;
-    let bytes = door.app.annotated_body(&annotated, coding).await?.bytes.clone();
+    let bytes = dispatcher.app.annotated_body(&annotated, coding).await?.bytes.clone();
     charge.shrink_to(bytes.len() as u64);
     *response.body_mut() = charge.attach(bytes).into();
     if head.method == Method::HEAD {

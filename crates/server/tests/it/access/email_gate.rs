@@ -171,7 +171,7 @@ async fn code_lives_ten_minutes_and_dies_with_its_gate() {
 }
 
 #[tokio::test]
-async fn changed_domain_closes_open_doors() {
+async fn changed_domain_revokes_earlier_access() {
     let mail = MailServer::start(Mood::Takes).await;
     let node = with_mail(&mail).start().await;
     let site = gated(&node, "Moved").await;

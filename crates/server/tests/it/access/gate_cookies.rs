@@ -56,7 +56,7 @@ async fn tampered_and_expired_cookies_open_nothing() {
 }
 
 #[tokio::test]
-async fn changed_gates_close_open_doors() {
+async fn changed_gates_revoke_earlier_access() {
     on_each_database(Setup::new, async |node| {
         let site = locked(node, "Changed").await;
         let root = own_host(node, &site).await;
@@ -88,7 +88,7 @@ async fn changed_gates_close_open_doors() {
 }
 
 #[tokio::test]
-async fn claiming_closes_open_doors() {
+async fn claiming_revokes_earlier_access() {
     let node = Node::start().await;
     let form = Form::file("page.html", page("Unowned")).field("password", PASSWORD);
     let site = node.post("/sites").form(form).send().await.expect(201).json();

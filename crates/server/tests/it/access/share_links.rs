@@ -100,7 +100,7 @@ async fn cookie_of_one_page_opens_no_other() {
 }
 
 #[tokio::test]
-async fn expired_token_opens_nothing_and_closes_open_doors() {
+async fn expired_token_opens_nothing_and_revokes_earlier_access() {
     on_each_database(Setup::new, async |node| {
         let site = locked(node).await;
         let made = share(node, &site, json!({"expires_in": 60})).await;

@@ -83,7 +83,7 @@ async fn page_is_refused_in_every_disguise_and_its_neighbours_are_not() {
 }
 
 #[tokio::test]
-async fn every_door_refuses_it() {
+async fn every_endpoint_refuses_it() {
     on_each_database(Setup::new, async |node| {
         let client = node.mcp_modern(&node.key);
         let ticket = client.give("create_upload", json!({"file": "a.html"})).await;

@@ -4,31 +4,31 @@ use crate::harness::{Node, Setup, page};
 use dropleaf::config::{Layers, Sources};
 use serde_json::json;
 
-const DOOR: &str = "agents.example.org";
+const AGENTS: &str = "agents.example.org";
 
 async fn node() -> Node {
-    Setup::new().set("agents_url", format!("http://{DOOR}")).start().await
+    Setup::new().set("agents_url", format!("http://{AGENTS}")).start().await
 }
 
 #[tokio::test]
 async fn root_publishes_and_tells_how() {
     let node = node().await;
     let api = node.post("/publish").send().await.refused(402, "payment_required");
-    let door = node.post("/").host(DOOR).send().await.refused(402, "payment_required");
-    assert_eq!(door.header("payment-required"), api.header("payment-required"));
-    assert_eq!(door.body, api.body, "the same terms: addresses come from the settings");
-    node.post("/").host(DOOR).json(&json!({"html": ""})).send().await.refused(400, "empty_file");
-    let record = node.get("/").host(DOOR).send().await.expect(200).json();
+    let agents = node.post("/").host(AGENTS).send().await.refused(402, "payment_required");
+    assert_eq!(agents.header("payment-required"), api.header("payment-required"));
+    assert_eq!(agents.body, api.body, "the same terms: addresses come from the settings");
+    node.post("/").host(AGENTS).json(&json!({"html": ""})).send().await.refused(400, "empty_file");
+    let record = node.get("/").host(AGENTS).send().await.expect(200).json();
     assert_eq!(record["record_version"], 1);
-    assert_eq!(record["service"]["agents_url"], format!("http://{DOOR}"));
+    assert_eq!(record["service"]["agents_url"], format!("http://{AGENTS}"));
     assert_eq!(record, node.get("/.well-known/x402-service").send().await.expect(200).json());
-    assert!(node.get("/auth.md").send().await.text().contains(&format!("http://{DOOR}")));
+    assert!(node.get("/auth.md").send().await.text().contains(&format!("http://{AGENTS}")));
 }
 
 #[tokio::test]
 async fn paid_routes_discovery_and_updates_work_there_too() {
     let node = node().await;
-    let at = |path: &str| node.get(path).host(DOOR);
+    let at = |path: &str| node.get(path).host(AGENTS);
     for path in [
         "/.well-known/x402-service",
         "/.well-known/x402",
@@ -41,16 +41,16 @@ async fn paid_routes_discovery_and_updates_work_there_too() {
     }
     at("/publish").send().await.refused(402, "payment_required");
     for path in ["/publish", "/provision"] {
-        node.post(path).host(DOOR).send().await.refused(402, "payment_required");
+        node.post(path).host(AGENTS).send().await.refused(402, "payment_required");
     }
-    node.post("/unlock?feature=make_permanent").host(DOOR).send().await.refused(401, "auth required");
+    node.post("/unlock?feature=make_permanent").host(AGENTS).send().await.refused(401, "auth required");
     let site = node.publish_anonymously().await;
     let (id, claim) = (site["id"].as_str().unwrap(), site["claim_token"].as_str().unwrap());
-    let put = node.put(&format!("/sites/{id}")).host(DOOR).claim(claim).json(&json!({"html": page("New")}));
+    let put = node.put(&format!("/sites/{id}")).host(AGENTS).claim(claim).json(&json!({"html": page("New")}));
     assert_eq!(put.send().await.expect(200).json()["version"], 2);
-    let adopt = node.post(&format!("/sites/{id}/claim")).host(DOOR).key(&node.key);
+    let adopt = node.post(&format!("/sites/{id}/claim")).host(AGENTS).key(&node.key);
     adopt.json(&json!({"claim_token": claim})).send().await.expect(200);
-    let preflight = node.ask(reqwest::Method::OPTIONS, "/").host(DOOR).send().await.expect(204);
+    let preflight = node.ask(reqwest::Method::OPTIONS, "/").host(AGENTS).send().await.expect(204);
     assert!(preflight.header("access-control-allow-headers").contains("PAYMENT-SIGNATURE"));
 }
 
@@ -72,15 +72,15 @@ async fn nothing_else_is_behind_it() {
         &own,
     ] {
         for method in ["GET", "POST", "DELETE", "PATCH"] {
-            let ask = node.ask(method.parse().unwrap(), path).host(DOOR).key(&node.key);
+            let ask = node.ask(method.parse().unwrap(), path).host(AGENTS).key(&node.key);
             ask.send().await.refused(404, "not_found");
         }
-        let browser = node.get(path).host(DOOR).browser().send().await.expect(404);
+        let browser = node.get(path).host(AGENTS).browser().send().await.expect(404);
         assert!(!browser.has("set-cookie"), "{path}");
     }
     let page = format!("/p/{}/", site["unlisted_token"].as_str().unwrap());
-    node.get(&page).host(DOOR).send().await.expect(404);
-    node.get("/healthz").host(DOOR).send().await.expect(200);
+    node.get(&page).host(AGENTS).send().await.expect(404);
+    node.get("/healthz").host(AGENTS).send().await.expect(200);
 }
 
 #[tokio::test]

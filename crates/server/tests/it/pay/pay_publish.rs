@@ -215,11 +215,11 @@ async fn client_that_hangs_up_finds_its_page_there() {
 }
 
 #[tokio::test]
-async fn front_door_for_agents_sells_the_same() {
+async fn agents_host_sells_the_same() {
     let node = Setup::new().set("agents_url", "http://agents.example.org").start().await;
     let proof = Purse::new().header(&terms(&node), 1, node.app().now());
     let ask = node.post("/").host("agents.example.org").header("payment-signature", &proof);
-    let site = ask.json(&json!({"html": page("By the door")})).send().await.expect(201).json();
+    let site = ask.json(&json!({"html": page("On the host for agents")})).send().await.expect(201).json();
     node.get(site["url"].as_str().unwrap()).send().await.expect(200);
 }
 

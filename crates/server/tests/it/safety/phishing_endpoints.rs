@@ -178,7 +178,7 @@ async fn command_line_lists_the_reasons_with_their_places() {
 }
 
 #[tokio::test]
-async fn content_that_was_taken_down_can_be_appealed_against_at_every_door() {
+async fn content_that_was_taken_down_can_be_appealed_against_at_every_endpoint() {
     let node = Node::start().await;
     let site = node.publish_page("Scam").await;
     node.app().take_down("ada", site["id"].as_str().unwrap(), "fraud").await.unwrap();
