@@ -23,6 +23,8 @@ use crate::db::migrate::MIGRATIONS;
 const DATABASE: &str = "dropleaf.db";
 const OBJECTS: &str = "blobs";
 const MANIFEST: &str = "manifest.json";
+/// Tables that may have rows in a database that counts as empty.
+const KEPT_TABLES: [&str; 2] = ["schema_migrations", "leases"];
 
 /// The progress of a backup or a restore.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

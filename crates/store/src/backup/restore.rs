@@ -43,9 +43,6 @@ fn corrections(now: i64) -> String {
     forgotten.chain([payments]).collect::<Vec<_>>().join(";\n")
 }
 
-/// Tables that may have rows in a database that counts as empty.
-pub(super) const KEPT: [&str; 2] = ["schema_migrations", "leases"];
-
 /// Restores the backup in `dir`. The target must be empty unless `replace` is set. Works while a server has the database
 /// open.
 pub async fn restore(
@@ -121,7 +118,7 @@ async fn is_empty(db: &Db) -> Result<bool, DbError> {
 fn is_empty_file(connection: &Connection) -> Result<bool, DbError> {
     for table in tables(rows_sqlite::schema(connection)?) {
         let sql = format!("SELECT EXISTS (SELECT 1 FROM {table})");
-        if !KEPT.contains(&table) && connection.query_row(&sql, [], |row| row.get::<_, bool>(0))? {
+        if !super::KEPT_TABLES.contains(&table) && connection.query_row(&sql, [], |row| row.get::<_, bool>(0))? {
             return Ok(false);
         }
     }

@@ -57,7 +57,7 @@ pub(super) async fn schema(db: &PgDb) -> Result<i64, DbError> {
 pub(super) async fn is_empty(db: &PgDb) -> Result<bool, DbError> {
     let client = db.client().await?;
     for table in tables(schema(db).await?) {
-        if super::restore::KEPT.contains(&table) {
+        if super::KEPT_TABLES.contains(&table) {
             continue;
         }
         let used = client.query_one(&format!("SELECT EXISTS (SELECT 1 FROM {table})"), &[]).await?;
