@@ -29,7 +29,7 @@
   const wrongKey = () => new Trouble('This key does not open the page', 'The key belongs to another page or an earlier version of this page, or the content is damaged.', ASK_SENDER, 'key');
   const wrongPassphrase = () => new Trouble('', 'Incorrect passphrase. Check uppercase letters and spaces, then try again.', '', 'passphrase');
   const damaged = (what) => new Trouble('The content is damaged', 'The stored data is not a complete encrypted page, so no key can open it.', `${what} Ask the sender to publish the page again.`);
-  const newer = (what) => new Trouble('This page needs a newer viewer', `This server does not support how it was encrypted: ${what}.`, 'Contact the sender or the operator of this server.');
+  const newer = (what) => new Trouble('This page needs a newer viewer', `It was encrypted in a way that this server does not support: ${what}.`, 'Contact the sender or the operator of this server.');
   const noCrypto = () => new Trouble('This browser cannot decrypt the page', location.protocol === 'http:' ? 'Browsers can decrypt only on a secure connection, but this page was opened over plain http.' : 'The Web Crypto API is missing or disabled.', location.protocol === 'http:' ? 'Open the link with https:// instead, or ask the operator of this server to set up HTTPS.' : 'Try a current version of Firefox, Chrome, Edge or Safari.');
 
   const pause = () => new Promise((resolve) => setTimeout(resolve));
@@ -107,7 +107,7 @@
   }
 
   async function unpack(bytes) {
-    if (typeof DecompressionStream === 'undefined') throw newer('your browser cannot decompress gzip');
+    if (typeof DecompressionStream === 'undefined') throw new Trouble('This browser cannot decrypt the page', 'It cannot decompress gzip.', 'Try a current version of Firefox, Chrome, Edge or Safari.');
     const reader = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip')).getReader();
     const parts = [];
     let size = 0;
