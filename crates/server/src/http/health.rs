@@ -8,7 +8,7 @@ use serde::Serialize;
 use std::time::Duration;
 use utoipa::ToSchema;
 
-/// The body of both when healthy.
+/// The response of a successful health check.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({"status": "ok"}))]
 pub(super) struct HealthJson {
@@ -16,7 +16,7 @@ pub(super) struct HealthJson {
     status: &'static str,
 }
 
-/// Whether the process responds
+/// Check whether the process responds
 ///
 /// On every host.
 #[utoipa::path(
@@ -35,7 +35,7 @@ fn healthz() -> Response<OutBody> {
     response
 }
 
-/// Whether the server is ready
+/// Check whether the server is ready
 ///
 /// Also checks the storage, for two seconds at most. On every host.
 #[utoipa::path(

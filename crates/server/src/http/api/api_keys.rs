@@ -72,7 +72,7 @@ impl ApiKeyJson {
 
 /// List your keys
 ///
-/// A program that a person authorized with OAuth sees only the keys it created.
+/// An app that a user authorized with OAuth sees only the keys it created.
 #[utoipa::path(
     get, path = "/api-keys", tag = "API keys", operation_id = "listApiKeys",
     responses((status = 200, description = "The keys, newest first", body = ApiKeysJson)),
@@ -88,8 +88,8 @@ pub(super) async fn list(
 
 /// Create a key
 ///
-/// The response is the only place where the full key is shown. A key created by a program has the scopes of the token
-/// it was created with, and stops working when the person revokes the program's access.
+/// The response is the only place where the full key is shown. A key created by an app has the scopes of the token
+/// it was created with, and stops working when the user revokes the app's access.
 #[utoipa::path(
     post, path = "/api-keys", tag = "API keys", operation_id = "createApiKey",
     params(("Idempotency-Key" = Option<String>, Header, description = "Makes retries safe for 24 hours.")),
@@ -126,7 +126,7 @@ pub(super) async fn create(
 
 /// Revoke a key
 ///
-/// A program can revoke only the keys it created.
+/// An app can revoke only the keys it created.
 #[utoipa::path(
     delete, path = "/api-keys/{id}", tag = "API keys", operation_id = "revokeApiKey",
     params(("id" = String, Path, description = "The key's id.")),

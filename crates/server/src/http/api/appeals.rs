@@ -32,7 +32,7 @@ pub(in crate::http) struct AppealForm {
     /// What the page is for; up to 2000 characters.
     #[schema(nullable = false, example = "A training page for our staff. The form does not send anything.")]
     pub comment: Option<String>,
-    /// How the operator can reach you; up to 254 characters. The decision is sent to an e-mail address if the server
+    /// How the operator can reach you; up to 254 characters. The decision is sent to an email address if the server
     /// can send mail.
     #[schema(nullable = false, example = "sam@example.org")]
     pub contact: Option<String>,
@@ -52,13 +52,13 @@ fn status() -> Object {
 }))]
 pub(super) struct AppealJson {
     id: String,
-    /// Secret for reading the status of the appeal; in the response to the appeal, not in its status.
+    /// Secret for reading the status of the appeal; only in the response to `POST /appeals`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     token: Option<String>,
     /// False if the operator does not see the `comment` and `contact` of this request: an appeal for this content is
-    /// already open with an earlier comment from you, or with comments from many others. In the response to the appeal,
-    /// not in its status.
+    /// already open with an earlier comment from you, or with comments from many others. Only in the response to
+    /// `POST /appeals`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     words_kept: Option<bool>,

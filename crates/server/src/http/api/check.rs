@@ -98,7 +98,8 @@ impl From<DryRun> for CheckJson {
 ///
 /// Says whether the page would be refused as phishing, as content that was taken down before, or for secrets in it,
 /// with the reasons and how to fix them. Takes what `POST /sites` takes, or JSON, or the page itself. Needs no
-/// credential and stores nothing; content that could not be published at all is refused with the same errors as there.
+/// credential and stores nothing; content that could not be published at all is refused with the errors of
+/// `POST /sites`.
 #[utoipa::path(
     post, path = "/check", tag = "Sites", operation_id = "checkPage",
     request_body(content(

@@ -30,7 +30,7 @@ pub(in crate::http) struct ShareTokenJson {
     id: String,
     token: String,
     site_id: String,
-    /// The page's address with the token; opens its password gate.
+    /// The page's address with the token; opens the page without its password.
     #[schema(format = "uri")]
     url: String,
     created_at: i64,
@@ -40,7 +40,7 @@ pub(in crate::http) struct ShareTokenJson {
     max_uses: Option<i64>,
     uses: i64,
     last_used_at: Option<i64>,
-    /// Whether it also opens the e-mail gate.
+    /// Whether it also opens the email gate.
     bypass_email_gate: bool,
     /// What was ignored; only in the response that creates it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -76,7 +76,7 @@ pub(in crate::http) struct ShareTokenBody {
     #[serde(deserialize_with = "nullable")]
     #[schema(value_type = Option<i64>, minimum = 1)]
     pub max_uses: Field<i64>,
-    /// Whether it also opens the e-mail gate; false by default.
+    /// Whether it also opens the email gate; false by default.
     #[schema(nullable = false)]
     pub bypass_email_gate: Option<bool>,
 }
@@ -166,7 +166,7 @@ pub(super) async fn list(
 
 /// Create a share token
 ///
-/// Its `url` opens the page's password gate without the password; the token is removed from the address bar at once.
+/// Its `url` opens the page without its password; the token is removed from the address bar at once.
 #[utoipa::path(
     post, path = "/sites/{idOrSlug}/share-tokens", tag = "Share tokens", operation_id = "createShareToken",
     params(

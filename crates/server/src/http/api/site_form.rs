@@ -28,7 +28,7 @@ pub(super) struct SiteUpload {
     public_slug: Option<String>,
     #[schema(schema_with = visibility, required = false)]
     visibility: Option<String>,
-    /// Password gate.
+    /// Viewers must enter this password.
     #[schema(nullable = false, example = "correct horse")]
     password: Option<String>,
     /// Lifetime in hours, or `never`; anonymous uploads are capped at 24.
@@ -50,7 +50,7 @@ pub(super) struct SiteUpload {
     /// the page at the root of its host; `false` answers them with 404. If not sent, it is detected from the content.
     #[schema(nullable = false, pattern = "^(true|false)$", example = "true")]
     spa: Option<String>,
-    /// Restricts the page to e-mail addresses of this domain.
+    /// Restricts the page to email addresses of this domain.
     #[schema(nullable = false, example = "example.com")]
     email_gate_domain: Option<String>,
     /// Another name of `email_gate_domain`.

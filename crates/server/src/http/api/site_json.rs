@@ -88,7 +88,7 @@ pub(in crate::http) struct SiteJson {
     next: Option<NextJson>,
 }
 
-/// Restricts the page to addresses of one e-mail domain.
+/// Restricts the page to addresses of one email domain.
 #[derive(Debug, Serialize, ToSchema)]
 pub(in crate::http) struct EmailGateJson {
     domain: String,

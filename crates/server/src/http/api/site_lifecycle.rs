@@ -84,7 +84,7 @@ pub(super) async fn restore(
 
 /// Claim a page that was published without an account
 ///
-/// The page becomes yours and loses its expiry. The token works once.
+/// The page then belongs to your account and no longer expires. The token works once.
 #[utoipa::path(
     post, path = "/sites/{idOrSlug}/claim", tag = "Sites", operation_id = "claimSite",
     params(("idOrSlug" = String, Path, description = "The id or the token.")),

@@ -92,8 +92,8 @@ pub(in crate::http) fn list_query<'a>(
 
 /// Publish a page
 ///
-/// Send one file and get a private link. Without a credential the page lives 24 hours and the response carries a
-/// `claim_token`. With an `Idempotency-Key` the same request can be repeated safely.
+/// Send one file and get a private link. Without a credential, the page stays online for 24 hours and the response
+/// contains a `claim_token`. With an `Idempotency-Key` the same request can be repeated safely.
 #[utoipa::path(
     post, path = "/sites", tag = "Sites", operation_id = "createSite",
     params(("Idempotency-Key" = Option<String>, Header, description = "Makes retries safe for 24 hours.")),
@@ -144,8 +144,8 @@ pub(super) async fn read(
 /// Replace a page's content at the same URL
 ///
 /// Takes the same form as publishing, or JSON with `html`. Fields of the form that are sent change those settings too.
-/// A page without an owner takes `Authorization: Claim <claim_token>`, one that a wallet paid for
-/// `Authorization: Wallet challenge=<challenge>,sig=<signature>`; both replace the content only.
+/// For a page without an owner, send `Authorization: Claim <claim_token>`; for one that a wallet paid for,
+/// `Authorization: Wallet challenge=<challenge>,sig=<signature>`. Both can replace only the content.
 #[utoipa::path(
     put, path = "/sites/{idOrSlug}", tag = "Sites", operation_id = "replaceSite",
     params(("idOrSlug" = String, Path, description = "The id, the slug or the token.")),

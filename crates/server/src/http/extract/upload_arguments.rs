@@ -24,7 +24,7 @@ pub(in crate::http) struct UploadArguments {
     password: Option<String>,
     #[schema(schema_with = visibility, required = false)]
     visibility: Option<String>,
-    /// Restricts the page to e-mail addresses of this domain.
+    /// Restricts the page to email addresses of this domain.
     #[schema(nullable = false)]
     email_gate_domain: Option<String>,
     #[schema(ignore)]

@@ -135,7 +135,7 @@ fn address_feedback(values: &[Option<&str>]) -> String {
          about.\n\
          4. Sort the open comments into three groups: small, clear corrections (typos, broken markup, wrong labels), changes to \
          the content, and questions. Make the small corrections. For content changes, show me what you would change and wait \
-         for my approval. ToolOutput questions to me, not on the page.\n\
+         for my approval. Answer questions in your reply to me, not on the page.\n\
          5. Update the page with update_site, and send the `updated_at` from get_content as `expected_updated_at`, so that no \
          one's changes are lost. Change only what the comments ask for.\n\
          6. Resolve each finished comment with resolve_feedback and a one-sentence note about what you did. Leave the others \

@@ -24,9 +24,9 @@ use http::StatusCode;
 /// Maximum length of the query; it is carried along when the person has to sign in first.
 const LONGEST: usize = 4000;
 
-/// Ask a person for access
+/// Ask the user for access
 ///
-/// A program opens this address in the person's browser: authorization code with PKCE (S256). The person signs in if
+/// An app opens this address in the user's browser: authorization code with PKCE (S256). The user signs in if
 /// necessary and decides; then the browser is redirected to `redirect_uri` with `code`, `state` and `iss`, or with
 /// `error`.
 #[utoipa::path(

@@ -31,7 +31,7 @@ pub(super) struct ClientMetadata {
     #[serde(deserialize_with = "nullable")]
     #[schema(value_type = Option<String>, format = "uri")]
     pub client_uri: Field<String>,
-    /// Redirect addresses: https, or a loopback address. Required unless the program only uses device codes.
+    /// Redirect addresses: https, or a loopback address. Required unless the app only uses device codes.
     #[serde(deserialize_with = "nullable")]
     #[schema(value_type = Option<Vec<String>>)]
     pub redirect_uris: Field<Vec<String>>,
@@ -41,7 +41,7 @@ pub(super) struct ClientMetadata {
     #[serde(deserialize_with = "nullable")]
     #[schema(value_type = Option<Vec<String>>)]
     pub response_types: Field<Vec<String>>,
-    /// How the program authenticates at the token endpoint.
+    /// How the app authenticates at the token endpoint.
     #[serde(deserialize_with = "nullable")]
     #[schema(value_type = Option<String>)]
     pub token_endpoint_auth_method: Field<String>,
@@ -51,7 +51,7 @@ pub(super) struct ClientMetadata {
     pub scope: Field<String>,
 }
 
-/// A registered program (RFC 7591 §3.2.1).
+/// A registered app (RFC 7591 §3.2.1).
 #[derive(Debug, ToSchema)]
 #[schema(example = json!({
     "client_id": "client_k3v5q7x2m4n6p8r1t9w0", "client_id_issued_at": 1_794_706_860, "client_name": "Report writer",
@@ -75,7 +75,7 @@ pub(super) struct RegisteredClient {
     /// As sent.
     #[schema(nullable = false)]
     application_type: Option<String>,
-    /// Only for programs that authenticate with a secret; shown once.
+    /// Only for apps that authenticate with a secret; shown once.
     #[schema(nullable = false)]
     client_secret: Option<String>,
     /// With `client_secret`: 0, it does not expire.
@@ -96,7 +96,7 @@ pub(super) struct RegisteredClient {
 pub(super) struct TokenForm {
     #[schema(schema_with = grant_type)]
     grant_type: String,
-    /// Required unless the program authenticates with `Authorization: Basic`.
+    /// Required unless the app authenticates with `Authorization: Basic`.
     #[schema(nullable = false)]
     client_id: Option<String>,
     #[schema(nullable = false)]
@@ -152,7 +152,7 @@ pub(super) struct RevokeForm {
     /// Ignored.
     #[schema(nullable = false)]
     token_type_hint: Option<String>,
-    /// Required unless the program authenticates with `Authorization: Basic`.
+    /// Required unless the app authenticates with `Authorization: Basic`.
     #[schema(nullable = false)]
     client_id: Option<String>,
     #[schema(nullable = false)]
@@ -167,7 +167,7 @@ pub(super) struct RevokeForm {
     reason = "describes the form; `Params` reads it, because a parameter sent twice is an error"
 )]
 pub(super) struct DeviceForm {
-    /// Required unless the program authenticates with `Authorization: Basic`.
+    /// Required unless the app authenticates with `Authorization: Basic`.
     #[schema(nullable = false)]
     client_id: Option<String>,
     #[schema(nullable = false)]
@@ -179,16 +179,16 @@ pub(super) struct DeviceForm {
     resource: Option<String>,
 }
 
-/// The codes of a device login: one for the person, one for the program (RFC 8628 §3.2).
+/// The codes of a device login: one for the user, one for the app (RFC 8628 §3.2).
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({
     "device_code": "q3mT8vXc5LkR1dWn7hZyJ2sBf9uEa4GpQ6xKoViM0wY", "user_code": "BCDF-GHJK", "verification_uri": "http://localhost:8080/device",
     "verification_uri_complete": "http://localhost:8080/device?user_code=BCDF-GHJK", "expires_in": 600, "interval": 5
 }))]
 pub(super) struct DeviceCodeJson {
-    /// For the program only.
+    /// For the app only.
     pub device_code: String,
-    /// For the person to type at `verification_uri`.
+    /// For the user to type at `verification_uri`.
     pub user_code: String,
     #[schema(format = "uri")]
     pub verification_uri: String,

@@ -26,7 +26,7 @@ const ID_CHARACTERS: usize = 500;
 
 /// Start a login on another device
 ///
-/// RFC 8628: show the person `user_code` and `verification_uri`, then poll `POST /oauth/token` for the tokens. The
+/// RFC 8628: show the user `user_code` and `verification_uri`, then poll `POST /oauth/token` for the tokens. The
 /// client id `dropleaf-cli` needs no registration.
 #[utoipa::path(
     post, path = "/oauth/device_authorization", tag = "OAuth", operation_id = "authorizeDevice",
@@ -127,7 +127,7 @@ pub(super) async fn key_code(
 
 /// Poll for the API key of a login
 ///
-/// 400 `authorization_pending` until the person has answered; then the key, once. JSON or a form.
+/// 400 `authorization_pending` until the user has answered; then the key, once. JSON or a form.
 #[utoipa::path(
     post, path = "/device/token", tag = "OAuth", operation_id = "createDeviceToken",
     request_body(content(

@@ -15,9 +15,9 @@ use dropleaf_core::oauth::{OAuthCode, OAuthError};
 use http::StatusCode;
 use serde_json::{Map, Value, json};
 
-/// Register a program
+/// Register an app
 ///
-/// Dynamic client registration (RFC 7591). A program that no one authorizes is deleted after a day.
+/// Dynamic client registration (RFC 7591). An app that no one authorizes is deleted after a day.
 #[utoipa::path(
     post, path = "/oauth/register", tag = "OAuth", operation_id = "registerClient",
     request_body(content = ClientMetadata, content_type = "application/json"),

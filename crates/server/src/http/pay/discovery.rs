@@ -1,4 +1,4 @@
-//! Serves the documents that catalogues of paid services read. Catalogues probe every address in them with an empty,
+//! Serves the documents that catalogs of paid services read. Catalogs probe every address in them with an empty,
 //! unpaid POST and keep those that answer 402; unlocks need a key first, so only the service record lists them. x402.md
 //! §9.
 
@@ -20,7 +20,7 @@ const SHOWN: usize = 20;
 
 /// Get the paid resources
 ///
-/// What catalogues of x402 services read. Two shapes of this document are in use; this one satisfies both.
+/// What catalogs of x402 services read. Two shapes of this document are in use; this one satisfies both.
 #[utoipa::path(
     get, path = "/.well-known/x402", tags = ["Documents", "Payments"], operation_id = "getPaidResources",
     responses((status = 200, description = "The document", body = WellKnownX402)),

@@ -3,7 +3,8 @@
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// The public service record. Spec §9.2.
+// Spec §9.2.
+/// The public service record.
 #[derive(Debug, ToSchema)]
 #[schema(example = json!({
     "record_version": 1,
@@ -42,7 +43,7 @@ pub(super) struct ServiceRecord {
     discovery: Value,
 }
 
-/// The resources anyone can pay for, in the form that catalogues expect.
+/// The resources anyone can pay for, in the form that catalogs expect.
 #[derive(Debug, ToSchema)]
 #[schema(example = json!({
     "version": 1, "x402Version": 2, "resources": ["http://localhost:8080/publish", "http://localhost:8080/provision"],

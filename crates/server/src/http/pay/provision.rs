@@ -139,7 +139,7 @@ pub(super) async fn menu(State(state): State<ApiState>) -> Result<Json<RailsJson
 
 /// Pay for an API key
 ///
-/// Creates an account without an e-mail address, on the plan `free`, and its first key. Without a payment the response
+/// Creates an account without an email address, on the plan `free`, and its first key. Without a payment the response
 /// is 402 with the terms. The same proof returns the same key for ten minutes, from the same network or with the same
 /// `Idempotency-Key`; afterwards 409.
 #[utoipa::path(

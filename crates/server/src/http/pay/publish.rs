@@ -40,7 +40,7 @@ pub(super) struct PublishBody {
 
 /// Get the terms of publishing
 ///
-/// Always 402, with the same header and body as `POST /publish` without a payment, as clients and catalogues of x402
+/// Always 402, with the same header and body as `POST /publish` without a payment, as clients and catalogs of x402
 /// expect of a probe.
 #[utoipa::path(
     get, path = "/publish", tag = "Payments", operation_id = "getPublishTerms",

@@ -30,8 +30,8 @@ pub(super) struct UnlocksJson {
     unlocks: Vec<UnlockJson>,
 }
 
-/// An unlock for sale. Decisions §5.4. Its schema name differs from that of the unlocks in `GET /me`, which would
-/// otherwise replace it.
+// Decisions §5.4. Its schema name differs from that of the unlocks in `GET /me`, which would otherwise replace it.
+/// An unlock for sale.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = UnlockForSaleJson, example = json!({
     "sku": "make_permanent", "title": "Permanent pages", "description": "Current and future pages of the account are no longer \

@@ -123,7 +123,7 @@ async fn set_expiry(mut call: Call) -> Result<ToolOutput> {
     change(call, site, PatchBody { expires_at, expires_in_hours, ..PatchBody::default() }).await
 }
 
-/// Which e-mail domain opens the page.
+/// Which email domain opens the page.
 #[derive(Debug, Deserialize, ToSchema)]
 struct SetEmailGate {
     /// The id, the slug or the token of the page.

@@ -33,7 +33,7 @@ struct CreateShareLink {
     #[serde(deserialize_with = "nullable")]
     #[schema(value_type = Option<i64>, nullable = false, minimum = 1)]
     max_uses: Field<i64>,
-    /// Whether it also opens the e-mail gate.
+    /// Whether it also opens the email gate.
     #[schema(nullable = false)]
     bypass_email_gate: Option<bool>,
     /// Any text of up to 255 characters: the same call with the same key within 24 hours returns the first link again.
