@@ -23,7 +23,9 @@ pub enum ClientError {
         body: Value,
     },
     /// The response is not one that a dropleaf server would send.
-    #[error("{server} returned status {status}, but not like a dropleaf server. Check the address.")]
+    #[error(
+        "{server} returned status {status}, but the response is not from a dropleaf server. Check the address."
+    )]
     UnexpectedResponse { server: String, status: u16 },
 }
 

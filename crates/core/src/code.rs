@@ -82,7 +82,7 @@ codes! {
     PlanDailyLimit = "plan_daily_limit": "The plan's daily publish limit is reached. `Retry-After` says when it resets.";
     PaymentRequired = "payment_required": "Payment is required. The terms are in `PAYMENT-REQUIRED` (x402 v2) and in `accepts` (x402 v1).";
     PaymentRefused = "payment_refused": "The payment was not accepted. `reason` says why, and the response contains the terms.";
-    InvalidPayment = "invalid_payment": "The payment header is invalid, or there is more than one. Send exactly one proof.";
+    InvalidPayment = "invalid_payment": "The payment header is invalid, or there is more than one. Send exactly one payment header.";
     RailNotLive = "rail_not_live": "This server does not accept payments with this protocol. Nothing was charged. Pay with x402 (`PAYMENT-SIGNATURE` or `X-PAYMENT`); `GET /provision` lists the live protocols.";
     PaymentUsed = "payment_used": "This payment was already used for something else, or its response is no longer available (see `reason`). Nothing was charged again. To change the page, use its claim token or the wallet's signature. To buy something else, sign a new payment.";
     NotOnSale = "not_on_sale": "This cannot be bought here. The description says why and what to do instead. Nothing was charged.";

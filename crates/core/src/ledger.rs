@@ -247,7 +247,7 @@ const REASON_CHARACTERS: usize = 500;
 /// Validates an operator's reason for changing money. It is required, because it is kept forever.
 pub fn reason(text: &str) -> Result<String> {
     plain_text::optional("reason", Some(text.to_owned()), REASON_CHARACTERS)?
-        .ok_or_else(|| Error::field("reason", "must give a reason"))
+        .ok_or_else(|| Error::field("reason", "is required"))
 }
 
 /// Parses dollars such as `10` or `-2.50` into cents.

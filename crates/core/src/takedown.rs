@@ -8,7 +8,7 @@ pub const REASON_CHARACTERS: usize = 500;
 
 /// Validates the reason for a takedown. It is required, because it is kept forever.
 pub fn reason(text: &str) -> Result<String> {
-    reason_for(text, "must give a reason for the takedown")
+    reason_for(text, "is required for the takedown")
 }
 
 /// Validates the reason for another operator action that is kept forever; `missing` is the error for an empty one.

@@ -43,7 +43,7 @@ impl Default for Metrics {
         let connections_refused = Counter::default();
         registry.register(
             "connections_refused",
-            "Connections refused because their network had as many as it may",
+            "Connections refused because their network reached its limit",
             connections_refused.clone(),
         );
         let swept_pages = Counter::default();

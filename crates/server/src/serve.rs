@@ -136,8 +136,8 @@ pub async fn run(layers: &Layers, config: Config) -> Result<()> {
     for setting in missing_chains(&running.app) {
         tracing::warn!(
             setting,
-            "payments are live, but this server cannot look at the chain: a payment whose outcome gets lost waits for the \
-             operator"
+            "payments are live, but this server cannot query the blockchain: the operator must decide payments with an \
+             unknown outcome"
         );
     }
     // Otherwise the first publish would wait until the rules are compiled.
@@ -147,7 +147,7 @@ pub async fn run(layers: &Layers, config: Config) -> Result<()> {
     while signals.next().await == SignalAction::Reload {
         running.lists.reload().await;
     }
-    tracing::info!("stopping; waiting for requests under way");
+    tracing::info!("stopping; waiting for requests in progress");
     running.stop().await;
     Ok(())
 }

@@ -23,7 +23,7 @@ impl App {
         account_id: &str,
         reason: &str,
     ) -> Result<SuspensionResult> {
-        let reason = takedown::reason_for(reason, "must give a reason for the suspension")?;
+        let reason = takedown::reason_for(reason, "is required for the suspension")?;
         let account = self.get_account(account_id).await?;
         if account.is_operator {
             return Err(Error::new(Code::Forbidden, "The account of an operator cannot be suspended."));
@@ -84,7 +84,7 @@ impl App {
         account_id: &str,
         reason: &str,
     ) -> Result<SuspensionResult> {
-        let reason = takedown::reason_for(reason, "must give a reason for lifting the suspension")?;
+        let reason = takedown::reason_for(reason, "is required for lifting the suspension")?;
         let account = self.get_account(account_id).await?;
         let stmt = accounts::lift_suspension(&account.id);
         self.change_suspension(actor, AuditAction::LiftSuspension, account, stmt, reason).await

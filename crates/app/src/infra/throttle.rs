@@ -70,7 +70,7 @@ pub(crate) fn rate_limited(standing: &RateLimitStatus) -> Error {
     Error::new(
         Code::RateLimited,
         format!(
-            "At most {} in {} are allowed. Try again in {resets_in} s.",
+            "The limit is {} per {}. Try again in {resets_in} s.",
             rate.limit,
             window_name(rate.window_seconds)
         ),
@@ -81,9 +81,9 @@ pub(crate) fn rate_limited(standing: &RateLimitStatus) -> Error {
 
 fn window_name(seconds: i64) -> String {
     match seconds {
-        60 => "a minute".into(),
-        3600 => "an hour".into(),
-        86_400 => "a day".into(),
+        60 => "minute".into(),
+        3600 => "hour".into(),
+        86_400 => "day".into(),
         other => format!("{other} seconds"),
     }
 }

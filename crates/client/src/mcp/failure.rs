@@ -85,7 +85,7 @@ impl ExchangeFailure {
                 .to_owned(),
             Self::NotMcp { status } => {
                 format!(
-                    "{server} returned status {status}, but not like a dropleaf server. Check the address."
+                    "{server} returned status {status}, but the response is not from a dropleaf server. Check the address."
                 )
             }
             Self::TooLong => "The response of the server is too long to forward.".to_owned(),

@@ -217,7 +217,7 @@ impl McpClient {
                 format!("{} opens the sign-in page when it first connects.", self.title())
             }
             (Self::ClaudeDesktop, _) => "Restart Claude Desktop.".to_owned(),
-            (_, Transport::Stdio) => format!("{} uses it from its next session.", self.title()),
+            (_, Transport::Stdio) => format!("{} will use it in its next session.", self.title()),
         }
     }
 }

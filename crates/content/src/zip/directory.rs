@@ -202,7 +202,9 @@ fn check_entry(entry: &ZipEntry, mode: u32) -> Result<(), Refusal> {
         return Err(entry.refusal("it is a folder, but it has content. Create the archive again."));
     }
     if entry.method == 0 && entry.packed != entry.size {
-        return Err(entry.refusal("it is stored, but its two sizes differ. Create the archive again."));
+        return Err(
+            entry.refusal("it is not compressed, but its two sizes differ. Create the archive again.")
+        );
     }
     Ok(())
 }

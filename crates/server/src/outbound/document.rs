@@ -54,7 +54,7 @@ impl std::fmt::Display for DocumentError {
             Self::Unreachable => f.write_str("its host cannot be reached"),
             Self::NotPublic => f.write_str("its host is not on the public internet"),
             Self::Status(status) => write!(f, "its host returned status {status}"),
-            Self::TooLarge => f.write_str("the description is too long"),
+            Self::TooLarge => f.write_str("it is too long"),
             Self::Busy => f.write_str("this server is busy; try again"),
         }
     }

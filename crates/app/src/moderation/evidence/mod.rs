@@ -141,7 +141,7 @@ impl App {
 
     /// Erases evidence before its retention period ends.
     pub async fn erase_evidence(&self, actor: &str, name: &str, reason: &str) -> Result<Evidence> {
-        let reason = takedown::reason_for(reason, "must give a reason for the erasure")?;
+        let reason = takedown::reason_for(reason, "is required for the erasure")?;
         let kept = self.get_evidence(name).await?;
         if !self.erase_archive(actor, &kept, reason).await? {
             return Err(Error::not_found("evidence"));

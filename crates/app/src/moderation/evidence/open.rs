@@ -46,7 +46,7 @@ impl App {
 
     /// The archive of a taken-down page, named by its id, slug, token or URL.
     pub async fn open_evidence(&self, actor: &str, name: &str, reason: &str) -> Result<OpenEvidence> {
-        let reason = takedown::reason_for(reason, "must give a reason for access")?;
+        let reason = takedown::reason_for(reason, "is required for access")?;
         let kept = self.get_evidence(name).await?;
         let gone = || Error::not_found("evidence");
         let bundle = self.store.find_bundle(kept.bundle_id.as_deref().ok_or_else(gone)?).await?;

@@ -43,7 +43,7 @@ impl App {
 
     /// Revokes an allow, by the id of its appeal or the hash of the content. What is already published stays.
     pub async fn revoke_allowed(&self, actor: &str, named: &str, reason: &str) -> Result<AllowedContent> {
-        let reason = takedown::reason_for(reason, "must give a reason for revoking the approval")?;
+        let reason = takedown::reason_for(reason, "is required for revoking the approval")?;
         let found = match hex::digest(named) {
             Some(digest) => self.store.find_allowed(digest).await?,
             None => self.store.find_allowed_by(named).await?,

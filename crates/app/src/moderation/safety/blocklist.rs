@@ -154,7 +154,7 @@ impl App {
     /// Removes an entry from the blocklist, so that its content may be published again. The page itself stays down.
     /// `name` is the id of the entry, or an id, slug, token or URL of the page it was taken down with.
     pub async fn unblock_content(&self, actor: &str, name: &str, reason: &str) -> Result<BlockedContent> {
-        let reason = takedown::reason_for(reason, "must give a reason for unblocking the content")?;
+        let reason = takedown::reason_for(reason, "is required for unblocking the content")?;
         let blocked = self.find_blocked_by_name(name).await?;
         let stmts = rows::unblock(&blocked.site_id, self.now());
         self.commit_unblock(actor, &blocked, stmts, reason).await?;
@@ -169,7 +169,7 @@ impl App {
         path: &str,
         reason: &str,
     ) -> Result<BlockedContent> {
-        let reason = takedown::reason_for(reason, "must give a reason for unblocking the page")?;
+        let reason = takedown::reason_for(reason, "is required for unblocking the page")?;
         let blocked = self.find_blocked_by_name(name).await?;
         let stmts = rows::unblock_page(&blocked.id, path);
         self.commit_unblock(actor, &blocked, stmts, format!("{reason} ({path})")).await?;

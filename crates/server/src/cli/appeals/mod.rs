@@ -169,9 +169,9 @@ async fn uphold(config: Config, ids: &[String], answer: &str) -> Result<()> {
     };
     let count = with_app(config, act).await?;
     match ids {
-        [id] => print_line(&format!("{id} is upheld; the stored copy was erased")),
+        [id] => print_line(&format!("{id}: refusal upheld; the stored copy was erased")),
         _ => print_line(&format!(
-            "{count} of {} appeals are upheld; the others were already decided",
+            "{count} of {} refusals upheld; appeals that were already decided were skipped",
             ids.len()
         )),
     }

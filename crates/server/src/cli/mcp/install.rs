@@ -20,7 +20,7 @@ pub(super) struct Install {
     /// Connect by starting `dropleaf mcp`, with the stored login
     #[arg(long)]
     stdio: bool,
-    /// Remove it again, as `uninstall` does
+    /// Remove it, as `uninstall` does
     #[arg(long, conflicts_with_all = ["server", "http", "stdio"])]
     undo: bool,
     #[command(flatten)]

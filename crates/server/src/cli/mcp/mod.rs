@@ -21,7 +21,7 @@ pub(super) struct Mcp {
 enum Command {
     /// Add dropleaf to the settings of MCP clients, after showing what would change
     Install(install::Install),
-    /// Remove it from them again
+    /// Remove dropleaf from the settings of MCP clients
     Uninstall(install::Uninstall),
 }
 

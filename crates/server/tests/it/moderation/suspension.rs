@@ -200,7 +200,7 @@ async fn operator_suspends_and_lifts_on_the_list_of_accounts_but_no_operator() {
         let person = node.newcomer("eve@example.org").await;
         let at = |act: &str| format!("/operator/accounts/{}/{act}", person.account.id);
         let silent = operator.submit(&at("suspend"), &[("reason", " "), ("q", "eve")]).await.expect(400);
-        assert!(silent.text().contains("must give a reason for the suspension"), "{}", silent.text());
+        assert!(silent.text().contains("The reason is required for the suspension"), "{}", silent.text());
         let done = operator.submit(&at("suspend"), &[("reason", "spam <b>"), ("q", "eve")]).await.expect(303);
         let shown = operator.get(done.header("location")).await.expect(200).text();
         assert!(shown.contains("Account suspended.") && shown.contains("spam &#60;b&#62;"), "{shown}");
