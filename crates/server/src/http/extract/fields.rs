@@ -8,6 +8,8 @@
 //! | `T` | "is required" | refused |
 //! | `Option<T>` | `None` | refused |
 //! | `Field<T>`, with [`nullable`] | `Absent` | `Null` |
+//!
+//! Aliases are fields of their own that [`agreed`] joins; `#[serde(alias)]` does not work, because each name is asked for.
 
 use super::struct_fields::{FieldVisitor, NULLABLE, StructFields};
 use dropleaf_core::site_change::Field;

@@ -14,17 +14,17 @@ struct Argument {
     required: bool,
 }
 
-struct IdempotentResponse {
+struct PromptTemplate {
     name: &'static str,
     title: &'static str,
     description: &'static str,
     arguments: &'static [Argument],
-    /// Renders the text from the values arguments, in the order above.
+    /// Renders the text from the values of the arguments, in the order above.
     text: fn(&[Option<&str>]) -> String,
 }
 
-static PROMPTS: &[IdempotentResponse] = &[
-    IdempotentResponse {
+static PROMPTS: &[PromptTemplate] = &[
+    PromptTemplate {
         name: "publish-report",
         title: "Publish a report",
         description: "Write a report as one HTML page and publish it with a private link.",
@@ -39,7 +39,7 @@ static PROMPTS: &[IdempotentResponse] = &[
         ],
         text: publish_report,
     },
-    IdempotentResponse {
+    PromptTemplate {
         name: "address-feedback",
         title: "Address feedback",
         description: "Review the comments of viewers on a page, update the page, and resolve each comment.",
@@ -59,7 +59,7 @@ pub(super) fn list() -> ListPromptsResult {
     result
 }
 
-fn described(prompt: &IdempotentResponse) -> Prompt {
+fn described(prompt: &PromptTemplate) -> Prompt {
     let arguments = prompt.arguments.iter().map(|argument| {
         PromptArgument::new(argument.name)
             .with_description(argument.description)
@@ -154,6 +154,7 @@ mod tests {
         assert!(text.contains("Topic: tides") && text.contains("Audience: sailors") && text.contains("`24`"));
         let text = publish_report(&[Some("tides"), None, None]);
         assert!(!text.contains("Audience") && text.contains("without an expiry"));
-        assert!(address_feedback(&[Some("my-page")]).contains("`site` = `my-page`"));
+        let text = address_feedback(&[Some("my-page")]);
+        assert!(text.contains("`site` = `my-page`") && text.contains("Answer questions in your reply to me"));
     }
 }
