@@ -35,7 +35,6 @@ impl UploadOptions {
     /// Parses form fields in the order sent. A known field with a bad value is an error. An unknown field is ignored with a
     /// warning, unless it looks like a protection. An empty protection is an error, because the page would be published without
     /// it.
-    /// Decisions §2.3.
     pub fn parse<'a>(fields: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self> {
         let (mut options, mut others) = (Self::default(), Self::default());
         let mut unknown = Vec::new();
@@ -50,13 +49,13 @@ impl UploadOptions {
         options.slug = agreed("slug", options.slug, others.slug)?;
         options.email_gate_domain =
             agreed("email_gate_domain", options.email_gate_domain, others.email_gate_domain)?;
-        if options.asked_visibility() == Some(Visibility::Burn) && options.slug.is_some() {
+        if options.requested_visibility() == Some(Visibility::Burn) && options.slug.is_some() {
             return Err(Error::field(
                 "burn_after_read",
                 "cannot be combined with a slug: a public page can be viewed more than once",
             ));
         }
-        if options.asked_visibility() == Some(Visibility::Unlisted) && options.slug.is_some() {
+        if options.requested_visibility() == Some(Visibility::Unlisted) && options.slug.is_some() {
             return Err(Error::field(
                 "slug",
                 "is for public pages only: make the page public, or omit the name",
@@ -122,7 +121,7 @@ impl UploadOptions {
     }
 
     /// The visibility that the fields request, if any.
-    pub fn asked_visibility(&self) -> Option<Visibility> {
+    pub fn requested_visibility(&self) -> Option<Visibility> {
         match (self.burn_after_read, self.visibility, &self.slug) {
             (Some(true), _, _) => Some(Visibility::Burn),
             (_, Some(visibility), _) => Some(visibility),
@@ -141,7 +140,7 @@ impl UploadOptions {
 
     /// The visibility of a new page.
     pub fn visibility(&self) -> Visibility {
-        self.asked_visibility().unwrap_or(Visibility::Unlisted)
+        self.requested_visibility().unwrap_or(Visibility::Unlisted)
     }
 }
 

@@ -10,11 +10,11 @@ pub struct Plan {
     pub active_pages: Option<i64>,
     pub longest_life_seconds: Option<i64>,
     pub publishes_a_day: Option<i64>,
-    /// Whether pages may contain programs, installers and other files that run on a viewer's computer. Decisions §2.11.
+    /// Whether pages may contain programs, installers and other files that run on a viewer's computer.
     pub executables: bool,
 }
 
-/// The page limit that `higher_limits` raises a smaller one to. Decisions §3.2.
+/// The page limit that `higher_limits` raises a smaller one to.
 const MORE_PAGES: i64 = 100;
 
 impl Plan {

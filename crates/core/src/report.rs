@@ -1,4 +1,4 @@
-//! A viewer's report about a page, for the server's operator. Decisions §6.3.
+//! A viewer's report about a page, for the server's operator.
 
 use crate::feedback::string_enum;
 use crate::rate::Rate;

@@ -30,7 +30,7 @@ impl Scope {
 }
 
 /// A set of granted scopes. `sites:write` includes `sites:read`; the set still records which of them were named, because that is
-/// what a client is told. Decisions §4.
+/// what a client is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Scopes {
     read: bool,

@@ -80,7 +80,7 @@ impl SiteChange {
             return Err(Error::field("slug", "is for public pages only: omit it, or send visibility=public"));
         }
         next.visibility = match (self.visibility, site.visibility) {
-            // Consistent with the `slug` field of an upload. Decisions §2.6.
+            // Consistent with the `slug` field of an upload.
             (None, Visibility::Unlisted) if names_slug => Visibility::Public,
             (sent, before) => sent.unwrap_or(before),
         };

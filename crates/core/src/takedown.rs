@@ -1,4 +1,4 @@
-//! Takedowns: which page an operator means, the reason, and whether its content may be kept as evidence. Decisions §6.3.
+//! Takedowns: which page an operator means, the reason, and whether its content may be kept as evidence.
 
 use crate::host::{HostRole, Hosts};
 use crate::site::{Site, Visibility};

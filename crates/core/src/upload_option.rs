@@ -1,5 +1,5 @@
-//! The options of an upload, listed once: forms, JSON bodies, MCP tools and the check for misspelled protections follow this
-//! table. `options` gives each its meaning. Spec §2 `SiteUpload`.
+//! The options of an upload, listed once: forms and the check for misspelled protections are parsed by this table, and tests
+//! compare the types of JSON bodies, MCP tools and OpenAPI with it. `options` gives each its meaning. Spec §2 `SiteUpload`.
 
 /// How JSON sends an option; forms send text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

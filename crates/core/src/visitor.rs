@@ -28,7 +28,7 @@ impl Visitor {
         Self {
             any_browser: headers.has_fetch_metadata || mozilla,
             navigation: headers.fetch_mode == Some("navigate") || (!headers.has_fetch_metadata && mozilla),
-            prefetch: headers.purpose.is_some_and(is_ahead_of_time),
+            prefetch: headers.purpose.is_some_and(is_prefetch),
             safari: mozilla
                 && agent.contains("Version/")
                 && agent.contains("Safari/")
@@ -75,7 +75,7 @@ pub fn is_bot(agent: &str) -> bool {
 }
 
 /// Whether a `Sec-Purpose`, `Purpose` or `X-Moz` header marks a prefetch, prerender or preview.
-pub fn is_ahead_of_time(purpose: &str) -> bool {
+pub fn is_prefetch(purpose: &str) -> bool {
     let purpose = purpose.to_ascii_lowercase();
     ["prefetch", "prerender", "preview"].iter().any(|word| purpose.contains(word))
 }
@@ -155,9 +155,9 @@ mod tests {
     #[test]
     fn every_way_to_say_that_nobody_has_asked_is_understood() {
         for purpose in ["prefetch", "prefetch;prerender", "Prefetch", "prerender", "preview"] {
-            assert!(is_ahead_of_time(purpose), "{purpose}");
+            assert!(is_prefetch(purpose), "{purpose}");
         }
-        assert!(!is_ahead_of_time(""));
+        assert!(!is_prefetch(""));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use dropleaf_core::unlock::Unlocks;
 use dropleaf_core::{Code, Error, Result, email};
 use dropleaf_store::{DbError, accounts};
 
-/// The reply of `GET /me`. Decisions §3.5.
+/// The reply of `GET /me`.
 #[derive(Debug, Clone)]
 pub struct Me {
     pub account: Account,

@@ -79,8 +79,8 @@ impl App {
             expires_at: now + CODE_SECONDS,
         }));
         self.store.commit(stmts).await.map_err(|error| self.sign_in_refusal(error, now))?;
-        let letter = self.sign_in_email(address, &code, &token, now);
-        Ok(may_sign_in.then_some(letter))
+        let email = self.sign_in_email(address, &code, &token, now);
+        Ok(may_sign_in.then_some(email))
     }
 
     /// The open sign-in of this browser.

@@ -1,4 +1,4 @@
-//! Rate limits of the operations: who is counted, against which limit, and what the refusal says. Decisions §2.14.
+//! Rate limits of the operations: who is counted, against which limit, and what the refusal says.
 
 use crate::accounts::caller::Caller;
 use crate::accounts::oauth::Identity;
@@ -30,7 +30,12 @@ pub(crate) struct Limits {
     pub(crate) gate_guesses: GuessLimiter,
     pub(crate) password_hasher: PasswordHasher,
     pub(crate) upload_permits: Arc<Semaphore>,
+    pub(crate) extra_bodies: Semaphore,
 }
+
+/// Bodies of all uploads that are stored beside another of the same upload. Each buffers up to 8 MiB, so this bounds the
+/// memory that storing several at a time adds.
+pub(crate) const EXTRA_BODIES: usize = 8;
 
 impl Limits {
     pub(crate) fn new(settings: &Settings) -> Self {
@@ -45,6 +50,7 @@ impl Limits {
             gate_guesses: GuessLimiter::new(rates.gate_site_minute),
             password_hasher: PasswordHasher::new(rates.password_hashes),
             upload_permits: Arc::new(Semaphore::new(settings.parallel_uploads.max(1))),
+            extra_bodies: Semaphore::new(EXTRA_BODIES),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Reports about pages: sent by anyone within rate limits, read by the operator. Decisions §6.3.
+//! Reports about pages: sent by anyone within rate limits, read by the operator.
 
 use crate::app::App;
 use dropleaf_core::audit::AuditAction;

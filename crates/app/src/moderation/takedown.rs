@@ -1,5 +1,5 @@
 //! Takes a page down for abuse. It is hidden from viewers at once and permanently; then its content is added to the
-//! blocklist and sealed (`evidence`). Decisions §2.8, §6.3.
+//! blocklist and sealed (`evidence`).
 
 use crate::app::App;
 use crate::publish::CONFLICT_RETRIES;

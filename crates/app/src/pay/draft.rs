@@ -16,7 +16,7 @@ use dropleaf_core::{Error, Result, secret};
 use dropleaf_pay::Network;
 use serde::{Deserialize, Serialize};
 
-/// The plan of accounts created by a payment. Decisions §3.2.
+/// The plan of accounts created by a payment.
 const PLAN: &str = "free";
 const KEY_NAME: &str = "provisioned";
 

@@ -1,6 +1,6 @@
 //! The current terms of each item for sale, rendered in advance. They follow what the facilitator supports. While it does
 //! not respond, the EVM terms are offered and Solana is left out, because its terms name a fee payer that only the
-//! facilitator knows. Decisions §5.2.
+//! facilitator knows.
 
 use super::{PayError, PaymentSettings, catalogue};
 use crate::app::App;

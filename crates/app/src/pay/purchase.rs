@@ -1,5 +1,5 @@
 //! Executes a paid request: check, verify, stage and reserve, settle, fulfil. The order ensures safety: nothing is
-//! settled that was not reserved with all it buys, and nothing is fulfilled that was not settled. Decisions §5.2.
+//! settled that was not reserved with all it buys, and nothing is fulfilled that was not settled.
 
 use super::order::{CheckedPage, PayRequest};
 use super::purchase_result::payment_in_flight;

@@ -25,7 +25,7 @@ pub struct UnlockResult {
     pub already: bool,
 }
 
-/// An entry of `GET /unlock`. Decisions §5.4.
+/// An entry of `GET /unlock`.
 #[derive(Debug, Clone)]
 pub struct CatalogueEntry {
     pub sku: Sku,

@@ -1,6 +1,6 @@
 //! Handles payments that the facilitator refuses to verify. Such a payment may have been settled all the same, if a third
 //! party submitted it first. The chain is queried; where that is not possible the payment is kept as `unknown`, within
-//! limits, because anyone with a wallet can sign for free. Decisions §5.2.
+//! limits, because anyone with a wallet can sign for free.
 
 use super::lease::FIRST_PAUSE;
 use super::order::{Order, PayRequest};

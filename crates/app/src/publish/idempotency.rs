@@ -1,4 +1,4 @@
-//! `Idempotency-Key`: the same key and request get the first response again. Decisions §2.12. The response is stored in
+//! `Idempotency-Key`: the same key and request get the first response again. The response is stored in
 //! the transaction of its effect, encrypted because it may contain a secret.
 
 use crate::app::App;

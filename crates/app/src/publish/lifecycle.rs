@@ -1,4 +1,4 @@
-//! Ends and revives sites: delete, restore, purge, expiry. Decisions §2.8.
+//! Ends and revives sites: delete, restore, purge, expiry.
 
 use super::CONFLICT_RETRIES;
 use super::replace::UpdatedSite;

@@ -87,8 +87,7 @@ impl App {
         origins
     }
 
-    /// A site of the account. Live and expired sites are visible to their owner; deleted ones are not found. Decisions
-    /// §2.8.
+    /// A site of the account. Live and expired sites are visible to their owner; deleted ones are not found.
     pub async fn get_site(&self, account: &Account, name: &str) -> Result<Site> {
         let mut site = self.get_own_site_row(account, name).await?;
         site.state = site.state_at(self.now());
@@ -157,7 +156,7 @@ impl App {
         Ok(SiteContent { mime: document.mime(), bytes, version, updated_at })
     }
 
-    /// Fails if the site has changed since the caller read it. Decisions §2.5.
+    /// Fails if the site has changed since the caller read it.
     pub(crate) fn check_unchanged(site: &Site, expected: Option<i64>) -> Result<()> {
         match expected {
             Some(at) if at != site.updated_at => Err(conflict(site)),

@@ -82,7 +82,7 @@ impl App {
         }
         let mut warnings = std::mem::take(&mut options.warnings);
         let strict = options.csp_strict.unwrap_or(site.csp_strict);
-        let is_public = options.asked_visibility().unwrap_or(site.visibility) == Visibility::Public;
+        let is_public = options.requested_visibility().unwrap_or(site.visibility) == Visibility::Public;
         let plan = writer.account().map_or_else(Plan::unlimited, |account| self.plan_of(account));
         let prepare_options = PrepareOptions {
             e2e: options.e2e,
@@ -203,8 +203,8 @@ impl App {
             None => Field::Absent,
         };
         // A page that no longer burns becomes an ordinary unlisted one.
-        let unburnt = options.burn_after_read == Some(false) && site.visibility == Visibility::Burn;
-        let visibility = options.asked_visibility().or(unburnt.then_some(Visibility::Unlisted));
+        let burn_turned_off = options.burn_after_read == Some(false) && site.visibility == Visibility::Burn;
+        let visibility = options.requested_visibility().or(burn_turned_off.then_some(Visibility::Unlisted));
         Ok(SiteChange {
             slug: options.slug.clone().map_or(Field::Absent, Field::Value),
             visibility,

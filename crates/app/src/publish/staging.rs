@@ -224,7 +224,7 @@ fn choose_spa(bundle: &mut content::Bundle, spa: Option<bool>) -> Result<()> {
     Ok(())
 }
 
-/// The error for a file that is executable on a viewer's computer. Decisions §2.11.
+/// The error for a file that is executable on a viewer's computer.
 pub(crate) fn executable_refused(path: &str) -> Error {
     let shown: String = path.chars().filter(|c| !c.is_control()).take(120).collect();
     Error::new(

@@ -1,4 +1,4 @@
-//! Lists older versions and rolls back to them. Decisions §2.10.
+//! Lists older versions and rolls back to them.
 
 use super::CONFLICT_RETRIES;
 use super::replace::UpdatedSite;

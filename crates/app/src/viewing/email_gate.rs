@@ -44,8 +44,8 @@ impl App {
             now + CODE_SECONDS,
         ));
         self.store.commit(stmts).await.map_err(|error| self.gate_code_error(error, now))?;
-        let letter = self.gate_code_email(address, &code, now);
-        Ok(may_pass.then_some(letter))
+        let email = self.gate_code_email(address, &code, now);
+        Ok(may_pass.then_some(email))
     }
 
     /// Whether this is the open code of this address. It works once; a wrong code uses up an attempt.

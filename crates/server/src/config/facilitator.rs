@@ -11,9 +11,9 @@ use std::time::Duration;
 /// How to call the facilitator of live payments. Its URLs may hold a key, so logs show no more than the host.
 #[derive(Clone)]
 pub struct FacilitatorSettings {
-    pub verify: Asking,
-    pub settle: Asking,
-    pub supported: Asking,
+    pub verify: OutboundEndpoint,
+    pub settle: OutboundEndpoint,
+    pub supported: OutboundEndpoint,
     /// JSON-RPC server of the EVM chain.
     pub evm_rpc_url: Option<Url>,
     /// JSON-RPC server of Solana.
@@ -22,7 +22,7 @@ pub struct FacilitatorSettings {
 
 /// How to call one operation.
 #[derive(Clone)]
-pub struct Asking {
+pub struct OutboundEndpoint {
     pub url: Url,
     /// Marked as sensitive, so that no log shows them.
     pub headers: HeaderMap,
@@ -41,9 +41,9 @@ impl fmt::Debug for FacilitatorSettings {
     }
 }
 
-impl fmt::Debug for Asking {
+impl fmt::Debug for OutboundEndpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Asking")
+        f.debug_struct("OutboundEndpoint")
             .field("host", &self.url.host_str())
             .field("timeout", &self.timeout)
             .finish_non_exhaustive()
@@ -64,8 +64,8 @@ impl Config {
         {
             ensure!((1..=600).contains(&seconds), "`payments.{name}_timeout_seconds` must be 1 to 600");
         }
-        let asking = |operation: &str, seconds| -> Result<Asking> {
-            Ok(Asking {
+        let endpoint = |operation: &str, seconds| -> Result<OutboundEndpoint> {
+            Ok(OutboundEndpoint {
                 url: format!("{}/{operation}", base.as_str().trim_end_matches('/')).parse()?,
                 headers: headers(&set.facilitator_headers, operation)?,
                 timeout: Duration::from_secs(seconds),
@@ -73,9 +73,9 @@ impl Config {
         };
         let rpc = |name: &str, text: &str| (!text.is_empty()).then(|| outside(name, text)).transpose();
         Ok(Some(Box::new(FacilitatorSettings {
-            verify: asking("verify", set.verify_timeout_seconds)?,
-            settle: asking("settle", set.settle_timeout_seconds)?,
-            supported: asking("supported", set.verify_timeout_seconds)?,
+            verify: endpoint("verify", set.verify_timeout_seconds)?,
+            settle: endpoint("settle", set.settle_timeout_seconds)?,
+            supported: endpoint("supported", set.verify_timeout_seconds)?,
             evm_rpc_url: rpc("payments.evm_rpc_url", &set.evm_rpc_url)?,
             solana_rpc_url: rpc("payments.solana_rpc_url", &set.solana_rpc_url)?,
         })))

@@ -10,7 +10,7 @@ pub mod reference;
 mod resolve;
 mod safety;
 
-pub use facilitator::{Asking, FacilitatorSettings};
+pub use facilitator::{FacilitatorSettings, OutboundEndpoint};
 pub use layers::{Layers, Sources};
 pub use model::Config;
 pub(crate) use payments::missing_chains;

@@ -1,6 +1,6 @@
 //! Turns settings into what the components need: fills in addresses, parses networks and plans, refuses invalid values.
 
-use super::{Asking, Config, FacilitatorSettings};
+use super::{Config, FacilitatorSettings, OutboundEndpoint};
 use crate::mail::MailSettings;
 use anyhow::{Context, Result, bail, ensure};
 use dropleaf_app::{Rates, Retention, Settings, UsageLimits};
@@ -53,7 +53,7 @@ pub struct Resolved {
     /// The facilitator of live payments.
     pub facilitator: Option<Box<FacilitatorSettings>>,
     /// The operator's external content check.
-    pub checker: Option<Box<Asking>>,
+    pub checker: Option<Box<OutboundEndpoint>>,
     pub settings: Settings,
 }
 

@@ -1,7 +1,7 @@
 //! The checks before content is published, from `[safety]`.
 
 use super::facilitator::outside;
-use super::{Asking, Config};
+use super::{Config, OutboundEndpoint};
 use anyhow::{Context, Result, bail, ensure};
 use dropleaf_app::{CheckerSettings, NotificationRecipients, RuleBook, SafetySettings};
 use dropleaf_core::email;
@@ -54,7 +54,7 @@ impl Config {
     }
 
     /// How to call the operator's external content check; `None` if there is none.
-    pub(super) fn checker(&self) -> Result<Option<Asking>> {
+    pub(super) fn checker(&self) -> Result<Option<OutboundEndpoint>> {
         let set = &self.safety;
         if set.checker_url.is_empty() {
             return Ok(None);
@@ -72,7 +72,7 @@ impl Config {
             headers.append(name, value);
         }
         let url = outside("safety.checker_url", &set.checker_url)?;
-        Ok(Some(Asking { url, headers, timeout: Duration::from_secs(seconds) }))
+        Ok(Some(OutboundEndpoint { url, headers, timeout: Duration::from_secs(seconds) }))
     }
 
     fn rule_book(&self) -> Result<RuleBook> {

@@ -100,7 +100,7 @@ pub enum Wants {
 }
 
 impl Wants {
-    /// JSON if accepted at least as much as HTML, a page if HTML is accepted, text otherwise. Decisions §2.9.
+    /// JSON if accepted at least as much as HTML, a page if HTML is accepted, text otherwise.
     pub fn of(headers: &HeaderMap) -> Self {
         let (json, html) = (
             media_type::accept_weight(headers, media_type::JSON),

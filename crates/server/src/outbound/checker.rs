@@ -2,7 +2,7 @@
 //! response with status 200 is reported as lost.
 
 use super::exchange::{ANSWER_BYTES, client, exchange};
-use crate::config::Asking;
+use crate::config::OutboundEndpoint;
 use anyhow::Result;
 use bytes::Bytes;
 use dropleaf_app::{Checker, NoResponse};
@@ -14,22 +14,22 @@ use reqwest::Client;
 #[derive(Debug)]
 pub(crate) struct RemoteChecker {
     client: Client,
-    asking: Asking,
+    endpoint: OutboundEndpoint,
 }
 
 impl RemoteChecker {
-    pub(crate) fn new(asking: &Asking) -> Result<Self> {
-        Ok(Self { client: client()?, asking: asking.clone() })
+    pub(crate) fn new(endpoint: &OutboundEndpoint) -> Result<Self> {
+        Ok(Self { client: client()?, endpoint: endpoint.clone() })
     }
 }
 
 impl Checker for RemoteChecker {
     fn check(&self, question: Bytes) -> BoxFuture<'_, Result<Bytes, NoResponse>> {
-        let request = self.client.post(self.asking.url.clone()).headers(self.asking.headers.clone());
+        let request = self.client.post(self.endpoint.url.clone()).headers(self.endpoint.headers.clone());
         let request = request.header(CONTENT_TYPE, "application/json").body(question);
         Box::pin(async move {
             let (status, body) =
-                exchange(request, self.asking.timeout, ANSWER_BYTES).await.map_err(NoResponse)?;
+                exchange(request, self.endpoint.timeout, ANSWER_BYTES).await.map_err(NoResponse)?;
             if status != StatusCode::OK.as_u16() {
                 return Err(NoResponse(format!("it returned status {status}")));
             }
@@ -50,12 +50,12 @@ mod tests {
     async fn check(sent: String) -> Result<Bytes, NoResponse> {
         crate::tls::install_provider();
         let there = ScriptedServer::new(vec![sent]);
-        let asking = Asking {
+        let endpoint = OutboundEndpoint {
             url: there.url.parse().unwrap(),
             headers: HeaderMap::new(),
             timeout: Duration::from_mins(1),
         };
-        RemoteChecker::new(&asking).unwrap().check(Bytes::from_static(b"{}")).await
+        RemoteChecker::new(&endpoint).unwrap().check(Bytes::from_static(b"{}")).await
     }
 
     #[tokio::test]

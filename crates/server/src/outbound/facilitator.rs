@@ -4,7 +4,7 @@
 use super::evm_rpc::EvmRpc;
 use super::exchange::{ANSWER_BYTES, client, exchange};
 use super::solana_rpc::SolanaRpc;
-use crate::config::{Asking, FacilitatorSettings};
+use crate::config::{FacilitatorSettings, OutboundEndpoint};
 use anyhow::Result;
 use dropleaf_app::{ChainStatus, Facilitator, FacilitatorCall, FacilitatorReply, NoResponse};
 use dropleaf_core::payment::Payment;
@@ -16,9 +16,9 @@ use reqwest::{Client, RequestBuilder};
 #[derive(Debug)]
 pub(crate) struct RemoteFacilitator {
     client: Client,
-    verify: Asking,
-    settle: Asking,
-    supported: Asking,
+    verify: OutboundEndpoint,
+    settle: OutboundEndpoint,
+    supported: OutboundEndpoint,
     evm: Option<EvmRpc>,
     solana: Option<SolanaRpc>,
 }
@@ -33,9 +33,9 @@ impl RemoteFacilitator {
     }
 }
 
-async fn carry(request: RequestBuilder, asking: &Asking) -> Result<FacilitatorReply, NoResponse> {
-    let request = request.headers(asking.headers.clone());
-    let (status, body) = exchange(request, asking.timeout, ANSWER_BYTES).await.map_err(NoResponse)?;
+async fn carry(request: RequestBuilder, endpoint: &OutboundEndpoint) -> Result<FacilitatorReply, NoResponse> {
+    let request = request.headers(endpoint.headers.clone());
+    let (status, body) = exchange(request, endpoint.timeout, ANSWER_BYTES).await.map_err(NoResponse)?;
     Ok(FacilitatorReply { status: ReplyStatus::from_http(status), body })
 }
 
@@ -45,12 +45,12 @@ impl Facilitator for RemoteFacilitator {
         call: FacilitatorCall,
         body: &'a str,
     ) -> BoxFuture<'a, Result<FacilitatorReply, NoResponse>> {
-        let asking = match call {
+        let endpoint = match call {
             FacilitatorCall::Verify => &self.verify,
             FacilitatorCall::Settle => &self.settle,
         };
-        let request = self.client.post(asking.url.clone()).header(CONTENT_TYPE, "application/json");
-        Box::pin(carry(request.body(body.to_owned()), asking))
+        let request = self.client.post(endpoint.url.clone()).header(CONTENT_TYPE, "application/json");
+        Box::pin(carry(request.body(body.to_owned()), endpoint))
     }
 
     fn supported(&self) -> BoxFuture<'_, Result<FacilitatorReply, NoResponse>> {
@@ -109,7 +109,7 @@ mod tests {
 
     fn facilitator_within(timeout: Duration, url: &str) -> RemoteFacilitator {
         crate::tls::install_provider();
-        let asking = |operation: &str, header: Option<&'static str>| Asking {
+        let endpoint = |operation: &str, header: Option<&'static str>| OutboundEndpoint {
             url: format!("{url}/{operation}").parse().unwrap(),
             headers: header.into_iter().fold(HeaderMap::new(), |mut all, value| {
                 all.insert(HeaderName::from_static("authorization"), HeaderValue::from_static(value));
@@ -118,9 +118,9 @@ mod tests {
             timeout,
         };
         RemoteFacilitator::new(&FacilitatorSettings {
-            verify: asking("verify", None),
-            settle: asking("settle", Some("Bearer only-to-settle")),
-            supported: asking("supported", None),
+            verify: endpoint("verify", None),
+            settle: endpoint("settle", Some("Bearer only-to-settle")),
+            supported: endpoint("supported", None),
             evm_rpc_url: None,
             solana_rpc_url: None,
         })

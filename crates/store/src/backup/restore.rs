@@ -118,7 +118,9 @@ async fn is_empty(db: &Db) -> Result<bool, DbError> {
 fn is_empty_file(connection: &Connection) -> Result<bool, DbError> {
     for table in tables(rows_sqlite::schema(connection)?) {
         let sql = format!("SELECT EXISTS (SELECT 1 FROM {table})");
-        if !super::KEPT_TABLES.contains(&table) && connection.query_row(&sql, [], |row| row.get::<_, bool>(0))? {
+        if !super::KEPT_TABLES.contains(&table)
+            && connection.query_row(&sql, [], |row| row.get::<_, bool>(0))?
+        {
             return Ok(false);
         }
     }

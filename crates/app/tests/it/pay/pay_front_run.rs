@@ -1,5 +1,5 @@
 //! Payments that another party submits to the chain before our facilitator does, and settlements that a facilitator
-//! only claims. If the chain can be queried it decides; if not, no response says that no money moved. Decisions §5.2.
+//! only claims. If the chain can be queried it decides; if not, no response says that no money moved.
 
 use crate::harness::till::{HOME, HTML, PRICE, Till, at_each_till, failed, key, page, request};
 use crate::harness::{Call, Fault, NOW, VALID_SECONDS};

@@ -1,4 +1,4 @@
-//! Serves `GET /me`: the account's plan, usage, limits, unlocks and balance. Decisions §3.5.
+//! Serves `GET /me`: the account's plan, usage, limits, unlocks and balance.
 
 use super::{ApiError, ApiState};
 use crate::http::extract::Reader;

@@ -1,5 +1,5 @@
 //! A lifetime in hours as JSON bodies send it: a number, or a text such as `never`. Null means the same as `never` and is the
-//! caller's to interpret. Decisions §2.3.
+//! caller's to interpret.
 
 use dropleaf_core::expiry::Lifetime;
 use dropleaf_core::{Error, Result};

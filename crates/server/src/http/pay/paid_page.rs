@@ -53,7 +53,6 @@ pub(super) struct PaidNextJson {
     update_in_place: PaidUpdateJson,
 }
 
-// Decisions §5.5.
 /// How to replace the content at the same address without an account.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct PaidUpdateJson {

@@ -88,7 +88,7 @@ pub(super) async fn publish(
 ) -> Result<Response, ApiError> {
     let (parts, body) = request.into_parts();
     let pays = has_proof(&parts.headers);
-    // A request without a page asks for the terms. Decisions §5.2.
+    // A request without a page asks for the terms.
     let asks_terms = !pays && !parts.headers.contains_key(header::CONTENT_TYPE);
     if is_foreign_question(&parts) || (asks_terms && body.is_end_stream()) {
         return Ok(terms::owed(&*state.app.listing(Item::Publish)?));

@@ -30,7 +30,7 @@ pub(super) struct UnlocksJson {
     unlocks: Vec<UnlockJson>,
 }
 
-// Decisions §5.4. Its schema name differs from that of the unlocks in `GET /me`, which would otherwise replace it.
+// Its schema name differs from that of the unlocks in `GET /me`, which would otherwise replace it.
 /// An unlock for sale.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = UnlockForSaleJson, example = json!({

@@ -27,7 +27,7 @@ type Answer<'a> = BoxFuture<'a, Result<Response<OutBody>, Error>>;
 
 /// Serves a live burn page, according to the cached row.
 pub(super) async fn serve(request: &PageRequest<'_>, tail: &str) -> Result<Response<OutBody>, Error> {
-    if is_ahead_of_time(request) {
+    if is_prefetch(request) {
         return Ok(not_now());
     }
     // Only the database decides whether it is still unburnt; the cache of a node may be slightly behind.
@@ -180,7 +180,7 @@ fn ask_first(request: &PageRequest<'_>) -> Response<OutBody> {
         report: Some(&report::link(&root)),
     });
     let mut response = error::designed(StatusCode::OK, page);
-    headers::unburnt(response.headers_mut());
+    headers::interstitial(response.headers_mut());
     // An existing cookie is kept, so that a second tab does not lock out the first. Not where a page on a sibling host
     // could have planted it.
     let is_tied = request.dispatcher.resolved.hosts.site.takes_secure_cookies();
@@ -196,10 +196,10 @@ fn ask_first(request: &PageRequest<'_>) -> Response<OutBody> {
 }
 
 /// Whether the request is a prefetch or prerender, without a person having asked for the page.
-pub(super) fn is_ahead_of_time(request: &PageRequest<'_>) -> bool {
+pub(super) fn is_prefetch(request: &PageRequest<'_>) -> bool {
     ["sec-purpose", "purpose", "x-moz"]
         .iter()
-        .any(|name| request.header(name).is_some_and(visitor::is_ahead_of_time))
+        .any(|name| request.header(name).is_some_and(visitor::is_prefetch))
 }
 
 /// Crawlers are answered without a redirect; many do not follow to another host, and some retry with another user
@@ -211,6 +211,6 @@ pub(super) fn is_robot(request: &PageRequest<'_>) -> bool {
 pub(super) fn not_now() -> Response<OutBody> {
     let mut response = empty(StatusCode::SERVICE_UNAVAILABLE);
     headers::common(response.headers_mut());
-    headers::unburnt(response.headers_mut());
+    headers::interstitial(response.headers_mut());
     response
 }

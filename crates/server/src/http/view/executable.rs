@@ -48,7 +48,7 @@ fn ask_first(request: &PageRequest<'_>, file: &ServedFile) -> Response<OutBody> 
         report: &report::link(&request.root()),
     });
     let mut response = error::designed(StatusCode::OK, page);
-    headers::unburnt(response.headers_mut());
+    headers::interstitial(response.headers_mut());
     if request.head.method == Method::HEAD {
         without_body(&mut response);
     }

@@ -1,4 +1,4 @@
-//! Viewers' comments on a page: posts them and lists them for other viewers. Decisions §6.1.
+//! Viewers' comments on a page: posts them and lists them for other viewers.
 //! Only on pages with feedback enabled, only for viewers who passed the gates, and only from the page's own origin.
 
 pub(super) use super::toolbar::script as toolbar;

@@ -311,8 +311,8 @@ pub(super) fn common(headers: &mut HeaderMap) {
     headers.insert(header::REFERRER_POLICY, NO_REFERRER);
 }
 
-/// For responses shown in place of a burn page before it burns.
-pub(super) fn unburnt(headers: &mut HeaderMap) {
+/// For responses shown before the page itself: the button of a burn page, the question before a risky file.
+pub(super) fn interstitial(headers: &mut HeaderMap) {
     headers.insert(header::CACHE_CONTROL, NO_STORE);
     headers.insert(header::ACCEPT_RANGES, NO_RANGES);
     headers.insert(header::VARY, VARY_SHARED);

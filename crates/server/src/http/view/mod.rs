@@ -204,7 +204,7 @@ async fn respond(
         return Box::pin(burn::gone(request, tail, code)).await;
     }
     let burns = page.access_rules.visibility == Visibility::Burn;
-    if burns && !page.access_rules.is_gated() && burn::is_ahead_of_time(request) {
+    if burns && !page.access_rules.is_gated() && burn::is_prefetch(request) {
         return Ok(burn::not_now());
     }
     if let Some(target) = isolated_target(request).filter(|_| !burns || !burn::is_robot(request)) {

@@ -65,7 +65,7 @@ pub(super) fn preview(request: &PageRequest<'_>) -> Response<OutBody> {
     });
     let style_source = page.style_source;
     let mut response = error::designed(StatusCode::OK, page);
-    headers::unburnt(response.headers_mut());
+    headers::interstitial(response.headers_mut());
     headers::around_preview(response.headers_mut(), style_source);
     if request.head.method == Method::HEAD {
         without_body(&mut response);

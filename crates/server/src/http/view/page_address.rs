@@ -2,7 +2,7 @@
 
 use dropleaf_app::PageKey;
 
-/// Prefix below a site's root that no file of a page can have. Decisions §1.4.
+/// Prefix below a site's root that no file of a page can have.
 pub(super) const RESERVED_PREFIX: &str = "_dropleaf/";
 
 /// The address under which a page was requested.

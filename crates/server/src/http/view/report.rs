@@ -1,4 +1,4 @@
-//! Serves the form to report a page to the operator; it needs no script and no pass. Decisions §6.3.
+//! Serves the form to report a page to the operator; it needs no script and no pass.
 //! It shows nothing of the page, so it is not behind the gates.
 
 use super::page_request::PageRequest;

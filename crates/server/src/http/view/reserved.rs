@@ -1,4 +1,4 @@
-//! Dispatches the addresses below `_dropleaf/` of a page: gates, reveal, feedback, reports. Decisions §1.4.
+//! Dispatches the addresses below `_dropleaf/` of a page: gates, reveal, feedback, reports.
 
 use super::page_request::PageRequest;
 use super::{admission, burn, email_gate, feedback, frame, gates, nothing_here, owner, redirect, report};

@@ -1,5 +1,5 @@
 //! Shared parts of the pages with a session cookie. They exist only on the host of `base_url`, answer no other origin,
-//! and change nothing without a form sent from one of our pages. Decisions §1.2.
+//! and change nothing without a form sent from one of our pages.
 
 mod assets;
 mod cookies;

@@ -1,5 +1,5 @@
 //! Protections never fail open: an empty or misspelled one is 400 wherever a page is created or changed, and nothing is
-//! stored or changed. Decisions §2.3.
+//! stored or changed.
 
 use crate::harness::{Answer, Ask, Form, Node, Purse, page, site_path};
 use dropleaf_core::payment::Item;

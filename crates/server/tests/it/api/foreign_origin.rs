@@ -1,4 +1,4 @@
-//! Anonymous writes from web pages of other origins. Decisions §1.3.
+//! Anonymous writes from web pages of other origins.
 
 use crate::harness::{Answer, Ask, FacilitatorServer, Form, Node, Setup, page};
 use reqwest::Method;

@@ -1,4 +1,4 @@
-//! `Idempotency-Key` on requests that create something. Decisions §2.12.
+//! `Idempotency-Key` on requests that create something.
 
 use crate::harness::oauth::let_in;
 use crate::harness::{Answer, DAY, Form, Node, Setup, on_each_database, page};

@@ -1,4 +1,4 @@
-//! `dropleaf facilitator`: the real binary as the facilitator of a server in live mode. Decisions §5.1.
+//! `dropleaf facilitator`: the real binary as the facilitator of a server in live mode.
 
 use crate::harness::{Dropleaf, Purse, Setup, page};
 use dropleaf_core::payment::Item;

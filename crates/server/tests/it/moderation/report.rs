@@ -1,4 +1,4 @@
-//! `_dropleaf/report`: anyone may report a page to the operator. Decisions §6.3.
+//! `_dropleaf/report`: anyone may report a page to the operator.
 
 use crate::harness::{
     Answer, Ask, DAY, Dropleaf, Form, HOUR, NOW, Node, Setup, on_each_database, page, site_path,

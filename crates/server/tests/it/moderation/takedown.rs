@@ -1,4 +1,4 @@
-//! Taking a page down: immediate, permanent, and recorded in the audit log. Decisions §2.8, §6.3.
+//! Taking a page down: immediate, permanent, and recorded in the audit log.
 
 use crate::harness::{DAY, Dropleaf, Form, Node, Setup, on_each_database, page, site_path, zip};
 use serde_json::Value;

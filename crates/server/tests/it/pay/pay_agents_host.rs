@@ -1,4 +1,4 @@
-//! `agents_url`: a host for paying agents, where POST / publishes and GET / describes how. Decisions §1.
+//! `agents_url`: a host for paying agents, where POST / publishes and GET / describes how.
 
 use crate::harness::{Node, Setup, page};
 use dropleaf::config::{Layers, Sources};

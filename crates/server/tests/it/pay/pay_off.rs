@@ -1,4 +1,4 @@
-//! `payments.mode = "off"`: nothing is sold, and nothing says otherwise. Decisions §5.1.
+//! `payments.mode = "off"`: nothing is sold, and nothing says otherwise.
 
 use crate::harness::{Form, Node, Setup, page};
 use serde_json::json;

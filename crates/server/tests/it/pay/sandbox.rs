@@ -1,5 +1,5 @@
 //! The sandbox facilitator and its ledger: each key is settled once, permanently, and gets the same response however
-//! often and however late. Decisions §5.1.
+//! often and however late.
 
 use crate::harness::{DAY, NOW, Node, Purse, Setup, on_each_database};
 use dropleaf_app::{Facilitator, FacilitatorCall, Sandbox};

@@ -1,5 +1,4 @@
-//! Executable files: refused without an account and on the `free` plan, served only as downloads on others. Decisions
-//! §2.11.
+//! Executable files: refused without an account and on the `free` plan, served only as downloads on others.
 
 use crate::access::gates::{PASSWORD, open, own_host};
 use crate::harness::{Form, Node, Setup, noise, on_each_database, page, site_path, zip};

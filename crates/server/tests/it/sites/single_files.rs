@@ -1,5 +1,4 @@
 //! Files that are not pages: rendered to a page and served as they are, or refused by their name, at every entry point.
-//! Decisions §2.11.
 
 use crate::access::gates::own_host;
 use crate::harness::{Form, Node, Setup, on_each_database, page, site_path, zip};

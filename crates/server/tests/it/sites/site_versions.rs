@@ -1,4 +1,4 @@
-//! `GET …/versions` and `POST …/rollback`. Decisions §2.10.
+//! `GET …/versions` and `POST …/rollback`.
 
 use crate::harness::{Form, Node, Setup, noise, on_each_database, page, site_path};
 use serde_json::{Value, json};

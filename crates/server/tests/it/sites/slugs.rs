@@ -1,4 +1,4 @@
-//! Public names: which are allowed, who owns them, and how long a released one is reserved. Decisions §2.6.
+//! Public names: which are allowed, who owns them, and how long a released one is reserved.
 
 use crate::harness::{DAY, Form, Node, Setup, on_each_database, page, site_path};
 use serde_json::{Value, json};

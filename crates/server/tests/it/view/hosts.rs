@@ -1,4 +1,4 @@
-//! Which host serves what. Decisions §1.2–3, security: host rules.
+//! Which host serves what.2–3, security: host rules.
 
 use crate::harness::{Form, Node, Setup, page, zip};
 

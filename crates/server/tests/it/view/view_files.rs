@@ -1,4 +1,4 @@
-//! Files of an archive by path, the index of folders, its own 404 page. Decisions §1.4, §2.11.
+//! Files of an archive by path, the index of folders, its own 404 page.
 
 use crate::harness::{Form, Node, Setup, on_each_database, page, pdf, zip};
 

@@ -1,4 +1,4 @@
-//! `GET {site_url}/p/<token>/`: responses for a page and for a missing one. Decisions §1.1, §2.7, §2.9.
+//! `GET {site_url}/p/<token>/`: responses for a page and for a missing one.
 
 use crate::harness::{DAY, Form, HOUR, Node, Setup, on_each_database, page, site_path};
 use serde_json::json;
