@@ -3,7 +3,10 @@
 
 mod address;
 pub mod api;
+mod api_error;
 mod body;
+mod body_budget;
+mod challenge;
 mod cookie;
 mod dashboard;
 mod deadline;
@@ -11,16 +14,20 @@ pub mod error;
 mod error_body;
 pub mod error_reference;
 mod extract;
+mod foreign_origin;
 mod guides;
 mod head_size;
 mod health;
+mod layer;
 mod mcp;
 mod media_type;
 pub mod metrics_page;
 mod oauth;
+pub mod openapi;
 mod operator;
 mod pay;
 mod quality;
+mod reference;
 mod response_budget;
 mod sign_in;
 mod small_body;
@@ -75,7 +82,7 @@ impl Dispatcher {
             app: Arc::clone(&app),
             resolved: Arc::clone(&resolved),
             tasks: tasks.clone(),
-            budget: extract::Budget::new(longest_body(&resolved)),
+            budget: body_budget::Budget::new(longest_body(&resolved)),
             documents: Arc::new(oauth::Documents::new(resolved.config.oauth.allow_loopback_documents)),
             reference: Arc::default(),
         };

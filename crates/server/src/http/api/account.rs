@@ -1,6 +1,7 @@
 //! Serves `GET /me`: the account's plan, usage, limits, unlocks and balance. Decisions §3.5.
 
-use super::{ApiError, ApiState};
+use super::ApiState;
+use crate::http::api_error::ApiError;
 use crate::http::extract::Reader;
 use axum::Json;
 use axum::extract::State;

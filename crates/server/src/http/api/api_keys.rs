@@ -1,7 +1,8 @@
 //! Serves `/api-keys`: list, create and revoke API keys. Spec §4 API keys.
 
+use super::ApiState;
 use super::idempotent_response::IdempotentResponse;
-use super::{ApiError, ApiState};
+use crate::http::api_error::ApiError;
 use crate::http::extract::{Incoming, KeyReader, Maker, idempotency_key, idempotent_request};
 use axum::Json;
 use axum::body::Body;

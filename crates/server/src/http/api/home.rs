@@ -9,7 +9,7 @@ pub(in crate::http) fn designed(page: Rendered) -> Response {
     (designed_headers(designed_policy(page.style_source)), page.html).into_response()
 }
 
-pub(super) fn designed_headers(policy: HeaderValue) -> [(HeaderName, HeaderValue); 4] {
+pub(in crate::http) fn designed_headers(policy: HeaderValue) -> [(HeaderName, HeaderValue); 4] {
     [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
         (header::CONTENT_SECURITY_POLICY, policy),

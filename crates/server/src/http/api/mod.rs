@@ -1,17 +1,12 @@
 //! The API: its routes, the middleware around them, and the state that handlers share.
 
 mod account;
-mod api_error;
 mod api_keys;
 mod appeals;
 mod check;
 mod feedback;
-mod foreign_origin;
 mod home;
 mod idempotent_response;
-mod layer;
-pub mod openapi;
-mod reference;
 mod share_tokens;
 mod site_change;
 mod site_content;
@@ -22,17 +17,13 @@ mod sites;
 mod uploads;
 
 pub(super) use account::MeJson;
-pub(super) use api_error::ApiError;
 pub(super) use api_keys::OkJson;
 pub(super) use appeals::AppealForm;
 pub(super) use check::CheckJson;
 pub(crate) use check::ReasonJson;
 pub(super) use feedback::{FeedbackListJson, ResolvedJson};
-pub(super) use foreign_origin::ForeignOrigin;
-pub(super) use home::designed;
+pub(super) use home::{designed, designed_headers};
 pub(super) use idempotent_response::IdempotentResponse;
-pub(super) use layer::{Exchange, run_handler};
-pub(super) use reference::Reference;
 pub(super) use share_tokens::{ShareTokenBody, ShareTokenJson, ShareTokensJson, make_share_token};
 pub(super) use site_change::PatchBody;
 pub(super) use site_content::VersionsJson;
@@ -40,8 +31,10 @@ pub(super) use site_json::SiteJson;
 pub(super) use site_lifecycle::DeletedJson;
 pub(super) use sites::{SiteListJson, list_query, publish};
 
-use super::extract::Budget;
+use super::body_budget::Budget;
 use super::oauth::Documents;
+use super::reference::Reference;
+use super::{foreign_origin, layer, reference};
 use crate::config::Resolved;
 use crate::tasks::Tasks;
 use axum::Router;
@@ -106,12 +99,12 @@ fn while_selling() -> OpenApiRouter<ApiState> {
 }
 
 /// Every route that the OpenAPI document describes, except `/mcp`, which has its own state.
-fn documented() -> OpenApiRouter<ApiState> {
+pub(super) fn documented() -> OpenApiRouter<ApiState> {
     always().merge(while_selling())
 }
 
 /// Paths that browsers and crawlers request by convention; not part of the API.
-fn conventions() -> Router<ApiState> {
+pub(super) fn conventions() -> Router<ApiState> {
     Router::new()
         .route("/favicon.svg", get(home::favicon))
         .route("/favicon.ico", get(home::favicon))

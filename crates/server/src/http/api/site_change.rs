@@ -1,7 +1,8 @@
 //! Serves `PATCH /sites/{idOrSlug}`: changes the settings of a page. Spec §4 Sites.
 
+use super::ApiState;
 use super::site_json::visibility;
-use super::{ApiError, ApiState};
+use crate::http::api_error::ApiError;
 use crate::http::extract::{Hours, Incoming, Owner, agreed, nullable};
 use axum::Json;
 use axum::body::Body;

@@ -1,7 +1,8 @@
 //! Serves delete, restore and claim of a site. Spec §3, §4.
 
+use super::ApiState;
 use super::site_json::SiteJson;
-use super::{ApiError, ApiState};
+use crate::http::api_error::ApiError;
 use crate::http::extract::{Incoming, Owner, Remover};
 use axum::Json;
 use axum::body::Body;

@@ -1,8 +1,9 @@
 //! Serves `/uploads/…`: accepts a file for an upload ticket issued earlier. The address is the credential.
 
+use super::ApiState;
 use super::idempotent_response::IdempotentResponse;
 use super::site_json::SiteJson;
-use super::{ApiError, ApiState};
+use crate::http::api_error::ApiError;
 use crate::http::extract::{Form, Incoming, TicketHolder};
 use axum::body::Body;
 use axum::extract::{Path, State};

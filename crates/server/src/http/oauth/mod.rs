@@ -3,7 +3,6 @@
 
 pub(super) mod authorize;
 mod bodies;
-mod challenge;
 mod client_auth;
 mod clients;
 mod device;
@@ -14,7 +13,6 @@ mod params;
 mod register;
 mod token;
 
-pub(super) use challenge::{Challenge, write as write_challenge};
 pub(super) use clients::Documents;
 
 use super::api::ApiState;

@@ -1,10 +1,11 @@
 //! Middleware around every API request: request id, time limit, panic handler, response headers, log line.
 
+use super::api::ApiState;
 use super::api_error::ApiError;
-use super::{ApiState, foreign_origin};
+use super::foreign_origin;
+use crate::http::challenge::{self, Challenge};
 use crate::http::deadline::{self, Deadline};
 use crate::http::error::{self, Wants};
-use crate::http::oauth::{Challenge, write_challenge};
 use axum::body::Body;
 use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::Next;
@@ -70,7 +71,7 @@ pub(super) async fn exchange(State(state): State<ApiState>, request: Request, ne
     let mut handled = run_handler(&state, request, next).await;
     if let Some(challenge) = handled.response.extensions_mut().remove::<Challenge>() {
         let base = state.resolved.hosts.base.url();
-        write_challenge(handled.response.headers_mut(), &challenge, &base);
+        challenge::write(handled.response.headers_mut(), &challenge, &base);
     }
     open_to_all(handled.response.headers_mut());
     handled.finish()
@@ -166,7 +167,7 @@ mod tests {
 
     #[test]
     fn what_is_paid_for_or_handed_out_once_has_no_time_limit() {
-        let document: serde_json::Value = serde_json::from_str(&super::super::openapi::text()).unwrap();
+        let document: serde_json::Value = serde_json::from_str(&crate::http::openapi::text()).unwrap();
         for route in HANDOUT_ROUTES {
             assert!(document["paths"][route]["post"].is_object(), "{route}");
             assert!(is_exempt(&Method::POST, route) && !is_exempt(&Method::GET, route), "{route}");

@@ -1,7 +1,9 @@
 //! Serves `/openapi.json` for programs and `/docs` for people. Both depend only on the settings, so each is rendered
 //! once, cached in every content coding that was requested, and sent with an `ETag`.
 
-use super::{ApiError, ApiState, openapi};
+use super::api::{self, ApiState};
+use super::api_error::ApiError;
+use super::openapi;
 use crate::http::error::designed_policy;
 use crate::http::view;
 use axum::extract::State;
@@ -78,7 +80,7 @@ async fn docs(State(state): State<ApiState>, headers: HeaderMap) -> Result<Respo
     let document = state.reference.docs.get_or_try_init(|| {
         apart(&state, |document, base_url| {
             let page = pages::docs(document, base_url);
-            let headers = super::home::designed_headers(designed_policy(page.style_source));
+            let headers = api::designed_headers(designed_policy(page.style_source));
             CachedDocument::new(page.html, headers.into())
         })
     });
