@@ -3,8 +3,8 @@
 //! against the visitor's network quota, and on a private network only the visitor can reach the server, so it is
 //! refused before the body is read. Programs outside browsers send no `Origin` and are not affected.
 
-use super::api::ApiState;
 use super::api_error::ApiError;
+use super::state::ApiState;
 use crate::http::extract::bearer_text;
 use crate::http::mcp::is_allowed_origin;
 use axum::extract::{Request, State};

@@ -1,8 +1,8 @@
 //! Middleware around every API request: request id, time limit, panic handler, response headers, log line.
 
-use super::api::ApiState;
 use super::api_error::ApiError;
 use super::foreign_origin;
+use super::state::ApiState;
 use crate::http::challenge::{self, Challenge};
 use crate::http::deadline::{self, Deadline};
 use crate::http::error::{self, Wants};

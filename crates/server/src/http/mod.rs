@@ -29,8 +29,10 @@ mod pay;
 mod quality;
 mod reference;
 mod response_budget;
+mod routes;
 mod sign_in;
 mod small_body;
+mod state;
 mod strict_response;
 mod view;
 mod web;
@@ -42,9 +44,7 @@ use crate::config::Resolved;
 use crate::connection::Connection;
 use crate::metrics::{Metrics, Surface};
 use crate::tasks::Tasks;
-use api::ApiState;
-use axum::routing::get;
-use axum::{Router, middleware};
+use axum::Router;
 use deadline::Late;
 use dropleaf_app::App;
 use dropleaf_core::host::HostRole;
@@ -53,6 +53,7 @@ use error::Wants;
 use http::request::Parts;
 use http::{Request, Response, StatusCode, header};
 use hyper::body::Incoming;
+use state::ApiState;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
@@ -86,12 +87,7 @@ impl Dispatcher {
             documents: Arc::new(oauth::Documents::new(resolved.config.oauth.allow_loopback_documents)),
             reference: Arc::default(),
         };
-        let people = people()
-            .method_not_allowed_fallback(web::method_not_allowed)
-            .layer(middleware::from_fn(address::for_people))
-            .layer(middleware::from_fn_with_state(state.clone(), web::exchange))
-            .with_state(state.clone());
-        let api = api::router(state).merge(people);
+        let api = routes::router(state);
         Self { app, resolved, metrics, tasks, api }
     }
 
@@ -240,17 +236,6 @@ impl Dispatcher {
         };
         error::respond(&Error::new(Code::MisdirectedHost, detail), wants)
     }
-}
-
-/// The pages for people, who are identified by a session cookie.
-fn people() -> Router<ApiState> {
-    Router::new()
-        .merge(sign_in::routes())
-        .merge(oauth::pages())
-        .merge(dashboard::routes())
-        .merge(operator::routes())
-        .route("/", get(guides::home))
-        .route("/assets/{name}", get(web::asset))
 }
 
 /// The largest body held in memory.

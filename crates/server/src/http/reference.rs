@@ -1,9 +1,10 @@
 //! Serves `/openapi.json` for programs and `/docs` for people. Both depend only on the settings, so each is rendered
 //! once, cached in every content coding that was requested, and sent with an `ETag`.
 
-use super::api::{self, ApiState};
+use super::api;
 use super::api_error::ApiError;
 use super::openapi;
+use super::state::ApiState;
 use crate::http::error::designed_policy;
 use crate::http::view;
 use axum::extract::State;

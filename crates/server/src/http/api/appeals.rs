@@ -1,10 +1,10 @@
 //! Serves `/appeals`: publishers ask the operator to review refused content, and read the decision.
 
-use super::ApiState;
 use crate::http::api_error::ApiError;
 use crate::http::error::{self, Wants};
 use crate::http::extract::{Appellant, Fields, Incoming};
 use crate::http::openapi::words;
+use crate::http::state::ApiState;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, State};

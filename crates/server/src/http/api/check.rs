@@ -1,6 +1,5 @@
 //! Serves `POST /check`: runs the checks of publishing on a page without publishing it. Nothing is stored.
 
-use super::ApiState;
 use super::site_form::SiteUpload;
 use crate::http::api_error::ApiError;
 use crate::http::body_budget::Share;
@@ -9,6 +8,7 @@ use crate::http::extract::{
     parse_options, too_large,
 };
 use crate::http::media_type;
+use crate::http::state::ApiState;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;

@@ -1,10 +1,10 @@
 //! Serves `/sites/{idOrSlug}/feedback` and `/feedback/{id}`: viewers' comments, for the owner. Spec §4 Feedback.
 
-use super::ApiState;
 use super::api_keys::OkJson;
 use crate::http::api_error::ApiError;
 use crate::http::extract::{Incoming, Owner, Reader, nullable};
 use crate::http::openapi::nullable_words;
+use crate::http::state::ApiState;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, RawQuery, State};

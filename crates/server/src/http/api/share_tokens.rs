@@ -1,12 +1,12 @@
 //! Serves `/sites/{idOrSlug}/share-tokens` and `/share-tokens/{tokenId}`. Spec §4 Share tokens.
 
-use super::ApiState;
 use super::api_keys::OkJson;
 use super::idempotent_response::IdempotentResponse;
 use crate::http::api_error::ApiError;
 use crate::http::extract::{
     Hours, Incoming, Maker, Owner, Reader, agreed, idempotency_key, idempotent_request, nullable,
 };
+use crate::http::state::ApiState;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, State};

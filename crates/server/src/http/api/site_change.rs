@@ -1,9 +1,9 @@
 //! Serves `PATCH /sites/{idOrSlug}`: changes the settings of a page. Spec §4 Sites.
 
-use super::ApiState;
 use super::site_json::visibility;
 use crate::http::api_error::ApiError;
 use crate::http::extract::{Hours, Incoming, Owner, agreed, nullable};
+use crate::http::state::ApiState;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, State};

@@ -1,6 +1,5 @@
 //! `/sites` and `/sites/{idOrSlug}`: publish, list, read, replace. Spec §4 Sites.
 
-use super::ApiState;
 use super::idempotent_response::IdempotentResponse;
 use super::site_form::{ReplaceBody, SiteReplacement, SiteUpload};
 use super::site_json::SiteJson;
@@ -11,6 +10,7 @@ use crate::http::extract::{
     idempotent_request, json_object, name_shapes, parse_options, parse_pii_check, too_large,
 };
 use crate::http::media_type;
+use crate::http::state::ApiState;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, RawQuery, State};

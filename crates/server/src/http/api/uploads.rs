@@ -1,10 +1,10 @@
 //! Serves `/uploads/…`: accepts a file for an upload ticket issued earlier. The address is the credential.
 
-use super::ApiState;
 use super::idempotent_response::IdempotentResponse;
 use super::site_json::SiteJson;
 use crate::http::api_error::ApiError;
 use crate::http::extract::{Form, Incoming, TicketHolder};
+use crate::http::state::ApiState;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use dropleaf_app::{TicketUpload, UpdatedSite, WritableSite};

@@ -27,8 +27,8 @@ mod tools;
 
 pub(super) use endpoint::is_allowed_origin;
 
-use super::api::ApiState;
 use super::extract::JsonLimit;
+use crate::http::state::ApiState;
 use axum::Router;
 use axum::routing::any;
 use handler::Handler;

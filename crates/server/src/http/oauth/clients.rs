@@ -2,7 +2,7 @@
 //! cached for a while; failures are not.
 
 use super::register::describe;
-use crate::http::api::ApiState;
+use crate::http::state::ApiState;
 use crate::outbound::{Asker, Fetcher};
 use dropleaf_core::oauth::client::Client;
 use dropleaf_core::oauth::document::{ClientMetadataDocument, is_address, life};

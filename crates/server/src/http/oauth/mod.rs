@@ -15,7 +15,7 @@ mod token;
 
 pub(super) use clients::Documents;
 
-use super::api::ApiState;
+use crate::http::state::ApiState;
 use axum::Router;
 use axum::routing::{get, post};
 use utoipa_axum::router::OpenApiRouter;

@@ -12,7 +12,7 @@ mod routes_tests;
 
 pub(in crate::http) use schemas::{nullable_words, words};
 
-use crate::http::{api, health, mcp, oauth};
+use crate::http::{health, mcp, oauth, routes};
 use dropleaf_app::PaymentSettings;
 use dropleaf_core::host::Hosts;
 use serde_json::{Value, json};
@@ -51,7 +51,7 @@ const DOCUMENTS: &str = "Documents";
 
 static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
     let mut document = Head::openapi();
-    for part in [described(api::documented()), described(mcp::operations())] {
+    for part in [described(routes::documented()), described(mcp::operations())] {
         document.merge(part);
     }
     let mut document = serde_json::to_value(document).unwrap_or_default();

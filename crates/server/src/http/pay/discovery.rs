@@ -3,8 +3,8 @@
 //! §9.
 
 use super::discovery_schemas::{PaidResources, WellKnownX402};
-use crate::http::api::ApiState;
 use crate::http::api_error::ApiError;
+use crate::http::state::ApiState;
 use axum::Json;
 use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse, Response};
