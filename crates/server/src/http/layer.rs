@@ -1,19 +1,18 @@
-//! Middleware around every API request: request id, time limit, panic handler, response headers, log line.
+//! Middleware around every request to the router: request id, time limit, panic handler, log line. `api/layer.rs` and
+//! `web/layer.rs` add the response headers.
 
 use super::api_error::ApiError;
-use super::foreign_origin;
+use super::deadline::{self, Deadline};
+use super::error;
 use super::state::ApiState;
-use crate::http::challenge::{self, Challenge};
-use crate::http::deadline::{self, Deadline};
-use crate::http::error::{self, Wants};
 use axum::body::Body;
-use axum::extract::{MatchedPath, Request, State};
+use axum::extract::{MatchedPath, Request};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use dropleaf_core::Error;
 use dropleaf_core::rate::RateLimitStatus;
-use dropleaf_core::{Code, Error};
 use futures_util::FutureExt;
-use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use http::{HeaderValue, Method};
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
 use tracing::Instrument;
@@ -60,23 +59,6 @@ impl HandlerResponse {
     }
 }
 
-pub(super) async fn exchange(State(state): State<ApiState>, request: Request, next: Next) -> Response {
-    if request.method() == Method::OPTIONS {
-        let (parts, _) = request.into_parts();
-        return match foreign_origin::check_preflight(&state, &parts) {
-            Ok(()) => preflight(),
-            Err(error) => ApiError(error).into_response(),
-        };
-    }
-    let mut handled = run_handler(&state, request, next).await;
-    if let Some(challenge) = handled.response.extensions_mut().remove::<Challenge>() {
-        let base = state.resolved.hosts.base.url();
-        challenge::write(handled.response.headers_mut(), &challenge, &base);
-    }
-    open_to_all(handled.response.headers_mut());
-    handled.finish()
-}
-
 /// Runs a handler with a request id, a time limit and a panic handler, and writes the log line.
 pub(in crate::http) async fn run_handler(
     state: &ApiState,
@@ -110,55 +92,6 @@ pub(in crate::http) async fn run_handler(
 fn is_exempt(method: &Method, route: &str) -> bool {
     let is_paid = PAID_ROUTES.iter().any(|paid| route.starts_with(paid));
     method == Method::POST && (is_paid || HANDOUT_ROUTES.contains(&route))
-}
-
-fn open_to_all(headers: &mut HeaderMap) {
-    let fixed = [
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::REFERRER_POLICY, "no-referrer"),
-        (header::CACHE_CONTROL, "no-store"),
-        (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
-        (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
-        (
-            header::ACCESS_CONTROL_EXPOSE_HEADERS,
-            "X-Request-Id, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, Mcp-Session-Id, PAYMENT-REQUIRED, PAYMENT-RESPONSE, X-PAYMENT-RESPONSE",
-        ),
-    ];
-    for (name, value) in fixed {
-        headers.entry(name).or_insert(HeaderValue::from_static(value));
-    }
-}
-
-/// Any page may call the API from a browser with a key, since cookies are never accepted. The response never allows a
-/// public site to reach into a private network.
-fn preflight() -> Response {
-    let headers = [
-        (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
-        (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, PUT, PATCH, DELETE"),
-        (
-            header::ACCESS_CONTROL_ALLOW_HEADERS,
-            "Authorization, Content-Type, Idempotency-Key, If-None-Match, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, Last-Event-ID, PAYMENT-SIGNATURE, X-PAYMENT",
-        ),
-        (header::ACCESS_CONTROL_MAX_AGE, "86400"),
-    ];
-    (StatusCode::NO_CONTENT, headers).into_response()
-}
-
-pub(super) async fn not_found(request: Request) -> Response {
-    let error = Error::new(Code::NotFound, "This address does not exist. /docs lists all addresses.");
-    error::respond(&error, worded(&request)).map(Body::new)
-}
-
-pub(super) async fn method_not_allowed(request: Request) -> Response {
-    error::respond(&Error::plain(Code::MethodNotAllowed), worded(&request)).map(Body::new)
-}
-
-/// Errors are JSON unless a browser asks for a page.
-fn worded(request: &Request) -> Wants {
-    match Wants::of(request.headers()) {
-        Wants::Page => Wants::Page,
-        Wants::Json | Wants::Text => Wants::Json,
-    }
 }
 
 #[cfg(test)]

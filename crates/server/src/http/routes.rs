@@ -3,8 +3,7 @@
 
 use super::state::ApiState;
 use super::{
-    address, api, dashboard, foreign_origin, guides, layer, mcp, oauth, operator, pay, reference, sign_in,
-    web,
+    address, api, dashboard, foreign_origin, guides, mcp, oauth, operator, pay, reference, sign_in, web,
 };
 use axum::routing::get;
 use axum::{Router, middleware};
@@ -57,11 +56,11 @@ fn for_programs(state: ApiState) -> Router {
         .0
         .merge(mcp::routes(&state))
         .merge(conventions())
-        .fallback(layer::not_found)
-        .method_not_allowed_fallback(layer::method_not_allowed)
+        .fallback(api::not_found)
+        .method_not_allowed_fallback(api::method_not_allowed)
         .layer(middleware::from_fn(address::for_programs))
         .layer(middleware::from_fn_with_state(state.clone(), foreign_origin::guard))
-        .layer(middleware::from_fn_with_state(state.clone(), layer::exchange))
+        .layer(middleware::from_fn_with_state(state.clone(), api::exchange))
         .with_state(state)
 }
 

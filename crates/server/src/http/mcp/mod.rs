@@ -25,8 +25,6 @@ mod tool_call;
 mod tool_result;
 mod tools;
 
-pub(super) use endpoint::is_allowed_origin;
-
 use super::extract::JsonLimit;
 use crate::http::state::ApiState;
 use axum::Router;

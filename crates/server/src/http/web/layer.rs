@@ -1,4 +1,4 @@
-//! Middleware around every dashboard request: that of the API, but no other origin may read or frame the response.
+//! Middleware around every dashboard request: no other origin may read or frame the response.
 
 use super::response::Failure;
 use crate::http::error::{self, Wants};
