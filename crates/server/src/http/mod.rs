@@ -7,6 +7,7 @@ mod api_error;
 mod body;
 mod body_budget;
 mod challenge;
+mod client_documents;
 mod cookie;
 mod dashboard;
 mod deadline;
@@ -28,12 +29,14 @@ mod operator;
 mod pay;
 mod quality;
 mod reference;
+mod reference_cache;
 mod response_budget;
 mod routes;
 mod sign_in;
 mod small_body;
 mod state;
 mod strict_response;
+mod string_enum;
 mod view;
 mod web;
 
@@ -45,6 +48,7 @@ use crate::connection::Connection;
 use crate::metrics::{Metrics, Surface};
 use crate::tasks::Tasks;
 use axum::Router;
+use client_documents::ClientDocuments;
 use deadline::Late;
 use dropleaf_app::App;
 use dropleaf_core::host::HostRole;
@@ -53,6 +57,7 @@ use error::Wants;
 use http::request::Parts;
 use http::{Request, Response, StatusCode, header};
 use hyper::body::Incoming;
+use reference_cache::ReferenceCache;
 use state::ApiState;
 use std::net::SocketAddr;
 use std::pin::pin;
@@ -84,8 +89,8 @@ impl Dispatcher {
             resolved: Arc::clone(&resolved),
             tasks: tasks.clone(),
             budget: body_budget::Budget::new(longest_body(&resolved)),
-            documents: Arc::new(oauth::Documents::new(resolved.config.oauth.allow_loopback_documents)),
-            reference: Arc::default(),
+            documents: Arc::new(ClientDocuments::new(resolved.config.oauth.allow_loopback_documents)),
+            reference: Arc::new(ReferenceCache::new(openapi::served)),
         };
         let api = routes::router(state);
         Self { app, resolved, metrics, tasks, api }

@@ -1,45 +1,24 @@
 //! Serves `/openapi.json` for programs and `/docs` for people. Both depend only on the settings, so each is rendered
-//! once, cached in every content coding that was requested, and sent with an `ETag`.
+//! once, kept in `reference_cache` and sent with an `ETag`.
 
 use super::api;
 use super::api_error::ApiError;
-use super::openapi;
+use super::reference_cache::CachedDocument;
 use super::state::ApiState;
 use crate::http::error::designed_policy;
 use crate::http::view;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use dropleaf_app::{ContentCoding, encode};
 use dropleaf_core::{Error, Result};
 use dropleaf_pages as pages;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use serde_json::Value;
-use tokio::sync::OnceCell;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 /// A change of the settings or of the program becomes visible within this time.
 const CACHE: &str = "public, max-age=300";
-
-/// Both documents, rendered on first request.
-#[derive(Debug, Default)]
-pub(in crate::http) struct Reference {
-    openapi: OnceCell<CachedDocument>,
-    docs: OnceCell<CachedDocument>,
-}
-
-/// A body that does not change while the program runs.
-#[derive(Debug)]
-struct CachedDocument {
-    plain: Bytes,
-    /// BLAKE3 of the plain bytes.
-    hash: String,
-    /// Further response headers.
-    headers: Vec<(HeaderName, HeaderValue)>,
-    /// One cell per content coding.
-    coded: [OnceCell<Bytes>; ContentCoding::ALL.len()],
-}
 
 pub(super) fn routes() -> OpenApiRouter<ApiState> {
     OpenApiRouter::new().routes(routes!(openapi_json)).routes(routes!(docs))
@@ -64,7 +43,7 @@ async fn openapi_json(State(state): State<ApiState>, headers: HeaderMap) -> Resu
             CachedDocument::new(document.to_string(), vec![kind])
         })
     });
-    Ok(document.await?.answer(&headers).await?)
+    Ok(respond(document.await?, &headers).await?)
 }
 
 /// Get the API reference as a page
@@ -85,7 +64,7 @@ async fn docs(State(state): State<ApiState>, headers: HeaderMap) -> Result<Respo
             CachedDocument::new(page.html, headers.into())
         })
     });
-    Ok(document.await?.answer(&headers).await?)
+    Ok(respond(document.await?, &headers).await?)
 }
 
 /// Renders the document on a blocking thread, because it is long.
@@ -93,52 +72,33 @@ async fn apart(state: &ApiState, make: fn(&Value, &str) -> CachedDocument) -> Re
     let state = state.clone();
     let work = move || {
         let hosts = &state.resolved.hosts;
-        make(&openapi::served(hosts, state.app.require_payments().ok()), &hosts.base.url())
+        make(&(state.reference.describe)(hosts, state.app.require_payments().ok()), &hosts.base.url())
     };
     tokio::task::spawn_blocking(work).await.map_err(Error::internal)
 }
 
-impl CachedDocument {
-    fn new(text: String, headers: Vec<(HeaderName, HeaderValue)>) -> Self {
-        let hash = blake3::hash(text.as_bytes()).to_hex().to_string();
-        Self { plain: text.into(), hash, headers, coded: Default::default() }
-    }
-
-    async fn answer(&self, headers: &HeaderMap) -> Result<Response> {
-        let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
-        let coding = view::coding(text(header::ACCEPT_ENCODING));
-        let etag = format!("\"{}{}\"", self.hash, coding.name().unwrap_or_default());
-        let known = text(header::IF_NONE_MATCH).is_some_and(|known| view::matches(known, etag.as_bytes()));
-        let body = if known { Bytes::new() } else { self.coded(coding).await? };
-        let length = body.len();
-        let status = if known { StatusCode::NOT_MODIFIED } else { StatusCode::OK };
-        let mut response = (status, body).into_response();
-        let headers = response.headers_mut();
-        headers.remove(header::CONTENT_TYPE);
-        if !known {
-            headers.extend(self.headers.iter().cloned());
-            // Set here because the response to HEAD has no body from which it could be computed.
-            headers.insert(header::CONTENT_LENGTH, length.into());
-            if let Some(name) = coding.name() {
-                headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(name));
-            }
+/// The document in the content coding that the client prefers, or 304 if the client has it.
+async fn respond(document: &CachedDocument, headers: &HeaderMap) -> Result<Response> {
+    let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    let coding = view::coding(text(header::ACCEPT_ENCODING));
+    let etag = format!("\"{}{}\"", document.hash, coding.name().unwrap_or_default());
+    let known = text(header::IF_NONE_MATCH).is_some_and(|known| view::matches(known, etag.as_bytes()));
+    let body = if known { Bytes::new() } else { document.encoded(coding).await? };
+    let length = body.len();
+    let status = if known { StatusCode::NOT_MODIFIED } else { StatusCode::OK };
+    let mut response = (status, body).into_response();
+    let headers = response.headers_mut();
+    headers.remove(header::CONTENT_TYPE);
+    if !known {
+        headers.extend(document.headers.iter().cloned());
+        // Set here because the response to HEAD has no body from which it could be computed.
+        headers.insert(header::CONTENT_LENGTH, length.into());
+        if let Some(name) = coding.name() {
+            headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(name));
         }
-        headers.insert(header::ETAG, HeaderValue::from_str(&etag).map_err(Error::internal)?);
-        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(CACHE));
-        headers.insert(header::VARY, HeaderValue::from_static("Accept-Encoding"));
-        Ok(response)
     }
-
-    async fn coded(&self, coding: ContentCoding) -> Result<Bytes> {
-        let place = ContentCoding::ALL.iter().position(|known| *known == coding);
-        let cell = place.and_then(|place| self.coded.get(place));
-        let Some(cell) = cell.filter(|_| coding != ContentCoding::Identity) else {
-            return Ok(self.plain.clone());
-        };
-        let make = || async {
-            let plain = self.plain.clone();
-            tokio::task::spawn_blocking(move || encode(&plain, coding)).await.map_err(Error::internal)?
-        };
-        cell.get_or_try_init(make).await.cloned()
-    }
+    headers.insert(header::ETAG, HeaderValue::from_str(&etag).map_err(Error::internal)?);
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(CACHE));
+    headers.insert(header::VARY, HeaderValue::from_static("Accept-Encoding"));
+    Ok(response)
 }

@@ -1,8 +1,8 @@
 //! The state that every handler of the API and of the pages for people can use.
 
 use super::body_budget::Budget;
-use super::oauth::Documents;
-use super::reference::Reference;
+use super::client_documents::ClientDocuments;
+use super::reference_cache::ReferenceCache;
 use crate::config::Resolved;
 use crate::tasks::Tasks;
 use dropleaf_app::App;
@@ -15,9 +15,9 @@ pub(super) struct ApiState {
     /// For work that the response does not wait for.
     pub tasks: Tasks,
     /// Client metadata documents of OAuth clients whose client id is a URL.
-    pub documents: Arc<Documents>,
+    pub documents: Arc<ClientDocuments>,
     /// Memory budget for request bodies.
     pub budget: Budget,
     /// The rendered API description.
-    pub reference: Arc<Reference>,
+    pub reference: Arc<ReferenceCache>,
 }

@@ -3,8 +3,8 @@
 use crate::http::api_error::ApiError;
 use crate::http::error::{self, Wants};
 use crate::http::extract::{Appellant, Fields, Incoming};
-use crate::http::openapi::words;
 use crate::http::state::ApiState;
+use crate::http::string_enum::words;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, State};

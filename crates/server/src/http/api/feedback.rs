@@ -3,8 +3,8 @@
 use super::api_keys::OkJson;
 use crate::http::api_error::ApiError;
 use crate::http::extract::{Incoming, Owner, Reader, nullable};
-use crate::http::openapi::nullable_words;
 use crate::http::state::ApiState;
+use crate::http::string_enum::nullable_words;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, RawQuery, State};

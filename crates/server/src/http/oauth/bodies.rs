@@ -2,7 +2,7 @@
 //! errors, and documents are only described.
 
 use crate::http::extract::nullable;
-use crate::http::openapi::words;
+use crate::http::string_enum::words;
 use dropleaf_core::oauth::client::{AuthMethod, CODE_GRANT, DEVICE_GRANT, REFRESH_GRANT};
 use dropleaf_core::site_change::Field;
 use serde::{Deserialize, Serialize};

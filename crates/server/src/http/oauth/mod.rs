@@ -13,8 +13,6 @@ mod params;
 mod register;
 mod token;
 
-pub(super) use clients::Documents;
-
 use crate::http::state::ApiState;
 use axum::Router;
 use axum::routing::{get, post};

@@ -1,16 +1,14 @@
 //! The OpenAPI document: generated from the routes, then completed with credentials, errors and examples. `text` is the
 //! document in git, `served` the one of a running server.
 
+mod error_json;
 mod examples;
 mod failures;
 mod prices;
-mod schemas;
 mod security;
 
 #[cfg(test)]
 mod routes_tests;
-
-pub(in crate::http) use schemas::{nullable_words, words};
 
 use crate::http::{health, mcp, oauth, routes};
 use dropleaf_app::PaymentSettings;
@@ -86,7 +84,7 @@ pub(super) fn served(hosts: &Hosts, payments: Option<&PaymentSettings>) -> Value
 fn complete(document: &mut Value) {
     document["components"]["securitySchemes"] = security::schemes("");
     document["components"]["schemas"]["Error"] =
-        serde_json::to_value(schemas::ErrorJson::schema()).unwrap_or_default();
+        serde_json::to_value(error_json::ErrorJson::schema()).unwrap_or_default();
     let Some(paths) = document["paths"].as_object_mut() else { return };
     for (path, item) in paths {
         for (method, operation) in item.as_object_mut().into_iter().flatten() {
