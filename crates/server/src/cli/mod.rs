@@ -168,7 +168,7 @@ impl Cli {
     /// Runs the command with this environment.
     pub fn run(self, env: Vec<(String, String)>) -> Result<()> {
         if matches!(self.command, Some(Command::Openapi)) {
-            return print_line(&crate::http::api::openapi::text());
+            return print_line(&crate::http::openapi::text());
         }
         if let Some(Command::Encrypt(encrypt)) = self.command {
             return encrypt.run(&dropleaf_core::Minter::system());

@@ -1,8 +1,8 @@
 //! Refuses paths that are not UTF-8 before they reach a handler, with the error format of the API or of pages. Also
 //! refuses a write with a protection (such as a password) in its query, where it would be ignored.
 
-use super::api::ApiError;
 use super::web::WebError;
+use crate::http::api_error::ApiError;
 use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::Response;

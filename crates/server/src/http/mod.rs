@@ -3,7 +3,11 @@
 
 mod address;
 pub mod api;
+mod api_error;
 mod body;
+mod body_budget;
+mod challenge;
+mod client_documents;
 mod cookie;
 mod dashboard;
 mod deadline;
@@ -11,20 +15,28 @@ pub mod error;
 mod error_body;
 pub mod error_reference;
 mod extract;
+mod foreign_origin;
 mod guides;
 mod head_size;
 mod health;
+mod layer;
 mod mcp;
 mod media_type;
 pub mod metrics_page;
 mod oauth;
+pub mod openapi;
 mod operator;
 mod pay;
 mod quality;
+mod reference;
+mod reference_cache;
 mod response_budget;
+mod routes;
 mod sign_in;
 mod small_body;
+mod state;
 mod strict_response;
+mod string_enum;
 mod view;
 mod web;
 
@@ -35,9 +47,8 @@ use crate::config::Resolved;
 use crate::connection::Connection;
 use crate::metrics::{Metrics, Surface};
 use crate::tasks::Tasks;
-use api::ApiState;
-use axum::routing::get;
-use axum::{Router, middleware};
+use axum::Router;
+use client_documents::ClientDocuments;
 use deadline::Late;
 use dropleaf_app::App;
 use dropleaf_core::host::HostRole;
@@ -46,6 +57,8 @@ use error::Wants;
 use http::request::Parts;
 use http::{Request, Response, StatusCode, header};
 use hyper::body::Incoming;
+use reference_cache::ReferenceCache;
+use state::ApiState;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
@@ -75,16 +88,11 @@ impl Dispatcher {
             app: Arc::clone(&app),
             resolved: Arc::clone(&resolved),
             tasks: tasks.clone(),
-            budget: extract::Budget::new(longest_body(&resolved)),
-            documents: Arc::new(oauth::Documents::new(resolved.config.oauth.allow_loopback_documents)),
-            reference: Arc::default(),
+            budget: body_budget::Budget::new(longest_body(&resolved)),
+            documents: Arc::new(ClientDocuments::new(resolved.config.oauth.allow_loopback_documents)),
+            reference: Arc::new(ReferenceCache::new(openapi::served)),
         };
-        let people = people()
-            .method_not_allowed_fallback(web::method_not_allowed)
-            .layer(middleware::from_fn(address::for_people))
-            .layer(middleware::from_fn_with_state(state.clone(), web::exchange))
-            .with_state(state.clone());
-        let api = api::router(state).merge(people);
+        let api = routes::router(state);
         Self { app, resolved, metrics, tasks, api }
     }
 
@@ -233,17 +241,6 @@ impl Dispatcher {
         };
         error::respond(&Error::new(Code::MisdirectedHost, detail), wants)
     }
-}
-
-/// The pages for people, who are identified by a session cookie.
-fn people() -> Router<ApiState> {
-    Router::new()
-        .merge(sign_in::routes())
-        .merge(oauth::pages())
-        .merge(dashboard::routes())
-        .merge(operator::routes())
-        .route("/", get(guides::home))
-        .route("/assets/{name}", get(web::asset))
 }
 
 /// The largest body held in memory.

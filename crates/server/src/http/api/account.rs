@@ -1,7 +1,8 @@
 //! Serves `GET /me`: the account's plan, usage, limits, unlocks and balance.
 
-use super::{ApiError, ApiState};
+use crate::http::api_error::ApiError;
 use crate::http::extract::Reader;
+use crate::http::state::ApiState;
 use axum::Json;
 use axum::extract::State;
 use dropleaf_core::Result;

@@ -1,8 +1,9 @@
 //! Serves `/api-keys`: list, create and revoke API keys. Spec §4 API keys.
 
 use super::idempotent_response::IdempotentResponse;
-use super::{ApiError, ApiState};
+use crate::http::api_error::ApiError;
 use crate::http::extract::{Incoming, KeyReader, Maker, idempotency_key, idempotent_request};
+use crate::http::state::ApiState;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, State};

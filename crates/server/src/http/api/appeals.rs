@@ -1,9 +1,10 @@
 //! Serves `/appeals`: publishers ask the operator to review refused content, and read the decision.
 
-use super::openapi::words;
-use super::{ApiError, ApiState};
+use crate::http::api_error::ApiError;
 use crate::http::error::{self, Wants};
 use crate::http::extract::{Appellant, Fields, Incoming};
+use crate::http::state::ApiState;
+use crate::http::string_enum::words;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, State};

@@ -1,12 +1,14 @@
 //! Serves `POST /check`: runs the checks of publishing on a page without publishing it. Nothing is stored.
 
 use super::site_form::SiteUpload;
-use super::{ApiError, ApiState};
+use crate::http::api_error::ApiError;
+use crate::http::body_budget::Share;
 use crate::http::extract::{
-    AnyCaller, Document, Fields, Incoming, JsonLimit, Share, UploadArguments, json_object, name_shapes,
+    AnyCaller, Document, Fields, Incoming, JsonLimit, UploadArguments, json_object, name_shapes,
     parse_options, too_large,
 };
 use crate::http::media_type;
+use crate::http::state::ApiState;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;

@@ -1,9 +1,10 @@
 //! Serves `/sites/{idOrSlug}/feedback` and `/feedback/{id}`: viewers' comments, for the owner. Spec §4 Feedback.
 
 use super::api_keys::OkJson;
-use super::openapi::nullable_words;
-use super::{ApiError, ApiState};
+use crate::http::api_error::ApiError;
 use crate::http::extract::{Incoming, Owner, Reader, nullable};
+use crate::http::state::ApiState;
+use crate::http::string_enum::nullable_words;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, RawQuery, State};

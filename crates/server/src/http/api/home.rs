@@ -9,7 +9,7 @@ pub(in crate::http) fn designed(page: Rendered) -> Response {
     (designed_headers(designed_policy(page.style_source)), page.html).into_response()
 }
 
-pub(super) fn designed_headers(policy: HeaderValue) -> [(HeaderName, HeaderValue); 4] {
+pub(in crate::http) fn designed_headers(policy: HeaderValue) -> [(HeaderName, HeaderValue); 4] {
     [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
         (header::CONTENT_SECURITY_POLICY, policy),
@@ -18,7 +18,7 @@ pub(super) fn designed_headers(policy: HeaderValue) -> [(HeaderName, HeaderValue
     ]
 }
 
-pub(super) async fn favicon() -> Response {
+pub(in crate::http) async fn favicon() -> Response {
     (
         [(header::CONTENT_TYPE, "image/svg+xml"), (header::CACHE_CONTROL, "public, max-age=86400")],
         pages::FAVICON_SVG,
@@ -26,7 +26,7 @@ pub(super) async fn favicon() -> Response {
         .into_response()
 }
 
-pub(super) async fn robots() -> Response {
+pub(in crate::http) async fn robots() -> Response {
     (
         [(header::CONTENT_TYPE, "text/plain; charset=utf-8")],
         "User-agent: *\nAllow: /$\nAllow: /docs\nAllow: /auth.md\nAllow: /llms.txt\nAllow: /design-guide\nDisallow: /\n",

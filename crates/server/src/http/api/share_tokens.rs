@@ -2,10 +2,11 @@
 
 use super::api_keys::OkJson;
 use super::idempotent_response::IdempotentResponse;
-use super::{ApiError, ApiState};
+use crate::http::api_error::ApiError;
 use crate::http::extract::{
     Hours, Incoming, Maker, Owner, Reader, agreed, idempotency_key, idempotent_request, nullable,
 };
+use crate::http::state::ApiState;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, State};

@@ -1,8 +1,9 @@
 //! Serves `PATCH /sites/{idOrSlug}`: changes the settings of a page. Spec §4 Sites.
 
 use super::site_json::visibility;
-use super::{ApiError, ApiState};
+use crate::http::api_error::ApiError;
 use crate::http::extract::{Hours, Incoming, Owner, agreed, nullable};
+use crate::http::state::ApiState;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, State};

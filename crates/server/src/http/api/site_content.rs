@@ -1,9 +1,10 @@
 //! Serves the stored content of a page and its versions. Spec §4, decisions §2.10–11.
 
 use super::site_json::SiteJson;
-use super::{ApiError, ApiState};
 use crate::connection::Connection;
+use crate::http::api_error::ApiError;
 use crate::http::extract::{Incoming, Owner, Reader};
+use crate::http::state::ApiState;
 use crate::http::view::sending;
 use axum::body::Body;
 use axum::extract::{Path, RawQuery, State};

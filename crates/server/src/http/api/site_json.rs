@@ -1,7 +1,6 @@
-//! The JSON of a site: the fields of the interface, our additions, and those only sent on creation. Spec §2, decisions
-//! §2.2.
+//! The JSON of a site: the fields of the interface, our additions, and those only sent on creation. Spec §2.
 
-use super::openapi::words;
+use crate::http::string_enum::words;
 use dropleaf_app::{App, CreatedSite, UpdatedSite};
 use dropleaf_core::iso;
 use dropleaf_core::site::{Site, State, Visibility};

@@ -1,8 +1,9 @@
 //! Serves delete, restore and claim of a site. Spec §3, §4.
 
 use super::site_json::SiteJson;
-use super::{ApiError, ApiState};
+use crate::http::api_error::ApiError;
 use crate::http::extract::{Incoming, Owner, Remover};
+use crate::http::state::ApiState;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, RawQuery, State};

@@ -3,12 +3,14 @@
 use super::idempotent_response::IdempotentResponse;
 use super::site_form::{ReplaceBody, SiteReplacement, SiteUpload};
 use super::site_json::SiteJson;
-use super::{ApiError, ApiState};
+use crate::http::api_error::ApiError;
+use crate::http::body_budget::Share;
 use crate::http::extract::{
-    Fields, Incoming, JsonLimit, Publisher, Reader, Share, SiteWriter, check_size, idempotency_key,
+    Fields, Incoming, JsonLimit, Publisher, Reader, SiteWriter, check_size, idempotency_key,
     idempotent_request, json_object, name_shapes, parse_options, parse_pii_check, too_large,
 };
 use crate::http::media_type;
+use crate::http::state::ApiState;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, RawQuery, State};

@@ -2,8 +2,9 @@
 
 use super::idempotent_response::IdempotentResponse;
 use super::site_json::SiteJson;
-use super::{ApiError, ApiState};
+use crate::http::api_error::ApiError;
 use crate::http::extract::{Form, Incoming, TicketHolder};
+use crate::http::state::ApiState;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use dropleaf_app::{TicketUpload, UpdatedSite, WritableSite};

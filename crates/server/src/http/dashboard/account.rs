@@ -1,7 +1,7 @@
 //! Serves `/dashboard/account`: the account's email, plan, usage, passkeys and sessions.
 
-use crate::http::api::ApiState;
 use crate::http::sign_in;
+use crate::http::state::ApiState;
 use crate::http::web::{Person, Query, RemovalForm, WebError, page, see_other};
 use axum::Router;
 use axum::extract::{Path, State};

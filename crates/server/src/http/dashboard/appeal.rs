@@ -4,9 +4,10 @@
 use super::problem::refused;
 use super::shell;
 use super::upload::receive;
-use crate::http::api::{ApiState, AppealForm};
+use crate::http::api::AppealForm;
 use crate::http::error::status;
 use crate::http::extract::{Fields, client_ip};
+use crate::http::state::ApiState;
 use crate::http::web::{Person, Sender, WebError, page_with_status, see_other};
 use axum::body::Body;
 use axum::extract::State;

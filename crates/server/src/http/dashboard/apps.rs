@@ -1,6 +1,6 @@
 //! Serves `/dashboard/apps`: lists the programs a person has authorized, and revokes their access.
 
-use crate::http::api::ApiState;
+use crate::http::state::ApiState;
 use crate::http::web::{Person, Query, SignedForm, WebError, page, see_other};
 use axum::extract::{Path, State};
 use axum::response::Response;

@@ -2,8 +2,8 @@
 //! The page works without a session: the tab keeps the token while the person signs in.
 
 use super::list;
-use crate::http::api::ApiState;
 use crate::http::error::status;
+use crate::http::state::ApiState;
 use crate::http::web::{MaybePerson, Person, Query, SignedForm, WebError, login, page_with_status};
 use axum::extract::{Path, State};
 use axum::response::Response;

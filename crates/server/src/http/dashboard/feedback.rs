@@ -1,7 +1,7 @@
 //! Resolves and deletes the comments on a page.
 
 use super::page::{Sent, done, refuse};
-use crate::http::api::ApiState;
+use crate::http::state::ApiState;
 use crate::http::web::{SignedForm, WebError};
 use axum::extract::{Path, State};
 use axum::response::Response;

@@ -1,7 +1,7 @@
 //! Serves `/dashboard/keys`: creates API keys, shows each once, and revokes them.
 
-use crate::http::api::ApiState;
 use crate::http::error;
+use crate::http::state::ApiState;
 use crate::http::web::{Person, Query, SignedForm, WebError, page, page_with_status, see_other};
 use axum::Router;
 use axum::extract::{Path, State};

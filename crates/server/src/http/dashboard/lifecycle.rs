@@ -2,7 +2,7 @@
 
 use super::page::{Sent, done, refuse, settle};
 use super::settings::seen;
-use crate::http::api::ApiState;
+use crate::http::state::ApiState;
 use crate::http::web::{RemovalForm, SignedForm, WebError};
 use axum::extract::{Path, State};
 use axum::response::Response;

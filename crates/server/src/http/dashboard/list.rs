@@ -1,7 +1,7 @@
 //! Serves `/dashboard`: the owner's pages, with search, filters and paging on the server.
 
 use super::shell;
-use crate::http::api::ApiState;
+use crate::http::state::ApiState;
 use crate::http::web::{Person, Query, WebError, page_with_status};
 use axum::extract::State;
 use axum::response::Response;

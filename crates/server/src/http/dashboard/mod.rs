@@ -17,8 +17,8 @@ mod share_links;
 mod thumbnail;
 mod upload;
 
-use super::api::ApiState;
 use super::web::{Person, WebError, see_other};
+use crate::http::state::ApiState;
 use axum::Router;
 use axum::routing::{any, get, post};
 use dropleaf_core::{Code, Error};

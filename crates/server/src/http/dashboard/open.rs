@@ -2,7 +2,7 @@
 //! burn page.
 
 use super::page::{Sent, refuse};
-use crate::http::api::ApiState;
+use crate::http::state::ApiState;
 use crate::http::web::{SignedForm, WebError, see_other};
 use axum::extract::{Path, State};
 use axum::response::Response;

@@ -3,8 +3,8 @@
 
 use super::problem::{refused, refused_at};
 use super::shell;
-use crate::http::api::ApiState;
 use crate::http::error::status;
+use crate::http::state::ApiState;
 use crate::http::web::{Fields, Person, Query, WebError, page_with_status, see_other};
 use axum::extract::{Path, State};
 use axum::response::Response;

@@ -1,8 +1,8 @@
 //! Adds passkeys to an account, called by the page's script, and removes them with a form.
 
 use super::account::{HERE, address, done};
-use crate::http::api::ApiState;
 use crate::http::sign_in::passkeys;
+use crate::http::state::ApiState;
 use crate::http::web::{Person, SignedForm, SignedJson, WebError};
 use axum::Json;
 use axum::Router;

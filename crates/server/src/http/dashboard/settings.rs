@@ -2,7 +2,7 @@
 //! changes are not overwritten.
 
 use super::page::{Sent, settle};
-use crate::http::api::ApiState;
+use crate::http::state::ApiState;
 use crate::http::web::{Fields, SignedForm, WebError};
 use axum::extract::{Path, State};
 use axum::response::Response;

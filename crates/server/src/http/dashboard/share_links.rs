@@ -1,7 +1,7 @@
 //! Creates share links of a page, with a note and limits, and revokes them.
 
 use super::page::{Sent, done, refuse};
-use crate::http::api::ApiState;
+use crate::http::state::ApiState;
 use crate::http::web::{Fields, SignedForm, WebError};
 use axum::extract::{Path, State};
 use axum::response::Response;

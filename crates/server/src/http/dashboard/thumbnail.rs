@@ -1,6 +1,6 @@
 //! Serves `/dashboard/pages/{id}/preview.svg`: a thumbnail of a page, drawn from its layout, for its owner only.
 
-use crate::http::api::ApiState;
+use crate::http::state::ApiState;
 use crate::http::web::{Person, WebError};
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};

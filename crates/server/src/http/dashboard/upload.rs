@@ -5,9 +5,9 @@
 use super::page::{Sent, done, refuse, settle};
 use super::problem::{APPEAL, may_appeal, refused, words};
 use super::shell;
-use crate::http::api::ApiState;
 use crate::http::error::{self, Wants, status};
 use crate::http::extract::{Form, Incoming};
+use crate::http::state::ApiState;
 use crate::http::web::{Fields, Person, Sender, TOKEN_FIELD, WebError, page_with_status, see_other};
 use axum::Json;
 use axum::body::Body;

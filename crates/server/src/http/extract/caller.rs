@@ -2,7 +2,9 @@
 //! Spec §5.
 
 use crate::http::Peer;
-use crate::http::api::{ApiError, ApiState, Exchange};
+use crate::http::api_error::ApiError;
+use crate::http::layer::Exchange;
+use crate::http::state::ApiState;
 use axum::extract::FromRequestParts;
 use dropleaf_app::{Caller, Identity, Writer};
 use dropleaf_core::account::Account;

@@ -2,7 +2,7 @@
 
 use super::size_limit::too_large;
 use super::spool::Spool;
-use crate::http::api::ApiState;
+use crate::http::state::ApiState;
 use bytes::BytesMut;
 use dropleaf_app::Upload;
 use dropleaf_core::request_hash::RequestHash;

@@ -1,6 +1,6 @@
 //! Reads `Idempotency-Key` and binds it to the caller and the request.
 
-use crate::http::api::ApiState;
+use crate::http::state::ApiState;
 use dropleaf_app::{Caller, IdempotentRequest};
 use dropleaf_core::network;
 use http::HeaderMap;

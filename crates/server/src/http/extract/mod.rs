@@ -1,6 +1,5 @@
 //! Extractors: who calls and what the body holds. A handler that takes `Owner` cannot be reached without a credential.
 
-mod budget;
 mod caller;
 mod document;
 mod fields;
@@ -17,7 +16,6 @@ mod ticket;
 mod upload;
 mod upload_arguments;
 
-pub(super) use budget::{Budget, Share};
 pub(super) use caller::{
     AnyCaller, Appellant, KeyReader, Maker, Owner, Publisher, Reader, Remover, SiteWriter, bearer,
     bearer_text, client_ip, require_scope,

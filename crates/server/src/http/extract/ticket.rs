@@ -1,7 +1,9 @@
 //! Extractor for upload addresses: the ticket in the path is the permission.
 
 use super::client_ip;
-use crate::http::api::{ApiError, ApiState, Exchange};
+use crate::http::api_error::ApiError;
+use crate::http::layer::Exchange;
+use crate::http::state::ApiState;
 use axum::extract::{FromRequestParts, RawPathParams};
 use dropleaf_app::OpenedTicket;
 use dropleaf_core::{Code, Error};

@@ -1,6 +1,5 @@
 //! Reads request bodies with bounded memory.
 
-use super::budget::Share;
 use super::fields::Fields;
 use super::form::{Form, file_hash, read_form};
 use super::json_body::{JsonLimit, json_object};
@@ -8,8 +7,9 @@ use super::json_length::DecodedLength;
 use super::pace::paced;
 use super::size_limit::too_large;
 use super::spool::Spool;
-use crate::http::api::ApiState;
+use crate::http::body_budget::Share;
 use crate::http::media_type;
+use crate::http::state::ApiState;
 use axum::body::Body;
 use bytes::Bytes;
 use dropleaf_app::{Upload, UploadBody};

@@ -4,9 +4,10 @@ mod facts;
 
 pub(super) use facts::guide_facts;
 
-use super::api::{ApiState, designed};
+use super::api::designed;
 use super::error::Wants;
 use super::web::{MaybePerson, see_other};
+use crate::http::state::ApiState;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use dropleaf_pages::{self as pages, Guide, GuideFacts, Landing};

@@ -8,17 +8,19 @@ use super::sender::Sender;
 use super::stream_holder::StreamHolder;
 use super::subscription::Subscription;
 use super::{Mcp, initialize, rpc, sessions, streams, tools};
-use crate::http::api::{ApiError, ApiState};
+use crate::http::api_error::ApiError;
+use crate::http::challenge::Challenge;
 use crate::http::error::{self, Wants};
 use crate::http::extract::{Incoming, bearer, bearer_text, client_ip, require_scope};
+use crate::http::foreign_origin::is_allowed_origin;
 use crate::http::media_type;
-use crate::http::oauth::Challenge;
+use crate::http::state::ApiState;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use dropleaf_app::{Caller, Identity};
-use dropleaf_core::host::{Origin, written_origin};
+use dropleaf_core::host::Origin;
 use dropleaf_core::scope::Scope;
 use dropleaf_core::{Code, Error, Result};
 use http::request::Parts;
@@ -138,8 +140,6 @@ async fn forward(
 }
 
 /// Web pages of other sites may not call `/mcp` from a browser, even with a credential; programs send no origin.
-/// Allowed are our own origin, those the operator listed and, if the server runs on a loopback host, every other
-/// loopback origin.
 fn check_origin(headers: &HeaderMap, base: &Origin, allowed: &[String]) -> Result<()> {
     let welcome =
         |value: &HeaderValue| value.to_str().is_ok_and(|text| is_allowed_origin(text, base, allowed));
@@ -148,14 +148,6 @@ fn check_origin(headers: &HeaderMap, base: &Origin, allowed: &[String]) -> Resul
     }
     let detail = "Web pages of this origin cannot use /mcp. The setting mcp.allowed_origins lists the allowed origins.";
     Err(Error::new(Code::CrossSite, detail))
-}
-
-/// See [`check_origin`].
-pub(in crate::http) fn is_allowed_origin(text: &str, base: &Origin, allowed: &[String]) -> bool {
-    let local = |host: &str| matches!(host, "localhost" | "127.0.0.1" | "[::1]");
-    let ours = Origin::parse(text)
-        .is_some_and(|origin| origin == *base || (local(&base.host) && local(&origin.host)));
-    ours || written_origin(text).is_some_and(|origin| allowed.contains(&origin))
 }
 
 fn check_scope(peek: &Peek, who: &Identity) -> Result<()> {

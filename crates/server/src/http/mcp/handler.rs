@@ -5,8 +5,8 @@ use super::rpc::{refusal, shown};
 use super::sender::{Sender, sender};
 use super::subscription::Subscription;
 use super::{FIXED_MS, prompts, resources, tool_call, tools};
-use crate::http::api::ApiState;
 use crate::http::extract::require_scope;
+use crate::http::state::ApiState;
 use dropleaf_core::scope::Scope;
 use http::request::Parts;
 use rmcp::model::{

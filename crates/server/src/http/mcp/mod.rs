@@ -25,10 +25,8 @@ mod tool_call;
 mod tool_result;
 mod tools;
 
-pub(super) use endpoint::is_allowed_origin;
-
-use super::api::ApiState;
 use super::extract::JsonLimit;
+use crate::http::state::ApiState;
 use axum::Router;
 use axum::routing::any;
 use handler::Handler;

@@ -3,7 +3,8 @@
 use super::FIXED_MS;
 use super::rpc::{refusal, shown};
 use super::sender::Sender;
-use crate::http::api::{ApiState, SiteJson};
+use crate::http::api::SiteJson;
+use crate::http::state::ApiState;
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use dropleaf_app::{ListQuery, Notice, NoticeKind};

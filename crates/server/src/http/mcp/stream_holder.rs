@@ -1,7 +1,7 @@
 //! Decides how long a stream stays open: until the server stops, its session ends, or its credential is no longer
 //! valid.
 
-use crate::http::api::ApiState;
+use crate::http::state::ApiState;
 use dropleaf_app::{App, CredentialChanges, Identity};
 use dropleaf_core::Code;
 use futures_util::future::BoxFuture;

@@ -3,7 +3,7 @@
 use super::resources;
 use super::stream_holder::StreamHolder;
 use super::streams::Place;
-use crate::http::api::ApiState;
+use crate::http::state::ApiState;
 use dropleaf_app::Listener;
 use dropleaf_core::Result;
 use futures_util::future::BoxFuture;

@@ -3,8 +3,8 @@
 use super::sender::Sender;
 use super::tool_result::{refused, success};
 use super::tools::{self, Call, Tool};
-use crate::http::api::ApiState;
 use crate::http::extract::Fields;
+use crate::http::state::ApiState;
 use rmcp::model::CallToolResult;
 use serde_json::{Map, Value};
 

@@ -3,9 +3,9 @@
 
 use super::clients::{self, Known};
 use super::params;
-use crate::http::api::ApiState;
 use crate::http::error;
 use crate::http::extract::client_ip;
+use crate::http::state::ApiState;
 use crate::http::web::{
     MaybePerson, Person, SignedForm, WebError, login_again, page_with_status, require_visit, see_other,
 };

@@ -1,8 +1,8 @@
 //! Types of the bodies of the OAuth endpoints. JSON bodies are parsed into them; forms, whose repeated parameters are
 //! errors, and documents are only described.
 
-use super::super::api::openapi::words;
 use crate::http::extract::nullable;
+use crate::http::string_enum::words;
 use dropleaf_core::oauth::client::{AuthMethod, CODE_GRANT, DEVICE_GRANT, REFRESH_GRANT};
 use dropleaf_core::site_change::Field;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,7 @@
 //! Authenticates OAuth clients: by id alone, or by id and secret in the header or in the body.
 
 use super::error::EndpointError;
-use crate::http::api::ApiState;
+use crate::http::state::ApiState;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use dropleaf_core::Minter;

@@ -1,50 +1,20 @@
-//! Finds the OAuth client behind an id: a registered one, or one with a client id metadata document. Documents are
-//! cached for a while; failures are not.
+//! Finds the OAuth client behind an id: a registered one, or one with a client id metadata document, which is fetched
+//! unless `http/client_documents.rs` has it.
 
 use super::register::describe;
-use crate::http::api::ApiState;
-use crate::outbound::{Asker, Fetcher};
+use crate::http::state::ApiState;
+use crate::outbound::Asker;
 use dropleaf_core::oauth::client::Client;
 use dropleaf_core::oauth::document::{ClientMetadataDocument, is_address, life};
 use dropleaf_core::oauth::redirect;
 use dropleaf_core::{Minter, Result};
 use serde_json::{Map, Value};
-use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Mutex, PoisonError};
 
-/// Maximum number of cached documents; beyond this the cache is cleared.
-const KEPT: usize = 1000;
 const UNKNOWN: &str =
     "This server does not know the app. Remove the connection in the app and set it up again.";
 
 const OURS: &str = "Pages on this server cannot act as an app.";
-
-/// Clients with a metadata document, each with the epoch second until which it is cached.
-#[derive(Debug)]
-pub(in crate::http) struct Documents {
-    fetcher: Fetcher,
-    known: Mutex<HashMap<String, (i64, Client)>>,
-}
-
-impl Documents {
-    pub(in crate::http) fn new(allow_loopback: bool) -> Self {
-        Self { fetcher: Fetcher::new(allow_loopback), known: Mutex::default() }
-    }
-
-    fn find(&self, id: &str, now: i64) -> Option<Client> {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.get(id).filter(|(until, _)| *until > now).map(|(_, client)| client.clone())
-    }
-
-    fn keep(&self, client: &Client, until: i64) {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= KEPT {
-            known.clear();
-        }
-        known.insert(client.id.clone(), (until, client.clone()));
-    }
-}
 
 /// What is known about an id without fetching anything.
 #[derive(Debug)]

@@ -4,9 +4,9 @@ use super::bodies::{DeviceCodeJson, DeviceForm, DeviceKeyBody, DeviceKeyJson, De
 use super::clients::Known;
 use super::error::EndpointError;
 use super::{client_auth, clients, params};
-use crate::http::api::ApiState;
 use crate::http::extract::{Fields, client_ip, json_object};
 use crate::http::media_type;
+use crate::http::state::ApiState;
 use crate::outbound::Asker;
 use axum::Json;
 use axum::extract::{Request, State};

@@ -1,8 +1,8 @@
 //! Serves `/device`, where a person types the code that a program shows, sees which program asks, and answers.
 //! A link alone allows nothing: the answer is a separate form.
 
-use crate::http::api::ApiState;
 use crate::http::extract::client_ip;
+use crate::http::state::ApiState;
 use crate::http::web::{
     Person, Query, SignedForm, WebError, page, page_with_status, require_visit, see_other,
 };

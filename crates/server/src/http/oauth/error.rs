@@ -1,7 +1,7 @@
 //! Errors of the OAuth endpoints that programs call, with the codes of the RFCs. Other failures get the API's error
 //! format.
 
-use crate::http::api::ApiError;
+use crate::http::api_error::ApiError;
 use axum::Json;
 use axum::response::{IntoResponse, Response};
 use dropleaf_core::Error;

@@ -2,7 +2,7 @@
 //! only what works.
 
 use super::bodies::{ResourceMetadata, ServerMetadata};
-use crate::http::api::ApiState;
+use crate::http::state::ApiState;
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};

@@ -3,7 +3,6 @@
 
 pub(super) mod authorize;
 mod bodies;
-mod challenge;
 mod client_auth;
 mod clients;
 mod device;
@@ -14,10 +13,7 @@ mod params;
 mod register;
 mod token;
 
-pub(super) use challenge::{Challenge, write as write_challenge};
-pub(super) use clients::Documents;
-
-use super::api::ApiState;
+use crate::http::state::ApiState;
 use axum::Router;
 use axum::routing::{get, post};
 use utoipa_axum::router::OpenApiRouter;

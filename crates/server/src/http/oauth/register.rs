@@ -3,8 +3,8 @@
 use super::bodies::{ClientMetadata, RegisteredClient};
 use super::error::EndpointError;
 use super::params;
-use crate::http::api::ApiState;
 use crate::http::extract::{Fields, client_ip};
+use crate::http::state::ApiState;
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};

@@ -4,8 +4,8 @@
 use super::bodies::{RevokeForm, TokenForm, TokensJson};
 use super::error::EndpointError;
 use super::{client_auth, device, params};
-use crate::http::api::ApiState;
 use crate::http::extract::client_ip;
+use crate::http::state::ApiState;
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};

@@ -1,8 +1,8 @@
 //! Serves `/operator/accounts`: lists and searches accounts, sets their plan, suspends them and lifts suspensions.
 
 use super::{OperatorForm, actor};
-use crate::http::api::ApiState;
 use crate::http::error;
+use crate::http::state::ApiState;
 use crate::http::web::{Operator, Person, Query, WebError, page, page_with_status, see_other};
 use axum::extract::{Path, State};
 use axum::response::Response;

@@ -1,6 +1,6 @@
 //! Serves `/operator/audit`: the audit log, complete or for one page, account or payment.
 
-use crate::http::api::ApiState;
+use crate::http::state::ApiState;
 use crate::http::web::{Operator, Query, WebError, page};
 use axum::extract::State;
 use axum::response::Response;

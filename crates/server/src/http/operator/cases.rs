@@ -3,8 +3,8 @@
 
 use super::safe_preview::safe_preview;
 use super::{OperatorForm, actor};
-use crate::http::api::ApiState;
 use crate::http::error;
+use crate::http::state::ApiState;
 use crate::http::web::{Operator, Person, Query, WebError, framing, see_other};
 use axum::body::Body;
 use axum::extract::{Path, State};

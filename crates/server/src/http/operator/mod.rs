@@ -9,8 +9,8 @@ mod payments;
 mod reports;
 mod safe_preview;
 
-use super::api::ApiState;
 use super::web::{Fields, Person, SignedForm, WebError};
+use crate::http::state::ApiState;
 use axum::Router;
 use axum::extract::{FromRequest, Request};
 use axum::routing::{any, get, post};

@@ -2,8 +2,8 @@
 
 use super::{OperatorForm, actor};
 use crate::config::missing_chains;
-use crate::http::api::ApiState;
 use crate::http::error;
+use crate::http::state::ApiState;
 use crate::http::web::{Operator, Person, Query, WebError, page, page_with_status, see_other};
 use axum::extract::State;
 use axum::response::Response;

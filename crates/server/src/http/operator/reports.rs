@@ -1,8 +1,8 @@
 //! Serves `/operator/reports`: viewers' reports grouped by page, to take the page down or dismiss the reports.
 
 use super::{OperatorForm, actor};
-use crate::http::api::ApiState;
 use crate::http::error;
+use crate::http::state::ApiState;
 use crate::http::web::{Operator, Person, Query, WebError, page, page_with_status, see_other};
 use axum::extract::{Path, State};
 use axum::response::Response;

@@ -1,9 +1,9 @@
 //! Serves the documents that catalogs of paid services read. Catalogs probe every address in them with an empty,
-//! unpaid POST and keep those that answer 402; unlocks need a key first, so only the service record lists them. x402.md
-//! §9.
+//! unpaid POST and keep those that answer 402; unlocks need a key first, so only the service record lists them.
 
 use super::discovery_schemas::{PaidResources, WellKnownX402};
-use crate::http::api::{ApiError, ApiState};
+use crate::http::api_error::ApiError;
+use crate::http::state::ApiState;
 use axum::Json;
 use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse, Response};

@@ -17,7 +17,7 @@ mod wallet;
 
 pub(super) use agents_host::api_uri;
 
-use super::api::ApiState;
+use crate::http::state::ApiState;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 

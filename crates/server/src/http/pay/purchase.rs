@@ -2,8 +2,10 @@
 //! disconnects does not interrupt it.
 
 use super::terms;
-use crate::http::api::{ApiError, ApiState, ForeignOrigin};
+use crate::http::api_error::ApiError;
 use crate::http::extract::idempotency_key;
+use crate::http::foreign_origin::ForeignOrigin;
+use crate::http::state::ApiState;
 use axum::response::Response;
 use dropleaf_app::{Order, PayError, PayRefused, PayRequest, PurchaseResult};
 use dropleaf_core::payment::Item;

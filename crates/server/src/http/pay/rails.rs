@@ -3,7 +3,7 @@
 //! moved.
 
 use super::purchase::has_proof;
-use crate::http::api::ApiError;
+use crate::http::api_error::ApiError;
 use axum::extract::FromRequestParts;
 use dropleaf_core::{Code, Error};
 use http::header::AUTHORIZATION;

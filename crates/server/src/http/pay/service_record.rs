@@ -2,7 +2,8 @@
 //! later. Spec §4 discovery, §9.2.
 
 use super::discovery_schemas::ServiceRecord;
-use crate::http::api::{ApiError, ApiState};
+use crate::http::api_error::ApiError;
+use crate::http::state::ApiState;
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};

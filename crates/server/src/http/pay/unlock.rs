@@ -1,12 +1,13 @@
-//! Serves `/unlock`: lifts limits of an account's plan for money. The prepaid balance is used first. Spec §4 Payment,
-//! §5.5.
+//! Serves `/unlock`: lifts limits of an account's plan for money. The prepaid balance is used first. Spec §4 Payment.
 
 use super::purchase::{Sale, has_proof, sell};
 use super::rails::NoOtherRail;
 use super::receipt::paid_response;
 use super::terms::TermsJson;
-use crate::http::api::{ApiError, ApiState, IdempotentResponse};
+use crate::http::api::IdempotentResponse;
+use crate::http::api_error::ApiError;
 use crate::http::extract::{Owner, client_ip, idempotency_key, idempotent_request};
+use crate::http::state::ApiState;
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};

@@ -1,8 +1,9 @@
 //! Serves `POST /wallet-auth/challenge`: the message a wallet signs to replace a page it paid for. Spec §3 Wallet
 //! challenge, §5 rule 3.
 
-use crate::http::api::{ApiError, ApiState};
+use crate::http::api_error::ApiError;
 use crate::http::extract::{Incoming, client_ip};
+use crate::http::state::ApiState;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;

@@ -1,8 +1,8 @@
 //! Serves `/login/code`: signs in with the code from the email, in the browser that requested it.
 
 use super::{Client, welcome};
-use crate::http::api::ApiState;
 use crate::http::error;
+use crate::http::state::ApiState;
 use crate::http::web::{Visit, VisitForm, WebError, page_with_status, see_other};
 use axum::extract::State;
 use axum::response::Response;

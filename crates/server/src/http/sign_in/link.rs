@@ -2,7 +2,7 @@
 //! scanners open links too. It works in any browser, so the page names the account.
 
 use super::{Client, welcome};
-use crate::http::api::ApiState;
+use crate::http::state::ApiState;
 use crate::http::web::{MaybePerson, Query, Visit, VisitForm, WebError, page_with_status};
 use axum::extract::State;
 use axum::response::Response;

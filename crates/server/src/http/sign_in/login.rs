@@ -2,8 +2,8 @@
 //! address has an account.
 
 use super::Client;
-use crate::http::api::ApiState;
 use crate::http::error;
+use crate::http::state::ApiState;
 use crate::http::web::{
     Fields, LateForm, MaybePerson, Query, Visit, VisitForm, WebError, page_with_status, see_other,
 };

@@ -8,9 +8,9 @@ mod passkey;
 
 pub(super) use passkey::passkeys;
 
-use super::api::ApiState;
 use super::extract::client_ip;
 use super::web::{Cookie, RemovalForm, WebError, see_other};
+use crate::http::state::ApiState;
 use axum::Router;
 use axum::extract::{FromRequestParts, State};
 use axum::response::Response;

@@ -2,7 +2,7 @@
 //! endpoints reveal nothing about accounts. The page's script calls them with JSON.
 
 use super::{Client, welcome};
-use crate::http::api::ApiState;
+use crate::http::state::ApiState;
 use crate::http::web::{VisitJson, WebError};
 use crate::passkey::Passkeys;
 use axum::Json;

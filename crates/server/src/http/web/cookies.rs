@@ -1,7 +1,7 @@
 //! The two cookies of the dashboard's host.
 
-use crate::http::api::ApiState;
 use crate::http::cookie;
+use crate::http::state::ApiState;
 use http::HeaderValue;
 use http::request::Parts;
 

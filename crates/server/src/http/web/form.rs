@@ -2,8 +2,8 @@
 
 use super::origin::require_own_origin;
 use super::{Person, Visit, WebError};
-use crate::http::api::ApiState;
 use crate::http::small_body;
+use crate::http::state::ApiState;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use dropleaf_core::{Code, Error};
 use http::HeaderMap;

@@ -3,8 +3,8 @@
 use super::form::require_token;
 use super::origin::require_own_origin;
 use super::{Fields, Person, Visit, WebError};
-use crate::http::api::ApiState;
 use crate::http::small_body;
+use crate::http::state::ApiState;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use dropleaf_core::{Code, Error};
 use serde_json::Value;

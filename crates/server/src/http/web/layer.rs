@@ -1,8 +1,9 @@
-//! Middleware around every dashboard request: that of the API, but no other origin may read or frame the response.
+//! Middleware around every dashboard request: no other origin may read or frame the response.
 
 use super::response::Failure;
-use crate::http::api::{ApiState, run_handler};
 use crate::http::error::{self, Wants};
+use crate::http::layer::run_handler;
+use crate::http::state::ApiState;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::middleware::Next;

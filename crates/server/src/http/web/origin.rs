@@ -1,6 +1,6 @@
 //! Checks the origin of a request by the headers that browsers send.
 
-use crate::http::api::ApiState;
+use crate::http::state::ApiState;
 use dropleaf_core::{Code, Error};
 use http::HeaderMap;
 use http::header;

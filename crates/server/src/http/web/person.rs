@@ -1,7 +1,7 @@
 //! Extractors for the person behind a dashboard request.
 
 use super::{Cookie, WebError};
-use crate::http::api::ApiState;
+use crate::http::state::ApiState;
 use axum::extract::FromRequestParts;
 use dropleaf_core::account::Account;
 use dropleaf_core::session::Session;

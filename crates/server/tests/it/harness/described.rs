@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 /// The document with every feature enabled.
 pub(crate) static DOCUMENT: LazyLock<Value> =
-    LazyLock::new(|| serde_json::from_str(&dropleaf::http::api::openapi::text()).unwrap());
+    LazyLock::new(|| serde_json::from_str(&dropleaf::http::openapi::text()).unwrap());
 
 /// The operation of a request, if the document has it.
 fn operation(method: &str, path: &str) -> Option<&'static Value> {

@@ -28,7 +28,7 @@ fn check(path: &str, text: &str) {
 
 #[test]
 fn drift_of_the_openapi_document() {
-    check("openapi/openapi.json", &format!("{}\n", dropleaf::http::api::openapi::text()));
+    check("openapi/openapi.json", &format!("{}\n", dropleaf::http::openapi::text()));
 }
 
 #[test]

@@ -1,8 +1,7 @@
-//! Schemas that several operations use: the error body, and string enums.
+//! The schema of the error body.
 
 use crate::http::api::ReasonJson;
 use utoipa::ToSchema;
-use utoipa::openapi::schema::{AnyOfBuilder, Object, ObjectBuilder, Schema, Type};
 
 /// Why a request was refused. The members after `error_description` are present only with the codes they name.
 #[derive(Debug, ToSchema)]
@@ -42,25 +41,4 @@ pub(super) struct ErrorJson {
     /// With `paid_not_saved` and `settlement_unknown`: the transaction of the payment, if known.
     #[schema(nullable = false)]
     transaction: Option<String>,
-}
-
-/// A string enum.
-pub(in crate::http) fn words<'a>(
-    words: impl IntoIterator<Item = &'a str>,
-    description: Option<&str>,
-) -> Object {
-    ObjectBuilder::new().schema_type(Type::String).enum_values(Some(words)).description(description).build()
-}
-
-/// A string enum, or null.
-pub(in crate::http) fn nullable_words<'a>(
-    among: impl IntoIterator<Item = &'a str>,
-    description: Option<&str>,
-) -> Schema {
-    AnyOfBuilder::new()
-        .item(words(among, None))
-        .item(Object::with_type(Type::Null))
-        .description(description)
-        .build()
-        .into()
 }

@@ -1,7 +1,7 @@
 //! Compares the document with the route tables: every operation is a route, and every route for programs is described.
 
-use crate::http::api::{conventions, documented};
-use crate::http::{mcp, people};
+use crate::http::mcp;
+use crate::http::routes::{conventions, documented, people};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 

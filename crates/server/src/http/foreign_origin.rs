@@ -3,12 +3,13 @@
 //! against the visitor's network quota, and on a private network only the visitor can reach the server, so it is
 //! refused before the body is read. Programs outside browsers send no `Origin` and are not affected.
 
-use super::{ApiError, ApiState};
+use super::api_error::ApiError;
+use super::state::ApiState;
 use crate::http::extract::bearer_text;
-use crate::http::mcp::is_allowed_origin;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use dropleaf_core::host::{Origin, written_origin};
 use dropleaf_core::{Code, Error, upload_ticket};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, header};
@@ -128,6 +129,15 @@ fn is_foreign(state: &ApiState, parts: &Parts) -> bool {
             || (signs_in && is_allowed_origin(origin, base, &resolved.mcp_origins))
     };
     !parts.headers.get_all(header::ORIGIN).iter().all(ours)
+}
+
+/// Whether web pages of this origin may call `/mcp` and the sign-in endpoints: our own origin, those the operator listed
+/// and, if the server runs on a loopback host, every other loopback origin.
+pub(super) fn is_allowed_origin(text: &str, base: &Origin, allowed: &[String]) -> bool {
+    let local = |host: &str| matches!(host, "localhost" | "127.0.0.1" | "[::1]");
+    let ours = Origin::parse(text)
+        .is_some_and(|origin| origin == *base || (local(&base.host) && local(&origin.host)));
+    ours || written_origin(text).is_some_and(|origin| allowed.contains(&origin))
 }
 
 /// The requested origin, by the host name that was used: a server on this machine has several names, and one for

@@ -1,7 +1,7 @@
 //! The error response of the API's handlers.
 
+use crate::http::challenge::Challenge;
 use crate::http::error::{self, Wants};
-use crate::http::oauth::Challenge;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use dropleaf_core::Error;

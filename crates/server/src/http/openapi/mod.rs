@@ -1,18 +1,16 @@
 //! The OpenAPI document: generated from the routes, then completed with credentials, errors and examples. `text` is the
 //! document in git, `served` the one of a running server.
 
+mod error_json;
 mod examples;
 mod failures;
 mod prices;
-mod schemas;
 mod security;
 
 #[cfg(test)]
 mod routes_tests;
 
-pub(in crate::http) use schemas::{nullable_words, words};
-
-use crate::http::{health, mcp, oauth};
+use crate::http::{health, mcp, oauth, routes};
 use dropleaf_app::PaymentSettings;
 use dropleaf_core::host::Hosts;
 use serde_json::{Value, json};
@@ -51,7 +49,7 @@ const DOCUMENTS: &str = "Documents";
 
 static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
     let mut document = Head::openapi();
-    for part in [described(super::documented()), described(mcp::operations())] {
+    for part in [described(routes::documented()), described(mcp::operations())] {
         document.merge(part);
     }
     let mut document = serde_json::to_value(document).unwrap_or_default();
@@ -86,7 +84,7 @@ pub(super) fn served(hosts: &Hosts, payments: Option<&PaymentSettings>) -> Value
 fn complete(document: &mut Value) {
     document["components"]["securitySchemes"] = security::schemes("");
     document["components"]["schemas"]["Error"] =
-        serde_json::to_value(schemas::ErrorJson::schema()).unwrap_or_default();
+        serde_json::to_value(error_json::ErrorJson::schema()).unwrap_or_default();
     let Some(paths) = document["paths"].as_object_mut() else { return };
     for (path, item) in paths {
         for (method, operation) in item.as_object_mut().into_iter().flatten() {
