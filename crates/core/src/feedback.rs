@@ -1,4 +1,4 @@
-//! Viewer feedback: validates comments. Spec §2 Feedback, decisions §6.1.
+//! Viewer feedback: validates comments. Spec §2 Feedback.
 //! The texts are untrusted input: stored as sent, except for invisible characters.
 
 use crate::rate::Rate;

@@ -1,4 +1,4 @@
-//! Unlocks: purchased increases of a plan's limits, permanent or for a period. Spec §8, decisions §3.2.
+//! Unlocks: purchased increases of a plan's limits, permanent or for a period. Spec §8.
 
 /// A product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

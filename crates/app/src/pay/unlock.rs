@@ -1,4 +1,4 @@
-//! Unlocks: charged to the prepaid balance if it suffices, else paid for. Spec §5.5, decisions §3.2.
+//! Unlocks: charged to the prepaid balance if it suffices, else paid for. Spec §5.5.
 
 use crate::accounts::suspension::require_active_account;
 use crate::app::{ALL_CHANGED, App};

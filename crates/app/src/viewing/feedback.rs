@@ -1,4 +1,4 @@
-//! Feedback: comments left by viewers within rate limits, read and resolved by the owner. Spec §3, §4, decisions §6.1.
+//! Feedback: comments left by viewers within rate limits, read and resolved by the owner. Spec §3, §4.
 
 use crate::app::App;
 use crate::notify::owner_notices::{Notice, NoticeKind};

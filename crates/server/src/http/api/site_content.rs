@@ -1,4 +1,4 @@
-//! Serves the stored content of a page and its versions. Spec §4, decisions §2.10–11.
+//! Serves the stored content of a page and its versions. Spec §4.
 
 use super::site_json::SiteJson;
 use crate::connection::Connection;

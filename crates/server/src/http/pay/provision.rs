@@ -1,4 +1,4 @@
-//! Serves `/provision`: sells an account with an API key. Spec §4 Payment, decisions §5.3.
+//! Serves `/provision`: sells an account with an API key. Spec §4 Payment.
 
 use super::purchase::{Sale, has_proof, is_foreign_question, sell};
 use super::rails::NoOtherRail;

@@ -1,5 +1,5 @@
 //! Renders the 402 response for both x402 versions at once: v2 in a header, v1 in the body. No other file renders one.
-//! x402.md §1: it must not be cached.
+//! It must not be cached.
 
 use axum::body::Body;
 use axum::response::Response;

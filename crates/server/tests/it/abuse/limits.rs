@@ -1,4 +1,4 @@
-//! Rate limits: anonymous publishing per address, requests per key, and which address counts. Spec §8, decisions §2.14.
+//! Rate limits: anonymous publishing per address, requests per key, and which address counts. Spec §8.
 
 use crate::harness::{Answer, DAY, Form, HOUR, Node, Setup, on_each_database, page};
 use serde_json::json;

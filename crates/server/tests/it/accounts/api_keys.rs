@@ -1,4 +1,4 @@
-//! `/api-keys`: a key is shown once and revoked at once. Spec §4 API keys, §5, decisions §3.3.
+//! `/api-keys`: a key is shown once and revoked at once. Spec §4 API keys, §5.
 
 use crate::harness::oauth::{let_in, refresh};
 use crate::harness::{NOW, Node, Setup, on_each_database};

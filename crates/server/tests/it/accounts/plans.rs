@@ -1,4 +1,4 @@
-//! Plans and their limits, enforced atomically. Spec §8, decisions §3.2.
+//! Plans and their limits, enforced atomically. Spec §8.
 
 use crate::harness::{DAY, Form, HOUR, NOW, Node, Setup, on_each_database, page, site_path};
 use serde_json::{Value, json};

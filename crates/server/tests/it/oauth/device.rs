@@ -1,4 +1,4 @@
-//! Device login: `POST /device/code`, `POST /device/token`, and the page where a person answers. RFC 8628, decisions §4.
+//! Device login: `POST /device/code`, `POST /device/token`, and the page where a person answers. RFC 8628.
 
 use crate::harness::{Answer, Node, Person, Setup, on_each_database};
 use serde_json::{Value, json};

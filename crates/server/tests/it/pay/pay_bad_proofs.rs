@@ -1,5 +1,5 @@
 //! Invalid proofs at the paid endpoints, in both x402 versions: each is 402 or 400, nothing is created or stored, and
-//! the facilitator is never asked to settle. x402.md §7, §10.
+//! the facilitator is never asked to settle.
 
 use crate::harness::{Call, FacilitatorServer, NOW, Node, Purse, Setup, page};
 use crate::pay::pay_bad_evm::{bent, bent_v2, signed_for_something_else};

@@ -1,4 +1,4 @@
-//! A refused page costs nothing: 422 before terms are sent or the facilitator is called. Spec §7, decisions §5.2.
+//! A refused page costs nothing: 422 before terms are sent or the facilitator is called. Spec §7.
 
 use crate::harness::till::{at_each_till, failed, page as page_of};
 use crate::harness::{Call, HARVEST, Purse, Setup, on_each_database, page};

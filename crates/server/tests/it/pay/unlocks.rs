@@ -1,4 +1,4 @@
-//! Unlocks paid from a balance, and the balance itself. Spec §5.5, decisions §3.2.
+//! Unlocks paid from a balance, and the balance itself. Spec §5.5.
 
 use crate::harness::{DAY, Form, NOW, Node, Setup, on_each_database, page, site_path};
 use dropleaf_app::{App, IdempotentRequest, IdempotentResult, StoredOutcome, UnlockResult};

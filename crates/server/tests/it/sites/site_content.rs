@@ -1,4 +1,4 @@
-//! `GET /sites/{idOrSlug}/content`: the stored document verbatim. Spec §4, decisions §2.11.
+//! `GET /sites/{idOrSlug}/content`: the stored document verbatim. Spec §4.
 
 use crate::harness::{Form, Node, Setup, noise, on_each_database, page, pdf, site_path, zip};
 use serde_json::json;

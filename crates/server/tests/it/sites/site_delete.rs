@@ -1,4 +1,4 @@
-//! `DELETE /sites/{idOrSlug}` and `POST …/restore`. Spec §3, decisions §2.8–9.
+//! `DELETE /sites/{idOrSlug}` and `POST …/restore`. Spec §3.
 
 use crate::harness::{DAY, Form, NOW, Node, Setup, noise, on_each_database, page, site_path};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! `PATCH /sites/{idOrSlug}`: settings; only what is sent changes. Spec §3, §4, decisions §2.3, §2.6.
+//! `PATCH /sites/{idOrSlug}`: settings; only what is sent changes. Spec §3, §4.
 
 use crate::harness::{DAY, Form, HOUR, NOW, Node, Setup, on_each_database, page, site_path};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! `GET /sites`: an account's pages, newest change first, page by page. Spec §4, decisions §2.4.
+//! `GET /sites`: an account's pages, newest change first, page by page. Spec §4.
 
 use crate::harness::{DAY, Form, HOUR, Node, Setup, on_each_database, page, site_path};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Feedback: left by viewers; read, resolved and deleted by the owner. Spec §2, §3 and §4 Feedback, decisions §6.1.
+//! Feedback: left by viewers; read, resolved and deleted by the owner. Spec §2, §3 and §4 Feedback.
 
 use crate::harness::{Ask, Form, HOUR, NOW, Node, Setup, on_each_database, page, site_path};
 use serde_json::{Value, json};
