@@ -1,7 +1,7 @@
 //! Serves `/mcp`: the operations of the API for clients of the Model Context Protocol. Spec §4 MCP.
 //!
 //! `endpoint` checks credential and session before the library sees the request, and `message` the size of a message;
-//! `handler` is called by the library; `tools` is the table of tools; `streams` and `watching` manage open streams.
+//! `handler` is called by the library; `tools` is the table of tools; `streams` and `stream_holder` manage open streams.
 
 mod card;
 mod endpoint;
