@@ -49,7 +49,7 @@ fuzz_target!(|data: &[u8]| {
             check(generation, text);
         }
     }
-    let _ = sandbox::judge(data, SolanaAddress([3; 32]), NOW);
+    let _ = sandbox::check_request(data, SolanaAddress([3; 32]), NOW);
     let Some((&choice, damage)) = data.split_first() else { return };
     let (generation, start) = &STARTS[usize::from(choice) % STARTS.len()];
     let mut bytes = start.clone().into_bytes();
@@ -68,8 +68,8 @@ fn check(generation: Generation, header: &str) {
     assert_eq!((recognised.key, recognised.payer_is_eoa), (checked.key.clone(), checked.payer_is_eoa));
     assert_eq!(checked.amount, Amount::new(500_000));
     // A proof that passes as signed by the payer also passes at a facilitator, and for the same payment.
-    let body = facilitator::request(&checked, &TERMS);
-    let judged = sandbox::judge(body.as_bytes(), SolanaAddress([3; 32]), NOW);
+    let body = facilitator::build_request(&checked, &TERMS);
+    let judged = sandbox::check_request(body.as_bytes(), SolanaAddress([3; 32]), NOW);
     assert_eq!(judged.is_ok(), checked.payer_is_eoa);
     assert!(judged.is_err() || judged.is_ok_and(|transfer| transfer.key == checked.key));
 }
