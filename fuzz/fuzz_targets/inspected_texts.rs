@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use dropleaf_inspect::phishing::{File, Rules, check};
 use dropleaf_inspect::secrets;
-use dropleaf_inspect::similarity::{Sketch, Unwanted, check_and_fingerprint_files, fingerprint_pages};
+use dropleaf_inspect::similarity::{Blocklist, Sketch, check_and_fingerprint_files, fingerprint_pages};
 use libfuzzer_sys::fuzz_target;
 
 static RULES: LazyLock<Rules> = LazyLock::new(Rules::builtin);
@@ -26,14 +26,14 @@ fuzz_target!(|parts: (&str, &str, &[u8])| {
         let bytes = page.sketch.to_bytes();
         let read = Sketch::from_bytes(&bytes);
         assert_eq!(read.as_ref(), Some(&page.sketch));
-        let unwanted = Unwanted::new([("it".to_owned(), Vec::new(), read.into_iter().collect())]);
-        let found = unwanted.shares(page).iter().any(|(_, share, same)| *same && *share == 100);
+        let blocklist = Blocklist::new([("it".to_owned(), Vec::new(), read.into_iter().collect())]);
+        let found = blocklist.shares(page).iter().any(|(_, share, same)| *same && *share == 100);
         assert_eq!(found, page.sketch.is_enough());
     }
     if let Some(sketch) = Sketch::from_bytes(stored) {
-        let unwanted = Unwanted::new([("it".to_owned(), Vec::new(), vec![sketch])]);
+        let blocklist = Blocklist::new([("it".to_owned(), Vec::new(), vec![sketch])]);
         for page in &pages {
-            let _ = unwanted.shares(page);
+            let _ = blocklist.shares(page);
         }
     }
     for text in [page, script] {
