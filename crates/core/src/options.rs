@@ -107,7 +107,12 @@ impl UploadOptions {
             agentation,
             email_gate_domain,
             title,
-            ..
+            // Named one by one, so that a new option is not left out unnoticed.
+            e2e: _,
+            spa: _,
+            pii_check: _,
+            expected_updated_at: _,
+            warnings: _,
         } = self;
         slug.is_some()
             || password.is_some()

@@ -499,7 +499,7 @@
       if (far) { append(lists, h('h3', { text: `On other pages · ${far}` })); append(lists, there); }
       if (!total && loaded === 'ok') append(lists, h('p', { class: 'empty', text: 'No open comments. Be the first to comment.' }));
       hide(foot, !near);
-      // Who stands on a comment stays on it when the list is drawn anew.
+      // Keeps the focus on a comment when the list is redrawn.
       each(before, (old) => old.at === active && each(rows, (row) => row.id === old.id && focus(row.at)));
     }
     replace(markers);

@@ -163,19 +163,19 @@ async fn the_name_of_a_payment_that_is_not_decided_does_not_lapse() {
         till.app.sweep().await.unwrap();
         // Signed again despite the warnings; with the same idempotency key it is the same purchase.
         till.fake.next(Call::Settle, [Fault::Closes]);
-        let anew = till.sign(Item::Publish, 2);
-        failed(till.publish_from(&anew, HOME, Some(NAME)).await, Code::SettlementUnknown);
+        let payment = till.sign(Item::Publish, 2);
+        failed(till.publish_from(&payment, HOME, Some(NAME)).await, Code::SettlementUnknown);
         // By now only the chain can decide.
         till.fake.sees_the_chain();
         till.clock.advance(COME_BACK);
-        let anew = till.sign(Item::Publish, 3);
-        page(&till.publish_from(&anew, HOME, Some(NAME)).await.unwrap());
+        let payment = till.sign(Item::Publish, 3);
+        page(&till.publish_from(&payment, HOME, Some(NAME)).await.unwrap());
         assert_eq!(till.fake.moved(), PRICE);
 
         // Once it is decided, the key does lapse.
         till.clock.advance(3 * DAY);
-        let anew = till.sign(Item::Publish, 4);
-        assert!(!till.publish_from(&anew, HOME, Some(NAME)).await.unwrap().is_replay);
+        let payment = till.sign(Item::Publish, 4);
+        assert!(!till.publish_from(&payment, HOME, Some(NAME)).await.unwrap().is_replay);
         assert_eq!(till.fake.moved(), 2 * PRICE);
     })
     .await;
