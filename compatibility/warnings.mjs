@@ -16,4 +16,4 @@ export const FORMS = /^csp_strict blocks form submissions to other sites \(/;
 export const NEW_WINDOWS = /^csp_strict blocks links that open a new window \(/;
 export const OTHER_SCRIPTS = /^csp_strict blocks scripts from other sites \(/;
 export const OTHER_STYLES = /^csp_strict blocks stylesheets from other sites \(/;
-export const OTHER_FONTS = /^csp_strict blocks fonts or images loaded by styles from other sites \(/;
+export const OTHER_FONTS = /^csp_strict blocks fonts or images that styles load from other sites \(/;

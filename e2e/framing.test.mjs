@@ -34,7 +34,9 @@ before(async () => {
     code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM', code_challenge_method: 'S256', resource: `${server.url}/mcp`,
   });
   const fill = (path) => path.replace('/claim/{id}', `/claim/${anonymous.id}`).replace('{id}', control.id).replace('{*rest}', 'nowhere');
-  const shown = (await routes()).filter(({ methods }) => !methods.includes('POST') || methods.includes('GET')).map(({ path }) => fill(path));
+  // A download is saved and shown nowhere; its frame would stay empty.
+  const isPage = ({ path, methods }) => (!methods.includes('POST') || methods.includes('GET')) && !path.endsWith('.csv');
+  const shown = (await routes()).filter(isPage).map(({ path }) => fill(path));
   const own = (site, rest = '') => `${server.siteUrl}${site.path}${rest}`;
   addresses = [
     ...shown.map((path) => server.url + path),

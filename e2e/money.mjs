@@ -30,9 +30,13 @@ function income({ id, item, amount, network = BASE, ago }) {
     INSERT INTO ledger_entries VALUES ('txn ${id}', 0, '${asset}', ${amount}), ('txn ${id}', 1, '${revenue}', ${-amount});`;
 }
 
-/** Writes payments; those that are fulfilled are booked too. */
-export async function writePayments(server, payments) {
-  const sql = payments.map((one) => payment(one) + (one.state === 'fulfilled' ? income(one) : '')).join('\n');
+/** Runs SQL on the database of a running server. */
+export async function runSql(server, sql) {
   const file = path.join(server.dataDir, 'dropleaf.db');
   await promisify(execFile)('python3', ['-c', RUN, file, `BEGIN; ${sql} COMMIT;`]);
+}
+
+/** Writes payments; those that are fulfilled are booked too. */
+export async function writePayments(server, payments) {
+  await runSql(server, payments.map((one) => payment(one) + (one.state === 'fulfilled' ? income(one) : '')).join('\n'));
 }

@@ -1,6 +1,7 @@
 // The operator's day in a real browser: a report comes in, the page is looked at and taken down, another is left alone.
 
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { launch, openPage, OUTPUT, pictureFile } from './browser.mjs';
@@ -108,6 +109,9 @@ test('money is looked at and a payment is decided on by hand', async () => {
   const row = page.getByRole('row', { name: 'base' });
   assert.match(await row.innerText(), /0\.50\s+0\.50\s+1\.00/);
   await page.screenshot({ path: pictureFile('money'), fullPage: true });
+  const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download CSV' }).click()]);
+  assert.match(file.suggestedFilename(), /^revenue-\d{4}-\d{2}-to-\d{4}-\d{2}\.csv$/);
+  assert.match(await readFile(await file.path(), 'utf8'), /^month,rail,item,currency,payments,gross,returned,net\r\n(\d{4}-\d{2},x402,\w+,USDC,\d+,[\d.]+,0\.00,[\d.]+\r\n){3}$/);
   await page.getByRole('region', { name: 'Open payments' }).getByRole('link', { name: '0.50 USDC for publish' }).first().click();
   await page.getByText('The outcome of the payment is unknown').waitFor();
   await page.screenshot({ path: path.join(OUTPUT, 'payment.png'), fullPage: true });

@@ -120,7 +120,7 @@ for (const [name, view] of Object.entries({ desk: DESK, phone: PHONE })) {
     const { id } = (await request(server, { path: new URL(page.url()).pathname })).json();
     await command(server, 'appeals', name === 'desk' ? 'allow' : 'uphold', id, '--answer', 'We looked at it together.');
     await page.reload();
-    const heading = name === 'desk' ? 'Your page was approved' : 'Your page remains refused';
+    const heading = name === 'desk' ? 'Your appeal was accepted' : 'Your appeal was rejected';
     await page.getByRole('heading', { name: heading }).waitFor();
     assert.match(await page.innerText('main'), /We looked at it together\./);
     await page.screenshot({ path: pictureFile(`appeal-decided-${name}`), fullPage: true });

@@ -73,7 +73,7 @@ for (const site_host of ['localhost', 'pages.localhost']) {
       const other = await openPage(await browser.newContext());
       const answer = await other.goto(`${origin}/users/7`);
       assert.equal(answer.status(), 404);
-      assert.match(await other.textContent('h1'), /full link/);
+      assert.match(await other.textContent('h1'), /complete link/);
       for (const path of ['/', '/assets/data.json', '/index.html']) {
         assert.equal((await request(server, { path, host })).status, 404, path);
       }

@@ -259,8 +259,8 @@ describe('a comment', () => {
 describe('a server that', () => {
   const REFUSALS = [
     [400, 'bad_request', 'intent must be one of fix, change', {}, /intent must be one of fix, change/],
-    [403, 'forbidden', '', {}, /rejected it \(403\)/],
-    [404, 'not_found', '', {}, /rejected it \(404\)/],
+    [403, 'forbidden', '', {}, /rejected the request \(403\)/],
+    [404, 'not_found', '', {}, /rejected the request \(404\)/],
     [413, 'too_large', 'A comment has at most 4000 characters.', {}, /at most 4000/],
     [429, 'rate_limited', 'Too many comments from your network.', { 'retry-after': '125' }, /from your network\. Try again in 2 minutes\./],
     [500, 'internal', '<img src=x onerror=alert(1)>', {}, /<img src=x onerror=alert\(1\)>/],
@@ -272,7 +272,7 @@ describe('a server that', () => {
       await draft('my comment');
       await bar.click('.send');
       await bar.says('.problem', expected);
-      assert.match(await bar.text('.problem'), /Your text is kept here\.$/);
+      assert.match(await bar.text('.problem'), /Your comment is still here\.$/);
       assert.equal(await kept(), 'my comment');
       server.manner.post = undefined;
       await bar.click('.send');
@@ -321,7 +321,7 @@ describe('a server that', () => {
     await draft('offline words');
     await context.setOffline(true);
     await bar.click('.send');
-    await bar.says('.problem', /You are offline\. Your text is kept here/);
+    await bar.says('.problem', /You are offline\. Your comment is still here/);
     await context.setOffline(false);
     await bar.says('.problem', /back online/);
     assert.equal(await kept(), 'offline words');
@@ -821,7 +821,7 @@ describe('the looks', () => {
     await bar.click('.act.quiet');
     await bar.seen('textarea');
     const form = await names();
-    for (const wanted of ['dialog: New comment', 'textbox: Comment', 'group: What do you want?', 'radio: Question', 'radio: Blocking', 'button: Send comment']) assert.ok(form.includes(wanted), wanted);
+    for (const wanted of ['dialog: New comment', 'textbox: Comment', 'group: What kind of comment is it?', 'radio: Question', 'radio: Blocking', 'button: Send comment']) assert.ok(form.includes(wanted), wanted);
   });
 });
 

@@ -8,7 +8,7 @@ use crate::moderation::Moderation;
 use crate::moderation::safety::Checker;
 use crate::notify::Notify;
 use crate::notify::mail::Mailer;
-use crate::pay::{Facilitator, Payments};
+use crate::pay::{CardProcessor, Facilitator, PaymentParts, Payments};
 use crate::publish::idempotency::InFlight;
 use crate::viewing::burn::ErasureQueue;
 use crate::viewing::pages::PageCaches;
@@ -43,6 +43,8 @@ pub struct Dependencies {
     pub mailer: Option<Arc<dyn Mailer>>,
     /// Settles payments in live mode.
     pub facilitator: Option<Arc<dyn Facilitator>>,
+    /// Charges cards in live mode.
+    pub card_processor: Option<Arc<dyn CardProcessor>>,
     /// The operator's external content checker.
     pub checker: Option<Arc<dyn Checker>>,
 }
@@ -51,7 +53,7 @@ pub struct Dependencies {
 pub struct App {
     pub(crate) store: Store,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) minter: Minter,
+    pub(crate) minter: Arc<Minter>,
     pub(crate) keys: Keys,
     pub(crate) settings: Settings,
     pub(crate) limits: Limits,
@@ -94,14 +96,28 @@ pub(crate) struct PendingWork {
 
 impl App {
     pub fn new(parts: Dependencies) -> Self {
-        let Dependencies { store, clock, minter, keys, hosts, settings, mailer, facilitator, checker } =
-            parts;
+        let Dependencies { store, clock, minter, keys, hosts, mut settings, mailer, .. } = parts;
+        let minter = Arc::new(minter);
+        if let Some(payments) = settings.payments.as_mut().filter(|it| it.is_sandbox())
+            && let Some(cards) = &mut payments.cards
+        {
+            cards.add_sandbox_secret(&keys);
+        }
+        let payments = Payments::new(PaymentParts {
+            facilitator: parts.facilitator,
+            card_processor: parts.card_processor,
+            settings: &settings,
+            store: &store,
+            clock: &clock,
+            minter: &minter,
+            hosts: &hosts,
+        });
         Self {
             limits: Limits::new(&settings),
             caches: Caches::new(&settings),
             pending: PendingWork::default(),
-            payments: Payments::new(facilitator, &settings, &store, &clock),
-            moderation: Moderation::new(checker),
+            payments,
+            moderation: Moderation::new(parts.checker),
             notify: Notify::new(mailer, minter.nonce()),
             store,
             clock,

@@ -42,9 +42,12 @@ pub use notify::owner_notices::{Listener, Notice, NoticeKind};
 pub use pay::ledger::{CreditResult, LedgerAudit};
 pub use pay::overview::PaymentOverview;
 pub use pay::{
-    CatalogueEntry, ChainStatus, CheckedPage, EvmPayment, Facilitator, FacilitatorCall, FacilitatorReply,
-    Listing, Mode, NoResponse, Order, PayError, PayRefused, PayRequest, PaymentSettings, Prices,
-    PurchaseResult, PurchasedItem, Resolution, Sandbox, SolanaPayment, UnlockResult,
+    BalancePurchase, BalanceResult, CardProcessor, CardSettings, CatalogueEntry, ChainStatus, CheckedPage,
+    CreatedPaySession, DeliveredKey, EvmPayment, Facilitator, FacilitatorCall, FacilitatorReply, Listing,
+    Mode, MovementList, MovementQuery, MppPayment, NewPaySession, NoResponse, Order, PayError, PayRefused,
+    PayRequest, PaymentProof, PaymentSettings, PolledPaySession, Prices, ProcessorReply, ProvisionedAccount,
+    PurchaseResult, PurchasedItem, Resolution, Sandbox, SandboxProcessor, SandboxReply, SolanaPayment,
+    TokenRequest, UnlockResult,
 };
 pub use publish::idempotency::{IdempotentRequest, IdempotentResult, StoredOutcome};
 pub use publish::upload::{Upload, UploadBody};
@@ -65,5 +68,5 @@ pub use viewing::share_tokens::{SharePass, ShareTokenWithSecret};
 pub use dropleaf_store::anonymous_usage::UsageLimits;
 pub use dropleaf_store::blocked_content::BlockedContent;
 pub use dropleaf_store::evidence::Evidence;
-pub use dropleaf_store::ledger::BookLine;
+pub use dropleaf_store::ledger::{BookLine, Movement};
 pub use dropleaf_store::ledger_audit::LedgerFault;

@@ -1,4 +1,4 @@
-//! Account calls: `GET /me` and revoking an API key.
+//! Account calls: `GET /me`, and finding and revoking an API key.
 
 use crate::client::Client;
 use crate::error::ClientError;
@@ -19,6 +19,15 @@ pub struct Me {
 impl Client {
     pub async fn me(&self) -> Result<Me, ClientError> {
         self.typed(Method::GET, "/me", None).await
+    }
+
+    /// The id of the account's API key that starts with this prefix; `None` if there is no such key or more than one.
+    pub async fn find_key_id(&self, prefix: &str) -> Result<Option<String>, ClientError> {
+        let json = self.call(Method::GET, "/api-keys", None).await?;
+        let keys = json["keys"].as_array().into_iter().flatten();
+        let mut ids = keys.filter(|key| key["prefix"] == prefix).filter_map(|key| key["id"].as_str());
+        let first = ids.next().map(str::to_owned);
+        Ok(first.filter(|_| ids.next().is_none()))
     }
 
     /// Revokes an API key of the account by its id.

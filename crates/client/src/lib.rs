@@ -11,6 +11,7 @@ pub mod mcp;
 pub mod mcp_setup;
 mod multipart;
 mod pages;
+mod pay_sessions;
 
 pub use account::Me;
 pub use client::{Client, is_loopback, server_name};
@@ -18,3 +19,4 @@ pub use credentials::{Credentials, CredentialsError, Login};
 pub use device::{DeviceCode, Key, OWN_CLIENT, Polled, Tokens, wait_for_answer};
 pub use error::{ClientError, Reason};
 pub use pages::{File, PageOptions, Site, SiteList};
+pub use pay_sessions::{PaySession, PolledPaySession, wait_for_payment};

@@ -10,11 +10,27 @@ pub struct Account {
     pub email: Option<String>,
     pub plan: String,
     pub is_operator: bool,
+    /// The prepaid balance, in cents.
     pub balance_minor: i64,
+    /// Prepaid with sandbox money. It pays for things only while the server runs in sandbox mode.
+    pub sandbox_balance_minor: i64,
     pub active_pages: i64,
     pub created_at: i64,
     pub unlocks: Unlocks,
     pub suspended: Option<Suspension>,
+}
+
+/// A price, divided between an account's balances, in cents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Charge {
+    pub real: i64,
+    pub sandbox: i64,
+}
+
+impl Charge {
+    pub const fn total(self) -> i64 {
+        self.real + self.sandbox
+    }
 }
 
 /// When and why an account was suspended; its pages are not shown. The reason is the operator's text.
@@ -31,6 +47,30 @@ impl Account {
             None => Ok(()),
             Some(_) => Err(suspended()),
         }
+    }
+
+    /// What the account can spend, in sandbox mode or in live mode.
+    pub const fn spendable(&self, sandbox: bool) -> i64 {
+        if sandbox {
+            self.balance_minor.saturating_add(self.sandbox_balance_minor)
+        } else {
+            self.balance_minor
+        }
+    }
+
+    /// Divides a price between the balances, sandbox money first. `None` if they do not suffice.
+    pub fn charge(&self, cents: i64, sandbox: bool) -> Option<Charge> {
+        let from_sandbox = if sandbox { self.sandbox_balance_minor.clamp(0, cents.max(0)) } else { 0 };
+        let charge = Charge { real: cents - from_sandbox, sandbox: from_sandbox };
+        (cents > 0 && charge.real <= self.balance_minor).then_some(charge)
+    }
+
+    /// The account after a purchase.
+    #[must_use]
+    pub const fn charged(mut self, charge: Charge) -> Self {
+        self.balance_minor -= charge.real;
+        self.sandbox_balance_minor -= charge.sandbox;
+        self
     }
 
     /// Operators cannot be suspended, and neither can an account that is suspended already.
@@ -52,19 +92,44 @@ pub fn suspended() -> Error {
 mod tests {
     use super::*;
 
-    #[test]
-    fn only_active_accounts_that_are_no_operators_can_be_suspended() {
-        let account = Account {
+    fn account() -> Account {
+        Account {
             id: "acct_1".into(),
             email: None,
             plan: "free".into(),
             is_operator: false,
             balance_minor: 0,
+            sandbox_balance_minor: 0,
             active_pages: 0,
             created_at: 0,
             unlocks: Unlocks::default(),
             suspended: None,
-        };
+        }
+    }
+
+    #[test]
+    fn price_is_charged_to_sandbox_money_first_and_to_real_money_alone_when_live() {
+        let account = Account { balance_minor: 300, sandbox_balance_minor: 150, ..account() };
+        assert_eq!((account.spendable(true), account.spendable(false)), (450, 300));
+        for (cents, sandbox, charge) in [
+            (100, true, Some(Charge { real: 0, sandbox: 100 })),
+            (200, true, Some(Charge { real: 50, sandbox: 150 })),
+            (450, true, Some(Charge { real: 300, sandbox: 150 })),
+            (451, true, None),
+            (300, false, Some(Charge { real: 300, sandbox: 0 })),
+            (301, false, None),
+            (0, true, None),
+            (-5, true, None),
+        ] {
+            assert_eq!(account.charge(cents, sandbox), charge, "{cents} {sandbox}");
+        }
+        let after = account.charged(Charge { real: 50, sandbox: 150 });
+        assert_eq!((after.balance_minor, after.sandbox_balance_minor), (250, 0));
+    }
+
+    #[test]
+    fn only_active_accounts_that_are_no_operators_can_be_suspended() {
+        let account = account();
         assert!(account.can_be_suspended());
         assert!(!Account { is_operator: true, ..account.clone() }.can_be_suspended());
         let suspended = Some(Suspension { since: 1, reason: "spam".into() });

@@ -2,9 +2,20 @@
 
 /// ISO 8601 in UTC.
 pub fn format(epoch: i64) -> String {
-    let (days, seconds) = (epoch.div_euclid(86_400), epoch.rem_euclid(86_400));
+    let (year, month, day) = date_of(epoch);
+    let seconds = epoch.rem_euclid(86_400);
+    format!(
+        "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z",
+        seconds / 3600,
+        seconds / 60 % 60,
+        seconds % 60
+    )
+}
+
+/// The year, month and day of a time in UTC.
+pub(crate) fn date_of(epoch: i64) -> (i64, i64, i64) {
     // Days are counted from 1 March of year 0, so that leap days come last; an era has 400 years.
-    let shifted = days + 719_468;
+    let shifted = epoch.div_euclid(86_400) + 719_468;
     let era = shifted.div_euclid(146_097);
     let day_of_era = shifted.rem_euclid(146_097);
     let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
@@ -13,12 +24,18 @@ pub fn format(epoch: i64) -> String {
     let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
     let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
     let year = year_of_era + era * 400 + i64::from(month <= 2);
-    format!(
-        "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z",
-        seconds / 3600,
-        seconds / 60 % 60,
-        seconds % 60
-    )
+    (year, month, day)
+}
+
+/// The time at which a day begins in UTC: the inverse of `date_of`.
+pub(crate) fn midnight(year: i64, month: i64, day: i64) -> i64 {
+    // Years begin in March.
+    let shifted_year = year - i64::from(month <= 2);
+    let era = shifted_year.div_euclid(400);
+    let year_of_era = shifted_year.rem_euclid(400);
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    (era * 146_097 + day_of_era - 719_468) * 86_400
 }
 
 /// Parses the value of a browser's date field as UTC: `2026-11-15T01:41`, with or without seconds and a `Z`.
@@ -39,15 +56,9 @@ pub fn parse(text: &str) -> Option<i64> {
     if !clock || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
         return None;
     }
-    // The inverse of `format`: years begin in March.
-    let shifted_year = year - i64::from(month <= 2);
-    let era = shifted_year.div_euclid(400);
-    let year_of_era = shifted_year.rem_euclid(400);
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    let epoch = (era * 146_097 + day_of_era - 719_468) * 86_400 + hour * 3600 + minute * 60 + second;
-    // Reject dates that do not exist: 31 April, for example, formats as another day.
-    format(epoch).starts_with(&format!("{year:04}-{month:02}-{day:02}T")).then_some(epoch)
+    let epoch = midnight(year, month, day) + hour * 3600 + minute * 60 + second;
+    // Reject dates that do not exist: 31 April, for example, is read as another day.
+    (date_of(epoch) == (year, month, day)).then_some(epoch)
 }
 
 #[cfg(test)]

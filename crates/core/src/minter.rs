@@ -107,6 +107,13 @@ impl Minter {
         checksummed(KEY_PREFIX, &self.bytes::<48>())
     }
 
+    /// The last part of a pay page's address: short, because it is shown as a QR code, with 75 random bits. It is typed by
+    /// people, so it has only lower-case letters and digits.
+    pub fn pay_slug(&self) -> String {
+        let name = data_encoding::BASE32_NOPAD.encode(&self.bytes::<10>()).to_ascii_lowercase();
+        name.get(..15).unwrap_or(&name).to_owned()
+    }
+
     pub fn share_token(&self) -> String {
         format!("{}{}", crate::share_token::PREFIX, self.page_token())
     }

@@ -1,5 +1,6 @@
 //! A payment: what it buys, its state, and everything that is stored about it. Leaves proofs to the payment crate.
 
+use crate::rail::Rail;
 use crate::unlock::Sku;
 
 /// What a payment buys.
@@ -8,12 +9,15 @@ pub enum Item {
     Publish,
     Provision,
     Unlock(Sku),
+    /// Credit for an account's balance.
+    Topup,
 }
 
 impl Item {
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Publish,
         Self::Provision,
+        Self::Topup,
         Self::Unlock(Sku::MakePermanent),
         Self::Unlock(Sku::CustomDomain),
         Self::Unlock(Sku::HigherLimits),
@@ -24,11 +28,22 @@ impl Item {
             Self::Publish => "publish",
             Self::Provision => "provision",
             Self::Unlock(sku) => sku.as_str(),
+            Self::Topup => "topup",
         }
     }
 
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|item| item.as_str() == text)
+    }
+
+    /// For people.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Publish => "Permanent page",
+            Self::Provision => "New account",
+            Self::Unlock(sku) => sku.title(),
+            Self::Topup => "Top-up",
+        }
     }
 }
 
@@ -117,23 +132,28 @@ impl PaymentState {
     }
 }
 
-/// A stored payment. Networks, tokens and wallets are written as on their chains.
+/// A stored payment. Networks, tokens and wallets are written as on their chains. A card payment has the network `stripe` and
+/// the asset `usd`; its payer is the payment's own id, because the processor does not name the cardholder to us.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Payment {
     pub id: String,
     /// Unique per payment, however the proof is encoded.
     pub key: String,
     pub item: Item,
-    /// Currently always `x402`.
-    pub protocol: String,
-    /// The protocol version: 1 or 2.
+    pub rail: Rail,
+    /// The x402 version of the facilitator's requests: 1 or 2.
     pub generation: i64,
     pub network: String,
     pub asset: String,
     pub payer: String,
     pub pay_to: String,
-    /// In the token's smallest unit.
+    /// In the token's smallest unit, or in cents.
     pub amount: i64,
+    /// The part of the amount that is credited to the account's balance, in cents; 0 for payments on a chain.
+    pub credit_minor: i64,
+    /// The sum of all refunds, and of the disputes that stand, in the unit of the amount. An amount may be in both.
+    pub refunded_minor: i64,
+    pub disputed_minor: i64,
     pub payer_is_eoa: bool,
     pub sandbox: bool,
     pub request_hash: [u8; 32],
@@ -163,6 +183,11 @@ pub struct Payment {
 }
 
 impl Payment {
+    /// What went back to the cardholder. Money that is both refunded and disputed goes back once.
+    pub fn reversed_minor(&self) -> i64 {
+        self.refunded_minor.saturating_add(self.disputed_minor).min(self.amount)
+    }
+
     /// What the payment's state means for an operator, and what they can do about it.
     pub fn advice(&self) -> &'static str {
         if self.has_lost_content() {
@@ -176,7 +201,9 @@ impl Payment {
     /// Whether the money has arrived but the content is missing: the payment was first refused, so its content was dropped, or
     /// the content could not be stored. What it buys is created when the payer sends the same request again.
     pub fn has_lost_content(&self) -> bool {
-        self.state == PaymentState::Settled && self.draft.is_none() && !matches!(self.item, Item::Unlock(_))
+        self.state == PaymentState::Settled
+            && self.draft.is_none()
+            && matches!(self.item, Item::Publish | Item::Provision)
     }
 
     /// Whether the chain or the facilitator can be asked about it.
@@ -224,7 +251,7 @@ mod tests {
         assert!(
             PaymentState::ALL.into_iter().all(|state| PaymentState::parse(state.as_str()) == Some(state))
         );
-        assert_eq!(Item::parse("topup"), None);
+        assert_eq!(Item::parse("top-up"), None);
     }
 
     #[test]

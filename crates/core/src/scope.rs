@@ -22,8 +22,8 @@ impl Scope {
         match self {
             Self::Read => "See your pages, their settings and their feedback",
             Self::Write => {
-                "Publish, change and delete pages on your behalf, spend your prepaid balance on unlocks, and create API keys \
-                 for itself"
+                "Publish, change and delete pages on your behalf, spend your prepaid balance on plan upgrades, and create API \
+                 keys for itself"
             }
         }
     }

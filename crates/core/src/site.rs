@@ -96,7 +96,7 @@ pub struct Site {
     pub purged_at: Option<i64>,
     pub view_count: i64,
     pub last_viewed_at: Option<i64>,
-    /// The payment that created it. Such a page does not expire unless its owner sets an expiry, and counts against no plan. Spec
+    /// The payment that created it, or the ledger transaction if it was bought from a balance. Such a page does not expire unless its owner sets an expiry, and counts against no plan. Spec
     /// §8.
     pub payment_id: Option<String>,
     /// The wallet that paid, in lower case, if it can prove that later. Spec §5.

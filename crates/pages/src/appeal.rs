@@ -30,19 +30,19 @@ pub fn appeal_status(appeal: &Appeal) -> Rendered {
         ),
         State::Allowed => (
             Glyph::Vein,
-            "Your page was approved",
+            "Your appeal was accepted",
             "The refusal was a mistake. You can now publish the same file, unchanged.",
         ),
         State::Upheld => (
             Glyph::Bar,
-            "Your page remains refused",
+            "Your appeal was rejected",
             "The operator of this server reviewed your page and upheld the refusal. The copy you sent has been erased.",
         ),
         State::Lapsed => (
             Glyph::Bar,
             "Your appeal expired",
-            "It was not reviewed in time. Your page remains refused, and the copy you sent has been erased. You can appeal \
-             again.",
+            "It was not reviewed in time. Your page still cannot be published, and the copy you sent has been erased. You can \
+             appeal again.",
         ),
     };
     let (sent, decided) = (Moment(appeal.created_at), appeal.decided_at.map(Moment));
@@ -78,7 +78,7 @@ mod tests {
         appeal.account_id = Some("acc_1".into());
         appeal.decided_at = Some(86_400);
         appeal.answer = Some(HOSTILE.into());
-        for (state, said) in [(State::Allowed, "was approved"), (State::Upheld, "remains refused")] {
+        for (state, said) in [(State::Allowed, "was accepted"), (State::Upheld, "was rejected")] {
             appeal.state = state;
             let page = appeal_status(&appeal);
             assert_sound(&page);

@@ -35,6 +35,8 @@ assets! {
     PAGES_CSS = "pages"."css": "pages.css";
     UPLOAD_JS = "upload"."js": "upload.js";
     CLAIM_JS = "claim"."js": "claim.js";
+    PAY_CSS = "pay"."css": "pay.css";
+    CARD_JS = "card"."js": "card.js";
 }
 
 impl Asset {

@@ -20,12 +20,12 @@ pub fn owner_error_text(code: &str) -> Option<(&'static str, &'static str)> {
         ),
         "taken_down" => (
             "This page was taken down",
-            "The operator of this service removed it for abuse. It cannot be restored.",
+            "The operator of this server removed it for abuse. It cannot be restored.",
         ),
         "account_suspended" => (
             "Your account is suspended",
             "Your pages are offline, and you cannot change anything. If you think this is a mistake, contact the operator of \
-             this service.",
+             this server.",
         ),
         "invalid_code" => ("Wrong code", "It may be mistyped, already used or expired. Request a new one."),
         "mail_not_configured" => {
@@ -67,12 +67,12 @@ pub fn error_text(code: &str) -> Option<(&'static str, &'static str)> {
         ),
         "taken_down" => (
             "This page was taken down",
-            "It was removed for abuse and cannot be restored. If you entered a password or card details on it, change or block \
-             them now.",
+            "It was removed for abuse and cannot be restored. If you entered a password or card details on it, change the \
+             password or block the card now.",
         ),
         "account_suspended" => (
             "This page is suspended",
-            "The operator of this service suspended the account that owns this page. If the suspension is lifted, the page will \
+            "The operator of this server suspended the account that owns this page. If the suspension is lifted, the page will \
              be available again at this address.",
         ),
         "password_required" => (

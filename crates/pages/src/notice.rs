@@ -28,6 +28,7 @@ pub(super) enum Glyph {
     Missing,
     Clock,
     Cross,
+    Check,
     Flame,
     Bar,
     Keyhole,

@@ -46,8 +46,8 @@ pub fn report_thanks() -> Rendered {
         status: 200,
         code: "reported",
         heading: "Thank you for your report",
-        message: "We sent it to the people who run this server. If you entered a password or card details on the page, change \
-                  or block them now.",
+        message: "We sent it to the operator of this server. If you entered a password or card details on the page, change \
+                  the password or block the card now.",
         hint: None,
         home: None,
         report: None,

@@ -14,15 +14,20 @@ const DEPTH: usize = 16;
 
 /// Parses text that must be one JSON object.
 pub(crate) fn object(text: &str) -> Result<Object, Refusal> {
+    match value(text)? {
+        Value::Object(object) => Ok(object),
+        _ => Err(Refusal::NotAnObject),
+    }
+}
+
+/// Parses text that must be one JSON value of any kind.
+pub(crate) fn value(text: &str) -> Result<Value, Refusal> {
     let fault = Cell::new(Refusal::NotJson);
     let mut reader = serde_json::Deserializer::from_str(text);
     let node = Node { depth: 0, fault: &fault };
     let value = node.deserialize(&mut reader).map_err(|_| fault.get())?;
     reader.end().map_err(|_| Refusal::NotJson)?;
-    match value {
-        Value::Object(object) => Ok(object),
-        _ => Err(Refusal::NotAnObject),
-    }
+    Ok(value)
 }
 
 /// A value at some depth. The cause of an error is returned through `fault`, because serde's error type cannot carry it.

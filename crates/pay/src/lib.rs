@@ -1,10 +1,12 @@
 //! Payment as a credential: what is owed, whether a proof is well formed and pays it, requests to a facilitator and the meaning
-//! of its responses. Implements x402 v1 and v2, EIP-3009 and Solana, and hides all of that from its callers: they see [`Terms`],
-//! [`Proof`], [`Checked`] and one [`PaymentKey`] for every way a payment can be encoded.
+//! of its responses. Implements x402 v1 and v2, MPP, EIP-3009 and Solana, and hides all of that from its callers: they see
+//! [`Terms`], [`Proof`], [`Checked`] and one [`PaymentKey`] for every way a payment can be encoded.
+//! [`ap2`] verifies payment mandates, which prove consent and name the instrument to charge; [`stripe`] speaks to the card processor.
 //! Pure: no clock, randomness, network or storage; no input makes it panic.
 
 mod address;
 mod amount;
+pub mod ap2;
 mod checked;
 mod evm;
 pub mod evm_trace;
@@ -15,6 +17,7 @@ mod hex;
 mod json;
 mod keccak;
 mod key;
+pub mod mpp;
 mod network;
 mod offer;
 #[cfg(feature = "test-payer")]
@@ -26,6 +29,7 @@ mod refusal;
 pub mod sandbox;
 mod solana;
 pub mod solana_trace;
+pub mod stripe;
 mod terms;
 pub mod wallet;
 

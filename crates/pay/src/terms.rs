@@ -12,8 +12,9 @@ use crate::json::{self, Object};
 use crate::network::Network;
 use crate::offer::{Offer, Resource};
 
-/// Common proxies reject responses with more than 8 KB of headers in total, and the other headers need some of it.
-pub const HEADER_BYTES: usize = 7 * 1024;
+/// Common proxies reject responses with more than 8 KB of headers in total. A challenge of MPP and the other headers need some
+/// of it.
+pub const HEADER_BYTES: usize = 11 * 512;
 const ERROR_CHARS: usize = 300;
 const OWED: &str = "payment_required";
 

@@ -230,8 +230,8 @@
     if (answer.late) return 'The server did not respond in time.';
     if (answer.status === 0) return navigator.onLine === false ? 'You are offline.' : 'The server could not be reached.';
     if (answer.status < 400) return 'The server sent an invalid response.';
-    const wait = answer.wait > 90 ? `${round(answer.wait / 60)} minutes` : `${answer.wait} seconds`;
-    return (said || `The server rejected it (${answer.status}).`) + (answer.wait ? ` Try again in ${wait}.` : '');
+    const wait = answer.wait > 90 ? `${round(answer.wait / 60)} minutes` : `${answer.wait} ${answer.wait === 1 ? 'second' : 'seconds'}`;
+    return (said || `The server rejected the request (${answer.status}).`) + (answer.wait ? ` Try again in ${wait}.` : '');
   };
 
   /** What a server says, checked: kinds, lengths, known words. */
@@ -286,7 +286,7 @@
   } });
   const left = h('span', { id: 'left', class: 'left' });
   const choices = (name, words, first) => {
-    const group = h('fieldset', {}, h('legend', { text: name === 'intent' ? 'What do you want?' : 'How important is it?' }));
+    const group = h('fieldset', {}, h('legend', { text: name === 'intent' ? 'What kind of comment is it?' : 'How important is it?' }));
     const row = h('div', { class: 'chips' });
     let value = first;
     each(keys(words), (word) => {
@@ -309,7 +309,7 @@
   const tag = h('span', { class: 'tag', hidden: true });
   const boxes = h('div', { 'aria-hidden': 'true' });
   const markers = h('div', { class: 'markers', 'aria-hidden': 'true' });
-  const pickHelp = h('p', { id: 'pick-help' }, h('span', { class: 'mouse', text: 'Choose an element' }), h('span', { class: 'keys', text: 'arrow keys to move, Enter to select, Escape to cancel' }));
+  const pickHelp = h('p', { id: 'pick-help' }, h('span', { class: 'mouse', text: 'Pick an element' }), h('span', { class: 'keys', text: 'arrow keys to move, Enter to select, Escape to cancel' }));
   const cover = h('div', { class: 'cover', tabindex: '0', role: 'application', 'aria-label': 'Pick an element on the page', 'aria-describedby': 'pick-help' });
   const pickBar = h('div', { class: 'pickbar' }, pickHelp, h('button', { class: 'link', tabindex: '-1', text: 'Cancel', '@click': () => open() }));
   const bubble = h('button', { class: 'bubble', hidden: true, text: 'Comment', '@pointerdown': (event) => prevent(event), '@mousedown': (event) => prevent(event), '@click': () => commentOnText() });
@@ -373,7 +373,7 @@
     const comment = valueOf(field).trim();
     const used = size(comment);
     if (!used) return fail('Write a comment first.', true);
-    if (used > LIMITS.comment) return fail(`Please shorten it by ${used - LIMITS.comment} characters.`, true);
+    if (used > LIMITS.comment) return fail(`Please shorten it by ${used - LIMITS.comment} ${used - LIMITS.comment === 1 ? 'character' : 'characters'}.`, true);
     fail('', false);
     sending = true;
     toggle(field, 'readonly', true);
@@ -395,7 +395,7 @@
     removeAttribute(sendButton, 'aria-disabled');
     const made = answer.status === 201 && checked(answer.body);
     if (!made) {
-      fail(`${explain(answer)} Your text is kept here.`, false);
+      fail(`${explain(answer)} Your comment is still here.`, false);
       setText(sendButton, 'Send again');
       return;
     }

@@ -47,7 +47,7 @@ impl Default for Metrics {
             connections_refused.clone(),
         );
         let swept_pages = Counter::default();
-        registry.register("swept_pages", "Pages ended or erased by the sweep", swept_pages.clone());
+        registry.register("swept_pages", "Pages expired or erased by the sweep", swept_pages.clone());
         let swept_bodies = Counter::default();
         registry.register("swept_bodies", "Bodies collected by the sweep", swept_bodies.clone());
         let of = |status| responses.get_or_create(&Labels { surface: Surface::Page, status }).clone();

@@ -80,8 +80,8 @@ impl Passkeys {
         let answer: PublicKeyCredential = serde_json::from_value(answer.clone())?;
         let mut passkey: Passkey = serde_json::from_str(credential)?;
         let used = self.0.finish_discoverable_authentication_v2(&answer, state, &passkey)?;
-        ensure!(used.user_verified(), "the person was not verified");
-        passkey.update_credential(&used).context("another credential answered")?;
+        ensure!(used.user_verified(), "the user was not verified");
+        passkey.update_credential(&used).context("the response is from a different credential")?;
         Ok(serde_json::to_string(&passkey)?)
     }
 }

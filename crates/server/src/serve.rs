@@ -1,6 +1,6 @@
 //! Starts and stops the server: listeners, storage, HTTP, background tasks. Connections are handled in `wire`.
 
-use crate::config::{Config, Layers, Listen, Resolved, missing_chains};
+use crate::config::{Config, Listen, Resolved, missing_chains};
 use crate::http::Dispatcher;
 use crate::lists::Lists;
 use crate::metrics::Metrics;
@@ -115,13 +115,13 @@ pub async fn start_with(
 }
 
 /// Runs until a signal stops the process.
-pub async fn run(layers: &Layers, config: Config) -> Result<()> {
-    for warning in &layers.warnings {
-        tracing::warn!("{warning}");
-    }
+pub async fn run(config: Config) -> Result<()> {
     let running = start(config).await?;
     let mut signals = Signals::listen()?;
     if let Some(warning) = running.resolved.mail.warning() {
+        tracing::warn!("{warning}");
+    }
+    for warning in running.resolved.config.stripe_warnings() {
         tracing::warn!("{warning}");
     }
     if running.app.is_public_sandbox() {
@@ -199,7 +199,7 @@ fn raise_file_limit() {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Sources;
+    use crate::config::{Layers, Sources};
     use std::fs;
     use tempfile::TempDir;
 

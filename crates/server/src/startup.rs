@@ -1,9 +1,9 @@
 //! Builds the app: opens and migrates the storage, loads or creates the server's secret.
 
 use crate::config::{Config, Resolved};
-use crate::outbound::{RemoteChecker, RemoteFacilitator};
+use crate::outbound::{RemoteChecker, RemoteFacilitator, StripeApi};
 use anyhow::{Context, Result};
-use dropleaf_app::{App, Checker, Dependencies, Facilitator};
+use dropleaf_app::{App, CardProcessor, Checker, Dependencies, Facilitator};
 use dropleaf_core::secret::Keys;
 use dropleaf_core::{Clock, Minter, SystemClock};
 use dropleaf_store::blobs::{Blobs, Credentials};
@@ -43,6 +43,7 @@ pub async fn open_app_with(resolved: &Resolved, clock: Arc<dyn Clock>, minter: M
     make_private_dir(&resolved.settings.spool_dir)?;
     let facilitator = resolved.facilitator.as_deref().map(RemoteFacilitator::new).transpose()?;
     let facilitator = facilitator.map(|it| Arc::new(it) as Arc<dyn Facilitator>);
+    let processor = resolved.stripe.as_deref().map(StripeApi::new).transpose()?;
     let checker = resolved.checker.as_deref().map(RemoteChecker::new).transpose()?;
     Ok(App::new(Dependencies {
         store,
@@ -53,6 +54,7 @@ pub async fn open_app_with(resolved: &Resolved, clock: Arc<dyn Clock>, minter: M
         settings: resolved.settings.clone(),
         mailer: resolved.mail.open(&resolved.data_dir)?,
         facilitator,
+        card_processor: processor.map(|it| Arc::new(it) as Arc<dyn CardProcessor>),
         checker: checker.map(|it| Arc::new(it) as Arc<dyn Checker>),
     }))
 }

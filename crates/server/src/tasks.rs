@@ -69,7 +69,7 @@ impl Tasks {
                 let _ = tokio::time::timeout(later, views.wait_for_many_views()).await;
                 let start = Instant::now();
                 if let Err(error) = views.flush_views().await {
-                    tracing::warn!(%error, "page views not written; will retry");
+                    tracing::warn!(%error, "page views not written, will retry");
                 }
                 later = (start.elapsed() * FLUSH_SHARE).min(FLUSH_LATER);
             }
@@ -78,7 +78,7 @@ impl Tasks {
         self.spawn_until_stop(async move {
             loop {
                 if let Err(error) = eraser.erase_burnt().await {
-                    tracing::warn!(%error, "burnt page not erased; will retry");
+                    tracing::warn!(%error, "burnt page not erased, will retry");
                 }
                 // Woken when the only view has been sent; otherwise in time for windows that end.
                 let _ = tokio::time::timeout(ERASE_EVERY, eraser.wait_for_sent_view()).await;
@@ -158,6 +158,16 @@ impl Tasks {
                 }
             });
         }
+        let cards = Arc::clone(app);
+        // Apart from the others, so that a card processor that stalls does not delay them.
+        self.spawn_until_stop(async move {
+            loop {
+                if let Err(error) = cards.recover_pay_sessions().await {
+                    tracing::warn!(%error, "pay sessions not checked");
+                }
+                tokio::time::sleep(RECOVER_EVERY).await;
+            }
+        });
         let (payments, stopping) = (Arc::clone(app), self.stopping.clone());
         // Not cancelled: a query about a payment is finished.
         self.spawn(async move {

@@ -18,8 +18,8 @@ pub const CHANGED: &str = "account_changed";
 
 columns! {
     AccountColumns, account_columns, "a.":
-    id, email, plan, is_operator, balance_minor, active_pages, created_at, permanent_since, higher_limits_until,
-    custom_domain_until, suspended_at, suspended_reason,
+    id, email, plan, is_operator, balance_minor, sandbox_balance_minor, active_pages, created_at, permanent_since,
+    higher_limits_until, custom_domain_until, suspended_at, suspended_reason,
 }
 
 pub(crate) use account_columns;
@@ -38,6 +38,7 @@ pub(crate) fn row(row: &Row<'_>) -> Result<Account, DbError> {
         plan: row.string(COLUMN.plan)?,
         is_operator: row.flag(COLUMN.is_operator)?,
         balance_minor: row.int(COLUMN.balance_minor)?,
+        sandbox_balance_minor: row.int(COLUMN.sandbox_balance_minor)?,
         active_pages: row.int(COLUMN.active_pages)?,
         created_at: row.int(COLUMN.created_at)?,
         unlocks: Unlocks {
@@ -162,7 +163,7 @@ pub fn set_unlocks(before: &Account, unlocks: &Unlocks) -> Stmt {
     Stmt::new(
         "UPDATE accounts SET permanent_since = $1, custom_domain_until = $2, higher_limits_until = $3 WHERE id = $4 \
          AND balance_minor = $5 AND COALESCE(permanent_since, -1) = $6 AND COALESCE(custom_domain_until, -1) = $7 \
-         AND COALESCE(higher_limits_until, -1) = $8",
+         AND COALESCE(higher_limits_until, -1) = $8 AND sandbox_balance_minor = $9",
         vec![
             unlocks.permanent_since.into(),
             unlocks.custom_domain_until.into(),
@@ -172,6 +173,7 @@ pub fn set_unlocks(before: &Account, unlocks: &Unlocks) -> Stmt {
             before.unlocks.permanent_since.unwrap_or(-1).into(),
             before.unlocks.custom_domain_until.unwrap_or(-1).into(),
             before.unlocks.higher_limits_until.unwrap_or(-1).into(),
+            before.sandbox_balance_minor.into(),
         ],
     )
     .one(CHANGED)

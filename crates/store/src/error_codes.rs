@@ -16,7 +16,7 @@ impl From<DbError> for Error {
             DbError::Guard(accounts::SUSPENDED) => account::suspended(),
             DbError::Full => Self::plain(Code::StorageFull),
             DbError::Busy => Self::plain(Code::Overloaded).retry_after(BUSY_RETRY),
-            DbError::Nul => Self::new(Code::InvalidRequest, "Text must not hold the character NUL."),
+            DbError::Nul => Self::new(Code::InvalidRequest, "Text must not contain the NUL character."),
             DbError::Unavailable(_) => Self::plain(Code::StorageUnavailable).retry_after(RETRY),
             DbError::Guard(_) | DbError::Internal(_) => Self::plain(Code::Internal),
         }

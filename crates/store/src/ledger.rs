@@ -3,7 +3,8 @@
 
 use crate::db::{DbError, Row, Stmt};
 use crate::store::Store;
-use dropleaf_core::ledger::{Book, Entry, Kind, Posting, Unit};
+use dropleaf_core::ledger::{Book, Cause, Entry, Kind, Posting, Unit};
+use dropleaf_core::payment::Item;
 
 /// The key was posted before; [`Store::find_posted`] tells whether with the same content.
 pub const POSTED: &str = "ledger_posted";
@@ -22,6 +23,36 @@ pub struct BookLine {
     pub balance: i64,
     /// Movements since the first time, and since the second.
     pub since: [i64; 2],
+}
+
+/// A movement of an account's balance.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Movement {
+    pub id: String,
+    pub created_at: i64,
+    pub cause: Cause,
+    /// In cents; negative if the balance became smaller.
+    pub amount_minor: i64,
+    pub payment_id: Option<String>,
+    pub note: Option<String>,
+    /// What was bought or refunded; `None` if only the balance is concerned.
+    pub item: Option<Item>,
+}
+
+fn movement(row: &Row<'_>) -> Result<Movement, DbError> {
+    let cause =
+        Cause::parse(row.text(2)?).ok_or_else(|| DbError::internal("ledger row has an unknown cause"))?;
+    // `revenue:{item}:{unit}`
+    let item = row.opt_text(6)?.and_then(|book| book.split(':').nth(1)).and_then(Item::parse);
+    Ok(Movement {
+        id: row.string(0)?,
+        created_at: row.int(1)?,
+        cause,
+        amount_minor: row.int(3)?,
+        payment_id: row.opt_string(4)?,
+        note: row.opt_string(5)?,
+        item,
+    })
 }
 
 fn line(row: &Row<'_>) -> Result<BookLine, DbError> {
@@ -68,11 +99,40 @@ impl Store {
             .await
     }
 
-    /// The sum of all customers' balances, in cents.
-    pub async fn sum_prepaid(&self) -> Result<i64, DbError> {
-        let sql =
-            "SELECT CAST(COALESCE(-SUM(balance), 0) AS BIGINT) FROM ledger_accounts WHERE kind = 'liability'";
-        Ok(self.db.list(sql, Vec::new(), |row| row.int(0)).await?.pop().unwrap_or_default())
+    /// The sum of all customers' balances in one unit, in cents.
+    pub async fn sum_prepaid(&self, unit: Unit) -> Result<i64, DbError> {
+        let sql = "SELECT CAST(COALESCE(-SUM(balance), 0) AS BIGINT) FROM ledger_accounts \
+                   WHERE kind = 'liability' AND unit = $1";
+        Ok(self.db.list(sql, vec![unit.as_str().into()], |row| row.int(0)).await?.pop().unwrap_or_default())
+    }
+
+    /// What an account owes for a payment that went back after it had spent the credit.
+    pub async fn sum_owed(&self, payment_id: &str, book: &Book) -> Result<i64, DbError> {
+        let sql = "SELECT CAST(COALESCE(SUM(e.amount), 0) AS BIGINT) FROM ledger_entries e JOIN ledger_txns t ON t.id = e.txn_id \
+                   WHERE e.account_id = $1 AND t.payment_id = $2";
+        let args = [book.id.as_str().into(), payment_id.into()];
+        Ok(self.db.get(sql, &args, |row| row.int(0)).await?.unwrap_or_default())
+    }
+
+    /// The movements of an account's balances before `before`, newest first. Sandbox money only if `sandbox`.
+    pub async fn list_movements(
+        &self,
+        account_id: &str,
+        sandbox: bool,
+        before: Option<(i64, String)>,
+        limit: i64,
+    ) -> Result<Vec<Movement>, DbError> {
+        let (created_at, id) = before.unwrap_or((i64::MAX, String::new()));
+        let books = [Book::prepaid(account_id, false).id, Book::prepaid(account_id, sandbox).id];
+        let [real, play] = books;
+        let sql = "SELECT t.id, t.created_at, t.kind, CAST(-SUM(e.amount) AS BIGINT), t.payment_id, t.note, \
+                   MIN(r.account_id) FROM ledger_entries e JOIN ledger_txns t ON t.id = e.txn_id \
+                   LEFT JOIN ledger_entries r ON r.txn_id = t.id AND r.account_id LIKE 'revenue:%' AND r.position = \
+                   (SELECT MIN(f.position) FROM ledger_entries f WHERE f.txn_id = t.id AND f.account_id LIKE 'revenue:%') \
+                   WHERE e.account_id IN ($1, $2) AND (t.created_at, t.id) < ($3, $4) \
+                   GROUP BY t.id, t.created_at, t.kind, t.payment_id, t.note ORDER BY t.created_at DESC, t.id DESC LIMIT $5";
+        let args = vec![real.into(), play.into(), created_at.into(), id.into(), limit.into()];
+        self.db.list(sql, args, movement).await
     }
 }
 
@@ -105,7 +165,7 @@ pub fn refuse() -> Stmt {
 fn book(txn_id: &str, entry: &Entry, position: i64) -> Vec<Stmt> {
     let Entry { book, amount } = entry;
     let mut stmts = vec![open(book), add(book, *amount)];
-    stmts.extend(book.owner.as_deref().map(|account_id| show(account_id, *amount)));
+    stmts.extend(book.owner.as_deref().map(|account_id| show(account_id, book.unit, *amount)));
     stmts.push(Stmt::new(
         "INSERT INTO ledger_entries (txn_id, position, account_id, amount) VALUES ($1, $2, $3, $4)",
         vec![txn_id.into(), position.into(), book.id.as_str().into(), (*amount).into()],
@@ -130,10 +190,12 @@ fn add(book: &Book, amount: i64) -> Stmt {
 }
 
 /// Updates the balance that the customer sees. It has the opposite sign: what is owed to the customer is positive.
-fn show(account_id: &str, amount: i64) -> Stmt {
-    Stmt::new(
-        "UPDATE accounts SET balance_minor = balance_minor - $1 WHERE id = $2 AND balance_minor - $1 >= 0",
-        vec![amount.into(), account_id.into()],
-    )
-    .one(OVERDRAWN)
+fn show(account_id: &str, unit: Unit, amount: i64) -> Stmt {
+    let sql = if unit.is_sandbox() {
+        "UPDATE accounts SET sandbox_balance_minor = sandbox_balance_minor - $1 \
+         WHERE id = $2 AND sandbox_balance_minor - $1 >= 0"
+    } else {
+        "UPDATE accounts SET balance_minor = balance_minor - $1 WHERE id = $2 AND balance_minor - $1 >= 0"
+    };
+    Stmt::new(sql, vec![amount.into(), account_id.into()]).one(OVERDRAWN)
 }

@@ -36,13 +36,18 @@ checks! {
          ON s.account_id = a.id WHERE a.balance <> COALESCE(s.total, 0)";
     "balances of a unit do not sum to zero":
         "SELECT unit, CAST(SUM(balance) AS BIGINT), 0 FROM ledger_accounts GROUP BY unit HAVING SUM(balance) <> 0";
-    "more was spent than was there":
+    "more was spent than was available":
         "SELECT id, balance, 0 FROM ledger_accounts WHERE kind = 'liability' AND balance > 0";
     "account balance does not match the ledger":
         "SELECT c.id, c.balance_minor, COALESCE(-a.balance, 0) FROM accounts c \
          LEFT JOIN ledger_accounts a ON a.id = 'prepaid:' || c.id WHERE c.balance_minor <> COALESCE(-a.balance, 0)";
+    "sandbox balance of an account does not match the ledger":
+        "SELECT c.id, c.sandbox_balance_minor, COALESCE(-a.balance, 0) FROM accounts c \
+         LEFT JOIN ledger_accounts a ON a.id = 'prepaid:sandbox:' || c.id \
+         WHERE c.sandbox_balance_minor <> COALESCE(-a.balance, 0)";
     "ledger balance belongs to no account":
-        "SELECT a.id, a.balance, 0 FROM ledger_accounts a LEFT JOIN accounts c ON a.id = 'prepaid:' || c.id \
+        "SELECT a.id, a.balance, 0 FROM ledger_accounts a LEFT JOIN accounts c \
+         ON c.id = REPLACE(REPLACE(a.id, 'prepaid:sandbox:', ''), 'prepaid:', '') \
          WHERE a.kind = 'liability' AND a.balance <> 0 AND c.id IS NULL";
     "fulfilled payment is missing from the ledger":
         "SELECT p.id, 0, p.amount FROM payments p LEFT JOIN ledger_txns t ON t.idem_key = p.protocol || ':' || p.payment_key \
@@ -53,6 +58,14 @@ checks! {
     "ledger income does not match the amount of its payment":
         "SELECT p.id, e.amount, p.amount FROM ledger_txns t JOIN payments p ON p.id = t.payment_id \
          JOIN ledger_entries e ON e.txn_id = t.id AND e.amount > 0 WHERE t.kind = 'income' AND e.amount <> p.amount";
+    "ledger refunds and disputes do not match those of the payment":
+        "SELECT p.id, COALESCE(r.total, 0), p.reversed FROM \
+         (SELECT id, CASE WHEN refunded_minor + disputed_minor < amount THEN refunded_minor + disputed_minor ELSE amount END \
+         AS reversed FROM payments WHERE state = 'fulfilled') p LEFT JOIN \
+         (SELECT t.payment_id, CAST(-SUM(e.amount) AS BIGINT) AS total FROM ledger_txns t \
+         JOIN ledger_entries e ON e.txn_id = t.id AND e.account_id LIKE 'asset:%' AND e.account_id NOT LIKE 'asset:owed:%' \
+         WHERE t.kind IN ('refund', 'dispute', 'reinstatement') GROUP BY t.payment_id) r ON r.payment_id = p.id \
+         WHERE p.reversed <> COALESCE(r.total, 0)";
 }
 
 fn fault(row: &Row<'_>) -> Result<(String, i64, i64), DbError> {

@@ -5,6 +5,7 @@
 use crate::db::{DbError, Row, Stmt, Val, columns};
 use crate::store::Store;
 use dropleaf_core::payment::{Item, Payment, PaymentState};
+use dropleaf_core::rail::Rail;
 
 /// The key belongs to a payment that was reserved before.
 pub const TAKEN: &str = "payment_taken";
@@ -20,7 +21,8 @@ columns! {
     PaymentColumns, payment_columns:
     id, payment_key, item, protocol, generation, network, asset, payer, pay_to, amount, payer_is_eoa, sandbox,
     request_hash, client, once_hash, state, ask, fee_payer, draft, bundle_id, site_id, account_id, tx_hash, reason,
-    attempts, held_until, valid_until, created_at, updated_at, fulfilled_at, delivered_at,
+    attempts, held_until, valid_until, created_at, updated_at, fulfilled_at, delivered_at, credit_minor,
+    refunded_minor, disputed_minor,
 }
 
 macro_rules! select {
@@ -36,7 +38,7 @@ fn row(row: &Row<'_>) -> Result<Payment, DbError> {
         id: row.string(COLUMN.id)?,
         key: row.string(COLUMN.payment_key)?,
         item: Item::parse(row.text(COLUMN.item)?).ok_or_else(|| strange("item"))?,
-        protocol: row.string(COLUMN.protocol)?,
+        rail: Rail::parse(row.text(COLUMN.protocol)?).ok_or_else(|| strange("protocol"))?,
         generation: row.int(COLUMN.generation)?,
         network: row.string(COLUMN.network)?,
         asset: row.string(COLUMN.asset)?,
@@ -64,6 +66,9 @@ fn row(row: &Row<'_>) -> Result<Payment, DbError> {
         updated_at: row.int(COLUMN.updated_at)?,
         fulfilled_at: row.opt_int(COLUMN.fulfilled_at)?,
         delivered_at: row.opt_int(COLUMN.delivered_at)?,
+        credit_minor: row.int(COLUMN.credit_minor)?,
+        refunded_minor: row.int(COLUMN.refunded_minor)?,
+        disputed_minor: row.int(COLUMN.disputed_minor)?,
     })
 }
 
@@ -72,7 +77,7 @@ fn args(payment: &Payment) -> Vec<Val> {
         payment.id.as_str().into(),
         payment.key.as_str().into(),
         payment.item.as_str().into(),
-        payment.protocol.as_str().into(),
+        payment.rail.as_str().into(),
         payment.generation.into(),
         payment.network.as_str().into(),
         payment.asset.as_str().into(),
@@ -100,6 +105,9 @@ fn args(payment: &Payment) -> Vec<Val> {
         payment.updated_at.into(),
         payment.fulfilled_at.into(),
         payment.delivered_at.into(),
+        payment.credit_minor.into(),
+        payment.refunded_minor.into(),
+        payment.disputed_minor.into(),
     ]
 }
 
@@ -180,7 +188,7 @@ pub fn insert(payment: &Payment) -> Stmt {
             "INSERT INTO payments (",
             payment_columns!(),
             ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, \
-             $22, $23, $24, $25, $26, $27, $28, $29, $30, $31) ON CONFLICT (payment_key) DO NOTHING"
+             $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34) ON CONFLICT (payment_key) DO NOTHING"
         ),
         args(payment),
     )
@@ -194,7 +202,8 @@ pub fn reserve_again(payment: &Payment) -> Stmt {
          asset = $7, payer = $8, pay_to = $9, amount = $10, payer_is_eoa = $11, sandbox = $12, request_hash = $13, \
          client = $14, once_hash = $15, state = $16, ask = $17, fee_payer = $18, draft = $19, bundle_id = $20, \
          site_id = $21, account_id = $22, tx_hash = $23, reason = $24, attempts = $25, held_until = $26, \
-         valid_until = $27, created_at = $28, updated_at = $29, fulfilled_at = $30, delivered_at = $31 \
+         valid_until = $27, created_at = $28, updated_at = $29, fulfilled_at = $30, delivered_at = $31, \
+         credit_minor = $32, refunded_minor = $33, disputed_minor = $34 \
          WHERE payment_key = $2 AND id = $1 AND state = 'refused'",
         args(payment),
     )
@@ -207,7 +216,7 @@ pub fn update(before: &Payment, after: &Payment) -> Stmt {
     Stmt::new(
         "UPDATE payments SET state = $1, ask = $2, draft = $3, bundle_id = $4, site_id = $5, account_id = $6, \
          tx_hash = $7, reason = $8, attempts = $9, held_until = $10, updated_at = $11, fulfilled_at = $12, \
-         delivered_at = $13 WHERE id = $14 AND state = $15 AND held_until = $16 AND attempts = $17",
+         delivered_at = $13, credit_minor = $14 WHERE id = $15 AND state = $16 AND held_until = $17 AND attempts = $18",
         vec![
             after.state.as_str().into(),
             after.ask.as_deref().into(),
@@ -222,6 +231,7 @@ pub fn update(before: &Payment, after: &Payment) -> Stmt {
             after.updated_at.into(),
             after.fulfilled_at.into(),
             after.delivered_at.into(),
+            after.credit_minor.into(),
             before.id.as_str().into(),
             before.state.as_str().into(),
             before.held_until.into(),
@@ -234,16 +244,22 @@ pub fn update(before: &Payment, after: &Payment) -> Stmt {
 /// Ensures that an account pays for a permanent unlock only once: fails while another payment for it is undecided, or if the
 /// account has it. Locks the account's row first, so of two concurrent batches the second sees the first.
 pub fn require_single_purchase(account_id: &str, item: Item, id: &str) -> [Stmt; 2] {
-    let hold = Stmt::new(
-        "UPDATE accounts SET active_pages = active_pages WHERE id = $1 AND permanent_since IS NULL",
-        vec![account_id.into()],
-    );
     let alone = Stmt::new(
         "SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM payments WHERE account_id = $1 AND item = $2 AND id <> $3 \
          AND state IN ('verified', 'settling', 'settled', 'unknown'))",
         vec![account_id.into(), item.as_str().into(), id.into()],
     );
-    [hold.one(BOUGHT), alone.one(BOUGHT)]
+    [require_not_permanent(account_id), alone.one(BOUGHT)]
+}
+
+/// Locks the account's row and fails if the account has the permanent unlock, so that of two payments for it one becomes
+/// credit.
+pub fn require_not_permanent(account_id: &str) -> Stmt {
+    Stmt::new(
+        "UPDATE accounts SET active_pages = active_pages WHERE id = $1 AND permanent_since IS NULL",
+        vec![account_id.into()],
+    )
+    .one(BOUGHT)
 }
 
 /// Ends every hold, because the workers that held them are gone. Payments with an unknown outcome keep their pauses.

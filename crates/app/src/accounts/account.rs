@@ -54,6 +54,7 @@ impl App {
             plan: plan.to_owned(),
             is_operator,
             balance_minor: 0,
+            sandbox_balance_minor: 0,
             active_pages: 0,
             unlocks: Unlocks::default(),
             suspended: None,

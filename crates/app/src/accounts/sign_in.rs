@@ -154,6 +154,7 @@ impl App {
             plan: self.settings.default_plan.clone(),
             is_operator: false,
             balance_minor: 0,
+            sandbox_balance_minor: 0,
             active_pages: 0,
             unlocks: Unlocks::default(),
             suspended: None,

@@ -113,7 +113,9 @@ impl App {
             wallet_challenges::delete_expired(now - challenges::EXPIRED_KEPT_SECONDS),
             self.erase_drafts(),
             payments::delete_refused(now - REFUSED_SECONDS),
+            self.delete_old_sandbox_objects(),
         ];
+        old.extend(self.delete_old_pay_sessions());
         old.extend(appeals::delete_old(now - keep.tombstone));
         old.extend(oauth_grants::delete_ended(now, now - oauth::UNUSED_SECONDS));
         old.push(oauth_clients::delete_unused(now - oauth::UNUSED_SECONDS, now - oauth::GRANT_SECONDS));

@@ -107,9 +107,9 @@ impl App {
                 "Your appeal was accepted",
                 "You can publish the page now: send exactly the same file again.",
             ),
-            State::Upheld => ("Your appeal was rejected", "The page remains refused."),
+            State::Upheld => ("Your appeal was rejected", "The page still cannot be published."),
             State::Lapsed | State::Open => {
-                ("Your appeal was not decided", "The appeal was closed without a decision.")
+                ("Your appeal expired", "The appeal was closed without a decision.")
             }
         };
         let words = match due.state {

@@ -91,13 +91,13 @@ impl App {
              -- \nSent by dropleaf at {host}\n",
             summarize(all)
         );
-        let subject = format!("{host}: new {}", summarize(new));
+        let subject = format!("New on {host}: {}", summarize(new));
         Email { id: self.minter.nonce(), written_at: self.now(), to, subject, text }
     }
 }
 
 fn reports(queue: OperatorQueue) -> String {
-    let pages = if queue.pages == 1 { "one page".to_owned() } else { format!("{} pages", queue.pages) };
+    let pages = if queue.pages == 1 { "1 page".to_owned() } else { format!("{} pages", queue.pages) };
     let reports =
         if queue.reports == 1 { "1 report".to_owned() } else { format!("{} reports", queue.reports) };
     format!("{reports} about {pages}")
@@ -123,7 +123,7 @@ mod tests {
     fn counts_are_said_as_people_say_them() {
         let queue =
             |reports, pages, appeals| summarize(OperatorQueue { reports, pages, appeals, since: None });
-        assert_eq!(queue(1, 1, 0), "1 report about one page");
+        assert_eq!(queue(1, 1, 0), "1 report about 1 page");
         assert_eq!(queue(3, 2, 1), "3 reports about 2 pages and 1 appeal");
         assert_eq!(queue(0, 0, 2), "2 appeals");
     }

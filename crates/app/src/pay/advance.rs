@@ -1,6 +1,7 @@
 //! Advances a reserved payment to completion: settles it, interprets the answer, and fulfils the purchase. Run by the
 //! request, or by the recovery task for a payment left open.
 
+use super::cards::card_refused;
 use super::lease::{FIRST_PAUSE, LEASE_SECONDS, LONGEST_PAUSE, update_error};
 use super::purchase_result::{RETRY_AFTER_SECONDS, outcome_unknown, refused_by};
 use super::settle::{Settlement, SettlementHistory, receipt};
@@ -10,7 +11,7 @@ use dropleaf_core::Error;
 use dropleaf_core::payment::{Payment, PaymentState};
 use dropleaf_pay::Outcome;
 use dropleaf_pay::facilitator::Reason;
-use dropleaf_store::{Stmt, bundles, idempotency, payments};
+use dropleaf_store::{Stmt, bundles, idempotency, pay_sessions, payments};
 
 /// Attempts without a pause: a client that retries at once is usually right to.
 const UNTHROTTLED_ATTEMPTS: i64 = 5;
@@ -50,6 +51,9 @@ impl App {
             Settlement::NotSettled(reason) => {
                 self.refuse_payment(&payment, &reason.text).await?;
                 tracing::info!(payment = payment.id, reason = reason.text, "payment refused");
+                if !payment.rail.is_on_chain() {
+                    return Err(card_refused(&reason.text).into());
+                }
                 let receipt = receipt(&payment, Outcome::Refused { reason: reason.text.clone() });
                 Err(PayError::Refused(refused_by(&reason, receipt)))
             }
@@ -117,6 +121,9 @@ impl App {
         let mut stmts = vec![payments::update(payment, &refused)];
         stmts.extend(payment.bundle_id.as_deref().map(|bundle| bundles::release(bundle, now)));
         stmts.push(idempotency::delete_reference(&scope_of(payment), payment.id.as_bytes()));
+        if state == PaymentState::Refunded {
+            stmts.push(pay_sessions::fail(&payment.id));
+        }
         stmts
     }
 }

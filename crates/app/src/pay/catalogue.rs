@@ -11,6 +11,7 @@ pub(super) fn resource(base: &str, item: Item) -> Resource {
         Item::Publish => "Publish one permanent private HTML page",
         Item::Provision => "Get an API key for a new account",
         Item::Unlock(sku) => sku.description(),
+        Item::Topup => "Add to the prepaid balance of an account",
     };
     Resource {
         url: format!("{base}{}", address(item)),
@@ -25,6 +26,7 @@ fn address(item: Item) -> String {
         Item::Publish => "/publish".to_owned(),
         Item::Provision => "/provision".to_owned(),
         Item::Unlock(sku) => format!("/unlock?feature={}", sku.as_str()),
+        Item::Topup => "/pay/sessions".to_owned(),
     }
 }
 
@@ -62,6 +64,7 @@ pub(super) fn bazaar(hosts: &Hosts, item: Item) -> Bazaar {
             };
             (None, Some(query), json!({ "ok": true, "sku": sku.as_str() }))
         }
+        Item::Topup => (None, None, json!({})),
     };
     Bazaar { method: "POST", body, query, output }
 }
@@ -77,7 +80,7 @@ mod tests {
         let hosts = Hosts::new(origin.clone(), origin, "api.example.com".to_owned(), true);
         let urls: Vec<String> = Item::ALL.map(|item| resource(&hosts.base.url(), item).url).to_vec();
         assert_eq!(urls[0], "https://api.example.com/publish");
-        assert_eq!(urls[4], "https://api.example.com/unlock?feature=higher_limits");
+        assert_eq!(urls[5], "https://api.example.com/unlock?feature=higher_limits");
         let all: std::collections::HashSet<_> = urls.iter().collect();
         assert_eq!(all.len(), urls.len());
         for item in Item::ALL {

@@ -87,32 +87,44 @@ impl PageDraft {
 
 impl KeyDraft {
     pub(super) fn account(&self, payment: &Payment) -> Account {
-        Account {
-            id: self.account_id.clone(),
-            email: None,
-            plan: PLAN.to_owned(),
-            is_operator: false,
-            balance_minor: 0,
-            active_pages: 0,
-            unlocks: Unlocks::default(),
-            suspended: None,
-            created_at: payment.created_at,
-        }
+        provisioned_account(self.account_id.clone(), payment.created_at)
     }
 
     pub(super) fn key(&self, payment: &Payment) -> NewKey {
-        let key = ApiKey {
-            id: self.key_id.clone(),
-            account_id: self.account_id.clone(),
-            name: KEY_NAME.to_owned(),
-            prefix: secret::shown_prefix(&self.secret).to_owned(),
-            created_at: payment.created_at,
-            last_used: None,
-            grant_id: None,
-            scopes: Scopes::ALL,
-        };
-        NewKey { key, secret: self.secret.clone() }
+        let (id, account_id) = (self.key_id.clone(), self.account_id.clone());
+        provisioned_key(id, account_id, self.secret.clone(), payment.created_at)
     }
+}
+
+/// An account that was bought.
+pub(super) fn provisioned_account(id: String, created_at: i64) -> Account {
+    Account {
+        id,
+        email: None,
+        plan: PLAN.to_owned(),
+        is_operator: false,
+        balance_minor: 0,
+        sandbox_balance_minor: 0,
+        active_pages: 0,
+        unlocks: Unlocks::default(),
+        suspended: None,
+        created_at,
+    }
+}
+
+/// The first key of an account that was bought.
+pub(super) fn provisioned_key(id: String, account_id: String, secret: String, created_at: i64) -> NewKey {
+    let key = ApiKey {
+        id,
+        account_id,
+        name: KEY_NAME.to_owned(),
+        prefix: secret::shown_prefix(&secret).to_owned(),
+        created_at,
+        last_used: None,
+        grant_id: None,
+        scopes: Scopes::ALL,
+    };
+    NewKey { key, secret }
 }
 
 impl App {

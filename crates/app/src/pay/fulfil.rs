@@ -8,12 +8,13 @@ use super::purchase_result::payment_in_flight;
 use super::settle::receipt;
 use super::{PayError, PurchaseResult, PurchasedItem};
 use crate::app::App;
+use dropleaf_core::account::Account;
 use dropleaf_core::error::Fact;
 use dropleaf_core::payment::{Item, Payment, PaymentState};
 use dropleaf_core::unlock::Sku;
 use dropleaf_core::{Code, Error, Result, secret};
 use dropleaf_pay::Outcome;
-use dropleaf_store::{DbError, Stmt, accounts, api_keys, payments, site_versions, sites};
+use dropleaf_store::{DbError, Stmt, accounts, api_keys, pay_sessions, payments, site_versions, sites};
 
 /// Retries when something else of the account changed concurrently.
 const COMMIT_ATTEMPTS: usize = 5;
@@ -82,15 +83,21 @@ impl App {
         for tries in 1.. {
             let item_stmts = match done.item {
                 Item::Publish | Item::Provision => self.drafted_stmts(&mut done)?,
-                Item::Unlock(sku) => self.paid_unlock_stmts(&done, sku).await?,
+                Item::Unlock(sku) => self.paid_unlock_stmts(&mut done, sku).await?,
+                // The ledger credits the balance.
+                Item::Topup => Vec::new(),
             };
             // The payment first, so that the transaction fails with its guard if another worker was faster.
             let mut stmts = vec![payments::update(before, &done)];
             stmts.extend(item_stmts);
             stmts.extend(self.income_stmts(&done));
+            if !done.rail.is_on_chain() {
+                stmts.push(pay_sessions::complete(&done.id));
+            }
             let outcome = match (done.item, &done.account_id) {
                 // The account's cached credentials are dropped, so that its higher limits apply at once.
                 (Item::Unlock(sku), Some(account)) => self.commit_unlock(account, sku, stmts).await,
+                (Item::Topup, Some(account)) => self.commit_credential_change(account, stmts).await,
                 _ => self.store.commit(stmts).await.map(|_| ()),
             };
             match outcome {
@@ -118,14 +125,23 @@ impl App {
         }
     }
 
-    async fn paid_unlock_stmts(&self, done: &Payment, sku: Sku) -> Result<Vec<Stmt>> {
-        let id = done.account_id.as_deref().unwrap_or_default();
-        let account = self.store.find_account(id).await?.ok_or_else(|| Error::not_found("account"))?;
-        // Two payments for a permanent unlock: the second buys nothing and stays settled, to be refunded.
+    async fn paid_unlock_stmts(&self, done: &mut Payment, sku: Sku) -> Result<Vec<Stmt>> {
+        let account = self.buyer(done).await?;
+        // Two payments for a permanent unlock: the second one buys nothing. By card it becomes credit; on a chain it stays
+        // settled, to be refunded.
         if account.unlocks.is_complete(sku, self.now()) {
+            if !done.rail.is_on_chain() {
+                done.credit_minor = done.amount;
+                return Ok(Vec::new());
+            }
             return Err(Error::internal("the account already has this unlock; refund the payment"));
         }
-        Ok(self.unlock_stmts(&account, sku, self.now()))
+        let mut stmts = Vec::new();
+        if !done.rail.is_on_chain() && sku.period_days().is_none() {
+            stmts.push(payments::require_not_permanent(&account.id));
+        }
+        stmts.extend(self.unlock_stmts(&account, sku, self.now()));
+        Ok(stmts)
     }
 
     /// The money moved and the purchase is not saved yet. Spec §7: 5xx after settlement.
@@ -202,18 +218,27 @@ impl App {
                     new: Box::new(draft.key(&payment)),
                 },
             },
+            Item::Topup => PurchasedItem::Topup { account: Box::new(self.buyer(&payment).await?) },
             Item::Unlock(sku) => {
-                let id = payment.account_id.as_deref().unwrap_or_default();
-                let account =
-                    self.store.find_account(id).await?.ok_or_else(|| Error::not_found("account"))?;
+                let account = self.buyer(&payment).await?;
                 let until = account.unlocks.until(sku);
                 PurchasedItem::Unlock { account: Box::new(account), sku, until }
             }
         };
         let transaction = payment.transaction.clone().unwrap_or_default();
-        let receipt = receipt(&payment, Outcome::Settled { transaction })
-            .ok_or_else(|| Error::internal("stored payment cannot be parsed"))?;
+        let receipt = if payment.rail.is_on_chain() {
+            let receipt = receipt(&payment, Outcome::Settled { transaction });
+            Some(receipt.ok_or_else(|| Error::internal("stored payment cannot be parsed"))?)
+        } else {
+            None
+        };
         Ok(PurchaseResult { item, payment, receipt, is_replay })
+    }
+
+    /// The account that a payment is for.
+    async fn buyer(&self, payment: &Payment) -> Result<Account> {
+        let id = payment.account_id.as_deref().unwrap_or_default();
+        self.store.find_account(id).await?.ok_or_else(|| Error::not_found("account"))
     }
 }
 

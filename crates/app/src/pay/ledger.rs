@@ -42,11 +42,12 @@ impl App {
 
     /// The statements of a posting. Without one the batch fails, so that nothing happens that cannot be posted.
     pub(crate) fn posting_stmts(&self, posting: Option<Posting>) -> Vec<Stmt> {
-        let now = self.now();
-        posting.map_or_else(
-            || vec![ledger::refuse()],
-            |posting| ledger::post(&self.minter.ordered_id("txn", now), &posting, now),
-        )
+        self.posting_stmts_as(&self.minter.ordered_id("txn", self.now()), posting)
+    }
+
+    /// The same, as a ledger transaction with this ID.
+    pub(crate) fn posting_stmts_as(&self, id: &str, posting: Option<Posting>) -> Vec<Stmt> {
+        posting.map_or_else(|| vec![ledger::refuse()], |posting| ledger::post(id, &posting, self.now()))
     }
 
     /// Credits an account's balance, or takes some of it back if `cents` is negative. With a name it is idempotent.

@@ -31,6 +31,18 @@ pub struct Listing {
     pub since: i64,
 }
 
+impl Listing {
+    /// The offer that can be paid with MPP: on an EVM network, in the form of x402 v2.
+    pub(super) fn mpp_offer(&self) -> Option<&Offer> {
+        let fits = |offer: &&Offer| offer.network().is_evm() && offer.is_shown_to(Generation::V2);
+        self.terms.offers().iter().find(fits)
+    }
+
+    pub fn has_mpp(&self) -> bool {
+        self.mpp_offer().is_some()
+    }
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct Listings {
     current: RwLock<CurrentListings>,
@@ -109,7 +121,7 @@ impl App {
     pub fn listing(&self, item: Item) -> Result<Arc<Listing>> {
         self.check_on_sale(item)?;
         if !self.require_payments()?.is_payable(item) {
-            let detail = "This server cannot take an x402 payment for this: no suitable network is configured. You can pay for \
+            let detail = "This server cannot take a payment with a wallet for this: no suitable network is configured. You can pay for \
                         unlocks from a prepaid balance; ask the operator. Nothing was charged.";
             return Err(Error::new(Code::NotOnSale, detail));
         }

@@ -6,7 +6,7 @@ use crate::app::App;
 use dropleaf_core::audit::AuditAction;
 use dropleaf_core::payment::{Item, Payment, PaymentState};
 use dropleaf_core::{Code, Error, Result, ledger};
-use dropleaf_store::{DbError, payments};
+use dropleaf_store::{DbError, card_payments, payments};
 
 /// What the operator found on the chain, or did there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -184,7 +184,11 @@ fn parse_transaction<'a>(network: &str, text: &'a str) -> Result<&'a str> {
         digits.len() == 64 && digits.bytes().all(|b| b.is_ascii_hexdigit())
     };
     let is_signature = || (64..=90).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric());
-    let (fits, shape) = if network.starts_with("eip155:") {
+    let is_object =
+        || (4..=255).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    let (fits, shape) = if network == card_payments::NETWORK {
+        (is_object(), "must be the id of the payment at the card processor, such as pi_3Qx")
+    } else if network.starts_with("eip155:") {
         (is_hash(), "must be 0x and 64 hexadecimal digits")
     } else {
         (is_signature(), "must be the transaction signature in base58")
@@ -201,6 +205,9 @@ mod tests {
         let (hash, signature) = (format!("0x{}", "ab".repeat(32)), "5".repeat(88));
         assert!(parse_transaction("eip155:8453", &hash).is_ok());
         assert!(parse_transaction("solana:x", &signature).is_ok());
+        assert!(
+            parse_transaction("stripe", "pi_3Qx").is_ok() && parse_transaction("stripe", "pi-3").is_err()
+        );
         for (network, text) in
             [("eip155:8453", signature.as_str()), ("solana:x", &hash[..40]), ("eip155:8453", ""), ("x", "")]
         {

@@ -1,6 +1,7 @@
 //! Figures about money for the operator: income, balances of accounts, and open payments.
 
 use crate::app::App;
+use dropleaf_core::ledger::Unit;
 use dropleaf_core::payment::{Payment, PaymentState};
 use dropleaf_core::{Error, Result};
 use dropleaf_store::ledger::BookLine;
@@ -26,7 +27,7 @@ impl App {
     pub async fn payment_overview(&self) -> Result<PaymentOverview> {
         let now = self.now();
         let books = self.store.list_books(now - now.rem_euclid(DAY), now - 30 * DAY).await?;
-        let prepaid_minor = self.store.sum_prepaid().await?;
+        let prepaid_minor = self.store.sum_prepaid(Unit::Usd2).await?;
         let mut open = self.store.list_open_payments(OPEN_MOST + 1).await?;
         let most = usize::try_from(OPEN_MOST).unwrap_or_default();
         let is_cut = open.len() > most;

@@ -40,7 +40,7 @@ impl App {
     /// Executes a purchase. Run it in a task that is not cancelled when the client disconnects.
     pub async fn execute_purchase(&self, mut request: PayRequest) -> Result<PurchaseResult, PayError> {
         let item = request.order.item();
-        let recognised = self.identify_payment(&request.proof, item).await?;
+        let recognised = self.identify_payment(request.proof.proof(), item).await?;
         let identity = self.request_identity(&request, &recognised)?;
         if self.payments.locks.is_crowded(recognised.key.as_str()) {
             return Err(payment_in_flight(1));
@@ -67,10 +67,10 @@ impl App {
         request.order.check()?;
 
         let listing = self.listing(item)?;
-        let checked = match request.proof.check(&listing.terms, self.now()) {
+        let checked = match request.proof.check(&listing.terms, self.now())? {
             Ok(checked) => checked,
             Err(Refusal::Expired) => {
-                let Ok(late) = request.proof.check_expired(&listing.terms, self.now()) else {
+                let Ok(late) = request.proof.proof().check_expired(&listing.terms, self.now()) else {
                     return Err(self.refusal_under_current_terms(Refusal::Expired));
                 };
                 let decided =
@@ -112,6 +112,7 @@ impl App {
             drop(lock);
             return self.replay_by_identifier(first, &identity).await;
         }
+        self.count_sandbox_sale(item, request.ip).await?;
         match self.reserve_payment(request.order, row, refused.is_some(), &identity).await? {
             Reserved::New(payment) => Box::pin(self.advance_payment(*payment, true)).await,
             // Another node was faster with the same payment, or with another one under the same identifier.

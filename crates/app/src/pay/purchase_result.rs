@@ -8,6 +8,7 @@ use dropleaf_core::site::Site;
 use dropleaf_core::unlock::Sku;
 use dropleaf_core::{Code, Error};
 use dropleaf_pay::facilitator::{Reason, ReasonKind};
+use dropleaf_pay::mpp::Problem;
 use dropleaf_pay::{Receipt, Refusal};
 use dropleaf_store::DbError;
 
@@ -19,8 +20,8 @@ pub(super) const RETRY_AFTER_SECONDS: i64 = 10;
 pub struct PurchaseResult {
     pub item: PurchasedItem,
     pub payment: Payment,
-    /// Names the settling transaction.
-    pub receipt: Receipt,
+    /// Names the settling transaction; `None` for a payment by card.
+    pub receipt: Option<Receipt>,
     /// It was bought before; nothing was charged now.
     pub is_replay: bool,
 }
@@ -30,6 +31,7 @@ pub enum PurchasedItem {
     Page { site: Box<Site>, claim_token: Option<String>, warnings: Vec<String> },
     Key { account: Box<Account>, new: Box<NewKey> },
     Unlock { account: Box<Account>, sku: Sku, until: Option<i64> },
+    Topup { account: Box<Account> },
 }
 
 /// Why nothing was bought.
@@ -50,7 +52,9 @@ pub struct PayRefused {
     /// The header could not be parsed.
     pub malformed: bool,
     /// Set if the facilitator refused to settle.
-    pub receipt: Option<Receipt>,
+    pub receipt: Option<Box<Receipt>>,
+    /// What it is for clients of MPP.
+    pub problem: Problem,
 }
 
 impl From<Refusal> for PayError {
@@ -60,7 +64,14 @@ impl From<Refusal> for PayError {
             sentence: refusal.sentence().to_owned(),
             malformed: refusal.is_malformed(),
             receipt: None,
+            problem: refusal.into(),
         })
+    }
+}
+
+impl From<PayRefused> for PayError {
+    fn from(refused: PayRefused) -> Self {
+        Self::Refused(refused)
     }
 }
 
@@ -99,5 +110,11 @@ pub(super) fn refused_by(reason: &Reason, receipt: Option<Receipt>) -> PayRefuse
         ReasonKind::Signature => "The signature is not valid.",
         ReasonKind::Other => "The payment facilitator did not accept the payment.",
     };
-    PayRefused { reason: reason.text.clone(), sentence: sentence.to_owned(), malformed: false, receipt }
+    PayRefused {
+        reason: reason.text.clone(),
+        sentence: sentence.to_owned(),
+        malformed: false,
+        receipt: receipt.map(Box::new),
+        problem: reason.kind.into(),
+    }
 }

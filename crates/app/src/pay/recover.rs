@@ -39,7 +39,8 @@ impl App {
     /// facilitator.
     pub async fn recover_payments_while(&self, go_on: impl Fn() -> bool) -> Result<usize> {
         let sandbox = self.settings.payments.as_ref().map(PaymentSettings::is_sandbox);
-        let sandbox = sandbox.filter(|_| self.payments.facilitator.is_some());
+        let sandbox =
+            sandbox.filter(|_| self.payments.facilitator.is_some() || self.payments.processor.is_some());
         let now = self.now();
         if let Some(facilitator) = &self.payments.facilitator
             && now >= self.payments.next_resume_at.load(Ordering::Relaxed)

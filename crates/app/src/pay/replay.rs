@@ -24,13 +24,13 @@ impl App {
         identity: &RequestIdentity,
     ) -> Result<PurchaseResult, PayError> {
         if !identity.matches_purchase(&payment) || !identity.is_signed_as_strongly(&payment) {
-            return Err(payment_used("other_request"));
+            return Err(payment_used("other_request").into());
         }
         // Once settled, the proof is public on the chain, so its sender need not be the payer.
         let is_sender = identity.is_sender(&payment);
         let is_withheld = payment.item == Item::Provision && !is_sender;
         match payment.state {
-            PaymentState::Fulfilled if is_withheld => Err(payment_used("no_longer_shown")),
+            PaymentState::Fulfilled if is_withheld => Err(payment_used("no_longer_shown").into()),
             PaymentState::Fulfilled => self.replay_delivery(payment, is_sender).await,
             PaymentState::Verified
             | PaymentState::Settling
@@ -44,7 +44,7 @@ impl App {
                 // Any sender may advance the payment for its payer, but learns nothing.
                 if is_withheld && outcome.is_ok() { Err(payment_in_flight(1)) } else { outcome }
             }
-            PaymentState::Refunded => Err(payment_used("refunded")),
+            PaymentState::Refunded => Err(payment_used("refunded").into()),
             // It was refused on another node just now; the next request starts over.
             PaymentState::Refused => Err(payment_in_flight(1)),
         }
@@ -60,14 +60,14 @@ impl App {
         let shown = match payment.item {
             Item::Publish => Some(self.settings.retention.idempotency),
             Item::Provision => Some(KEY_SHOWN_SECONDS),
-            Item::Unlock(_) => None,
+            Item::Unlock(_) | Item::Topup => None,
         };
         let shown_until = match payment.delivered_at {
             Some(at) => shown.map(|seconds| at + seconds),
             None => shown.map(|_| payment.fulfilled_at.unwrap_or(now) + UNDELIVERED_SECONDS),
         };
         if shown_until.is_some_and(|until| payment.draft.is_none() || now >= until) {
-            return Err(payment_used("no_longer_shown"));
+            return Err(payment_used("no_longer_shown").into());
         }
         if to_sender && payment.delivered_at.is_none() {
             self.store.commit(vec![payments::deliver(&payment.id, now)]).await?;
@@ -77,6 +77,6 @@ impl App {
 }
 
 /// `reason` is machine-readable.
-fn payment_used(reason: &str) -> PayError {
-    Error::plain(Code::PaymentUsed).with_fact("reason", Fact::Text(reason.into())).into()
+pub(super) fn payment_used(reason: &str) -> Error {
+    Error::plain(Code::PaymentUsed).with_fact("reason", Fact::Text(reason.into()))
 }

@@ -1,10 +1,12 @@
 //! The identity of a paid request, for comparison with earlier ones: its hash, its origin, and the identifiers its sender
 //! chose. An identifier is an Idempotency-Key or a payment identifier, and is scoped to its payer.
 
+use super::cards::TokenRequest;
 use super::named_locks::NamedLocks;
 use super::order::{Order, PayRequest};
 use crate::app::App;
 use dropleaf_core::payment::{Item, Payment, PaymentState};
+use dropleaf_core::rail::Rail;
 use dropleaf_core::{Code, Error, Result, network, secret};
 use dropleaf_pay::{Address, Recognised};
 use dropleaf_store::Stmt;
@@ -18,6 +20,7 @@ const PROVING_CHARACTERS: usize = 16;
 #[derive(Debug)]
 pub(super) struct RequestIdentity {
     pub(super) item: Item,
+    pub(super) rail: Rail,
     pub(super) request_hash: [u8; 32],
     /// The account whose limits are raised.
     pub(super) account_id: Option<String>,
@@ -42,6 +45,24 @@ struct RequestIdentifier {
 enum IdentifierKind {
     IdempotencyKey,
     PaymentIdentifier,
+}
+
+impl RequestIdentifier {
+    fn new(kind: IdentifierKind, word: &str, text: &str) -> Self {
+        Self {
+            hash: secret::hash(&format!("{word} {text}")),
+            kind,
+            proves_sender: text.chars().count() >= PROVING_CHARACTERS,
+        }
+    }
+}
+
+/// The identifier that an `Idempotency-Key` is.
+fn idempotency_identifier(key: Option<&str>) -> Result<Option<RequestIdentifier>> {
+    if key.is_some_and(|key| key.is_empty() || key.len() > 255) {
+        return Err(Error::field("Idempotency-Key", "must be 1 to 255 characters"));
+    }
+    Ok(key.map(|text| RequestIdentifier::new(IdentifierKind::IdempotencyKey, "key", text)))
 }
 
 impl RequestIdentity {
@@ -89,42 +110,54 @@ impl RequestIdentity {
 }
 
 impl App {
+    /// The identity of a request with a shared payment token, which is known under `key`. The token is its own payer.
+    pub(super) fn token_identity(&self, request: &TokenRequest, key: &str) -> Result<RequestIdentity> {
+        let identifier = idempotency_identifier(request.idempotency_key.as_deref())?;
+        Ok(RequestIdentity {
+            item: Item::Provision,
+            rail: Rail::Acp,
+            request_hash: request.request_hash,
+            account_id: None,
+            payer_is_eoa: false,
+            client: self.payment_client(request.ip),
+            scope: format!("payer:{key}"),
+            identifiers: identifier.into_iter().collect(),
+        })
+    }
+
+    /// Keyed hash of the client's network; empty if it does not tell clients apart. Behind a proxy that does not forward
+    /// addresses all clients appear internal; on a loopback host they really are.
+    fn payment_client(&self, ip: Option<IpAddr>) -> String {
+        let is_distinctive = |ip: &IpAddr| self.hosts.base.is_loopback() || !network::is_inside(*ip);
+        let client = ip
+            .filter(is_distinctive)
+            .map(|ip| secret::text(&self.keys.mac("payment client", network::client_network(ip).as_bytes())));
+        client.unwrap_or_default()
+    }
+
     pub(super) fn request_identity(
         &self,
         request: &PayRequest,
         recognised: &Recognised,
     ) -> Result<RequestIdentity> {
-        if request.idempotency_key.as_ref().is_some_and(|key| key.is_empty() || key.len() > 255) {
-            return Err(Error::field("Idempotency-Key", "must be 1 to 255 characters"));
-        }
-        let name = |kind, word: &str, text: &str| RequestIdentifier {
-            hash: secret::hash(&format!("{word} {text}")),
-            kind,
-            proves_sender: text.chars().count() >= PROVING_CHARACTERS,
-        };
-        let key =
-            request.idempotency_key.as_deref().map(|text| name(IdentifierKind::IdempotencyKey, "key", text));
+        let key = idempotency_identifier(request.idempotency_key.as_deref())?;
         let identifier = recognised.payment_identifier.as_deref();
-        let identifier = identifier.map(|text| name(IdentifierKind::PaymentIdentifier, "id", text));
-        // Behind a proxy that does not forward addresses all clients appear internal. On a loopback host they really are.
-        let is_distinctive = |ip: &IpAddr| self.hosts.base.is_loopback() || !network::is_inside(*ip);
-        let client = request
-            .ip
-            .filter(is_distinctive)
-            .map(|ip| secret::text(&self.keys.mac("payment client", network::client_network(ip).as_bytes())));
+        let identifier =
+            identifier.map(|text| RequestIdentifier::new(IdentifierKind::PaymentIdentifier, "id", text));
         let payer = match recognised.payer {
             Address::Evm(address) => address.to_lower(),
             Address::Solana(address) => address.to_string(),
         };
         Ok(RequestIdentity {
             item: request.order.item(),
+            rail: request.proof.rail(),
             request_hash: request.request_hash,
             account_id: match &request.order {
                 Order::Unlock { account, .. } => Some(account.id.clone()),
                 Order::Publish(_) | Order::Provision => None,
             },
             payer_is_eoa: recognised.payer_is_eoa,
-            client: client.unwrap_or_default(),
+            client: self.payment_client(request.ip),
             scope: format!("payer:{payer}"),
             identifiers: key.into_iter().chain(identifier).collect(),
         })

@@ -3,14 +3,14 @@
 
 use super::{ChainStatus, Facilitator, FacilitatorCall, FacilitatorReply, NoResponse, PaymentSettings};
 use crate::app::App;
-use dropleaf_core::payment::{Item, Payment, PaymentState};
+use dropleaf_core::payment::{Item, Payment};
 use dropleaf_core::sign_up::SignUp;
 use dropleaf_core::{Clock, Code, Error};
 use dropleaf_pay::facilitator::ReplyStatus;
 use dropleaf_pay::sandbox::{self, Refused, Transfer};
-use dropleaf_pay::{Network, Proof, SolanaAddress};
+use dropleaf_pay::{Network, SolanaAddress};
 use dropleaf_store::sandbox_transfers::{self, SandboxTransfer};
-use dropleaf_store::{DbError, Store};
+use dropleaf_store::{DbError, Stmt, Store};
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 use std::net::IpAddr;
@@ -174,30 +174,36 @@ impl App {
         Err(Error::new(Code::Forbidden, detail))
     }
 
-    /// Counts a free sale before its proof is used. A known or invalid proof buys nothing and is not counted; the sale
-    /// itself reports it.
-    pub async fn count_sandbox_sale(
+    /// Counts a free sale just before it is reserved: proofs that are invalid or known already, and repeats under an
+    /// identifier, buy nothing and are not counted.
+    pub(super) async fn count_sandbox_sale(
         &self,
         item: Item,
-        proof: &Proof,
         ip: Option<IpAddr>,
     ) -> dropleaf_core::Result<()> {
-        if !self.is_public_sandbox() || matches!(item, Item::Unlock(_)) {
+        let stmts = self.sandbox_sale_stmts(item, ip)?;
+        if stmts.is_empty() {
             return Ok(());
         }
-        let Ok(checked) = proof.check(&self.listing(item)?.terms, self.now()) else { return Ok(()) };
-        let known = self.store.find_payment_by_key(checked.key.as_str()).await?;
-        if known.is_some_and(|payment| payment.state != PaymentState::Refused) {
-            return Ok(());
-        }
-        let ip = ip.ok_or_else(|| Error::plain(Code::NoClientIp))?;
-        let Some(quota) = self.anonymous_quota(ip) else { return Ok(()) };
-        match self.store.commit(quota.take(self.now()).collect()).await {
+        match self.store.commit(stmts).await {
             Ok(_) => Ok(()),
             Err(error @ DbError::Guard(label)) => {
                 Err(self.rate_refusal(label).unwrap_or_else(|| error.into()))
             }
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// The statements that count a free sale, for the transaction that delivers it.
+    pub(super) fn sandbox_sale_stmts(
+        &self,
+        item: Item,
+        ip: Option<IpAddr>,
+    ) -> dropleaf_core::Result<Vec<Stmt>> {
+        if !self.is_public_sandbox() || matches!(item, Item::Unlock(_)) {
+            return Ok(Vec::new());
+        }
+        let ip = ip.ok_or_else(|| Error::plain(Code::NoClientIp))?;
+        Ok(self.anonymous_quota(ip).map(|quota| quota.take(self.now()).collect()).unwrap_or_default())
     }
 }

@@ -1,5 +1,6 @@
 //! What the operator sells, at which prices, and where the money goes.
 
+use super::CardSettings;
 use dropleaf_core::payment::Item;
 use dropleaf_core::unlock::Sku;
 use dropleaf_pay::{Cluster, EvmAddress, Mint, Network, SolanaAddress, Token};
@@ -20,6 +21,8 @@ pub struct PaymentSettings {
     pub prices: Prices,
     pub evm: Option<EvmPayment>,
     pub solana: Option<SolanaPayment>,
+    /// Always set in the sandbox; in live mode if there is a card processor.
+    pub cards: Option<CardSettings>,
     /// How long a signature should be valid.
     pub max_timeout_seconds: u32,
     /// Whether a settlement reported by the facilitator must be on the chain before the purchase is fulfilled, where the
@@ -50,6 +53,8 @@ impl Prices {
             Item::Unlock(Sku::MakePermanent) => self.make_permanent,
             Item::Unlock(Sku::CustomDomain) => self.custom_domain,
             Item::Unlock(Sku::HigherLimits) => self.higher_limits,
+            // The amount is the buyer's choice.
+            Item::Topup => 0,
         }
     }
 
@@ -81,13 +86,16 @@ impl PaymentSettings {
     /// money, and clients can be tested with all of them.
     pub const fn is_on_sale(&self, item: Item) -> bool {
         match item {
-            Item::Publish | Item::Provision => true,
+            Item::Publish | Item::Provision | Item::Topup => true,
             Item::Unlock(sku) => sku.is_on_sale() || matches!(self.mode, Mode::Sandbox),
         }
     }
 
-    /// Whether a configured network can pay for it. Unlocks are paid only on the EVM network. Spec §4 Payment, 4.
+    /// Whether it can be paid on a configured network. A balance is topped up by card only; unlocks are paid only on the EVM network. Spec §4 Payment, 4.
     pub fn is_payable(&self, item: Item) -> bool {
+        if item == Item::Topup {
+            return false;
+        }
         let solana = self.solana.filter(|_| !matches!(item, Item::Unlock(_)));
         let solana = solana.is_some_and(|method| Mint::usdc(method.cluster, method.pay_to).is_some());
         self.is_on_sale(item) && (self.evm.is_some() || solana)

@@ -49,6 +49,9 @@ impl App {
         payment: &mut Payment,
         past: SettlementHistory,
     ) -> Result<Settlement> {
+        if !payment.rail.is_on_chain() {
+            return self.settle_card_payment(payment).await;
+        }
         if self.is_left_to_operator(payment) {
             let transaction = match self.query_chain_with_lease(payment, None).await? {
                 ChainStatus::Void(reason) => return Ok(Settlement::NotSettled(Reason::new(reason))),

@@ -1,10 +1,11 @@
 //! Unlocks: charged to the prepaid balance if it suffices, else paid for. Spec §5.5.
 
+use super::balance::balance_lock;
 use crate::accounts::suspension::require_active_account;
 use crate::app::{ALL_CHANGED, App};
 use crate::publish::CONFLICT_RETRIES;
 use crate::publish::idempotency::{FirstOrReplay, IdempotentRequest, IdempotentResult, StoredOutcome};
-use dropleaf_core::account::Account;
+use dropleaf_core::account::{Account, Charge};
 use dropleaf_core::ledger::{Posting, dollars};
 use dropleaf_core::payment::Item;
 use dropleaf_core::unlock::Sku;
@@ -89,8 +90,7 @@ impl App {
             }
             FirstOrReplay::First(guard) => guard,
         };
-        // Unlocks of one account wait for each other instead of failing each other.
-        let _alone = self.payments.locks.lock(&format!("unlock:{}", account.id)).await;
+        let _alone = self.payments.locks.lock(&balance_lock(&account.id)).await;
         for _ in 0..CONFLICT_RETRIES {
             let before = self.get_account(&account.id).await?;
             let now = self.now();
@@ -99,14 +99,12 @@ impl App {
                 let unlocked = UnlockResult { account: before, sku, until, charged_minor: 0, already: true };
                 return Ok(Some(IdempotentResult::New(unlocked)));
             }
-            if before.balance_minor < price {
-                return Ok(None);
-            }
-            let unlocked = unlock_preview(&before, sku, price, now);
+            let Some(charge) = before.charge(price, sold.is_sandbox()) else { return Ok(None) };
+            let unlocked = unlock_preview(&before, sku, charge, now);
             let mut stmts = single_purchase_stmts(&before.id, sku, "");
             stmts.push(accounts::set_unlocks(&before, &unlocked.account.unlocks));
             stmts.extend(self.remove_expiry_stmts(&before, sku, now));
-            let spend = Posting::spend(&self.minter.nonce(), &before.id, Item::Unlock(sku), price);
+            let spend = Posting::spend(&self.minter.nonce(), &before.id, Item::Unlock(sku), charge);
             stmts.extend(self.posting_stmts(spend));
             if let Some(once) = once {
                 stmts.push(self.store_response(once, StoredOutcome::Updated, &render(&unlocked))?);
@@ -179,8 +177,8 @@ pub(super) fn already_unlocked() -> Error {
 }
 
 /// The account after the purchase.
-fn unlock_preview(before: &Account, sku: Sku, price: i64, now: i64) -> UnlockResult {
+fn unlock_preview(before: &Account, sku: Sku, charge: Charge, now: i64) -> UnlockResult {
     let unlocks = before.unlocks.with(sku, now);
-    let account = Account { unlocks, balance_minor: before.balance_minor - price, ..before.clone() };
-    UnlockResult { account, sku, until: unlocks.until(sku), charged_minor: price, already: false }
+    let account = Account { unlocks, ..before.clone() }.charged(charge);
+    UnlockResult { account, sku, until: unlocks.until(sku), charged_minor: charge.total(), already: false }
 }

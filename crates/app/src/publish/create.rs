@@ -178,7 +178,7 @@ impl App {
             Err(DbError::Guard(accounts::PAGE_LIMIT)) => {
                 let expired = self.store.list_expired_of(&account.id, self.now(), 1000).await?;
                 if let Err(error) = self.expire_sites(expired).await {
-                    tracing::warn!(%error, account = account.id, "expired pages not ended");
+                    tracing::warn!(%error, account = account.id, "expired pages not cleaned up");
                 }
                 self.insert_site(stmts, site).await
             }
@@ -195,7 +195,8 @@ impl App {
     }
 }
 
-fn first_version(site: &Site, file_count: i64) -> SiteVersion {
+/// The first version of a new page.
+pub(crate) fn first_version(site: &Site, file_count: i64) -> SiteVersion {
     SiteVersion {
         site_id: site.id.clone(),
         version: 1,

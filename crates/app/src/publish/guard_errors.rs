@@ -36,7 +36,7 @@ impl App {
             anonymous_usage::SERVER_FULL | anonymous_usage::NETWORK_FULL => storage_full(label),
             reports::WAITING => Error::new(
                 Code::Conflict,
-                "The operator of this server may need to review the page, so its visibility cannot be changed to burn now.",
+                "The operator of this server may need to review the page, so its visibility cannot be changed to `burn` at the moment.",
             ),
             accounts::PAGE_LIMIT => self.with_unlock_hint(page_limit(plan)),
             DAILY => daily_limit(plan, self.now()),

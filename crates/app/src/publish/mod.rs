@@ -18,6 +18,7 @@ pub(crate) mod upload_tickets;
 mod versions;
 
 pub use create::CreatedSite;
+pub(crate) use create::first_version;
 pub use edit::PatchRequest;
 pub use lifecycle::DeletedSite;
 pub use read::{ListQuery, SiteContent, SiteDocument, SiteList};

@@ -42,6 +42,7 @@ impl Fixture {
             settings: settings(dir.path()),
             mailer: None,
             facilitator: None,
+            card_processor: None,
         });
         let accounts = [
             app.create_account("a@example.org", None, false).await.unwrap(),

@@ -210,7 +210,7 @@ impl McpClient {
     pub(super) fn next_step(self, transport: Transport, name: &str) -> String {
         match (self, transport) {
             (Self::ClaudeCode, Transport::Http) => {
-                format!("In Claude Code type /mcp and choose {name} to sign in.")
+                format!("In Claude Code, type /mcp and choose {name} to sign in.")
             }
             (Self::Codex, Transport::Http) => format!("Run `codex mcp login {name}` to sign in."),
             (Self::Cursor | Self::VsCode | Self::Zed, Transport::Http) => {

@@ -40,7 +40,7 @@ impl BlockedKind {
             Self::Base => ("a <base>", "Use relative references."),
             Self::NewWindow => ("links that open a new window", "Remove the target attribute."),
             Self::StyleLoads => {
-                ("fonts or images loaded by styles from other sites", "Add them to the archive.")
+                ("fonts or images that styles load from other sites", "Add them to the archive.")
             }
             Self::Unread => ("inline scripts in parts that could not be parsed", "Simplify the page."),
             Self::CodeFromText => ("code built from strings", "Use functions or JSON.parse instead."),

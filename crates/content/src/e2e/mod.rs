@@ -20,7 +20,7 @@ const SHORTEST_FRAMED: u64 = HEADER_BYTES as u64 + TAG_BYTES;
 
 pub(crate) fn prepare(input: &mut Input, packer: &mut Packer<'_>) -> Result<Bundle, Refusal> {
     let refusal =
-        |detail: &str| Refusal::new(RefusalCode::InvalidCiphertext, format!("The ciphertext {detail}."));
+        |detail: &str| Refusal::new(RefusalCode::InvalidCiphertext, format!("The payload {detail}."));
     let head = input.head(HEADER_BYTES)?;
     check(&head, input.len()).map_err(refusal)?;
     // A frame begins with a known header; what follows is as random as a bare payload.

@@ -139,7 +139,7 @@ pub(crate) fn prepare(
     };
     if !fits {
         let detail = format!(
-            "The file name says {}, but the content does not match. Export it again or rename it.",
+            "The file name indicates {}, but the content does not match. Export it again or rename it.",
             extension_of(file_type, filename)
         );
         return Err(Refusal::new(RefusalCode::UnsupportedType, detail));

@@ -42,7 +42,7 @@ fn fault(name: &str, limits: &Limits) -> Option<String> {
         return Some("it has no name.".to_owned());
     }
     if name.len() > limits.name_bytes {
-        return Some(format!("its name has {} bytes; the limit is {}.", name.len(), limits.name_bytes));
+        return Some(format!("its name is {} bytes long; the limit is {}.", name.len(), limits.name_bytes));
     }
     if let Some(c) = name.chars().find(|c| c.is_control() || *c == ':') {
         return Some(format!(

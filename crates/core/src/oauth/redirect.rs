@@ -31,7 +31,7 @@ pub fn check(uri: &str) -> Result<(), OAuthError> {
         return bad("must not have a fragment");
     }
     let Some(parts) = split(uri) else {
-        return bad("must be an absolute address without user name or special characters");
+        return bad("must be an absolute address without a user name or special characters");
     };
     match parts.scheme {
         "https" => Ok(()),

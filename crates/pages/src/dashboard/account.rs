@@ -1,4 +1,4 @@
-//! `/dashboard/account`: the account, the limits of its plan, its sessions and passkeys.
+//! `/dashboard/account`: the account, its balance, the limits of its plan, its sessions and passkeys.
 
 use super::figures::{size, span};
 use super::{Section, Shell};
@@ -16,6 +16,10 @@ pub struct AccountPage<'a> {
     pub used: PlanUsage,
     /// The prepaid balance, in dollars; `None` if it is not shown.
     pub balance: Option<String>,
+    /// The movements of the balance, newest first.
+    pub movements: Vec<MovementRow>,
+    /// The address of older movements, if there are any.
+    pub older_movements: Option<String>,
     pub unlocks: Vec<UnlockRow>,
     pub max_upload_bytes: u64,
     pub sessions: Vec<SessionRow>,
@@ -37,6 +41,17 @@ struct LimitRow {
     text: String,
     /// Used and allowed, if there is a cap.
     of: Option<(i64, i64)>,
+}
+
+/// A movement of the prepaid balance.
+#[derive(Debug)]
+pub struct MovementRow {
+    pub at: Moment,
+    pub kind: &'static str,
+    /// What was bought or refunded, or the operator's reason.
+    pub detail: Option<String>,
+    /// In dollars, with its sign.
+    pub amount: String,
 }
 
 /// A limit that was lifted by a payment.

@@ -11,13 +11,14 @@ mod figures;
 mod keys;
 mod list;
 mod page;
-mod qr;
 mod refused;
 mod shell;
 mod sign_in;
 mod upload;
 
-pub use account::{AccountPage, PasskeyRow, Passkeys, PlanUsage, SessionRow, UnlockRow, account};
+pub use account::{
+    AccountPage, MovementRow, PasskeyRow, Passkeys, PlanUsage, SessionRow, UnlockRow, account,
+};
 pub use appeal::{AppealView, appeal};
 pub use apps::{Consent, apps, consent};
 pub use claim::{Claim, claim};

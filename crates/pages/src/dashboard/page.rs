@@ -2,10 +2,9 @@
 
 use super::badge::{Badge, badges};
 use super::figures::{self, date_field, size, span};
-use super::qr::{Qr, qr};
 use super::{Attempt, Section, Shell};
 use crate::assets::{PAGES_CSS, UPLOAD_JS};
-use crate::{Html, Size};
+use crate::{Html, Size, qr};
 use askama::Template;
 use dropleaf_core::feedback::Feedback;
 use dropleaf_core::plan::Plan;
@@ -61,7 +60,8 @@ struct PageTemplate<'a> {
     page: &'a PageView<'a>,
     attempt: &'a Attempt,
     badges: Vec<Badge>,
-    qr: Option<Qr>,
+    /// Empty if the link does not fit into a code.
+    qr: String,
     open: Vec<&'a Feedback>,
     settled: Vec<&'a Feedback>,
     longest: Option<String>,
@@ -115,7 +115,7 @@ pub fn page(page: &PageView<'_>) -> Html {
         page,
         attempt: &page.attempt,
         badges: badges(page.site, page.now),
-        qr: (page.site.state == State::Live).then(|| qr(page.url)).flatten(),
+        qr: if page.site.state == State::Live { qr::svg(page.url) } else { String::new() },
         open,
         settled,
         longest: page.plan.longest_life_seconds.map(span),

@@ -7,6 +7,7 @@ pub mod case;
 pub mod overview;
 pub mod payments;
 pub mod reports;
+pub mod revenue;
 pub mod safe_preview;
 
 use super::assets::OPERATOR_CSS;

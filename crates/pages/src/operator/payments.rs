@@ -1,11 +1,13 @@
 //! The operator's pages about payments: income, undecided payments, and one payment with what to do about it.
 
+use super::revenue::RevenueSection;
 use super::{at, stylesheet};
 use crate::dashboard::{Section, Shell};
 use crate::{Elapsed, Html};
 use askama::Template;
 use dropleaf_core::ledger::{self, Kind, Unit};
 use dropleaf_core::payment::{Payment, PaymentState};
+use dropleaf_core::rail::Rail;
 
 /// Looks up the short name of a network, such as `base` for `eip155:8453`.
 pub type NetworkName = fn(&str) -> Option<&'static str>;
@@ -41,6 +43,7 @@ pub struct PaymentsPage<'a> {
     /// What accounts may still spend; `granted` is what operators gave them in total.
     pub prepaid: String,
     pub granted: String,
+    pub revenue: RevenueSection,
     pub open: &'a [Payment],
     pub is_cut: bool,
     pub latest: &'a [Payment],
@@ -118,7 +121,7 @@ fn income_row(account: &LedgerAccount<'_>, network_name: NetworkName) -> IncomeR
         name: name(account, network_name),
         badge: match account.unit {
             Unit::Usdc6 => None,
-            Unit::Play6 => Some("sandbox"),
+            Unit::Play6 | Unit::Play2 => Some("sandbox"),
             Unit::Usd2 => Some("from balances"),
         },
         today: shown(account.since[0]),
@@ -127,11 +130,16 @@ fn income_row(account: &LedgerAccount<'_>, network_name: NetworkName) -> IncomeR
     }
 }
 
-/// `asset:x402:eip155:8453` is shown as `base`, `revenue:publish:usdc6` as `publish`.
+/// `asset:x402:eip155:8453` is shown as `base`, `asset:mpp:eip155:8453` as `base (mpp)`, `revenue:publish:usdc6` as
+/// `publish`.
 fn name(account: &LedgerAccount<'_>, network_name: NetworkName) -> String {
     let rest = account.id.split_once(':').map_or("", |(_, rest)| rest);
     match account.kind {
-        Kind::Asset => network(rest.split_once(':').map_or(rest, |(_, network)| network), network_name),
+        Kind::Asset => {
+            let (rail, chain) = rest.split_once(':').unwrap_or(("", rest));
+            let network = network(chain, network_name);
+            if rail == Rail::Mpp.as_str() { format!("{network} ({rail})") } else { network }
+        }
         Kind::Liability | Kind::Revenue | Kind::Equity => {
             rest.split(':').next().unwrap_or(rest).replace('_', " ")
         }

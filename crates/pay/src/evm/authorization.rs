@@ -100,7 +100,7 @@ mod tests {
         assert_eq!(hex::show(&authorization().digest(domain)), digest);
     }
 
-    // The worked example of MPP, which signs the same structure: rails.md 1.9.
+    // From the vector of MPP, which signs the same structure.
     #[test]
     fn mpp_signs_the_same_digest() {
         let token = Token::usdc(8453).unwrap();

@@ -28,7 +28,7 @@ pub fn read_settle(status: ReplyStatus, body: &[u8], expected: &Expected) -> Set
     let Some(answer) = object(body) else { return unknown("the body is not a JSON object", None) };
     let transaction = transaction(&answer);
     if status == ReplyStatus::Failed {
-        return unknown("the status is not an answer", transaction);
+        return unknown("the status is unexpected", transaction);
     }
     match (answer.get("success"), transaction) {
         (Some(Value::Bool(true)), Some(transaction)) => match misfit(status, &answer, expected) {

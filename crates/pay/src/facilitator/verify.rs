@@ -16,7 +16,7 @@ pub enum VerifyAnswer {
 /// Interprets a response. A yes counts only with a success.
 pub fn read_verify(status: ReplyStatus, body: &[u8], expected: &Expected) -> VerifyAnswer {
     if status == ReplyStatus::Failed {
-        return VerifyAnswer::Fault("the status is not an answer");
+        return VerifyAnswer::Fault("the status is unexpected");
     }
     let Some(answer) = object(body) else { return VerifyAnswer::Fault("the body is not a JSON object") };
     match answer.get("isValid") {

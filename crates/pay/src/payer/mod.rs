@@ -2,6 +2,8 @@
 //! Keys and nonces are parameters, so every proof is reproducible.
 
 mod evm;
+mod mandate;
+mod mpp;
 mod solana;
 
 use dropleaf_core::base64;
@@ -12,6 +14,8 @@ use crate::offer::{Offer, Resource, SCHEME};
 use crate::receipt::network_name;
 
 pub use evm::EvmPayer;
+pub use mandate::{Binding, ChainDraft, ContentsDraft, LinkDraft, MandateKey, disclosure};
+pub use mpp::{mpp_challenge, mpp_header};
 pub use solana::{Call, Draft, SolanaPayer};
 
 /// A proof for an offer with this payload, as a client of this version writes it.

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::world::{BOTH, NOW, check, evm_payer, evm_proof, fee_payer, solana_proof, terms};
 
-fn any_json() -> impl Strategy<Value = Value> {
+pub(crate) fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),
@@ -33,7 +33,7 @@ fn any_json() -> impl Strategy<Value = Value> {
 }
 
 /// Every position in a JSON value, as a JSON pointer.
-fn places(value: &Value, at: &str, found: &mut Vec<String>) {
+pub(crate) fn places(value: &Value, at: &str, found: &mut Vec<String>) {
     found.push(at.to_owned());
     if let Value::Object(members) = value {
         for (name, inner) in members {

@@ -17,7 +17,7 @@ pub(super) enum Command {
         /// The plan (default: `accounts.default_plan`)
         #[arg(long)]
         plan: Option<String>,
-        /// Make it an operator of this service
+        /// Make it an operator of this server
         #[arg(long)]
         operator: bool,
     },
@@ -45,13 +45,13 @@ pub(super) enum Command {
     Credit(Credit),
     /// Suspend an account: its pages go offline, and it cannot publish or change anything until the suspension is lifted
     Suspend(Standing),
-    /// Lift an account's suspension; its pages are online again
+    /// Lift an account's suspension; its pages go back online
     RestoreAccess(Standing),
 }
 
 #[derive(Debug, Args)]
 pub(super) struct Standing {
-    /// Its email address or id
+    /// Its email address or ID
     #[arg(allow_hyphen_values = true, value_parser = name::parse)]
     account: String,
     /// The reason; recorded in the audit log
@@ -61,7 +61,7 @@ pub(super) struct Standing {
 
 #[derive(Debug, Args)]
 pub(super) struct Credit {
-    /// Its email address or id
+    /// Its email address or ID
     #[arg(allow_hyphen_values = true, value_parser = name::parse)]
     account: String,
     /// In US dollars, such as 10.00; a negative amount takes credit back

@@ -30,10 +30,10 @@ impl Backup {
         let report = backup::backup(&store.db, &store.blobs, &self.dir, now, &show).await?;
         end_line();
         eprintln!(
-            "Backed up {} sites and {} large files to {}.",
+            "Backup written to {}. Sites: {}. Large files: {}.",
+            self.dir.display(),
             sites(&report),
             report.objects,
-            self.dir.display()
         );
         store.db.close().await;
         Ok(())
@@ -46,10 +46,10 @@ impl Restore {
         let report = backup::restore(&store.db, &store.blobs, &self.dir, self.replace, now, &show).await?;
         end_line();
         eprintln!(
-            "Restored {} sites and {} large files from {}.",
+            "Restored from {}. Sites: {}. Large files: {}.",
+            self.dir.display(),
             sites(&report),
             report.objects,
-            self.dir.display()
         );
         eprintln!(
             "Page hosts and encrypted responses depend on secret.key (or `secret_key`). Keep it with your backups."

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 pub(super) struct Evidence {
-    /// The page: its id, slug, token or address
+    /// The page: its ID, slug, token or address
     #[arg(required_unless_present = "list", allow_hyphen_values = true, value_parser = name::parse)]
     page: Option<String>,
     /// List the evidence, newest first

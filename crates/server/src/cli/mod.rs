@@ -6,18 +6,24 @@ mod backup;
 mod check;
 mod encrypt;
 mod evidence;
+mod exit;
 mod facilitator;
 mod ledger;
 mod mcp;
 mod name;
 mod payments;
+mod processor;
 mod remote;
 mod reports;
+mod revenue;
+mod sandbox_server;
 mod settings;
 mod takedown;
 #[cfg(test)]
 mod tests;
 mod unwanted;
+
+pub use exit::exit_code;
 
 use crate::config::{Config, Layers, Listen, Sources};
 use crate::{logging, serve, startup, tls};
@@ -26,10 +32,6 @@ use clap::{Args, Parser, Subcommand};
 use dropleaf_app::App;
 use std::io::Write as _;
 use std::path::PathBuf;
-use std::process::ExitCode;
-
-/// Exit code of a command that found a problem: an inconsistent ledger, files that would be refused.
-const FOUND: u8 = 3;
 
 /// Prints a result. A reader that closes the pipe early is not an error.
 fn print_line(text: &str) -> Result<()> {
@@ -45,14 +47,6 @@ fn print_line(text: &str) -> Result<()> {
 /// At most `most` characters of untrusted text, with everything that could move the cursor or reverse the line escaped.
 fn plain(text: &str, most: usize) -> String {
     text.chars().take(most).flat_map(char::escape_debug).collect()
-}
-
-/// The exit code for this error.
-pub fn exit_code(error: &anyhow::Error) -> ExitCode {
-    let found = error.is::<ledger::Unbalanced>()
-        || error.is::<check::Refused>()
-        || error.downcast_ref().is_some_and(remote::is_refusal);
-    if found { ExitCode::from(FOUND) } else { ExitCode::FAILURE }
 }
 
 /// Runs `act` with the app over the configured storage, whether or not a server has it open too, and closes it afterwards in
@@ -95,7 +89,7 @@ struct Options {
     /// The public address of pages
     #[arg(long, global = true, value_name = "URL")]
     site_url: Option<String>,
-    /// The host name below which each page gets its own host
+    /// The host name under which each page gets its own host
     #[arg(long, global = true, value_name = "HOST")]
     site_host: Option<String>,
     /// The data folder
@@ -116,26 +110,26 @@ enum Command {
     /// Check or print the settings
     #[command(subcommand)]
     Config(settings::Command),
-    /// Accounts and their keys
+    /// Manage accounts and their keys
     #[command(subcommand)]
     Account(account::Command),
-    /// Reports from viewers about pages, newest first
+    /// List reports from viewers about pages, newest first
     Reports(reports::Reports),
-    /// Appeals against refused pages
+    /// List and decide appeals against refused pages
     Appeals(appeals::Appeals),
     /// Take a page down for abuse, at once and permanently
     Takedown(takedown::Takedown),
-    /// Encrypted evidence of pages that were taken down; opening it is recorded in the audit log
+    /// List, export or erase encrypted evidence of pages that were taken down; opening it is recorded in the audit log
     Evidence(evidence::Evidence),
-    /// Content that was taken down and is refused if published again
+    /// List or unblock content that was taken down and is refused if published again
     #[command(subcommand)]
     Unwanted(unwanted::Command),
-    /// The audit log of operator actions, newest first
+    /// Show the audit log of operator actions, newest first
     Audit(takedown::Audit),
-    /// List payments, and decide those with an unknown outcome
+    /// List payments, decide those with an unknown outcome, and report revenue
     #[command(subcommand)]
     Payments(payments::Command),
-    /// The ledger
+    /// Check the ledger
     #[command(subcommand)]
     Ledger(ledger::Command),
     /// Back up the whole service into DIR; the server may be running
@@ -150,6 +144,8 @@ enum Command {
     /// Run an x402 test facilitator without a blockchain: it verifies every payment and moves no money. Listens on
     /// localhost:8402 unless --listen is given
     Facilitator,
+    /// Run a test card processor with the API of Stripe: it charges no card. Listens on localhost:8403 unless --listen is given
+    Processor(processor::Processor),
     /// Sign in to a server; stores a key for the commands below
     Login(remote::Login),
     /// Revoke the key that `login` stored, and delete it from this computer
@@ -158,6 +154,8 @@ enum Command {
     Whoami(remote::Whoami),
     /// Publish files; prints their links
     Publish(remote::Publish),
+    /// Pay by card for an API key, prepaid balance or an unlock: prints a link and a QR code, and waits for the payment
+    Pay(remote::Pay),
     /// Offer a server's MCP tools over standard input and output; `mcp install` adds it to MCP clients
     Mcp(mcp::Mcp),
     /// Print the OpenAPI document
@@ -179,6 +177,7 @@ impl Cli {
             Some(Command::Logout(logout)) => return remote::block_on(logout.run(&environment)),
             Some(Command::Whoami(whoami)) => return remote::block_on(whoami.run(&environment)),
             Some(Command::Publish(publish)) => return remote::block_on(publish.run(&environment)),
+            Some(Command::Pay(pay)) => return remote::block_on(pay.run(&environment)),
             Some(Command::Mcp(mcp)) => return remote::block_on(mcp.run(&environment, &env)),
             _ => {}
         }
@@ -200,7 +199,7 @@ impl Cli {
         let runtime = runtime.enable_all().build().context("cannot start the runtime")?;
         runtime.block_on(async {
             match self.command {
-                None | Some(Command::Serve) => serve::run(&layers, config).await,
+                None | Some(Command::Serve) => serve::run(config).await,
                 Some(Command::Account(command)) => account::run(command, config).await,
                 Some(Command::Reports(reports)) => reports.run(config).await,
                 Some(Command::Appeals(appeals)) => appeals::run(appeals, config).await,
@@ -213,6 +212,7 @@ impl Cli {
                 Some(Command::Backup(backup)) => backup.run(config).await,
                 Some(Command::Restore(restore)) => restore.run(config).await,
                 Some(Command::Facilitator) => facilitator::run(config, listen.as_deref()).await,
+                Some(Command::Processor(processor)) => processor.run(listen.as_deref()).await,
                 Some(_) => Ok(()),
             }
         })

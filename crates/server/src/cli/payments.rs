@@ -1,6 +1,7 @@
-//! `dropleaf payments …`: lists payments, and decides those that only a person can clarify. Works while the server runs.
+//! `dropleaf payments …`: lists payments, and decides those that only a person can clarify. Works while the server runs. The
+//! revenue report is in `revenue.rs`.
 
-use super::{name, plain, print_line, with_app};
+use super::{name, plain, print_line, revenue, with_app};
 use crate::config::Config;
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
@@ -11,9 +12,9 @@ use serde_json::{Value, json};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// The newest payments
+    /// List payments, newest first
     List(List),
-    /// Everything about one payment that is not secret
+    /// Show everything about one payment except its secrets
     Show {
         #[arg(allow_hyphen_values = true, value_parser = name::parse)]
         id: String,
@@ -29,6 +30,8 @@ pub(super) enum Command {
     /// Decide a payment whose outcome is `unknown`, after checking the blockchain; or mark a `refused` one as settled; or
     /// close a `settled` one that you refunded
     Resolve(Resolve),
+    /// Report revenue by month, payment rail and product, from the ledger
+    Revenue(revenue::Revenue),
 }
 
 #[derive(Debug, Args)]
@@ -102,6 +105,7 @@ async fn act(app: &App, command: Command) -> Result<()> {
             let payment = app.resolve_payment(COMMAND_LINE, &id, resolution).await?;
             print_line(&format!("{id} is now {}.", payment.state.as_str()))?;
         }
+        Command::Revenue(revenue) => revenue.run(app).await?,
     }
     Ok(())
 }
@@ -134,6 +138,7 @@ fn as_json(payment: &Payment) -> Value {
         "state": payment.state.as_str(),
         "amount": payment.amount,
         "sandbox": payment.sandbox,
+        "protocol": payment.rail.as_str(),
         "network": payment.network,
         "payer": payment.payer,
         "pay_to": payment.pay_to,

@@ -25,7 +25,7 @@ pub(super) struct Reports {
 enum Command {
     /// Close the open reports about a page and keep the page
     Dismiss {
-        /// The page: its id, slug, token or address
+        /// The page: its ID, slug, token or address
         #[arg(allow_hyphen_values = true, value_parser = name::parse)]
         page: String,
         /// The reason to keep it; recorded in the audit log

@@ -19,7 +19,7 @@ pub(super) fn run(command: &Command, layers: &Layers, config: Config) -> Result<
         Command::Check => {
             let port = Listen::parse(&config.listen)?.port;
             let resolved = config.resolve(port)?;
-            for warning in &layers.warnings {
+            for warning in resolved.config.stripe_warnings() {
                 println!("warning: {warning}");
             }
             if let Some(warning) = resolved.mail.warning() {

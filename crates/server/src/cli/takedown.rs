@@ -12,7 +12,7 @@ use serde_json::json;
 
 #[derive(Debug, Args)]
 pub(super) struct Takedown {
-    /// The page: its id, slug, token or address
+    /// The page: its ID, slug, token or address
     #[arg(allow_hyphen_values = true, value_parser = name::parse)]
     page: String,
     /// The reason; recorded in the audit log
@@ -31,7 +31,7 @@ pub(super) struct Audit {
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Only entries about the page or account with this id
+    /// Only entries about the page or account with this ID
     #[arg(long, value_name = "ID", allow_hyphen_values = true, value_parser = name::parse)]
     subject: Option<String>,
     /// How many to show

@@ -15,7 +15,7 @@ const OLD_TOKENS: [&str; 5] = [
 
 /// Every argument that names a page, an account, a payment or an appeal, in a complete command line with the placeholder
 /// `NAME`. The tests try the argument in this position and at the end.
-const NAMES: [(&str, &str); 19] = [
+const NAMES: [(&str, &str); 20] = [
     ("account create email", "account create NAME"),
     ("account key email", "account key NAME"),
     ("account link email", "account link NAME"),
@@ -35,12 +35,13 @@ const NAMES: [(&str, &str); 19] = [
     ("payments ask id", "payments ask NAME"),
     ("payments resolve id", "payments resolve NAME --not-settled --reason x"),
     ("publish update", "publish --update NAME page.html --json"),
+    ("pay code", "pay --code NAME --json"),
 ];
 
 /// The other arguments with a value, each with the commands that lead to it. None of them takes a token: files, numbers, free
 /// text, URLs (which start with their scheme), and the ids of several appeals. Those start with `app_`, and a list that
 /// accepted words with hyphens would swallow the options after it.
-const OTHERS: [&str; 61] = [
+const OTHERS: [&str; 69] = [
     "config",
     "set",
     "listen",
@@ -78,6 +79,11 @@ const OTHERS: [&str; 61] = [
     "payments list limit",
     "payments resolve settled",
     "payments resolve reason",
+    "processor data",
+    "processor webhook_url",
+    "processor webhook_secret",
+    "payments revenue from",
+    "payments revenue to",
     "backup dir",
     "restore dir",
     "encrypt file",
@@ -95,6 +101,9 @@ const OTHERS: [&str; 61] = [
     "publish expires_in_hours",
     "publish title",
     "publish pii_check",
+    "pay feature",
+    "pay amount",
+    "pay server",
     "mcp install server",
     "mcp install clients",
     "mcp install name",

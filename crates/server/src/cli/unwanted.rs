@@ -18,7 +18,7 @@ pub(super) enum Command {
     },
     /// Unblock the content of a page, so that it can be published again; the page itself stays offline
     Forget {
-        /// The id of the blocked content, or the id, slug, token or address of the page that was taken down
+        /// The ID of the blocked content, or the ID, slug, token or address of the page that was taken down
         #[arg(allow_hyphen_values = true, value_parser = name::parse)]
         name: String,
         /// The reason; recorded in the audit log

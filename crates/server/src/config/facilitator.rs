@@ -51,10 +51,10 @@ impl fmt::Debug for OutboundEndpoint {
 }
 
 impl Config {
-    /// `None` unless payments are live.
+    /// `None` unless payments are live and there is a facilitator; one that accepts only cards needs none.
     pub(super) fn facilitator(&self) -> Result<Option<Box<FacilitatorSettings>>> {
         let set = &self.payments;
-        if set.mode != "live" {
+        if set.mode != "live" || set.facilitator_url.is_empty() {
             return Ok(None);
         }
         let base = outside("payments.facilitator_url", &set.facilitator_url)?;

@@ -8,11 +8,11 @@ use toml::{Table, Value};
 
 /// Variables with our prefix that are not settings.
 const NOT_SETTINGS: [&str; 5] = ["CONFIG", "BIN", "API_KEY", "URL", "TEST_"];
-/// Settings of features that this version does not have yet; scripts may already set them.
-const RESERVED: [&str; 1] = ["stripe."];
 /// Never shown; the URL of a JSON-RPC server often contains its key.
-const SECRET: [&str; 7] = [
+const SECRET: [&str; 9] = [
     "secret_key",
+    "stripe.secret_key",
+    "stripe.webhook_secret",
     "s3.secret_access_key",
     "payments.facilitator_headers",
     "payments.evm_rpc_url",
@@ -35,13 +35,12 @@ pub struct Sources {
 #[derive(Debug, Clone)]
 pub struct Layers {
     values: BTreeMap<String, Value>,
-    pub warnings: Vec<String>,
 }
 
 impl Layers {
     pub fn load(sources: &Sources) -> Result<Self> {
         let defaults: Table = DEFAULTS.parse().context("the embedded defaults are broken")?;
-        let mut layers = Self { values: BTreeMap::new(), warnings: Vec::new() };
+        let mut layers = Self { values: BTreeMap::new() };
         flatten("", defaults, &mut layers.values);
         if let Some(path) = &sources.file {
             layers.lay_file(path)?;
@@ -123,10 +122,6 @@ impl Layers {
     }
 
     fn lay(&mut self, key: &str, value: Value) -> Result<()> {
-        if RESERVED.iter().any(|name| key == *name || (name.ends_with('.') && key.starts_with(name))) {
-            self.warnings.push(format!("`{key}` has no effect in this version"));
-            return Ok(());
-        }
         let Some(model) = self.model_of(key) else {
             match self.nearest(key) {
                 Some(near) => bail!("`{key}` is not a setting; did you mean `{near}`?"),

@@ -9,12 +9,14 @@ mod payments;
 pub mod reference;
 mod resolve;
 mod safety;
+mod stripe;
 
 pub use facilitator::{FacilitatorSettings, OutboundEndpoint};
 pub use layers::{Layers, Sources};
 pub use model::Config;
 pub(crate) use payments::missing_chains;
 pub use resolve::{Listen, Resolved};
+pub use stripe::StripeSettings;
 
 /// The commented defaults, as shipped.
 pub const DEFAULTS: &str = include_str!("../../../../config/dropleaf.default.toml");

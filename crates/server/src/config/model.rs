@@ -28,6 +28,7 @@ pub struct Config {
     pub oauth: OAuth,
     pub mcp: Mcp,
     pub payments: Payments,
+    pub stripe: Stripe,
     pub safety: Safety,
     pub storage: Storage,
     pub retention: Retention,
@@ -85,6 +86,13 @@ section!(Prices {
     make_permanent: String,
     custom_domain: String,
     higher_limits: String,
+});
+section!(Stripe {
+    secret_key: String,
+    webhook_secret: Vec<String>,
+    api_url: String,
+    version: String,
+    token_parameter: String,
 });
 section!(Safety {
     phishing_check: bool,

@@ -20,14 +20,17 @@ impl Config {
             _ => bail!("`payments.mode` must be sandbox, live or off"),
         };
         let (evm, solana) = (evm_payment(set, mode)?, solana_payment(set, mode)?);
+        let cards = self.cards(mode)?;
         if mode == Mode::Live {
+            let has_wallet = evm.is_some() || solana.is_some();
             ensure!(
-                !set.facilitator_url.is_empty(),
-                "`payments.facilitator_url` is needed for live payments"
+                has_wallet || cards.is_some(),
+                "live payments need `payments.evm_pay_to` or `payments.solana_pay_to`, the wallet that receives the money, or \
+                 `stripe.secret_key` to accept cards"
             );
             ensure!(
-                evm.is_some() || solana.is_some(),
-                "live payments need `payments.evm_pay_to` or `payments.solana_pay_to`, the wallet that receives the money"
+                !has_wallet || !set.facilitator_url.is_empty(),
+                "`payments.facilitator_url` is needed for live payments to a wallet"
             );
         }
         ensure!((30..=3600).contains(&set.timeout_seconds), "`payments.timeout_seconds` must be 30 to 3600");
@@ -36,6 +39,7 @@ impl Config {
             prices: prices(set)?,
             evm,
             solana,
+            cards,
             max_timeout_seconds: set.timeout_seconds,
             confirm_settlements: set.confirm_settlements,
             accept_submitted_elsewhere: set.accept_submitted_elsewhere,

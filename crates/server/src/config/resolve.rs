@@ -1,6 +1,6 @@
 //! Turns settings into what the components need: fills in addresses, parses networks and plans, refuses invalid values.
 
-use super::{Config, FacilitatorSettings, OutboundEndpoint};
+use super::{Config, FacilitatorSettings, OutboundEndpoint, StripeSettings};
 use crate::mail::MailSettings;
 use anyhow::{Context, Result, bail, ensure};
 use dropleaf_app::{Rates, Retention, Settings, UsageLimits};
@@ -52,6 +52,8 @@ pub struct Resolved {
     pub mail: MailSettings,
     /// The facilitator of live payments.
     pub facilitator: Option<Box<FacilitatorSettings>>,
+    /// The card processor of live payments.
+    pub stripe: Option<Box<StripeSettings>>,
     /// The operator's external content check.
     pub checker: Option<Box<OutboundEndpoint>>,
     pub settings: Settings,
@@ -116,6 +118,7 @@ impl Config {
         let mail = MailSettings::resolve(&self, &hosts.base)?;
         let settings = self.settings(&data_dir)?;
         let facilitator = self.facilitator()?;
+        let stripe = self.stripe()?;
         let checker = self.checker()?.map(Box::new);
         Ok(Resolved {
             hosts,
@@ -128,6 +131,7 @@ impl Config {
             mcp_check_every: MCP_CHECK_EVERY,
             mail,
             facilitator,
+            stripe,
             checker,
             settings,
             config: self,

@@ -31,7 +31,7 @@ pub const fn status(code: Code) -> StatusCode {
         | Code::InvalidSlug
         | Code::InvalidPasskey
         | Code::InvalidPayment
-        | Code::RailNotLive
+        | Code::InvalidWebhook
         | Code::SlugRequired => StatusCode::BAD_REQUEST,
         Code::AuthRequired
         | Code::InvalidCredential
@@ -39,9 +39,11 @@ pub const fn status(code: Code) -> StatusCode {
         | Code::WrongPassword
         | Code::EmailRequired
         | Code::InvalidCode => StatusCode::UNAUTHORIZED,
-        Code::PlanPageLimit | Code::PlanLifetimeLimit | Code::PaymentRequired | Code::PaymentRefused => {
-            StatusCode::PAYMENT_REQUIRED
-        }
+        Code::PlanPageLimit
+        | Code::PlanLifetimeLimit
+        | Code::PaymentRequired
+        | Code::PaymentRefused
+        | Code::RailNotLive => StatusCode::PAYMENT_REQUIRED,
         Code::InvalidClaimToken
         | Code::InvalidUploadAddress
         | Code::Forbidden
@@ -81,7 +83,9 @@ pub const fn status(code: Code) -> StatusCode {
         Code::RateLimited | Code::PlanDailyLimit => StatusCode::TOO_MANY_REQUESTS,
         Code::HeadersTooLarge => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
         Code::Internal | Code::PaidNotSaved => StatusCode::INTERNAL_SERVER_ERROR,
-        Code::FacilitatorUnavailable | Code::SettlementUnknown => StatusCode::BAD_GATEWAY,
+        Code::FacilitatorUnavailable | Code::ProcessorUnavailable | Code::SettlementUnknown => {
+            StatusCode::BAD_GATEWAY
+        }
         Code::StorageUnavailable
         | Code::Overloaded
         | Code::TimedOut

@@ -19,9 +19,9 @@ const REQUESTS_PRIVATE_NETWORK: &str = "access-control-request-private-network";
 const MCP: &str = "/mcp";
 /// Sign-in endpoints for programs; browser programs may use them if their origin may call `/mcp`.
 const SIGN_IN: [&str; 2] = ["/oauth/", "/device/"];
-/// Routes that ignore API keys, so that a key is no credential there: paid routes, and those with the credential in the
-/// path.
-const KEYLESS: [&str; 4] = ["/publish", "/provision", "/wallet-auth/", "/uploads/"];
+/// Routes where a key is no credential for a web page: paid routes, which ignore it beside a proof of payment, and those
+/// with the credential in the path or in a signature.
+const KEYLESS: [&str; 5] = ["/publish", "/provision", "/wallet-auth/", "/uploads/", "/webhooks/"];
 /// Routes where a payment is the credential.
 const PAID: [&str; 3] = ["/publish", "/provision", "/unlock"];
 /// Minimum length after the prefix of an upload ticket; a sealed ticket is longer.

@@ -38,7 +38,7 @@ pub(super) fn refuse(head: &Parts) -> Option<Response<OutBody>> {
     } else if address > ADDRESS_BYTES {
         "The address of this request is too long. Check the link or ask the sender for a new one."
     } else {
-        "The address and headers of a request can have at most 32 KiB together."
+        "The address and headers of a request can be at most 32 KiB in total."
     };
     let mut response = error::respond(&Error::new(Code::HeadersTooLarge, detail), Wants::of(&head.headers));
     if are_cookies {

@@ -24,6 +24,9 @@ const PAID_ROUTES: [&str; 4] = ["/publish", "/provision", "/unlock", "/operator/
 const HANDOUT_ROUTES: [&str; 5] =
     ["/oauth/token", "/device/token", "/api-keys", "/sites/{idOrSlug}/share-tokens", "/appeals"];
 
+/// Returns the key of a paid session once.
+const POLL_ROUTE: &str = "/pay/sessions/{code}/poll";
+
 /// Data about one request that handlers leave for this middleware.
 #[derive(Debug, Clone, Default)]
 pub(in crate::http) struct Exchange(Arc<Mutex<Option<RateLimitStatus>>>);
@@ -91,7 +94,8 @@ pub(in crate::http) async fn run_handler(
 /// and the chain, and only it can report what happened to the money.
 fn is_exempt(method: &Method, route: &str) -> bool {
     let is_paid = PAID_ROUTES.iter().any(|paid| route.starts_with(paid));
-    method == Method::POST && (is_paid || HANDOUT_ROUTES.contains(&route))
+    let is_write = method == Method::POST && (is_paid || HANDOUT_ROUTES.contains(&route));
+    is_write || (method == Method::GET && route == POLL_ROUTE)
 }
 
 #[cfg(test)]
@@ -105,6 +109,7 @@ mod tests {
             assert!(document["paths"][route]["post"].is_object(), "{route}");
             assert!(is_exempt(&Method::POST, route) && !is_exempt(&Method::GET, route), "{route}");
         }
+        assert!(document["paths"][POLL_ROUTE]["get"].is_object() && is_exempt(&Method::GET, POLL_ROUTE));
         assert!(is_exempt(&Method::POST, "/publish"));
         for route in ["/sites", "/sites/{idOrSlug}", "/oauth/revoke", "/mcp", "(none)"] {
             assert!(!is_exempt(&Method::POST, route), "{route}");

@@ -27,6 +27,7 @@ mod oauth;
 pub mod openapi;
 mod operator;
 mod pay;
+mod pay_link;
 mod quality;
 mod reference;
 mod reference_cache;

@@ -3,7 +3,8 @@
 
 use super::state::ApiState;
 use super::{
-    address, api, dashboard, foreign_origin, guides, mcp, oauth, operator, pay, reference, sign_in, web,
+    address, api, dashboard, foreign_origin, guides, mcp, oauth, operator, pay, pay_link, reference, sign_in,
+    web,
 };
 use axum::routing::get;
 use axum::{Router, middleware};
@@ -36,15 +37,16 @@ pub(super) fn conventions() -> Router<ApiState> {
         .route("/robots.txt", get(api::robots))
 }
 
-/// The pages for people, who are identified by a session cookie.
-pub(super) fn people() -> Router<ApiState> {
-    Router::new()
+/// The pages for people, who are identified by a session cookie or, at a pay link, by its address.
+pub(super) fn people(sells: bool) -> Router<ApiState> {
+    let always = Router::new()
         .merge(sign_in::routes())
         .merge(oauth::pages())
         .merge(dashboard::routes())
         .merge(operator::routes())
         .route("/", get(guides::home))
-        .route("/assets/{name}", get(web::asset))
+        .route("/assets/{name}", get(web::asset));
+    if sells { always.merge(pay_link::routes()) } else { always }
 }
 
 /// The API with its middleware.
@@ -66,7 +68,7 @@ fn for_programs(state: ApiState) -> Router {
 
 /// The pages for people with their middleware.
 fn for_people(state: ApiState) -> Router {
-    people()
+    people(state.app.require_payments().is_ok())
         .method_not_allowed_fallback(web::method_not_allowed)
         .layer(middleware::from_fn(address::for_people))
         .layer(middleware::from_fn_with_state(state.clone(), web::exchange))

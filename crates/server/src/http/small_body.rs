@@ -19,7 +19,7 @@ where
     match tokio::time::timeout(PATIENCE, Limited::new(body, limit).collect()).await {
         Ok(Ok(whole)) => Ok(whole.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => {
-            Err(Error::new(Code::TooLarge, format!("The body can have at most {limit} bytes.")))
+            Err(Error::new(Code::TooLarge, format!("The body can be at most {limit} bytes.")))
         }
         Ok(Err(_)) => Err(Error::new(Code::InvalidRequest, "The request body ended early.")),
         Err(_) => Err(Error::plain(Code::RequestTimeout)),

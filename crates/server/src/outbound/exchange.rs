@@ -3,11 +3,12 @@
 
 use anyhow::{Context, Result};
 use bytes::{Bytes, BytesMut};
+use http::HeaderMap;
 use reqwest::{Client, RequestBuilder};
 use std::error::Error;
 use std::time::Duration;
 
-/// The longest response of a facilitator or a content check.
+/// The longest response of a facilitator, a card processor or a content check.
 pub(super) const ANSWER_BYTES: usize = 256 * 1024;
 const CONNECT: Duration = Duration::from_secs(5);
 
@@ -22,12 +23,28 @@ pub(super) fn client() -> Result<Client> {
         .context("cannot create the HTTP client")
 }
 
+/// A complete response.
+pub(super) struct Response {
+    pub(super) status: u16,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Bytes,
+}
+
 /// Status and a body of at most `limit` bytes, or the reason for the log why there is none.
 pub(super) async fn exchange(
     request: RequestBuilder,
     timeout: Duration,
     limit: usize,
 ) -> Result<(u16, Bytes), String> {
+    exchange_with_headers(request, timeout, limit).await.map(|response| (response.status, response.body))
+}
+
+/// The same with the headers of the response.
+pub(super) async fn exchange_with_headers(
+    request: RequestBuilder,
+    timeout: Duration,
+    limit: usize,
+) -> Result<Response, String> {
     let request = request.header(http::header::ACCEPT, "application/json").timeout(timeout);
     let mut response = request.send().await.map_err(why)?;
     let status = response.status();
@@ -35,6 +52,7 @@ pub(super) async fn exchange(
     if status.is_redirection() {
         return Err(format!("it returned a redirect ({status}), which is not followed"));
     }
+    let headers = std::mem::take(response.headers_mut());
     let mut body = BytesMut::new();
     while let Some(piece) = response.chunk().await.map_err(why)? {
         body.extend_from_slice(&piece);
@@ -42,7 +60,7 @@ pub(super) async fn exchange(
             return Err(format!("its response is longer than {limit} bytes"));
         }
     }
-    Ok((status.as_u16(), body.freeze()))
+    Ok(Response { status: status.as_u16(), headers, body: body.freeze() })
 }
 
 /// An error and its causes, without the URL, which may contain a key.

@@ -55,7 +55,7 @@ impl JsonRpc {
                     }
                     return result;
                 }
-                Err(_) => ("the answer is not JSON".to_owned(), false),
+                Err(_) => ("the response is not JSON".to_owned(), false),
             },
             Ok((status, _)) => (format!("status {status}"), status >= 500),
             Err(why) => (why, true),

@@ -11,7 +11,11 @@ mod payment_sample;
 #[cfg(test)]
 mod scripted_server;
 mod solana_rpc;
+mod stripe;
+mod webhook;
 
 pub(crate) use checker::RemoteChecker;
 pub(crate) use document::{Asker, Fetcher};
 pub(crate) use facilitator::RemoteFacilitator;
+pub(crate) use stripe::StripeApi;
+pub(crate) use webhook::Webhook;

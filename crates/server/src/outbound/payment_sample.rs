@@ -1,6 +1,7 @@
 //! A payment with an unknown outcome, for tests of chain queries.
 
 use dropleaf_core::payment::{Item, Payment, PaymentState};
+use dropleaf_core::rail::Rail;
 
 pub(super) const TOKEN: &str = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913";
 pub(super) const PAYER: &str = "f39fd6e51aad88f6f4ce6ab8827279cfffb92266";
@@ -12,13 +13,16 @@ pub(super) fn payment() -> Payment {
         id: "pay_1".into(),
         key: format!("eip155:8453|{TOKEN}|0x{PAYER}|0x{}", "11".repeat(32)),
         item: Item::Publish,
-        protocol: "x402".into(),
+        rail: Rail::X402,
         generation: 2,
         network: "eip155:8453".into(),
         asset: TOKEN.into(),
         payer: format!("0x{PAYER}"),
         pay_to: format!("0x{PAY_TO}"),
         amount: 500_000,
+        credit_minor: 0,
+        refunded_minor: 0,
+        disputed_minor: 0,
         payer_is_eoa: true,
         sandbox: false,
         request_hash: [0; 32],

@@ -12,12 +12,12 @@ pub enum DbError {
     #[error("guard failed: {0}")]
     Guard(&'static str),
     /// A text contains NUL. PostgreSQL cannot store such a text, so none is stored or looked up in either database.
-    #[error("a text with a NUL was bound")]
+    #[error("text with a NUL character was bound")]
     Nul,
     #[error("the disk of the database is full")]
     Full,
     /// The queue of writes is full: this one was not queued, so nothing of it happens.
-    #[error("too many writes wait for the database")]
+    #[error("too many writes are waiting for the database")]
     Busy,
     /// Connection lost, database busy or closed: the same call may succeed later.
     #[error("the database is not available: {0}")]

@@ -44,6 +44,8 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     both!("0004_mcp"),
     each!("0005_payments"),
     each!("0006_safety"),
+    both!("0007_card_sandbox"),
+    both!("0008_pay_sessions"),
 ];
 
 pub(super) const TABLE: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (

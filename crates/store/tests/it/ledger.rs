@@ -1,5 +1,6 @@
 //! The ledger: posted once, never changed, never overdrawn, and audited.
 
+use dropleaf_core::account::Charge;
 use dropleaf_core::ledger::Posting;
 use dropleaf_core::payment::Item;
 use dropleaf_core::unlock::Sku;
@@ -25,7 +26,7 @@ fn grant(name: &str, cents: i64) -> Posting {
 }
 
 fn spend(name: &str, cents: i64) -> Posting {
-    Posting::spend(name, "a", UNLOCK, cents).unwrap()
+    Posting::spend(name, "a", UNLOCK, Charge { real: cents, sandbox: 0 }).unwrap()
 }
 
 async fn balance(store: &Store) -> i64 {
@@ -59,7 +60,7 @@ async fn balance_is_never_overdrawn_however_many_spend_at_once() {
     for_each_database(async |database| {
         let store = open(database).await;
         post(&store, "t", &grant("g", 500)).await.unwrap();
-        let nobody = Posting::spend("x", "b", UNLOCK, 1).unwrap();
+        let nobody = Posting::spend("x", "b", UNLOCK, Charge { real: 1, sandbox: 0 }).unwrap();
         assert!(matches!(post(&store, "x", &nobody).await, Err(DbError::Guard(ledger::OVERDRAWN))));
         let spends: Vec<_> = (0..12).map(|n| (format!("s{n}"), spend(&format!("s{n}"), 200))).collect();
         let all = spends.iter().map(|(id, spend)| post(&store, id, spend));

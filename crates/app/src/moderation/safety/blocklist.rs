@@ -181,7 +181,7 @@ impl App {
         if let Some(blocked) = self.store.find_blocked_content(name).await? {
             return Ok(blocked);
         }
-        let unknown = || Error::not_found("unwanted content");
+        let unknown = || Error::not_found("blocked content");
         let page = takedown::parse_page_identifier(name, &self.hosts).ok_or_else(unknown)?;
         let site = self.find_site_by_reference(&page).await?.ok_or_else(unknown)?;
         self.store.find_blocked_content(&site.id).await?.ok_or_else(unknown)
@@ -203,7 +203,7 @@ impl App {
                 Self::log_operation(actor, AuditAction::UnblockContent, &blocked.site_id);
                 Ok(())
             }
-            Err(DbError::Guard(rows::NOT_BLOCKED)) => Err(Error::not_found("unwanted content")),
+            Err(DbError::Guard(rows::NOT_BLOCKED)) => Err(Error::not_found("blocked content")),
             Err(error) => Err(error.into()),
         }
     }

@@ -1,9 +1,11 @@
 //! What the tests of payment operations share: an application on its own database, with a manual clock, a wallet and a
 //! fake facilitator. The server's tests include some of these files.
 
+pub(crate) mod card_till;
 mod database;
 #[expect(dead_code, reason = "the tests of the server use the rest")]
 mod facilitator;
+mod fake_processor;
 mod purse;
 mod sample_payment;
 mod seed;
@@ -12,6 +14,7 @@ pub(crate) mod till;
 
 pub(crate) use database::Database;
 pub(crate) use facilitator::{Call, FakeFacilitator, Fault};
+pub(crate) use fake_processor::{CardFault, FakeProcessor};
 pub(crate) use purse::{Purse, VALID_SECONDS};
 pub(crate) use sample_payment::payment;
 

@@ -2,8 +2,8 @@
 
 use super::{Call, Database, FakeFacilitator, NOW, Purse, seed};
 use dropleaf_app::{
-    App, Dependencies, EvmPayment, Facilitator, Mode, Order, PageKey, PayError, PayRequest, PaymentSettings,
-    Prices, PurchaseResult, PurchasedItem, Settings, SolanaPayment, Upload,
+    App, CardProcessor, Dependencies, EvmPayment, Facilitator, Mode, Order, PageKey, PayError, PayRequest,
+    PaymentProof, PaymentSettings, Prices, PurchaseResult, PurchasedItem, Settings, SolanaPayment, Upload,
 };
 use dropleaf_core::host::{Hosts, Origin};
 use dropleaf_core::payment::Item;
@@ -40,6 +40,8 @@ pub(crate) struct TillConfig {
     blobs_url: String,
     pub(crate) hosts: Hosts,
     pub(crate) settings: Settings,
+    /// Charges cards in live mode.
+    pub(crate) card_processor: Option<Arc<dyn CardProcessor>>,
 }
 
 /// Runs a test on SQLite, then on PostgreSQL.
@@ -212,6 +214,7 @@ impl Till {
 /// The request hash identifies the request; here it is the hash of the body.
 pub(crate) fn request(order: Order, proof: Proof, body: &str) -> PayRequest {
     let ip = Some(IpAddr::from(HOME));
+    let proof = PaymentProof::X402(proof);
     PayRequest { order, proof, request_hash: secret::digest(body.as_bytes()), idempotency_key: None, ip }
 }
 
@@ -235,6 +238,7 @@ pub(crate) fn config(database: &Database, dir: &Path) -> TillConfig {
             payments: Some(payments()),
             ..super::settings::settings(&data.join("spool"))
         },
+        card_processor: None,
     }
 }
 
@@ -259,6 +263,7 @@ fn payments() -> PaymentSettings {
         },
         evm: Some(EvmPayment { chain_id, token: Token::usdc(chain_id).unwrap(), pay_to: evm }),
         solana: Some(SolanaPayment { cluster: Cluster::Mainnet, pay_to: solana }),
+        cards: None,
         max_timeout_seconds: 180,
         confirm_settlements: true,
         accept_submitted_elsewhere: true,
@@ -290,6 +295,7 @@ pub(crate) async fn open_app(
         settings: config.settings.clone(),
         mailer: None,
         facilitator: Some(facilitator),
+        card_processor: config.card_processor.clone(),
     });
     assert!(app.refresh_listings().await);
     Arc::new(app)

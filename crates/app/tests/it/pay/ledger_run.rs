@@ -170,6 +170,7 @@ impl Run<'_> {
                 Order::Publish(self.till.app.check_page(Upload::html(html), None, true).await.unwrap())
             }
             Item::Unlock(sku) => Order::Unlock { account: customer.clone(), sku },
+            Item::Topup => unreachable!("paid by card only"),
         };
         let request = request(order, self.sign(item, which), &body);
         if dice.below(12) == 0 {

@@ -1,5 +1,9 @@
 //! Tests the operations of payments: buying, settling, recovery, replays, decisions of operators, and the ledger.
 
+mod card_events;
+mod card_faults;
+mod card_recovery;
+mod card_sandbox;
 mod ledger_run;
 mod pay_after_refusal;
 mod pay_faults;
@@ -10,3 +14,4 @@ mod pay_replay;
 mod pay_resolve;
 mod pay_sender;
 mod pay_unclear;
+mod revenue;

@@ -156,7 +156,7 @@ async fn a_clear_refusal_gives_everything_back_and_the_proof_can_be_tried_again(
         let refusal = refused(till.publish(1).await);
         assert_eq!(refusal.reason, "insufficient_funds");
         assert!(!format!("{refusal:?}").contains("secret"), "messages are not passed on");
-        let Some(Receipt { outcome: Outcome::Refused { reason }, .. }) = refusal.receipt else {
+        let Some(Receipt { outcome: Outcome::Refused { reason }, .. }) = refusal.receipt.as_deref() else {
             panic!("a receipt says how the settlement ended")
         };
         assert_eq!(reason, "insufficient_funds");

@@ -23,9 +23,9 @@ pub(super) struct Appeals {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Open appeals, oldest first
+    /// List open appeals, oldest first
     List(List),
-    /// One appeal, with the reasons for the refusal and the publisher's comment
+    /// Show one appeal, with the reasons for the refusal and the publisher's comment
     Show {
         #[arg(allow_hyphen_values = true, value_parser = name::parse)]
         id: String,
@@ -43,7 +43,7 @@ enum Command {
         #[arg(long)]
         answer: String,
     },
-    /// Allowed content, newest first
+    /// List allowed content, newest first
     Allowed {
         /// Print JSON
         #[arg(long)]

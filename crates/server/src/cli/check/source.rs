@@ -72,7 +72,7 @@ impl Checker<'_> {
         if size <= most {
             return Ok(());
         }
-        Err(Error::new(Code::TooLarge, format!("it has at least {size} bytes; the limit is {most}")).into())
+        Err(Error::new(Code::TooLarge, format!("it is at least {size} bytes; the limit is {most}")).into())
     }
 
     /// A single text: a page, or a part of one.

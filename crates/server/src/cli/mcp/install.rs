@@ -11,7 +11,7 @@ use std::io::{BufRead, IsTerminal, Write};
 
 #[derive(Debug, Args)]
 pub(super) struct Install {
-    /// The server (default: `DROPLEAF_URL`, the one signed in to last, or <http://localhost:8080>)
+    /// The server (default: `DROPLEAF_URL`, the server you last signed in to, or <http://localhost:8080>)
     #[arg(long, value_name = "URL")]
     server: Option<String>,
     /// Connect over HTTP; the client signs in with OAuth

@@ -17,7 +17,7 @@ const LAST_LINES: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Args)]
 pub(super) struct Bridge {
-    /// The server (default: `DROPLEAF_URL`, the one signed in to last, or <http://localhost:8080>)
+    /// The server (default: `DROPLEAF_URL`, the server you last signed in to, or <http://localhost:8080>)
     #[arg(long, value_name = "URL")]
     server: Option<String>,
     /// How long a message waits for an unreachable server

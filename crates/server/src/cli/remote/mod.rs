@@ -1,11 +1,14 @@
-//! Commands for users of any server: `login`, `logout`, `whoami`, `publish`. They read no server settings and touch no server
+//! Commands for users of any server: `login`, `logout`, `whoami`, `publish`, `pay`. They read no server settings and touch no server
 //! data.
 
 mod login;
+mod pay;
+mod pay_result;
 mod publish;
 mod session;
 
 pub(super) use login::Login;
+pub(super) use pay::Pay;
 pub(super) use publish::{Publish, is_refusal};
 pub(super) use session::{Logout, Whoami};
 

@@ -2,8 +2,9 @@
 
 use super::session::explained;
 use super::{ClientEnvironment, visible};
+use crate::cli::exit::{NotSignedIn, WrongUse};
 use crate::cli::{name, print_line};
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use dropleaf_client::{Client, ClientError, File, PageOptions, Reason, Site};
@@ -14,10 +15,10 @@ pub(crate) struct Publish {
     /// .html, .htm, .md, .pdf, .zip, .svg, .txt, .csv, .tsv, .json, .ipynb or an image; each becomes a page
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// The server (default: `DROPLEAF_URL`, the one signed in to last, or <http://localhost:8080>)
+    /// The server (default: `DROPLEAF_URL`, the server you last signed in to, or <http://localhost:8080>)
     #[arg(long, value_name = "URL")]
     server: Option<String>,
-    /// Replace the content of this page instead: its id, slug or token; the link stays the same
+    /// Replace the content of this page instead: its ID, slug or token; the link stays the same
     #[arg(long, value_name = "ID", allow_hyphen_values = true, value_parser = name::parse)]
     update: Option<String>,
     /// The name of a public page
@@ -48,11 +49,15 @@ pub(crate) struct Publish {
 impl Publish {
     pub(crate) async fn run(self, environment: &ClientEnvironment) -> Result<()> {
         let alone = self.update.is_some() || self.slug.is_some();
-        ensure!(!alone || self.files.len() == 1, "--update and --slug accept only one file");
+        ensure!(
+            !alone || self.files.len() == 1,
+            WrongUse("--update and --slug accept only one file".to_owned())
+        );
         let files = self.files.iter().map(|path| read(path)).collect::<Result<Vec<_>>>()?;
         let client = environment.client(self.server.as_deref())?;
         if self.update.is_some() && !client.has_key() {
-            bail!("replacing a page requires a key; run `dropleaf login {}`", client.server());
+            let text = format!("replacing a page requires a key; run `dropleaf login {}`", client.server());
+            return Err(NotSignedIn(text).into());
         }
         let options = self.options()?;
         let mut answers = Vec::new();

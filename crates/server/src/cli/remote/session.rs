@@ -1,13 +1,14 @@
 //! `dropleaf whoami` and `dropleaf logout`.
 
 use super::{ClientEnvironment, visible, warn_if_readable};
-use anyhow::{Context, Result, bail};
+use crate::cli::exit::NotSignedIn;
+use anyhow::{Context, Result};
 use clap::Args;
 use dropleaf_client::Client;
 
 #[derive(Debug, Args)]
 pub(crate) struct Whoami {
-    /// The server (default: `DROPLEAF_URL`, the one signed in to last, or <http://localhost:8080>)
+    /// The server (default: `DROPLEAF_URL`, the server you last signed in to, or <http://localhost:8080>)
     #[arg(long, value_name = "URL")]
     server: Option<String>,
     /// Print the server's response as JSON
@@ -17,7 +18,7 @@ pub(crate) struct Whoami {
 
 #[derive(Debug, Args)]
 pub(crate) struct Logout {
-    /// The server (default: `DROPLEAF_URL`, the one signed in to last, or <http://localhost:8080>)
+    /// The server (default: `DROPLEAF_URL`, the server you last signed in to, or <http://localhost:8080>)
     url: Option<String>,
     /// Only delete the key from this computer, without revoking it on the server
     #[arg(long)]
@@ -29,7 +30,8 @@ impl Whoami {
         let client = environment.client(self.server.as_deref())?;
         let server = client.server();
         if !client.has_key() {
-            bail!("not signed in to {server}; run `dropleaf login {server}`");
+            let text = format!("not signed in to {server}; run `dropleaf login {server}`");
+            return Err(NotSignedIn(text).into());
         }
         let me = client.me().await.map_err(|error| super::session::explained(error, server))?;
         if self.json {
@@ -47,7 +49,7 @@ impl Logout {
         let server = environment.server(self.url.as_deref())?;
         let mut credentials = environment.load()?;
         let Some(login) = credentials.find(&server).cloned() else {
-            bail!("not signed in to {server}");
+            return Err(NotSignedIn(format!("not signed in to {server}")).into());
         };
         if !self.local {
             warn_if_readable(&server);

@@ -93,16 +93,13 @@ fn new_plans_may_be_added_and_their_fields_are_known() {
 }
 
 #[test]
-fn names_of_coming_features_are_passed_over_with_a_warning() {
-    assert_eq!(with(&[("DROPLEAF_STRIPE__SECRET_KEY", "x")], &[]).unwrap().warnings.len(), 1);
-}
-
-#[test]
 fn shown_settings_hide_secrets() {
     let flags = [
         ("secret_key", "aa11"),
         ("payments.facilitator_headers", "Authorization: Bearer hunter2"),
         ("payments.evm_rpc_url", "https://rpc.example.com/v2/hunter2"),
+        ("stripe.secret_key", "sk_live_hunter2"),
+        ("stripe.webhook_secret", "whsec_hunter2"),
         ("payments.solana_rpc_url", "https://sol.example.com/hunter2"),
         ("database_url", "postgres://u:hunter2@h/db"),
         ("blobs_url", "s3://b?endpoint=http://x&secret_access_key=hunter2"),

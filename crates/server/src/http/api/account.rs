@@ -21,13 +21,13 @@ pub(in crate::http) struct MeJson {
     id: String,
     email: Option<String>,
     plan: String,
-    /// Prepaid balance that is not spent yet, in US cents.
+    /// Prepaid balance that can be spent now, in US cents.
     balance_minor: i64,
     counts: CountsJson,
     limits: LimitsJson,
     /// Unlocks that are active now. The limits above already include them.
     unlocks: Vec<UnlockJson>,
-    /// Set while the operator has suspended the account: it can read and delete, everything else is 403
+    /// Set while the operator has suspended the account: it can read and delete; everything else returns 403
     /// `account_suspended`, and its pages are not shown.
     suspended: Option<SuspendedJson>,
 }
@@ -64,6 +64,7 @@ pub(in crate::http) struct LimitsJson {
 impl MeJson {
     pub(in crate::http) async fn of(state: &ApiState, account: &Account) -> Result<Self> {
         let me = state.app.me(account).await?;
+        let balance_minor = state.app.spendable_balance(&me.account);
         let suspended = me.account.suspended.map(|suspension| SuspendedJson { since: suspension.since });
         let unlocks = me.account.unlocks;
         let active = unlocks.active(state.app.now());
@@ -71,7 +72,7 @@ impl MeJson {
             id: me.account.id,
             email: me.account.email,
             plan: me.account.plan,
-            balance_minor: me.account.balance_minor,
+            balance_minor,
             counts: CountsJson { active_pages: me.account.active_pages, publishes_today: me.publishes_today },
             limits: LimitsJson {
                 active_pages: me.plan.active_pages,

@@ -130,7 +130,7 @@ pub(super) async fn create(
 /// An app can revoke only the keys it created.
 #[utoipa::path(
     delete, path = "/api-keys/{id}", tag = "API keys", operation_id = "revokeApiKey",
-    params(("id" = String, Path, description = "The key's id.")),
+    params(("id" = String, Path, description = "The key's ID.")),
     responses((status = 200, description = "Revoked; it stops working immediately", body = OkJson)),
     security(("api_key" = [])),
 )]

@@ -150,7 +150,7 @@ pub(super) async fn create(
 
 /// Get the status of an appeal
 ///
-/// A browser, which asks for HTML, gets a page.
+/// Browsers get an HTML page.
 #[utoipa::path(
     get, path = "/appeals/{token}", tag = "Sites", operation_id = "getAppeal",
     params(("token" = String, Path, description = "The `token` from the appeal response.")),

@@ -58,7 +58,7 @@ pub(in crate::http) struct ShareTokensJson {
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(example = json!({"note": "for the board", "expires_in": 86400, "max_uses": 5}))]
 pub(in crate::http) struct ShareTokenBody {
-    /// For yourself; viewers do not see it. Other name: `label`.
+    /// For yourself; viewers do not see it. Alias: `label`.
     #[serde(deserialize_with = "nullable")]
     #[schema(value_type = Option<String>)]
     pub note: Field<String>,
@@ -153,7 +153,7 @@ impl ShareTokenBody {
 /// List a page's share tokens
 #[utoipa::path(
     get, path = "/sites/{idOrSlug}/share-tokens", tag = "Share tokens", operation_id = "listShareTokens",
-    params(("idOrSlug" = String, Path, description = "The id, the slug or the token.")),
+    params(("idOrSlug" = String, Path, description = "The ID, the slug or the token.")),
     responses((status = 200, description = "The tokens", body = ShareTokensJson)),
     security(("api_key" = [])),
 )]
@@ -171,7 +171,7 @@ pub(super) async fn list(
 #[utoipa::path(
     post, path = "/sites/{idOrSlug}/share-tokens", tag = "Share tokens", operation_id = "createShareToken",
     params(
-        ("idOrSlug" = String, Path, description = "The id, the slug or the token."),
+        ("idOrSlug" = String, Path, description = "The ID, the slug or the token."),
         ("Idempotency-Key" = Option<String>, Header, description = "Makes retries safe for 24 hours."),
     ),
     request_body(content = ShareTokenBody, content_type = "application/json"),
@@ -220,7 +220,7 @@ pub(in crate::http) async fn make_share_token(
 /// Viewers who used it lose access at once.
 #[utoipa::path(
     delete, path = "/share-tokens/{tokenId}", tag = "Share tokens", operation_id = "revokeShareToken",
-    params(("tokenId" = String, Path, description = "The id, or the token itself.")),
+    params(("tokenId" = String, Path, description = "The ID, or the token itself.")),
     responses((status = 200, description = "Revoked", body = OkJson)),
     security(("api_key" = [])),
 )]

@@ -72,11 +72,11 @@ pub(super) struct ChangedJson {
 
 /// Change a page's settings
 ///
-/// Only sent fields change. Unknown fields are ignored with a warning, but one that looks like a protection is refused.
-/// Only null clears a setting: an empty string is refused.
+/// Only the fields that you send change. Unknown fields are ignored with a warning, but one that looks like a protection
+/// setting is refused. Only null clears a setting: an empty string is refused.
 #[utoipa::path(
     patch, path = "/sites/{idOrSlug}", tag = "Sites", operation_id = "changeSite",
-    params(("idOrSlug" = String, Path, description = "The id, the slug or the token.")),
+    params(("idOrSlug" = String, Path, description = "The ID, the slug or the token.")),
     request_body(content = PatchBody, content_type = "application/json"),
     responses((status = 200, description = "Changed", body = ChangedJson)),
     security(("api_key" = [])),

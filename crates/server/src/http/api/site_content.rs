@@ -68,7 +68,7 @@ impl VersionsJson {
 #[utoipa::path(
     get, path = "/sites/{idOrSlug}/content", tag = "Sites", operation_id = "getContent",
     params(
-        ("idOrSlug" = String, Path, description = "The id, the slug or the token."),
+        ("idOrSlug" = String, Path, description = "The ID, the slug or the token."),
         ("source" = Option<bool>, Query, description = "The uploaded file, before rendering."),
     ),
     responses((status = 200, description = "The document", content(
@@ -106,7 +106,7 @@ pub(super) async fn read(
 /// List a page's versions
 #[utoipa::path(
     get, path = "/sites/{idOrSlug}/versions", tag = "Sites", operation_id = "listVersions",
-    params(("idOrSlug" = String, Path, description = "The id, the slug or the token.")),
+    params(("idOrSlug" = String, Path, description = "The ID, the slug or the token.")),
     responses((status = 200, description = "The versions", body = VersionsJson)),
     security(("api_key" = [])),
 )]
@@ -124,7 +124,7 @@ pub(super) async fn versions(
 /// Creates a new version with the old content; nothing is lost.
 #[utoipa::path(
     post, path = "/sites/{idOrSlug}/rollback", tag = "Sites", operation_id = "rollbackSite",
-    params(("idOrSlug" = String, Path, description = "The id, the slug or the token.")),
+    params(("idOrSlug" = String, Path, description = "The ID, the slug or the token.")),
     request_body(content = RollbackBody, content_type = "application/json"),
     responses((status = 200, description = "The site with its new version", body = SiteJson)),
     security(("api_key" = [])),

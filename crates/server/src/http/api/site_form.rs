@@ -23,7 +23,7 @@ pub(super) struct SiteUpload {
     /// Requested public subdomain; makes the site public.
     #[schema(nullable = false, example = "weekly-report")]
     slug: Option<String>,
-    /// Another name of `slug`.
+    /// Alias of `slug`.
     #[schema(nullable = false)]
     public_slug: Option<String>,
     #[schema(schema_with = visibility, required = false)]
@@ -53,7 +53,7 @@ pub(super) struct SiteUpload {
     /// Restricts the page to email addresses of this domain.
     #[schema(nullable = false, example = "example.com")]
     email_gate_domain: Option<String>,
-    /// Another name of `email_gate_domain`.
+    /// Alias of `email_gate_domain`.
     #[schema(nullable = false)]
     allowed_email_domain: Option<String>,
     /// Overrides the document's own title.

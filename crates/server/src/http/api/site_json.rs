@@ -42,11 +42,11 @@ pub(in crate::http) struct SiteJson {
     url: String,
     /// Epoch seconds.
     created_at: i64,
-    /// Epoch seconds; rises with every change.
+    /// Epoch seconds; increases with every change.
     updated_at: i64,
     /// Epoch seconds; null means no expiry.
     expires_at: Option<i64>,
-    /// The same as ISO 8601.
+    /// The same in ISO 8601 format.
     expires_at_iso: Option<String>,
     /// Total content size in bytes.
     byte_size: i64,
@@ -55,7 +55,7 @@ pub(in crate::http) struct SiteJson {
     unlisted_token: String,
     /// From the document, or set by the owner.
     title: String,
-    /// 1 upwards; every replacement is a new version.
+    /// Starts at 1; every replacement creates a new version.
     version: i64,
     #[schema(schema_with = state)]
     state: String,

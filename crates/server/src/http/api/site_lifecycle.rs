@@ -18,7 +18,7 @@ pub(in crate::http) struct DeletedJson {
     ok: bool,
     /// `POST …/restore` works until then; null if the page was erased.
     restorable_until: Option<i64>,
-    /// Says so if `purge` did not erase the page, because it is reported or its account is suspended.
+    /// Present if `purge` did not erase the page because it is reported or its account is suspended.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
 }
@@ -49,7 +49,7 @@ pub(super) struct ClaimedJson {
 #[utoipa::path(
     delete, path = "/sites/{idOrSlug}", tag = "Sites", operation_id = "deleteSite",
     params(
-        ("idOrSlug" = String, Path, description = "The id, the slug or the token."),
+        ("idOrSlug" = String, Path, description = "The ID, the slug or the token."),
         ("purge" = Option<bool>, Query, description = "Erase the content now; this cannot be undone."),
     ),
     responses((status = 200, description = "Deleted", body = DeletedJson)),
@@ -70,7 +70,7 @@ pub(super) async fn delete(
 /// Restore a deleted page
 #[utoipa::path(
     post, path = "/sites/{idOrSlug}/restore", tag = "Sites", operation_id = "restoreSite",
-    params(("idOrSlug" = String, Path, description = "The id, the slug or the token.")),
+    params(("idOrSlug" = String, Path, description = "The ID, the slug or the token.")),
     responses((status = 200, description = "The page is restored", body = SiteJson)),
     security(("api_key" = [])),
 )]
@@ -88,7 +88,7 @@ pub(super) async fn restore(
 /// The page then belongs to your account and no longer expires. The token works once.
 #[utoipa::path(
     post, path = "/sites/{idOrSlug}/claim", tag = "Sites", operation_id = "claimSite",
-    params(("idOrSlug" = String, Path, description = "The id or the token.")),
+    params(("idOrSlug" = String, Path, description = "The ID or the token.")),
     request_body(content = ClaimBody, content_type = "application/json"),
     responses((status = 200, description = "The page belongs to your account", body = ClaimedJson)),
     security(("api_key" = [])),

@@ -130,7 +130,7 @@ pub(in crate::http) async fn publish(
 /// Read one of your sites
 #[utoipa::path(
     get, path = "/sites/{idOrSlug}", tag = "Sites", operation_id = "getSite",
-    params(("idOrSlug" = String, Path, description = "The id, the slug or the token.")),
+    params(("idOrSlug" = String, Path, description = "The ID, the slug or the token.")),
     responses((status = 200, description = "The site", body = SiteJson)),
     security(("api_key" = [])),
 )]
@@ -150,7 +150,7 @@ pub(super) async fn read(
 /// `Authorization: Wallet challenge=<challenge>,sig=<signature>`. Both can replace only the content.
 #[utoipa::path(
     put, path = "/sites/{idOrSlug}", tag = "Sites", operation_id = "replaceSite",
-    params(("idOrSlug" = String, Path, description = "The id, the slug or the token.")),
+    params(("idOrSlug" = String, Path, description = "The ID, the slug or the token.")),
     request_body(content((SiteReplacement = "multipart/form-data"), (ReplaceBody = "application/json"))),
     responses((status = 200, description = "Replaced, same URL", body = SiteJson)),
     security(("api_key" = []), ("claim_token" = []), ("wallet_signature" = [])),

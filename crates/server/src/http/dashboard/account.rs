@@ -1,4 +1,4 @@
-//! Serves `/dashboard/account`: the account's email, plan, usage, passkeys and sessions.
+//! Serves `/dashboard/account`: the account's email, plan, usage, balance, passkeys and sessions.
 
 use crate::http::sign_in;
 use crate::http::state::ApiState;
@@ -7,17 +7,22 @@ use axum::Router;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use axum::routing::{get, post};
+use dropleaf_app::{Movement, MovementList, MovementQuery};
 use dropleaf_core::account::Account;
-use dropleaf_core::ledger::Unit;
+use dropleaf_core::ledger::{MovementKind, Unit};
 use dropleaf_core::passkey::Passkey;
 use dropleaf_core::session::{Session, SignInMethod};
 use dropleaf_core::unlock::Sku;
+use dropleaf_core::{Minter, number};
 use dropleaf_pages::Moment;
 use dropleaf_pages::dashboard::{
-    AccountPage, Done, PasskeyRow, Passkeys, PlanUsage, Section, SessionRow, UnlockRow, account as render,
+    AccountPage, Done, MovementRow, PasskeyRow, Passkeys, PlanUsage, Section, SessionRow, UnlockRow,
+    account as render,
 };
 
 pub(super) const HERE: &str = "/dashboard/account";
+/// Movements of the balance on one page.
+const MOVEMENTS: i64 = 10;
 
 pub(super) fn routes() -> Router<ApiState> {
     Router::new()
@@ -29,6 +34,8 @@ pub(super) fn routes() -> Router<ApiState> {
 async fn show(State(state): State<ApiState>, person: Person, query: Query) -> Result<Response, WebError> {
     let me = state.app.me(&person.account).await?;
     let sessions = state.app.list_sessions(&person.account).await?;
+    let movements = state.app.list_movements(&person.account, movement_query(&query)).await?;
+    let older_movements = older_movements(&movements);
     let shell = person.shell(Section::Account, query.done());
     Ok(page(render(
         shell,
@@ -37,7 +44,9 @@ async fn show(State(state): State<ApiState>, person: Person, query: Query) -> Re
             since: Moment(person.account.created_at),
             plan: &me.plan,
             used: PlanUsage { active_pages: me.account.active_pages, publishes_today: me.publishes_today },
-            balance: balance(&state, me.account.balance_minor),
+            balance: balance(&state, state.app.spendable_balance(&me.account)),
+            movements: movements.movements.into_iter().map(movement_row).collect(),
+            older_movements,
             unlocks: unlocks(&state, &me.account),
             max_upload_bytes: state.resolved.config.limits.upload_bytes,
             sessions: sessions.into_iter().map(|session| row(session, &person.session)).collect(),
@@ -64,6 +73,27 @@ fn passkey_row(passkey: Passkey) -> PasskeyRow {
         name: passkey.name,
         created: Moment(passkey.created_at),
         last_used: passkey.last_used_at.map(Moment),
+    }
+}
+
+/// The movements to show. A cursor that is not one of ours is ignored.
+fn movement_query(query: &Query) -> MovementQuery {
+    let before = query.find("before").and_then(number::integer);
+    let before_id = query.find("before_id").filter(|id| before.is_some() && Minter::is_id("txn", id));
+    MovementQuery { limit: MOVEMENTS, before, before_id: before_id.map(str::to_owned) }
+}
+
+fn older_movements(list: &MovementList) -> Option<String> {
+    let oldest = list.movements.last().filter(|_| list.has_more)?;
+    Some(format!("{HERE}?before={}&before_id={}#transactions", oldest.created_at, oldest.id))
+}
+
+fn movement_row(movement: Movement) -> MovementRow {
+    MovementRow {
+        at: Moment(movement.created_at),
+        kind: MovementKind::of(movement.cause, movement.item).title(),
+        detail: movement.item.map(|item| item.title().to_owned()).or(movement.note),
+        amount: Unit::Usd2.written(movement.amount_minor),
     }
 }
 

@@ -40,6 +40,13 @@ pub(in crate::http) struct Maker(pub Identity);
 #[derive(Debug)]
 pub(in crate::http) struct Publisher(pub Caller);
 
+/// A caller that pays or lets a person pay: an account with write access, or anyone.
+#[derive(Debug)]
+pub(in crate::http) struct Buyer {
+    pub account: Option<Account>,
+    pub ip: Option<IpAddr>,
+}
+
 /// Any caller of the content check. A credential is optional, but verified and counted if present.
 #[derive(Debug)]
 pub(in crate::http) struct AnyCaller(pub Option<IpAddr>);
@@ -144,6 +151,15 @@ pub(in crate::http) fn client_ip(parts: &Parts, state: &ApiState) -> Option<IpAd
     let Peer(peer) = parts.extensions.get::<Peer>()?;
     let forwarded = parts.headers.get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok());
     network::client_ip(peer.ip(), forwarded, &state.resolved.trusted_proxies)
+}
+
+impl FromRequestParts<ApiState> for Buyer {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, ApiError> {
+        let known = identity(parts, state, Scope::Write).await?;
+        Ok(Self { account: known.map(|known| known.account), ip: client_ip(parts, state) })
+    }
 }
 
 impl FromRequestParts<ApiState> for Reader {

@@ -17,7 +17,7 @@ mod upload;
 mod upload_arguments;
 
 pub(super) use caller::{
-    AnyCaller, Appellant, KeyReader, Maker, Owner, Publisher, Reader, Remover, SiteWriter, bearer,
+    AnyCaller, Appellant, Buyer, KeyReader, Maker, Owner, Publisher, Reader, Remover, SiteWriter, bearer,
     bearer_text, client_ip, require_scope,
 };
 pub(super) use document::Document;

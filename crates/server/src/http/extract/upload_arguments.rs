@@ -102,7 +102,7 @@ pub(in crate::http) fn visibility() -> Object {
 /// Schema of `pii_check`.
 pub(in crate::http) fn pii_check() -> Object {
     let says = "How to handle secrets and personal data: off; warn: the response lists kind and line; block: refuse. Default: \
-                the setting of the operator. If the operator chose block, it always applies.";
+                the operator's setting. If the operator chose block, it always applies.";
     words(&["off", "warn", "block"], says)
 }
 

@@ -36,7 +36,7 @@ pub(super) async fn well_known(State(mcp): State<Arc<Mcp>>, headers: HeaderMap) 
     document(&card(&mcp.state.resolved.hosts.base), "application/json", &headers)
 }
 
-/// Get the server card beside the endpoint
+/// Get the server card under `/mcp`
 ///
 /// The same card with the media type of SEP-2127.
 #[utoipa::path(

@@ -7,7 +7,7 @@ use super::message::{self, Peek, peek};
 use super::sender::Sender;
 use super::stream_holder::StreamHolder;
 use super::subscription::Subscription;
-use super::{Mcp, initialize, rpc, sessions, streams, tools};
+use super::{Mcp, answer_limit, initialize, rpc, sessions, streams, tools};
 use crate::http::api_error::ApiError;
 use crate::http::challenge::Challenge;
 use crate::http::error::{self, Wants};
@@ -29,6 +29,7 @@ use http_body_util::BodyExt;
 use rmcp::model::ProtocolVersion;
 use serde_json::Value;
 use std::sync::Arc;
+use tokio::time::Instant;
 
 const LISTEN: &str = "subscriptions/listen";
 
@@ -71,18 +72,21 @@ async fn handle(mcp: &Mcp, request: Request) -> std::result::Result<Response, Ap
     peek.check(&body)?;
     let body = if peek.method == "initialize" { initialize::trim(body) } else { body };
     let mut handler = Handler::new(state.clone());
-    if peek.method == LISTEN && session.is_none() {
+    let subscribes = peek.method == LISTEN && session.is_none();
+    if subscribes {
         let place = mcp.streams.take(&who.account.id, None)?;
         let subscription = Subscription::new(state, holder(&who, None), place, peek.resources()).await?;
         handler = handler.subscription(subscription);
     }
     let id = peek.id;
+    let until = Instant::now() + mcp.patience();
     let response = forward(mcp, &mut parts, handler, who, session, body).await;
     if parts.method == Method::DELETE && response.status() == StatusCode::ACCEPTED {
         // The session has already ended; the library answers 202 as if it were still to be done.
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
-    Ok(with_json_error(response, &parts, id.as_ref()).await)
+    let response = with_json_error(response, &parts, id.as_ref()).await;
+    Ok(if subscribes { response } else { answer_limit::limit(response, id, until) })
 }
 
 /// The session that the request names, if it belongs to the caller. The newest revision has no sessions.

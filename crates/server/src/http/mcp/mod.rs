@@ -1,8 +1,10 @@
 //! Serves `/mcp`: the operations of the API for clients of the Model Context Protocol. Spec §4 MCP.
 //!
 //! `endpoint` checks credential and session before the library sees the request, and `message` the size of a message;
-//! `handler` is called by the library; `tools` is the table of tools; `streams` and `stream_holder` manage open streams.
+//! `handler` is called by the library, and `answer_limit` bounds the wait for its answers; `tools` is the table of tools;
+//! `streams` and `stream_holder` manage open streams.
 
+mod answer_limit;
 mod card;
 mod endpoint;
 mod handler;
@@ -101,6 +103,11 @@ impl Mcp {
             .disable_allowed_origins();
         config.session_store = Some(Arc::new(store));
         StreamableHttpService::new(move || Ok(handler.clone()), Arc::clone(&self.sessions), config)
+    }
+
+    /// Time limit for the answer to a message, as for every other request.
+    fn patience(&self) -> Duration {
+        Duration::from_secs(self.state.resolved.config.limits.request_seconds.max(1))
     }
 
     fn longest(&self) -> JsonLimit {

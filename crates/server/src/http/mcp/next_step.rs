@@ -49,10 +49,10 @@ pub(super) const fn next_step(code: Code) -> Option<&'static str> {
             "Remove what `reasons` lists. If it is intentional, ask the user, then send `pii_check` \"off\"."
         }
         Code::AccountSuspended => {
-            "Tell the user that the operator of this service suspended the account. Only the operator can lift the suspension."
+            "Tell the user that the operator of this server suspended the account. Only the operator can lift the suspension."
         }
         Code::InvalidSlug => {
-            "Choose another slug: 3 to 63 characters of a-z, 0-9 and hyphens, not at the start or end."
+            "Choose another slug: 3 to 63 characters of a-z, 0-9 and hyphens, with no hyphen at the start or end."
         }
         Code::SlugRequired => "Send a `slug` with visibility \"public\", or leave the page unlisted.",
         Code::SlugTaken => "Choose another slug.",
@@ -69,7 +69,7 @@ pub(super) const fn next_step(code: Code) -> Option<&'static str> {
         Code::NotRestorable | Code::Deleted | Code::Burnt => {
             "It is permanently gone. Publish it again with publish_html."
         }
-        Code::TakenDown => "The operator of this service removed it. Do not publish it again.",
+        Code::TakenDown => "The operator of this server removed it. Do not publish it again.",
         Code::PlanPageLimit => {
             "Call list_sites and ask the user which page to delete with delete_site. If the message names an unlock, the user \
              can buy it to raise the limit."
@@ -86,7 +86,7 @@ pub(super) const fn next_step(code: Code) -> Option<&'static str> {
         }
         Code::IdempotencyInFlight => "The first call is still in progress. Repeat the call in a moment.",
         Code::StorageFull => {
-            "Tell the user that the operator of this service must free up storage. Reading still works."
+            "Tell the user that the operator of this server must free up storage. Reading still works."
         }
         Code::AnonymousStorageFull => "Publish with an API key. This limit applies only to anonymous pages.",
         // A write whose connection to the storage was lost may have been applied.
@@ -102,6 +102,8 @@ pub(super) const fn next_step(code: Code) -> Option<&'static str> {
         | Code::NotOnSale
         | Code::PaymentInFlight
         | Code::FacilitatorUnavailable
+        | Code::ProcessorUnavailable
+        | Code::InvalidWebhook
         | Code::SettlementUnknown
         | Code::PaidNotSaved
         | Code::BadSignature

@@ -52,7 +52,7 @@ pub(super) struct RpcMessage {
 pub(super) struct RpcAnswer {
     /// `2.0`.
     jsonrpc: String,
-    /// The id of the request.
+    /// The `id` of the request.
     #[schema(value_type = Value)]
     id: Option<Value>,
     #[schema(value_type = Object, required = false)]
@@ -93,7 +93,7 @@ pub(super) async fn post(mcp: State<Arc<Mcp>>, request: Request) -> Response {
 
 /// Open the event stream of a session
 ///
-/// Notifications of the server; `Accept` must name `text/event-stream`. Before revision 2026-07-28; later clients send
+/// Notifications from the server; `Accept` must name `text/event-stream`. Before revision 2026-07-28; later clients send
 /// `subscriptions/listen`.
 #[utoipa::path(
     get, path = "/mcp", tag = "MCP", operation_id = "openMcpStream",

@@ -45,7 +45,7 @@ static PROMPTS: &[PromptTemplate] = &[
         description: "Review the comments of viewers on a page, update the page, and resolve each comment.",
         arguments: &[Argument {
             name: "site",
-            description: "The id, the slug or the token of the page.",
+            description: "The ID, the slug or the token of the page.",
             required: true,
         }],
         text: address_feedback,

@@ -29,10 +29,16 @@ impl SessionStore for Own {
 
     async fn store(&self, id: &str, state: &SessionState) -> Result<(), SessionStoreError> {
         let params = serde_json::to_string(&state.initialize_params)?;
-        for ended in self.app.create_mcp_session(&self.who, id, &params).await? {
+        let ended = self.app.create_mcp_session(&self.who, id, &params).await?;
+        // All streams first: closing one session may wait or fail, which must not keep the streams of others open.
+        for id in &ended {
+            self.streams.end(id);
+        }
+        for id in ended {
             // A session without a row cannot be reached, so it is removed from memory at once.
-            self.streams.end(&ended);
-            self.sessions.close_session(&ended.into()).await?;
+            if let Err(error) = self.sessions.close_session(&id.into()).await {
+                tracing::debug!(%error, "MCP session not closed cleanly to make room");
+            }
         }
         Ok(())
     }

@@ -57,7 +57,8 @@ impl StreamHolder {
         }
     }
 
-    /// Whether a request with this credential would still be accepted. A storage error refuses no one.
+    /// Whether a request with this credential would still be accepted. A storage error refuses no one. Like a request,
+    /// this records a use of the session: a client that only listens is using it.
     async fn is_valid(&self, app: &App) -> bool {
         match app.authenticate_bearer(&self.bearer).await {
             Ok(who) if who.rate_limit_key != self.who.rate_limit_key => return false,

@@ -45,7 +45,7 @@ pub(super) struct ClientMetadata {
     #[serde(deserialize_with = "nullable")]
     #[schema(value_type = Option<String>)]
     pub token_endpoint_auth_method: Field<String>,
-    /// `sites:read`, `sites:write` or both, with a space between.
+    /// `sites:read`, `sites:write` or both, separated by a space.
     #[serde(deserialize_with = "nullable")]
     #[schema(value_type = Option<String>)]
     pub scope: Field<String>,
@@ -78,7 +78,7 @@ pub(super) struct RegisteredClient {
     /// Only for apps that authenticate with a secret; shown once.
     #[schema(nullable = false)]
     client_secret: Option<String>,
-    /// With `client_secret`: 0, it does not expire.
+    /// With `client_secret`: always 0, because it does not expire.
     #[schema(nullable = false)]
     client_secret_expires_at: Option<i64>,
 }

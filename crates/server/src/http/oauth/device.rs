@@ -27,7 +27,7 @@ const ID_CHARACTERS: usize = 500;
 /// Start a login on another device
 ///
 /// RFC 8628: show the user `user_code` and `verification_uri`, then poll `POST /oauth/token` for the tokens. The
-/// client id `dropleaf-cli` needs no registration.
+/// client ID `dropleaf-cli` needs no registration.
 #[utoipa::path(
     post, path = "/oauth/device_authorization", tag = "OAuth", operation_id = "authorizeDevice",
     request_body(content = DeviceForm, content_type = "application/x-www-form-urlencoded"),

@@ -36,7 +36,7 @@ use utoipa_axum::router::OpenApiRouter;
         (name = "Feedback", description = "Comments from viewers."),
         (name = "API keys", description = "The credentials of an account."),
         (name = "Account", description = "Account details and limits."),
-        (name = "Payments", description = "Buy pages, keys and higher limits with x402."),
+        (name = "Payments", description = "Buy pages, keys and higher limits with x402 or MPP."),
         (name = "OAuth", description = "Access that a user grants to an app: OAuth 2.1 and device login."),
         (name = "MCP", description = "The same operations for Model Context Protocol clients."),
         (name = "Documents", description = "Discovery documents, guides, this description and health checks."),

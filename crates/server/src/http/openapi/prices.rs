@@ -13,12 +13,15 @@ const OF_PAYMENTS: [&str; 4] = ["unlock", "unlock_url", "reason", "transaction"]
 /// Adds the price of each paid operation, which catalogues read.
 pub(super) fn add_prices(document: &mut Value, payments: &PaymentSettings) {
     let price = |item| dollars(payments.prices.of(item));
+    // MPP is paid on the EVM network only.
+    let protocols: &[&str] = if payments.evm.is_some() { &["x402", "mpp"] } else { &["x402"] };
     for (path, item) in [("/publish", Item::Publish), ("/provision", Item::Provision)] {
         if !payments.is_payable(item) {
             continue;
         }
-        document["paths"][path]["post"]["x-payment-info"] =
-            json!({"protocols": ["x402"], "pricingMode": "fixed", "price": price(item), "currency": "USD"});
+        document["paths"][path]["post"]["x-payment-info"] = json!({
+            "protocols": protocols, "pricingMode": "fixed", "price": price(item), "currency": "USD",
+        });
     }
     let payable: Vec<Item> =
         Sku::ALL.map(Item::Unlock).into_iter().filter(|item| payments.is_payable(*item)).collect();
@@ -27,7 +30,7 @@ pub(super) fn add_prices(document: &mut Value, payments: &PaymentSettings) {
     let [least, most] = [least, most].map(dollars);
     let unlocks = payable.iter().map(|item| (item.as_str().to_owned(), Value::from(price(*item))));
     document["paths"]["/unlock"]["post"]["x-payment-info"] = json!({
-        "protocols": ["x402"], "pricingMode": "range", "minPrice": least,
+        "protocols": protocols, "pricingMode": "range", "minPrice": least,
         "maxPrice": most, "currency": "USD",
         "prices": unlocks.collect::<serde_json::Map<_, _>>(),
     });

@@ -13,7 +13,7 @@ const AMONG_PAGES: &str = "/oauth/authorize";
 const CONVENTIONS: [&str; 3] = ["/favicon.ico", "/favicon.svg", "/robots.txt"];
 /// Pages for people: these addresses, and in `BELOW` the prefixes of others.
 const PAGES: [&str; 4] = ["/", "/device", "/logout", "/oauth/consent"];
-const BELOW: [&str; 5] = ["/assets", "/claim", "/dashboard", "/login", "/operator"];
+const BELOW: [&str; 6] = ["/assets", "/claim", "/dashboard", "/login", "/operator", "/pay"];
 
 /// The paths of a route table with their methods. The router only reveals them in its debug output.
 fn table(debug: &str) -> BTreeSet<(String, String)> {
@@ -87,7 +87,7 @@ fn every_route_for_programs_is_in_the_document_and_every_operation_is_a_route() 
 fn every_other_route_is_a_convention_or_a_page_for_people() {
     let conventions = table(&format!("{:?}", conventions()));
     assert_eq!(paths(&conventions), CONVENTIONS.into_iter().collect());
-    let people = table(&format!("{:?}", people()));
+    let people = table(&format!("{:?}", people(true)));
     assert!(paths(&people).contains(AMONG_PAGES));
     for path in paths(&people).into_iter().filter(|path| *path != AMONG_PAGES) {
         let below =

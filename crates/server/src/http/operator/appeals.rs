@@ -19,7 +19,7 @@ use http::StatusCode;
 const SHOWN: i64 = 100;
 /// Recently decided appeals shown.
 const DECIDED: i64 = 20;
-const NO_WORDS: &str = "Enter a reply to the publisher of at most 500 characters.";
+const NO_WORDS: &str = "Enter a reply of at most 500 characters.";
 
 pub(super) async fn list(
     State(state): State<ApiState>,

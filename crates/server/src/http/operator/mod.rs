@@ -7,6 +7,7 @@ mod cases;
 mod overview;
 mod payments;
 mod reports;
+mod revenue;
 mod safe_preview;
 
 use super::web::{Fields, Person, SignedForm, WebError};
@@ -40,6 +41,7 @@ pub(super) fn routes() -> Router<ApiState> {
         .route("/operator/pages/{id}/forget", post(cases::forget))
         .route("/operator/pages/{id}/lift", post(cases::lift))
         .route("/operator/payments", get(payments::list))
+        .route("/operator/payments/revenue.csv", get(revenue::download))
         .route("/operator/payments/{id}", get(payments::show))
         .route("/operator/payments/{id}/ask", post(payments::ask))
         .route("/operator/payments/{id}/resolve", post(payments::resolve))

@@ -1,4 +1,4 @@
-//! Serves `/operator/payments`: income, undecided payments, and a page to decide one payment.
+//! Serves `/operator/payments`: income, revenue by month, undecided payments, and a page to decide one payment.
 
 use super::{OperatorForm, actor};
 use crate::http::error;
@@ -14,6 +14,7 @@ use dropleaf_pages::dashboard::{Done, Section};
 use dropleaf_pages::operator::payments::{
     self as pages, LedgerAccount, PaymentDecisionForm, PaymentPage, PaymentsPage,
 };
+use dropleaf_pages::operator::revenue::{RefusedMonths, RevenueSection};
 use dropleaf_pay::Network;
 
 /// Latest payments shown, whatever their state.
@@ -24,23 +25,35 @@ pub(super) async fn list(
     Operator(person): Operator,
     query: Query,
 ) -> Result<Response, WebError> {
+    Ok(page(listed(&state, &person, query.done(), None).await?))
+}
+
+/// The list page, also with what is wrong in its form for the revenue report.
+pub(super) async fn listed(
+    state: &ApiState,
+    person: &Person,
+    done: Option<Done>,
+    refused: Option<RefusedMonths<'_>>,
+) -> Result<Html, WebError> {
     let held = state.app.payment_overview().await?;
     let latest = state.app.list_payments(None, LATEST).await?;
+    let revenue = state.app.revenue_report(None, None).await?;
     let ledger: Vec<_> = held.books.iter().map(ledger_account).collect();
     let (by_network, by_item) = pages::income_rows(&ledger, network_name);
-    Ok(page(pages::payments(&PaymentsPage {
-        shell: person.shell(Section::Operator, query.done()),
+    Ok(pages::payments(&PaymentsPage {
+        shell: person.shell(Section::Operator, done),
         by_network,
         by_item,
         prepaid: Unit::Usd2.written(held.prepaid_minor),
         granted: Unit::Usd2.written(pages::total_granted(&ledger)),
+        revenue: RevenueSection::new(&revenue, refused),
         open: &held.open,
         is_cut: held.is_cut,
         latest: &latest,
         network_name,
         now: state.app.now(),
         is_recent: person.session.is_recent(state.app.now()),
-    })))
+    }))
 }
 
 pub(super) async fn show(

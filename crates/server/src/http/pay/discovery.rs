@@ -36,7 +36,7 @@ pub(super) async fn well_known(State(state): State<ApiState>) -> Result<Response
         "version": 1,
         "x402Version": 2,
         "resources": urls,
-        "instructions": format!("Send POST to any of these; the 402 response contains the terms. The service record is \
+        "instructions": format!("Send a POST request to any of these; the 402 response contains the terms. The service record is \
                                  {base}/.well-known/x402-service."),
         "items": items,
     });

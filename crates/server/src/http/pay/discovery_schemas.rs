@@ -10,6 +10,7 @@ use utoipa::ToSchema;
     "record_version": 1,
     "service": {"name": "dropleaf", "url": "http://localhost:8080", "openapi": "http://localhost:8080/openapi.json"},
     "protocol": {"name": "x402", "versions": [1, 2], "scheme": "exact"},
+    "mpp": {"live": true, "method": "evm", "intent": "charge"},
     "mode": "sandbox", "sandbox": true,
     "offers": [{"item": "publish", "method": "POST", "url": "http://localhost:8080/publish", "price": "0.50", "amount": "500000"}],
     "update_credential": {"method": "PUT", "url": "http://localhost:8080/sites/{id}", "price": "0.00"},
@@ -24,6 +25,9 @@ pub(super) struct ServiceRecord {
     service: Value,
     #[schema(value_type = Object)]
     protocol: Value,
+    /// How to pay with MPP instead, and whether that is possible.
+    #[schema(value_type = Object)]
+    mpp: Value,
     /// `sandbox` or `live`.
     mode: String,
     /// True when no money moves.
@@ -47,7 +51,7 @@ pub(super) struct ServiceRecord {
 #[derive(Debug, ToSchema)]
 #[schema(example = json!({
     "version": 1, "x402Version": 2, "resources": ["http://localhost:8080/publish", "http://localhost:8080/provision"],
-    "instructions": "Send POST to any of these; the 402 response contains the terms. The service record is \
+    "instructions": "Send a POST request to any of these; the 402 response contains the terms. The service record is \
                      http://localhost:8080/.well-known/x402-service.",
     "items": [], "lastUpdated": 1_794_706_860
 }))]

@@ -1,17 +1,21 @@
-//! The paid endpoints `/publish`, `/provision` and `/unlock`, the wallet challenge, and their documents. Spec §4
+//! The paid endpoints `/publish`, `/provision` and `/unlock`, pay sessions, the wallet challenge, and their documents. Spec §4
 //! Payment.
 
 mod agents_host;
+mod balance;
+mod card_token;
+mod card_webhook;
 mod discovery;
 mod discovery_schemas;
 mod paid_page;
+mod pay_sessions;
 mod provision;
 mod publish;
 mod purchase;
-mod rails;
 mod receipt;
 mod service_record;
 mod terms;
+mod transactions;
 mod unlock;
 mod wallet;
 
@@ -30,6 +34,10 @@ pub(super) fn operations() -> OpenApiRouter<ApiState> {
         .routes(routes!(publish::terms, publish::publish))
         .routes(routes!(provision::menu, provision::provision))
         .routes(routes!(unlock::catalogue, unlock::unlock))
+        .routes(routes!(pay_sessions::create))
+        .routes(routes!(pay_sessions::poll))
+        .routes(routes!(card_webhook::receive))
+        .routes(routes!(transactions::list))
 }
 
 /// The operations that remain when payments are disabled.

@@ -1,23 +1,27 @@
 //! Serves `/provision`: sells an account with an API key. Spec §4 Payment.
 
-use super::purchase::{Sale, has_proof, is_foreign_question, sell};
-use super::rails::NoOtherRail;
+use super::balance::{BALANCE, Payer, bought_response, once};
+use super::card_token;
+use super::purchase::{PaidCall, Sale, has_proof, is_foreign_question};
 use super::receipt::paid_response;
-use super::terms::{self, TermsJson};
+use super::terms::TermsJson;
+use crate::http::api::IdempotentResponse;
 use crate::http::api_error::ApiError;
-use crate::http::extract::{Incoming, client_ip, nullable};
+use crate::http::extract::{Fields, Incoming, client_ip, json_object, nullable, too_large};
 use crate::http::state::ApiState;
 use axum::Json;
 use axum::body::HttpBody;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use dropleaf_app::{Order, PurchaseResult, PurchasedItem};
+use dropleaf_app::{BalancePurchase, NewKey, Order, ProvisionedAccount, PurchaseResult, PurchasedItem};
+use dropleaf_core::account::Account;
 use dropleaf_core::ledger::dollars;
 use dropleaf_core::payment::Item;
 use dropleaf_core::request_hash::RequestHash;
 use dropleaf_core::site_change::Field;
 use dropleaf_core::{Error, Result};
-use http::StatusCode;
+use dropleaf_pay::mpp::{CredentialField, PaidRequest};
+use http::{HeaderMap, StatusCode};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -28,10 +32,8 @@ const BODY_BYTES: u64 = 64 * 1024;
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(example = json!({}))]
 pub(super) struct ProvisionBody {
-    /// A shared payment token; this payment protocol is not available here.
-    #[serde(deserialize_with = "nullable")]
-    #[schema(value_type = Option<String>, nullable = false)]
-    acp_shared_payment_token: Field<IgnoredAny>,
+    /// A shared payment token (ACP), which is charged once.
+    acp_shared_payment_token: Option<String>,
     /// A mandate; this payment protocol is not available here.
     #[serde(deserialize_with = "nullable")]
     #[schema(value_type = Option<Value>, nullable = false)]
@@ -65,6 +67,10 @@ pub(super) struct RailJson {
     networks: Vec<String>,
     /// Whether it can be used now.
     live: bool,
+    /// Why it cannot be used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    why: Option<String>,
     how: String,
 }
 
@@ -77,7 +83,7 @@ pub(super) struct RailJson {
 }))]
 pub(super) struct ProvisionJson {
     ok: bool,
-    /// The payment protocol that settled.
+    /// The payment protocol that settled, or `balance`.
     protocol: String,
     /// The full key, shown once.
     api_key: String,
@@ -87,7 +93,11 @@ pub(super) struct ProvisionJson {
     usage: String,
     account_id: String,
     plan: String,
-    /// The transaction that settled the payment.
+    /// The remaining balance of the caller in cents, if it was paid from one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    balance_minor: Option<i64>,
+    /// The transaction that settled the payment; null if it was paid from a balance.
     transaction: Option<String>,
     /// True if no money moved.
     sandbox: bool,
@@ -96,7 +106,7 @@ pub(super) struct ProvisionJson {
 
 /// List the payment protocols for a key
 ///
-/// Every payment protocol known here, and which of them are available.
+/// Every payment protocol that this server knows, and which of them are available.
 #[utoipa::path(
     get, path = "/provision", tag = "Payments", operation_id = "listRails",
     responses((status = 200, description = "The payment protocols", body = RailsJson)),
@@ -107,34 +117,56 @@ pub(super) async fn menu(State(state): State<ApiState>) -> Result<Json<RailsJson
     let amount = payments.prices.of(Item::Provision);
     let listing = state.app.listing(Item::Provision).ok();
     let networks = listing.iter().flat_map(|listing| listing.terms.offers());
+    let is_mpp_live = listing.iter().any(|listing| listing.has_mpp());
+    let not_allowed = state.app.check_provision_allowed().err().map(|error| error.to_string());
+    let why = |is_live: bool, reason: &str| match &not_allowed {
+        Some(_) => not_allowed.clone(),
+        None => (!is_live).then(|| reason.to_owned()),
+    };
     let x402 = RailJson {
         protocol: "x402".to_owned(),
         versions: vec![1, 2],
         networks: networks.map(|offer| offer.network().to_string()).collect(),
-        live: listing.is_some() && state.app.check_provision_allowed().is_ok(),
+        live: listing.is_some() && not_allowed.is_none(),
+        why: why(listing.is_some(), "No network is configured to receive payments."),
         how: "POST /provision; the 402 response contains the terms. Repeat with the signed payment in PAYMENT-SIGNATURE (v2) or \
               X-PAYMENT (v1)."
             .to_owned(),
     };
-    let rest = [
-        ("mpp", "Authorization: Payment <credential> on POST /provision."),
-        ("acp", "acp_shared_payment_token in the JSON body of POST /provision."),
-        ("ap2", "ap2_mandate in the JSON body of POST /provision."),
-        ("card", "POST /pay/sessions creates a link where a person can pay by card."),
-    ];
-    let rest = rest.map(|(protocol, how)| RailJson {
+    let mpp = RailJson {
+        protocol: "mpp".to_owned(),
+        versions: vec![1],
+        networks: x402.networks.iter().filter(|name| name.starts_with("eip155:")).cloned().collect(),
+        live: x402.live && is_mpp_live,
+        why: why(is_mpp_live, "No EVM network is configured to receive payments."),
+        how: "POST /provision; the 402 response contains a challenge in WWW-Authenticate: Payment (method evm, intent charge). \
+              Repeat with Authorization: Payment <credential>."
+            .to_owned(),
+    };
+    let by_card = |protocol: &str, how: &str| RailJson {
         protocol: protocol.to_owned(),
         versions: Vec::new(),
         networks: Vec::new(),
+        live: state.app.accepts_cards() && not_allowed.is_none(),
+        why: why(state.app.accepts_cards(), "No card processor is configured."),
+        how: how.to_owned(),
+    };
+    let acp = by_card("acp", "acp_shared_payment_token in the JSON body of POST /provision.");
+    let ap2 = RailJson {
         live: false,
-        how: format!("{how} Not live here yet."),
-    });
+        why: Some("This version of the server does not support it.".to_owned()),
+        ..by_card("ap2", "ap2_mandate in the JSON body of POST /provision.")
+    };
+    let card = by_card(
+        "card",
+        "POST /pay/sessions creates a link where a person can pay by card. Poll it to get the key.",
+    );
     Ok(Json(RailsJson {
         price: dollars(amount),
         amount: amount.to_string(),
         currency: "USD".to_owned(),
         sandbox: payments.is_sandbox(),
-        rails: [x402].into_iter().chain(rest).collect(),
+        rails: vec![x402, mpp, acp, ap2, card],
     }))
 }
 
@@ -143,87 +175,158 @@ pub(super) async fn menu(State(state): State<ApiState>) -> Result<Json<RailsJson
 /// Creates an account without an email address, on the plan `free`, and its first key. Without a payment the response
 /// is 402 with the terms. The same proof returns the same key for ten minutes, from the same network or with the same
 /// `Idempotency-Key`; afterwards 409.
+///
+/// With a key or an access token (`sites:write`) and no proof, the new account is paid from the prepaid balance of the
+/// caller. Send an `Idempotency-Key`: it returns the same key for ten minutes, and without it a repeated request buys
+/// another account. If the balance does not suffice, the terms contain it.
 #[utoipa::path(
     post, path = "/provision", tag = "Payments", operation_id = "provisionKey",
     params(
         ("PAYMENT-SIGNATURE" = Option<String>, Header, description = "Proof of payment, x402 v2."),
         ("X-PAYMENT" = Option<String>, Header, description = "Proof of payment, x402 v1."),
-        ("Idempotency-Key" = Option<String>, Header, description = "Makes retries safe for 24 hours; a second payment of the \
-                                                                    same wallet with the same key buys nothing."),
+        ("Idempotency-Key" = Option<String>, Header, description = "Makes retries safe for 24 hours; a second payment from the \
+                                                                    same wallet, or from the same balance, with the same key buys nothing."),
     ),
     request_body(content = Option<ProvisionBody>, content_type = "application/json"),
     responses(
         (
             status = 200, description = "The key, shown once", body = ProvisionJson,
-            headers(("PAYMENT-RESPONSE" = String, description = "The receipt; `X-PAYMENT-RESPONSE` for x402 v1.")),
+            headers(
+                ("PAYMENT-RESPONSE" = String, description = "The receipt; `X-PAYMENT-RESPONSE` for x402 v1."),
+                ("Payment-Receipt" = String, description = "The receipt of a payment by MPP."),
+            ),
         ),
         (
-            status = 402, description = "`payment_required`, `payment_refused`: the terms; nothing was created", body = TermsJson,
-            headers(("PAYMENT-REQUIRED" = String, description = "The terms for x402 v2, base64 of JSON.")),
+            status = 402, content((TermsJson = "application/json"), (TermsJson = "application/problem+json")),
+            description = "`payment_required`, `payment_refused`, `rail_not_live`: the terms; nothing was created",
+            headers(
+                ("PAYMENT-REQUIRED" = String, description = "The terms for x402 v2, base64 of JSON."),
+                ("WWW-Authenticate" = String, description = "A challenge for MPP: `Payment id=…`."),
+            ),
         ),
     ),
-    security(()),
+    security((), ("api_key" = [])),
 )]
 pub(super) async fn provision(
     State(state): State<ApiState>,
-    _: NoOtherRail,
+    payer: Payer,
     request: Request,
 ) -> Result<Response, ApiError> {
     state.app.check_provision_allowed()?;
     let (parts, body) = request.into_parts();
-    if is_foreign_question(&parts) || (!has_proof(&parts.headers) && body.is_end_stream()) {
-        return Ok(terms::owed(&*state.app.listing(Item::Provision)?));
+    let pays = has_proof(&parts.headers) || payer.0.is_some();
+    if is_foreign_question(&parts) || (!pays && body.is_end_stream()) {
+        return paid_call(&state, &parts.headers).owed();
     }
     let ip = client_ip(&parts, &state);
-    state.app.take_paid_attempt(ip)?;
+    // An account has the rate limit of its key instead.
+    if payer.0.is_none() {
+        state.app.take_paid_attempt(ip)?;
+    }
     let incoming = Incoming { state: &state, headers: &parts.headers, body };
-    let mut fields = incoming.fields(BODY_BYTES).await?;
-    fields.take::<ProvisionBody>()?.check()?;
+    let (bytes, share) = incoming.bytes(BODY_BYTES, || too_large(BODY_BYTES)).await?;
+    let digest = PaidRequest::new("", &bytes).digest;
+    let mut fields = Fields::new(json_object(&bytes)?);
+    drop((bytes, share));
+    let sent: ProvisionBody = fields.take()?;
     let warnings = fields.warnings();
-    let order = (Order::Provision, RequestHash::new("provision").finish());
-    match sell(&state, &parts.headers, ip, order, serde_json::Map::new(), ()).await? {
+    let request_hash = RequestHash::new("provision").finish();
+    let call = PaidCall { ip, digest, ..paid_call(&state, &parts.headers) };
+    let payments = sent.payments();
+    if let Some(field) = payments.first() {
+        // The other one may have been settled before, so the client must not be asked to pay again.
+        if has_proof(&parts.headers) || payments.len() > 1 {
+            let why = "must not be sent together with another payment; nothing was charged by this request";
+            return Err(Error::field(field, why).into());
+        }
+        if let Some(token) = &sent.acp_shared_payment_token {
+            return card_token::provision(call, token, request_hash, warnings).await;
+        }
+        let sentence = format!(
+            "`{field}` is a payment by a protocol that is not available on this server. Nothing was charged. GET /provision \
+             lists the available ones."
+        );
+        return call.not_live(&sentence);
+    }
+    if let Some(caller) = &payer.0 {
+        let once = once(&state, &parts.headers, caller, request_hash);
+        let sandbox = state.app.require_payments()?.is_sandbox();
+        let render = |bought: &BalancePurchase<ProvisionedAccount>| {
+            let balance_minor = state.app.spendable_balance(&bought.buyer);
+            ProvisionJson::drawn(bought, balance_minor, sandbox, &warnings).to_bytes()
+        };
+        let done = state.app.provision_with_balance(caller, once.as_ref(), render).await?;
+        return match done {
+            Some(done) => Ok(bought_response(IdempotentResponse::of(done, StatusCode::OK, render))),
+            None => PaidCall { more: payer.terms(&state).await?, ..call }.owed(),
+        };
+    }
+    match call.sell((Order::Provision, request_hash), ()).await? {
         Sale::Answer(answer) => Ok(answer),
-        Sale::Sold { bought, generation } => {
+        Sale::Sold { bought, receipt } => {
             let answer = ProvisionJson::new(&bought, warnings)?;
-            Ok(paid_response(StatusCode::OK, &answer, &bought.receipt, generation))
+            Ok(paid_response(StatusCode::OK, &answer, &bought, &receipt))
         }
     }
 }
 
+/// The sale of one key.
+fn paid_call<'a>(state: &'a ApiState, headers: &'a HeaderMap) -> PaidCall<'a> {
+    let (item, field) = (Item::Provision, CredentialField::Authorization);
+    PaidCall { state, headers, ip: None, item, field, digest: None, more: serde_json::Map::new() }
+}
+
 impl ProvisionBody {
-    /// Payments in the body are refused, not ignored: the client believes it has paid.
-    fn check(&self) -> Result<()> {
-        let sent = [
-            ("acp_shared_payment_token", &self.acp_shared_payment_token),
-            ("ap2_mandate", &self.ap2_mandate),
-        ];
-        match sent.into_iter().find(|(_, field)| !field.is_absent()) {
-            Some((name, _)) => {
-                let why = "uses a payment protocol that is not available on this server; nothing was charged. GET \
-                           /provision lists the available ones";
-                Err(Error::field(name, why))
-            }
-            None => Ok(()),
-        }
+    /// The names of the payments in the body. None is ignored: the client believes it has paid.
+    fn payments(&self) -> Vec<&'static str> {
+        let token = self.acp_shared_payment_token.as_ref().map(|_| card_token::FIELD);
+        let mandate = (!self.ap2_mandate.is_absent()).then_some("ap2_mandate");
+        token.into_iter().chain(mandate).collect()
     }
 }
 
 impl ProvisionJson {
-    fn new(bought: &PurchaseResult, warnings: Vec<String>) -> Result<Self> {
+    pub(super) fn new(bought: &PurchaseResult, warnings: Vec<String>) -> Result<Self> {
         let PurchasedItem::Key { account, new } = &bought.item else {
-            return Err(Error::internal("payment for an API key has other goods"));
+            return Err(Error::internal("payment for an API key bought a different item"));
         };
         Ok(Self {
+            protocol: bought.payment.rail.as_str().to_owned(),
+            transaction: bought.payment.transaction.clone(),
+            sandbox: bought.payment.sandbox,
+            ..Self::of(account, new, warnings)
+        })
+    }
+
+    /// An account that was paid from a balance.
+    fn drawn(
+        bought: &BalancePurchase<ProvisionedAccount>,
+        balance_minor: i64,
+        sandbox: bool,
+        warnings: &[String],
+    ) -> Self {
+        let ProvisionedAccount { account, new } = &bought.item;
+        Self { balance_minor: Some(balance_minor), sandbox, ..Self::of(account, new, warnings.to_vec()) }
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+
+    /// The account and its key, as if paid from a balance.
+    fn of(account: &Account, new: &NewKey, warnings: Vec<String>) -> Self {
+        Self {
             ok: true,
-            protocol: bought.payment.protocol.clone(),
+            protocol: BALANCE.to_owned(),
             api_key: new.secret.clone(),
             prefix: new.key.prefix.clone(),
             usage: "Send `Authorization: Bearer <api_key>` with every request.".to_owned(),
             account_id: account.id.clone(),
             plan: account.plan.clone(),
-            transaction: bought.payment.transaction.clone(),
-            sandbox: bought.payment.sandbox,
+            balance_minor: None,
+            transaction: None,
+            sandbox: false,
             warnings,
-        })
+        }
     }
 }

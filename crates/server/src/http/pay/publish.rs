@@ -1,10 +1,12 @@
-//! Serves `/publish`: sells one permanent page. The payment is the credential. Spec §4 Payment, §7.
+//! Serves `/publish`: sells one permanent page. The payment is the credential; with a key the balance of its account pays.
+//! Spec §4 Payment, §7.
 
+use super::balance::{Payer, bought_response, once};
 use super::paid_page::PublishJson;
-use super::purchase::{Sale, has_proof, is_foreign_question, sell};
-use super::rails::NoOtherRail;
+use super::purchase::{PaidCall, Sale, has_proof, has_x402_proof, is_foreign_question};
 use super::receipt::paid_response;
-use super::terms::{self, TermsJson};
+use super::terms::TermsJson;
+use crate::http::api::IdempotentResponse;
 use crate::http::api_error::ApiError;
 use crate::http::body_budget::Share;
 use crate::http::extract::{Fields, Incoming, JsonLimit, client_ip, json_object, parse_pii_check};
@@ -14,11 +16,12 @@ use axum::body::{Body, HttpBody};
 use axum::extract::{Request, State};
 use axum::response::Response;
 use bytes::Bytes;
-use dropleaf_app::{Order, Upload, UploadBody};
+use dropleaf_app::{BalancePurchase, CreatedSite, Order, Upload, UploadBody};
 use dropleaf_core::payment::Item;
 use dropleaf_core::request_hash::RequestHash;
 use dropleaf_core::safety::PiiCheck;
 use dropleaf_core::{Code, Error, Result};
+use dropleaf_pay::mpp::{BodyDigest, CredentialField};
 use http::{HeaderMap, StatusCode, header};
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -47,45 +50,58 @@ pub(super) struct PublishBody {
 #[utoipa::path(
     get, path = "/publish", tag = "Payments", operation_id = "getPublishTerms",
     responses((
-        status = 402, description = "The terms", body = TermsJson,
-        headers(("PAYMENT-REQUIRED" = String, description = "The terms for x402 v2, base64 of JSON.")),
+        status = 402, description = "The terms", content((TermsJson = "application/json"), (TermsJson = "application/problem+json")),
+        headers(
+                ("PAYMENT-REQUIRED" = String, description = "The terms for x402 v2, base64 of JSON."),
+                ("WWW-Authenticate" = String, description = "A challenge for MPP: `Payment id=…`."),
+            ),
     )),
     security(()),
 )]
-pub(super) async fn terms(State(state): State<ApiState>) -> Result<Response, ApiError> {
-    Ok(terms::owed(&*state.app.listing(Item::Publish)?))
+pub(super) async fn terms(State(state): State<ApiState>, headers: HeaderMap) -> Result<Response, ApiError> {
+    paid_call(&state, &headers).owed()
 }
 
 /// Publish a page and pay for it
 ///
 /// The payment is the credential: no account, no key. Without one the response is 402 with the terms; a page that
 /// cannot be published is refused before that, so nothing is signed for it. With a proof in `PAYMENT-SIGNATURE` (x402
-/// v2) or `X-PAYMENT` (v1) the page is permanent. The same proof with the same page gets the same response, and is
+/// v2), `X-PAYMENT` (v1) or `Authorization: Payment` (MPP) the page is permanent. The same proof with the same page gets the same response, and is
 /// charged once.
+///
+/// With a key or an access token (`sites:write`) and no proof, the page is paid from the prepaid balance of the account,
+/// to which it then belongs, without counting against its plan. If the balance does not suffice, the terms contain it. A
+/// proof takes precedence over a key.
 #[utoipa::path(
     post, path = "/publish", tag = "Payments", operation_id = "publishPaid",
     params(
         ("PAYMENT-SIGNATURE" = Option<String>, Header, description = "Proof of payment, x402 v2."),
         ("X-PAYMENT" = Option<String>, Header, description = "Proof of payment, x402 v1."),
-        ("Idempotency-Key" = Option<String>, Header, description = "Makes retries safe for 24 hours; a second payment of the \
-                                                                    same wallet with the same key buys nothing."),
+        ("Idempotency-Key" = Option<String>, Header, description = "Makes retries safe for 24 hours; a second payment from the \
+                                                                    same wallet, or from the same balance, with the same key buys nothing."),
     ),
     request_body(content((PublishBody = "application/json"), (String = "text/html"))),
     responses(
         (
             status = 201, description = "Published", body = PublishJson,
-            headers(("PAYMENT-RESPONSE" = String, description = "The receipt; `X-PAYMENT-RESPONSE` for x402 v1.")),
+            headers(
+                ("PAYMENT-RESPONSE" = String, description = "The receipt; `X-PAYMENT-RESPONSE` for x402 v1."),
+                ("Payment-Receipt" = String, description = "The receipt of a payment by MPP."),
+            ),
         ),
         (
-            status = 402, description = "`payment_required`, `payment_refused`: the terms; nothing was created", body = TermsJson,
-            headers(("PAYMENT-REQUIRED" = String, description = "The terms for x402 v2, base64 of JSON.")),
+            status = 402, description = "`payment_required`, `payment_refused`: the terms; nothing was created", content((TermsJson = "application/json"), (TermsJson = "application/problem+json")),
+            headers(
+                ("PAYMENT-REQUIRED" = String, description = "The terms for x402 v2, base64 of JSON."),
+                ("WWW-Authenticate" = String, description = "A challenge for MPP: `Payment id=…`."),
+            ),
         ),
     ),
-    security(()),
+    security((), ("api_key" = [])),
 )]
 pub(super) async fn publish(
     State(state): State<ApiState>,
-    _: NoOtherRail,
+    payer: Payer,
     request: Request,
 ) -> Result<Response, ApiError> {
     let (parts, body) = request.into_parts();
@@ -93,27 +109,59 @@ pub(super) async fn publish(
     // A request without a page asks for the terms.
     let asks_terms = !pays && !parts.headers.contains_key(header::CONTENT_TYPE);
     if is_foreign_question(&parts) || (asks_terms && body.is_end_stream()) {
-        return Ok(terms::owed(&*state.app.listing(Item::Publish)?));
+        return paid_call_of(&state, &parts.headers, &payer).await?.owed();
     }
     let ip = client_ip(&parts, &state);
-    state.app.take_paid_attempt(ip)?;
+    // An account has the rate limit of its key instead.
+    if payer.0.is_none() {
+        state.app.take_paid_attempt(ip)?;
+    }
     let (page, share) = read(&state, &parts.headers, body).await?;
     let Some(page) = page else {
         if asks_terms {
-            return Ok(terms::owed(&*state.app.listing(Item::Publish)?));
+            return paid_call_of(&state, &parts.headers, &payer).await?.owed();
         }
         return Err(Error::new(Code::EmptyFile, "The page is empty. Nothing was charged.").into());
     };
-    let (request_hash, warnings) = (page.hash(), page.warnings);
-    let order = Order::Publish(state.app.check_page(page.upload, page.pii_check, pays).await?);
-    let sale = sell(&state, &parts.headers, ip, (order, request_hash), serde_json::Map::new(), share).await?;
-    match sale {
+    let (request_hash, digest, warnings) = (page.hash(), page.digest, page.warnings);
+    // The same request may have been answered before: then its page was accepted, and a refusal is deferred.
+    let may_repeat = pays || payer.0.is_some();
+    let checked = state.app.check_page(page.upload, page.pii_check, may_repeat).await?;
+    if let Some(caller) = &payer.0 {
+        let once = once(&state, &parts.headers, caller, request_hash);
+        let sandbox = state.app.require_payments()?.is_sandbox();
+        let render = |bought: &BalancePurchase<CreatedSite>| {
+            PublishJson::drawn(&state.app, bought, &warnings, sandbox).to_bytes()
+        };
+        let done = state.app.publish_with_balance(caller, checked, once.as_ref(), render).await?;
+        return match done {
+            Some(done) => Ok(bought_response(IdempotentResponse::of(done, StatusCode::CREATED, render))),
+            None => PaidCall { digest, ..paid_call_of(&state, &parts.headers, &payer).await? }.owed(),
+        };
+    }
+    let call = PaidCall { ip, digest, ..paid_call_of(&state, &parts.headers, &payer).await? };
+    match call.sell((Order::Publish(checked), request_hash), share).await? {
         Sale::Answer(answer) => Ok(answer),
-        Sale::Sold { bought, generation } => {
+        Sale::Sold { bought, receipt } => {
             let answer = PublishJson::new(&state.app, &bought, warnings)?;
-            Ok(paid_response(StatusCode::CREATED, &answer, &bought.receipt, generation))
+            Ok(paid_response(StatusCode::CREATED, &answer, &bought, &receipt))
         }
     }
+}
+
+/// The sale of one page.
+fn paid_call<'a>(state: &'a ApiState, headers: &'a HeaderMap) -> PaidCall<'a> {
+    let (item, field) = (Item::Publish, CredentialField::Authorization);
+    PaidCall { state, headers, ip: None, item, field, digest: None, more: serde_json::Map::new() }
+}
+
+/// The same, with the balance of the account that was to pay, which the terms show.
+async fn paid_call_of<'a>(
+    state: &'a ApiState,
+    headers: &'a HeaderMap,
+    payer: &Payer,
+) -> Result<PaidCall<'a>> {
+    Ok(PaidCall { more: payer.terms(state).await?, ..paid_call(state, headers) })
 }
 
 /// The page that was sent.
@@ -122,6 +170,8 @@ struct ReceivedPage {
     html: Bytes,
     name: String,
     pii_check: Option<PiiCheck>,
+    /// The digest of the whole body, if a payment may be bound to it.
+    digest: Option<BodyDigest>,
     warnings: Vec<String>,
 }
 
@@ -132,7 +182,7 @@ impl ReceivedPage {
             content_type: Some("text/html".to_owned()),
             body: UploadBody::Memory(html.clone()),
         };
-        Self { upload, html, name, pii_check: None, warnings }
+        Self { upload, html, name, pii_check: None, digest: None, warnings }
     }
 
     /// Hash of the request, independent of its encoding.
@@ -151,7 +201,7 @@ async fn read(state: &ApiState, headers: &HeaderMap, body: Body) -> Result<(Opti
     let over = || {
         Error::new(
             Code::TooLarge,
-            format!("A paid page can have at most {limit} bytes. Make it smaller. Nothing was charged."),
+            format!("A paid page can be at most {limit} bytes. Make it smaller. Nothing was charged."),
         )
     };
     let json = media_type::is(headers, media_type::JSON);
@@ -164,8 +214,12 @@ async fn read(state: &ApiState, headers: &HeaderMap, body: Body) -> Result<(Opti
     if bytes.is_empty() {
         return Ok((None, share));
     }
+    // An x402 proof is not bound to the body.
+    let digest = |bytes: &Bytes| (!has_x402_proof(headers)).then(|| BodyDigest::of(bytes));
     if media_type::is(headers, media_type::HTML) {
-        return Ok((Some(ReceivedPage::new(bytes, NAME.to_owned(), Vec::new())), share));
+        let digest = digest(&bytes);
+        let page = ReceivedPage::new(bytes, NAME.to_owned(), Vec::new());
+        return Ok((Some(ReceivedPage { digest, ..page }), share));
     }
     if !json {
         return Err(Error::new(
@@ -175,6 +229,7 @@ async fn read(state: &ApiState, headers: &HeaderMap, body: Body) -> Result<(Opti
         ));
     }
     let object = json_object(&bytes)?;
+    let digest = digest(&bytes);
     drop(bytes);
     // An empty object counts as an empty body.
     if object.is_empty() {
@@ -189,7 +244,7 @@ async fn read(state: &ApiState, headers: &HeaderMap, body: Body) -> Result<(Opti
     }
     let warnings = fields.unknown()?;
     let sent = ReceivedPage::new(html.into(), name, warnings);
-    Ok((Some(ReceivedPage { pii_check, ..sent }), share))
+    Ok((Some(ReceivedPage { pii_check, digest, ..sent }), share))
 }
 
 /// Checks the name and appends `.html` unless it already has an HTML extension.

@@ -1,12 +1,14 @@
-//! Renders the 402 response for both x402 versions at once: v2 in a header, v1 in the body. No other file renders one.
-//! It must not be cached.
+//! Renders the 402 response for all protocols at once: x402 v2 in a header, v1 in the body, MPP as a challenge. No other
+//! file renders one. It must not be cached.
 
+use super::receipt::ReceiptFormat;
 use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
 use dropleaf_app::{Listing, PayRefused};
 use dropleaf_core::{Code, Error};
-use dropleaf_pay::{Generation, PAYMENT_REQUIRED};
+use dropleaf_pay::PAYMENT_REQUIRED;
+use dropleaf_pay::mpp::{Challenge, Problem};
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -27,7 +29,8 @@ use utoipa::ToSchema;
 pub(super) struct TermsJson {
     #[serde(rename = "x402Version")]
     x402_version: i64,
-    /// `payment_required`, or `payment_refused` after a payment that was refused.
+    /// `payment_required`, `payment_refused` after a payment that was refused, or `rail_not_live` after one by a protocol
+    /// that is not available.
     error: String,
     error_description: String,
     /// Why a payment was refused.
@@ -38,31 +41,60 @@ pub(super) struct TermsJson {
     /// True if no money moves.
     #[schema(nullable = false)]
     sandbox: Option<bool>,
-    /// On `/unlock`: the prepaid balance, in cents.
+    /// For a request with a key: the prepaid balance, in cents.
     #[schema(nullable = false)]
     balance_minor: Option<i64>,
+    /// For clients of MPP, in `application/problem+json`: the problem type.
+    #[serde(rename = "type")]
+    #[schema(nullable = false, format = "uri")]
+    problem_type: Option<String>,
+    /// For clients of MPP: the title of the problem type.
+    #[schema(nullable = false)]
+    title: Option<String>,
+    /// For clients of MPP: 402.
+    #[schema(nullable = false)]
+    status: Option<i64>,
+    /// For clients of MPP: what is wrong and what to do.
+    #[schema(nullable = false)]
+    detail: Option<String>,
+    /// For clients of MPP: the ID of the challenge in `WWW-Authenticate`.
+    #[serde(rename = "challengeId")]
+    #[schema(nullable = false)]
+    challenge_id: Option<String>,
 }
 
-/// The current terms. They are prepared in advance, so this costs almost nothing.
-pub(super) fn owed(listing: &Listing) -> Response {
-    challenge(listing.header.clone(), listing.body.clone())
-}
-
-/// The same with further members in the body.
-pub(super) fn owed_with(listing: &Listing, more: Map<String, Value>) -> Response {
-    let mut terms = listing.terms.clone();
-    terms.members.extend(more);
-    challenge(listing.header.clone(), Value::Object(terms.body()).to_string().into())
+/// The current terms. They are prepared in advance, so this costs little unless `more` has members or the client speaks
+/// MPP.
+pub(super) fn owed(
+    listing: &Listing,
+    challenge: Option<&Challenge>,
+    more: &Map<String, Value>,
+    is_mpp: bool,
+) -> Response {
+    let body = if more.is_empty() && !is_mpp {
+        listing.body.clone()
+    } else {
+        let mut terms = listing.terms.clone();
+        terms.members.extend(more.clone());
+        if is_mpp {
+            let problem = Problem::PaymentRequired;
+            terms.members.extend(problem.members(problem.sentence(), challenge.map(|it| it.id.as_str())));
+        }
+        Value::Object(terms.body()).to_string().into()
+    };
+    payment_required(listing.header.clone(), body, challenge, is_mpp)
 }
 
 /// The terms again, and why the payment was refused. A malformed payment is a 400 instead.
 pub(super) fn refused(
     listing: &Listing,
     refused: &PayRefused,
-    generation: Option<Generation>,
-    more: Map<String, Value>,
+    challenge: Option<&Challenge>,
+    more: &Map<String, Value>,
+    is_mpp: bool,
+    receipt: Option<&ReceiptFormat>,
 ) -> Result<Response, Error> {
-    if refused.malformed {
+    if refused.malformed || (is_mpp && refused.problem.status() == 400) {
         let reason = dropleaf_core::error::Fact::Text(refused.reason.clone());
         return Err(Error::new(Code::InvalidPayment, refused.sentence.as_str()).with_fact("reason", reason));
     }
@@ -71,17 +103,31 @@ pub(super) fn refused(
     terms.error = Some(refused.reason.clone());
     let header = terms.header();
     terms.error = Some(Code::PaymentRefused.as_str().to_owned());
-    terms.members.extend(more);
+    terms.members.extend(more.clone());
     terms.members.insert("error_description".to_owned(), refused.sentence.clone().into());
     terms.members.insert("reason".to_owned(), refused.reason.clone().into());
-    let mut response = challenge(header.into(), Value::Object(terms.body()).to_string().into());
-    if let (Some(receipt), Some(generation)) = (&refused.receipt, generation) {
-        super::receipt::write(response.headers_mut(), receipt, generation);
+    if is_mpp {
+        let id = challenge.map(|challenge| challenge.id.as_str());
+        terms.members.extend(refused.problem.members(&refused.sentence, id));
+    }
+    let body = Value::Object(terms.body()).to_string().into();
+    let mut response = payment_required(header.into(), body, challenge, is_mpp);
+    if let (Some(refusal), Some(ReceiptFormat::X402(generation))) = (&refused.receipt, receipt) {
+        super::receipt::write(response.headers_mut(), refusal, *generation);
     }
     Ok(response)
 }
 
-fn challenge(header: Bytes, body: Bytes) -> Response {
+/// The terms, for a payment by a protocol that is not available here: the client believes it has paid.
+pub(super) fn not_live(listing: &Listing, challenge: Option<&Challenge>, sentence: &str) -> Response {
+    let mut terms = listing.terms.clone();
+    let header = terms.header();
+    terms.error = Some(Code::RailNotLive.as_str().to_owned());
+    terms.members.insert("error_description".to_owned(), sentence.into());
+    payment_required(header.into(), Value::Object(terms.body()).to_string().into(), challenge, false)
+}
+
+fn payment_required(header: Bytes, body: Bytes, challenge: Option<&Challenge>, is_mpp: bool) -> Response {
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = StatusCode::PAYMENT_REQUIRED;
     let headers = response.headers_mut();
@@ -89,7 +135,11 @@ fn challenge(header: Bytes, body: Bytes) -> Response {
     if let Ok(value) = HeaderValue::from_maybe_shared(header) {
         headers.insert(HeaderName::from_static(PAYMENT_REQUIRED), value);
     }
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if let Some(Ok(value)) = challenge.map(|it| HeaderValue::from_str(&it.www_authenticate)) {
+        headers.insert(header::WWW_AUTHENTICATE, value);
+    }
+    let content_type = if is_mpp { "application/problem+json" } else { "application/json" };
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }

@@ -1,25 +1,25 @@
 //! Serves `/unlock`: lifts limits of an account's plan for money. The prepaid balance is used first. Spec §4 Payment.
 
-use super::purchase::{Sale, has_proof, sell};
-use super::rails::NoOtherRail;
+use super::balance::{BALANCE, balance_member, bought_response, once};
+use super::purchase::{PaidCall, Sale, has_proof};
 use super::receipt::paid_response;
 use super::terms::TermsJson;
 use crate::http::api::IdempotentResponse;
 use crate::http::api_error::ApiError;
-use crate::http::extract::{Owner, client_ip, idempotency_key, idempotent_request};
+use crate::http::extract::{Owner, client_ip};
 use crate::http::state::ApiState;
 use axum::Json;
 use axum::extract::{Request, State};
-use axum::response::{IntoResponse, Response};
-use dropleaf_app::{Caller, CatalogueEntry, Order, PurchaseResult, PurchasedItem, UnlockResult};
+use axum::response::Response;
+use dropleaf_app::{App, Caller, CatalogueEntry, Order, PurchaseResult, PurchasedItem, UnlockResult};
 use dropleaf_core::account::Account;
 use dropleaf_core::payment::Item;
 use dropleaf_core::request_hash::RequestHash;
 use dropleaf_core::unlock::Sku;
 use dropleaf_core::{Error, Result};
-use http::{HeaderMap, StatusCode, header};
+use dropleaf_pay::mpp::CredentialField;
+use http::{HeaderMap, StatusCode};
 use serde::Serialize;
-use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 /// The unlocks for sale.
@@ -72,7 +72,7 @@ pub(super) struct UnlockedJson {
     sku: String,
     /// Epoch seconds; null if it does not expire.
     active_until: Option<i64>,
-    /// `x402`, `balance`, or `nothing` if it was already active permanently.
+    /// `x402`, `mpp`, `balance`, or `nothing` if it was already active permanently.
     paid_with: String,
     /// The remaining balance, in cents.
     balance_minor: i64,
@@ -110,7 +110,7 @@ pub(super) async fn catalogue(State(state): State<ApiState>) -> Result<Json<Unlo
 /// Lift a limit of your plan
 ///
 /// Paid from the prepaid balance if it suffices; otherwise 402 with the terms and the balance, to be paid on the EVM
-/// network with `PAYMENT-SIGNATURE` (x402 v2) or `X-PAYMENT` (v1). An unlock with a period extends the time that is
+/// network with `PAYMENT-SIGNATURE` (x402 v2), `X-PAYMENT` (v1) or `Payment-Authorization` (MPP). An unlock with a period extends the time that is
 /// left.
 #[utoipa::path(
     post, path = "/unlock", tag = "Payments", operation_id = "unlockFeature",
@@ -118,24 +118,30 @@ pub(super) async fn catalogue(State(state): State<ApiState>) -> Result<Json<Unlo
         ("feature" = String, Query, description = "A `sku` from the catalog."),
         ("PAYMENT-SIGNATURE" = Option<String>, Header, description = "Proof of payment, x402 v2."),
         ("X-PAYMENT" = Option<String>, Header, description = "Proof of payment, x402 v1."),
-        ("Idempotency-Key" = Option<String>, Header, description = "Makes retries safe for 24 hours; a second payment of the \
+        ("Payment-Authorization" = Option<String>, Header, description = "`Payment <credential>`: proof of payment by MPP."),
+        ("Idempotency-Key" = Option<String>, Header, description = "Makes retries safe for 24 hours; a second payment from the \
                                                                     same wallet with the same key buys nothing."),
     ),
     responses(
         (
             status = 200, description = "Unlocked", body = UnlockedJson,
-            headers(("PAYMENT-RESPONSE" = String, description = "The receipt of a payment; `X-PAYMENT-RESPONSE` for x402 v1.")),
+            headers(
+                ("PAYMENT-RESPONSE" = String, description = "The receipt of a payment; `X-PAYMENT-RESPONSE` for x402 v1."),
+                ("Payment-Receipt" = String, description = "The receipt of a payment by MPP."),
+            ),
         ),
         (
-            status = 402, description = "`payment_required`, `payment_refused`: the terms; nothing was changed", body = TermsJson,
-            headers(("PAYMENT-REQUIRED" = String, description = "The terms for x402 v2, base64 of JSON.")),
+            status = 402, description = "`payment_required`, `payment_refused`: the terms; nothing was changed", content((TermsJson = "application/json"), (TermsJson = "application/problem+json")),
+            headers(
+                ("PAYMENT-REQUIRED" = String, description = "The terms for x402 v2, base64 of JSON."),
+                ("WWW-Authenticate" = String, description = "A challenge for MPP: `Payment id=…`."),
+            ),
         ),
     ),
     security(("api_key" = [])),
 )]
 pub(super) async fn unlock(
     State(state): State<ApiState>,
-    _: NoOtherRail,
     Owner(account): Owner,
     request: Request,
 ) -> Result<Response, ApiError> {
@@ -152,16 +158,26 @@ pub(super) async fn unlock(
     if !has_proof(headers)
         && let Some(unlocked) = from_balance(&state, &account, sku, request_hash, headers).await?
     {
-        return Ok(([(header::CACHE_CONTROL, "private, no-store")], unlocked).into_response());
+        return Ok(bought_response(unlocked));
     }
-    let account = state.app.get_account(&account.id).await?;
-    let more: Map<String, Value> =
-        [("balance_minor".to_owned(), account.balance_minor.into())].into_iter().collect();
+    let more = balance_member(&state, &account.id).await?;
     let order = Order::Unlock { account, sku };
-    match sell(&state, headers, None, (order, request_hash), more, ()).await? {
+    let call = PaidCall {
+        state: &state,
+        headers,
+        ip: None,
+        item: Item::Unlock(sku),
+        // `Authorization` holds the API key.
+        field: CredentialField::PaymentAuthorization,
+        // The query says everything; a body is not read.
+        digest: None,
+        more,
+    };
+    match call.sell((order, request_hash), ()).await? {
         Sale::Answer(answer) => Ok(answer),
-        Sale::Sold { bought, generation } => {
-            Ok(paid_response(StatusCode::OK, &UnlockedJson::new(&bought)?, &bought.receipt, generation))
+        Sale::Sold { bought, receipt } => {
+            let answer = UnlockedJson::new(&state.app, &bought)?;
+            Ok(paid_response(StatusCode::OK, &answer, &bought, &receipt))
         }
     }
 }
@@ -187,21 +203,21 @@ async fn from_balance(
     headers: &HeaderMap,
 ) -> Result<Option<IdempotentResponse>> {
     let caller = Caller { account: Some(account.clone()), grant_id: None, ip: None };
-    let once = idempotent_request(state, idempotency_key(headers), &caller, Some(request_hash));
+    let once = once(state, headers, &caller, request_hash);
     let sandbox = state.app.require_payments()?.is_sandbox();
-    let render = |unlocked: &UnlockResult| UnlockedJson::drawn(unlocked, sandbox).to_bytes();
+    let render = |unlocked: &UnlockResult| UnlockedJson::drawn(&state.app, unlocked, sandbox).to_bytes();
     let done = state.app.unlock_with_balance(account, sku, once.as_ref(), render).await?;
     Ok(done.map(|done| IdempotentResponse::of(done, StatusCode::OK, render)))
 }
 
 impl UnlockedJson {
-    fn drawn(unlocked: &UnlockResult, sandbox: bool) -> Self {
+    fn drawn(app: &App, unlocked: &UnlockResult, sandbox: bool) -> Self {
         Self {
             ok: true,
             sku: unlocked.sku.as_str().to_owned(),
             active_until: unlocked.until,
-            paid_with: if unlocked.already { "nothing" } else { "balance" }.to_owned(),
-            balance_minor: unlocked.account.balance_minor,
+            paid_with: if unlocked.already { "nothing" } else { BALANCE }.to_owned(),
+            balance_minor: app.spendable_balance(&unlocked.account),
             transaction: None,
             sandbox,
         }
@@ -211,16 +227,16 @@ impl UnlockedJson {
         serde_json::to_vec(self).unwrap_or_default()
     }
 
-    fn new(bought: &PurchaseResult) -> Result<Self> {
+    fn new(app: &App, bought: &PurchaseResult) -> Result<Self> {
         let PurchasedItem::Unlock { account, sku, until } = &bought.item else {
-            return Err(Error::internal("payment for an unlock has other goods"));
+            return Err(Error::internal("payment for an unlock bought a different item"));
         };
         Ok(Self {
             ok: true,
             sku: sku.as_str().to_owned(),
             active_until: *until,
-            paid_with: bought.payment.protocol.clone(),
-            balance_minor: account.balance_minor,
+            paid_with: bought.payment.rail.as_str().to_owned(),
+            balance_minor: app.spendable_balance(account),
             transaction: bought.payment.transaction.clone(),
             sandbox: bought.payment.sandbox,
         })

@@ -112,7 +112,7 @@ pub(in crate::http) fn refused(head: &Parts) -> Response<OutBody> {
         pages::notice(&Notice {
             status: status.as_u16(),
             code: Code::NotFound.as_str(),
-            heading: "Open the page with its full link",
+            heading: "Open the page with its complete link",
             message: "This address is only part of a link. Open the complete link that you were sent, and allow cookies for it. \
                       If the link no longer works, ask the sender for a new one.",
             hint: None,

@@ -2,12 +2,14 @@
 
 use super::origin::require_own_origin;
 use super::{Person, Visit, WebError};
+use crate::http::extract::client_ip;
 use crate::http::small_body;
 use crate::http::state::ApiState;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use dropleaf_core::{Code, Error};
 use http::HeaderMap;
 use http::request::Parts;
+use std::net::IpAddr;
 
 /// The field, and for scripts the header, that carries the form token.
 pub(in crate::http) const TOKEN_FIELD: &str = "form_token";
@@ -64,6 +66,13 @@ pub(in crate::http) struct VisitForm {
     pub fields: Fields,
 }
 
+/// A form of a page whose address is the secret: it needs no cookie, only that one of our pages sent it.
+#[derive(Debug)]
+pub(in crate::http) struct LinkForm {
+    pub fields: Fields,
+    pub ip: Option<IpAddr>,
+}
+
 /// A form of a page that may have been open for longer than the visit cookie lasted.
 #[derive(Debug)]
 pub(in crate::http) enum LateForm {
@@ -103,6 +112,16 @@ impl FromRequest<ApiState> for VisitForm {
             LateForm::Ours(form) => Ok(form),
             LateForm::Forgotten(_) => Err(Error::plain(Code::CrossSite).into()),
         }
+    }
+}
+
+impl FromRequest<ApiState> for LinkForm {
+    type Rejection = WebError;
+
+    async fn from_request(request: Request, state: &ApiState) -> Result<Self, WebError> {
+        let (parts, body) = request.into_parts();
+        require_own_origin(&parts, state)?;
+        Ok(Self { fields: read(body).await?, ip: client_ip(&parts, state) })
     }
 }
 

@@ -47,6 +47,7 @@ const REFUSED: &[(&str, u16)] = &[
     ("createWalletChallenge", 404),
     ("provisionKey", 402),
     ("publishPaid", 402),
+    ("receiveCardEvent", 400),
     ("resolveFeedback", 404),
 ];
 

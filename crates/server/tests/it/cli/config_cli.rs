@@ -60,15 +60,17 @@ fn names_that_scripts_rely_on_are_read() {
         .env("DROPLEAF_PAYMENTS__FACILITATOR_URL", "https://pay.example.com")
         .env("DROPLEAF_PAYMENTS__EVM_PAY_TO", "0x70997970C51812dc3A010C7d01b50e0d17dc79C8")
         .env("DROPLEAF_PAYMENTS__SOLANA_PAY_TO", "9hSR6S7WPtxmTojgo6GG3k4yDPecgJY292j7xrsUGWBu")
-        .env("DROPLEAF_STRIPE__SECRET_KEY", "hush")
+        .env("DROPLEAF_STRIPE__SECRET_KEY", "sk_test_hush")
+        .env("DROPLEAF_STRIPE__WEBHOOK_SECRET", "whsec_hush")
+        .env("DROPLEAF_STRIPE__API_URL", "http://localhost:8403")
         .env("DROPLEAF_TEST_ANYTHING", "is no setting");
     assert_eq!(shown(&dropleaf, &[], "site_host"), "\"sites.example.net\"");
     assert_eq!(shown(&dropleaf, &[], "limits.exempt"), "[\"10.0.0.0/8\", \"::1/128\"]");
     let check = dropleaf.prints(&["config", "check"]);
     assert!(check.contains("The configuration is valid"), "{check}");
     assert!(check.contains("https://drop.example.org") && check.contains("https://pages.example.net"));
-    assert!(check.contains("warning: `stripe.secret_key` has no effect"), "{check}");
-    assert!(!check.contains("payments") && !check.contains("hush"), "{check}");
+    assert!(check.contains("warning: `stripe.secret_key` is a test key"), "{check}");
+    assert!(!check.contains("hush"), "{check}");
 }
 
 #[test]

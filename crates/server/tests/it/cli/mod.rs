@@ -5,4 +5,6 @@ mod check_cli;
 mod config_cli;
 mod facilitator_cli;
 mod login_cli;
+mod pay_cli;
 mod payments_cli;
+mod processor_cli;

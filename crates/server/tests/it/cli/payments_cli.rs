@@ -78,6 +78,41 @@ async fn payments_are_listed_shown_and_decided_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn revenue_is_printed_as_a_table_csv_or_json() {
+    on_each(async |node, dropleaf| {
+        let revenue = |more: &[&'static str]| {
+            let args = ["payments", "revenue", "--from", "2023-10", "--to", "2023-11"];
+            args.into_iter().chain(more.iter().copied()).collect::<Vec<_>>()
+        };
+        assert_eq!(dropleaf.prints(&revenue(&[])), "No revenue from 2023-10 to 2023-11.\n");
+        assert!(dropleaf.prints(&["payments", "revenue"]).starts_with("No revenue from 20"));
+        let sandbox = Payment { sandbox: true, ..payment("pay_b", PaymentState::Fulfilled) };
+        node.write_payments(&[payment("pay_a", PaymentState::Fulfilled), sandbox]).await;
+        let table = dropleaf.prints(&revenue(&[]));
+        assert!(table.lines().count() == 3 && table.contains("sandbox USDC"), "{table}");
+        assert_eq!(
+            dropleaf.prints(&revenue(&["--csv"])),
+            "month,rail,item,currency,payments,gross,returned,net\r\n\
+             2023-11,x402,publish,sandbox USDC,1,0.50,0.00,0.50\r\n\
+             2023-11,x402,publish,USDC,1,0.50,0.00,0.50\r\n"
+        );
+        let json: Value = serde_json::from_str(&dropleaf.prints(&revenue(&["--json"]))).unwrap();
+        assert_eq!((&json["from"], &json["to"]), (&"2023-10".into(), &"2023-11".into()));
+        let line = &json["revenue"][1];
+        assert_eq!(
+            (&line["unit"], &line["sandbox"], &line["net"]),
+            (&"usdc6".into(), &false.into(), &500_000.into())
+        );
+
+        assert!(dropleaf.complains(&["payments", "revenue", "--from", "2023"]).contains("such as 2026-11"));
+        assert!(dropleaf.complains(&revenue(&["--csv", "--json"])).contains("cannot be used with"));
+        let backwards = dropleaf.complains(&["payments", "revenue", "--from", "2023-12", "--to", "2023-11"]);
+        assert!(backwards.contains("must not be after the last month"), "{backwards}");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn credit_reaches_the_running_server_and_the_audit_says_how_the_books_are() {
     on_each(async |node, dropleaf| {
         let credit = |amount: &'static str, more: &[&'static str]| {
@@ -94,7 +129,7 @@ async fn credit_reaches_the_running_server_and_the_audit_says_how_the_books_are(
                 .contains("A different entry was already recorded")
         );
         assert!(dropleaf.complains(&credit("-10.01", &[])).contains("more than the balance"));
-        assert!(dropleaf.complains(&credit("1.001", &[])).contains("must be dollars"));
+        assert!(dropleaf.complains(&credit("1.001", &[])).contains("must be an amount in dollars"));
         assert!(dropleaf.prints(&credit("-2.5", &[])).ends_with(" now has a balance of $7.50.\n"));
         let id = node.app().get_account_by_email("operator@localhost").await.unwrap().id;
         dropleaf.prints(&["account", "credit", &id, "--amount", "1", "--reason", "by id"]);

@@ -36,7 +36,7 @@ async fn person_appeals_and_sees_what_came_of_it() {
     assert!(open.text().contains("Your appeal is under review"));
     node.app().decide_appeal("op", &waiting.id, Decision::Uphold, "It asks for <PINs>.").await.unwrap();
     let upheld = node.get(&status).browser().send().await.expect(200).text();
-    assert!(upheld.contains("remains refused") && upheld.contains("It asks for &#60;PINs&#62;."), "{upheld}");
+    assert!(upheld.contains("was rejected") && upheld.contains("It asks for &#60;PINs&#62;."), "{upheld}");
     // Programs still get JSON.
     let json = node.get(&status).send().await.expect(200).json();
     assert_eq!(json["status"], "upheld");

@@ -1,6 +1,7 @@
 //! Tests the dashboard of page owners.
 
 mod dashboard_appeal;
+mod dashboard_balance;
 mod dashboard_claim;
 mod dashboard_feedback;
 mod dashboard_keys;

@@ -349,7 +349,7 @@ async fn encrypted_strict_and_pdf_pages_are_previewed_too() {
         (around.text(), content.expect(200))
     };
     let (around, viewer) = shown(Form::file("p.html", noise("sealed", 200)).field("e2e", "true")).await;
-    assert!(around.contains("paste its full link"), "{around}");
+    assert!(around.contains("paste its complete link"), "{around}");
     assert!(viewer.text().contains("id=\"payload\"") && !viewer.has("cross-origin-opener-policy"));
     assert!(viewer.header("content-security-policy").starts_with("sandbox allow-scripts"));
     let (_, strict) = shown(Form::file("p.html", page("Strict")).field("csp_strict", "true")).await;

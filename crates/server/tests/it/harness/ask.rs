@@ -1,6 +1,6 @@
 //! A short way to write requests; responses are read whole.
 
-use super::described;
+use super::{described, in_time};
 use reqwest::RequestBuilder;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap};
 use serde_json::Value;
@@ -70,16 +70,22 @@ impl Ask {
 
     /// Without waiting for the body.
     pub(crate) async fn begin(self) -> reqwest::Response {
-        self.0.send().await.unwrap()
+        let (client, request) = self.0.build_split();
+        let request = request.unwrap();
+        let what = format!("the response to {} {}", request.method(), request.url().path());
+        in_time(what, client.execute(request)).await.unwrap()
     }
 
     pub(crate) async fn send(self) -> Answer {
         let (client, request) = self.0.build_split();
         let request = request.unwrap();
         let (method, path) = (request.method().clone(), request.url().path().to_owned());
-        let response = client.execute(request).await.unwrap();
-        let (status, headers) = (response.status().as_u16(), response.headers().clone());
-        let answer = Answer { status, headers, body: response.bytes().await.unwrap().to_vec() };
+        let exchange = async {
+            let response = client.execute(request).await.unwrap();
+            let (status, headers) = (response.status().as_u16(), response.headers().clone());
+            Answer { status, headers, body: response.bytes().await.unwrap().to_vec() }
+        };
+        let answer = in_time(format!("the whole response to {method} {path}"), exchange).await;
         described::check(method.as_str(), &path, &answer);
         answer
     }

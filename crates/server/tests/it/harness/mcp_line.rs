@@ -1,14 +1,11 @@
 //! Open MCP event streams, and messages sent while they are open.
 
 use super::mcp::{LEGACY, message_in};
-use super::{Ask, Form, Node, page};
+use super::{Ask, Form, Node, in_time, page};
 use reqwest::Response;
 use serde_json::{Value, json};
-use std::time::Duration;
 
 pub(crate) const BOTH: &str = "application/json, text/event-stream";
-/// Timeout; nothing here takes longer, even on a busy machine.
-const PATIENCE: Duration = Duration::from_mins(2);
 
 /// A message of a client of the older revisions.
 pub(crate) fn say(node: &Node, key: &str, session: &str, method: &str, params: &Value) -> Ask {
@@ -91,23 +88,30 @@ impl Line {
 
     /// The next block of lines, whatever it contains. None at the end.
     pub(crate) async fn block(&mut self) -> Option<String> {
+        in_time("the next lines of the stream", self.read_block()).await
+    }
+
+    async fn read_block(&mut self) -> Option<String> {
         loop {
             if let Some((block, _)) = self.text.split_once("\n\n") {
                 let block = block.to_owned();
                 self.text.drain(..block.len() + 2);
                 return Some(block);
             }
-            let piece = tokio::time::timeout(PATIENCE, self.response.chunk()).await;
             // A server that stops may cut a connection; that is an end too.
-            let piece = piece.expect("the stream stalled").ok().flatten()?;
+            let piece = self.response.chunk().await.ok().flatten()?;
             self.text.push_str(str::from_utf8(&piece).unwrap());
         }
     }
 
     /// The next message. None at the end.
     pub(crate) async fn next(&mut self) -> Option<Value> {
+        in_time("the next message of the stream", self.read_message()).await
+    }
+
+    async fn read_message(&mut self) -> Option<Value> {
         loop {
-            let block = self.block().await?;
+            let block = self.read_block().await?;
             let data = block.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim);
             let data: String = data.collect();
             if !data.is_empty() {
@@ -125,8 +129,12 @@ impl Line {
 
     /// All notifications up to the end of the stream.
     pub(crate) async fn rest(&mut self) -> Vec<Value> {
+        in_time("the end of the stream", self.read_rest()).await
+    }
+
+    async fn read_rest(&mut self) -> Vec<Value> {
         let mut rest = Vec::new();
-        while let Some(message) = self.next().await {
+        while let Some(message) = self.read_message().await {
             if message["method"].is_string() {
                 rest.push(message);
             }

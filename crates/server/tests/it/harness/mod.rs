@@ -10,11 +10,13 @@ pub(crate) mod described;
 mod facilitator;
 mod facilitator_server;
 mod in_force;
+mod in_time;
 pub(crate) mod json_schema;
 pub(crate) mod mcp;
 pub(crate) mod mcp_line;
 mod node;
 pub(crate) mod oauth;
+mod pay_link;
 mod payments;
 mod person;
 mod phishing;
@@ -23,6 +25,9 @@ mod port;
 #[expect(dead_code, reason = "the tests of payment operations use the rest")]
 #[path = "../../../../app/tests/it/harness/purse.rs"]
 mod purse;
+#[expect(dead_code, reason = "the tests of the store use the rest")]
+#[path = "../../../../store/tests/it/released_store.rs"]
+pub(crate) mod released_store;
 #[path = "../../../../app/tests/it/harness/sample_payment.rs"]
 mod sample_payment;
 mod samples;
@@ -44,7 +49,9 @@ pub(crate) use database::{Database, s3_url};
 pub(crate) use facilitator::{Call, FakeFacilitator, Fault};
 pub(crate) use facilitator_server::FacilitatorServer;
 pub(crate) use in_force::a_second_later;
+pub(crate) use in_time::in_time;
 pub(crate) use node::{NOW, Node, Setup, on_each_database, site_path};
+pub(crate) use pay_link::{PayLink, VISA};
 pub(crate) use person::Person;
 pub(crate) use phishing::{HARVEST, LEAK, harvest};
 pub(crate) use port::ReservedPort;

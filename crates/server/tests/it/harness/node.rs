@@ -1,7 +1,7 @@
 //! One running server with a clock that only the test advances.
 
 use super::ask::Ask;
-use super::{Answer, Database, Form, ReservedPort, page, seed};
+use super::{Answer, Database, Form, ReservedPort, in_time, page, seed};
 use dropleaf::config::{Layers, Listen, Sources};
 use dropleaf::serve::{self, Running};
 use dropleaf::startup;
@@ -25,6 +25,7 @@ pub(crate) struct Setup {
     flags: Vec<(String, String)>,
     database: Database,
     real_time: bool,
+    now: i64,
     mcp_check_every: Option<Duration>,
     port: ReservedPort,
 }
@@ -37,6 +38,7 @@ impl Setup {
             flags: flags.map(|(key, value)| (key.to_owned(), value.to_owned())).to_vec(),
             database: Database::Sqlite,
             real_time: false,
+            now: NOW,
             mcp_check_every: None,
             port: ReservedPort::new(),
         }
@@ -57,14 +59,25 @@ impl Setup {
         self
     }
 
+    /// Starts the clock at another time than [`NOW`].
+    pub(crate) fn at(mut self, now: i64) -> Self {
+        self.now = now;
+        self
+    }
+
     pub(crate) fn real_time(mut self) -> Self {
         self.real_time = true;
         self
     }
 
     /// Open MCP streams learn of a revoked credential only by notification.
-    pub(crate) fn without_mcp_checks(mut self) -> Self {
-        self.mcp_check_every = Some(Duration::from_hours(1));
+    pub(crate) fn without_mcp_checks(self) -> Self {
+        self.mcp_checks_every(Duration::from_hours(1))
+    }
+
+    /// How often open MCP streams check their credential and session.
+    pub(crate) fn mcp_checks_every(mut self, interval: Duration) -> Self {
+        self.mcp_check_every = Some(interval);
         self
     }
 
@@ -94,7 +107,7 @@ impl Setup {
         let mut resolved = config.resolve(port).unwrap();
         resolved.mcp_check_every = self.mcp_check_every.unwrap_or(resolved.mcp_check_every);
         let resolved = Arc::new(resolved);
-        let clock = Arc::new(ManualClock::at(NOW));
+        let clock = Arc::new(ManualClock::at(self.now));
         let given: Arc<dyn Clock> =
             if self.real_time { Arc::new(SystemClock::default()) } else { clock.clone() };
         let app = startup::open_app_with(&resolved, given, seed::minter()).await.unwrap();
@@ -134,7 +147,7 @@ impl Node {
 
     /// The same, with the port for [`Setup::port`].
     pub(crate) async fn stop_for_restart(self) -> (TempDir, ReservedPort) {
-        self.running.stop().await;
+        in_time("the end of the server", self.running.stop()).await;
         (self.dir, self.reserved)
     }
 
@@ -238,6 +251,13 @@ impl Node {
     pub(crate) async fn exec(&self, sql: &'static str, args: Vec<Val>) {
         let db = Db::open(&self.running.resolved.database_url).await.unwrap();
         db.exec(Stmt::new(sql, args)).await.unwrap();
+        db.close().await;
+    }
+
+    /// Runs a batch of statements on the database directly.
+    pub(crate) async fn commit(&self, stmts: Vec<Stmt>) {
+        let db = Db::open(&self.running.resolved.database_url).await.unwrap();
+        db.batch(stmts).await.unwrap();
         db.close().await;
     }
 

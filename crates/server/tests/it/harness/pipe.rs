@@ -1,18 +1,13 @@
 //! An MCP client that starts `dropleaf mcp` and uses its standard input and output.
 
 use super::mcp::{LEGACY, MODERN};
-use super::{Dropleaf, Node};
+use super::{Dropleaf, Node, in_time};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Stdio};
 use std::thread::JoinHandle;
-use std::time::Duration;
 use tempfile::TempDir;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
-use tokio::time::timeout;
-
-/// Timeout; nothing here takes longer, even on a busy machine.
-const PATIENCE: Duration = Duration::from_mins(2);
 
 #[derive(Debug)]
 pub(crate) struct Pipe {
@@ -117,15 +112,18 @@ impl Pipe {
         if let Some(index) = self.early.iter().position(&is_it) {
             return self.early.remove(index);
         }
-        loop {
-            let line =
-                timeout(PATIENCE, self.lines.recv()).await.expect("nothing was said").expect("it has ended");
-            let message: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("not JSON: {line}"));
-            if is_it(&message) {
-                return message;
+        let wait = async {
+            loop {
+                let line = self.lines.recv().await.expect("it has ended");
+                let message: Value =
+                    serde_json::from_str(&line).unwrap_or_else(|_| panic!("not JSON: {line}"));
+                if is_it(&message) {
+                    return message;
+                }
+                self.early.push(message);
             }
-            self.early.push(message);
-        }
+        };
+        in_time("a message from `dropleaf mcp`", wait).await
     }
 
     /// The whole response to a request.
@@ -169,9 +167,12 @@ impl Pipe {
     pub(crate) async fn leave(mut self) -> (Vec<Value>, bool, String) {
         self.stdin = None;
         let mut rest = std::mem::take(&mut self.early);
-        while let Some(line) = timeout(PATIENCE, self.lines.recv()).await.expect("it does not end") {
-            rest.push(serde_json::from_str(&line).unwrap());
-        }
+        let wait = async {
+            while let Some(line) = self.lines.recv().await {
+                rest.push(serde_json::from_str(&line).unwrap());
+            }
+        };
+        in_time("the end of `dropleaf mcp`", wait).await;
         let status = self.child.wait().unwrap();
         let complaints = self.complaints.take().unwrap().join().unwrap();
         drop(self.home.take());

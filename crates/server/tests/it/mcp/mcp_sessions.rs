@@ -3,11 +3,14 @@
 use crate::harness::mcp::{LEGACY, message_in};
 use crate::harness::mcp_line::{BOTH, Line, begin, comment, open_page, result, say, uri_of};
 use crate::harness::oauth::let_in;
-use crate::harness::{DAY, Database, HOUR, Node, Setup, on_each_database};
+use crate::harness::{DAY, Database, HOUR, Node, Setup, in_time, on_each_database};
 use futures_util::future::join_all;
 use serde_json::json;
+use std::time::Duration;
 
 const COUNT: &str = "SELECT COUNT(*) FROM mcp_sessions";
+/// Often enough that a test does not wait for it.
+const CHECKS: Duration = Duration::from_millis(20);
 
 async fn goes_on(node: &Node, key: &str, session: &str) {
     let tools = result(node, key, session, "tools/list", json!({})).await;
@@ -127,18 +130,16 @@ async fn sessions_end_with_the_key_or_the_grant_they_were_begun_with() {
 
 #[tokio::test]
 async fn session_of_a_program_goes_on_with_its_next_token() {
-    let node = Node::start().await;
+    let node = Setup::new().mcp_checks_every(CHECKS).start().await;
     let person = node.newcomer("ada@example.org").await;
     let program = let_in(&person, "sites:read sites:write").await;
     let session = begin(&node, &program.access).await;
     let tokens = crate::harness::oauth::refresh(&node, &program.client_id, &program.refresh, &[]).await;
     let next = tokens.expect(200).json()["access_token"].as_str().unwrap().to_owned();
     goes_on(&node, &next, &session).await;
-    // An expired token keeps no stream open either. Any credential that ends triggers a check.
+    // An expired token keeps no stream open either: the next check ends it.
     let mut line = Line::open(&node, &next, &session).await;
     node.clock.advance(2 * HOUR);
-    let (id, _) = another_key(&node).await;
-    node.delete(&format!("/api-keys/{id}")).key(&node.key).send().await.expect(200);
     assert!(line.rest().await.is_empty());
 }
 
@@ -159,9 +160,14 @@ async fn unused_sessions_are_swept_and_used_ones_are_not() {
 #[tokio::test]
 async fn account_holds_so_many_sessions_and_the_least_recently_used_ends_first() {
     on_each_database(Setup::new, async |node| {
-        let first = begin(node, &node.key).await;
+        // The stream may be checked at any time, which counts as a use of its session. It is the oldest, so that it
+        // ends even if it was used as recently as the others.
+        let streaming = begin(node, &node.key).await;
+        let mut line = Line::open(node, &node.key, &streaming).await;
+        node.clock.advance(1);
         let used = begin(node, &node.key).await;
-        let mut line = Line::open(node, &node.key, &first).await;
+        node.clock.advance(1);
+        let unused = begin(node, &node.key).await;
         let stranger = node.account("pro").await;
         let kept = begin(node, &stranger).await;
         node.clock.advance(100);
@@ -173,10 +179,33 @@ async fn account_holds_so_many_sessions_and_the_least_recently_used_ends_first()
         }
         assert_eq!(node.count(COUNT).await, 101, "100 of the one account, 1 of the other");
         assert!(line.rest().await.is_empty(), "the stream ends with its session");
-        is_not_there(node, &node.key, &first).await;
+        for ended in [&streaming, &unused] {
+            is_not_there(node, &node.key, ended).await;
+        }
         goes_on(node, &node.key, &used).await;
         goes_on(node, &stranger, &kept).await;
     })
+    .await;
+}
+
+#[tokio::test]
+async fn open_stream_counts_as_use_of_its_session() {
+    on_each_database(
+        || Setup::new().mcp_checks_every(CHECKS),
+        async |node| {
+            let (listening, unused) = (begin(node, &node.key).await, begin(node, &node.key).await);
+            let mut line = Line::open(node, &node.key, &listening).await;
+            node.clock.advance(31 * DAY);
+            let used = "SELECT COUNT(*) FROM mcp_sessions WHERE last_seen_at > created_at";
+            in_time("the recorded use", async { while node.count(used).await == 0 {} }).await;
+            node.app().sweep().await.unwrap();
+            is_not_there(node, &node.key, &unused).await;
+            goes_on(node, &node.key, &listening).await;
+            let site = open_page(node, &node.key, "Page").await;
+            comment(node, &site, "For a client that only listens.").await;
+            assert_eq!(line.news().await, uri_of(&site));
+        },
+    )
     .await;
 }
 

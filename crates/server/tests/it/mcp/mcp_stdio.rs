@@ -3,7 +3,7 @@
 use crate::harness::mcp_line::{comment, open_page, uri_of};
 use crate::harness::oauth::let_in;
 use crate::harness::pipe::Pipe;
-use crate::harness::{Dropleaf, Node, ReservedPort, Setup, page};
+use crate::harness::{Dropleaf, Node, ReservedPort, Setup, in_time, page};
 use crate::mcp::mcp_tools::use_them_all;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -148,14 +148,16 @@ async fn restart_of_the_server_strands_nobody() {
     // Streams reconnect after a delay and notifications before that are lost, so comments are repeated until one
     // arrives.
     for pipe in [&mut old, &mut new] {
-        loop {
-            comment(&node, &site, "Still there?").await;
-            let news = pipe.news("notifications/resources/updated");
-            if let Ok(news) = tokio::time::timeout(std::time::Duration::from_secs(1), news).await {
-                assert_eq!(news["uri"], uri_of(&site));
-                break;
+        let reconnected = async {
+            loop {
+                comment(&node, &site, "Still there?").await;
+                let news = pipe.news("notifications/resources/updated");
+                if let Ok(news) = tokio::time::timeout(std::time::Duration::from_secs(1), news).await {
+                    return news;
+                }
             }
-        }
+        };
+        assert_eq!(in_time("a notification after the restart", reconnected).await["uri"], uri_of(&site));
     }
 }
 

@@ -1,7 +1,7 @@
 //! Open streams of `/mcp`: which notifications they get, on which node, and when they end. Spec §4 MCP.
 
 use crate::harness::mcp_line::{Line, begin, comment, open_page, result, uri_of};
-use crate::harness::{Database, Node, Setup, on_each_database};
+use crate::harness::{Database, Node, Setup, in_time, on_each_database};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -51,11 +51,9 @@ async fn news_cross_from_node_to_node() {
         || Setup::new().database(database.clone()).set("secret_key", "ab".repeat(32)).without_mcp_checks();
     let here = setup().start().await;
     let there = setup().start().await;
-    // Until both nodes listen for notifications.
     let hearing = "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle' \
                    AND query = 'LISTEN dropleaf_changed'";
-    let both = async { while here.count(hearing).await < 2 {} };
-    tokio::time::timeout(Duration::from_mins(1), both).await.expect("the nodes do not hear each other");
+    in_time("both nodes listen for notifications", async { while here.count(hearing).await < 2 {} }).await;
     let key = here.key.clone();
     let site = open_page(&here, &key, "Shared").await;
     let uri = uri_of(&site);

@@ -1,5 +1,6 @@
 //! Tests the MCP server, its stdio bridge and its installation in clients.
 
+mod mcp_answer_limit;
 mod mcp_card;
 mod mcp_install;
 mod mcp_prompts;

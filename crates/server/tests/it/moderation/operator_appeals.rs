@@ -36,7 +36,7 @@ async fn operator_looks_and_decides_with_words() {
         assert!(look.header("content-security-policy").contains("sandbox"), "nothing runs");
 
         let empty = operator.submit(&format!("{path}/allow"), &[("answer", " ")]).await.expect(400);
-        assert!(empty.text().contains("Enter a reply to the publisher"));
+        assert!(empty.text().contains("Enter a reply of at most"));
         let done =
             operator.submit(&format!("{path}/allow"), &[("answer", "A drill. Fine.")]).await.expect(303);
         assert_eq!(done.header("location"), "/operator/appeals?done=allowed");

@@ -54,8 +54,8 @@ async fn operators_hear_of_the_first_at_once_and_then_at_most_once_an_hour() {
             let (first, second) = tokio::join!(told(node), told(node));
             assert!(first != second, "{first} {second}");
             let text = letter(&mail, OPERATOR).await;
-            assert!(text.contains("Subject: localhost: new 1 report about one page\n"), "{text}");
-            let queue = format!("\n1 report about one page: {}/operator/reports\n", node.base_url());
+            assert!(text.contains("Subject: New on localhost: 1 report about 1 page\n"), "{text}");
+            let queue = format!("\n1 report about 1 page: {}/operator/reports\n", node.base_url());
             assert!(text.contains(&queue) && !text.contains("/operator/appeals"), "{text}");
             assert!(!told(node).await, "it was told");
 
@@ -66,7 +66,7 @@ async fn operators_hear_of_the_first_at_once_and_then_at_most_once_an_hour() {
             node.clock.advance(HOUR);
             assert!(told(node).await);
             let text = letter(&mail, OPERATOR).await;
-            assert!(text.contains("new 2 reports about 2 pages and 1 appeal\n"), "{text}");
+            assert!(text.contains("New on localhost: 2 reports about 2 pages and 1 appeal\n"), "{text}");
             assert!(text.contains("Open in total: 3 reports about 2 pages and 1 appeal, the oldest from"));
             assert!(text.contains(&format!("\n1 appeal: {}/operator/appeals\n", node.base_url())), "{text}");
             node.clock.advance(DAY);
@@ -106,7 +106,7 @@ async fn what_operators_were_told_outlives_a_restart_and_what_did_not_leave_is_t
     report(&node, &site).await;
     node.clock.advance(HOUR / 4);
     assert!(told(&node).await);
-    assert!(letter(&mail, OPERATOR).await.contains("new 2 reports about one page"));
+    assert!(letter(&mail, OPERATOR).await.contains("New on localhost: 2 reports about 1 page"));
 
     mail.becomes(Mood::Refuses);
     node.clock.advance(HOUR);
@@ -169,7 +169,7 @@ async fn whoever_appealed_hears_of_the_decision_once() {
             assert_eq!(sent(node).await, 1);
             let text = letter(&mail, SAM).await;
             assert!(text.contains(
-                "The page remains refused. Message from the operator:\n\n> It is a bank's page.\n"
+                "The page still cannot be published. Message from the operator:\n\n> It is a bank's page.\n"
             ));
             assert!(text.contains(upheld["status_url"].as_str().unwrap()), "{text}");
 
@@ -178,7 +178,7 @@ async fn whoever_appealed_hears_of_the_decision_once() {
             node.app().sweep().await.unwrap();
             assert_eq!(sent(node).await, 1);
             let text = letter(&mail, SAM).await;
-            assert!(text.contains("Subject: Your appeal was not decided\n"), "{text}");
+            assert!(text.contains("Subject: Your appeal expired\n"), "{text}");
             assert!(
                 text.contains("The operator did not decide within 30 days.")
                     && !text.contains("Message from the operator")

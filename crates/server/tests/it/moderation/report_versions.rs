@@ -1,6 +1,8 @@
 //! Reported content is kept until a decision: neither new versions nor a concurrent erasure removes it.
 
-use crate::harness::{Answer, DAY, Database, Form, NOW, Node, Setup, on_each_database, page, site_path};
+use crate::harness::{
+    Answer, DAY, Database, Form, NOW, Node, Setup, in_time, on_each_database, page, site_path,
+};
 use crate::moderation::operator_case::{case, id, report};
 use dropleaf_core::report::{Reason, Report, ReportContent};
 use dropleaf_store::{Db, Stmt, reports, sites};
@@ -185,7 +187,7 @@ async fn report_that_comes_with_the_erasure_stops_it() {
 /// Waits until this many database connections wait for a lock.
 async fn waiting(node: &Node, connections: i64) {
     let sql = "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-    while node.count(sql).await < connections {}
+    in_time("connections that wait for a lock", async { while node.count(sql).await < connections {} }).await;
 }
 
 #[tokio::test]

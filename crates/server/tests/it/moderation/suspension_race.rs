@@ -69,6 +69,9 @@ async fn operations(node: &Node, key: &str) -> Vec<(&'static str, Box<dyn Fn() -
     vec![
         // First: then the plan has room for the rest.
         ("post /unlock", with(post.clone(), "/unlock?feature=higher_limits".into(), None)),
+        ("post /publish", with(post.clone(), "/publish".into(), Some(json!({"html": page("Bought")})))),
+        ("post /provision", with(post.clone(), "/provision".into(), Some(json!({})))),
+        ("post /pay/sessions", with(post.clone(), "/pay/sessions".into(), Some(json!({"feature": "topup"})))),
         ("post /api-keys", with(post.clone(), "/api-keys".into(), Some(json!({"name": "x"})))),
         ("delete /api-keys/{id}", with(delete.clone(), format!("/api-keys/{spare}"), None)),
         ("post /appeals", form(post.clone(), "/appeals".into(), harvest("race"))),

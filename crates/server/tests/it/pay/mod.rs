@@ -1,6 +1,11 @@
 //! Tests payments, balances and wallet signatures.
 
+mod balance_accounts;
+mod balance_pages;
+mod balance_race;
+mod card_webhooks;
 mod operator_payments;
+mod operator_revenue;
 mod pay_agents_host;
 mod pay_bad_evm;
 mod pay_bad_proofs;
@@ -9,13 +14,19 @@ mod pay_discovery;
 mod pay_endpoint_faults;
 mod pay_giveaway;
 mod pay_kill;
+mod pay_mpp;
 mod pay_off;
 mod pay_phishing;
 mod pay_provision;
 mod pay_publish;
+mod pay_session_errors;
+mod pay_sessions;
 mod pay_terms;
+mod pay_token;
 mod pay_unlock;
+mod prepaid;
 mod sandbox;
+mod transactions;
 mod unlocks;
 pub(crate) mod wallet;
 mod wallet_pages;

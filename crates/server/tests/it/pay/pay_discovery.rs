@@ -110,7 +110,7 @@ async fn openapi_tells_prices_and_declares_402() {
     let document = node.get("/openapi.json").send().await.expect(200).json();
     let info = |path: &str| document["paths"][path]["post"]["x-payment-info"].clone();
     assert_eq!(info("/publish")["price"], "0.50");
-    assert_eq!(info("/publish")["protocols"], json!(["x402"]));
+    assert_eq!(info("/publish")["protocols"], json!(["x402", "mpp"]));
     assert_eq!(info("/publish")["pricingMode"], "fixed");
     assert_eq!(info("/provision")["price"], "3.00");
     assert_eq!(

@@ -44,6 +44,26 @@ async fn sales_count_against_the_limits_of_those_without_an_account() {
 }
 
 #[tokio::test]
+async fn a_second_proof_under_the_same_idempotency_key_is_not_counted() {
+    let node = public().start().await;
+    let body = json!({"html": page("Named")});
+    let named = async |nonce| {
+        pay(&node, Item::Publish, nonce)
+            .header("idempotency-key", "the key of one agent")
+            .json(&body)
+            .send()
+            .await
+    };
+    let first = named(1).await.expect(201).json();
+    // Clients of MPP sign every request again.
+    for nonce in 2..5 {
+        assert_eq!(named(nonce).await.expect(201).json()["url"], first["url"]);
+    }
+    publish(&node, 9).await.expect(201);
+    publish(&node, 10).await.refused(429, "rate_limited");
+}
+
+#[tokio::test]
 async fn accounts_are_not_given_away_where_nobody_may_sign_up() {
     let node = public().set("accounts.sign_up", "closed").start().await;
     let url = format!("{}/provision", node.base_url());

@@ -105,6 +105,7 @@ async fn a_process_of_its_own_pays() {
         Item::Unlock(sku) => {
             Order::Unlock { account: app.get_account(&text("account").unwrap()).await.unwrap(), sku }
         }
+        Item::Topup => unreachable!("paid by card only"),
     };
     let bought = Box::pin(app.execute_purchase(request(order, proof, HTML))).await.unwrap();
     let token = if item == Item::Publish { page(&bought).0 } else { String::new() };

@@ -239,38 +239,49 @@ async fn header_that_cannot_be_read_is_400_and_says_why() {
 #[tokio::test]
 async fn payment_in_the_body_is_refused_aloud() {
     let node = Node::start().await;
-    for body in [json!({"acp_shared_payment_token": "spt_x"}), json!({"ap2_mandate": {"id": "x"}})] {
-        let answer = not_owed(node.post("/provision").json(&body).send().await, 400, "invalid_field");
-        assert!(
-            answer.text().contains("not available on this server")
-                && answer.text().contains("nothing was charged")
-        );
+    for (body, error) in [
+        (json!({"acp_shared_payment_token": "spt_x"}), "payment_refused"),
+        (json!({"ap2_mandate": {"id": "x"}}), "rail_not_live"),
+    ] {
+        let answer = node.post("/provision").json(&body).send().await.expect(402);
+        assert_eq!(answer.json()["error"], error);
+        let text = answer.json()["error_description"].as_str().unwrap().to_owned();
+        assert!(text.contains("Nothing was charged"), "{text}");
+        assert!(answer.has("payment-required") && answer.has("www-authenticate"));
+        assert!(answer.json()["accepts"].is_array());
     }
     let menu = node.get("/provision").send().await.expect(200).json();
     assert_eq!((&menu["price"], &menu["amount"]), (&json!("1.00"), &json!("1000000")));
     let rails: Vec<_> = menu["rails"].as_array().unwrap().iter().collect();
     let live = |rail: &&&Value| rail["live"] == true;
     let lively: Vec<_> = rails.iter().filter(live).map(|rail| &rail["protocol"]).collect();
-    assert_eq!(lively, ["x402"]);
+    assert_eq!(lively, ["x402", "mpp", "acp", "card"]);
     assert_eq!(rails[0]["versions"], json!([1, 2]));
     assert_eq!(rails[0]["networks"], json!(["eip155:8453", SOLANA]));
     for rail in rails {
+        assert_eq!(rail["why"].is_string(), rail["live"] == false, "{rail}");
         assert!(rail["how"].is_string() && rail["versions"].is_array() && rail["networks"].is_array());
     }
 }
 
 #[tokio::test]
-async fn mpp_credential_is_refused_aloud_wherever_payment_is_one() {
+async fn bad_mpp_credential_is_refused_aloud_wherever_payment_is_one() {
     let node = Node::start().await;
     let html = json!({"html": page("Paid by MPP")});
     for credential in ["Payment eyJjaGFsbGVuZ2UiOnt9fQ", "payment x", "PAYMENT"] {
-        for path in ["/publish", "/provision", "/unlock?feature=make_permanent"] {
-            let answer = node.post(path).header("authorization", credential).json(&html).send().await;
-            let answer = not_owed(answer, 400, "rail_not_live");
-            assert!(answer.text().contains("Nothing was charged"), "{path}");
+        for path in ["/publish", "/provision"] {
+            let ask = node.post(path).header("authorization", credential);
+            let ask = if path == "/publish" { ask.json(&html) } else { ask };
+            let answer = ask.send().await.expect(402);
+            assert_eq!(answer.json()["error"], "payment_refused", "{path}");
+            assert!(answer.has("payment-required") && answer.has("www-authenticate"), "{path}");
         }
-        let probe = node.post("/publish").header("authorization", credential).send().await;
-        not_owed(probe, 400, "rail_not_live");
+        // It stands where the API key belongs.
+        node.post("/unlock?feature=make_permanent")
+            .header("authorization", credential)
+            .send()
+            .await
+            .expect(401);
     }
     // An x402 proof in the same request takes precedence.
     for header in ["PAYMENT-SIGNATURE", "X-PAYMENT"] {
@@ -285,12 +296,14 @@ async fn mpp_credential_is_refused_aloud_wherever_payment_is_one() {
 async fn browsers_may_pay_too() {
     let node = Node::start().await;
     let preflight = node.ask(reqwest::Method::OPTIONS, "/publish").send().await.expect(204);
-    for name in ["PAYMENT-SIGNATURE", "X-PAYMENT"] {
+    for name in ["PAYMENT-SIGNATURE", "X-PAYMENT", "Payment-Authorization", "Accept-Payment"] {
         assert!(preflight.header("access-control-allow-headers").contains(name), "{name}");
     }
     let answer = owed(node.post("/publish").send().await);
     assert_eq!(answer.header("access-control-allow-origin"), "*");
-    for name in ["PAYMENT-REQUIRED", "PAYMENT-RESPONSE", "X-PAYMENT-RESPONSE"] {
+    for name in
+        ["PAYMENT-REQUIRED", "PAYMENT-RESPONSE", "X-PAYMENT-RESPONSE", "WWW-Authenticate", "Payment-Receipt"]
+    {
         assert!(answer.header("access-control-expose-headers").contains(name), "{name}");
     }
 }

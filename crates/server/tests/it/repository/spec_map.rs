@@ -8,11 +8,14 @@ fn root() -> PathBuf {
 }
 
 /// Functions that run a test on each database.
-const ON_EACH_DATABASE: [&str; 5] = [
+const ON_EACH_DATABASE: [&str; 8] = [
     "on_each_database(",
     "at_each_till(",
     "for_each_database(",
     "on_each(",
+    "for_each_store(",
+    "at_each_sandbox(",
+    "at_each_card_till(",
     "in [Database::Sqlite, Database::postgres().await]",
 ];
 

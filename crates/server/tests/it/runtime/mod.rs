@@ -3,6 +3,7 @@
 mod deadline;
 mod lists_reload;
 mod operations;
+mod released_schemas;
 mod serve_lock;
 mod storage;
 mod sweep;

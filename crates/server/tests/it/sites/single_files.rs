@@ -166,7 +166,7 @@ async fn refusal_names_the_extension_that_was_sent() {
     let node = Node::start().await;
     let refused = node.post("/sites").key(&node.key).form(Form::file("a.jpeg", PNG)).send().await;
     let words = refused.refused(400, "unsupported_type").json()["error_description"].to_string();
-    assert!(words.contains("says .jpeg, but the content does not match"), "{words}");
+    assert!(words.contains("indicates .jpeg, but the content does not match"), "{words}");
 }
 
 #[tokio::test]

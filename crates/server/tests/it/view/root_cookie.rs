@@ -39,7 +39,7 @@ async fn the_host_alone_opens_nothing_and_tells_nothing() {
         let [there, nowhere] =
             [host, &nobody].map(|host| node.get(&format!("{host}{path}")).browser().send());
         let (there, nowhere) = (there.await.expect(404), nowhere.await.expect(404));
-        assert!(there.text().contains("Open the page with its full link"));
+        assert!(there.text().contains("Open the page with its complete link"));
         assert_eq!(there.text(), nowhere.text(), "a page that is there and one that is not look alike");
         node.get(&format!("{host}{path}")).send().await.expect(404);
     }

@@ -127,7 +127,7 @@ async fn client_side_routes_are_led_to_the_root_and_answered_with_the_index() {
             .expect(404);
         // A browser without cookies is not redirected in a loop.
         let refused = node.get(&format!("{host}/")).browser().send().await.expect(404);
-        assert!(refused.text().contains("Open the page with its full link"), "{}", refused.text());
+        assert!(refused.text().contains("Open the page with its complete link"), "{}", refused.text());
         // In a frame, which may be another site's, the page stays where it is; other clients get it at once.
         let framed = node.get(&root).browser().header("sec-fetch-dest", "iframe").send().await.expect(200);
         assert!(!framed.has("set-cookie"));

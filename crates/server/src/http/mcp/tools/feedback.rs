@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 /// Which comments to list.
 #[derive(Debug, Deserialize, ToSchema)]
 struct ListFeedback {
-    /// The id, the slug or the token of the page.
+    /// The ID, the slug or the token of the page.
     site: String,
     /// Also return resolved comments.
     #[schema(nullable = false)]
@@ -62,7 +62,7 @@ async fn list_feedback(mut call: Call) -> Result<ToolOutput> {
 /// Which comment to resolve.
 #[derive(Debug, Deserialize, ToSchema)]
 struct ResolveFeedback {
-    /// The comment's id: `fb_…`.
+    /// The comment's ID: `fb_…`.
     id: String,
     /// What was done about it, up to 4000 characters.
     #[serde(deserialize_with = "nullable")]

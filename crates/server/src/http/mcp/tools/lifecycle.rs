@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 /// Which page to delete.
 #[derive(Debug, Deserialize, ToSchema)]
 struct DeleteSite {
-    /// The id, the slug or the token of the page.
+    /// The ID, the slug or the token of the page.
     site: String,
     /// Erases the bytes now; this cannot be undone.
     #[schema(nullable = false)]
@@ -58,7 +58,7 @@ async fn restore_site(mut call: Call) -> Result<ToolOutput> {
 /// Which page to claim.
 #[derive(Debug, Deserialize, ToSchema)]
 struct ClaimSite {
-    /// The id or the token of the page.
+    /// The ID or the token of the page.
     site: String,
     /// The secret that came with the page when it was published: `clm_…`.
     claim_token: String,

@@ -148,6 +148,6 @@ fn describe(tool: &Tool) -> Described {
 /// One of your pages.
 #[derive(Debug, Deserialize, ToSchema)]
 struct OneSite {
-    /// The id, the slug or the token of the page.
+    /// The ID, the slug or the token of the page.
     site: String,
 }

@@ -33,7 +33,7 @@ struct PublishHtml {
 /// New content for one of your pages.
 #[derive(Debug, Deserialize, ToSchema)]
 struct UpdateSite {
-    /// The id, the slug or the token of the page.
+    /// The ID, the slug or the token of the page.
     site: String,
     /// Full HTML document. Send exactly one of `html` and `markdown`.
     #[schema(nullable = false)]

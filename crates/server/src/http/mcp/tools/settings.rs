@@ -32,7 +32,7 @@ fn require<T>(name: &str, setting: Field<T>) -> Result<Field<T>> {
 /// Who can find the page.
 #[derive(Debug, Deserialize, ToSchema)]
 struct SetVisibility {
-    /// The id, the slug or the token of the page.
+    /// The ID, the slug or the token of the page.
     site: String,
     #[schema(schema_with = visibility_schema)]
     visibility: String,
@@ -62,7 +62,7 @@ async fn set_visibility(mut call: Call) -> Result<ToolOutput> {
 /// The password for viewers.
 #[derive(Debug, Deserialize, ToSchema)]
 struct SetPassword {
-    /// The id, the slug or the token of the page.
+    /// The ID, the slug or the token of the page.
     site: String,
     /// The password; null removes the gate.
     #[serde(deserialize_with = "nullable")]
@@ -91,7 +91,7 @@ async fn set_password(mut call: Call) -> Result<ToolOutput> {
 /// When the page expires. Send one of the two.
 #[derive(Debug, Deserialize, ToSchema)]
 struct SetExpiry {
-    /// The id, the slug or the token of the page.
+    /// The ID, the slug or the token of the page.
     site: String,
     #[serde(deserialize_with = "nullable")]
     #[schema(schema_with = hours_schema, required = false)]
@@ -126,7 +126,7 @@ async fn set_expiry(mut call: Call) -> Result<ToolOutput> {
 /// Which email domain opens the page.
 #[derive(Debug, Deserialize, ToSchema)]
 struct SetEmailGate {
-    /// The id, the slug or the token of the page.
+    /// The ID, the slug or the token of the page.
     site: String,
     /// A domain such as example.com; null removes the gate.
     #[serde(deserialize_with = "nullable")]
@@ -155,7 +155,7 @@ async fn set_email_gate(mut call: Call) -> Result<ToolOutput> {
 /// Whether viewers can comment.
 #[derive(Debug, Deserialize, ToSchema)]
 struct SetAgentation {
-    /// The id, the slug or the token of the page.
+    /// The ID, the slug or the token of the page.
     site: String,
     /// Whether the page shows the toolbar.
     agentation: bool,

@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 /// A link to create.
 #[derive(Debug, Deserialize, ToSchema)]
 struct CreateShareLink {
-    /// The id, the slug or the token of the page.
+    /// The ID, the slug or the token of the page.
     site: String,
     /// For the owner; viewers do not see it.
     #[serde(deserialize_with = "nullable")]
@@ -94,7 +94,7 @@ async fn list_share_links(mut call: Call) -> Result<ToolOutput> {
 /// Which link to revoke.
 #[derive(Debug, Deserialize, ToSchema)]
 struct RevokeShareLink {
-    /// The id of the link (`share_…`), or its token (`shr_…`).
+    /// The ID of the link (`share_…`), or its token (`shr_…`).
     token: String,
 }
 

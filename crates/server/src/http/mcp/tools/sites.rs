@@ -44,7 +44,7 @@ async fn get_site(mut call: Call) -> Result<ToolOutput> {
 /// Which content, and how much of it.
 #[derive(Debug, Deserialize, ToSchema)]
 struct GetContent {
-    /// The id, the slug or the token of the page.
+    /// The ID, the slug or the token of the page.
     site: String,
     /// Return the uploaded source instead of the rendered page, such as its Markdown.
     #[schema(nullable = false)]

@@ -21,7 +21,7 @@ struct CreateUpload {
     /// The file's path on your disk, for the command: .html, .htm, .md, .pdf, .svg, .txt, .csv, .tsv, .json, .ipynb, an image, or a .zip with an index.html, a README.md or a single HTML file.
     #[schema(nullable = false)]
     file: Option<String>,
-    /// The page to replace, by id, slug or token; leave it out for a new page.
+    /// The page to replace, by ID, slug or token; leave it out for a new page.
     #[schema(nullable = false)]
     site: Option<String>,
     /// With `site`: the `updated_at` you saw; refuses if the page has changed since.
@@ -41,7 +41,7 @@ struct UploadJson {
     upload_url: String,
     /// Epoch seconds.
     expires_at: i64,
-    /// The same as ISO 8601.
+    /// The same in ISO 8601 format.
     expires_at_iso: String,
     /// Command that sends the file, for any shell; replace FILE with the file's name if it appears.
     command: String,

@@ -30,7 +30,7 @@ async fn list_versions(mut call: Call) -> Result<ToolOutput> {
 /// Which version to restore.
 #[derive(Debug, Deserialize, ToSchema)]
 struct RollbackSite {
-    /// The id, the slug or the token of the page.
+    /// The ID, the slug or the token of the page.
     site: String,
     /// A version number from `list_versions`.
     #[schema(minimum = 1)]

@@ -26,7 +26,6 @@ const REPEATABLE: &[Code] = &[Code::InvalidField, Code::IdempotencyInFlight, Cod
 /// For operations that settle a payment. Their terms (402) are described with the operation.
 const PAID: &[Code] = &[
     Code::InvalidPayment,
-    Code::RailNotLive,
     Code::PaymentUsed,
     Code::PaymentInFlight,
     Code::NotOnSale,
@@ -178,6 +177,8 @@ mod tests {
         // The payment terms, which are described with their operations.
         Code::PaymentRequired,
         Code::PaymentRefused,
+        // The pay page.
+        Code::ProcessorUnavailable,
     ];
 
     #[test]

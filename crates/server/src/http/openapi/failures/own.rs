@@ -110,6 +110,18 @@ const OWN: &[(&[&str], &[&[Code]])] = &[
         ]],
     ),
     (&["provisionKey"], &[&[Code::Forbidden]]),
+    (
+        &["createPaySession"],
+        &[&[
+            Code::AuthRequired,
+            Code::RailNotLive,
+            Code::Forbidden,
+            Code::Conflict,
+            Code::NotOnSale,
+            Code::NoClientIp,
+        ]],
+    ),
+    (&["receiveCardEvent"], &[&[Code::InvalidWebhook, Code::NotFound, Code::Conflict]]),
     (&["postMcp"], &[&[Code::CrossSite, Code::NotFound, Code::TooMany]]),
     (
         &["openMcpStream", "endMcpSession"],
@@ -121,7 +133,10 @@ const OWN: &[(&[&str], &[&[Code]])] = &[
     ),
     (&["authorize"], &[&[Code::CrossSite, Code::RateLimited], STORED]),
     (&["getReadiness", "getServiceRecord"], &[STORED]),
-    (&["listSites", "listFeedback", "unlockFeature", "listPaidResources"], &[&[Code::InvalidField]]),
+    (
+        &["listSites", "listTransactions", "listFeedback", "unlockFeature", "listPaidResources"],
+        &[&[Code::InvalidField]],
+    ),
 ];
 
 /// The errors of OAuth endpoints, with the codes of the RFCs.

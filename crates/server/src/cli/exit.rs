@@ -1,0 +1,59 @@
+//! The exit codes of commands, and the errors that stand for one of them.
+
+use super::{check, ledger, remote};
+use dropleaf_client::ClientError;
+use std::fmt;
+use std::process::ExitCode;
+
+/// The arguments do not fit together, or the server refused them. The parser of the command line uses the same code.
+const WRONG_USE: u8 = 2;
+/// A command found a problem: an inconsistent ledger, files that would be refused.
+const FOUND: u8 = 3;
+const NOT_ALLOWED: u8 = 4;
+const UNREACHABLE: u8 = 5;
+
+/// The command cannot be carried out with these arguments.
+#[derive(Debug)]
+pub(super) struct WrongUse(pub(super) String);
+
+/// The command needs a key, and there is none for the server.
+#[derive(Debug)]
+pub(super) struct NotSignedIn(pub(super) String);
+
+impl fmt::Display for WrongUse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Display for NotSignedIn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for WrongUse {}
+impl std::error::Error for NotSignedIn {}
+
+/// The exit code for this error.
+pub fn exit_code(error: &anyhow::Error) -> ExitCode {
+    let response = error.downcast_ref::<ClientError>();
+    let is_found = error.is::<ledger::Unbalanced>()
+        || error.is::<check::Refused>()
+        || response.is_some_and(remote::is_refusal);
+    if is_found {
+        return ExitCode::from(FOUND);
+    }
+    if error.is::<WrongUse>() {
+        return ExitCode::from(WRONG_USE);
+    }
+    if error.is::<NotSignedIn>() {
+        return ExitCode::from(NOT_ALLOWED);
+    }
+    match response {
+        Some(ClientError::Address(_)) => ExitCode::from(WRONG_USE),
+        Some(ClientError::Refused { status: 401 | 403, .. }) => ExitCode::from(NOT_ALLOWED),
+        Some(ClientError::Unreachable { .. }) => ExitCode::from(UNREACHABLE),
+        _ => ExitCode::FAILURE,
+    }
+}
