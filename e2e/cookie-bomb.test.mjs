@@ -18,7 +18,9 @@ before(async () => {
   browser = await launch();
   const key = await operatorKey(server);
   const headers = { host: new URL(base).host };
-  hostile = await publish(server, { name: 'a.html', bytes: samples.html('Hostile'), key, headers });
+  // Without an icon of its own, its request for one may be the first that is refused, and clear the cookies too early.
+  const icon = '<link rel="icon" href="data:,">';
+  hostile = await publish(server, { name: 'a.html', bytes: samples.html('Hostile', icon), key, headers });
   victim = await publish(server, { name: 'b.html', bytes: samples.html('Victim'), key, headers });
 });
 after(async () => {
