@@ -27,7 +27,7 @@ compatibility: ## rebuild the output of common tools (needs the package registri
 	cargo build --locked -p dropleaf
 	scripts/compatibility --long
 
-torture: ## the long torture tests: crashes, syncs, full disk, hostile clients and archives
+torture: ## the long torture tests: crashes, syncs, full disk, hostile clients and archives, payments
 	scripts/install-test-tools
 	cargo build --locked -p dropleaf
 	scripts/torture long

@@ -21,6 +21,12 @@ const PAYMENT_HEADERS = ['authorization', 'payment-authorization', 'payment-sign
 const paymentHeaders = (headers) =>
   PAYMENT_HEADERS.map((name) => [name, headers.get(name)]).filter(([, value]) => value !== null && !value.startsWith('Bearer '));
 
+/** The client `mppx`, which sends its requests through `fetch`. */
+export function mppxClient(fetch) {
+  const method = evm.charge({ account: PAYERS.author, currencies: [evm.assets.base.USDC], maxAmount: MAX_AMOUNT });
+  return Mppx.create({ polyfill: false, fetch, methods: [method] });
+}
+
 export const mppx = {
   name: 'mppx',
   chain: 'evm',
@@ -31,9 +37,7 @@ export const mppx = {
       credentials.push(...paymentHeaders(new Headers(options.headers)));
       return fetch(input, options);
     };
-    const method = evm.charge({ account: PAYERS.author, currencies: [evm.assets.base.USDC], maxAmount: MAX_AMOUNT });
-    const client = Mppx.create({ polyfill: false, fetch: recordingFetch, methods: [method] });
-    const answer = await client.fetch(url, { method: 'POST', ...init });
+    const answer = await mppxClient(recordingFetch).fetch(url, { method: 'POST', ...init });
     return {
       status: answer.status,
       header: (name) => answer.headers.get(name),
