@@ -24,6 +24,11 @@ use tokio::sync::oneshot;
 /// `Retry-After` in seconds for a payment whose outcome is unknown.
 pub(super) const RETRY_SECONDS: i64 = 10;
 
+const NO_WALLETS: &str = "This server takes no payments with a wallet for this. This request charged nothing. GET /provision lists \
+                          the payment protocols that are live.";
+const NO_MPP: &str = "This server takes no payments by MPP for this. This request charged nothing. GET /provision lists the payment \
+                      protocols that are live.";
+
 /// A completed sale, or the response to send instead.
 pub(super) enum Sale {
     Sold { bought: Box<PurchaseResult>, receipt: ReceiptFormat },
@@ -129,17 +134,40 @@ impl PaidCall<'_> {
 
     /// The terms, after a payment by a protocol that is not available here.
     pub(super) fn not_live(&self, sentence: &str) -> Result<Response, ApiError> {
-        let listing = self.state.app.listing(self.item)?;
-        Ok(terms::not_live(&listing, self.challenge().as_ref(), sentence))
+        let app = &self.state.app;
+        app.require_payments()?;
+        Ok(match app.listing(self.item) {
+            Ok(listing) => terms::not_live(&listing, self.challenge().as_ref(), sentence),
+            Err(_) => terms::without_offers(Code::RailNotLive, sentence, None, &app.rails(), &self.more),
+        })
     }
 
     /// The terms are repeated only if the payment is known not to have been taken.
     fn refused(&self, error: PayError, receipt: Option<&ReceiptFormat>) -> Result<Sale, ApiError> {
         let refused: PayRefused = match error {
             PayError::Refused(refused) => refused,
+            PayError::Failed(error) if error.code == Code::RailNotLive => {
+                return Ok(Sale::Answer(self.not_live(&error.detail)?));
+            }
             PayError::Failed(error) => return Err(error.into()),
         };
-        let listing = self.state.app.listing(self.item)?;
+        let listing = match self.state.app.listing(self.item) {
+            Ok(listing) if self.is_paid_with_mpp() && !listing.has_mpp() => {
+                return Ok(Sale::Answer(self.not_live(NO_MPP)?));
+            }
+            Ok(listing) => listing,
+            // There are no terms to repeat, because no wallet can pay here.
+            Err(error) if error.code == Code::NotOnSale && has_proof(self.headers) => {
+                return Ok(Sale::Answer(self.not_live(NO_WALLETS)?));
+            }
+            Err(error) if error.code == Code::NotOnSale => {
+                let (sentence, reason) = (&refused.sentence, Some(refused.reason.as_str()));
+                let rails = self.state.app.rails();
+                let answer = terms::without_offers(Code::PaymentRefused, sentence, reason, &rails, &self.more);
+                return Ok(Sale::Answer(answer));
+            }
+            Err(error) => return Err(error.into()),
+        };
         let challenge = self.challenge();
         let answer =
             terms::refused(&listing, &refused, challenge.as_ref(), &self.more, self.is_mpp(), receipt)?;
@@ -185,6 +213,10 @@ impl PaidCall<'_> {
             Item::Unlock(sku) => format!("POST /unlock?feature={}", sku.as_str()),
             Item::Publish | Item::Provision | Item::Topup => format!("POST /{}", self.item.as_str()),
         }
+    }
+
+    fn is_paid_with_mpp(&self) -> bool {
+        !has_x402_proof(self.headers) && mpp_credentials(self.headers).next().is_some()
     }
 
     /// Whether the client speaks MPP: it gets the errors of that protocol.

@@ -1,11 +1,12 @@
 //! Renders the 402 response for all protocols at once: x402 v2 in a header, v1 in the body, MPP as a challenge. No other
 //! file renders one. It must not be cached.
 
+use super::menu::{self, RAILS, RailJson};
 use super::receipt::ReceiptFormat;
 use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
-use dropleaf_app::{Listing, PayRefused};
+use dropleaf_app::{Listing, PayRefused, RailStatus};
 use dropleaf_core::{Code, Error};
 use dropleaf_pay::PAYMENT_REQUIRED;
 use dropleaf_pay::mpp::{Challenge, Problem};
@@ -24,7 +25,8 @@ use utoipa::ToSchema;
         "mimeType": "application/json", "payTo": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
         "maxTimeoutSeconds": 180, "asset": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
         "extra": {"name": "USD Coin", "version": "2"}
-    }]
+    }],
+    "rails": menu::example()
 }))]
 pub(super) struct TermsJson {
     #[serde(rename = "x402Version")]
@@ -36,8 +38,11 @@ pub(super) struct TermsJson {
     /// Why a payment was refused.
     #[schema(nullable = false)]
     reason: Option<String>,
-    /// The accepted payments, in the format of x402 v1.
+    /// The accepted payments, in the format of x402 v1. Empty where no wallet can pay.
     accepts: Vec<Value>,
+    /// Every payment protocol, and whether it is live; the same as in `GET /provision`.
+    #[schema(value_type = Vec<RailJson>)]
+    rails: Vec<RailStatus>,
     /// True if no money moves.
     #[schema(nullable = false)]
     sandbox: Option<bool>,
@@ -82,7 +87,7 @@ pub(super) fn owed(
         }
         Value::Object(terms.body()).to_string().into()
     };
-    payment_required(listing.header.clone(), body, challenge, is_mpp)
+    payment_required(Some(listing.header.clone()), body, challenge, is_mpp)
 }
 
 /// The terms again, and why the payment was refused. A malformed payment is a 400 instead.
@@ -111,11 +116,29 @@ pub(super) fn refused(
         terms.members.extend(refused.problem.members(&refused.sentence, id));
     }
     let body = Value::Object(terms.body()).to_string().into();
-    let mut response = payment_required(header.into(), body, challenge, is_mpp);
+    let mut response = payment_required(Some(header.into()), body, challenge, is_mpp);
     if let (Some(refusal), Some(ReceiptFormat::X402(generation))) = (&refused.receipt, receipt) {
         super::receipt::write(response.headers_mut(), refusal, *generation);
     }
     Ok(response)
+}
+
+/// A 402 without terms: no wallet can pay for the item here. The menu says what is live.
+pub(super) fn without_offers(
+    code: Code,
+    sentence: &str,
+    reason: Option<&str>,
+    rails: &[RailStatus],
+    more: &Map<String, Value>,
+) -> Response {
+    let mut body = more.clone();
+    body.insert("x402Version".to_owned(), 1.into());
+    body.insert("error".to_owned(), code.as_str().into());
+    body.insert("error_description".to_owned(), sentence.into());
+    body.extend(reason.map(|reason| ("reason".to_owned(), reason.into())));
+    body.insert("accepts".to_owned(), Value::Array(Vec::new()));
+    body.insert(RAILS.to_owned(), serde_json::json!(rails));
+    payment_required(None, Value::Object(body).to_string().into(), None, false)
 }
 
 /// The terms, for a payment by a protocol that is not available here: the client believes it has paid.
@@ -124,15 +147,16 @@ pub(super) fn not_live(listing: &Listing, challenge: Option<&Challenge>, sentenc
     let header = terms.header();
     terms.error = Some(Code::RailNotLive.as_str().to_owned());
     terms.members.insert("error_description".to_owned(), sentence.into());
-    payment_required(header.into(), Value::Object(terms.body()).to_string().into(), challenge, false)
+    let body = Value::Object(terms.body()).to_string().into();
+    payment_required(Some(header.into()), body, challenge, false)
 }
 
-fn payment_required(header: Bytes, body: Bytes, challenge: Option<&Challenge>, is_mpp: bool) -> Response {
+fn payment_required(terms: Option<Bytes>, body: Bytes, challenge: Option<&Challenge>, is_mpp: bool) -> Response {
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = StatusCode::PAYMENT_REQUIRED;
     let headers = response.headers_mut();
     // Base64 is always a valid header value.
-    if let Ok(value) = HeaderValue::from_maybe_shared(header) {
+    if let Some(Ok(value)) = terms.map(HeaderValue::from_maybe_shared) {
         headers.insert(HeaderName::from_static(PAYMENT_REQUIRED), value);
     }
     if let Some(Ok(value)) = challenge.map(|it| HeaderValue::from_str(&it.www_authenticate)) {

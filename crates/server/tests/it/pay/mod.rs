@@ -25,6 +25,7 @@ mod pay_terms;
 mod pay_token;
 mod pay_unlock;
 mod prepaid;
+mod rail_menu;
 mod sandbox;
 mod transactions;
 mod unlocks;
