@@ -90,6 +90,7 @@ async fn payments_of_all_rails_are_listed_shown_and_resolved_alike() {
             payer: id.into(),
             amount: 600,
             credit_minor: 600,
+            sandbox: true,
             account_id: Some(account.id.clone()),
             transaction: Some(format!("pi_{id}")),
             ..payment(id, state)

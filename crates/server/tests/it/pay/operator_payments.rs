@@ -182,7 +182,7 @@ async fn operator_asks_again_at_once() {
     );
 }
 
-/// A payment by card in a state, for credit of an account.
+/// A sandbox payment by card in a state, for credit of an account.
 fn card(id: &str, rail: Rail, state: PaymentState, account_id: &str) -> Payment {
     Payment {
         rail,
@@ -193,6 +193,7 @@ fn card(id: &str, rail: Rail, state: PaymentState, account_id: &str) -> Payment 
         pay_to: "stripe".into(),
         amount: 600,
         credit_minor: 600,
+        sandbox: true,
         account_id: Some(account_id.into()),
         transaction: Some(format!("pi_{id}")),
         ..payment(id, state)
@@ -250,7 +251,12 @@ async fn stuck_card_payment_is_resolved_like_any_other() {
         node.write_payments(&[
             card("pay_a", Rail::Card, PaymentState::Unknown, account),
             card("pay_b", Rail::Acp, PaymentState::Unknown, account),
-            card("pay_c", Rail::Card, PaymentState::Settled, account),
+            Payment {
+                item: Item::Provision,
+                credit_minor: 500,
+                held_until: NOW,
+                ..card("pay_c", Rail::Card, PaymentState::Settled, account)
+            },
         ])
         .await;
         let page = operator.get("/operator/payments/pay_a").await.expect(200).text();
@@ -269,7 +275,7 @@ async fn stuck_card_payment_is_resolved_like_any_other() {
         let settled = node.app().get_payment("pay_a").await.unwrap();
         assert_eq!(settled.state, PaymentState::Fulfilled);
         let me = node.app().get_account(account).await.unwrap();
-        assert_eq!(me.balance_minor, 600, "what was paid for is delivered");
+        assert_eq!(me.sandbox_balance_minor, 600, "what was paid for is delivered");
         let taken = resolve("pay_b", &[("outcome", "settled"), ("transaction", "pi_pay_a")]).await.expect(409);
         assert!(taken.text().contains("settled another payment"), "{}", taken.text());
         resolve("pay_b", &[("outcome", "not_settled"), ("reason", "refunded at Stripe")]).await.expect(303);
