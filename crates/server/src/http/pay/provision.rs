@@ -258,7 +258,7 @@ pub(super) async fn provision(
         let done = state.app.provision_with_balance(caller, once.as_ref(), render).await?;
         return match done {
             Some(done) => Ok(bought_response(IdempotentResponse::of(done, StatusCode::OK, render))),
-            None => PaidCall { more: payer.terms(&state).await?, ..call }.owed(),
+            None => PaidCall { more: payer.terms(&state, Item::Provision).await?, ..call }.owed(),
         };
     }
     match call.sell((Order::Provision, request_hash), ()).await? {

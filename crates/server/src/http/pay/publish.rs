@@ -161,7 +161,7 @@ async fn paid_call_of<'a>(
     headers: &'a HeaderMap,
     payer: &Payer,
 ) -> Result<PaidCall<'a>> {
-    Ok(PaidCall { more: payer.terms(state).await?, ..paid_call(state, headers) })
+    Ok(PaidCall { more: payer.terms(state, Item::Publish).await?, ..paid_call(state, headers) })
 }
 
 /// The page that was sent.

@@ -44,6 +44,9 @@ pub(super) struct TermsJson {
     /// For a request with a key: the prepaid balance, in cents.
     #[schema(nullable = false)]
     balance_minor: Option<i64>,
+    /// For a request with a key: how much the balance lacks, in cents. Real credit is not spent in sandbox mode.
+    #[schema(nullable = false)]
+    missing_minor: Option<i64>,
     /// For clients of MPP, in `application/problem+json`: the problem type.
     #[serde(rename = "type")]
     #[schema(nullable = false, format = "uri")]

@@ -1,6 +1,6 @@
 //! Serves `/unlock`: lifts limits of an account's plan for money. The prepaid balance is used first. Spec §4 Payment.
 
-use super::balance::{BALANCE, balance_member, bought_response, once};
+use super::balance::{BALANCE, balance_members, bought_response, once};
 use super::purchase::{PaidCall, Sale, has_proof};
 use super::receipt::paid_response;
 use super::terms::TermsJson;
@@ -160,7 +160,7 @@ pub(super) async fn unlock(
     {
         return Ok(bought_response(unlocked));
     }
-    let more = balance_member(&state, &account.id).await?;
+    let more = balance_members(&state, &account.id, Item::Unlock(sku)).await?;
     let order = Order::Unlock { account, sku };
     let call = PaidCall {
         state: &state,
