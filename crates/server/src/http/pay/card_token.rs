@@ -6,8 +6,7 @@ use crate::http::api_error::ApiError;
 use crate::http::extract::idempotency_key;
 use axum::Json;
 use axum::response::{IntoResponse, Response};
-use dropleaf_app::{PayError, TokenRequest};
-use dropleaf_core::error::Fact;
+use dropleaf_app::TokenRequest;
 use dropleaf_core::{Code, Error};
 use dropleaf_pay::stripe::SharedPaymentToken;
 use http::header;
@@ -48,11 +47,6 @@ pub(super) async fn provision(
         Ok(bought) => {
             let answer = ProvisionJson::new(&bought, warnings)?;
             Ok(([(header::CACHE_CONTROL, "private, no-store")], Json(answer)).into_response())
-        }
-        Err(PayError::Refused(refused)) if state.app.listing(call.item).is_err() => {
-            // There are no terms to repeat: only cards are accepted.
-            let reason = Fact::Text(refused.reason);
-            Err(Error::new(Code::PaymentRefused, refused.sentence).with_fact("reason", reason).into())
         }
         Err(error) => call.refusal(error),
     }

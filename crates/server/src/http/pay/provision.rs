@@ -115,6 +115,18 @@ pub(super) struct ProvisionJson {
 pub(super) async fn menu(State(state): State<ApiState>) -> Result<Json<RailsJson>, ApiError> {
     let payments = state.app.require_payments()?;
     let amount = payments.prices.of(Item::Provision);
+    Ok(Json(RailsJson {
+        price: dollars(amount),
+        amount: amount.to_string(),
+        currency: "USD".to_owned(),
+        sandbox: payments.is_sandbox(),
+        rails: rails(&state)?,
+    }))
+}
+
+/// Every protocol, whether it is available for a key, and why not.
+pub(super) fn rails(state: &ApiState) -> Result<Vec<RailJson>> {
+    state.app.require_payments()?;
     let listing = state.app.listing(Item::Provision).ok();
     let networks = listing.iter().flat_map(|listing| listing.terms.offers());
     let is_mpp_live = listing.iter().any(|listing| listing.has_mpp());
@@ -161,13 +173,7 @@ pub(super) async fn menu(State(state): State<ApiState>) -> Result<Json<RailsJson
         "card",
         "POST /pay/sessions creates a link where a person can pay by card. Poll it to get the key.",
     );
-    Ok(Json(RailsJson {
-        price: dollars(amount),
-        amount: amount.to_string(),
-        currency: "USD".to_owned(),
-        sandbox: payments.is_sandbox(),
-        rails: vec![x402, mpp, acp, ap2, card],
-    }))
+    Ok(vec![x402, mpp, acp, ap2, card])
 }
 
 /// Pay for an API key
@@ -198,7 +204,8 @@ pub(super) async fn menu(State(state): State<ApiState>) -> Result<Json<RailsJson
         ),
         (
             status = 402, content((TermsJson = "application/json"), (TermsJson = "application/problem+json")),
-            description = "`payment_required`, `payment_refused`, `rail_not_live`: the terms; nothing was created",
+            description = "`payment_required`, `payment_refused`, `rail_not_live`: the terms, or `pay` and `rails` where only cards are \
+                           accepted; nothing was created",
             headers(
                 ("PAYMENT-REQUIRED" = String, description = "The terms for x402 v2, base64 of JSON."),
                 ("WWW-Authenticate" = String, description = "A challenge for MPP: `Payment id=…`."),

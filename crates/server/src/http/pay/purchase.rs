@@ -1,6 +1,7 @@
 //! Takes a payment: reads the proof from the headers and runs the paid operation in a task, so that a client that
 //! disconnects does not interrupt it.
 
+use super::card_terms::{self, Asked};
 use super::receipt::ReceiptFormat;
 use super::terms;
 use crate::http::api_error::ApiError;
@@ -94,7 +95,14 @@ impl PaidCall<'_> {
         held: impl Send + 'static,
     ) -> Result<Sale, ApiError> {
         let (proof, receipt) = match self.proof() {
-            Ok(Some(found)) => found,
+            Ok(Some(found)) => {
+                let sentence = "This server takes no payment with a wallet for this, so the proof was not used. This request \
+                                charged nothing.";
+                if let Some(answer) = card_terms::respond(&self, &Asked::NotLive(sentence))? {
+                    return Ok(Sale::Answer(answer));
+                }
+                found
+            }
             Ok(None) => return Ok(Sale::Answer(self.owed()?)),
             Err(error) => {
                 order.check()?;
@@ -123,12 +131,18 @@ impl PaidCall<'_> {
 
     /// The terms, and a challenge for clients of MPP.
     pub(super) fn owed(&self) -> Result<Response, ApiError> {
+        if let Some(answer) = card_terms::respond(self, &Asked::Unpaid)? {
+            return Ok(answer);
+        }
         let listing = self.state.app.listing(self.item)?;
         Ok(terms::owed(&listing, self.challenge().as_ref(), &self.more, self.is_mpp()))
     }
 
     /// The terms, after a payment by a protocol that is not available here.
     pub(super) fn not_live(&self, sentence: &str) -> Result<Response, ApiError> {
+        if let Some(answer) = card_terms::respond(self, &Asked::NotLive(sentence))? {
+            return Ok(answer);
+        }
         let listing = self.state.app.listing(self.item)?;
         Ok(terms::not_live(&listing, self.challenge().as_ref(), sentence))
     }
@@ -139,10 +153,16 @@ impl PaidCall<'_> {
             PayError::Refused(refused) => refused,
             PayError::Failed(error) => return Err(error.into()),
         };
+        if let Some(error) = terms::malformed(&refused, self.is_mpp()) {
+            return Err(error.into());
+        }
+        if let Some(answer) = card_terms::respond(self, &Asked::Refused(&refused))? {
+            return Ok(Sale::Answer(answer));
+        }
         let listing = self.state.app.listing(self.item)?;
         let challenge = self.challenge();
         let answer =
-            terms::refused(&listing, &refused, challenge.as_ref(), &self.more, self.is_mpp(), receipt)?;
+            terms::refused(&listing, &refused, challenge.as_ref(), &self.more, self.is_mpp(), receipt);
         Ok(Sale::Answer(answer))
     }
 

@@ -27,8 +27,10 @@ use utoipa::ToSchema;
     }]
 }))]
 pub(super) struct TermsJson {
+    /// Absent, like `accepts`, where only cards are accepted.
     #[serde(rename = "x402Version")]
-    x402_version: i64,
+    #[schema(nullable = false)]
+    x402_version: Option<i64>,
     /// `payment_required`, `payment_refused` after a payment that was refused, or `rail_not_live` after one by a protocol
     /// that is not available.
     error: String,
@@ -37,7 +39,23 @@ pub(super) struct TermsJson {
     #[schema(nullable = false)]
     reason: Option<String>,
     /// The accepted payments, in the format of x402 v1.
-    accepts: Vec<Value>,
+    #[schema(nullable = false)]
+    accepts: Option<Vec<Value>>,
+    /// Where only cards are accepted: the request that creates a link where a person pays, `{method, url, body}`.
+    #[schema(nullable = false)]
+    pay: Option<Value>,
+    /// Where only cards are accepted: every protocol, as `{protocol, live, why?}`.
+    #[schema(nullable = false)]
+    rails: Option<Vec<Value>>,
+    /// Where only cards are accepted: the price in US dollars.
+    #[schema(nullable = false)]
+    price: Option<String>,
+    /// Where only cards are accepted: the price in cents.
+    #[schema(nullable = false)]
+    amount_minor: Option<i64>,
+    /// Where only cards are accepted: `USD`.
+    #[schema(nullable = false)]
+    currency: Option<String>,
     /// True if no money moves.
     #[schema(nullable = false)]
     sandbox: Option<bool>,
@@ -88,7 +106,15 @@ pub(super) fn owed(
     payment_required(listing.header.clone(), body, challenge, is_mpp)
 }
 
-/// The terms again, and why the payment was refused. A malformed payment is a 400 instead.
+/// The error for a payment that cannot be read: 400, without terms.
+pub(super) fn malformed(refused: &PayRefused, is_mpp: bool) -> Option<Error> {
+    let is_malformed = refused.malformed || (is_mpp && refused.problem.status() == 400);
+    let reason = || dropleaf_core::error::Fact::Text(refused.reason.clone());
+    is_malformed
+        .then(|| Error::new(Code::InvalidPayment, refused.sentence.as_str()).with_fact("reason", reason()))
+}
+
+/// The terms again, and why the payment was refused.
 pub(super) fn refused(
     listing: &Listing,
     refused: &PayRefused,
@@ -96,11 +122,7 @@ pub(super) fn refused(
     more: &Map<String, Value>,
     is_mpp: bool,
     receipt: Option<&ReceiptFormat>,
-) -> Result<Response, Error> {
-    if refused.malformed || (is_mpp && refused.problem.status() == 400) {
-        let reason = dropleaf_core::error::Fact::Text(refused.reason.clone());
-        return Err(Error::new(Code::InvalidPayment, refused.sentence.as_str()).with_fact("reason", reason));
-    }
+) -> Response {
     let mut terms = listing.terms.clone();
     // Clients of v2 show their user the error of the header, so it names the reason.
     terms.error = Some(refused.reason.clone());
@@ -118,7 +140,7 @@ pub(super) fn refused(
     if let (Some(refusal), Some(ReceiptFormat::X402(generation))) = (&refused.receipt, receipt) {
         super::receipt::write(response.headers_mut(), refusal, *generation);
     }
-    Ok(response)
+    response
 }
 
 /// The terms, for a payment by a protocol that is not available here: the client believes it has paid.

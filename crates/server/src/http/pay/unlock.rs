@@ -131,7 +131,8 @@ pub(super) async fn catalogue(State(state): State<ApiState>) -> Result<Json<Unlo
             ),
         ),
         (
-            status = 402, description = "`payment_required`, `payment_refused`: the terms; nothing was changed", content((TermsJson = "application/json"), (TermsJson = "application/problem+json")),
+            status = 402, description = "`payment_required`, `payment_refused`, `rail_not_live`: the terms, or `pay` and `rails` where \
+                                         only cards are accepted; nothing was changed", content((TermsJson = "application/json"), (TermsJson = "application/problem+json")),
             headers(
                 ("PAYMENT-REQUIRED" = String, description = "The terms for x402 v2, base64 of JSON."),
                 ("WWW-Authenticate" = String, description = "A challenge for MPP: `Payment id=…`."),
