@@ -1,7 +1,7 @@
 //! Advances a reserved payment to completion: settles it, interprets the answer, and fulfils the purchase. Run by the
 //! request, or by the recovery task for a payment left open.
 
-use super::cards::card_refused;
+use super::cards::{NOT_TAKEN, card_refused, not_taken};
 use super::lease::{FIRST_PAUSE, LEASE_SECONDS, LONGEST_PAUSE, update_error};
 use super::purchase_result::{RETRY_AFTER_SECONDS, outcome_unknown, refused_by};
 use super::settle::{Settlement, SettlementHistory, receipt};
@@ -56,6 +56,10 @@ impl App {
                 }
                 let receipt = receipt(&payment, Outcome::Refused { reason: reason.text.clone() });
                 Err(PayError::Refused(refused_by(&reason, receipt)))
+            }
+            Settlement::NotTaken => {
+                self.refuse_payment(&payment, NOT_TAKEN).await?;
+                Err(not_taken().into())
             }
             Settlement::Ambiguous { why, transaction } => {
                 Err(self.park_payment(payment, why, transaction).await)

@@ -8,11 +8,11 @@ use crate::pay::order::Order;
 use crate::pay::purchase_result::payment_in_flight;
 use crate::pay::request_identity::RequestIdentity;
 use crate::pay::reserve::Reserved;
-use crate::pay::settle::Settlement;
+use crate::pay::settle::{Settlement, SettlementHistory};
 use crate::pay::{PayError, PayRefused, PurchaseResult};
 use dropleaf_core::payment::{Item, Payment, PaymentState};
 use dropleaf_core::rail::Rail;
-use dropleaf_core::{Error, Result, base64, hex};
+use dropleaf_core::{Code, Error, Result, base64, hex};
 use dropleaf_pay::facilitator::Reason;
 use dropleaf_pay::mpp::Problem;
 use dropleaf_pay::stripe::{
@@ -49,12 +49,15 @@ impl App {
             return Err(payment_in_flight(1));
         }
         let _lock = self.payments.locks.lock(&key).await;
-        if let Some(payment) = self.store.find_payment_by_key(&key).await? {
-            return self.replay_token(payment, &identity).await;
-        }
+        let found = self.store.find_payment_by_key(&key).await?;
+        let not_taken = match found {
+            Some(payment) if was_not_taken(&payment) => Some(payment),
+            Some(payment) => return self.replay_token(payment, &identity).await,
+            None => None,
+        };
         self.count_sandbox_sale(Item::Provision, request.ip).await?;
-        let row = self.token_row(&request, key.clone(), &identity)?;
-        match self.reserve_payment(Order::Provision, row, false, &identity).await? {
+        let row = self.token_row(&request, key.clone(), &identity, not_taken.as_ref())?;
+        match self.reserve_payment(Order::Provision, row, not_taken.is_some(), &identity).await? {
             Reserved::New(payment) => Box::pin(self.advance_payment(*payment, true)).await,
             // Another node was faster.
             Reserved::Existing | Reserved::IdentifierTaken => {
@@ -71,6 +74,10 @@ impl App {
         payment: Payment,
         identity: &RequestIdentity,
     ) -> Result<PurchaseResult, PayError> {
+        // It was released just now; the next request starts over.
+        if was_not_taken(&payment) {
+            return Err(payment_in_flight(1));
+        }
         if payment.state == PaymentState::Refused && identity.matches_purchase(&payment) {
             // The processor would repeat its answer: the token is the idempotency key.
             // An operator's reason is not for the client.
@@ -81,7 +88,14 @@ impl App {
         self.replay_payment(payment, identity).await
     }
 
-    fn token_row(&self, request: &TokenRequest, key: String, identity: &RequestIdentity) -> Result<Payment> {
+    /// `not_taken`: the earlier reservation of this token, whose id the processor may know.
+    fn token_row(
+        &self,
+        request: &TokenRequest,
+        key: String,
+        identity: &RequestIdentity,
+        not_taken: Option<&Payment>,
+    ) -> Result<Payment> {
         let sold = self.require_payments()?;
         let now = self.now();
         let new = NewCardPayment {
@@ -92,7 +106,12 @@ impl App {
             sandbox: sold.is_sandbox(),
             request_hash: request.request_hash,
         };
-        let row = self.new_card_payment(new);
+        let mut row = self.new_card_payment(new);
+        if let Some(earlier) = not_taken {
+            row.id.clone_from(&earlier.id);
+            row.attempts = earlier.attempts;
+            row.created_at = earlier.created_at;
+        }
         let token = request.token.reveal();
         let sealing_key = self.keys.mac(SEALED_AS, row.id.as_bytes());
         let sealed = sealing::seal(&self.minter, sealing_key, row.id.as_bytes(), token.as_bytes())?;
@@ -109,7 +128,11 @@ impl App {
     }
 
     /// Charges the token of a reservation. Repeating it charges nothing twice.
-    pub(super) async fn charge_reserved_token(&self, payment: &mut Payment) -> Result<Settlement> {
+    pub(super) async fn charge_reserved_token(
+        &self,
+        payment: &mut Payment,
+        past: SettlementHistory,
+    ) -> Result<Settlement> {
         let price = Money::usd_cents(u64::try_from(payment.amount).map_err(Error::internal)?);
         // Once the payment has an id at the processor, asking about it is enough.
         let intent = payment.transaction.as_deref().and_then(ObjectId::parse);
@@ -152,7 +175,11 @@ impl App {
             ChargeAnswer::KeyReused => ambiguous("the token was charged before, for another purchase", None),
             ChargeAnswer::Misconfigured => {
                 tracing::error!("card processor refuses the request; check the settings [stripe]");
-                ambiguous("the card processor refuses our key or a parameter", None)
+                // An earlier attempt may have been taken, with another key.
+                if past == SettlementHistory::Ambiguous {
+                    return Ok(ambiguous("the card processor refuses our key or a parameter", None));
+                }
+                Settlement::NotTaken
             }
             ChargeAnswer::Ambiguous { why } => ambiguous(why, None),
         })
@@ -168,6 +195,20 @@ impl App {
 }
 
 const ACTION_REQUIRED: &str = "payment_action_required";
+/// The reason of a payment that the processor did not take. It can be reserved again.
+pub(in crate::pay) const NOT_TAKEN: &str = "processor_misconfigured";
+const NOT_TAKEN_RETRY_SECONDS: i64 = 60;
+
+fn was_not_taken(payment: &Payment) -> bool {
+    payment.state == PaymentState::Refused && payment.reason.as_deref() == Some(NOT_TAKEN)
+}
+
+/// The error for a charge that the processor did not take, because our key or a parameter is wrong.
+pub(in crate::pay) fn not_taken() -> Error {
+    let detail = "The card processor does not accept this server's requests, so nothing was charged. The operator has to correct the \
+                  settings. Send the same token again later, or use another protocol: GET /provision lists them.";
+    Error::new(Code::ProcessorUnavailable, detail).retry_after(NOT_TAKEN_RETRY_SECONDS)
+}
 
 fn ambiguous(why: &'static str, intent: Option<ObjectId>) -> Settlement {
     Settlement::Ambiguous { why, transaction: intent.map(|intent| intent.to_string()) }
