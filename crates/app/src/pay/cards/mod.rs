@@ -8,6 +8,7 @@ mod processor;
 mod reversal;
 mod sandbox_processor;
 mod settings;
+mod token_cancel;
 mod token_charge;
 mod webhook;
 

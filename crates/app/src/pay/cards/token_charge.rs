@@ -164,7 +164,9 @@ impl App {
         Ok(match read_charge(reply.status, reply.replayed, &reply.body, &expected) {
             ChargeAnswer::Succeeded { intent, .. } => Settlement::Settled { transaction: intent.to_string() },
             ChargeAnswer::Declined { code } => Settlement::NotSettled(Reason::new(&code)),
-            ChargeAnswer::ActionRequired { .. } => Settlement::NotSettled(Reason::new(ACTION_REQUIRED)),
+            ChargeAnswer::ActionRequired { intent } => {
+                return self.cancel_waiting_intent(payment, intent, price).await;
+            }
             ChargeAnswer::Refused { code } => {
                 Settlement::NotSettled(Reason::new(code.as_deref().unwrap_or("token_refused")))
             }
@@ -194,7 +196,7 @@ impl App {
     }
 }
 
-const ACTION_REQUIRED: &str = "payment_action_required";
+pub(super) const ACTION_REQUIRED: &str = "payment_action_required";
 /// The reason of a payment that the processor did not take. It can be reserved again.
 pub(in crate::pay) const NOT_TAKEN: &str = "processor_misconfigured";
 const NOT_TAKEN_RETRY_SECONDS: i64 = 60;
@@ -210,7 +212,7 @@ pub(in crate::pay) fn not_taken() -> Error {
     Error::new(Code::ProcessorUnavailable, detail).retry_after(NOT_TAKEN_RETRY_SECONDS)
 }
 
-fn ambiguous(why: &'static str, intent: Option<ObjectId>) -> Settlement {
+pub(super) fn ambiguous(why: &'static str, intent: Option<ObjectId>) -> Settlement {
     Settlement::Ambiguous { why, transaction: intent.map(|intent| intent.to_string()) }
 }
 
