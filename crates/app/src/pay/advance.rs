@@ -29,7 +29,9 @@ impl App {
         if payment.state == PaymentState::Verified {
             if self.now() >= payment.valid_until {
                 self.refuse_payment(&payment, "expired").await?;
-                return Err(PayError::Refused(refused_by(&Reason::new("expired"), None)));
+                let is_card = !payment.rail.is_on_chain();
+                let expired = || refused_by(&Reason::new("expired"), None);
+                return Err(if is_card { card_refused("expired") } else { expired() }.into());
             }
             // Written before the facilitator is asked: from here on the money may have moved.
             let now = self.now();

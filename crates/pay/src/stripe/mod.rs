@@ -13,7 +13,7 @@ pub mod sandbox;
 mod signature;
 mod token;
 
-pub use charge::{ChargeAnswer, ExpectedCharge, read_charge};
+pub use charge::{ChargeAnswer, ExpectedCharge, is_token_fault, read_charge};
 pub use checkout::{
     Checkout, CheckoutState, CheckoutStatus, ExpectedCheckout, PaymentStatus, ReadFault, read_checkout,
 };

@@ -17,7 +17,7 @@ use dropleaf_pay::facilitator::Reason;
 use dropleaf_pay::mpp::Problem;
 use dropleaf_pay::stripe::{
     ChargeAnswer, ExpectedCharge, Money, ObjectId, SharedPaymentToken, TokenCharge, charge_token,
-    read_charge, retrieve_intent,
+    is_token_fault, read_charge, retrieve_intent,
 };
 use dropleaf_store::card_payments;
 use std::net::IpAddr;
@@ -168,7 +168,9 @@ impl App {
                 return self.cancel_waiting_intent(payment, intent, price).await;
             }
             ChargeAnswer::Refused { code } => {
-                Settlement::NotSettled(Reason::new(code.as_deref().unwrap_or("token_refused")))
+                tracing::warn!(payment = payment.id, code, "card processor refuses the charge of a token");
+                let is_token = is_token_fault(code.as_deref());
+                Settlement::NotSettled(Reason::new(if is_token { TOKEN_REFUSED } else { REQUEST_REFUSED }))
             }
             ChargeAnswer::Processing { intent } => {
                 ambiguous("the card payment is being processed", Some(intent))
@@ -197,6 +199,12 @@ impl App {
 }
 
 pub(super) const ACTION_REQUIRED: &str = "payment_action_required";
+/// Declines that mean the same: the codes of the processor.
+const NEEDS_CARDHOLDER: [&str; 3] =
+    [ACTION_REQUIRED, "authentication_required", "payment_intent_authentication_failure"];
+/// The processor does not accept the token, or another part of the request.
+const TOKEN_REFUSED: &str = "token_refused";
+const REQUEST_REFUSED: &str = "request_refused";
 /// The reason of a payment that the processor did not take. It can be reserved again.
 pub(in crate::pay) const NOT_TAKEN: &str = "processor_misconfigured";
 const NOT_TAKEN_RETRY_SECONDS: i64 = 60;
@@ -216,29 +224,35 @@ pub(super) fn ambiguous(why: &'static str, intent: Option<ObjectId>) -> Settleme
     Settlement::Ambiguous { why, transaction: intent.map(|intent| intent.to_string()) }
 }
 
-/// Describes a refusal of the processor: nothing was charged.
+/// Describes a refusal of the processor: nothing was charged. `reason` is ours, or the processor's code of a decline.
 pub(in crate::pay) fn card_refused(reason: &str) -> PayRefused {
+    let needs_cardholder = NEEDS_CARDHOLDER.contains(&reason);
     let sentence = match reason {
-        ACTION_REQUIRED => {
+        _ if needs_cardholder => {
             "The bank wants the cardholder to confirm the payment, which is not possible with a token. Nothing was charged. Use a \
              pay link (POST /pay/sessions)."
         }
-        "token_refused" | "resource_missing" => {
+        TOKEN_REFUSED => {
             "The card processor does not accept this token: it is unknown, expired, revoked, used or too limited. Nothing was \
-             charged."
+             charged. Use another token."
         }
-        _ => "The card was declined. Nothing was charged. Use another token.",
+        REQUEST_REFUSED => {
+            "The card processor does not accept this charge, whatever the token. Nothing was charged. Use a pay link (POST \
+             /pay/sessions), or tell the operator."
+        }
+        "processing_error" => "The card could not be processed. Nothing was charged. Use another token.",
+        // Canceled at the processor, left unfinished until it was too late, or decided by an operator.
+        "canceled" | "expired" | "refused" => {
+            "The payment was not completed. Nothing was charged. Use another token."
+        }
+        _ => "The bank declined the card. Nothing was charged. Use another token.",
     };
     PayRefused {
         reason: reason.to_owned(),
         sentence: sentence.to_owned(),
         malformed: false,
         receipt: None,
-        problem: if reason == ACTION_REQUIRED {
-            Problem::PaymentActionRequired
-        } else {
-            Problem::VerificationFailed
-        },
+        problem: if needs_cardholder { Problem::PaymentActionRequired } else { Problem::VerificationFailed },
     }
 }
 
@@ -247,11 +261,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn refusals_say_that_nothing_was_charged() {
-        for reason in [ACTION_REQUIRED, "token_refused", "card_declined", "insufficient_funds"] {
+    fn refusals_say_who_refused_and_that_nothing_was_charged() {
+        for (reason, who) in [
+            (ACTION_REQUIRED, "cardholder to confirm"),
+            ("authentication_required", "cardholder to confirm"),
+            ("payment_intent_authentication_failure", "cardholder to confirm"),
+            (TOKEN_REFUSED, "does not accept this token"),
+            (REQUEST_REFUSED, "does not accept this charge"),
+            ("processing_error", "could not be processed"),
+            ("canceled", "not completed"),
+            ("expired", "not completed"),
+            ("refused", "not completed"),
+            ("card_declined", "bank declined"),
+            ("insufficient_funds", "bank declined"),
+            ("expired_card", "bank declined"),
+            ("unspecified", "bank declined"),
+        ] {
             let refused = card_refused(reason);
             assert!(refused.sentence.contains("Nothing was charged."), "{reason}");
+            assert!(refused.sentence.contains(who), "{reason}: {}", refused.sentence);
             assert_eq!(refused.reason, reason);
+            let is_action = refused.problem == Problem::PaymentActionRequired;
+            assert_eq!(is_action, who == "cardholder to confirm", "{reason}");
         }
     }
 }

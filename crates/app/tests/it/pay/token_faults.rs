@@ -234,3 +234,46 @@ async fn a_payment_that_could_not_be_canceled_and_succeeds_later_is_delivered() 
     })
     .await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn refusals_are_told_apart_and_stay_the_same_when_repeated() {
+    at_each_card_till(async |till| {
+        for (status, body, reason, who) in [
+            (400, r#"{"error":{"type":"invalid_request_error"}}"#, "token_refused", "accept this token"),
+            (
+                404,
+                r#"{"error":{"type":"invalid_request_error","code":"resource_missing"}}"#,
+                "token_refused",
+                "accept this token",
+            ),
+            (
+                400,
+                r#"{"error":{"type":"invalid_request_error","code":"amount_too_small"}}"#,
+                "request_refused",
+                "accept this charge",
+            ),
+            (
+                402,
+                r#"{"error":{"type":"card_error","code":"card_declined","decline_code":"lost_card"}}"#,
+                "lost_card",
+                "bank declined",
+            ),
+            (
+                402,
+                r#"{"error":{"type":"card_error","code":"authentication_required"}}"#,
+                "authentication_required",
+                "cardholder to confirm",
+            ),
+        ] {
+            let token = granted(till, "pm_card_visa").await;
+            till.processor.next([CardFault::Says(status, body)]);
+            for _ in 0..2 {
+                let refused = refused(till, &token).await;
+                assert_eq!(refused.reason, reason, "{body}");
+                assert!(refused.sentence.contains(who), "{reason}: {}", refused.sentence);
+            }
+        }
+        till.check_nothing_sold().await;
+    })
+    .await;
+}
