@@ -4,6 +4,7 @@
 use super::cards::{NOT_TAKEN, card_refused, not_taken};
 use super::lease::{FIRST_PAUSE, LEASE_SECONDS, LONGEST_PAUSE, update_error};
 use super::purchase_result::{RETRY_AFTER_SECONDS, outcome_unknown, refused_by};
+use super::request_identity::scope_of;
 use super::settle::{Settlement, SettlementHistory, receipt};
 use super::{PayError, PurchaseResult};
 use crate::app::App;
@@ -131,15 +132,6 @@ impl App {
             stmts.push(pay_sessions::fail(&payment.id));
         }
         stmts
-    }
-}
-
-/// The scope of a payment's identifiers: its payer. Only EVM addresses are case-insensitive.
-fn scope_of(payment: &Payment) -> String {
-    if payment.payer.starts_with("0x") {
-        format!("payer:{}", payment.payer.to_ascii_lowercase())
-    } else {
-        format!("payer:{}", payment.payer)
     }
 }
 

@@ -32,7 +32,7 @@ const SEALED_AS: &str = "shared payment token";
 #[derive(Debug)]
 pub struct TokenRequest {
     pub token: SharedPaymentToken,
-    /// Hash of the whole request: the same token cannot buy anything else.
+    /// Hash of the request without the token: the same token cannot buy anything else.
     pub request_hash: [u8; 32],
     /// The caller's `Idempotency-Key`, which also proves who repeats the request.
     pub idempotency_key: Option<String>,
@@ -48,6 +48,8 @@ impl App {
         if self.payments.locks.is_crowded(&key) {
             return Err(payment_in_flight(1));
         }
+        // Identifiers first, as for other payments.
+        let _named = identity.lock_identifiers(&self.payments.locks).await;
         let _lock = self.payments.locks.lock(&key).await;
         let found = self.store.find_payment_by_key(&key).await?;
         let not_taken = match found {
@@ -55,15 +57,22 @@ impl App {
             Some(payment) => return self.replay_token(payment, &identity).await,
             None => None,
         };
+        // Another token under the same Idempotency-Key is another request.
+        if self.find_payment_by_identifier(&identity).await?.is_some() {
+            return Err(payment_in_flight(1));
+        }
         self.count_sandbox_sale(Item::Provision, request.ip).await?;
         let row = self.token_row(&request, key.clone(), &identity, not_taken.as_ref())?;
         match self.reserve_payment(Order::Provision, row, not_taken.is_some(), &identity).await? {
             Reserved::New(payment) => Box::pin(self.advance_payment(*payment, true)).await,
-            // Another node was faster.
+            // Another node was faster, with the same token or with another one under the same Idempotency-Key.
             Reserved::Existing | Reserved::IdentifierTaken => {
                 match self.store.find_payment_by_key(&key).await? {
                     Some(payment) => self.replay_token(payment, &identity).await,
-                    None => Err(payment_in_flight(1)),
+                    None => {
+                        self.find_payment_by_identifier(&identity).await?;
+                        Err(payment_in_flight(1))
+                    }
                 }
             }
         }
@@ -81,7 +90,8 @@ impl App {
         if payment.state == PaymentState::Refused && identity.matches_purchase(&payment) {
             // The processor would repeat its answer: the token is the idempotency key.
             // An operator's reason is not for the client.
-            let is_code = |text: &&str| text.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
+            let is_code =
+                |text: &&str| text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
             let reason = payment.reason.as_deref().filter(is_code).unwrap_or("refused");
             return Err(card_refused(reason).into());
         }
@@ -104,7 +114,7 @@ impl App {
             rail: Rail::Acp,
             amount: sold.prices.cents_of(Item::Provision),
             sandbox: sold.is_sandbox(),
-            request_hash: request.request_hash,
+            request_hash: identity.request_hash,
         };
         let mut row = self.new_card_payment(new);
         if let Some(earlier) = not_taken {
@@ -116,7 +126,7 @@ impl App {
         let sealing_key = self.keys.mac(SEALED_AS, row.id.as_bytes());
         let sealed = sealing::seal(&self.minter, sealing_key, row.id.as_bytes(), token.as_bytes())?;
         Ok(Payment {
-            // The scope of the request's identifiers.
+            // The scope of the request's identifiers, if its client is unknown.
             payer: row.key.clone(),
             client: identity.client.clone(),
             once_hashes: identity.identifier_hashes(),

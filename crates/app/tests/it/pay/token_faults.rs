@@ -277,3 +277,49 @@ async fn refusals_are_told_apart_and_stay_the_same_when_repeated() {
     })
     .await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_idempotency_key_buys_one_key_with_one_token() {
+    at_each_card_till(async |till| {
+        let (first, second) = (granted(till, "pm_card_visa").await, granted(till, "pm_card_visa").await);
+        for key in ["my agent", "a key of more than sixteen characters"] {
+            let before = keys(till).await;
+            let (token, other) = (granted(till, "pm_card_visa").await, granted(till, "pm_card_visa").await);
+            send(till, &token, Some(key)).await.unwrap();
+            for _ in 0..2 {
+                match send(till, &other, Some(key)).await {
+                    Err(PayError::Failed(error)) => assert_eq!(error.code, Code::IdempotencyMismatch),
+                    wrong => panic!("{wrong:?}"),
+                }
+            }
+            assert!(send(till, &token, Some(key)).await.unwrap().is_replay, "the same request");
+            assert_eq!(keys(till).await, before + 1);
+            send(till, &other, Some(&format!("{key} 2"))).await.unwrap();
+            assert_eq!(keys(till).await, before + 2);
+        }
+        // At once, on two nodes.
+        let before = keys(till).await;
+        let node = till.beside().await;
+        let both = futures_util::future::join(
+            send(till, &first, Some("at once")),
+            send(&node, &second, Some("at once")),
+        );
+        let (one, two) = both.await;
+        assert!(one.is_ok() != two.is_ok(), "{one:?} {two:?}");
+        assert_eq!(keys(till).await, before + 1);
+        till.check_ledger().await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn after_a_decline_another_token_may_use_the_idempotency_key() {
+    at_each_card_till(async |till| {
+        let (bad, good) =
+            (granted(till, "pm_card_visa_chargeDeclined").await, granted(till, "pm_card_visa").await);
+        assert!(matches!(send(till, &bad, Some("one")).await, Err(PayError::Refused(_))));
+        send(till, &good, Some("one")).await.unwrap();
+        assert_eq!(keys(till).await, 1);
+    })
+    .await;
+}
