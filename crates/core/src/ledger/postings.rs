@@ -84,8 +84,10 @@ impl Book {
         Self::new(format!("revenue:{}:{}", item.as_str(), unit.as_str()), unit, Kind::Revenue)
     }
 
-    pub(super) fn grants() -> Self {
-        Self::new("equity:grants".to_owned(), Unit::Usd2, Kind::Equity)
+    pub(super) fn grants(sandbox: bool) -> Self {
+        let (id, unit) =
+            if sandbox { ("equity:sandbox:grants", Unit::Play2) } else { ("equity:grants", Unit::Usd2) };
+        Self::new(id.to_owned(), unit, Kind::Equity)
     }
 
     /// Credit that an account had spent before its payment went back.
@@ -124,9 +126,9 @@ impl Posting {
     }
 
     /// A credit from the operator; a negative amount takes it back.
-    pub fn grant(name: &str, account_id: &str, cents: i64, note: String) -> Option<Self> {
-        let to = Book::prepaid(account_id, false);
-        let posting = Self::pair(format!("grant:{name}"), Cause::Grant, Book::grants(), to, cents)?;
+    pub fn grant(name: &str, account_id: &str, cents: i64, sandbox: bool, note: String) -> Option<Self> {
+        let (from, to) = (Book::grants(sandbox), Book::prepaid(account_id, sandbox));
+        let posting = Self::pair(format!("grant:{name}"), Cause::Grant, from, to, cents)?;
         Some(Self { note: Some(note), ..posting })
     }
 

@@ -62,8 +62,10 @@ fn income_is_an_asset_and_revenue_and_play_money_has_books_of_its_own() {
 
 #[test]
 fn balance_is_a_liability_that_grants_raise_and_spending_lowers() {
-    let grant = Posting::grant("g", "acct_1", 1000, "thanks".into()).unwrap();
+    let grant = Posting::grant("g", "acct_1", 1000, false, "thanks".into()).unwrap();
     assert_eq!(lines(&grant), [("equity:grants", 1000), ("prepaid:acct_1", -1000)]);
+    let play = Posting::grant("g", "acct_1", 1000, true, "thanks".into()).unwrap();
+    assert_eq!(lines(&play), [("equity:sandbox:grants", 1000), ("prepaid:sandbox:acct_1", -1000)]);
     let real = |cents| Charge { real: cents, sandbox: 0 };
     let spend = Posting::spend("s", "acct_1", Item::Unlock(Sku::MakePermanent), real(200)).unwrap();
     assert_eq!(lines(&spend), [("prepaid:acct_1", 200), ("revenue:make_permanent:usd2", -200)]);
@@ -178,7 +180,7 @@ fn what_goes_back_in_total_follows_from_the_totals_alone() {
 #[test]
 fn what_does_not_sum_to_zero_in_each_unit_is_not_booked() {
     let entry = |book: Book, amount| Entry { book, amount };
-    let (cents, micros) = (Book::grants(), Book::revenue(Item::Publish, Unit::Usdc6));
+    let (cents, micros) = (Book::grants(false), Book::revenue(Item::Publish, Unit::Usdc6));
     let book = |entries| Posting::new("k".into(), Cause::Grant, entries);
     assert_eq!(book(vec![]), None);
     assert_eq!(book(vec![entry(cents.clone(), 5)]), None);
@@ -194,10 +196,11 @@ fn what_does_not_sum_to_zero_in_each_unit_is_not_booked() {
 
 #[test]
 fn fingerprint_knows_what_is_booked_but_not_what_is_noted() {
-    let grant = |cents, note: &str| Posting::grant("g", "acct_1", cents, note.into()).unwrap().fingerprint();
+    let grant =
+        |cents, note: &str| Posting::grant("g", "acct_1", cents, false, note.into()).unwrap().fingerprint();
     assert_eq!(grant(5, "a"), grant(5, "b"));
     assert_ne!(grant(5, "a"), grant(6, "a"));
-    assert_ne!(grant(5, "a"), Posting::grant("g", "acct_2", 5, "a".into()).unwrap().fingerprint());
+    assert_ne!(grant(5, "a"), Posting::grant("g", "acct_2", 5, false, "a".into()).unwrap().fingerprint());
 }
 
 #[test]

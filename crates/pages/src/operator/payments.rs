@@ -150,9 +150,10 @@ pub fn income_rows(
     (of(Kind::Asset), of(Kind::Revenue))
 }
 
-/// What operators have granted, minus what they took back.
+/// What operators have granted in real money, minus what they took back.
 pub fn total_granted(ledger: &[LedgerAccount<'_>]) -> i64 {
-    ledger.iter().filter(|account| account.kind == Kind::Equity).map(|account| account.balance).sum()
+    let is_grant = |account: &&LedgerAccount<'_>| account.kind == Kind::Equity && account.unit == Unit::Usd2;
+    ledger.iter().filter(is_grant).map(|account| account.balance).sum()
 }
 
 fn income_row(account: &LedgerAccount<'_>, network_name: NetworkName) -> IncomeRow {

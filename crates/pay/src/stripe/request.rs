@@ -127,6 +127,11 @@ pub fn retrieve_intent(id: &ObjectId) -> ApiRequest {
     without_form(Method::Get, format!("/v1/payment_intents/{id}"))
 }
 
+/// Cancels a payment intent that is not paid. The answer is read with [`read_charge`](super::read_charge).
+pub fn cancel_intent(id: &ObjectId) -> ApiRequest {
+    without_form(Method::Post, format!("/v1/payment_intents/{id}/cancel"))
+}
+
 fn without_form(method: Method, path: String) -> ApiRequest {
     ApiRequest { method, path, form: String::new(), idempotency_key: None }
 }
@@ -209,6 +214,7 @@ mod tests {
             (retrieve_checkout(&id), "GET", "/v1/checkout/sessions/cs_test_1"),
             (expire_checkout(&id), "POST", "/v1/checkout/sessions/cs_test_1/expire"),
             (retrieve_intent(&id), "GET", "/v1/payment_intents/cs_test_1"),
+            (cancel_intent(&id), "POST", "/v1/payment_intents/cs_test_1/cancel"),
         ] {
             assert_eq!((request.method.as_str(), request.path.as_str()), (method, path));
             assert_eq!((request.form.as_str(), request.idempotency_key), ("", None));

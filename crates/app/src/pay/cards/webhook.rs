@@ -76,17 +76,22 @@ impl App {
                 let event_of = PaymentEvent::Reinstated { dispute: dispute.id.to_string() };
                 self.apply_payment_event(&event.id, dispute.payment_intent, event_of).await
             }
-            EventKind::IntentSucceeded(intent) | EventKind::IntentFailed(intent) => {
-                self.apply_intent_event(intent.id.as_str()).await
-            }
+            EventKind::IntentSucceeded(intent) => self.apply_intent_event(intent.id.as_str(), true).await,
+            EventKind::IntentFailed(intent) => self.apply_intent_event(intent.id.as_str(), false).await,
             EventKind::Other => Ok(()),
         }
     }
 
     /// A token's payment that was under way is decided: asks about it now instead of later.
-    async fn apply_intent_event(&self, intent: &str) -> Result<()> {
+    async fn apply_intent_event(&self, intent: &str, has_succeeded: bool) -> Result<()> {
         let Some(payment) = self.store.find_payment_by_intent(intent).await? else { return Ok(()) };
-        if payment.state == PaymentState::Unknown && payment.rail != Rail::Card {
+        if payment.rail == Rail::Card {
+            return Ok(());
+        }
+        if has_succeeded {
+            self.reopen_refused_token(&payment).await?;
+        }
+        if matches!(self.get_payment(&payment.id).await?.state, PaymentState::Unknown) {
             self.check_payment_now(&payment.id).await?;
         }
         Ok(())

@@ -23,6 +23,7 @@ pub(super) enum Route<'a> {
     ExpireSession(&'a str),
     CreatePayment,
     RetrievePayment(&'a str),
+    CancelPayment(&'a str),
     GrantToken,
     RevokeToken(&'a str),
     RetrieveToken(&'a str),
@@ -43,6 +44,7 @@ impl<'a> Route<'a> {
             ("POST", ["checkout", "sessions", id, "expire"]) => Self::ExpireSession(id),
             ("POST", ["payment_intents"]) => Self::CreatePayment,
             ("GET", ["payment_intents", id]) => Self::RetrievePayment(id),
+            ("POST", ["payment_intents", id, "cancel"]) => Self::CancelPayment(id),
             ("POST", ["test_helpers", "shared_payment", "granted_tokens"]) => Self::GrantToken,
             ("POST", ["test_helpers", "shared_payment", "granted_tokens", id, "revoke"]) => {
                 Self::RevokeToken(id)
@@ -62,6 +64,7 @@ pub(super) enum Operation {
     ExpireSession(String),
     CreatePayment(NewPayment),
     RetrievePayment(String),
+    CancelPayment(String),
     GrantToken(NewToken),
     RevokeToken(String),
     RetrieveToken(String),
@@ -82,6 +85,7 @@ impl Operation {
             Route::RetrieveSession(id) => with_id(id, parameters, Self::RetrieveSession),
             Route::ExpireSession(id) => with_id(id, parameters, Self::ExpireSession),
             Route::RetrievePayment(id) => with_id(id, parameters, Self::RetrievePayment),
+            Route::CancelPayment(id) => with_id(id, parameters, Self::CancelPayment),
             Route::RevokeToken(id) => with_id(id, parameters, Self::RevokeToken),
             Route::RetrieveToken(id) => with_id(id, parameters, Self::RetrieveToken),
         }
@@ -93,7 +97,7 @@ impl Operation {
             Self::CreateSession(_) | Self::GrantToken(_) => return None,
             Self::RetrieveSession(id) | Self::ExpireSession(id) => (ObjectKind::CheckoutSession, id),
             Self::CreatePayment(new) => (ObjectKind::GrantedToken, &new.token),
-            Self::RetrievePayment(id) => (ObjectKind::Payment, id),
+            Self::RetrievePayment(id) | Self::CancelPayment(id) => (ObjectKind::Payment, id),
             Self::RevokeToken(id) | Self::RetrieveToken(id) => (ObjectKind::GrantedToken, id),
             Self::Refund(new) => (ObjectKind::Payment, &new.payment),
         };
@@ -107,6 +111,7 @@ impl Operation {
             Self::ExpireSession(id) => CheckoutSession::expire(transaction, &id),
             Self::CreatePayment(new) => new.run(transaction),
             Self::RetrievePayment(id) => Payment::get(transaction, &id).map(|it| it.intent_json()),
+            Self::CancelPayment(id) => Payment::cancel(transaction, &id),
             Self::GrantToken(new) => new.run(transaction),
             Self::RevokeToken(id) => GrantedToken::revoke(transaction, &id),
             Self::RetrieveToken(id) => GrantedToken::get(transaction, &id).map(|it| it.json()),
@@ -124,6 +129,7 @@ impl fmt::Debug for Operation {
             Self::ExpireSession(_) => "ExpireSession",
             Self::CreatePayment(_) => "CreatePayment",
             Self::RetrievePayment(_) => "RetrievePayment",
+            Self::CancelPayment(_) => "CancelPayment",
             Self::GrantToken(_) => "GrantToken",
             Self::RevokeToken(_) => "RevokeToken",
             Self::RetrieveToken(_) => "RetrieveToken",

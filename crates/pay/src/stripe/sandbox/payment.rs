@@ -68,6 +68,7 @@ pub(super) enum PaymentState {
     RequiresAction,
     Processing,
     Succeeded,
+    Canceled,
 }
 
 impl Record for Payment {
@@ -152,6 +153,21 @@ impl Payment {
         transaction.save(self)?;
         transaction.emit("payment_intent.requires_action", &self.intent_json());
         Ok(())
+    }
+
+    /// Cancels a payment that was not made; its checkout session must be expired instead.
+    pub(super) fn cancel(transaction: &mut Transaction<'_>, id: &str) -> Result<Value, ApiError> {
+        let mut payment = Self::get(transaction, id)?;
+        let is_open =
+            matches!(payment.status, PaymentState::RequiresPaymentMethod | PaymentState::RequiresAction);
+        if !is_open || payment.session.is_some() {
+            let message = "This payment intent cannot be canceled in its present state.";
+            return Err(ApiError::invalid(Some("payment_intent_unexpected_state"), message));
+        }
+        payment.status = PaymentState::Canceled;
+        transaction.save(&payment)?;
+        transaction.emit("payment_intent.canceled", &payment.intent_json());
+        Ok(payment.intent_json())
     }
 
     /// The money is under way.

@@ -3,6 +3,7 @@
 
 mod agents_host;
 mod balance;
+mod card_terms;
 mod card_token;
 mod card_webhook;
 mod discovery;

@@ -97,7 +97,8 @@ pub(super) struct ProvisionJson {
         ),
         (
             status = 402, content((TermsJson = "application/json"), (TermsJson = "application/problem+json")),
-            description = "`payment_required`, `payment_refused`, `rail_not_live`: the terms; nothing was created",
+            description = "`payment_required`, `payment_refused`, `rail_not_live`: the terms, or `pay` and `rails` where only cards are \
+                           accepted; nothing was created",
             headers(
                 ("PAYMENT-REQUIRED" = String, description = "The terms for x402 v2, base64 of JSON."),
                 ("WWW-Authenticate" = String, description = "A challenge for MPP: `Payment id=…`."),
@@ -157,7 +158,7 @@ pub(super) async fn provision(
         let done = state.app.provision_with_balance(caller, once.as_ref(), render).await?;
         return match done {
             Some(done) => Ok(bought_response(IdempotentResponse::of(done, StatusCode::OK, render))),
-            None => PaidCall { more: payer.terms(&state).await?, ..call }.owed(),
+            None => PaidCall { more: payer.terms(&state, Item::Provision).await?, ..call }.owed(),
         };
     }
     match call.sell((Order::Provision, request_hash), ()).await? {

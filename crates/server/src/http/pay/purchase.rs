@@ -1,6 +1,7 @@
 //! Takes a payment: reads the proof from the headers and runs the paid operation in a task, so that a client that
 //! disconnects does not interrupt it.
 
+use super::card_terms::{self, Asked};
 use super::receipt::ReceiptFormat;
 use super::terms;
 use crate::http::api_error::ApiError;
@@ -128,18 +129,26 @@ impl PaidCall<'_> {
 
     /// The terms, and a challenge for clients of MPP.
     pub(super) fn owed(&self) -> Result<Response, ApiError> {
+        if let Some(answer) = card_terms::respond(self, &Asked::Unpaid)? {
+            return Ok(answer);
+        }
         let listing = self.state.app.listing(self.item)?;
         Ok(terms::owed(&listing, self.challenge().as_ref(), &self.more, self.is_mpp()))
     }
 
     /// The terms, after a payment by a protocol that is not available here.
     pub(super) fn not_live(&self, sentence: &str) -> Result<Response, ApiError> {
-        let app = &self.state.app;
-        app.require_payments()?;
-        Ok(match app.listing(self.item) {
-            Ok(listing) => terms::not_live(&listing, self.challenge().as_ref(), sentence),
-            Err(_) => terms::without_offers(Code::RailNotLive, sentence, None, &app.rails(), &self.more),
-        })
+        if let Some(answer) = card_terms::respond(self, &Asked::NotLive(sentence))? {
+            return Ok(answer);
+        }
+        match self.state.app.listing(self.item) {
+            Ok(listing) => Ok(terms::not_live(&listing, self.challenge().as_ref(), sentence)),
+            // No wallet and no card can pay for it.
+            Err(error) if error.code == Code::NotOnSale => {
+                Err(Error::new(Code::RailNotLive, sentence).into())
+            }
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// The terms are repeated only if the payment is known not to have been taken.
@@ -151,26 +160,19 @@ impl PaidCall<'_> {
             }
             PayError::Failed(error) => return Err(error.into()),
         };
-        let listing = match self.state.app.listing(self.item) {
-            Ok(listing) if self.is_paid_with_mpp() && !listing.has_mpp() => {
-                return Ok(Sale::Answer(self.not_live(NO_MPP)?));
-            }
-            Ok(listing) => listing,
-            // There are no terms to repeat, because no wallet can pay here.
-            Err(error) if error.code == Code::NotOnSale && has_proof(self.headers) => {
-                return Ok(Sale::Answer(self.not_live(NO_WALLETS)?));
-            }
-            Err(error) if error.code == Code::NotOnSale => {
-                let (sentence, reason) = (&refused.sentence, Some(refused.reason.as_str()));
-                let rails = self.state.app.rails();
-                let answer = terms::without_offers(Code::PaymentRefused, sentence, reason, &rails, &self.more);
-                return Ok(Sale::Answer(answer));
-            }
-            Err(error) => return Err(error.into()),
-        };
+        if let Some(error) = terms::malformed(&refused, self.is_mpp()) {
+            return Err(error.into());
+        }
+        if let Some(sentence) = self.dead_rail()? {
+            return Ok(Sale::Answer(self.not_live(sentence)?));
+        }
+        if let Some(answer) = card_terms::respond(self, &Asked::Refused(&refused))? {
+            return Ok(Sale::Answer(answer));
+        }
+        let listing = self.state.app.listing(self.item)?;
         let challenge = self.challenge();
         let answer =
-            terms::refused(&listing, &refused, challenge.as_ref(), &self.more, self.is_mpp(), receipt)?;
+            terms::refused(&listing, &refused, challenge.as_ref(), &self.more, self.is_mpp(), receipt);
         Ok(Sale::Answer(answer))
     }
 
@@ -215,8 +217,17 @@ impl PaidCall<'_> {
         }
     }
 
-    fn is_paid_with_mpp(&self) -> bool {
-        !has_x402_proof(self.headers) && mpp_credentials(self.headers).next().is_some()
+    /// Why the rail of the proof in the headers is not live; `None` if it is, or if there is no proof.
+    fn dead_rail(&self) -> Result<Option<&'static str>, Error> {
+        let app = &self.state.app;
+        if !has_proof(self.headers) {
+            return Ok(None);
+        }
+        if !app.require_payments()?.is_payable(self.item) {
+            return Ok(Some(NO_WALLETS));
+        }
+        let has_mpp = app.listing(self.item).is_ok_and(|listing| listing.has_mpp());
+        Ok((!has_x402_proof(self.headers) && !has_mpp).then_some(NO_MPP))
     }
 
     /// Whether the client speaks MPP: it gets the errors of that protocol.

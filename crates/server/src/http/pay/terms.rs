@@ -1,7 +1,7 @@
 //! Renders the 402 response for all protocols at once: x402 v2 in a header, v1 in the body, MPP as a challenge. No other
 //! file renders one. It must not be cached.
 
-use super::menu::{self, RAILS, RailJson};
+use super::menu::{self, RailJson};
 use super::receipt::ReceiptFormat;
 use axum::body::Body;
 use axum::response::Response;
@@ -29,8 +29,10 @@ use utoipa::ToSchema;
     "rails": menu::example()
 }))]
 pub(super) struct TermsJson {
+    /// Absent, like `accepts`, where only cards are accepted.
     #[serde(rename = "x402Version")]
-    x402_version: i64,
+    #[schema(nullable = false)]
+    x402_version: Option<i64>,
     /// `payment_required`, `payment_refused` after a payment that was refused, or `rail_not_live` after one by a protocol
     /// that is not available.
     error: String,
@@ -38,17 +40,33 @@ pub(super) struct TermsJson {
     /// Why a payment was refused.
     #[schema(nullable = false)]
     reason: Option<String>,
-    /// The accepted payments, in the format of x402 v1. Empty where no wallet can pay.
-    accepts: Vec<Value>,
+    /// The accepted payments, in the format of x402 v1.
+    #[schema(nullable = false)]
+    accepts: Option<Vec<Value>>,
     /// Every payment protocol, and whether it is live; the same as in `GET /provision`.
     #[schema(value_type = Vec<RailJson>)]
     rails: Vec<RailStatus>,
+    /// Where only cards are accepted: the request that creates a link where a person pays, `{method, url, body}`.
+    #[schema(nullable = false)]
+    pay: Option<Value>,
+    /// Where only cards are accepted: the price in US dollars.
+    #[schema(nullable = false)]
+    price: Option<String>,
+    /// Where only cards are accepted: the price in cents.
+    #[schema(nullable = false)]
+    amount_minor: Option<i64>,
+    /// Where only cards are accepted: `USD`.
+    #[schema(nullable = false)]
+    currency: Option<String>,
     /// True if no money moves.
     #[schema(nullable = false)]
     sandbox: Option<bool>,
     /// For a request with a key: the prepaid balance, in cents.
     #[schema(nullable = false)]
     balance_minor: Option<i64>,
+    /// For a request with a key: how much the balance lacks, in cents. Real credit is not spent in sandbox mode.
+    #[schema(nullable = false)]
+    missing_minor: Option<i64>,
     /// For clients of MPP, in `application/problem+json`: the problem type.
     #[serde(rename = "type")]
     #[schema(nullable = false, format = "uri")]
@@ -87,10 +105,18 @@ pub(super) fn owed(
         }
         Value::Object(terms.body()).to_string().into()
     };
-    payment_required(Some(listing.header.clone()), body, challenge, is_mpp)
+    payment_required(listing.header.clone(), body, challenge, is_mpp)
 }
 
-/// The terms again, and why the payment was refused. A malformed payment is a 400 instead.
+/// The error for a payment that cannot be read: 400, without terms.
+pub(super) fn malformed(refused: &PayRefused, is_mpp: bool) -> Option<Error> {
+    let is_malformed = refused.malformed || (is_mpp && refused.problem.status() == 400);
+    let reason = || dropleaf_core::error::Fact::Text(refused.reason.clone());
+    is_malformed
+        .then(|| Error::new(Code::InvalidPayment, refused.sentence.as_str()).with_fact("reason", reason()))
+}
+
+/// The terms again, and why the payment was refused.
 pub(super) fn refused(
     listing: &Listing,
     refused: &PayRefused,
@@ -98,11 +124,7 @@ pub(super) fn refused(
     more: &Map<String, Value>,
     is_mpp: bool,
     receipt: Option<&ReceiptFormat>,
-) -> Result<Response, Error> {
-    if refused.malformed || (is_mpp && refused.problem.status() == 400) {
-        let reason = dropleaf_core::error::Fact::Text(refused.reason.clone());
-        return Err(Error::new(Code::InvalidPayment, refused.sentence.as_str()).with_fact("reason", reason));
-    }
+) -> Response {
     let mut terms = listing.terms.clone();
     // Clients of v2 show their user the error of the header, so it names the reason.
     terms.error = Some(refused.reason.clone());
@@ -116,29 +138,11 @@ pub(super) fn refused(
         terms.members.extend(refused.problem.members(&refused.sentence, id));
     }
     let body = Value::Object(terms.body()).to_string().into();
-    let mut response = payment_required(Some(header.into()), body, challenge, is_mpp);
+    let mut response = payment_required(header.into(), body, challenge, is_mpp);
     if let (Some(refusal), Some(ReceiptFormat::X402(generation))) = (&refused.receipt, receipt) {
         super::receipt::write(response.headers_mut(), refusal, *generation);
     }
-    Ok(response)
-}
-
-/// A 402 without terms: no wallet can pay for the item here. The menu says what is live.
-pub(super) fn without_offers(
-    code: Code,
-    sentence: &str,
-    reason: Option<&str>,
-    rails: &[RailStatus],
-    more: &Map<String, Value>,
-) -> Response {
-    let mut body = more.clone();
-    body.insert("x402Version".to_owned(), 1.into());
-    body.insert("error".to_owned(), code.as_str().into());
-    body.insert("error_description".to_owned(), sentence.into());
-    body.extend(reason.map(|reason| ("reason".to_owned(), reason.into())));
-    body.insert("accepts".to_owned(), Value::Array(Vec::new()));
-    body.insert(RAILS.to_owned(), serde_json::json!(rails));
-    payment_required(None, Value::Object(body).to_string().into(), None, false)
+    response
 }
 
 /// The terms, for a payment by a protocol that is not available here: the client believes it has paid.
@@ -148,15 +152,15 @@ pub(super) fn not_live(listing: &Listing, challenge: Option<&Challenge>, sentenc
     terms.error = Some(Code::RailNotLive.as_str().to_owned());
     terms.members.insert("error_description".to_owned(), sentence.into());
     let body = Value::Object(terms.body()).to_string().into();
-    payment_required(Some(header.into()), body, challenge, false)
+    payment_required(header.into(), body, challenge, false)
 }
 
-fn payment_required(terms: Option<Bytes>, body: Bytes, challenge: Option<&Challenge>, is_mpp: bool) -> Response {
+fn payment_required(header: Bytes, body: Bytes, challenge: Option<&Challenge>, is_mpp: bool) -> Response {
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = StatusCode::PAYMENT_REQUIRED;
     let headers = response.headers_mut();
     // Base64 is always a valid header value.
-    if let Some(Ok(value)) = terms.map(HeaderValue::from_maybe_shared) {
+    if let Ok(value) = HeaderValue::from_maybe_shared(header) {
         headers.insert(HeaderName::from_static(PAYMENT_REQUIRED), value);
     }
     if let Some(Ok(value)) = challenge.map(|it| HeaderValue::from_str(&it.www_authenticate)) {

@@ -54,7 +54,7 @@ struct TransactionJson {
 
 /// List the movements of your prepaid balance, newest first
 ///
-/// Sandbox money is listed only while the server runs in sandbox mode.
+/// In sandbox mode these are the movements of sandbox money alone, otherwise those of real money alone.
 #[utoipa::path(
     get, path = "/me/transactions", tag = "Payments", operation_id = "listTransactions",
     params(

@@ -180,7 +180,9 @@ async fn credit_reaches_the_running_server_and_the_audit_says_how_the_books_are(
             args.into_iter().chain(more.iter().copied()).collect::<Vec<_>>()
         };
         assert!(
-            dropleaf.prints(&credit("10.00", &["--once", "g"])).ends_with(" now has a balance of $10.00.\n")
+            dropleaf
+                .prints(&credit("10.00", &["--once", "g"]))
+                .ends_with(" now has a balance of $10.00 (sandbox).\n")
         );
         assert!(dropleaf.prints(&credit("10.00", &["--once", "g"])).contains("already applied"));
         assert!(
@@ -190,7 +192,7 @@ async fn credit_reaches_the_running_server_and_the_audit_says_how_the_books_are(
         );
         assert!(dropleaf.complains(&credit("-10.01", &[])).contains("more than the balance"));
         assert!(dropleaf.complains(&credit("1.001", &[])).contains("must be an amount in dollars"));
-        assert!(dropleaf.prints(&credit("-2.5", &[])).ends_with(" now has a balance of $7.50.\n"));
+        assert!(dropleaf.prints(&credit("-2.5", &[])).ends_with(" now has a balance of $7.50 (sandbox).\n"));
         let id = node.app().get_account_by_email("operator@localhost").await.unwrap().id;
         dropleaf.prints(&["account", "credit", &id, "--amount", "1", "--reason", "by id"]);
         let balance = node.get("/me").key(&node.key).send().await.expect(200).json()["balance_minor"].clone();
@@ -200,12 +202,14 @@ async fn credit_reaches_the_running_server_and_the_audit_says_how_the_books_are(
         assert_eq!(good.status.code(), Some(0));
         assert!(String::from_utf8_lossy(&good.stdout).starts_with("Ledger check passed: 3 transactions"));
         let db = Db::open(&node.running.resolved.database_url).await.unwrap();
-        db.exec(Stmt::new("UPDATE accounts SET balance_minor = 851", [])).await.unwrap();
+        db.exec(Stmt::new("UPDATE accounts SET sandbox_balance_minor = 851", [])).await.unwrap();
         db.close().await;
         let bad = dropleaf.run(&["ledger", "audit"]);
         assert_eq!(bad.status.code(), Some(3));
         let said = String::from_utf8_lossy(&bad.stdout);
-        let wrong = format!("account balance does not match the ledger: {id} (found 851, expected 850)");
+        let wrong = format!(
+            "sandbox balance of an account does not match the ledger: {id} (found 851, expected 850)"
+        );
         assert!(said.contains(&wrong), "{said}");
         assert!(String::from_utf8_lossy(&bad.stderr).contains("ledger check failed"));
     })

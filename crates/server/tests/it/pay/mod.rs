@@ -3,6 +3,7 @@
 mod balance_accounts;
 mod balance_pages;
 mod balance_race;
+mod card_only;
 mod card_webhooks;
 mod operator_payments;
 mod operator_revenue;

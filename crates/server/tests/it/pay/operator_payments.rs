@@ -9,7 +9,14 @@ const HASH: &str = "0x0000000000000000000000000000000000000000000000000000000000
 
 #[tokio::test]
 async fn money_is_shown_by_network_and_by_what_it_was_for() {
-    on_each_database(Setup::new, async |node| {
+    let fake = FacilitatorServer::start().await;
+    let live = || {
+        Setup::new()
+            .set("payments.mode", "live")
+            .set("payments.facilitator_url", fake.url())
+            .set("payments.evm_pay_to", "0x70997970C51812dc3A010C7d01b50e0d17dc79C8")
+    };
+    on_each_database(live, async |node| {
         let operator = node.operator().await;
         let empty = operator.get("/operator/payments").await.expect(200).text();
         assert!(empty.contains("No payments yet") && empty.contains("No open payments"));
