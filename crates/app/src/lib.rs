@@ -46,8 +46,8 @@ pub use pay::{
     CreatedPaySession, DeliveredKey, EvmPayment, Facilitator, FacilitatorCall, FacilitatorReply, Listing,
     Mode, MovementList, MovementQuery, MppPayment, NewPaySession, NoResponse, Order, PayError, PayRefused,
     PayRequest, PaymentProof, PaymentSettings, PolledPaySession, Prices, ProcessorReply, ProvisionedAccount,
-    PurchaseResult, PurchasedItem, RailStatus, Resolution, Sandbox, SandboxProcessor, SandboxReply, SolanaPayment,
-    TokenRequest, UnlockResult,
+    PurchaseResult, PurchasedItem, RailStatus, Resolution, Sandbox, SandboxProcessor, SandboxReply,
+    SolanaPayment, TokenRequest, UnlockResult,
 };
 pub use publish::idempotency::{IdempotentRequest, IdempotentResult, StoredOutcome};
 pub use publish::upload::{Upload, UploadBody};

@@ -109,7 +109,8 @@ impl MenuFacts<'_> {
         let mpp = "Send the request without a payment; the 402 response contains a challenge in WWW-Authenticate: Payment (method \
                    evm, intent charge). Repeat it with Authorization: Payment <credential>; for /unlock in \
                    Payment-Authorization.";
-        let card = "POST /pay/sessions creates a link where a person can pay by card. Poll it for the result.";
+        let card =
+            "POST /pay/sessions creates a link where a person can pay by card. Poll it for the result.";
         let acp = "acp_shared_payment_token in the JSON body of POST /provision.";
         let ap2 = "ap2_mandate in the JSON body of POST /provision.";
         let balance = "Send the request with an API key, or an access token with sites:write, and without a payment. A balance is \

@@ -183,7 +183,9 @@ fn name(account: &LedgerAccount<'_>, network_name: NetworkName) -> String {
             let network = network(chain, network_name);
             match rail {
                 "owed" => format!("owed by {}", chain.rsplit(':').next().unwrap_or(chain)),
-                _ if Rail::parse(rail).is_some_and(|rail| rail != Rail::X402) => format!("{network} ({rail})"),
+                _ if Rail::parse(rail).is_some_and(|rail| rail != Rail::X402) => {
+                    format!("{network} ({rail})")
+                }
                 _ => network,
             }
         }

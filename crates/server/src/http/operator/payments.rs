@@ -40,11 +40,7 @@ pub(super) struct ListView<'a> {
     pub(super) refused: Option<RefusedMonths<'a>>,
 }
 
-pub(super) async fn listed(
-    state: &ApiState,
-    person: &Person,
-    view: ListView<'_>,
-) -> Result<Html, WebError> {
+pub(super) async fn listed(state: &ApiState, person: &Person, view: ListView<'_>) -> Result<Html, WebError> {
     let ListView { done, rail, refused } = view;
     let held = state.app.payment_overview().await?;
     let latest = state.app.list_all_payments(PaymentFilter { state: None, rail }, LATEST).await?;

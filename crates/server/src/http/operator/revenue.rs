@@ -24,7 +24,9 @@ pub(super) async fn download(
         Err(refused) if refused.code == Code::InvalidField => {
             let problem = refused.fault.as_deref().map_or_else(|| refused.detail.clone(), problem);
             let typed = RefusedMonths { from, to, problem: &problem };
-            let html = payments::listed(&state, &person, ListView { refused: Some(typed), ..ListView::default() }).await?;
+            let html =
+                payments::listed(&state, &person, ListView { refused: Some(typed), ..ListView::default() })
+                    .await?;
             Ok(page_with_status(error::status(refused.code), html, None))
         }
         Err(error) => Err(error.into()),

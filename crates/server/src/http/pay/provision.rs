@@ -9,7 +9,6 @@ use crate::http::api::IdempotentResponse;
 use crate::http::api_error::ApiError;
 use crate::http::extract::{Fields, Incoming, client_ip, json_object, nullable, too_large};
 use crate::http::state::ApiState;
-use axum::Json;
 use axum::body::HttpBody;
 use axum::extract::{Request, State};
 use axum::response::Response;

@@ -42,7 +42,8 @@ async fn payments_are_listed_shown_and_decided_on() {
         assert!(dropleaf.complains(&["payments", "list", "--state", "x"]).contains("must be one of"));
         let shown = dropleaf.prints(&["payments", "show", "pay_a"]);
         assert!(
-            shown.contains("pay_a for publish, 0.50 USDC, paid with x402") && shown.contains("look in the receiving wallet")
+            shown.contains("pay_a for publish, 0.50 USDC, paid with x402")
+                && shown.contains("look in the receiving wallet")
         );
         let json: Value =
             serde_json::from_str(&dropleaf.prints(&["payments", "show", "pay_b", "--json"])).unwrap();

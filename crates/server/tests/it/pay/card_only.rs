@@ -68,7 +68,10 @@ async fn unpaid_requests_are_told_how_to_pay_by_card() {
     ] {
         let publish = asks_for_a_card(answer, "payment_required");
         assert_eq!(publish["pay"]["body"], json!({"feature": "provision", "amount_minor": 150}));
-        assert!(!pays_for(&publish, "card", "publish") && publish["error_description"].to_string().contains("balance"));
+        assert!(
+            !pays_for(&publish, "card", "publish")
+                && publish["error_description"].to_string().contains("balance")
+        );
         node.post("/pay/sessions").json(&publish["pay"]["body"]).send().await.expect(201);
     }
     let with_key = node.post("/publish").key(&key).json(&body).send().await;

@@ -240,11 +240,18 @@ async fn payments_of_all_rails_are_listed_alike_and_filtered() {
         assert!(cards.contains("<b>$6.00</b> for topup") && cards.contains("pi_pay_card"), "{cards}");
         assert!(!cards.contains("from <span"), "the cardholder is not known: {cards}");
         let bought = latest("?rail=balance").await;
-        assert!(bought.contains("<b>$2.00</b> for make permanent") && bought.contains(&account.id), "{bought}");
+        assert!(
+            bought.contains("<b>$2.00</b> for make permanent") && bought.contains(&account.id),
+            "{bought}"
+        );
         let (_, id) = bought.split_once("href=\"/operator/payments/").unwrap();
         let id = id.split('"').next().unwrap();
         let page = operator.get(&format!("/operator/payments/{id}")).await.expect(200).text();
-        assert!(page.contains("<dt>Rail</dt><dd>balance</dd>") && !page.contains("<form method=\"post\" action=\"/operator/payments/"), "{page}");
+        assert!(
+            page.contains("<dt>Rail</dt><dd>balance</dd>")
+                && !page.contains("<form method=\"post\" action=\"/operator/payments/"),
+            "{page}"
+        );
         operator.submit(&format!("/operator/payments/{id}/ask"), &[]).await.expect(404);
     })
     .await;
@@ -267,7 +274,12 @@ async fn stuck_card_payment_is_resolved_like_any_other() {
         ])
         .await;
         let page = operator.get("/operator/payments/pay_a").await.expect(200).text();
-        for text in ["dashboard of the card processor", "Payment ID at the card processor", "value=\"pi_pay_a\"", "Mark as not settled"] {
+        for text in [
+            "dashboard of the card processor",
+            "Payment ID at the card processor",
+            "value=\"pi_pay_a\"",
+            "Mark as not settled",
+        ] {
             assert!(page.contains(text), "{text}: {page}");
         }
         for text in ["blockchain", "wallet", "Valid until"] {
@@ -283,7 +295,8 @@ async fn stuck_card_payment_is_resolved_like_any_other() {
         assert_eq!(settled.state, PaymentState::Fulfilled);
         let me = node.app().get_account(account).await.unwrap();
         assert_eq!(me.sandbox_balance_minor, 600, "what was paid for is delivered");
-        let taken = resolve("pay_b", &[("outcome", "settled"), ("transaction", "pi_pay_a")]).await.expect(409);
+        let taken =
+            resolve("pay_b", &[("outcome", "settled"), ("transaction", "pi_pay_a")]).await.expect(409);
         assert!(taken.text().contains("settled another payment"), "{}", taken.text());
         resolve("pay_b", &[("outcome", "not_settled"), ("reason", "refunded at Stripe")]).await.expect(303);
         assert_eq!(node.app().get_payment("pay_b").await.unwrap().state, PaymentState::Refused);

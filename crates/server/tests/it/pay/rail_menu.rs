@@ -123,7 +123,8 @@ async fn live_server_with_x402_alone_shows_one_menu_everywhere() {
     assert_eq!(shown[4]["why"], "No card processor is configured.");
     assert_eq!(compare(&node).await.len(), unpaid(&node).len(), "all of them are 402");
     // Without the facilitator, the terms of the EVM network are still offered.
-    let away = with_x402(&facilitator).set("payments.facilitator_url", ReservedPort::new().url()).start().await;
+    let away =
+        with_x402(&facilitator).set("payments.facilitator_url", ReservedPort::new().url()).start().await;
     assert_eq!(live_rails(&menu(&away).await), ["x402", "mpp", "balance"]);
     compare(&away).await;
 }
