@@ -6,8 +6,8 @@ use crate::accounts::suspension::require_active_account;
 use crate::app::App;
 use crate::pay::unlock::already_unlocked;
 use dropleaf_core::account::Account;
-use dropleaf_core::pay_session::{BEGIN_SECONDS, Feature, PaySession, PaySessionState};
-use dropleaf_core::payment::{Payment, PaymentState};
+use dropleaf_core::pay_session::{BEGIN_SECONDS, Feature, PaySession, PaySessionState, SMALLEST_MINOR};
+use dropleaf_core::payment::{Item, Payment, PaymentState};
 use dropleaf_core::{Code, Error, Result, secret};
 use dropleaf_store::{Stmt, pay_sessions, processor_events};
 use std::net::IpAddr;
@@ -60,6 +60,17 @@ impl App {
     /// Whether people can pay by card here.
     pub const fn accepts_cards(&self) -> bool {
         self.payments.processor.is_some()
+    }
+
+    /// Why no shared payment token can be charged for a key; `None` if it can. A token is charged exactly the price, and the
+    /// processor charges no less than its minimum. Pay links charge the minimum and credit the difference.
+    pub fn token_unavailable(&self) -> Option<&'static str> {
+        if !self.accepts_cards() {
+            return Some("No card processor is configured.");
+        }
+        let price = self.settings.payments.as_ref().map(|sold| sold.prices.cents_of(Item::Provision));
+        (price? < SMALLEST_MINOR)
+            .then_some("The price is below the smallest amount that a card is charged, $0.50.")
     }
 
     pub async fn create_pay_session(&self, new: NewPaySession<'_>) -> Result<CreatedPaySession> {

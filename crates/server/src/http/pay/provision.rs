@@ -163,7 +163,12 @@ pub(super) fn rails(state: &ApiState) -> Result<Vec<RailJson>> {
         why: why(state.app.accepts_cards(), "No card processor is configured."),
         how: how.to_owned(),
     };
-    let acp = by_card("acp", "acp_shared_payment_token in the JSON body of POST /provision.");
+    let no_token = state.app.token_unavailable();
+    let acp = RailJson {
+        live: no_token.is_none() && not_allowed.is_none(),
+        why: why(no_token.is_none(), no_token.unwrap_or_default()),
+        ..by_card("acp", "acp_shared_payment_token in the JSON body of POST /provision.")
+    };
     let ap2 = RailJson {
         live: false,
         why: Some("This version of the server does not support it.".to_owned()),
