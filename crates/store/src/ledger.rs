@@ -106,6 +106,12 @@ impl Store {
         Ok(self.db.list(sql, vec![unit.as_str().into()], |row| row.int(0)).await?.pop().unwrap_or_default())
     }
 
+    /// How often refunds of a payment were posted.
+    pub async fn count_refund_postings(&self, payment_id: &str) -> Result<i64, DbError> {
+        let sql = "SELECT COUNT(*) FROM ledger_txns WHERE payment_id = $1 AND kind = 'refund'";
+        Ok(self.db.get(sql, &[payment_id.into()], |row| row.int(0)).await?.unwrap_or_default())
+    }
+
     /// What an account owes for a payment that went back after it had spent the credit.
     pub async fn sum_owed(&self, payment_id: &str, book: &Book) -> Result<i64, DbError> {
         let sql = "SELECT CAST(COALESCE(SUM(e.amount), 0) AS BIGINT) FROM ledger_entries e JOIN ledger_txns t ON t.id = e.txn_id \

@@ -3,7 +3,7 @@
 use crate::app::App;
 use dropleaf_core::account::Account;
 use dropleaf_core::audit::AuditAction;
-use dropleaf_core::ledger::{Posting, Unit, reason as parse_reason};
+use dropleaf_core::ledger::{Posting, reason as parse_reason};
 use dropleaf_core::payment::Payment;
 use dropleaf_core::{Code, Error, Result};
 use dropleaf_store::ledger_audit::LedgerFault;

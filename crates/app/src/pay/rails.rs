@@ -62,6 +62,8 @@ struct MenuFacts<'a> {
     no_x402: &'a str,
     no_mpp: &'a str,
     accepts_cards: bool,
+    /// Why card tokens are not accepted; `None` if they are.
+    no_acp: Option<&'a str>,
     /// Why mandates are not accepted; `None` if they are.
     no_ap2: Option<&'a str>,
     /// Why no accounts are sold; `None` if they are.
@@ -103,6 +105,7 @@ impl MenuFacts<'_> {
     fn menu(self) -> Vec<RailStatus> {
         let cards = |all: &[&'static str]| if self.accepts_cards { all.to_vec() } else { Vec::new() };
         let no_cards = "No card processor is configured.";
+        let tokens = if self.no_acp.is_none() { vec![PROVISION] } else { Vec::new() };
         let mandates = if self.no_ap2.is_none() { vec![PROVISION] } else { Vec::new() };
         let x402 = "Send the request without a payment; the 402 response contains the terms. Repeat it with the signed payment in \
                     PAYMENT-SIGNATURE (v2) or X-PAYMENT (v1).";
@@ -118,7 +121,7 @@ impl MenuFacts<'_> {
         let all = [
             (Rail::X402.as_str(), &[1, 2][..], self.x402, self.no_x402, x402),
             (Rail::Mpp.as_str(), &[1], self.mpp, self.no_mpp, mpp),
-            (Rail::Acp.as_str(), &[], cards(&[PROVISION]).into(), no_cards, acp),
+            (Rail::Acp.as_str(), &[], tokens.into(), self.no_acp.unwrap_or_default(), acp),
             (Rail::Ap2.as_str(), &[], mandates.into(), self.no_ap2.unwrap_or_default(), ap2),
             (Rail::Card.as_str(), &[], cards(&[PROVISION, TOPUP, UNLOCK]).into(), no_cards, card),
             (Rail::Balance.as_str(), &[], vec![PUBLISH, PROVISION, UNLOCK].into(), "", balance),
@@ -190,6 +193,7 @@ impl App {
             no_x402: no_wallets(payments),
             no_mpp: no_evm(payments),
             accepts_cards: self.accepts_cards(),
+            no_acp: self.token_unavailable(),
             no_ap2: Some(NO_AP2),
             no_provision: self.check_provision_allowed().err().map(|refusal| refusal.detail),
         };
@@ -230,7 +234,7 @@ mod tests {
     }
 
     fn facts() -> MenuFacts<'static> {
-        MenuFacts { no_x402: "a", no_mpp: "b", no_ap2: Some("c"), ..MenuFacts::default() }
+        MenuFacts { no_x402: "a", no_mpp: "b", no_acp: Some("d"), no_ap2: Some("c"), ..MenuFacts::default() }
     }
 
     fn wallets() -> WalletRail {
@@ -240,15 +244,16 @@ mod tests {
     #[test]
     fn rails_are_live_if_they_can_pay_for_something() {
         assert_eq!(live(facts()), ["balance"]);
-        let all = MenuFacts { x402: wallets(), mpp: wallets(), accepts_cards: true, no_ap2: None, ..facts() };
+        let cards = || MenuFacts { accepts_cards: true, no_acp: None, ..facts() };
+        let all = MenuFacts { x402: wallets(), mpp: wallets(), no_ap2: None, ..cards() };
         assert_eq!(live(all), ["x402", "mpp", "acp", "ap2", "card", "balance"]);
-        assert_eq!(live(MenuFacts { accepts_cards: true, ..facts() }), ["acp", "card", "balance"]);
+        assert_eq!(live(cards()), ["acp", "card", "balance"]);
     }
 
     #[test]
     fn where_no_accounts_are_sold_no_rail_pays_for_one() {
         let no_provision = Some("closed".to_owned());
-        let facts = || MenuFacts { no_provision: no_provision.clone(), accepts_cards: true, ..facts() };
+        let facts = || MenuFacts { no_provision: no_provision.clone(), accepts_cards: true, no_acp: None, ..facts() };
         let open = || MenuFacts { x402: wallets(), ..facts() };
         assert_eq!(live(open()), ["x402", "card", "balance"]);
         let menu = open().menu();

@@ -17,8 +17,9 @@ pub const fn unit_of(payment: &Payment) -> Unit {
 /// Why money that was received went back, or came back again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReversalCause<'a> {
-    /// The sum of all refunds of the payment so far.
-    Refund { total: i64 },
+    /// The sum of the refunds of the payment that stand now, after this many postings of refunds. It becomes smaller if a refund
+    /// failed.
+    Refund { total: i64, posted: i64 },
     /// The id of the dispute.
     Dispute(&'a str),
     /// The id of the dispute that was won.
@@ -34,10 +35,10 @@ impl ReversalCause<'_> {
         }
     }
 
-    /// The key of the posting. Each total of refunds, and each dispute, is posted once.
+    /// The key of the posting. Each change of the sum of refunds, and each dispute, is posted once.
     pub fn key(self, payment_id: &str) -> String {
         match self {
-            Self::Refund { total } => format!("refund:{payment_id}:{total}"),
+            Self::Refund { total, posted } => format!("refund:{payment_id}:{posted}:{total}"),
             Self::Dispute(id) => format!("dispute:{id}"),
             Self::Reinstatement(id) => format!("reinstatement:{id}"),
         }

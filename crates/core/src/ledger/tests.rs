@@ -134,7 +134,7 @@ fn refund_takes_credit_back_first_and_what_was_spent_is_owed() {
     assert_eq!(divide(450, 150, 500), (100, 50, 0), "only 50 of the credit are left");
     assert_eq!(divide(550, 50, 500), (50, 0, 0));
     let parts = Reversal::between(&payment, 0, 600, 120, 0);
-    let refund = Posting::reversal(&payment, ReversalCause::Refund { total: 600 }, parts).unwrap();
+    let refund = Posting::reversal(&payment, ReversalCause::Refund { total: 600, posted: 0 }, parts).unwrap();
     assert_eq!(
         lines(&refund),
         [
@@ -144,7 +144,7 @@ fn refund_takes_credit_back_first_and_what_was_spent_is_owed() {
             ("revenue:provision:usd2", 100),
         ]
     );
-    assert_eq!((refund.key(), refund.cause()), ("refund:pay_1:600", Cause::Refund));
+    assert_eq!((refund.key(), refund.cause()), ("refund:pay_1:0:600", Cause::Refund));
     let parts = Reversal::between(&payment, 600, 0, 0, 380);
     let back = Posting::reversal(&payment, ReversalCause::Reinstatement("du_1"), parts).unwrap();
     assert!(lines(&back).iter().zip(lines(&refund)).all(|(back, gone)| *back == (gone.0, -gone.1)));

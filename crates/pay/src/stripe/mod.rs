@@ -8,6 +8,7 @@ mod event;
 mod intent;
 mod money;
 mod object_id;
+mod refunds;
 mod request;
 pub mod sandbox;
 mod signature;
@@ -17,13 +18,14 @@ pub use charge::{ChargeAnswer, ExpectedCharge, is_token_fault, read_charge};
 pub use checkout::{
     Checkout, CheckoutState, CheckoutStatus, ExpectedCheckout, PaymentStatus, ReadFault, read_checkout,
 };
-pub use event::{Dispute, Event, EventFault, EventKind, RefundedCharge};
+pub use event::{ChangedRefund, Dispute, Event, EventFault, EventKind, RefundedCharge};
 pub use intent::{Intent, IntentStatus};
 pub use money::{Currency, Money};
 pub use object_id::ObjectId;
+pub use refunds::read_refunds;
 pub use request::{
     ApiRequest, Method, NewCheckout, TokenCharge, TokenSpelling, cancel_intent, charge_token,
-    create_checkout, expire_checkout, retrieve_checkout, retrieve_intent,
+    create_checkout, expire_checkout, list_refunds, retrieve_checkout, retrieve_intent,
 };
 pub use signature::{SignatureFault, TOLERANCE_SECONDS, sign, verify_signature};
 pub use token::SharedPaymentToken;

@@ -17,10 +17,8 @@ const RECOVERED_MOST: i64 = 50;
 /// Something that happened to a payment, as far as it is needed later. Amounts are in cents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum PaymentEvent {
-    /// The sum of all refunds so far.
-    Refunded {
-        total: i64,
-    },
+    /// Its refunds changed. The processor is asked for their sum, which may have become smaller, because a refund can fail.
+    Refunded {},
     Disputed {
         dispute: String,
         amount: i64,
@@ -64,8 +62,10 @@ impl App {
                 self.apply_checkout_event(&checkout, true).await
             }
             EventKind::ChargeRefunded(refund) => {
-                let event_of = PaymentEvent::Refunded { total: cents(refund.amount_refunded) };
-                self.apply_payment_event(&event.id, refund.payment_intent, event_of).await
+                self.apply_payment_event(&event.id, refund.payment_intent, PaymentEvent::Refunded {}).await
+            }
+            EventKind::RefundChanged(refund) => {
+                self.apply_payment_event(&event.id, refund.payment_intent, PaymentEvent::Refunded {}).await
             }
             EventKind::DisputeFundsWithdrawn(dispute) => {
                 let (id, amount) = (dispute.id.to_string(), cents(dispute.amount));

@@ -10,7 +10,7 @@ use super::granted_token::{GrantedToken, NewToken};
 use super::new_payment::NewPayment;
 use super::parameters::Parameters;
 use super::payment::Payment;
-use super::refund::NewRefund;
+use super::refund::{NewRefund, RefundList};
 use super::stored::{ObjectKey, ObjectKind};
 use super::transaction::Transaction;
 use crate::stripe::object_id::is_id;
@@ -28,6 +28,7 @@ pub(super) enum Route<'a> {
     RevokeToken(&'a str),
     RetrieveToken(&'a str),
     Refund,
+    ListRefunds,
 }
 
 impl<'a> Route<'a> {
@@ -51,6 +52,7 @@ impl<'a> Route<'a> {
             }
             ("GET", ["shared_payment", "granted_tokens", id]) => Self::RetrieveToken(id),
             ("POST", ["refunds"]) => Self::Refund,
+            ("GET", ["refunds"]) => Self::ListRefunds,
             _ => return None,
         })
     }
@@ -69,6 +71,7 @@ pub(super) enum Operation {
     RevokeToken(String),
     RetrieveToken(String),
     Refund(NewRefund),
+    ListRefunds(RefundList),
 }
 
 impl Operation {
@@ -82,6 +85,7 @@ impl Operation {
             Route::CreatePayment => NewPayment::read(parameters).map(Self::CreatePayment),
             Route::GrantToken => NewToken::read(parameters).map(Self::GrantToken),
             Route::Refund => NewRefund::read(parameters).map(Self::Refund),
+            Route::ListRefunds => RefundList::read(parameters).map(Self::ListRefunds),
             Route::RetrieveSession(id) => with_id(id, parameters, Self::RetrieveSession),
             Route::ExpireSession(id) => with_id(id, parameters, Self::ExpireSession),
             Route::RetrievePayment(id) => with_id(id, parameters, Self::RetrievePayment),
@@ -100,6 +104,7 @@ impl Operation {
             Self::RetrievePayment(id) | Self::CancelPayment(id) => (ObjectKind::Payment, id),
             Self::RevokeToken(id) | Self::RetrieveToken(id) => (ObjectKind::GrantedToken, id),
             Self::Refund(new) => (ObjectKind::Payment, &new.payment),
+            Self::ListRefunds(list) => (ObjectKind::Payment, &list.payment),
         };
         Some(ObjectKey::new(kind, id))
     }
@@ -116,6 +121,7 @@ impl Operation {
             Self::RevokeToken(id) => GrantedToken::revoke(transaction, &id),
             Self::RetrieveToken(id) => GrantedToken::get(transaction, &id).map(|it| it.json()),
             Self::Refund(new) => new.run(transaction),
+            Self::ListRefunds(list) => list.run(transaction),
         }
     }
 }
@@ -134,6 +140,7 @@ impl fmt::Debug for Operation {
             Self::RevokeToken(_) => "RevokeToken",
             Self::RetrieveToken(_) => "RetrieveToken",
             Self::Refund(_) => "Refund",
+            Self::ListRefunds(_) => "ListRefunds",
         };
         f.write_str(name)
     }

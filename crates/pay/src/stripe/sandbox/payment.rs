@@ -11,6 +11,7 @@ use super::dispute::Dispute;
 use super::null_members::with_nulls;
 use super::parameters::Metadata;
 use super::payment_method::UsedCard;
+use super::refund::Refund;
 use super::stored::{ObjectKind, Record};
 use super::transaction::{Transaction, derived_id};
 use crate::stripe::{Currency, Money};
@@ -57,7 +58,10 @@ pub(super) struct Payment {
     pub(super) card: Option<UsedCard>,
     pub(super) charge: Option<Charge>,
     pub(super) last_decline: Option<Decline>,
+    /// The sum of the refunds that stand.
     pub(super) refunded: u64,
+    #[serde(default)]
+    pub(super) refunds: Vec<Refund>,
     pub(super) dispute: Option<Dispute>,
 }
 
@@ -94,6 +98,7 @@ impl Payment {
             charge: None,
             last_decline: None,
             refunded: 0,
+            refunds: Vec::new(),
             dispute: None,
         }
     }

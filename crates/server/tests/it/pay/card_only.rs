@@ -6,14 +6,14 @@ use crate::harness::{Answer, Node, Purse, ReservedPort, Setup, page};
 use dropleaf_core::payment::Item;
 use serde_json::{Value, json};
 
-async fn card_only() -> Node {
+fn card_only_setup() -> Setup {
     let nowhere = ReservedPort::new();
-    Setup::new()
-        .set("payments.mode", "live")
-        .set("stripe.secret_key", "sk_test_1")
-        .set("stripe.api_url", nowhere.url())
-        .start()
-        .await
+    let setup = Setup::new().set("payments.mode", "live").set("stripe.secret_key", "sk_test_1");
+    setup.set("stripe.api_url", nowhere.url())
+}
+
+async fn card_only() -> Node {
+    card_only_setup().start().await
 }
 
 /// The body of a 402 that names no terms of wallets.
@@ -99,4 +99,24 @@ async fn payments_with_a_wallet_are_not_taken_and_a_balance_is() {
     let ada = Customer::new(&node, 50).await;
     let site = node.post("/publish").key(&ada.key).json(&body).send().await.expect(201).json();
     assert_eq!((&site["sandbox"], &site["balance_minor"]), (&json!(false), &json!(0)));
+}
+
+#[tokio::test]
+async fn a_price_below_the_smallest_charge_is_not_charged_to_a_token() {
+    let node = card_only_setup().set("payments.prices.provision", "0.49").start().await;
+    let token = json!({"acp_shared_payment_token": "spt_1"});
+    let menu = node.get("/provision").send().await.expect(200).json();
+    let acp = &menu["rails"][2];
+    assert_eq!((&acp["protocol"], &acp["live"]), (&json!("acp"), &json!(false)));
+    assert!(acp["why"].as_str().unwrap().contains("smallest amount"), "{acp}");
+    assert!(is_live(&menu, "card"), "a link charges the minimum and credits the rest");
+    let refused = asks_for_a_card(node.post("/provision").json(&token).send().await, "rail_not_live");
+    assert!(
+        refused["error_description"].to_string().contains("smallest amount") && !is_live(&refused, "acp")
+    );
+    assert_eq!(node.count("SELECT COUNT(*) FROM payments").await, 0);
+    let link = node.post("/pay/sessions").send().await.expect(201).json();
+    assert_eq!(link["amount"], "0.50");
+    let enough = card_only_setup().set("payments.prices.provision", "0.50").start().await;
+    assert!(is_live(&enough.get("/provision").send().await.expect(200).json(), "acp"));
 }
