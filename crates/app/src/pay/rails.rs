@@ -253,7 +253,8 @@ mod tests {
     #[test]
     fn where_no_accounts_are_sold_no_rail_pays_for_one() {
         let no_provision = Some("closed".to_owned());
-        let facts = || MenuFacts { no_provision: no_provision.clone(), accepts_cards: true, no_acp: None, ..facts() };
+        let facts =
+            || MenuFacts { no_provision: no_provision.clone(), accepts_cards: true, no_acp: None, ..facts() };
         let open = || MenuFacts { x402: wallets(), ..facts() };
         assert_eq!(live(open()), ["x402", "card", "balance"]);
         let menu = open().menu();

@@ -35,6 +35,11 @@ fn asks_for_a_card(answer: Answer, error: &str) -> Value {
     body
 }
 
+fn is_live(body: &Value, protocol: &str) -> bool {
+    let rails = body["rails"].as_array().unwrap();
+    rails.iter().any(|rail| rail["protocol"] == protocol && rail["live"] == true)
+}
+
 /// Whether the menu says that a protocol pays for this.
 fn pays_for(body: &Value, protocol: &str, item: &str) -> bool {
     let rails = body["rails"].as_array().unwrap();
