@@ -5,10 +5,12 @@ use crate::http::api_error::ApiError;
 use crate::http::state::ApiState;
 use axum::Json;
 use axum::extract::State;
+use axum::response::{IntoResponse, Response};
 use dropleaf_app::RailStatus;
-use dropleaf_core::Result;
 use dropleaf_core::ledger::dollars;
 use dropleaf_core::payment::Item;
+use dropleaf_core::{Code, Result};
+use http::{StatusCode, header};
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -56,6 +58,14 @@ pub(super) struct RailJson {
 pub(super) fn example() -> Value {
     const SOLANA: &str = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp";
     json!(RailStatus::sandbox_example("eip155:8453", SOLANA))
+}
+
+/// The response to a payment by a rail that is not live, where there are no terms either.
+pub(super) fn not_live(state: &ApiState, sentence: &str) -> Response {
+    let body = json!({
+        "error": Code::RailNotLive.as_str(), "error_description": sentence, RAILS: state.app.rails(),
+    });
+    (StatusCode::PAYMENT_REQUIRED, [(header::CACHE_CONTROL, "no-store")], Json(body)).into_response()
 }
 
 /// List the payment protocols

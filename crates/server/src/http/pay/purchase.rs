@@ -2,6 +2,7 @@
 //! disconnects does not interrupt it.
 
 use super::card_terms::{self, Asked};
+use super::menu;
 use super::receipt::ReceiptFormat;
 use super::terms;
 use crate::http::api_error::ApiError;
@@ -144,9 +145,7 @@ impl PaidCall<'_> {
         match self.state.app.listing(self.item) {
             Ok(listing) => Ok(terms::not_live(&listing, self.challenge().as_ref(), sentence)),
             // No wallet and no card can pay for it.
-            Err(error) if error.code == Code::NotOnSale => {
-                Err(Error::new(Code::RailNotLive, sentence).into())
-            }
+            Err(error) if error.code == Code::NotOnSale => Ok(menu::not_live(self.state, sentence)),
             Err(error) => Err(error.into()),
         }
     }

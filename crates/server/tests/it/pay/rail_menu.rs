@@ -2,6 +2,7 @@
 
 use crate::harness::{Ask, FacilitatorServer, Node, Purse, ReservedPort, Setup, page};
 use dropleaf_core::payment::Item;
+use dropleaf_core::unlock::Sku;
 use serde_json::{Value, json};
 
 const EVM: &str = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
@@ -196,6 +197,12 @@ async fn payments_by_rails_that_are_not_live_are_402_and_charge_nothing() {
             let html = json!({"html": page("Paid elsewhere")});
             let ask = node.post("/publish").header("payment-signature", &proof(Item::Publish)).json(&html);
             ask.send().await.refused(402, "rail_not_live");
+        }
+        if !menu[0]["pays_for"].as_array().unwrap().contains(&json!("unlock")) {
+            let signed = proof(Item::Unlock(Sku::MakePermanent));
+            let ask = node.post("/unlock?feature=make_permanent").key(&node.key);
+            let answer = ask.header("payment-signature", &signed).send().await.refused(402, "rail_not_live");
+            assert_eq!(answer.json()["rails"], menu, "{live:?}");
         }
         assert_eq!(node.count("SELECT COUNT(*) FROM payments").await, before, "{live:?}");
         assert_eq!(node.count("SELECT COUNT(*) FROM sites").await, 0);
