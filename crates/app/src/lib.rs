@@ -40,14 +40,14 @@ pub use notify::mail::{Email, MailError, Mailer};
 pub use notify::operator_notifications::NotificationRecipients;
 pub use notify::owner_notices::{Listener, Notice, NoticeKind};
 pub use pay::ledger::{CreditResult, LedgerAudit};
-pub use pay::overview::PaymentOverview;
+pub use pay::overview::{PaymentFilter, PaymentOverview};
 pub use pay::{
     BalancePurchase, BalanceResult, CardProcessor, CardSettings, CatalogueEntry, ChainStatus, CheckedPage,
     CreatedPaySession, DeliveredKey, EvmPayment, Facilitator, FacilitatorCall, FacilitatorReply, Listing,
     Mode, MovementList, MovementQuery, MppPayment, NewPaySession, NoResponse, Order, PayError, PayRefused,
     PayRequest, PaymentProof, PaymentSettings, PolledPaySession, Prices, ProcessorReply, ProvisionedAccount,
-    PurchaseResult, PurchasedItem, Resolution, Sandbox, SandboxProcessor, SandboxReply, SolanaPayment,
-    TokenRequest, UnlockResult,
+    PurchaseResult, PurchasedItem, RailStatus, Resolution, Sandbox, SandboxProcessor, SandboxReply,
+    SolanaPayment, TokenRequest, UnlockResult,
 };
 pub use publish::idempotency::{IdempotentRequest, IdempotentResult, StoredOutcome};
 pub use publish::upload::{Upload, UploadBody};

@@ -20,7 +20,7 @@ pub struct Account {
     pub suspended: Option<Suspension>,
 }
 
-/// A price, divided between an account's balances, in cents.
+/// A price, charged to one of an account's balances, in cents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Charge {
     pub real: i64,
@@ -49,20 +49,16 @@ impl Account {
         }
     }
 
-    /// What the account can spend, in sandbox mode or in live mode.
+    /// What the account can spend: in sandbox mode sandbox money alone, in live mode real money alone.
     pub const fn spendable(&self, sandbox: bool) -> i64 {
-        if sandbox {
-            self.balance_minor.saturating_add(self.sandbox_balance_minor)
-        } else {
-            self.balance_minor
-        }
+        if sandbox { self.sandbox_balance_minor } else { self.balance_minor }
     }
 
-    /// Divides a price between the balances, sandbox money first. `None` if they do not suffice.
+    /// Charges a price to the balance of the mode. `None` if it does not suffice.
     pub fn charge(&self, cents: i64, sandbox: bool) -> Option<Charge> {
-        let from_sandbox = if sandbox { self.sandbox_balance_minor.clamp(0, cents.max(0)) } else { 0 };
-        let charge = Charge { real: cents - from_sandbox, sandbox: from_sandbox };
-        (cents > 0 && charge.real <= self.balance_minor).then_some(charge)
+        let charge =
+            if sandbox { Charge { real: 0, sandbox: cents } } else { Charge { real: cents, sandbox: 0 } };
+        (cents > 0 && cents <= self.spendable(sandbox)).then_some(charge)
     }
 
     /// The account after a purchase.
@@ -108,14 +104,13 @@ mod tests {
     }
 
     #[test]
-    fn price_is_charged_to_sandbox_money_first_and_to_real_money_alone_when_live() {
+    fn price_is_charged_to_sandbox_money_in_sandbox_mode_and_to_real_money_when_live() {
         let account = Account { balance_minor: 300, sandbox_balance_minor: 150, ..account() };
-        assert_eq!((account.spendable(true), account.spendable(false)), (450, 300));
+        assert_eq!((account.spendable(true), account.spendable(false)), (150, 300));
         for (cents, sandbox, charge) in [
             (100, true, Some(Charge { real: 0, sandbox: 100 })),
-            (200, true, Some(Charge { real: 50, sandbox: 150 })),
-            (450, true, Some(Charge { real: 300, sandbox: 150 })),
-            (451, true, None),
+            (150, true, Some(Charge { real: 0, sandbox: 150 })),
+            (151, true, None),
             (300, false, Some(Charge { real: 300, sandbox: 0 })),
             (301, false, None),
             (0, true, None),

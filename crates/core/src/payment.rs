@@ -121,6 +121,30 @@ impl PaymentState {
         }
     }
 
+    /// The same for a payment by card, where it differs.
+    const fn card_advice(self) -> Option<&'static str> {
+        match self {
+            Self::Settling => Some(
+                "The card processor is charging the payment, or was when the server stopped. It continues automatically within a \
+                 minute.",
+            ),
+            Self::Settled => Some(
+                "The money was received, but the purchase could not be fulfilled yet. The server retries automatically; the log \
+                 says why it failed. If it can never be fulfilled, refund it in the dashboard of the card processor. It is then \
+                 marked as refunded when the webhook arrives; without webhooks, mark it here.",
+            ),
+            Self::Refused => Some(
+                "As far as we know, nothing was charged and nothing was created. If the dashboard of the card processor shows the \
+                 payment anyway, enter its ID.",
+            ),
+            Self::Unknown => Some(
+                "The outcome of the payment is unknown. Look for it in the dashboard of the card processor, by its ID or its \
+                 amount and time, and record what you find. If you refund it there, mark it as not settled here.",
+            ),
+            Self::Verified | Self::Fulfilled | Self::Refunded => None,
+        }
+    }
+
     /// Whether the payment needs further work.
     pub const fn is_open(self) -> bool {
         matches!(self, Self::Verified | Self::Settling | Self::Settled | Self::Unknown)
@@ -183,6 +207,11 @@ pub struct Payment {
 }
 
 impl Payment {
+    /// Who paid, as far as it is known: the card processor does not name the cardholder.
+    pub fn known_payer(&self) -> Option<&str> {
+        (!self.rail.is_by_card()).then_some(self.payer.as_str())
+    }
+
     /// What went back to the cardholder. Money that is both refunded and disputed goes back once.
     pub fn reversed_minor(&self) -> i64 {
         self.refunded_minor.saturating_add(self.disputed_minor).min(self.amount)
@@ -195,7 +224,8 @@ impl Payment {
                     request with the same payment again. If that never happens, return the money and mark the payment as \
                     refunded.";
         }
-        self.state.advice()
+        let for_cards = if self.rail.is_by_card() { self.state.card_advice() } else { None };
+        for_cards.unwrap_or_else(|| self.state.advice())
     }
 
     /// Whether the money has arrived but the content is missing: the payment was first refused, so its content was dropped, or
@@ -258,6 +288,19 @@ mod tests {
     fn operators_can_mark_unknown_and_refused_payments_as_settled() {
         let states = PaymentState::ALL.into_iter().filter(|state| state.can_be_marked_settled());
         assert_eq!(states.collect::<Vec<_>>(), [PaymentState::Refused, PaymentState::Unknown]);
+    }
+
+    #[test]
+    fn advice_names_the_processor_for_cards_and_the_chain_for_wallets() {
+        let payment = |rail, state| Payment { rail, state, ..crate::ledger::tests::payment(false) };
+        for state in [PaymentState::Unknown, PaymentState::Refused] {
+            for rail in Rail::ALL.into_iter().filter(|rail| rail.is_by_card()) {
+                let advice = payment(rail, state).advice();
+                assert!(advice.contains("card processor") && !advice.contains("wallet"), "{advice}");
+            }
+            assert!(payment(Rail::Mpp, state).advice().contains("wallet"));
+        }
+        assert_eq!(payment(Rail::Card, PaymentState::Unknown).known_payer(), None);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A payment rail: the protocol that a payment arrives by. Leaves the protocols themselves to the payment crate.
+//! A payment rail: the way that a payment arrives, or that a purchase is paid for. Leaves the protocols themselves to the payment crate.
 
 /// The protocol of a payment. A server that does not offer one of them may still meet it in the database, where a newer version
 /// wrote it.
@@ -14,10 +14,12 @@ pub enum Rail {
     Ap2,
     /// A person pays by card at a pay link.
     Card,
+    /// An account pays from its prepaid balance. No money arrives, so this has no row among the payments, only in the ledger.
+    Balance,
 }
 
 impl Rail {
-    pub const ALL: [Self; 5] = [Self::X402, Self::Mpp, Self::Acp, Self::Ap2, Self::Card];
+    pub const ALL: [Self; 6] = [Self::X402, Self::Mpp, Self::Acp, Self::Ap2, Self::Card, Self::Balance];
 
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -26,6 +28,7 @@ impl Rail {
             Self::Acp => "acp",
             Self::Ap2 => "ap2",
             Self::Card => "card",
+            Self::Balance => "balance",
         }
     }
 
@@ -33,9 +36,14 @@ impl Rail {
         Self::ALL.into_iter().find(|rail| rail.as_str() == text)
     }
 
-    /// Whether the money moves on a chain, settled by the facilitator; else by card, through the processor.
+    /// Whether the money moves on a chain, settled by the facilitator; else in cents, by card or from a balance.
     pub const fn is_on_chain(self) -> bool {
         matches!(self, Self::X402 | Self::Mpp)
+    }
+
+    /// Whether the card processor charges it.
+    pub const fn is_by_card(self) -> bool {
+        matches!(self, Self::Acp | Self::Ap2 | Self::Card)
     }
 }
 

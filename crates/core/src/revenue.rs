@@ -3,10 +3,11 @@
 
 use crate::ledger::Unit;
 use crate::month::Month;
+use crate::rail::Rail;
 use crate::{Error, Result};
 
 /// The rail of purchases that were paid from a prepaid balance.
-pub const BALANCE: &str = "balance";
+pub const BALANCE: &str = Rail::Balance.as_str();
 /// The rail of ledger transactions whose payment row is missing. Their amounts are listed anyway, so that the report always sums
 /// up to the ledger.
 pub const UNKNOWN_RAIL: &str = "unknown";
@@ -21,7 +22,7 @@ const MONTHS: i64 = 12;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RevenueLine {
     pub month: Month,
-    /// The name of a [`Rail`](crate::rail::Rail), [`BALANCE`] or [`UNKNOWN_RAIL`].
+    /// The name of a [`Rail`], [`BALANCE`] or [`UNKNOWN_RAIL`].
     pub rail: String,
     pub item: String,
     pub unit: Unit,

@@ -42,6 +42,16 @@ pub struct PayFacts {
     pub publish_size: Size,
     pub sandbox: bool,
     pub agents_url: Option<String>,
+    pub rails: Vec<RailFacts>,
+}
+
+/// A way to pay.
+#[derive(Debug)]
+pub struct RailFacts {
+    pub protocol: &'static str,
+    /// `live`, or `not live` and why.
+    pub status: String,
+    pub how: &'static str,
 }
 
 /// A plan as text.

@@ -106,6 +106,12 @@ impl Store {
         Ok(self.db.list(sql, vec![unit.as_str().into()], |row| row.int(0)).await?.pop().unwrap_or_default())
     }
 
+    /// How often refunds of a payment were posted.
+    pub async fn count_refund_postings(&self, payment_id: &str) -> Result<i64, DbError> {
+        let sql = "SELECT COUNT(*) FROM ledger_txns WHERE payment_id = $1 AND kind = 'refund'";
+        Ok(self.db.get(sql, &[payment_id.into()], |row| row.int(0)).await?.unwrap_or_default())
+    }
+
     /// What an account owes for a payment that went back after it had spent the credit.
     pub async fn sum_owed(&self, payment_id: &str, book: &Book) -> Result<i64, DbError> {
         let sql = "SELECT CAST(COALESCE(SUM(e.amount), 0) AS BIGINT) FROM ledger_entries e JOIN ledger_txns t ON t.id = e.txn_id \
@@ -114,24 +120,21 @@ impl Store {
         Ok(self.db.get(sql, &args, |row| row.int(0)).await?.unwrap_or_default())
     }
 
-    /// The movements of an account's balances before `before`, newest first. Sandbox money only if `sandbox`.
+    /// The movements of a customer's balance before `before`, newest first.
     pub async fn list_movements(
         &self,
-        account_id: &str,
-        sandbox: bool,
+        book: &Book,
         before: Option<(i64, String)>,
         limit: i64,
     ) -> Result<Vec<Movement>, DbError> {
         let (created_at, id) = before.unwrap_or((i64::MAX, String::new()));
-        let books = [Book::prepaid(account_id, false).id, Book::prepaid(account_id, sandbox).id];
-        let [real, play] = books;
         let sql = "SELECT t.id, t.created_at, t.kind, CAST(-SUM(e.amount) AS BIGINT), t.payment_id, t.note, \
                    MIN(r.account_id) FROM ledger_entries e JOIN ledger_txns t ON t.id = e.txn_id \
                    LEFT JOIN ledger_entries r ON r.txn_id = t.id AND r.account_id LIKE 'revenue:%' AND r.position = \
                    (SELECT MIN(f.position) FROM ledger_entries f WHERE f.txn_id = t.id AND f.account_id LIKE 'revenue:%') \
-                   WHERE e.account_id IN ($1, $2) AND (t.created_at, t.id) < ($3, $4) \
-                   GROUP BY t.id, t.created_at, t.kind, t.payment_id, t.note ORDER BY t.created_at DESC, t.id DESC LIMIT $5";
-        let args = vec![real.into(), play.into(), created_at.into(), id.into(), limit.into()];
+                   WHERE e.account_id = $1 AND (t.created_at, t.id) < ($2, $3) \
+                   GROUP BY t.id, t.created_at, t.kind, t.payment_id, t.note ORDER BY t.created_at DESC, t.id DESC LIMIT $4";
+        let args = vec![book.id.as_str().into(), created_at.into(), id.into(), limit.into()];
         self.db.list(sql, args, movement).await
     }
 }

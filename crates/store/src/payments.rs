@@ -142,20 +142,22 @@ impl Store {
         self.db.list(sql, vec![now.into(), sandbox.into(), limit.into()], row).await
     }
 
-    /// Payments older than `before`, newest first; of one state, or of all.
+    /// Payments older than `before`, newest first; of one state and one rail, or of all.
     pub async fn list_payments(
         &self,
         state: Option<PaymentState>,
+        rail: Option<Rail>,
         before: Option<(i64, String)>,
         limit: i64,
     ) -> Result<Vec<Payment>, DbError> {
         let (created_at, id) = before.unwrap_or((i64::MAX, String::new()));
-        let state = state.map_or("", PaymentState::as_str);
+        let (state, rail) = (state.map_or("", PaymentState::as_str), rail.map_or("", Rail::as_str));
         let sql = select!(
             "WHERE (created_at, id) < ($1, $2) AND (CAST($3 AS TEXT) = '' OR state = $3) \
-             ORDER BY created_at DESC, id DESC LIMIT $4"
+             AND (CAST($4 AS TEXT) = '' OR protocol = $4) ORDER BY created_at DESC, id DESC LIMIT $5"
         );
-        self.db.list(sql, vec![created_at.into(), id.into(), state.into(), limit.into()], row).await
+        let args = vec![created_at.into(), id.into(), state.into(), rail.into(), limit.into()];
+        self.db.list(sql, args, row).await
     }
 
     /// Undecided payments, oldest first.

@@ -1,9 +1,10 @@
 //! Advances a reserved payment to completion: settles it, interprets the answer, and fulfils the purchase. Run by the
 //! request, or by the recovery task for a payment left open.
 
-use super::cards::card_refused;
+use super::cards::{NOT_TAKEN, card_refused, not_taken};
 use super::lease::{FIRST_PAUSE, LEASE_SECONDS, LONGEST_PAUSE, update_error};
 use super::purchase_result::{RETRY_AFTER_SECONDS, outcome_unknown, refused_by};
+use super::request_identity::scope_of;
 use super::settle::{Settlement, SettlementHistory, receipt};
 use super::{PayError, PurchaseResult};
 use crate::app::App;
@@ -29,7 +30,9 @@ impl App {
         if payment.state == PaymentState::Verified {
             if self.now() >= payment.valid_until {
                 self.refuse_payment(&payment, "expired").await?;
-                return Err(PayError::Refused(refused_by(&Reason::new("expired"), None)));
+                let is_card = !payment.rail.is_on_chain();
+                let expired = || refused_by(&Reason::new("expired"), None);
+                return Err(if is_card { card_refused("expired") } else { expired() }.into());
             }
             // Written before the facilitator is asked: from here on the money may have moved.
             let now = self.now();
@@ -56,6 +59,10 @@ impl App {
                 }
                 let receipt = receipt(&payment, Outcome::Refused { reason: reason.text.clone() });
                 Err(PayError::Refused(refused_by(&reason, receipt)))
+            }
+            Settlement::NotTaken => {
+                self.refuse_payment(&payment, NOT_TAKEN).await?;
+                Err(not_taken().into())
             }
             Settlement::Ambiguous { why, transaction } => {
                 Err(self.park_payment(payment, why, transaction).await)
@@ -125,15 +132,6 @@ impl App {
             stmts.push(pay_sessions::fail(&payment.id));
         }
         stmts
-    }
-}
-
-/// The scope of a payment's identifiers: its payer. Only EVM addresses are case-insensitive.
-fn scope_of(payment: &Payment) -> String {
-    if payment.payer.starts_with("0x") {
-        format!("payer:{}", payment.payer.to_ascii_lowercase())
-    } else {
-        format!("payer:{}", payment.payer)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::publish::idempotency::{FirstOrReplay, IdempotentRequest, IdempotentResult, StoredOutcome};
 use crate::publish::{CONFLICT_RETRIES, CreatedSite, first_version};
 use dropleaf_core::account::Account;
-use dropleaf_core::ledger::Posting;
+use dropleaf_core::ledger::{Posting, Unit};
 use dropleaf_core::payment::Item;
 use dropleaf_core::site::{NewSite, Site};
 use dropleaf_core::{Code, Error, Result, secret};
@@ -45,9 +45,27 @@ struct Delivery<T> {
 }
 
 impl App {
-    /// What the account can spend now, in cents. Sandbox money counts in sandbox mode only.
+    /// What the account can spend now, in cents: sandbox money in sandbox mode, real money otherwise.
     pub fn spendable_balance(&self, account: &Account) -> i64 {
-        account.spendable(self.settings.payments.as_ref().is_some_and(PaymentSettings::is_sandbox))
+        account.spendable(self.is_sandbox())
+    }
+
+    /// The unit of what accounts can spend now.
+    pub fn balance_unit(&self) -> Unit {
+        if self.is_sandbox() { Unit::Play2 } else { Unit::Usd2 }
+    }
+
+    /// Whether balances are charged in sandbox money.
+    pub(super) fn is_sandbox(&self) -> bool {
+        self.settings.payments.as_ref().is_some_and(PaymentSettings::is_sandbox)
+    }
+
+    /// Why an account with credit is asked to pay: real credit is not spent in sandbox mode. `None` if it has none, or if it can
+    /// be spent.
+    pub fn unspendable_credit(&self, account: &Account) -> Option<String> {
+        let credit = Some(account.balance_minor).filter(|cents| self.is_sandbox() && *cents > 0)?;
+        let credit = Unit::Usd2.written(credit);
+        Some(format!("The account's real credit of {credit} is not spent in sandbox mode."))
     }
 
     /// Publishes a page and charges it to the caller's balance. It belongs to the account, does not expire, and does not

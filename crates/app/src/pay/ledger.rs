@@ -3,7 +3,7 @@
 use crate::app::App;
 use dropleaf_core::account::Account;
 use dropleaf_core::audit::AuditAction;
-use dropleaf_core::ledger::{Posting, Unit, reason as parse_reason};
+use dropleaf_core::ledger::{Posting, reason as parse_reason};
 use dropleaf_core::payment::Payment;
 use dropleaf_core::{Code, Error, Result};
 use dropleaf_store::ledger_audit::LedgerFault;
@@ -50,7 +50,8 @@ impl App {
         posting.map_or_else(|| vec![ledger::refuse()], |posting| ledger::post(id, &posting, self.now()))
     }
 
-    /// Credits an account's balance, or takes some of it back if `cents` is negative. With a name it is idempotent.
+    /// Credits an account's balance, or takes some of it back if `cents` is negative. With a name it is idempotent. In sandbox
+    /// mode the credit is sandbox money, like everything that is spent there.
     pub async fn credit_account(
         &self,
         actor: &str,
@@ -68,9 +69,10 @@ impl App {
             None => self.minter.nonce(),
         };
         let account = self.get_account(account_id).await?;
-        let posting = Posting::grant(&name, &account.id, cents, reason.clone())
+        let posting = Posting::grant(&name, &account.id, cents, self.is_sandbox(), reason.clone())
             .ok_or_else(|| Error::field("amount", "must not be zero"))?;
-        let note = format!("{}: {reason}", Unit::Usd2.written(cents));
+        let unit = self.balance_unit();
+        let note = format!("{}: {reason}", unit.written(cents));
         let mut stmts = self.posting_stmts(Some(posting.clone()));
         stmts.push(self.audit_stmt(actor, AuditAction::CreditAccount, &account.id, Some(note)));
         let already_applied = match self.commit_credential_change(&account.id, stmts).await {
@@ -86,7 +88,7 @@ impl App {
                 ));
             }
             Err(DbError::Guard(ledger::OVERDRAWN)) => {
-                let has = Unit::Usd2.written(account.balance_minor);
+                let has = unit.written(self.spendable_balance(&account));
                 return Err(Error::field("amount", format!("is more than the balance, which is {has}")));
             }
             Err(error) => return Err(error.into()),

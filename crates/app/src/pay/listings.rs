@@ -9,7 +9,7 @@ use dropleaf_core::payment::{Item, Settlements};
 use dropleaf_core::{Code, Error, Result};
 use dropleaf_pay::facilitator::{ReplyStatus, Supported};
 use dropleaf_pay::{
-    Amount, Asset, Cluster, Generation, Identifier, Mint, Network, Offer, Refusal, Terms, sandbox,
+    Amount, Asset, Cluster, Generation, Identifier, Mint, Network, Offer, Refusal, Terms, Token, sandbox,
 };
 use serde_json::Value;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
@@ -17,6 +17,8 @@ use tokio::sync::Mutex;
 
 /// How long a count of settlements is reused, in seconds.
 const COUNT_SECONDS: i64 = 60;
+/// The chain ID of Base.
+const BASE: u64 = 8453;
 
 /// An item with its terms, as a 402 states them.
 #[derive(Debug)]
@@ -186,7 +188,15 @@ impl App {
 
     fn list_items(&self, payments: &PaymentSettings, supported: &Supported) -> Vec<Listing> {
         let payable = Item::ALL.into_iter().filter(|item| payments.is_payable(*item));
-        payable.filter_map(|item| self.list_item(payments, supported, item)).collect()
+        let mut listings: Vec<Listing> =
+            payable.filter_map(|item| self.list_item(payments, supported, item)).collect();
+        // The body of every 402 contains the whole menu, also the rails that these terms are not for.
+        let rails = serde_json::json!(self.rails_with(listings.iter()));
+        for listing in &mut listings {
+            listing.terms.members.insert("rails".to_owned(), rails.clone());
+            listing.body = Value::Object(listing.terms.body()).to_string().into();
+        }
+        listings
     }
 
     /// Why a recognized proof does not fit the current terms. While the facilitator is unavailable a configured network
@@ -203,7 +213,11 @@ impl App {
     pub(super) fn terms_to_recognise(&self, item: Item) -> Result<Terms> {
         let payments = self.require_payments()?;
         let resource = catalogue::resource(&self.hosts.base.url(), item);
-        let mut terms = Terms::new(resource, offers(payments, &all_networks_supported(payments), item))
+        let mut known = offers(payments, &all_networks_supported(payments), item);
+        if known.is_empty() {
+            known.extend(usual_offer(payments, item));
+        }
+        let mut terms = Terms::new(resource, known)
             .map_err(|_| Error::plain(Code::FacilitatorUnavailable).retry_after(10))?;
         terms.identifier = Identifier::Optional;
         Ok(terms)
@@ -224,9 +238,15 @@ impl App {
         terms.error = Some(Code::PaymentRequired.as_str().to_owned());
         terms.members.insert("error_description".to_owned(), Code::PaymentRequired.meaning().into());
         let header = terms.header().into();
-        let body = Value::Object(terms.body()).to_string().into();
-        Some(Listing { item, terms, header, body, since: self.now() })
+        Some(Listing { item, terms, header, body: Bytes::new(), since: self.now() })
     }
+}
+
+/// USDC on Base: earlier payments must be recognized even if no network is configured any more.
+fn usual_offer(payments: &PaymentSettings, item: Item) -> Option<Offer> {
+    let token = Token::usdc(BASE)?;
+    let asset = Asset::Evm { chain_id: BASE, pay_to: token.address, token };
+    Some(Offer::new(asset, Amount::new(payments.prices.of(item)), payments.max_timeout_seconds))
 }
 
 /// The payment options that the facilitator supports. Unlocks are paid only on the EVM network. Spec §4 Payment, 4.

@@ -1,8 +1,8 @@
 //! Lists the movements of an account's prepaid balance.
 
-use super::settings::PaymentSettings;
 use crate::app::App;
 use dropleaf_core::account::Account;
+use dropleaf_core::ledger::Book;
 use dropleaf_core::{Error, Result};
 use dropleaf_store::ledger::Movement;
 
@@ -32,7 +32,7 @@ pub struct MovementList {
 }
 
 impl App {
-    /// The movements of an account's balance. Those of sandbox money only in sandbox mode, where it can be spent.
+    /// The movements of the balance that the account can spend now: of sandbox money in sandbox mode, else of real money.
     pub async fn list_movements(&self, account: &Account, query: MovementQuery) -> Result<MovementList> {
         let MovementQuery { limit, before, before_id } = query;
         if !(1..=MAX_LIMIT).contains(&limit) {
@@ -42,8 +42,8 @@ impl App {
             return Err(Error::field("before_id", "must be sent together with before"));
         }
         let before = before.map(|at| (at, before_id.unwrap_or_default()));
-        let sandbox = self.settings.payments.as_ref().is_some_and(PaymentSettings::is_sandbox);
-        let mut movements = self.store.list_movements(&account.id, sandbox, before, limit + 1).await?;
+        let book = Book::prepaid(&account.id, self.is_sandbox());
+        let mut movements = self.store.list_movements(&book, before, limit + 1).await?;
         let most = usize::try_from(limit).map_err(Error::internal)?;
         let has_more = movements.len() > most;
         movements.truncate(most);

@@ -3,6 +3,7 @@
 use crate::app::App;
 use dropleaf_core::ledger::Unit;
 use dropleaf_core::payment::{Payment, PaymentState};
+use dropleaf_core::rail::Rail;
 use dropleaf_core::{Error, Result};
 use dropleaf_store::ledger::BookLine;
 
@@ -10,6 +11,13 @@ const DAY: i64 = 86_400;
 /// The most open payments that are listed.
 const OPEN_MOST: i64 = 100;
 const COUNT_MOST: i64 = 1000;
+
+/// Which payments to list.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct PaymentFilter {
+    pub state: Option<PaymentState>,
+    pub rail: Option<Rail>,
+}
 
 #[derive(Debug, Clone)]
 pub struct PaymentOverview {
@@ -41,9 +49,35 @@ impl App {
         Ok((open > 0 || self.settings.payments.is_some()).then_some(open))
     }
 
-    /// The newest payments, in one state or in any.
+    /// The newest payments, in one state or in any; without purchases from balances.
     pub async fn list_payments(&self, state: Option<PaymentState>, limit: i64) -> Result<Vec<Payment>> {
-        Ok(self.store.list_payments(state, None, limit).await?)
+        Ok(self.store.list_payments(state, None, None, limit).await?)
+    }
+
+    /// The newest payments on all rails, purchases from balances included.
+    pub async fn list_all_payments(&self, filter: PaymentFilter, limit: i64) -> Result<Vec<Payment>> {
+        let PaymentFilter { state, rail } = filter;
+        let mut found = match rail {
+            Some(Rail::Balance) => Vec::new(),
+            _ => self.store.list_payments(state, rail, None, limit).await?,
+        };
+        // They are paid and delivered at once.
+        let is_decided = state.is_none_or(|state| state == PaymentState::Fulfilled);
+        if is_decided && rail.is_none_or(|rail| rail == Rail::Balance) {
+            let purchases = self.store.list_balance_purchases(limit).await?;
+            found.extend(purchases.into_iter().map(Payment::from));
+            found.sort_by(|a, b| (b.created_at, &b.id).cmp(&(a.created_at, &a.id)));
+        }
+        found.truncate(usize::try_from(limit).unwrap_or_default());
+        Ok(found)
+    }
+
+    /// A payment, or a purchase from a balance by the ID of its ledger transaction.
+    pub async fn get_any_payment(&self, id: &str) -> Result<Payment> {
+        match self.store.find_balance_purchase(id).await? {
+            Some(purchase) => Ok(purchase.into()),
+            None => self.get_payment(id).await,
+        }
     }
 
     pub async fn get_payment(&self, id: &str) -> Result<Payment> {

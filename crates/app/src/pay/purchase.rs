@@ -66,7 +66,7 @@ impl App {
         };
         request.order.check()?;
 
-        let listing = self.listing(item)?;
+        let listing = self.listing_to_pay(item)?;
         let checked = match request.proof.check(&listing.terms, self.now())? {
             Ok(checked) => checked,
             Err(Refusal::Expired) => {

@@ -7,6 +7,7 @@ use super::order::{Order, PayRequest};
 use crate::app::App;
 use dropleaf_core::payment::{Item, Payment, PaymentState};
 use dropleaf_core::rail::Rail;
+use dropleaf_core::request_hash::RequestHash;
 use dropleaf_core::{Code, Error, Result, network, secret};
 use dropleaf_pay::{Address, Recognised};
 use dropleaf_store::Stmt;
@@ -65,6 +66,23 @@ fn idempotency_identifier(key: Option<&str>) -> Result<Option<RequestIdentifier>
     Ok(key.map(|text| RequestIdentifier::new(IdentifierKind::IdempotencyKey, "key", text)))
 }
 
+/// The scope of the identifiers of a payment: its payer. Only EVM addresses are case-insensitive.
+pub(super) fn scope_of(payment: &Payment) -> String {
+    if matches!(payment.rail, Rail::Acp | Rail::Ap2) {
+        token_scope(&payment.payer, &payment.client)
+    } else if payment.payer.starts_with("0x") {
+        format!("payer:{}", payment.payer.to_ascii_lowercase())
+    } else {
+        format!("payer:{}", payment.payer)
+    }
+}
+
+/// The scope of the identifiers of a token. It does not name its payer, so they belong to the network that sent it, or to the
+/// token alone if the network is unknown.
+fn token_scope(key: &str, client: &str) -> String {
+    if client.is_empty() { format!("payer:{key}") } else { format!("payer:client:{client}") }
+}
+
 impl RequestIdentity {
     /// The identifiers stored with the payment.
     pub(super) fn identifier_hashes(&self) -> Vec<[u8; 32]> {
@@ -110,17 +128,22 @@ impl RequestIdentity {
 }
 
 impl App {
-    /// The identity of a request with a shared payment token, which is known under `key`. The token is its own payer.
+    /// The identity of a request with a shared payment token, which is known under `key`. The token is part of the request, so
+    /// the same identifier with another token is another request.
     pub(super) fn token_identity(&self, request: &TokenRequest, key: &str) -> Result<RequestIdentity> {
         let identifier = idempotency_identifier(request.idempotency_key.as_deref())?;
+        let client = self.payment_client(request.ip);
         Ok(RequestIdentity {
             item: Item::Provision,
             rail: Rail::Acp,
-            request_hash: request.request_hash,
+            request_hash: RequestHash::new("token")
+                .field("request", request.request_hash)
+                .field("token", request.token.hash())
+                .finish(),
             account_id: None,
             payer_is_eoa: false,
-            client: self.payment_client(request.ip),
-            scope: format!("payer:{key}"),
+            scope: token_scope(key, &client),
+            client,
             identifiers: identifier.into_iter().collect(),
         })
     }

@@ -7,17 +7,21 @@ use super::order::Order;
 use super::purchase_result::{outcome_unknown, payment_in_flight};
 use super::request_identity::RequestIdentity;
 use super::unlock::{already_unlocked, single_purchase_stmts};
+use super::unverified::MOST_UNKNOWN;
 use crate::accounts::suspension::require_active_account;
 use crate::app::App;
 use dropleaf_core::payment::{Payment, PaymentState};
 use dropleaf_core::rate::Rate;
-use dropleaf_core::{Error, Result};
+use dropleaf_core::{Code, Error, Result};
 use dropleaf_pay::{Asset, Checked};
 use dropleaf_store::{DbError, Stmt, idempotency, payments};
 
 /// Unverified payments that one network, or one account, can leave in an hour.
 pub(super) const UNVERIFIED_RATE: Rate =
     Rate { name: "unverified_payments_hour", limit: 10, window_seconds: 3600 };
+
+/// `Retry-After` while too many payments are unknown.
+const UNKNOWN_RETRY_SECONDS: i64 = 60;
 
 pub(super) enum Reserved {
     New(Box<Payment>),
@@ -89,7 +93,12 @@ impl App {
         is_retry: bool,
         identity: &RequestIdentity,
     ) -> Result<Reserved, PayError> {
-        let mut stmts = self.stage_order(order, &mut payment).await?;
+        let mut stmts = Vec::new();
+        if !payment.rail.is_on_chain() {
+            // Anyone can send a token, and each may become a payment with an unknown outcome.
+            stmts.push(payments::require_few_unknown(MOST_UNKNOWN));
+        }
+        stmts.extend(self.stage_order(order, &mut payment).await?);
         stmts.push(if is_retry { payments::reserve_again(&payment) } else { payments::insert(&payment) });
         stmts.extend(self.identifier_stmts(identity, &payment));
         // The suspension check happens only here, before money is requested; after that a purchase is delivered in any
@@ -99,6 +108,10 @@ impl App {
             Err(DbError::Guard(payments::TAKEN)) => Ok(Reserved::Existing),
             Err(DbError::Guard(idempotency::ANSWERED)) => Ok(Reserved::IdentifierTaken),
             Err(DbError::Guard(payments::BOUGHT)) => Err(already_unlocked().into()),
+            Err(DbError::Guard(payments::TOO_MANY_UNKNOWN)) => {
+                tracing::error!("too many unknown payments: card token not charged");
+                Err(too_many_unknown().into())
+            }
             Err(error @ DbError::Unavailable(_)) => self.check_lost_commit(payment, error).await,
             Err(error) => Err(self.guard_error(error, None).into()),
         }
@@ -215,6 +228,13 @@ impl App {
             Ok(_) | Err(_) => Err(outcome_unknown(payment.transaction.as_deref(), error.into())),
         }
     }
+}
+
+/// Nothing was sent to the card processor.
+fn too_many_unknown() -> Error {
+    let detail = "The outcome of too many payments is not known yet, so no further card is charged. Nothing was charged. Try again \
+                  later.";
+    Error::new(Code::ProcessorUnavailable, detail).retry_after(UNKNOWN_RETRY_SECONDS)
 }
 
 /// Whether a guard failed because of the limits on unverified payments.

@@ -16,6 +16,9 @@ pub(super) enum Settlement {
     },
     /// It did not move and will not.
     NotSettled(Reason),
+    /// It did not move, because the card processor did not take the request: our key or a parameter is wrong. The same payment
+    /// can be sent again.
+    NotTaken,
     Ambiguous {
         why: &'static str,
         transaction: Option<String>,
@@ -50,7 +53,7 @@ impl App {
         past: SettlementHistory,
     ) -> Result<Settlement> {
         if !payment.rail.is_on_chain() {
-            return self.settle_card_payment(payment).await;
+            return self.settle_card_payment(payment, past).await;
         }
         if self.is_left_to_operator(payment) {
             let transaction = match self.query_chain_with_lease(payment, None).await? {

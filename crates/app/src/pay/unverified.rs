@@ -16,8 +16,8 @@ use dropleaf_pay::{Checked, Network, Refusal, Terms};
 use dropleaf_store::{counters, payments};
 use std::net::IpAddr;
 
-/// While this many payments are `unknown`, no unverified one is added.
-const MOST_UNKNOWN: i64 = 500;
+/// While this many payments are `unknown`, no unverified one is added, and no token is charged.
+pub(super) const MOST_UNKNOWN: i64 = 500;
 
 /// How long after its expiry the chain is queried about a proof that was never sent before. Older transfers are public
 /// for anyone to copy.

@@ -17,8 +17,9 @@ pub const fn unit_of(payment: &Payment) -> Unit {
 /// Why money that was received went back, or came back again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReversalCause<'a> {
-    /// The sum of all refunds of the payment so far.
-    Refund { total: i64 },
+    /// The sum of the refunds of the payment that stand now, after this many postings of refunds. It becomes smaller if a refund
+    /// failed.
+    Refund { total: i64, posted: i64 },
     /// The id of the dispute.
     Dispute(&'a str),
     /// The id of the dispute that was won.
@@ -34,10 +35,10 @@ impl ReversalCause<'_> {
         }
     }
 
-    /// The key of the posting. Each total of refunds, and each dispute, is posted once.
+    /// The key of the posting. Each change of the sum of refunds, and each dispute, is posted once.
     pub fn key(self, payment_id: &str) -> String {
         match self {
-            Self::Refund { total } => format!("refund:{payment_id}:{total}"),
+            Self::Refund { total, posted } => format!("refund:{payment_id}:{posted}:{total}"),
             Self::Dispute(id) => format!("dispute:{id}"),
             Self::Reinstatement(id) => format!("reinstatement:{id}"),
         }
@@ -84,8 +85,10 @@ impl Book {
         Self::new(format!("revenue:{}:{}", item.as_str(), unit.as_str()), unit, Kind::Revenue)
     }
 
-    pub(super) fn grants() -> Self {
-        Self::new("equity:grants".to_owned(), Unit::Usd2, Kind::Equity)
+    pub(super) fn grants(sandbox: bool) -> Self {
+        let (id, unit) =
+            if sandbox { ("equity:sandbox:grants", Unit::Play2) } else { ("equity:grants", Unit::Usd2) };
+        Self::new(id.to_owned(), unit, Kind::Equity)
     }
 
     /// Credit that an account had spent before its payment went back.
@@ -124,9 +127,9 @@ impl Posting {
     }
 
     /// A credit from the operator; a negative amount takes it back.
-    pub fn grant(name: &str, account_id: &str, cents: i64, note: String) -> Option<Self> {
-        let to = Book::prepaid(account_id, false);
-        let posting = Self::pair(format!("grant:{name}"), Cause::Grant, Book::grants(), to, cents)?;
+    pub fn grant(name: &str, account_id: &str, cents: i64, sandbox: bool, note: String) -> Option<Self> {
+        let (from, to) = (Book::grants(sandbox), Book::prepaid(account_id, sandbox));
+        let posting = Self::pair(format!("grant:{name}"), Cause::Grant, from, to, cents)?;
         Some(Self { note: Some(note), ..posting })
     }
 

@@ -62,8 +62,10 @@ fn income_is_an_asset_and_revenue_and_play_money_has_books_of_its_own() {
 
 #[test]
 fn balance_is_a_liability_that_grants_raise_and_spending_lowers() {
-    let grant = Posting::grant("g", "acct_1", 1000, "thanks".into()).unwrap();
+    let grant = Posting::grant("g", "acct_1", 1000, false, "thanks".into()).unwrap();
     assert_eq!(lines(&grant), [("equity:grants", 1000), ("prepaid:acct_1", -1000)]);
+    let play = Posting::grant("g", "acct_1", 1000, true, "thanks".into()).unwrap();
+    assert_eq!(lines(&play), [("equity:sandbox:grants", 1000), ("prepaid:sandbox:acct_1", -1000)]);
     let real = |cents| Charge { real: cents, sandbox: 0 };
     let spend = Posting::spend("s", "acct_1", Item::Unlock(Sku::MakePermanent), real(200)).unwrap();
     assert_eq!(lines(&spend), [("prepaid:acct_1", 200), ("revenue:make_permanent:usd2", -200)]);
@@ -132,7 +134,7 @@ fn refund_takes_credit_back_first_and_what_was_spent_is_owed() {
     assert_eq!(divide(450, 150, 500), (100, 50, 0), "only 50 of the credit are left");
     assert_eq!(divide(550, 50, 500), (50, 0, 0));
     let parts = Reversal::between(&payment, 0, 600, 120, 0);
-    let refund = Posting::reversal(&payment, ReversalCause::Refund { total: 600 }, parts).unwrap();
+    let refund = Posting::reversal(&payment, ReversalCause::Refund { total: 600, posted: 0 }, parts).unwrap();
     assert_eq!(
         lines(&refund),
         [
@@ -142,7 +144,7 @@ fn refund_takes_credit_back_first_and_what_was_spent_is_owed() {
             ("revenue:provision:usd2", 100),
         ]
     );
-    assert_eq!((refund.key(), refund.cause()), ("refund:pay_1:600", Cause::Refund));
+    assert_eq!((refund.key(), refund.cause()), ("refund:pay_1:0:600", Cause::Refund));
     let parts = Reversal::between(&payment, 600, 0, 0, 380);
     let back = Posting::reversal(&payment, ReversalCause::Reinstatement("du_1"), parts).unwrap();
     assert!(lines(&back).iter().zip(lines(&refund)).all(|(back, gone)| *back == (gone.0, -gone.1)));
@@ -178,7 +180,7 @@ fn what_goes_back_in_total_follows_from_the_totals_alone() {
 #[test]
 fn what_does_not_sum_to_zero_in_each_unit_is_not_booked() {
     let entry = |book: Book, amount| Entry { book, amount };
-    let (cents, micros) = (Book::grants(), Book::revenue(Item::Publish, Unit::Usdc6));
+    let (cents, micros) = (Book::grants(false), Book::revenue(Item::Publish, Unit::Usdc6));
     let book = |entries| Posting::new("k".into(), Cause::Grant, entries);
     assert_eq!(book(vec![]), None);
     assert_eq!(book(vec![entry(cents.clone(), 5)]), None);
@@ -194,10 +196,11 @@ fn what_does_not_sum_to_zero_in_each_unit_is_not_booked() {
 
 #[test]
 fn fingerprint_knows_what_is_booked_but_not_what_is_noted() {
-    let grant = |cents, note: &str| Posting::grant("g", "acct_1", cents, note.into()).unwrap().fingerprint();
+    let grant =
+        |cents, note: &str| Posting::grant("g", "acct_1", cents, false, note.into()).unwrap().fingerprint();
     assert_eq!(grant(5, "a"), grant(5, "b"));
     assert_ne!(grant(5, "a"), grant(6, "a"));
-    assert_ne!(grant(5, "a"), Posting::grant("g", "acct_2", 5, "a".into()).unwrap().fingerprint());
+    assert_ne!(grant(5, "a"), Posting::grant("g", "acct_2", 5, false, "a".into()).unwrap().fingerprint());
 }
 
 #[test]

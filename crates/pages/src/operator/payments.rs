@@ -5,7 +5,7 @@ use super::{at, stylesheet};
 use crate::dashboard::{Section, Shell};
 use crate::{Elapsed, Html};
 use askama::Template;
-use dropleaf_core::ledger::{self, Kind, Unit};
+use dropleaf_core::ledger::{Kind, Unit};
 use dropleaf_core::payment::{Payment, PaymentState};
 use dropleaf_core::rail::Rail;
 
@@ -47,6 +47,8 @@ pub struct PaymentsPage<'a> {
     pub open: &'a [Payment],
     pub is_cut: bool,
     pub latest: &'a [Payment],
+    /// Only payments on this rail are in `latest`.
+    pub rail: Option<Rail>,
     pub network_name: NetworkName,
     pub now: i64,
     pub is_recent: bool,
@@ -72,14 +74,54 @@ pub struct PaymentPage<'a> {
 }
 
 impl PaymentsPage<'_> {
-    fn network(&self, payment: &Payment) -> String {
-        network(&payment.network, self.network_name)
+    /// Where the payment came from: the network, and the payer as far as it is known.
+    fn source(&self, payment: &Payment) -> String {
+        match payment.rail {
+            Rail::X402 | Rail::Mpp => network(&payment.network, self.network_name),
+            Rail::Acp | Rail::Ap2 | Rail::Card => payment.network.clone(),
+            Rail::Balance => "prepaid balance".to_owned(),
+        }
+    }
+
+    /// The choices of the filter: its name, its address, and whether it is chosen.
+    fn rails(&self) -> Vec<(&'static str, String, bool)> {
+        let rails = Rail::ALL.into_iter().map(|rail| {
+            let name = rail.as_str();
+            (name, format!("/operator/payments?rail={name}#latest"), self.rail == Some(rail))
+        });
+        let all = ("all", "/operator/payments#latest".to_owned(), self.rail.is_none());
+        std::iter::once(all).chain(rails).collect()
     }
 }
 
 impl PaymentPage<'_> {
     fn network(&self) -> String {
         network(&self.payment.network, self.network_name)
+    }
+
+    fn is_on_chain(&self) -> bool {
+        self.payment.rail.is_on_chain()
+    }
+
+    fn is_by_card(&self) -> bool {
+        self.payment.rail.is_by_card()
+    }
+
+    /// What to type to mark it as settled: what was typed before, or the ID that is known already.
+    fn transaction(&self) -> &str {
+        let known = self.payment.transaction.as_deref().filter(|_| self.is_by_card());
+        if self.form.transaction.is_empty() { known.unwrap_or_default() } else { self.form.transaction }
+    }
+
+    /// Amounts that a card payment has besides its own.
+    fn parts(&self) -> Vec<(&'static str, String)> {
+        let parts = [
+            ("Credited to the balance", self.payment.credit_minor),
+            ("Refunded", self.payment.refunded_minor),
+            ("Disputed", self.payment.disputed_minor),
+        ];
+        let shown = |cents: i64| Unit::Usd2.written(cents);
+        parts.into_iter().filter(|(_, cents)| *cents != 0).map(|(name, cents)| (name, shown(cents))).collect()
     }
 
     fn is_unknown(&self) -> bool {
@@ -108,9 +150,10 @@ pub fn income_rows(
     (of(Kind::Asset), of(Kind::Revenue))
 }
 
-/// What operators have granted, minus what they took back.
+/// What operators have granted in real money, minus what they took back.
 pub fn total_granted(ledger: &[LedgerAccount<'_>]) -> i64 {
-    ledger.iter().filter(|account| account.kind == Kind::Equity).map(|account| account.balance).sum()
+    let is_grant = |account: &&LedgerAccount<'_>| account.kind == Kind::Equity && account.unit == Unit::Usd2;
+    ledger.iter().filter(is_grant).map(|account| account.balance).sum()
 }
 
 fn income_row(account: &LedgerAccount<'_>, network_name: NetworkName) -> IncomeRow {
@@ -122,7 +165,7 @@ fn income_row(account: &LedgerAccount<'_>, network_name: NetworkName) -> IncomeR
         badge: match account.unit {
             Unit::Usdc6 => None,
             Unit::Play6 | Unit::Play2 => Some("sandbox"),
-            Unit::Usd2 => Some("from balances"),
+            Unit::Usd2 => Some("USD"),
         },
         today: shown(account.since[0]),
         month: shown(account.since[1]),
@@ -130,15 +173,21 @@ fn income_row(account: &LedgerAccount<'_>, network_name: NetworkName) -> IncomeR
     }
 }
 
-/// `asset:x402:eip155:8453` is shown as `base`, `asset:mpp:eip155:8453` as `base (mpp)`, `revenue:publish:usdc6` as
-/// `publish`.
+/// `asset:x402:eip155:8453` is shown as `base`, `asset:mpp:eip155:8453` as `base (mpp)`, `asset:card:stripe` as `stripe (card)`,
+/// `asset:owed:usd2:acct_1` as `owed by acct_1`, `revenue:publish:usdc6` as `publish`.
 fn name(account: &LedgerAccount<'_>, network_name: NetworkName) -> String {
     let rest = account.id.split_once(':').map_or("", |(_, rest)| rest);
     match account.kind {
         Kind::Asset => {
             let (rail, chain) = rest.split_once(':').unwrap_or(("", rest));
             let network = network(chain, network_name);
-            if rail == Rail::Mpp.as_str() { format!("{network} ({rail})") } else { network }
+            match rail {
+                "owed" => format!("owed by {}", chain.rsplit(':').next().unwrap_or(chain)),
+                _ if Rail::parse(rail).is_some_and(|rail| rail != Rail::X402) => {
+                    format!("{network} ({rail})")
+                }
+                _ => network,
+            }
         }
         Kind::Liability | Kind::Revenue | Kind::Equity => {
             rest.split(':').next().unwrap_or(rest).replace('_', " ")
@@ -157,7 +206,8 @@ fn item(payment: &Payment) -> String {
 }
 
 fn amount(payment: &Payment) -> String {
-    format!("{} USDC", ledger::unit_of(payment).decimal(payment.amount))
+    let unit = if payment.rail.is_on_chain() { Unit::Usdc6 } else { Unit::Usd2 };
+    unit.written(payment.amount)
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates hand over references")]
@@ -198,6 +248,9 @@ mod tests {
         let ledger = [
             account("asset:x402:eip155:8453", Unit::Usdc6, Kind::Asset, 1_500_000),
             account("asset:sandbox:eip155:31337", Unit::Play6, Kind::Asset, 500_000),
+            account("asset:mpp:eip155:8453", Unit::Usdc6, Kind::Asset, 500_000),
+            account("asset:card:stripe", Unit::Usd2, Kind::Asset, 600),
+            account("asset:owed:usd2:acct_1", Unit::Usd2, Kind::Asset, 100),
             account("equity:grants", Unit::Usd2, Kind::Equity, 700),
             account("revenue:make_permanent:usd2", Unit::Usd2, Kind::Revenue, -200),
             account("revenue:publish:usdc6", Unit::Usdc6, Kind::Revenue, -1_500_000),
@@ -206,8 +259,15 @@ mod tests {
         let read = |all: &[IncomeRow]| -> Vec<String> {
             all.iter().map(|one| format!("{} {:?} {}", one.name, one.badge, one.all)).collect()
         };
-        assert_eq!(read(&networks), ["base None 1.50", "eip155:31337 Some(\"sandbox\") 0.50"]);
-        assert_eq!(read(&items), ["make permanent Some(\"from balances\") 2.00", "publish None 1.50"]);
+        let expected = [
+            "base None 1.50",
+            "eip155:31337 Some(\"sandbox\") 0.50",
+            "base (mpp) None 0.50",
+            "stripe (card) Some(\"USD\") 6.00",
+            "owed by acct_1 Some(\"USD\") 1.00",
+        ];
+        assert_eq!(read(&networks), expected);
+        assert_eq!(read(&items), ["make permanent Some(\"USD\") 2.00", "publish None 1.50"]);
         assert_eq!(total_granted(&ledger), 700);
     }
 }

@@ -27,7 +27,7 @@ pub enum ChargeAnswer {
     ActionRequired { intent: ObjectId },
     /// The money is under way: retrieve the intent later.
     Processing { intent: ObjectId },
-    /// The processor refuses the token, which is unknown, deactivated or too limited: no money moved.
+    /// The processor refuses the request: no money moved. [`is_token_fault`] says whether because of the token.
     Refused { code: Option<String> },
     /// The key was used with other parameters before. This request moved no money, but the earlier one may have.
     KeyReused,
@@ -56,6 +56,12 @@ pub fn read_charge(status: u16, replayed: bool, body: &[u8], expected: &Expected
         (500..600, _) => ambiguous("the processor failed"),
         _ => ambiguous("the status is not an answer of the processor"),
     }
+}
+
+/// Whether a refused charge is the fault of the token, which is unknown, deactivated or too limited, and not of another part of
+/// the request. The processor documents no codes for tokens that it does not accept.
+pub fn is_token_fault(code: Option<&str>) -> bool {
+    code.is_none_or(|code| code == "resource_missing" || code.starts_with("shared_payment"))
 }
 
 fn ambiguous(why: &'static str) -> ChargeAnswer {

@@ -172,3 +172,13 @@ fn messages_of_the_processor_are_never_passed_on() {
         assert!(!shown.contains("spt_1") && !shown.contains("10.0.0.1"), "{shown}");
     }
 }
+
+#[test]
+fn a_refusal_is_the_tokens_fault_unless_its_code_names_another() {
+    for code in [None, Some("resource_missing"), Some("shared_payment_token_expired")] {
+        assert!(is_token_fault(code), "{code:?}");
+    }
+    for code in ["amount_too_small", "parameter_invalid_integer", "account_invalid"] {
+        assert!(!is_token_fault(Some(code)), "{code}");
+    }
+}

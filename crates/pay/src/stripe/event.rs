@@ -29,6 +29,8 @@ pub enum EventKind {
     IntentSucceeded(Intent),
     IntentFailed(Intent),
     ChargeRefunded(RefundedCharge),
+    /// A refund was created or changed; it may have failed.
+    RefundChanged(ChangedRefund),
     /// A disputed amount was taken from our account.
     DisputeFundsWithdrawn(Dispute),
     /// We won the dispute and got the amount back.
@@ -44,6 +46,13 @@ pub struct RefundedCharge {
     pub payment_intent: Option<ObjectId>,
     /// The sum of all refunds of this charge so far, not of the latest alone.
     pub amount_refunded: Money,
+}
+
+/// A refund that was created or changed. What it is now has to be asked for, because events arrive in any order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangedRefund {
+    pub id: ObjectId,
+    pub payment_intent: Option<ObjectId>,
 }
 
 /// A dispute: the cardholder told the bank that the payment is not right.
@@ -94,6 +103,9 @@ impl EventKind {
             "payment_intent.succeeded" => Self::IntentSucceeded(Intent::read(object)?),
             "payment_intent.payment_failed" => Self::IntentFailed(Intent::read(object)?),
             "charge.refunded" => Self::ChargeRefunded(RefundedCharge::read(object)?),
+            "refund.created" | "refund.updated" | "refund.failed" | "charge.refund.updated" => {
+                Self::RefundChanged(ChangedRefund::read(object)?)
+            }
             "charge.dispute.funds_withdrawn" => Self::DisputeFundsWithdrawn(Dispute::read(object)?),
             "charge.dispute.funds_reinstated" => Self::DisputeFundsReinstated(Dispute::read(object)?),
             _ => Self::Other,
@@ -111,6 +123,15 @@ impl RefundedCharge {
             payment_intent: answer::id(object, "payment_intent"),
             amount_refunded: answer::money(object, "amount_refunded")?,
         })
+    }
+}
+
+impl ChangedRefund {
+    fn read(object: &Object) -> Option<Self> {
+        if !answer::is_a(object, "refund") {
+            return None;
+        }
+        Some(Self { id: answer::id(object, "id")?, payment_intent: answer::id(object, "payment_intent") })
     }
 }
 

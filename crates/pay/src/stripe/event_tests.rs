@@ -29,6 +29,13 @@ fn refunds_and_disputes_name_their_payment() {
         amount_refunded: Money::usd_cents(250),
     };
     assert_eq!(refunded.kind, EventKind::ChargeRefunded(expected));
+    let failed = json!({ "id": "re_1", "object": "refund", "payment_intent": "pi_1", "status": "failed" });
+    let expected =
+        ChangedRefund { id: ObjectId::parse("re_1").unwrap(), payment_intent: ObjectId::parse("pi_1") };
+    for name in ["refund.created", "refund.updated", "refund.failed", "charge.refund.updated"] {
+        let kind = parse(&event(name, &failed)).unwrap().kind;
+        assert_eq!(kind, EventKind::RefundChanged(expected.clone()), "{name}");
+    }
     let dispute = json!({
         "id": "du_1", "object": "dispute", "charge": "ch_1", "payment_intent": "pi_1", "amount": 600, "currency": "usd",
     });
@@ -63,6 +70,10 @@ fn an_event_that_we_handle_must_hold_its_object() {
         "payment_intent.succeeded",
         "payment_intent.payment_failed",
         "charge.refunded",
+        "refund.created",
+        "refund.updated",
+        "refund.failed",
+        "charge.refund.updated",
         "charge.dispute.funds_withdrawn",
         "charge.dispute.funds_reinstated",
     ] {

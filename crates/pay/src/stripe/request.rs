@@ -9,11 +9,22 @@ use super::{Money, ObjectId, SharedPaymentToken};
 #[derive(Clone, PartialEq, Eq)]
 pub struct ApiRequest {
     pub method: Method,
+    /// With the query of a GET.
     pub path: String,
     /// The body; empty if there are no parameters.
     pub form: String,
     /// The header `Idempotency-Key`. A retry must send the same key and the same form.
     pub idempotency_key: Option<String>,
+}
+
+impl ApiRequest {
+    /// The path without the query, and the parameters: the query of a GET, or the form.
+    pub fn path_and_parameters(&self) -> (&str, &str) {
+        match (self.method, self.path.split_once('?')) {
+            (Method::Get, Some((path, query))) => (path, query),
+            _ => (&self.path, &self.form),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -127,6 +138,16 @@ pub fn retrieve_intent(id: &ObjectId) -> ApiRequest {
     without_form(Method::Get, format!("/v1/payment_intents/{id}"))
 }
 
+/// Cancels a payment intent that is not paid. The answer is read with [`read_charge`](super::read_charge).
+pub fn cancel_intent(id: &ObjectId) -> ApiRequest {
+    without_form(Method::Post, format!("/v1/payment_intents/{id}/cancel"))
+}
+
+/// Lists the refunds of a payment. The answer is read with [`read_refunds`](super::read_refunds).
+pub fn list_refunds(intent: &ObjectId) -> ApiRequest {
+    without_form(Method::Get, format!("/v1/refunds?payment_intent={intent}&limit=100"))
+}
+
 fn without_form(method: Method, path: String) -> ApiRequest {
     ApiRequest { method, path, form: String::new(), idempotency_key: None }
 }
@@ -209,6 +230,8 @@ mod tests {
             (retrieve_checkout(&id), "GET", "/v1/checkout/sessions/cs_test_1"),
             (expire_checkout(&id), "POST", "/v1/checkout/sessions/cs_test_1/expire"),
             (retrieve_intent(&id), "GET", "/v1/payment_intents/cs_test_1"),
+            (cancel_intent(&id), "POST", "/v1/payment_intents/cs_test_1/cancel"),
+            (list_refunds(&id), "GET", "/v1/refunds?payment_intent=cs_test_1&limit=100"),
         ] {
             assert_eq!((request.method.as_str(), request.path.as_str()), (method, path));
             assert_eq!((request.form.as_str(), request.idempotency_key), ("", None));

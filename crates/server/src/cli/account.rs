@@ -146,7 +146,7 @@ impl Credit {
         let once = self.once.as_deref();
         let credited = app.credit_account(COMMAND_LINE, &account.id, cents, &self.reason, once).await?;
         let again = if credited.already_applied { " (already applied)" } else { "" };
-        let balance = Unit::Usd2.written(credited.account.balance_minor);
+        let balance = app.balance_unit().written(app.spendable_balance(&credited.account));
         print_line(&format!("{} now has a balance of {balance}{again}.", account.id))?;
         Ok(())
     }

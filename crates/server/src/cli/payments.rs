@@ -5,14 +5,15 @@ use super::{name, plain, print_line, revenue, with_app};
 use crate::config::Config;
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
-use dropleaf_app::{App, COMMAND_LINE, Resolution};
+use dropleaf_app::{App, COMMAND_LINE, PaymentFilter, Resolution};
 use dropleaf_core::payment::{Payment, PaymentState};
+use dropleaf_core::rail::Rail;
 use dropleaf_core::{iso, ledger};
 use serde_json::{Value, json};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// List payments, newest first
+    /// List payments on all rails, newest first
     List(List),
     /// Show everything about one payment except its secrets
     Show {
@@ -22,12 +23,12 @@ pub(super) enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Check a payment with the blockchain and the facilitator now, instead of at the next scheduled time
+    /// Check a payment with the blockchain and the facilitator, or with the card processor, now, instead of at the next scheduled time
     Ask {
         #[arg(allow_hyphen_values = true, value_parser = name::parse)]
         id: String,
     },
-    /// Decide a payment whose outcome is `unknown`, after checking the blockchain; or mark a `refused` one as settled; or
+    /// Decide a payment whose outcome is `unknown`, after checking the blockchain or the card processor's dashboard; or mark a `refused` one as settled; or
     /// close a `settled` one that you refunded
     Resolve(Resolve),
     /// Report revenue by month, payment rail and product, from the ledger
@@ -39,6 +40,9 @@ pub(super) struct List {
     /// Only payments in this state: verified, settling, settled, fulfilled, refused, unknown or refunded
     #[arg(long, value_parser = state)]
     state: Option<PaymentState>,
+    /// Only payments on this rail: x402, mpp, acp, ap2, card or balance
+    #[arg(long, value_parser = rail)]
+    rail: Option<Rail>,
     /// How many to show
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(i64).range(1..=10_000))]
     limit: i64,
@@ -51,7 +55,7 @@ pub(super) struct List {
 pub(super) struct Resolve {
     #[arg(allow_hyphen_values = true, value_parser = name::parse)]
     id: String,
-    /// The money was transferred in this transaction: the purchase is fulfilled
+    /// The money was transferred in this transaction, or by this payment at the card processor: the purchase is fulfilled
     #[arg(long, value_name = "TRANSACTION", required_unless_present_any = ["not_settled", "refunded"])]
     settled: Option<String>,
     /// The money was not transferred
@@ -72,14 +76,18 @@ fn state(text: &str) -> Result<PaymentState, String> {
     })
 }
 
+fn rail(text: &str) -> Result<Rail, String> {
+    Rail::parse(text).ok_or_else(|| format!("must be one of {}", Rail::ALL.map(Rail::as_str).join(", ")))
+}
+
 pub(super) async fn run(command: Command, config: Config) -> Result<()> {
     with_app(config, async |app| act(app, command).await).await
 }
 
 async fn act(app: &App, command: Command) -> Result<()> {
     match command {
-        Command::List(List { state, limit, json }) => {
-            let found = app.list_payments(state, limit).await?;
+        Command::List(List { state, rail, limit, json }) => {
+            let found = app.list_all_payments(PaymentFilter { state, rail }, limit).await?;
             if json {
                 let lines: Vec<_> = found.iter().map(as_json).collect();
                 print_line(&serde_json::to_string_pretty(&json!({"payments": lines}))?)?;
@@ -87,7 +95,7 @@ async fn act(app: &App, command: Command) -> Result<()> {
                 print_line(table(&found).trim_end_matches('\n'))?;
             }
         }
-        Command::Show { id, json } => show(&app.get_payment(&id).await?, json)?,
+        Command::Show { id, json } => show(&app.get_any_payment(&id).await?, json)?,
         Command::Ask { id } => {
             let payment = app.check_payment_now(&id).await?;
             let why = payment.reason.as_deref().filter(|_| payment.state != PaymentState::Fulfilled);
@@ -116,7 +124,8 @@ fn show(payment: &Payment, json: bool) -> Result<()> {
         return print_line(&serde_json::to_string_pretty(&fields)?);
     }
     let amount = ledger::unit_of(payment).written(payment.amount);
-    print_line(&format!("{} for {}, {amount}", payment.id, payment.item.as_str()))?;
+    let (item, rail) = (payment.item.as_str(), payment.rail.as_str());
+    print_line(&format!("{} for {item}, {amount}, paid with {rail}", payment.id))?;
     for (name, value) in fields.as_object().into_iter().flatten() {
         let shown = match value {
             Value::Null => continue,
@@ -137,10 +146,13 @@ fn as_json(payment: &Payment) -> Value {
         "item": payment.item.as_str(),
         "state": payment.state.as_str(),
         "amount": payment.amount,
+        "credit_minor": payment.credit_minor,
+        "refunded_minor": payment.refunded_minor,
+        "disputed_minor": payment.disputed_minor,
         "sandbox": payment.sandbox,
         "protocol": payment.rail.as_str(),
         "network": payment.network,
-        "payer": payment.payer,
+        "payer": payment.known_payer(),
         "pay_to": payment.pay_to,
         "transaction": payment.transaction,
         "reason": payment.reason,
@@ -162,8 +174,8 @@ fn table(found: &[Payment]) -> String {
         return "No payments.\n".to_owned();
     }
     let head = format!(
-        "{:<21}{:<25}{:<11}{:<16}{:<24}{:<20}transaction",
-        "when", "id", "state", "item", "amount", "network"
+        "{:<21}{:<25}{:<11}{:<9}{:<16}{:<24}{:<20}transaction",
+        "when", "id", "state", "rail", "item", "amount", "network"
     );
     let lines = found.iter().map(|payment| {
         let (when, amount) =
@@ -171,9 +183,10 @@ fn table(found: &[Payment]) -> String {
         let network = payment.network.get(..18).unwrap_or(&payment.network);
         let transaction = plain(payment.transaction.as_deref().unwrap_or_default(), usize::MAX);
         format!(
-            "{when:<21}{:<25}{:<11}{:<16}{amount:<24}{network:<20}{transaction}",
+            "{when:<21}{:<25}{:<11}{:<9}{:<16}{amount:<24}{network:<20}{transaction}",
             payment.id,
             payment.state.as_str(),
+            payment.rail.as_str(),
             payment.item.as_str()
         )
     });

@@ -94,17 +94,21 @@ pub(super) fn outside(name: &str, text: &str) -> Result<Url> {
         url.username().is_empty() && url.password().is_none() && url.fragment().is_none(),
         "`{name}` must not have a user, a password or a fragment"
     );
-    let host = url.host_str().unwrap_or_default();
-    let ip: Option<IpAddr> = host.trim_matches(['[', ']']).parse().ok();
-    let here = host == "localhost" || ip.is_some_and(|ip| ip.is_loopback());
     match url.scheme() {
         "https" => Ok(url),
-        "http" if here => Ok(url),
+        "http" if is_here(&url) => Ok(url),
         "http" => bail!(
             "`{name}` must begin with https:// unless it is on this machine, because plain http is not secure"
         ),
         _ => bail!("`{name}` must begin with https://"),
     }
+}
+
+/// Whether the address is on this machine.
+pub(super) fn is_here(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let ip: Option<IpAddr> = host.trim_matches(['[', ']']).parse().ok();
+    host == "localhost" || ip.is_some_and(|ip| ip.is_loopback())
 }
 
 /// The headers for one operation: those for all operations, and its own.

@@ -1,7 +1,7 @@
 //! Settings of the card processor, from `[stripe]`: how to call it, and how its webhooks are verified.
 
 use super::Config;
-use super::facilitator::outside;
+use super::facilitator::{is_here, outside};
 use anyhow::{Context, Result, bail, ensure};
 use dropleaf_app::{CardSettings, Mode};
 use dropleaf_pay::stripe::TokenSpelling;
@@ -51,6 +51,12 @@ impl Config {
         }
         let api_url = outside("stripe.api_url", &set.api_url)?;
         ensure!(api_url.query().is_none(), "`stripe.api_url` must not have a query");
+        ensure!(
+            !self.has_test_key() || is_here(&api_url),
+            "`stripe.secret_key` is a test key, but `payments.mode` is live: anyone who pays with a test card would get what is sold. \
+             Use a key for real money (sk_live_… or rk_live_…), set the mode to sandbox, or set `stripe.api_url` to a test processor \
+             on this machine (`dropleaf processor`)"
+        );
         let authorization = HeaderValue::from_str(&format!("Bearer {}", set.secret_key));
         // The value is not repeated in the error: it is a secret.
         let mut authorization = authorization.ok().context(WRONG_KEY)?;
@@ -62,6 +68,10 @@ impl Config {
         ensure!(fits, "`stripe.version` must be a version such as 2026-07-29.preview");
         let version = HeaderValue::from_str(&set.version).context("in `stripe.version`")?;
         Ok(Some(Box::new(StripeSettings { api_url, authorization, version, timeout: TIMEOUT })))
+    }
+
+    fn has_test_key(&self) -> bool {
+        TEST_KEYS.iter().any(|prefix| self.stripe.secret_key.starts_with(prefix))
     }
 
     /// How cards are accepted: always in the sandbox, in live mode if there is a key.
@@ -99,10 +109,9 @@ impl Config {
     pub(crate) fn stripe_warnings(&self) -> Vec<&'static str> {
         let set = &self.stripe;
         let has_key = !set.secret_key.is_empty();
-        let is_test_key = TEST_KEYS.iter().any(|prefix| set.secret_key.starts_with(prefix));
         let mut warnings = Vec::new();
         match self.payments.mode.as_str() {
-            "live" if is_test_key => warnings.push(
+            "live" if self.has_test_key() => warnings.push(
                 "`stripe.secret_key` is a test key, but payments are live: card payments move no money, and anyone who pays with a \
                  test card gets what is sold",
             ),
@@ -181,10 +190,19 @@ mod tests {
     }
 
     #[test]
-    fn a_test_key_in_live_mode_is_a_warning() {
-        for key in ["sk_test_x", "rk_test_x"] {
-            let resolved = resolve(&[LIVE, ("stripe.secret_key", key)]).unwrap();
-            assert!(resolved.config.stripe_warnings()[0].contains("test key"));
+    fn a_test_key_in_live_mode_is_only_for_a_processor_on_this_machine() {
+        for key in ["sk_test_hunter2", "rk_test_hunter2"] {
+            let key = ("stripe.secret_key", key);
+            for outside in ["https://api.stripe.com", "https://localhost.example.com", "https://10.0.0.1"] {
+                let error = resolve(&[LIVE, key, ("stripe.api_url", outside)]).unwrap_err();
+                let shown = format!("{error:#}");
+                assert!(shown.contains("is a test key") && !shown.contains("hunter2"), "{shown}");
+            }
+            assert!(resolve(&[LIVE, key]).is_err(), "the default is the real processor");
+            for here in ["http://localhost:12111", "http://127.0.0.1:12111", "http://[::1]:12111"] {
+                let resolved = resolve(&[LIVE, key, ("stripe.api_url", here)]).unwrap();
+                assert!(resolved.config.stripe_warnings()[0].contains("test key"), "{here}");
+            }
         }
         assert!(resolve(&[LIVE, KEY]).unwrap().config.stripe_warnings().is_empty());
         assert!(resolve(&[]).unwrap().config.stripe_warnings().is_empty());

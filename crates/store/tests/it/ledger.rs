@@ -22,7 +22,7 @@ async fn post(store: &Store, id: &str, posting: &Posting) -> Result<(), DbError>
 }
 
 fn grant(name: &str, cents: i64) -> Posting {
-    Posting::grant(name, "a", cents, "test".into()).unwrap()
+    Posting::grant(name, "a", cents, false, "test".into()).unwrap()
 }
 
 fn spend(name: &str, cents: i64) -> Posting {

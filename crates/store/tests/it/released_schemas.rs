@@ -172,7 +172,7 @@ async fn released_schemas_keep_their_accounts_keys_and_payments() {
             assert!(store.find_client(&id).await.unwrap().is_some());
         }
 
-        let payments = store.list_payments(None, None, MANY).await.unwrap();
+        let payments = store.list_payments(None, None, None, MANY).await.unwrap();
         assert_eq!(payments.len(), released.rows["payments"]);
         for state in [PaymentState::Fulfilled, PaymentState::Refused, PaymentState::Unknown] {
             assert!(payments.iter().any(|payment| payment.state == state), "{state:?}");

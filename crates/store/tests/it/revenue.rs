@@ -126,7 +126,7 @@ async fn revenue_is_summed_by_rail_and_product_with_play_money_apart() {
         ] {
             receive(&store, &payment, time).await;
         }
-        post(&store, "g", Posting::grant("g", "a", 700, "test".into()), time).await;
+        post(&store, "g", Posting::grant("g", "a", 700, false, "test".into()), time).await;
         let unlock = Item::Unlock(Sku::MakePermanent);
         post(&store, "s", Posting::spend("s", "a", unlock, Charge { real: 200, sandbox: 0 }), time).await;
         assert_eq!(

@@ -4,8 +4,9 @@
 use super::checkout::unavailable;
 use super::payment_row::NewCardPayment;
 use crate::app::App;
+use crate::pay::PayError;
 use crate::pay::draft::Draft;
-use crate::pay::{PayError, settle::Settlement};
+use crate::pay::settle::{Settlement, SettlementHistory};
 use dropleaf_core::pay_session::{Feature, PaySession};
 use dropleaf_core::payment::{Payment, PaymentState};
 use dropleaf_core::rail::Rail;
@@ -128,9 +129,13 @@ impl App {
 
     /// Learns what became of a card payment that is not settled. A token is charged again, which charges nothing twice; a
     /// payment that does not match its session is left to an operator.
-    pub(in crate::pay) async fn settle_card_payment(&self, payment: &mut Payment) -> Result<Settlement> {
+    pub(in crate::pay) async fn settle_card_payment(
+        &self,
+        payment: &mut Payment,
+        past: SettlementHistory,
+    ) -> Result<Settlement> {
         match payment.rail {
-            Rail::Acp | Rail::Ap2 => self.charge_reserved_token(payment).await,
+            Rail::Acp | Rail::Ap2 => self.charge_reserved_token(payment, past).await,
             _ => Ok(Settlement::Ambiguous { why: MISMATCH, transaction: payment.transaction.clone() }),
         }
     }

@@ -76,28 +76,33 @@ impl App {
             && self.is_mode_of(session)
     }
 
+    /// Whether something may have happened since the processor was asked, and it cannot be asked again yet.
+    pub(super) fn was_checked_just_now(&self, session: &PaySession) -> bool {
+        session.may_have_changed() && self.now() < session.checked_at + CHECK_SECONDS
+    }
+
     /// Whether the session was created in the present mode. A test card never pays for a session of real money, nor a real
     /// card for one of the sandbox.
     pub(super) fn is_mode_of(&self, session: &PaySession) -> bool {
         self.require_payments().is_ok_and(|it| PaymentSettings::is_sandbox(it) == session.sandbox)
     }
 
-    /// Asks the processor about the form of a session and acts on the answer.
-    pub(super) async fn check_pay_session(&self, session: &PaySession) -> Result<()> {
+    /// Asks the processor about the form of a session and acts on the answer. False if another request asks right now.
+    pub(super) async fn check_pay_session(&self, session: &PaySession) -> Result<bool> {
         match self.store.commit(vec![pay_sessions::take_check(session, self.now())]).await {
             Ok(_) => {}
-            // Another request asks right now.
-            Err(DbError::Guard(pay_sessions::MOVED)) => return Ok(()),
+            Err(DbError::Guard(pay_sessions::MOVED)) => return Ok(false),
             Err(error) => return Err(error.into()),
         }
         let checkout = self.retrieve_checkout(session).await?;
         self.apply_checkout(session, &checkout).await?;
         match checkout.payment_intent {
             Some(intent) if checkout.status == dropleaf_pay::stripe::CheckoutStatus::Complete => {
-                self.check_delayed_payment(session, &intent).await
+                self.check_delayed_payment(session, &intent).await?;
             }
-            _ => Ok(()),
+            _ => {}
         }
+        Ok(true)
     }
 
     async fn retrieve_checkout(&self, session: &PaySession) -> Result<Checkout> {

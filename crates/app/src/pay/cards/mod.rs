@@ -8,6 +8,7 @@ mod processor;
 mod reversal;
 mod sandbox_processor;
 mod settings;
+mod token_cancel;
 mod token_charge;
 mod webhook;
 
@@ -17,7 +18,7 @@ pub use processor::{CardProcessor, ProcessorReply};
 pub use sandbox_processor::{SandboxProcessor, SandboxReply};
 pub use settings::CardSettings;
 pub use token_charge::TokenRequest;
-pub(super) use token_charge::card_refused;
+pub(super) use token_charge::{NOT_TAKEN, card_refused, not_taken};
 
 use crate::app::App;
 use dropleaf_store::Stmt;

@@ -6,8 +6,8 @@ use crate::accounts::suspension::require_active_account;
 use crate::app::App;
 use crate::pay::unlock::already_unlocked;
 use dropleaf_core::account::Account;
-use dropleaf_core::pay_session::{BEGIN_SECONDS, Feature, PaySession, PaySessionState};
-use dropleaf_core::payment::{Payment, PaymentState};
+use dropleaf_core::pay_session::{BEGIN_SECONDS, Feature, PaySession, PaySessionState, SMALLEST_MINOR};
+use dropleaf_core::payment::{Item, Payment, PaymentState};
 use dropleaf_core::{Code, Error, Result, secret};
 use dropleaf_store::{Stmt, pay_sessions, processor_events};
 use std::net::IpAddr;
@@ -62,6 +62,17 @@ impl App {
         self.payments.processor.is_some()
     }
 
+    /// Why no shared payment token can be charged for a key; `None` if it can. A token is charged exactly the price, and the
+    /// processor charges no less than its minimum. Pay links charge the minimum and credit the difference.
+    pub fn token_unavailable(&self) -> Option<&'static str> {
+        if !self.accepts_cards() {
+            return Some("No card processor is configured.");
+        }
+        let price = self.settings.payments.as_ref().map(|sold| sold.prices.cents_of(Item::Provision));
+        (price? < SMALLEST_MINOR)
+            .then_some("The price is below the smallest amount that a card is charged, $0.50.")
+    }
+
     pub async fn create_pay_session(&self, new: NewPaySession<'_>) -> Result<CreatedPaySession> {
         let item = new.feature.item();
         self.check_on_sale(item)?;
@@ -111,6 +122,12 @@ impl App {
 
     /// The session behind the address of a pay page, as the processor knows it now.
     pub async fn find_pay_page(&self, slug: &str) -> Result<PaySession> {
+        Ok(self.find_returned_pay_page(slug).await?.0)
+    }
+
+    /// The same, for a person who returns from the processor's form, and whether it is certain that the processor knows no more:
+    /// a payment of this moment may be missing if the processor was asked before it, or cannot be reached.
+    pub async fn find_returned_pay_page(&self, slug: &str) -> Result<(PaySession, bool)> {
         let unknown = || Error::new(Code::NotFound, "This payment link does not exist.");
         if slug.len() > SECRET_BYTES {
             return Err(unknown());
@@ -126,7 +143,7 @@ impl App {
             return Err(unknown());
         }
         let found = self.store.find_pay_session_by_code(secret::hash(code)).await?;
-        let session = self.refresh_pay_session(found.ok_or_else(unknown)?).await?;
+        let (session, _) = self.refresh_pay_session(found.ok_or_else(unknown)?).await?;
         let state = session.state_at(self.now());
         let mut polled = PolledPaySession { state, session, key: None, is_key_delivered: None };
         let is_provision = polled.session.feature == Feature::Provision;
@@ -144,15 +161,20 @@ impl App {
     }
 
     /// The session after asking the processor, if there is something to ask and no one asked a moment ago. A processor that
-    /// cannot be reached changes nothing: the next request asks again.
-    async fn refresh_pay_session(&self, session: PaySession) -> Result<PaySession> {
+    /// cannot be reached changes nothing: the next request asks again. Also returns whether the processor knows no more.
+    async fn refresh_pay_session(&self, session: PaySession) -> Result<(PaySession, bool)> {
         if !self.may_check(&session) {
-            return Ok(session);
+            let is_certain = !self.was_checked_just_now(&session);
+            return Ok((session, is_certain));
         }
-        if let Err(error) = self.check_pay_session(&session).await {
-            tracing::warn!(%error, source = ?error.source, session = session.id, "pay session not checked");
-        }
-        Ok(self.store.find_pay_session(&session.id).await?.unwrap_or(session))
+        let is_certain = match self.check_pay_session(&session).await {
+            Ok(has_asked) => has_asked,
+            Err(error) => {
+                tracing::warn!(%error, source = ?error.source, session = session.id, "pay session not checked");
+                false
+            }
+        };
+        Ok((self.store.find_pay_session(&session.id).await?.unwrap_or(session), is_certain))
     }
 
     /// The payment of a session, unless it was refused or went back before anything was delivered.

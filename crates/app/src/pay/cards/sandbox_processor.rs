@@ -150,12 +150,13 @@ impl CardProcessor for SandboxProcessor {
         request: &'a ApiRequest,
     ) -> BoxFuture<'a, std::result::Result<ProcessorReply, NoResponse>> {
         Box::pin(async move {
+            let (path, parameters) = request.path_and_parameters();
             let request = Request {
                 method: request.method.as_str(),
-                path: &request.path,
+                path,
                 authorization: Some(AUTHORIZATION),
                 idempotency_key: request.idempotency_key.as_deref(),
-                parameters: request.form.as_bytes(),
+                parameters: parameters.as_bytes(),
             };
             let reply = self.call(&request).await.map_err(|error| NoResponse(error.to_string()))?;
             Ok(ProcessorReply {

@@ -8,16 +8,16 @@ use crate::pay::order::Order;
 use crate::pay::purchase_result::payment_in_flight;
 use crate::pay::request_identity::RequestIdentity;
 use crate::pay::reserve::Reserved;
-use crate::pay::settle::Settlement;
+use crate::pay::settle::{Settlement, SettlementHistory};
 use crate::pay::{PayError, PayRefused, PurchaseResult};
 use dropleaf_core::payment::{Item, Payment, PaymentState};
 use dropleaf_core::rail::Rail;
-use dropleaf_core::{Error, Result, base64, hex};
+use dropleaf_core::{Code, Error, Result, base64, hex};
 use dropleaf_pay::facilitator::Reason;
 use dropleaf_pay::mpp::Problem;
 use dropleaf_pay::stripe::{
     ChargeAnswer, ExpectedCharge, Money, ObjectId, SharedPaymentToken, TokenCharge, charge_token,
-    read_charge, retrieve_intent,
+    is_token_fault, read_charge, retrieve_intent,
 };
 use dropleaf_store::card_payments;
 use std::net::IpAddr;
@@ -32,7 +32,7 @@ const SEALED_AS: &str = "shared payment token";
 #[derive(Debug)]
 pub struct TokenRequest {
     pub token: SharedPaymentToken,
-    /// Hash of the whole request: the same token cannot buy anything else.
+    /// Hash of the request without the token: the same token cannot buy anything else.
     pub request_hash: [u8; 32],
     /// The caller's `Idempotency-Key`, which also proves who repeats the request.
     pub idempotency_key: Option<String>,
@@ -48,19 +48,31 @@ impl App {
         if self.payments.locks.is_crowded(&key) {
             return Err(payment_in_flight(1));
         }
+        // Identifiers first, as for other payments.
+        let _named = identity.lock_identifiers(&self.payments.locks).await;
         let _lock = self.payments.locks.lock(&key).await;
-        if let Some(payment) = self.store.find_payment_by_key(&key).await? {
-            return self.replay_token(payment, &identity).await;
+        let found = self.store.find_payment_by_key(&key).await?;
+        let not_taken = match found {
+            Some(payment) if was_not_taken(&payment) => Some(payment),
+            Some(payment) => return self.replay_token(payment, &identity).await,
+            None => None,
+        };
+        // Another token under the same Idempotency-Key is another request.
+        if self.find_payment_by_identifier(&identity).await?.is_some() {
+            return Err(payment_in_flight(1));
         }
         self.count_sandbox_sale(Item::Provision, request.ip).await?;
-        let row = self.token_row(&request, key.clone(), &identity)?;
-        match self.reserve_payment(Order::Provision, row, false, &identity).await? {
+        let row = self.token_row(&request, key.clone(), &identity, not_taken.as_ref())?;
+        match self.reserve_payment(Order::Provision, row, not_taken.is_some(), &identity).await? {
             Reserved::New(payment) => Box::pin(self.advance_payment(*payment, true)).await,
-            // Another node was faster.
+            // Another node was faster, with the same token or with another one under the same Idempotency-Key.
             Reserved::Existing | Reserved::IdentifierTaken => {
                 match self.store.find_payment_by_key(&key).await? {
                     Some(payment) => self.replay_token(payment, &identity).await,
-                    None => Err(payment_in_flight(1)),
+                    None => {
+                        self.find_payment_by_identifier(&identity).await?;
+                        Err(payment_in_flight(1))
+                    }
                 }
             }
         }
@@ -71,17 +83,29 @@ impl App {
         payment: Payment,
         identity: &RequestIdentity,
     ) -> Result<PurchaseResult, PayError> {
+        // It was released just now; the next request starts over.
+        if was_not_taken(&payment) {
+            return Err(payment_in_flight(1));
+        }
         if payment.state == PaymentState::Refused && identity.matches_purchase(&payment) {
             // The processor would repeat its answer: the token is the idempotency key.
             // An operator's reason is not for the client.
-            let is_code = |text: &&str| text.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
+            let is_code =
+                |text: &&str| text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
             let reason = payment.reason.as_deref().filter(is_code).unwrap_or("refused");
             return Err(card_refused(reason).into());
         }
         self.replay_payment(payment, identity).await
     }
 
-    fn token_row(&self, request: &TokenRequest, key: String, identity: &RequestIdentity) -> Result<Payment> {
+    /// `not_taken`: the earlier reservation of this token, whose id the processor may know.
+    fn token_row(
+        &self,
+        request: &TokenRequest,
+        key: String,
+        identity: &RequestIdentity,
+        not_taken: Option<&Payment>,
+    ) -> Result<Payment> {
         let sold = self.require_payments()?;
         let now = self.now();
         let new = NewCardPayment {
@@ -90,14 +114,19 @@ impl App {
             rail: Rail::Acp,
             amount: sold.prices.cents_of(Item::Provision),
             sandbox: sold.is_sandbox(),
-            request_hash: request.request_hash,
+            request_hash: identity.request_hash,
         };
-        let row = self.new_card_payment(new);
+        let mut row = self.new_card_payment(new);
+        if let Some(earlier) = not_taken {
+            row.id.clone_from(&earlier.id);
+            row.attempts = earlier.attempts;
+            row.created_at = earlier.created_at;
+        }
         let token = request.token.reveal();
         let sealing_key = self.keys.mac(SEALED_AS, row.id.as_bytes());
         let sealed = sealing::seal(&self.minter, sealing_key, row.id.as_bytes(), token.as_bytes())?;
         Ok(Payment {
-            // The scope of the request's identifiers.
+            // The scope of the request's identifiers, if its client is unknown.
             payer: row.key.clone(),
             client: identity.client.clone(),
             once_hashes: identity.identifier_hashes(),
@@ -109,7 +138,11 @@ impl App {
     }
 
     /// Charges the token of a reservation. Repeating it charges nothing twice.
-    pub(super) async fn charge_reserved_token(&self, payment: &mut Payment) -> Result<Settlement> {
+    pub(super) async fn charge_reserved_token(
+        &self,
+        payment: &mut Payment,
+        past: SettlementHistory,
+    ) -> Result<Settlement> {
         let price = Money::usd_cents(u64::try_from(payment.amount).map_err(Error::internal)?);
         // Once the payment has an id at the processor, asking about it is enough.
         let intent = payment.transaction.as_deref().and_then(ObjectId::parse);
@@ -141,9 +174,13 @@ impl App {
         Ok(match read_charge(reply.status, reply.replayed, &reply.body, &expected) {
             ChargeAnswer::Succeeded { intent, .. } => Settlement::Settled { transaction: intent.to_string() },
             ChargeAnswer::Declined { code } => Settlement::NotSettled(Reason::new(&code)),
-            ChargeAnswer::ActionRequired { .. } => Settlement::NotSettled(Reason::new(ACTION_REQUIRED)),
+            ChargeAnswer::ActionRequired { intent } => {
+                return self.cancel_waiting_intent(payment, intent, price).await;
+            }
             ChargeAnswer::Refused { code } => {
-                Settlement::NotSettled(Reason::new(code.as_deref().unwrap_or("token_refused")))
+                tracing::warn!(payment = payment.id, code, "card processor refuses the charge of a token");
+                let is_token = is_token_fault(code.as_deref());
+                Settlement::NotSettled(Reason::new(if is_token { TOKEN_REFUSED } else { REQUEST_REFUSED }))
             }
             ChargeAnswer::Processing { intent } => {
                 ambiguous("the card payment is being processed", Some(intent))
@@ -152,7 +189,11 @@ impl App {
             ChargeAnswer::KeyReused => ambiguous("the token was charged before, for another purchase", None),
             ChargeAnswer::Misconfigured => {
                 tracing::error!("card processor refuses the request; check the settings [stripe]");
-                ambiguous("the card processor refuses our key or a parameter", None)
+                // An earlier attempt may have been taken, with another key.
+                if past == SettlementHistory::Ambiguous {
+                    return Ok(ambiguous("the card processor refuses our key or a parameter", None));
+                }
+                Settlement::NotTaken
             }
             ChargeAnswer::Ambiguous { why } => ambiguous(why, None),
         })
@@ -167,35 +208,61 @@ impl App {
     }
 }
 
-const ACTION_REQUIRED: &str = "payment_action_required";
+pub(super) const ACTION_REQUIRED: &str = "payment_action_required";
+/// Declines that mean the same: the codes of the processor.
+const NEEDS_CARDHOLDER: [&str; 3] =
+    [ACTION_REQUIRED, "authentication_required", "payment_intent_authentication_failure"];
+/// The processor does not accept the token, or another part of the request.
+const TOKEN_REFUSED: &str = "token_refused";
+const REQUEST_REFUSED: &str = "request_refused";
+/// The reason of a payment that the processor did not take. It can be reserved again.
+pub(in crate::pay) const NOT_TAKEN: &str = "processor_misconfigured";
+const NOT_TAKEN_RETRY_SECONDS: i64 = 60;
 
-fn ambiguous(why: &'static str, intent: Option<ObjectId>) -> Settlement {
+fn was_not_taken(payment: &Payment) -> bool {
+    payment.state == PaymentState::Refused && payment.reason.as_deref() == Some(NOT_TAKEN)
+}
+
+/// The error for a charge that the processor did not take, because our key or a parameter is wrong.
+pub(in crate::pay) fn not_taken() -> Error {
+    let detail = "The card processor does not accept this server's requests, so nothing was charged. The operator has to correct the \
+                  settings. Send the same token again later, or use another protocol: GET /provision lists them.";
+    Error::new(Code::ProcessorUnavailable, detail).retry_after(NOT_TAKEN_RETRY_SECONDS)
+}
+
+pub(super) fn ambiguous(why: &'static str, intent: Option<ObjectId>) -> Settlement {
     Settlement::Ambiguous { why, transaction: intent.map(|intent| intent.to_string()) }
 }
 
-/// Describes a refusal of the processor: nothing was charged.
+/// Describes a refusal of the processor: nothing was charged. `reason` is ours, or the processor's code of a decline.
 pub(in crate::pay) fn card_refused(reason: &str) -> PayRefused {
+    let needs_cardholder = NEEDS_CARDHOLDER.contains(&reason);
     let sentence = match reason {
-        ACTION_REQUIRED => {
+        _ if needs_cardholder => {
             "The bank wants the cardholder to confirm the payment, which is not possible with a token. Nothing was charged. Use a \
              pay link (POST /pay/sessions)."
         }
-        "token_refused" | "resource_missing" => {
+        TOKEN_REFUSED => {
             "The card processor does not accept this token: it is unknown, expired, revoked, used or too limited. Nothing was \
-             charged."
+             charged. Use another token."
         }
-        _ => "The card was declined. Nothing was charged. Use another token.",
+        REQUEST_REFUSED => {
+            "The card processor does not accept this charge, whatever the token. Nothing was charged. Use a pay link (POST \
+             /pay/sessions), or tell the operator."
+        }
+        "processing_error" => "The card could not be processed. Nothing was charged. Use another token.",
+        // Canceled at the processor, left unfinished until it was too late, or decided by an operator.
+        "canceled" | "expired" | "refused" => {
+            "The payment was not completed. Nothing was charged. Use another token."
+        }
+        _ => "The bank declined the card. Nothing was charged. Use another token.",
     };
     PayRefused {
         reason: reason.to_owned(),
         sentence: sentence.to_owned(),
         malformed: false,
         receipt: None,
-        problem: if reason == ACTION_REQUIRED {
-            Problem::PaymentActionRequired
-        } else {
-            Problem::VerificationFailed
-        },
+        problem: if needs_cardholder { Problem::PaymentActionRequired } else { Problem::VerificationFailed },
     }
 }
 
@@ -204,11 +271,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn refusals_say_that_nothing_was_charged() {
-        for reason in [ACTION_REQUIRED, "token_refused", "card_declined", "insufficient_funds"] {
+    fn refusals_say_who_refused_and_that_nothing_was_charged() {
+        for (reason, who) in [
+            (ACTION_REQUIRED, "cardholder to confirm"),
+            ("authentication_required", "cardholder to confirm"),
+            ("payment_intent_authentication_failure", "cardholder to confirm"),
+            (TOKEN_REFUSED, "does not accept this token"),
+            (REQUEST_REFUSED, "does not accept this charge"),
+            ("processing_error", "could not be processed"),
+            ("canceled", "not completed"),
+            ("expired", "not completed"),
+            ("refused", "not completed"),
+            ("card_declined", "bank declined"),
+            ("insufficient_funds", "bank declined"),
+            ("expired_card", "bank declined"),
+            ("unspecified", "bank declined"),
+        ] {
             let refused = card_refused(reason);
             assert!(refused.sentence.contains("Nothing was charged."), "{reason}");
+            assert!(refused.sentence.contains(who), "{reason}: {}", refused.sentence);
             assert_eq!(refused.reason, reason);
+            let is_action = refused.problem == Problem::PaymentActionRequired;
+            assert_eq!(is_action, who == "cardholder to confirm", "{reason}");
         }
     }
 }

@@ -17,10 +17,8 @@ const RECOVERED_MOST: i64 = 50;
 /// Something that happened to a payment, as far as it is needed later. Amounts are in cents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum PaymentEvent {
-    /// The sum of all refunds so far.
-    Refunded {
-        total: i64,
-    },
+    /// Its refunds changed. The processor is asked for their sum, which may have become smaller, because a refund can fail.
+    Refunded {},
     Disputed {
         dispute: String,
         amount: i64,
@@ -64,8 +62,10 @@ impl App {
                 self.apply_checkout_event(&checkout, true).await
             }
             EventKind::ChargeRefunded(refund) => {
-                let event_of = PaymentEvent::Refunded { total: cents(refund.amount_refunded) };
-                self.apply_payment_event(&event.id, refund.payment_intent, event_of).await
+                self.apply_payment_event(&event.id, refund.payment_intent, PaymentEvent::Refunded {}).await
+            }
+            EventKind::RefundChanged(refund) => {
+                self.apply_payment_event(&event.id, refund.payment_intent, PaymentEvent::Refunded {}).await
             }
             EventKind::DisputeFundsWithdrawn(dispute) => {
                 let (id, amount) = (dispute.id.to_string(), cents(dispute.amount));
@@ -76,17 +76,22 @@ impl App {
                 let event_of = PaymentEvent::Reinstated { dispute: dispute.id.to_string() };
                 self.apply_payment_event(&event.id, dispute.payment_intent, event_of).await
             }
-            EventKind::IntentSucceeded(intent) | EventKind::IntentFailed(intent) => {
-                self.apply_intent_event(intent.id.as_str()).await
-            }
+            EventKind::IntentSucceeded(intent) => self.apply_intent_event(intent.id.as_str(), true).await,
+            EventKind::IntentFailed(intent) => self.apply_intent_event(intent.id.as_str(), false).await,
             EventKind::Other => Ok(()),
         }
     }
 
     /// A token's payment that was under way is decided: asks about it now instead of later.
-    async fn apply_intent_event(&self, intent: &str) -> Result<()> {
+    async fn apply_intent_event(&self, intent: &str, has_succeeded: bool) -> Result<()> {
         let Some(payment) = self.store.find_payment_by_intent(intent).await? else { return Ok(()) };
-        if payment.state == PaymentState::Unknown && payment.rail != Rail::Card {
+        if payment.rail == Rail::Card {
+            return Ok(());
+        }
+        if has_succeeded {
+            self.reopen_refused_token(&payment).await?;
+        }
+        if matches!(self.get_payment(&payment.id).await?.state, PaymentState::Unknown) {
             self.check_payment_now(&payment.id).await?;
         }
         Ok(())

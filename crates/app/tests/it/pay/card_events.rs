@@ -1,6 +1,8 @@
 //! Events of the card processor, repeated and in every order: what remains of a purchase does not depend on it.
 
+use crate::harness::CardFault;
 use crate::harness::card_till::{CardTill, Sold, VISA, at_each_card_till};
+use dropleaf_core::Code;
 use dropleaf_core::pay_session::{Feature, PaySessionState};
 use dropleaf_core::payment::PaymentState;
 use dropleaf_pay::stripe::sandbox::{STALLED_CARD, StepKind, WebhookEvent};
@@ -278,6 +280,56 @@ async fn refunds_and_disputes_at_the_same_time_are_each_counted_once() {
         assert_eq!((payment.refunded_minor, payment.disputed_minor), (200, 300));
         assert_eq!(till.balance(&sold).await, 0);
         till.check_ledger().await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refund_that_failed_and_another_that_did_not() {
+    at_each_card_till(async |till| {
+        let types = ["checkout.session.completed", "charge.refunded", "refund.failed"];
+        let purchase = async |sold: &Sold| {
+            let mut events = till.pay(sold, VISA).await.1;
+            events.extend(till.step(sold, StepKind::Refund { amount: Some(200) }).await);
+            events.extend(till.step(sold, StepKind::FailRefund).await);
+            events.extend(till.step(sold, StepKind::Refund { amount: Some(50) }).await);
+            of_types(events, &types)
+        };
+        let found = in_every_order(till, 0, purchase).await;
+        let expected = sums(&[("asset", 550), ("liability", -450), ("revenue", -100)]);
+        assert_eq!(found, (PaymentState::Fulfilled, 50, 0, 450, expected));
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn refunds_that_fail_are_booked_back_each_time_they_are_reported() {
+    at_each_card_till(async |till| {
+        let account = till.app().create_account("a@example.org", Some("free"), false).await.unwrap();
+        let sold = till.sell(Feature::Topup, 1000, Some(&account)).await;
+        till.pay(&sold, VISA).await;
+        assert_eq!(till.poll(&sold).await.state, PaySessionState::Completed);
+        till.app().credit_account("test", &account.id, -700, "spent", None).await.unwrap();
+        let owed = "SELECT CAST(COALESCE(SUM(balance), 0) AS BIGINT) FROM ledger_accounts WHERE id LIKE 'asset:owed:%'";
+        let refund = StepKind::Refund { amount: None };
+        for kind in ["refund.updated", "refund.failed", "charge.refund.updated"] {
+            for (step, refunded, balance, debt) in
+                [(refund, 1000, 0, 700), (StepKind::FailRefund, 0, 300, 0)]
+            {
+                let events = till.step(&sold, step).await;
+                let reports = if step == refund { "charge.refunded" } else { kind };
+                let event = events.iter().find(|event| event.kind == reports).unwrap();
+                // Without an answer the processor has to repeat the event.
+                till.processor.next([CardFault::Unreachable]);
+                assert_eq!(till.deliver(event).await.unwrap_err().code, Code::ProcessorUnavailable);
+                for _ in 0..3 {
+                    till.deliver(event).await.unwrap();
+                }
+                assert_eq!(till.payment(&sold).await.refunded_minor, refunded, "{kind}");
+                assert_eq!((till.balance(&sold).await, till.till.count(owed).await), (balance, debt));
+                till.check_ledger().await;
+            }
+        }
     })
     .await;
 }

@@ -261,3 +261,27 @@ async fn the_sweep_deletes_old_sessions_and_no_others() {
     })
     .await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refund_that_fails_before_anything_was_delivered_leaves_a_payment_to_fulfil() {
+    at_each_card_till(async |till| {
+        let sold = killed_before_fulfilment(till).await;
+        till.till.clock.advance(LEASE);
+        for event in till.step(&sold, StepKind::Refund { amount: None }).await {
+            till.deliver(&event).await.unwrap();
+        }
+        assert_eq!(till.payment(&sold).await.state, PaymentState::Refunded);
+        for event in till.step(&sold, StepKind::FailRefund).await {
+            till.deliver(&event).await.unwrap();
+        }
+        assert_eq!(till.payment(&sold).await.state, PaymentState::Settled);
+        till.till.clock.advance(3600);
+        assert_eq!(till.app().recover_payments().await.unwrap(), 1);
+        till.app().recover_pay_sessions().await.unwrap();
+        till.check_key_once(&sold).await;
+        assert_eq!((till.payment(&sold).await.refunded_minor, till.balance(&sold).await), (0, 500));
+        assert_eq!(till.till.count("SELECT COUNT(*) FROM processor_events").await, 0);
+        till.check_ledger().await;
+    })
+    .await;
+}

@@ -15,3 +15,4 @@ mod pay_resolve;
 mod pay_sender;
 mod pay_unclear;
 mod revenue;
+mod token_faults;

@@ -127,6 +127,16 @@ async fn a_known_payment_is_finished_though_its_network_is_no_longer_offered() {
         let other = till.beside_with(|it| it.settings.payments.as_mut().unwrap().evm = None).await;
         page(&other.publish_html(proof, HTML).await.unwrap());
 
+        // The operator has removed all networks; a new payment is refused, a known one is not.
+        let proof = open().await;
+        let bare = |it: &mut TillConfig| {
+            let payments = it.settings.payments.as_mut().unwrap();
+            (payments.evm, payments.solana) = (None, None);
+        };
+        let other = till.beside_with(bare).await;
+        page(&other.publish_html(proof, HTML).await.unwrap());
+        failed(other.publish_html(till.sign(Item::Publish, 99), HTML).await, Code::RailNotLive);
+
         // The operator now accepts another token.
         let proof = open().await;
         let change = |it: &mut TillConfig| {
@@ -141,7 +151,7 @@ async fn a_known_payment_is_finished_though_its_network_is_no_longer_offered() {
         till.fake.next(Call::Supported, [Fault::says(200, &solana.to_string())]);
         assert!(till.app.refresh_listings().await);
         page(&till.publish_html(proof, HTML).await.unwrap());
-        assert_eq!(till.fake.moved(), 3 * PRICE);
+        assert_eq!(till.fake.moved(), 4 * PRICE);
     })
     .await;
 }

@@ -10,7 +10,7 @@ use super::granted_token::{GrantedToken, NewToken};
 use super::new_payment::NewPayment;
 use super::parameters::Parameters;
 use super::payment::Payment;
-use super::refund::NewRefund;
+use super::refund::{NewRefund, RefundList};
 use super::stored::{ObjectKey, ObjectKind};
 use super::transaction::Transaction;
 use crate::stripe::object_id::is_id;
@@ -23,10 +23,12 @@ pub(super) enum Route<'a> {
     ExpireSession(&'a str),
     CreatePayment,
     RetrievePayment(&'a str),
+    CancelPayment(&'a str),
     GrantToken,
     RevokeToken(&'a str),
     RetrieveToken(&'a str),
     Refund,
+    ListRefunds,
 }
 
 impl<'a> Route<'a> {
@@ -43,12 +45,14 @@ impl<'a> Route<'a> {
             ("POST", ["checkout", "sessions", id, "expire"]) => Self::ExpireSession(id),
             ("POST", ["payment_intents"]) => Self::CreatePayment,
             ("GET", ["payment_intents", id]) => Self::RetrievePayment(id),
+            ("POST", ["payment_intents", id, "cancel"]) => Self::CancelPayment(id),
             ("POST", ["test_helpers", "shared_payment", "granted_tokens"]) => Self::GrantToken,
             ("POST", ["test_helpers", "shared_payment", "granted_tokens", id, "revoke"]) => {
                 Self::RevokeToken(id)
             }
             ("GET", ["shared_payment", "granted_tokens", id]) => Self::RetrieveToken(id),
             ("POST", ["refunds"]) => Self::Refund,
+            ("GET", ["refunds"]) => Self::ListRefunds,
             _ => return None,
         })
     }
@@ -62,10 +66,12 @@ pub(super) enum Operation {
     ExpireSession(String),
     CreatePayment(NewPayment),
     RetrievePayment(String),
+    CancelPayment(String),
     GrantToken(NewToken),
     RevokeToken(String),
     RetrieveToken(String),
     Refund(NewRefund),
+    ListRefunds(RefundList),
 }
 
 impl Operation {
@@ -79,9 +85,11 @@ impl Operation {
             Route::CreatePayment => NewPayment::read(parameters).map(Self::CreatePayment),
             Route::GrantToken => NewToken::read(parameters).map(Self::GrantToken),
             Route::Refund => NewRefund::read(parameters).map(Self::Refund),
+            Route::ListRefunds => RefundList::read(parameters).map(Self::ListRefunds),
             Route::RetrieveSession(id) => with_id(id, parameters, Self::RetrieveSession),
             Route::ExpireSession(id) => with_id(id, parameters, Self::ExpireSession),
             Route::RetrievePayment(id) => with_id(id, parameters, Self::RetrievePayment),
+            Route::CancelPayment(id) => with_id(id, parameters, Self::CancelPayment),
             Route::RevokeToken(id) => with_id(id, parameters, Self::RevokeToken),
             Route::RetrieveToken(id) => with_id(id, parameters, Self::RetrieveToken),
         }
@@ -93,9 +101,10 @@ impl Operation {
             Self::CreateSession(_) | Self::GrantToken(_) => return None,
             Self::RetrieveSession(id) | Self::ExpireSession(id) => (ObjectKind::CheckoutSession, id),
             Self::CreatePayment(new) => (ObjectKind::GrantedToken, &new.token),
-            Self::RetrievePayment(id) => (ObjectKind::Payment, id),
+            Self::RetrievePayment(id) | Self::CancelPayment(id) => (ObjectKind::Payment, id),
             Self::RevokeToken(id) | Self::RetrieveToken(id) => (ObjectKind::GrantedToken, id),
             Self::Refund(new) => (ObjectKind::Payment, &new.payment),
+            Self::ListRefunds(list) => (ObjectKind::Payment, &list.payment),
         };
         Some(ObjectKey::new(kind, id))
     }
@@ -107,10 +116,12 @@ impl Operation {
             Self::ExpireSession(id) => CheckoutSession::expire(transaction, &id),
             Self::CreatePayment(new) => new.run(transaction),
             Self::RetrievePayment(id) => Payment::get(transaction, &id).map(|it| it.intent_json()),
+            Self::CancelPayment(id) => Payment::cancel(transaction, &id),
             Self::GrantToken(new) => new.run(transaction),
             Self::RevokeToken(id) => GrantedToken::revoke(transaction, &id),
             Self::RetrieveToken(id) => GrantedToken::get(transaction, &id).map(|it| it.json()),
             Self::Refund(new) => new.run(transaction),
+            Self::ListRefunds(list) => list.run(transaction),
         }
     }
 }
@@ -124,10 +135,12 @@ impl fmt::Debug for Operation {
             Self::ExpireSession(_) => "ExpireSession",
             Self::CreatePayment(_) => "CreatePayment",
             Self::RetrievePayment(_) => "RetrievePayment",
+            Self::CancelPayment(_) => "CancelPayment",
             Self::GrantToken(_) => "GrantToken",
             Self::RevokeToken(_) => "RevokeToken",
             Self::RetrieveToken(_) => "RetrieveToken",
             Self::Refund(_) => "Refund",
+            Self::ListRefunds(_) => "ListRefunds",
         };
         f.write_str(name)
     }

@@ -11,6 +11,7 @@ use super::dispute::Dispute;
 use super::null_members::with_nulls;
 use super::parameters::Metadata;
 use super::payment_method::UsedCard;
+use super::refund::Refund;
 use super::stored::{ObjectKind, Record};
 use super::transaction::{Transaction, derived_id};
 use crate::stripe::{Currency, Money};
@@ -57,7 +58,10 @@ pub(super) struct Payment {
     pub(super) card: Option<UsedCard>,
     pub(super) charge: Option<Charge>,
     pub(super) last_decline: Option<Decline>,
+    /// The sum of the refunds that stand.
     pub(super) refunded: u64,
+    #[serde(default)]
+    pub(super) refunds: Vec<Refund>,
     pub(super) dispute: Option<Dispute>,
 }
 
@@ -68,6 +72,7 @@ pub(super) enum PaymentState {
     RequiresAction,
     Processing,
     Succeeded,
+    Canceled,
 }
 
 impl Record for Payment {
@@ -93,6 +98,7 @@ impl Payment {
             charge: None,
             last_decline: None,
             refunded: 0,
+            refunds: Vec::new(),
             dispute: None,
         }
     }
@@ -152,6 +158,21 @@ impl Payment {
         transaction.save(self)?;
         transaction.emit("payment_intent.requires_action", &self.intent_json());
         Ok(())
+    }
+
+    /// Cancels a payment that was not made; its checkout session must be expired instead.
+    pub(super) fn cancel(transaction: &mut Transaction<'_>, id: &str) -> Result<Value, ApiError> {
+        let mut payment = Self::get(transaction, id)?;
+        let is_open =
+            matches!(payment.status, PaymentState::RequiresPaymentMethod | PaymentState::RequiresAction);
+        if !is_open || payment.session.is_some() {
+            let message = "This payment intent cannot be canceled in its present state.";
+            return Err(ApiError::invalid(Some("payment_intent_unexpected_state"), message));
+        }
+        payment.status = PaymentState::Canceled;
+        transaction.save(&payment)?;
+        transaction.emit("payment_intent.canceled", &payment.intent_json());
+        Ok(payment.intent_json())
     }
 
     /// The money is under way.

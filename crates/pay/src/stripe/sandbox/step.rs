@@ -39,6 +39,8 @@ pub enum StepKind {
     Refund {
         amount: Option<u64>,
     },
+    /// The latest refund that stands fails, and its amount comes back.
+    FailRefund,
     /// All that is left is disputed and withdrawn, unless an amount is given.
     OpenDispute {
         amount: Option<u64>,
@@ -83,6 +85,7 @@ impl Step<'_> {
             StepKind::Refund { amount } => {
                 NewRefund { payment: id, amount, reason: None, metadata: Metadata::new() }.run(transaction)
             }
+            StepKind::FailRefund => payment.fail_refund(transaction),
             StepKind::OpenDispute { amount } => payment.open_dispute(transaction, amount),
             StepKind::CloseDispute { won } => payment.close_dispute(transaction, won),
         }

@@ -41,13 +41,14 @@ fn parse(step: &str, body: &[u8]) -> Result<StepKind, &'static str> {
         ("receive_funds", None, None) => Ok(StepKind::ReceiveFunds),
         ("fail_funds", None, None) => Ok(StepKind::FailFunds),
         ("refund", amount, None) => Ok(StepKind::Refund { amount }),
+        ("fail_refund", None, None) => Ok(StepKind::FailRefund),
         ("dispute", amount, None) => Ok(StepKind::OpenDispute { amount }),
         ("close_dispute", None, Some(won)) => Ok(StepKind::CloseDispute { won }),
         ("close_dispute", ..) => Err("`close_dispute` has the parameter won."),
-        ("receive_funds" | "fail_funds" | "refund" | "dispute", ..) => {
+        ("receive_funds" | "fail_funds" | "refund" | "fail_refund" | "dispute", ..) => {
             Err("The step does not have this parameter.")
         }
-        _ => Err("The steps are receive_funds, fail_funds, refund, dispute and close_dispute."),
+        _ => Err("The steps are receive_funds, fail_funds, refund, fail_refund, dispute and close_dispute."),
     }
 }
 
@@ -60,6 +61,7 @@ mod tests {
         assert_eq!(parse("receive_funds", b""), Ok(StepKind::ReceiveFunds));
         assert_eq!(parse("fail_funds", b""), Ok(StepKind::FailFunds));
         assert_eq!(parse("refund", b"amount=50"), Ok(StepKind::Refund { amount: Some(50) }));
+        assert_eq!(parse("fail_refund", b""), Ok(StepKind::FailRefund));
         assert_eq!(parse("dispute", b""), Ok(StepKind::OpenDispute { amount: None }));
         assert_eq!(parse("close_dispute", b"won=true"), Ok(StepKind::CloseDispute { won: true }));
         for (step, body) in [

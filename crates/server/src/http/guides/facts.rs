@@ -1,14 +1,16 @@
 //! Collects the values that the guides mention about this server from its settings.
 
-use crate::config::Resolved;
+use crate::http::state::ApiState;
+use dropleaf_app::RailStatus;
 use dropleaf_core::expiry::ANONYMOUS_LIFE_SECONDS;
 use dropleaf_core::host::Origin;
 use dropleaf_core::ledger::dollars;
 use dropleaf_core::oauth::GRANT_SECONDS;
 use dropleaf_core::payment::Item;
-use dropleaf_pages::{GuideFacts, PayFacts, PlanFacts, Size};
+use dropleaf_pages::{GuideFacts, PayFacts, PlanFacts, RailFacts, Size};
 
-pub(in crate::http) fn guide_facts(resolved: &Resolved) -> GuideFacts {
+pub(in crate::http) fn guide_facts(state: &ApiState) -> GuideFacts {
+    let resolved = &state.resolved;
     let (hosts, config) = (&resolved.hosts, &resolved.config);
     let plans = &resolved.settings.plans;
     let anonymous_hours = ANONYMOUS_LIFE_SECONDS / 3600;
@@ -38,6 +40,16 @@ pub(in crate::http) fn guide_facts(resolved: &Resolved) -> GuideFacts {
             publish_size: size(payments.publish_bytes),
             sandbox: payments.is_sandbox(),
             agents_url: hosts.agents.as_ref().map(Origin::url),
+            rails: state.app.rails().into_iter().map(rail_facts).collect(),
         }),
     }
+}
+
+fn rail_facts(rail: RailStatus) -> RailFacts {
+    // The reason is a sentence, and so is the status.
+    let status = match &rail.why {
+        None => "live".to_owned(),
+        Some(why) => format!("not live: {}", why.trim_end_matches('.')),
+    };
+    RailFacts { protocol: rail.protocol, status, how: rail.how }
 }

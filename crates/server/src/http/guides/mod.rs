@@ -33,7 +33,7 @@ pub(super) fn texts() -> OpenApiRouter<ApiState> {
     security(()),
 )]
 async fn design_guide(State(state): State<ApiState>, headers: HeaderMap) -> Response {
-    let facts = guide_facts(&state.resolved);
+    let facts = guide_facts(&state);
     negotiated(pages::design_guide(&facts), DESIGN_GUIDE, &facts, &headers)
 }
 
@@ -46,7 +46,7 @@ async fn design_guide(State(state): State<ApiState>, headers: HeaderMap) -> Resp
     security(()),
 )]
 async fn auth_md(State(state): State<ApiState>, headers: HeaderMap) -> Response {
-    let facts = guide_facts(&state.resolved);
+    let facts = guide_facts(&state);
     negotiated(pages::auth_md(&facts), AUTH_MD, &facts, &headers)
 }
 
@@ -57,7 +57,7 @@ async fn auth_md(State(state): State<ApiState>, headers: HeaderMap) -> Response 
     security(()),
 )]
 async fn llms_txt(State(state): State<ApiState>) -> Response {
-    let text = pages::llms_txt(&guide_facts(&state.resolved));
+    let text = pages::llms_txt(&guide_facts(&state));
     ([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response()
 }
 

@@ -28,7 +28,7 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use http_body_util::BodyExt;
 use rmcp::model::ProtocolVersion;
 use serde_json::Value;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use tokio::time::Instant;
 
 const LISTEN: &str = "subscriptions/listen";
@@ -80,7 +80,7 @@ async fn handle(mcp: &Mcp, request: Request) -> std::result::Result<Response, Ap
     }
     let id = peek.id;
     let until = Instant::now() + mcp.patience();
-    let response = forward(mcp, &mut parts, handler, who, session, body).await;
+    let response = forward(mcp, &mut parts, handler, who, session, body).await?;
     if parts.method == Method::DELETE && response.status() == StatusCode::ACCEPTED {
         // The session has already ended; the library answers 202 as if it were still to be done.
         return Ok(StatusCode::NO_CONTENT.into_response());
@@ -120,7 +120,7 @@ async fn forward(
     who: Identity,
     session: Option<String>,
     body: Bytes,
-) -> Response {
+) -> Result<Response> {
     let caller = Caller {
         account: Some(who.account.clone()),
         grant_id: who.grant_id.clone(),
@@ -129,7 +129,9 @@ async fn forward(
     // The credential is verified; nothing further in needs to see it.
     parts.headers.remove(header::AUTHORIZATION);
     parts.extensions.insert(Sender { who: who.clone(), caller });
+    let deletion_error = Arc::default();
     let store = sessions::Own {
+        deletion_error: Arc::clone(&deletion_error),
         app: Arc::clone(&mcp.state.app),
         who,
         sessions: Arc::clone(&mcp.sessions),
@@ -140,7 +142,9 @@ async fn forward(
         None => None,
     };
     let request = Request::from_parts(parts.clone(), Body::from(body));
-    mcp.service(handler, store).handle(request).await.map(Body::new)
+    let response = mcp.service(handler, store).handle(request).await.map(Body::new);
+    let failed = deletion_error.lock().unwrap_or_else(PoisonError::into_inner).take();
+    failed.map_or(Ok(response), Err)
 }
 
 /// Web pages of other sites may not call `/mcp` from a browser, even with a credential; programs send no origin.

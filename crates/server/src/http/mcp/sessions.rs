@@ -4,11 +4,12 @@
 use super::session_cache::SessionCache;
 use super::streams::Streams;
 use dropleaf_app::{App, Identity};
+use dropleaf_core::Error;
 use rmcp::transport::streamable_http_server::session::{
     SessionManager, SessionState, SessionStore, SessionStoreError,
 };
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use tokio::sync::{Mutex, MutexGuard};
 
 /// The sessions of the caller of this request.
@@ -18,6 +19,8 @@ pub(super) struct Own {
     pub who: Identity,
     pub sessions: Arc<SessionCache>,
     pub streams: Arc<Streams>,
+    /// Why the session could not be deleted: the library reports success all the same.
+    pub deletion_error: Arc<std::sync::Mutex<Option<Error>>>,
 }
 
 #[async_trait::async_trait]
@@ -44,7 +47,11 @@ impl SessionStore for Own {
     }
 
     async fn delete(&self, id: &str) -> Result<(), SessionStoreError> {
-        self.app.end_mcp_session(&self.who, id).await?;
+        if let Err(error) = self.app.end_mcp_session(&self.who, id).await {
+            let text = error.to_string();
+            *self.deletion_error.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+            return Err(text.into());
+        }
         self.streams.end(id);
         Ok(())
     }

@@ -15,7 +15,7 @@ use futures_util::future::BoxFuture;
 use futures_util::{StreamExt, stream};
 use http::header;
 use serde_json::json;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::time::{Interval, MissedTickBehavior, interval};
@@ -39,8 +39,8 @@ struct Open {
     opened: u64,
     closed: u64,
     by_account: HashMap<String, usize>,
-    /// The newest stream of each session, which gets the notifications.
-    newest: HashMap<String, (u64, CancellationToken)>,
+    /// The streams of each session by number. The newest gets the notifications.
+    by_session: HashMap<String, BTreeMap<u64, CancellationToken>>,
 }
 
 /// One open stream; dropping it releases the slot.
@@ -73,16 +73,17 @@ impl Streams {
         open.opened += 1;
         let (number, ended) = (open.opened, CancellationToken::new());
         if let Some(session) = session {
-            open.newest.insert(session.to_owned(), (number, ended.clone()));
+            open.by_session.entry(session.to_owned()).or_default().insert(number, ended.clone());
         }
         drop(open);
         let (account, session) = (account.to_owned(), session.map(str::to_owned));
         Ok(Place { streams: Arc::clone(self), account, session, number, ended })
     }
 
-    /// Ends the stream of a session that was deleted.
+    /// Ends all streams of a session that was deleted.
     pub(super) fn end(&self, session: &str) {
-        if let Some((_, ended)) = self.open().newest.remove(session) {
+        let streams = self.open().by_session.remove(session).unwrap_or_default();
+        for ended in streams.values() {
             ended.cancel();
         }
     }
@@ -92,8 +93,10 @@ impl Place {
     /// Each message goes to one stream of a session, the newest: an older one may be a dead connection that was not
     /// detected.
     fn is_newest(&self) -> bool {
-        let newest = self.session.as_ref().map(|id| self.streams.open().newest.get(id).map(|(n, _)| *n));
-        newest == Some(Some(self.number))
+        let Some(session) = &self.session else { return false };
+        let open = self.streams.open();
+        let newest = open.by_session.get(session).and_then(|streams| streams.last_key_value());
+        newest.is_some_and(|(number, _)| *number == self.number)
     }
 }
 
@@ -107,11 +110,14 @@ impl Drop for Place {
                 open.by_account.remove(&self.account);
             }
         }
-        // Compared and removed under one lock; otherwise a stream opened in between would be forgotten and get nothing.
+        // Removed under one lock; otherwise a stream opened in between would be forgotten and get nothing.
         if let Some(session) = &self.session
-            && open.newest.get(session).is_some_and(|(number, _)| *number == self.number)
+            && let Some(streams) = open.by_session.get_mut(session)
         {
-            open.newest.remove(session);
+            streams.remove(&self.number);
+            if streams.is_empty() {
+                open.by_session.remove(session);
+            }
         }
     }
 }
@@ -207,6 +213,26 @@ mod tests {
         assert!(new.is_newest());
         streams.end("s");
         assert!(new.ended.is_cancelled());
+    }
+
+    #[test]
+    fn all_streams_of_a_session_end_with_it_and_those_of_others_do_not() {
+        let streams = Arc::new(Streams::default());
+        let all = [(); 3].map(|()| streams.take("acct_1", Some("s")).unwrap());
+        let other = streams.take("acct_1", Some("t")).unwrap();
+        streams.end("s");
+        assert!(all.iter().all(|place| place.ended.is_cancelled() && !place.is_newest()));
+        assert!(!other.ended.is_cancelled() && other.is_newest());
+        drop(all);
+        assert!(streams.open().by_session.len() == 1 && streams.open().by_account["acct_1"] == 1);
+    }
+
+    #[test]
+    fn an_older_stream_gets_the_notifications_after_the_newest_closed() {
+        let streams = Arc::new(Streams::default());
+        let old = streams.take("acct_1", Some("s")).unwrap();
+        drop(streams.take("acct_1", Some("s")).unwrap());
+        assert!(old.is_newest());
     }
 
     #[test]

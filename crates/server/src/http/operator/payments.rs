@@ -6,9 +6,10 @@ use crate::http::state::ApiState;
 use crate::http::web::{Operator, Person, Query, WebError, page, page_with_status, see_other};
 use axum::extract::{Path, State};
 use axum::response::Response;
-use dropleaf_app::{BookLine, Resolution};
+use dropleaf_app::{BookLine, PaymentFilter, Resolution};
 use dropleaf_core::Code;
 use dropleaf_core::ledger::Unit;
+use dropleaf_core::rail::Rail;
 use dropleaf_pages::Html;
 use dropleaf_pages::dashboard::{Done, Section};
 use dropleaf_pages::operator::payments::{
@@ -25,18 +26,24 @@ pub(super) async fn list(
     Operator(person): Operator,
     query: Query,
 ) -> Result<Response, WebError> {
-    Ok(page(listed(&state, &person, query.done(), None).await?))
+    let rail = query.find("rail").and_then(Rail::parse);
+    Ok(page(listed(&state, &person, ListView { done: query.done(), rail, refused: None }).await?))
 }
 
-/// The list page, also with what is wrong in its form for the revenue report.
-pub(super) async fn listed(
-    state: &ApiState,
-    person: &Person,
-    done: Option<Done>,
-    refused: Option<RefusedMonths<'_>>,
-) -> Result<Html, WebError> {
+/// What the list page shows besides the payments.
+#[derive(Debug, Default)]
+pub(super) struct ListView<'a> {
+    pub(super) done: Option<Done>,
+    /// Only the latest payments on this rail.
+    pub(super) rail: Option<Rail>,
+    /// What is wrong in the form for the revenue report.
+    pub(super) refused: Option<RefusedMonths<'a>>,
+}
+
+pub(super) async fn listed(state: &ApiState, person: &Person, view: ListView<'_>) -> Result<Html, WebError> {
+    let ListView { done, rail, refused } = view;
     let held = state.app.payment_overview().await?;
-    let latest = state.app.list_payments(None, LATEST).await?;
+    let latest = state.app.list_all_payments(PaymentFilter { state: None, rail }, LATEST).await?;
     let revenue = state.app.revenue_report(None, None).await?;
     let ledger: Vec<_> = held.books.iter().map(ledger_account).collect();
     let (by_network, by_item) = pages::income_rows(&ledger, network_name);
@@ -50,6 +57,7 @@ pub(super) async fn listed(
         open: &held.open,
         is_cut: held.is_cut,
         latest: &latest,
+        rail,
         network_name,
         now: state.app.now(),
         is_recent: person.session.is_recent(state.app.now()),
@@ -84,7 +92,8 @@ pub(super) async fn resolve(
         Err(refused) if matches!(refused.code, Code::InvalidField | Code::Conflict) => {
             let problem = match (refused.code, done) {
                 (Code::InvalidField, Done::PaymentSettled) => {
-                    "This is not a valid transaction hash for this network. Copy it from the blockchain."
+                    "This is not a valid transaction hash or payment ID. Copy it from the blockchain, or from the dashboard of the \
+                     card processor."
                 }
                 (Code::InvalidField, _) => "Enter an explanation of at most 500 characters.",
                 _ => refused.detail.as_str(),
@@ -97,7 +106,7 @@ pub(super) async fn resolve(
     }
 }
 
-/// Queries the chain and the facilitator now, instead of at the next scheduled check.
+/// Queries the chain and the facilitator, or the card processor, now, instead of at the next scheduled check.
 pub(super) async fn ask(
     State(state): State<ApiState>,
     Path(id): Path<String>,
@@ -127,7 +136,7 @@ async fn shown(
     done: Option<Done>,
     typed: PaymentDecisionForm<'_>,
 ) -> Result<Html, WebError> {
-    let payment = state.app.get_payment(id).await?;
+    let payment = state.app.get_any_payment(id).await?;
     let now = state.app.now();
     Ok(pages::payment(&PaymentPage {
         shell: person.shell(Section::Operator, done),

@@ -1,6 +1,6 @@
 //! Serves `/operator/payments/revenue.csv`: the revenue report as a file. Its form is on the list of payments.
 
-use super::payments;
+use super::payments::{self, ListView};
 use crate::http::error;
 use crate::http::state::ApiState;
 use crate::http::web::{Operator, Query, WebError, page_with_status};
@@ -24,7 +24,9 @@ pub(super) async fn download(
         Err(refused) if refused.code == Code::InvalidField => {
             let problem = refused.fault.as_deref().map_or_else(|| refused.detail.clone(), problem);
             let typed = RefusedMonths { from, to, problem: &problem };
-            let html = payments::listed(&state, &person, None, Some(typed)).await?;
+            let html =
+                payments::listed(&state, &person, ListView { refused: Some(typed), ..ListView::default() })
+                    .await?;
             Ok(page_with_status(error::status(refused.code), html, None))
         }
         Err(error) => Err(error.into()),

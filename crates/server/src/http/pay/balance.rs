@@ -8,7 +8,8 @@ use crate::http::state::ApiState;
 use axum::extract::FromRequestParts;
 use axum::response::{IntoResponse, Response};
 use dropleaf_app::{Caller, IdempotentRequest};
-use dropleaf_core::Result;
+use dropleaf_core::payment::Item;
+use dropleaf_core::{Code, Result};
 use http::request::Parts;
 use http::{HeaderMap, header};
 use serde_json::{Map, Value};
@@ -39,17 +40,29 @@ impl FromRequestParts<ApiState> for Payer {
 
 impl Payer {
     /// The members that a 402 has for this caller: the balance, which does not suffice.
-    pub(super) async fn terms(&self, state: &ApiState) -> Result<Map<String, Value>> {
+    pub(super) async fn terms(&self, state: &ApiState, item: Item) -> Result<Map<String, Value>> {
         let Some(caller) = &self.0 else { return Ok(Map::new()) };
-        balance_member(state, &caller.account()?.id).await
+        balance_members(state, &caller.account()?.id, item).await
     }
 }
 
-/// The balance of an account as a member of a 402.
-pub(super) async fn balance_member(state: &ApiState, account_id: &str) -> Result<Map<String, Value>> {
+/// The balance of an account and what is missing for an item, as members of a 402.
+pub(super) async fn balance_members(
+    state: &ApiState,
+    account_id: &str,
+    item: Item,
+) -> Result<Map<String, Value>> {
     let account = state.app.get_account(account_id).await?;
     let balance = state.app.spendable_balance(&account);
-    Ok([("balance_minor".to_owned(), balance.into())].into_iter().collect())
+    let price = state.app.require_payments()?.prices.cents_of(item);
+    let mut members = Map::new();
+    members.insert("balance_minor".to_owned(), balance.into());
+    members.insert("missing_minor".to_owned(), price.saturating_sub(balance).max(0).into());
+    if let Some(why) = state.app.unspendable_credit(&account) {
+        let text = format!("{} {why}", Code::PaymentRequired.meaning());
+        members.insert("error_description".to_owned(), text.into());
+    }
+    Ok(members)
 }
 
 /// The idempotency record of a purchase from a balance, if the request has a key for it.

@@ -6,8 +6,7 @@ use crate::http::api_error::ApiError;
 use crate::http::extract::idempotency_key;
 use axum::Json;
 use axum::response::{IntoResponse, Response};
-use dropleaf_app::{PayError, TokenRequest};
-use dropleaf_core::error::Fact;
+use dropleaf_app::TokenRequest;
 use dropleaf_core::{Code, Error};
 use dropleaf_pay::stripe::SharedPaymentToken;
 use http::header;
@@ -27,10 +26,12 @@ pub(super) async fn provision(
     let state = call.state;
     let malformed = || Error::field(FIELD, "must be `spt_` and 1 to 255 letters, digits or underscores");
     let token = SharedPaymentToken::parse(text).ok_or_else(malformed)?;
-    if !state.app.accepts_cards() {
-        let sentence = "This server has no card processor, so it cannot charge a shared payment token. Nothing was charged. GET \
-                        /provision lists the available protocols.";
-        return call.not_live(sentence);
+    if let Some(why) = state.app.token_unavailable() {
+        let sentence = format!(
+            "This server cannot charge a shared payment token. {why} Nothing was charged. GET /provision lists the available \
+             protocols."
+        );
+        return call.not_live(&sentence);
     }
     let idempotency_key = idempotency_key(call.headers);
     let request = TokenRequest { token, request_hash, idempotency_key, ip: call.ip };
@@ -48,11 +49,6 @@ pub(super) async fn provision(
         Ok(bought) => {
             let answer = ProvisionJson::new(&bought, warnings)?;
             Ok(([(header::CACHE_CONTROL, "private, no-store")], Json(answer)).into_response())
-        }
-        Err(PayError::Refused(refused)) if state.app.listing(call.item).is_err() => {
-            // There are no terms to repeat: only cards are accepted.
-            let reason = Fact::Text(refused.reason);
-            Err(Error::new(Code::PaymentRefused, refused.sentence).with_fact("reason", reason).into())
         }
         Err(error) => call.refusal(error),
     }

@@ -1,5 +1,6 @@
 //! Describes the payment discovery documents for the OpenAPI document. `service_record` and `discovery` write them.
 
+use super::menu::{self, RailJson};
 use serde_json::Value;
 use utoipa::ToSchema;
 
@@ -11,7 +12,7 @@ use utoipa::ToSchema;
     "service": {"name": "dropleaf", "url": "http://localhost:8080", "openapi": "http://localhost:8080/openapi.json"},
     "protocol": {"name": "x402", "versions": [1, 2], "scheme": "exact"},
     "mpp": {"live": true, "method": "evm", "intent": "charge"},
-    "mode": "sandbox", "sandbox": true,
+    "rails": menu::example(), "mode": "sandbox", "sandbox": true,
     "offers": [{"item": "publish", "method": "POST", "url": "http://localhost:8080/publish", "price": "0.50", "amount": "500000"}],
     "update_credential": {"method": "PUT", "url": "http://localhost:8080/sites/{id}", "price": "0.00"},
     "limits": {"publish_bytes": 10_485_760}, "settlements": {"total": 0},
@@ -28,6 +29,9 @@ pub(super) struct ServiceRecord {
     /// How to pay with MPP instead, and whether that is possible.
     #[schema(value_type = Object)]
     mpp: Value,
+    /// Every payment protocol, and whether it is live; the same as in `GET /provision`.
+    #[schema(value_type = Vec<RailJson>)]
+    rails: Value,
     /// `sandbox` or `live`.
     mode: String,
     /// True when no money moves.

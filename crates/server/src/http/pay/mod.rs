@@ -3,10 +3,12 @@
 
 mod agents_host;
 mod balance;
+mod card_terms;
 mod card_token;
 mod card_webhook;
 mod discovery;
 mod discovery_schemas;
+mod menu;
 mod paid_page;
 mod pay_sessions;
 mod provision;
@@ -32,7 +34,7 @@ pub(super) const TAG: &str = "Payments";
 pub(super) fn operations() -> OpenApiRouter<ApiState> {
     OpenApiRouter::new()
         .routes(routes!(publish::terms, publish::publish))
-        .routes(routes!(provision::menu, provision::provision))
+        .routes(routes!(menu::list, provision::provision))
         .routes(routes!(unlock::catalogue, unlock::unlock))
         .routes(routes!(pay_sessions::create))
         .routes(routes!(pay_sessions::poll))

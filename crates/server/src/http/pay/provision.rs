@@ -9,13 +9,11 @@ use crate::http::api::IdempotentResponse;
 use crate::http::api_error::ApiError;
 use crate::http::extract::{Fields, Incoming, client_ip, json_object, nullable, too_large};
 use crate::http::state::ApiState;
-use axum::Json;
 use axum::body::HttpBody;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use dropleaf_app::{BalancePurchase, NewKey, Order, ProvisionedAccount, PurchaseResult, PurchasedItem};
 use dropleaf_core::account::Account;
-use dropleaf_core::ledger::dollars;
 use dropleaf_core::payment::Item;
 use dropleaf_core::request_hash::RequestHash;
 use dropleaf_core::site_change::Field;
@@ -38,40 +36,6 @@ pub(super) struct ProvisionBody {
     #[serde(deserialize_with = "nullable")]
     #[schema(value_type = Option<Value>, nullable = false)]
     ap2_mandate: Field<IgnoredAny>,
-}
-
-/// The payment protocols for a key.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(example = json!({
-    "price": "1.00", "amount": "1000000", "currency": "USD", "sandbox": true,
-    "rails": [{
-        "protocol": "x402", "versions": [1, 2], "networks": ["eip155:8453"], "live": true,
-        "how": "POST /provision; the 402 response contains the terms."
-    }]
-}))]
-pub(super) struct RailsJson {
-    /// In US dollars.
-    price: String,
-    /// In the smallest unit of a token with 6 decimals.
-    amount: String,
-    currency: String,
-    /// True if no money moves.
-    sandbox: bool,
-    rails: Vec<RailJson>,
-}
-
-#[derive(Debug, Serialize, ToSchema)]
-pub(super) struct RailJson {
-    protocol: String,
-    versions: Vec<i64>,
-    networks: Vec<String>,
-    /// Whether it can be used now.
-    live: bool,
-    /// Why it cannot be used.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    why: Option<String>,
-    how: String,
 }
 
 /// A new key, shown once.
@@ -104,72 +68,6 @@ pub(super) struct ProvisionJson {
     warnings: Vec<String>,
 }
 
-/// List the payment protocols for a key
-///
-/// Every payment protocol that this server knows, and which of them are available.
-#[utoipa::path(
-    get, path = "/provision", tag = "Payments", operation_id = "listRails",
-    responses((status = 200, description = "The payment protocols", body = RailsJson)),
-    security(()),
-)]
-pub(super) async fn menu(State(state): State<ApiState>) -> Result<Json<RailsJson>, ApiError> {
-    let payments = state.app.require_payments()?;
-    let amount = payments.prices.of(Item::Provision);
-    let listing = state.app.listing(Item::Provision).ok();
-    let networks = listing.iter().flat_map(|listing| listing.terms.offers());
-    let is_mpp_live = listing.iter().any(|listing| listing.has_mpp());
-    let not_allowed = state.app.check_provision_allowed().err().map(|error| error.to_string());
-    let why = |is_live: bool, reason: &str| match &not_allowed {
-        Some(_) => not_allowed.clone(),
-        None => (!is_live).then(|| reason.to_owned()),
-    };
-    let x402 = RailJson {
-        protocol: "x402".to_owned(),
-        versions: vec![1, 2],
-        networks: networks.map(|offer| offer.network().to_string()).collect(),
-        live: listing.is_some() && not_allowed.is_none(),
-        why: why(listing.is_some(), "No network is configured to receive payments."),
-        how: "POST /provision; the 402 response contains the terms. Repeat with the signed payment in PAYMENT-SIGNATURE (v2) or \
-              X-PAYMENT (v1)."
-            .to_owned(),
-    };
-    let mpp = RailJson {
-        protocol: "mpp".to_owned(),
-        versions: vec![1],
-        networks: x402.networks.iter().filter(|name| name.starts_with("eip155:")).cloned().collect(),
-        live: x402.live && is_mpp_live,
-        why: why(is_mpp_live, "No EVM network is configured to receive payments."),
-        how: "POST /provision; the 402 response contains a challenge in WWW-Authenticate: Payment (method evm, intent charge). \
-              Repeat with Authorization: Payment <credential>."
-            .to_owned(),
-    };
-    let by_card = |protocol: &str, how: &str| RailJson {
-        protocol: protocol.to_owned(),
-        versions: Vec::new(),
-        networks: Vec::new(),
-        live: state.app.accepts_cards() && not_allowed.is_none(),
-        why: why(state.app.accepts_cards(), "No card processor is configured."),
-        how: how.to_owned(),
-    };
-    let acp = by_card("acp", "acp_shared_payment_token in the JSON body of POST /provision.");
-    let ap2 = RailJson {
-        live: false,
-        why: Some("This version of the server does not support it.".to_owned()),
-        ..by_card("ap2", "ap2_mandate in the JSON body of POST /provision.")
-    };
-    let card = by_card(
-        "card",
-        "POST /pay/sessions creates a link where a person can pay by card. Poll it to get the key.",
-    );
-    Ok(Json(RailsJson {
-        price: dollars(amount),
-        amount: amount.to_string(),
-        currency: "USD".to_owned(),
-        sandbox: payments.is_sandbox(),
-        rails: vec![x402, mpp, acp, ap2, card],
-    }))
-}
-
 /// Pay for an API key
 ///
 /// Creates an account without an email address, on the plan `free`, and its first key. Without a payment the response
@@ -198,7 +96,8 @@ pub(super) async fn menu(State(state): State<ApiState>) -> Result<Json<RailsJson
         ),
         (
             status = 402, content((TermsJson = "application/json"), (TermsJson = "application/problem+json")),
-            description = "`payment_required`, `payment_refused`, `rail_not_live`: the terms; nothing was created",
+            description = "`payment_required`, `payment_refused`, `rail_not_live`: the terms, or `pay` and `rails` where only cards are \
+                           accepted; nothing was created",
             headers(
                 ("PAYMENT-REQUIRED" = String, description = "The terms for x402 v2, base64 of JSON."),
                 ("WWW-Authenticate" = String, description = "A challenge for MPP: `Payment id=…`."),
@@ -258,7 +157,7 @@ pub(super) async fn provision(
         let done = state.app.provision_with_balance(caller, once.as_ref(), render).await?;
         return match done {
             Some(done) => Ok(bought_response(IdempotentResponse::of(done, StatusCode::OK, render))),
-            None => PaidCall { more: payer.terms(&state).await?, ..call }.owed(),
+            None => PaidCall { more: payer.terms(&state, Item::Provision).await?, ..call }.owed(),
         };
     }
     match call.sell((Order::Provision, request_hash), ()).await? {

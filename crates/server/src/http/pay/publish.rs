@@ -90,7 +90,8 @@ pub(super) async fn terms(State(state): State<ApiState>, headers: HeaderMap) -> 
             ),
         ),
         (
-            status = 402, description = "`payment_required`, `payment_refused`: the terms; nothing was created", content((TermsJson = "application/json"), (TermsJson = "application/problem+json")),
+            status = 402, description = "`payment_required`, `payment_refused`, `rail_not_live`: the terms, or `pay` and `rails` where \
+                                         only cards are accepted; nothing was created", content((TermsJson = "application/json"), (TermsJson = "application/problem+json")),
             headers(
                 ("PAYMENT-REQUIRED" = String, description = "The terms for x402 v2, base64 of JSON."),
                 ("WWW-Authenticate" = String, description = "A challenge for MPP: `Payment id=…`."),
@@ -161,7 +162,7 @@ async fn paid_call_of<'a>(
     headers: &'a HeaderMap,
     payer: &Payer,
 ) -> Result<PaidCall<'a>> {
-    Ok(PaidCall { more: payer.terms(state).await?, ..paid_call(state, headers) })
+    Ok(PaidCall { more: payer.terms(state, Item::Publish).await?, ..paid_call(state, headers) })
 }
 
 /// The page that was sent.

@@ -1,6 +1,8 @@
 //! Takes a payment: reads the proof from the headers and runs the paid operation in a task, so that a client that
 //! disconnects does not interrupt it.
 
+use super::card_terms::{self, Asked};
+use super::menu;
 use super::receipt::ReceiptFormat;
 use super::terms;
 use crate::http::api_error::ApiError;
@@ -23,6 +25,11 @@ use tokio::sync::oneshot;
 
 /// `Retry-After` in seconds for a payment whose outcome is unknown.
 pub(super) const RETRY_SECONDS: i64 = 10;
+
+const NO_WALLETS: &str = "This server takes no payments with a wallet for this. This request charged nothing. GET /provision lists \
+                          the payment protocols that are live.";
+const NO_MPP: &str = "This server takes no payments by MPP for this. This request charged nothing. GET /provision lists the payment \
+                      protocols that are live.";
 
 /// A completed sale, or the response to send instead.
 pub(super) enum Sale {
@@ -123,26 +130,48 @@ impl PaidCall<'_> {
 
     /// The terms, and a challenge for clients of MPP.
     pub(super) fn owed(&self) -> Result<Response, ApiError> {
+        if let Some(answer) = card_terms::respond(self, &Asked::Unpaid)? {
+            return Ok(answer);
+        }
         let listing = self.state.app.listing(self.item)?;
         Ok(terms::owed(&listing, self.challenge().as_ref(), &self.more, self.is_mpp()))
     }
 
     /// The terms, after a payment by a protocol that is not available here.
     pub(super) fn not_live(&self, sentence: &str) -> Result<Response, ApiError> {
-        let listing = self.state.app.listing(self.item)?;
-        Ok(terms::not_live(&listing, self.challenge().as_ref(), sentence))
+        if let Some(answer) = card_terms::respond(self, &Asked::NotLive(sentence))? {
+            return Ok(answer);
+        }
+        match self.state.app.listing(self.item) {
+            Ok(listing) => Ok(terms::not_live(&listing, self.challenge().as_ref(), sentence)),
+            // No wallet and no card can pay for it.
+            Err(error) if error.code == Code::NotOnSale => Ok(menu::not_live(self.state, sentence)),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// The terms are repeated only if the payment is known not to have been taken.
     fn refused(&self, error: PayError, receipt: Option<&ReceiptFormat>) -> Result<Sale, ApiError> {
         let refused: PayRefused = match error {
             PayError::Refused(refused) => refused,
+            PayError::Failed(error) if error.code == Code::RailNotLive => {
+                return Ok(Sale::Answer(self.not_live(&error.detail)?));
+            }
             PayError::Failed(error) => return Err(error.into()),
         };
+        if let Some(error) = terms::malformed(&refused, self.is_mpp()) {
+            return Err(error.into());
+        }
+        if let Some(sentence) = self.dead_rail()? {
+            return Ok(Sale::Answer(self.not_live(sentence)?));
+        }
+        if let Some(answer) = card_terms::respond(self, &Asked::Refused(&refused))? {
+            return Ok(Sale::Answer(answer));
+        }
         let listing = self.state.app.listing(self.item)?;
         let challenge = self.challenge();
         let answer =
-            terms::refused(&listing, &refused, challenge.as_ref(), &self.more, self.is_mpp(), receipt)?;
+            terms::refused(&listing, &refused, challenge.as_ref(), &self.more, self.is_mpp(), receipt);
         Ok(Sale::Answer(answer))
     }
 
@@ -185,6 +214,19 @@ impl PaidCall<'_> {
             Item::Unlock(sku) => format!("POST /unlock?feature={}", sku.as_str()),
             Item::Publish | Item::Provision | Item::Topup => format!("POST /{}", self.item.as_str()),
         }
+    }
+
+    /// Why the rail of the proof in the headers is not live; `None` if it is, or if there is no proof.
+    fn dead_rail(&self) -> Result<Option<&'static str>, Error> {
+        let app = &self.state.app;
+        if !has_proof(self.headers) {
+            return Ok(None);
+        }
+        if !app.require_payments()?.is_payable(self.item) {
+            return Ok(Some(NO_WALLETS));
+        }
+        let has_mpp = app.listing(self.item).is_ok_and(|listing| listing.has_mpp());
+        Ok((!has_x402_proof(self.headers) && !has_mpp).then_some(NO_MPP))
     }
 
     /// Whether the client speaks MPP: it gets the errors of that protocol.

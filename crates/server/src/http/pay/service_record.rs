@@ -2,6 +2,7 @@
 //! later. Spec §4 discovery, §9.2.
 
 use super::discovery_schemas::ServiceRecord;
+use super::menu::RAILS;
 use crate::http::api_error::ApiError;
 use crate::http::state::ApiState;
 use axum::Json;
@@ -17,7 +18,8 @@ const RECORD_VERSION: u32 = 1;
 
 /// Get the service record
 ///
-/// The public record of what is sold: protocol, offers, how to update a paid page later, limits, counts of settlements.
+/// The public record of what is sold: protocol, offers, every payment protocol and whether it is live, how to update a paid page later, limits,
+/// counts of settlements.
 #[utoipa::path(
     get, path = "/.well-known/x402-service", tags = ["Documents", "Payments"], operation_id = "getServiceRecord",
     responses((status = 200, description = "The record", body = ServiceRecord)),
@@ -59,6 +61,7 @@ pub(super) async fn read(State(state): State<ApiState>) -> Result<Response, ApiE
             "credential_headers": ["Authorization", "Payment-Authorization"],
             "receipt_header": "Payment-Receipt",
         },
+        RAILS: state.app.rails(),
         "mode": mode,
         "sandbox": payments.is_sandbox(),
         "offers": offers,

@@ -1,11 +1,12 @@
 //! Renders the 402 response for all protocols at once: x402 v2 in a header, v1 in the body, MPP as a challenge. No other
 //! file renders one. It must not be cached.
 
+use super::menu::{self, RailJson};
 use super::receipt::ReceiptFormat;
 use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
-use dropleaf_app::{Listing, PayRefused};
+use dropleaf_app::{Listing, PayRefused, RailStatus};
 use dropleaf_core::{Code, Error};
 use dropleaf_pay::PAYMENT_REQUIRED;
 use dropleaf_pay::mpp::{Challenge, Problem};
@@ -24,11 +25,14 @@ use utoipa::ToSchema;
         "mimeType": "application/json", "payTo": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
         "maxTimeoutSeconds": 180, "asset": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
         "extra": {"name": "USD Coin", "version": "2"}
-    }]
+    }],
+    "rails": menu::example()
 }))]
 pub(super) struct TermsJson {
+    /// Absent, like `accepts`, where only cards are accepted.
     #[serde(rename = "x402Version")]
-    x402_version: i64,
+    #[schema(nullable = false)]
+    x402_version: Option<i64>,
     /// `payment_required`, `payment_refused` after a payment that was refused, or `rail_not_live` after one by a protocol
     /// that is not available.
     error: String,
@@ -37,13 +41,32 @@ pub(super) struct TermsJson {
     #[schema(nullable = false)]
     reason: Option<String>,
     /// The accepted payments, in the format of x402 v1.
-    accepts: Vec<Value>,
+    #[schema(nullable = false)]
+    accepts: Option<Vec<Value>>,
+    /// Every payment protocol, and whether it is live; the same as in `GET /provision`.
+    #[schema(value_type = Vec<RailJson>)]
+    rails: Vec<RailStatus>,
+    /// Where only cards are accepted: the request that creates a link where a person pays, `{method, url, body}`.
+    #[schema(nullable = false)]
+    pay: Option<Value>,
+    /// Where only cards are accepted: the price in US dollars.
+    #[schema(nullable = false)]
+    price: Option<String>,
+    /// Where only cards are accepted: the price in cents.
+    #[schema(nullable = false)]
+    amount_minor: Option<i64>,
+    /// Where only cards are accepted: `USD`.
+    #[schema(nullable = false)]
+    currency: Option<String>,
     /// True if no money moves.
     #[schema(nullable = false)]
     sandbox: Option<bool>,
     /// For a request with a key: the prepaid balance, in cents.
     #[schema(nullable = false)]
     balance_minor: Option<i64>,
+    /// For a request with a key: how much the balance lacks, in cents. Real credit is not spent in sandbox mode.
+    #[schema(nullable = false)]
+    missing_minor: Option<i64>,
     /// For clients of MPP, in `application/problem+json`: the problem type.
     #[serde(rename = "type")]
     #[schema(nullable = false, format = "uri")]
@@ -85,7 +108,15 @@ pub(super) fn owed(
     payment_required(listing.header.clone(), body, challenge, is_mpp)
 }
 
-/// The terms again, and why the payment was refused. A malformed payment is a 400 instead.
+/// The error for a payment that cannot be read: 400, without terms.
+pub(super) fn malformed(refused: &PayRefused, is_mpp: bool) -> Option<Error> {
+    let is_malformed = refused.malformed || (is_mpp && refused.problem.status() == 400);
+    let reason = || dropleaf_core::error::Fact::Text(refused.reason.clone());
+    is_malformed
+        .then(|| Error::new(Code::InvalidPayment, refused.sentence.as_str()).with_fact("reason", reason()))
+}
+
+/// The terms again, and why the payment was refused.
 pub(super) fn refused(
     listing: &Listing,
     refused: &PayRefused,
@@ -93,11 +124,7 @@ pub(super) fn refused(
     more: &Map<String, Value>,
     is_mpp: bool,
     receipt: Option<&ReceiptFormat>,
-) -> Result<Response, Error> {
-    if refused.malformed || (is_mpp && refused.problem.status() == 400) {
-        let reason = dropleaf_core::error::Fact::Text(refused.reason.clone());
-        return Err(Error::new(Code::InvalidPayment, refused.sentence.as_str()).with_fact("reason", reason));
-    }
+) -> Response {
     let mut terms = listing.terms.clone();
     // Clients of v2 show their user the error of the header, so it names the reason.
     terms.error = Some(refused.reason.clone());
@@ -115,7 +142,7 @@ pub(super) fn refused(
     if let (Some(refusal), Some(ReceiptFormat::X402(generation))) = (&refused.receipt, receipt) {
         super::receipt::write(response.headers_mut(), refusal, *generation);
     }
-    Ok(response)
+    response
 }
 
 /// The terms, for a payment by a protocol that is not available here: the client believes it has paid.
@@ -124,7 +151,8 @@ pub(super) fn not_live(listing: &Listing, challenge: Option<&Challenge>, sentenc
     let header = terms.header();
     terms.error = Some(Code::RailNotLive.as_str().to_owned());
     terms.members.insert("error_description".to_owned(), sentence.into());
-    payment_required(header.into(), Value::Object(terms.body()).to_string().into(), challenge, false)
+    let body = Value::Object(terms.body()).to_string().into();
+    payment_required(header.into(), body, challenge, false)
 }
 
 fn payment_required(header: Bytes, body: Bytes, challenge: Option<&Challenge>, is_mpp: bool) -> Response {

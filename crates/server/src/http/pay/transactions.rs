@@ -40,7 +40,7 @@ struct TransactionJson {
     created_at: i64,
     /// `topup`: a card payment was credited in full. `credit`: the part of a card payment above the price. `purchase`:
     /// something was bought from the balance. `grant`: the operator added credit or took it back. `refund`, `dispute`:
-    /// credit went back with its card payment. `reinstatement`: a dispute was won.
+    /// credit went back with its card payment; a positive `refund` is one that failed. `reinstatement`: a dispute was won.
     kind: &'static str,
     /// In US cents; negative if the balance became smaller.
     amount_minor: i64,
@@ -54,7 +54,7 @@ struct TransactionJson {
 
 /// List the movements of your prepaid balance, newest first
 ///
-/// Sandbox money is listed only while the server runs in sandbox mode.
+/// In sandbox mode these are the movements of sandbox money alone, otherwise those of real money alone.
 #[utoipa::path(
     get, path = "/me/transactions", tag = "Payments", operation_id = "listTransactions",
     params(

@@ -1,6 +1,6 @@
 //! Serves `/unlock`: lifts limits of an account's plan for money. The prepaid balance is used first. Spec §4 Payment.
 
-use super::balance::{BALANCE, balance_member, bought_response, once};
+use super::balance::{BALANCE, balance_members, bought_response, once};
 use super::purchase::{PaidCall, Sale, has_proof};
 use super::receipt::paid_response;
 use super::terms::TermsJson;
@@ -131,7 +131,8 @@ pub(super) async fn catalogue(State(state): State<ApiState>) -> Result<Json<Unlo
             ),
         ),
         (
-            status = 402, description = "`payment_required`, `payment_refused`: the terms; nothing was changed", content((TermsJson = "application/json"), (TermsJson = "application/problem+json")),
+            status = 402, description = "`payment_required`, `payment_refused`, `rail_not_live`: the terms, or `pay` and `rails` where \
+                                         only cards are accepted; nothing was changed", content((TermsJson = "application/json"), (TermsJson = "application/problem+json")),
             headers(
                 ("PAYMENT-REQUIRED" = String, description = "The terms for x402 v2, base64 of JSON."),
                 ("WWW-Authenticate" = String, description = "A challenge for MPP: `Payment id=…`."),
@@ -160,7 +161,7 @@ pub(super) async fn unlock(
     {
         return Ok(bought_response(unlocked));
     }
-    let more = balance_member(&state, &account.id).await?;
+    let more = balance_members(&state, &account.id, Item::Unlock(sku)).await?;
     let order = Order::Unlock { account, sku };
     let call = PaidCall {
         state: &state,

@@ -11,7 +11,7 @@ use http::{HeaderValue, StatusCode, Uri, header};
 
 /// How often the page asks again while a payment is being processed, in seconds.
 const REFRESH: &str = "3";
-/// A page that is opened by returning from the processor's form, which may not have reported the payment yet.
+/// The query of the address that the processor's form returns to.
 const RETURNED: &str = "done=1";
 
 pub(super) async fn read(
@@ -19,9 +19,9 @@ pub(super) async fn read(
     Path(slug): Path<String>,
     uri: Uri,
 ) -> Result<Response, WebError> {
-    let session = state.app.find_pay_page(&slug).await?;
+    let (session, is_certain) = state.app.find_returned_pay_page(&slug).await?;
     let has_returned = uri.query().is_some_and(|query| query == RETURNED);
-    render(&state, &session, &slug, Shown::State { has_returned }).await
+    render(&state, &session, &slug, Shown::State { may_be_paid: has_returned && !is_certain }).await
 }
 
 /// Leads to the processor's payment form.
@@ -45,7 +45,10 @@ pub(super) async fn begin(
 }
 
 enum Shown {
-    State { has_returned: bool },
+    /// `may_be_paid`: the person returned from the form, and the processor did not say yet what became of it.
+    State {
+        may_be_paid: bool,
+    },
     Unavailable,
 }
 
@@ -76,7 +79,7 @@ async fn render(
         (_, _, Some(_)) | (_, PaySessionState::Processing | PaySessionState::Completed, None) => {
             PayState::Processing
         }
-        (Shown::State { has_returned: true }, PaySessionState::Pending, None) => PayState::Processing,
+        (Shown::State { may_be_paid: true }, PaySessionState::Pending, None) => PayState::Processing,
         (_, PaySessionState::Pending, None) => {
             PayState::Ready { action: &action, expires_at: session.expires_at }
         }

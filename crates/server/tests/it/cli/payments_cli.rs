@@ -1,7 +1,9 @@
 //! `dropleaf payments`, `dropleaf ledger` and `dropleaf account credit`, on the database of a running server.
 
 use crate::harness::{Database, Dropleaf, NOW, Node, Setup, payment};
-use dropleaf_core::payment::{Payment, PaymentState};
+use dropleaf_core::payment::{Item, Payment, PaymentState};
+use dropleaf_core::rail::Rail;
+use dropleaf_core::unlock::Sku;
 use dropleaf_store::{Db, Stmt};
 use serde_json::Value;
 
@@ -40,7 +42,8 @@ async fn payments_are_listed_shown_and_decided_on() {
         assert!(dropleaf.complains(&["payments", "list", "--state", "x"]).contains("must be one of"));
         let shown = dropleaf.prints(&["payments", "show", "pay_a"]);
         assert!(
-            shown.contains("pay_a for publish, 0.50 USDC") && shown.contains("look in the receiving wallet")
+            shown.contains("pay_a for publish, 0.50 USDC, paid with x402")
+                && shown.contains("look in the receiving wallet")
         );
         let json: Value =
             serde_json::from_str(&dropleaf.prints(&["payments", "show", "pay_b", "--json"])).unwrap();
@@ -73,6 +76,64 @@ async fn payments_are_listed_shown_and_decided_on() {
         assert_eq!(asked, "pay_d is now refused (payment_expired).\n");
         let audit = dropleaf.prints(&["audit"]);
         assert!(audit.contains("resolve_payment") && audit.contains("refunded: by 0x12"), "{audit}");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn payments_of_all_rails_are_listed_shown_and_resolved_alike() {
+    on_each(async |node, dropleaf| {
+        let account = node.app().get_account_by_email("operator@localhost").await.unwrap();
+        let card = |id: &str, rail, state| Payment {
+            rail,
+            item: Item::Topup,
+            network: "stripe".into(),
+            payer: id.into(),
+            amount: 600,
+            credit_minor: 600,
+            sandbox: true,
+            account_id: Some(account.id.clone()),
+            transaction: Some(format!("pi_{id}")),
+            ..payment(id, state)
+        };
+        node.write_payments(&[
+            payment("pay_x402", PaymentState::Fulfilled),
+            Payment { rail: Rail::Mpp, ..payment("pay_mpp", PaymentState::Fulfilled) },
+            card("pay_card", Rail::Card, PaymentState::Fulfilled),
+            card("pay_acp", Rail::Acp, PaymentState::Refused),
+            card("pay_ap2", Rail::Ap2, PaymentState::Refused),
+        ])
+        .await;
+        node.app().unlock_with_balance(&account, Sku::MakePermanent, None, |_| Vec::new()).await.unwrap();
+        assert_eq!(dropleaf.prints(&["payments", "list"]).lines().count(), 7);
+        for rail in Rail::ALL.map(Rail::as_str) {
+            let args = ["payments", "list", "--rail", rail, "--json"];
+            let found: Value = serde_json::from_str(&dropleaf.prints(&args)).unwrap();
+            let [one] = found["payments"].as_array().unwrap().as_slice() else { panic!("{rail}: {found}") };
+            assert_eq!(one["protocol"], rail);
+            let id = one["id"].as_str().unwrap();
+            let shown = dropleaf.prints(&["payments", "show", id]);
+            assert!(shown.contains(&format!(", paid with {rail}\n")), "{shown}");
+            let table = dropleaf.prints(&["payments", "list", "--rail", rail]);
+            assert!(table.lines().count() == 2 && table.contains(&format!(" {rail} ")), "{table}");
+        }
+        let wallets = dropleaf.prints(&["payments", "list", "--state", "refused"]);
+        assert!(wallets.lines().count() == 3 && wallets.contains("$6.00"), "{wallets}");
+        let bought = dropleaf.prints(&["payments", "list", "--rail", "balance", "--state", "unknown"]);
+        assert_eq!(bought, "No payments.\n");
+        assert!(dropleaf.complains(&["payments", "list", "--rail", "cash"]).contains("must be one of x402"));
+
+        // The server itself will not check it for a long time.
+        let held_until = NOW + 100 * 365 * 86_400;
+        let stuck = Payment { held_until, ..card("pay_stuck", Rail::Card, PaymentState::Unknown) };
+        node.write_payments(&[stuck]).await;
+        let shown = dropleaf.prints(&["payments", "show", "pay_stuck"]);
+        assert!(shown.contains("card processor") && !shown.contains("wallet"), "{shown}");
+        let wrong = dropleaf.complains(&["payments", "resolve", "pay_stuck", "--settled", "pi-1"]);
+        assert!(wrong.contains("such as pi_3Qx"), "{wrong}");
+        let done = dropleaf.prints(&["payments", "resolve", "pay_stuck", "--settled", "pi_pay_stuck"]);
+        assert_eq!(done, "pay_stuck is now fulfilled.\n");
+        assert!(dropleaf.prints(&["ledger", "audit"]).starts_with("Ledger check passed"));
     })
     .await;
 }
@@ -120,7 +181,9 @@ async fn credit_reaches_the_running_server_and_the_audit_says_how_the_books_are(
             args.into_iter().chain(more.iter().copied()).collect::<Vec<_>>()
         };
         assert!(
-            dropleaf.prints(&credit("10.00", &["--once", "g"])).ends_with(" now has a balance of $10.00.\n")
+            dropleaf
+                .prints(&credit("10.00", &["--once", "g"]))
+                .ends_with(" now has a balance of $10.00 (sandbox).\n")
         );
         assert!(dropleaf.prints(&credit("10.00", &["--once", "g"])).contains("already applied"));
         assert!(
@@ -130,7 +193,7 @@ async fn credit_reaches_the_running_server_and_the_audit_says_how_the_books_are(
         );
         assert!(dropleaf.complains(&credit("-10.01", &[])).contains("more than the balance"));
         assert!(dropleaf.complains(&credit("1.001", &[])).contains("must be an amount in dollars"));
-        assert!(dropleaf.prints(&credit("-2.5", &[])).ends_with(" now has a balance of $7.50.\n"));
+        assert!(dropleaf.prints(&credit("-2.5", &[])).ends_with(" now has a balance of $7.50 (sandbox).\n"));
         let id = node.app().get_account_by_email("operator@localhost").await.unwrap().id;
         dropleaf.prints(&["account", "credit", &id, "--amount", "1", "--reason", "by id"]);
         let balance = node.get("/me").key(&node.key).send().await.expect(200).json()["balance_minor"].clone();
@@ -140,12 +203,14 @@ async fn credit_reaches_the_running_server_and_the_audit_says_how_the_books_are(
         assert_eq!(good.status.code(), Some(0));
         assert!(String::from_utf8_lossy(&good.stdout).starts_with("Ledger check passed: 3 transactions"));
         let db = Db::open(&node.running.resolved.database_url).await.unwrap();
-        db.exec(Stmt::new("UPDATE accounts SET balance_minor = 851", [])).await.unwrap();
+        db.exec(Stmt::new("UPDATE accounts SET sandbox_balance_minor = 851", [])).await.unwrap();
         db.close().await;
         let bad = dropleaf.run(&["ledger", "audit"]);
         assert_eq!(bad.status.code(), Some(3));
         let said = String::from_utf8_lossy(&bad.stdout);
-        let wrong = format!("account balance does not match the ledger: {id} (found 851, expected 850)");
+        let wrong = format!(
+            "sandbox balance of an account does not match the ledger: {id} (found 851, expected 850)"
+        );
         assert!(said.contains(&wrong), "{said}");
         assert!(String::from_utf8_lossy(&bad.stderr).contains("ledger check failed"));
     })

@@ -200,7 +200,8 @@ async fn a_live_server_without_a_wallet_uses_it() {
     processor.fault("/v1/checkout/sessions", "close_after").await;
     assert!(node.app().card_processor().unwrap().send(&stripe::expire_checkout(&id)).await.is_err());
     // Nothing can be paid with a wallet.
-    node.post("/provision").send().await.refused(409, "not_on_sale");
+    let owed = node.post("/provision").send().await.refused(402, "payment_required");
+    assert!(!owed.has("payment-required") && owed.json()["pay"]["url"].is_string());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -75,6 +75,37 @@ async fn ended_session_is_gone_with_its_stream() {
 }
 
 #[tokio::test]
+async fn every_stream_of_an_ended_session_ends() {
+    let node = Node::start().await;
+    let session = begin(&node, &node.key).await;
+    let mut old = Line::open(&node, &node.key, &session).await;
+    let mut new = Line::open(&node, &node.key, &session).await;
+    node.delete("/mcp").key(&node.key).header("mcp-session-id", &session).send().await.expect(204);
+    for line in [&mut old, &mut new] {
+        assert!(in_time("the end of a stream", line.rest()).await.is_empty());
+    }
+}
+
+#[tokio::test]
+async fn session_that_could_not_be_deleted_is_not_reported_as_ended() {
+    let node = Node::start().await;
+    let session = begin(&node, &node.key).await;
+    let end = || node.delete("/mcp").key(&node.key).header("mcp-session-id", &session).send();
+    node.exec(
+        "CREATE TRIGGER stuck BEFORE DELETE ON mcp_sessions BEGIN SELECT RAISE(ABORT, 'stuck'); END",
+        vec![],
+    )
+    .await;
+    let failed = end().await;
+    assert!(failed.status >= 500, "{} {}", failed.status, failed.text());
+    assert_eq!(node.count(COUNT).await, 1);
+    goes_on(&node, &node.key, &session).await;
+    node.exec("DROP TRIGGER stuck", vec![]).await;
+    end().await.expect(204);
+    assert_eq!(node.count(COUNT).await, 0);
+}
+
+#[tokio::test]
 async fn restart_strands_nobody() {
     for database in [Database::Sqlite, Database::postgres().await] {
         let setup = || Setup::new().database(database.clone());

@@ -83,7 +83,7 @@ async fn public_sandbox_applies_its_limits_to_balances_too() {
     let url = |node: &Node| format!("{}/provision", node.base_url());
     node.post(&url(&node)).key(&ada.key).send().await.expect(200);
     node.post(&url(&node)).key(&ada.key).send().await.refused(429, "rate_limited");
-    assert_eq!(node.app().get_account(&ada.id).await.unwrap().balance_minor, 900);
+    assert_eq!(node.app().get_account(&ada.id).await.unwrap().sandbox_balance_minor, 900);
     let closed = public("closed").start().await;
     closed.post(&url(&closed)).key(&closed.key).send().await.refused(403, "forbidden");
 }

@@ -1,6 +1,6 @@
 //! `POST /publish` with a key: the prepaid balance pays, without a 402. Spec §5 rule 5, §8.
 
-use super::prepaid::{Customer, audit, give_sandbox_money, me};
+use super::prepaid::{Customer, audit, give_real_money, give_sandbox_money, me};
 use crate::harness::oauth::let_in;
 use crate::harness::{
     Ask, DAY, FacilitatorServer, HARVEST, Node, Purse, Setup, on_each_database, page, site_path,
@@ -152,19 +152,32 @@ async fn buying_needs_a_valid_key_the_scope_and_an_active_account() {
 }
 
 #[tokio::test]
-async fn sandbox_money_is_spent_first_and_only_in_the_sandbox() {
+async fn real_money_is_not_spent_in_sandbox_mode() {
     on_each_database(Setup::new, async |node| {
-        let ada = Customer::new(node, 60).await;
+        let ada = Customer::new(node, 0).await;
+        give_real_money(node, &ada.id, 100_000).await;
         give_sandbox_money(node, &ada.id, 70).await;
-        assert_eq!(ada.balance(node).await, 130);
-        for left in [80, 30] {
-            let site = publish(node, &ada.key, "Mixed").send().await.expect(201).json();
-            assert_eq!(site["balance_minor"], left);
+        assert_eq!(ada.balance(node).await, 70);
+        let site = publish(node, &ada.key, "Sandbox").send().await.expect(201).json();
+        assert_eq!((&site["sandbox"], &site["balance_minor"]), (&json!(true), &json!(20)));
+        for (path, missing) in [("/publish", 30), ("/provision", 80), ("/unlock?feature=make_permanent", 180)]
+        {
+            let owed = node.post(path).key(&ada.key).send().await.refused(402, "payment_required");
+            let body = owed.json();
+            assert_eq!((&body["balance_minor"], &body["missing_minor"]), (&json!(20), &json!(missing)));
+            let why = body["error_description"].as_str().unwrap();
+            assert!(why.contains("real credit of $1000.00 is not spent in sandbox mode"), "{path}: {why}");
         }
         let account = node.app().get_account(&ada.id).await.unwrap();
-        assert_eq!((account.balance_minor, account.sandbox_balance_minor), (30, 0));
-        let owed = publish(node, &ada.key, "Third").send().await.refused(402, "payment_required");
-        assert_eq!(owed.json()["balance_minor"], 30);
+        assert_eq!((account.balance_minor, account.sandbox_balance_minor), (100_000, 20));
+        let listed = node.get("/me/transactions").key(&ada.key).send().await.expect(200).json();
+        let amounts = listed["transactions"].as_array().unwrap().iter().map(|it| it["amount_minor"].as_i64());
+        assert_eq!(amounts.flatten().sum::<i64>(), 20, "the movements explain the balance");
+        // What the operator gives is sandbox money too.
+        node.app().credit_account("a test", &ada.id, 30, "for a test", None).await.unwrap();
+        publish(node, &ada.key, "Given").send().await.expect(201);
+        let account = node.app().get_account(&ada.id).await.unwrap();
+        assert_eq!((account.balance_minor, account.sandbox_balance_minor), (100_000, 0));
         audit(node).await;
     })
     .await;

@@ -1,6 +1,6 @@
 //! Purchases of all kinds that race for one balance: each is delivered and charged, or neither.
 
-use super::prepaid::{Customer, audit, give_sandbox_money};
+use super::prepaid::{Customer, audit};
 use crate::harness::{Ask, Node, Setup, on_each_database, page};
 use futures_util::future::join_all;
 use serde_json::json;
@@ -19,9 +19,8 @@ fn ask(node: &Node, key: &str, number: usize) -> Ask {
 #[tokio::test]
 async fn fifty_purchases_never_spend_more_than_the_balance() {
     on_each_database(Setup::new, async |node| {
-        let (real, sandbox) = (1230, 1000);
-        let ada = Customer::new(node, real).await;
-        give_sandbox_money(node, &ada.id, sandbox).await;
+        let total = 2230;
+        let ada = Customer::new(node, total).await;
         let answers = join_all((0..50).map(|number| ask(node, &ada.key, number).send())).await;
         let (mut spent, mut cheapest_refused) = (0, i64::MAX);
         let (mut pages, mut accounts, mut unlocks) = (0, 0, 0);
@@ -48,7 +47,7 @@ async fn fifty_purchases_never_spend_more_than_the_balance() {
                 _ => unlocks += 1,
             }
         }
-        let left = real + sandbox - spent;
+        let left = total - spent;
         assert_eq!(ada.balance(node).await, left);
         assert!((0..cheapest_refused).contains(&left), "{left} would have sufficed for {cheapest_refused}");
         assert_eq!(node.count("SELECT COUNT(*) FROM sites").await, pages);

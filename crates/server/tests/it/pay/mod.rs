@@ -3,6 +3,7 @@
 mod balance_accounts;
 mod balance_pages;
 mod balance_race;
+mod card_only;
 mod card_webhooks;
 mod operator_payments;
 mod operator_revenue;
@@ -25,6 +26,7 @@ mod pay_terms;
 mod pay_token;
 mod pay_unlock;
 mod prepaid;
+mod rail_menu;
 mod sandbox;
 mod transactions;
 mod unlocks;

@@ -2,13 +2,21 @@
 
 use crate::harness::{DAY, FacilitatorServer, NOW, Setup, on_each_database, payment};
 use dropleaf_core::payment::{Item, Payment, PaymentState};
+use dropleaf_core::rail::Rail;
 use dropleaf_core::unlock::Sku;
 
 const HASH: &str = "0x00000000000000000000000000000000000000000000000000000000000000ab";
 
 #[tokio::test]
 async fn money_is_shown_by_network_and_by_what_it_was_for() {
-    on_each_database(Setup::new, async |node| {
+    let fake = FacilitatorServer::start().await;
+    let live = || {
+        Setup::new()
+            .set("payments.mode", "live")
+            .set("payments.facilitator_url", fake.url())
+            .set("payments.evm_pay_to", "0x70997970C51812dc3A010C7d01b50e0d17dc79C8")
+    };
+    on_each_database(live, async |node| {
         let operator = node.operator().await;
         let empty = operator.get("/operator/payments").await.expect(200).text();
         assert!(empty.contains("No payments yet") && empty.contains("No open payments"));
@@ -40,7 +48,7 @@ async fn money_is_shown_by_network_and_by_what_it_was_for() {
             row("base <span class=\"badge\">sandbox</span>", ["0.50"; 3]),
             row("publish", usdc),
             row("provision", usdc),
-            row("make permanent <span class=\"badge\">from balances</span>", ["2.00"; 3]),
+            row("make permanent <span class=\"badge\">USD</span>", ["2.00"; 3]),
         ] {
             assert!(html.contains(&row), "{row}\n{html}");
         }
@@ -179,4 +187,124 @@ async fn operator_asks_again_at_once() {
         !operator.get("/operator").await.expect(200).text().contains("rpc_url"),
         "the sandbox has no chain"
     );
+}
+
+/// A sandbox payment by card in a state, for credit of an account.
+fn card(id: &str, rail: Rail, state: PaymentState, account_id: &str) -> Payment {
+    Payment {
+        rail,
+        item: Item::Topup,
+        network: "stripe".into(),
+        asset: "usd".into(),
+        payer: id.into(),
+        pay_to: "stripe".into(),
+        amount: 600,
+        credit_minor: 600,
+        sandbox: true,
+        account_id: Some(account_id.into()),
+        transaction: Some(format!("pi_{id}")),
+        ..payment(id, state)
+    }
+}
+
+#[tokio::test]
+async fn payments_of_all_rails_are_listed_alike_and_filtered() {
+    on_each_database(Setup::new, async |node| {
+        let operator = node.operator().await;
+        let account = &operator.account;
+        node.write_payments(&[
+            payment("pay_x402", PaymentState::Fulfilled),
+            Payment { rail: Rail::Mpp, ..payment("pay_mpp", PaymentState::Fulfilled) },
+            card("pay_card", Rail::Card, PaymentState::Fulfilled, &account.id),
+            card("pay_acp", Rail::Acp, PaymentState::Refused, &account.id),
+            card("pay_ap2", Rail::Ap2, PaymentState::Unknown, &account.id),
+        ])
+        .await;
+        node.app().unlock_with_balance(account, Sku::MakePermanent, None, |_| Vec::new()).await.unwrap();
+        let latest = async |query: &str| {
+            let html = operator.get(&format!("/operator/payments{query}")).await.expect(200).text();
+            let (_, latest) = html.split_once("id=\"latest\"").unwrap();
+            latest.to_owned()
+        };
+        let all = latest("").await;
+        for rail in Rail::ALL.map(Rail::as_str) {
+            assert!(all.contains(&format!("<span class=\"badge\">{rail}</span>")), "{rail}: {all}");
+            let only = latest(&format!("?rail={rail}")).await;
+            assert_eq!(only.matches("<li>").count(), 1, "{rail}: {only}");
+            assert!(only.contains(&format!("aria-current=\"true\">{rail}</a>")), "{only}");
+            let id = if rail == "balance" { "txn_".to_owned() } else { format!("pay_{rail}") };
+            assert!(only.contains(&format!("href=\"/operator/payments/{id}")), "{rail}: {only}");
+        }
+        assert_eq!(latest("?rail=cash").await.matches("<li>").count(), 6, "an unknown rail filters nothing");
+        let cards = latest("?rail=card").await;
+        assert!(cards.contains("<b>$6.00</b> for topup") && cards.contains("pi_pay_card"), "{cards}");
+        assert!(!cards.contains("from <span"), "the cardholder is not known: {cards}");
+        let bought = latest("?rail=balance").await;
+        assert!(
+            bought.contains("<b>$2.00</b> for make permanent") && bought.contains(&account.id),
+            "{bought}"
+        );
+        let (_, id) = bought.split_once("href=\"/operator/payments/").unwrap();
+        let id = id.split('"').next().unwrap();
+        let page = operator.get(&format!("/operator/payments/{id}")).await.expect(200).text();
+        assert!(
+            page.contains("<dt>Rail</dt><dd>balance</dd>")
+                && !page.contains("<form method=\"post\" action=\"/operator/payments/"),
+            "{page}"
+        );
+        operator.submit(&format!("/operator/payments/{id}/ask"), &[]).await.expect(404);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn stuck_card_payment_is_resolved_like_any_other() {
+    on_each_database(Setup::new, async |node| {
+        let operator = node.operator().await;
+        let account = &operator.account.id;
+        node.write_payments(&[
+            card("pay_a", Rail::Card, PaymentState::Unknown, account),
+            card("pay_b", Rail::Acp, PaymentState::Unknown, account),
+            Payment {
+                item: Item::Provision,
+                credit_minor: 500,
+                held_until: NOW,
+                ..card("pay_c", Rail::Card, PaymentState::Settled, account)
+            },
+        ])
+        .await;
+        let page = operator.get("/operator/payments/pay_a").await.expect(200).text();
+        for text in [
+            "dashboard of the card processor",
+            "Payment ID at the card processor",
+            "value=\"pi_pay_a\"",
+            "Mark as not settled",
+        ] {
+            assert!(page.contains(text), "{text}: {page}");
+        }
+        for text in ["blockchain", "wallet", "Valid until"] {
+            assert!(!page.contains(text), "{text}: {page}");
+        }
+        let resolve = async |id: &str, fields: &[(&str, &str)]| {
+            operator.submit(&format!("/operator/payments/{id}/resolve"), fields).await
+        };
+        let bad = resolve("pay_a", &[("outcome", "settled"), ("transaction", "pi-1")]).await.expect(400);
+        assert!(bad.text().contains("card processor"), "{}", bad.text());
+        resolve("pay_a", &[("outcome", "settled"), ("transaction", "pi_pay_a")]).await.expect(303);
+        let settled = node.app().get_payment("pay_a").await.unwrap();
+        assert_eq!(settled.state, PaymentState::Fulfilled);
+        let me = node.app().get_account(account).await.unwrap();
+        assert_eq!(me.sandbox_balance_minor, 600, "what was paid for is delivered");
+        let taken =
+            resolve("pay_b", &[("outcome", "settled"), ("transaction", "pi_pay_a")]).await.expect(409);
+        assert!(taken.text().contains("settled another payment"), "{}", taken.text());
+        resolve("pay_b", &[("outcome", "not_settled"), ("reason", "refunded at Stripe")]).await.expect(303);
+        assert_eq!(node.app().get_payment("pay_b").await.unwrap().state, PaymentState::Refused);
+        let page = operator.get("/operator/payments/pay_c").await.expect(200).text();
+        assert!(page.contains("Mark as refunded") && page.contains("Credited to the balance"), "{page}");
+        resolve("pay_c", &[("outcome", "refunded"), ("reason", "at Stripe")]).await.expect(303);
+        assert_eq!(node.app().get_payment("pay_c").await.unwrap().state, PaymentState::Refunded);
+        assert!(node.app().audit_ledger().await.unwrap().faults.is_empty());
+    })
+    .await;
 }

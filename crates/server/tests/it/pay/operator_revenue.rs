@@ -39,7 +39,7 @@ async fn report_is_a_csv_file_of_the_chosen_months() {
         assert_eq!(file.header("cache-control"), "no-store");
         assert_eq!(file.header("x-content-type-options"), "nosniff");
         let october = "2023-10,x402,publish,USDC,1,0.50,0.00,0.50\r\n";
-        let november = "2023-11,balance,make_permanent,USD,1,2.00,0.00,2.00\r\n\
+        let november = "2023-11,balance,make_permanent,sandbox USD,1,2.00,0.00,2.00\r\n\
                         2023-11,mpp,provision,USDC,1,1.00,0.00,1.00\r\n\
                         2023-11,x402,publish,sandbox USDC,1,0.50,0.00,0.50\r\n\
                         2023-11,x402,publish,USDC,2,1.00,0.00,1.00\r\n";

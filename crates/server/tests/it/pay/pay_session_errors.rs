@@ -234,3 +234,45 @@ async fn unknown_codes_and_links_are_404() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn returning_from_a_form_that_was_not_paid_shows_the_way_to_pay() {
+    on_each_database(Setup::new, async |node| {
+        let link = node.key_link().await;
+        let returned = async || node.get(&format!("{}?done=1", link.url)).browser().send().await.expect(200);
+        let ready = async || {
+            let answer = returned().await;
+            assert!(!answer.has("refresh") && answer.text().contains("<form"), "{}", answer.text());
+        };
+        ready().await;
+        let form = link.open_form().await;
+        node.clock.advance(3);
+        ready().await;
+        link.submit(&form, "4000000000000002", &[]).await.expect(422);
+        node.clock.advance(3);
+        ready().await;
+        // Asked a moment ago: the payment may not be known yet, so nobody is asked to pay again.
+        let answer = returned().await;
+        assert!(answer.has("refresh") && !answer.text().contains("<form"), "{}", answer.text());
+        node.clock.advance(3);
+        ready().await;
+        link.pay().await;
+        assert!(returned().await.text().contains("Paid"));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn returning_while_the_card_processor_is_away_asks_nobody_to_pay_again() {
+    let nowhere = ReservedPort::new();
+    let node = Setup::new()
+        .set("payments.mode", "live")
+        .set("stripe.secret_key", "sk_test_1")
+        .set("stripe.api_url", nowhere.url())
+        .start()
+        .await;
+    let link = node.key_link().await;
+    node.exec("UPDATE pay_sessions SET checkout_id = 'cs_test_1'", vec![]).await;
+    let answer = node.get(&format!("{}?done=1", link.url)).browser().send().await.expect(200);
+    assert!(answer.has("refresh") && !answer.text().contains("<form"), "{}", answer.text());
+}

@@ -75,7 +75,7 @@ async fn terms_for_v1_are_the_body_and_pass_its_strict_schema() {
     let node = Node::start().await;
     let answer = owed(node.post("/provision").send().await);
     let body = answer.json();
-    assert_eq!(names(&body), ["accepts", "error", "error_description", "sandbox", "x402Version"]);
+    assert_eq!(names(&body), ["accepts", "error", "error_description", "rails", "sandbox", "x402Version"]);
     assert_eq!(body["x402Version"], 1);
     let offers = body["accepts"].as_array().unwrap();
     let networks: Vec<_> = offers.iter().map(|offer| offer["network"].as_str().unwrap()).collect();
@@ -255,7 +255,7 @@ async fn payment_in_the_body_is_refused_aloud() {
     let rails: Vec<_> = menu["rails"].as_array().unwrap().iter().collect();
     let live = |rail: &&&Value| rail["live"] == true;
     let lively: Vec<_> = rails.iter().filter(live).map(|rail| &rail["protocol"]).collect();
-    assert_eq!(lively, ["x402", "mpp", "acp", "card"]);
+    assert_eq!(lively, ["x402", "mpp", "acp", "card", "balance"]);
     assert_eq!(rails[0]["versions"], json!([1, 2]));
     assert_eq!(rails[0]["networks"], json!(["eip155:8453", SOLANA]));
     for rail in rails {

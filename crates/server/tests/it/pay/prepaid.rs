@@ -12,7 +12,7 @@ pub(super) struct Customer {
 }
 
 impl Customer {
-    /// On the plan `free`, with this much real money.
+    /// On the plan `free`, with this much money of the server's mode.
     pub(super) async fn new(node: &Node, cents: i64) -> Self {
         let key = node.account("free").await;
         let id = node.app().authenticate_bearer(&key).await.unwrap().account.id;
@@ -33,10 +33,20 @@ pub(super) async fn me(node: &Node, key: &str) -> Value {
 
 /// Credits sandbox money, as a top-up in sandbox mode does.
 pub(super) async fn give_sandbox_money(node: &Node, account_id: &str, cents: i64) {
-    let from = Book { id: "equity:test:play2".into(), unit: Unit::Play2, kind: Kind::Equity, owner: None };
-    let to = Book::prepaid(account_id, true);
+    give(node, account_id, cents, true).await;
+}
+
+/// Credits real money, as it remains from a time in live mode.
+pub(super) async fn give_real_money(node: &Node, account_id: &str, cents: i64) {
+    give(node, account_id, cents, false).await;
+}
+
+async fn give(node: &Node, account_id: &str, cents: i64, sandbox: bool) {
+    let unit = if sandbox { Unit::Play2 } else { Unit::Usd2 };
+    let id = format!("equity:test:{}", unit.as_str());
+    let (from, to) = (Book { id, unit, kind: Kind::Equity, owner: None }, Book::prepaid(account_id, sandbox));
     let entries = vec![Entry { book: from, amount: cents }, Entry { book: to, amount: -cents }];
-    let name = format!("test:{account_id}:{cents}");
+    let name = format!("test:{account_id}:{}:{cents}", unit.as_str());
     let posting = Posting::new(name.clone(), Cause::Grant, entries).unwrap();
     node.commit(ledger::post(&name, &posting, node.app().now())).await;
 }

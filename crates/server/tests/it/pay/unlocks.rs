@@ -44,7 +44,7 @@ async fn balance_is_drawn_and_periods_are_added_to_each_other() {
         let (account, key) = customer(node, 5400).await;
         assert_eq!(me(node, &key).await["balance_minor"], 5400);
         let first = buy(node.app(), &account, Sku::HigherLimits).await.unwrap();
-        assert_eq!((first.charged_minor, first.account.balance_minor), (2500, 2900));
+        assert_eq!((first.charged_minor, first.account.sandbox_balance_minor), (2500, 2900));
         assert_eq!(first.until, Some(NOW + 30 * DAY));
         let shown = me(node, &key).await;
         assert_eq!(shown["balance_minor"], 2900);
@@ -110,7 +110,7 @@ async fn twenty_at_once_spend_no_more_than_is_there() {
         let done = futures_util::future::join_all(all).await;
         assert_eq!(done.iter().flatten().count(), 3);
         let account = node.app().get_account(&account.id).await.unwrap();
-        assert_eq!(account.balance_minor, 200);
+        assert_eq!((account.sandbox_balance_minor, account.balance_minor), (200, 0));
         assert_eq!(account.unlocks.higher_limits_until, Some(NOW + 90 * DAY));
         let all = (0..20).map(|_| buy(node.app(), &account, Sku::MakePermanent));
         let done = futures_util::future::join_all(all).await;
@@ -141,7 +141,7 @@ async fn same_key_gets_the_first_answer_and_is_charged_once() {
             panic!("it was sent before")
         };
         assert_eq!((outcome, body), (StoredOutcome::Updated, (NOW + 30 * DAY).to_string().into()));
-        assert_eq!(node.app().get_account(&account.id).await.unwrap().balance_minor, 500);
+        assert_eq!(node.app().get_account(&account.id).await.unwrap().sandbox_balance_minor, 500);
         balanced(node).await;
     })
     .await;
@@ -158,7 +158,7 @@ async fn credit_is_given_once_under_its_name_and_taken_back_as_far_as_it_is_ther
         assert!(credit(1000, Some("gift-1")).await.unwrap().already_applied);
         assert_eq!(credit(900, Some("gift-1")).await.unwrap_err().code, Code::Conflict);
         assert_eq!(credit(-1001, None).await.unwrap_err().code, Code::InvalidField);
-        assert_eq!(credit(-400, None).await.unwrap().account.balance_minor, 600);
+        assert_eq!(credit(-400, None).await.unwrap().account.sandbox_balance_minor, 600);
         assert_eq!(credit(0, None).await.unwrap_err().code, Code::InvalidField);
         let silent = node.app().credit_account("ada", &account.id, 5, " ", None).await;
         assert_eq!(silent.unwrap_err().code, Code::InvalidField);
@@ -167,7 +167,10 @@ async fn credit_is_given_once_under_its_name_and_taken_back_as_far_as_it_is_ther
         let lines = node.app().list_audit(9).await.unwrap();
         let said: Vec<_> = lines.iter().filter_map(|line| line.reason.as_deref()).collect();
         assert_eq!(lines.len(), 2);
-        assert!(said.contains(&"$10.00: a gift") && said.contains(&"-$4.00: a gift"), "{said:?}");
+        assert!(
+            said.contains(&"$10.00 (sandbox): a gift") && said.contains(&"-$4.00 (sandbox): a gift"),
+            "{said:?}"
+        );
         balanced(node).await;
     })
     .await;

@@ -104,7 +104,9 @@ async fn knows_its_owner(node: &Node, released: &ReleasedStore) {
     let key = text(&released.contents, "key");
     let me = node.get(&at(released, "/me")).key(key).send().await.expect(200).json();
     assert_eq!(me["email"], released.contents["email"]);
-    assert!(me["balance_minor"].as_i64().unwrap() > 0, "{me}");
+    let account = node.app().get_account(text(&me, "id")).await.unwrap();
+    assert!(account.balance_minor > 0, "{me}");
+    assert_eq!(me["balance_minor"], 0, "real money is not spent in the sandbox");
     assert_eq!(me["unlocks"].as_array().unwrap().len(), 3, "{me}");
     let listed = node.get(&at(released, "/sites?limit=100")).key(key).send().await.expect(200).json();
     let ids: Vec<&str> = listed["sites"].as_array().unwrap().iter().map(|site| text(site, "id")).collect();

@@ -88,18 +88,20 @@ impl World {
     }
 
     fn get(&mut self, path: &str) -> Answer {
-        let authorization = Some("Bearer sk_test_x");
-        self.send(&Request { method: "GET", path, authorization, idempotency_key: None, parameters: b"" })
+        let (path, query) = path.split_once('?').unwrap_or((path, ""));
+        let (authorization, parameters) = (Some("Bearer sk_test_x"), query.as_bytes());
+        self.send(&Request { method: "GET", path, authorization, idempotency_key: None, parameters })
     }
 
     /// Sends one of our own requests.
     fn api(&mut self, request: &ApiRequest) -> Answer {
+        let (path, parameters) = request.path_and_parameters();
         self.send(&Request {
             method: request.method.as_str(),
-            path: &request.path,
+            path,
             authorization: Some("Bearer sk_test_x"),
             idempotency_key: request.idempotency_key.as_deref(),
-            parameters: request.form.as_bytes(),
+            parameters: parameters.as_bytes(),
         })
     }
 

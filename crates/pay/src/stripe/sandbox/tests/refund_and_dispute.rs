@@ -105,3 +105,29 @@ fn a_lost_dispute_brings_nothing_back() {
     assert_eq!(refund(&mut world, &intent, "&amount=401").status, 400);
     assert_eq!(refund(&mut world, &intent, "&amount=400").status, 200);
 }
+
+#[test]
+fn refunds_are_listed_and_may_fail() {
+    let mut world = World::new();
+    let (session, intent) = paid(&mut world);
+    let sum = |world: &mut World| {
+        let answer = world.api(&stripe::list_refunds(&intent));
+        stripe::read_refunds(answer.status, &answer.bytes(), &intent).unwrap()
+    };
+    assert_eq!(sum(&mut world), None);
+    refund(&mut world, &intent, "&amount=100");
+    refund(&mut world, &intent, "&amount=200");
+    assert_eq!(sum(&mut world), Some(Money::usd_cents(300)));
+    world.take_names();
+    let payment = PaymentRef::Checkout(session.as_str());
+    assert_eq!(world.step(payment, StepKind::FailRefund).body["status"], "failed");
+    assert_eq!(world.take_names(), ["refund.updated", "refund.failed", "charge.refund.updated"]);
+    assert_eq!(sum(&mut world), Some(Money::usd_cents(100)));
+    assert_eq!(refund(&mut world, &intent, "").body["amount"], 500, "what failed can be refunded again");
+    for _ in 0..2 {
+        assert_eq!(world.step(payment, StepKind::FailRefund).status, 200);
+    }
+    assert_eq!(world.step(payment, StepKind::FailRefund).status, 400);
+    assert_eq!(sum(&mut world), None);
+    assert_eq!(world.get("/v1/refunds?payment_intent=pi_unknown").status, 400);
+}

@@ -203,3 +203,19 @@ fn a_token_must_be_granted_with_limits() {
         assert_eq!((answer.error().0, answer.error().3), (400, Some(param)), "{form}");
     }
 }
+
+#[test]
+fn a_payment_that_was_not_made_is_canceled_once() {
+    let mut world = World::new();
+    let token = grant(&mut world, "pm_card_authenticationRequired", 100);
+    let ChargeAnswer::ActionRequired { intent } = charge(&mut world, &token, 100) else { panic!() };
+    world.take_names();
+    let canceled = world.api(&stripe::cancel_intent(&intent));
+    assert_eq!(read(&canceled, 100), ChargeAnswer::Declined { code: "canceled".to_owned() });
+    assert_eq!(world.take_names(), ["payment_intent.canceled"]);
+    let unexpected = ChargeAnswer::Refused { code: Some("payment_intent_unexpected_state".to_owned()) };
+    assert_eq!(read(&world.api(&stripe::cancel_intent(&intent)), 100), unexpected);
+    let paid = grant(&mut world, "pm_card_visa", 100);
+    let ChargeAnswer::Succeeded { intent, .. } = charge(&mut world, &paid, 100) else { panic!() };
+    assert_eq!(read(&world.api(&stripe::cancel_intent(&intent)), 100), unexpected);
+}

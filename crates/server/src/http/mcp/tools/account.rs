@@ -45,7 +45,7 @@ pub(super) static GET_DESIGN_GUIDE: Tool = Tool {
 };
 
 fn get_design_guide(call: Call) -> ToolOutput {
-    let markdown = pages::design_guide(&guide_facts(&call.state.resolved));
+    let markdown = pages::design_guide(&guide_facts(&call.state));
     let answer = ToolOutput::json(GuideJson { markdown: markdown.clone() });
     answer.worded(markdown).warned(call.fields.warnings())
 }

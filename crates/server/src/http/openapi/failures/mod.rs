@@ -177,8 +177,6 @@ mod tests {
         // The payment terms, which are described with their operations.
         Code::PaymentRequired,
         Code::PaymentRefused,
-        // The pay page.
-        Code::ProcessorUnavailable,
     ];
 
     #[test]

@@ -109,7 +109,7 @@ const OWN: &[(&[&str], &[&[Code]])] = &[
             Code::CheckUnavailable,
         ]],
     ),
-    (&["provisionKey"], &[&[Code::Forbidden]]),
+    (&["provisionKey"], &[&[Code::Forbidden, Code::ProcessorUnavailable]]),
     (
         &["createPaySession"],
         &[&[
