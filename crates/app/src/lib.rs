@@ -44,7 +44,7 @@ pub use pay::overview::PaymentOverview;
 pub use pay::{
     BalancePurchase, BalanceResult, CardProcessor, CardSettings, CatalogueEntry, ChainStatus, CheckedPage,
     CreatedPaySession, DeliveredKey, EvmPayment, Facilitator, FacilitatorCall, FacilitatorReply, Listing,
-    Mode, MovementList, MovementQuery, MppPayment, NewPaySession, NoResponse, Order, PayError, PayRefused,
+    MandatePurchase, MandateSettings, MandateTerms, Mode, MovementList, MovementQuery, MppPayment, NewPaySession, NoResponse, Order, PayError, PayRefused,
     PayRequest, PaymentProof, PaymentSettings, PolledPaySession, Prices, ProcessorReply, ProvisionedAccount,
     PurchaseResult, PurchasedItem, Resolution, Sandbox, SandboxProcessor, SandboxReply, SolanaPayment,
     TokenRequest, UnlockResult,

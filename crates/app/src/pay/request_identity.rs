@@ -1,7 +1,6 @@
 //! The identity of a paid request, for comparison with earlier ones: its hash, its origin, and the identifiers its sender
 //! chose. An identifier is an Idempotency-Key or a payment identifier, and is scoped to its payer.
 
-use super::cards::TokenRequest;
 use super::named_locks::NamedLocks;
 use super::order::{Order, PayRequest};
 use crate::app::App;
@@ -31,7 +30,13 @@ pub(super) struct RequestIdentity {
     /// The scope of the identifiers.
     pub(super) scope: String,
     identifiers: Vec<RequestIdentifier>,
+    /// What a mandate may be used for once: its transaction, its signature and its ID, hashed. Unlike an identifier it stays
+    /// used when the payment is refused, and it is the same for all payers.
+    pub(super) mandate_hashes: Vec<[u8; 32]>,
 }
+
+/// The scope of what mandates may be used for once.
+const MANDATES: &str = "ap2";
 
 #[derive(Debug, Clone, Copy)]
 struct RequestIdentifier {
@@ -110,18 +115,25 @@ impl RequestIdentity {
 }
 
 impl App {
-    /// The identity of a request with a shared payment token, which is known under `key`. The token is its own payer.
-    pub(super) fn token_identity(&self, request: &TokenRequest, key: &str) -> Result<RequestIdentity> {
-        let identifier = idempotency_identifier(request.idempotency_key.as_deref())?;
+    /// The identity of a request that charges a shared payment token, whose payment has this `key`. The token is its own payer.
+    pub(super) fn token_identity(
+        &self,
+        rail: Rail,
+        key: &str,
+        request_hash: [u8; 32],
+        idempotency_key: Option<&str>,
+        ip: Option<IpAddr>,
+    ) -> Result<RequestIdentity> {
         Ok(RequestIdentity {
             item: Item::Provision,
-            rail: Rail::Acp,
-            request_hash: request.request_hash,
+            rail,
+            request_hash,
             account_id: None,
             payer_is_eoa: false,
-            client: self.payment_client(request.ip),
+            client: self.payment_client(ip),
             scope: format!("payer:{key}"),
-            identifiers: identifier.into_iter().collect(),
+            identifiers: idempotency_identifier(idempotency_key)?.into_iter().collect(),
+            mandate_hashes: Vec::new(),
         })
     }
 
@@ -160,6 +172,7 @@ impl App {
             client: self.payment_client(request.ip),
             scope: format!("payer:{payer}"),
             identifiers: key.into_iter().chain(identifier).collect(),
+            mandate_hashes: Vec::new(),
         })
     }
 
@@ -197,7 +210,7 @@ impl App {
         Ok(None)
     }
 
-    /// The statements that record the request's identifiers for a reservation.
+    /// The statements that record the request's identifiers, and the use of its mandate, for a reservation.
     pub(super) fn identifier_stmts<'a>(
         &'a self,
         identity: &'a RequestIdentity,
@@ -205,10 +218,12 @@ impl App {
     ) -> impl Iterator<Item = Stmt> + 'a {
         let now = self.now();
         let horizon = now - self.settings.retention.idempotency;
-        identity.identifiers.iter().map(move |name| {
+        let identifiers = identity.identifiers.iter().map(|name| (identity.scope.as_str(), &name.hash));
+        let mandate = identity.mandate_hashes.iter().map(|hash| (MANDATES, hash));
+        identifiers.chain(mandate).map(move |(scope, hash)| {
             let sealed = payment.id.clone().into_bytes().into();
             let answer = StoredResponse { request_hash: identity.request_hash, status: 0, sealed };
-            idempotency::insert(&identity.scope, &name.hash, &answer, now, horizon)
+            idempotency::insert(scope, hash, &answer, now, horizon)
         })
     }
 }

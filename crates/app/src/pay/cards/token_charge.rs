@@ -1,5 +1,5 @@
 //! Pays with a shared payment token: the token is reserved, charged by the processor and fulfilled like any other payment. A
-//! token buys at most one thing, however often it is sent. ACP.
+//! token buys at most one thing, however often it is sent, and whether alone (ACP) or named in a mandate (AP2).
 
 use super::payment_row::NewCardPayment;
 use crate::app::App;
@@ -43,8 +43,10 @@ impl App {
     /// Sells an API key for a token. Run it in a task that is not cancelled when the client disconnects.
     pub async fn provision_with_token(&self, request: TokenRequest) -> Result<PurchaseResult, PayError> {
         self.require_processor()?;
-        let key = format!("{}:spt:{}", card_payments::NETWORK, hex::encode(&request.token.hash()));
-        let identity = self.token_identity(&request, &key)?;
+        let TokenRequest { token, request_hash, idempotency_key, ip } = request;
+        let key = token_key(&token);
+        let identity =
+            self.token_identity(Rail::Acp, &key, request_hash, idempotency_key.as_deref(), ip)?;
         if self.payments.locks.is_crowded(&key) {
             return Err(payment_in_flight(1));
         }
@@ -52,26 +54,39 @@ impl App {
         if let Some(payment) = self.store.find_payment_by_key(&key).await? {
             return self.replay_token(payment, &identity).await;
         }
-        self.count_sandbox_sale(Item::Provision, request.ip).await?;
-        let row = self.token_row(&request, key.clone(), &identity)?;
-        match self.reserve_payment(Order::Provision, row, false, &identity).await? {
-            Reserved::New(payment) => Box::pin(self.advance_payment(*payment, true)).await,
-            // Another node was faster.
-            Reserved::Existing | Reserved::IdentifierTaken => {
-                match self.store.find_payment_by_key(&key).await? {
-                    Some(payment) => self.replay_token(payment, &identity).await,
-                    None => Err(payment_in_flight(1)),
-                }
-            }
+        if let Some(outcome) = self.charge_new_token(&token, &identity, ip).await? {
+            return Ok(outcome);
+        }
+        // Another node was faster.
+        match self.store.find_payment_by_key(&key).await? {
+            Some(payment) => self.replay_token(payment, &identity).await,
+            None => Err(payment_in_flight(1)),
         }
     }
 
-    async fn replay_token(
+    /// Reserves and charges a token that no payment is known for. `None` if one became known in between, or if the mandate was
+    /// used before.
+    pub(super) async fn charge_new_token(
+        &self,
+        token: &SharedPaymentToken,
+        identity: &RequestIdentity,
+        ip: Option<IpAddr>,
+    ) -> Result<Option<PurchaseResult>, PayError> {
+        self.count_sandbox_sale(Item::Provision, ip).await?;
+        let row = self.token_row(token, identity)?;
+        match self.reserve_payment(Order::Provision, row, false, identity).await? {
+            Reserved::New(payment) => Box::pin(self.advance_payment(*payment, true)).await.map(Some),
+            Reserved::Existing | Reserved::IdentifierTaken => Ok(None),
+        }
+    }
+
+    /// Answers a request whose token belongs to a known payment, of this or of another request.
+    pub(super) async fn replay_token(
         &self,
         payment: Payment,
         identity: &RequestIdentity,
     ) -> Result<PurchaseResult, PayError> {
-        if payment.state == PaymentState::Refused && identity.matches_purchase(&payment) {
+        if payment.state == PaymentState::Refused {
             // The processor would repeat its answer: the token is the idempotency key.
             // An operator's reason is not for the client.
             let is_code = |text: &&str| text.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
@@ -81,21 +96,20 @@ impl App {
         self.replay_payment(payment, identity).await
     }
 
-    fn token_row(&self, request: &TokenRequest, key: String, identity: &RequestIdentity) -> Result<Payment> {
+    fn token_row(&self, token: &SharedPaymentToken, identity: &RequestIdentity) -> Result<Payment> {
         let sold = self.require_payments()?;
         let now = self.now();
         let new = NewCardPayment {
-            key,
+            key: token_key(token),
             item: Item::Provision,
-            rail: Rail::Acp,
+            rail: identity.rail,
             amount: sold.prices.cents_of(Item::Provision),
             sandbox: sold.is_sandbox(),
-            request_hash: request.request_hash,
+            request_hash: identity.request_hash,
         };
         let row = self.new_card_payment(new);
-        let token = request.token.reveal();
         let sealing_key = self.keys.mac(SEALED_AS, row.id.as_bytes());
-        let sealed = sealing::seal(&self.minter, sealing_key, row.id.as_bytes(), token.as_bytes())?;
+        let sealed = sealing::seal(&self.minter, sealing_key, row.id.as_bytes(), token.reveal().as_bytes())?;
         Ok(Payment {
             // The scope of the request's identifiers.
             payer: row.key.clone(),
@@ -165,6 +179,11 @@ impl App {
         let text = sealing::open(key, payment.id.as_bytes(), &sealed)?;
         str::from_utf8(&text).ok().and_then(SharedPaymentToken::parse).ok_or_else(broken)
     }
+}
+
+/// The key of a token's payment: one payment for each token, by whichever protocol it arrives.
+pub(super) fn token_key(token: &SharedPaymentToken) -> String {
+    format!("{}:spt:{}", card_payments::NETWORK, hex::encode(&token.hash()))
 }
 
 const ACTION_REQUIRED: &str = "payment_action_required";

@@ -1,4 +1,5 @@
-//! Sells an API key for a shared payment token in the body of `/provision` (ACP).
+//! Sells an API key for a shared payment token in the body of `/provision` (ACP). The end of the request is the same for a
+//! mandate that names such a token.
 
 use super::provision::ProvisionJson;
 use super::purchase::{PaidCall, RETRY_SECONDS};
@@ -6,7 +7,7 @@ use crate::http::api_error::ApiError;
 use crate::http::extract::idempotency_key;
 use axum::Json;
 use axum::response::{IntoResponse, Response};
-use dropleaf_app::{PayError, TokenRequest};
+use dropleaf_app::{PayError, PurchaseResult, TokenRequest};
 use dropleaf_core::error::Fact;
 use dropleaf_core::{Code, Error};
 use dropleaf_pay::stripe::SharedPaymentToken;
@@ -34,11 +35,20 @@ pub(super) async fn provision(
     }
     let idempotency_key = idempotency_key(call.headers);
     let request = TokenRequest { token, request_hash, idempotency_key, ip: call.ip };
-    let (sender, receiver) = oneshot::channel();
     let app = Arc::clone(&state.app);
-    state.tasks.spawn(async move {
+    complete(call, async move { app.provision_with_token(request).await }, warnings).await
+}
+
+/// Runs a purchase that was not paid in a header, in a task of its own, and answers with the key or with why there is none.
+pub(super) async fn complete(
+    call: PaidCall<'_>,
+    purchase: impl Future<Output = Result<PurchaseResult, PayError>> + Send + 'static,
+    warnings: Vec<String>,
+) -> Result<Response, ApiError> {
+    let (sender, receiver) = oneshot::channel();
+    call.state.tasks.spawn(async move {
         // The client may be gone; the payment is completed anyway.
-        let _ = sender.send(app.provision_with_token(request).await);
+        let _ = sender.send(purchase.await);
     });
     let Ok(outcome) = receiver.await else {
         // The task ended early; the payment's row says how far it got.
@@ -49,11 +59,20 @@ pub(super) async fn provision(
             let answer = ProvisionJson::new(&bought, warnings)?;
             Ok(([(header::CACHE_CONTROL, "private, no-store")], Json(answer)).into_response())
         }
-        Err(PayError::Refused(refused)) if state.app.listing(call.item).is_err() => {
+        Err(error) => answer_error(&call, error),
+    }
+}
+
+/// The response to a payment in the body that bought nothing.
+pub(super) fn answer_error(call: &PaidCall<'_>, error: PayError) -> Result<Response, ApiError> {
+    match error {
+        PayError::Failed(error) if error.code == Code::RailNotLive => call.not_live(&error.to_string()),
+        PayError::Refused(refused) if call.state.app.listing(call.item).is_err() => {
             // There are no terms to repeat: only cards are accepted.
+            let code = if refused.malformed { Code::InvalidPayment } else { Code::PaymentRefused };
             let reason = Fact::Text(refused.reason);
-            Err(Error::new(Code::PaymentRefused, refused.sentence).with_fact("reason", reason).into())
+            Err(Error::new(code, refused.sentence).with_fact("reason", reason).into())
         }
-        Err(error) => call.refusal(error),
+        error => call.refusal(error),
     }
 }

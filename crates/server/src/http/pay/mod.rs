@@ -7,6 +7,7 @@ mod card_token;
 mod card_webhook;
 mod discovery;
 mod discovery_schemas;
+mod mandate;
 mod paid_page;
 mod pay_sessions;
 mod provision;

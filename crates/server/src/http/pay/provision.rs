@@ -2,6 +2,7 @@
 
 use super::balance::{BALANCE, Payer, bought_response, once};
 use super::card_token;
+use super::mandate::{self, MandateTermsJson};
 use super::purchase::{PaidCall, Sale, has_proof, is_foreign_question};
 use super::receipt::paid_response;
 use super::terms::TermsJson;
@@ -12,7 +13,7 @@ use crate::http::state::ApiState;
 use axum::Json;
 use axum::body::HttpBody;
 use axum::extract::{Request, State};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use dropleaf_app::{BalancePurchase, NewKey, Order, ProvisionedAccount, PurchaseResult, PurchasedItem};
 use dropleaf_core::account::Account;
 use dropleaf_core::ledger::dollars;
@@ -21,9 +22,9 @@ use dropleaf_core::request_hash::RequestHash;
 use dropleaf_core::site_change::Field;
 use dropleaf_core::{Error, Result};
 use dropleaf_pay::mpp::{CredentialField, PaidRequest};
-use http::{HeaderMap, StatusCode};
-use serde::de::IgnoredAny;
+use http::{HeaderMap, StatusCode, header};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use utoipa::ToSchema;
 
 const BODY_BYTES: u64 = 64 * 1024;
@@ -34,10 +35,11 @@ const BODY_BYTES: u64 = 64 * 1024;
 pub(super) struct ProvisionBody {
     /// A shared payment token (ACP), which is charged once.
     acp_shared_payment_token: Option<String>,
-    /// A mandate; this payment protocol is not available here.
+    /// A mandate (AP2): `{"payment_mandate": "<chain>"}` (v0.2), or `{"payment_mandate_contents": {…}, "user_authorization":
+    /// "<token>"}` (v0.1). It is verified, then the token that it names is charged once.
     #[serde(deserialize_with = "nullable")]
     #[schema(value_type = Option<Value>, nullable = false)]
-    ap2_mandate: Field<IgnoredAny>,
+    ap2_mandate: Field<Value>,
 }
 
 /// The payment protocols for a key.
@@ -58,6 +60,10 @@ pub(super) struct RailsJson {
     /// True if no money moves.
     sandbox: bool,
     rails: Vec<RailJson>,
+    /// What a mandate (AP2) must say, where mandates are accepted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    ap2: Option<MandateTermsJson>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -106,13 +112,13 @@ pub(super) struct ProvisionJson {
 
 /// List the payment protocols for a key
 ///
-/// Every payment protocol that this server knows, and which of them are available.
+/// Every payment protocol that this server knows, and which of them are available. `ap2` names a new transaction each time.
 #[utoipa::path(
     get, path = "/provision", tag = "Payments", operation_id = "listRails",
     responses((status = 200, description = "The payment protocols", body = RailsJson)),
     security(()),
 )]
-pub(super) async fn menu(State(state): State<ApiState>) -> Result<Json<RailsJson>, ApiError> {
+pub(super) async fn menu(State(state): State<ApiState>) -> Result<Response, ApiError> {
     let payments = state.app.require_payments()?;
     let amount = payments.prices.of(Item::Provision);
     let listing = state.app.listing(Item::Provision).ok();
@@ -152,22 +158,30 @@ pub(super) async fn menu(State(state): State<ApiState>) -> Result<Json<RailsJson
         how: how.to_owned(),
     };
     let acp = by_card("acp", "acp_shared_payment_token in the JSON body of POST /provision.");
+    let no_mandates = state.app.mandates_unavailable();
     let ap2 = RailJson {
-        live: false,
-        why: Some("This version of the server does not support it.".to_owned()),
-        ..by_card("ap2", "ap2_mandate in the JSON body of POST /provision.")
+        live: no_mandates.is_none() && not_allowed.is_none(),
+        why: why(no_mandates.is_none(), no_mandates.unwrap_or_default()),
+        ..by_card(
+            "ap2",
+            "Sign a payment mandate for the transaction in ap2, here or in the 402 response, with an instrument of type stripe_spt. \
+             Send it as ap2_mandate in the JSON body of POST /provision.",
+        )
     };
+    let terms = if ap2.live { MandateTermsJson::new(&state) } else { None };
     let card = by_card(
         "card",
         "POST /pay/sessions creates a link where a person can pay by card. Poll it to get the key.",
     );
-    Ok(Json(RailsJson {
+    let menu = RailsJson {
         price: dollars(amount),
         amount: amount.to_string(),
         currency: "USD".to_owned(),
         sandbox: payments.is_sandbox(),
         rails: vec![x402, mpp, acp, ap2, card],
-    }))
+        ap2: terms,
+    };
+    Ok(([(header::CACHE_CONTROL, "no-store")], Json(menu)).into_response())
 }
 
 /// Pay for an API key
@@ -175,6 +189,10 @@ pub(super) async fn menu(State(state): State<ApiState>) -> Result<Json<RailsJson
 /// Creates an account without an email address, on the plan `free`, and its first key. Without a payment the response
 /// is 402 with the terms. The same proof returns the same key for ten minutes, from the same network or with the same
 /// `Idempotency-Key`; afterwards 409.
+///
+/// A mandate (AP2) is `ap2_mandate` in the body. It must be signed for the transaction in `ap2` of the 402 response or of
+/// `GET /provision`, which can be paid once within ten minutes. One that is malformed is 400 `invalid_payment`, one that is
+/// refused 402 `payment_refused`, both with a `reason`; nothing was charged.
 ///
 /// With a key or an access token (`sites:write`) and no proof, the new account is paid from the prepaid balance of the
 /// caller. Send an `Idempotency-Key`: it returns the same key for ten minutes, and without it a repeated request buys
@@ -198,7 +216,8 @@ pub(super) async fn menu(State(state): State<ApiState>) -> Result<Json<RailsJson
         ),
         (
             status = 402, content((TermsJson = "application/json"), (TermsJson = "application/problem+json")),
-            description = "`payment_required`, `payment_refused`, `rail_not_live`: the terms; nothing was created",
+            description = "`payment_required`, `payment_refused`, `rail_not_live`: the terms; nothing was created. `ap2` says what a \
+                           mandate must contain",
             headers(
                 ("PAYMENT-REQUIRED" = String, description = "The terms for x402 v2, base64 of JSON."),
                 ("WWW-Authenticate" = String, description = "A challenge for MPP: `Payment id=…`."),
@@ -242,11 +261,8 @@ pub(super) async fn provision(
         if let Some(token) = &sent.acp_shared_payment_token {
             return card_token::provision(call, token, request_hash, warnings).await;
         }
-        let sentence = format!(
-            "`{field}` is a payment by a protocol that is not available on this server. Nothing was charged. GET /provision \
-             lists the available ones."
-        );
-        return call.not_live(&sentence);
+        let mandate = sent.ap2_mandate.value().unwrap_or_default();
+        return mandate::provision(call, &mandate, warnings).await;
     }
     if let Some(caller) = &payer.0 {
         let once = once(&state, &parts.headers, caller, request_hash);
@@ -258,7 +274,11 @@ pub(super) async fn provision(
         let done = state.app.provision_with_balance(caller, once.as_ref(), render).await?;
         return match done {
             Some(done) => Ok(bought_response(IdempotentResponse::of(done, StatusCode::OK, render))),
-            None => PaidCall { more: payer.terms(&state).await?, ..call }.owed(),
+            None => {
+                let mut more = payer.terms(&state).await?;
+                more.extend(call.more.clone());
+                PaidCall { more, ..call }.owed()
+            }
         };
     }
     match call.sell((Order::Provision, request_hash), ()).await? {
@@ -273,14 +293,14 @@ pub(super) async fn provision(
 /// The sale of one key.
 fn paid_call<'a>(state: &'a ApiState, headers: &'a HeaderMap) -> PaidCall<'a> {
     let (item, field) = (Item::Provision, CredentialField::Authorization);
-    PaidCall { state, headers, ip: None, item, field, digest: None, more: serde_json::Map::new() }
+    PaidCall { state, headers, ip: None, item, field, digest: None, more: MandateTermsJson::member(state) }
 }
 
 impl ProvisionBody {
     /// The names of the payments in the body. None is ignored: the client believes it has paid.
     fn payments(&self) -> Vec<&'static str> {
         let token = self.acp_shared_payment_token.as_ref().map(|_| card_token::FIELD);
-        let mandate = (!self.ap2_mandate.is_absent()).then_some("ap2_mandate");
+        let mandate = (!self.ap2_mandate.is_absent()).then_some(mandate::FIELD);
         token.into_iter().chain(mandate).collect()
     }
 }

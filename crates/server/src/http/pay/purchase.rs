@@ -129,8 +129,11 @@ impl PaidCall<'_> {
 
     /// The terms, after a payment by a protocol that is not available here.
     pub(super) fn not_live(&self, sentence: &str) -> Result<Response, ApiError> {
-        let listing = self.state.app.listing(self.item)?;
-        Ok(terms::not_live(&listing, self.challenge().as_ref(), sentence))
+        // Without terms, only the reason is left to say.
+        let Ok(listing) = self.state.app.listing(self.item) else {
+            return Err(Error::new(Code::RailNotLive, sentence).into());
+        };
+        Ok(terms::not_live(&listing, self.challenge().as_ref(), &self.more, sentence))
     }
 
     /// The terms are repeated only if the payment is known not to have been taken.
