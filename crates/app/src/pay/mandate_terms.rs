@@ -13,7 +13,7 @@ const PREFIX: &str = "ap2_";
 const TRANSACTION: &str = "ap2 transaction";
 const NONCE: &str = "ap2 nonce";
 const MAC_BYTES: usize = 32;
-pub(super) const CURRENCY: &str = "USD";
+const CURRENCY: &str = "USD";
 
 /// The terms of one transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -33,8 +33,8 @@ mod unverified;
 
 pub use balance::{BalancePurchase, BalanceResult, ProvisionedAccount};
 pub use cards::{
-    CardProcessor, CardSettings, CreatedPaySession, DeliveredKey, MandatePurchase, NewPaySession, PolledPaySession,
-    ProcessorReply, SandboxProcessor, SandboxReply, TokenRequest,
+    CardProcessor, CardSettings, CreatedPaySession, DeliveredKey, MandatePurchase, NewPaySession,
+    PolledPaySession, ProcessorReply, SandboxProcessor, SandboxReply, TokenRequest,
 };
 pub use facilitator::{ChainStatus, Facilitator, FacilitatorCall, FacilitatorReply, NoResponse};
 pub use listings::Listing;

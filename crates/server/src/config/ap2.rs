@@ -43,9 +43,9 @@ impl Config {
             return None;
         }
         match self.payments.mode.as_str() {
-            "live" if self.stripe.secret_key.is_empty() => {
-                Some("`ap2.issuers_file` has no effect without `stripe.secret_key`: mandates are charged by the card processor")
-            }
+            "live" if self.stripe.secret_key.is_empty() => Some(
+                "`ap2.issuers_file` has no effect without `stripe.secret_key`: mandates are charged by the card processor",
+            ),
             "off" => Some("`ap2.issuers_file` has no effect while `payments.mode` is off"),
             _ => None,
         }

@@ -27,7 +27,10 @@ pub struct MandatePurchase {
 
 impl App {
     /// Sells an API key for a mandate. Run it in a task that is not cancelled when the client disconnects.
-    pub async fn provision_with_mandate(&self, purchase: MandatePurchase) -> Result<PurchaseResult, PayError> {
+    pub async fn provision_with_mandate(
+        &self,
+        purchase: MandatePurchase,
+    ) -> Result<PurchaseResult, PayError> {
         let MandatePurchase { mandate, idempotency_key, ip } = purchase;
         let token = mandate.unverified_instrument().ok().and_then(|it| SharedPaymentToken::parse(&it.id));
         let Some(token) = token else {

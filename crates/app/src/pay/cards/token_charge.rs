@@ -45,8 +45,7 @@ impl App {
         self.require_processor()?;
         let TokenRequest { token, request_hash, idempotency_key, ip } = request;
         let key = token_key(&token);
-        let identity =
-            self.token_identity(Rail::Acp, &key, request_hash, idempotency_key.as_deref(), ip)?;
+        let identity = self.token_identity(Rail::Acp, &key, request_hash, idempotency_key.as_deref(), ip)?;
         if self.payments.locks.is_crowded(&key) {
             return Err(payment_in_flight(1));
         }

@@ -2,8 +2,9 @@
 
 use super::{Call, Database, FakeFacilitator, NOW, Purse, seed};
 use dropleaf_app::{
-    App, CardProcessor, Dependencies, EvmPayment, Facilitator, MandateSettings, Mode, Order, PageKey, PayError, PayRequest,
-    PaymentProof, PaymentSettings, Prices, PurchaseResult, PurchasedItem, Settings, SolanaPayment, Upload,
+    App, CardProcessor, Dependencies, EvmPayment, Facilitator, MandateSettings, Mode, Order, PageKey,
+    PayError, PayRequest, PaymentProof, PaymentSettings, Prices, PurchaseResult, PurchasedItem, Settings,
+    SolanaPayment, Upload,
 };
 use dropleaf_core::host::{Hosts, Origin};
 use dropleaf_core::payment::Item;
