@@ -44,10 +44,10 @@ pub use pay::overview::{PaymentFilter, PaymentOverview};
 pub use pay::{
     BalancePurchase, BalanceResult, CardProcessor, CardSettings, CatalogueEntry, ChainStatus, CheckedPage,
     CreatedPaySession, DeliveredKey, EvmPayment, Facilitator, FacilitatorCall, FacilitatorReply, Listing,
-    Mode, MovementList, MovementQuery, MppPayment, NewPaySession, NoResponse, Order, PayError, PayRefused,
-    PayRequest, PaymentProof, PaymentSettings, PolledPaySession, Prices, ProcessorReply, ProvisionedAccount,
-    PurchaseResult, PurchasedItem, RailStatus, Resolution, Sandbox, SandboxProcessor, SandboxReply,
-    SolanaPayment, TokenRequest, UnlockResult,
+    MandatePurchase, MandateSettings, MandateTerms, Mode, MovementList, MovementQuery, MppPayment,
+    NewPaySession, NoResponse, Order, PayError, PayRefused, PayRequest, PaymentProof, PaymentSettings,
+    PolledPaySession, Prices, ProcessorReply, ProvisionedAccount, PurchaseResult, PurchasedItem, RailStatus,
+    Resolution, Sandbox, SandboxProcessor, SandboxReply, SolanaPayment, TokenRequest, UnlockResult,
 };
 pub use publish::idempotency::{IdempotentRequest, IdempotentResult, StoredOutcome};
 pub use publish::upload::{Upload, UploadBody};

@@ -121,7 +121,8 @@ pub async fn run(config: Config) -> Result<()> {
     if let Some(warning) = running.resolved.mail.warning() {
         tracing::warn!("{warning}");
     }
-    for warning in running.resolved.config.stripe_warnings() {
+    let config = &running.resolved.config;
+    for warning in config.stripe_warnings().into_iter().chain(config.ap2_warning()) {
         tracing::warn!("{warning}");
     }
     if running.app.is_public_sandbox() {

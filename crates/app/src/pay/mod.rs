@@ -11,6 +11,7 @@ mod fulfil;
 mod lease;
 pub(crate) mod ledger;
 mod listings;
+mod mandate_terms;
 mod movements;
 mod mpp;
 mod named_locks;
@@ -33,11 +34,12 @@ mod unverified;
 
 pub use balance::{BalancePurchase, BalanceResult, ProvisionedAccount};
 pub use cards::{
-    CardProcessor, CardSettings, CreatedPaySession, DeliveredKey, NewPaySession, PolledPaySession,
-    ProcessorReply, SandboxProcessor, SandboxReply, TokenRequest,
+    CardProcessor, CardSettings, CreatedPaySession, DeliveredKey, MandatePurchase, NewPaySession,
+    PolledPaySession, ProcessorReply, SandboxProcessor, SandboxReply, TokenRequest,
 };
 pub use facilitator::{ChainStatus, Facilitator, FacilitatorCall, FacilitatorReply, NoResponse};
 pub use listings::Listing;
+pub use mandate_terms::MandateTerms;
 pub use movements::{MovementList, MovementQuery};
 pub use mpp::MppPayment;
 pub use operator_resolution::Resolution;
@@ -45,7 +47,7 @@ pub use order::{CheckedPage, Order, PayRequest, PaymentProof};
 pub use purchase_result::{PayError, PayRefused, PurchaseResult, PurchasedItem};
 pub use rails::RailStatus;
 pub use sandbox::Sandbox;
-pub use settings::{EvmPayment, Mode, PaymentSettings, Prices, SolanaPayment};
+pub use settings::{EvmPayment, MandateSettings, Mode, PaymentSettings, Prices, SolanaPayment};
 pub use unlock::{CatalogueEntry, UnlockResult};
 
 use crate::infra::settings::Settings;

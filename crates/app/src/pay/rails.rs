@@ -14,8 +14,6 @@ const PROVISION: &str = "provision";
 const UNLOCK: &str = "unlock";
 const TOPUP: &str = "topup";
 
-const NO_AP2: &str = "This version of the server does not support it.";
-
 /// A way to pay.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RailStatus {
@@ -45,7 +43,6 @@ impl RailStatus {
             x402: wallet(&[evm, solana]),
             mpp: wallet(&[evm]),
             accepts_cards: true,
-            no_ap2: Some(NO_AP2),
             ..MenuFacts::default()
         };
         facts.menu()
@@ -115,7 +112,8 @@ impl MenuFacts<'_> {
         let card =
             "POST /pay/sessions creates a link where a person can pay by card. Poll it for the result.";
         let acp = "acp_shared_payment_token in the JSON body of POST /provision.";
-        let ap2 = "ap2_mandate in the JSON body of POST /provision.";
+        let ap2 = "Sign a payment mandate for the transaction in ap2, which GET /provision and the 402 response of POST /provision \
+                   contain, with an instrument of type stripe_spt. Send it as ap2_mandate in the JSON body of POST /provision.";
         let balance = "Send the request with an API key, or an access token with sites:write, and without a payment. A balance is \
                        topped up by card.";
         let all = [
@@ -194,7 +192,7 @@ impl App {
             no_mpp: no_evm(payments),
             accepts_cards: self.accepts_cards(),
             no_acp: self.token_unavailable(),
-            no_ap2: Some(NO_AP2),
+            no_ap2: self.mandates_unavailable(),
             no_provision: self.check_provision_allowed().err().map(|refusal| refusal.detail),
         };
         facts.menu()

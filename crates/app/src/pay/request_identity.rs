@@ -1,13 +1,11 @@
 //! The identity of a paid request, for comparison with earlier ones: its hash, its origin, and the identifiers its sender
 //! chose. An identifier is an Idempotency-Key or a payment identifier, and is scoped to its payer.
 
-use super::cards::TokenRequest;
 use super::named_locks::NamedLocks;
 use super::order::{Order, PayRequest};
 use crate::app::App;
 use dropleaf_core::payment::{Item, Payment, PaymentState};
 use dropleaf_core::rail::Rail;
-use dropleaf_core::request_hash::RequestHash;
 use dropleaf_core::{Code, Error, Result, network, secret};
 use dropleaf_pay::{Address, Recognised};
 use dropleaf_store::Stmt;
@@ -32,7 +30,13 @@ pub(super) struct RequestIdentity {
     /// The scope of the identifiers.
     pub(super) scope: String,
     identifiers: Vec<RequestIdentifier>,
+    /// What a mandate may be used for once: its transaction, its signature and its ID, hashed. Unlike an identifier it stays
+    /// used when the payment is refused, and it is the same for all payers.
+    pub(super) mandate_hashes: Vec<[u8; 32]>,
 }
+
+/// The scope of what mandates may be used for once.
+const MANDATES: &str = "ap2";
 
 #[derive(Debug, Clone, Copy)]
 struct RequestIdentifier {
@@ -128,23 +132,26 @@ impl RequestIdentity {
 }
 
 impl App {
-    /// The identity of a request with a shared payment token, which is known under `key`. The token is part of the request, so
-    /// the same identifier with another token is another request.
-    pub(super) fn token_identity(&self, request: &TokenRequest, key: &str) -> Result<RequestIdentity> {
-        let identifier = idempotency_identifier(request.idempotency_key.as_deref())?;
-        let client = self.payment_client(request.ip);
+    /// The identity of a request that charges a shared payment token, whose payment has this `key`.
+    pub(super) fn token_identity(
+        &self,
+        rail: Rail,
+        key: &str,
+        request_hash: [u8; 32],
+        idempotency_key: Option<&str>,
+        ip: Option<IpAddr>,
+    ) -> Result<RequestIdentity> {
+        let client = self.payment_client(ip);
         Ok(RequestIdentity {
             item: Item::Provision,
-            rail: Rail::Acp,
-            request_hash: RequestHash::new("token")
-                .field("request", request.request_hash)
-                .field("token", request.token.hash())
-                .finish(),
+            rail,
+            request_hash,
             account_id: None,
             payer_is_eoa: false,
             scope: token_scope(key, &client),
             client,
-            identifiers: identifier.into_iter().collect(),
+            identifiers: idempotency_identifier(idempotency_key)?.into_iter().collect(),
+            mandate_hashes: Vec::new(),
         })
     }
 
@@ -183,6 +190,7 @@ impl App {
             client: self.payment_client(request.ip),
             scope: format!("payer:{payer}"),
             identifiers: key.into_iter().chain(identifier).collect(),
+            mandate_hashes: Vec::new(),
         })
     }
 
@@ -220,7 +228,7 @@ impl App {
         Ok(None)
     }
 
-    /// The statements that record the request's identifiers for a reservation.
+    /// The statements that record the request's identifiers, and the use of its mandate, for a reservation.
     pub(super) fn identifier_stmts<'a>(
         &'a self,
         identity: &'a RequestIdentity,
@@ -228,10 +236,12 @@ impl App {
     ) -> impl Iterator<Item = Stmt> + 'a {
         let now = self.now();
         let horizon = now - self.settings.retention.idempotency;
-        identity.identifiers.iter().map(move |name| {
+        let identifiers = identity.identifiers.iter().map(|name| (identity.scope.as_str(), &name.hash));
+        let mandate = identity.mandate_hashes.iter().map(|hash| (MANDATES, hash));
+        identifiers.chain(mandate).map(move |(scope, hash)| {
             let sealed = payment.id.clone().into_bytes().into();
             let answer = StoredResponse { request_hash: identity.request_hash, status: 0, sealed };
-            idempotency::insert(&identity.scope, &name.hash, &answer, now, horizon)
+            idempotency::insert(scope, hash, &answer, now, horizon)
         })
     }
 }

@@ -3,6 +3,7 @@
 use super::CardSettings;
 use dropleaf_core::payment::Item;
 use dropleaf_core::unlock::Sku;
+use dropleaf_pay::ap2::Issuers;
 use dropleaf_pay::{Cluster, EvmAddress, Mint, Network, SolanaAddress, Token};
 
 /// Micro-dollars per cent: amounts have 6 decimals, balances 2.
@@ -23,6 +24,7 @@ pub struct PaymentSettings {
     pub solana: Option<SolanaPayment>,
     /// Always set in the sandbox; in live mode if there is a card processor.
     pub cards: Option<CardSettings>,
+    pub mandates: MandateSettings,
     /// How long a signature should be valid.
     pub max_timeout_seconds: u32,
     /// Whether a settlement reported by the facilitator must be on the chain before the purchase is fulfilled, where the
@@ -62,6 +64,16 @@ impl Prices {
     pub fn cents_of(&self, item: Item) -> i64 {
         i64::try_from(self.of(item).div_ceil(MICROS_PER_CENT)).unwrap_or(i64::MAX)
     }
+}
+
+/// How AP2 mandates are accepted. Without an issuer, none are.
+#[derive(Debug, Clone, Default)]
+pub struct MandateSettings {
+    pub issuers: Issuers,
+    /// The audience and payee that mandates must name; `None`: the base URL.
+    pub merchant_id: Option<String>,
+    /// The name of the payee, for display; `None`: the host.
+    pub payee_name: Option<String>,
 }
 
 #[derive(Debug, Clone)]

@@ -5,6 +5,9 @@ use std::fmt;
 use super::jwk::{JwkFault, PublicKey};
 use crate::json;
 
+/// The issuer that sandboxes trust. Its private key is in the documentation, so that anyone can try mandates.
+const SANDBOX_JWK: &str = r#"{"kty":"EC","crv":"P-256","kid":"dropleaf-sandbox","x":"ysj3NHUeIOk9z3yhQK8oh0SZLxEj4WyBiuV3GtrQhIE","y":"Cy5CHkLQP5PU2oNtyaBmCnQeD-t9mKZgqOFGIDNJj-U"}"#;
+
 /// A trusted issuer's public key.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Issuer {
@@ -25,6 +28,16 @@ impl Issuer {
             Ok(kid) if !kid.is_empty() => Ok(Self { kid: kid.to_owned(), key }),
             _ => Err(JwkFault::KidMissing),
         }
+    }
+
+    /// The issuer for sandboxes. Anyone can sign in its name.
+    pub fn sandbox() -> Result<Self, JwkFault> {
+        Self::parse(SANDBOX_JWK)
+    }
+
+    /// Whether anyone can sign in its name, under whichever key id.
+    pub fn is_sandbox(&self) -> bool {
+        Self::sandbox().is_ok_and(|sandbox| sandbox.key == self.key)
     }
 
     pub fn kid(&self) -> &str {
@@ -73,6 +86,15 @@ mod tests {
         assert_eq!(issuers.find("issuer-2"), None);
         assert_eq!(Issuers::new(vec![issuer.clone(), issuer]), Err(JwkFault::KidRepeated));
         assert!(Issuers::default().is_empty() && !issuers.is_empty());
+    }
+
+    #[test]
+    fn the_sandbox_issuer_is_recognised_under_any_kid() {
+        let sandbox = Issuer::sandbox().unwrap();
+        assert_eq!(sandbox.kid(), "dropleaf-sandbox");
+        let renamed = Issuer::parse(&SANDBOX_JWK.replace("dropleaf-sandbox", "bank")).unwrap();
+        assert!(sandbox.is_sandbox() && renamed.is_sandbox());
+        assert!(!Issuer::parse(JWK).unwrap().is_sandbox());
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::{fmt, io};
 use serde_json::Value;
 
 use super::chain::Chain;
+use super::digest;
 use super::issuer::Issuers;
 use super::refusal::MandateRefusal;
 use super::signed_contents::SignedContents;
@@ -18,6 +19,7 @@ pub const MANDATE_BYTES: usize = 64 * 1024;
 pub struct Mandate {
     content: Content,
     transaction_id: String,
+    fingerprint: String,
 }
 
 #[derive(Clone, PartialEq)]
@@ -58,6 +60,8 @@ pub struct VerifiedMandate {
     /// The base64url SHA-256 of the last token, which receipts quote. Not enough for single use: anyone can derive a second
     /// valid signature from the first, and with it another hash. The transaction id must be unique too.
     pub reference: String,
+    /// The issuer's own id of the mandate. Only v0.1 has one.
+    pub mandate_id: Option<String>,
     /// The key id of the issuer that vouches for the mandate.
     pub issuer_kid: String,
     pub instrument: Instrument,
@@ -91,12 +95,13 @@ impl Mandate {
             (Some(Value::String(text)), None, None) => {
                 let chain = Chain::parse(text)?;
                 let transaction_id = chain.closed_mandate()?.transaction_id.to_owned();
-                Ok(Self { content: Content::Chain(chain), transaction_id })
+                Ok(Self { content: Content::Chain(chain), transaction_id, fingerprint: digest::hash(text) })
             }
             (None, Some(contents), Some(Value::String(authorization))) => {
                 let signed = SignedContents::parse(contents, authorization)?;
                 let transaction_id = signed.transaction_id()?.to_owned();
-                Ok(Self { content: Content::Contents(signed), transaction_id })
+                let fingerprint = signed.fingerprint();
+                Ok(Self { content: Content::Contents(signed), transaction_id, fingerprint })
             }
             _ => Err(MandateRefusal::NotAMandate),
         }
@@ -114,6 +119,20 @@ impl Mandate {
         &self.transaction_id
     }
 
+    /// Tells mandates apart: equal for the same mandate sent again, different after any change to what is signed or to a
+    /// signature.
+    pub fn fingerprint(&self) -> &str {
+        &self.fingerprint
+    }
+
+    /// What it wants to be charged, not verified: only for looking up an earlier payment.
+    pub fn unverified_instrument(&self) -> Result<Instrument, MandateRefusal> {
+        match &self.content {
+            Content::Contents(signed) => signed.chargeable_instrument(),
+            Content::Chain(chain) => chain.closed_mandate()?.chargeable_instrument(),
+        }
+    }
+
     /// Performs every check. A mandate that passes is consent, by a trusted issuer's word, to exactly what we requested.
     pub fn verify(
         &self,
@@ -121,20 +140,19 @@ impl Mandate {
         request: &MandateRequest<'_>,
         now: i64,
     ) -> Result<VerifiedMandate, MandateRefusal> {
-        let (issuer, reference, instrument) = match &self.content {
+        let (issuer, reference, mandate_id) = match &self.content {
             Content::Contents(signed) => {
                 let issuer = signed.verify(issuers, request, now)?;
-                (issuer, signed.reference(), signed.chargeable_instrument()?)
+                (issuer, signed.reference(), Some(signed.mandate_id()?.to_owned()))
             }
-            Content::Chain(chain) => {
-                let issuer = chain.verify(issuers, request, now)?;
-                (issuer, chain.reference(), chain.closed_mandate()?.chargeable_instrument()?)
-            }
+            Content::Chain(chain) => (chain.verify(issuers, request, now)?, chain.reference(), None),
         };
+        let instrument = self.unverified_instrument()?;
         Ok(VerifiedMandate {
             version: self.version(),
             transaction_id: self.transaction_id.clone(),
             reference: reference.to_owned(),
+            mandate_id,
             issuer_kid: issuer.kid().to_owned(),
             instrument,
         })

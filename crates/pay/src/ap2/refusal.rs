@@ -42,10 +42,12 @@ pub enum MandateRefusal {
     NonceMismatch,
     // The payment.
     TransactionMismatch,
+    TransactionExpired,
     PayeeMismatch,
     CurrencyMismatch,
     AmountMismatch,
     UnsupportedInstrument,
+    InvalidInstrument,
     // The user's limits.
     FixedPropertyMismatch,
     TooManyConstraints,
@@ -61,7 +63,7 @@ pub enum MandateRefusal {
 }
 
 impl MandateRefusal {
-    pub const ALL: [Self; 47] = [
+    pub const ALL: [Self; 49] = [
         Self::NotAMandate,
         Self::TooLarge,
         Self::TooDeep,
@@ -94,10 +96,12 @@ impl MandateRefusal {
         Self::AudienceMismatch,
         Self::NonceMismatch,
         Self::TransactionMismatch,
+        Self::TransactionExpired,
         Self::PayeeMismatch,
         Self::CurrencyMismatch,
         Self::AmountMismatch,
         Self::UnsupportedInstrument,
+        Self::InvalidInstrument,
         Self::FixedPropertyMismatch,
         Self::TooManyConstraints,
         Self::MalformedConstraint,
@@ -146,10 +150,12 @@ impl MandateRefusal {
             Self::AudienceMismatch => "audience_mismatch",
             Self::NonceMismatch => "nonce_mismatch",
             Self::TransactionMismatch => "transaction_mismatch",
+            Self::TransactionExpired => "transaction_expired",
             Self::PayeeMismatch => "payee_mismatch",
             Self::CurrencyMismatch => "currency_mismatch",
             Self::AmountMismatch => "amount_mismatch",
             Self::UnsupportedInstrument => "unsupported_instrument",
+            Self::InvalidInstrument => "invalid_instrument",
             Self::FixedPropertyMismatch => "fixed_property_mismatch",
             Self::TooManyConstraints => "too_many_constraints",
             Self::MalformedConstraint => "malformed_constraint",
@@ -215,11 +221,17 @@ impl MandateRefusal {
                 "The nonce of the mandate does not match the request. Read the terms again and sign a new mandate."
             }
             Self::TransactionMismatch => "The mandate was made for another transaction.",
+            Self::TransactionExpired => {
+                "The transaction of the mandate has expired. Read the terms again and sign a new mandate."
+            }
             Self::PayeeMismatch => "The mandate pays another payee.",
             Self::CurrencyMismatch => "The currency of the mandate is not that of the price.",
             Self::AmountMismatch => "The amount of the mandate is not exactly the price.",
             Self::UnsupportedInstrument => {
                 "The payment instrument cannot be charged here. Use an instrument of type stripe_spt."
+            }
+            Self::InvalidInstrument => {
+                "The payment instrument is not a shared payment token: spt_ and 1 to 255 letters, digits or underscores."
             }
             Self::FixedPropertyMismatch => {
                 "The payment differs from a property that the user fixed in an open mandate."

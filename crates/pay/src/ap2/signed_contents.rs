@@ -31,6 +31,16 @@ impl SignedContents {
         json_member::text(&self.contents, "payment_details_id")
     }
 
+    /// The issuer's id of the mandate.
+    pub(crate) fn mandate_id(&self) -> Result<&str, MandateRefusal> {
+        json_member::text(&self.contents, "payment_mandate_id")
+    }
+
+    /// A hash of the contents and the token. White space and the order of members do not matter.
+    pub(crate) fn fingerprint(&self) -> String {
+        digest::hash(&format!("{}.{}", self.hash, self.authorization.hash))
+    }
+
     /// The hash of the token.
     pub(crate) fn reference(&self) -> &str {
         &self.authorization.hash

@@ -185,7 +185,7 @@ impl ContentsDraft {
         let price = format!("{}.{:02}", request.amount_minor / 100, request.amount_minor % 100);
         let price: Value = serde_json::from_str(&price).unwrap_or_default();
         let contents = json!({
-            "payment_mandate_id": "mandate",
+            "payment_mandate_id": format!("mandate for {}", request.transaction_id),
             "payment_details_id": request.transaction_id,
             "payment_details_total": { "label": "Total", "amount": { "currency": request.currency, "value": price } },
             "payment_response": {

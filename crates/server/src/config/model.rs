@@ -29,6 +29,7 @@ pub struct Config {
     pub mcp: Mcp,
     pub payments: Payments,
     pub stripe: Stripe,
+    pub ap2: Ap2,
     pub safety: Safety,
     pub storage: Storage,
     pub retention: Retention,
@@ -94,6 +95,7 @@ section!(Stripe {
     version: String,
     token_parameter: String,
 });
+section!(Ap2 { issuers_file: String, merchant_id: String, payee_name: String });
 section!(Safety {
     phishing_check: bool,
     pii_check: String,

@@ -40,6 +40,7 @@ impl Config {
             evm,
             solana,
             cards,
+            mandates: self.mandates(mode)?,
             max_timeout_seconds: set.timeout_seconds,
             confirm_settlements: set.confirm_settlements,
             accept_submitted_elsewhere: set.accept_submitted_elsewhere,

@@ -2,6 +2,7 @@
 
 mod card_payment;
 mod checkout;
+mod mandate;
 mod pay_session;
 mod payment_row;
 mod processor;
@@ -13,6 +14,7 @@ mod token_charge;
 mod webhook;
 
 pub use card_payment::DeliveredKey;
+pub use mandate::MandatePurchase;
 pub use pay_session::{CreatedPaySession, NewPaySession, PolledPaySession};
 pub use processor::{CardProcessor, ProcessorReply};
 pub use sandbox_processor::{SandboxProcessor, SandboxReply};

@@ -1,5 +1,5 @@
 //! Pays with a shared payment token: the token is reserved, charged by the processor and fulfilled like any other payment. A
-//! token buys at most one thing, however often it is sent. ACP.
+//! token buys at most one thing, however often it is sent, and whether alone (ACP) or named in a mandate (AP2).
 
 use super::payment_row::NewCardPayment;
 use crate::app::App;
@@ -12,6 +12,7 @@ use crate::pay::settle::{Settlement, SettlementHistory};
 use crate::pay::{PayError, PayRefused, PurchaseResult};
 use dropleaf_core::payment::{Item, Payment, PaymentState};
 use dropleaf_core::rail::Rail;
+use dropleaf_core::request_hash::RequestHash;
 use dropleaf_core::{Code, Error, Result, base64, hex};
 use dropleaf_pay::facilitator::Reason;
 use dropleaf_pay::mpp::Problem;
@@ -43,42 +44,58 @@ impl App {
     /// Sells an API key for a token. Run it in a task that is not cancelled when the client disconnects.
     pub async fn provision_with_token(&self, request: TokenRequest) -> Result<PurchaseResult, PayError> {
         self.require_processor()?;
-        let key = format!("{}:spt:{}", card_payments::NETWORK, hex::encode(&request.token.hash()));
-        let identity = self.token_identity(&request, &key)?;
+        let TokenRequest { token, request_hash, idempotency_key, ip } = request;
+        let key = token_key(&token);
+        // The token is part of the request, so the same identifier with another token is another request.
+        let request_hash =
+            RequestHash::new("token").field("request", request_hash).field("token", token.hash()).finish();
+        let identity = self.token_identity(Rail::Acp, &key, request_hash, idempotency_key.as_deref(), ip)?;
         if self.payments.locks.is_crowded(&key) {
             return Err(payment_in_flight(1));
         }
         // Identifiers first, as for other payments.
         let _named = identity.lock_identifiers(&self.payments.locks).await;
         let _lock = self.payments.locks.lock(&key).await;
-        let found = self.store.find_payment_by_key(&key).await?;
-        let not_taken = match found {
-            Some(payment) if was_not_taken(&payment) => Some(payment),
-            Some(payment) => return self.replay_token(payment, &identity).await,
-            None => None,
+        let known = match self.store.find_payment_by_key(&key).await? {
+            Some(payment) if !was_not_taken(&payment) => return self.replay_token(payment, &identity).await,
+            known => known,
         };
-        // Another token under the same Idempotency-Key is another request.
-        if self.find_payment_by_identifier(&identity).await?.is_some() {
-            return Err(payment_in_flight(1));
+        if let Some(bought) = self.charge_new_token(&token, &identity, ip, known.as_ref()).await? {
+            return Ok(bought);
         }
-        self.count_sandbox_sale(Item::Provision, request.ip).await?;
-        let row = self.token_row(&request, key.clone(), &identity, not_taken.as_ref())?;
-        match self.reserve_payment(Order::Provision, row, not_taken.is_some(), &identity).await? {
-            Reserved::New(payment) => Box::pin(self.advance_payment(*payment, true)).await,
-            // Another node was faster, with the same token or with another one under the same Idempotency-Key.
-            Reserved::Existing | Reserved::IdentifierTaken => {
-                match self.store.find_payment_by_key(&key).await? {
-                    Some(payment) => self.replay_token(payment, &identity).await,
-                    None => {
-                        self.find_payment_by_identifier(&identity).await?;
-                        Err(payment_in_flight(1))
-                    }
-                }
+        // Another node was faster, with the same token or with another one under the same Idempotency-Key.
+        match self.store.find_payment_by_key(&key).await? {
+            Some(payment) => self.replay_token(payment, &identity).await,
+            None => {
+                self.find_payment_by_identifier(&identity).await?;
+                Err(payment_in_flight(1))
             }
         }
     }
 
-    async fn replay_token(
+    /// Reserves and charges a token that no payment is known for, or one that the processor did not take (`not_taken`). `None` if
+    /// a payment became known in between, or if the mandate was used before.
+    pub(super) async fn charge_new_token(
+        &self,
+        token: &SharedPaymentToken,
+        identity: &RequestIdentity,
+        ip: Option<IpAddr>,
+        not_taken: Option<&Payment>,
+    ) -> Result<Option<PurchaseResult>, PayError> {
+        // Another token under the same Idempotency-Key is another request.
+        if self.find_payment_by_identifier(identity).await?.is_some() {
+            return Err(payment_in_flight(1));
+        }
+        self.count_sandbox_sale(Item::Provision, ip).await?;
+        let row = self.token_row(token, identity, not_taken)?;
+        match self.reserve_payment(Order::Provision, row, not_taken.is_some(), identity).await? {
+            Reserved::New(payment) => Box::pin(self.advance_payment(*payment, true)).await.map(Some),
+            Reserved::Existing | Reserved::IdentifierTaken => Ok(None),
+        }
+    }
+
+    /// Answers a request whose token belongs to a known payment, of this or of another request.
+    pub(super) async fn replay_token(
         &self,
         payment: Payment,
         identity: &RequestIdentity,
@@ -87,7 +104,7 @@ impl App {
         if was_not_taken(&payment) {
             return Err(payment_in_flight(1));
         }
-        if payment.state == PaymentState::Refused && identity.matches_purchase(&payment) {
+        if payment.state == PaymentState::Refused {
             // The processor would repeat its answer: the token is the idempotency key.
             // An operator's reason is not for the client.
             let is_code =
@@ -101,17 +118,16 @@ impl App {
     /// `not_taken`: the earlier reservation of this token, whose id the processor may know.
     fn token_row(
         &self,
-        request: &TokenRequest,
-        key: String,
+        token: &SharedPaymentToken,
         identity: &RequestIdentity,
         not_taken: Option<&Payment>,
     ) -> Result<Payment> {
         let sold = self.require_payments()?;
         let now = self.now();
         let new = NewCardPayment {
-            key,
+            key: token_key(token),
             item: Item::Provision,
-            rail: Rail::Acp,
+            rail: identity.rail,
             amount: sold.prices.cents_of(Item::Provision),
             sandbox: sold.is_sandbox(),
             request_hash: identity.request_hash,
@@ -122,9 +138,8 @@ impl App {
             row.attempts = earlier.attempts;
             row.created_at = earlier.created_at;
         }
-        let token = request.token.reveal();
         let sealing_key = self.keys.mac(SEALED_AS, row.id.as_bytes());
-        let sealed = sealing::seal(&self.minter, sealing_key, row.id.as_bytes(), token.as_bytes())?;
+        let sealed = sealing::seal(&self.minter, sealing_key, row.id.as_bytes(), token.reveal().as_bytes())?;
         Ok(Payment {
             // The scope of the request's identifiers, if its client is unknown.
             payer: row.key.clone(),
@@ -208,6 +223,11 @@ impl App {
     }
 }
 
+/// The key of a token's payment: one payment for each token, by whichever protocol it arrives.
+pub(super) fn token_key(token: &SharedPaymentToken) -> String {
+    format!("{}:spt:{}", card_payments::NETWORK, hex::encode(&token.hash()))
+}
+
 pub(super) const ACTION_REQUIRED: &str = "payment_action_required";
 /// Declines that mean the same: the codes of the processor.
 const NEEDS_CARDHOLDER: [&str; 3] =
@@ -219,7 +239,7 @@ const REQUEST_REFUSED: &str = "request_refused";
 pub(in crate::pay) const NOT_TAKEN: &str = "processor_misconfigured";
 const NOT_TAKEN_RETRY_SECONDS: i64 = 60;
 
-fn was_not_taken(payment: &Payment) -> bool {
+pub(super) fn was_not_taken(payment: &Payment) -> bool {
     payment.state == PaymentState::Refused && payment.reason.as_deref() == Some(NOT_TAKEN)
 }
 

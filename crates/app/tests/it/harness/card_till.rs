@@ -1,7 +1,7 @@
 //! Sells by card without HTTP, on a separate database, with a card processor that can fail.
 
 use super::till::Till;
-use super::{Database, FakeProcessor, seed};
+use super::{Database, FakeProcessor, mandate_signer, seed};
 use dropleaf_app::{App, CardSettings, NewPaySession, PolledPaySession, SandboxProcessor};
 use dropleaf_core::Result;
 use dropleaf_core::account::Account;
@@ -53,10 +53,12 @@ impl CardTill {
         let processor = FakeProcessor::new(sandbox);
         let till = bare.beside_with(|config| {
             config.card_processor = Some(Arc::new(processor.clone()));
-            config.settings.payments.as_mut().unwrap().cards = Some(CardSettings {
+            let payments = config.settings.payments.as_mut().unwrap();
+            payments.cards = Some(CardSettings {
                 webhook_secrets: vec![WEBHOOK_SECRET.to_owned()],
                 token_spelling: TokenSpelling::Nested,
             });
+            payments.mandates.issuers = mandate_signer::issuers();
         });
         let till = till.await;
         bare.app.close().await;

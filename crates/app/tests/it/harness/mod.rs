@@ -6,6 +6,7 @@ mod database;
 #[expect(dead_code, reason = "the tests of the server use the rest")]
 mod facilitator;
 mod fake_processor;
+pub(crate) mod mandate_signer;
 mod purse;
 mod sample_payment;
 mod seed;

@@ -2,8 +2,9 @@
 
 use super::{Call, Database, FakeFacilitator, NOW, Purse, seed};
 use dropleaf_app::{
-    App, CardProcessor, Dependencies, EvmPayment, Facilitator, Mode, Order, PageKey, PayError, PayRequest,
-    PaymentProof, PaymentSettings, Prices, PurchaseResult, PurchasedItem, Settings, SolanaPayment, Upload,
+    App, CardProcessor, Dependencies, EvmPayment, Facilitator, MandateSettings, Mode, Order, PageKey,
+    PayError, PayRequest, PaymentProof, PaymentSettings, Prices, PurchaseResult, PurchasedItem, Settings,
+    SolanaPayment, Upload,
 };
 use dropleaf_core::host::{Hosts, Origin};
 use dropleaf_core::payment::Item;
@@ -264,6 +265,7 @@ fn payments() -> PaymentSettings {
         evm: Some(EvmPayment { chain_id, token: Token::usdc(chain_id).unwrap(), pay_to: evm }),
         solana: Some(SolanaPayment { cluster: Cluster::Mainnet, pay_to: solana }),
         cards: None,
+        mandates: MandateSettings::default(),
         max_timeout_seconds: 180,
         confirm_settlements: true,
         accept_submitted_elsewhere: true,

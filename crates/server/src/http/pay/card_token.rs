@@ -1,4 +1,5 @@
-//! Sells an API key for a shared payment token in the body of `/provision` (ACP).
+//! Sells an API key for a shared payment token in the body of `/provision` (ACP). The end of the request is the same for a
+//! mandate that names such a token.
 
 use super::provision::ProvisionJson;
 use super::purchase::{PaidCall, RETRY_SECONDS};
@@ -6,7 +7,7 @@ use crate::http::api_error::ApiError;
 use crate::http::extract::idempotency_key;
 use axum::Json;
 use axum::response::{IntoResponse, Response};
-use dropleaf_app::TokenRequest;
+use dropleaf_app::{PayError, PurchaseResult, TokenRequest};
 use dropleaf_core::{Code, Error};
 use dropleaf_pay::stripe::SharedPaymentToken;
 use http::header;
@@ -35,11 +36,20 @@ pub(super) async fn provision(
     }
     let idempotency_key = idempotency_key(call.headers);
     let request = TokenRequest { token, request_hash, idempotency_key, ip: call.ip };
-    let (sender, receiver) = oneshot::channel();
     let app = Arc::clone(&state.app);
-    state.tasks.spawn(async move {
+    complete(call, async move { app.provision_with_token(request).await }, warnings).await
+}
+
+/// Runs a purchase that was not paid in a header, in a task of its own, and answers with the key or with why there is none.
+pub(super) async fn complete(
+    call: PaidCall<'_>,
+    purchase: impl Future<Output = Result<PurchaseResult, PayError>> + Send + 'static,
+    warnings: Vec<String>,
+) -> Result<Response, ApiError> {
+    let (sender, receiver) = oneshot::channel();
+    call.state.tasks.spawn(async move {
         // The client may be gone; the payment is completed anyway.
-        let _ = sender.send(app.provision_with_token(request).await);
+        let _ = sender.send(purchase.await);
     });
     let Ok(outcome) = receiver.await else {
         // The task ended early; the payment's row says how far it got.

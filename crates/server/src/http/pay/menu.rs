@@ -1,6 +1,7 @@
 //! Serves the menu of payment rails at `GET /provision`, and describes it for every other place that shows it: the 402 bodies, the
 //! service record and `/llms.txt`. What is on the menu is decided by `App::rails`.
 
+use super::mandate::MandateTermsJson;
 use crate::http::api_error::ApiError;
 use crate::http::state::ApiState;
 use axum::Json;
@@ -33,6 +34,10 @@ pub(super) struct RailsJson {
     sandbox: bool,
     #[schema(value_type = Vec<RailJson>)]
     rails: Vec<RailStatus>,
+    /// What a mandate (AP2) must say, where mandates are accepted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    ap2: Option<MandateTermsJson>,
 }
 
 /// A payment protocol, or the prepaid balance.
@@ -71,20 +76,22 @@ pub(super) fn not_live(state: &ApiState, sentence: &str) -> Response {
 /// List the payment protocols
 ///
 /// Every payment protocol that this server knows, and which of them are live. The 402 responses and the service record contain the
-/// same list.
+/// same list. `ap2` names a new transaction each time.
 #[utoipa::path(
     get, path = "/provision", tag = "Payments", operation_id = "listRails",
     responses((status = 200, description = "The payment protocols", body = RailsJson)),
     security(()),
 )]
-pub(super) async fn list(State(state): State<ApiState>) -> Result<Json<RailsJson>, ApiError> {
+pub(super) async fn list(State(state): State<ApiState>) -> Result<Response, ApiError> {
     let payments = state.app.require_payments()?;
     let amount = payments.prices.of(Item::Provision);
-    Ok(Json(RailsJson {
+    let menu = RailsJson {
         price: dollars(amount),
         amount: amount.to_string(),
         currency: "USD".to_owned(),
         sandbox: payments.is_sandbox(),
         rails: state.app.provision_rails(),
-    }))
+        ap2: state.app.check_provision_allowed().ok().and_then(|()| MandateTermsJson::new(&state)),
+    };
+    Ok(([(header::CACHE_CONTROL, "no-store")], Json(menu)).into_response())
 }

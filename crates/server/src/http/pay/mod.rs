@@ -8,6 +8,7 @@ mod card_token;
 mod card_webhook;
 mod discovery;
 mod discovery_schemas;
+mod mandate;
 mod menu;
 mod paid_page;
 mod pay_sessions;

@@ -2,6 +2,7 @@
 
 use super::balance::{BALANCE, Payer, bought_response, once};
 use super::card_token;
+use super::mandate::{self, MandateTermsJson};
 use super::purchase::{PaidCall, Sale, has_proof, is_foreign_question};
 use super::receipt::paid_response;
 use super::terms::TermsJson;
@@ -20,8 +21,8 @@ use dropleaf_core::site_change::Field;
 use dropleaf_core::{Error, Result};
 use dropleaf_pay::mpp::{CredentialField, PaidRequest};
 use http::{HeaderMap, StatusCode};
-use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use utoipa::ToSchema;
 
 const BODY_BYTES: u64 = 64 * 1024;
@@ -32,10 +33,11 @@ const BODY_BYTES: u64 = 64 * 1024;
 pub(super) struct ProvisionBody {
     /// A shared payment token (ACP), which is charged once.
     acp_shared_payment_token: Option<String>,
-    /// A mandate; this payment protocol is not available here.
+    /// A mandate (AP2): `{"payment_mandate": "<chain>"}` (v0.2), or `{"payment_mandate_contents": {…}, "user_authorization":
+    /// "<token>"}` (v0.1). It is verified, then the token that it names is charged once.
     #[serde(deserialize_with = "nullable")]
     #[schema(value_type = Option<Value>, nullable = false)]
-    ap2_mandate: Field<IgnoredAny>,
+    ap2_mandate: Field<Value>,
 }
 
 /// A new key, shown once.
@@ -74,6 +76,10 @@ pub(super) struct ProvisionJson {
 /// is 402 with the terms. The same proof returns the same key for ten minutes, from the same network or with the same
 /// `Idempotency-Key`; afterwards 409.
 ///
+/// A mandate (AP2) is `ap2_mandate` in the body. It must be signed for the transaction in `ap2` of the 402 response or of
+/// `GET /provision`, which can be paid once within ten minutes. One that is malformed is 400 `invalid_payment`, one that is
+/// refused 402 `payment_refused`, both with a `reason`; nothing was charged.
+///
 /// With a key or an access token (`sites:write`) and no proof, the new account is paid from the prepaid balance of the
 /// caller. Send an `Idempotency-Key`: it returns the same key for ten minutes, and without it a repeated request buys
 /// another account. If the balance does not suffice, the terms contain it.
@@ -97,7 +103,7 @@ pub(super) struct ProvisionJson {
         (
             status = 402, content((TermsJson = "application/json"), (TermsJson = "application/problem+json")),
             description = "`payment_required`, `payment_refused`, `rail_not_live`: the terms, or `pay` and `rails` where only cards are \
-                           accepted; nothing was created",
+                           accepted; nothing was created. `ap2` says what a mandate must contain",
             headers(
                 ("PAYMENT-REQUIRED" = String, description = "The terms for x402 v2, base64 of JSON."),
                 ("WWW-Authenticate" = String, description = "A challenge for MPP: `Payment id=…`."),
@@ -141,11 +147,8 @@ pub(super) async fn provision(
         if let Some(token) = &sent.acp_shared_payment_token {
             return card_token::provision(call, token, request_hash, warnings).await;
         }
-        let sentence = format!(
-            "`{field}` is a payment by a protocol that is not available on this server. Nothing was charged. GET /provision \
-             lists the available ones."
-        );
-        return call.not_live(&sentence);
+        let mandate = sent.ap2_mandate.value().unwrap_or_default();
+        return mandate::provision(call, &mandate, warnings).await;
     }
     if let Some(caller) = &payer.0 {
         let once = once(&state, &parts.headers, caller, request_hash);
@@ -157,7 +160,11 @@ pub(super) async fn provision(
         let done = state.app.provision_with_balance(caller, once.as_ref(), render).await?;
         return match done {
             Some(done) => Ok(bought_response(IdempotentResponse::of(done, StatusCode::OK, render))),
-            None => PaidCall { more: payer.terms(&state, Item::Provision).await?, ..call }.owed(),
+            None => {
+                let mut more = payer.terms(&state, Item::Provision).await?;
+                more.extend(call.more.clone());
+                PaidCall { more, ..call }.owed()
+            }
         };
     }
     match call.sell((Order::Provision, request_hash), ()).await? {
@@ -172,14 +179,14 @@ pub(super) async fn provision(
 /// The sale of one key.
 fn paid_call<'a>(state: &'a ApiState, headers: &'a HeaderMap) -> PaidCall<'a> {
     let (item, field) = (Item::Provision, CredentialField::Authorization);
-    PaidCall { state, headers, ip: None, item, field, digest: None, more: serde_json::Map::new() }
+    PaidCall { state, headers, ip: None, item, field, digest: None, more: MandateTermsJson::member(state) }
 }
 
 impl ProvisionBody {
     /// The names of the payments in the body. None is ignored: the client believes it has paid.
     fn payments(&self) -> Vec<&'static str> {
         let token = self.acp_shared_payment_token.as_ref().map(|_| card_token::FIELD);
-        let mandate = (!self.ap2_mandate.is_absent()).then_some("ap2_mandate");
+        let mandate = (!self.ap2_mandate.is_absent()).then_some(mandate::FIELD);
         token.into_iter().chain(mandate).collect()
     }
 }

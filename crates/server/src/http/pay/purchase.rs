@@ -143,7 +143,7 @@ impl PaidCall<'_> {
             return Ok(answer);
         }
         match self.state.app.listing(self.item) {
-            Ok(listing) => Ok(terms::not_live(&listing, self.challenge().as_ref(), sentence)),
+            Ok(listing) => Ok(terms::not_live(&listing, self.challenge().as_ref(), &self.more, sentence)),
             // No wallet and no card can pay for it.
             Err(error) if error.code == Code::NotOnSale => Ok(menu::not_live(self.state, sentence)),
             Err(error) => Err(error.into()),

@@ -1,6 +1,7 @@
 //! Renders the 402 response for all protocols at once: x402 v2 in a header, v1 in the body, MPP as a challenge. No other
 //! file renders one. It must not be cached.
 
+use super::mandate::MandateTermsJson;
 use super::menu::{self, RailJson};
 use super::receipt::ReceiptFormat;
 use axum::body::Body;
@@ -67,6 +68,9 @@ pub(super) struct TermsJson {
     /// For a request with a key: how much the balance lacks, in cents. Real credit is not spent in sandbox mode.
     #[schema(nullable = false)]
     missing_minor: Option<i64>,
+    /// On `/provision`, where mandates (AP2) are accepted: what a mandate must say.
+    #[schema(nullable = false)]
+    ap2: Option<MandateTermsJson>,
     /// For clients of MPP, in `application/problem+json`: the problem type.
     #[serde(rename = "type")]
     #[schema(nullable = false, format = "uri")]
@@ -146,10 +150,16 @@ pub(super) fn refused(
 }
 
 /// The terms, for a payment by a protocol that is not available here: the client believes it has paid.
-pub(super) fn not_live(listing: &Listing, challenge: Option<&Challenge>, sentence: &str) -> Response {
+pub(super) fn not_live(
+    listing: &Listing,
+    challenge: Option<&Challenge>,
+    more: &Map<String, Value>,
+    sentence: &str,
+) -> Response {
     let mut terms = listing.terms.clone();
     let header = terms.header();
     terms.error = Some(Code::RailNotLive.as_str().to_owned());
+    terms.members.extend(more.clone());
     terms.members.insert("error_description".to_owned(), sentence.into());
     let body = Value::Object(terms.body()).to_string().into();
     payment_required(header.into(), body, challenge, false)

@@ -239,9 +239,10 @@ async fn header_that_cannot_be_read_is_400_and_says_why() {
 #[tokio::test]
 async fn payment_in_the_body_is_refused_aloud() {
     let node = Node::start().await;
+    let mandate = include_str!("../../../../pay/tests/vectors/ap2_chain.txt").trim_end();
     for (body, error) in [
         (json!({"acp_shared_payment_token": "spt_x"}), "payment_refused"),
-        (json!({"ap2_mandate": {"id": "x"}}), "rail_not_live"),
+        (json!({"ap2_mandate": {"payment_mandate": mandate}}), "payment_refused"),
     ] {
         let answer = node.post("/provision").json(&body).send().await.expect(402);
         assert_eq!(answer.json()["error"], error);
@@ -255,7 +256,7 @@ async fn payment_in_the_body_is_refused_aloud() {
     let rails: Vec<_> = menu["rails"].as_array().unwrap().iter().collect();
     let live = |rail: &&&Value| rail["live"] == true;
     let lively: Vec<_> = rails.iter().filter(live).map(|rail| &rail["protocol"]).collect();
-    assert_eq!(lively, ["x402", "mpp", "acp", "card", "balance"]);
+    assert_eq!(lively, ["x402", "mpp", "acp", "ap2", "card", "balance"]);
     assert_eq!(rails[0]["versions"], json!([1, 2]));
     assert_eq!(rails[0]["networks"], json!(["eip155:8453", SOLANA]));
     for rail in rails {

@@ -42,6 +42,25 @@ fn token_status(world: &mut World, token: &SharedPaymentToken) -> (Value, u64) {
 }
 
 #[test]
+fn a_token_named_after_a_test_card_needs_no_grant() {
+    let mut world = World::new();
+    let token = |name: &str| SharedPaymentToken::parse(name).unwrap();
+    for (name, pays) in [
+        ("spt_test_visa_1", true),
+        ("spt_test_visa_7f3a", true),
+        ("spt_test_visa_chargeDeclined_1", false),
+        ("spt_test_authenticationRequired_1", false),
+        ("spt_test_visa", false),
+        ("spt_test_unknown_1", false),
+        ("spt_visa_1", false),
+    ] {
+        let answer = charge(&mut world, &token(name), 100);
+        assert_eq!(matches!(answer, ChargeAnswer::Succeeded { .. }), pays, "{name}");
+    }
+    assert_eq!(token_status(&mut world, &token("spt_test_visa_1")), (Value::Null, 100));
+}
+
+#[test]
 fn a_token_is_charged_in_either_spelling_and_consumed() {
     for spelling in [TokenSpelling::Nested, TokenSpelling::TopLevel] {
         let mut world = World::new();
