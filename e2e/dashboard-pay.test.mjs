@@ -120,7 +120,7 @@ test('leaving without paying leads back, and nothing is added', async () => {
 
 test('an unlock is bought by card', async () => {
   const page = await person();
-  await unlock(page, 'make_permanent').getByRole('button', { name: /by card$/ }).click();
+  await unlock(page, 'make_permanent').getByRole('button', { name: /^Pay by card/ }).click();
   await openForm(page);
   await submitCard(page, CARD.pays);
   await assertBack(page, /^Your pages are permanent\./);
@@ -132,13 +132,13 @@ test('an unlock is bought by card', async () => {
 
 test('an unlock is bought from the balance after a question', async () => {
   const page = await person({ balance: 60 });
-  await unlock(page, 'higher_limits').getByRole('link', { name: /from balance$/ }).click();
+  await unlock(page, 'higher_limits').getByRole('link', { name: /^Pay from balance/ }).click();
   await page.waitForURL('**/unlocks/higher_limits');
   assert.match(await page.innerText('main'), /\$60\.00[\s\S]*-\$25\.00[\s\S]*\$35\.00/);
   await page.getByRole('link', { name: 'Cancel' }).click();
   await page.waitForURL('**/dashboard/billing');
   assert.equal(await shownBalance(page), '$60.00');
-  await unlock(page, 'higher_limits').getByRole('link', { name: /from balance$/ }).click();
+  await unlock(page, 'higher_limits').getByRole('link', { name: /^Pay from balance/ }).click();
   await page.getByRole('button', { name: 'Pay $25.00 from balance' }).click();
   await assertBack(page, /^Higher limits: active until .* Your balance is now \$35\.00\.$/);
   assert.match(await unlock(page, 'higher_limits').innerText(), /Buying it again adds the time/);
@@ -174,7 +174,7 @@ test('a balance that does not suffice offers the card, and a form that is too la
   const card = unlock(page, 'higher_limits');
   assert.match(await card.innerText(), /Your balance is \$1\.00 short/);
   assert.equal(await card.getByRole('link').count(), 0);
-  await card.getByRole('button', { name: /by card$/ }).click();
+  await card.getByRole('button', { name: /^Pay by card/ }).click();
   await openForm(page);
   await submitCard(page, CARD.pays);
   await assertBack(page, /^Higher limits: active until .* \$24\.00\.$/);
@@ -205,7 +205,7 @@ test('everything can be done with the keyboard', async () => {
   }
   await page.keyboard.press('Enter');
   await assertBack(page, /\$5\.00/);
-  await tabTo(page, 'Pay for Permanent pages from balance');
+  await tabTo(page, 'Pay from balance: Permanent pages');
   await page.keyboard.press('Enter');
   await page.waitForURL('**/unlocks/make_permanent');
   await tabTo(page, 'Pay $2.00 from balance');
@@ -221,7 +221,7 @@ test('without script everything works', async () => {
   await openForm(page);
   await submitCard(page, CARD.pays);
   await assertBack(page, /^Your balance is now \$30\.00\.$/);
-  await unlock(page, 'higher_limits').getByRole('link', { name: /from balance$/ }).click();
+  await unlock(page, 'higher_limits').getByRole('link', { name: /^Pay from balance/ }).click();
   await page.getByRole('button', { name: 'Pay $25.00 from balance' }).click();
   await assertBack(page, /\$5\.00\.$/);
 });

@@ -146,7 +146,7 @@ async fn balance_that_is_too_small_buys_nothing() {
         assert!(page.contains("Your balance does not cover $25.00. Nothing was charged."), "{page}");
         assert!(page.contains("Your balance is $2.00 short."), "{page}");
         assert!(
-            page.contains("Pay for Higher limits by card") && !page.contains("Higher limits from balance")
+            page.contains("Pay by card: Higher limits") && !page.contains("Pay from balance: Higher limits")
         );
         assert_eq!(ada.get(LIMITS).await.expect(303).header("location"), HERE);
         assert_eq!(balance(node, &ada).await, 2300);
