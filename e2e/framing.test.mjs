@@ -33,7 +33,7 @@ before(async () => {
     response_type: 'code', client_id: client.client_id, redirect_uri: 'http://127.0.0.1/callback', scope: 'sites:read', state: 'x',
     code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM', code_challenge_method: 'S256', resource: `${server.url}/mcp`,
   });
-  const fill = (path) => path.replace('/claim/{id}', `/claim/${anonymous.id}`).replace('{id}', control.id).replace('{*rest}', 'nowhere');
+  const fill = (path) => path.replace('/claim/{id}', `/claim/${anonymous.id}`).replace('{id}', control.id).replace('{sku}', 'make_permanent').replace('{*rest}', 'nowhere');
   // A download is saved and shown nowhere; its frame would stay empty.
   const isPage = ({ path, methods }) => (!methods.includes('POST') || methods.includes('GET')) && !path.endsWith('.csv');
   const shown = (await routes()).filter(isPage).map(({ path }) => fill(path));

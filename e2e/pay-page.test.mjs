@@ -12,6 +12,7 @@ import { api, request } from './http.mjs';
 import { runSql } from './money.mjs';
 import { readBlocks, readPicture } from './qr.mjs';
 import { BINARY, operatorKey, startServer, tempDir, until } from './server.mjs';
+import { startProcessor } from './stripe/processor.mjs';
 
 const CARD = { pays: '4242424242424242', declined: '4000000000000002', authenticates: '4000002500003155', stalls: '4000000000008880' };
 
@@ -138,6 +139,27 @@ test('a payment that stalls is shown as being processed, and cannot be made twic
     assert.equal(answer.headers().refresh, '3');
     await heading(again, 'Your payment is being processed');
     assert.equal(await again.locator('main button').count(), 0);
+  }
+});
+
+test('a payment that stalls is completed when the money arrives, and the page says so by itself', async () => {
+  const processor = await startProcessor(null, { data: path.join(server.dataDir, 'dropleaf.db') });
+  try {
+    const made = await session();
+    const page = await tab();
+    await openForm(page, made.url);
+    const checkout = page.url().split('/').at(-1);
+    await submitCard(page, CARD.stalls);
+    await heading(page, 'Your payment is being processed');
+    assert.equal((await poll(made)).status, 'processing');
+    assert.equal((await processor.post(`/sandbox/${checkout}/receive_funds`)).status, 200);
+    await heading(page, 'Paid');
+    const polled = await poll(made);
+    assert.equal(polled.status, 'completed');
+    assert.match(polled.api_key, /^stk_live_/);
+    assertQuiet(page);
+  } finally {
+    await processor.stop();
   }
 });
 

@@ -22,9 +22,14 @@ export async function startWebhook() {
   return { url: `http://127.0.0.1:${server.address().port}/`, received, stop: () => server.close() };
 }
 
-/** The processor. `post` sends a form to its own endpoints, those that Stripe does not have. */
-export async function startProcessor(webhook) {
-  const args = ['processor', '--listen', '127.0.0.1:0', '--webhook-url', webhook.url, '--webhook-secret', WEBHOOK_SECRET];
+/**
+ * The processor. `post` sends a form to its own endpoints, those that Stripe does not have. With `data`, the database of a
+ * server in sandbox mode, it has the payments of that server.
+ */
+export async function startProcessor(webhook, { data } = {}) {
+  const args = ['processor', '--listen', '127.0.0.1:0'];
+  if (webhook) args.push('--webhook-url', webhook.url, '--webhook-secret', WEBHOOK_SECRET);
+  if (data) args.push('--data', data);
   const child = spawn(BINARY, args, { env: { PATH: process.env.PATH }, stdio: ['ignore', 'pipe', 'inherit'] });
   process.once('exit', () => child.kill('SIGKILL'));
   const [line] = await once(readline.createInterface({ input: child.stdout }), 'line');

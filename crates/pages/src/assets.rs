@@ -36,6 +36,7 @@ assets! {
     UPLOAD_JS = "upload"."js": "upload.js";
     CLAIM_JS = "claim"."js": "claim.js";
     PAY_CSS = "pay"."css": "pay.css";
+    BILLING_CSS = "billing"."css": "billing.css";
     CARD_JS = "card"."js": "card.js";
 }
 

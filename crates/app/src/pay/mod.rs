@@ -7,6 +7,7 @@ pub(crate) mod cards;
 mod catalogue;
 mod draft;
 mod facilitator;
+mod form_purchase;
 mod fulfil;
 mod lease;
 pub(crate) mod ledger;

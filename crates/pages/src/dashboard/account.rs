@@ -16,6 +16,8 @@ pub struct AccountPage<'a> {
     pub used: PlanUsage,
     /// The prepaid balance, in dollars; `None` if it is not shown.
     pub balance: Option<String>,
+    /// Whether something is sold here, so that there is a billing page.
+    pub sells: bool,
     /// The movements of the balance, newest first.
     pub movements: Vec<MovementRow>,
     /// The address of older movements, if there are any.

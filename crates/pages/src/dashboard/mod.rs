@@ -5,6 +5,7 @@ mod account;
 mod appeal;
 mod apps;
 mod badge;
+mod billing;
 mod claim;
 mod device;
 mod figures;
@@ -14,6 +15,7 @@ mod page;
 mod refused;
 mod shell;
 mod sign_in;
+mod unlock;
 mod upload;
 
 pub use account::{
@@ -21,6 +23,7 @@ pub use account::{
 };
 pub use appeal::{AppealView, appeal};
 pub use apps::{Consent, apps, consent};
+pub use billing::{BillingPage, BillingProblem, Bought, TopUpLimits, UnlockOffer, UnlockState, billing};
 pub use claim::{Claim, claim};
 pub use device::{DeviceAnswer, device_ask, device_confirm, device_end};
 pub use keys::{CreatedKey, KeyRow, Keys, keys};
@@ -29,7 +32,10 @@ pub use page::{PageView, ShareLinkRow, VersionRow, page};
 pub use refused::{Attempt, RefusedForm};
 pub use shell::{Done, Section, Shell};
 pub use sign_in::{ConfirmLink, EnterCode, Login, confirm_link, enter_code, login};
+pub use unlock::{UnlockPage, unlock};
 pub use upload::{UploadView, upload};
 
+#[cfg(test)]
+mod billing_tests;
 #[cfg(test)]
 pub(crate) mod pages_tests;

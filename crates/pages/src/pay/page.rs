@@ -17,6 +17,8 @@ pub struct PayPage<'a> {
     pub state: PayState<'a>,
     /// No money is charged, and only test cards are accepted.
     pub sandbox: bool,
+    /// The path of the dashboard, if the person is signed in to the account that the purchase is for.
+    pub back: Option<&'a str>,
 }
 
 /// How far the payment is. An `action` is the path to which a form posts in order to start paying.
@@ -53,6 +55,7 @@ struct ReadyTemplate<'a> {
     page: &'a PayPage<'a>,
     bill: Bill,
     action: Option<&'a str>,
+    back: Option<&'a str>,
     expires: Moment,
     /// Empty if the address does not fit into a code.
     qr: String,
@@ -73,6 +76,7 @@ struct OutcomeTemplate<'a> {
     receipt: Option<(Moment, &'a str)>,
     /// Where to try again.
     retry: Option<&'a str>,
+    back: Option<&'a str>,
 }
 
 /// The amounts as text.
@@ -101,6 +105,7 @@ pub fn pay_page(page: &PayPage<'_>) -> Html {
             page,
             bill: Bill::new(&page.purchase),
             action: safe_link(action),
+            back: page.back.and_then(safe_link),
             expires: Moment(expires_at),
             qr: qr::svg(page.url),
         }),
@@ -109,29 +114,29 @@ pub fn pay_page(page: &PayPage<'_>) -> Html {
 }
 
 fn outcome<'a>(page: &'a PayPage<'a>, state: PayState<'a>) -> OutcomeTemplate<'a> {
+    let is_owner = page.back.is_some();
     let (glyph, heading, message) = match state {
+        PayState::Paid { .. } if is_owner => (Glyph::Check, "Paid", "The payment is complete."),
         PayState::Paid { .. } => (Glyph::Check, "Paid", "You can close this page and return to your agent."),
+        PayState::Ready { .. } | PayState::Processing if is_owner => (
+            Glyph::Dots,
+            "Your payment is being processed",
+            "This page updates automatically. You can also leave it: the purchase is completed as soon as the money \
+             arrives.",
+        ),
         PayState::Ready { .. } | PayState::Processing => (
             Glyph::Dots,
             "Your payment is being processed",
             "This page updates automatically. You can also close it: your agent continues as soon as the payment is \
              complete.",
         ),
-        PayState::Expired => (
-            Glyph::Clock,
-            "This payment link has expired",
-            "Nothing was charged. To pay, ask your agent for a new link.",
-        ),
+        PayState::Expired => (Glyph::Clock, "This payment link has expired", start_again(is_owner)),
         PayState::Failed { action: Some(_), .. } => (
             Glyph::Cross,
             "The payment failed",
             "Nothing was charged. You can try again, also with another card.",
         ),
-        PayState::Failed { action: None, .. } => (
-            Glyph::Cross,
-            "The payment failed",
-            "Nothing was charged. To pay, ask your agent for a new link.",
-        ),
+        PayState::Failed { action: None, .. } => (Glyph::Cross, "The payment failed", start_again(is_owner)),
         PayState::Unavailable { .. } => (
             Glyph::Turn,
             "Card payments are unavailable",
@@ -158,5 +163,15 @@ fn outcome<'a>(page: &'a PayPage<'a>, state: PayState<'a>) -> OutcomeTemplate<'a
         message,
         receipt,
         retry: retry.and_then(safe_link),
+        back: page.back.and_then(safe_link),
+    }
+}
+
+/// What to do about a link that can no longer be paid.
+const fn start_again(is_owner: bool) -> &'static str {
+    if is_owner {
+        "Nothing was charged. To pay, start again from your dashboard."
+    } else {
+        "Nothing was charged. To pay, ask your agent for a new link."
     }
 }

@@ -25,7 +25,7 @@ const TYPED: TypedCard<'_> = TypedCard { number: "4242 4242 4242 4242", expiry: 
 
 fn shown(purchase: Purchase<'_>, state: PayState<'_>, sandbox: bool) -> String {
     let url = "https://leaf.example/pay/abc";
-    let html = pay_page(&PayPage { host: "leaf.example", url, purchase, state, sandbox }).0;
+    let html = pay_page(&PayPage { host: "leaf.example", url, purchase, state, sandbox, back: None }).0;
     assert_markup(&html);
     html
 }
@@ -63,6 +63,28 @@ fn every_state_says_what_happened_and_what_to_do() {
         (UNAVAILABLE, &["The card processor cannot be reached", "Nothing was charged", "Try again"]),
     ] {
         assert_says(&shown(Purchase::api_key(100, 600), state, false), parts);
+    }
+}
+
+#[test]
+fn the_owner_of_the_account_finds_the_way_back() {
+    let purchase = Purchase::top_up(1000);
+    for state in STATES {
+        let page = PayPage {
+            host: "leaf.example",
+            url: "https://leaf.example/pay/abc",
+            purchase,
+            state,
+            sandbox: false,
+            back: Some("/dashboard/billing"),
+        };
+        let html = pay_page(&page).0;
+        assert_markup(&html);
+        assert_says(&html, &["href=\"/dashboard/billing\""]);
+        assert!(state == READY || !html.contains("your agent "), "{html}");
+        assert!(!shown(purchase, state, false).contains("/dashboard/billing"));
+        let hostile = pay_page(&PayPage { back: Some("javascript:alert(1)"), ..page }).0;
+        assert_markup(&hostile);
     }
 }
 
@@ -108,7 +130,8 @@ fn credit_is_shown_apart_from_the_price() {
 fn a_link_too_long_for_a_code_is_shown_without_one() {
     let url = format!("https://leaf.example/pay/{}", "a".repeat(5000));
     let purchase = Purchase::top_up(1000);
-    let page = PayPage { host: "leaf.example", url: &url, purchase, state: READY, sandbox: false };
+    let page =
+        PayPage { host: "leaf.example", url: &url, purchase, state: READY, sandbox: false, back: None };
     let html = pay_page(&page).0;
     assert_markup(&html);
     assert!(!html.contains("Pay on your phone") && html.contains("Pay $10.00 by card"));
@@ -134,7 +157,8 @@ fn hostile_text_stays_text_in_every_state() {
         PayState::Unavailable { action: HOSTILE },
     ] {
         for sandbox in [true, false] {
-            let html = pay_page(&PayPage { host: HOSTILE, url: HOSTILE, purchase, state, sandbox }).0;
+            let html =
+                pay_page(&PayPage { host: HOSTILE, url: HOSTILE, purchase, state, sandbox, back: None }).0;
             assert_markup(&html);
             assert!(!html.contains("evil.example"), "{html}");
         }

@@ -45,6 +45,7 @@ async fn show(State(state): State<ApiState>, person: Person, query: Query) -> Re
             plan: &me.plan,
             used: PlanUsage { active_pages: me.account.active_pages, publishes_today: me.publishes_today },
             balance: balance(&state, state.app.spendable_balance(&me.account)),
+            sells: state.app.require_payments().is_ok(),
             movements: movements.movements.into_iter().map(movement_row).collect(),
             older_movements,
             unlocks: unlocks(&state, &me.account),

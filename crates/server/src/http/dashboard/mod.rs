@@ -3,6 +3,7 @@
 mod account;
 mod appeal;
 mod apps;
+mod billing;
 mod claim;
 mod feedback;
 mod keys;
@@ -15,7 +16,10 @@ mod problem;
 mod settings;
 mod share_links;
 mod thumbnail;
+mod unlocks;
 mod upload;
+
+pub(super) use billing::{HERE as BILLING, bought_address};
 
 use super::web::{Person, WebError, see_other};
 use crate::http::state::ApiState;
@@ -27,6 +31,8 @@ use dropleaf_pages::dashboard::{Done, Section, Shell};
 pub(super) fn routes() -> Router<ApiState> {
     Router::new()
         .merge(account::routes())
+        .merge(billing::routes())
+        .merge(unlocks::routes())
         .merge(keys::routes())
         .merge(passkeys::routes())
         .route("/dashboard", get(list::read))

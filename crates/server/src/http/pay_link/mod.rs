@@ -1,10 +1,10 @@
-//! The pages behind pay links, for people who need no account: the pay page, and the card form of the sandbox. They carry no
-//! cookie: the address is the secret.
+//! The pages behind pay links, for people who need no account: the pay page, and the card form of the sandbox. The address is
+//! the secret. A session only adds the way back to the dashboard.
 
 mod card_form;
 mod page;
 
-pub(super) use page::pay_url;
+pub(super) use page::{pay_path, pay_url};
 
 use crate::http::state::ApiState;
 use axum::Router;

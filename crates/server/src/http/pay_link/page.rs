@@ -1,7 +1,8 @@
 //! Serves `/pay/{slug}`: what is to be paid, the way to the card processor's form, and afterwards what became of it.
 
+use crate::http::dashboard::{BILLING, bought_address};
 use crate::http::state::ApiState;
-use crate::http::web::{LinkForm, WebError, page_with_status, see_other};
+use crate::http::web::{LinkForm, MaybePerson, WebError, page_with_status, see_other};
 use axum::extract::{Path, State};
 use axum::response::Response;
 use dropleaf_core::pay_session::{Feature, PaySession, PaySessionState};
@@ -18,16 +19,20 @@ pub(super) async fn read(
     State(state): State<ApiState>,
     Path(slug): Path<String>,
     uri: Uri,
+    person: MaybePerson,
 ) -> Result<Response, WebError> {
     let (session, is_certain) = state.app.find_returned_pay_page(&slug).await?;
     let has_returned = uri.query().is_some_and(|query| query == RETURNED);
-    render(&state, &session, &slug, Shown::State { may_be_paid: has_returned && !is_certain }).await
+    let is_owner = is_owner(&session, &person);
+    let shown = Shown::State { may_be_paid: has_returned && !is_certain };
+    render(&state, &session, &slug, shown, is_owner).await
 }
 
 /// Leads to the processor's payment form.
 pub(super) async fn begin(
     State(state): State<ApiState>,
     Path(slug): Path<String>,
+    person: MaybePerson,
     LinkForm { ip, .. }: LinkForm,
 ) -> Result<Response, WebError> {
     state.app.take_paid_attempt(ip)?;
@@ -35,15 +40,16 @@ pub(super) async fn begin(
     match state.app.open_checkout(&session, &pay_url(&state, &slug)).await {
         Ok(form) => Ok(see_other(&form)),
         // The page says what became of it.
-        Err(error) if error.code == Code::Conflict => Ok(see_other(&path(&slug))),
+        Err(error) if error.code == Code::Conflict => Ok(see_other(&pay_path(&slug))),
         Err(error) if matches!(error.code, Code::ProcessorUnavailable | Code::RailNotLive) => {
             tracing::warn!(%error, source = ?error.source, session = session.id, "payment form not opened");
-            render(&state, &session, &slug, Shown::Unavailable).await
+            render(&state, &session, &slug, Shown::Unavailable, is_owner(&session, &person)).await
         }
         Err(error) => Err(error.into()),
     }
 }
 
+#[derive(Clone, Copy)]
 enum Shown {
     /// `may_be_paid`: the person returned from the form, and the processor did not say yet what became of it.
     State {
@@ -52,12 +58,18 @@ enum Shown {
     Unavailable,
 }
 
-/// The address of a pay page, which is short because it is shown as a QR code.
-pub(in crate::http) fn pay_url(state: &ApiState, slug: &str) -> String {
-    format!("{}{}", state.resolved.hosts.base.url(), path(slug))
+/// Whether the person is signed in to the account that the purchase is for.
+fn is_owner(session: &PaySession, MaybePerson(person): &MaybePerson) -> bool {
+    person.as_ref().is_some_and(|person| Some(&person.account.id) == session.account_id.as_ref())
 }
 
-fn path(slug: &str) -> String {
+/// The address of a pay page, which is short because it is shown as a QR code.
+pub(in crate::http) fn pay_url(state: &ApiState, slug: &str) -> String {
+    format!("{}{}", state.resolved.hosts.base.url(), pay_path(slug))
+}
+
+/// The same on the host of the dashboard.
+pub(in crate::http) fn pay_path(slug: &str) -> String {
     format!("/pay/{slug}")
 }
 
@@ -66,8 +78,9 @@ async fn render(
     session: &PaySession,
     slug: &str,
     shown: Shown,
+    is_owner: bool,
 ) -> Result<Response, WebError> {
-    let (action, url) = (path(slug), pay_url(state, slug));
+    let (action, url) = (pay_path(slug), pay_url(state, slug));
     let payment = state.app.find_received_payment(session).await?;
     let pay_state = match (shown, session.state_at(state.app.now()), &payment) {
         (_, PaySessionState::Completed, Some(payment)) => PayState::Paid {
@@ -86,12 +99,17 @@ async fn render(
         (_, PaySessionState::Expired, None) => PayState::Expired,
         (_, PaySessionState::Failed, None) => PayState::Failed { reason: None, action: None },
     };
+    let has_paid = matches!((shown, pay_state), (Shown::State { has_returned: true }, PayState::Paid { .. }));
+    if is_owner && has_paid {
+        return Ok(see_other(&bought_address(session.feature)));
+    }
     let html = pages::pay_page(&PayPage {
         host: &state.resolved.hosts.base.host,
         url: &url,
         purchase: purchase(session),
         state: pay_state,
         sandbox: session.sandbox,
+        back: is_owner.then_some(BILLING),
     });
     let status = match pay_state {
         PayState::Unavailable { .. } => StatusCode::BAD_GATEWAY,

@@ -90,7 +90,7 @@ pub(crate) fn forms() -> Vec<String> {
 
 /// The path with this id, and this name in place of every other parameter.
 fn filled_in(path: &str, id: &str, name: &str) -> String {
-    let others = ["{link}", "{item}", "{checkout}", "{slug}"];
+    let others = ["{link}", "{item}", "{checkout}", "{slug}", "{sku}"];
     others.iter().fold(path.replace("{id}", id), |path, parameter| path.replace(parameter, name))
 }
 

@@ -2,6 +2,7 @@
 
 mod dashboard_appeal;
 mod dashboard_balance;
+mod dashboard_billing;
 mod dashboard_claim;
 mod dashboard_feedback;
 mod dashboard_keys;

@@ -149,8 +149,14 @@ async fn dashboard_tells_on_each_page_and_takes_no_form_but_those_that_leave() {
     let key = key_of(&node, &person).await;
     let site = node.publish_as(&key, Form::file("a.html", page("Mine"))).await;
     let id = site["id"].as_str().unwrap();
-    let pages =
-        ["/dashboard", "/dashboard/keys", "/dashboard/apps", "/dashboard/account", "/dashboard/upload"];
+    let pages = [
+        "/dashboard",
+        "/dashboard/keys",
+        "/dashboard/apps",
+        "/dashboard/account",
+        "/dashboard/billing",
+        "/dashboard/upload",
+    ];
     let told = "Your account is suspended.";
     assert!(!person.get("/dashboard").await.expect(200).text().contains(told));
     suspend(&node, &person).await;
@@ -165,7 +171,7 @@ async fn dashboard_tells_on_each_page_and_takes_no_form_but_those_that_leave() {
         if is_open || leaving.iter().any(|open| path.starts_with(open)) {
             continue;
         }
-        let at = path.replace("{id}", id).replace("{link}", "x").replace("{item}", "x");
+        let at = path.replace("{id}", id).replace("{link}", "x").replace("{item}", "x").replace("{sku}", "x");
         let ask = person.bare(&at).fields(&[("form_token", &token)]).header("x-form-token", &token);
         let answer = ask.header("origin", &node.base_url()).send().await;
         assert_eq!(answer.status, 403, "{path}: {}", answer.text());

@@ -3,15 +3,18 @@
 use crate::harness::{Ask, Form, Node, Person, Setup, harvest, on_each_database, page, site_path};
 use crate::moderation::suspension::key_of;
 use dropleaf_app::{
-    Caller, DevicePollResult, DeviceRequest, GrantedClient, NewPasskey, PatchRequest, Upload, Writer,
+    Caller, DevicePollResult, DeviceRequest, GrantedClient, NewPasskey, NewPaySession, PatchRequest, Upload,
+    Writer,
 };
 use dropleaf_core::Code;
 use dropleaf_core::device_login::DeviceLoginKind;
 use dropleaf_core::oauth::request::AccessRequest;
 use dropleaf_core::options::UploadOptions;
+use dropleaf_core::pay_session::Feature;
 use dropleaf_core::scope::Scopes;
 use dropleaf_core::session::SignInMethod;
 use dropleaf_core::share_token::ShareTokenRequest;
+use dropleaf_core::unlock::Sku;
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -180,6 +183,14 @@ async fn what_only_people_do_is_undone_as_well() {
         answer(&allowed.login.user_code).await.unwrap().unwrap();
         let redeem = || app.poll_device_login(&allowed.device_code, DeviceLoginKind::Key, None);
 
+        app.credit_account("test", &account.id, 2500, "test", None).await.unwrap();
+        let top_up = || NewPaySession {
+            feature: Feature::Topup,
+            amount_minor: None,
+            account: Some(account),
+            ip: None,
+        };
+
         suspend_meanwhile(node, &person).await;
         let code = asked.login.user_code;
         let refusals = [
@@ -189,6 +200,8 @@ async fn what_only_people_do_is_undone_as_well() {
             app.revoke_grant(account, &grant).await.unwrap_err(),
             answer(&code).await.unwrap_err(),
             redeem().await.unwrap_err(),
+            app.unlock_from_form(account, Sku::HigherLimits, "1").await.unwrap_err(),
+            app.create_pay_session(top_up()).await.unwrap_err(),
         ];
         for refused in refusals {
             assert_eq!(refused.code, Code::AccountSuspended, "{refused:?}");
@@ -200,6 +213,8 @@ async fn what_only_people_do_is_undone_as_well() {
         app.revoke_grant(account, &grant).await.unwrap();
         answer(&code).await.unwrap().unwrap();
         assert!(matches!(redeem().await.unwrap(), DevicePollResult::Key(_)));
+        assert!(app.unlock_from_form(account, Sku::HigherLimits, "1").await.unwrap());
+        app.create_pay_session(top_up()).await.unwrap();
     })
     .await;
 }
