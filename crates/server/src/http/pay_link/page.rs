@@ -24,7 +24,7 @@ pub(super) async fn read(
     let (session, is_certain) = state.app.find_returned_pay_page(&slug).await?;
     let has_returned = uri.query().is_some_and(|query| query == RETURNED);
     let is_owner = is_owner(&session, &person);
-    let shown = Shown::State { may_be_paid: has_returned && !is_certain };
+    let shown = Shown::State { has_returned, is_certain };
     render(&state, &session, &slug, shown, is_owner).await
 }
 
@@ -51,9 +51,10 @@ pub(super) async fn begin(
 
 #[derive(Clone, Copy)]
 enum Shown {
-    /// `may_be_paid`: the person returned from the form, and the processor did not say yet what became of it.
+    /// `has_returned`: the person comes from the form. `is_certain`: the processor said what became of it.
     State {
-        may_be_paid: bool,
+        has_returned: bool,
+        is_certain: bool,
     },
     Unavailable,
 }
@@ -92,14 +93,17 @@ async fn render(
         (_, _, Some(_)) | (_, PaySessionState::Processing | PaySessionState::Completed, None) => {
             PayState::Processing
         }
-        (Shown::State { may_be_paid: true }, PaySessionState::Pending, None) => PayState::Processing,
+        (Shown::State { has_returned: true, is_certain: false }, PaySessionState::Pending, None) => {
+            PayState::Processing
+        }
         (_, PaySessionState::Pending, None) => {
             PayState::Ready { action: &action, expires_at: session.expires_at }
         }
         (_, PaySessionState::Expired, None) => PayState::Expired,
         (_, PaySessionState::Failed, None) => PayState::Failed { reason: None, action: None },
     };
-    let has_paid = matches!((shown, pay_state), (Shown::State { has_returned: true }, PayState::Paid { .. }));
+    let has_paid =
+        matches!((shown, pay_state), (Shown::State { has_returned: true, .. }, PayState::Paid { .. }));
     if is_owner && has_paid {
         return Ok(see_other(&bought_address(session.feature)));
     }
