@@ -1,6 +1,7 @@
 //! Payments by card, through a card processor.
 
 mod card_payment;
+mod card_refusal;
 mod checkout;
 mod mandate;
 mod pay_session;
@@ -14,13 +15,13 @@ mod token_charge;
 mod webhook;
 
 pub use card_payment::DeliveredKey;
+pub(super) use card_refusal::{NOT_TAKEN, card_refused, not_taken};
 pub use mandate::MandatePurchase;
 pub use pay_session::{CreatedPaySession, NewPaySession, PolledPaySession};
 pub use processor::{CardProcessor, ProcessorReply};
 pub use sandbox_processor::{SandboxProcessor, SandboxReply};
 pub use settings::CardSettings;
 pub use token_charge::TokenRequest;
-pub(super) use token_charge::{NOT_TAKEN, card_refused, not_taken};
 
 use crate::app::App;
 use dropleaf_store::Stmt;

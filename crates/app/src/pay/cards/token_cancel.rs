@@ -1,7 +1,8 @@
 //! Ends the charge of a token that only the cardholder could complete: it is canceled at the processor, so that it is not paid
 //! later. The answer decides, because the payment may have succeeded meanwhile.
 
-use super::token_charge::{ACTION_REQUIRED, ambiguous};
+use super::card_refusal::ACTION_REQUIRED;
+use super::token_charge::ambiguous;
 use crate::app::App;
 use crate::pay::settle::Settlement;
 use dropleaf_core::payment::{Payment, PaymentState};

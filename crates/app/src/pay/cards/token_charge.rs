@@ -1,6 +1,7 @@
 //! Pays with a shared payment token: the token is reserved, charged by the processor and fulfilled like any other payment. A
 //! token buys at most one thing, however often it is sent, and whether alone (ACP) or named in a mandate (AP2).
 
+use super::card_refusal::{NOT_TAKEN, REQUEST_REFUSED, TOKEN_REFUSED, card_refused};
 use super::payment_row::NewCardPayment;
 use crate::app::App;
 use crate::infra::sealing;
@@ -9,13 +10,12 @@ use crate::pay::purchase_result::payment_in_flight;
 use crate::pay::request_identity::RequestIdentity;
 use crate::pay::reserve::Reserved;
 use crate::pay::settle::{Settlement, SettlementHistory};
-use crate::pay::{PayError, PayRefused, PurchaseResult};
+use crate::pay::{PayError, PurchaseResult};
 use dropleaf_core::payment::{Item, Payment, PaymentState};
 use dropleaf_core::rail::Rail;
 use dropleaf_core::request_hash::RequestHash;
-use dropleaf_core::{Code, Error, Result, base64, hex};
+use dropleaf_core::{Error, Result, base64, hex};
 use dropleaf_pay::facilitator::Reason;
-use dropleaf_pay::mpp::Problem;
 use dropleaf_pay::stripe::{
     ChargeAnswer, ExpectedCharge, Money, ObjectId, SharedPaymentToken, TokenCharge, charge_token,
     is_token_fault, read_charge, retrieve_intent,
@@ -228,91 +228,10 @@ pub(super) fn token_key(token: &SharedPaymentToken) -> String {
     format!("{}:spt:{}", card_payments::NETWORK, hex::encode(&token.hash()))
 }
 
-pub(super) const ACTION_REQUIRED: &str = "payment_action_required";
-/// Declines that mean the same: the codes of the processor.
-const NEEDS_CARDHOLDER: [&str; 3] =
-    [ACTION_REQUIRED, "authentication_required", "payment_intent_authentication_failure"];
-/// The processor does not accept the token, or another part of the request.
-const TOKEN_REFUSED: &str = "token_refused";
-const REQUEST_REFUSED: &str = "request_refused";
-/// The reason of a payment that the processor did not take. It can be reserved again.
-pub(in crate::pay) const NOT_TAKEN: &str = "processor_misconfigured";
-const NOT_TAKEN_RETRY_SECONDS: i64 = 60;
-
 pub(super) fn was_not_taken(payment: &Payment) -> bool {
     payment.state == PaymentState::Refused && payment.reason.as_deref() == Some(NOT_TAKEN)
 }
 
-/// The error for a charge that the processor did not take, because our key or a parameter is wrong.
-pub(in crate::pay) fn not_taken() -> Error {
-    let detail = "The card processor does not accept this server's requests, so nothing was charged. The operator has to correct the \
-                  settings. Send the same token again later, or use another protocol: GET /provision lists them.";
-    Error::new(Code::ProcessorUnavailable, detail).retry_after(NOT_TAKEN_RETRY_SECONDS)
-}
-
 pub(super) fn ambiguous(why: &'static str, intent: Option<ObjectId>) -> Settlement {
     Settlement::Ambiguous { why, transaction: intent.map(|intent| intent.to_string()) }
-}
-
-/// Describes a refusal of the processor: nothing was charged. `reason` is ours, or the processor's code of a decline.
-pub(in crate::pay) fn card_refused(reason: &str) -> PayRefused {
-    let needs_cardholder = NEEDS_CARDHOLDER.contains(&reason);
-    let sentence = match reason {
-        _ if needs_cardholder => {
-            "The bank wants the cardholder to confirm the payment, which is not possible with a token. Nothing was charged. Use a \
-             pay link (POST /pay/sessions)."
-        }
-        TOKEN_REFUSED => {
-            "The card processor does not accept this token: it is unknown, expired, revoked, used or too limited. Nothing was \
-             charged. Use another token."
-        }
-        REQUEST_REFUSED => {
-            "The card processor does not accept this charge, whatever the token. Nothing was charged. Use a pay link (POST \
-             /pay/sessions), or tell the operator."
-        }
-        "processing_error" => "The card could not be processed. Nothing was charged. Use another token.",
-        // Canceled at the processor, left unfinished until it was too late, or decided by an operator.
-        "canceled" | "expired" | "refused" => {
-            "The payment was not completed. Nothing was charged. Use another token."
-        }
-        _ => "The bank declined the card. Nothing was charged. Use another token.",
-    };
-    PayRefused {
-        reason: reason.to_owned(),
-        sentence: sentence.to_owned(),
-        malformed: false,
-        receipt: None,
-        problem: if needs_cardholder { Problem::PaymentActionRequired } else { Problem::VerificationFailed },
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn refusals_say_who_refused_and_that_nothing_was_charged() {
-        for (reason, who) in [
-            (ACTION_REQUIRED, "cardholder to confirm"),
-            ("authentication_required", "cardholder to confirm"),
-            ("payment_intent_authentication_failure", "cardholder to confirm"),
-            (TOKEN_REFUSED, "does not accept this token"),
-            (REQUEST_REFUSED, "does not accept this charge"),
-            ("processing_error", "could not be processed"),
-            ("canceled", "not completed"),
-            ("expired", "not completed"),
-            ("refused", "not completed"),
-            ("card_declined", "bank declined"),
-            ("insufficient_funds", "bank declined"),
-            ("expired_card", "bank declined"),
-            ("unspecified", "bank declined"),
-        ] {
-            let refused = card_refused(reason);
-            assert!(refused.sentence.contains("Nothing was charged."), "{reason}");
-            assert!(refused.sentence.contains(who), "{reason}: {}", refused.sentence);
-            assert_eq!(refused.reason, reason);
-            let is_action = refused.problem == Problem::PaymentActionRequired;
-            assert_eq!(is_action, who == "cardholder to confirm", "{reason}");
-        }
-    }
 }

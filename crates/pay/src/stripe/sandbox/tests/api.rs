@@ -25,7 +25,7 @@ fn unknown_routes_and_methods_are_not_found() {
         ("GET", "/v1"),
         ("GET", "/v2/checkout/sessions/x"),
         ("GET", "/v1/checkout/sessions"),
-        ("GET", "/v1/refunds"),
+        ("PUT", "/v1/refunds"),
         ("PUT", "/v1/checkout/sessions"),
         ("DELETE", "/v1/payment_intents/pi_1"),
         ("POST", "/v1/payment_intents/pi_1"),
