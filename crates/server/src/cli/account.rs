@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::{Args, Subcommand};
 use dropleaf_app::{App, COMMAND_LINE, IdempotentResult};
 use dropleaf_core::account::Account;
-use dropleaf_core::ledger::{self, Unit};
+use dropleaf_core::ledger;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
