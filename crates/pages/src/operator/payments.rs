@@ -116,7 +116,7 @@ impl PaymentPage<'_> {
     /// Amounts that a card payment has besides its own.
     fn parts(&self) -> Vec<(&'static str, String)> {
         let parts = [
-            ("Credited to the balance", self.payment.credit_minor),
+            ("Credit for the balance", self.payment.credit_minor),
             ("Refunded", self.payment.refunded_minor),
             ("Disputed", self.payment.disputed_minor),
         ];
@@ -164,7 +164,8 @@ fn income_row(account: &LedgerAccount<'_>, network_name: NetworkName) -> IncomeR
         name: name(account, network_name),
         badge: match account.unit {
             Unit::Usdc6 => None,
-            Unit::Play6 | Unit::Play2 => Some("sandbox"),
+            Unit::Play6 => Some("sandbox"),
+            Unit::Play2 => Some("sandbox USD"),
             Unit::Usd2 => Some("USD"),
         },
         today: shown(account.since[0]),

@@ -135,7 +135,7 @@ fn show(payment: &Payment, json: bool) -> Result<()> {
             Value::String(text) => plain(text, usize::MAX),
             other => other.to_string(),
         };
-        print_line(&format!("  {name:<14}{shown}"))?;
+        print_line(&format!("  {name:<16}{shown}"))?;
     }
     print_line(payment.advice())
 }
@@ -190,6 +190,7 @@ fn table(found: &[Payment]) -> String {
             payment.item.as_str()
         )
     });
-    let lines: Vec<String> = std::iter::once(head).chain(lines).collect();
+    let lines: Vec<String> =
+        std::iter::once(head).chain(lines).map(|line| line.trim_end().to_owned()).collect();
     lines.join("\n") + "\n"
 }

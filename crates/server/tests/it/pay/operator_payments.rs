@@ -301,7 +301,7 @@ async fn stuck_card_payment_is_resolved_like_any_other() {
         resolve("pay_b", &[("outcome", "not_settled"), ("reason", "refunded at Stripe")]).await.expect(303);
         assert_eq!(node.app().get_payment("pay_b").await.unwrap().state, PaymentState::Refused);
         let page = operator.get("/operator/payments/pay_c").await.expect(200).text();
-        assert!(page.contains("Mark as refunded") && page.contains("Credited to the balance"), "{page}");
+        assert!(page.contains("Mark as refunded") && page.contains("Credit for the balance"), "{page}");
         resolve("pay_c", &[("outcome", "refunded"), ("reason", "at Stripe")]).await.expect(303);
         assert_eq!(node.app().get_payment("pay_c").await.unwrap().state, PaymentState::Refunded);
         assert!(node.app().audit_ledger().await.unwrap().faults.is_empty());
