@@ -35,7 +35,7 @@ pub struct RailStatus {
 impl RailStatus {
     /// The menu of a sandbox with its default settings, for documents.
     pub fn sandbox_example(evm: &str, solana: &str) -> Vec<Self> {
-        let wallet = |networks: &[&str]| WalletRail {
+        let wallet = |networks: &[&str]| RailCoverage {
             networks: networks.iter().map(|name| (*name).to_owned()).collect(),
             pays_for: vec![PUBLISH, PROVISION, UNLOCK],
         };
@@ -53,8 +53,8 @@ impl RailStatus {
 #[derive(Debug, Default)]
 struct MenuFacts<'a> {
     /// The networks and items of the x402 terms, and of those that have an MPP challenge.
-    x402: WalletRail,
-    mpp: WalletRail,
+    x402: RailCoverage,
+    mpp: RailCoverage,
     /// Why there are none.
     no_x402: &'a str,
     no_mpp: &'a str,
@@ -67,14 +67,14 @@ struct MenuFacts<'a> {
     no_provision: Option<String>,
 }
 
-/// What can be paid with a wallet.
+/// What a rail can pay for, and on which networks.
 #[derive(Debug, Default)]
-struct WalletRail {
+struct RailCoverage {
     networks: Vec<String>,
     pays_for: Vec<&'static str>,
 }
 
-impl WalletRail {
+impl RailCoverage {
     fn of<'a>(listings: impl Iterator<Item = &'a Listing>, is_offered: impl Fn(&str) -> bool) -> Self {
         let mut rail = Self::default();
         for listing in listings {
@@ -124,8 +124,8 @@ impl MenuFacts<'_> {
             (Rail::Card.as_str(), &[], cards(&[PROVISION, TOPUP, UNLOCK]).into(), no_cards, card),
             (Rail::Balance.as_str(), &[], vec![PUBLISH, PROVISION, UNLOCK].into(), "", balance),
         ];
-        let status = |(protocol, versions, rail, reason, how): (_, _, WalletRail, &str, _)| {
-            let WalletRail { networks, mut pays_for } = rail;
+        let status = |(protocol, versions, rail, reason, how): (_, _, RailCoverage, &str, _)| {
+            let RailCoverage { networks, mut pays_for } = rail;
             let is_configured = !pays_for.is_empty();
             if self.no_provision.is_some() {
                 pays_for.retain(|item| *item != PROVISION);
@@ -141,7 +141,7 @@ impl MenuFacts<'_> {
     }
 }
 
-impl From<Vec<&'static str>> for WalletRail {
+impl From<Vec<&'static str>> for RailCoverage {
     fn from(pays_for: Vec<&'static str>) -> Self {
         Self { networks: Vec::new(), pays_for }
     }
@@ -152,18 +152,6 @@ impl App {
     pub fn rails(&self) -> Vec<RailStatus> {
         let listings = self.listings();
         self.rails_with(listings.iter().map(AsRef::as_ref))
-    }
-
-    /// Every rail, for a buyer of an account: none is live while no accounts are sold.
-    pub fn provision_rails(&self) -> Vec<RailStatus> {
-        let mut rails = self.rails();
-        if let Err(refusal) = self.check_provision_allowed() {
-            for rail in &mut rails {
-                rail.live = false;
-                rail.why = Some(refusal.detail.clone());
-            }
-        }
-        rails
     }
 
     /// The terms that a new payment with a wallet is checked against. If there can be none, no wallet rail is live for this item.
@@ -184,8 +172,8 @@ impl App {
     ) -> Vec<RailStatus> {
         let Some(payments) = &self.settings.payments else { return Vec::new() };
         let facts = MenuFacts {
-            x402: WalletRail::of(listings.clone(), |_| true),
-            mpp: WalletRail::of(listings.filter(|listing| listing.has_mpp()), |network| {
+            x402: RailCoverage::of(listings.clone(), |_| true),
+            mpp: RailCoverage::of(listings.filter(|listing| listing.has_mpp()), |network| {
                 network.starts_with("eip155:")
             }),
             no_x402: no_wallets(payments),
@@ -235,8 +223,8 @@ mod tests {
         MenuFacts { no_x402: "a", no_mpp: "b", no_acp: Some("d"), no_ap2: Some("c"), ..MenuFacts::default() }
     }
 
-    fn wallets() -> WalletRail {
-        WalletRail { networks: vec!["eip155:8453".to_owned()], pays_for: vec![PUBLISH, PROVISION] }
+    fn wallets() -> RailCoverage {
+        RailCoverage { networks: vec!["eip155:8453".to_owned()], pays_for: vec![PUBLISH, PROVISION] }
     }
 
     #[test]

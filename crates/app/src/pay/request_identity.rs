@@ -73,7 +73,7 @@ fn idempotency_identifier(key: Option<&str>) -> Result<Option<RequestIdentifier>
 /// The scope of the identifiers of a payment: its payer. Only EVM addresses are case-insensitive.
 pub(super) fn scope_of(payment: &Payment) -> String {
     if matches!(payment.rail, Rail::Acp | Rail::Ap2) {
-        token_scope(&payment.payer, &payment.client)
+        token_scope(&payment.payer, &payment.client, !payment.once_hashes.is_empty())
     } else if payment.payer.starts_with("0x") {
         format!("payer:{}", payment.payer.to_ascii_lowercase())
     } else {
@@ -81,10 +81,14 @@ pub(super) fn scope_of(payment: &Payment) -> String {
     }
 }
 
-/// The scope of the identifiers of a token. It does not name its payer, so they belong to the network that sent it, or to the
-/// token alone if the network is unknown.
-fn token_scope(key: &str, client: &str) -> String {
-    if client.is_empty() { format!("payer:{key}") } else { format!("payer:client:{client}") }
+/// The scope of the identifiers of a token, which does not name its payer. An identifier that proves its sender belongs to all
+/// tokens; another one to the network that sent it, or to the token alone if the network is unknown.
+fn token_scope(key: &str, client: &str, proves_sender: bool) -> String {
+    match (proves_sender, client) {
+        (true, _) => "payer:tokens".to_owned(),
+        (false, "") => format!("payer:{key}"),
+        (false, client) => format!("payer:client:{client}"),
+    }
 }
 
 impl RequestIdentity {
@@ -142,15 +146,17 @@ impl App {
         ip: Option<IpAddr>,
     ) -> Result<RequestIdentity> {
         let client = self.payment_client(ip);
+        let identifiers: Vec<_> = idempotency_identifier(idempotency_key)?.into_iter().collect();
+        let proves_sender = identifiers.iter().any(|name: &RequestIdentifier| name.proves_sender);
         Ok(RequestIdentity {
             item: Item::Provision,
             rail,
             request_hash,
             account_id: None,
             payer_is_eoa: false,
-            scope: token_scope(key, &client),
+            scope: token_scope(key, &client, proves_sender),
             client,
-            identifiers: idempotency_identifier(idempotency_key)?.into_iter().collect(),
+            identifiers,
             mandate_hashes: Vec::new(),
         })
     }

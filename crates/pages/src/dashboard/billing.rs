@@ -12,7 +12,7 @@ use dropleaf_core::unlock::Sku;
 pub struct BillingPage<'a> {
     /// What can be spent now, in cents.
     pub balance_minor: i64,
-    /// The part of it that is real money, in sandbox mode.
+    /// Real credit, which is not spent in sandbox mode.
     pub real_minor: i64,
     pub sandbox: bool,
     /// Whether people can pay by card here.
@@ -89,7 +89,7 @@ impl BillingPage<'_> {
         dollars(self.balance_minor)
     }
 
-    /// The part of the balance that is real money; only in sandbox mode, and if there is any.
+    /// Real credit; only in sandbox mode, and if there is any.
     fn real_money(&self) -> Option<String> {
         (self.sandbox && self.real_minor > 0).then(|| dollars(self.real_minor))
     }

@@ -97,7 +97,7 @@ fn sandbox_money_is_marked() {
     let real = shown(&page(500, &[]));
     assert!(!real.contains("Sandbox") && !real.contains("Test mode"), "{real}");
     let sandbox = shown(&BillingPage { sandbox: true, real_minor: 300, ..page(500, &[]) });
-    for part in ["Sandbox balance", "Test mode:", "$3.00 of it is real money"] {
+    for part in ["Sandbox balance", "Test mode:", "$3.00 of real money"] {
         assert!(sandbox.contains(part), "{part}: {sandbox}");
     }
 }

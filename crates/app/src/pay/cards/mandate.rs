@@ -5,7 +5,6 @@ use super::token_charge::{token_key, was_not_taken};
 use crate::app::App;
 use crate::pay::purchase_result::payment_in_flight;
 use crate::pay::replay::payment_used;
-use crate::pay::request_identity::RequestIdentity;
 use crate::pay::{PayError, PayRefused, PurchaseResult};
 use dropleaf_core::rail::Rail;
 use dropleaf_core::{Code, Error, Result, secret};
@@ -78,27 +77,13 @@ impl App {
         if let Some(bought) = self.charge_new_token(&token, &identity, ip, not_taken.as_ref()).await? {
             return Ok(bought);
         }
-        self.answer_used_mandate(&key, &identity).await
+        // Another node was faster, or the mandate was used with another token.
+        self.answer_known_token(&key, &identity, payment_used("other_request").into()).await
     }
 
     fn require_mandates(&self) -> Result<()> {
         let why = |why| Error::new(Code::RailNotLive, format!("{NOT_LIVE} {why} Nothing was charged."));
         self.mandates_unavailable().map_or(Ok(()), |reason| Err(why(reason)))
-    }
-
-    /// Another node was faster, or the mandate was used with another token.
-    async fn answer_used_mandate(
-        &self,
-        key: &str,
-        identity: &RequestIdentity,
-    ) -> Result<PurchaseResult, PayError> {
-        match self.store.find_payment_by_key(key).await? {
-            Some(payment) => self.replay_token(payment, identity).await,
-            None => {
-                self.find_payment_by_identifier(identity).await?;
-                Err(payment_used("other_request").into())
-            }
-        }
     }
 }
 

@@ -122,12 +122,12 @@ impl App {
 
     /// The session behind the address of a pay page, as the processor knows it now.
     pub async fn find_pay_page(&self, slug: &str) -> Result<PaySession> {
-        Ok(self.find_returned_pay_page(slug).await?.0)
+        Ok(self.find_pay_page_with_certainty(slug).await?.0)
     }
 
-    /// The same, for a person who returns from the processor's form, and whether it is certain that the processor knows no more:
-    /// a payment of this moment may be missing if the processor was asked before it, or cannot be reached.
-    pub async fn find_returned_pay_page(&self, slug: &str) -> Result<(PaySession, bool)> {
+    /// The session behind a pay page, and whether the processor's answer is current: a payment of this moment may be missing if the
+    /// processor was asked before it, or cannot be reached.
+    pub async fn find_pay_page_with_certainty(&self, slug: &str) -> Result<(PaySession, bool)> {
         let unknown = || Error::new(Code::NotFound, "This payment link does not exist.");
         if slug.len() > SECRET_BYTES {
             return Err(unknown());

@@ -1,5 +1,5 @@
-//! Money of a card payment that goes back to the cardholder: refunds and disputes, refunds that failed, and disputes that were won. What was bought
-//! stays; credit goes back as far as it is left, and what was spent of it is recorded as owed.
+//! Money of a card payment that goes back to the cardholder: refunds and disputes, refunds that failed, and disputes that
+//! were won. What was bought stays; credit goes back as far as it is left, and what was spent of it is recorded as owed.
 
 use super::checkout::unavailable;
 use super::webhook::PaymentEvent;
@@ -34,12 +34,18 @@ impl App {
                     None => return Ok(false),
                 },
                 Refunded => match self.reopen_refunded(&payment, event, refunded)? {
-                    Some(stmt) => {
-                        self.store.commit(vec![stmt]).await?;
-                        tracing::warn!(payment = payment.id, "refund failed: card payment is settled again");
-                        // What is left of the refunds waits until it is fulfilled.
-                        return Ok(false);
-                    }
+                    Some(stmt) => match self.store.commit(vec![stmt]).await {
+                        Ok(_) => {
+                            tracing::warn!(
+                                payment = payment.id,
+                                "refund failed: card payment is settled again"
+                            );
+                            // What is left of the refunds waits until it is fulfilled.
+                            return Ok(false);
+                        }
+                        Err(DbError::Guard(payments::MOVED)) => continue,
+                        Err(error) => return Err(error.into()),
+                    },
                     None => return Ok(true),
                 },
                 Refused => return Ok(true),
@@ -111,7 +117,7 @@ impl App {
     }
 
     /// The sum of the refunds of a payment that stand, in cents. Fails if the processor does not say, so that it repeats the event.
-    async fn fetch_refunded(&self, payment: &Payment, intent: &str) -> Result<i64> {
+    pub(super) async fn fetch_refunded(&self, payment: &Payment, intent: &str) -> Result<i64> {
         let id = ObjectId::parse(intent).ok_or_else(|| Error::internal("payment intent cannot be read"))?;
         let reply = self.require_processor()?.send(&list_refunds(&id)).await;
         let reply = reply.map_err(|lost| unavailable(lost.0))?;

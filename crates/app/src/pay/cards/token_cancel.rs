@@ -28,7 +28,9 @@ impl App {
         payment.transaction = Some(intent.to_string());
         let request_id = payment.id.clone();
         let expected = ExpectedCharge { price, request_id: Some(&request_id), intent: Some(&intent) };
-        let processor = self.require_processor()?;
+        let Ok(processor) = self.require_processor() else {
+            return Ok(ambiguous("no card processor is configured any more", Some(intent)));
+        };
         let refused = || Settlement::NotSettled(Reason::new(ACTION_REQUIRED));
         // A refused cancellation says nothing about the payment; the payment itself does.
         for request in [cancel_intent(&intent), retrieve_intent(&intent)] {
@@ -69,9 +71,12 @@ impl App {
     }
 
     /// A payment that was refused, and that the processor reports as successful, is examined again: money that moved is never
-    /// denied. What it was to create is drafted again, as after an operator's decision.
-    pub(super) async fn reopen_refused_token(&self, payment: &Payment) -> Result<()> {
+    /// denied. What it was to create is drafted again, as after an operator's decision. Money that went back buys nothing.
+    pub(super) async fn reopen_refused_token(&self, payment: &Payment, intent: &str) -> Result<()> {
         if payment.state != PaymentState::Refused || payment.rail.is_on_chain() {
+            return Ok(());
+        }
+        if self.fetch_refunded(payment, intent).await? >= payment.amount {
             return Ok(());
         }
         tracing::error!(payment = payment.id, "card payment succeeded after it was refused");

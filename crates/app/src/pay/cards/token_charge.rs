@@ -14,7 +14,7 @@ use crate::pay::{PayError, PurchaseResult};
 use dropleaf_core::payment::{Item, Payment, PaymentState};
 use dropleaf_core::rail::Rail;
 use dropleaf_core::request_hash::RequestHash;
-use dropleaf_core::{Error, Result, base64, hex};
+use dropleaf_core::{Code, Error, Result, base64, hex};
 use dropleaf_pay::facilitator::Reason;
 use dropleaf_pay::stripe::{
     ChargeAnswer, ExpectedCharge, Money, ObjectId, SharedPaymentToken, TokenCharge, charge_token,
@@ -43,7 +43,6 @@ pub struct TokenRequest {
 impl App {
     /// Sells an API key for a token. Run it in a task that is not cancelled when the client disconnects.
     pub async fn provision_with_token(&self, request: TokenRequest) -> Result<PurchaseResult, PayError> {
-        self.require_processor()?;
         let TokenRequest { token, request_hash, idempotency_key, ip } = request;
         let key = token_key(&token);
         // The token is part of the request, so the same identifier with another token is another request.
@@ -60,15 +59,39 @@ impl App {
             Some(payment) if !was_not_taken(&payment) => return self.replay_token(payment, &identity).await,
             known => known,
         };
+        // Only for a new payment: one that is known may have been charged.
+        self.require_tokens()?;
         if let Some(bought) = self.charge_new_token(&token, &identity, ip, known.as_ref()).await? {
             return Ok(bought);
         }
         // Another node was faster, with the same token or with another one under the same Idempotency-Key.
-        match self.store.find_payment_by_key(&key).await? {
-            Some(payment) => self.replay_token(payment, &identity).await,
-            None => {
-                self.find_payment_by_identifier(&identity).await?;
-                Err(payment_in_flight(1))
+        self.answer_known_token(&key, &identity, payment_in_flight(1)).await
+    }
+
+    /// `RailNotLive` if no token can be charged.
+    fn require_tokens(&self) -> Result<()> {
+        self.token_unavailable().map_or(Ok(()), |why| {
+            let detail = format!(
+                "This server cannot charge a shared payment token. {why} Nothing was charged. GET /provision lists the available \
+                 protocols."
+            );
+            Err(Error::new(Code::RailNotLive, detail))
+        })
+    }
+
+    /// Answers a request that could not be reserved, because its token, its mandate or its identifier is in use. `otherwise` is for
+    /// one whose token is in no payment.
+    pub(super) async fn answer_known_token(
+        &self,
+        key: &str,
+        identity: &RequestIdentity,
+        otherwise: PayError,
+    ) -> Result<PurchaseResult, PayError> {
+        match self.store.find_payment_by_key(key).await? {
+            Some(payment) if !was_not_taken(&payment) => self.replay_token(payment, identity).await,
+            _ => {
+                self.find_payment_by_identifier(identity).await?;
+                Err(otherwise)
             }
         }
     }
@@ -177,7 +200,9 @@ impl App {
             }),
         };
         let request_id = payment.id.clone();
-        let processor = self.require_processor()?;
+        let Ok(processor) = self.require_processor() else {
+            return Ok(ambiguous("no card processor is configured any more", intent));
+        };
         let reply = match self.with_payment_lease(payment, processor.send(&request)).await {
             Ok(reply) => reply,
             Err(lost) => {
@@ -191,6 +216,10 @@ impl App {
             ChargeAnswer::Declined { code } => Settlement::NotSettled(Reason::new(&code)),
             ChargeAnswer::ActionRequired { intent } => {
                 return self.cancel_waiting_intent(payment, intent, price).await;
+            }
+            // It was created, so the processor is another one now, or its account is.
+            ChargeAnswer::Refused { .. } if intent.is_some() => {
+                ambiguous("the card processor does not know the payment any more", intent)
             }
             ChargeAnswer::Refused { code } => {
                 tracing::warn!(payment = payment.id, code, "card processor refuses the charge of a token");

@@ -89,7 +89,7 @@ impl App {
             return Ok(());
         }
         if has_succeeded {
-            self.reopen_refused_token(&payment).await?;
+            self.reopen_refused_token(&payment, intent).await?;
         }
         if matches!(self.get_payment(&payment.id).await?.state, PaymentState::Unknown) {
             self.check_payment_now(&payment.id).await?;

@@ -19,3 +19,4 @@ mod pay_sender;
 mod pay_unclear;
 mod revenue;
 mod token_faults;
+mod token_settings;

@@ -11,10 +11,10 @@ use dropleaf_pay::stripe::sandbox::Request;
 use dropleaf_pay::stripe::{ObjectId, SharedPaymentToken, retrieve_intent};
 use serde_json::{Value, json};
 
-const CONFIRMED: &str = "pm_card_authenticationRequired";
+pub(super) const CONFIRMED: &str = "pm_card_authenticationRequired";
 
 /// A token that an agent grants us, for 100 cents.
-async fn granted(till: &CardTill, method: &str) -> SharedPaymentToken {
+pub(super) async fn granted(till: &CardTill, method: &str) -> SharedPaymentToken {
     let form = format!("payment_method={method}&usage_limits[currency]=usd&usage_limits[max_amount]=100");
     let request = Request {
         method: "POST",
@@ -28,7 +28,7 @@ async fn granted(till: &CardTill, method: &str) -> SharedPaymentToken {
     SharedPaymentToken::parse(body["id"].as_str().unwrap()).unwrap()
 }
 
-async fn send(
+pub(super) async fn send(
     till: &CardTill,
     token: &SharedPaymentToken,
     idempotency_key: Option<&str>,
@@ -42,21 +42,21 @@ async fn send(
     Box::pin(till.app().provision_with_token(request)).await
 }
 
-async fn fails(till: &CardTill, token: &SharedPaymentToken) -> Error {
+pub(super) async fn fails(till: &CardTill, token: &SharedPaymentToken) -> Error {
     match send(till, token, None).await {
         Err(PayError::Failed(error)) => error,
         other => panic!("{other:?}"),
     }
 }
 
-async fn refused(till: &CardTill, token: &SharedPaymentToken) -> PayRefused {
+pub(super) async fn refused(till: &CardTill, token: &SharedPaymentToken) -> PayRefused {
     match send(till, token, None).await {
         Err(PayError::Refused(refused)) => refused,
         other => panic!("{other:?}"),
     }
 }
 
-async fn only_payment(till: &CardTill) -> Payment {
+pub(super) async fn only_payment(till: &CardTill) -> Payment {
     let mut all = till.app().list_payments(None, 10).await.unwrap();
     assert_eq!(all.len(), 1);
     all.remove(0)
@@ -70,7 +70,7 @@ async fn intent_state(till: &CardTill, intent: &str) -> String {
     body["status"].as_str().unwrap().to_owned()
 }
 
-async fn keys(till: &CardTill) -> i64 {
+pub(super) async fn keys(till: &CardTill) -> i64 {
     till.till.count("SELECT COUNT(*) FROM api_keys").await
 }
 
@@ -224,7 +224,8 @@ async fn a_payment_that_could_not_be_canceled_and_succeeds_later_is_delivered() 
             "data": {"object": object},
         });
         for _ in 0..2 {
-            till.processor.next([CardFault::Bends(has_succeeded)]);
+            // The refunds, then the payment.
+            till.processor.next([CardFault::Bends(|_| {}), CardFault::Bends(has_succeeded)]);
             till.deliver_body(&event.to_string()).await.unwrap();
         }
         assert_eq!(only_payment(till).await.state, PaymentState::Fulfilled);

@@ -13,9 +13,9 @@ use dropleaf_core::{Code, Result};
 use http::{StatusCode, header};
 use serde_json::{Value, json};
 
-/// Why the client is asked to pay.
+/// Why there is nothing to deliver.
 #[derive(Debug)]
-pub(super) enum Asked<'a> {
+pub(super) enum PaymentProblem<'a> {
     /// It did not pay.
     Unpaid,
     /// It paid by a protocol that is not available.
@@ -24,37 +24,38 @@ pub(super) enum Asked<'a> {
 }
 
 /// The response, or `None` if there are terms, or if cards do not help either.
-pub(super) fn respond(call: &PaidCall<'_>, asked: &Asked<'_>) -> Result<Option<Response>> {
+pub(super) fn respond(call: &PaidCall<'_>, problem: &PaymentProblem<'_>) -> Result<Option<Response>> {
     let app = &call.state.app;
     let sold = app.require_payments()?;
-    if !sold.is_on_sale(call.item) || sold.is_payable(call.item) || !app.accepts_cards() {
+    if !sold.is_on_sale(call.item) || app.listing(call.item).is_ok() || !app.accepts_cards() {
         return Ok(None);
     }
     let price = sold.prices.cents_of(call.item);
     let mut body = call.more.clone();
-    let (code, sentence) = match asked {
-        Asked::Unpaid => (Code::PaymentRequired, unpaid(call.item)),
-        Asked::NotLive(sentence) => (Code::RailNotLive, *sentence),
-        Asked::Refused(refused) => {
+    let (code, sentence) = match problem {
+        PaymentProblem::Unpaid => (Code::PaymentRequired, unpaid(call.item)),
+        PaymentProblem::NotLive(sentence) => (Code::RailNotLive, *sentence),
+        PaymentProblem::Refused(refused) => {
             body.insert("reason".to_owned(), refused.reason.as_str().into());
             (Code::PaymentRefused, refused.sentence.as_str())
         }
     };
     body.insert("error".to_owned(), code.as_str().into());
-    body.insert("error_description".to_owned(), sentence.into());
+    // What the caller is told about its balance stays.
+    let description = match call.more.get("error_description").and_then(Value::as_str) {
+        Some(balance) => format!("{sentence} {balance}"),
+        None => sentence.to_owned(),
+    };
+    body.insert("error_description".to_owned(), description.into());
     body.insert("price".to_owned(), Unit::Usd2.decimal(price).into());
     body.insert("amount_minor".to_owned(), price.into());
     body.insert("currency".to_owned(), "USD".into());
     body.insert("sandbox".to_owned(), sold.is_sandbox().into());
     body.insert(RAILS.to_owned(), json!(app.rails()));
-    body.insert(
-        "pay".to_owned(),
-        json!({
-            "method": "POST",
-            "url": format!("{}/pay/sessions", app.hosts.base.url()),
-            "body": session_body(call, price)?,
-        }),
-    );
+    if let Some(session) = session_body(call, price)? {
+        let url = format!("{}/pay/sessions", app.hosts.base.url());
+        body.insert("pay".to_owned(), json!({ "method": "POST", "url": url, "body": session }));
+    }
     let headers = [(header::CACHE_CONTROL, "no-store")];
     Ok(Some((StatusCode::PAYMENT_REQUIRED, headers, Json(Value::Object(body))).into_response()))
 }
@@ -62,30 +63,32 @@ pub(super) fn respond(call: &PaidCall<'_>, asked: &Asked<'_>) -> Result<Option<R
 const fn unpaid(item: Item) -> &'static str {
     match item {
         Item::Publish => {
-            "Payment is required. This server accepts cards only, and a page is paid from a prepaid balance: send the request with \
+            "Payment is required. Only cards are accepted, and a page is paid from a prepaid balance: send the request with \
              an API key whose account has one. `pay` is the request for a link where a person buys that by card (POST \
              /pay/sessions). `rails` says which protocols are available."
         }
         Item::Provision | Item::Unlock(_) | Item::Topup => {
-            "Payment is required. This server accepts cards only. `pay` is the request for a link where a person pays by card (POST \
+            "Payment is required. Only cards are accepted. `pay` is the request for a link where a person pays by card (POST \
              /pay/sessions). `rails` says which protocols are available."
         }
     }
 }
 
 /// The body for `POST /pay/sessions`. A page is bought with a key that has a balance, or with more balance for the key that was
-/// sent.
-fn session_body(call: &PaidCall<'_>, price: i64) -> Result<Value> {
+/// sent. `None` if no key is sold.
+fn session_body(call: &PaidCall<'_>, price: i64) -> Result<Option<Value>> {
     let missing = call.more.get("missing_minor").and_then(Value::as_i64);
+    let app = &call.state.app;
     Ok(match (call.item, missing) {
         (Item::Publish, Some(missing)) => {
-            json!({ "feature": "topup", "amount_minor": missing.clamp(SMALLEST_MINOR, MOST_MINOR) })
+            Some(json!({ "feature": "topup", "amount_minor": missing.clamp(SMALLEST_MINOR, MOST_MINOR) }))
         }
+        (Item::Publish, None) if app.check_provision_allowed().is_err() => None,
         (Item::Publish, None) => {
-            let key = call.state.app.require_payments()?.prices.cents_of(Item::Provision);
+            let key = app.require_payments()?.prices.cents_of(Item::Provision);
             let amount = (key + price).max(SMALLEST_MINOR).min(PROVISION_MOST_MINOR.max(key));
-            json!({ "feature": "provision", "amount_minor": amount })
+            Some(json!({ "feature": "provision", "amount_minor": amount }))
         }
-        (item, _) => json!({ "feature": item.as_str() }),
+        (item, _) => Some(json!({ "feature": item.as_str() })),
     })
 }

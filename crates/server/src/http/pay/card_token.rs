@@ -27,13 +27,6 @@ pub(super) async fn provision(
     let state = call.state;
     let malformed = || Error::field(FIELD, "must be `spt_` and 1 to 255 letters, digits or underscores");
     let token = SharedPaymentToken::parse(text).ok_or_else(malformed)?;
-    if let Some(why) = state.app.token_unavailable() {
-        let sentence = format!(
-            "This server cannot charge a shared payment token. {why} Nothing was charged. GET /provision lists the available \
-             protocols."
-        );
-        return call.not_live(&sentence);
-    }
     let idempotency_key = idempotency_key(call.headers);
     let request = TokenRequest { token, request_hash, idempotency_key, ip: call.ip };
     let app = Arc::clone(&state.app);

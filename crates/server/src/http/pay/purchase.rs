@@ -1,7 +1,7 @@
 //! Takes a payment: reads the proof from the headers and runs the paid operation in a task, so that a client that
 //! disconnects does not interrupt it.
 
-use super::card_terms::{self, Asked};
+use super::card_terms::{self, PaymentProblem};
 use super::menu;
 use super::receipt::ReceiptFormat;
 use super::terms;
@@ -130,7 +130,7 @@ impl PaidCall<'_> {
 
     /// The terms, and a challenge for clients of MPP.
     pub(super) fn owed(&self) -> Result<Response, ApiError> {
-        if let Some(answer) = card_terms::respond(self, &Asked::Unpaid)? {
+        if let Some(answer) = card_terms::respond(self, &PaymentProblem::Unpaid)? {
             return Ok(answer);
         }
         let listing = self.state.app.listing(self.item)?;
@@ -139,7 +139,7 @@ impl PaidCall<'_> {
 
     /// The terms, after a payment by a protocol that is not available here.
     pub(super) fn not_live(&self, sentence: &str) -> Result<Response, ApiError> {
-        if let Some(answer) = card_terms::respond(self, &Asked::NotLive(sentence))? {
+        if let Some(answer) = card_terms::respond(self, &PaymentProblem::NotLive(sentence))? {
             return Ok(answer);
         }
         match self.state.app.listing(self.item) {
@@ -162,10 +162,10 @@ impl PaidCall<'_> {
         if let Some(error) = terms::malformed(&refused, self.is_mpp()) {
             return Err(error.into());
         }
-        if let Some(sentence) = self.dead_rail()? {
+        if let Some(sentence) = self.rail_not_live_reason()? {
             return Ok(Sale::Answer(self.not_live(sentence)?));
         }
-        if let Some(answer) = card_terms::respond(self, &Asked::Refused(&refused))? {
+        if let Some(answer) = card_terms::respond(self, &PaymentProblem::Refused(&refused))? {
             return Ok(Sale::Answer(answer));
         }
         let listing = self.state.app.listing(self.item)?;
@@ -217,7 +217,7 @@ impl PaidCall<'_> {
     }
 
     /// Why the rail of the proof in the headers is not live; `None` if it is, or if there is no proof.
-    fn dead_rail(&self) -> Result<Option<&'static str>, Error> {
+    fn rail_not_live_reason(&self) -> Result<Option<&'static str>, Error> {
         let app = &self.state.app;
         if !has_proof(self.headers) {
             return Ok(None);

@@ -1,5 +1,5 @@
-//! Renders the 402 response for all protocols at once: x402 v2 in a header, v1 in the body, MPP as a challenge. No other
-//! file renders one. It must not be cached.
+//! Renders the 402 response for all protocols at once: x402 v2 in a header, v1 in the body, MPP as a challenge. Where
+//! there are no terms, `card_terms` and `menu` render it. It must not be cached.
 
 use super::mandate::MandateTermsJson;
 use super::menu::{self, RailJson};

@@ -21,7 +21,7 @@ pub(super) async fn read(
     uri: Uri,
     person: MaybePerson,
 ) -> Result<Response, WebError> {
-    let (session, is_certain) = state.app.find_returned_pay_page(&slug).await?;
+    let (session, is_certain) = state.app.find_pay_page_with_certainty(&slug).await?;
     let has_returned = uri.query().is_some_and(|query| query == RETURNED);
     let is_owner = is_owner(&session, &person);
     let shown = Shown::State { has_returned, is_certain };

@@ -1,6 +1,7 @@
 //! `/dashboard/billing`: money is added by card, and unlocks are bought by card or from the balance.
 
 use crate::harness::{Answer, DAY, NOW, Node, Person, ReservedPort, Setup, VISA, on_each_database};
+use crate::pay::prepaid::give_real_money;
 use dropleaf_core::unlock::Sku;
 
 const HERE: &str = "/dashboard/billing";
@@ -258,9 +259,9 @@ async fn only_the_owner_in_our_own_page_buys() {
 async fn real_money_is_told_from_sandbox_money() {
     let node = Node::start().await;
     let ada = node.newcomer_on("free").await;
-    credit(&node, &ada, 300).await;
+    give_real_money(&node, &ada.account.id, 300).await;
     let page = ada.get(HERE).await.expect(200).text();
-    assert!(page.contains("$3.00 of it is real money, which is spent last."), "{page}");
+    assert!(page.contains("You also have $3.00 of real money, which is not spent in test mode."), "{page}");
 }
 
 #[tokio::test]

@@ -27,7 +27,7 @@ mod pay_sessions;
 mod pay_terms;
 mod pay_token;
 mod pay_unlock;
-mod prepaid;
+pub(crate) mod prepaid;
 mod rail_menu;
 mod sandbox;
 mod transactions;

@@ -37,7 +37,7 @@ pub(super) async fn give_sandbox_money(node: &Node, account_id: &str, cents: i64
 }
 
 /// Credits real money, as it remains from a time in live mode.
-pub(super) async fn give_real_money(node: &Node, account_id: &str, cents: i64) {
+pub(crate) async fn give_real_money(node: &Node, account_id: &str, cents: i64) {
     give(node, account_id, cents, false).await;
 }
 
