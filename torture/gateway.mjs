@@ -5,8 +5,9 @@ import { once } from 'node:events';
 import http from 'node:http';
 
 /**
- * A gateway to `target()`, an address; `host()` is the Host header if it is another. `hold` stops the next request whose line begins with the text and gives a promise of the moment
- * it stands still; it is never answered. While `paused`, every request is refused. `seen` keeps the bodies that passed.
+ * A gateway to `target()`, an address; `host()` is the Host header if it is another. `hold` stops the next request whose line
+ * begins with the text and gives a promise of the moment it is held; it is never answered. While `paused`, every request is
+ * refused. `seen` keeps the bodies that passed.
  */
 export async function startGateway(target, host) {
   const holds = [];
@@ -18,10 +19,10 @@ export async function startGateway(target, host) {
     if (gateway.paused) return response.writeHead(503).end();
     const at = holds.findIndex(({ start }) => line.startsWith(start));
     const [hold] = at < 0 ? [] : holds.splice(at, 1);
-    if (hold?.when === 'before') return hold.stands();
+    if (hold?.when === 'before') return hold.held();
     try {
       const answer = await forward(target(), host?.(), request, body);
-      if (hold) return hold.stands();
+      if (hold) return hold.held();
       response.writeHead(answer.status, answer.headers).end(answer.body);
     } catch {
       // The target is being killed or restarted.
@@ -31,7 +32,7 @@ export async function startGateway(target, host) {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   gateway.url = `http://127.0.0.1:${server.address().port}`;
-  gateway.hold = (start, when) => new Promise((stands) => holds.push({ start, when, stands }));
+  gateway.hold = (start, when) => new Promise((held) => holds.push({ start, when, held }));
   gateway.stop = () => {
     server.close();
     server.closeAllConnections();

@@ -1,5 +1,5 @@
-// kill -9 before and after each step of a payment by card, with a token, by MPP and from the balance. Afterwards everything that was charged is
-// delivered, once, and the ledger is consistent.
+// kill -9 before and after each step of a payment by card, with a token, by MPP and from the balance. Afterwards everything that
+// was charged is delivered, once, and the ledger is consistent.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -44,11 +44,11 @@ async function audit(shop) {
   assert.equal(payments.filter(({ protocol }) => protocol === 'mpp').length, shop.settled, 'paid by MPP');
 }
 
-/** Begins something and waits until it stands still at the gateway. */
+/** Begins something and waits until it is held at the gateway. */
 async function stopAt(gateway, line, when, begin) {
-  let stands = false;
-  const stopped = gateway.hold(line, when).then(() => (stands = true));
-  const ended = begin().then((answer) => stands || assert.fail(`${line} went through: ${answer?.status ?? answer?.state}`));
+  let isHeld = false;
+  const stopped = gateway.hold(line, when).then(() => (isHeld = true));
+  const ended = begin().then((answer) => isHeld || assert.fail(`${line} went through: ${answer?.status ?? answer?.state}`));
   await Promise.race([stopped, ended]);
 }
 
@@ -87,14 +87,14 @@ async function killAtEachStep(shop) {
     const reported = new LinkPurchase(shop);
     await reported.create();
     await reported.open();
-    const stands = shop.events.hold('POST /webhooks/stripe', when);
+    const held = shop.events.hold('POST /webhooks/stripe', when);
     await reported.pay();
-    await stands;
+    await held;
     await killAndFinish(shop, [reported]);
   }
 }
 
-/** Some moment while purchases of every kind are under way. */
+/** Some moment while purchases by link, by token and from the balance are under way. */
 async function killAtAnyMoment(shop, key, round, roll) {
   const links = Array.from({ length: AT_ONCE }, () => new LinkPurchase(shop));
   const tokens = Array.from({ length: AT_ONCE }, (_, n) => new TokenPurchase(shop, `token ${round}.${n}`));

@@ -129,8 +129,6 @@ export class MppPurchase {
     this.shop = shop;
   }
 
-  async create() {}
-
   /** Pays; null when the node was killed. The client's own request carries the credential. */
   async buy() {
     const recordingFetch = (input, options) => {

@@ -33,7 +33,10 @@ async function startSandboxFacilitator() {
 
 /** A shop: the processor, the gateways, and the nodes that sell. */
 export class Shop {
-  /** Keys by the purchase they were delivered for; what must have been charged, in cents; payments that must have been settled. */
+  /**
+   * Keys and links by the purchase they were delivered for; what must have been charged, in cents; payments that must have been
+   * settled.
+   */
   delivered = new Map();
   charged = 0;
   settled = 0;
