@@ -67,13 +67,11 @@ impl App {
             Reserved::New(payment) => Box::pin(self.advance_payment(*payment, true)).await,
             // Another node was faster, with the same token or with another one under the same Idempotency-Key.
             Reserved::Existing | Reserved::IdentifierTaken => {
-                match self.store.find_payment_by_key(&key).await? {
-                    Some(payment) => self.replay_token(payment, &identity).await,
-                    None => {
-                        self.find_payment_by_identifier(&identity).await?;
-                        Err(payment_in_flight(1))
-                    }
+                if let Some(payment) = self.store.find_payment_by_key(&key).await? {
+                    return self.replay_token(payment, &identity).await;
                 }
+                self.find_payment_by_identifier(&identity).await?;
+                Err(payment_in_flight(1))
             }
         }
     }
