@@ -121,7 +121,10 @@ const OWN: &[(&[&str], &[&[Code]])] = &[
             Code::NoClientIp,
         ]],
     ),
-    (&["receiveCardEvent"], &[&[Code::InvalidWebhook, Code::NotFound, Code::Conflict]]),
+    (
+        &["receiveCardEvent"],
+        &[&[Code::InvalidWebhook, Code::NotFound, Code::Conflict, Code::ProcessorUnavailable]],
+    ),
     (&["postMcp"], &[&[Code::CrossSite, Code::NotFound, Code::TooMany]]),
     (
         &["openMcpStream", "endMcpSession"],
