@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 /// The private key of the sandbox's issuer, as the documentation prints it.
 pub(crate) fn sandbox_issuer() -> MandateKey {
     let docs = include_str!("../../../../../docs/payments.md");
-
+    let (_, after) = docs.split_once("\n    d: '").unwrap();
     let d = secret::bytes(after.split('\'').next().unwrap()).unwrap();
     MandateKey::new(&d.try_into().unwrap(), "dropleaf-sandbox").unwrap()
 }
