@@ -66,7 +66,7 @@ pub(super) async fn complete(
 /// The response to a payment in the body that bought nothing.
 pub(super) fn answer_error(call: &PaidCall<'_>, error: PayError) -> Result<Response, ApiError> {
     match error {
-        PayError::Failed(error) if error.code == Code::RailNotLive => call.not_live(&error.to_string()),
+        PayError::Failed(error) if error.code == Code::RailNotLive => call.not_live(&error.detail),
         PayError::Refused(refused) if call.state.app.listing(call.item).is_err() => {
             // There are no terms to repeat: only cards are accepted.
             let code = if refused.malformed { Code::InvalidPayment } else { Code::PaymentRefused };

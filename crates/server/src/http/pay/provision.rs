@@ -273,14 +273,12 @@ pub(super) async fn provision(
             ProvisionJson::drawn(bought, balance_minor, sandbox, &warnings).to_bytes()
         };
         let done = state.app.provision_with_balance(caller, once.as_ref(), render).await?;
-        return match done {
-            Some(done) => Ok(bought_response(IdempotentResponse::of(done, StatusCode::OK, render))),
-            None => {
-                let mut more = payer.terms(&state).await?;
-                more.extend(call.more.clone());
-                PaidCall { more, ..call }.owed()
-            }
-        };
+        if let Some(done) = done {
+            return Ok(bought_response(IdempotentResponse::of(done, StatusCode::OK, render)));
+        }
+        let mut more = payer.terms(&state).await?;
+        more.extend(call.more.clone());
+        return PaidCall { more, ..call }.owed();
     }
     match call.sell((Order::Provision, request_hash), ()).await? {
         Sale::Answer(answer) => Ok(answer),

@@ -28,8 +28,10 @@ use utoipa::ToSchema;
     }]
 }))]
 pub(super) struct TermsJson {
+    /// 1; absent on a server that accepts only cards.
     #[serde(rename = "x402Version")]
-    x402_version: i64,
+    #[schema(nullable = false)]
+    x402_version: Option<i64>,
     /// `payment_required`, `payment_refused` after a payment that was refused, or `rail_not_live` after one by a protocol
     /// that is not available.
     error: String,
@@ -37,8 +39,9 @@ pub(super) struct TermsJson {
     /// Why a payment was refused.
     #[schema(nullable = false)]
     reason: Option<String>,
-    /// The accepted payments, in the format of x402 v1.
-    accepts: Vec<Value>,
+    /// The accepted payments, in the format of x402 v1; absent on a server that accepts only cards.
+    #[schema(nullable = false)]
+    accepts: Option<Vec<Value>>,
     /// True if no money moves.
     #[schema(nullable = false)]
     sandbox: Option<bool>,
