@@ -1,9 +1,9 @@
 //! Mandates with a card processor that declines, fails, stalls or lies: no key without the money, and no second charge.
 
-use crate::harness::CardFault;
 use crate::harness::card_till::at_each_card_till;
 use crate::harness::mandate_signer::{mandate, pay, refused};
 use crate::harness::till::{failed, key};
+use crate::harness::{CardFault, DAY};
 use dropleaf_app::Resolution;
 use dropleaf_core::Code;
 use dropleaf_core::payment::PaymentState;
@@ -100,6 +100,7 @@ async fn an_operator_decides_on_a_mandate_whose_charge_stays_unclear() {
             let body = mandate(till.app(), &format!("spt_test_visa_{is_paid}"));
             till.processor.next([CardFault::Unreachable]);
             failed(pay(till.app(), &body).await, Code::SettlementUnknown);
+            till.till.clock.advance(DAY);
             let open = till.app().list_payments(Some(PaymentState::Unknown), 10).await.unwrap();
             let [payment] = open.as_slice() else { panic!("one payment: {open:?}") };
             let resolution = if is_paid {

@@ -12,6 +12,8 @@ use dropleaf_core::rail::Rail;
 use futures_util::future::{BoxFuture, join_all};
 use serde_json::{Value, json};
 
+type Attempt<'a> = BoxFuture<'a, Result<dropleaf_app::PurchaseResult, PayError>>;
+
 const AWAY: [u8; 4] = [198, 51, 100, 4];
 
 /// Whether the payment is refused as one that bought something else.
@@ -217,7 +219,6 @@ async fn mandates_for_one_transaction_on_two_nodes_at_once_are_one_charge() {
 async fn a_token_alone_and_in_mandates_at_once_is_one_charge() {
     at_each_card_till(async |till| {
         let other = till.beside().await;
-        type Attempt<'a> = BoxFuture<'a, Result<dropleaf_app::PurchaseResult, PayError>>;
         let bodies: Vec<_> = (0..4).map(|_| mandate(till.app(), VISA_TOKEN)).collect();
         let mut attempts: Vec<Attempt<'_>> = Vec::new();
         for (at, body) in bodies.iter().enumerate() {

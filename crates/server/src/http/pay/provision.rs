@@ -21,8 +21,8 @@ use dropleaf_core::site_change::Field;
 use dropleaf_core::{Error, Result};
 use dropleaf_pay::mpp::{CredentialField, PaidRequest};
 use http::{HeaderMap, StatusCode};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use utoipa::ToSchema;
 
 const BODY_BYTES: u64 = 64 * 1024;
@@ -37,7 +37,7 @@ pub(super) struct ProvisionBody {
     /// "<token>"}` (v0.1). It is verified, then the token that it names is charged once.
     #[serde(deserialize_with = "nullable")]
     #[schema(value_type = Option<Value>, nullable = false)]
-    ap2_mandate: Field<Value>,
+    ap2_mandate: Field<IgnoredAny>,
 }
 
 /// A new key, shown once.
@@ -131,8 +131,10 @@ pub(super) async fn provision(
     let incoming = Incoming { state: &state, headers: &parts.headers, body };
     let (bytes, share) = incoming.bytes(BODY_BYTES, || too_large(BODY_BYTES)).await?;
     let digest = PaidRequest::new("", &bytes).digest;
-    let mut fields = Fields::new(json_object(&bytes)?);
+    let object = json_object(&bytes)?;
     drop((bytes, share));
+    let mandate = object.get(mandate::FIELD).cloned();
+    let mut fields = Fields::new(object);
     let sent: ProvisionBody = fields.take()?;
     let warnings = fields.warnings();
     let request_hash = RequestHash::new("provision").finish();
@@ -147,8 +149,7 @@ pub(super) async fn provision(
         if let Some(token) = &sent.acp_shared_payment_token {
             return card_token::provision(call, token, request_hash, warnings).await;
         }
-        let mandate = sent.ap2_mandate.value().unwrap_or_default();
-        return mandate::provision(call, &mandate, warnings).await;
+        return mandate::provision(call, &mandate.unwrap_or_default(), warnings).await;
     }
     if let Some(caller) = &payer.0 {
         let once = once(&state, &parts.headers, caller, request_hash);
@@ -158,14 +159,12 @@ pub(super) async fn provision(
             ProvisionJson::drawn(bought, balance_minor, sandbox, &warnings).to_bytes()
         };
         let done = state.app.provision_with_balance(caller, once.as_ref(), render).await?;
-        return match done {
-            Some(done) => Ok(bought_response(IdempotentResponse::of(done, StatusCode::OK, render))),
-            None => {
-                let mut more = payer.terms(&state, Item::Provision).await?;
-                more.extend(call.more.clone());
-                PaidCall { more, ..call }.owed()
-            }
-        };
+        if let Some(done) = done {
+            return Ok(bought_response(IdempotentResponse::of(done, StatusCode::OK, render)));
+        }
+        let mut more = payer.terms(&state, Item::Provision).await?;
+        more.extend(call.more.clone());
+        return PaidCall { more, ..call }.owed();
     }
     match call.sell((Order::Provision, request_hash), ()).await? {
         Sale::Answer(answer) => Ok(answer),

@@ -75,7 +75,10 @@ async fn terms_for_v1_are_the_body_and_pass_its_strict_schema() {
     let node = Node::start().await;
     let answer = owed(node.post("/provision").send().await);
     let body = answer.json();
-    assert_eq!(names(&body), ["accepts", "error", "error_description", "rails", "sandbox", "x402Version"]);
+    assert_eq!(
+        names(&body),
+        ["accepts", "ap2", "error", "error_description", "rails", "sandbox", "x402Version"]
+    );
     assert_eq!(body["x402Version"], 1);
     let offers = body["accepts"].as_array().unwrap();
     let networks: Vec<_> = offers.iter().map(|offer| offer["network"].as_str().unwrap()).collect();
