@@ -154,6 +154,19 @@ impl App {
         self.rails_with(listings.iter().map(AsRef::as_ref))
     }
 
+    /// Every rail, for a buyer of an account: none is live while no accounts are sold.
+    pub fn provision_rails(&self) -> Vec<RailStatus> {
+        let mut rails = self.rails();
+        if let Err(refusal) = self.check_provision_allowed() {
+            for rail in &mut rails {
+                rail.live = false;
+                rail.pays_for.clear();
+                rail.why = Some(refusal.detail.clone());
+            }
+        }
+        rails
+    }
+
     /// The terms that a new payment with a wallet is checked against. If there can be none, no wallet rail is live for this item.
     pub(super) fn listing_to_pay(&self, item: Item) -> Result<Arc<Listing>> {
         self.check_on_sale(item)?;

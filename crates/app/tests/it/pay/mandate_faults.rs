@@ -42,7 +42,6 @@ async fn an_unclear_answer_is_unknown_and_the_same_mandate_finishes_it() {
             CardFault::Says(500, "{}"),
             CardFault::Says(503, "<html>"),
             CardFault::Says(429, "{\"error\":{\"type\":\"rate_limit_error\"}}"),
-            CardFault::Says(401, "{\"error\":{\"type\":\"invalid_request_error\"}}"),
             CardFault::Says(200, "{}"),
             CardFault::Says(200, "null"),
             CardFault::DoesAndSays(500),
@@ -62,6 +61,23 @@ async fn an_unclear_answer_is_unknown_and_the_same_mandate_finishes_it() {
             assert_eq!(earlier, later, "{what}: the same idempotency key");
             till.check_keys_sold(i64::try_from(at).unwrap() + 1).await;
         }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_mandate_that_the_processor_did_not_take_can_be_sent_again() {
+    at_each_card_till(async |till| {
+        let body = mandate(till.app(), "spt_test_visa_1");
+        for _ in 0..2 {
+            till.processor.next([CardFault::Says(401, "{\"error\":{\"type\":\"invalid_request_error\"}}")]);
+            failed(pay(till.app(), &body).await, Code::ProcessorUnavailable);
+            assert_eq!(till.till.count("SELECT COUNT(*) FROM payments WHERE state <> 'refused'").await, 0);
+        }
+        // The operator corrected the key.
+        let first = pay(till.app(), &body).await.unwrap();
+        assert_eq!(key(&pay(till.app(), &body).await.unwrap()), key(&first));
+        till.check_keys_sold(1).await;
     })
     .await;
 }

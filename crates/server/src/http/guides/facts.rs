@@ -40,12 +40,12 @@ pub(in crate::http) fn guide_facts(state: &ApiState) -> GuideFacts {
             publish_size: size(payments.publish_bytes),
             sandbox: payments.is_sandbox(),
             agents_url: hosts.agents.as_ref().map(Origin::url),
-            rails: state.app.rails().into_iter().map(rail_facts).collect(),
+            rails: state.app.rails().iter().map(rail_facts).collect(),
         }),
     }
 }
 
-fn rail_facts(rail: RailStatus) -> RailFacts {
+fn rail_facts(rail: &RailStatus) -> RailFacts {
     // The reason is a sentence, and so is the status.
     let status = match &rail.why {
         None => "live".to_owned(),

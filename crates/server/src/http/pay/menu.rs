@@ -90,7 +90,7 @@ pub(super) async fn list(State(state): State<ApiState>) -> Result<Response, ApiE
         amount: amount.to_string(),
         currency: "USD".to_owned(),
         sandbox: payments.is_sandbox(),
-        rails: state.app.rails(),
+        rails: state.app.provision_rails(),
         ap2: state.app.check_provision_allowed().ok().and_then(|()| MandateTermsJson::new(&state)),
     };
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(menu)).into_response())

@@ -90,10 +90,9 @@ async fn render(
         },
         (Shown::Unavailable, ..) => PayState::Unavailable { action: &action },
         // Received and not fulfilled yet, or not reported yet.
-        (_, _, Some(_)) | (_, PaySessionState::Processing | PaySessionState::Completed, None) => {
-            PayState::Processing
-        }
-        (Shown::State { has_returned: true, is_certain: false }, PaySessionState::Pending, None) => {
+        (_, _, Some(_))
+        | (_, PaySessionState::Processing | PaySessionState::Completed, None)
+        | (Shown::State { has_returned: true, is_certain: false }, PaySessionState::Pending, None) => {
             PayState::Processing
         }
         (_, PaySessionState::Pending, None) => {

@@ -220,7 +220,7 @@ async fn server_without_issuers_or_processor_says_that_mandates_are_not_live() {
     };
     for (setup, why) in [
         (live(), "No card processor is configured."),
-        (live().set("stripe.secret_key", "sk_test_x"), "No issuer of mandates is trusted."),
+        (live().set("stripe.secret_key", "sk_live_x"), "No issuer of mandates is trusted."),
     ] {
         let node = setup.start().await;
         let menu = node.get("/provision").send().await.expect(200).json();
@@ -236,7 +236,7 @@ async fn server_without_issuers_or_processor_says_that_mandates_are_not_live() {
         assert_eq!(node.count("SELECT COUNT(*) FROM payments").await, 0);
     }
     // A server that accepts cards alone has no terms to repeat.
-    let setup = Setup::new().set("payments.mode", "live").set("stripe.secret_key", "sk_test_x");
+    let setup = Setup::new().set("payments.mode", "live").set("stripe.secret_key", "sk_live_x");
     let cards = setup.start().await;
     for body in [&mandate, &json!({})] {
         cards.provision_by_mandate(body).await.refused(402, "rail_not_live");

@@ -134,7 +134,7 @@ async fn live_server_with_x402_alone_shows_one_menu_everywhere() {
 async fn live_server_with_cards_alone_shows_one_menu_everywhere() {
     let node = with_cards().start().await;
     let shown = menu(&node).await;
-    assert_eq!(live_rails(&shown), ["acp", "ap2", "card", "balance"]);
+    assert_eq!(live_rails(&shown), ["acp", "card", "balance"]);
     assert_eq!(shown[0]["why"], "No network is configured to receive payments.");
     assert_eq!(shown[1]["why"], "No EVM network is configured to receive payments.");
     let owed = compare(&node).await;
