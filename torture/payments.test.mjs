@@ -1,4 +1,4 @@
-// kill -9 before and after each step of a payment by card, with a token, by MPP and from the balance. Afterwards everything that
+// kill -9 before and after each step of a payment by card, with a token or a mandate, by MPP and from the balance. Afterwards everything that
 // was charged is delivered, once, and the ledger is consistent.
 
 import assert from 'node:assert/strict';
@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { command, sleep, tempDir } from '../e2e/server.mjs';
 import { dice, LONG, seed } from './fixture.mjs';
-import { KEY_PRICE, LINK_AMOUNT, LinkPurchase, MppPurchase, PAGE_PRICE, PagePurchase, TokenPurchase } from './purchases.mjs';
+import { KEY_PRICE, LINK_AMOUNT, LinkPurchase, MandatePurchase, MppPurchase, PAGE_PRICE, PagePurchase, TokenPurchase } from './purchases.mjs';
 import { Shop } from './shop.mjs';
 
 /** Rounds that end with a kill at some moment, rather than at a chosen step. */
@@ -68,19 +68,20 @@ async function killAtEachStep(shop) {
   // Events would complete what the polls are to complete.
   shop.events.paused = true;
   for (const when of ['before', 'after']) {
-    const [opened, polled, bought] = [new LinkPurchase(shop), new LinkPurchase(shop), new TokenPurchase(shop, `step ${when}`)];
-    for (const purchase of [opened, polled, bought]) await purchase.create();
+    const [opened, polled] = [new LinkPurchase(shop), new LinkPurchase(shop)];
+    const tokens = [new TokenPurchase(shop, `token ${when}`), new MandatePurchase(shop, `mandate ${when}`)];
+    for (const purchase of [opened, polled, ...tokens]) await purchase.create();
     await polled.open();
     await polled.pay();
     await stopAt(shop.api, 'POST /v1/checkout/sessions', when, () => opened.open());
     await stopAt(shop.api, `GET /v1/checkout/sessions/${polled.checkout}`, when, () => polled.wait());
-    await stopAt(shop.api, 'POST /v1/payment_intents', when, () => bought.buy());
+    for (const token of tokens) await stopAt(shop.api, 'POST /v1/payment_intents', when, () => token.buy());
     for (const line of ['POST /verify', 'POST /settle']) {
       const settled = new MppPurchase(shop);
       await stopAt(shop.settling, line, when, () => settled.buy());
       purchases.push(settled);
     }
-    purchases.push(opened, polled, bought);
+    purchases.push(opened, polled, ...tokens);
   }
   await killAndFinish(shop, purchases);
   for (const when of ['before', 'after']) {
@@ -94,10 +95,11 @@ async function killAtEachStep(shop) {
   }
 }
 
-/** Some moment while purchases by link, by token and from the balance are under way. */
+/** Some moment while purchases by link, token and mandate and from the balance are under way. */
 async function killAtAnyMoment(shop, key, round, roll) {
   const links = Array.from({ length: AT_ONCE }, () => new LinkPurchase(shop));
-  const tokens = Array.from({ length: AT_ONCE }, (_, n) => new TokenPurchase(shop, `token ${round}.${n}`));
+  const kinds = [TokenPurchase, MandatePurchase];
+  const tokens = Array.from({ length: AT_ONCE }, (_, n) => new kinds[n % 2](shop, `token ${round}.${n}`));
   const pages = Array.from({ length: AT_ONCE / 2 }, (_, n) => new PagePurchase(shop, key, `page ${round}.${n}`));
   for (const purchase of [...links, ...tokens]) await purchase.create();
   for (const link of links) await link.open();

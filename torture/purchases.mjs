@@ -98,10 +98,11 @@ export class TokenPurchase {
   async create() {
     const limits = { 'usage_limits[currency]': 'usd', 'usage_limits[max_amount]': KEY_PRICE, payment_method: 'pm_card_visa' };
     this.token = (await this.shop.ask('/v1/test_helpers/shared_payment/granted_tokens', limits)).id;
+    this.body = { acp_shared_payment_token: this.token };
   }
 
   async buy() {
-    const answer = await this.shop.post('/provision', { body: { acp_shared_payment_token: this.token }, once: this.once });
+    const answer = await this.shop.post('/provision', { body: this.body, once: this.once });
     if (answer?.status === 200) this.shop.deliver(this, answer.json().api_key);
     return answer;
   }
@@ -120,6 +121,15 @@ export class TokenPurchase {
     assert.equal(used.usage_details.amount_captured.value, KEY_PRICE);
     const [key] = this.shop.delivered.get(this);
     assert.equal((await this.shop.request({ path: '/me', key })).status, 200);
+  }
+}
+
+/** A key for a mandate that names a shared payment token. */
+export class MandatePurchase extends TokenPurchase {
+  async create() {
+    await super.create();
+    const { ap2 } = (await this.shop.request({ path: '/provision' })).json();
+    this.body = { ap2_mandate: this.shop.issuer.mandate(ap2, this.token) };
   }
 }
 

@@ -12,6 +12,7 @@ import { startProcessor, WEBHOOK_SECRET } from '../e2e/stripe/processor.mjs';
 import { PAYERS } from '../e2e/x402/world.mjs';
 import { UNLIMITED } from './fixture.mjs';
 import { startGateway } from './gateway.mjs';
+import { createIssuer } from './issuer.mjs';
 
 const TEST_KEY = 'sk_test_x';
 const SECRET = '7'.repeat(64);
@@ -49,6 +50,7 @@ export class Shop {
     shop.api = await startGateway(() => shop.processor.url);
     shop.facilitator = await startSandboxFacilitator();
     shop.settling = await startGateway(() => shop.facilitator.url);
+    shop.issuer = await createIssuer();
     shop.env = {
       ...UNLIMITED,
       DROPLEAF_PAYMENTS__MODE: 'live',
@@ -57,6 +59,7 @@ export class Shop {
       DROPLEAF_STRIPE__API_URL: shop.api.url,
       DROPLEAF_PAYMENTS__FACILITATOR_URL: shop.settling.url,
       DROPLEAF_PAYMENTS__EVM_PAY_TO: PAYERS.other.address,
+      DROPLEAF_AP2__ISSUERS_FILE: shop.issuer.file,
       DROPLEAF_SECRET_KEY: SECRET,
       ...env,
     };
@@ -94,6 +97,7 @@ export class Shop {
     for (const node of this.nodes) await node.stop();
     await this.processor.stop();
     await this.facilitator.stop();
+    await this.issuer.stop();
     for (const gateway of [this.api, this.events, this.settling]) gateway.stop();
     for (const { dataDir } of this.dirs) await rm(dataDir, { recursive: true, force: true });
   }
