@@ -100,7 +100,7 @@ fn movement_row(movement: Movement) -> MovementRow {
 
 /// Shown if something can be bought with it, or if it is not zero.
 fn balance(state: &ApiState, cents: i64) -> Option<String> {
-    (cents != 0 || state.app.require_payments().is_ok()).then(|| Unit::Usd2.written(cents))
+    (cents != 0 || state.app.require_payments().is_ok()).then(|| state.app.balance_unit().written(cents))
 }
 
 fn unlocks(state: &ApiState, account: &Account) -> Vec<UnlockRow> {

@@ -19,15 +19,20 @@ async fn the_account_page_tells_balance_and_unlocks() {
     let ann = ann(&node).await;
     let tab = node.signed_in(&ann).await;
     let page = tab.get("/dashboard/account").await.expect(200).text();
-    assert!(page.contains("<dt>Balance</dt><dd>$0.00</dd>") && !page.contains("Permanent pages"), "{page}");
+    assert!(
+        page.contains("<dt>Balance</dt><dd>$0.00 (sandbox)</dd>") && !page.contains("Permanent pages"),
+        "{page}"
+    );
     node.app().credit_account("ada", &ann.id, 3000, "a gift", None).await.unwrap();
     for sku in [Sku::MakePermanent, Sku::HigherLimits] {
         node.app().unlock_with_balance(&ann, sku, None, |_| Vec::new()).await.unwrap();
     }
     let page = tab.get("/dashboard/account").await.expect(200).text();
-    for said in
-        ["<dd>$3.00</dd>", "<dt>Permanent pages</dt><dd>no expiry</dd>", "<dt>Higher limits</dt><dd>until "]
-    {
+    for said in [
+        "<dd>$3.00 (sandbox)</dd>",
+        "<dt>Permanent pages</dt><dd>no expiry</dd>",
+        "<dt>Higher limits</dt><dd>until ",
+    ] {
         assert!(page.contains(said), "{said}: {page}");
     }
     let off = Setup::new().set("payments.mode", "off").start().await;

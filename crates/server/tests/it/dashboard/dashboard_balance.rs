@@ -8,14 +8,14 @@ async fn balance_and_its_movements_are_shown_page_by_page() {
     let ada = node.newcomer("ada@example.org").await;
     let show = async |path: &str| ada.get(path).await.expect(200).text();
     let empty = show("/dashboard/account").await;
-    assert!(empty.contains("<dt>Balance</dt><dd>$0.00</dd>") && !empty.contains("Balance history"));
+    assert!(empty.contains("<dt>Balance</dt><dd>$0.00 (sandbox)</dd>") && !empty.contains("Balance history"));
     for number in 1..=12 {
         let reason = format!("gift <{number}>");
         node.app().credit_account("a test", &ada.account.id, number, &reason, None).await.unwrap();
         node.clock.advance(1);
     }
     let page = show("/dashboard/account").await;
-    assert!(page.contains("<dt>Balance</dt><dd>$0.78</dd>"));
+    assert!(page.contains("<dt>Balance</dt><dd>$0.78 (sandbox)</dd>"));
     assert!(page.contains("gift &#60;12&#62;") && page.contains("<td>$0.12</td>"), "{page}");
     assert!(page.contains("gift &#60;3&#62;") && !page.contains("gift &#60;2&#62;"));
     let older =
