@@ -10,6 +10,7 @@ mod operator_revenue;
 mod pay_agents_host;
 mod pay_bad_evm;
 mod pay_bad_mandate;
+mod pay_bad_mpp;
 mod pay_bad_proofs;
 mod pay_bad_solana;
 mod pay_discovery;
