@@ -12,6 +12,8 @@ import { publish } from '../http.mjs';
 import { sessionCookie } from '../people.mjs';
 import * as samples from '../samples.mjs';
 import { command, operatorKey, startServer, tempDir } from '../server.mjs';
+import { startProcessor } from '../stripe/processor.mjs';
+import { cardSettings, liveCards, sandboxCards } from './cards.mjs';
 import { unfilled, vacuum } from './database.mjs';
 import { livePayments, liveSettings, prepaid, sandboxPayments, startFailingFacilitator } from './payments.mjs';
 import { mcpSession, operatorOverview, ownerTicket, people } from './people.mjs';
@@ -40,7 +42,7 @@ async function firstRun(server, browser) {
   const seen = await viewers(server, browser, key, pages);
   await mcpSession(server, key, pages.comments);
   const paid = await sandboxPayments(server, key);
-  await prepaid(server, EMAIL, key);
+  await sandboxCards(server);
   const unwanted = await moderation(server);
   await openAppeals(server, key, unwanted);
   const contents = Object.entries({ ...pages, paid: paid.page }).map(([name, { site, ...facts }]) => [name, facts]);
@@ -48,10 +50,12 @@ async function firstRun(server, browser) {
 }
 
 /** Everything that must still be open when the server stops, or that needs other settings. `repair` is called after that. */
-async function secondRun(server, browser, key, facilitator) {
+async function secondRun(server, browser, key, { facilitator, processor }) {
   const { page, accessToken } = await people(server, browser);
   await operatorOverview(server, browser);
   await livePayments(server, facilitator);
+  await prepaid(server, EMAIL, key);
+  await liveCards(server, processor, key);
   const repair = await unsealedTakedown(server, key);
   const annKey = await command(server, 'account', 'key', 'ann@example.org');
   await ownerTicket(server, page, await publish(server, { name: 'page.html', bytes: samples.html('Of Ann'), key: annKey }));
@@ -61,14 +65,15 @@ async function secondRun(server, browser, key, facilitator) {
 async function populate(dataDir) {
   const browser = await launch();
   const facilitator = await startFailingFacilitator();
-  let server;
+  let server, processor;
   try {
     server = await startServer({ dataDir, env: SETTINGS });
     const contents = await firstRun(server, browser);
     await server.stop();
-    const env = { ...SETTINGS, ...liveSettings(facilitator), DROPLEAF_SWEEP__EVERY_SECONDS: '1', DROPLEAF_OAUTH__REFRESH_REUSE: 'tolerate_lost' };
+    processor = await startProcessor({ url: `${server.url}/webhooks/stripe` });
+    const env = { ...SETTINGS, ...liveSettings(facilitator), ...cardSettings(processor), DROPLEAF_SWEEP__EVERY_SECONDS: '1', DROPLEAF_OAUTH__REFRESH_REUSE: 'tolerate_lost' };
     server = await startServer({ dataDir, port: server.port, env });
-    const { repair, ...secrets } = await secondRun(server, browser, contents.key, facilitator);
+    const { repair, ...secrets } = await secondRun(server, browser, contents.key, { facilitator, processor });
     await server.stop();
     await repair();
     await decideAppeals(server);
@@ -76,6 +81,7 @@ async function populate(dataDir) {
   } finally {
     await server?.stop();
     await facilitator.stop();
+    await processor?.stop();
     await browser.close();
   }
 }
