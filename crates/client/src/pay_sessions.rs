@@ -19,7 +19,7 @@ const LONGEST_WAIT: Duration = Duration::from_mins(1);
 /// A new pay session.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct PaySession {
-    /// Secret: whoever polls with it gets the key.
+    /// Secret: any client that polls with it gets the key.
     pub code: String,
     /// For the person who pays.
     pub url: String,

@@ -215,7 +215,7 @@ impl App {
         let resource = catalogue::resource(&self.hosts.base.url(), item);
         let mut known = offers(payments, &all_networks_supported(payments), item);
         if known.is_empty() {
-            known.extend(usual_offer(payments, item));
+            known.extend(placeholder_offer(payments, item));
         }
         let mut terms = Terms::new(resource, known)
             .map_err(|_| Error::plain(Code::FacilitatorUnavailable).retry_after(10))?;
@@ -242,8 +242,9 @@ impl App {
     }
 }
 
-/// USDC on Base: earlier payments must be recognized even if no network is configured any more.
-fn usual_offer(payments: &PaymentSettings, item: Item) -> Option<Offer> {
+/// USDC on Base: earlier payments must be recognized even if no network is configured any more. It is never offered, so the payee
+/// does not matter.
+fn placeholder_offer(payments: &PaymentSettings, item: Item) -> Option<Offer> {
     let token = Token::usdc(BASE)?;
     let asset = Asset::Evm { chain_id: BASE, pay_to: token.address, token };
     Some(Offer::new(asset, Amount::new(payments.prices.of(item)), payments.max_timeout_seconds))

@@ -1,6 +1,7 @@
 //! The menu of payment rails: every way to pay that this version knows, whether it can be used now, and why not. Every
 //! response and document that lists rails takes them from here.
 
+use super::cards::NO_PROCESSOR;
 use super::{Listing, PaymentSettings};
 use crate::app::App;
 use dropleaf_core::payment::Item;
@@ -101,7 +102,7 @@ impl RailCoverage {
 impl MenuFacts<'_> {
     fn menu(self) -> Vec<RailStatus> {
         let cards = |all: &[&'static str]| if self.accepts_cards { all.to_vec() } else { Vec::new() };
-        let no_cards = "No card processor is configured.";
+        let no_cards = NO_PROCESSOR;
         let tokens = if self.no_acp.is_none() { vec![PROVISION] } else { Vec::new() };
         let mandates = if self.no_ap2.is_none() { vec![PROVISION] } else { Vec::new() };
         let x402 = "Send the request without a payment; the 402 response contains the terms. Repeat it with the signed payment in \

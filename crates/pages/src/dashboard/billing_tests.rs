@@ -107,7 +107,7 @@ fn the_question_says_what_will_be_left() {
     for (state, problem) in [(UnlockState::Inactive, None), (UnlockState::Until(Moment(NOW)), Some(HOSTILE))]
     {
         let offer = offer(Sku::HigherLimits, state);
-        let page = UnlockPage { offer, balance_minor: 500, sandbox: true, number: HOSTILE, problem };
+        let page = UnlockPage { offer, balance_minor: 500, sandbox: true, form_id: HOSTILE, problem };
         let html = unlock(shell(), &page).0;
         assert_markup(&html);
         for part in

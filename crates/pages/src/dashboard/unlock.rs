@@ -11,8 +11,8 @@ pub struct UnlockPage<'a> {
     pub offer: UnlockOffer,
     pub balance_minor: i64,
     pub sandbox: bool,
-    /// The number of this form, which buys once.
-    pub number: &'a str,
+    /// The ID of this form, which buys once.
+    pub form_id: &'a str,
     /// Why it was not bought, such as a price that changed.
     pub problem: Option<&'a str>,
 }

@@ -81,7 +81,8 @@ impl App {
         self.answer_known_token(&key, &identity, payment_used("other_request").into()).await
     }
 
-    fn require_mandates(&self) -> Result<()> {
+    /// `RailNotLive` if mandates are not accepted.
+    pub fn require_mandates(&self) -> Result<()> {
         let why = |why| Error::new(Code::RailNotLive, format!("{NOT_LIVE} {why} Nothing was charged."));
         self.mandates_unavailable().map_or(Ok(()), |reason| Err(why(reason)))
     }

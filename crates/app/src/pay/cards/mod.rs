@@ -17,6 +17,7 @@ mod webhook;
 pub use card_payment::DeliveredKey;
 pub(super) use card_refusal::{NOT_TAKEN, card_refused, not_taken};
 pub use mandate::MandatePurchase;
+pub(super) use pay_session::NO_PROCESSOR;
 pub use pay_session::{CreatedPaySession, NewPaySession, PolledPaySession};
 pub use processor::{CardProcessor, ProcessorReply};
 pub use sandbox_processor::{SandboxProcessor, SandboxReply};

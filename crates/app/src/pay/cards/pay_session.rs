@@ -12,6 +12,8 @@ use dropleaf_core::{Code, Error, Result, secret};
 use dropleaf_store::{Stmt, pay_sessions, processor_events};
 use std::net::IpAddr;
 
+/// Why no card is charged.
+pub(in crate::pay) const NO_PROCESSOR: &str = "No card processor is configured.";
 /// Sessions that no one began to pay are kept this long after they expired, so that their programs learn it.
 const UNPAID_SECONDS: i64 = 86_400;
 /// All others; as long as an undelivered key.
@@ -66,7 +68,7 @@ impl App {
     /// processor charges no less than its minimum. Pay links charge the minimum and credit the difference.
     pub fn token_unavailable(&self) -> Option<&'static str> {
         if !self.accepts_cards() {
-            return Some("No card processor is configured.");
+            return Some(NO_PROCESSOR);
         }
         let price = self.settings.payments.as_ref().map(|sold| sold.prices.cents_of(Item::Provision));
         (price? < SMALLEST_MINOR)

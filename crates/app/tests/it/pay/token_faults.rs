@@ -11,7 +11,7 @@ use dropleaf_pay::stripe::sandbox::Request;
 use dropleaf_pay::stripe::{ObjectId, SharedPaymentToken, retrieve_intent};
 use serde_json::{Value, json};
 
-pub(super) const CONFIRMED: &str = "pm_card_authenticationRequired";
+const CONFIRMED: &str = "pm_card_authenticationRequired";
 
 /// A token that an agent grants us, for 100 cents.
 pub(super) async fn granted(till: &CardTill, method: &str) -> SharedPaymentToken {
@@ -49,7 +49,7 @@ pub(super) async fn fails(till: &CardTill, token: &SharedPaymentToken) -> Error 
     }
 }
 
-pub(super) async fn refused(till: &CardTill, token: &SharedPaymentToken) -> PayRefused {
+async fn refused(till: &CardTill, token: &SharedPaymentToken) -> PayRefused {
     match send(till, token, None).await {
         Err(PayError::Refused(refused)) => refused,
         other => panic!("{other:?}"),
@@ -206,27 +206,38 @@ async fn a_payment_that_succeeded_before_it_was_canceled_is_delivered() {
     .await;
 }
 
+/// A payment that was refused because it waits for the cardholder, and that the processor did not cancel: its token and intent.
+pub(super) async fn left_open(till: &CardTill) -> (SharedPaymentToken, String) {
+    let refuses = "{\"error\":{\"type\":\"invalid_request_error\"}}";
+    let token = granted(till, CONFIRMED).await;
+    till.processor.next([CardFault::Bends(|_| {}), CardFault::Says(403, refuses)]);
+    assert_eq!(refused(till, &token).await.reason, "payment_action_required");
+    let intent = only_payment(till).await.transaction.unwrap();
+    assert_eq!(intent_state(till, &intent).await, "requires_action");
+    (token, intent)
+}
+
+/// The event that reports the success of a payment of 100 cents.
+pub(super) fn success_of(intent: &str) -> String {
+    let object = json!({
+        "id": intent, "object": "payment_intent", "status": "succeeded", "amount": 100, "amount_received": 100,
+        "currency": "usd", "livemode": true, "latest_charge": "ch_1", "metadata": {},
+    });
+    let event = json!({
+        "id": "evt_1", "object": "event", "type": "payment_intent.succeeded", "created": 1, "livemode": true,
+        "data": {"object": object},
+    });
+    event.to_string()
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_payment_that_could_not_be_canceled_and_succeeds_later_is_delivered() {
-    let refuses = "{\"error\":{\"type\":\"invalid_request_error\"}}";
     at_each_card_till(async |till| {
-        let token = granted(till, CONFIRMED).await;
-        till.processor.next([CardFault::Bends(|_| {}), CardFault::Says(403, refuses)]);
-        assert_eq!(refused(till, &token).await.reason, "payment_action_required");
-        let intent = only_payment(till).await.transaction.unwrap();
-        assert_eq!(intent_state(till, &intent).await, "requires_action");
-        let object = json!({
-            "id": intent, "object": "payment_intent", "status": "succeeded", "amount": 100, "amount_received": 100,
-            "currency": "usd", "livemode": true, "latest_charge": "ch_1", "metadata": {},
-        });
-        let event = json!({
-            "id": "evt_1", "object": "event", "type": "payment_intent.succeeded", "created": 1, "livemode": true,
-            "data": {"object": object},
-        });
+        let (token, intent) = left_open(till).await;
         for _ in 0..2 {
             // The refunds, then the payment.
             till.processor.next([CardFault::Bends(|_| {}), CardFault::Bends(has_succeeded)]);
-            till.deliver_body(&event.to_string()).await.unwrap();
+            till.deliver_body(&success_of(&intent)).await.unwrap();
         }
         assert_eq!(only_payment(till).await.state, PaymentState::Fulfilled);
         let paid = send(till, &token, None).await.unwrap();

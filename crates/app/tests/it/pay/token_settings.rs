@@ -1,6 +1,6 @@
 //! Shared payment tokens after a change of the settings: what was charged under the old ones is never denied.
 
-use super::token_faults::{CONFIRMED, fails, granted, keys, only_payment, refused, send};
+use super::token_faults::{fails, granted, keys, left_open, only_payment, send, success_of};
 use crate::harness::CardFault;
 use crate::harness::card_till::{CardTill, at_each_card_till};
 use dropleaf_core::Code;
@@ -80,30 +80,19 @@ async fn payment_that_the_processor_no_longer_knows_is_not_refused() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn refused_payment_that_succeeds_after_its_refund_buys_nothing() {
-    let refuses = "{\"error\":{\"type\":\"invalid_request_error\"}}";
     at_each_card_till(async |till| {
-        let token = granted(till, CONFIRMED).await;
-        till.processor.next([CardFault::Bends(|_| {}), CardFault::Says(403, refuses)]);
-        assert_eq!(refused(till, &token).await.reason, "payment_action_required");
-        let intent = only_payment(till).await.transaction.unwrap();
-        let object = json!({
-            "id": intent, "object": "payment_intent", "status": "succeeded", "amount": 100, "amount_received": 100,
-            "currency": "usd", "livemode": true, "latest_charge": "ch_1", "metadata": {},
-        });
-        let event = json!({
-            "id": "evt_1", "object": "event", "type": "payment_intent.succeeded", "created": 1, "livemode": true,
-            "data": {"object": object},
-        });
+        let (_, intent) = left_open(till).await;
+        let event = success_of(&intent);
         // Without an answer about the refunds the event is not accepted, so the processor repeats it.
         till.processor.next([CardFault::Unreachable]);
-        till.deliver_body(&event.to_string()).await.unwrap_err();
+        till.deliver_body(&event).await.unwrap_err();
         let refund = json!({
             "id": "re_1", "object": "refund", "amount": 100, "currency": "usd", "status": "succeeded",
             "payment_intent": intent,
         });
         let refunds = json!({ "object": "list", "data": [refund], "has_more": false, "url": "/v1/refunds" });
         till.processor.next([CardFault::Says(200, refunds.to_string().leak())]);
-        till.deliver_body(&event.to_string()).await.unwrap();
+        till.deliver_body(&event).await.unwrap();
         assert_eq!(only_payment(till).await.state, PaymentState::Refused);
         till.check_nothing_sold().await;
     })

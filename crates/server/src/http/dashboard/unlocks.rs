@@ -120,10 +120,10 @@ fn question(
     problem: Option<&str>,
 ) -> Result<Html, Error> {
     let sandbox = state.app.require_payments()?.is_sandbox();
-    let number = state.app.new_purchase_number();
+    let form_id = state.app.new_form_id();
     let Choice { offer, balance_minor } = *choice;
     Ok(render(
         person.shell(Section::Account, None),
-        &UnlockPage { offer, balance_minor, sandbox, number: &number, problem },
+        &UnlockPage { offer, balance_minor, sandbox, form_id: &form_id, problem },
     ))
 }

@@ -6,7 +6,7 @@ use crate::http::api_error::ApiError;
 use crate::http::extract::idempotency_key;
 use crate::http::state::ApiState;
 use axum::response::Response;
-use dropleaf_app::{MandatePurchase, MandateTerms};
+use dropleaf_app::{MandatePurchase, MandateTerms, PayError};
 use dropleaf_pay::ap2::{InstrumentKind, Mandate, MandateVersion};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -92,13 +92,12 @@ pub(super) async fn provision(
     let state = call.state;
     let mandate = match Mandate::parse(sent) {
         Ok(mandate) => mandate,
-        Err(_) if state.app.mandates_unavailable().is_some() => return call.not_live(NOT_LIVE),
-        Err(refusal) => return call.refusal(refusal.into()),
+        Err(refusal) => {
+            let not_live = state.app.require_mandates().err().map(PayError::Failed);
+            return call.refusal(not_live.unwrap_or_else(|| refusal.into()));
+        }
     };
     let purchase = MandatePurchase { mandate, idempotency_key: idempotency_key(call.headers), ip: call.ip };
     let app = Arc::clone(&state.app);
     complete(call, async move { app.provision_with_mandate(purchase).await }, warnings).await
 }
-
-const NOT_LIVE: &str = "This server does not accept mandates. Nothing was charged. GET /provision says why, and lists the \
-                        available protocols.";
