@@ -23,7 +23,7 @@ pub use accounts::suspension::SuspensionResult;
 pub use accounts::wallet_challenges::{CHALLENGE_SECONDS, NewChallenge};
 pub use app::{App, Dependencies};
 pub use infra::service_stats::{OpenReports, ServiceStats};
-pub use infra::settings::{Rates, Retention, Settings};
+pub use infra::settings::{Rates, Retention, Settings, TlsMode};
 pub use infra::sweep::Swept;
 pub use moderation::appeal_queue::AppealContext;
 pub use moderation::appeals::AppealOutcome;

@@ -3,6 +3,7 @@
 
 use crate::lists::Lists;
 use crate::metrics::Metrics;
+use crate::tls::ServedCertificates;
 use dropleaf_app::{App, Swept};
 use std::future::Future;
 use std::sync::Arc;
@@ -144,6 +145,12 @@ impl Tasks {
     /// Starts watching the operator's lists for changes.
     pub fn start_watching(&self, lists: &Arc<Lists>) {
         self.spawn_until_stop(Arc::clone(lists).watch());
+    }
+
+    /// Starts following changes of certificates in files and in the database.
+    pub fn start_certificates(&self, certificates: &Arc<ServedCertificates>) {
+        self.spawn_until_stop(Arc::clone(certificates).watch_files());
+        self.spawn_until_stop(Arc::clone(certificates).follow());
     }
 
     /// Starts the tasks for payments. Even if nothing is sold, earlier purchases are completed. `known`: the facilitator's
