@@ -269,6 +269,7 @@ impl Config {
             tolerates_lost_refresh: self.oauth.refresh_reuse == "tolerate_lost",
             parallel_uploads: limits.parallel_uploads,
             payments: self.payments()?,
+            tls_mode: self.tls_mode()?,
         })
     }
 }
