@@ -2,6 +2,7 @@
 
 use crate::accounts::api_keys::KeyCache;
 use crate::accounts::oauth::AccessTokenCache;
+use crate::certificates::{CERTIFICATES_CHANGED, Certificates};
 use crate::infra::rate_limits::Limits;
 use crate::infra::settings::Settings;
 use crate::moderation::Moderation;
@@ -62,6 +63,7 @@ pub struct App {
     pub(crate) payments: Payments,
     pub(crate) moderation: Moderation,
     pub(crate) notify: Notify,
+    pub(crate) certificates: Certificates,
     pub hosts: Hosts,
 }
 
@@ -119,6 +121,7 @@ impl App {
             payments,
             moderation: Moderation::new(parts.checker),
             notify: Notify::new(mailer, minter.nonce()),
+            certificates: Certificates::default(),
             store,
             clock,
             minter,
@@ -156,7 +159,11 @@ impl App {
             if let Some(credential_id) = changed.strip_prefix(CREDENTIAL_CHANGED_PREFIX) {
                 return app.evict_credentials(credential_id);
             }
+            if changed == CERTIFICATES_CHANGED {
+                return app.certificates_changed();
+            }
             if changed == ALL_CHANGED {
+                app.certificates_changed();
                 app.evict_credentials("");
             }
             app.caches.pages.evict_named(changed);

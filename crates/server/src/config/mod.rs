@@ -1,6 +1,7 @@
 //! Settings: the embedded defaults, overridden by a file, then the environment, then flags. The defaults file is also the
 //! list of known keys, so an unknown key is an error with a suggestion.
 
+mod acme;
 mod ap2;
 mod facilitator;
 mod layers;
