@@ -84,6 +84,8 @@ pub async fn start_with(
     // An unresponsive facilitator must not keep the pages from being served.
     let known = tokio::time::timeout(FACILITATOR_PATIENCE, app.refresh_listings()).await.unwrap_or(false);
     app.release_payment_leases().await?;
+    // Before the first request: a verified name must never be answered as an unknown one.
+    app.served_domains_changed().await?;
     let metrics = Arc::new(Metrics::default());
     let tasks = Tasks::default();
     let dispatcher = Arc::new(Dispatcher::new(

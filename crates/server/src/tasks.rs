@@ -1,4 +1,4 @@
-//! Background tasks that shutdown waits for: the sweep, writing view counts, notifications of other nodes, recovery of
+//! Background tasks that shutdown waits for: the sweep, writing view counts, notifications of other nodes, custom domains, recovery of
 //! unfinished payments, ledger audits, emails to operators and appellants.
 
 use crate::lists::Lists;
@@ -62,6 +62,8 @@ impl Tasks {
         }
         let rows = Arc::clone(app);
         self.spawn_until_stop(async move { rows.confirm_rows().await });
+        let domains = Arc::clone(app);
+        self.spawn_until_stop(async move { domains.follow_served_domains().await });
         let views = Arc::clone(app);
         self.spawn_until_stop(async move {
             let mut later = Duration::ZERO;

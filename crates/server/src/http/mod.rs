@@ -56,7 +56,7 @@ use client_documents::ClientDocuments;
 use deadline::Late;
 use dropleaf_app::App;
 use dropleaf_core::host::HostRole;
-use dropleaf_core::{Code, Error};
+use dropleaf_core::{Code, Error, network};
 use error::Wants;
 use http::request::Parts;
 use http::{Request, Response, StatusCode, header};
@@ -71,6 +71,9 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tower::ServiceExt;
 use view::PageAddress;
+
+/// Headers of requests that a proxy forwards.
+const FORWARDING: [&str; 3] = ["x-forwarded-for", "forwarded", "via"];
 
 /// The address of the connected peer, for the API's extractors.
 #[derive(Debug, Clone, Copy)]
@@ -136,6 +139,7 @@ impl Dispatcher {
         if shows_pages && !self.resolved.hosts.isolated && path.starts_with(view::SAFE_PREVIEW_PATH) {
             return (Surface::Page, Box::pin(self.look(&head, None)).await);
         }
+        let domain;
         let place = match face {
             HostRole::Api { pages } => {
                 let place = shared_place(path, pages, self.resolved.hosts.isolated);
@@ -161,7 +165,14 @@ impl Dispatcher {
             HostRole::Slug(slug) => {
                 Some(PageAddress::Slug { slug, rest: path.strip_prefix('/').unwrap_or(path) })
             }
-            HostRole::Unknown => return (Surface::Other, self.misdirected(&head)),
+            HostRole::Unknown => {
+                let host = self.resolved.hosts.domain_of(authority);
+                let Some(found) = host.and_then(|host| self.app.served_domain(host)) else {
+                    return Box::pin(self.answer_unknown(Request::from_parts(head, body), connection)).await;
+                };
+                domain = found;
+                Some(PageAddress::Domain { domain: &domain, rest: path.strip_prefix('/').unwrap_or(path) })
+            }
         };
         let response = match place {
             Some(place) => view::answer(self, &head, body, connection, place).await,
@@ -232,6 +243,23 @@ impl Dispatcher {
         };
         *request.uri_mut() = uri;
         self.call_api(request, connection).await
+    }
+
+    /// A request for a host name that is neither ours nor a verified custom domain. A proxy on this machine, or a trusted one,
+    /// asks `/tls/allow` by whatever name it has for this server; what it forwards for others does not count.
+    async fn answer_unknown(
+        &self,
+        request: Request<Incoming>,
+        connection: &Arc<Connection>,
+    ) -> (Surface, Response<OutBody>) {
+        let peer = connection.peer.ip().to_canonical();
+        let is_proxy = peer.is_loopback() || network::is_in(peer, &self.resolved.trusted_proxies);
+        let is_forwarded = FORWARDING.iter().any(|name| request.headers().contains_key(*name));
+        if request.uri().path() == api::TLS_ALLOW_PATH && is_proxy && !is_forwarded {
+            return (Surface::Api, self.call_api(request, connection).await);
+        }
+        let (head, _) = request.into_parts();
+        (Surface::Other, self.misdirected(&head))
     }
 
     fn misdirected(&self, head: &Parts) -> Response<OutBody> {
