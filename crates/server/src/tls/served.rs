@@ -9,6 +9,7 @@ use super::template::ConfigTemplate;
 use crate::config::Resolved;
 use anyhow::Result;
 use dropleaf_app::{App, TlsMode};
+use dropleaf_core::certificate::ChallengeKind;
 use dropleaf_core::host::Hosts;
 use quick_cache::sync::Cache;
 use rustls::ServerConfig;
@@ -24,7 +25,7 @@ const CACHED: usize = 20_000;
 /// How long a name is taken to have no certificate, after a lookup and after a failed one.
 const MISSING_FOR: Duration = Duration::from_secs(5);
 const FAILED_FOR: Duration = Duration::from_secs(1);
-/// How often the database is asked whether a certificate has changed.
+/// How often the database is asked whether a certificate has changed, in case no notification arrives.
 const REFRESH_EVERY: Duration = Duration::from_secs(2);
 /// How often the operator's files are checked.
 const CHECK_FILES_EVERY: Duration = Duration::from_secs(5);
@@ -123,7 +124,7 @@ impl ServedCertificates {
     }
 
     async fn prove(&self, name: &str) -> Choice {
-        match self.challenges.find_tls(name).await {
+        match self.challenges.find(ChallengeKind::TlsAlpn01, name).await {
             Ok(Some(key_authorization)) => match challenge_config(&key_authorization, name) {
                 Ok(config) => return Choice::Prove(config),
                 Err(error) => tracing::warn!(name, %error, "challenge certificate not created"),
@@ -176,7 +177,7 @@ impl ServedCertificates {
         let missing = |time| CachedCertificate::Missing { until: Instant::now() + time };
         match self.source.find_issued(name).await {
             Ok(None) => missing(MISSING_FOR),
-            Ok(Some(found)) => match self.template.with_pem(&found.chain_and_key, &found.chain_and_key) {
+            Ok(Some(found)) => match self.template.with_pem(&found.chain_and_key_pem, &found.chain_and_key_pem) {
                 Ok(config) => CachedCertificate::Ready { config, serial: found.serial.into() },
                 Err(error) => {
                     tracing::error!(name, error = format!("{error:#}"), "stored certificate not usable");
@@ -218,7 +219,7 @@ impl ServedCertificates {
             if let Err(error) = self.refresh().await {
                 tracing::warn!(%error, "changes of certificates not read, will retry");
             }
-            tokio::time::sleep(REFRESH_EVERY).await;
+            let _ = tokio::time::timeout(REFRESH_EVERY, self.source.wait_for_change()).await;
         }
     }
 
