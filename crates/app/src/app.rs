@@ -3,6 +3,7 @@
 use crate::accounts::api_keys::KeyCache;
 use crate::accounts::oauth::AccessTokenCache;
 use crate::certificates::{CERTIFICATES_CHANGED, Certificates};
+use crate::domains::served::ServedDomains;
 use crate::infra::rate_limits::Limits;
 use crate::infra::settings::Settings;
 use crate::moderation::Moderation;
@@ -23,6 +24,8 @@ use tokio::sync::broadcast;
 
 /// Prefix of the notification to other nodes that a key, a grant or an account's plan changed; the id follows.
 pub(crate) const CREDENTIAL_CHANGED_PREFIX: &str = "k:";
+/// The notification to other nodes that verified custom domains changed.
+pub(crate) const DOMAINS_CHANGED: &str = "d:";
 /// The notification received when anything may have changed.
 pub(crate) const ALL_CHANGED: &str = "*";
 
@@ -67,7 +70,7 @@ pub struct App {
     pub hosts: Hosts,
 }
 
-/// The caches of this node: pages with their bodies, and credentials.
+/// What this node holds in memory: pages with their bodies, credentials, and custom domains.
 #[derive(Debug)]
 pub(crate) struct Caches {
     pub(crate) pages: PageCaches,
@@ -75,6 +78,8 @@ pub(crate) struct Caches {
     pub(crate) access_tokens: AccessTokenCache,
     /// Broadcasts the ids of credentials that may have been revoked.
     pub(crate) credential_changes: broadcast::Sender<Arc<str>>,
+    /// The verified custom domains; not a cache, but complete.
+    pub(crate) served_domains: ServedDomains,
 }
 
 impl Caches {
@@ -84,6 +89,7 @@ impl Caches {
             api_keys: KeyCache::new(CREDENTIAL_CACHE_ENTRIES),
             access_tokens: AccessTokenCache::new(CREDENTIAL_CACHE_ENTRIES),
             credential_changes: broadcast::Sender::new(CREDENTIAL_CHANGES_BUFFERED),
+            served_domains: ServedDomains::default(),
         }
     }
 }
@@ -162,9 +168,13 @@ impl App {
             if changed == CERTIFICATES_CHANGED {
                 return app.certificates_changed();
             }
+            if changed.starts_with(DOMAINS_CHANGED) {
+                return app.caches.served_domains.request_check();
+            }
             if changed == ALL_CHANGED {
                 app.certificates_changed();
                 app.evict_credentials("");
+                app.caches.served_domains.request_check();
             }
             app.caches.pages.evict_named(changed);
         })

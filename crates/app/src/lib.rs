@@ -4,6 +4,7 @@
 mod accounts;
 mod app;
 mod certificates;
+mod domains;
 mod infra;
 mod moderation;
 mod notify;
@@ -24,6 +25,7 @@ pub use accounts::suspension::SuspensionResult;
 pub use accounts::wallet_challenges::{CHALLENGE_SECONDS, NewChallenge};
 pub use app::{App, Dependencies};
 pub use certificates::{CertificateView, IssuedCertificate, NewCertificate, OrderFailure};
+pub use domains::served::ServedSite;
 pub use infra::service_stats::{OpenReports, ServiceStats};
 pub use infra::settings::{Rates, Retention, Settings, TlsMode};
 pub use infra::sweep::Swept;

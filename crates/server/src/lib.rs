@@ -9,6 +9,7 @@ mod frames;
 pub mod http;
 mod large_heads;
 mod lazy_poll;
+pub mod listeners;
 pub mod lists;
 pub mod logging;
 pub mod mail;

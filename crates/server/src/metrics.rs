@@ -29,6 +29,7 @@ pub struct Metrics {
     page_unchanged: Counter,
     pub connections: Gauge,
     pub connections_refused: Counter,
+    pub tls_refused: Counter,
     pub swept_pages: Counter,
     pub swept_bodies: Counter,
 }
@@ -46,6 +47,12 @@ impl Default for Metrics {
             "Connections refused because their network reached its limit",
             connections_refused.clone(),
         );
+        let tls_refused = Counter::default();
+        registry.register(
+            "tls_handshakes_refused",
+            "TLS handshakes refused because the server has no certificate for the name",
+            tls_refused.clone(),
+        );
         let swept_pages = Counter::default();
         registry.register("swept_pages", "Pages expired or erased by the sweep", swept_pages.clone());
         let swept_bodies = Counter::default();
@@ -59,6 +66,7 @@ impl Default for Metrics {
             page_unchanged,
             connections,
             connections_refused,
+            tls_refused,
             swept_pages,
             swept_bodies,
         }

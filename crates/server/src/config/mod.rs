@@ -12,6 +12,7 @@ pub mod reference;
 mod resolve;
 mod safety;
 mod stripe;
+mod tls;
 
 pub use facilitator::{FacilitatorSettings, OutboundEndpoint};
 pub use layers::{Layers, Sources};
