@@ -135,19 +135,6 @@ impl Config {
     }
 }
 
-// TEMPORARY until the TLS settings are merged.
-impl Config {
-    pub(crate) fn tls_mode(&self) -> Result<TlsMode> {
-        Ok(match self.tls.mode.as_str() {
-            "" if self.tls.cert_file.is_empty() => TlsMode::Off,
-            "" | "files" => TlsMode::Files,
-            "off" => TlsMode::Off,
-            "acme" => TlsMode::Acme,
-            _ => bail!("`tls.mode` must be off, files or acme"),
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

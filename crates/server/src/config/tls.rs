@@ -2,17 +2,32 @@
 
 use super::{Config, Listen, Resolved};
 use crate::tls::CertificateNames;
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use dropleaf_app::TlsMode;
 use dropleaf_core::host::{Hosts, Origin};
 
 impl Config {
+    pub(crate) fn tls_mode(&self) -> Result<TlsMode> {
+        Ok(match self.tls.mode.as_str() {
+            "" if self.tls.cert_file.is_empty() => TlsMode::Off,
+            "" | "files" => TlsMode::Files,
+            "off" => TlsMode::Off,
+            "acme" => TlsMode::Acme,
+            _ => bail!("`tls.mode` must be off, files or acme"),
+        })
+    }
+
     /// The address that clients connect to: of HTTPS if that has its own listener.
     pub(crate) fn public_listen(&self) -> Result<Listen> {
         if self.tls.listen.is_empty() {
             return Listen::parse(&self.listen).context("in `listen`");
         }
         Listen::parse(&self.tls.listen).context("in `tls.listen`")
+    }
+
+    /// Whether the server can obtain certificates by DNS-01, which wildcards need.
+    pub(crate) fn has_dns_challenges(&self) -> bool {
+        !self.tls.acme.dns_hook.is_empty() || !self.tls.acme.rfc2136_server.is_empty()
     }
 
     pub(super) fn check_tls(&self, hosts: &Hosts) -> Result<()> {
