@@ -39,6 +39,7 @@ mod settings;
 mod smtp;
 mod still;
 mod tab;
+pub(crate) mod tls;
 #[expect(dead_code, reason = "the tests of payment operations use the rest")]
 #[path = "../../../../app/tests/it/harness/till.rs"]
 pub(crate) mod till;

@@ -7,3 +7,4 @@ mod released_schemas;
 mod serve_lock;
 mod storage;
 mod sweep;
+mod tls;
