@@ -14,8 +14,8 @@ use quick_cache::sync::Cache;
 use rustls::ServerConfig;
 use std::collections::HashMap;
 use std::convert::Infallible;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -81,7 +81,8 @@ impl ServedCertificates {
         source: Arc<dyn CertificateSource>,
     ) -> Result<Self> {
         let template = ConfigTemplate::new()?;
-        let files = files.map(|(cert, key)| CertificateFiles::load(cert, key, template.clone())).transpose()?;
+        let files =
+            files.map(|(cert, key)| CertificateFiles::load(cert, key, template.clone())).transpose()?;
         Ok(Self {
             hosts: hosts.clone(),
             mode,
@@ -154,9 +155,10 @@ impl ServedCertificates {
             Some(CachedCertificate::Ready { config, .. }) => return Some(config),
             Some(CachedCertificate::Missing { until }) if until > now => return None,
             Some(CachedCertificate::Missing { .. }) => {
-                self.cache.remove_if(name, |found| {
-                    matches!(found, CachedCertificate::Missing { until } if *until <= now)
-                });
+                self.cache.remove_if(
+                    name,
+                    |found| matches!(found, CachedCertificate::Missing { until } if *until <= now),
+                );
             }
             None => {}
         }
@@ -205,7 +207,9 @@ impl ServedCertificates {
         let serials: HashMap<String, String> = self.source.list_serials().await?.into_iter().collect();
         self.generation.fetch_add(1, Ordering::SeqCst);
         self.cache.retain(|name, cached| match cached {
-            CachedCertificate::Ready { serial, .. } => serials.get(name).is_some_and(|current| **current == **serial),
+            CachedCertificate::Ready { serial, .. } => {
+                serials.get(name).is_some_and(|current| **current == **serial)
+            }
             CachedCertificate::Missing { .. } => false,
         });
         self.revision.store(revision, Ordering::SeqCst);
