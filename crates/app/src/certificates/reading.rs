@@ -5,6 +5,7 @@ use crate::infra::sealing;
 use crate::infra::settings::TlsMode;
 use dropleaf_core::Result;
 use dropleaf_core::certificate::{Certificate, CertificateState};
+use dropleaf_store::revisions;
 use std::fmt;
 
 /// What the owner of a custom domain sees of its certificate.
@@ -70,6 +71,11 @@ impl App {
     /// Name and serial number of every certificate, to notice renewals.
     pub async fn list_issued_serials(&self) -> Result<Vec<(String, String)>> {
         Ok(self.store.list_certificate_serials().await?)
+    }
+
+    /// Changes whenever a certificate is issued or removed, on any node.
+    pub async fn certificates_revision(&self) -> Result<i64> {
+        Ok(self.store.find_revision(revisions::CERTIFICATES).await?)
     }
 
     /// Waits until a certificate was issued or removed, here or (on PostgreSQL) on another node.

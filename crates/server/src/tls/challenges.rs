@@ -4,13 +4,12 @@
 use super::source::CertificateSource;
 use dropleaf_app::TlsMode;
 use dropleaf_core::Result;
+use dropleaf_core::certificate::ChallengeKind;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 /// Concurrent lookups.
 const LOOKUPS: usize = 8;
-/// The longest token of a challenge that is looked up. RFC 8555 §8.3 sets only a minimum; authorities send 43 characters.
-const LONGEST_TOKEN: usize = 128;
 
 #[derive(Debug)]
 pub(super) struct Challenges {
@@ -24,19 +23,10 @@ impl Challenges {
         Self { source, permits: (mode == TlsMode::Acme).then(|| Semaphore::new(LOOKUPS)) }
     }
 
-    pub(super) async fn find_tls(&self, name: &str) -> Result<Option<Vec<u8>>> {
+    /// The key authorization of a challenge: by host name for TLS-ALPN-01, by token for HTTP-01.
+    pub(super) async fn find(&self, kind: ChallengeKind, name: &str) -> Result<Option<Vec<u8>>> {
         let Some(permits) = &self.permits else { return Ok(None) };
         let _permit = permits.acquire().await;
-        self.source.find_tls_challenge(name).await
-    }
-
-    pub(super) async fn find_http(&self, token: &str) -> Result<Option<Vec<u8>>> {
-        let is_token = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
-        if token.is_empty() || token.len() > LONGEST_TOKEN || !token.bytes().all(is_token) {
-            return Ok(None);
-        }
-        let Some(permits) = &self.permits else { return Ok(None) };
-        let _permit = permits.acquire().await;
-        self.source.find_http_challenge(token).await
+        self.source.find_challenge(kind, name).await
     }
 }

@@ -7,8 +7,8 @@ use crate::metrics::Metrics;
 use std::io;
 use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
-use tokio_rustls::LazyConfigAcceptor;
 use tokio_rustls::server::TlsStream;
+use tokio_rustls::LazyConfigAcceptor;
 
 /// Fatal alerts. RFC 8446 §6.
 const UNRECOGNIZED_NAME: u8 = 112;

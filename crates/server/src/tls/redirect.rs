@@ -10,6 +10,7 @@ use crate::http::{OutBody, authority_of, health, refuse_large_head};
 use crate::metrics::{Metrics, Surface};
 use crate::wire::Answerer;
 use dropleaf_app::App;
+use dropleaf_core::certificate::ChallengeKind;
 use dropleaf_core::host::{HostRole, Hosts, Origin};
 use dropleaf_core::{Code, Error};
 use http::request::Parts;
@@ -108,7 +109,7 @@ impl Redirect {
         if head.method != Method::GET && head.method != Method::HEAD {
             return error::respond(&Error::plain(Code::MethodNotAllowed), Wants::Text);
         }
-        match self.challenges.find_http(token).await {
+        match self.challenges.find(ChallengeKind::Http01, token).await {
             Ok(Some(key_authorization)) => {
                 let kind = "application/octet-stream";
                 error::bare(StatusCode::OK, kind, String::from_utf8_lossy(&key_authorization).into_owned())

@@ -9,13 +9,14 @@ use super::template::ConfigTemplate;
 use crate::config::Resolved;
 use anyhow::Result;
 use dropleaf_app::{App, TlsMode};
+use dropleaf_core::certificate::ChallengeKind;
 use dropleaf_core::host::Hosts;
 use quick_cache::sync::Cache;
 use rustls::ServerConfig;
 use std::collections::HashMap;
 use std::convert::Infallible;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -24,7 +25,7 @@ const CACHED: usize = 20_000;
 /// How long a name is taken to have no certificate, after a lookup and after a failed one.
 const MISSING_FOR: Duration = Duration::from_secs(5);
 const FAILED_FOR: Duration = Duration::from_secs(1);
-/// How often the database is asked whether a certificate has changed.
+/// How often the database is asked whether a certificate has changed, in case no notification arrives.
 const REFRESH_EVERY: Duration = Duration::from_secs(2);
 /// How often the operator's files are checked.
 const CHECK_FILES_EVERY: Duration = Duration::from_secs(5);
@@ -81,8 +82,7 @@ impl ServedCertificates {
         source: Arc<dyn CertificateSource>,
     ) -> Result<Self> {
         let template = ConfigTemplate::new()?;
-        let files =
-            files.map(|(cert, key)| CertificateFiles::load(cert, key, template.clone())).transpose()?;
+        let files = files.map(|(cert, key)| CertificateFiles::load(cert, key, template.clone())).transpose()?;
         Ok(Self {
             hosts: hosts.clone(),
             mode,
@@ -124,7 +124,7 @@ impl ServedCertificates {
     }
 
     async fn prove(&self, name: &str) -> Choice {
-        match self.challenges.find_tls(name).await {
+        match self.challenges.find(ChallengeKind::TlsAlpn01, name).await {
             Ok(Some(key_authorization)) => match challenge_config(&key_authorization, name) {
                 Ok(config) => return Choice::Prove(config),
                 Err(error) => tracing::warn!(name, %error, "challenge certificate not created"),
@@ -155,10 +155,9 @@ impl ServedCertificates {
             Some(CachedCertificate::Ready { config, .. }) => return Some(config),
             Some(CachedCertificate::Missing { until }) if until > now => return None,
             Some(CachedCertificate::Missing { .. }) => {
-                self.cache.remove_if(
-                    name,
-                    |found| matches!(found, CachedCertificate::Missing { until } if *until <= now),
-                );
+                self.cache.remove_if(name, |found| {
+                    matches!(found, CachedCertificate::Missing { until } if *until <= now)
+                });
             }
             None => {}
         }
@@ -178,7 +177,7 @@ impl ServedCertificates {
         let missing = |time| CachedCertificate::Missing { until: Instant::now() + time };
         match self.source.find_issued(name).await {
             Ok(None) => missing(MISSING_FOR),
-            Ok(Some(found)) => match self.template.with_pem(&found.chain_and_key, &found.chain_and_key) {
+            Ok(Some(found)) => match self.template.with_pem(&found.chain_and_key_pem, &found.chain_and_key_pem) {
                 Ok(config) => CachedCertificate::Ready { config, serial: found.serial.into() },
                 Err(error) => {
                     tracing::error!(name, error = format!("{error:#}"), "stored certificate not usable");
@@ -207,9 +206,7 @@ impl ServedCertificates {
         let serials: HashMap<String, String> = self.source.list_serials().await?.into_iter().collect();
         self.generation.fetch_add(1, Ordering::SeqCst);
         self.cache.retain(|name, cached| match cached {
-            CachedCertificate::Ready { serial, .. } => {
-                serials.get(name).is_some_and(|current| **current == **serial)
-            }
+            CachedCertificate::Ready { serial, .. } => serials.get(name).is_some_and(|current| **current == **serial),
             CachedCertificate::Missing { .. } => false,
         });
         self.revision.store(revision, Ordering::SeqCst);
@@ -222,7 +219,7 @@ impl ServedCertificates {
             if let Err(error) = self.refresh().await {
                 tracing::warn!(%error, "changes of certificates not read, will retry");
             }
-            tokio::time::sleep(REFRESH_EVERY).await;
+            let _ = tokio::time::timeout(REFRESH_EVERY, self.source.wait_for_change()).await;
         }
     }
 

@@ -1,25 +1,17 @@
 //! What TLS needs from the application: which names it serves, and the certificates and challenges in the database.
 
 use async_trait::async_trait;
-use dropleaf_app::App;
+use dropleaf_app::{App, IssuedCertificate};
 use dropleaf_core::Result;
+use dropleaf_core::certificate::ChallengeKind;
 use std::fmt::Debug;
-
-/// A certificate with its key.
-#[derive(Debug, Clone)]
-pub(super) struct StoredCertificate {
-    /// Changes with every renewal.
-    pub(super) serial: String,
-    /// Chain and key in PEM.
-    pub(super) chain_and_key: Vec<u8>,
-}
 
 #[async_trait]
 pub(super) trait CertificateSource: Debug + Send + Sync {
     /// Whether a page is served under this custom domain. From memory.
     fn is_served(&self, name: &str) -> bool;
 
-    async fn find_issued(&self, name: &str) -> Result<Option<StoredCertificate>>;
+    async fn find_issued(&self, name: &str) -> Result<Option<IssuedCertificate>>;
 
     /// Changes whenever a certificate is issued or removed.
     async fn revision(&self) -> Result<i64>;
@@ -27,36 +19,36 @@ pub(super) trait CertificateSource: Debug + Send + Sync {
     /// The name and serial of every certificate.
     async fn list_serials(&self) -> Result<Vec<(String, String)>>;
 
-    /// The key authorization of a TLS-ALPN-01 challenge.
-    async fn find_tls_challenge(&self, name: &str) -> Result<Option<Vec<u8>>>;
+    /// Waits until a certificate may have changed.
+    async fn wait_for_change(&self);
 
-    /// The key authorization of an HTTP-01 challenge.
-    async fn find_http_challenge(&self, token: &str) -> Result<Option<Vec<u8>>>;
+    /// The key authorization of a challenge: by host name for TLS-ALPN-01, by token for HTTP-01.
+    async fn find_challenge(&self, kind: ChallengeKind, name: &str) -> Result<Option<Vec<u8>>>;
 }
 
 #[async_trait]
 impl CertificateSource for App {
-    fn is_served(&self, _name: &str) -> bool {
-        false
+    fn is_served(&self, name: &str) -> bool {
+        self.is_served_domain(name)
     }
 
-    async fn find_issued(&self, _name: &str) -> Result<Option<StoredCertificate>> {
-        Ok(None)
+    async fn find_issued(&self, name: &str) -> Result<Option<IssuedCertificate>> {
+        self.find_issued(name).await
     }
 
     async fn revision(&self) -> Result<i64> {
-        Ok(0)
+        self.certificates_revision().await
     }
 
     async fn list_serials(&self) -> Result<Vec<(String, String)>> {
-        Ok(Vec::new())
+        self.list_issued_serials().await
     }
 
-    async fn find_tls_challenge(&self, _name: &str) -> Result<Option<Vec<u8>>> {
-        Ok(None)
+    async fn wait_for_change(&self) {
+        self.wait_for_certificate_change().await;
     }
 
-    async fn find_http_challenge(&self, _token: &str) -> Result<Option<Vec<u8>>> {
-        Ok(None)
+    async fn find_challenge(&self, kind: ChallengeKind, name: &str) -> Result<Option<Vec<u8>>> {
+        self.find_challenge(kind, name).await
     }
 }
