@@ -193,16 +193,6 @@ pub fn error_text(text: &str) -> String {
     out
 }
 
-/// Whether the name of a certificate, which may be a wildcard, covers a host name.
-pub fn covers(certificate_name: &str, host: &str) -> bool {
-    match certificate_name.strip_prefix("*.") {
-        None => certificate_name.eq_ignore_ascii_case(host),
-        Some(parent) => host
-            .split_once('.')
-            .is_some_and(|(label, rest)| !label.is_empty() && rest.eq_ignore_ascii_case(parent)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -312,15 +302,6 @@ mod tests {
         assert_eq!(certificate.state(5 * DAY), CertificateState::Issued);
         assert_eq!(certificate.state(6 * DAY), CertificateState::Failed);
         assert_eq!(Certificate::new("example.com".into(), 0).state(0), CertificateState::Pending);
-    }
-
-    #[test]
-    fn a_wildcard_covers_one_label() {
-        assert!(covers("*.example.com", "A.Example.com"));
-        assert!(!covers("*.example.com", "example.com"));
-        assert!(!covers("*.example.com", "a.b.example.com"));
-        assert!(covers("example.com", "EXAMPLE.com"));
-        assert!(!covers("*.example.com", ".example.com"));
     }
 
     #[test]

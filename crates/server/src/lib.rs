@@ -1,5 +1,6 @@
 //! The binary's library: configuration, command line, HTTP. Rules live in `core`, operations in `app`, SQL in `store`.
 
+mod acme;
 mod body_counter;
 pub mod cli;
 pub mod config;

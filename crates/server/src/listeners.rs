@@ -49,8 +49,7 @@ impl Listeners {
         let Some(certificates) = certificates else {
             return main.into_iter().map(|listener| (listener, Protocol::Http)).collect();
         };
-        let encrypted =
-            Protocol::Https(TlsHandshake::new(Arc::clone(certificates), Arc::clone(metrics)));
+        let encrypted = Protocol::Https(TlsHandshake::new(Arc::clone(certificates), Arc::clone(metrics)));
         let of_main = if https.is_empty() { encrypted.clone() } else { Protocol::Http };
         let redirects =
             Protocol::Redirect(Arc::new(Redirect::new(app, &resolved.hosts, certificates, metrics)));

@@ -1,5 +1,6 @@
 //! Starts and stops the server: listeners, storage, HTTP, background tasks. Connections are handled in `wire`.
 
+use crate::acme::Acme;
 use crate::config::{Config, Listen, Resolved, missing_chains};
 use crate::http::Dispatcher;
 use crate::listeners::Listeners;
@@ -68,11 +69,7 @@ pub async fn start(config: Config) -> Result<Running> {
 }
 
 /// Serves an app that is already open.
-pub async fn start_with(
-    resolved: Arc<Resolved>,
-    app: Arc<App>,
-    listeners: Listeners,
-) -> Result<Running> {
+pub async fn start_with(resolved: Arc<Resolved>, app: Arc<App>, listeners: Listeners) -> Result<Running> {
     let (first_key, first_link) = match app.ensure_operator(&resolved.config.operator.email).await? {
         Some((operator, key)) => (Some(key), Some(app.create_sign_in_link(&operator).await?)),
         None => (None, None),
@@ -100,6 +97,9 @@ pub async fn start_with(
     }
     if let Some(certificates) = &certificates {
         tasks.start_certificates(certificates);
+    }
+    if let Some(settings) = resolved.acme.as_deref() {
+        tasks.start_acme(Acme::new(Arc::clone(&app), settings.clone(), Arc::clone(&metrics))?);
     }
     if !resolved.config.metrics.listen.is_empty() {
         for listener in bind(&Listen::parse(&resolved.config.metrics.listen)?).await? {

@@ -1,6 +1,7 @@
 //! Background tasks that shutdown waits for: the sweep, writing view counts, notifications of other nodes, custom domains, recovery of
 //! unfinished payments, ledger audits, emails to operators and appellants.
 
+use crate::acme::Acme;
 use crate::lists::Lists;
 use crate::metrics::Metrics;
 use crate::tls::ServedCertificates;
@@ -153,6 +154,11 @@ impl Tasks {
     pub fn start_certificates(&self, certificates: &Arc<ServedCertificates>) {
         self.spawn_until_stop(Arc::clone(certificates).watch_files());
         self.spawn_until_stop(Arc::clone(certificates).follow());
+    }
+
+    /// Starts obtaining and renewing certificates. Not cancelled: it ends by itself and cleans up.
+    pub(crate) fn start_acme(&self, acme: Acme) {
+        self.spawn(acme.run(self.stopping.clone()));
     }
 
     /// Starts the tasks for payments. Even if nothing is sold, earlier purchases are completed. `known`: the facilitator's

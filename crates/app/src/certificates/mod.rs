@@ -2,6 +2,7 @@
 //! protocol with the certificate authority is in the server (`acme/`); here is what it reads and records.
 
 mod accounts;
+mod address_check;
 mod challenges;
 mod expiry_warning;
 mod orders;

@@ -112,7 +112,8 @@ mod tests {
         let (_, certificate) = parse_x509_certificate(der).unwrap();
         let names = certificate.subject_alternative_name().unwrap().unwrap();
         assert_eq!(names.value.general_names, [GeneralName::DNSName("reports.example.com")]);
-        let extension = certificate.extensions().iter().find(|it| it.oid.to_id_string() == "1.3.6.1.5.5.7.1.31");
+        let extension =
+            certificate.extensions().iter().find(|it| it.oid.to_id_string() == "1.3.6.1.5.5.7.1.31");
         let extension = extension.unwrap();
         assert!(extension.critical);
         // An OCTET STRING of 32 bytes.

@@ -57,7 +57,8 @@ fn run_blocking(command: &Path, action: HookAction, name: &str, value: &str, lim
     ];
     let status = wait(&mut child, limit)?;
     let outputs = outputs.into_iter().flatten().filter_map(|it| it.recv_timeout(OUTPUT_PATIENCE).ok());
-    let output = outputs.map(|it| String::from_utf8_lossy(&it).trim().to_owned()).collect::<Vec<_>>().join(" ");
+    let output =
+        outputs.map(|it| String::from_utf8_lossy(&it).trim().to_owned()).collect::<Vec<_>>().join(" ");
     let (action, output) = (action.as_str(), output.trim());
     match status {
         Some(status) if status.success() => {

@@ -126,7 +126,13 @@ impl TsigAlgorithm {
 }
 
 /// What is signed in addition to the message. RFC 8945 §4.3.3.
-fn tsig_variables(set: &Rfc2136Settings, time: &[u8], fudge: u16, error: u16, other: &[u8]) -> Result<Vec<u8>> {
+fn tsig_variables(
+    set: &Rfc2136Settings,
+    time: &[u8],
+    fudge: u16,
+    error: u16,
+    other: &[u8],
+) -> Result<Vec<u8>> {
     let mut out = Vec::new();
     push_name(&mut out, &set.key_name)?;
     push_numbers(&mut out, &[CLASS_ANY, 0, 0]);
@@ -270,7 +276,9 @@ mod tests {
             let good = response(&set, &sent, 0xa800);
             check_response(&set, &sent, &good).unwrap();
             let other = Rfc2136Settings { key_secret: b"another".to_vec(), ..set.clone() };
-            assert!(check_response(&other, &sent, &good).unwrap_err().to_string().contains("wrong signature"));
+            assert!(
+                check_response(&other, &sent, &good).unwrap_err().to_string().contains("wrong signature")
+            );
             // The zone section; then, after the names of key and algorithm, time and signature.
             for at in (12..31).chain(64..74 + sent.mac.len()) {
                 let mut changed = good.clone();

@@ -2,7 +2,6 @@
 
 use anyhow::{Context, Result, ensure};
 use dropleaf_app::NewCertificate;
-use dropleaf_core::certificate::covers;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::sign::CertifiedKey;
@@ -24,7 +23,8 @@ pub(super) fn read(name: &str, chain_pem: &str, key_pem: &str) -> Result<NewCert
     let serial = parsed.tbs_certificate.raw_serial_as_string().replace(':', "");
     let key = PrivateKeyDer::from_pem_slice(key_pem.as_bytes()).context("the key cannot be read")?;
     let provider = rustls::crypto::ring::default_provider();
-    let certified = CertifiedKey::from_der(chain, key, &provider).context("the certificate cannot be used")?;
+    let certified =
+        CertifiedKey::from_der(chain, key, &provider).context("the certificate cannot be used")?;
     certified.keys_match().context("the certificate is for another key")?;
     let mut pem = chain_pem.trim_end().as_bytes().to_vec();
     pem.push(b'\n');
@@ -46,33 +46,14 @@ fn names<'a>(certificate: &'a X509Certificate<'a>) -> impl Iterator<Item = &'a s
     })
 }
 
-/// The names that the operator's own certificate covers.
-#[derive(Debug, Default)]
-pub(super) struct CoveredNames(Vec<String>);
-
-impl CoveredNames {
-    /// None without a file, and while it cannot be read: the TLS listener reports that.
-    pub(super) fn of_file(path: &str) -> Self {
-        let read = || {
-            let chain = chain(&std::fs::read(path).ok()?).ok()?;
-            let (_, leaf) = X509Certificate::from_der(chain.first()?).ok()?;
-            Some(names(&leaf).map(str::to_owned).collect())
-        };
-        Self(if path.is_empty() { Vec::new() } else { read().unwrap_or_default() })
-    }
-
-    pub(super) fn cover(&self, name: &str) -> bool {
-        self.0.iter().any(|own| own.eq_ignore_ascii_case(name) || covers(own, name))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use rcgen::{CertificateParams, KeyPair, SerialNumber};
 
     fn signed(names: &[&str], key: &KeyPair) -> String {
-        let mut params = CertificateParams::new(names.iter().map(|&it| it.to_owned()).collect::<Vec<_>>()).unwrap();
+        let mut params =
+            CertificateParams::new(names.iter().map(|&it| it.to_owned()).collect::<Vec<_>>()).unwrap();
         params.not_before = rcgen::date_time_ymd(2026, 1, 1);
         params.not_after = rcgen::date_time_ymd(2026, 1, 7);
         params.serial_number = Some(SerialNumber::from_slice(&[0x0a, 0xff]));
@@ -86,7 +67,10 @@ mod tests {
         assert_eq!(new.serial, "0aff");
         assert_eq!(new.not_after - new.not_before, 6 * 86_400);
         let pem = String::from_utf8(new.chain_and_key_pem).unwrap();
-        assert_eq!((pem.matches("BEGIN CERTIFICATE").count(), pem.matches("BEGIN PRIVATE KEY").count()), (1, 1));
+        assert_eq!(
+            (pem.matches("BEGIN CERTIFICATE").count(), pem.matches("BEGIN PRIVATE KEY").count()),
+            (1, 1)
+        );
         assert_eq!(chain(pem.as_bytes()).unwrap().len(), 1);
     }
 
@@ -100,17 +84,5 @@ mod tests {
         assert!(why("b.example.com", &pem, &key).contains("another name"));
         assert!(why("a.example.com", &pem, &other).contains("cannot be used"));
         assert!(why("a.example.com", "", &key).contains("no certificate"));
-    }
-
-    #[test]
-    fn names_in_the_operators_file_are_covered() {
-        let dir = tempfile::TempDir::new().unwrap();
-        let path = dir.path().join("cert.pem");
-        std::fs::write(&path, signed(&["drop.example", "*.pages.example"], &KeyPair::generate().unwrap())).unwrap();
-        let covered = CoveredNames::of_file(path.to_str().unwrap());
-        assert!(covered.cover("drop.example") && covered.cover("*.pages.example") && covered.cover("a.pages.example"));
-        assert!(!covered.cover("pages.example") && !covered.cover("a.b.pages.example"));
-        assert!(!CoveredNames::of_file("").cover("drop.example"));
-        assert!(!CoveredNames::of_file("/nowhere").cover("drop.example"));
     }
 }

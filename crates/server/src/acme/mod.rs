@@ -17,12 +17,15 @@ pub(crate) use challenge_config::{ALPN_PROTOCOL, challenge_config};
 
 use crate::config::AcmeSettings;
 use crate::metrics::Metrics;
+use crate::tls::CertificateNames;
 use anyhow::Result;
 use authority::{AuthorityClient, with_retry_after};
 use dropleaf_app::{App, OrderFailure};
 use dropleaf_core::certificate::Certificate;
 use failure::Failure;
-use futures_util::StreamExt;
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt, StreamExt};
 use instant_acme::Account;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
@@ -76,7 +79,8 @@ impl Acme {
     }
 
     async fn work(&self, stopping: &CancellationToken) -> Result<()> {
-        let covered = issued::CoveredNames::of_file(&self.settings.cert_file);
+        // Unreadable files are reported by those who serve them.
+        let covered = CertificateNames::of_file(&self.settings.cert_file).unwrap_or_default();
         let has_dns = self.settings.dns.is_some();
         self.app.update_wanted_certificates(has_dns, |name| covered.cover(name)).await?;
         self.place_orders(stopping).await?;
@@ -94,17 +98,23 @@ impl Acme {
             return Ok(());
         }
         let account = self.account().await;
-        let limited = AtomicUsize::new(0);
-        futures_util::stream::iter(due)
-            .for_each_concurrent(CONCURRENT, async |due| {
+        let (account, limited) = (account.as_ref(), &AtomicUsize::new(0));
+        let orders = due.into_iter().map(|due| {
+            let order = async move {
                 if stopping.is_cancelled() || limited.load(Ordering::Relaxed) >= RATE_LIMITED_MOST {
                     return;
                 }
-                if let Err(error) = self.place_order(account.as_ref(), &due, stopping, &limited).await {
-                    tracing::warn!(error = format!("{error:#}"), name = due.name, "certificate order not recorded");
+                if let Err(error) = self.place_order(account, &due, stopping, limited).await {
+                    tracing::warn!(
+                        error = format!("{error:#}"),
+                        name = due.name,
+                        "certificate order not recorded"
+                    );
                 }
-            })
-            .await;
+            };
+            order.boxed()
+        });
+        run_all(orders.collect()).await;
         Ok(())
     }
 
@@ -141,10 +151,14 @@ impl Acme {
                     // The next attempt creates another.
                     self.app.delete_acme_account(&self.settings.directory_url).await?;
                 }
-                if failure.is_rate_limit() && limited.fetch_add(1, Ordering::Relaxed) + 1 == RATE_LIMITED_MOST {
+                if failure.is_rate_limit() && limited.fetch_add(1, Ordering::Relaxed) + 1 == RATE_LIMITED_MOST
+                {
                     let pause = retry_after.unwrap_or_default().clamp(RATE_LIMIT_PAUSE, 86_400);
                     self.paused_until.store(self.app.now() + pause, Ordering::Relaxed);
-                    tracing::warn!(seconds = pause, "limits of the certificate authority reached, orders pause");
+                    tracing::warn!(
+                        seconds = pause,
+                        "limits of the certificate authority reached, orders pause"
+                    );
                 }
                 self.fail(due, OrderFailure { text: failure.text(), retry_after, was_ordered: true }).await?;
             }
@@ -165,18 +179,34 @@ impl Acme {
         if due.is_empty() || stopping.is_cancelled() {
             return Ok(());
         }
-        let account = self.account().await?;
-        let work = futures_util::stream::iter(due).for_each_concurrent(CONCURRENT, async |about| {
-            if let Err(error) = self.check_window(&account, &about).await {
-                tracing::warn!(error = format!("{error:#}"), name = about.name, "renewal time not recorded");
-            }
+        let account = &self.account().await?;
+        let checks = due.into_iter().map(|about| {
+            let check = async move {
+                if let Err(error) = self.check_window(account, &about).await {
+                    tracing::warn!(
+                        error = format!("{error:#}"),
+                        name = about.name,
+                        "renewal time not recorded"
+                    );
+                }
+            };
+            check.boxed()
         });
-        stopping.run_until_cancelled(work).await;
+        stopping.run_until_cancelled(run_all(checks.collect())).await;
         Ok(())
     }
 
     /// The TXT records of a name, or `None` if there is no resolver.
     async fn find_txt(&self, _name: &str) -> Option<Vec<String>> {
         None
+    }
+}
+
+/// Runs all, a few at a time.
+async fn run_all(work: Vec<BoxFuture<'_, ()>>) {
+    let mut rest = work.into_iter();
+    let mut running: FuturesUnordered<_> = rest.by_ref().take(CONCURRENT).collect();
+    while running.next().await.is_some() {
+        running.extend(rest.next());
     }
 }

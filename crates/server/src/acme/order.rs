@@ -17,8 +17,10 @@ use tokio_util::sync::CancellationToken;
 /// How long an order may take, with the DNS record of a wildcard becoming visible.
 const ORDER_LIMIT: Duration = Duration::from_mins(6);
 /// How long the authority may take to validate, and then to sign.
-const POLLING: RetryPolicy =
-    RetryPolicy::new().initial_delay(Duration::from_millis(500)).backoff(1.5).timeout(Duration::from_secs(90));
+const POLLING: RetryPolicy = RetryPolicy::new()
+    .initial_delay(Duration::from_millis(500))
+    .backoff(1.5)
+    .timeout(Duration::from_secs(90));
 
 impl Acme {
     /// Obtains a certificate. Answers to challenges are removed in any case.
@@ -111,7 +113,8 @@ impl Acme {
                 AuthorizationStatus::Pending => {}
                 other => return Err(anyhow::anyhow!("the authorization is {other:?}").into()),
             }
-            let offered = |kind: &&ChallengeType| authorization.challenges.iter().any(|it| it.r#type == **kind);
+            let offered =
+                |kind: &&ChallengeType| authorization.challenges.iter().any(|it| it.r#type == **kind);
             let kind = kinds.iter().find(offered).cloned();
             let kind = kind.context("the authority offers no challenge that this server can answer")?;
             let challenge = authorization.challenge(kind);

@@ -17,7 +17,8 @@ pub(super) async fn change(
 ) -> Result<()> {
     // The signature protects the exchange; the ID only has to differ from one update to the next.
     let digest = Sha256::digest(format!("{change:?} {name} {value}"));
-    let update = dns_update::update(set, change, name, value, u16::from_be_bytes([digest[0], digest[1]]), now)?;
+    let update =
+        dns_update::update(set, change, name, value, u16::from_be_bytes([digest[0], digest[1]]), now)?;
     let response = tokio::time::timeout(set.timeout, exchange(&set.server, &update.message)).await;
     let response = response.with_context(|| format!("the DNS server {} did not respond", set.server))??;
     dns_update::check_response(set, &update, &response)

@@ -22,7 +22,9 @@ pub(super) fn run(command: &Command, layers: &Layers, config: Config) -> Result<
             for warning in resolved.config.stripe_warnings() {
                 println!("warning: {warning}");
             }
-            for warning in resolved.mail.warning().map(str::to_owned).into_iter().chain(resolved.tls_warnings()) {
+            for warning in
+                resolved.mail.warning().map(str::to_owned).into_iter().chain(resolved.tls_warnings())
+            {
                 println!("warning: {warning}");
             }
             println!(

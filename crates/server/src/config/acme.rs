@@ -2,7 +2,8 @@
 
 use super::Config;
 use anyhow::{Context, Result, bail, ensure};
-use data_encoding::BASE64;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use dropleaf_app::TlsMode;
 use std::fmt;
 use std::path::PathBuf;
@@ -71,7 +72,8 @@ impl Config {
             return Ok(None);
         }
         ensure!(
-            reqwest::Url::parse(&set.directory_url).is_ok_and(|url| url.scheme() == "https" && url.has_host()),
+            reqwest::Url::parse(&set.directory_url)
+                .is_ok_and(|url| url.scheme() == "https" && url.has_host()),
             "`tls.acme.directory_url` must be an https:// URL"
         );
         if !set.email.is_empty() {
@@ -110,8 +112,8 @@ impl Config {
         for (key, value) in parts {
             ensure!(!value.is_empty(), "`tls.acme.rfc2136_server` is set, so `{key}` must be set too");
         }
-        let key_secret = BASE64
-            .decode(set.rfc2136_key_secret.as_bytes())
+        let key_secret = STANDARD
+            .decode(&set.rfc2136_key_secret)
             .ok()
             .context("`tls.acme.rfc2136_key_secret` is not base64")?;
         let algorithm = match set.rfc2136_key_algorithm.as_str() {
@@ -174,7 +176,8 @@ mod tests {
             assert!(acme(&some).unwrap_err().to_string().contains(key));
         }
         for server in ["192.0.2.1:5353", "[2001:db8::1]:53"] {
-            let found = acme(&[&RFC2136[..], &[("tls.acme.rfc2136_server", server)]].concat()).unwrap().unwrap();
+            let found =
+                acme(&[&RFC2136[..], &[("tls.acme.rfc2136_server", server)]].concat()).unwrap().unwrap();
             assert!(matches!(&found.dns, Some(DnsChallengeSettings::Rfc2136(dns)) if dns.server == server));
         }
     }

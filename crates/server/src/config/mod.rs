@@ -14,6 +14,7 @@ mod safety;
 mod stripe;
 mod tls;
 
+pub use acme::{AcmeSettings, DnsChallengeSettings, Rfc2136Settings, TsigAlgorithm};
 pub use facilitator::{FacilitatorSettings, OutboundEndpoint};
 pub use layers::{Layers, Sources};
 pub use model::Config;

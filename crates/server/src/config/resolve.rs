@@ -1,6 +1,6 @@
 //! Turns settings into what the components need: fills in addresses, parses networks and plans, refuses invalid values.
 
-use super::{Config, FacilitatorSettings, OutboundEndpoint, StripeSettings};
+use super::{AcmeSettings, Config, FacilitatorSettings, OutboundEndpoint, StripeSettings};
 use crate::mail::MailSettings;
 use anyhow::{Context, Result, bail, ensure};
 use dropleaf_app::{Rates, Retention, Settings, TlsMode, UsageLimits};
@@ -54,6 +54,8 @@ pub struct Resolved {
     pub facilitator: Option<Box<FacilitatorSettings>>,
     /// The card processor of live payments.
     pub stripe: Option<Box<StripeSettings>>,
+    /// How certificates are obtained, if the server does so.
+    pub acme: Option<Box<AcmeSettings>>,
     /// The operator's external content check.
     pub checker: Option<Box<OutboundEndpoint>>,
     pub settings: Settings,
@@ -116,6 +118,7 @@ impl Config {
         let settings = self.settings(&data_dir)?;
         let facilitator = self.facilitator()?;
         let stripe = self.stripe()?;
+        let acme = self.acme()?;
         let checker = self.checker()?.map(Box::new);
         Ok(Resolved {
             hosts,
@@ -129,6 +132,7 @@ impl Config {
             mail,
             facilitator,
             stripe,
+            acme,
             checker,
             settings,
             config: self,

@@ -158,7 +158,10 @@ mod tests {
             (&[("tls.listen", "0.0.0.0:443")], "`tls.listen` needs HTTPS"),
             (&[ACME, BASE, ("tls.listen", "443")], "in `tls.listen`"),
             (&[ACME, BASE, ("listen", "[::]:443"), ("tls.listen", "[::]:443")], "different addresses"),
-            (&[ACME, BASE, ("tls.listen", "[::]:443"), ("tls.http_listen", "[::]:443")], "different addresses"),
+            (
+                &[ACME, BASE, ("tls.listen", "[::]:443"), ("tls.http_listen", "[::]:443")],
+                "different addresses",
+            ),
         ];
         for (settings, message) in cases {
             let error = format!("{:#}", resolved(settings).unwrap_err());
@@ -176,7 +179,8 @@ mod tests {
         assert_eq!(resolved(&[ACME, BASE, site, hook]).unwrap().tls_warnings(), [""; 0]);
         assert_eq!(resolved(&[ACME, BASE, site, ("isolation", "sandbox")]).unwrap().tls_warnings(), [""; 0]);
         let dir = tempfile::TempDir::new().unwrap();
-        let made = rcgen::generate_simple_self_signed(["pages.example.net".into(), "*.pages.example.net".into()]);
+        let made =
+            rcgen::generate_simple_self_signed(["pages.example.net".into(), "*.pages.example.net".into()]);
         let made = made.unwrap();
         let (cert, key) = (dir.path().join("cert.pem"), dir.path().join("key.pem"));
         std::fs::write(&cert, made.cert.pem()).unwrap();
@@ -186,7 +190,10 @@ mod tests {
         let with_files = |more: &[(&str, &str)]| {
             resolved(&[&files[..], &[BASE, site], more].concat()).unwrap().tls_warnings()
         };
-        assert_eq!(with_files(&[]), ["the certificate does not cover api.example.com, the host of `base_url`"]);
+        assert_eq!(
+            with_files(&[]),
+            ["the certificate does not cover api.example.com, the host of `base_url`"]
+        );
         assert_eq!(with_files(&[ACME]), [""; 0]);
     }
 }

@@ -64,7 +64,8 @@ async fn streams_go_on_while_others_wait_to_begin() {
 #[tokio::test(start_paused = true)]
 async fn answers_that_are_made_wait_for_room_in_a_short_queue() {
     let share = SendBudget::new(8 * MIB).share(1);
-    let connection = Connection::new(([192, 0, 2, 1], 1).into(), None, ConnectionActivity::new(), share.clone());
+    let connection =
+        Connection::new(([192, 0, 2, 1], 1).into(), None, ConnectionActivity::new(), share.clone());
     let held = share.hold(MIB).await;
     let _other = connection.charge_piece(1).await;
     let mut waits = Box::pin(connection.charge_made(100_000));
