@@ -3,8 +3,8 @@
 
 use anyhow::{Context, Result};
 use futures_util::{StreamExt, TryStreamExt, stream};
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::Resumption;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, SignatureScheme};
 use serde_json::{Value, json};
@@ -15,7 +15,8 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
 pub(crate) async fn run(address: SocketAddr, names: &str, count: usize, concurrent: usize) -> Result<Value> {
-    let names = names.lines().map(|name| ServerName::try_from(name.to_owned())).collect::<Result<Vec<_>, _>>()?;
+    let names =
+        names.lines().map(|name| ServerName::try_from(name.to_owned())).collect::<Result<Vec<_>, _>>()?;
     let mut client = ClientConfig::builder_with_protocol_versions(&[&rustls::version::TLS13])
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(Unverified))

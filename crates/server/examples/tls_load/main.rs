@@ -17,10 +17,17 @@ fn main() -> Result<()> {
     let number = |text: &str| text.parse::<usize>().with_context(|| format!("`{text}` is not a number"));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let result = match args[..] {
-        ["fill", data_dir, base_url, count] => runtime.block_on(fill::run(data_dir, base_url, number(count)?))?,
+        ["fill", data_dir, base_url, count] => {
+            runtime.block_on(fill::run(data_dir, base_url, number(count)?))?
+        }
         ["handshakes", address, names, count, concurrent] => {
             let names = std::fs::read_to_string(names)?;
-            runtime.block_on(handshakes::run(address.parse()?, &names, number(count)?, number(concurrent)?))?
+            runtime.block_on(handshakes::run(
+                address.parse()?,
+                &names,
+                number(count)?,
+                number(concurrent)?,
+            ))?
         }
         ["flood", address, rate, seconds] => {
             runtime.block_on(flood::run(address.parse()?, number(rate)?, number(seconds)?))?

@@ -8,3 +8,4 @@ mod serve_lock;
 mod storage;
 mod sweep;
 mod tls;
+mod tls_issued;

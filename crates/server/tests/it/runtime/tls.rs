@@ -71,7 +71,11 @@ async fn host_must_be_the_name_of_the_handshake() {
     for (host, expected) in [(API, 200), (PAGES, 404), ("other.example", 421)] {
         let mut stream = connect(&nameless, fixture.node.port, API).await.unwrap();
         let response = exchange(&mut stream, host, "/provision").await;
-        assert_eq!(status(&response), expected, "{host}: without a name in the handshake, the host alone counts");
+        assert_eq!(
+            status(&response),
+            expected,
+            "{host}: without a name in the handshake, the host alone counts"
+        );
     }
 }
 
