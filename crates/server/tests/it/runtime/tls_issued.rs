@@ -66,7 +66,7 @@ impl Fixture {
         let insert = Stmt::new(
             "INSERT INTO custom_domains (hostname, account_id, site_id, status, is_primary, created_at, verified_at, \
              next_check_at) SELECT $1, account_id, id, 'verified', 0, $2, $2, $3 FROM sites",
-            vec![DOMAIN.into(), 0.into(), i64::MAX.into()],
+            vec![DOMAIN.into(), 0_i64.into(), i64::MAX.into()],
         );
         self.node.commit(vec![insert, revisions::advance(revisions::DOMAINS)]).await;
         self.node.app().served_domains_changed().await.unwrap();
