@@ -191,3 +191,14 @@ async fn sandboxed_frames_of_a_gated_page_keep_their_files() {
     let image = format!("{}{}", origin(&root), path.replace("sub/frame.html", "a.png"));
     assert_eq!(node.get(&image).send().await.expect(200).text(), "png");
 }
+
+#[tokio::test]
+async fn too_many_cookies_are_refused_and_not_cleared_for_the_owners_whole_domain() {
+    let node = Node::start().await;
+    let site = node.publish_page("Visited").await;
+    let root = serve(&node, NAME, &site).await;
+    let cookies = format!("session={}", "x".repeat(40_000));
+    let refused = node.get(&root).browser().cookie(&cookies).send().await.expect(431);
+    assert!(!refused.has("clear-site-data"));
+    assert!(refused.text().contains("Delete the cookies of this site") && !refused.text().contains("xxx"));
+}
