@@ -121,7 +121,7 @@ impl Dispatcher {
     ) -> (Surface, Response<OutBody>) {
         let (head, body) = request.into_parts();
         let is_our_host =
-            || authority(&head).is_some_and(|it| self.resolved.hosts.role_of(it) != HostRole::Unknown);
+            || authority_of(&head).is_some_and(|it| self.resolved.hosts.role_of(it) != HostRole::Unknown);
         if let Some(refusal) = head_size::refuse(&head, is_our_host) {
             return (Surface::Other, refusal);
         }

@@ -1,8 +1,9 @@
 //! What a page does at a custom domain: its files, strict policy, encryption, feedback, reports, and its canonical URL.
 
-use crate::domains::served_names::{change, serve, serve_as_primary};
+use crate::domains::served_names::{change, domain, serve, serve_as_primary};
 use crate::harness::{Form, Node, Setup, noise, on_each_database, page, site_path, zip};
-use dropleaf_store::sites;
+use dropleaf_core::custom_domain::{CustomDomain, DomainStatus};
+use dropleaf_store::custom_domains;
 use serde_json::{Value, json};
 
 const NAME: &str = "reports.example.com";
@@ -155,7 +156,11 @@ async fn canonical_url_is_the_primary_domain() {
         assert_eq!(node.get(&root).send().await.expect(200).text(), page("New"));
         // Other addresses stay.
         node.get(&format!("/p/{}/", site["unlisted_token"].as_str().unwrap())).send().await.expect(200);
-        change(node, vec![sites::set_primary_domain(id, None)]).await;
+        let mut domain = domain(node, NAME, &site, DomainStatus::Verified).await;
+        domain.is_primary = true;
+        let demoted = CustomDomain { is_primary: false, ..domain.clone() };
+        change(node, vec![custom_domains::update(&domain, &demoted), custom_domains::refresh_primary(id)])
+            .await;
         assert_ne!(node.read_site(&site).await["url"], root);
     })
     .await;
