@@ -2,6 +2,7 @@
 
 use crate::accounts::api_keys::KeyCache;
 use crate::accounts::oauth::AccessTokenCache;
+use crate::certificates::{CERTIFICATES_CHANGED, Certificates};
 use crate::domains::served::ServedDomains;
 use crate::infra::rate_limits::Limits;
 use crate::infra::settings::Settings;
@@ -65,6 +66,7 @@ pub struct App {
     pub(crate) payments: Payments,
     pub(crate) moderation: Moderation,
     pub(crate) notify: Notify,
+    pub(crate) certificates: Certificates,
     pub hosts: Hosts,
 }
 
@@ -125,6 +127,7 @@ impl App {
             payments,
             moderation: Moderation::new(parts.checker),
             notify: Notify::new(mailer, minter.nonce()),
+            certificates: Certificates::default(),
             store,
             clock,
             minter,
@@ -162,10 +165,14 @@ impl App {
             if let Some(credential_id) = changed.strip_prefix(CREDENTIAL_CHANGED_PREFIX) {
                 return app.evict_credentials(credential_id);
             }
+            if changed == CERTIFICATES_CHANGED {
+                return app.certificates_changed();
+            }
             if changed.starts_with(DOMAINS_CHANGED) {
                 return app.caches.served_domains.request_check();
             }
             if changed == ALL_CHANGED {
+                app.certificates_changed();
                 app.evict_credentials("");
                 app.caches.served_domains.request_check();
             }

@@ -20,7 +20,7 @@ const ADDRESS_BYTES: usize = ACCEPTED_BYTES / 2;
 
 /// Refuses a head that is too large. Cookies are cleared only on hosts of ours: browsers clear them for the whole registrable
 /// domain, and a custom domain is part of its owner's.
-pub(super) fn refuse(head: &Parts, is_our_host: impl FnOnce() -> bool) -> Option<Response<OutBody>> {
+pub(crate) fn refuse(head: &Parts, is_our_host: impl FnOnce() -> bool) -> Option<Response<OutBody>> {
     // The colon, a space and the end of the line.
     let field = |name: &http::HeaderName, value: &HeaderValue| name.as_str().len() + value.len() + 4;
     let address = head.uri.path_and_query().map_or(0, |address| address.as_str().len());

@@ -18,7 +18,7 @@ mod extract;
 mod foreign_origin;
 mod guides;
 mod head_size;
-mod health;
+pub(crate) mod health;
 mod layer;
 mod mcp;
 mod media_type;
@@ -42,12 +42,15 @@ mod view;
 mod web;
 
 pub use body::OutBody;
-pub(crate) use head_size::{ACCEPTED_BYTES as HEAD_BYTES, READ_BYTES as HEAD_READ_BYTES};
+pub(crate) use head_size::{
+    ACCEPTED_BYTES as HEAD_BYTES, READ_BYTES as HEAD_READ_BYTES, refuse as refuse_large_head,
+};
 
 use crate::config::Resolved;
 use crate::connection::Connection;
 use crate::metrics::{Metrics, Surface};
 use crate::tasks::Tasks;
+use crate::wire::Answerer;
 use axum::Router;
 use client_documents::ClientDocuments;
 use deadline::Late;
@@ -86,6 +89,17 @@ pub struct Dispatcher {
     api: Router,
 }
 
+impl Answerer for Dispatcher {
+    async fn answer(&self, request: Request<Incoming>, connection: &Arc<Connection>) -> Response<OutBody> {
+        let (surface, mut response) = self.dispatch(request, connection).await;
+        self.metrics.count(surface, response.status().as_u16());
+        if self.resolved.hosts.base.scheme == "https" {
+            response.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, view::HSTS);
+        }
+        response
+    }
+}
+
 impl Dispatcher {
     pub fn new(app: Arc<App>, resolved: Arc<Resolved>, metrics: Arc<Metrics>, tasks: Tasks) -> Self {
         let state = ApiState {
@@ -100,20 +114,6 @@ impl Dispatcher {
         Self { app, resolved, metrics, tasks, api }
     }
 
-    /// Answers one request.
-    pub(crate) async fn answer(
-        &self,
-        request: Request<Incoming>,
-        connection: &Arc<Connection>,
-    ) -> Response<OutBody> {
-        let (surface, mut response) = self.dispatch(request, connection).await;
-        self.metrics.count(surface, response.status().as_u16());
-        if self.resolved.hosts.base.scheme == "https" {
-            response.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, view::HSTS);
-        }
-        response
-    }
-
     async fn dispatch(
         &self,
         request: Request<Incoming>,
@@ -125,13 +125,16 @@ impl Dispatcher {
         if let Some(refusal) = head_size::refuse(&head, is_our_host) {
             return (Surface::Other, refusal);
         }
-        let Some(authority) = authority(&head) else {
+        let Some(authority) = authority_of(&head) else {
             let error = Error::new(Code::InvalidRequest, "A request needs exactly one Host header.");
             return (Surface::Other, error::respond(&error, Wants::Json));
         };
         let path = head.uri.path();
         if path == "/healthz" || path == "/readyz" {
             return (Surface::Other, Box::pin(health::answer(&self.app, path)).await);
+        }
+        if let Some(refusal) = crate::tls::refuse_other_host(connection, &head, authority) {
+            return (Surface::Other, refusal);
         }
         let face = self.resolved.hosts.role_of(authority);
         let shows_pages = matches!(face, HostRole::Api { pages: true } | HostRole::Pages);
@@ -282,7 +285,7 @@ fn longest_body(resolved: &Resolved) -> u64 {
 }
 
 /// The host of a request: from the URI itself, or from the single required `Host` header.
-fn authority(head: &Parts) -> Option<&str> {
+pub(crate) fn authority_of(head: &Parts) -> Option<&str> {
     if let Some(authority) = head.uri.authority() {
         return Some(authority.as_str());
     }
