@@ -72,10 +72,9 @@ CREATE TABLE acme_challenges (
 );
 CREATE INDEX acme_challenges_by_end ON acme_challenges(expires_at);
 
--- Counts changes, so that other nodes can tell with one read whether what they hold in memory is current.
+-- Counts changes, so that other nodes can tell with one read whether what they hold in memory is current. No row means zero:
+-- a new database must be empty for `dropleaf restore`.
 CREATE TABLE revisions (
   name  TEXT PRIMARY KEY,
   value BIGINT NOT NULL
 );
-INSERT INTO revisions (name, value) VALUES ('domains', 0);
-INSERT INTO revisions (name, value) VALUES ('certificates', 0);
