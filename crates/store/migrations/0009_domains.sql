@@ -73,5 +73,3 @@ CREATE TABLE revisions (
   name  TEXT PRIMARY KEY,
   value BIGINT NOT NULL
 );
-INSERT INTO revisions (name, value) VALUES ('domains', 0);
-INSERT INTO revisions (name, value) VALUES ('certificates', 0);
