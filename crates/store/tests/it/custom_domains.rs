@@ -133,6 +133,13 @@ async fn due_names_are_listed_in_order_and_those_of_a_site_are_deleted_with_it()
         store.commit(prove(&pending).1).await.unwrap();
         store.commit(rows::delete_of("s1").into()).await.unwrap();
         assert_eq!((revision().await, store.list_domains("a1").await.unwrap().len()), (2, 0));
+        // One that was added while its site was erased, and one of a site that is gone.
+        for (name, id) in [("d.example", "s1"), ("e.example", "s2"), ("f.example", "s9")] {
+            store.commit(rows::insert(&domain(name, "a1", id), 9).into()).await.unwrap();
+        }
+        store.db.exec(Stmt::new("UPDATE sites SET purged_at = 1 WHERE id = 's1'", vec![])).await.unwrap();
+        store.commit(rows::delete_orphans().into()).await.unwrap();
+        assert_eq!(names(store.list_domains("a1").await.unwrap()), ["e.example"]);
         store.db.close().await;
     })
     .await;
