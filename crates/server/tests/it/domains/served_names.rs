@@ -3,7 +3,7 @@
 use crate::harness::{NOW, Node};
 use dropleaf_core::custom_domain::{CustomDomain, DomainStatus};
 use dropleaf_core::hostname::Hostname;
-use dropleaf_store::{Stmt, custom_domains, revisions, sites};
+use dropleaf_store::{Stmt, custom_domains, revisions};
 use serde_json::Value;
 
 /// The root of a name at this node.
@@ -27,6 +27,7 @@ pub(crate) async fn domain(node: &Node, hostname: &str, site: &Value, status: Do
         last_checked_at: None,
         last_error: None,
         failing_since: None,
+        notice: None,
         next_check_at: NOW,
     }
 }
@@ -52,7 +53,10 @@ pub(crate) async fn serve(node: &Node, hostname: &str, site: &Value) -> String {
 
 /// Adds a verified name that the URL of the site shows.
 pub(crate) async fn serve_as_primary(node: &Node, hostname: &str, site: &Value) -> String {
-    let root = serve(node, hostname, site).await;
-    change(node, vec![sites::set_primary_domain(site["id"].as_str().unwrap(), Some(hostname))]).await;
-    root
+    let mut domain = domain(node, hostname, site, DomainStatus::Verified).await;
+    domain.is_primary = true;
+    let mut stmts = Vec::from(custom_domains::insert(&domain, 1000));
+    stmts.push(custom_domains::refresh_primary(&domain.site_id));
+    change(node, stmts).await;
+    root(node, hostname)
 }
