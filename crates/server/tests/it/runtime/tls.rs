@@ -129,7 +129,7 @@ async fn https_beside_a_plain_listener_for_a_proxy() {
 async fn plain_http_leads_to_https() {
     let plain = ReservedPort::new();
     let address = format!("127.0.0.1:{}", plain.number);
-    let fixture = Fixture::start(|setup| {
+    let _fixture = Fixture::start(|setup| {
         setup.set("tls.http_listen", address.clone()).set("agents_url", "https://pay.example.com:8443")
     })
     .await;
