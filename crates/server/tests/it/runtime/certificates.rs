@@ -1,7 +1,7 @@
 //! Certificates are obtained from a real authority and renewed in time, on a clock that the test advances.
 
 use crate::harness::pebble::Pebble;
-use crate::harness::{Ask, DAY, HOUR, MailServer, Node, Setup, in_time};
+use crate::harness::{DAY, HOUR, MailServer, Mood, Node, Seen, Setup, in_time};
 use dropleaf_core::certificate::{Certificate, CertificateState};
 use dropleaf_core::{Clock, SystemClock};
 
@@ -87,7 +87,7 @@ async fn a_certificate_that_is_about_to_be_revoked_is_replaced() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_renewal_that_fails_backs_off_and_operators_are_warned_once() {
-    let mail = MailServer::start().await;
+    let mut mail = MailServer::start(Mood::Takes).await;
     let pebble = Pebble::start();
     let node = setup(&pebble)
         .set("mail.mode", "smtp")
@@ -109,14 +109,17 @@ async fn a_renewal_that_fails_backs_off_and_operators_are_warned_once() {
     let failed = certificate_when(&node, "another failure", |it| it.failures == 2).await;
     assert_eq!(failed.next_attempt_at - node.clock.now(), 30 * 60);
     passes(&node).await;
-    let sent = mail.received();
-    assert_eq!(sent.len(), 1, "{sent:?}");
-    assert!(sent[0].contains("The certificate of drop.test expires soon"), "{}", sent[0]);
+    let Seen::Letter { to, text } = mail.next().await else { panic!("an email") };
+    assert_eq!(to, "op@drop.test");
+    assert!(text.contains("The certificate of drop.test expires soon"), "{text}");
+    assert!(text.contains("https://drop.test/operator/certificates"), "{text}");
     node.stop().await;
+    let more: Vec<Seen> = std::iter::from_fn(|| mail.unread()).collect();
+    assert!(!more.iter().any(|it| matches!(it, Seen::Letter { .. })), "only one: {more:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn operators_see_certificates_and_renew_them_now() {
+async fn a_renewal_that_an_operator_requests_is_ordered_and_recorded() {
     let pebble = Pebble::start();
     let node = setup(&pebble).start().await;
     let first = certificate_when(&node, "the first certificate", |it| it.serial.is_some()).await;
@@ -127,6 +130,5 @@ async fn operators_see_certificates_and_renew_them_now() {
     assert_eq!((audit[0].subject.as_str(), audit[0].action.as_str()), (NAME, "renew_certificate"));
     let unknown = node.app().request_renewal("op@drop.test", "other.test").await.unwrap_err();
     assert_eq!(unknown.code.as_str(), "not_found");
-    let _: fn(&Node) -> Ask = |node| node.ask("GET", "/operator/certificates");
     node.stop().await;
 }
