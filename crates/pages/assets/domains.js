@@ -5,7 +5,7 @@
 {
   const SOON = 3000;
   const LATER = 15_000;
-  // So long it is looked often; after that, whoever left the page open does not wait for it.
+  // For the first minutes the person probably waits; later the page was left open.
   const IMPATIENT = 5 * 60_000;
   const opened = Date.now();
   let timer = 0;
@@ -16,7 +16,7 @@
   const load = () =>
     new Promise((resolve) => {
       const request = new XMLHttpRequest();
-      request.open('GET', location.pathname);
+      request.open('GET', `${location.pathname}?live=1`);
       request.responseType = 'document';
       request.addEventListener('loadend', () => resolve(request.status === 200 ? request.response : null));
       request.send();

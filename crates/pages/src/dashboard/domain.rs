@@ -6,7 +6,7 @@ use super::domains::{CertificateRow, DomainPlan, PageChoice, status_badge};
 use super::figures;
 use super::{Attempt, Section, Shell};
 use crate::Html;
-use crate::assets::{DOMAINS_CSS, DOMAINS_JS};
+use crate::assets::{DOMAINS_CSS, DOMAINS_JS, PAGES_CSS};
 use askama::Template;
 use dropleaf_core::certificate::CertificateState;
 use dropleaf_core::custom_domain::{CustomDomain, DnsRecord, DomainStatus, GRACE_SECONDS};
@@ -85,6 +85,7 @@ struct DomainTemplate<'a> {
     /// As people read it.
     name: String,
     badge: Badge,
+    pages_css: String,
     domains_css: String,
     domains_js: String,
 }
@@ -97,6 +98,7 @@ pub fn domain(page: &DomainPage<'_>) -> Html {
         attempt: &page.attempt,
         name: page.domain.hostname.unicode(),
         badge: status_badge(page.domain),
+        pages_css: PAGES_CSS.path(),
         domains_css: DOMAINS_CSS.path(),
         domains_js: DOMAINS_JS.path(),
     };
@@ -121,8 +123,7 @@ impl DomainTemplate<'_> {
     fn record_step(&self) -> Step {
         match (self.domain.status, self.domain.failing_since) {
             (DomainStatus::Verified, None) => Step::Done,
-            (DomainStatus::Verified, Some(_)) | (DomainStatus::Failed, _) => Step::Failed,
-            (DomainStatus::Pending, _) => Step::Current,
+            _ => Step::Current,
         }
     }
 

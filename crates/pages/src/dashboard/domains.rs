@@ -3,7 +3,7 @@
 use super::badge::Badge;
 use super::billing::{UnlockOffer, dollars};
 use super::{Attempt, Section, Shell};
-use crate::assets::DOMAINS_CSS;
+use crate::assets::{DOMAINS_CSS, PAGES_CSS};
 use crate::{Html, Moment};
 use askama::Template;
 use dropleaf_core::certificate::CertificateState;
@@ -70,12 +70,18 @@ struct DomainsTemplate<'a> {
     shell: Shell<'a>,
     page: &'a DomainsPage<'a>,
     attempt: &'a Attempt,
+    pages_css: String,
     domains_css: String,
 }
 
 pub fn domains(page: &DomainsPage<'_>) -> Html {
-    let view =
-        DomainsTemplate { shell: page.shell, page, attempt: &page.attempt, domains_css: DOMAINS_CSS.path() };
+    let view = DomainsTemplate {
+        shell: page.shell,
+        page,
+        attempt: &page.attempt,
+        pages_css: PAGES_CSS.path(),
+        domains_css: DOMAINS_CSS.path(),
+    };
     // Rendering writes into a String and cannot fail.
     Html(view.render().unwrap_or_default())
 }
