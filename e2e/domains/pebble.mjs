@@ -65,6 +65,8 @@ export async function startPebble({ dns, httpPort, tlsPort, env = {} }) {
     port,
     directoryUrl: `https://127.0.0.1:${port}/dir`,
     caFile,
+    certificate,
+    privateKey,
     root,
     rootFile,
     get log() {
@@ -98,7 +100,7 @@ export async function startPebble({ dns, httpPort, tlsPort, env = {} }) {
 /** A request that trusts one CA only. */
 function fetchPinned(url, { ca, method = 'GET', body }) {
   return new Promise((resolve, reject) => {
-    const call = https.request(url, { ca, method, agent: false, timeout: 10_000 });
+    const call = https.request(url, { ca, method, agent: false, timeout: 10_000, headers: { 'user-agent': 'dropleaf tests' } });
     call.once('error', reject);
     call.once('timeout', () => call.destroy(new Error(`${url}: no answer`)));
     call.once('response', async (response) => {
