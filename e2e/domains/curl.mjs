@@ -3,15 +3,15 @@
 import { execFile } from 'node:child_process';
 
 /**
- * Requests an https address that leads to `port` on this machine, whatever its host is, and trusts only `root`.
+ * Requests an address that leads to `port` of `address` on this machine, whatever its host is, and trusts only `root`.
  * Gives `{ exit, status, version, text, headers }`; curl's exit code is 0 when the certificate was accepted and an answer came.
  */
-export function curl(url, { port, root, args = [] }) {
+export function curl(url, { port, address = '127.0.0.1', root, args = [] }) {
   const { hostname, protocol } = new URL(url);
   const from = protocol === 'https:' ? 443 : 80;
   const written = '%{stderr}%{http_code} %{http_version} %{ssl_verify_result}';
   const command = [
-    ...['--silent', '--max-time', '60', '--include', '--noproxy', '*', '--connect-to', `${hostname}:${from}:127.0.0.1:${port}`],
+    ...['--silent', '--max-time', '60', '--include', '--noproxy', '*', '--connect-to', `${hostname}:${from}:${address}:${port}`],
     ...['--write-out', written, ...(root ? ['--cacert', root] : []), ...args, url],
   ];
   return new Promise((resolve) => {

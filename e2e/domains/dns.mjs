@@ -38,7 +38,9 @@ export function startDns() {
       setServfail: (name) => post('set-servfail', at(name)),
       clearServfail: (name) => post('clear-servfail', at(name)),
       /** The queries for a name so far. */
-      queries: async (name) => (await post('dns-request-history', at(name))).json(),
+      queries: async (name) => (await post('dns-request-history', { host: name })).json(),
+      /** Where names without a record of their own lead. */
+      setDefault: (address) => post('set-default-ipv4', { ip: address }),
       stop: program.stop,
     };
   });
