@@ -131,6 +131,7 @@ mod tests {
             longest_life_seconds: Some(7 * 86_400),
             publishes_a_day: Some(1000),
             executables: false,
+            custom_domains: false,
         }
     }
 

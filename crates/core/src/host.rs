@@ -116,6 +116,22 @@ impl Hosts {
         is(&self.api, &self.base) || is(&self.pages, &self.site) || is_agents || (is_below && at(&self.site))
     }
 
+    /// Whether a name is one of ours or below one, on whatever port.
+    pub fn covers(&self, name: &str) -> bool {
+        let own = [&self.base.host, &self.site.host, &self.site_host];
+        own.into_iter().chain(self.agents.as_ref().map(|agents| &agents.host)).any(|own| {
+            let rest = name.len().checked_sub(own.len()).and_then(|at| name.split_at_checked(at));
+            rest.is_some_and(|(before, end)| {
+                end.eq_ignore_ascii_case(own) && (before.is_empty() || before.ends_with('.'))
+            })
+        })
+    }
+
+    /// The root of a site at a custom domain.
+    pub fn domain_url(&self, hostname: &str) -> String {
+        format!("{}/", self.site.url_of(hostname))
+    }
+
     pub fn page_url(&self, token: &str) -> String {
         format!("{}/p/{token}/", self.site.url())
     }

@@ -12,6 +12,8 @@ pub struct Plan {
     pub publishes_a_day: Option<i64>,
     /// Whether pages may contain programs, installers and other files that run on a viewer's computer.
     pub executables: bool,
+    /// Whether pages may have custom domains.
+    pub custom_domains: bool,
 }
 
 /// The page limit that `higher_limits` raises a smaller one to.
@@ -26,6 +28,7 @@ impl Plan {
             longest_life_seconds: None,
             publishes_a_day: None,
             executables: false,
+            custom_domains: false,
         }
     }
 
@@ -38,6 +41,9 @@ impl Plan {
         if unlocks.higher_limits_until.is_some_and(|until| until > now) {
             self.active_pages = self.active_pages.map(|pages| pages.max(MORE_PAGES));
             self.publishes_a_day = None;
+        }
+        if unlocks.custom_domain_until.is_some_and(|until| until > now) {
+            self.custom_domains = true;
         }
         self
     }
@@ -61,6 +67,7 @@ impl Plans {
             longest_life_seconds: self.0.values().filter_map(|plan| plan.longest_life_seconds).min(),
             publishes_a_day: self.0.values().filter_map(|plan| plan.publishes_a_day).min(),
             executables: false,
+            custom_domains: false,
         })
     }
 

@@ -154,6 +154,7 @@ pub(crate) mod tests {
             longest_life_seconds: None,
             publishes_a_day: None,
             executables: true,
+            custom_domains: true,
         }
     }
 

@@ -67,6 +67,7 @@ fn plan() -> Plan {
         longest_life_seconds: Some(86_400),
         publishes_a_day: None,
         executables: true,
+        custom_domains: true,
     }
 }
 

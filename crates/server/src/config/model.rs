@@ -18,6 +18,7 @@ pub struct Config {
     pub secret_key: String,
     pub trusted_proxies: Vec<String>,
     pub tls: Tls,
+    pub dns: Dns,
     pub s3: S3,
     pub operator: Operator,
     pub mail: Mail,
@@ -48,7 +49,27 @@ macro_rules! section {
     };
 }
 
-section!(Tls { cert_file: String, key_file: String });
+section!(Tls {
+    mode: String,
+    cert_file: String,
+    key_file: String,
+    listen: String,
+    http_listen: String,
+    acme: Acme,
+});
+section!(Acme {
+    directory_url: String,
+    ca_file: String,
+    email: String,
+    profile: String,
+    dns_hook: String,
+    rfc2136_server: String,
+    rfc2136_zone: String,
+    rfc2136_key_name: String,
+    rfc2136_key_secret: String,
+    rfc2136_key_algorithm: String,
+});
+section!(Dns { servers: Vec<String>, timeout_seconds: u64 });
 section!(S3 { access_key_id: String, secret_access_key: String });
 section!(Operator { email: String });
 section!(Mail { mode: String, smtp_url: String, from: String });
@@ -160,6 +181,8 @@ section!(Limits {
     request_seconds: u64,
     upload_bytes_per_second: u64,
     parallel_uploads: usize,
+    custom_domains: i64,
+    domain_checks_per_hour: i64,
 });
 
 /// One plan; a missing or zero cap means none.
@@ -171,4 +194,5 @@ pub struct Plan {
     pub longest_life_days: i64,
     pub publishes_a_day: i64,
     pub executables: bool,
+    pub custom_domains: bool,
 }

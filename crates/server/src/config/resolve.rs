@@ -216,6 +216,7 @@ impl Config {
             longest_life_seconds: (plan.longest_life_days > 0).then_some(plan.longest_life_days * 86_400),
             publishes_a_day: (plan.publishes_a_day > 0).then_some(plan.publishes_a_day),
             executables: plan.executables,
+            custom_domains: plan.custom_domains,
         }));
         ensure!(plans.knows(&self.accounts.default_plan), "`accounts.default_plan` is not a configured plan");
         let rate = |name, limit, window_seconds| Rate { name, limit, window_seconds };

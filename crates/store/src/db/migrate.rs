@@ -46,6 +46,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     each!("0006_safety"),
     both!("0007_card_sandbox"),
     both!("0008_pay_sessions"),
+    both!("0009_domains"),
 ];
 
 pub(super) const TABLE: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (

@@ -22,6 +22,7 @@ pub(crate) fn settings(spool_dir: &Path) -> Settings {
             longest_life_seconds: None,
             publishes_a_day: None,
             executables: true,
+            custom_domains: true,
         }]),
         default_plan: "small".into(),
         sign_up: dropleaf_core::sign_up::SignUp::Open,

@@ -245,7 +245,14 @@ pub(crate) fn config(database: &Database, dir: &Path) -> TillConfig {
 
 fn plan(name: &str, active_pages: Option<i64>, longest_life_seconds: Option<i64>) -> Plan {
     let publishes_a_day = Some(1000);
-    Plan { name: name.into(), active_pages, longest_life_seconds, publishes_a_day, executables: false }
+    Plan {
+        name: name.into(),
+        active_pages,
+        longest_life_seconds,
+        publishes_a_day,
+        executables: false,
+        custom_domains: false,
+    }
 }
 
 /// The default prices and networks.
