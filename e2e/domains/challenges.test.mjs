@@ -1,11 +1,14 @@
 // The other challenges: HTTP-01 at a server whose HTTPS port the CA cannot reach, and DNS-01 for the wildcard of the pages,
-// by a hook command.
+// by a hook command and by dynamic updates.
 
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
-import { describe, after, before, test } from 'node:test';
+import { Resolver } from 'node:dns/promises';
+import { after, before, describe, test } from 'node:test';
 import { html } from '../samples.mjs';
+import { until } from '../server.mjs';
 import { curl } from './curl.mjs';
+import { startNamed } from './named.mjs';
 import { NAMES, startWorld } from './world.mjs';
 
 describe('HTTP-01', () => {
@@ -70,5 +73,34 @@ describe('DNS-01', () => {
       await world.presents(name);
       assert.equal((await world.curl(`https://${name}/healthz`)).exit, 0);
     }
+  });
+});
+
+describe('RFC 2136', () => {
+  const record = `_acme-challenge.${NAMES.site}`;
+  let world, named;
+  before(async () => {
+    named = await startNamed({ hosts: [NAMES.base, NAMES.site], updatable: record });
+    const settings = { SERVER: named.address, ZONE: 'dropleaf-pages.test', KEY_NAME: named.key.name, KEY_SECRET: named.key.secret, KEY_ALGORITHM: named.key.algorithm };
+    const env = Object.fromEntries(Object.entries(settings).map(([name, value]) => [`DROPLEAF_TLS__ACME__RFC2136_${name}`, value]));
+    world = await startWorld({ dns: named, env });
+  });
+  after(async () => {
+    await world?.stop();
+    await named?.stop();
+  });
+
+  test('issues the wildcard by a dynamic update of BIND, and takes the record away again', async () => {
+    await world.publish(html('Proved by an update'), { fields: { slug: 'orchard' } });
+    const certificate = await world.presents(`orchard.${NAMES.site}`);
+    assert.equal(new X509Certificate(certificate).subjectAltName, `DNS:*.${NAMES.site}`);
+    const answer = await world.curl(`https://orchard.${NAMES.site}/`);
+    assert.deepEqual([answer.exit, answer.status], [0, 200]);
+    const updates = named.log.match(/updating zone .*/g);
+    assert.match(updates[0], new RegExp(`adding an RR at '${record}' TXT`));
+    const resolver = new Resolver();
+    resolver.setServers([named.address]);
+    await until('the record to be gone', () => resolver.resolveTxt(record).then(() => false, ({ code }) => code === 'ENOTFOUND' || code === 'ENODATA'));
+    assert.ok(updates.every((line) => line.includes(`'${record}'`)), updates.join('\n'));
   });
 });

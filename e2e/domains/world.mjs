@@ -34,9 +34,9 @@ export const acmeSettings = ({ dns, directoryUrl, caFile, tlsPort, httpPort }) =
 /**
  * Starts all parts. `reach` names the challenges that the CA can validate: 'tls-alpn-01', 'http-01' or both; the port of the
  * other leads nowhere. `hook` configures DNS-01 by a hook command. `intercept` lets a gateway answer instead of the CA.
- * `env` are more settings.
+ * `dns` is another DNS server than that of Pebble. `env` are more settings.
  */
-export async function startWorld({ reach = ['tls-alpn-01'], hook = false, intercept, env = {} } = {}) {
+export async function startWorld({ reach = ['tls-alpn-01'], hook = false, intercept, dns: given, env = {} } = {}) {
   const parts = [];
   const keep = (part) => parts.push(part) && part;
   const stop = async () => {
@@ -44,7 +44,7 @@ export async function startWorld({ reach = ['tls-alpn-01'], hook = false, interc
   };
   try {
     const [tlsPort, httpPort, nowhere] = [await freePort(), await freePort(), await freePort()];
-    const dns = keep(await startDns());
+    const dns = given ?? keep(await startDns());
     const pebble = keep(
       await startPebble({
         dns,
