@@ -59,9 +59,18 @@ export async function startWorld({ reach = ['tls-alpn-01'], hook = false, interc
       ...(hook && { DROPLEAF_TLS__ACME__DNS_HOOK: hookFile.path }),
       ...env,
     };
-    const server = keep(await startServer({ env: settings }));
+    const dataDir = await tempDir('domains');
+    keep({ stop: () => rm(dataDir, { recursive: true, force: true }) });
+    const server = await startServer({ env: settings, dataDir });
+    keep({ stop: () => world.server.stop() });
     const key = await operatorKey(server);
-    return { dns, pebble, server, tlsPort, httpPort, hook: hookFile, stop, ...clients({ server, key, dns, pebble, tlsPort }) };
+    const world = { dns, pebble, server, tlsPort, httpPort, hook: hookFile, stop, ...clients({ server, key, dns, pebble, tlsPort }) };
+    /** Starts the server again on the same data and ports. */
+    world.restart = async () => {
+      await world.server.stop();
+      world.server = await startServer({ env: settings, dataDir, port: server.port });
+    };
+    return world;
   } catch (error) {
     await stop();
     throw error;
