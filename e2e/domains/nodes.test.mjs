@@ -8,6 +8,7 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { html } from '../samples.mjs';
 import { freePort, operatorKey, startServer, tempDir, until } from '../server.mjs';
+import { startClock } from './clock.mjs';
 import { startDns } from './dns.mjs';
 import { startForwarder } from './forwarder.mjs';
 import { handshake } from './handshake.mjs';
@@ -19,7 +20,7 @@ const POSTGRES = { skip: !process.env.DROPLEAF_TEST_POSTGRES && 'no PostgreSQL: 
 
 const parts = [];
 const keep = (part) => parts.push(part) && part;
-let world, nodes, pebble, site;
+let world, nodes, pebble, site, clock;
 
 /** The node that wrote to the CA last, and for each validation which node it was led to. */
 let ordering = 0;
@@ -32,6 +33,7 @@ before(async () => {
   await promisify(execFile)('psql', ['-q', admin, '-c', `create database ${name} template template0 lc_collate 'C' lc_ctype 'C'`]);
   const blobs = await tempDir('domains-blobs');
   keep({ stop: () => rm(blobs, { recursive: true, force: true }) });
+  clock = keep(await startClock());
   const dns = keep(await startDns());
   const tlsPorts = [await freePort(), await freePort()];
   const other = () => {
@@ -50,6 +52,7 @@ before(async () => {
       DROPLEAF_DATABASE_URL: admin.replace(/\/postgres(?=$|\?)/, `/${name}`),
       DROPLEAF_BLOBS_URL: `file:${blobs}`,
       DROPLEAF_SECRET_KEY: SECRET,
+      ...clock.env,
     };
     nodes.push(Object.assign(keep(await startServer({ env })), { tlsPort }));
   }
@@ -91,5 +94,7 @@ test('ten domains added on both nodes are ordered once each', POSTGRES, async ()
 test('the other node goes on ordering when the one that orders is killed', POSTGRES, async () => {
   const left = 1 - ordering;
   await nodes[ordering].kill();
+  // Longer than the other node waits for a sign of life.
+  await clock.advance('+10m');
   await [world, world.other][left].connect('survivor.customer.test', site);
 });
