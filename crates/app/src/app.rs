@@ -2,6 +2,7 @@
 
 use crate::accounts::api_keys::KeyCache;
 use crate::accounts::oauth::AccessTokenCache;
+use crate::domains::DnsLookup;
 use crate::infra::rate_limits::Limits;
 use crate::infra::settings::Settings;
 use crate::moderation::Moderation;
@@ -47,6 +48,8 @@ pub struct Dependencies {
     pub card_processor: Option<Arc<dyn CardProcessor>>,
     /// The operator's external content checker.
     pub checker: Option<Arc<dyn Checker>>,
+    /// Looks up the records of custom domains. Without it none can be verified.
+    pub dns: Option<Arc<dyn DnsLookup>>,
 }
 
 #[derive(Debug)]
@@ -62,6 +65,7 @@ pub struct App {
     pub(crate) payments: Payments,
     pub(crate) moderation: Moderation,
     pub(crate) notify: Notify,
+    pub(crate) dns: Option<Arc<dyn DnsLookup>>,
     pub hosts: Hosts,
 }
 
@@ -119,6 +123,7 @@ impl App {
             payments,
             moderation: Moderation::new(parts.checker),
             notify: Notify::new(mailer, minter.nonce()),
+            dns: parts.dns,
             store,
             clock,
             minter,

@@ -337,7 +337,10 @@ mod tests {
         let name = |text: &str| Hostname::parse_stored(text.into());
         let target = target_label(&keys, "acct_1", &name("a.example"));
         assert!(target.len() == 22 && target.starts_with("d-"), "{target}");
-        assert!(target.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-'), "{target}");
+        assert!(
+            target.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-'),
+            "{target}"
+        );
         assert_ne!(target, target_label(&keys, "acct_2", &name("a.example")));
         assert_ne!(target, target_label(&keys, "acct_1", &name("b.example")));
         assert_ne!(target, target_label(&Keys::new([8; 32]), "acct_1", &name("a.example")));

@@ -124,11 +124,17 @@ mod tests {
     }
 
     fn chain(names: &[&str]) -> FoundRecords {
-        FoundRecords { cname_chain: names.iter().map(ToString::to_string).collect(), ..FoundRecords::default() }
+        FoundRecords {
+            cname_chain: names.iter().map(ToString::to_string).collect(),
+            ..FoundRecords::default()
+        }
     }
 
     fn addresses(found: &[&str]) -> FoundRecords {
-        FoundRecords { addresses: found.iter().map(|ip| ip.parse().unwrap()).collect(), ..FoundRecords::default() }
+        FoundRecords {
+            addresses: found.iter().map(|ip| ip.parse().unwrap()).collect(),
+            ..FoundRecords::default()
+        }
     }
 
     fn problem(found: &FoundRecords, hostname: &Hostname) -> String {
@@ -141,7 +147,9 @@ mod tests {
     #[test]
     fn a_cname_or_a_txt_record_proves_the_name() {
         let upper = format!("{}.", TARGET.to_uppercase());
-        for found in [chain(&[TARGET]), chain(&[&upper]), chain(&["alias.customer.example", TARGET, "x.example"])] {
+        for found in
+            [chain(&[TARGET]), chain(&[&upper]), chain(&["alias.customer.example", TARGET, "x.example"])]
+        {
             assert_eq!(found.judge(&name(), TARGET), CheckResult::Proven, "{found:?}");
         }
         for text in [TARGET.to_owned(), upper, format!("\"{TARGET}\""), format!(" {TARGET} ")] {
@@ -152,7 +160,9 @@ mod tests {
 
     #[test]
     fn a_name_that_only_contains_the_target_proves_nothing() {
-        for near in [format!("{TARGET}.evil.example"), format!("x{TARGET}"), format!("x.{TARGET}"), String::new()] {
+        for near in
+            [format!("{TARGET}.evil.example"), format!("x{TARGET}"), format!("x.{TARGET}"), String::new()]
+        {
             assert_ne!(chain(&[&near]).judge(&name(), TARGET), CheckResult::Proven, "{near}");
         }
     }

@@ -14,14 +14,17 @@ CREATE TABLE custom_domains (
   last_error      TEXT,
   -- The first of the failing checks since the last success.
   failing_since   BIGINT,
-  -- When the next automatic check is due.
+  -- When the next automatic check is due; the largest number if none is.
   next_check_at   BIGINT NOT NULL,
+  -- An email to the owner that was not sent yet: failing or lapsed.
+  notice          TEXT,
   PRIMARY KEY (hostname, account_id)
 );
 CREATE UNIQUE INDEX custom_domains_verified ON custom_domains(hostname) WHERE status = 'verified';
 CREATE INDEX custom_domains_by_account ON custom_domains(account_id, created_at);
 CREATE INDEX custom_domains_by_site ON custom_domains(site_id);
 CREATE INDEX custom_domains_due ON custom_domains(next_check_at);
+CREATE INDEX custom_domains_notices ON custom_domains(hostname) WHERE notice IS NOT NULL;
 
 -- The verified custom domain that the URL of the site shows.
 ALTER TABLE sites ADD COLUMN primary_domain TEXT;

@@ -2,6 +2,7 @@
 //! list of known keys, so an unknown key is an error with a suggestion.
 
 mod ap2;
+mod dns;
 mod facilitator;
 mod layers;
 mod list;
@@ -12,6 +13,7 @@ mod resolve;
 mod safety;
 mod stripe;
 
+pub use dns::DnsSettings;
 pub use facilitator::{FacilitatorSettings, OutboundEndpoint};
 pub use layers::{Layers, Sources};
 pub use model::Config;

@@ -1,0 +1,18 @@
+//! Custom domains: host names of owners that show one of their sites. Spec §1.6.
+
+mod check;
+mod commit;
+mod dns;
+mod due;
+mod manage;
+mod notices;
+mod served;
+mod verify;
+mod view;
+
+pub use dns::{DnsFailure, DnsLookup};
+pub use manage::{DomainChange, NewDomain};
+pub use view::{CertificateView, DomainView};
+
+/// The notification to other nodes that the served names changed.
+pub(crate) const DOMAINS_CHANGED: &str = "d:";
