@@ -114,7 +114,7 @@ impl DomainTemplate<'_> {
     /// Whether something happens soon without the person: the page then refreshes itself.
     fn is_waiting(&self) -> bool {
         match self.domain.status {
-            DomainStatus::Pending => true,
+            DomainStatus::Pending => self.next_check().is_some(),
             DomainStatus::Verified => self.page.certificate.state == CertificateState::Pending,
             DomainStatus::Failed => false,
         }
@@ -145,6 +145,10 @@ impl DomainTemplate<'_> {
             CertificateState::None | CertificateState::Pending => Step::Current,
             CertificateState::Failed => Step::Failed,
         }
+    }
+
+    fn next_check(&self) -> Option<i64> {
+        self.domain.next_automatic_check()
     }
 
     /// Until when a verified name works although its record is missing.

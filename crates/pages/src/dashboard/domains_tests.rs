@@ -27,6 +27,7 @@ fn row(name: &str, status: DomainStatus) -> CustomDomain {
         last_error: None,
         failing_since: None,
         next_check_at: NOW,
+        notice: None,
     }
 }
 
@@ -39,12 +40,7 @@ fn choices() -> Vec<PageChoice> {
 }
 
 fn for_sale(balance_minor: i64, accepts_cards: bool) -> DomainPlan {
-    let unlock = UnlockOffer {
-        sku: Sku::CustomDomain,
-        price_minor: 200,
-        available: true,
-        state: UnlockState::Inactive,
-    };
+    let unlock = UnlockOffer { sku: Sku::CustomDomain, price_minor: 200, state: UnlockState::Inactive };
     DomainPlan::ForSale(DomainOffer { unlock, balance_minor, accepts_cards })
 }
 

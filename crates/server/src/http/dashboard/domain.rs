@@ -12,7 +12,7 @@ use axum::response::Response;
 use dropleaf_app::{DomainChange, DomainView};
 use dropleaf_core::{Error, Result};
 use dropleaf_pages::Html;
-use dropleaf_pages::dashboard::{Attempt, Done, DomainPage, Section, domain as render};
+use dropleaf_pages::dashboard::{Attempt, DomainPage, Done, Section, domain as render};
 
 pub(super) async fn read(
     State(state): State<ApiState>,

@@ -16,7 +16,7 @@ use dropleaf_core::unlock::Sku;
 use dropleaf_core::{Code, Error, Result};
 use dropleaf_pages::Moment;
 use dropleaf_pages::dashboard::{
-    Attempt, CertificateRow, Done, DomainOffer, DomainPlan, DomainRow, DomainsPage, PageChoice, Section,
+    Attempt, CertificateRow, DomainOffer, DomainPlan, DomainRow, DomainsPage, Done, PageChoice, Section,
     domains as render,
 };
 use http::StatusCode;
