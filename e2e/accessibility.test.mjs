@@ -39,6 +39,8 @@ const OPERATOR = {
   'page detail': (made) => `/dashboard/pages/${made.locked.id}`,
   'deleted page': (made) => `/dashboard/pages/${made.deleted.id}`,
   'taken-down page': (made) => `/dashboard/pages/${made.down.id}`,
+  domains: '/dashboard/domains',
+  domain: '/dashboard/domains/reports.example.com',
   apps: '/dashboard/apps',
   device: '/device',
   'device, allowed': '/device?ended=allowed',
@@ -96,6 +98,7 @@ before(async () => {
   made.gated = await page('Gated', { email_gate_domain: 'example.org' });
   made.burning = await page('Burning', { burn_after_read: 'true' });
   made.encrypted = await publish(server, { name: 'page.bin', bytes: Buffer.from(Array.from({ length: 64 }, (_, n) => (n * 167 + 13) % 256)), fields: { e2e: 'true' }, key });
+  await call('POST', '/custom-domains', { hostname: 'reports.example.com', site_id: made.locked.id });
   made.deleted = await page('Deleted');
   await call('DELETE', `/sites/${made.deleted.id}`);
   made.down = await page('Down');
