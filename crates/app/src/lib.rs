@@ -3,6 +3,8 @@
 
 mod accounts;
 mod app;
+mod certificates;
+mod domains;
 mod infra;
 mod moderation;
 mod notify;
@@ -22,8 +24,10 @@ pub use accounts::sign_in::{Browser, SignedIn};
 pub use accounts::suspension::SuspensionResult;
 pub use accounts::wallet_challenges::{CHALLENGE_SECONDS, NewChallenge};
 pub use app::{App, Dependencies};
+pub use certificates::{CertificateView, IssuedCertificate, NewCertificate, OrderFailure};
+pub use domains::served::ServedSite;
 pub use infra::service_stats::{OpenReports, ServiceStats};
-pub use infra::settings::{Rates, Retention, Settings};
+pub use infra::settings::{Rates, Retention, Settings, TlsMode};
 pub use infra::sweep::Swept;
 pub use moderation::appeal_queue::AppealContext;
 pub use moderation::appeals::AppealOutcome;

@@ -101,6 +101,8 @@ pub struct Site {
     pub payment_id: Option<String>,
     /// The wallet that paid, in lower case, if it can prove that later. Spec §5.
     pub wallet: Option<String>,
+    /// The verified custom domain that the page's URL shows.
+    pub primary_domain: Option<String>,
 }
 
 /// What every new site needs; see [`Site::new`].
@@ -150,6 +152,7 @@ impl Site {
             last_viewed_at: None,
             payment_id: None,
             wallet: None,
+            primary_domain: None,
         }
     }
 

@@ -36,12 +36,16 @@ CREATE TABLE certificates (
   not_before      BIGINT,
   not_after       BIGINT,
   renew_at        BIGINT,
+  -- When the authority is asked again when to renew (ARI).
+  window_check_at BIGINT,
   -- Failed orders since the last success, and when the next one may be placed.
   failures        BIGINT NOT NULL,
   next_attempt_at BIGINT NOT NULL,
   last_error      TEXT,
   -- When operators were last warned that it expires.
   warned_at       BIGINT,
+  -- Since when the name needs no certificate any more; deleted some days later.
+  unwanted_since  BIGINT,
   created_at      BIGINT NOT NULL,
   updated_at      BIGINT NOT NULL
 );

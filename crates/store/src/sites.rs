@@ -13,6 +13,7 @@ columns! {
     id, token, host_label, account_id, slug, visibility, state, title, version, bundle_id, byte_size, created_at,
     updated_at, expires_at, agentation, csp_strict, e2e, password_hash, email_gate_domain, gate_version, claim_hash,
     claimed_at, counted, ended_at, purged_at, view_count, last_viewed_at, payment_id, wallet, spa,
+    primary_domain,
 }
 
 macro_rules! select {
@@ -69,6 +70,7 @@ pub(crate) fn row(row: &Row<'_>) -> Result<Site, DbError> {
         payment_id: row.opt_string(COLUMN.payment_id)?,
         wallet: row.opt_string(COLUMN.wallet)?,
         spa: row.flag(COLUMN.spa)?,
+        primary_domain: row.opt_string(COLUMN.primary_domain)?,
     })
 }
 
@@ -187,7 +189,8 @@ pub fn insert(site: &Site) -> Stmt {
     )
 }
 
-/// Writes all mutable columns of a site, if it is still as `before`.
+/// Writes all mutable columns of a site, if it is still as `before`, except those that change without the site: its views
+/// and its primary domain.
 pub fn update(before: &Site, after: &Site) -> Stmt {
     let args: Vec<Val> = vec![
         after.account_id.as_deref().into(),
@@ -236,6 +239,11 @@ pub fn lock_live(id: &str) -> Stmt {
 /// The same for a site in any state.
 pub fn lock(id: &str) -> Stmt {
     Stmt::new("UPDATE sites SET view_count = view_count WHERE id = $1", [id.into()])
+}
+
+/// Sets the custom domain that the site's URL shows, or clears it. Does not count as a change of the site.
+pub fn set_primary_domain(id: &str, hostname: Option<&str>) -> Stmt {
+    Stmt::new("UPDATE sites SET primary_domain = $1 WHERE id = $2", vec![hostname.into(), id.into()])
 }
 
 /// Adds views that were counted in memory. Does not count as a change of the site: `updated_at` stays.

@@ -57,6 +57,7 @@ pub(crate) fn site(state: State) -> Site {
         last_viewed_at: Some(NOW),
         payment_id: None,
         wallet: None,
+        primary_domain: None,
     }
 }
 

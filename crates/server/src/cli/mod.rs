@@ -25,7 +25,7 @@ mod unwanted;
 
 pub use exit::exit_code;
 
-use crate::config::{Config, Layers, Listen, Sources};
+use crate::config::{Config, Layers, Sources};
 use crate::{logging, serve, startup, tls};
 use anyhow::{Context, Result};
 use clap::{Args, Parser, Subcommand};
@@ -53,7 +53,7 @@ fn plain(text: &str, most: usize) -> String {
 /// any case.
 async fn with_app<T>(config: Config, act: impl AsyncFnOnce(&App) -> Result<T>) -> Result<T> {
     tls::install_provider();
-    let port = Listen::parse(&config.listen)?.port;
+    let port = config.public_listen()?.port;
     // Boxed because both are large, and every command would contain them.
     let resolved = Box::new(config.resolve(port)?);
     let app = Box::new(Box::pin(startup::open_app(&resolved)).await?);

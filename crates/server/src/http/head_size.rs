@@ -19,7 +19,7 @@ const COOKIE_BYTES: usize = ACCEPTED_BYTES / 2;
 const ADDRESS_BYTES: usize = ACCEPTED_BYTES / 2;
 
 /// Refuses a head that is too large.
-pub(super) fn refuse(head: &Parts) -> Option<Response<OutBody>> {
+pub(crate) fn refuse(head: &Parts) -> Option<Response<OutBody>> {
     // The colon, a space and the end of the line.
     let field = |name: &http::HeaderName, value: &HeaderValue| name.as_str().len() + value.len() + 4;
     let address = head.uri.path_and_query().map_or(0, |address| address.as_str().len());

@@ -67,5 +67,6 @@ pub(crate) fn settings(spool_dir: &Path) -> Settings {
         tolerates_lost_refresh: false,
         parallel_uploads: 1,
         payments: None,
+        tls_mode: dropleaf_app::TlsMode::Off,
     }
 }

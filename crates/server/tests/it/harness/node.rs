@@ -2,7 +2,8 @@
 
 use super::ask::Ask;
 use super::{Answer, Database, Form, ReservedPort, in_time, page, seed};
-use dropleaf::config::{Layers, Listen, Sources};
+use dropleaf::config::{Layers, Sources};
+use dropleaf::listeners::Listeners;
 use dropleaf::serve::{self, Running};
 use dropleaf::startup;
 use dropleaf_app::{App, IdempotentResult};
@@ -102,8 +103,8 @@ impl Setup {
         }
         let layers = Layers::load(&Sources { flags, ..Sources::default() }).unwrap();
         let config = layers.config().unwrap();
-        let listeners = serve::bind(&Listen::parse(&config.listen).unwrap()).await.unwrap();
-        let port = listeners[0].local_addr().unwrap().port();
+        let listeners = Listeners::bind(&config).await.unwrap();
+        let port = listeners.public_port().unwrap();
         let mut resolved = config.resolve(port).unwrap();
         resolved.mcp_check_every = self.mcp_check_every.unwrap_or(resolved.mcp_check_every);
         let resolved = Arc::new(resolved);

@@ -1,0 +1,29 @@
+//! Certificates that the server obtains: which names need one, what is stored about each, and the work that is due. The
+//! protocol with the certificate authority is in the server (`acme/`); here is what it reads and records.
+
+mod accounts;
+mod address_check;
+mod challenges;
+mod expiry_warning;
+mod orders;
+mod reading;
+mod renewal;
+mod wanted;
+mod work_lease;
+
+pub use orders::{NewCertificate, OrderFailure};
+pub use reading::{CertificateView, IssuedCertificate};
+
+use tokio::sync::Notify;
+
+/// The notification to other nodes that a certificate was issued or removed.
+pub(crate) const CERTIFICATES_CHANGED: &str = "c:";
+
+/// The state of certificates on this node.
+#[derive(Debug, Default)]
+pub(crate) struct Certificates {
+    /// Wakes the task that places orders.
+    work: Notify,
+    /// Wakes whoever holds certificates in memory.
+    changed: Notify,
+}

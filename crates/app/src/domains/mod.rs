@@ -1,0 +1,3 @@
+//! Custom domains: names of their owners at which pages are served.
+
+pub(crate) mod served;
