@@ -3,6 +3,7 @@
 use crate::accounts::api_keys::KeyCache;
 use crate::accounts::oauth::AccessTokenCache;
 use crate::certificates::{CERTIFICATES_CHANGED, Certificates};
+use crate::domains::DnsLookup;
 use crate::domains::served::ServedDomains;
 use crate::infra::rate_limits::Limits;
 use crate::infra::settings::Settings;
@@ -51,6 +52,8 @@ pub struct Dependencies {
     pub card_processor: Option<Arc<dyn CardProcessor>>,
     /// The operator's external content checker.
     pub checker: Option<Arc<dyn Checker>>,
+    /// Looks up the records of custom domains. Without it none can be verified.
+    pub dns: Option<Arc<dyn DnsLookup>>,
 }
 
 #[derive(Debug)]
@@ -67,6 +70,7 @@ pub struct App {
     pub(crate) moderation: Moderation,
     pub(crate) notify: Notify,
     pub(crate) certificates: Certificates,
+    pub(crate) dns: Option<Arc<dyn DnsLookup>>,
     pub hosts: Hosts,
 }
 
@@ -128,6 +132,7 @@ impl App {
             moderation: Moderation::new(parts.checker),
             notify: Notify::new(mailer, minter.nonce()),
             certificates: Certificates::default(),
+            dns: parts.dns,
             store,
             clock,
             minter,

@@ -26,6 +26,7 @@ pub use accounts::wallet_challenges::{CHALLENGE_SECONDS, NewChallenge};
 pub use app::{App, Dependencies};
 pub use certificates::{CertificateView, IssuedCertificate, NewCertificate, OrderFailure};
 pub use domains::served::ServedSite;
+pub use domains::{DnsFailure, DnsLookup, DomainChange, DomainView, NewDomain};
 pub use infra::service_stats::{OpenReports, ServiceStats};
 pub use infra::settings::{Rates, Retention, Settings, TlsMode};
 pub use infra::sweep::Swept;

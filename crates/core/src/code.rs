@@ -59,6 +59,8 @@ codes! {
     InvalidSlug = "invalid_slug": "The slug must have 3 to 63 characters: a–z, 0–9 and hyphens, but no hyphen at the start or end. It must not be a reserved name.";
     SlugRequired = "slug_required": "A public page needs a slug. Send one.";
     SlugTaken = "slug_taken": "Another page uses this slug, or it is reserved for its last owner.";
+    DomainExists = "domain_exists": "The account already has this custom domain. Change or verify that one.";
+    DomainTaken = "domain_taken": "Another account has verified this custom domain, and its DNS record still exists. Remove that record, then verify again.";
     TooMany = "too_many": "The page or account has the maximum number of these items. Remove some first.";
     Conflict = "conflict": "The page has changed since `expected_updated_at`. Read it again and retry.";
     AlreadyClaimed = "already_claimed": "Another account has claimed this page.";
@@ -79,6 +81,7 @@ codes! {
     RangeNotSatisfiable = "range_not_satisfiable": "The requested byte range is outside the file.";
     PlanPageLimit = "plan_page_limit": "The plan's limit of active pages has been reached. Delete a page or buy the named unlock.";
     PlanLifetimeLimit = "plan_lifetime_limit": "The plan does not allow such a long lifetime. Choose a shorter one or buy the named unlock.";
+    PlanDomainLimit = "plan_domain_limit": "The plan does not include custom domains. Choose another plan or buy the named unlock.";
     PlanDailyLimit = "plan_daily_limit": "The plan's daily publish limit has been reached. `Retry-After` says when it resets.";
     PaymentRequired = "payment_required": "Payment is required. The terms are in `PAYMENT-REQUIRED` (x402 v2), `accepts` (x402 v1) and `WWW-Authenticate` (MPP).";
     PaymentRefused = "payment_refused": "The payment was not accepted. `reason` says why, and the response contains the terms.";

@@ -1,4 +1,4 @@
-//! Custom domains: the states, the DNS records that prove a name, and what each check means for the state. Spec §2, §3.
+//! Custom domains: the states, the DNS records that prove a name, and when it is checked. Spec §2, §3.
 
 use crate::hostname::Hostname;
 use crate::secret::{self, Keys};
@@ -6,9 +6,18 @@ use crate::secret::{self, Keys};
 /// The label below which an owner of an apex domain proves it with a TXT record.
 const TXT_LABEL: &str = "_dropleaf";
 /// How long a verified name keeps working while its checks fail.
-pub const GRACE_SECONDS: i64 = 3 * 86_400;
+pub const GRACE_SECONDS: i64 = 3 * DAY;
 /// The time between two automatic checks of a verified name.
-pub const CHECK_EVERY_SECONDS: i64 = 86_400;
+pub const CHECK_EVERY_SECONDS: i64 = DAY;
+/// The time until the next automatic check if a DNS server did not answer.
+const RETRY_SECONDS: i64 = HOUR;
+/// A name that is not proven in this time is checked only when its owner asks for it.
+const PENDING_SECONDS: i64 = 14 * DAY;
+/// The `next_check_at` of a name that is not checked automatically.
+pub const NEVER: i64 = i64::MAX;
+
+const HOUR: i64 = 3600;
+const DAY: i64 = 86_400;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DomainStatus {
@@ -31,6 +40,28 @@ impl DomainStatus {
     }
 }
 
+/// An email that the owner is to get.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum DomainNotice {
+    /// Checks of a verified name began to fail; it works for three more days.
+    Failing,
+    /// The name no longer works.
+    Lapsed,
+}
+
+impl DomainNotice {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Failing => "failing",
+            Self::Lapsed => "lapsed",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Failing, Self::Lapsed].into_iter().find(|notice| notice.as_str() == text)
+    }
+}
+
 /// A host name that an account binds to one of its sites.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CustomDomain {
@@ -46,7 +77,143 @@ pub struct CustomDomain {
     pub last_error: Option<String>,
     /// The first of the failing checks since the last success.
     pub failing_since: Option<i64>,
+    /// [`NEVER`] if it is not checked automatically.
     pub next_check_at: i64,
+    /// An email that was not sent yet.
+    pub notice: Option<DomainNotice>,
+}
+
+/// What a check found out about a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CheckResult {
+    Proven,
+    /// There is no record yet. The texts are sentences for the owner.
+    Missing(String),
+    /// There are other records, or the account may not use custom domains.
+    Refused(String),
+    /// A DNS server did not answer, so nothing is known.
+    Unknown(String),
+}
+
+impl CustomDomain {
+    /// A name that was just added.
+    pub fn new(hostname: Hostname, account_id: &str, site_id: &str, is_primary: bool, now: i64) -> Self {
+        Self {
+            hostname,
+            account_id: account_id.to_owned(),
+            site_id: site_id.to_owned(),
+            status: DomainStatus::Pending,
+            is_primary,
+            created_at: now,
+            verified_at: None,
+            last_checked_at: None,
+            last_error: None,
+            failing_since: None,
+            next_check_at: next_pending_check(now, now),
+            notice: None,
+        }
+    }
+
+    pub fn is_verified(&self) -> bool {
+        self.status == DomainStatus::Verified
+    }
+
+    /// When the next automatic check is due, if there is one.
+    pub fn next_automatic_check(&self) -> Option<i64> {
+        Some(self.next_check_at).filter(|at| *at != NEVER)
+    }
+
+    /// The domain after a check.
+    #[must_use]
+    pub fn after_check(&self, result: &CheckResult, now: i64) -> Self {
+        let next = Self { last_checked_at: Some(now), ..self.clone() };
+        match (result, self.status) {
+            (CheckResult::Proven, before) => Self {
+                status: DomainStatus::Verified,
+                verified_at: self.verified_at.filter(|_| before == DomainStatus::Verified).or(Some(now)),
+                last_error: None,
+                failing_since: None,
+                next_check_at: now + CHECK_EVERY_SECONDS,
+                notice: None,
+                ..next
+            },
+            // An unanswered question changes nothing but the explanation and the time of the next check.
+            (CheckResult::Unknown(why), before) => Self {
+                last_error: Some(why.clone()),
+                next_check_at: match before {
+                    DomainStatus::Pending => next_pending_check(self.created_at, now),
+                    DomainStatus::Verified => now + RETRY_SECONDS,
+                    DomainStatus::Failed => NEVER,
+                },
+                ..next
+            },
+            (CheckResult::Missing(why) | CheckResult::Refused(why), DomainStatus::Verified) => {
+                next.failing(why, now)
+            }
+            (CheckResult::Missing(why), DomainStatus::Pending) => Self {
+                last_error: Some(why.clone()),
+                next_check_at: next_pending_check(self.created_at, now),
+                ..next
+            },
+            (CheckResult::Refused(why), DomainStatus::Pending)
+            | (CheckResult::Missing(why) | CheckResult::Refused(why), DomainStatus::Failed) => Self {
+                status: DomainStatus::Failed,
+                last_error: Some(why.clone()),
+                next_check_at: NEVER,
+                ..next
+            },
+        }
+    }
+
+    /// A verified domain after a check that failed.
+    fn failing(self, why: &str, now: i64) -> Self {
+        let since = self.failing_since.unwrap_or(now);
+        if now >= since + GRACE_SECONDS {
+            return self.lapsed(why);
+        }
+        let is_first = self.failing_since.is_none();
+        Self {
+            last_error: Some(why.to_owned()),
+            failing_since: Some(since),
+            next_check_at: (now + CHECK_EVERY_SECONDS).min(since + GRACE_SECONDS),
+            notice: if is_first { Some(DomainNotice::Failing) } else { self.notice },
+            ..self
+        }
+    }
+
+    /// A verified domain that no longer works: its grace period is over, or another account proved the name.
+    #[must_use]
+    pub fn lapsed(self, why: &str) -> Self {
+        Self {
+            status: DomainStatus::Failed,
+            last_error: Some(why.to_owned()),
+            failing_since: None,
+            next_check_at: NEVER,
+            notice: Some(DomainNotice::Lapsed),
+            ..self
+        }
+    }
+
+    /// A domain that may not be checked now, such as a pending one of an account whose plan has no custom domains.
+    #[must_use]
+    pub fn postponed(&self, why: &str, now: i64) -> Self {
+        Self {
+            last_error: Some(why.to_owned()),
+            next_check_at: next_pending_check(self.created_at, now),
+            ..self.clone()
+        }
+    }
+}
+
+/// When a name that is not proven yet is checked again: every two minutes in the first hour, when the owner is waiting, then
+/// less often.
+fn next_pending_check(created_at: i64, now: i64) -> i64 {
+    match now - created_at {
+        age if age < HOUR => now + 2 * 60,
+        age if age < 2 * DAY => now + HOUR,
+        age if age < PENDING_SECONDS => now + 6 * HOUR,
+        _ => NEVER,
+    }
 }
 
 /// A DNS record that the owner enters.
@@ -64,9 +231,162 @@ pub fn target_label(keys: &Keys, account_id: &str, hostname: &Hostname) -> Strin
     format!("d-{}", &name[..20])
 }
 
+/// The name of the TXT record that proves a name.
+pub fn txt_name(hostname: &Hostname) -> String {
+    format!("{TXT_LABEL}.{hostname}")
+}
+
 /// The records of which one is enough. A CNAME comes first, except at an apex, where DNS does not allow it.
 pub fn records(hostname: &Hostname, target: &str) -> Vec<DnsRecord> {
     let cname = DnsRecord { kind: "CNAME", name: hostname.to_string(), value: target.to_owned() };
-    let txt = DnsRecord { kind: "TXT", name: format!("{TXT_LABEL}.{hostname}"), value: target.to_owned() };
+    let txt = DnsRecord { kind: "TXT", name: txt_name(hostname), value: target.to_owned() };
     if hostname.is_apex() { vec![txt, cname] } else { vec![cname, txt] }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const T: i64 = 1_000_000;
+
+    fn pending() -> CustomDomain {
+        let name = Hostname::parse_stored("reports.customer.example".into());
+        CustomDomain::new(name, "acct_1", "site_1", false, T)
+    }
+
+    fn missing() -> CheckResult {
+        CheckResult::Missing("No record yet.".into())
+    }
+
+    fn refused() -> CheckResult {
+        CheckResult::Refused("We found something else.".into())
+    }
+
+    fn unknown() -> CheckResult {
+        CheckResult::Unknown("No answer.".into())
+    }
+
+    #[test]
+    fn proof_verifies_in_every_state() {
+        let verified = pending().after_check(&CheckResult::Proven, T + 5);
+        assert!(verified.is_verified() && verified.last_error.is_none());
+        assert_eq!((verified.verified_at, verified.next_check_at), (Some(T + 5), T + 5 + DAY));
+        let again = verified.after_check(&CheckResult::Proven, T + DAY);
+        assert_eq!(again.verified_at, Some(T + 5), "it was verified all the time");
+        let failed = pending().after_check(&refused(), T);
+        assert_eq!(failed.status, DomainStatus::Failed);
+        assert_eq!(failed.after_check(&CheckResult::Proven, T + 9).verified_at, Some(T + 9));
+    }
+
+    #[test]
+    fn a_pending_name_waits_for_a_record_and_fails_on_another_one() {
+        let waiting = pending().after_check(&missing(), T + 60);
+        assert_eq!((waiting.status, waiting.next_check_at), (DomainStatus::Pending, T + 180));
+        assert_eq!(waiting.last_error.as_deref(), Some("No record yet."));
+        let failed = waiting.after_check(&refused(), T + 180);
+        assert_eq!((failed.status, failed.next_automatic_check()), (DomainStatus::Failed, None));
+        assert_eq!(failed.notice, None, "it never worked, so nothing stopped working");
+        assert_eq!(failed.after_check(&missing(), T + 200).status, DomainStatus::Failed);
+    }
+
+    #[test]
+    fn a_verified_name_lapses_after_three_failing_days() {
+        let verified = pending().after_check(&CheckResult::Proven, T);
+        let mut domain = verified.after_check(&missing(), T + DAY);
+        assert_eq!((domain.failing_since, domain.notice), (Some(T + DAY), Some(DomainNotice::Failing)));
+        domain.notice = None;
+        for day in 2..4 {
+            assert_eq!(domain.next_check_at, T + day * DAY);
+            domain = domain.after_check(&refused(), domain.next_check_at);
+            assert!(domain.is_verified() && domain.notice.is_none(), "day {day}");
+        }
+        assert_eq!(domain.next_check_at, T + 4 * DAY);
+        assert!(domain.after_check(&CheckResult::Proven, T + 4 * DAY).failing_since.is_none());
+        let lapsed = domain.after_check(&missing(), T + 4 * DAY);
+        assert_eq!((lapsed.status, lapsed.notice), (DomainStatus::Failed, Some(DomainNotice::Lapsed)));
+        assert_eq!(lapsed.next_automatic_check(), None);
+    }
+
+    #[test]
+    fn a_check_between_the_daily_ones_does_not_delay_the_lapse() {
+        let verified = pending().after_check(&CheckResult::Proven, T);
+        let failing = verified.after_check(&missing(), T + DAY);
+        let later = failing.after_check(&missing(), T + 3 * DAY + HOUR);
+        assert_eq!(later.next_check_at, T + 4 * DAY);
+    }
+
+    #[test]
+    fn checks_of_a_pending_name_become_rarer_and_stop() {
+        let steps = [(0, 120), (HOUR - 1, 120), (HOUR, HOUR), (2 * DAY, 6 * HOUR)];
+        for (age, step) in steps {
+            assert_eq!(next_pending_check(T, T + age), T + age + step, "{age}");
+        }
+        assert_eq!(next_pending_check(T, T + 14 * DAY), NEVER);
+        let (mut domain, mut checks) = (pending(), 0);
+        while let Some(at) = domain.next_automatic_check() {
+            domain = domain.after_check(&missing(), at);
+            checks += 1;
+        }
+        assert!((100..150).contains(&checks), "{checks}");
+    }
+
+    #[test]
+    fn targets_differ_by_account_and_name() {
+        let keys = Keys::new([7; 32]);
+        let name = |text: &str| Hostname::parse_stored(text.into());
+        let target = target_label(&keys, "acct_1", &name("a.example"));
+        assert!(target.len() == 22 && target.starts_with("d-"), "{target}");
+        assert!(
+            target.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-'),
+            "{target}"
+        );
+        assert_ne!(target, target_label(&keys, "acct_2", &name("a.example")));
+        assert_ne!(target, target_label(&keys, "acct_1", &name("b.example")));
+        assert_ne!(target, target_label(&Keys::new([8; 32]), "acct_1", &name("a.example")));
+    }
+
+    #[test]
+    fn an_apex_is_proven_by_txt_first() {
+        let kinds = |name: &str| {
+            records(&Hostname::parse_stored(name.into()), "d-x.pages.example").into_iter().map(|it| it.kind)
+        };
+        assert!(kinds("customer.example").eq(["TXT", "CNAME"]));
+        assert!(kinds("www.customer.example").eq(["CNAME", "TXT"]));
+    }
+
+    fn result() -> impl Strategy<Value = CheckResult> {
+        prop_oneof![Just(CheckResult::Proven), Just(missing()), Just(refused()), Just(unknown())]
+    }
+
+    proptest! {
+        #[test]
+        fn a_name_works_only_after_proof_and_no_longer_than_the_grace_period_without(
+            checks in prop::collection::vec((result(), 0..2 * DAY), 0..40),
+        ) {
+            let (mut domain, mut now) = (pending(), T);
+            // The last proof, and the first refutation after it.
+            let (mut proven, mut refuted): (bool, Option<i64>) = (false, None);
+            for (result, pause) in checks {
+                now += pause;
+                let before = domain.clone();
+                domain = before.after_check(&result, now);
+                match result {
+                    CheckResult::Proven => (proven, refuted) = (true, None),
+                    CheckResult::Unknown(_) => {
+                        prop_assert_eq!(domain.status, before.status);
+                        prop_assert_eq!(domain.failing_since, before.failing_since);
+                    }
+                    CheckResult::Missing(_) | CheckResult::Refused(_) => refuted = refuted.or(Some(now)),
+                }
+                let within_grace = refuted.is_none_or(|since| now < since + GRACE_SECONDS);
+                prop_assert!(!domain.is_verified() || proven);
+                if matches!(result, CheckResult::Missing(_) | CheckResult::Refused(_)) {
+                    prop_assert!(!domain.is_verified() || within_grace);
+                    prop_assert!(!before.is_verified() || domain.is_verified() || !within_grace);
+                }
+                prop_assert!(domain.next_check_at > now);
+            }
+        }
+    }
 }

@@ -15,6 +15,7 @@ pub mod clock;
 pub mod code;
 pub mod custom_domain;
 pub mod device_login;
+pub mod domain_records;
 pub mod email;
 pub mod error;
 pub mod expiry;

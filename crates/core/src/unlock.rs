@@ -32,11 +32,6 @@ impl Sku {
         Self::ALL.into_iter().find(|sku| sku.as_str() == text)
     }
 
-    /// Whether it can be bought. Custom domains for pages are not implemented yet.
-    pub const fn is_on_sale(self) -> bool {
-        !matches!(self, Self::CustomDomain)
-    }
-
     /// How long it lasts; `None` means permanently.
     pub const fn period_days(self) -> Option<i64> {
         match self {
@@ -65,7 +60,7 @@ impl Sku {
                 "Current and future pages of the account are no longer limited to the plan's maximum lifetime. One-time \
                  purchase, no expiry."
             }
-            Self::CustomDomain => "Serve pages of the account at a custom domain for 30 days.",
+            Self::CustomDomain => "Show pages of the account at custom domains, for 30 days.",
             Self::HigherLimits => "Up to 100 active pages and no daily cap, for 30 days.",
         }
     }

@@ -1,9 +1,9 @@
 //! Builds the app: opens and migrates the storage, loads or creates the server's secret.
 
 use crate::config::{Config, Resolved};
-use crate::outbound::{RemoteChecker, RemoteFacilitator, StripeApi};
+use crate::outbound::{DnsClient, RemoteChecker, RemoteFacilitator, StripeApi};
 use anyhow::{Context, Result};
-use dropleaf_app::{App, CardProcessor, Checker, Dependencies, Facilitator};
+use dropleaf_app::{App, CardProcessor, Checker, Dependencies, DnsLookup, Facilitator};
 use dropleaf_core::secret::Keys;
 use dropleaf_core::{Clock, Minter, SystemClock};
 use dropleaf_store::blobs::{Blobs, Credentials};
@@ -45,6 +45,14 @@ pub async fn open_app_with(resolved: &Resolved, clock: Arc<dyn Clock>, minter: M
     let facilitator = facilitator.map(|it| Arc::new(it) as Arc<dyn Facilitator>);
     let processor = resolved.stripe.as_deref().map(StripeApi::new).transpose()?;
     let checker = resolved.checker.as_deref().map(RemoteChecker::new).transpose()?;
+    let dns = match DnsClient::new(&resolved.dns) {
+        Ok(client) => Some(Arc::new(client) as Arc<dyn DnsLookup>),
+        Err(error) => {
+            // Everything else works without it.
+            tracing::warn!(error = format!("{error:#}"), "custom domains cannot be verified");
+            None
+        }
+    };
     Ok(App::new(Dependencies {
         store,
         clock,
@@ -56,6 +64,7 @@ pub async fn open_app_with(resolved: &Resolved, clock: Arc<dyn Clock>, minter: M
         facilitator,
         card_processor: processor.map(|it| Arc::new(it) as Arc<dyn CardProcessor>),
         checker: checker.map(|it| Arc::new(it) as Arc<dyn Checker>),
+        dns,
     }))
 }
 

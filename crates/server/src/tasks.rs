@@ -1,5 +1,5 @@
-//! Background tasks that shutdown waits for: the sweep, writing view counts, notifications of other nodes, custom domains, recovery of
-//! unfinished payments, ledger audits, emails to operators and appellants.
+//! Background tasks that shutdown waits for: the sweep, writing view counts, notifications of other nodes, custom domains,
+//! certificates, recovery of unfinished payments, ledger audits, emails to operators, appellants and owners.
 
 use crate::acme::Acme;
 use crate::lists::Lists;
@@ -22,6 +22,7 @@ const ERASE_EVERY: Duration = Duration::from_secs(10);
 const AUDIT_EVERY: Duration = Duration::from_hours(24);
 const LETTERS_EVERY: Duration = Duration::from_secs(30);
 const RECOVER_EVERY: Duration = Duration::from_secs(30);
+const DOMAINS_EVERY: Duration = Duration::from_secs(30);
 /// How often shutdown checks whether something is still under way.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// How often the facilitator's supported networks are fetched; more often while they are unknown.
@@ -109,6 +110,17 @@ impl Tasks {
                 }
             }
         });
+        let domains = Arc::clone(app);
+        self.spawn_until_stop(async move {
+            loop {
+                tokio::time::sleep(DOMAINS_EVERY).await;
+                match domains.check_due_domains().await {
+                    Ok(0) => {}
+                    Ok(checked) => tracing::debug!(checked, "custom domains checked"),
+                    Err(error) => tracing::warn!(%error, "custom domains not checked"),
+                }
+            }
+        });
         self.start_mail(app);
         let (collector, counters) = (Arc::clone(app), Arc::clone(metrics));
         self.spawn_until_stop(async move {
@@ -128,7 +140,7 @@ impl Tasks {
         });
     }
 
-    /// Starts sending emails to operators and appellants.
+    /// Starts sending emails to operators, appellants and owners of custom domains.
     fn start_mail(&self, app: &Arc<App>) {
         let (writer, stopping) = (Arc::clone(app), self.stopping.clone());
         // Not cancelled: an email that is being sent is finished, because it is not sent again.
@@ -140,6 +152,9 @@ impl Tasks {
                 }
                 if let Err(error) = writer.send_appeal_decisions(|| !stopping.is_cancelled()).await {
                     tracing::warn!(%error, "appeal decisions not sent");
+                }
+                if let Err(error) = writer.send_domain_notices(|| !stopping.is_cancelled()).await {
+                    tracing::warn!(%error, "emails about custom domains not sent");
                 }
             }
         });

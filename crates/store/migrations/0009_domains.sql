@@ -14,14 +14,17 @@ CREATE TABLE custom_domains (
   last_error      TEXT,
   -- The first of the failing checks since the last success.
   failing_since   BIGINT,
-  -- When the next automatic check is due.
+  -- When the next automatic check is due; the largest number if none is.
   next_check_at   BIGINT NOT NULL,
+  -- An email to the owner that was not sent yet: failing or lapsed.
+  notice          TEXT,
   PRIMARY KEY (hostname, account_id)
 );
 CREATE UNIQUE INDEX custom_domains_verified ON custom_domains(hostname) WHERE status = 'verified';
 CREATE INDEX custom_domains_by_account ON custom_domains(account_id, created_at);
 CREATE INDEX custom_domains_by_site ON custom_domains(site_id);
 CREATE INDEX custom_domains_due ON custom_domains(next_check_at);
+CREATE INDEX custom_domains_notices ON custom_domains(hostname) WHERE notice IS NOT NULL;
 
 -- The verified custom domain that the URL of the site shows.
 ALTER TABLE sites ADD COLUMN primary_domain TEXT;
@@ -69,10 +72,9 @@ CREATE TABLE acme_challenges (
 );
 CREATE INDEX acme_challenges_by_end ON acme_challenges(expires_at);
 
--- Counts changes, so that other nodes can tell with one read whether what they hold in memory is current.
+-- Counts changes, so that other nodes can tell with one read whether what they hold in memory is current. No row means zero:
+-- a new database must be empty for `dropleaf restore`.
 CREATE TABLE revisions (
   name  TEXT PRIMARY KEY,
   value BIGINT NOT NULL
 );
-INSERT INTO revisions (name, value) VALUES ('domains', 0);
-INSERT INTO revisions (name, value) VALUES ('certificates', 0);

@@ -1,8 +1,9 @@
 //! SQL for `custom_domains`: many accounts may try to prove a name, one has it verified.
 
 use crate::db::{DbError, Row, Stmt, columns};
+use crate::revisions::DOMAINS;
 use crate::store::Store;
-use dropleaf_core::custom_domain::{CustomDomain, DomainStatus};
+use dropleaf_core::custom_domain::{CustomDomain, DomainNotice, DomainStatus};
 use dropleaf_core::hostname::Hostname;
 
 pub const UNKNOWN: &str = "unknown_domain";
@@ -10,13 +11,15 @@ pub const UNKNOWN: &str = "unknown_domain";
 pub const EXISTS: &str = "domain_exists";
 /// The account has the maximum number of domains.
 pub const FULL: &str = "domains_full";
-/// Another request changed the domain, or another account has verified the name.
+/// Another request changed the domain.
 pub const CHANGED: &str = "domain_changed";
+/// Another account has verified the name.
+pub const TAKEN: &str = "domain_taken";
 
 columns! {
     DomainColumns, domain_columns:
     hostname, account_id, site_id, status, is_primary, created_at, verified_at, last_checked_at, last_error, failing_since,
-    next_check_at,
+    next_check_at, notice,
 }
 
 fn row(row: &Row<'_>) -> Result<CustomDomain, DbError> {
@@ -35,6 +38,7 @@ fn row(row: &Row<'_>) -> Result<CustomDomain, DbError> {
         last_error: row.opt_string(COLUMN.last_error)?,
         failing_since: row.opt_int(COLUMN.failing_since)?,
         next_check_at: row.int(COLUMN.next_check_at)?,
+        notice: row.opt_string(COLUMN.notice)?.as_deref().and_then(DomainNotice::parse),
     })
 }
 
@@ -109,6 +113,21 @@ impl Store {
             .await
     }
 
+    /// Domains with an email that was not sent yet.
+    pub async fn list_domain_notices(&self, limit: i64) -> Result<Vec<CustomDomain>, DbError> {
+        self.db
+            .list(
+                concat!(
+                    "SELECT ",
+                    domain_columns!(),
+                    " FROM custom_domains WHERE notice IS NOT NULL ORDER BY hostname, account_id LIMIT $1"
+                ),
+                vec![limit.into()],
+                row,
+            )
+            .await
+    }
+
     /// Every verified name with the token of its page.
     pub async fn list_served_domains(&self) -> Result<Vec<ServedDomain>, DbError> {
         self.db
@@ -148,14 +167,13 @@ pub fn insert(domain: &CustomDomain, most: i64) -> [Stmt; 2] {
     [exists, insert]
 }
 
-/// Changes a domain, if nothing has changed it since `before` was read. Fails with a unique violation if another account has
-/// verified the name.
+/// Changes a domain, if nothing has changed it since `before` was read.
 pub fn update(before: &CustomDomain, after: &CustomDomain) -> Stmt {
     Stmt::new(
         "UPDATE custom_domains SET site_id = $1, status = $2, is_primary = $3, verified_at = $4, last_checked_at = $5, \
-         last_error = $6, failing_since = $7, next_check_at = $8 \
-         WHERE hostname = $9 AND account_id = $10 AND site_id = $11 AND status = $12 AND is_primary = $13 \
-         AND next_check_at = $14",
+         last_error = $6, failing_since = $7, next_check_at = $8, notice = $9 \
+         WHERE hostname = $10 AND account_id = $11 AND site_id = $12 AND status = $13 AND is_primary = $14 \
+         AND next_check_at = $15 AND created_at = $16",
         vec![
             after.site_id.as_str().into(),
             after.status.as_str().into(),
@@ -165,15 +183,72 @@ pub fn update(before: &CustomDomain, after: &CustomDomain) -> Stmt {
             after.last_error.as_deref().into(),
             after.failing_since.into(),
             after.next_check_at.into(),
+            after.notice.map(DomainNotice::as_str).into(),
             before.hostname.as_str().into(),
             before.account_id.as_str().into(),
             before.site_id.as_str().into(),
             before.status.as_str().into(),
             before.is_primary.into(),
             before.next_check_at.into(),
+            before.created_at.into(),
         ],
     )
     .one(CHANGED)
+}
+
+/// Fails if another account has verified the name. Call it after [`crate::revisions::advance`], whose row lock puts changes
+/// of the verified names in order: without it, two accounts could pass at once and one would violate the unique index.
+pub fn require_unverified(account_id: &str, hostname: &str) -> Stmt {
+    Stmt::new(
+        "UPDATE custom_domains SET status = status WHERE hostname = $1 AND account_id <> $2 AND status = 'verified'",
+        vec![hostname.into(), account_id.into()],
+    )
+    .rows(0, TAKEN)
+}
+
+/// Makes no other domain of the site the primary one.
+pub fn clear_other_primary(account_id: &str, site_id: &str, hostname: &str) -> Stmt {
+    Stmt::new(
+        "UPDATE custom_domains SET is_primary = 0 \
+         WHERE site_id = $1 AND account_id = $2 AND hostname <> $3 AND is_primary = 1",
+        vec![site_id.into(), account_id.into(), hostname.into()],
+    )
+}
+
+/// Copies the verified primary domain of a site to its row, or clears it there.
+pub fn refresh_primary(site_id: &str) -> Stmt {
+    Stmt::new(
+        "UPDATE sites SET primary_domain = (SELECT hostname FROM custom_domains \
+         WHERE custom_domains.site_id = sites.id AND custom_domains.account_id = sites.account_id \
+         AND custom_domains.status = 'verified' AND custom_domains.is_primary = 1 \
+         ORDER BY hostname LIMIT 1) WHERE id = $1",
+        vec![site_id.into()],
+    )
+}
+
+/// Takes the email of a domain, so that it is sent once.
+pub fn take_notice(domain: &CustomDomain) -> Stmt {
+    Stmt::new(
+        "UPDATE custom_domains SET notice = NULL WHERE hostname = $1 AND account_id = $2 AND notice = $3",
+        vec![
+            domain.hostname.as_str().into(),
+            domain.account_id.as_str().into(),
+            domain.notice.map(DomainNotice::as_str).into(),
+        ],
+    )
+    .one(CHANGED)
+}
+
+/// Puts an email back that certainly was not sent, unless there is a newer one.
+pub fn return_notice(domain: &CustomDomain) -> Stmt {
+    Stmt::new(
+        "UPDATE custom_domains SET notice = $1 WHERE hostname = $2 AND account_id = $3 AND notice IS NULL",
+        vec![
+            domain.notice.map(DomainNotice::as_str).into(),
+            domain.hostname.as_str().into(),
+            domain.account_id.as_str().into(),
+        ],
+    )
 }
 
 pub fn delete(account_id: &str, hostname: &str) -> Stmt {
@@ -182,4 +257,14 @@ pub fn delete(account_id: &str, hostname: &str) -> Stmt {
         vec![hostname.into(), account_id.into()],
     )
     .one(UNKNOWN)
+}
+
+/// Deletes every domain of a site whose content is erased, and counts the change if there is one.
+pub fn delete_of(site_id: &str) -> [Stmt; 2] {
+    let count = Stmt::new(
+        "UPDATE revisions SET value = value + 1 WHERE name = $1 \
+         AND EXISTS (SELECT 1 FROM custom_domains WHERE site_id = $2 AND status = 'verified')",
+        vec![DOMAINS.into(), site_id.into()],
+    );
+    [count, Stmt::new("DELETE FROM custom_domains WHERE site_id = $1", vec![site_id.into()])]
 }

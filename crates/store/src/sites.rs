@@ -190,7 +190,7 @@ pub fn insert(site: &Site) -> Stmt {
 }
 
 /// Writes all mutable columns of a site, if it is still as `before`, except those that change without the site: its views
-/// and its primary domain.
+/// and its primary domain, which [`crate::custom_domains::refresh_primary`] keeps.
 pub fn update(before: &Site, after: &Site) -> Stmt {
     let args: Vec<Val> = vec![
         after.account_id.as_deref().into(),
@@ -239,11 +239,6 @@ pub fn lock_live(id: &str) -> Stmt {
 /// The same for a site in any state.
 pub fn lock(id: &str) -> Stmt {
     Stmt::new("UPDATE sites SET view_count = view_count WHERE id = $1", [id.into()])
-}
-
-/// Sets the custom domain that the site's URL shows, or clears it. Does not count as a change of the site.
-pub fn set_primary_domain(id: &str, hostname: Option<&str>) -> Stmt {
-    Stmt::new("UPDATE sites SET primary_domain = $1 WHERE id = $2", vec![hostname.into(), id.into()])
 }
 
 /// Adds views that were counted in memory. Does not count as a change of the site: `updated_at` stays.

@@ -222,6 +222,7 @@ impl App {
             rates.anonymous_hour,
             rates.anonymous_day,
             rates.appeals_day,
+            rates.domain_checks_hour,
             feedback::PER_NETWORK,
             feedback::PER_SITE,
             report::PER_PAGE,

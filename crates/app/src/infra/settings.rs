@@ -42,6 +42,8 @@ pub struct Settings {
     pub tolerates_lost_refresh: bool,
     /// Uploads that are checked and packed concurrently.
     pub parallel_uploads: usize,
+    /// Custom domains that an account may have.
+    pub domains_per_account: i64,
     /// None: nothing is sold here.
     pub payments: Option<PaymentSettings>,
     pub tls_mode: TlsMode,
@@ -84,6 +86,8 @@ pub struct Rates {
     /// Sign-in emails: to one address, requested by one client.
     pub sign_in_address_hour: Rate,
     pub sign_in_client_hour: Rate,
+    /// Checks of custom domains that one account requests.
+    pub domain_checks_hour: Rate,
 }
 
 /// How long ended things are kept, in seconds.

@@ -39,13 +39,13 @@ impl App {
             tracing::warn!(%error, "burnt pages not erased, will retry");
             0
         });
-        let swept = self.with_sweep_lease("sweep", SWEEP_SECONDS, self.sweep_with_lease()).await?;
+        let swept = self.with_lease("sweep", SWEEP_SECONDS, self.sweep_with_lease()).await?;
         Ok(Swept { purged: swept.purged + burnt, ..swept })
     }
 
     /// Collects unreferenced bodies. It scans every old one, so it runs less often than the sweep.
     pub async fn collect_unreferenced_bodies(&self) -> Result<u64> {
-        self.with_sweep_lease("collect", COLLECT_SECONDS, async {
+        self.with_lease("collect", COLLECT_SECONDS, async {
             let now = self.now();
             let limits =
                 SweepLimits { now, older_than: now - self.settings.retention.orphan, limit: COLLECT_BATCH };
@@ -59,7 +59,7 @@ impl App {
     }
 
     /// Runs work on one node at a time; returns the default if another node holds the lease.
-    async fn with_sweep_lease<T: Default>(
+    pub(crate) async fn with_lease<T: Default>(
         &self,
         name: &str,
         seconds: i64,

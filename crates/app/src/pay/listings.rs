@@ -109,19 +109,8 @@ impl App {
         self.settings.payments.as_ref().ok_or_else(off)
     }
 
-    /// Refuses a payment for something that cannot be delivered yet.
-    pub fn check_on_sale(&self, item: Item) -> Result<()> {
-        if self.require_payments()?.is_on_sale(item) {
-            return Ok(());
-        }
-        let detail =
-            "This unlock is not available yet because custom domains are not supported. Nothing was charged.";
-        Err(Error::new(Code::NotOnSale, detail))
-    }
-
     /// The terms of an item. Not found if nothing is sold here.
     pub fn listing(&self, item: Item) -> Result<Arc<Listing>> {
-        self.check_on_sale(item)?;
         if !self.require_payments()?.is_payable(item) {
             let detail = "This server cannot take a payment with a wallet for this: no suitable network is configured. You can pay for \
                         unlocks from a prepaid balance; ask the operator. Nothing was charged.";

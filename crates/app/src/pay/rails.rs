@@ -170,7 +170,6 @@ impl App {
 
     /// The terms that a new payment with a wallet is checked against. If there can be none, no wallet rail is live for this item.
     pub(super) fn listing_to_pay(&self, item: Item) -> Result<Arc<Listing>> {
-        self.check_on_sale(item)?;
         if self.require_payments()?.is_payable(item) {
             return self.listing(item);
         }

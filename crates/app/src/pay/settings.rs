@@ -94,15 +94,6 @@ impl PaymentSettings {
         self.mode == Mode::Sandbox
     }
 
-    /// Whether the item can be delivered. In the sandbox items that do not exist yet can be bought too: nobody loses
-    /// money, and clients can be tested with all of them.
-    pub const fn is_on_sale(&self, item: Item) -> bool {
-        match item {
-            Item::Publish | Item::Provision | Item::Topup => true,
-            Item::Unlock(sku) => sku.is_on_sale() || matches!(self.mode, Mode::Sandbox),
-        }
-    }
-
     /// Whether it can be paid on a configured network. A balance is topped up by card only; unlocks are paid only on the EVM network. Spec §4 Payment, 4.
     pub fn is_payable(&self, item: Item) -> bool {
         if item == Item::Topup {
@@ -110,7 +101,7 @@ impl PaymentSettings {
         }
         let solana = self.solana.filter(|_| !matches!(item, Item::Unlock(_)));
         let solana = solana.is_some_and(|method| Mint::usdc(method.cluster, method.pay_to).is_some());
-        self.is_on_sale(item) && (self.evm.is_some() || solana)
+        self.evm.is_some() || solana
     }
 
     pub fn networks(&self) -> Vec<Network> {

@@ -40,8 +40,6 @@ pub struct CatalogueEntry {
     pub period_days: Option<i64>,
     /// The networks it can be paid on (CAIP-2 names).
     pub networks: Vec<String>,
-    /// Whether it can be bought yet.
-    pub available: bool,
 }
 
 impl App {
@@ -51,7 +49,6 @@ impl App {
         let evm = sold.evm.as_ref().map(|method| Network::Evm(method.chain_id).to_string());
         let entry = |sku: Sku| {
             let amount = sold.prices.of(Item::Unlock(sku));
-            let available = sold.is_on_sale(Item::Unlock(sku));
             CatalogueEntry {
                 sku,
                 price: dollars(amount),
@@ -59,8 +56,7 @@ impl App {
                 amount_minor: sold.prices.cents_of(Item::Unlock(sku)),
                 currency: "USD",
                 period_days: sku.period_days(),
-                networks: evm.iter().filter(|_| available).cloned().collect(),
-                available,
+                networks: evm.iter().cloned().collect(),
             }
         };
         Sku::ALL.into_iter().map(entry).collect()
@@ -82,7 +78,6 @@ impl App {
         let Some(sold) = &self.settings.payments else {
             return Err(Error::new(Code::NotFound, "Payments are turned off on this server."));
         };
-        self.check_on_sale(Item::Unlock(sku))?;
         let price = sold.prices.cents_of(Item::Unlock(sku));
         let _guard = match self.begin_idempotent(once).await? {
             FirstOrReplay::Replay(outcome, body) => {

@@ -53,6 +53,7 @@ impl App {
         let sku = match error.code {
             Code::PlanPageLimit => Sku::HigherLimits,
             Code::PlanLifetimeLimit => Sku::MakePermanent,
+            Code::PlanDomainLimit => Sku::CustomDomain,
             _ => return error,
         };
         if self.settings.payments.is_none() {

@@ -34,6 +34,7 @@ impl Fixture {
         let origin = Origin::parse("http://localhost:8080").unwrap();
         let app = App::new(Dependencies {
             checker: None,
+            dns: None,
             store: Store::new(db, blobs),
             clock: clock.clone(),
             minter: Minter::seeded(7),

@@ -38,8 +38,6 @@ pub struct TopUpLimits {
 pub struct UnlockOffer {
     pub sku: Sku,
     pub price_minor: i64,
-    /// Whether it is on sale.
-    pub available: bool,
     pub state: UnlockState,
 }
 
@@ -147,7 +145,7 @@ impl UnlockOffer {
 
     /// Whether buying it has an effect.
     fn can_be_bought(&self) -> bool {
-        self.available && self.state != UnlockState::Permanent
+        self.state != UnlockState::Permanent
     }
 }
 

@@ -14,7 +14,7 @@ const CARD: &str = ">Pay by card</button>";
 const BALANCE: &str = ">Pay from balance</a>";
 
 fn offer(sku: Sku, state: UnlockState) -> UnlockOffer {
-    UnlockOffer { sku, price_minor: 200, available: true, state }
+    UnlockOffer { sku, price_minor: 200, state }
 }
 
 fn page(balance_minor: i64, offers: &[UnlockOffer]) -> BillingPage<'static> {
@@ -39,18 +39,16 @@ fn shown(page: &BillingPage<'_>) -> String {
 #[test]
 fn a_button_is_there_only_if_it_works() {
     let until = UnlockState::Until(Moment(NOW));
-    for (balance, state, available, cards, buttons) in [
-        (500, UnlockState::Inactive, true, true, (true, true)),
-        (199, UnlockState::Inactive, true, true, (false, true)),
-        (-5, UnlockState::Inactive, true, true, (false, true)),
-        (500, UnlockState::Inactive, true, false, (true, false)),
-        (0, UnlockState::Inactive, true, false, (false, false)),
-        (500, UnlockState::Inactive, false, true, (false, false)),
-        (500, UnlockState::Permanent, true, true, (false, false)),
-        (500, until, true, true, (true, true)),
-        (500, until, false, true, (false, false)),
+    for (balance, state, cards, buttons) in [
+        (500, UnlockState::Inactive, true, (true, true)),
+        (199, UnlockState::Inactive, true, (false, true)),
+        (-5, UnlockState::Inactive, true, (false, true)),
+        (500, UnlockState::Inactive, false, (true, false)),
+        (0, UnlockState::Inactive, false, (false, false)),
+        (500, UnlockState::Permanent, true, (false, false)),
+        (500, until, true, (true, true)),
     ] {
-        let sold = UnlockOffer { available, ..offer(Sku::HigherLimits, state) };
+        let sold = offer(Sku::HigherLimits, state);
         let page = BillingPage { accepts_cards: cards, ..page(balance, &[sold]) };
         let html = shown(&page);
         assert_eq!((html.contains(BALANCE), html.contains(CARD)), buttons, "{balance} {state:?}");

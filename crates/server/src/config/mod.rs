@@ -3,6 +3,7 @@
 
 mod acme;
 mod ap2;
+mod dns;
 mod facilitator;
 mod layers;
 mod list;
@@ -15,6 +16,7 @@ mod stripe;
 mod tls;
 
 pub use acme::{AcmeSettings, DnsChallengeSettings, Rfc2136Settings, TsigAlgorithm};
+pub use dns::DnsSettings;
 pub use facilitator::{FacilitatorSettings, OutboundEndpoint};
 pub use layers::{Layers, Sources};
 pub use model::Config;

@@ -1,6 +1,6 @@
 //! Turns settings into what the components need: fills in addresses, parses networks and plans, refuses invalid values.
 
-use super::{AcmeSettings, Config, FacilitatorSettings, OutboundEndpoint, StripeSettings};
+use super::{AcmeSettings, Config, DnsSettings, FacilitatorSettings, OutboundEndpoint, StripeSettings};
 use crate::mail::MailSettings;
 use anyhow::{Context, Result, bail, ensure};
 use dropleaf_app::{Rates, Retention, Settings, TlsMode, UsageLimits};
@@ -58,6 +58,8 @@ pub struct Resolved {
     pub acme: Option<Box<AcmeSettings>>,
     /// The operator's external content check.
     pub checker: Option<Box<OutboundEndpoint>>,
+    /// Where custom domains are looked up.
+    pub dns: DnsSettings,
     pub settings: Settings,
 }
 
@@ -116,6 +118,7 @@ impl Config {
         })?;
         let mail = MailSettings::resolve(&self, &hosts.base)?;
         let settings = self.settings(&data_dir)?;
+        let dns = DnsSettings::parse(&self.dns.servers, self.dns.timeout_seconds)?;
         let facilitator = self.facilitator()?;
         let stripe = self.stripe()?;
         let acme = self.acme()?;
@@ -134,6 +137,7 @@ impl Config {
             stripe,
             acme,
             checker,
+            dns,
             settings,
             config: self,
         })
@@ -238,6 +242,7 @@ impl Config {
                 account_minute: rate("account_minute", limits.account_per_minute, 60),
                 checks_minute: rate("checks_minute", limits.checks_per_minute, 60),
                 appeals_day: rate("appeals_day", limits.appeals_per_day, 86_400),
+                domain_checks_hour: rate("domain_checks_hour", limits.domain_checks_per_hour, 3600),
                 gate_site_minute: rate("gate_site_minute", limits.gate_tries_per_minute, 60),
                 password_hashes: rate("password_hashes", limits.password_hashes_per_minute, 60),
                 code_address_hour: rate("code_address_hour", limits.codes_per_address, 3600),
@@ -269,6 +274,7 @@ impl Config {
             cache_bytes: self.storage.cache_bytes,
             tolerates_lost_refresh: self.oauth.refresh_reuse == "tolerate_lost",
             parallel_uploads: limits.parallel_uploads,
+            domains_per_account: limits.custom_domains,
             payments: self.payments()?,
             tls_mode: self.tls_mode()?,
         })

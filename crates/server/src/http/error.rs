@@ -41,6 +41,7 @@ pub const fn status(code: Code) -> StatusCode {
         | Code::InvalidCode => StatusCode::UNAUTHORIZED,
         Code::PlanPageLimit
         | Code::PlanLifetimeLimit
+        | Code::PlanDomainLimit
         | Code::PaymentRequired
         | Code::PaymentRefused
         | Code::RailNotLive => StatusCode::PAYMENT_REQUIRED,
@@ -57,6 +58,8 @@ pub const fn status(code: Code) -> StatusCode {
         Code::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
         Code::RequestTimeout => StatusCode::REQUEST_TIMEOUT,
         Code::SlugTaken
+        | Code::DomainExists
+        | Code::DomainTaken
         | Code::TooMany
         | Code::Conflict
         | Code::AlreadyClaimed

@@ -120,7 +120,9 @@ impl Dispatcher {
         connection: &Arc<Connection>,
     ) -> (Surface, Response<OutBody>) {
         let (head, body) = request.into_parts();
-        if let Some(refusal) = head_size::refuse(&head) {
+        let is_our_host =
+            || authority_of(&head).is_some_and(|it| self.resolved.hosts.role_of(it) != HostRole::Unknown);
+        if let Some(refusal) = head_size::refuse(&head, is_our_host) {
             return (Surface::Other, refusal);
         }
         let Some(authority) = authority_of(&head) else {

@@ -1,6 +1,7 @@
 //! Adapters to other servers: everything the server itself requests.
 
 mod checker;
+mod dns;
 mod document;
 mod evm_rpc;
 mod exchange;
@@ -15,6 +16,7 @@ mod stripe;
 mod webhook;
 
 pub(crate) use checker::RemoteChecker;
+pub(crate) use dns::DnsClient;
 pub(crate) use document::{Asker, Fetcher};
 pub(crate) use facilitator::RemoteFacilitator;
 pub(crate) use stripe::StripeApi;

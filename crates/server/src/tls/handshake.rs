@@ -3,20 +3,18 @@
 
 use super::served::{Choice, ServedCertificates};
 use super::server_name::normalize;
+use crate::acme::ALPN_PROTOCOL;
 use crate::metrics::Metrics;
 use std::io;
 use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
-use tokio_rustls::server::TlsStream;
 use tokio_rustls::LazyConfigAcceptor;
+use tokio_rustls::server::TlsStream;
 
 /// Fatal alerts. RFC 8446 §6.
 const UNRECOGNIZED_NAME: u8 = 112;
 const INTERNAL_ERROR: u8 = 80;
 const NO_APPLICATION_PROTOCOL: u8 = 120;
-
-/// The protocol of a certificate authority that checks a TLS-ALPN-01 challenge. RFC 8737.
-const ACME_PROTOCOL: &[u8] = b"acme-tls/1";
 
 #[derive(Debug, Clone)]
 pub(crate) struct TlsHandshake {
@@ -46,7 +44,7 @@ impl TlsHandshake {
         let start = LazyConfigAcceptor::new(rustls::server::Acceptor::default(), stream).await?;
         let hello = start.client_hello();
         let server_name = hello.server_name().map(normalize);
-        let is_authority = hello.alpn().is_some_and(|mut offered| offered.any(|name| name == ACME_PROTOCOL));
+        let is_authority = hello.alpn().is_some_and(|mut offered| offered.any(|name| name == ALPN_PROTOCOL));
         let choice = self.certificates.choose(server_name.as_deref(), is_authority).await;
         let alert = match choice {
             Choice::Serve(config) => {

@@ -22,7 +22,8 @@ impl CertificateNames {
 
     pub(super) fn of_pem(chain: &[u8]) -> Result<Self> {
         let leaf = CertificateDer::from_pem_slice(chain).context("there is no certificate")?;
-        let (_, leaf) = X509Certificate::from_der(&leaf).map_err(|error| anyhow!("bad certificate: {error}"))?;
+        let (_, leaf) =
+            X509Certificate::from_der(&leaf).map_err(|error| anyhow!("bad certificate: {error}"))?;
         let names = leaf.subject_alternative_name().context("bad subject alternative names")?;
         let names = names.iter().flat_map(|names| &names.value.general_names);
         Ok(Self(
@@ -49,7 +50,8 @@ impl CertificateNames {
 
 /// Whether a name, in lower case, is one of the server's own, on any of its ports.
 pub(super) fn is_own(hosts: &Hosts, name: &str) -> bool {
-    let ports = [Some(hosts.base.port), Some(hosts.site.port), hosts.agents.as_ref().map(|agents| agents.port)];
+    let ports =
+        [Some(hosts.base.port), Some(hosts.site.port), hosts.agents.as_ref().map(|agents| agents.port)];
     ports.into_iter().flatten().any(|port| hosts.is_ours(name, port))
 }
 
@@ -87,7 +89,8 @@ mod tests {
         let site = Origin::parse("https://pages.example.net:8443").unwrap();
         let hosts = Hosts::new(base, site, "pages.example.net".into(), true);
         assert_eq!(page_wildcard(&hosts, "s-abc.pages.example.net").unwrap(), "*.pages.example.net");
-        for name in ["pages.example.net", "a.b.pages.example.net", ".pages.example.net", "a.api.example.com"] {
+        for name in ["pages.example.net", "a.b.pages.example.net", ".pages.example.net", "a.api.example.com"]
+        {
             assert_eq!(page_wildcard(&hosts, name), None, "{name}");
         }
         assert!(is_own(&hosts, "s-abc.pages.example.net") && is_own(&hosts, "api.example.com"));

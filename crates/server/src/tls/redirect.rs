@@ -55,7 +55,7 @@ impl Redirect {
     }
 
     async fn respond(&self, head: &Parts) -> Response<OutBody> {
-        if let Some(refusal) = refuse_large_head(head) {
+        if let Some(refusal) = refuse_large_head(head, || false) {
             return refusal;
         }
         let refuse = |code, detail: &str| error::respond(&Error::new(code, detail), Wants::Text);

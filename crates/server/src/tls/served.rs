@@ -6,6 +6,7 @@ use super::files::{CertificateFiles, Reloaded};
 use super::names::{is_own, is_own_host, page_wildcard};
 use super::source::CertificateSource;
 use super::template::ConfigTemplate;
+use crate::acme::challenge_config;
 use crate::config::Resolved;
 use anyhow::Result;
 use dropleaf_app::{App, TlsMode};
@@ -15,8 +16,8 @@ use quick_cache::sync::Cache;
 use rustls::ServerConfig;
 use std::collections::HashMap;
 use std::convert::Infallible;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -82,7 +83,8 @@ impl ServedCertificates {
         source: Arc<dyn CertificateSource>,
     ) -> Result<Self> {
         let template = ConfigTemplate::new()?;
-        let files = files.map(|(cert, key)| CertificateFiles::load(cert, key, template.clone())).transpose()?;
+        let files =
+            files.map(|(cert, key)| CertificateFiles::load(cert, key, template.clone())).transpose()?;
         Ok(Self {
             hosts: hosts.clone(),
             mode,
@@ -155,9 +157,10 @@ impl ServedCertificates {
             Some(CachedCertificate::Ready { config, .. }) => return Some(config),
             Some(CachedCertificate::Missing { until }) if until > now => return None,
             Some(CachedCertificate::Missing { .. }) => {
-                self.cache.remove_if(name, |found| {
-                    matches!(found, CachedCertificate::Missing { until } if *until <= now)
-                });
+                self.cache.remove_if(
+                    name,
+                    |found| matches!(found, CachedCertificate::Missing { until } if *until <= now),
+                );
             }
             None => {}
         }
@@ -177,13 +180,15 @@ impl ServedCertificates {
         let missing = |time| CachedCertificate::Missing { until: Instant::now() + time };
         match self.source.find_issued(name).await {
             Ok(None) => missing(MISSING_FOR),
-            Ok(Some(found)) => match self.template.with_pem(&found.chain_and_key_pem, &found.chain_and_key_pem) {
-                Ok(config) => CachedCertificate::Ready { config, serial: found.serial.into() },
-                Err(error) => {
-                    tracing::error!(name, error = format!("{error:#}"), "stored certificate not usable");
-                    missing(MISSING_FOR)
+            Ok(Some(found)) => {
+                match self.template.with_pem(&found.chain_and_key_pem, &found.chain_and_key_pem) {
+                    Ok(config) => CachedCertificate::Ready { config, serial: found.serial.into() },
+                    Err(error) => {
+                        tracing::error!(name, error = format!("{error:#}"), "stored certificate not usable");
+                        missing(MISSING_FOR)
+                    }
                 }
-            },
+            }
             Err(error) => {
                 tracing::warn!(name, %error, "certificate not loaded");
                 missing(FAILED_FOR)
@@ -206,7 +211,9 @@ impl ServedCertificates {
         let serials: HashMap<String, String> = self.source.list_serials().await?.into_iter().collect();
         self.generation.fetch_add(1, Ordering::SeqCst);
         self.cache.retain(|name, cached| match cached {
-            CachedCertificate::Ready { serial, .. } => serials.get(name).is_some_and(|current| **current == **serial),
+            CachedCertificate::Ready { serial, .. } => {
+                serials.get(name).is_some_and(|current| **current == **serial)
+            }
             CachedCertificate::Missing { .. } => false,
         });
         self.revision.store(revision, Ordering::SeqCst);
@@ -257,10 +264,6 @@ fn log_reloaded(reloaded: &Reloaded) {
             tracing::warn!(why, "certificate files rejected; the previous certificate stays in use");
         }
     }
-}
-
-fn challenge_config(_key_authorization: &[u8], _name: &str) -> Result<Arc<ServerConfig>> {
-    anyhow::bail!("not supported")
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@ use crate::connection::Connection;
 use crate::http::OutBody;
 use crate::http::error::{self, Wants};
 use dropleaf_core::{Code, Error};
-use http::request::Parts;
 use http::Response;
+use http::request::Parts;
 
 /// In lower case and without a trailing dot, as names are compared.
 pub(super) fn normalize(name: &str) -> Box<str> {
@@ -46,7 +46,8 @@ mod tests {
         for authority in ["a.example", "A.Example:8443", "a.example.", "a.example.:443"] {
             assert!(is_host(authority, "a.example"), "{authority}");
         }
-        for authority in ["b.example", "a.example.b", "x@a.example", "[::1]", "", "a.example..", "xa.example"] {
+        for authority in ["b.example", "a.example.b", "x@a.example", "[::1]", "", "a.example..", "xa.example"]
+        {
             assert!(!is_host(authority, "a.example"), "{authority}");
         }
         assert_eq!(&*normalize("A.Example."), "a.example");

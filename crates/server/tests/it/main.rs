@@ -8,6 +8,7 @@ mod accounts;
 mod api;
 mod cli;
 mod dashboard;
+mod domains;
 mod harness;
 mod mcp;
 mod moderation;

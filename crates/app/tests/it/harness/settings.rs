@@ -36,6 +36,7 @@ pub(crate) fn settings(spool_dir: &Path) -> Settings {
             paid_attempts: plenty("paid_attempts"),
             checks_minute: plenty("checks_minute"),
             appeals_day: plenty("appeals_day"),
+            domain_checks_hour: plenty("domain_checks_hour"),
             key_minute: plenty("key_minute"),
             account_minute: plenty("account_minute"),
             gate_site_minute: plenty("gate_site_minute"),
@@ -66,6 +67,7 @@ pub(crate) fn settings(spool_dir: &Path) -> Settings {
         cache_bytes: 1 << 20,
         tolerates_lost_refresh: false,
         parallel_uploads: 1,
+        domains_per_account: 5,
         payments: None,
         tls_mode: dropleaf_app::TlsMode::Off,
     }

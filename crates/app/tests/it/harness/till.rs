@@ -296,6 +296,7 @@ pub(crate) async fn open_app(
     let store = open_store(config).await;
     let app = App::new(Dependencies {
         checker: None,
+        dns: None,
         store,
         clock: clock.clone(),
         minter,

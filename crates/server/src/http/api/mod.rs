@@ -4,6 +4,8 @@ mod account;
 mod api_keys;
 mod appeals;
 mod check;
+mod custom_domain_json;
+mod custom_domains;
 mod feedback;
 mod home;
 mod idempotent_response;
@@ -23,6 +25,8 @@ pub(super) use api_keys::OkJson;
 pub(super) use appeals::AppealForm;
 pub(super) use check::CheckJson;
 pub(crate) use check::ReasonJson;
+pub(super) use custom_domain_json::{CustomDomainJson, CustomDomainsJson};
+pub(super) use custom_domains::add_domain;
 pub(super) use feedback::{FeedbackListJson, ResolvedJson};
 pub(super) use home::{designed, designed_headers, favicon, robots};
 pub(super) use idempotent_response::IdempotentResponse;
@@ -54,6 +58,9 @@ pub(super) fn operations() -> OpenApiRouter<ApiState> {
         .routes(routes!(feedback::list))
         .routes(routes!(feedback::resolve))
         .routes(routes!(feedback::delete))
+        .routes(routes!(custom_domains::list, custom_domains::create))
+        .routes(routes!(custom_domains::read, custom_domains::change, custom_domains::delete))
+        .routes(routes!(custom_domains::verify))
         .routes(routes!(api_keys::list, api_keys::create))
         .routes(routes!(api_keys::revoke))
         .routes(routes!(account::me))

@@ -137,7 +137,6 @@ fn offers(state: &ApiState, account: &Account) -> Vec<UnlockOffer> {
     let offer = |entry: CatalogueEntry| UnlockOffer {
         sku: entry.sku,
         price_minor: entry.amount_minor,
-        available: entry.available,
         state: unlock_state(&account.unlocks, entry.sku, now),
     };
     state.app.unlock_catalogue().into_iter().map(offer).collect()

@@ -98,8 +98,7 @@ async fn choose(state: &ApiState, person: &Person, sku: &str) -> Result<Choice, 
     state.app.require_payments()?;
     let sku = Sku::parse(sku).ok_or_else(|| Error::plain(Code::NotFound))?;
     let account = state.app.get_account(&person.account.id).await?;
-    let offer = billing::offer(state, &account, sku).filter(|offer| offer.available);
-    let offer = offer.ok_or_else(|| Error::plain(Code::NotFound))?;
+    let offer = billing::offer(state, &account, sku).ok_or_else(|| Error::plain(Code::NotFound))?;
     Ok(Choice { offer, balance_minor: state.app.spendable_balance(&account) })
 }
 

@@ -78,6 +78,13 @@ pub(super) const fn next_step(code: Code) -> Option<&'static str> {
             "Choose a shorter lifetime or omit `expires_in_hours`; get_me returns the limit. If the message names an unlock, \
              the user can buy it to raise the limit."
         }
+        Code::PlanDomainLimit => {
+            "Tell the user that the plan does not include custom domains. If the message names an unlock, the user can buy it."
+        }
+        Code::DomainExists => "Call list_custom_domains to see it, or verify_custom_domain to check it.",
+        Code::DomainTaken => {
+            "Tell the user that another account has proven this name. Its DNS record has to be removed first."
+        }
         Code::PlanDailyLimit | Code::RateLimited | Code::Overloaded | Code::CheckUnavailable => {
             "Nothing was changed. Try the same call later."
         }

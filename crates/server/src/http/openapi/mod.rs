@@ -32,6 +32,7 @@ use utoipa_axum::router::OpenApiRouter;
     tags(
         (name = "Sites", description = "Publish and manage pages."),
         (name = "Share tokens", description = "Links that open a page without its password."),
+        (name = "Custom domains", description = "Host names of your own that show a page."),
         (name = "Uploads", description = "Upload files to addresses created earlier."),
         (name = "Feedback", description = "Comments from viewers."),
         (name = "API keys", description = "The credentials of an account."),

@@ -57,7 +57,7 @@ pub(super) struct UnlockJson {
     period_days: Option<i64>,
     /// Networks it can be paid on; a balance needs none.
     networks: Vec<String>,
-    /// False if it is not on sale yet.
+    /// Whether it is on sale: always true.
     available: bool,
 }
 
@@ -102,7 +102,7 @@ pub(super) async fn catalogue(State(state): State<ApiState>) -> Result<Json<Unlo
         currency: entry.currency.to_owned(),
         period_days: entry.period_days,
         networks: entry.networks,
-        available: entry.available,
+        available: true,
     };
     Ok(Json(UnlocksJson { sandbox, unlocks: state.app.unlock_catalogue().into_iter().map(entry).collect() }))
 }
@@ -149,7 +149,7 @@ pub(super) async fn unlock(
     let (parts, _) = request.into_parts();
     let headers = &parts.headers;
     let sku = feature(parts.uri.query().unwrap_or_default())?;
-    state.app.check_on_sale(Item::Unlock(sku))?;
+    state.app.require_payments()?;
     if has_proof(headers) {
         state.app.take_paid_attempt(client_ip(&parts, &state))?;
     }

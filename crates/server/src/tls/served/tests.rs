@@ -28,7 +28,9 @@ async fn unknown_names_cost_no_storage_access() {
     let source = FakeSource::serving(&["reports.customer.example"]);
     source.issue("reports.customer.example", "1");
     let certificates = acme(&source);
-    for name in ["example.com", "other.customer.example", "a.reports.customer.example", "evilpages.example.net"] {
+    for name in
+        ["example.com", "other.customer.example", "a.reports.customer.example", "evilpages.example.net"]
+    {
         for is_authority in [false, true] {
             let choice = certificates.choose(Some(name), is_authority).await;
             assert!(matches!(choice, Choice::UnknownName), "{name}");
@@ -60,7 +62,8 @@ async fn own_name_below_the_page_host_prefers_its_own_certificate() {
     let source = FakeSource::serving(&[]);
     source.issue("*.pages.example.net", "1");
     let hosts = hosts().with_agents(Origin::parse("https://www.pages.example.net").unwrap()).unwrap();
-    let new = || ServedCertificates::with_source(&hosts, TlsMode::Acme, None, Arc::clone(&source) as _).unwrap();
+    let new =
+        || ServedCertificates::with_source(&hosts, TlsMode::Acme, None, Arc::clone(&source) as _).unwrap();
     let certificates = new();
     let wildcard = config(&certificates, "s-1.pages.example.net").await.unwrap();
     assert!(Arc::ptr_eq(&wildcard, &config(&certificates, "www.pages.example.net").await.unwrap()));
@@ -133,10 +136,11 @@ async fn renewed_certificate_replaces_the_old_one_and_no_other() {
     }
     let certificates = acme(&source);
     certificates.refresh().await.unwrap();
-    let [a, b, _c] = join_all(["a.example", "b.example", "c.example"].map(|name| config(&certificates, name)))
-        .await
-        .try_into()
-        .unwrap();
+    let [a, b, _c] =
+        join_all(["a.example", "b.example", "c.example"].map(|name| config(&certificates, name)))
+            .await
+            .try_into()
+            .unwrap();
     assert!(config(&certificates, "d.example").await.is_none());
     source.issue("a.example", "2");
     source.issue("d.example", "1");
@@ -194,7 +198,10 @@ async fn files_are_used_for_the_names_they_cover() {
     let certificates = new(TlsMode::Files);
     let file = config(&certificates, "alias.example").await.unwrap();
     for name in ["api.example.com", "pages.example.net", "a.example"] {
-        assert!(Arc::ptr_eq(&file, &config(&certificates, name).await.unwrap()), "the client decides: {name}");
+        assert!(
+            Arc::ptr_eq(&file, &config(&certificates, name).await.unwrap()),
+            "the client decides: {name}"
+        );
     }
     assert!(matches!(certificates.choose(Some("b.example"), false).await, Choice::UnknownName));
     assert!(matches!(certificates.choose(Some("a.example"), true).await, Choice::NoCertificate));

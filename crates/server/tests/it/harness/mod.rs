@@ -42,6 +42,7 @@ mod tab;
 #[expect(dead_code, reason = "the tests of payment operations use the rest")]
 #[path = "../../../../app/tests/it/harness/till.rs"]
 pub(crate) mod till;
+pub(crate) mod tls;
 
 pub(crate) use ask::{Answer, Ask, Form};
 pub(crate) use checker::{FakeChecker, Says};

@@ -50,6 +50,11 @@ impl Setup {
         self
     }
 
+    /// Where the server listens unless the test sets it.
+    pub(crate) fn address(&self) -> String {
+        format!("localhost:{}", self.port.number)
+    }
+
     /// Applies rate limits to the tests' own address too.
     pub(crate) fn with_rates(self) -> Self {
         self.set("limits.exempt", "")
@@ -95,7 +100,7 @@ impl Setup {
     pub(crate) async fn start_in(self, dir: TempDir) -> Node {
         dropleaf::tls::install_provider();
         // Settings of the test come later and take precedence.
-        let mut flags = vec![("listen".to_owned(), format!("localhost:{}", self.port.number))];
+        let mut flags = vec![("listen".to_owned(), self.address())];
         flags.extend(self.flags);
         flags.push(("data_dir".into(), dir.path().join("data").display().to_string()));
         if let Database::Postgres(url) = &self.database {

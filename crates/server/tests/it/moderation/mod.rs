@@ -10,7 +10,7 @@ mod operator_look;
 mod operator_notifications;
 mod report;
 mod report_versions;
-mod suspension;
+pub(crate) mod suspension;
 mod suspension_race;
 mod takedown;
 mod unwanted;

@@ -39,7 +39,7 @@ async fn catalogue_lists_every_unlock_with_its_price() {
 }
 
 #[tokio::test]
-async fn what_does_not_exist_yet_is_not_sold_for_money_however_it_is_paid() {
+async fn custom_domains_are_sold_for_money() {
     let fake = FacilitatorServer::start().await;
     let node = Setup::new()
         .set("payments.mode", "live")
@@ -49,24 +49,18 @@ async fn what_does_not_exist_yet_is_not_sold_for_money_however_it_is_paid() {
         .await;
     let catalogue = node.get("/unlock").send().await.expect(200).json();
     let listed = &catalogue["unlocks"][1];
-    assert_eq!(listed["sku"], "custom_domain");
-    assert_eq!((&listed["available"], &listed["networks"]), (&json!(false), &json!([])));
-    credit(&node, &node.key, 10_000).await;
+    assert_eq!((&listed["sku"], &listed["available"]), (&json!("custom_domain"), &json!(true)));
+    assert_eq!(listed["networks"].as_array().unwrap().len(), 1);
     let path = "/unlock?feature=custom_domain";
-    let proof = {
-        let listing = node.app().listing(Item::Unlock(Sku::HigherLimits)).unwrap();
-        Purse::new().header(&listing.terms, 1, node.app().now())
-    };
-    for ask in [node.post(path), node.post(path).header("payment-signature", &proof)] {
-        let answer = ask.key(&node.key).send().await.refused(409, "not_on_sale");
-        assert!(!answer.has("payment-required"));
-    }
+    node.post(path).key(&node.key).send().await.refused(402, "payment_required");
+    credit(&node, &node.key, 10_000).await;
+    node.post(path).key(&node.key).send().await.expect(200);
     let me = node.get("/me").key(&node.key).send().await.expect(200).json();
-    assert_eq!((&me["balance_minor"], &me["unlocks"]), (&json!(10_000), &json!([])));
-    assert_eq!(node.count("SELECT COUNT(*) FROM payments").await, 0);
+    assert_eq!(me["balance_minor"], 9500);
+    assert_eq!(me["unlocks"][0]["sku"], "custom_domain");
     let document = node.get("/openapi.json").send().await.expect(200).json();
     let prices = &document["paths"]["/unlock"]["post"]["x-payment-info"]["prices"];
-    assert_eq!(*prices, json!({"make_permanent": "2.00", "higher_limits": "25.00"}));
+    assert_eq!(*prices, json!({"make_permanent": "2.00", "custom_domain": "5.00", "higher_limits": "25.00"}));
 }
 
 #[tokio::test]

@@ -188,7 +188,6 @@ async fn catalogue_lists_what_the_settings_say() {
     assert_eq!(shown(Sku::CustomDomain), ("4.125", "4125000", 413, Some(30)));
     assert_eq!(shown(Sku::HigherLimits), ("25.00", "25000000", 2500, Some(30)));
     for entry in &listed {
-        assert!(entry.available, "play money buys all there will be");
         assert_eq!(entry.networks.len(), 1);
         assert!(entry.networks.iter().all(|network| network.starts_with("eip155:")));
     }

@@ -7,3 +7,5 @@ mod released_schemas;
 mod serve_lock;
 mod storage;
 mod sweep;
+mod tls;
+mod tls_issued;

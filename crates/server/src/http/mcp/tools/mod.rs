@@ -2,6 +2,7 @@
 
 mod account;
 mod check;
+mod custom_domains;
 mod feedback;
 mod lifecycle;
 mod publish;
@@ -77,7 +78,7 @@ pub(super) struct Tool {
     pub run: fn(Call) -> BoxFuture<'static, Result<ToolOutput>>,
 }
 
-/// Publishing and reading first, then managing a page, then sharing and feedback, the account and uploads.
+/// Publishing and reading first, then managing a page, then sharing, custom domains and feedback, the account and uploads.
 static TOOLS: &[&Tool] = &[
     &publish::PUBLISH_HTML,
     &publish::UPDATE_SITE,
@@ -98,6 +99,11 @@ static TOOLS: &[&Tool] = &[
     &share_links::CREATE_SHARE_LINK,
     &share_links::LIST_SHARE_LINKS,
     &share_links::REVOKE_SHARE_LINK,
+    &custom_domains::LIST_CUSTOM_DOMAINS,
+    &custom_domains::ADD_CUSTOM_DOMAIN,
+    &custom_domains::UPDATE_CUSTOM_DOMAIN,
+    &custom_domains::VERIFY_CUSTOM_DOMAIN,
+    &custom_domains::DELETE_CUSTOM_DOMAIN,
     &feedback::LIST_FEEDBACK,
     &feedback::RESOLVE_FEEDBACK,
     &account::GET_ME,
