@@ -5,6 +5,7 @@ use anyhow::{Context, Result};
 use rcgen::{CertificateParams, CustomExtension, DistinguishedName, KeyPair};
 use rustls::ServerConfig;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
@@ -19,10 +20,12 @@ pub(crate) fn challenge_config(key_authorization: &[u8], name: &str) -> Result<A
     let key = KeyPair::generate().context("cannot create a key")?;
     let certificate = params.self_signed(&key).context("cannot create the certificate")?;
     let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
+    let key = rustls::crypto::ring::sign::any_ecdsa_type(&key).context("cannot use the key")?;
+    // Not checked against each other: the checker knows no critical extension such as this one.
+    let certified = CertifiedKey::new(vec![certificate.der().clone()], key);
     let mut config = ServerConfig::builder()
         .with_no_client_auth()
-        .with_single_cert(vec![certificate.der().clone()], key)
-        .context("cannot use the certificate")?;
+        .with_cert_resolver(Arc::new(SingleCertAndKey::from(certified)));
     config.alpn_protocols = vec![ALPN_PROTOCOL.to_vec()];
     Ok(Arc::new(config))
 }

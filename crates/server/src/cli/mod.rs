@@ -3,6 +3,7 @@
 mod account;
 mod appeals;
 mod backup;
+mod certs;
 mod check;
 mod encrypt;
 mod evidence;
@@ -129,6 +130,9 @@ enum Command {
     /// List payments, decide those with an unknown outcome, and report revenue
     #[command(subcommand)]
     Payments(payments::Command),
+    /// List the certificates that the server obtains, or renew them now
+    #[command(subcommand)]
+    Certs(certs::Command),
     /// Check the ledger
     #[command(subcommand)]
     Ledger(ledger::Command),
@@ -208,6 +212,7 @@ impl Cli {
                 Some(Command::Unwanted(command)) => unwanted::run(command, config).await,
                 Some(Command::Audit(audit)) => audit.run(config).await,
                 Some(Command::Payments(command)) => payments::run(command, config).await,
+                Some(Command::Certs(command)) => certs::run(command, config).await,
                 Some(Command::Ledger(command)) => ledger::run(&command, config).await,
                 Some(Command::Backup(backup)) => backup.run(config).await,
                 Some(Command::Restore(restore)) => restore.run(config).await,
