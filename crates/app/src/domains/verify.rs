@@ -85,7 +85,10 @@ impl App {
                 },
             };
             match outcome {
-                Ok(()) => return Ok(Recorded::Done(after)),
+                Ok(()) => {
+                    log_status(&domain, &after);
+                    return Ok(Recorded::Done(after));
+                }
                 Err(DbError::Guard(custom_domains::CHANGED | custom_domains::TAKEN)) => {
                     let found = self.store.find_domain(&domain.account_id, domain.hostname.as_str()).await?;
                     domain = found.ok_or_else(|| Error::not_found("domain"))?;
@@ -158,5 +161,12 @@ impl App {
                 self.rate_refusal(other).unwrap_or_else(|| Error::internal(format!("guard {other} failed")))
             }
         }
+    }
+}
+
+fn log_status(before: &CustomDomain, after: &CustomDomain) {
+    if before.status != after.status {
+        let (hostname, account) = (after.hostname.as_str(), &after.account_id);
+        tracing::info!(hostname, account, status = after.status.as_str(), "custom domain changed its status");
     }
 }

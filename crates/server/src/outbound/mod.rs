@@ -2,6 +2,12 @@
 
 mod checker;
 mod dns;
+#[cfg(test)]
+#[expect(dead_code, reason = "the tests of the interface use the rest")]
+#[path = "../../tests/it/harness/dns_server.rs"]
+mod dns_server;
+#[cfg(test)]
+mod dns_tests;
 mod document;
 mod evm_rpc;
 mod exchange;

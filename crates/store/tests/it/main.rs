@@ -5,6 +5,7 @@ mod audit;
 mod backups;
 mod batches;
 mod bodies;
+mod custom_domains;
 mod disk_full;
 mod harness;
 mod ledger;

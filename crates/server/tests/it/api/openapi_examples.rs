@@ -41,6 +41,8 @@ const MALFORMED: &[&str] = &[
 
 /// Examples that are valid but refused: they name something that does not exist, or are not paid for.
 const REFUSED: &[(&str, u16)] = &[
+    ("addCustomDomain", 404),
+    ("changeCustomDomain", 404),
     ("claimSite", 403),
     ("createDeviceToken", 400),
     ("createToken", 400),
@@ -56,6 +58,7 @@ async fn filled(node: &Node, path: &str, site: &Value) -> String {
     let mut filled = path
         .replace("{idOrSlug}", site["id"].as_str().unwrap())
         .replace("{id}", "fb_aaaaaaaaaaaaaaaaaaaa")
+        .replace("{hostname}", "reports.customer.example")
         .replace("{filename}", "a.html");
     if path.contains("{ticket}") {
         let made = node.mcp_modern(&node.key).give("create_upload", json!({})).await;

@@ -5,6 +5,7 @@ mod checker;
 mod cli;
 mod database;
 pub(crate) mod described;
+mod dns_server;
 #[expect(dead_code, reason = "the tests of payment operations use the rest")]
 #[path = "../../../../app/tests/it/harness/facilitator.rs"]
 mod facilitator;
@@ -48,6 +49,7 @@ pub(crate) use ask::{Answer, Ask, Form};
 pub(crate) use checker::{FakeChecker, Says};
 pub(crate) use cli::Dropleaf;
 pub(crate) use database::{Database, s3_url};
+pub(crate) use dns_server::{DnsFault, DnsServer};
 pub(crate) use facilitator::{Call, FakeFacilitator, Fault};
 pub(crate) use facilitator_server::FacilitatorServer;
 pub(crate) use in_force::a_second_later;

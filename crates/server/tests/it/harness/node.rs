@@ -34,7 +34,12 @@ pub(crate) struct Setup {
 impl Setup {
     /// By default rate limits are lifted for the tests and the sweep does not run.
     pub(crate) fn new() -> Self {
-        let flags = [("limits.exempt", "127.0.0.0/8,::1/128"), ("sweep.every_seconds", "86400")];
+        let flags = [
+            ("limits.exempt", "127.0.0.0/8,::1/128"),
+            ("sweep.every_seconds", "86400"),
+            // No test asks a real DNS server; nothing listens here.
+            ("dns.servers", "127.0.0.1:1"),
+        ];
         Self {
             flags: flags.map(|(key, value)| (key.to_owned(), value.to_owned())).to_vec(),
             database: Database::Sqlite,

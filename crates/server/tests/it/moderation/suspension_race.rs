@@ -1,6 +1,6 @@
 //! An account suspended during a request: a request that was already authorized writes nothing afterwards.
 
-use crate::harness::{Ask, Form, Node, Person, Setup, harvest, on_each_database, page, site_path};
+use crate::harness::{Ask, DnsServer, Form, Node, Person, Setup, harvest, on_each_database, page, site_path};
 use crate::moderation::suspension::key_of;
 use dropleaf_app::{
     Caller, DevicePollResult, DeviceRequest, GrantedClient, NewPasskey, NewPaySession, PatchRequest, Upload,
@@ -43,6 +43,7 @@ async fn operations(node: &Node, key: &str) -> Vec<(&'static str, Box<dyn Fn() -
     let ask = move |method: Method, path: &str, key: &str| {
         Ask::new(client.request(method, format!("{base}{path}"))).key(key)
     };
+    node.post("/unlock?feature=custom_domain").key(key).send().await.expect(200);
     let (spare, key) = (new_key(node, key).await["id"].as_str().unwrap().to_owned(), key.to_owned());
     let site = node.publish_as(&key, Form::file("a.html", page("One")).field("agentation", "true")).await;
     let at = site_path(&site);
@@ -69,6 +70,8 @@ async fn operations(node: &Node, key: &str) -> Vec<(&'static str, Box<dyn Fn() -
         Box::new(move || ask(method.clone(), &path, &key).form(Form::file("a.html", text.clone())))
     };
     let (post, delete) = (Method::POST, Method::DELETE);
+    let domain = "/custom-domains/reports.customer.example";
+    let add = json!({"hostname": "reports.customer.example", "site_id": site["id"]});
     vec![
         // First: then the plan has room for the rest.
         ("post /unlock", with(post.clone(), "/unlock?feature=higher_limits".into(), None)),
@@ -77,6 +80,13 @@ async fn operations(node: &Node, key: &str) -> Vec<(&'static str, Box<dyn Fn() -
         ("post /pay/sessions", with(post.clone(), "/pay/sessions".into(), Some(json!({"feature": "topup"})))),
         ("post /api-keys", with(post.clone(), "/api-keys".into(), Some(json!({"name": "x"})))),
         ("delete /api-keys/{id}", with(delete.clone(), format!("/api-keys/{spare}"), None)),
+        ("post /custom-domains", with(post.clone(), "/custom-domains".into(), Some(add))),
+        (
+            "patch /custom-domains/{hostname}",
+            with(Method::PATCH, domain.into(), Some(json!({"primary": true}))),
+        ),
+        ("post /custom-domains/{hostname}/verify", with(post.clone(), format!("{domain}/verify"), None)),
+        ("delete /custom-domains/{hostname}", with(delete.clone(), domain.into(), None)),
         ("post /appeals", form(post.clone(), "/appeals".into(), harvest("race"))),
         ("post /feedback/{id}/resolve", with(post.clone(), format!("{comment}/resolve"), Some(json!({})))),
         ("delete /feedback/{id}", with(delete.clone(), comment, None)),
@@ -119,7 +129,8 @@ async fn described(node: &Node) -> BTreeSet<String> {
 async fn every_operation_is_undone_when_the_suspension_came_before_its_commit() {
     // Only on SQLite: on PostgreSQL a late notification of an earlier change may evict the cached credential at any
     // moment.
-    let node = &Node::start().await;
+    let dns = DnsServer::start().await;
+    let node = &Setup::new().set("dns.servers", dns.address()).start().await;
     let person = node.newcomer_on("free").await;
     node.app().credit_account("test", &person.account.id, 10_000, "test", None).await.unwrap();
     let key = key_of(node, &person).await;

@@ -64,8 +64,8 @@ async fn add_custom_domain(mut call: Call) -> Result<ToolOutput> {
     let wish = NewDomain { hostname, site, primary: primary.unwrap_or_default() };
     let response = add_domain(&call.state, &call.sender.caller, wish, warnings, idempotency_key).await?;
     let answer = ToolOutput::of_response(&response)?;
-    let site_id = answer.text_of("site_id");
-    Ok(answer.of_site(site_id))
+    let (site_id, url, name) = (answer.text_of("site_id"), answer.text_of("url"), answer.text_of("unicode"));
+    Ok(answer.of_site(site_id).linked(url, name))
 }
 
 /// What to change.
@@ -142,12 +142,8 @@ async fn delete_custom_domain(mut call: Call) -> Result<ToolOutput> {
     Ok(ToolOutput::json(OkJson::yes()).warned(call.fields.warnings()))
 }
 
-/// The domain, with a link to it once it works.
+/// The domain, with its address.
 fn shown(view: &DomainView) -> ToolOutput {
     let output = ToolOutput::json(CustomDomainJson::new(view)).of_site(view.domain.site_id.clone());
-    if view.domain.is_verified() {
-        output.linked(view.url.clone(), view.domain.hostname.unicode())
-    } else {
-        output
-    }
+    output.linked(view.url.clone(), view.domain.hostname.unicode())
 }
