@@ -1,6 +1,6 @@
 # Thin on purpose: scripts/ does the work.
 .DEFAULT_GOAL := help
-.PHONY: help run test check e2e compatibility torture fuzz bench generate eval-phishing bench-phishing eval-honest
+.PHONY: help run test check e2e domains compatibility torture fuzz bench generate eval-phishing bench-phishing eval-honest
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,6 +21,11 @@ e2e: ## only the browser tests
 	scripts/install-test-tools
 	cargo build --locked -p dropleaf
 	scripts/e2e
+
+domains: ## only custom domains and automatic HTTPS, with Pebble, Caddy, curl and Chromium
+	scripts/install-test-tools
+	cargo build --locked -p dropleaf
+	scripts/domains
 
 compatibility: ## rebuild the output of common tools (needs the package registries) and compare how it is shown
 	scripts/install-test-tools

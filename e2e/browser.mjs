@@ -25,13 +25,18 @@ export const VIEWS = [
   { name: 'phone-dark', viewport: { width: 390, height: 844 }, colorScheme: 'dark' },
 ];
 
-/** Options: `hosts`, names that lead to this machine; `isOffline`, no name but those under localhost leads anywhere. */
-export async function launch({ hosts = [], isOffline = false } = {}) {
+/**
+ * Options: `hosts`, names that lead to this machine; `isOffline`, no name but those under localhost leads anywhere;
+ * `port`, where every name leads at every port; `home`, a home directory with certificates to trust.
+ */
+export async function launch({ hosts = [], isOffline = false, port, home } = {}) {
   await mkdir(OUTPUT, { recursive: true });
   const resolver = hosts.map((name) => `MAP ${name} 127.0.0.1`);
+  if (port) resolver.push(`MAP * 127.0.0.1:${port}`);
   if (isOffline) resolver.push('MAP * ~NOTFOUND', 'EXCLUDE localhost', 'EXCLUDE *.localhost');
   const browser = await chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    ...(home && { env: { ...process.env, HOME: home } }),
     args: [
       '--no-sandbox',
       '--disable-gpu',
