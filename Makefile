@@ -41,9 +41,9 @@ fuzz: ## every fuzz target for ten minutes
 	scripts/install-test-tools
 	FUZZ_SEED=0 scripts/fuzz 600
 
-bench: ## benchmarks of viewing, publishing and scale, compared with nginx and wastebin, and of payments
+bench: ## benchmarks of viewing, TLS, publishing and scale, compared with nginx and wastebin, and of payments
 	scripts/install-test-tools bench
-	cargo build --locked --release -p dropleaf
+	cargo build --locked --release -p dropleaf --bins --example tls_load
 	scripts/bench
 
 generate: ## rewrite openapi/openapi.json, docs/errors.md, docs/configuration.md

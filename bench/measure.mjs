@@ -15,6 +15,7 @@ export const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
 const ALL_CORES = process.env.BENCH_CORES === 'all';
 const onCore = (core) => (ALL_CORES ? ['env'] : ['taskset', '-c', core]);
 export const onServerCore = onCore('0');
+export const onLoadCore = onCore('1');
 /** One worker for one core. */
 export const WORKERS = ALL_CORES ? {} : { TOKIO_WORKER_THREADS: '1' };
 
@@ -38,7 +39,7 @@ export async function cpuSeconds(pids) {
 /** Runs wrk once: {rps, perCpu, p50, p99} in requests per second and milliseconds; any refused request is an error, unless
  * `refused` says that all are. */
 export async function load({ url, pids, connections = 64, headers = {}, script, args = [], seconds = SECONDS, refused }) {
-  const [command, ...options] = [...onCore('1'), 'wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '--latency', '--timeout', '10s'];
+  const [command, ...options] = [...onLoadCore, 'wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '--latency', '--timeout', '10s'];
   for (const [name, value] of Object.entries(headers)) options.push('-H', `${name}: ${value}`);
   if (script) options.push('-s', path.join(BENCH, script));
   options.push(url, ...(args.length ? ['--', ...args] : []));

@@ -62,6 +62,7 @@ const OPERATOR = {
   'acts, nothing found': '/operator/audit?subject=site_nothing',
   case: (made) => `/operator/pages/${made.locked.id}`,
   'case, taken down': (made) => `/operator/pages/${made.down.id}`,
+  certificates: '/operator/certificates',
   money: '/operator/payments',
   'payment, fulfilled': '/operator/payments/pay_1',
   'payment, not decided': '/operator/payments/pay_2',

@@ -9,7 +9,7 @@ import { startCaddy } from './caddy.mjs';
 import { curl } from './curl.mjs';
 import { startDns } from './dns.mjs';
 import { startPebble } from './pebble.mjs';
-import { addresses, clients, NAMES } from './world.mjs';
+import { addresses, clients, NAMES, UNLIMITED } from './world.mjs';
 
 const HOST = 'reports.customer.test';
 
@@ -21,7 +21,7 @@ before(async () => {
   const [httpPort, tlsPort] = [await freePort(), await freePort()];
   const dns = keep(await startDns());
   pebble = keep(await startPebble({ dns, httpPort, tlsPort }));
-  const env = { ...addresses, DROPLEAF_TRUSTED_PROXIES: '127.0.0.1/32', DROPLEAF_DNS__SERVERS: dns.address, DROPLEAF_TLS__MODE: 'off' };
+  const env = { ...UNLIMITED, ...addresses, DROPLEAF_TRUSTED_PROXIES: '127.0.0.1/32', DROPLEAF_DNS__SERVERS: dns.address };
   server = keep(await startServer({ env }));
   caddy = keep(await startCaddy({ upstream: `127.0.0.1:${server.port}`, names: NAMES, pebble, httpPort, tlsPort }));
   world = clients({ server, key: await operatorKey(server), dns, pebble, tlsPort });

@@ -14,7 +14,7 @@ import { startPebble } from './pebble.mjs';
 /** The hosts of `base_url` and `site_url`: two registrable domains, as the documentation advises. */
 export const NAMES = { base: 'api.dropleaf.test', site: 'pages.dropleaf-pages.test' };
 
-const UNLIMITED = { DROPLEAF_LIMITS__EXEMPT: '127.0.0.0/8,::1/128' };
+export const UNLIMITED = { DROPLEAF_LIMITS__EXEMPT: '127.0.0.0/8,::1/128', DROPLEAF_LIMITS__DOMAIN_CHECKS_PER_HOUR: '1000' };
 
 export const addresses = { DROPLEAF_BASE_URL: `https://${NAMES.base}`, DROPLEAF_SITE_URL: `https://${NAMES.site}` };
 

@@ -2,7 +2,9 @@
 
 use crate::accounts::api_keys::KeyCache;
 use crate::accounts::oauth::AccessTokenCache;
+use crate::certificates::{CERTIFICATES_CHANGED, Certificates};
 use crate::domains::DnsLookup;
+use crate::domains::served::ServedDomains;
 use crate::infra::rate_limits::Limits;
 use crate::infra::settings::Settings;
 use crate::moderation::Moderation;
@@ -23,6 +25,8 @@ use tokio::sync::broadcast;
 
 /// Prefix of the notification to other nodes that a key, a grant or an account's plan changed; the id follows.
 pub(crate) const CREDENTIAL_CHANGED_PREFIX: &str = "k:";
+/// The notification to other nodes that verified custom domains changed.
+pub(crate) const DOMAINS_CHANGED: &str = "d:";
 /// The notification received when anything may have changed.
 pub(crate) const ALL_CHANGED: &str = "*";
 
@@ -65,11 +69,12 @@ pub struct App {
     pub(crate) payments: Payments,
     pub(crate) moderation: Moderation,
     pub(crate) notify: Notify,
+    pub(crate) certificates: Certificates,
     pub(crate) dns: Option<Arc<dyn DnsLookup>>,
     pub hosts: Hosts,
 }
 
-/// The caches of this node: pages with their bodies, and credentials.
+/// What this node holds in memory: pages with their bodies, credentials, and custom domains.
 #[derive(Debug)]
 pub(crate) struct Caches {
     pub(crate) pages: PageCaches,
@@ -77,6 +82,8 @@ pub(crate) struct Caches {
     pub(crate) access_tokens: AccessTokenCache,
     /// Broadcasts the ids of credentials that may have been revoked.
     pub(crate) credential_changes: broadcast::Sender<Arc<str>>,
+    /// The verified custom domains; not a cache, but complete.
+    pub(crate) served_domains: ServedDomains,
 }
 
 impl Caches {
@@ -86,6 +93,7 @@ impl Caches {
             api_keys: KeyCache::new(CREDENTIAL_CACHE_ENTRIES),
             access_tokens: AccessTokenCache::new(CREDENTIAL_CACHE_ENTRIES),
             credential_changes: broadcast::Sender::new(CREDENTIAL_CHANGES_BUFFERED),
+            served_domains: ServedDomains::default(),
         }
     }
 }
@@ -123,6 +131,7 @@ impl App {
             payments,
             moderation: Moderation::new(parts.checker),
             notify: Notify::new(mailer, minter.nonce()),
+            certificates: Certificates::default(),
             dns: parts.dns,
             store,
             clock,
@@ -161,8 +170,16 @@ impl App {
             if let Some(credential_id) = changed.strip_prefix(CREDENTIAL_CHANGED_PREFIX) {
                 return app.evict_credentials(credential_id);
             }
+            if changed == CERTIFICATES_CHANGED {
+                return app.certificates_changed();
+            }
+            if changed.starts_with(DOMAINS_CHANGED) {
+                return app.caches.served_domains.request_check();
+            }
             if changed == ALL_CHANGED {
+                app.certificates_changed();
                 app.evict_credentials("");
+                app.caches.served_domains.request_check();
             }
             app.caches.pages.evict_named(changed);
         })

@@ -17,10 +17,11 @@ pub enum AuditAction {
     UpholdRefusal,
     EndAppeal,
     DisallowContent,
+    RenewCertificate,
 }
 
 impl AuditAction {
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::TakeDown,
         Self::DismissReports,
         Self::SetPlan,
@@ -35,6 +36,7 @@ impl AuditAction {
         Self::UpholdRefusal,
         Self::EndAppeal,
         Self::DisallowContent,
+        Self::RenewCertificate,
     ];
 
     pub const fn as_str(self) -> &'static str {
@@ -53,6 +55,7 @@ impl AuditAction {
             Self::UpholdRefusal => "uphold_refusal",
             Self::EndAppeal => "end_appeal",
             Self::DisallowContent => "disallow_content",
+            Self::RenewCertificate => "renew_certificate",
         }
     }
 
@@ -77,6 +80,7 @@ impl AuditAction {
             Self::UpholdRefusal => "upheld the refusal in the appeal",
             Self::EndAppeal => "closed the undecided appeal",
             Self::DisallowContent => "stopped allowing the content of the appeal",
+            Self::RenewCertificate => "requested the renewal of the certificate for",
         }
     }
 }

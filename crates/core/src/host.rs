@@ -105,6 +105,18 @@ impl Hosts {
         }
     }
 
+    /// The host name that a request without a role here may have as a custom domain: pages are on one port only.
+    pub fn domain_of<'a>(&self, authority: &'a str) -> Option<&'a str> {
+        let (host, port) = split_port(authority)?;
+        (port.unwrap_or_else(|| default_port(self.site.scheme)) == self.site.port).then_some(host)
+    }
+
+    /// Whether this is the host name of the API, of the pages or of the entry point for agents, on whatever port.
+    pub fn is_configured(&self, name: &str) -> bool {
+        let agents = self.agents.iter().map(|agents| &agents.host);
+        [&self.base.host, &self.site.host].into_iter().chain(agents).any(|own| own.eq_ignore_ascii_case(name))
+    }
+
     /// Whether a host is one of ours, on any port. Loopback hosts belong to the whole machine, so there only our own port counts.
     pub fn is_ours(&self, host: &str, port: u16) -> bool {
         let at = |origin: &Origin| !origin.is_loopback() || port == origin.port;
@@ -234,6 +246,33 @@ mod tests {
             assert!(with_agents(public(), taken).is_none(), "{taken}");
         }
         assert!(with_agents(local(), "http://127.0.0.1:8080").is_none());
+    }
+
+    #[test]
+    fn custom_domains_are_on_the_port_of_the_pages() {
+        for authority in ["reports.example.com", "reports.example.com:443"] {
+            assert_eq!(public().domain_of(authority), Some("reports.example.com"));
+        }
+        assert_eq!(local().domain_of("reports.example.com:8080"), Some("reports.example.com"));
+        assert_eq!(local().domain_of("reports.example.com"), None);
+        for authority in
+            ["reports.example.com:80", "reports.example.com:8443", "reports.example.com:x", "[::1"]
+        {
+            assert_eq!(public().domain_of(authority), None, "{authority}");
+        }
+        assert_eq!(public().domain_url("reports.example.com"), "https://reports.example.com/");
+        assert_eq!(local().domain_url("reports.example.com"), "http://reports.example.com:8080/");
+    }
+
+    #[test]
+    fn configured_names_are_those_of_the_settings_and_none_below_them() {
+        let hosts = public().with_agents(Origin::parse("https://agents.example.com").unwrap()).unwrap();
+        for name in ["api.example.com", "pages.example.net", "PAGES.example.net", "agents.example.com"] {
+            assert!(hosts.is_configured(name), "{name}");
+        }
+        for name in ["report.pages.example.net", "s-abc.pages.example.net", "example.com", ""] {
+            assert!(!hosts.is_configured(name), "{name}");
+        }
     }
 
     #[test]

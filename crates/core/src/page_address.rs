@@ -1,12 +1,13 @@
-//! Whether a URL belongs to a given page: its token link at the shared address, its own host, or the host of its slug.
+//! Whether a URL belongs to a given page: its token link at the shared address, its own host, the host of its slug,
+//! or a custom domain.
 //! Used for URLs that viewers submit and owners click on later.
 
 use crate::host::{HostRole, Hosts};
 use crate::site::Site;
 
 /// Whether this page is served at an `http` or `https` URL. Either scheme is accepted, because a proxy may use another one than
-/// the settings say.
-pub fn belongs_to(url: &str, site: &Site, hosts: &Hosts) -> bool {
+/// the settings say. `serves` tells whether a host name is a verified custom domain of the page.
+pub fn belongs_to(url: &str, site: &Site, hosts: &Hosts, serves: impl FnOnce(&str) -> bool) -> bool {
     let Some((scheme, rest)) = url.split_once("://") else { return false };
     if !scheme.eq_ignore_ascii_case("http") && !scheme.eq_ignore_ascii_case("https") {
         return false;
@@ -21,7 +22,8 @@ pub fn belongs_to(url: &str, site: &Site, hosts: &Hosts) -> bool {
         }
         HostRole::Isolated(label) => label.eq_ignore_ascii_case(&site.host_label),
         HostRole::Slug(label) => site.slug.as_deref().is_some_and(|slug| label.eq_ignore_ascii_case(slug)),
-        HostRole::Api { pages: false } | HostRole::Agents | HostRole::Unknown => false,
+        HostRole::Unknown => hosts.domain_of(authority).is_some_and(serves),
+        HostRole::Api { pages: false } | HostRole::Agents => false,
     }
 }
 
@@ -63,6 +65,10 @@ mod tests {
         hosts("https://api.example.com", "https://pages.example.net", "pages.example.net")
     }
 
+    fn serves(host: &str) -> bool {
+        host == "reports.example.com"
+    }
+
     #[test]
     fn a_page_has_its_token_link_its_own_host_and_the_host_of_its_slug() {
         for good in [
@@ -74,8 +80,10 @@ mod tests {
             "https://S-ABC.pages.example.net/deep/page".to_owned(),
             "https://report.pages.example.net".to_owned(),
             "https://report.pages.example.net/?q=/p/x/".to_owned(),
+            "https://reports.example.com/deep/page?x#y".to_owned(),
+            "https://reports.example.com:443".to_owned(),
         ] {
-            assert!(belongs_to(&good, &site(), &public()), "{good}");
+            assert!(belongs_to(&good, &site(), &public(), serves), "{good}");
         }
     }
 
@@ -100,30 +108,34 @@ mod tests {
             "https://user@report.pages.example.net/".to_owned(),
             "https://report.pages.example.net:8443/".to_owned(),
             "https://report.pages.example.net:+443/".to_owned(),
+            "https://reports.example.com:8443/".to_owned(),
+            "https://user@reports.example.com/".to_owned(),
+            "https://reports.example.com.evil.example/".to_owned(),
+            "https://other.example.com/".to_owned(),
             "ftp://report.pages.example.net/".to_owned(),
             "//report.pages.example.net/".to_owned(),
             "https:report.pages.example.net/".to_owned(),
         ] {
-            assert!(!belongs_to(&bad, &site(), &public()), "{bad}");
+            assert!(!belongs_to(&bad, &site(), &public(), serves), "{bad}");
         }
         let unlisted = Site { slug: None, ..site() };
-        assert!(!belongs_to("https://report.pages.example.net/", &unlisted, &public()));
+        assert!(!belongs_to("https://report.pages.example.net/", &unlisted, &public(), serves));
     }
 
     #[test]
     fn every_loopback_name_is_the_shared_address_of_a_local_server() {
         let local = hosts("http://localhost:8080", "http://localhost:8080", "localhost");
         for host in ["localhost:8080", "127.0.0.1:8080", "[::1]:8080"] {
-            assert!(belongs_to(&format!("http://{host}/p/{TOKEN}/"), &site(), &local), "{host}");
+            assert!(belongs_to(&format!("http://{host}/p/{TOKEN}/"), &site(), &local, serves), "{host}");
         }
-        assert!(belongs_to("http://report.localhost:8080/", &site(), &local));
-        assert!(!belongs_to(&format!("http://localhost/p/{TOKEN}/"), &site(), &local));
+        assert!(belongs_to("http://report.localhost:8080/", &site(), &local, serves));
+        assert!(!belongs_to(&format!("http://localhost/p/{TOKEN}/"), &site(), &local, serves));
     }
 
     #[test]
     fn where_pages_have_no_hosts_of_their_own_a_slug_is_a_path() {
         let plain = hosts("http://192.0.2.1:8080", "http://192.0.2.1:8080", "192.0.2.1");
-        assert!(belongs_to("http://192.0.2.1:8080/s/report/a.html", &site(), &plain));
-        assert!(!belongs_to("http://192.0.2.1:8080/s/reports/", &site(), &plain));
+        assert!(belongs_to("http://192.0.2.1:8080/s/report/a.html", &site(), &plain, serves));
+        assert!(!belongs_to("http://192.0.2.1:8080/s/reports/", &site(), &plain, serves));
     }
 }

@@ -23,6 +23,8 @@ pub fn reason_for(text: &str, missing: &'static str) -> Result<String> {
 pub enum PageIdentifier {
     Token(String),
     Slug(String),
+    /// A custom domain, in lower case; it means the page that it serves now.
+    Domain(String),
     /// Entered without a URL: an id, a token or a slug.
     Bare(String),
 }
@@ -43,7 +45,12 @@ pub fn parse_page_identifier(text: &str, hosts: &Hosts) -> Option<PageIdentifier
         }
         HostRole::Isolated(_) => under("p/").map(PageIdentifier::Token),
         HostRole::Slug(slug) => Some(PageIdentifier::Slug(slug.to_owned())),
-        HostRole::Agents | HostRole::Unknown => None,
+        HostRole::Unknown => {
+            let name = hosts.domain_of(authority)?;
+            let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
+            (!name.is_empty()).then_some(PageIdentifier::Domain(name))
+        }
+        HostRole::Agents => None,
     }
 }
 
@@ -80,10 +87,11 @@ mod tests {
             ("https://my-report.pages.example", slug()),
             ("https://my-report.pages.example/a/b", slug()),
             ("https://pages.example/s/my-report/", slug()),
+            ("https://Reports.Example.com./p/x/?y#z", PageIdentifier::Domain("reports.example.com".into())),
         ] {
             assert_eq!(named(text), Some(name), "{text}");
         }
-        for foreign in ["https://elsewhere.example/p/AAAAAAAAAAAAAAAAAAAAAA/", "https://pages.example/p/"] {
+        for foreign in ["https://reports.example.com:8443/", "https://", "https://pages.example/p/"] {
             assert_eq!(named(foreign), None, "{foreign}");
         }
     }

@@ -31,6 +31,8 @@ const RETRY_SECONDS: i64 = 5;
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) peer: SocketAddr,
+    /// The server name of the TLS handshake, in lower case. None without one, and without TLS.
+    pub(crate) server_name: Option<Box<str>>,
     activity: Arc<ConnectionActivity>,
     share: Share,
 }
@@ -105,8 +107,13 @@ impl Drop for Charged {
 }
 
 impl Connection {
-    pub(crate) fn new(peer: SocketAddr, activity: Arc<ConnectionActivity>, share: Share) -> Arc<Self> {
-        Arc::new(Self { peer, activity, share })
+    pub(crate) fn new(
+        peer: SocketAddr,
+        server_name: Option<Box<str>>,
+        activity: Arc<ConnectionActivity>,
+        share: Share,
+    ) -> Arc<Self> {
+        Arc::new(Self { peer, server_name, activity, share })
     }
 
     /// Charges a whole body of this size if there is room now.

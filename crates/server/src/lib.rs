@@ -1,5 +1,6 @@
 //! The binary's library: configuration, command line, HTTP. Rules live in `core`, operations in `app`, SQL in `store`.
 
+mod acme;
 mod body_counter;
 pub mod cli;
 pub mod config;
@@ -9,6 +10,7 @@ mod frames;
 pub mod http;
 mod large_heads;
 mod lazy_poll;
+pub mod listeners;
 pub mod lists;
 pub mod logging;
 pub mod mail;

@@ -20,6 +20,9 @@ struct Labels {
     status: u16,
 }
 
+/// For a metric that can be absent.
+type NoLabels = [(&'static str, &'static str); 0];
+
 /// Responses are counted by surface and status; the two most frequent ones without a lock.
 #[derive(Debug)]
 pub struct Metrics {
@@ -29,6 +32,10 @@ pub struct Metrics {
     page_unchanged: Counter,
     pub connections: Gauge,
     pub connections_refused: Counter,
+    pub tls_refused: Counter,
+    /// Empty while there is no certificate.
+    certificate_expiry: Family<NoLabels, Gauge>,
+    pub certificate_failures: Counter,
     pub swept_pages: Counter,
     pub swept_bodies: Counter,
 }
@@ -46,6 +53,24 @@ impl Default for Metrics {
             "Connections refused because their network reached its limit",
             connections_refused.clone(),
         );
+        let tls_refused = Counter::default();
+        registry.register(
+            "tls_handshakes_refused",
+            "TLS handshakes refused because the server has no certificate for the name",
+            tls_refused.clone(),
+        );
+        let certificate_expiry = Family::<NoLabels, Gauge>::default();
+        registry.register(
+            "certificate_expiry_timestamp_seconds",
+            "When the first of the certificates that the server obtained expires",
+            certificate_expiry.clone(),
+        );
+        let certificate_failures = Counter::default();
+        registry.register(
+            "certificate_failures",
+            "Orders of certificates that failed",
+            certificate_failures.clone(),
+        );
         let swept_pages = Counter::default();
         registry.register("swept_pages", "Pages expired or erased by the sweep", swept_pages.clone());
         let swept_bodies = Counter::default();
@@ -59,6 +84,9 @@ impl Default for Metrics {
             page_unchanged,
             connections,
             connections_refused,
+            tls_refused,
+            certificate_expiry,
+            certificate_failures,
             swept_pages,
             swept_bodies,
         }
@@ -75,10 +103,37 @@ impl Metrics {
         };
     }
 
+    /// Sets when the first certificate expires; without one the metric is absent.
+    pub fn set_certificate_expiry(&self, at: Option<i64>) {
+        match at {
+            Some(at) => drop(self.certificate_expiry.get_or_create(&[]).set(at)),
+            None => drop(self.certificate_expiry.remove(&[])),
+        }
+    }
+
     pub fn render(&self) -> String {
         let mut text = String::new();
         // Writing to a String cannot fail.
         let _ = encode(&mut text, &self.registry);
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_expiry_is_shown_only_while_there_is_a_certificate() {
+        let metrics = Metrics::default();
+        let name = "dropleaf_certificate_expiry_timestamp_seconds";
+        let value = |metrics: &Metrics| {
+            metrics.render().lines().find_map(|line| Some(line.strip_prefix(name)?.strip_prefix("{}")?.trim().to_owned()))
+        };
+        assert_eq!(value(&metrics), None);
+        metrics.set_certificate_expiry(Some(1_800_000_000));
+        assert_eq!(value(&metrics).as_deref(), Some("1800000000"));
+        metrics.set_certificate_expiry(None);
+        assert_eq!(value(&metrics), None);
     }
 }

@@ -1,22 +1,24 @@
 //! Starts and stops the server: listeners, storage, HTTP, background tasks. Connections are handled in `wire`.
 
+use crate::acme::Acme;
 use crate::config::{Config, Listen, Resolved, missing_chains};
 use crate::http::Dispatcher;
+use crate::listeners::Listeners;
 use crate::lists::Lists;
 use crate::metrics::Metrics;
 use crate::serve_lock::ServeLock;
 use crate::signals::{SignalAction, Signals};
 use crate::startup;
 use crate::tasks::{Every, Tasks};
-use crate::tls;
+use crate::tls::{self, ServedCertificates};
 use crate::welcome;
 use crate::wire::Wire;
-use anyhow::{Context, Result};
-use dropleaf_app::App;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use anyhow::Result;
+use dropleaf_app::{App, TlsMode};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::TcpListener;
+
+pub use crate::listeners::bind;
 
 /// How long requests under way may take when the server stops.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -35,6 +37,8 @@ pub struct Running {
     pub first_link: Option<String>,
     /// The operator's lists for the phishing check.
     pub lists: Arc<Lists>,
+    /// None if the server does not serve HTTPS itself.
+    pub certificates: Option<Arc<ServedCertificates>>,
     tasks: Tasks,
     /// Released last, when the storage is closed.
     lock: Option<ServeLock>,
@@ -56,9 +60,8 @@ impl Running {
 pub async fn start(config: Config) -> Result<Running> {
     tls::install_provider();
     raise_file_limit();
-    let listeners = bind(&Listen::parse(&config.listen).context("in `listen`")?).await?;
-    let port = listeners.first().context("no address to listen on")?.local_addr()?.port();
-    let resolved = Arc::new(config.resolve(port)?);
+    let listeners = Listeners::bind(&config).await?;
+    let resolved = Arc::new(config.resolve(listeners.public_port()?)?);
     let lock = ServeLock::take(&resolved.data_dir, &resolved.database_url)?;
     startup::empty_spool(&resolved.settings.spool_dir)?;
     let app = Arc::new(startup::open_app(&resolved).await?);
@@ -66,22 +69,20 @@ pub async fn start(config: Config) -> Result<Running> {
 }
 
 /// Serves an app that is already open.
-pub async fn start_with(
-    resolved: Arc<Resolved>,
-    app: Arc<App>,
-    listeners: Vec<TcpListener>,
-) -> Result<Running> {
+pub async fn start_with(resolved: Arc<Resolved>, app: Arc<App>, listeners: Listeners) -> Result<Running> {
     let (first_key, first_link) = match app.ensure_operator(&resolved.config.operator.email).await? {
         Some((operator, key)) => (Some(key), Some(app.create_sign_in_link(&operator).await?)),
         None => (None, None),
     };
-    let tls = match resolved.config.tls.cert_file.as_str() {
-        "" => None,
-        cert => Some(tls::acceptor(cert, &resolved.config.tls.key_file)?),
+    let certificates = match resolved.settings.tls_mode {
+        TlsMode::Off => None,
+        TlsMode::Files | TlsMode::Acme => Some(Arc::new(ServedCertificates::new(&resolved, &app)?)),
     };
     // An unresponsive facilitator must not keep the pages from being served.
     let known = tokio::time::timeout(FACILITATOR_PATIENCE, app.refresh_listings()).await.unwrap_or(false);
     app.release_payment_leases().await?;
+    // Before the first request: a verified name must never be answered as an unknown one.
+    app.served_domains_changed().await?;
     let metrics = Arc::new(Metrics::default());
     let tasks = Tasks::default();
     let dispatcher = Arc::new(Dispatcher::new(
@@ -90,9 +91,15 @@ pub async fn start_with(
         Arc::clone(&metrics),
         tasks.clone(),
     ));
-    let wire = Arc::new(Wire::new(&resolved, Arc::clone(&dispatcher), tls, tasks.clone()));
-    for listener in listeners {
-        tasks.spawn(Arc::clone(&wire).accept(listener));
+    let wire = Arc::new(Wire::new(&resolved, dispatcher, tasks.clone()));
+    for (listener, protocol) in listeners.protocols(&app, &resolved, certificates.as_ref(), &metrics) {
+        tasks.spawn(Arc::clone(&wire).accept(listener, protocol));
+    }
+    if let Some(certificates) = &certificates {
+        tasks.start_certificates(certificates);
+    }
+    if let Some(settings) = resolved.acme.as_deref() {
+        tasks.start_acme(Acme::new(Arc::clone(&app), settings.clone(), Arc::clone(&metrics))?);
     }
     if !resolved.config.metrics.listen.is_empty() {
         for listener in bind(&Listen::parse(&resolved.config.metrics.listen)?).await? {
@@ -111,7 +118,7 @@ pub async fn start_with(
     tasks.start_payments(&app, known);
     let lists = Lists::new(&resolved.config, app.settings().safety.rules.clone());
     tasks.start_watching(&lists);
-    Ok(Running { app, resolved, metrics, first_key, first_link, lists, tasks, lock: None })
+    Ok(Running { app, resolved, metrics, first_key, first_link, lists, certificates, tasks, lock: None })
 }
 
 /// Runs until a signal stops the process.
@@ -119,6 +126,9 @@ pub async fn run(config: Config) -> Result<()> {
     let running = start(config).await?;
     let mut signals = Signals::listen()?;
     if let Some(warning) = running.resolved.mail.warning() {
+        tracing::warn!("{warning}");
+    }
+    for warning in running.resolved.tls_warnings() {
         tracing::warn!("{warning}");
     }
     let config = &running.resolved.config;
@@ -147,6 +157,9 @@ pub async fn run(config: Config) -> Result<()> {
     welcome::print(&running.resolved, running.first_key.as_deref(), running.first_link.as_deref());
     while signals.next().await == SignalAction::Reload {
         running.lists.reload().await;
+        if let Some(certificates) = &running.certificates {
+            certificates.reload_files().await;
+        }
     }
     tracing::info!("stopping; waiting for requests in progress");
     running.stop().await;
@@ -158,36 +171,6 @@ pub(crate) async fn wait_for_signal() -> Result<()> {
     let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     tokio::select! { _ = term.recv() => {}, _ = int.recv() => {} }
     Ok(())
-}
-
-/// Listens on an address; on both loopback addresses for `localhost`.
-pub async fn bind(listen: &Listen) -> Result<Vec<TcpListener>> {
-    let open = async |ip: IpAddr, port: u16| -> Result<TcpListener> {
-        let addr = SocketAddr::new(ip, port);
-        let socket =
-            if ip.is_ipv4() { tokio::net::TcpSocket::new_v4()? } else { tokio::net::TcpSocket::new_v6()? };
-        socket.set_reuseaddr(true)?;
-        socket.bind(addr).with_context(|| format!("cannot listen on {addr}; is another server running?"))?;
-        Ok(socket.listen(4096)?)
-    };
-    if listen.host == "localhost" {
-        let v4 = open(Ipv4Addr::LOCALHOST.into(), listen.port).await?;
-        let port = v4.local_addr()?.port();
-        // A machine without IPv6 serves only IPv4.
-        let v6 = open(Ipv6Addr::LOCALHOST.into(), port).await.ok();
-        return Ok([Some(v4), v6].into_iter().flatten().collect());
-    }
-    if let Ok(ip) = listen.host.parse() {
-        return Ok(vec![open(ip, listen.port).await?]);
-    }
-    let mut listeners = Vec::new();
-    for addr in tokio::net::lookup_host((listen.host.as_str(), listen.port))
-        .await
-        .context("`listen` names no address")?
-    {
-        listeners.push(open(addr.ip(), addr.port()).await?);
-    }
-    Ok(listeners)
 }
 
 /// Each connection needs a file descriptor: raises the limit as far as the system allows.

@@ -1,4 +1,4 @@
-//! Handles signals: stop, or reload the lists.
+//! Handles signals: stop, or reload the lists and the certificate files.
 
 use anyhow::Result;
 use std::io::{IsTerminal, stderr, stdin, stdout};

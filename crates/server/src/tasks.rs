@@ -1,8 +1,10 @@
-//! Background tasks that shutdown waits for: the sweep, writing view counts, notifications of other nodes, recovery of
-//! unfinished payments, ledger audits, checks of custom domains, emails to operators, appellants and owners.
+//! Background tasks that shutdown waits for: the sweep, writing view counts, notifications of other nodes, custom domains,
+//! certificates, recovery of unfinished payments, ledger audits, emails to operators, appellants and owners.
 
+use crate::acme::Acme;
 use crate::lists::Lists;
 use crate::metrics::Metrics;
+use crate::tls::ServedCertificates;
 use dropleaf_app::{App, Swept};
 use std::future::Future;
 use std::sync::Arc;
@@ -62,6 +64,8 @@ impl Tasks {
         }
         let rows = Arc::clone(app);
         self.spawn_until_stop(async move { rows.confirm_rows().await });
+        let domains = Arc::clone(app);
+        self.spawn_until_stop(async move { domains.follow_served_domains().await });
         let views = Arc::clone(app);
         self.spawn_until_stop(async move {
             let mut later = Duration::ZERO;
@@ -159,6 +163,17 @@ impl Tasks {
     /// Starts watching the operator's lists for changes.
     pub fn start_watching(&self, lists: &Arc<Lists>) {
         self.spawn_until_stop(Arc::clone(lists).watch());
+    }
+
+    /// Starts following changes of certificates in files and in the database.
+    pub fn start_certificates(&self, certificates: &Arc<ServedCertificates>) {
+        self.spawn_until_stop(Arc::clone(certificates).watch_files());
+        self.spawn_until_stop(Arc::clone(certificates).follow());
+    }
+
+    /// Starts obtaining and renewing certificates. Not cancelled: it ends by itself and cleans up.
+    pub(crate) fn start_acme(&self, acme: Acme) {
+        self.spawn(acme.run(self.stopping.clone()));
     }
 
     /// Starts the tasks for payments. Even if nothing is sold, earlier purchases are completed. `known`: the facilitator's

@@ -3,13 +3,16 @@
 use crate::config::Resolved;
 use crate::connection::Connection;
 use crate::connection_activity::{ConnectionActivity, Pace, Silence};
-use crate::http::{Dispatcher, HEAD_BYTES, HEAD_READ_BYTES};
+use crate::http::{Dispatcher, HEAD_BYTES, HEAD_READ_BYTES, OutBody};
 use crate::large_heads::LargeHeads;
 use crate::lazy_poll::LazyPoll;
 use crate::networks::{CountedConnection, Networks};
 use crate::send_budget::SendBudget;
 use crate::tasks::Tasks;
+use crate::tls::{Encrypted, Redirect, TlsHandshake};
 use crate::watched_stream::WatchedStream;
+use http::{Request, Response};
+use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
@@ -21,7 +24,6 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
-use tokio_rustls::TlsAcceptor;
 
 /// How much unsent data the kernel may buffer for a connection. With more, a slow reader would seem to stand still for
 /// minutes, and clients that read nothing would fill the kernel's memory. Linux asks for more when half of it is left, so
@@ -31,7 +33,6 @@ const UNSENT_BYTES: u32 = 32 * 1024;
 /// Everything a connection needs.
 pub(crate) struct Wire {
     dispatcher: Arc<Dispatcher>,
-    tls: Option<TlsAcceptor>,
     builder: auto::Builder<TokioExecutor>,
     slots: Arc<Semaphore>,
     networks: Arc<Networks>,
@@ -40,6 +41,31 @@ pub(crate) struct Wire {
     idle: Duration,
     pace: Pace,
     tasks: Tasks,
+}
+
+/// What a listener does with its connections.
+#[derive(Debug, Clone)]
+pub(crate) enum Protocol {
+    Http,
+    Https(TlsHandshake),
+    /// Plain HTTP that leads to HTTPS.
+    Redirect(Arc<Redirect>),
+}
+
+/// Answers the requests of a connection.
+pub(crate) trait Answerer: Send + Sync + 'static {
+    fn answer(
+        &self,
+        request: Request<Incoming>,
+        connection: &Arc<Connection>,
+    ) -> impl Future<Output = Response<OutBody>> + Send;
+}
+
+/// Where a connection comes from.
+struct Client<'a> {
+    peer: SocketAddr,
+    server_name: Option<Box<str>>,
+    counted: &'a CountedConnection,
 }
 
 /// Why this side ends a connection.
@@ -52,12 +78,7 @@ enum End {
 }
 
 impl Wire {
-    pub(crate) fn new(
-        resolved: &Resolved,
-        dispatcher: Arc<Dispatcher>,
-        tls: Option<TlsAcceptor>,
-        tasks: Tasks,
-    ) -> Self {
+    pub(crate) fn new(resolved: &Resolved, dispatcher: Arc<Dispatcher>, tasks: Tasks) -> Self {
         let limits = &resolved.config.limits;
         let header_time = Duration::from_secs(limits.header_seconds.max(1));
         let idle = Duration::from_secs(limits.idle_seconds.max(1));
@@ -84,10 +105,11 @@ impl Wire {
         // More bytes than are read of a head belong to something else.
         let large_heads = LargeHeads::new(HEAD_BYTES, HEAD_READ_BYTES + HEAD_BYTES);
         let pace = Pace { over: idle, bytes_per_second: limits.download_bytes_per_second };
-        Self { dispatcher, tls, builder, slots, networks, large_heads, header_time, idle, pace, tasks }
+        Self { dispatcher, builder, slots, networks, large_heads, header_time, idle, pace, tasks }
     }
 
-    pub(crate) async fn accept(self: Arc<Self>, listener: TcpListener) {
+    /// Accepts connections until the server stops. All listeners share the limits.
+    pub(crate) async fn accept(self: Arc<Self>, listener: TcpListener, protocol: Protocol) {
         loop {
             let slot = tokio::select! {
                 () = self.tasks.stopping.cancelled() => return,
@@ -105,10 +127,10 @@ impl Wire {
                         tracing::debug!(%peer, "connection refused: network limit reached");
                         continue;
                     };
-                    let wire = Arc::clone(&self);
+                    let (wire, protocol) = (Arc::clone(&self), protocol.clone());
                     self.tasks.spawn(async move {
                         wire.dispatcher.metrics.connections.inc();
-                        wire.connection(stream, peer, &counted).await;
+                        wire.connection(stream, peer, &counted, protocol).await;
                         wire.dispatcher.metrics.connections.dec();
                         drop((counted, slot));
                     });
@@ -122,22 +144,31 @@ impl Wire {
         }
     }
 
-    async fn connection(&self, stream: TcpStream, peer: SocketAddr, counted: &CountedConnection) {
+    async fn connection(
+        &self,
+        stream: TcpStream,
+        peer: SocketAddr,
+        counted: &CountedConnection,
+        protocol: Protocol,
+    ) {
         // Responses are written whole; waiting to fill packets only delays them.
         let _ = stream.set_nodelay(true);
         let _ = SockRef::from(&stream).set_tcp_notsent_lowat(UNSENT_BYTES);
-        match &self.tls {
-            None => self.serve(&self.builder, false, stream, peer, counted).await,
-            Some(tls) => match tokio::time::timeout(self.header_time, tls.accept(stream)).await {
-                Ok(Ok(stream)) => {
-                    let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
-                    let builder = if http2 {
+        let client = Client { peer, server_name: None, counted };
+        match protocol {
+            Protocol::Http => self.serve(&self.builder, false, stream, client, &self.dispatcher).await,
+            Protocol::Redirect(redirect) => self.serve(&self.builder, false, stream, client, &redirect).await,
+            Protocol::Https(tls) => match tokio::time::timeout(self.header_time, tls.accept(stream)).await {
+                Ok(Ok(Some(Encrypted { stream, server_name, is_http2 }))) => {
+                    let builder = if is_http2 {
                         self.builder.clone().http2_only()
                     } else {
                         self.builder.clone().http1_only()
                     };
-                    self.serve(&builder, !http2, stream, peer, counted).await;
+                    let client = Client { server_name, ..client };
+                    self.serve(&builder, !is_http2, stream, client, &self.dispatcher).await;
                 }
+                Ok(Ok(None)) => {}
                 Ok(Err(error)) => tracing::debug!(%error, "TLS handshake failed"),
                 Err(_) => tracing::debug!("TLS handshake timed out"),
             },
@@ -149,18 +180,19 @@ impl Wire {
         builder: &auto::Builder<TokioExecutor>,
         is_http1: bool,
         stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-        peer: SocketAddr,
-        counted: &CountedConnection,
+        client: Client<'_>,
+        answerer: &Arc<impl Answerer>,
     ) {
-        let dispatcher = Arc::clone(&self.dispatcher);
+        let Client { peer, server_name, counted } = client;
+        let answerer = Arc::clone(answerer);
         let activity = ConnectionActivity::new();
         let request_activity = Arc::clone(&activity);
-        let connection = Connection::new(peer, Arc::clone(&activity), counted.share.clone());
-        let service = service_fn(move |request: http::Request<_>| {
-            let (dispatcher, busy) = (Arc::clone(&dispatcher), request_activity.begin(request.version()));
+        let connection = Connection::new(peer, server_name, Arc::clone(&activity), counted.share.clone());
+        let service = service_fn(move |request: Request<_>| {
+            let (answerer, busy) = (Arc::clone(&answerer), request_activity.begin(request.version()));
             let connection = Arc::clone(&connection);
             async move {
-                let response = dispatcher.answer(request, &connection).await;
+                let response = answerer.answer(request, &connection).await;
                 drop(busy);
                 Ok::<_, Infallible>(response)
             }

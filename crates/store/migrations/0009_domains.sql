@@ -39,12 +39,16 @@ CREATE TABLE certificates (
   not_before      BIGINT,
   not_after       BIGINT,
   renew_at        BIGINT,
+  -- When the authority is asked again when to renew (ARI).
+  window_check_at BIGINT,
   -- Failed orders since the last success, and when the next one may be placed.
   failures        BIGINT NOT NULL,
   next_attempt_at BIGINT NOT NULL,
   last_error      TEXT,
   -- When operators were last warned that it expires.
   warned_at       BIGINT,
+  -- Since when the name needs no certificate any more; deleted some days later.
+  unwanted_since  BIGINT,
   created_at      BIGINT NOT NULL,
   updated_at      BIGINT NOT NULL
 );
@@ -68,10 +72,9 @@ CREATE TABLE acme_challenges (
 );
 CREATE INDEX acme_challenges_by_end ON acme_challenges(expires_at);
 
--- Counts changes, so that other nodes can tell with one read whether what they hold in memory is current.
+-- Counts changes, so that other nodes can tell with one read whether what they hold in memory is current. No row means zero:
+-- a new database must be empty for `dropleaf restore`.
 CREATE TABLE revisions (
   name  TEXT PRIMARY KEY,
   value BIGINT NOT NULL
 );
-INSERT INTO revisions (name, value) VALUES ('domains', 0);
-INSERT INTO revisions (name, value) VALUES ('certificates', 0);

@@ -7,6 +7,8 @@ pub mod blobs;
 pub mod db;
 
 pub mod accounts;
+pub mod acme_accounts;
+pub mod acme_challenges;
 pub mod allowed_content;
 pub mod anonymous_usage;
 pub mod api_keys;
@@ -19,6 +21,7 @@ pub mod blocked_content;
 pub mod bundles;
 pub mod burns;
 pub mod card_payments;
+pub mod certificates;
 pub mod counters;
 pub mod custom_domains;
 pub mod device_logins;

@@ -1,14 +1,31 @@
-//! Certificates of custom domains, as their owners see them.
+//! Certificates that the server obtains: which names need one, what is stored about each, and the work that is due. The
+//! protocol with the certificate authority is in the server (`acme/`); here is what it reads and records.
 
-use crate::app::App;
-use crate::domains::CertificateView;
-use dropleaf_core::Result;
-use dropleaf_core::certificate::CertificateState;
+mod accounts;
+mod address_check;
+mod challenges;
+mod expiry_warning;
+mod orders;
+mod reading;
+mod renewal;
+mod wanted;
+mod work_lease;
 
-impl App {
-    /// The certificate of a name. This server obtains none yet.
-    #[expect(clippy::unused_async, reason = "certificates will be read from the database")]
-    pub async fn certificate_view(&self, _hostname: &str) -> Result<CertificateView> {
-        Ok(CertificateView { state: CertificateState::External, expires_at: None, last_error: None })
-    }
+pub use orders::{NewCertificate, OrderFailure};
+pub use reading::{CertificateView, IssuedCertificate};
+
+use tokio::sync::{Notify, watch};
+
+/// The notification to other nodes that a certificate was issued or removed.
+pub(crate) const CERTIFICATES_CHANGED: &str = "c:";
+
+/// The state of certificates on this node.
+#[derive(Debug, Default)]
+pub(crate) struct Certificates {
+    /// Wakes the task that places orders.
+    work: Notify,
+    /// Wakes whoever holds certificates in memory.
+    changed: Notify,
+    /// Counts the times that due orders were looked for on this node.
+    passes: watch::Sender<u64>,
 }

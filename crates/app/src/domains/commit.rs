@@ -1,8 +1,7 @@
 //! Commits changes of custom domains: visible at once on this node, and soon on the others.
 
-use super::DOMAINS_CHANGED;
 use super::manage::clear_other_primary;
-use crate::app::App;
+use crate::app::{App, DOMAINS_CHANGED};
 use crate::viewing::pages::cache_names;
 use dropleaf_core::custom_domain::CustomDomain;
 use dropleaf_core::site::Site;

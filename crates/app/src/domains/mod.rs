@@ -7,13 +7,10 @@ mod dns;
 mod due;
 mod manage;
 mod notices;
-mod served;
+pub(crate) mod served;
 mod verify;
 mod view;
 
 pub use dns::{DnsFailure, DnsLookup};
 pub use manage::{DomainChange, NewDomain};
-pub use view::{CertificateView, DomainView};
-
-/// The notification to other nodes that the served names changed.
-pub(crate) const DOMAINS_CHANGED: &str = "d:";
+pub use view::DomainView;

@@ -36,7 +36,12 @@ impl App {
         let result = self.check_records(&domain).await;
         let guard = || require_active_account(Some(&account.id), Vec::new());
         match self.record_check(guard, domain, result).await? {
-            Recorded::Done(domain) => self.domain_view(domain).await,
+            Recorded::Done(domain) => {
+                if domain.is_verified() {
+                    self.retry_certificate_soon(domain.hostname.as_str()).await?;
+                }
+                self.domain_view(domain).await
+            }
             Recorded::Taken => Err(Error::new(Code::DomainTaken, TAKEN)),
         }
     }
@@ -85,7 +90,10 @@ impl App {
                 },
             };
             match outcome {
-                Ok(()) => return Ok(Recorded::Done(after)),
+                Ok(()) => {
+                    log_status(&domain, &after);
+                    return Ok(Recorded::Done(after));
+                }
                 Err(DbError::Guard(custom_domains::CHANGED | custom_domains::TAKEN)) => {
                     let found = self.store.find_domain(&domain.account_id, domain.hostname.as_str()).await?;
                     domain = found.ok_or_else(|| Error::not_found("domain"))?;
@@ -158,5 +166,12 @@ impl App {
                 self.rate_refusal(other).unwrap_or_else(|| Error::internal(format!("guard {other} failed")))
             }
         }
+    }
+}
+
+fn log_status(before: &CustomDomain, after: &CustomDomain) {
+    if before.status != after.status {
+        let (hostname, account) = (after.hostname.as_str(), &after.account_id);
+        tracing::info!(hostname, account, status = after.status.as_str(), "custom domain changed its status");
     }
 }

@@ -1,6 +1,7 @@
 //! A custom domain as its owner sees it: with the DNS records to enter and the state of its certificate.
 
 use crate::app::App;
+use crate::certificates::CertificateView;
 use dropleaf_core::account::Account;
 use dropleaf_core::certificate::CertificateState;
 use dropleaf_core::custom_domain::{CustomDomain, DnsRecord, records, target_label};
@@ -17,14 +18,6 @@ pub struct DomainView {
     pub certificate: CertificateView,
     /// The address of the site at this name.
     pub url: String,
-}
-
-/// The certificate of a name, as its owner sees it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CertificateView {
-    pub state: CertificateState,
-    pub expires_at: Option<i64>,
-    pub last_error: Option<String>,
 }
 
 impl App {

@@ -46,6 +46,18 @@ pub struct Settings {
     pub domains_per_account: i64,
     /// None: nothing is sold here.
     pub payments: Option<PaymentSettings>,
+    pub tls_mode: TlsMode,
+}
+
+/// Where the certificates of this server come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TlsMode {
+    /// The server speaks plain HTTP; a reverse proxy may serve HTTPS.
+    Off,
+    /// From the operator's files.
+    Files,
+    /// The server obtains them itself, except for names that the operator's files cover.
+    Acme,
 }
 
 #[derive(Debug, Clone, Copy)]

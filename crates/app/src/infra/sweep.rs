@@ -9,9 +9,10 @@ use dropleaf_core::{Result, oauth, takedown};
 use dropleaf_store::blobs::SweepLimits;
 use dropleaf_store::site_upkeep::EndedBefore;
 use dropleaf_store::{
-    DbError, anonymous_usage, appeals, blobs, counters, device_logins, email_codes, feedback, idempotency,
-    leases, mcp_sessions as mcp_rows, oauth_clients, oauth_grants, oauth_requests, owner_tickets, passkeys,
-    payments, reports, sessions, share_tokens, sign_ins, site_upkeep, slugs, wallet_challenges,
+    DbError, anonymous_usage, appeals, blobs, counters, custom_domains, device_logins, email_codes, feedback,
+    idempotency, leases, mcp_sessions as mcp_rows, oauth_clients, oauth_grants, oauth_requests,
+    owner_tickets, passkeys, payments, reports, sessions, share_tokens, sign_ins, site_upkeep, slugs,
+    wallet_challenges,
 };
 
 const BATCH: i64 = 500;
@@ -115,6 +116,7 @@ impl App {
             payments::delete_refused(now - REFUSED_SECONDS),
             self.delete_old_sandbox_objects(),
         ];
+        old.extend(custom_domains::delete_orphans());
         old.extend(self.delete_old_pay_sessions());
         old.extend(appeals::delete_old(now - keep.tombstone));
         old.extend(oauth_grants::delete_ended(now, now - oauth::UNUSED_SECONDS));

@@ -123,6 +123,10 @@ impl App {
             PageIdentifier::Slug(slug) => {
                 Ok(self.store.find_site_by_slug(&slug.to_ascii_lowercase()).await?)
             }
+            PageIdentifier::Domain(hostname) => match self.store.find_verified_domain(hostname).await? {
+                Some(domain) => Ok(self.store.find_site(&domain.site_id).await?),
+                None => Ok(None),
+            },
             PageIdentifier::Bare(text) => self.find_site_by_name(text).await,
         }
     }

@@ -64,7 +64,7 @@ impl App {
         Ok(has_left)
     }
 
-    async fn operator_recipients(&self) -> Result<Vec<String>> {
+    pub(crate) async fn operator_recipients(&self) -> Result<Vec<String>> {
         let set = &self.settings.notified;
         let mut all = set.addresses.clone();
         if set.operators {

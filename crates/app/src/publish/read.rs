@@ -69,15 +69,23 @@ impl SiteContent {
 }
 
 impl App {
-    /// The canonical URL of a page: by its slug while it is public, else by its token.
+    /// The canonical URL of a page: its primary custom domain, its slug while it is public, or its token.
     pub fn canonical_url(&self, site: &Site) -> String {
+        match &site.primary_domain {
+            Some(hostname) => self.hosts.domain_url(hostname),
+            None => self.own_url(site),
+        }
+    }
+
+    /// The URL of a page on our own hosts, which works whatever becomes of a custom domain and its DNS records.
+    pub(crate) fn own_url(&self, site: &Site) -> String {
         match &site.slug {
             Some(slug) if site.visibility == Visibility::Public => self.hosts.slug_url(slug),
             _ => self.hosts.page_url(&site.token),
         }
     }
 
-    /// Every origin at which a browser may be shown this site, on its way from the canonical URL.
+    /// Every origin at which a browser may be shown this site, on its way from its URL on our own hosts.
     pub fn page_origins(&self, site: &Site) -> Vec<String> {
         let slug = site.slug.as_deref().filter(|_| site.visibility == Visibility::Public);
         let mut origins = vec![self.hosts.site.url()];

@@ -2,6 +2,7 @@
 
 use crate::app::App;
 use crate::notify::owner_notices::{Notice, NoticeKind};
+use crate::viewing::pages::PageKey;
 use dropleaf_core::account::Account;
 use dropleaf_core::feedback::{self, Feedback, FeedbackContent};
 use dropleaf_core::feedback_list::{self, ANSWER_BYTES, Cursor, FeedbackQuery};
@@ -35,7 +36,10 @@ impl App {
         if !site.takes_feedback() {
             return Err(Error::not_found("page"));
         }
-        let is_foreign = |url: &str| !page_address::belongs_to(url, site, &self.hosts);
+        let serves = |host: &str| {
+            self.served_domain(host).is_some_and(|domain| Some(domain.token) == PageKey::token(&site.token))
+        };
+        let is_foreign = |url: &str| !page_address::belongs_to(url, site, &self.hosts, serves);
         if content.page_url.as_deref().is_some_and(is_foreign) {
             return Err(Error::field("page_url", "must be an address of this page"));
         }

@@ -31,7 +31,8 @@ impl App {
             owner_tickets::keep_newest(&account.id),
         ];
         self.commit_for_account(&account.id, stmts).await?;
-        Ok(owner_ticket::address(&self.canonical_url(&site), &ticket))
+        // Not at a custom domain: until its next check it may point to another server, which would get the ticket.
+        Ok(owner_ticket::address(&self.own_url(&site), &ticket))
     }
 
     /// Whether this ticket for this page exists. Read-only; a client with wrong tickets is throttled as guessing.

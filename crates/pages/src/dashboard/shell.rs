@@ -142,6 +142,7 @@ done! {
     PaymentSettled = "payment-settled": "Payment marked as settled. The purchase will be fulfilled automatically.";
     PaymentSettledBare = "payment-settled-bare": "Payment marked as settled. The page will be created when the payer sends the \
                                                   request again.";
+    RenewalRequested = "renewal-requested": "Renewal requested. The server orders the certificate within a minute; reload this page to see the result.";
     PaymentAsked = "payment-asked": "Checked. The current status is shown below.";
     PaymentRefunded = "payment-refunded": "Payment marked as refunded. The pending purchase was canceled.";
     PaymentRefused = "payment-refused": "Payment marked as not settled. The pending purchase was canceled.";

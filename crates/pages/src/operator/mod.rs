@@ -4,6 +4,7 @@ pub mod accounts;
 pub mod appeals;
 pub mod audit;
 pub mod case;
+pub mod certificates;
 pub mod overview;
 pub mod payments;
 pub mod reports;

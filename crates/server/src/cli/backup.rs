@@ -1,6 +1,6 @@
 //! `dropleaf backup DIR` and `dropleaf restore DIR`, with progress on a terminal.
 
-use crate::config::{Config, Listen};
+use crate::config::Config;
 use crate::{startup, tls};
 use anyhow::Result;
 use clap::Args;
@@ -61,7 +61,7 @@ impl Restore {
 
 async fn open(config: Config) -> Result<(dropleaf_store::Store, i64)> {
     tls::install_provider();
-    let port = Listen::parse(&config.listen)?.port;
+    let port = config.public_listen()?.port;
     let now = SystemClock::default().now();
     Ok((startup::open_store(&config.resolve(port)?, now).await?, now))
 }

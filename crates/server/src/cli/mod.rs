@@ -3,6 +3,7 @@
 mod account;
 mod appeals;
 mod backup;
+mod certs;
 mod check;
 mod encrypt;
 mod evidence;
@@ -25,7 +26,7 @@ mod unwanted;
 
 pub use exit::exit_code;
 
-use crate::config::{Config, Layers, Listen, Sources};
+use crate::config::{Config, Layers, Sources};
 use crate::{logging, serve, startup, tls};
 use anyhow::{Context, Result};
 use clap::{Args, Parser, Subcommand};
@@ -53,7 +54,7 @@ fn plain(text: &str, most: usize) -> String {
 /// any case.
 async fn with_app<T>(config: Config, act: impl AsyncFnOnce(&App) -> Result<T>) -> Result<T> {
     tls::install_provider();
-    let port = Listen::parse(&config.listen)?.port;
+    let port = config.public_listen()?.port;
     // Boxed because both are large, and every command would contain them.
     let resolved = Box::new(config.resolve(port)?);
     let app = Box::new(Box::pin(startup::open_app(&resolved)).await?);
@@ -129,6 +130,9 @@ enum Command {
     /// List payments, decide those with an unknown outcome, and report revenue
     #[command(subcommand)]
     Payments(payments::Command),
+    /// List the certificates that the server obtains, or renew them now
+    #[command(subcommand)]
+    Certs(certs::Command),
     /// Check the ledger
     #[command(subcommand)]
     Ledger(ledger::Command),
@@ -208,6 +212,7 @@ impl Cli {
                 Some(Command::Unwanted(command)) => unwanted::run(command, config).await,
                 Some(Command::Audit(audit)) => audit.run(config).await,
                 Some(Command::Payments(command)) => payments::run(command, config).await,
+                Some(Command::Certs(command)) => certs::run(command, config).await,
                 Some(Command::Ledger(command)) => ledger::run(&command, config).await,
                 Some(Command::Backup(backup)) => backup.run(config).await,
                 Some(Command::Restore(restore)) => restore.run(config).await,

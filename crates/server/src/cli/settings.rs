@@ -1,6 +1,6 @@
 //! `dropleaf config check` and `dropleaf config show`.
 
-use crate::config::{Config, DEFAULTS, Layers, Listen};
+use crate::config::{Config, DEFAULTS, Layers};
 use anyhow::Result;
 use clap::Subcommand;
 
@@ -17,12 +17,14 @@ pub(super) enum Command {
 pub(super) fn run(command: &Command, layers: &Layers, config: Config) -> Result<()> {
     match command {
         Command::Check => {
-            let port = Listen::parse(&config.listen)?.port;
+            let port = config.public_listen()?.port;
             let resolved = config.resolve(port)?;
             for warning in resolved.config.stripe_warnings() {
                 println!("warning: {warning}");
             }
-            if let Some(warning) = resolved.mail.warning() {
+            for warning in
+                resolved.mail.warning().map(str::to_owned).into_iter().chain(resolved.tls_warnings())
+            {
                 println!("warning: {warning}");
             }
             println!(

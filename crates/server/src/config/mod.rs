@@ -1,6 +1,7 @@
 //! Settings: the embedded defaults, overridden by a file, then the environment, then flags. The defaults file is also the
 //! list of known keys, so an unknown key is an error with a suggestion.
 
+mod acme;
 mod ap2;
 mod dns;
 mod facilitator;
@@ -12,7 +13,9 @@ pub mod reference;
 mod resolve;
 mod safety;
 mod stripe;
+mod tls;
 
+pub use acme::{AcmeSettings, DnsChallengeSettings, Rfc2136Settings, TsigAlgorithm};
 pub use dns::DnsSettings;
 pub use facilitator::{FacilitatorSettings, OutboundEndpoint};
 pub use layers::{Layers, Sources};

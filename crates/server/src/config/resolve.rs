@@ -1,9 +1,9 @@
 //! Turns settings into what the components need: fills in addresses, parses networks and plans, refuses invalid values.
 
-use super::{Config, DnsSettings, FacilitatorSettings, OutboundEndpoint, StripeSettings};
+use super::{AcmeSettings, Config, DnsSettings, FacilitatorSettings, OutboundEndpoint, StripeSettings};
 use crate::mail::MailSettings;
 use anyhow::{Context, Result, bail, ensure};
-use dropleaf_app::{Rates, Retention, Settings, UsageLimits};
+use dropleaf_app::{Rates, Retention, Settings, TlsMode, UsageLimits};
 use dropleaf_content::Limits;
 use dropleaf_core::allowed_origins::AllowedOrigins;
 use dropleaf_core::host::{self, Hosts, Origin};
@@ -54,6 +54,8 @@ pub struct Resolved {
     pub facilitator: Option<Box<FacilitatorSettings>>,
     /// The card processor of live payments.
     pub stripe: Option<Box<StripeSettings>>,
+    /// How certificates are obtained, if the server does so.
+    pub acme: Option<Box<AcmeSettings>>,
     /// The operator's external content check.
     pub checker: Option<Box<OutboundEndpoint>>,
     /// Where custom domains are looked up.
@@ -62,10 +64,10 @@ pub struct Resolved {
 }
 
 impl Config {
-    /// `port` is the bound port, which differs from the setting if that is 0.
+    /// `port` is the bound port of the address for clients, which differs from the setting if that is 0.
     pub fn resolve(self, port: u16) -> Result<Resolved> {
-        let listen = Listen::parse(&self.listen).context("in `listen`")?;
-        let hosts = self.hosts(&listen, port)?;
+        Listen::parse(&self.listen).context("in `listen`")?;
+        let hosts = self.hosts(&self.public_listen()?, port)?;
         let data_dir = PathBuf::from(&self.data_dir);
         let or = |set: &str, default: String| if set.is_empty() { default } else { set.to_owned() };
         let database_url =
@@ -81,10 +83,7 @@ impl Config {
             blobs_url.starts_with("file:") || blobs_url.starts_with("s3://"),
             "`blobs_url` must begin with file: or s3://"
         );
-        ensure!(
-            self.tls.cert_file.is_empty() == self.tls.key_file.is_empty(),
-            "`tls.cert_file` and `tls.key_file` must be set together"
-        );
+        self.check_tls(&hosts)?;
         ensure!(
             self.secret_key.is_empty()
                 || (self.secret_key.len() == 64 && self.secret_key.bytes().all(|b| b.is_ascii_hexdigit())),
@@ -122,6 +121,7 @@ impl Config {
         let dns = DnsSettings::parse(&self.dns.servers, self.dns.timeout_seconds)?;
         let facilitator = self.facilitator()?;
         let stripe = self.stripe()?;
+        let acme = self.acme()?;
         let checker = self.checker()?.map(Box::new);
         Ok(Resolved {
             hosts,
@@ -135,6 +135,7 @@ impl Config {
             mail,
             facilitator,
             stripe,
+            acme,
             checker,
             dns,
             settings,
@@ -143,7 +144,7 @@ impl Config {
     }
 
     fn hosts(&self, listen: &Listen, port: u16) -> Result<Hosts> {
-        let scheme = if self.tls.cert_file.is_empty() { "http" } else { "https" };
+        let scheme = if self.tls_mode()? == TlsMode::Off { "http" } else { "https" };
         let base_url = if self.base_url.is_empty() {
             let any = matches!(listen.host.as_str(), "0.0.0.0" | "::");
             let host = if any { "localhost" } else { listen.host.as_str() };
@@ -275,6 +276,7 @@ impl Config {
             parallel_uploads: limits.parallel_uploads,
             domains_per_account: limits.custom_domains,
             payments: self.payments()?,
+            tls_mode: self.tls_mode()?,
         })
     }
 }

@@ -10,7 +10,7 @@ fn connection(version: Version) -> (Arc<Connection>, Arc<ConnectionActivity>) {
     let activity = ConnectionActivity::new();
     drop(activity.begin(version));
     let share = SendBudget::new(256 * MIB).share(1);
-    (Connection::new(([192, 0, 2, 1], 1).into(), Arc::clone(&activity), share), activity)
+    (Connection::new(([192, 0, 2, 1], 1).into(), None, Arc::clone(&activity), share), activity)
 }
 
 #[tokio::test]
@@ -44,7 +44,7 @@ async fn one_connection_holds_a_few_whole_bodies_and_small_ones_are_free() {
 async fn streams_go_on_while_others_wait_to_begin() {
     let share = SendBudget::new(8 * MIB).share(1);
     let activity = ConnectionActivity::new();
-    let connection = Connection::new(([192, 0, 2, 1], 1).into(), Arc::clone(&activity), share);
+    let connection = Connection::new(([192, 0, 2, 1], 1).into(), None, Arc::clone(&activity), share);
     let room = connection.open_stream(MIB / 2).await.unwrap();
     let mut next = std::pin::pin!(connection.open_stream(MIB / 2));
     assert!(futures_util::poll!(&mut next).is_pending());
@@ -64,7 +64,8 @@ async fn streams_go_on_while_others_wait_to_begin() {
 #[tokio::test(start_paused = true)]
 async fn answers_that_are_made_wait_for_room_in_a_short_queue() {
     let share = SendBudget::new(8 * MIB).share(1);
-    let connection = Connection::new(([192, 0, 2, 1], 1).into(), ConnectionActivity::new(), share.clone());
+    let connection =
+        Connection::new(([192, 0, 2, 1], 1).into(), None, ConnectionActivity::new(), share.clone());
     let held = share.hold(MIB).await;
     let _other = connection.charge_piece(1).await;
     let mut waits = Box::pin(connection.charge_made(100_000));
@@ -88,7 +89,7 @@ async fn a_connection_that_holds_nothing_goes_on_whatever_its_neighbours_hold() 
     let share = budget.share(1);
     let neighbour = share.hold(MIB).await;
     let activity = ConnectionActivity::new();
-    let connection = Connection::new(([192, 0, 2, 1], 1).into(), Arc::clone(&activity), share);
+    let connection = Connection::new(([192, 0, 2, 1], 1).into(), None, Arc::clone(&activity), share);
     let first = connection.charge_piece(PIECE_BYTES).await;
     let mut second = std::pin::pin!(connection.charge_piece(PIECE_BYTES));
     assert!(futures_util::poll!(&mut second).is_pending(), "one at a time");

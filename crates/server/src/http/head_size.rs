@@ -18,8 +18,9 @@ const COOKIE_BYTES: usize = ACCEPTED_BYTES / 2;
 /// Above this size, the address is the cause.
 const ADDRESS_BYTES: usize = ACCEPTED_BYTES / 2;
 
-/// Refuses a head that is too large.
-pub(super) fn refuse(head: &Parts) -> Option<Response<OutBody>> {
+/// Refuses a head that is too large. Cookies are cleared only on hosts of ours: browsers clear them for the whole registrable
+/// domain, and a custom domain is part of its owner's.
+pub(crate) fn refuse(head: &Parts, is_our_host: impl FnOnce() -> bool) -> Option<Response<OutBody>> {
     // The colon, a space and the end of the line.
     let field = |name: &http::HeaderName, value: &HeaderValue| name.as_str().len() + value.len() + 4;
     let address = head.uri.path_and_query().map_or(0, |address| address.as_str().len());
@@ -29,7 +30,8 @@ pub(super) fn refuse(head: &Parts) -> Option<Response<OutBody>> {
     }
     let cookies = head.headers.get_all(header::COOKIE).iter().map(HeaderValue::len).sum::<usize>();
     let are_cookies = cookies > COOKIE_BYTES;
-    let detail = if are_cookies && is_secure(&head.headers) {
+    let clears = are_cookies && is_our_host();
+    let detail = if clears && is_secure(&head.headers) {
         "This request had too many cookies, possibly from another site on this domain. They have been cleared. Reload the page. \
          You may have to sign in again."
     } else if are_cookies {
@@ -41,7 +43,7 @@ pub(super) fn refuse(head: &Parts) -> Option<Response<OutBody>> {
         "The address and headers of a request can be at most 32 KiB in total."
     };
     let mut response = error::respond(&Error::new(Code::HeadersTooLarge, detail), Wants::of(&head.headers));
-    if are_cookies {
+    if clears {
         response.headers_mut().insert("clear-site-data", HeaderValue::from_static("\"cookies\""));
     }
     Some(response)
@@ -59,11 +61,15 @@ mod tests {
     use http::{Request, StatusCode};
 
     fn refused(lines: &[(&str, String)]) -> Option<Response<OutBody>> {
+        refused_at(true, lines)
+    }
+
+    fn refused_at(is_our_host: bool, lines: &[(&str, String)]) -> Option<Response<OutBody>> {
         let mut request = Request::get("/p/x/");
         for (name, value) in lines {
             request = request.header(*name, value);
         }
-        refuse(&request.body(()).unwrap().into_parts().0)
+        refuse(&request.body(()).unwrap().into_parts().0, || is_our_host)
     }
 
     #[test]
@@ -75,6 +81,12 @@ mod tests {
             assert_eq!(response.status(), StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE);
             assert_eq!(response.headers()["clear-site-data"], "\"cookies\"");
         }
+        let lines = [("cookie", "c".repeat(160_000)), ("sec-fetch-mode", "navigate".into())];
+        let theirs = refused_at(false, &lines).expect("a refusal");
+        assert!(
+            !theirs.headers().contains_key("clear-site-data"),
+            "nor the other sites of a custom domain's owner"
+        );
         let other = refused(&[("cookie", "session=x".into()), ("x-long", "y".repeat(40_000))]);
         assert!(!other.expect("a refusal").headers().contains_key("clear-site-data"));
     }

@@ -54,6 +54,6 @@ async fn readyz(app: &App) -> Response<OutBody> {
     }
 }
 
-pub(super) async fn answer(app: &App, path: &str) -> Response<OutBody> {
+pub(crate) async fn answer(app: &App, path: &str) -> Response<OutBody> {
     if path == "/readyz" { readyz(app).await } else { healthz() }
 }

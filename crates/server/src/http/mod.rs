@@ -18,7 +18,7 @@ mod extract;
 mod foreign_origin;
 mod guides;
 mod head_size;
-mod health;
+pub(crate) mod health;
 mod layer;
 mod mcp;
 mod media_type;
@@ -42,18 +42,21 @@ mod view;
 mod web;
 
 pub use body::OutBody;
-pub(crate) use head_size::{ACCEPTED_BYTES as HEAD_BYTES, READ_BYTES as HEAD_READ_BYTES};
+pub(crate) use head_size::{
+    ACCEPTED_BYTES as HEAD_BYTES, READ_BYTES as HEAD_READ_BYTES, refuse as refuse_large_head,
+};
 
 use crate::config::Resolved;
 use crate::connection::Connection;
 use crate::metrics::{Metrics, Surface};
 use crate::tasks::Tasks;
+use crate::wire::Answerer;
 use axum::Router;
 use client_documents::ClientDocuments;
 use deadline::Late;
 use dropleaf_app::App;
 use dropleaf_core::host::HostRole;
-use dropleaf_core::{Code, Error};
+use dropleaf_core::{Code, Error, network};
 use error::Wants;
 use http::request::Parts;
 use http::{Request, Response, StatusCode, header};
@@ -69,6 +72,9 @@ use tokio::time::Instant;
 use tower::ServiceExt;
 use view::PageAddress;
 
+/// Headers of requests that a proxy forwards.
+const FORWARDING: [&str; 3] = ["x-forwarded-for", "forwarded", "via"];
+
 /// The address of the connected peer, for the API's extractors.
 #[derive(Debug, Clone, Copy)]
 pub struct Peer(pub SocketAddr);
@@ -81,6 +87,17 @@ pub struct Dispatcher {
     /// For work that the response does not wait for.
     pub tasks: Tasks,
     api: Router,
+}
+
+impl Answerer for Dispatcher {
+    async fn answer(&self, request: Request<Incoming>, connection: &Arc<Connection>) -> Response<OutBody> {
+        let (surface, mut response) = self.dispatch(request, connection).await;
+        self.metrics.count(surface, response.status().as_u16());
+        if self.resolved.hosts.base.scheme == "https" {
+            response.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, view::HSTS);
+        }
+        response
+    }
 }
 
 impl Dispatcher {
@@ -97,30 +114,18 @@ impl Dispatcher {
         Self { app, resolved, metrics, tasks, api }
     }
 
-    /// Answers one request.
-    pub(crate) async fn answer(
-        &self,
-        request: Request<Incoming>,
-        connection: &Arc<Connection>,
-    ) -> Response<OutBody> {
-        let (surface, mut response) = self.dispatch(request, connection).await;
-        self.metrics.count(surface, response.status().as_u16());
-        if self.resolved.hosts.base.scheme == "https" {
-            response.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, view::HSTS);
-        }
-        response
-    }
-
     async fn dispatch(
         &self,
         request: Request<Incoming>,
         connection: &Arc<Connection>,
     ) -> (Surface, Response<OutBody>) {
         let (head, body) = request.into_parts();
-        if let Some(refusal) = head_size::refuse(&head) {
+        let is_our_host =
+            || authority_of(&head).is_some_and(|it| self.resolved.hosts.role_of(it) != HostRole::Unknown);
+        if let Some(refusal) = head_size::refuse(&head, is_our_host) {
             return (Surface::Other, refusal);
         }
-        let Some(authority) = authority(&head) else {
+        let Some(authority) = authority_of(&head) else {
             let error = Error::new(Code::InvalidRequest, "A request needs exactly one Host header.");
             return (Surface::Other, error::respond(&error, Wants::Json));
         };
@@ -128,11 +133,15 @@ impl Dispatcher {
         if path == "/healthz" || path == "/readyz" {
             return (Surface::Other, Box::pin(health::answer(&self.app, path)).await);
         }
+        if let Some(refusal) = crate::tls::refuse_other_host(connection, &head, authority) {
+            return (Surface::Other, refusal);
+        }
         let face = self.resolved.hosts.role_of(authority);
         let shows_pages = matches!(face, HostRole::Api { pages: true } | HostRole::Pages);
         if shows_pages && !self.resolved.hosts.isolated && path.starts_with(view::SAFE_PREVIEW_PATH) {
             return (Surface::Page, Box::pin(self.look(&head, None)).await);
         }
+        let domain;
         let place = match face {
             HostRole::Api { pages } => {
                 let place = shared_place(path, pages, self.resolved.hosts.isolated);
@@ -158,7 +167,14 @@ impl Dispatcher {
             HostRole::Slug(slug) => {
                 Some(PageAddress::Slug { slug, rest: path.strip_prefix('/').unwrap_or(path) })
             }
-            HostRole::Unknown => return (Surface::Other, self.misdirected(&head)),
+            HostRole::Unknown => {
+                let host = self.resolved.hosts.domain_of(authority);
+                let Some(found) = host.and_then(|host| self.app.served_domain(host)) else {
+                    return Box::pin(self.answer_unknown(Request::from_parts(head, body), connection)).await;
+                };
+                domain = found;
+                Some(PageAddress::Domain { domain: &domain, rest: path.strip_prefix('/').unwrap_or(path) })
+            }
         };
         let response = match place {
             Some(place) => view::answer(self, &head, body, connection, place).await,
@@ -231,6 +247,23 @@ impl Dispatcher {
         self.call_api(request, connection).await
     }
 
+    /// A request for a host name that is neither ours nor a verified custom domain. A proxy on this machine, or a trusted one,
+    /// asks `/tls/allow` by whatever name it has for this server; what it forwards for others does not count.
+    async fn answer_unknown(
+        &self,
+        request: Request<Incoming>,
+        connection: &Arc<Connection>,
+    ) -> (Surface, Response<OutBody>) {
+        let peer = connection.peer.ip().to_canonical();
+        let is_proxy = peer.is_loopback() || network::is_in(peer, &self.resolved.trusted_proxies);
+        let is_forwarded = FORWARDING.iter().any(|name| request.headers().contains_key(*name));
+        if request.uri().path() == api::TLS_ALLOW_PATH && is_proxy && !is_forwarded {
+            return (Surface::Api, self.call_api(request, connection).await);
+        }
+        let (head, _) = request.into_parts();
+        (Surface::Other, self.misdirected(&head))
+    }
+
     fn misdirected(&self, head: &Parts) -> Response<OutBody> {
         let detail = format!(
             "This server is configured for {}. To use another host name, set base_url or site_url to it.",
@@ -252,7 +285,7 @@ fn longest_body(resolved: &Resolved) -> u64 {
 }
 
 /// The host of a request: from the URI itself, or from the single required `Host` header.
-fn authority(head: &Parts) -> Option<&str> {
+pub(crate) fn authority_of(head: &Parts) -> Option<&str> {
     if let Some(authority) = head.uri.authority() {
         return Some(authority.as_str());
     }

@@ -5,6 +5,8 @@ mod audit;
 mod backups;
 mod batches;
 mod bodies;
+mod certificates;
+mod custom_domains;
 mod disk_full;
 mod harness;
 mod ledger;

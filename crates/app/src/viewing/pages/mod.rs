@@ -13,7 +13,7 @@ pub use content_coding::{ContentCoding, encode};
 pub use file_stream::FileStream;
 pub use script_insertion::{Insertion, WINDOW as INSERTION_WINDOW};
 
-use crate::app::App;
+use crate::app::{App, DOMAINS_CHANGED};
 use crate::infra::row_cache::{ReadMark, RowCache};
 use body_cache::BodyCache;
 use bundle_cache::BundleCache;
@@ -84,8 +84,12 @@ impl PageCaches {
         PendingChange(self)
     }
 
-    /// Evicts a row by its name in notifications between nodes: `t:` and a token, `s:` and a slug, `*` for all.
+    /// Evicts a row by its name in notifications between nodes: `t:` and a token, `s:` and a slug, `*` for all. A change of
+    /// custom domains affects no row.
     pub(crate) fn evict_named(&self, name: &str) {
+        if name.starts_with(DOMAINS_CHANGED) {
+            return;
+        }
         let key = match name.split_at_checked(2) {
             Some(("t:", token)) => PageKey::token(token),
             Some(("s:", slug)) => PageKey::slug(slug),

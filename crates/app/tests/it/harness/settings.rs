@@ -69,5 +69,6 @@ pub(crate) fn settings(spool_dir: &Path) -> Settings {
         parallel_uploads: 1,
         domains_per_account: 5,
         payments: None,
+        tls_mode: dropleaf_app::TlsMode::Off,
     }
 }

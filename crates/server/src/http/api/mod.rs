@@ -17,6 +17,7 @@ mod site_form;
 mod site_json;
 mod site_lifecycle;
 mod sites;
+mod tls_allow;
 mod uploads;
 
 pub(super) use account::MeJson;
@@ -36,6 +37,7 @@ pub(super) use site_content::VersionsJson;
 pub(super) use site_json::SiteJson;
 pub(super) use site_lifecycle::DeletedJson;
 pub(super) use sites::{SiteListJson, list_query, publish};
+pub(super) use tls_allow::PATH as TLS_ALLOW_PATH;
 
 use super::state::ApiState;
 use utoipa_axum::router::OpenApiRouter;
@@ -67,4 +69,5 @@ pub(super) fn operations() -> OpenApiRouter<ApiState> {
         .routes(routes!(appeals::read))
         .routes(routes!(uploads::put))
         .routes(routes!(uploads::post))
+        .routes(routes!(tls_allow::allow))
 }

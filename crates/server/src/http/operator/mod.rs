@@ -4,6 +4,7 @@ mod accounts;
 mod appeals;
 mod audit;
 mod cases;
+mod certificates;
 mod overview;
 mod payments;
 mod reports;
@@ -32,6 +33,8 @@ pub(super) fn routes() -> Router<ApiState> {
         .route("/operator/appeals/{id}/uphold", post(appeals::uphold))
         .route("/operator/appeals/{id}/disallow", post(appeals::disallow))
         .route("/operator/audit", get(audit::list))
+        .route("/operator/certificates", get(certificates::list))
+        .route("/operator/certificates/renew", post(certificates::renew))
         .route("/operator/pages/{id}", get(cases::show))
         .route("/operator/pages/{id}/takedown", post(cases::take_down))
         .route("/operator/pages/{id}/dismiss", post(cases::dismiss))
@@ -85,7 +88,7 @@ fn page_of(path: &str) -> String {
     {
         return page.to_owned();
     }
-    let all = ["/operator/accounts", "/operator/payments", "/operator/reports"];
+    let all = ["/operator/accounts", "/operator/certificates", "/operator/payments", "/operator/reports"];
     all.into_iter().find(|page| path.starts_with(page)).unwrap_or("/operator").to_owned()
 }
 

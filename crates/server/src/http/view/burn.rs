@@ -183,7 +183,7 @@ fn ask_first(request: &PageRequest<'_>) -> Response<OutBody> {
     headers::interstitial(response.headers_mut());
     // An existing cookie is kept, so that a second tab does not lock out the first. Not where a page on a sibling host
     // could have planted it.
-    let is_tied = request.dispatcher.resolved.hosts.site.takes_secure_cookies();
+    let is_tied = request.takes_secure_cookies();
     let known = is_tied && Cookie::View.read(request).is_some_and(burn::is_secret);
     if request.visitor.navigation && request.head.method == Method::GET && !known {
         let cookie = Cookie::View.set(request, &request.dispatcher.app.view_secret(), COOKIE_SECONDS);

@@ -42,18 +42,17 @@ impl Cookie {
 
     /// The value the browser sent, if any.
     pub(super) fn read<'a>(self, request: &PageRequest<'a>) -> Option<&'a str> {
-        cookie::read(&request.head.headers, &request.dispatcher.resolved.hosts.site, &self.word(request))
-            .next()
+        cookie::read(&request.head.headers, request.takes_secure_cookies(), &self.word(request)).next()
     }
 
     /// The `Set-Cookie` value with a lifetime in seconds.
     pub(super) fn set(self, request: &PageRequest<'_>, value: &str, max_age: i64) -> Option<HeaderValue> {
-        cookie::set(&request.dispatcher.resolved.hosts.site, &self.word(request), value, max_age)
+        cookie::set(request.takes_secure_cookies(), &self.word(request), value, max_age)
     }
 
     /// The `Set-Cookie` value that lasts until the browser is closed.
     pub(super) fn set_for_session(self, request: &PageRequest<'_>, value: &str) -> Option<HeaderValue> {
-        cookie::set_for_session(&request.dispatcher.resolved.hosts.site, &self.word(request), value)
+        cookie::set_for_session(request.takes_secure_cookies(), &self.word(request), value)
     }
 }
 

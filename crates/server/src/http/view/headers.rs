@@ -98,7 +98,10 @@ pub(super) fn page(
         headers.insert(CORP, SAME_ORIGIN);
     }
     let public = page.site.visibility == Visibility::Public
-        && matches!(address, PageAddress::Slug { .. } | PageAddress::SharedSlug { .. });
+        && matches!(
+            address,
+            PageAddress::Slug { .. } | PageAddress::SharedSlug { .. } | PageAddress::Domain { .. }
+        );
     headers.insert(
         header::CACHE_CONTROL,
         match (page.site.e2e || guarded, public) {

@@ -143,7 +143,9 @@ async fn try_answer(
     if head.headers.contains_key("service-worker") {
         return Err(Error::plain(Code::ServiceWorkerRefused));
     }
-    if matches!(address, PageAddress::Slug { rest: "robots.txt", .. }) {
+    if let PageAddress::Slug { rest: "robots.txt", .. } | PageAddress::Domain { rest: "robots.txt", .. } =
+        address
+    {
         return Ok(other(head, false));
     }
     let (key, tail) = address.split().ok_or_else(missing)?;

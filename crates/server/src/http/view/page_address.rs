@@ -1,6 +1,6 @@
-//! The five kinds of address under which a page can be requested.
+//! The six kinds of address under which a page can be requested.
 
-use dropleaf_app::PageKey;
+use dropleaf_app::{PageKey, ServedSite};
 
 /// Prefix below a site's root that no file of a page can have.
 pub(super) const RESERVED_PREFIX: &str = "_dropleaf/";
@@ -18,6 +18,8 @@ pub(in crate::http) enum PageAddress<'a> {
     Root { label: &'a str, token: &'a str, pass: &'a str, rest: &'a str },
     /// `<slug>.<site_host>/…`; `rest` is the path below the root.
     Slug { slug: &'a str, rest: &'a str },
+    /// A verified custom domain of the site; `rest` is the path below the root.
+    Domain { domain: &'a ServedSite, rest: &'a str },
 }
 
 impl PageAddress<'_> {
@@ -30,7 +32,7 @@ impl PageAddress<'_> {
     pub(super) const fn own_label(&self) -> Option<&str> {
         match self {
             Self::Isolated { label, .. } | Self::Root { label, .. } => Some(label),
-            Self::Shared { .. } | Self::SharedSlug { .. } | Self::Slug { .. } => None,
+            Self::Shared { .. } | Self::SharedSlug { .. } | Self::Slug { .. } | Self::Domain { .. } => None,
         }
     }
 
@@ -52,6 +54,7 @@ impl PageAddress<'_> {
             },
             Self::Root { token, rest, .. } => Some((PageKey::token(token)?, Some(rest))),
             Self::Slug { slug, rest } => Some((PageKey::slug(slug)?, Some(rest))),
+            Self::Domain { domain, rest } => Some((domain.token, Some(rest))),
         }
     }
 }

@@ -38,6 +38,7 @@ impl PageRequest<'_> {
                 hosts.isolated_origin(&self.page.site.host_label)
             }
             PageAddress::Slug { slug, .. } => hosts.isolated_origin(slug),
+            PageAddress::Domain { domain, .. } => hosts.site.url_of(&domain.hostname),
         }
     }
 
@@ -52,6 +53,16 @@ impl PageRequest<'_> {
             self.head.uri.authority().map(http::uri::Authority::as_str).or_else(|| self.header("host"));
         self.address.is_shared()
             && asked.is_some_and(|host| origin.eq_ignore_ascii_case(&format!("{scheme}://{host}")))
+    }
+
+    /// Whether browsers accept `Secure` cookies from this host. Custom domains have the scheme of the pages, but are not on
+    /// this machine.
+    pub(super) fn takes_secure_cookies(&self) -> bool {
+        let site = &self.dispatcher.resolved.hosts.site;
+        match self.address {
+            PageAddress::Domain { .. } => site.scheme == "https",
+            _ => site.takes_secure_cookies(),
+        }
     }
 
     /// The page's current row from the database, past the cache.
@@ -77,6 +88,6 @@ pub(super) fn root(address: PageAddress<'_>, page: &PageView) -> String {
     match address {
         PageAddress::Shared { .. } | PageAddress::Isolated { .. } => format!("/p/{}/", page.site.token),
         PageAddress::SharedSlug { rest } => format!("/s/{}/", rest.split('/').next().unwrap_or_default()),
-        PageAddress::Slug { .. } | PageAddress::Root { .. } => "/".to_owned(),
+        PageAddress::Slug { .. } | PageAddress::Root { .. } | PageAddress::Domain { .. } => "/".to_owned(),
     }
 }

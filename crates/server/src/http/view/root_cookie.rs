@@ -32,7 +32,7 @@ pub(in crate::http) fn find_address<'a>(
     if rest == "robots.txt" || is_foreign(head) {
         return None;
     }
-    let value = cookie::read(&head.headers, origin, Cookie::Root.letter()).next()?;
+    let value = cookie::read(&head.headers, origin.takes_secure_cookies(), Cookie::Root.letter()).next()?;
     let (token, pass) = split(value)?;
     Some(PageAddress::Root { label, token, pass, rest })
 }

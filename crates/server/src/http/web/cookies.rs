@@ -23,13 +23,14 @@ impl Cookie {
 
     /// The value the browser sent, if any.
     pub(in crate::http) fn read(self, parts: &Parts, state: &ApiState) -> Option<String> {
-        let mut sent = cookie::read(&parts.headers, &state.resolved.hosts.base, self.word());
+        let mut sent =
+            cookie::read(&parts.headers, state.resolved.hosts.base.takes_secure_cookies(), self.word());
         sent.find(|value| is_plain(value)).map(str::to_owned)
     }
 
     /// The `Set-Cookie` value with a lifetime in seconds; zero deletes the cookie. The value must be base64url.
     pub(in crate::http) fn set(self, state: &ApiState, value: &str, max_age: i64) -> HeaderValue {
-        let set = cookie::set(&state.resolved.hosts.base, self.word(), value, max_age);
+        let set = cookie::set(state.resolved.hosts.base.takes_secure_cookies(), self.word(), value, max_age);
         set.unwrap_or(HeaderValue::from_static(""))
     }
 }

@@ -10,4 +10,4 @@ mod gate_guesses;
 pub(crate) mod gates;
 mod protections;
 mod share_links;
-mod share_tokens;
+pub(crate) mod share_tokens;

@@ -28,7 +28,6 @@ async fn a_verified_name_lapses_after_three_failing_days_and_its_owner_is_told()
         || with_dns(&dns).set("mail.smtp_url", mail.url()),
         async |node| {
             let person = node.newcomer(ADA).await;
-            letter(&mail).await;
             let key = crate::moderation::suspension::key_of(node, &person).await;
             let (site, domain) = working(node, &dns, &key, NAME).await;
             let primary = json!({"primary": true});

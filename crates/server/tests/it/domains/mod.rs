@@ -4,7 +4,13 @@ mod lapse;
 mod life_cycle;
 mod plan;
 mod refusals;
+mod served_gates;
+mod served_hosts;
+mod served_names;
+mod served_nodes;
+mod served_pages;
 mod takeover;
+mod tls_allow;
 
 use crate::harness::{Answer, DnsServer, Form, Node, Setup, page};
 use serde_json::{Value, json};

@@ -20,6 +20,7 @@ mod node;
 pub(crate) mod oauth;
 mod pay_link;
 mod payments;
+pub(crate) mod pebble;
 mod person;
 mod phishing;
 pub(crate) mod pipe;
@@ -43,6 +44,7 @@ mod tab;
 #[expect(dead_code, reason = "the tests of payment operations use the rest")]
 #[path = "../../../../app/tests/it/harness/till.rs"]
 pub(crate) mod till;
+pub(crate) mod tls;
 
 pub(crate) use ask::{Answer, Ask, Form};
 pub(crate) use checker::{FakeChecker, Says};

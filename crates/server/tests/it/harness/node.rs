@@ -2,7 +2,8 @@
 
 use super::ask::Ask;
 use super::{Answer, Database, Form, ReservedPort, in_time, page, seed};
-use dropleaf::config::{Layers, Listen, Sources};
+use dropleaf::config::{Layers, Sources};
+use dropleaf::listeners::Listeners;
 use dropleaf::serve::{self, Running};
 use dropleaf::startup;
 use dropleaf_app::{App, IdempotentResult};
@@ -33,7 +34,12 @@ pub(crate) struct Setup {
 impl Setup {
     /// By default rate limits are lifted for the tests and the sweep does not run.
     pub(crate) fn new() -> Self {
-        let flags = [("limits.exempt", "127.0.0.0/8,::1/128"), ("sweep.every_seconds", "86400")];
+        let flags = [
+            ("limits.exempt", "127.0.0.0/8,::1/128"),
+            ("sweep.every_seconds", "86400"),
+            // No test asks a real DNS server; nothing listens here.
+            ("dns.servers", "127.0.0.1:1"),
+        ];
         Self {
             flags: flags.map(|(key, value)| (key.to_owned(), value.to_owned())).to_vec(),
             database: Database::Sqlite,
@@ -47,6 +53,11 @@ impl Setup {
     pub(crate) fn set(mut self, key: &str, value: impl Into<String>) -> Self {
         self.flags.push((key.to_owned(), value.into()));
         self
+    }
+
+    /// Where the server listens unless the test sets it.
+    pub(crate) fn address(&self) -> String {
+        format!("localhost:{}", self.port.number)
     }
 
     /// Applies rate limits to the tests' own address too.
@@ -94,7 +105,7 @@ impl Setup {
     pub(crate) async fn start_in(self, dir: TempDir) -> Node {
         dropleaf::tls::install_provider();
         // Settings of the test come later and take precedence.
-        let mut flags = vec![("listen".to_owned(), format!("localhost:{}", self.port.number))];
+        let mut flags = vec![("listen".to_owned(), self.address())];
         flags.extend(self.flags);
         flags.push(("data_dir".into(), dir.path().join("data").display().to_string()));
         if let Database::Postgres(url) = &self.database {
@@ -102,8 +113,8 @@ impl Setup {
         }
         let layers = Layers::load(&Sources { flags, ..Sources::default() }).unwrap();
         let config = layers.config().unwrap();
-        let listeners = serve::bind(&Listen::parse(&config.listen).unwrap()).await.unwrap();
-        let port = listeners[0].local_addr().unwrap().port();
+        let listeners = Listeners::bind(&config).await.unwrap();
+        let port = listeners.public_port().unwrap();
         let mut resolved = config.resolve(port).unwrap();
         resolved.mcp_check_every = self.mcp_check_every.unwrap_or(resolved.mcp_check_every);
         let resolved = Arc::new(resolved);

@@ -1,6 +1,7 @@
-//! An operator's own lists are reloaded by SIGHUP while the server runs: tests the real binary.
+//! Lists and certificate files of the operator are reloaded by SIGHUP while the server runs: tests the real binary.
 
 use crate::harness::Dropleaf;
+use crate::harness::tls::{TestCertificate, connect};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Lines};
 use std::process::{Child, ChildStderr, Command, Stdio};
@@ -103,5 +104,26 @@ async fn sighup_stops_no_server_that_has_no_lists() {
     server.tell("-HUP");
     server.hears("`safety.lists_dir` is not set");
     assert!(server.accepts("a.example").await);
+    assert_eq!(server.stop(), Some(0));
+}
+
+#[tokio::test]
+async fn sighup_reloads_certificate_files_too() {
+    let files = tempfile::TempDir::new().unwrap();
+    let [cert, key] = TestCertificate::new(&["localhost"]).write(files.path());
+    let settings = [format!("tls.cert_file={cert}"), format!("tls.key_file={key}")];
+    let mut server = Server::start("", &["--set", &settings[0], "--set", &settings[1]]);
+    assert!(server.base_url.starts_with("https://localhost:"));
+    let port = server.base_url.rsplit_once(':').unwrap().1.parse().unwrap();
+    std::fs::write(&key, "no key").unwrap();
+    server.tell("-HUP");
+    let said = server.hears("certificate files rejected");
+    assert_eq!(said["level"], "WARN");
+    assert!(said["why"].as_str().unwrap().contains(&key), "{said}");
+    let next = TestCertificate::new(&["localhost"]);
+    next.write(files.path());
+    server.tell("-HUP");
+    assert_eq!(server.hears("certificate files reloaded")["names"], "localhost");
+    assert!(connect(&next.client(None), port, "localhost").await.is_ok());
     assert_eq!(server.stop(), Some(0));
 }

@@ -1,5 +1,6 @@
 //! Tests the running server: start, shutdown, timeouts, storage, reloading and cleanup.
 
+mod certificates;
 mod deadline;
 mod lists_reload;
 mod operations;
@@ -7,3 +8,5 @@ mod released_schemas;
 mod serve_lock;
 mod storage;
 mod sweep;
+mod tls;
+mod tls_issued;

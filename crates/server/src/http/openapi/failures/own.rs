@@ -139,6 +139,7 @@ const OWN: &[(&[&str], &[&[Code]])] = &[
     ),
     (&["authorize"], &[&[Code::CrossSite, Code::RateLimited], STORED]),
     (&["getReadiness", "getServiceRecord"], &[STORED]),
+    (&["allowCertificate"], &[&[Code::InvalidField, Code::NotFound]]),
     (
         &["listSites", "listTransactions", "listFeedback", "unlockFeature", "listPaidResources"],
         &[&[Code::InvalidField]],

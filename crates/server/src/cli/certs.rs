@@ -1,0 +1,149 @@
+//! `dropleaf certs …`: lists the certificates that the server obtains, and makes their renewal due. Works while the server
+//! runs, which places the orders.
+
+use super::{plain, print_line, with_app};
+use crate::config::Config;
+use anyhow::{Result, ensure};
+use clap::{Args, Subcommand};
+use dropleaf_app::{App, COMMAND_LINE, TlsMode};
+use dropleaf_core::certificate::Certificate;
+use dropleaf_core::iso;
+use serde_json::{Value, json};
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// List the names that need a certificate, with state, expiry and the last error
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Renew now instead of at the scheduled time; the running server places the order within a minute
+    Renew(Renew),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Renew {
+    /// The name of the certificate, such as drop.example.com or *.pages.example.com
+    #[arg(required_unless_present = "all")]
+    name: Option<String>,
+    /// Every certificate
+    #[arg(long, conflicts_with = "name")]
+    all: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) async fn run(command: Command, config: Config) -> Result<()> {
+    with_app(config, async |app| act(app, command).await).await
+}
+
+async fn act(app: &App, command: Command) -> Result<()> {
+    match command {
+        Command::List { json } => {
+            let (found, now) = (app.list_certificates().await?, app.now());
+            if json {
+                let all: Vec<_> = found.iter().map(|it| as_json(it, now)).collect();
+                print_line(&serde_json::to_string_pretty(&json!({"certificates": all}))?)
+            } else {
+                print_line(table(&found, now).trim_end_matches('\n'))
+            }
+        }
+        Command::Renew(Renew { name, json, .. }) => {
+            ensure!(
+                app.settings().tls_mode == TlsMode::Acme,
+                "this server obtains no certificates: `tls.mode` is not acme"
+            );
+            let names = match name {
+                Some(name) => {
+                    app.request_renewal(COMMAND_LINE, &name).await?;
+                    vec![name.to_ascii_lowercase()]
+                }
+                None => app.request_all_renewals().await?,
+            };
+            if json {
+                return print_line(&serde_json::to_string_pretty(&json!({"due": names}))?);
+            }
+            match names.as_slice() {
+                [] => print_line("No certificates."),
+                names => print_line(&format!("Due now: {}.", names.join(", "))),
+            }
+        }
+    }
+}
+
+fn as_json(certificate: &Certificate, now: i64) -> Value {
+    json!({
+        "name": certificate.name,
+        "state": certificate.state(now).as_str(),
+        "serial": certificate.serial,
+        "not_before": certificate.not_before,
+        "not_after": certificate.not_after,
+        "renew_at": certificate.renew_at,
+        "next_order_at": certificate.unwanted_since.is_none().then(|| certificate.next_order_at()),
+        "failures": certificate.failures,
+        "last_error": certificate.last_error,
+        "unwanted_since": certificate.unwanted_since,
+    })
+}
+
+fn table(found: &[Certificate], now: i64) -> String {
+    if found.is_empty() {
+        return "No certificates.\n".to_owned();
+    }
+    let width = found.iter().map(|it| it.name.len()).max().unwrap_or_default().max(4) + 2;
+    let head = format!("{:<width$}{:<10}{:<22}{:<22}last error", "name", "state", "expires", "next order");
+    let lines = found.iter().map(|it| {
+        let expires = it.not_after.map(iso::format).unwrap_or_default();
+        let (state, next) = match it.unwanted_since {
+            None => (it.state(now).as_str(), iso::format(it.next_order_at().max(now))),
+            Some(_) => ("unused", String::new()),
+        };
+        let error = plain(it.last_error.as_deref().unwrap_or_default(), usize::MAX);
+        format!("{:<width$}{state:<10}{expires:<22}{next:<22}{error}", it.name)
+    });
+    let lines: Vec<String> =
+        std::iter::once(head).chain(lines).map(|line| line.trim_end().to_owned()).collect();
+    lines.join("\n") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: i64 = 1_800_000_000;
+
+    #[test]
+    fn the_table_shows_state_expiry_and_error() {
+        let issued = Certificate {
+            serial: Some("0a".into()),
+            not_before: Some(NOW - 86_400),
+            not_after: Some(NOW + 5 * 86_400),
+            renew_at: Some(NOW + 3 * 86_400),
+            ..Certificate::new("*.pages.example".into(), NOW)
+        };
+        let failed = Certificate {
+            failures: 2,
+            next_attempt_at: NOW + 1800,
+            last_error: Some("refused\u{1b}[31m".into()),
+            ..Certificate::new("drop.example".into(), NOW)
+        };
+        let unused = Certificate { unwanted_since: Some(NOW), ..issued.clone() };
+        let shown = table(&[issued, failed, unused], NOW);
+        let lines: Vec<Vec<&str>> = shown.lines().map(|line| line.split_whitespace().collect()).collect();
+        assert_eq!(lines[1], ["*.pages.example", "issued", "2027-01-20T08:00:00Z", "2027-01-18T08:00:00Z"]);
+        assert_eq!(lines[2], ["drop.example", "failed", "2027-01-15T08:30:00Z", "refused\\u{1b}[31m"]);
+        assert_eq!(lines[3][1], "unused");
+        assert_eq!(table(&[], NOW), "No certificates.\n");
+    }
+
+    #[test]
+    fn json_has_no_next_order_for_a_name_that_is_no_longer_needed() {
+        let mut certificate = Certificate::new("drop.example".into(), NOW);
+        assert_eq!(as_json(&certificate, NOW)["next_order_at"], NOW);
+        assert_eq!(as_json(&certificate, NOW)["state"], "pending");
+        certificate.unwanted_since = Some(NOW);
+        assert_eq!(as_json(&certificate, NOW)["next_order_at"], Value::Null);
+    }
+}
