@@ -39,6 +39,8 @@ const OPERATOR = {
   'page detail': (made) => `/dashboard/pages/${made.locked.id}`,
   'deleted page': (made) => `/dashboard/pages/${made.deleted.id}`,
   'taken-down page': (made) => `/dashboard/pages/${made.down.id}`,
+  domains: '/dashboard/domains',
+  domain: '/dashboard/domains/reports.example.com',
   apps: '/dashboard/apps',
   device: '/device',
   'device, allowed': '/device?ended=allowed',
@@ -60,6 +62,7 @@ const OPERATOR = {
   'acts, nothing found': '/operator/audit?subject=site_nothing',
   case: (made) => `/operator/pages/${made.locked.id}`,
   'case, taken down': (made) => `/operator/pages/${made.down.id}`,
+  certificates: '/operator/certificates',
   money: '/operator/payments',
   'payment, fulfilled': '/operator/payments/pay_1',
   'payment, not decided': '/operator/payments/pay_2',
@@ -95,6 +98,7 @@ before(async () => {
   made.gated = await page('Gated', { email_gate_domain: 'example.org' });
   made.burning = await page('Burning', { burn_after_read: 'true' });
   made.encrypted = await publish(server, { name: 'page.bin', bytes: Buffer.from(Array.from({ length: 64 }, (_, n) => (n * 167 + 13) % 256)), fields: { e2e: 'true' }, key });
+  await call('POST', '/custom-domains', { hostname: 'reports.example.com', site_id: made.locked.id });
   made.deleted = await page('Deleted');
   await call('DELETE', `/sites/${made.deleted.id}`);
   made.down = await page('Down');

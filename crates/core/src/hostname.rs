@@ -81,6 +81,11 @@ impl Hostname {
         psl::domain_str(&self.0) == Some(&self.0)
     }
 
+    /// The domain that someone registered: the name below the public suffix, `example.com` of `reports.example.com`.
+    pub fn registered_domain(&self) -> &str {
+        psl::domain_str(&self.0).unwrap_or(&self.0)
+    }
+
     /// As people read it: with Unicode letters instead of `xn--`.
     pub fn unicode(&self) -> String {
         idna::domain_to_unicode(&self.0).0

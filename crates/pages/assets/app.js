@@ -101,10 +101,13 @@ if (outcome && location.hash === '#outcome') {
   outcome.focus({ preventScroll: true });
 }
 
-// <time data-at> shows the viewer's own time; without script it shows UTC.
-for (const time of document.querySelectorAll('time[datetime]')) {
-  const at = new Date(time.dateTime);
-  if (Number.isNaN(at.getTime())) continue;
-  time.title = time.dateTime;
-  time.textContent = at.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+// <time> shows the viewer's own time; without script it shows UTC.
+function showLocalTimes(root) {
+  for (const time of root.querySelectorAll('time[datetime]')) {
+    const at = new Date(time.dateTime);
+    if (Number.isNaN(at.getTime())) continue;
+    time.title = time.dateTime;
+    time.textContent = at.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+  }
 }
+showLocalTimes(document);

@@ -37,6 +37,8 @@ assets! {
     CLAIM_JS = "claim"."js": "claim.js";
     PAY_CSS = "pay"."css": "pay.css";
     BILLING_CSS = "billing"."css": "billing.css";
+    DOMAINS_CSS = "domains"."css": "domains.css";
+    DOMAINS_JS = "domains"."js": "domains.js";
     CARD_JS = "card"."js": "card.js";
 }
 

@@ -6,11 +6,17 @@ use dropleaf_core::Result;
 use dropleaf_store::acme_accounts;
 
 impl App {
-    /// The credentials for this authority, as stored by [`App::save_acme_account`].
+    /// The credentials for this authority, as stored by [`App::save_acme_account`]. None if they were encrypted with another
+    /// secret, such as before the database was restored elsewhere: then another account is created.
     pub async fn find_acme_account(&self, directory_url: &str) -> Result<Option<Vec<u8>>> {
         let Some(sealed) = self.store.find_acme_account(directory_url).await? else { return Ok(None) };
-        let opened = sealing::open(self.acme_account_key(directory_url), directory_url.as_bytes(), &sealed)?;
-        Ok(Some(opened.into()))
+        match sealing::open(self.acme_account_key(directory_url), directory_url.as_bytes(), &sealed) {
+            Ok(opened) => Ok(Some(opened.into())),
+            Err(error) => {
+                tracing::warn!(%error, directory_url, "account at certificate authority not readable");
+                Ok(None)
+            }
+        }
     }
 
     pub async fn save_acme_account(&self, directory_url: &str, credentials: &[u8]) -> Result<()> {

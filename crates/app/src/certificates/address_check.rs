@@ -2,13 +2,41 @@
 //! behind a load balancer does not know its own addresses, so those of the name are compared with those of our page host.
 
 use crate::app::App;
-use dropleaf_core::Result;
+use crate::domains::{DnsFailure, DnsLookup};
 use std::net::IpAddr;
+
+/// Any name of this form.
+const TARGET_LABEL: &str = "d-target";
 
 impl App {
     /// Why no certificate can be ordered for this name now; `None` if one can. Our own names are not checked.
-    pub async fn check_points_here(&self, _name: &str) -> Result<Option<String>> {
-        Ok(None)
+    pub async fn check_points_here(&self, name: &str) -> Option<String> {
+        let dns = self.dns.as_deref()?;
+        let own = name.strip_prefix("*.").unwrap_or(name);
+        if self.hosts.covers(own) {
+            return None;
+        }
+        match self.address_problem(dns, name).await {
+            Ok(problem) => problem,
+            Err(DnsFailure::Temporary(why)) => {
+                Some(format!("the DNS records of the name could not be read: {why}"))
+            }
+        }
+    }
+
+    async fn address_problem(&self, dns: &dyn DnsLookup, name: &str) -> Result<Option<String>, DnsFailure> {
+        let site_host = &self.hosts.site_host;
+        let chain = dns.cname_chain(name).await?;
+        let theirs = dns.addresses(name).await?;
+        let mut ours = dns.addresses(&self.hosts.site.host).await?;
+        // Where the CNAME records of owners point to; often a wildcard record.
+        ours.extend(dns.addresses(&format!("{TARGET_LABEL}.{site_host}")).await?);
+        Ok(AddressFacts { chain: &chain, theirs: &theirs, ours: &ours }.problem(site_host))
+    }
+
+    /// The TXT records of a name, or `None` if there is no resolver.
+    pub async fn find_txt_records(&self, name: &str) -> Option<Vec<String>> {
+        Some(self.dns.as_deref()?.txt(name).await.unwrap_or_default())
     }
 }
 

@@ -14,7 +14,7 @@ mod work_lease;
 pub use orders::{NewCertificate, OrderFailure};
 pub use reading::{CertificateView, IssuedCertificate};
 
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 
 /// The notification to other nodes that a certificate was issued or removed.
 pub(crate) const CERTIFICATES_CHANGED: &str = "c:";
@@ -26,4 +26,6 @@ pub(crate) struct Certificates {
     work: Notify,
     /// Wakes whoever holds certificates in memory.
     changed: Notify,
+    /// Counts the times that due orders were looked for on this node.
+    passes: watch::Sender<u64>,
 }

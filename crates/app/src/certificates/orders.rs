@@ -8,6 +8,7 @@ use dropleaf_core::{Error, Result};
 use dropleaf_store::certificates::{self as rows, CHANGED, Issued, UNKNOWN};
 use dropleaf_store::{DbError, revisions};
 use std::fmt;
+use tokio::sync::watch;
 
 /// The longest pause after a check that costs the authority nothing.
 const LONGEST_FREE_PAUSE: i64 = 3600;
@@ -47,6 +48,15 @@ impl App {
     /// Waits until an order may be due before the next regular check.
     pub async fn wait_for_certificate_work(&self) {
         self.certificates.work.notified().await;
+    }
+
+    /// Counts how often this node has looked for due orders and dealt with them.
+    pub fn certificate_passes(&self) -> watch::Receiver<u64> {
+        self.certificates.passes.subscribe()
+    }
+
+    pub fn count_certificate_pass(&self) {
+        self.certificates.passes.send_modify(|count| *count += 1);
     }
 
     /// Orders that are due, longest waiting first.

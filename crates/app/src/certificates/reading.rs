@@ -44,11 +44,16 @@ impl App {
             return Ok(CertificateView::bare(CertificateState::External));
         }
         let found = self.store.find_certificate(hostname).await?.filter(|it| it.unwanted_since.is_none());
-        Ok(found.map_or(CertificateView::bare(CertificateState::None), |certificate| CertificateView {
-            state: certificate.state(self.now()),
-            expires_at: certificate.not_after,
-            last_error: certificate.last_error,
-        }))
+        Ok(match found {
+            Some(certificate) => CertificateView {
+                state: certificate.state(self.now()),
+                expires_at: certificate.not_after,
+                last_error: certificate.last_error,
+            },
+            // Verified a moment ago.
+            None if self.is_served_domain(hostname) => CertificateView::bare(CertificateState::Pending),
+            None => CertificateView::bare(CertificateState::None),
+        })
     }
 
     /// Every managed name, for operators.

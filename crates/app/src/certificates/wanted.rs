@@ -21,7 +21,7 @@ impl App {
     ) -> Result<()> {
         let now = self.now();
         let mut wanted = own_names(&self.hosts, has_wildcard);
-        wanted.extend(self.store.list_served_domains().await?.into_iter().map(|domain| domain.hostname));
+        wanted.extend(self.served_domain_names());
         wanted.retain(|name| !is_covered(name));
         let mut stmts = vec![acme_challenges::delete_expired(now)];
         let mut has_old = false;

@@ -1,5 +1,6 @@
 //! Custom domains: host names of owners that show one of their sites. Spec §1.6.
 
+mod addresses;
 mod check;
 mod commit;
 mod dns;

@@ -136,6 +136,7 @@ impl App {
             tracing::debug!(revision, names = names.len(), "custom domains loaded");
             domains.replace(names);
             *known = Some(revision);
+            self.order_certificates_soon();
         }
         Ok(())
     }

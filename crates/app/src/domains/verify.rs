@@ -36,7 +36,12 @@ impl App {
         let result = self.check_records(&domain).await;
         let guard = || require_active_account(Some(&account.id), Vec::new());
         match self.record_check(guard, domain, result).await? {
-            Recorded::Done(domain) => self.domain_view(domain).await,
+            Recorded::Done(domain) => {
+                if domain.is_verified() {
+                    self.retry_certificate_soon(domain.hostname.as_str()).await?;
+                }
+                self.domain_view(domain).await
+            }
             Recorded::Taken => Err(Error::new(Code::DomainTaken, TAKEN)),
         }
     }

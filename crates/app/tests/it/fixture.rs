@@ -25,13 +25,19 @@ pub(crate) struct Fixture {
 
 impl Fixture {
     pub(crate) async fn open() -> Self {
+        Self::open_at("http://localhost:8080").await
+    }
+
+    /// At another address.
+    pub(crate) async fn open_at(address: &str) -> Self {
         let dir = TempDir::new().unwrap();
         let url = format!("sqlite:{}", dir.path().join("dropleaf.db").display());
         let db = Db::open(&url).await.unwrap();
         db.migrate(NOW).await.unwrap();
         let blobs = Blobs::open(&format!("file:{}", dir.path().join("blobs").display()), 64 << 10).unwrap();
         let clock = Arc::new(ManualClock::at(NOW));
-        let origin = Origin::parse("http://localhost:8080").unwrap();
+        let origin = Origin::parse(address).unwrap();
+        let site_host = origin.host.clone();
         let app = App::new(Dependencies {
             checker: None,
             dns: None,
@@ -39,7 +45,7 @@ impl Fixture {
             clock: clock.clone(),
             minter: Minter::seeded(7),
             keys: Keys::new([7; 32]),
-            hosts: Hosts::new(origin.clone(), origin, "localhost".into(), true),
+            hosts: Hosts::new(origin.clone(), origin, site_host, true),
             settings: settings(dir.path()),
             mailer: None,
             facilitator: None,

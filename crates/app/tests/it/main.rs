@@ -2,6 +2,7 @@
 //! fails.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test says what went wrong by failing")]
+mod certificates;
 mod fixture;
 mod harness;
 mod lifecycle;

@@ -8,6 +8,8 @@ mod badge;
 mod billing;
 mod claim;
 mod device;
+mod domain;
+mod domains;
 mod figures;
 mod keys;
 mod list;
@@ -26,6 +28,8 @@ pub use apps::{Consent, apps, consent};
 pub use billing::{BillingPage, BillingProblem, Bought, TopUpLimits, UnlockOffer, UnlockState, billing};
 pub use claim::{Claim, claim};
 pub use device::{DeviceAnswer, device_ask, device_confirm, device_end};
+pub use domain::{DomainPage, domain};
+pub use domains::{CertificateRow, DomainOffer, DomainPlan, DomainRow, DomainsPage, PageChoice, domains};
 pub use keys::{CreatedKey, KeyRow, Keys, keys};
 pub use list::{PageCard, PageList, list};
 pub use page::{PageView, ShareLinkRow, VersionRow, page};
@@ -37,5 +41,7 @@ pub use upload::{UploadView, upload};
 
 #[cfg(test)]
 mod billing_tests;
+#[cfg(test)]
+mod domains_tests;
 #[cfg(test)]
 pub(crate) mod pages_tests;

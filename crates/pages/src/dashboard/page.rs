@@ -2,7 +2,7 @@
 
 use super::badge::{Badge, badges};
 use super::figures::{self, date_field, size, span};
-use super::{Attempt, Section, Shell};
+use super::{Attempt, DomainRow, Section, Shell};
 use crate::assets::{PAGES_CSS, UPLOAD_JS};
 use crate::{Html, Size, qr};
 use askama::Template;
@@ -43,6 +43,8 @@ pub struct PageView<'a> {
     pub max_upload_bytes: u64,
     pub versions: Vec<VersionRow>,
     pub links: Vec<ShareLinkRow>,
+    /// The custom domains that show it.
+    pub domains: Vec<DomainRow<'a>>,
     pub feedback: Vec<Feedback>,
     /// Whether there are more comments than shown.
     pub has_more_feedback: bool,

@@ -166,6 +166,7 @@ fn shown(state: State, attempt: Attempt) -> String {
         max_upload_bytes: 1 << 20,
         versions: vec![version(2), version(1)],
         links: vec![ShareLinkRow { token, url: HOSTILE.into() }],
+        domains: Vec::new(),
         feedback: vec![comment(None), comment(Some(NOW))],
         has_more_feedback: false,
         notes: vec![HOSTILE.into()],

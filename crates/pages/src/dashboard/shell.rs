@@ -7,6 +7,7 @@ use crate::assets::{APP_CSS, APP_JS, DEVICE_CSS};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Section {
     Pages,
+    Domains,
     Keys,
     Apps,
     Account,
@@ -121,6 +122,12 @@ done! {
     LinkRevoked = "link-revoked" in "share-links": "Share link revoked.";
     Resolved = "resolved" in "feedback": "Comment resolved.";
     CommentDeleted = "comment-deleted" in "feedback": "Comment deleted.";
+    DomainAdded = "domain-added" in "record": "Domain added. Now create this DNS record.";
+    DomainChecked = "domain-checked" in "status": "Checked. This is what we found.";
+    DomainMoved = "domain-moved" in "domain-page": "Saved. The domain now shows this page.";
+    DomainPrimary = "domain-primary" in "domain-primary": "Saved. Links to the page now use this domain.";
+    DomainNotPrimary = "domain-not-primary" in "domain-primary": "Saved. Links to the page use its address on this server again.";
+    DomainDeleted = "domain-deleted" in "domains": "Domain deleted. You can remove its DNS record.";
     KeyRevoked = "key-revoked" in "keys": "Key revoked.";
     AppRevoked = "app-revoked" in "apps": "Access revoked.";
     SessionEnded = "session-ended" in "account-sessions": "That browser was signed out.";

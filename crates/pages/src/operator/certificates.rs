@@ -30,6 +30,14 @@ impl<'a> CertificatesPage<'a> {
         (chosen, more)
     }
 
+    fn state(&self, certificate: &Certificate) -> &'static str {
+        certificate.state(self.now).as_str()
+    }
+
+    fn has_expired(&self, certificate: &Certificate) -> bool {
+        certificate.not_after.is_some_and(|end| end <= self.now)
+    }
+
     fn tone(&self, certificate: &Certificate) -> &'static str {
         match certificate.state(self.now) {
             CertificateState::Issued if certificate.failures == 0 => "good",

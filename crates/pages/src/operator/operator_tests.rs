@@ -2,6 +2,7 @@
 
 use super::accounts::{AccountRow, AccountsPage, RefusedSuspension, accounts};
 use super::audit::{AuditPage, audit};
+use super::certificates::{CertificatesPage, certificates};
 use super::case::{CaseEvidence, CasePage, CaseVersion, CaseView, RefusedCaseForm, case};
 use super::overview::{Figure, OverviewPage, TakedownForm, overview};
 use super::safe_preview::{
@@ -11,6 +12,7 @@ use super::safe_preview::{
 use crate::dashboard::pages_tests::{NOW, assert_sound, hostile_finding, shell, site};
 use crate::tests::HOSTILE;
 use crate::{Elapsed, Moment};
+use dropleaf_core::certificate::Certificate;
 use dropleaf_core::audit::{AuditAction, AuditEntry};
 use dropleaf_core::site::{Site, State};
 
@@ -96,6 +98,25 @@ fn lists_of_the_operator_show_hostile_text_as_text() {
     let html =
         audit(&AuditPage { shell: shell(), subject: HOSTILE, entries: &entries, older: Some(HOSTILE) });
     assert_sound(&html.0);
+    let failing = Certificate {
+        failures: 2,
+        not_after: Some(NOW - 1),
+        last_error: Some(HOSTILE.into()),
+        ..Certificate::new(HOSTILE.into(), NOW)
+    };
+    let all = [Certificate::new("a.example".into(), NOW), failing];
+    let (chosen, more) = CertificatesPage::choose(&all, 1);
+    assert_eq!((chosen[0].failures, more), (2, 1), "those that need attention first");
+    let html = certificates(&CertificatesPage {
+        shell: shell(),
+        certificates: chosen,
+        more,
+        is_managed: true,
+        now: NOW,
+        is_recent: false,
+    });
+    assert_sound(&html.0);
+    assert!(html.0.contains("expired") && html.0.contains("Renew now"), "{}", html.0);
     let account = AccountRow {
         id: "acct_1",
         email: Some(HOSTILE),

@@ -96,7 +96,7 @@ impl Acme {
     async fn wait_for_record(&self, name: &str, value: &str) {
         let start = Instant::now();
         while start.elapsed() < PROPAGATION_LIMIT {
-            match self.find_txt(name).await {
+            match self.app.find_txt_records(name).await {
                 // Nothing to ask.
                 None => return,
                 Some(found) if found.iter().any(|it| it == value) => return,

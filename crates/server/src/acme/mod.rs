@@ -65,6 +65,7 @@ impl Acme {
             if let Err(error) = self.pass(&stopping).await {
                 tracing::warn!(error = format!("{error:#}"), "certificates not checked, will retry");
             }
+            self.app.count_certificate_pass();
             let wake = tokio::time::timeout(EVERY, self.app.wait_for_certificate_work());
             stopping.run_until_cancelled(wake).await;
         }
@@ -135,7 +136,7 @@ impl Acme {
                 return self.fail(due, OrderFailure { text, retry_after: None, was_ordered: false }).await;
             }
         };
-        if let Some(text) = self.app.check_points_here(&due.name).await? {
+        if let Some(text) = self.app.check_points_here(&due.name).await {
             return self.fail(due, OrderFailure { text, retry_after: None, was_ordered: false }).await;
         }
         let (result, retry_after) = with_retry_after(self.obtain(account, due, stopping)).await;
@@ -194,11 +195,6 @@ impl Acme {
         });
         stopping.run_until_cancelled(run_all(checks.collect())).await;
         Ok(())
-    }
-
-    /// The TXT records of a name, or `None` if there is no resolver.
-    async fn find_txt(&self, _name: &str) -> Option<Vec<String>> {
-        None
     }
 }
 

@@ -91,7 +91,8 @@ impl Acme {
         if of.serial.is_none() {
             return Ok(None);
         }
-        let Some(current) = self.app.find_issued(&of.name).await? else { return Ok(None) };
+        // One that cannot be decrypted any more is replaced like a missing one.
+        let Ok(Some(current)) = self.app.find_issued(&of.name).await else { return Ok(None) };
         let chain = issued::chain(&current.chain_and_key_pem)?;
         Ok(chain.first().and_then(|leaf| CertificateIdentifier::try_from(leaf).ok()))
     }

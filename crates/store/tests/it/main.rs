@@ -5,6 +5,7 @@ mod audit;
 mod backups;
 mod batches;
 mod bodies;
+mod certificates;
 mod custom_domains;
 mod disk_full;
 mod harness;

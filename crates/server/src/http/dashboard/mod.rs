@@ -5,6 +5,8 @@ mod appeal;
 mod apps;
 mod billing;
 mod claim;
+mod domain;
+mod domains;
 mod feedback;
 mod keys;
 mod lifecycle;
@@ -33,6 +35,7 @@ pub(super) fn routes() -> Router<ApiState> {
         .merge(account::routes())
         .merge(billing::routes())
         .merge(unlocks::routes())
+        .merge(domains::routes())
         .merge(keys::routes())
         .merge(passkeys::routes())
         .route("/dashboard", get(list::read))

@@ -2,7 +2,7 @@
 //! forms.
 
 use super::problem::{refused, refused_at};
-use super::shell;
+use super::{domains, shell};
 use crate::http::error::status;
 use crate::http::state::ApiState;
 use crate::http::web::{Fields, Person, Query, WebError, page_with_status, see_other};
@@ -42,6 +42,7 @@ pub(super) async fn show(
         let list = app.peek_feedback(account, id).await?;
         (feedback, has_more_feedback) = (list.feedback, list.next.is_some());
     }
+    let domains = domains::of_page(state, account, &site.id).await?;
     // A placeholder that cannot be a slug, to split the address around it.
     let around = state.app.hosts.slug_url("\u{0}");
     let html = pages::page(&PageView {
@@ -64,6 +65,7 @@ pub(super) async fn show(
             })
             .collect(),
         links: links.into_iter().map(|own| ShareLinkRow { token: own.token, url: own.url }).collect(),
+        domains: domains.iter().map(|view| domains::row(view, None)).collect(),
         feedback,
         has_more_feedback,
         notes,

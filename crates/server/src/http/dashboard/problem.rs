@@ -6,7 +6,7 @@ use dropleaf_core::{Code, Error};
 use dropleaf_pages::dashboard::{Attempt, RefusedForm};
 
 /// Fields of operations: the API name, the name people read, and the form field that shows it.
-const NAMES: [(&str, &str, &str); 14] = [
+const NAMES: [(&str, &str, &str); 16] = [
     ("title", "The title", "title"),
     ("slug", "The public name", "slug"),
     ("visibility", "The visibility", "visibility"),
@@ -21,6 +21,8 @@ const NAMES: [(&str, &str, &str); 14] = [
     ("file", "The file", "file"),
     ("comment", "The description", "comment"),
     ("contact", "The contact", "contact"),
+    ("hostname", "The domain", "hostname"),
+    ("site_id", "The page", "site"),
 ];
 
 /// The form field that a refusal concerns; empty if it concerns the whole form.
@@ -29,6 +31,7 @@ fn field(error: &Error) -> &'static str {
         Code::InvalidSlug | Code::SlugRequired | Code::SlugTaken => "slug",
         Code::PlanLifetimeLimit => "expires",
         Code::InvalidField => named(error).map_or("", |(_, field, _)| field),
+        Code::DomainExists => "hostname",
         Code::InvalidClaimToken | Code::AlreadyClaimed => "claim_token",
         Code::MissingFile
         | Code::EmptyFile
@@ -68,11 +71,12 @@ pub(super) fn words(error: &Error) -> String {
                 .into()
         }
         // The detail also tells programs how to buy more.
-        Code::PlanLifetimeLimit | Code::PlanPageLimit => {
+        Code::PlanLifetimeLimit | Code::PlanPageLimit | Code::PlanDomainLimit => {
             error.fault.as_ref().map_or_else(|| error.detail.clone(), |fault| fault.why.clone())
         }
         Code::SlugRequired => "A public page needs a name.".into(),
         Code::SlugTaken => "This name is already taken. Choose another one.".into(),
+        Code::DomainExists => "You have already added this domain.".into(),
         Code::MissingFile => "Choose a file first.".into(),
         // The address is refused, not the content.
         Code::PhishingBlocked if !may_appeal(error) => error.detail.clone(),

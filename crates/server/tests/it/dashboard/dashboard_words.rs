@@ -61,8 +61,14 @@ async fn every_form_leads_to_its_message() {
     let site = node.publish_page("Orchard").await;
     let tab = node.operator().await;
     let at = format!("/dashboard/pages/{}", site["id"].as_str().unwrap());
-    let others =
-        ["/dashboard", "/dashboard/upload", "/dashboard/keys", "/dashboard/account", "/dashboard/billing"];
+    let others = [
+        "/dashboard",
+        "/dashboard/upload",
+        "/dashboard/domains",
+        "/dashboard/keys",
+        "/dashboard/account",
+        "/dashboard/billing",
+    ];
     for path in [at.as_str()].into_iter().chain(others) {
         let text = tab.get(path).await.expect(200).text();
         for form in text.split("<form ").skip(1).map(|form| form.split('>').next().unwrap()) {

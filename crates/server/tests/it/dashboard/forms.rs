@@ -90,7 +90,7 @@ pub(crate) fn forms() -> Vec<String> {
 
 /// The path with this id, and this name in place of every other parameter.
 fn filled_in(path: &str, id: &str, name: &str) -> String {
-    let others = ["{link}", "{item}", "{checkout}", "{slug}", "{sku}"];
+    let others = ["{link}", "{item}", "{checkout}", "{slug}", "{sku}", "{hostname}"];
     others.iter().fold(path.replace("{id}", id), |path, parameter| path.replace(parameter, name))
 }
 
@@ -183,6 +183,8 @@ async fn nul_in_a_name_is_nobodys_and_breaks_nothing() {
                 "user_code",
                 "title",
                 "slug",
+                "hostname",
+                "site",
                 "q",
             ];
             let mut fields: Vec<_> = all.map(|name| (name, "a\0b")).to_vec();
@@ -206,6 +208,8 @@ async fn nul_in_a_name_is_nobodys_and_breaks_nothing() {
             "/operator?done=taken-down&page=%00",
             "/dashboard?q=%00",
             "/dashboard?before=1&before_id=%00",
+            "/dashboard/domains?page=%00",
+            "/dashboard/domains/a%00b",
             "/dashboard/pages/a%00b",
             "/claim/a%00b",
             "/login/link?token=%00",

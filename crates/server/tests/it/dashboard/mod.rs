@@ -4,6 +4,7 @@ mod dashboard_appeal;
 mod dashboard_balance;
 mod dashboard_billing;
 mod dashboard_claim;
+mod dashboard_domains;
 mod dashboard_feedback;
 mod dashboard_keys;
 mod dashboard_list;

@@ -20,6 +20,7 @@ mod node;
 pub(crate) mod oauth;
 mod pay_link;
 mod payments;
+pub(crate) mod pebble;
 mod person;
 mod phishing;
 pub(crate) mod pipe;

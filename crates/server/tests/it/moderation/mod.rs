@@ -6,6 +6,7 @@ mod evidence;
 mod operator;
 mod operator_appeals;
 mod operator_case;
+mod operator_certificates;
 mod operator_look;
 mod operator_notifications;
 mod report;

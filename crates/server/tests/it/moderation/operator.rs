@@ -5,8 +5,14 @@ use dropleaf_core::report::{Reason, ReportContent};
 use serde_json::Value;
 use std::net::IpAddr;
 
-const PAGES: [&str; 5] =
-    ["/operator", "/operator/accounts", "/operator/appeals", "/operator/payments", "/operator/reports"];
+const PAGES: [&str; 6] = [
+    "/operator",
+    "/operator/accounts",
+    "/operator/appeals",
+    "/operator/certificates",
+    "/operator/payments",
+    "/operator/reports",
+];
 
 async fn report(node: &Node, site: &Value, body: &[(&str, &str)]) {
     let url = format!("{}_dropleaf/report", site["url"].as_str().unwrap());

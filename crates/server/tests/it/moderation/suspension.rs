@@ -151,6 +151,7 @@ async fn dashboard_tells_on_each_page_and_takes_no_form_but_those_that_leave() {
     let id = site["id"].as_str().unwrap();
     let pages = [
         "/dashboard",
+        "/dashboard/domains",
         "/dashboard/keys",
         "/dashboard/apps",
         "/dashboard/account",
@@ -163,7 +164,12 @@ async fn dashboard_tells_on_each_page_and_takes_no_form_but_those_that_leave() {
     for path in pages.map(str::to_owned).into_iter().chain([format!("/dashboard/pages/{id}")]) {
         assert!(person.get(&path).await.expect(200).text().contains(told), "{path}");
     }
-    let leaving = ["/logout", "/dashboard/account/sessions", "/dashboard/pages/{id}/delete"];
+    let leaving = [
+        "/logout",
+        "/dashboard/account/sessions",
+        "/dashboard/pages/{id}/delete",
+        "/dashboard/domains/{hostname}/delete",
+    ];
     let token = person.token();
     for path in forms() {
         // Anyone with a pay link may pay.
@@ -171,7 +177,8 @@ async fn dashboard_tells_on_each_page_and_takes_no_form_but_those_that_leave() {
         if is_open || leaving.iter().any(|open| path.starts_with(open)) {
             continue;
         }
-        let at = path.replace("{id}", id).replace("{link}", "x").replace("{item}", "x").replace("{sku}", "x");
+        let others = ["{link}", "{item}", "{sku}", "{hostname}"];
+        let at = others.iter().fold(path.replace("{id}", id), |at, name| at.replace(name, "x"));
         let ask = person.bare(&at).fields(&[("form_token", &token)]).header("x-form-token", &token);
         let answer = ask.header("origin", &node.base_url()).send().await;
         assert_eq!(answer.status, 403, "{path}: {}", answer.text());

@@ -1,5 +1,6 @@
 //! Tests the running server: start, shutdown, timeouts, storage, reloading and cleanup.
 
+mod certificates;
 mod deadline;
 mod lists_reload;
 mod operations;
