@@ -25,7 +25,7 @@ export async function startGateway(pebble, intercept) {
       const passed = await send(method, url, headers, body);
       return response.writeHead(passed.response.statusCode, passed.response.headers).end(passed.body);
     }
-    const nonce = (await send('HEAD', '/nonce-plz', { host: headers.host })).response.headers['replay-nonce'];
+    const nonce = (await send('HEAD', '/nonce-plz', { host: headers.host, 'user-agent': headers['user-agent'] })).response.headers['replay-nonce'];
     const problem = { type: `urn:ietf:params:acme:error:${fault.type}`, detail: fault.detail ?? fault.type, status: fault.status };
     response.writeHead(fault.status, { 'content-type': 'application/problem+json', 'replay-nonce': nonce, ...fault.headers });
     return response.end(JSON.stringify(problem));

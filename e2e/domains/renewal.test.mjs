@@ -64,11 +64,37 @@ test('a certificate that the CA is about to revoke is replaced at once', async (
   await world.connect(host, site);
   const first = await presented(host);
   await world.pebble.announceReplacement(first);
-  // The CA says how long its last answer is good for: six hours.
+  // What the CA said about renewal is good for six hours.
   await clock.advance('+7h');
   await world.restart();
-  await until('the answer of the CA', () => world.server.log.includes('authority asks to replace the certificate now'));
-  // The next look at due orders comes within a minute; a check by the owner brings it forward.
-  await world.verify(host);
   assert.ok(await world.pebble.hasIssued(await replaced(host, first)));
+});
+
+test('after a failed order the next one waits, whatever the owner does, and then comes by itself', async () => {
+  const host = 'patience.customer.test';
+  const { cname_target } = await world.add(host, site);
+  await world.dns.setA(cname_target, '127.0.0.9');
+  await world.verify(host);
+  await world.certificate(host, 'failed');
+  assert.equal(world.pebble.validations(host), 1);
+  await clock.advance('+10m');
+  await world.verify(host);
+  // A whole order of another name goes through meanwhile.
+  await world.connect('meanwhile.customer.test', site);
+  assert.equal(world.pebble.validations(host), 1);
+  await clock.advance('+20m');
+  await world.restart();
+  // An order that is interrupted is placed again, so it has to end first.
+  await until('the end of the second order', () => /certificate order failed.*patience.*"failures":2/.test(world.server.log));
+  assert.equal(world.pebble.validations(host), 2);
+  // The second pause is longer than the first.
+  await world.dns.clearA(cname_target);
+  await clock.advance('+40m');
+  await world.restart();
+  await world.connect('later-still.customer.test', site);
+  assert.equal(world.pebble.validations(host), 2);
+  await clock.advance('+60m');
+  await world.restart();
+  await world.certificate(host);
+  assert.equal((await world.curl(`https://${host}/`)).status, 200);
 });

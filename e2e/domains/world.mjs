@@ -128,7 +128,7 @@ export function clients({ server, key, dns, pebble, tlsPort }) {
 }
 
 /** A hook command with the arguments of lego's `exec` provider; `calls` gives what it was called with. */
-async function makeHook(dns) {
+export async function makeHook(dns) {
   const dir = await tempDir('hook');
   const file = path.join(dir, 'hook');
   const log = path.join(dir, 'calls');
