@@ -170,15 +170,13 @@ check('handshake time, many / few domains', growth.byTime, growth.byTime <= GOAL
 /** Every row of the certificates, and how often anything was committed meanwhile. */
 async function observe(dataDir, work) {
   const script = `
-import json, os, sqlite3, sys, time
+import json, select, sqlite3, sys
 db = sqlite3.connect(sys.argv[1])
 state = lambda: [db.execute(q).fetchall() for q in ("SELECT * FROM revisions ORDER BY name", "SELECT COUNT(*), SUM(failures), SUM(next_attempt_at), MAX(updated_at) FROM certificates", "SELECT COUNT(*) FROM acme_challenges")]
 version = lambda: db.execute("PRAGMA data_version").fetchone()[0]
 before, last, commits = state(), version(), 0
 print("ready", flush=True)
-os.set_blocking(0, False)
-while sys.stdin.read(1) is None:
-    time.sleep(0.05)
+while not select.select([sys.stdin], [], [], 0.05)[0]:
     now = version()
     commits, last = commits + (now != last), now
 print(json.dumps({"unchanged": before == state(), "commits": commits + (version() != last)}))`;

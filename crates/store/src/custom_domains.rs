@@ -259,30 +259,19 @@ pub fn delete(account_id: &str, hostname: &str) -> Stmt {
     .one(UNKNOWN)
 }
 
-/// Deletes every domain of a site whose content is erased, and counts the change if there is one.
-pub fn delete_of(site_id: &str) -> [Stmt; 2] {
-    let count = Stmt::new(
-        "INSERT INTO revisions (name, value) SELECT $1, 1 \
-         WHERE EXISTS (SELECT 1 FROM custom_domains WHERE site_id = $2 AND status = 'verified') \
-         ON CONFLICT (name) DO UPDATE SET value = revisions.value + 1",
-        vec![DOMAINS.into(), site_id.into()],
-    );
-    [count, Stmt::new("DELETE FROM custom_domains WHERE site_id = $1", vec![site_id.into()])]
-}
-
-/// Deletes domains whose site was erased or no longer belongs to the account: one was added while its site was being erased.
-/// Counts the change if there is one that viewers could notice.
+/// Deletes domains whose site no longer exists or belongs to another account. Until then viewers of an erased site are told
+/// that it is gone, and its owner can show another site at the name. Counts the change if viewers could notice it.
 pub fn delete_orphans() -> [Stmt; 2] {
     let count = Stmt::new(
         "INSERT INTO revisions (name, value) SELECT $1, 1 \
          WHERE EXISTS (SELECT 1 FROM custom_domains WHERE status = 'verified' AND NOT EXISTS (SELECT 1 FROM sites \
-         WHERE sites.id = site_id AND sites.account_id = custom_domains.account_id AND sites.purged_at IS NULL)) \
+         WHERE sites.id = site_id AND sites.account_id = custom_domains.account_id)) \
          ON CONFLICT (name) DO UPDATE SET value = revisions.value + 1",
         vec![DOMAINS.into()],
     );
     let delete = Stmt::new(
         "DELETE FROM custom_domains WHERE NOT EXISTS (SELECT 1 FROM sites \
-         WHERE sites.id = site_id AND sites.account_id = custom_domains.account_id AND sites.purged_at IS NULL)",
+         WHERE sites.id = site_id AND sites.account_id = custom_domains.account_id)",
         Vec::new(),
     );
     [count, delete]

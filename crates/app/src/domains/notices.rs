@@ -9,6 +9,15 @@ use dropleaf_store::{DbError, custom_domains};
 
 const BATCH: i64 = 50;
 
+/// What became of an email.
+enum Delivery {
+    Sent,
+    /// There is no address or no mail server, it was refused, or another node sent it.
+    Dropped,
+    /// The mail server could not be reached.
+    Postponed,
+}
+
 impl App {
     /// Sends the emails about domains while `go_on` returns true. Returns how many were sent.
     pub async fn send_domain_notices(&self, go_on: impl Fn() -> bool) -> Result<usize> {
@@ -17,29 +26,34 @@ impl App {
             if !go_on() {
                 break;
             }
-            count += usize::from(self.send_domain_notice(&domain).await?);
+            match self.send_domain_notice(&domain).await? {
+                Delivery::Sent => count += 1,
+                Delivery::Dropped => {}
+                // The others would fail too; they are sent in the next round.
+                Delivery::Postponed => break,
+            }
         }
         Ok(count)
     }
 
-    async fn send_domain_notice(&self, domain: &CustomDomain) -> Result<bool> {
+    async fn send_domain_notice(&self, domain: &CustomDomain) -> Result<Delivery> {
         // Taken before sending: a crash may lose an email, but none is sent twice.
         match self.store.commit(vec![custom_domains::take_notice(domain)]).await {
             Ok(_) => {}
-            Err(DbError::Guard(custom_domains::CHANGED)) => return Ok(false),
+            Err(DbError::Guard(custom_domains::CHANGED)) => return Ok(Delivery::Dropped),
             Err(error) => return Err(error.into()),
         }
         let address = self.store.find_account(&domain.account_id).await?.and_then(|account| account.email);
         let (Some(to), Some(notice), Some(_)) = (address, domain.notice, &self.notify.mailer) else {
-            return Ok(false);
+            return Ok(Delivery::Dropped);
         };
         match self.send_email(&self.domain_email(domain, notice, to)).await {
-            Ok(()) => Ok(true),
+            Ok(()) => Ok(Delivery::Sent),
             Err(MailError::Temporary(_)) => {
                 self.store.commit(vec![custom_domains::return_notice(domain)]).await?;
-                Ok(false)
+                Ok(Delivery::Postponed)
             }
-            Err(MailError::Permanent(_) | MailError::Ambiguous(_)) => Ok(false),
+            Err(MailError::Permanent(_) | MailError::Ambiguous(_)) => Ok(Delivery::Dropped),
         }
     }
 

@@ -9,7 +9,6 @@ use crate::app::App;
 use crate::publish::CONFLICT_RETRIES;
 use dropleaf_core::account::{self, Account};
 use dropleaf_core::custom_domain::{CheckResult, CustomDomain};
-use dropleaf_core::error::Fact;
 use dropleaf_core::{Code, Error, Result};
 use dropleaf_store::{DbError, Stmt, accounts, counters, custom_domains};
 
@@ -160,8 +159,7 @@ impl App {
             custom_domains::FULL => Error::new(
                 Code::TooMany,
                 format!("An account can have at most {most} custom domains. Delete some first."),
-            )
-            .with_fact("limit", Fact::Int(most)),
+            ),
             other => {
                 self.rate_refusal(other).unwrap_or_else(|| Error::internal(format!("guard {other} failed")))
             }

@@ -8,8 +8,7 @@ use dropleaf_core::account::Account;
 use dropleaf_core::site::{Site, State, Visibility};
 use dropleaf_core::{Code, Error, Result, takedown};
 use dropleaf_store::{
-    DbError, Stmt, accounts, burns, custom_domains, feedback, reports, share_tokens, site_versions, sites,
-    slugs,
+    DbError, Stmt, accounts, burns, feedback, reports, share_tokens, site_versions, sites, slugs,
 };
 
 #[derive(Debug, Clone)]
@@ -179,9 +178,6 @@ impl App {
             stmts.extend(site_versions::delete_up_to(&site.id, i64::MAX, now));
             stmts.push(share_tokens::delete_of(&site.id));
             stmts.push(feedback::delete_of(&site.id));
-            if site.account_id.is_some() {
-                stmts.extend(custom_domains::delete_of(&site.id));
-            }
             stmts.push(burns::delete(&site.id));
         }
         // The account's row is locked before the site's, in the same order as concurrent writers, to prevent deadlocks.

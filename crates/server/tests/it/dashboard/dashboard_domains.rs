@@ -199,7 +199,8 @@ async fn a_missing_record_names_the_end_of_the_domain() {
 #[tokio::test]
 async fn a_bare_domain_shows_the_addresses_of_the_server() {
     let dns = DnsServer::start().await;
-    let node = with_dns(&dns).start().await;
+    // Names below localhost never reach a DNS server.
+    let node = with_dns(&dns).set("site_url", "http://pages.dropleaf.example").start().await;
     let ada = node.newcomer_on("solo").await;
     let site = publish(&node, &ada, "Mine").await;
     add(&ada, "customer.example", &site).await;

@@ -157,6 +157,21 @@ async fn a_pending_name_is_found_without_its_owner_and_is_not_checked_for_ever()
 }
 
 #[tokio::test]
+async fn an_email_that_could_not_be_sent_is_sent_later() {
+    let dns = DnsServer::start().await;
+    let mail = MailServer::start(Mood::IsBusy).await;
+    let node = with_dns(&dns).set("mail.smtp_url", mail.url()).start().await;
+    let person = node.newcomer(ADA).await;
+    let key = crate::moderation::suspension::key_of(&node, &person).await;
+    working(&node, &dns, &key, NAME).await;
+    dns.clear(NAME);
+    node.clock.advance(DAY);
+    assert_eq!((check(&node).await, told(&node).await), (1, 0));
+    mail.becomes(Mood::Takes);
+    assert_eq!((told(&node).await, told(&node).await), (1, 0));
+}
+
+#[tokio::test]
 async fn without_mail_nothing_is_sent_and_names_lapse_all_the_same() {
     let dns = DnsServer::start().await;
     let node = with_dns(&dns).set("mail.mode", "off").start().await;

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 pub(crate) const NAME: &str = "reports.customer.example";
 
 pub(crate) fn with_dns(dns: &DnsServer) -> Setup {
-    Setup::new().set("dns.servers", dns.address())
+    Setup::new().set("dns.servers", dns.address()).set("dns.timeout_seconds", "30")
 }
 
 pub(crate) async fn publish(node: &Node, key: &str) -> Value {

@@ -39,6 +39,7 @@ impl Setup {
             ("sweep.every_seconds", "86400"),
             // No test asks a real DNS server; nothing listens here.
             ("dns.servers", "127.0.0.1:1"),
+            ("dns.timeout_seconds", "1"),
         ];
         Self {
             flags: flags.map(|(key, value)| (key.to_owned(), value.to_owned())).to_vec(),

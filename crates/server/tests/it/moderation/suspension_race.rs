@@ -130,7 +130,7 @@ async fn every_operation_is_undone_when_the_suspension_came_before_its_commit() 
     // Only on SQLite: on PostgreSQL a late notification of an earlier change may evict the cached credential at any
     // moment.
     let dns = DnsServer::start().await;
-    let node = &Setup::new().set("dns.servers", dns.address()).start().await;
+    let node = &Setup::new().set("dns.servers", dns.address()).set("dns.timeout_seconds", "30").start().await;
     let person = node.newcomer_on("free").await;
     node.app().credit_account("test", &person.account.id, 10_000, "test", None).await.unwrap();
     let key = key_of(node, &person).await;
