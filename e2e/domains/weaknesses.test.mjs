@@ -1,4 +1,5 @@
-// testssl.sh finds no weakness in the HTTPS that the server speaks by itself: protocols, ciphers, and its list of attacks.
+// testssl.sh finds no weakness in the HTTPS that the server speaks by itself: protocols, and its list of attacks. The torture tests
+// run it with every cipher and simulated clients in their long form.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -26,14 +27,14 @@ after(async () => {
 test('testssl.sh finds nothing weak', async (context) => {
   const file = path.join(dir, 'findings.json');
   const args = ['--quiet', '--warnings', 'off', '--color', '0', '--ip', '127.0.0.1', '--nodns', 'none', '--add-ca', world.pebble.rootFile];
-  const checks = ['--protocols', '--standard', '--vulnerable'];
+  const checks = ['--protocols', '--vulnerable'];
   const printed = await new Promise((resolve) => {
     execFile('testssl', [...args, ...checks, '--jsonfile', file, `${NAMES.base}:${world.tlsPort}`], { cwd: dir }, (_, stdout) => resolve(stdout));
   });
   const findings = JSON.parse(await readFile(file, 'utf8'));
   const severity = Object.fromEntries(findings.map((finding) => [finding.id, finding.severity]));
   // It did look: the checks that matter have a verdict.
-  const verdicts = ['SSLv3', 'TLS1_2', 'TLS1_3', 'ALPN_HTTP2', 'cipherlist_NULL', 'cipherlist_STRONG'];
+  const verdicts = ['SSLv3', 'TLS1_2', 'TLS1_3', 'ALPN_HTTP2'];
   for (const id of [...verdicts, 'heartbleed', 'ROBOT', 'CRIME_TLS', 'SWEET32', 'LOGJAM', 'RC4']) assert.equal(severity[id], 'OK', `${id}\n${printed}`);
   const weak = findings.filter((finding) => !/^(OK|INFO|WARN)$/.test(finding.severity) && !OTHERS.test(finding.id));
   assert.deepEqual(weak, []);
