@@ -128,7 +128,10 @@ mod tests {
         let metrics = Metrics::default();
         let name = "dropleaf_certificate_expiry_timestamp_seconds";
         let value = |metrics: &Metrics| {
-            metrics.render().lines().find_map(|line| Some(line.strip_prefix(name)?.strip_prefix("{}")?.trim().to_owned()))
+            metrics
+                .render()
+                .lines()
+                .find_map(|line| Some(line.strip_prefix(name)?.strip_prefix("{}")?.trim().to_owned()))
         };
         assert_eq!(value(&metrics), None);
         metrics.set_certificate_expiry(Some(1_800_000_000));

@@ -194,7 +194,7 @@ pub fn record_window(certificate: &Certificate, renew_at: Option<i64>, window_ch
 /// Makes an order due at once.
 pub fn make_due(name: &str, now: i64) -> Stmt {
     Stmt::new(
-        "UPDATE certificates SET next_attempt_at = $1, renew_at = CASE WHEN renew_at IS NULL THEN NULL ELSE $1 END, \
+        "UPDATE certificates SET next_attempt_at = $1, renew_at = CASE WHEN renew_at IS NULL THEN renew_at ELSE $1 END, \
          updated_at = $1 WHERE name = $2 AND unwanted_since IS NULL",
         vec![now.into(), name.into()],
     )

@@ -15,7 +15,12 @@ async fn open() -> Fixture {
 fn new(fixture: &Fixture, serial: &str) -> NewCertificate {
     let now = fixture.app.now();
     let (not_before, not_after) = (now, now + 6 * DAY);
-    NewCertificate { serial: serial.into(), not_before, not_after, chain_and_key_pem: b"chain and key".to_vec() }
+    NewCertificate {
+        serial: serial.into(),
+        not_before,
+        not_after,
+        chain_and_key_pem: b"chain and key".to_vec(),
+    }
 }
 
 async fn names(fixture: &Fixture) -> Vec<String> {
@@ -42,7 +47,8 @@ async fn names_are_managed_while_they_need_a_certificate() {
 async fn one_worker_at_a_time_orders() {
     let fixture = open().await;
     let app = &fixture.app;
-    let inner = app.with_certificate_lease(async { app.with_certificate_lease(async {}).await.unwrap() }).await;
+    let inner =
+        app.with_certificate_lease(async { app.with_certificate_lease(async {}).await.unwrap() }).await;
     assert_eq!(inner.unwrap(), Some(None), "the lease is held");
     assert!(app.with_certificate_lease(async {}).await.unwrap().is_some(), "and released");
     let due = app.list_due_certificates(9).await.unwrap();
@@ -77,9 +83,12 @@ async fn a_certificate_is_stored_encrypted_and_announced() {
 async fn failures_back_off_and_cheap_checks_less() {
     let fixture = open().await;
     let app = &fixture.app;
-    let failure = |was_ordered, retry_after| OrderFailure { text: "no\nway".into(), retry_after, was_ordered };
+    let failure =
+        |was_ordered, retry_after| OrderFailure { text: "no\nway".into(), retry_after, was_ordered };
     let mut pauses = Vec::new();
-    for (was_ordered, retry_after) in [(true, None), (true, None), (true, Some(DAY)), (false, None), (false, None)] {
+    for (was_ordered, retry_after) in
+        [(true, None), (true, None), (true, Some(DAY)), (false, None), (false, None)]
+    {
         let row = app.list_certificates().await.unwrap().remove(0);
         let next = app.record_certificate_failure(&row, &failure(was_ordered, retry_after)).await.unwrap();
         pauses.push((next - app.now()) / 60);

@@ -33,15 +33,16 @@ pub(crate) fn challenge_config(key_authorization: &[u8], name: &str) -> Result<A
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
     use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-    use rustls::{ClientConfig, ClientConnection, ServerConnection};
+    use rustls::{ClientConfig, ClientConnection, DigitallySignedStruct, ServerConnection, SignatureScheme};
     use x509_parser::prelude::*;
 
-    /// Accepts any certificate and keeps none.
+    /// Accepts any certificate and signature: the usual checks know no critical extension such as this one.
     #[derive(Debug)]
-    struct Anyone(Arc<rustls::crypto::CryptoProvider>);
+    struct Anyone;
 
-    impl rustls::client::danger::ServerCertVerifier for Anyone {
+    impl ServerCertVerifier for Anyone {
         fn verify_server_cert(
             &self,
             _: &CertificateDer<'_>,
@@ -49,39 +50,39 @@ mod tests {
             _: &ServerName<'_>,
             _: &[u8],
             _: UnixTime,
-        ) -> Result<rustls::client::danger::ServerCertVerified, rustls::Error> {
-            Ok(rustls::client::danger::ServerCertVerified::assertion())
+        ) -> Result<ServerCertVerified, rustls::Error> {
+            Ok(ServerCertVerified::assertion())
         }
+
         fn verify_tls12_signature(
             &self,
-            message: &[u8],
-            cert: &CertificateDer<'_>,
-            signed: &rustls::DigitallySignedStruct,
-        ) -> Result<rustls::client::danger::HandshakeSignatureValid, rustls::Error> {
-            let known = &self.0.signature_verification_algorithms;
-            rustls::crypto::verify_tls12_signature(message, cert, signed, known)
+            _: &[u8],
+            _: &CertificateDer<'_>,
+            _: &DigitallySignedStruct,
+        ) -> Result<HandshakeSignatureValid, rustls::Error> {
+            Ok(HandshakeSignatureValid::assertion())
         }
+
         fn verify_tls13_signature(
             &self,
-            message: &[u8],
-            cert: &CertificateDer<'_>,
-            signed: &rustls::DigitallySignedStruct,
-        ) -> Result<rustls::client::danger::HandshakeSignatureValid, rustls::Error> {
-            let known = &self.0.signature_verification_algorithms;
-            rustls::crypto::verify_tls13_signature(message, cert, signed, known)
+            _: &[u8],
+            _: &CertificateDer<'_>,
+            _: &DigitallySignedStruct,
+        ) -> Result<HandshakeSignatureValid, rustls::Error> {
+            Ok(HandshakeSignatureValid::assertion())
         }
-        fn supported_verify_schemes(&self) -> Vec<rustls::SignatureScheme> {
-            self.0.signature_verification_algorithms.supported_schemes()
+
+        fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+            rustls::crypto::ring::default_provider().signature_verification_algorithms.supported_schemes()
         }
     }
 
     fn handshake(protocol: &[u8]) -> Result<ClientConnection, rustls::Error> {
         crate::tls::install_provider();
         let config = challenge_config(b"token.thumbprint", "reports.example.com").unwrap();
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
         let mut client = ClientConfig::builder()
             .dangerous()
-            .with_custom_certificate_verifier(Arc::new(Anyone(provider)))
+            .with_custom_certificate_verifier(Arc::new(Anyone))
             .with_no_client_auth();
         client.alpn_protocols = vec![protocol.to_vec()];
         let name = ServerName::try_from("reports.example.com").unwrap();

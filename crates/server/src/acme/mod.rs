@@ -180,7 +180,14 @@ impl Acme {
         if due.is_empty() || stopping.is_cancelled() {
             return Ok(());
         }
-        let account = &self.account().await?;
+        let account = match self.account().await {
+            Ok(account) => account,
+            Err(error) => {
+                tracing::info!(error = format!("{error:#}"), "renewal times not received");
+                return self.postpone_window_checks(&due).await;
+            }
+        };
+        let account = &account;
         let checks = due.into_iter().map(|about| {
             let check = async move {
                 if let Err(error) = self.check_window(account, &about).await {

@@ -10,6 +10,14 @@ use instant_acme::{Account, Error};
 const RETRY_SECONDS: i64 = 6 * 3600;
 
 impl Acme {
+    /// Asks later, because the authority does not respond.
+    pub(super) async fn postpone_window_checks(&self, due: &[Certificate]) -> Result<()> {
+        for about in due {
+            self.app.record_renewal_window(about, None, Some(RETRY_SECONDS)).await?;
+        }
+        Ok(())
+    }
+
     /// Asks about one certificate and records the answer.
     pub(super) async fn check_window(&self, account: &Account, about: &Certificate) -> Result<()> {
         let Some(id) = self.current_id(about).await? else {

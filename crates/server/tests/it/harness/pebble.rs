@@ -70,7 +70,12 @@ impl Pebble {
         // Ends with the process.
         thread::spawn(move || lines.map_while(Result::ok).for_each(|line| drop(sender.send(line))));
         let root = reqwest::Certificate::from_pem(own.chain.as_bytes()).unwrap();
-        let client = reqwest::Client::builder().tls_certs_only([root]).no_proxy().build().unwrap();
+        let client = reqwest::Client::builder()
+            .tls_certs_only([root])
+            .no_proxy()
+            .user_agent("dropleaf tests")
+            .build()
+            .unwrap();
         let pebble = Self {
             process,
             directory_url: format!("https://127.0.0.1:{port}/dir"),

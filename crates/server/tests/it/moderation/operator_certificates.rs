@@ -13,10 +13,13 @@ async fn operators_see_failures_and_request_a_renewal() {
         let html = operator.get(LIST).await.expect(200).text();
         assert!(html.contains("obtains no certificates"), "{html}");
         let now = node.app().now();
-        let failed = certificates::record_failure("a.example", 3, now + 7200, "refused <b>by</b> the authority", now);
+        let failed =
+            certificates::record_failure("a.example", 3, now + 7200, "refused <b>by</b> the authority", now);
         node.commit(vec![certificates::want("a.example", now), failed]).await;
         let html = operator.get(LIST).await.expect(200).text();
-        for part in ["a.example", "failed", "after 3 attempts", "refused &#60;b&#62;by&#60;/b&#62; the authority"] {
+        for part in
+            ["a.example", "failed", "after 3 attempts", "refused &#60;b&#62;by&#60;/b&#62; the authority"]
+        {
             assert!(html.contains(part), "{part}: {html}");
         }
         let sent = operator.submit(RENEW, &[("name", "a.example")]).await.expect(303);
@@ -54,14 +57,16 @@ async fn command_line_lists_certificates_and_makes_them_due() {
     node.commit(vec![wait("drop.example"), wait("*.pages.example")]).await;
     let data_dir = node.data_dir().display().to_string();
     let dropleaf = Dropleaf::in_dir(node.data_dir()).env("DROPLEAF_DATA_DIR", &data_dir);
-    let listed: serde_json::Value = serde_json::from_str(&dropleaf.prints(&["certs", "list", "--json"])).unwrap();
+    let listed: serde_json::Value =
+        serde_json::from_str(&dropleaf.prints(&["certs", "list", "--json"])).unwrap();
     assert_eq!(listed["certificates"][0]["name"], "*.pages.example");
     assert_eq!(listed["certificates"][0]["state"], "pending");
     assert!(dropleaf.prints(&["certs", "list"]).contains("drop.example"));
     let refused = dropleaf.complains(&["certs", "renew", "--all"]);
     assert!(refused.contains("`tls.mode` is not acme"), "{refused}");
     dropleaf.complains(&["certs", "renew"]);
-    let dropleaf = dropleaf.env("DROPLEAF_TLS__MODE", "acme").env("DROPLEAF_BASE_URL", "https://drop.example");
+    let dropleaf =
+        dropleaf.env("DROPLEAF_TLS__MODE", "acme").env("DROPLEAF_BASE_URL", "https://drop.example");
     assert_eq!(dropleaf.prints(&["certs", "renew", "Drop.example"]), "Due now: drop.example.\n");
     let due = "SELECT COUNT(*) FROM certificates WHERE next_attempt_at < 4000000000";
     assert_eq!(node.count(due).await, 1);
