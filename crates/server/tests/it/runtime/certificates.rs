@@ -98,7 +98,6 @@ async fn a_renewal_that_fails_backs_off_and_operators_are_warned_once() {
     let mut mail = MailServer::start(Mood::Takes).await;
     let pebble = Pebble::start();
     let node = setup(&pebble)
-        .set("mail.mode", "smtp")
         .set("mail.smtp_url", mail.url())
         .set("operator.email", "op@drop.test")
         .start()
