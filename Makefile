@@ -8,7 +8,7 @@ help: ## show this list
 run: ## start the server on http://localhost:8080, data in ./data
 	cargo run --release --locked -p dropleaf -- serve
 
-test: ## everything, as CI runs it: lints, Rust, browser, torture, OpenAPI, fuzzing
+test: ## everything, as CI runs it: lints, Rust, browser, custom domains, torture, OpenAPI, fuzzing
 	scripts/test
 
 check: ## formatting, lints, licenses and boundaries between crates

@@ -33,6 +33,11 @@ pub(crate) fn calls(site: &Value) -> Vec<(&'static str, Value)> {
         ("revoke_share_link", json!({"token": "share_aaaaaaaaaaaaaaaaaaaa"})),
         ("resolve_feedback", json!({"id": "fb_aaaaaaaaaaaaaaaaaaaa"})),
         ("publish_html", json!({"html": page("More")})),
+        ("list_custom_domains", json!({})),
+        ("add_custom_domain", json!({"hostname": "reports.customer.example", "site": id})),
+        ("update_custom_domain", json!({"hostname": "reports.customer.example", "site": id})),
+        ("verify_custom_domain", json!({"hostname": "reports.customer.example"})),
+        ("delete_custom_domain", json!({"hostname": "reports.customer.example"})),
     ]
 }
 

@@ -12,6 +12,7 @@ use dropleaf_app::{COMMAND_LINE, IdempotentResult};
 use serde_json::{Value, json};
 
 const CODE: &str = "account_suspended";
+const DOMAIN: &str = "reports.customer.example";
 
 pub(crate) async fn key_of(node: &Node, person: &Person<'_>) -> String {
     match node.app().create_key(&person.account, None, None, |_| Vec::new()).await.unwrap() {
@@ -79,6 +80,8 @@ async fn every_operation_that_writes_is_403_and_reading_goes_on() {
     let key = key_of(&node, &person).await;
     let app = let_in(&person, "").await;
     let site = node.publish_as(&key, Form::file("a.html", page("Mine"))).await;
+    let domain = json!({"hostname": DOMAIN, "site_id": site["id"]});
+    node.post("/custom-domains").key(&key).json(&domain).send().await.expect(201);
     suspend(&node, &person).await;
     let document: Value = node.get("/openapi.json").send().await.json();
     let mut written = 0;
@@ -86,13 +89,15 @@ async fn every_operation_that_writes_is_403_and_reading_goes_on() {
         let at = path
             .replace("{idOrSlug}", site["id"].as_str().unwrap())
             .replace("{tokenId}", "share_aaaaaaaaaaaaaaaaaaaa")
+            .replace("{hostname}", DOMAIN)
             .replace("{id}", "key_aaaaaaaaaaaaaaaaaaaa");
         for (method, operation) in item.as_object().unwrap() {
             let takes_a_key =
                 operation["security"].as_array().unwrap().iter().any(|way| way.get("api_key").is_some());
             // A check changes nothing; a tool is refused inside its message.
             let always = matches!(path.as_str(), "/check" | "/mcp")
-                || (method == "delete" && path == "/sites/{idOrSlug}");
+                || (method == "delete"
+                    && matches!(path.as_str(), "/sites/{idOrSlug}" | "/custom-domains/{hostname}"));
             if !takes_a_key || always {
                 continue;
             }
@@ -109,6 +114,7 @@ async fn every_operation_that_writes_is_403_and_reading_goes_on() {
         }
     }
     assert!(written >= 22, "{written}");
+    node.delete(&format!("/custom-domains/{DOMAIN}")).key(&key).send().await.expect(200);
     node.delete(&site_path(&site)).key(&key).send().await.expect(200);
     node.post(&format!("{}/restore", site_path(&site))).key(&key).send().await.refused(403, CODE);
     node.app().lift_suspension("operator", &person.account.id, "well").await.unwrap();
@@ -132,7 +138,7 @@ async fn tools_and_upload_addresses_say_so_too() {
             let described = tools.iter().find(|known| known["name"] == tool).unwrap();
             if described["annotations"]["readOnlyHint"] == true {
                 client.give(tool, arguments).await;
-            } else if tool != "delete_site" {
+            } else if !["delete_site", "delete_custom_domain"].contains(&tool) {
                 let said = client.refused(tool, arguments, CODE).await;
                 assert!(said.contains("Only the operator can lift"), "{tool}: {said}");
             }
