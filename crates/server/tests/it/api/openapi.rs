@@ -13,6 +13,7 @@ fn operations(document: &Value) -> Vec<(String, String, Value)> {
             .replace("{id}", "key_aaaaaaaaaaaaaaaaaaaa")
             .replace("{ticket}", "upl_aaaaaaaaaaaaaaaaaaaa")
             .replace("{filename}", "a.html")
+            .replace("{hostname}", "reports.customer.example")
             .replace("{code}", "aaaaaaaaaaaaaaaaaaaaaa")
             .replace("{token}", "aaaaaaaa");
         assert!(!filled.contains('{'), "{path} has a parameter this test does not know");

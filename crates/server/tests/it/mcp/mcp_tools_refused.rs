@@ -32,6 +32,11 @@ pub(crate) fn calls(site: &Value) -> Vec<(&'static str, Value)> {
         ("claim_site", json!({"site": id, "claim_token": "clm_x"})),
         ("revoke_share_link", json!({"token": "share_aaaaaaaaaaaaaaaaaaaa"})),
         ("resolve_feedback", json!({"id": "fb_aaaaaaaaaaaaaaaaaaaa"})),
+        ("list_custom_domains", json!({})),
+        ("add_custom_domain", json!({"hostname": "reports.customer.example", "site": id})),
+        ("update_custom_domain", json!({"hostname": "reports.customer.example", "primary": true})),
+        ("verify_custom_domain", json!({"hostname": "reports.customer.example"})),
+        ("delete_custom_domain", json!({"hostname": "reports.customer.example"})),
         ("publish_html", json!({"html": page("More")})),
     ]
 }

@@ -79,6 +79,9 @@ async fn every_operation_that_writes_is_403_and_reading_goes_on() {
     let key = key_of(&node, &person).await;
     let app = let_in(&person, "").await;
     let site = node.publish_as(&key, Form::file("a.html", page("Mine"))).await;
+    let name = "reports.customer.example";
+    let domain = json!({"hostname": name, "site_id": site["id"]});
+    node.post("/custom-domains").key(&key).json(&domain).send().await.expect(201);
     suspend(&node, &person).await;
     let document: Value = node.get("/openapi.json").send().await.json();
     let mut written = 0;
@@ -86,7 +89,8 @@ async fn every_operation_that_writes_is_403_and_reading_goes_on() {
         let at = path
             .replace("{idOrSlug}", site["id"].as_str().unwrap())
             .replace("{tokenId}", "share_aaaaaaaaaaaaaaaaaaaa")
-            .replace("{id}", "key_aaaaaaaaaaaaaaaaaaaa");
+            .replace("{id}", "key_aaaaaaaaaaaaaaaaaaaa")
+            .replace("{hostname}", name);
         for (method, operation) in item.as_object().unwrap() {
             let takes_a_key =
                 operation["security"].as_array().unwrap().iter().any(|way| way.get("api_key").is_some());
