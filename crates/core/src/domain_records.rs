@@ -58,11 +58,11 @@ impl FoundRecords {
         if self.prove(target) {
             return CheckResult::Proven;
         }
-        let txt = txt_name(hostname);
-        if let Some(text) = self.txt.first() {
-            let text = shown(text);
+        let place = txt_name(hostname);
+        if let Some(other) = self.txt.first() {
+            let other = shown(other);
             return CheckResult::Refused(format!(
-                "We found a TXT record at {txt} with the value {text} instead of {target}."
+                "We found a TXT record at {place} with the value {other} instead of {target}."
             ));
         }
         // The last of a chain is where it leads, the first is what the owner entered.
@@ -76,19 +76,19 @@ impl FoundRecords {
         if self.addresses.iter().all(|ip| is_cloudflare(*ip)) {
             return CheckResult::Refused(format!(
                 "The name is proxied by Cloudflare, which hides the CNAME record. Switch the record to \"DNS only\" (grey \
-                 cloud), or add a TXT record at {txt} with the value {target}."
+                 cloud), or add a TXT record at {place} with the value {target}."
             ));
         }
         if self.addresses.iter().all(|ip| self.target_addresses.contains(ip)) {
             return CheckResult::Refused(format!(
                 "The name has the addresses of this server, but its CNAME record is not visible: the DNS provider replaces it by \
-                 addresses. Add a TXT record at {txt} with the value {target}."
+                 addresses. Add a TXT record at {place} with the value {target}."
             ));
         }
         let found: Vec<String> = self.addresses.iter().take(3).map(ToString::to_string).collect();
         let more = if self.addresses.len() > found.len() { " and others" } else { "" };
         let remedy = if hostname.is_apex() {
-            format!("Add a TXT record at {txt} with the value {target}.")
+            format!("Add a TXT record at {place} with the value {target}.")
         } else {
             format!("Replace the address record by a CNAME to {target}.")
         };

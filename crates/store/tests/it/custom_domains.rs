@@ -1,6 +1,6 @@
 //! Custom domains: one verified owner for each name, the copy of the primary one, cleanup, and backups.
 
-use crate::harness::{NOW, for_each_database};
+use crate::harness::{NOW, account, for_each_database};
 use dropleaf_core::custom_domain::{CheckResult, CustomDomain, DomainNotice};
 use dropleaf_core::hostname::Hostname;
 use dropleaf_store::custom_domains::{self as rows, CHANGED, EXISTS, FULL, TAKEN, UNKNOWN};
@@ -44,7 +44,7 @@ fn prove(before: &CustomDomain) -> (CustomDomain, Vec<Stmt>) {
 async fn a_name_has_one_verified_owner_and_its_site_a_copy_of_it() {
     for_each_database(async |database| {
         let store = Store::new(database.open().await, database.blobs());
-        store.commit(vec![site("s1", "a1"), site("s2", "a2")]).await.unwrap();
+        store.commit(vec![account("a1"), account("a2"), site("s1", "a1"), site("s2", "a2")]).await.unwrap();
         let (one, two) = (domain(NAME, "a1", "s1"), domain(NAME, "a2", "s2"));
         for new in [&one, &two] {
             store.commit(rows::insert(new, 1).into()).await.unwrap();
@@ -92,9 +92,9 @@ async fn of_many_accounts_that_prove_a_name_at_once_one_gets_it() {
         let store = Store::new(database.open().await, database.blobs());
         let mut batches = Vec::new();
         for number in 0..8 {
-            let (account, id) = (format!("a{number}"), format!("s{number}"));
-            let new = domain(NAME, &account, &id);
-            let mut stmts = vec![site(&id, &account)];
+            let (owner, id) = (format!("a{number}"), format!("s{number}"));
+            let new = domain(NAME, &owner, &id);
+            let mut stmts = vec![account(&owner), site(&id, &owner)];
             stmts.extend(rows::insert(&new, 9));
             store.commit(stmts).await.unwrap();
             batches.push(prove(&new).1);
@@ -113,7 +113,7 @@ async fn of_many_accounts_that_prove_a_name_at_once_one_gets_it() {
 async fn due_names_are_listed_in_order_and_those_of_a_site_are_deleted_with_it() {
     for_each_database(async |database| {
         let store = Store::new(database.open().await, database.blobs());
-        store.commit(vec![site("s1", "a1"), site("s2", "a1")]).await.unwrap();
+        store.commit(vec![account("a1"), site("s1", "a1"), site("s2", "a1")]).await.unwrap();
         for (name, id, at) in [("c.example", "s1", 5), ("b.example", "s2", 3), ("a.example", "s1", i64::MAX)]
         {
             let new = CustomDomain { next_check_at: at, ..domain(name, "a1", id) };

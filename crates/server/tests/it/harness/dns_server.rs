@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::net::UdpSocket;
-use tokio::task::JoinHandle;
+use tokio::task::JoinSet;
 
 const A: u16 = 1;
 const CNAME: u16 = 5;
@@ -34,13 +34,8 @@ struct Zone {
 pub(crate) struct DnsServer {
     at: SocketAddr,
     zone: Arc<Mutex<Zone>>,
-    task: JoinHandle<()>,
-}
-
-impl Drop for DnsServer {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
+    /// Ends when it is dropped.
+    _task: JoinSet<()>,
 }
 
 impl DnsServer {
@@ -49,7 +44,8 @@ impl DnsServer {
         let at = socket.local_addr().unwrap();
         let zone = Arc::new(Mutex::new(Zone::default()));
         let shared = Arc::clone(&zone);
-        let task = tokio::spawn(async move {
+        let mut task = JoinSet::new();
+        task.spawn(async move {
             let mut packet = [0; 1024];
             loop {
                 let (size, from) = socket.recv_from(&mut packet).await.unwrap();
@@ -59,7 +55,7 @@ impl DnsServer {
                 }
             }
         });
-        Self { at, zone, task }
+        Self { at, zone, _task: task }
     }
 
     /// For the setting `dns.servers`.
