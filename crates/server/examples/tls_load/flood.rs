@@ -26,7 +26,7 @@ pub(crate) async fn run(address: SocketAddr, rate: usize, seconds: usize) -> Res
     let (mut sent, mut refused, mut failed) = (0, 0, 0);
     let total = rate * seconds;
     while sent < total {
-        let due = (start.elapsed().as_secs_f64() * rate as f64) as usize;
+        let due = usize::try_from(start.elapsed().as_micros())? * rate / 1_000_000;
         for number in sent..due.min(total) {
             let mut hello = hello.clone();
             hello[at..at + DIGITS].copy_from_slice(format!("{number:0DIGITS$}").as_bytes());

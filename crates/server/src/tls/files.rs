@@ -6,7 +6,7 @@ use super::template::ConfigTemplate;
 use anyhow::{Context, Result};
 use rustls::ServerConfig;
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 /// What changes about the two files when they are written or replaced. None: the file is not there.
@@ -50,7 +50,7 @@ pub(super) enum Reloaded {
 impl CertificateFiles {
     pub(super) fn load(cert_file: &str, key_file: &str, template: ConfigTemplate) -> Result<Self> {
         let (cert_file, key_file) = (PathBuf::from(cert_file), PathBuf::from(key_file));
-        let state = [&cert_file, &key_file].map(state_of);
+        let state = [&cert_file, &key_file].map(|path| state_of(path));
         let loaded = read(&cert_file, &key_file, &template)?;
         Ok(Self {
             cert_file,
@@ -95,20 +95,19 @@ impl CertificateFiles {
     }
 
     fn state(&self) -> FilesState {
-        [&self.cert_file, &self.key_file].map(state_of)
+        [&self.cert_file, &self.key_file].map(|path| state_of(path))
     }
 }
 
 /// Follows links, which is how some tools replace certificates.
-fn state_of(path: &PathBuf) -> Option<(u64, u64, i64, i64)> {
+fn state_of(path: &Path) -> Option<(u64, u64, i64, i64)> {
     let about = path.metadata().ok()?;
     Some((about.ino(), about.len(), about.mtime(), about.mtime_nsec()))
 }
 
-fn read(cert_file: &PathBuf, key_file: &PathBuf, template: &ConfigTemplate) -> Result<LoadedFiles> {
-    let bytes = |path: &PathBuf| {
-        std::fs::read(path).with_context(|| format!("cannot read {} for TLS", path.display()))
-    };
+fn read(cert_file: &Path, key_file: &Path, template: &ConfigTemplate) -> Result<LoadedFiles> {
+    let bytes =
+        |path: &Path| std::fs::read(path).with_context(|| format!("cannot read {} for TLS", path.display()));
     let content = [bytes(cert_file)?, bytes(key_file)?];
     let about = || format!("{} with the key {}", cert_file.display(), key_file.display());
     let config = template.with_pem(&content[0], &content[1]).with_context(about)?;

@@ -222,7 +222,10 @@ impl ServedCertificates {
 
     /// Follows changes in the database.
     pub(crate) async fn follow(self: Arc<Self>) {
-        while self.mode == TlsMode::Acme {
+        if self.mode != TlsMode::Acme {
+            return;
+        }
+        loop {
             if let Err(error) = self.refresh().await {
                 tracing::warn!(%error, "changes of certificates not read, will retry");
             }

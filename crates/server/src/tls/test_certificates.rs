@@ -111,7 +111,7 @@ impl CertificateSource for FakeSource {
     }
 
     async fn wait_for_change(&self) {
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 
     async fn find_challenge(&self, kind: ChallengeKind, name: &str) -> Result<Option<Vec<u8>>> {

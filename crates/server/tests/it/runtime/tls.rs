@@ -9,6 +9,7 @@ use rustls::{AlertDescription, ClientConfig};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::task::JoinSet;
 
 const API: &str = "api.example.com";
 const PAGES: &str = "pages.example.net";
@@ -86,7 +87,8 @@ async fn every_request_of_an_http_2_connection_is_checked() {
     let stream = connect(&client, fixture.node.port, API).await.unwrap();
     assert_eq!(stream.get_ref().1.alpn_protocol(), Some(&b"h2"[..]));
     let (mut send, connection) = h2::client::handshake(stream).await.unwrap();
-    tokio::spawn(async move { drop(connection.await) });
+    let mut background = JoinSet::new();
+    background.spawn(connection);
     for (host, expected) in [(API, 200), (PAGES, 421), ("Api.Example.com:443", 200), ("other.example", 421)] {
         assert_eq!(ask(&mut send, host).await, expected, "{host}");
     }
