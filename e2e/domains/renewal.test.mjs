@@ -1,5 +1,5 @@
-// Renewal under a clock that the test sets: before the end of a certificate of six days, at once when the CA asks for it, and
-// with longer and longer pauses when the CA fails. The old certificate is presented until there is a new one.
+// Renewal under a clock that the test sets: before the end of a certificate of six days, and at once when the CA asks for it;
+// and the pauses after failed orders, which grow.
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
