@@ -105,7 +105,7 @@ impl Pebble {
         let window = json!({"suggestedWindow": {"start": at(2), "end": at(1)}}).to_string();
         let body = json!({"Certificate": certificate_pem, "ARIResponse": window}).to_string();
         let url = format!("https://127.0.0.1:{}/set-renewal-info/", self.management);
-        let answer = self.client.post(url).header("user-agent", "dropleaf-tests").body(body).send().await.unwrap();
+        let answer = self.client.post(url).body(body).send().await.unwrap();
         assert_eq!(answer.status(), 200, "{:?}", answer.text().await);
     }
 }

@@ -97,11 +97,8 @@ async fn a_certificate_that_is_about_to_be_revoked_is_replaced() {
 async fn a_renewal_that_fails_backs_off_and_operators_are_warned_once() {
     let mut mail = MailServer::start(Mood::Takes).await;
     let pebble = Pebble::start();
-    let node = setup(&pebble)
-        .set("mail.smtp_url", mail.url())
-        .set("operator.email", "op@drop.test")
-        .start()
-        .await;
+    let node =
+        setup(&pebble).set("mail.smtp_url", mail.url()).set("operator.email", "op@drop.test").start().await;
     let first = certificate_when(&node, "the first certificate", |it| it.serial.is_some()).await;
     drop(pebble);
     let end = first.not_after.unwrap();
