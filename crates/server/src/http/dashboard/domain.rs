@@ -138,7 +138,7 @@ async fn compose(
         certificate: certificate(&view.certificate),
         page: shown.as_ref(),
         pages: &pages,
-        plan: plan(state, &account)?,
+        plan: plan(state, &account),
         attempt,
     }))
 }

@@ -84,7 +84,7 @@ async fn show(
     for view in &all {
         shown.push(page_of(state, &account, &pages, &view.domain.site_id).await?);
     }
-    let plan = plan(state, &account)?;
+    let plan = plan(state, &account);
     let html = render(&DomainsPage {
         shell: person.shell(Section::Domains, done),
         domains: all.iter().zip(&shown).map(|(view, page)| row(view, page.as_ref())).collect(),
@@ -94,7 +94,6 @@ async fn show(
         selected,
         attempt,
     });
-    // A form of the page may lead to a page that takes a card.
     Ok(page_with_status(status, html, None))
 }
 
@@ -154,18 +153,18 @@ pub(super) async fn page_of(
 }
 
 /// Whether the account can have custom domains, and otherwise what is on sale.
-pub(super) fn plan(state: &ApiState, account: &Account) -> Result<DomainPlan> {
+pub(super) fn plan(state: &ApiState, account: &Account) -> DomainPlan {
     if state.app.plan_of(account).custom_domains {
-        return Ok(DomainPlan::Included);
+        return DomainPlan::Included;
     }
     if state.app.require_payments().is_err() {
-        return Ok(DomainPlan::Excluded);
+        return DomainPlan::Excluded;
     }
-    Ok(billing::offer(state, account, Sku::CustomDomain).map_or(DomainPlan::Excluded, |unlock| {
+    billing::offer(state, account, Sku::CustomDomain).map_or(DomainPlan::Excluded, |unlock| {
         DomainPlan::ForSale(DomainOffer {
             unlock,
             balance_minor: state.app.spendable_balance(account),
             accepts_cards: state.app.accepts_cards(),
         })
-    }))
+    })
 }
