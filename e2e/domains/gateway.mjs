@@ -6,7 +6,8 @@ import https from 'node:https';
 
 /**
  * `intercept` gets {method, path} of a request and gives {status, type, detail, headers}, an ACME error, or nothing to let it
- * pass. The CA names all its addresses after the Host it was called at, so that every request comes this way.
+ * pass. It may give a promise; the request is held until then. The CA names all its addresses after the Host it was called at,
+ * so that every request comes this way.
  */
 export async function startGateway(pebble, intercept) {
   const [key, cert, ca] = await Promise.all([pebble.privateKey, pebble.certificate, pebble.caFile].map((file) => readFile(file)));
@@ -20,7 +21,7 @@ export async function startGateway(pebble, intercept) {
   const answer = async (request, response) => {
     const body = Buffer.concat(await request.toArray());
     const { method, url, headers } = request;
-    const fault = intercept({ method, path: url });
+    const fault = await intercept({ method, path: url });
     if (!fault) {
       const passed = await send(method, url, headers, body);
       return response.writeHead(passed.response.statusCode, passed.response.headers).end(passed.body);

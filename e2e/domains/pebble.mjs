@@ -17,10 +17,11 @@ export const BLOCKED = 'blocked.test';
 
 /**
  * Starts Pebble. `dns` answers its queries; `httpPort` and `tlsPort` are where it validates HTTP-01 and TLS-ALPN-01.
+ * `profiles` are more profiles; for an order that names none, Pebble chooses one by chance.
  * Gives the `directoryUrl`, `caFile` (trust for the directory itself), `rootFile` (the root of what it issues), and
  * what it did.
  */
-export async function startPebble({ dns, httpPort, tlsPort, env = {} }) {
+export async function startPebble({ dns, httpPort, tlsPort, profiles = {}, env = {} }) {
   const dir = await tempDir('pebble');
   const { caFile, certificate, privateKey } = await makeCertificate(dir, 'directory', ['localhost', 'IP:127.0.0.1']);
   const ca = await readFile(caFile);
@@ -38,6 +39,7 @@ export async function startPebble({ dns, httpPort, tlsPort, env = {} }) {
       profiles: {
         default: { description: 'Ninety days', validityPeriod: 90 * 86_400 },
         [SHORT_LIVED]: { description: 'Six days', validityPeriod: 6 * 86_400 },
+        ...profiles,
       },
     };
     await writeFile(path.join(dir, 'config.json'), JSON.stringify({ pebble: config }));

@@ -15,11 +15,12 @@ import { command, operatorKey, startServer, tempDir } from '../server.mjs';
 import { startProcessor } from '../stripe/processor.mjs';
 import { cardSettings, liveCards, sandboxCards } from './cards.mjs';
 import { unfilled, vacuum } from './database.mjs';
+import { customDomains } from './domains.mjs';
 import { livePayments, liveSettings, prepaid, sandboxPayments, startFailingFacilitator } from './payments.mjs';
 import { mcpSession, operatorOverview, ownerTicket, people } from './people.mjs';
 import { anonymousPages, ownedPages, secondKey } from './publishing.mjs';
 import { decideAppeals, moderation, openAppeals, unsealedTakedown } from './safety.mjs';
-import { viewers } from './viewers.mjs';
+import { burn, viewers } from './viewers.mjs';
 
 const EMAIL = 'owner@example.org';
 const SETTINGS = {
@@ -50,7 +51,7 @@ async function firstRun(server, browser) {
 }
 
 /** Everything that must still be open when the server stops, or that needs other settings. `repair` is called after that. */
-async function secondRun(server, browser, key, { facilitator, processor }) {
+async function secondRun(server, browser, { key, pages }, { facilitator, processor }) {
   const { page, accessToken } = await people(server, browser);
   await operatorOverview(server, browser);
   await livePayments(server, facilitator);
@@ -59,6 +60,7 @@ async function secondRun(server, browser, key, { facilitator, processor }) {
   const repair = await unsealedTakedown(server, key);
   const annKey = await command(server, 'account', 'key', 'ann@example.org');
   await ownerTicket(server, page, await publish(server, { name: 'page.html', bytes: samples.html('Of Ann'), key: annKey }));
+  await burn(server, browser, pages.burnt);
   return { repair, session_cookie: await sessionCookie(page), access_token: accessToken };
 }
 
@@ -71,10 +73,13 @@ async function populate(dataDir) {
     const contents = await firstRun(server, browser);
     await server.stop();
     processor = await startProcessor({ url: `${server.url}/webhooks/stripe` });
-    const env = { ...SETTINGS, ...liveSettings(facilitator), ...cardSettings(processor), DROPLEAF_SWEEP__EVERY_SECONDS: '1', DROPLEAF_OAUTH__REFRESH_REUSE: 'tolerate_lost' };
+    const live = { ...SETTINGS, ...liveSettings(facilitator), ...cardSettings(processor) };
+    const env = { ...live, DROPLEAF_SWEEP__EVERY_SECONDS: '1', DROPLEAF_OAUTH__REFRESH_REUSE: 'tolerate_lost' };
     server = await startServer({ dataDir, port: server.port, env });
-    const { repair, ...secrets } = await secondRun(server, browser, contents.key, { facilitator, processor });
+    const { repair, ...secrets } = await secondRun(server, browser, contents, { facilitator, processor });
     await server.stop();
+    // After the second run, which would check these names again, and before the repair, so that the takedown stays unfinished.
+    contents.pages.domain = await customDomains(server, live, contents.key);
     await repair();
     await decideAppeals(server);
     return { server, contents: { ...secrets, ...contents } };

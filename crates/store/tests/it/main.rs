@@ -14,6 +14,7 @@ mod migrations;
 mod notices;
 mod processes;
 mod reads;
+mod released_domains;
 mod released_schemas;
 mod released_store;
 mod reports;

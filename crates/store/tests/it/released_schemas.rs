@@ -37,7 +37,7 @@ async fn count(db: &Db, table: &str) -> usize {
 }
 
 /// Restores each store into each database, and runs the test on it.
-async fn for_each_restored(test: impl AsyncFn(&ReleasedStore, &Store)) {
+pub(crate) async fn for_each_restored(test: impl AsyncFn(&ReleasedStore, &Store)) {
     for released in released_store::all() {
         for_each_database(async |database| {
             let (db, blobs) = (database.open_bare().await, database.blobs());
@@ -101,7 +101,7 @@ async fn released_schemas_have_a_ledger_without_faults() {
     .await;
 }
 
-async fn owner(released: &ReleasedStore, store: &Store) -> dropleaf_core::account::Account {
+pub(crate) async fn owner(released: &ReleasedStore, store: &Store) -> dropleaf_core::account::Account {
     let email = released.contents["email"].as_str().unwrap();
     store.find_account_by_email(email).await.unwrap().unwrap()
 }

@@ -5,6 +5,7 @@ use crate::harness::released_store::{self, ReleasedStore};
 use crate::harness::{Answer, DAY, Dropleaf, Node, Setup};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use dropleaf_core::certificate::ChallengeKind;
 use dropleaf_core::{hex, secret};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -79,6 +80,36 @@ async fn serves_pages(node: &Node, released: &ReleasedStore) {
     }
 }
 
+/// A page is served at its custom domains, and what is stored encrypted for their certificates opens. The first stores are
+/// older than custom domains.
+async fn serves_custom_domains(node: &Node, released: &ReleasedStore) {
+    if released.schema < 9 {
+        return;
+    }
+    let (page, app) = (page(released, "domain"), node.app());
+    let name = |what: &str| text(&page["domains"], what);
+    for what in ["primary", "second", "failing"] {
+        let shown = node.get(&app.hosts.domain_url(name(what))).send().await;
+        is_the_document(shown, page, what);
+        let issued = app.find_issued(name(what)).await.unwrap().unwrap();
+        assert!(issued.chain_and_key_pem.starts_with(b"-----BEGIN CERTIFICATE-----"), "{what}");
+    }
+    for what in ["pending", "failed", "former"] {
+        node.get(&app.hosts.domain_url(name(what))).send().await.refused(421, "misdirected_host");
+    }
+    assert!(app.find_challenge(ChallengeKind::TlsAlpn01, name("ordered")).await.unwrap().is_some());
+    for authority in node.rows("SELECT directory_url FROM acme_accounts", vec![], |row| row.string(0)).await {
+        assert!(app.find_acme_account(&authority).await.unwrap().is_some());
+    }
+    let listed = node.get(&at(released, "/custom-domains")).key(text(&released.contents, "key")).send().await;
+    let listed = listed.expect(200).json();
+    let listed: Vec<&str> =
+        listed["domains"].as_array().unwrap().iter().map(|domain| text(domain, "hostname")).collect();
+    for (what, name) in page["domains"].as_object().unwrap() {
+        assert_eq!(listed.contains(&name.as_str().unwrap()), what != "former", "{what}");
+    }
+}
+
 /// The gates open with the password and the share link, which is stored sealed.
 async fn opens_gates(node: &Node, released: &ReleasedStore) {
     node.get(&link(released, "email_gate")).send().await.expect(401);
@@ -145,6 +176,7 @@ async fn server_upgrades_the_data_folder_of_every_released_schema() {
         let node = upgrade(&released).await;
         assert!(node.key.is_empty(), "the operator exists");
         serves_pages(&node, &released).await;
+        serves_custom_domains(&node, &released).await;
         opens_gates(&node, &released).await;
         knows_its_owner(&node, &released).await;
         let cookie = text(&released.contents, "session_cookie");
@@ -166,6 +198,7 @@ async fn server_starts_on_a_restored_backup_of_every_released_schema() {
     for released in released_store::all() {
         let node = restore(&released).await;
         serves_pages(&node, &released).await;
+        serves_custom_domains(&node, &released).await;
         opens_gates(&node, &released).await;
         knows_its_owner(&node, &released).await;
         node.get(&at(&released, "/me"))
