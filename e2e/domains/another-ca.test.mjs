@@ -58,7 +58,8 @@ before(async () => {
   ca = keep(await startCa(dns));
   tlsPort = await freePort();
   const settings = acmeSettings({ dns, directoryUrl: ca.directoryUrl, caFile: ca.rootFile, tlsPort });
-  const server = keep(await startServer({ env: { ...settings, DROPLEAF_TLS__ACME__DNS_HOOK: hook.path } }));
+  const env = { ...settings, DROPLEAF_TLS__ACME__DNS_HOOK: hook.path, DROPLEAF_TLS__ACME__PROFILE: '' };
+  const server = keep(await startServer({ env }));
   world = clients({ server, key: await operatorKey(server), dns, tlsPort });
 });
 after(async () => {

@@ -29,6 +29,8 @@ export const acmeSettings = ({ dns, directoryUrl, caFile, tlsPort, httpPort }) =
   DROPLEAF_TLS__ACME__DIRECTORY_URL: directoryUrl,
   DROPLEAF_TLS__ACME__CA_FILE: caFile,
   DROPLEAF_TLS__ACME__EMAIL: 'operator@dropleaf.test',
+  // Pebble chooses one at random for an order that names none.
+  DROPLEAF_TLS__ACME__PROFILE: 'default',
 });
 
 /**
