@@ -2,8 +2,8 @@
 
 use super::accounts::{AccountRow, AccountsPage, RefusedSuspension, accounts};
 use super::audit::{AuditPage, audit};
-use super::certificates::{CertificatesPage, certificates};
 use super::case::{CaseEvidence, CasePage, CaseVersion, CaseView, RefusedCaseForm, case};
+use super::certificates::{CertificatesPage, certificates};
 use super::overview::{Figure, OverviewPage, TakedownForm, overview};
 use super::safe_preview::{
     Destination, FormField, Inventory, PhishingVerdict, PreviewFile, PreviewFrame, SafePreview, SourceLine,
@@ -12,8 +12,8 @@ use super::safe_preview::{
 use crate::dashboard::pages_tests::{NOW, assert_sound, hostile_finding, shell, site};
 use crate::tests::HOSTILE;
 use crate::{Elapsed, Moment};
-use dropleaf_core::certificate::Certificate;
 use dropleaf_core::audit::{AuditAction, AuditEntry};
+use dropleaf_core::certificate::Certificate;
 use dropleaf_core::site::{Site, State};
 
 fn entry(subject: &str) -> AuditEntry {
