@@ -20,7 +20,11 @@ fn setup(pebble: &Pebble) -> Setup {
 }
 
 /// The certificate, after as many passes as it takes until it is as expected.
-async fn certificate_when(node: &Node, what: &str, is_expected: impl Fn(&Certificate) -> bool) -> Certificate {
+async fn certificate_when(
+    node: &Node,
+    what: &str,
+    is_expected: impl Fn(&Certificate) -> bool,
+) -> Certificate {
     let mut passes = node.app().certificate_passes();
     in_time(what, async {
         loop {
@@ -56,7 +60,11 @@ async fn a_certificate_of_six_days_is_renewed_before_it_expires() {
     let (start, end) = (first.not_before.unwrap(), first.not_after.unwrap());
     assert!((end - start - 6 * DAY).abs() < 10, "{} seconds", end - start);
     let renew_at = first.renew_at.unwrap();
-    assert!((start + 2 * DAY..end - HOUR).contains(&renew_at), "the authority's suggestion: {}", renew_at - start);
+    assert!(
+        (start + 2 * DAY..end - HOUR).contains(&renew_at),
+        "the authority's suggestion: {}",
+        renew_at - start
+    );
     // Until then nothing is ordered, however often it is checked.
     node.clock.advance((renew_at - node.clock.now()) / 2);
     passes(&node).await;
