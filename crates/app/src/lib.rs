@@ -24,7 +24,10 @@ pub use accounts::sign_in::{Browser, SignedIn};
 pub use accounts::suspension::SuspensionResult;
 pub use accounts::wallet_challenges::{CHALLENGE_SECONDS, NewChallenge};
 pub use app::{App, Dependencies};
-pub use certificates::{CertificateView, IssuedCertificate, NewCertificate, OrderFailure};
+pub use certificates::{
+    AddressCheck, CertificateView, EarliestExpiry, IssuedCertificate, NONE_OPEN_FOR, NewCertificate,
+    OrderFailure,
+};
 pub use domains::served::ServedSite;
 pub use domains::{DnsFailure, DnsLookup, DomainChange, DomainView, NewDomain};
 pub use infra::service_stats::{OpenReports, ServiceStats};

@@ -59,10 +59,13 @@ pub struct Certificate {
     /// Failed orders since the last success.
     pub failures: i64,
     pub next_attempt_at: i64,
+    /// Why the last order failed, for operators.
     pub last_error: Option<String>,
+    /// The same for the owner of the name, without what only concerns the server.
+    pub owner_error: Option<String>,
     pub warned_at: Option<i64>,
     /// Since when the name needs no certificate any more.
-    pub unwanted_since: Option<i64>,
+    pub unused_since: Option<i64>,
     pub created_at: i64,
     pub updated_at: i64,
 }
@@ -80,8 +83,22 @@ const SHORTEST_CHECK: i64 = 60;
 const LONGEST_CHECK: i64 = 86_400;
 /// Operators are warned this long before a certificate expires, or a third of its lifetime before if that is shorter.
 const WARN_BEFORE: i64 = 7 * 86_400;
+/// A renewal without a failed order is overdue when this part of the lifetime has passed since its time.
+const OVERDUE_PART: i64 = 12;
+/// Names with more failed orders in a row than this wait for the others.
+const FEW_FAILURES: i64 = 2;
 /// The longest text of an error that is kept.
 const ERROR_CHARS: usize = 500;
+
+/// The order in which due certificates are ordered. A name whose orders keep failing must not delay the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum OrderUrgency {
+    OwnName,
+    ExpiresSoon,
+    NoCertificate,
+    Renewal,
+    FailsRepeatedly,
+}
 
 impl Certificate {
     /// A name without a certificate, whose order is due at once.
@@ -96,8 +113,9 @@ impl Certificate {
             failures: 0,
             next_attempt_at: now,
             last_error: None,
+            owner_error: None,
             warned_at: None,
-            unwanted_since: None,
+            unused_since: None,
             created_at: now,
             updated_at: now,
         }
@@ -111,11 +129,42 @@ impl Certificate {
         }
     }
 
-    /// Whether an order is due.
+    /// Whether an order is due. A pause longer than any that is ever made comes from a clock that was wrong, so it is over.
     pub fn is_due(&self, now: i64) -> bool {
-        self.unwanted_since.is_none()
-            && now >= self.next_attempt_at
-            && self.renew_at.is_none_or(|at| now >= at)
+        let is_paused = now < self.next_attempt_at && self.next_attempt_at <= now + LONGEST_RETRY_AFTER;
+        self.unused_since.is_none() && !is_paused && self.renew_at.is_none_or(|at| now >= at)
+    }
+
+    /// Whether the authority should be asked when to renew; a check too far ahead comes from a clock that was wrong.
+    pub fn is_window_check_due(&self, now: i64) -> bool {
+        self.unused_since.is_none()
+            && self.is_valid(now)
+            && self.window_check_at.is_none_or(|at| at <= now || at > now + LONGEST_CHECK)
+    }
+
+    /// Whether there is a certificate that has not expired.
+    pub fn is_valid(&self, now: i64) -> bool {
+        self.not_after.is_some_and(|end| end > now)
+    }
+
+    /// Which of several due orders comes first.
+    pub fn urgency(&self, is_own: bool, now: i64) -> OrderUrgency {
+        if is_own {
+            OrderUrgency::OwnName
+        } else if self.is_valid(now) && self.is_near_end(now) {
+            OrderUrgency::ExpiresSoon
+        } else if self.failures > FEW_FAILURES {
+            OrderUrgency::FailsRepeatedly
+        } else if self.is_valid(now) {
+            OrderUrgency::Renewal
+        } else {
+            OrderUrgency::NoCertificate
+        }
+    }
+
+    fn is_near_end(&self, now: i64) -> bool {
+        let (Some(start), Some(end)) = (self.not_before, self.not_after) else { return false };
+        now > end - WARN_BEFORE.min((end - start) / 3)
     }
 
     /// When the next order is placed, if nothing changes.
@@ -127,17 +176,17 @@ impl Certificate {
         self.name.starts_with("*.")
     }
 
-    /// Whether operators should be warned: renewal fails and the certificate expires soon. Once per certificate, and once more
-    /// when it has expired.
+    /// Whether operators should be warned: the certificate expires soon, and its renewal fails or is long overdue. Once per
+    /// certificate, and once more when it has expired.
     pub fn needs_warning(&self, now: i64) -> bool {
         let (Some(start), Some(end)) = (self.not_before, self.not_after) else { return false };
-        if self.failures == 0 || self.unwanted_since.is_some() {
+        let is_overdue = self.renew_at.is_none_or(|at| now >= at + (end - start) / OVERDUE_PART);
+        if self.unused_since.is_some() || (self.failures == 0 && !is_overdue) {
             return false;
         }
         let is_expired = end <= now;
-        let is_near = now > end - WARN_BEFORE.min((end - start) / 3);
         match self.warned_at {
-            None => is_near,
+            None => self.is_near_end(now),
             Some(at) => is_expired && at < end,
         }
     }
@@ -151,8 +200,8 @@ pub fn pause_after(failures: i64) -> i64 {
 
 /// When to try again after this many failed orders in a row. A pause that the authority asks for is respected, up to a week.
 pub fn next_attempt(now: i64, failures: i64, retry_after: Option<i64>) -> i64 {
-    let asked = retry_after.unwrap_or_default().clamp(0, LONGEST_RETRY_AFTER);
-    now.saturating_add(pause_after(failures).max(asked))
+    let requested_pause = retry_after.unwrap_or_default().clamp(0, LONGEST_RETRY_AFTER);
+    now.saturating_add(pause_after(failures).max(requested_pause))
 }
 
 /// When to renew a certificate whose authority suggests nothing: after two thirds of its lifetime.
@@ -243,8 +292,36 @@ mod tests {
         certificate.next_attempt_at = 5 * DAY;
         assert!(!certificate.is_due(4 * DAY));
         assert_eq!(certificate.next_order_at(), 5 * DAY);
-        certificate.unwanted_since = Some(1);
+        certificate.unused_since = Some(1);
         assert!(!certificate.is_due(6 * DAY));
+    }
+
+    #[test]
+    fn pauses_of_a_clock_that_was_wrong_are_over() {
+        let mut certificate = Certificate { window_check_at: Some(DAY), ..issued(0, 90 * DAY) };
+        assert!(!certificate.is_window_check_due(0));
+        certificate.window_check_at = Some(365 * DAY);
+        assert!(certificate.is_window_check_due(0));
+        (certificate.renew_at, certificate.next_attempt_at) = (None, 7 * DAY);
+        assert!(!certificate.is_due(0));
+        certificate.next_attempt_at = 365 * DAY;
+        assert!(certificate.is_due(0));
+    }
+
+    #[test]
+    fn names_that_keep_failing_come_last() {
+        let new = |failures| Certificate { failures, ..Certificate::new("example.com".into(), 0) };
+        let mut expired = issued(0, 6 * DAY);
+        expired.failures = 9;
+        let order = [
+            new(9).urgency(true, 0),
+            issued(0, 6 * DAY).urgency(false, 5 * DAY),
+            new(2).urgency(false, 0),
+            issued(0, 90 * DAY).urgency(false, 61 * DAY),
+            new(3).urgency(false, 0),
+        ];
+        assert!(order.is_sorted_by(|a, b| a < b), "{order:?}");
+        assert_eq!(expired.urgency(false, 7 * DAY), OrderUrgency::FailsRepeatedly);
     }
 
     #[test]
@@ -277,6 +354,8 @@ mod tests {
     #[test]
     fn operators_are_warned_once_before_and_once_after_the_end() {
         let mut certificate = issued(0, 90 * DAY);
+        assert!(certificate.needs_warning(89 * DAY), "overdue, although no order failed");
+        certificate.renew_at = Some(88 * DAY);
         assert!(!certificate.needs_warning(89 * DAY), "renewal does not fail");
         certificate.failures = 1;
         assert!(!certificate.needs_warning(83 * DAY));

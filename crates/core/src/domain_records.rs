@@ -104,7 +104,8 @@ fn shown(text: &str) -> String {
     if text.chars().nth(MOST).is_some() { format!("{short}…") } else { short }
 }
 
-fn is_cloudflare(ip: IpAddr) -> bool {
+/// Whether an address belongs to Cloudflare's proxy.
+pub fn is_cloudflare(ip: IpAddr) -> bool {
     CLOUDFLARE.iter().any(|range| range.parse::<IpNet>().is_ok_and(|range| range.contains(&ip)))
 }
 

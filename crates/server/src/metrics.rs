@@ -21,7 +21,7 @@ struct Labels {
 }
 
 /// For a metric that can be absent.
-type NoLabels = [(&'static str, &'static str); 0];
+type ExpiryLabels = [(&'static str, &'static str); 1];
 
 /// Responses are counted by surface and status; the two most frequent ones without a lock.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ pub struct Metrics {
     pub connections_refused: Counter,
     pub tls_refused: Counter,
     /// Empty while there is no certificate.
-    certificate_expiry: Family<NoLabels, Gauge>,
+    certificate_expiry: Family<ExpiryLabels, Gauge>,
     pub certificate_failures: Counter,
     pub swept_pages: Counter,
     pub swept_bodies: Counter,
@@ -59,10 +59,10 @@ impl Default for Metrics {
             "TLS handshakes refused because the server has no certificate for the name",
             tls_refused.clone(),
         );
-        let certificate_expiry = Family::<NoLabels, Gauge>::default();
+        let certificate_expiry = Family::<ExpiryLabels, Gauge>::default();
         registry.register(
             "certificate_expiry_timestamp_seconds",
-            "When the first of the certificates that the server obtained expires",
+            "When the first certificate expires, of the server's own names and of custom domains",
             certificate_expiry.clone(),
         );
         let certificate_failures = Counter::default();
@@ -103,11 +103,14 @@ impl Metrics {
         };
     }
 
-    /// Sets when the first certificate expires; without one the metric is absent.
-    pub fn set_certificate_expiry(&self, at: Option<i64>) {
-        match at {
-            Some(at) => drop(self.certificate_expiry.get_or_create(&[]).set(at)),
-            None => drop(self.certificate_expiry.remove(&[])),
+    /// Sets when the first certificates expire; without one the metric is absent.
+    pub fn set_certificate_expiry(&self, own: Option<i64>, custom_domains: Option<i64>) {
+        for (names, at) in [("own", own), ("custom_domains", custom_domains)] {
+            let labels = [("names", names)];
+            match at {
+                Some(at) => drop(self.certificate_expiry.get_or_create(&labels).set(at)),
+                None => drop(self.certificate_expiry.remove(&labels)),
+            }
         }
     }
 
@@ -128,15 +131,14 @@ mod tests {
         let metrics = Metrics::default();
         let name = "dropleaf_certificate_expiry_timestamp_seconds";
         let value = |metrics: &Metrics| {
-            metrics
-                .render()
-                .lines()
-                .find_map(|line| Some(line.strip_prefix(name)?.strip_prefix("{}")?.trim().to_owned()))
+            metrics.render().lines().find_map(|line| {
+                Some(line.strip_prefix(name)?.strip_prefix("{names=\"own\"}")?.trim().to_owned())
+            })
         };
         assert_eq!(value(&metrics), None);
-        metrics.set_certificate_expiry(Some(1_800_000_000));
+        metrics.set_certificate_expiry(Some(1_800_000_000), Some(1));
         assert_eq!(value(&metrics).as_deref(), Some("1800000000"));
-        metrics.set_certificate_expiry(None);
+        metrics.set_certificate_expiry(None, Some(1));
         assert_eq!(value(&metrics), None);
     }
 }

@@ -98,8 +98,13 @@ pub async fn start_with(resolved: Arc<Resolved>, app: Arc<App>, listeners: Liste
     if let Some(certificates) = &certificates {
         tasks.start_certificates(certificates);
     }
-    if let Some(settings) = resolved.acme.as_deref() {
-        tasks.start_acme(Acme::new(Arc::clone(&app), settings.clone(), Arc::clone(&metrics))?);
+    if let (Some(settings), Some(certificates)) = (resolved.acme.as_deref(), &certificates) {
+        tasks.start_acme(Acme::new(
+            Arc::clone(&app),
+            settings.clone(),
+            Arc::clone(&metrics),
+            Arc::clone(certificates),
+        )?);
     }
     if !resolved.config.metrics.listen.is_empty() {
         for listener in bind(&Listen::parse(&resolved.config.metrics.listen)?).await? {

@@ -44,11 +44,13 @@ CREATE TABLE certificates (
   -- Failed orders since the last success, and when the next one may be placed.
   failures        BIGINT NOT NULL,
   next_attempt_at BIGINT NOT NULL,
+  -- Why the last order failed: for operators, and for the owner of the name.
   last_error      TEXT,
+  owner_error     TEXT,
   -- When operators were last warned that it expires.
   warned_at       BIGINT,
   -- Since when the name needs no certificate any more; deleted some days later.
-  unwanted_since  BIGINT,
+  unused_since  BIGINT,
   created_at      BIGINT NOT NULL,
   updated_at      BIGINT NOT NULL
 );

@@ -6,6 +6,12 @@ use bytes::Bytes;
 use dropleaf_core::certificate::ChallengeKind;
 
 impl Store {
+    /// Whether any challenge is open.
+    pub async fn has_challenges(&self, now: i64) -> Result<bool, DbError> {
+        let sql = "SELECT 1 FROM acme_challenges WHERE expires_at > $1 LIMIT 1";
+        Ok(self.db.get(sql, &[now.into()], |row| row.int(0)).await?.is_some())
+    }
+
     /// The encrypted key authorization.
     pub async fn find_challenge(
         &self,

@@ -12,8 +12,8 @@ pub const CHANGED: &str = "certificate_changed";
 
 columns! {
     CertificateColumns, certificate_columns:
-    name, serial, not_before, not_after, renew_at, window_check_at, failures, next_attempt_at, last_error, warned_at,
-    unwanted_since, created_at, updated_at,
+    name, serial, not_before, not_after, renew_at, window_check_at, failures, next_attempt_at, last_error,
+    owner_error, warned_at,     unused_since, created_at, updated_at,
 }
 
 fn row(row: &Row<'_>) -> Result<Certificate, DbError> {
@@ -28,8 +28,9 @@ fn row(row: &Row<'_>) -> Result<Certificate, DbError> {
         failures: row.int(COLUMN.failures)?,
         next_attempt_at: row.int(COLUMN.next_attempt_at)?,
         last_error: row.opt_string(COLUMN.last_error)?,
+        owner_error: row.opt_string(COLUMN.owner_error)?,
         warned_at: row.opt_int(COLUMN.warned_at)?,
-        unwanted_since: row.opt_int(COLUMN.unwanted_since)?,
+        unused_since: row.opt_int(COLUMN.unused_since)?,
         created_at: row.int(COLUMN.created_at)?,
         updated_at: row.int(COLUMN.updated_at)?,
     })
@@ -92,36 +93,30 @@ impl Store {
             )
             .await
     }
-
-    /// When the first of the certificates in use expires.
-    pub async fn find_earliest_expiry(&self) -> Result<Option<i64>, DbError> {
-        let sql = "SELECT MIN(not_after) FROM certificates WHERE unwanted_since IS NULL";
-        Ok(self.db.get(sql, &[], |row| row.opt_int(0)).await?.flatten())
-    }
 }
 
 /// Starts to manage a name, or does so again.
-pub fn want(name: &str, now: i64) -> Stmt {
+pub fn require(name: &str, now: i64) -> Stmt {
     Stmt::new(
         "INSERT INTO certificates (name, failures, next_attempt_at, created_at, updated_at) VALUES ($1, 0, $2, $2, $2) \
-         ON CONFLICT (name) DO UPDATE SET unwanted_since = NULL, updated_at = excluded.updated_at",
+         ON CONFLICT (name) DO UPDATE SET unused_since = NULL, updated_at = excluded.updated_at",
         vec![name.into(), now.into()],
     )
 }
 
 /// Stops to renew a name.
-pub fn unwant(name: &str, now: i64) -> Stmt {
+pub fn mark_unused(name: &str, now: i64) -> Stmt {
     Stmt::new(
-        "UPDATE certificates SET unwanted_since = $1, updated_at = $1 WHERE name = $2 AND unwanted_since IS NULL",
+        "UPDATE certificates SET unused_since = $1, updated_at = $1 WHERE name = $2 AND unused_since IS NULL",
         vec![now.into(), name.into()],
     )
 }
 
 /// Deletes certificates of names that have not been needed since `before`, a limited number at a time.
-pub fn delete_unwanted(before: i64, limit: i64) -> Stmt {
+pub fn delete_unused(before: i64, limit: i64) -> Stmt {
     Stmt::new(
         "DELETE FROM certificates WHERE name IN \
-         (SELECT name FROM certificates WHERE unwanted_since < $1 ORDER BY unwanted_since LIMIT $2)",
+         (SELECT name FROM certificates WHERE unused_since < $1 ORDER BY unused_since LIMIT $2)",
         vec![before.into(), limit.into()],
     )
 }
@@ -130,7 +125,7 @@ pub fn delete_unwanted(before: i64, limit: i64) -> Stmt {
 pub fn begin_attempt(before: &Certificate, next_attempt_at: i64, now: i64) -> Stmt {
     Stmt::new(
         "UPDATE certificates SET next_attempt_at = $1, updated_at = $2 \
-         WHERE name = $3 AND next_attempt_at = $4 AND failures = $5 AND unwanted_since IS NULL",
+         WHERE name = $3 AND next_attempt_at = $4 AND failures = $5 AND unused_since IS NULL",
         vec![
             next_attempt_at.into(),
             now.into(),
@@ -154,8 +149,8 @@ pub fn set_next_attempt(name: &str, next_attempt_at: i64) -> Stmt {
 pub fn record_issued(issued: &Issued<'_>, now: i64) -> Stmt {
     Stmt::new(
         "UPDATE certificates SET sealed = $1, serial = $2, not_before = $3, not_after = $4, renew_at = $5, \
-         window_check_at = $6, next_attempt_at = $7, failures = 0, last_error = NULL, warned_at = NULL, updated_at = $8 \
-         WHERE name = $9",
+         window_check_at = $6, next_attempt_at = $7, failures = 0, last_error = NULL, owner_error = NULL, \
+         warned_at = NULL, updated_at = $8 WHERE name = $9",
         vec![
             issued.sealed.clone().into(),
             issued.serial.into(),
@@ -171,10 +166,38 @@ pub fn record_issued(issued: &Issued<'_>, now: i64) -> Stmt {
     .one(UNKNOWN)
 }
 
-pub fn record_failure(name: &str, failures: i64, next_attempt_at: i64, error: &str, now: i64) -> Stmt {
+/// A failed order, with the errors that operators and owners see.
+#[derive(Debug, Clone, Copy)]
+pub struct FailedOrder<'a> {
+    pub name: &'a str,
+    pub failures: i64,
+    pub next_attempt_at: i64,
+    pub error: &'a str,
+    pub owner_error: &'a str,
+}
+
+pub fn record_failure(failed: &FailedOrder<'_>, now: i64) -> Stmt {
     Stmt::new(
-        "UPDATE certificates SET failures = $1, next_attempt_at = $2, last_error = $3, updated_at = $4 WHERE name = $5",
-        vec![failures.into(), next_attempt_at.into(), error.into(), now.into(), name.into()],
+        "UPDATE certificates SET failures = $1, next_attempt_at = $2, last_error = $3, owner_error = $4, updated_at = $5 \
+         WHERE name = $6",
+        vec![
+            failed.failures.into(),
+            failed.next_attempt_at.into(),
+            failed.error.into(),
+            failed.owner_error.into(),
+            now.into(),
+            failed.name.into(),
+        ],
+    )
+}
+
+/// Forgets a certificate that cannot be decrypted, so that another is ordered. The pause before the next order stays, so that
+/// nodes with different secrets cannot order all the time.
+pub fn forget_unreadable(name: &str, serial: &str, error: &str, now: i64) -> Stmt {
+    Stmt::new(
+        "UPDATE certificates SET sealed = NULL, serial = NULL, not_before = NULL, not_after = NULL, renew_at = NULL, \
+         window_check_at = NULL, warned_at = NULL, last_error = $1, updated_at = $2 WHERE name = $3 AND serial = $4",
+        vec![error.into(), now.into(), name.into(), serial.into()],
     )
 }
 
@@ -195,7 +218,7 @@ pub fn record_window(certificate: &Certificate, renew_at: Option<i64>, window_ch
 pub fn make_due(name: &str, now: i64) -> Stmt {
     Stmt::new(
         "UPDATE certificates SET next_attempt_at = $1, renew_at = CASE WHEN renew_at IS NULL THEN renew_at ELSE $1 END, \
-         updated_at = $1 WHERE name = $2 AND unwanted_since IS NULL",
+         updated_at = $1 WHERE name = $2 AND unused_since IS NULL",
         vec![now.into(), name.into()],
     )
     .one(UNKNOWN)

@@ -3,41 +3,51 @@
 
 use crate::app::App;
 use crate::domains::{DnsFailure, DnsLookup};
+use dropleaf_core::domain_records::is_cloudflare;
 use std::net::IpAddr;
 
 /// Any name of this form.
 const TARGET_LABEL: &str = "d-target";
 
 impl App {
-    /// Why no certificate can be ordered for this name now; `None` if one can. Our own names are not checked.
-    pub async fn check_points_here(&self, name: &str) -> Option<String> {
-        let dns = self.dns.as_deref()?;
-        let own = name.strip_prefix("*.").unwrap_or(name);
-        if self.hosts.covers(own) {
-            return None;
-        }
-        match self.address_problem(dns, name).await {
-            Ok(problem) => problem,
+    /// Whether a certificate can be ordered for this name now. Our own names are not checked.
+    pub async fn check_points_here(&self, name: &str) -> AddressCheck {
+        let Some(dns) = self.dns.as_deref().filter(|_| !self.is_own_name(name)) else {
+            return AddressCheck::LeadsHere;
+        };
+        match self.check_addresses(dns, name).await {
+            Ok(checked) => checked,
             Err(DnsFailure::Temporary(why)) => {
-                Some(format!("the DNS records of the name could not be read: {why}"))
+                tracing::info!(name, why, "DNS records not read before the order of a certificate");
+                AddressCheck::Problem("the DNS records of the name could not be read".to_owned())
             }
         }
     }
 
-    async fn address_problem(&self, dns: &dyn DnsLookup, name: &str) -> Result<Option<String>, DnsFailure> {
+    async fn check_addresses(&self, dns: &dyn DnsLookup, name: &str) -> Result<AddressCheck, DnsFailure> {
         let site_host = &self.hosts.site_host;
         let chain = dns.cname_chain(name).await?;
         let theirs = dns.addresses(name).await?;
         let mut ours = dns.addresses(&self.hosts.site.host).await?;
         // Where the CNAME records of owners point to; often a wildcard record.
         ours.extend(dns.addresses(&format!("{TARGET_LABEL}.{site_host}")).await?);
-        Ok(AddressFacts { chain: &chain, theirs: &theirs, ours: &ours }.problem(site_host))
+        Ok(AddressFacts { chain: &chain, theirs: &theirs, ours: &ours }.check(site_host))
     }
 
     /// The TXT records of a name, or `None` if there is no resolver.
     pub async fn find_txt_records(&self, name: &str) -> Option<Vec<String>> {
         Some(self.dns.as_deref()?.txt(name).await.unwrap_or_default())
     }
+}
+
+/// Where a name leads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AddressCheck {
+    LeadsHere,
+    /// To the proxy of Cloudflare, which passes plain HTTP on to here and ends TLS itself.
+    Proxied,
+    /// Not here; with a sentence for the owner.
+    Problem(String),
 }
 
 /// What DNS says about a name and about our page host.
@@ -50,17 +60,19 @@ struct AddressFacts<'a> {
 }
 
 impl AddressFacts<'_> {
-    /// The problem, if there is one.
-    fn problem(&self, site_host: &str) -> Option<String> {
+    fn check(&self, site_host: &str) -> AddressCheck {
         let is_ours = |target: &String| {
             target == site_host || target.strip_suffix(site_host).is_some_and(|rest| rest.ends_with('.'))
         };
         // Nothing to compare with: the authority will find out.
         if self.chain.iter().any(is_ours) || self.ours.is_empty() {
-            return None;
+            return AddressCheck::LeadsHere;
         }
         if self.theirs.is_empty() {
-            return Some("the name has no address record yet".to_owned());
+            return AddressCheck::Problem("the name has no address record yet".to_owned());
+        }
+        if self.theirs.iter().all(|ip| is_cloudflare(*ip)) {
+            return AddressCheck::Proxied;
         }
         // The authority may choose either family.
         for is_v6 in [false, true] {
@@ -69,10 +81,12 @@ impl AddressFacts<'_> {
                 && !theirs.any(|ip| self.ours.contains(ip))
             {
                 let record = if is_v6 { "AAAA" } else { "A" };
-                return Some(format!("the name points elsewhere: its {record} record is {first}"));
+                return AddressCheck::Problem(format!(
+                    "the name points elsewhere: its {record} record is {first}"
+                ));
             }
         }
-        None
+        AddressCheck::LeadsHere
     }
 }
 
@@ -84,7 +98,11 @@ mod tests {
         let ips = |list: &[&str]| list.iter().map(|ip| ip.parse().unwrap()).collect::<Vec<IpAddr>>();
         let chain: Vec<String> = chain.iter().map(|&name| name.to_owned()).collect();
         let (theirs, ours) = (ips(theirs), ips(ours));
-        AddressFacts { chain: &chain, theirs: &theirs, ours: &ours }.problem("pages.example")
+        match (AddressFacts { chain: &chain, theirs: &theirs, ours: &ours }).check("pages.example") {
+            AddressCheck::LeadsHere => None,
+            AddressCheck::Proxied => Some("proxied".to_owned()),
+            AddressCheck::Problem(why) => Some(why),
+        }
     }
 
     #[test]
@@ -94,6 +112,13 @@ mod tests {
         assert_eq!(problem(&[], &["192.0.2.1"], &["192.0.2.1", "192.0.2.2"]), None);
         assert_eq!(problem(&[], &["192.0.2.9", "192.0.2.2"], &["192.0.2.1", "192.0.2.2"]), None);
         assert_eq!(problem(&[], &["192.0.2.9"], &[]), None, "nothing to compare with");
+    }
+
+    #[test]
+    fn a_proxied_name_is_recognized() {
+        let proxied = problem(&[], &["104.21.5.6", "2606:4700:3030::1"], &["192.0.2.1"]);
+        assert_eq!(proxied.as_deref(), Some("proxied"));
+        assert_ne!(problem(&[], &["104.21.5.6", "198.51.100.1"], &["192.0.2.1"]).as_deref(), Some("proxied"));
     }
 
     #[test]

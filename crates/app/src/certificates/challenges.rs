@@ -5,16 +5,42 @@ use crate::infra::sealing;
 use dropleaf_core::Result;
 use dropleaf_core::certificate::ChallengeKind;
 use dropleaf_store::acme_challenges;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::time::Instant;
 
 /// How long a challenge is answered at most. It is deleted when its order ends; this is for orders that were interrupted.
 const CHALLENGE_SECONDS: i64 = 3600;
 /// The longest token or host name.
 const NAME_MOST: usize = 253;
+/// How long a node takes it that no challenge is open, after it has looked. Anyone can ask for one, and mostly none is open.
+pub const NONE_OPEN_FOR: Duration = Duration::from_secs(1);
+
+/// When this node last found that no challenge was open.
+#[derive(Debug, Default)]
+pub(super) struct OpenChallenges {
+    none_at: Mutex<Option<Instant>>,
+}
+
+impl OpenChallenges {
+    fn are_none(&self) -> bool {
+        self.none_at().is_some_and(|at| at.elapsed() < NONE_OPEN_FOR)
+    }
+
+    fn none_at(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.none_at.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 impl App {
     /// The key authorization of a pending challenge. `name`: the token for HTTP-01, the host name for TLS-ALPN-01.
     pub async fn find_challenge(&self, kind: ChallengeKind, name: &str) -> Result<Option<Vec<u8>>> {
-        if !is_plausible(kind, name) {
+        if !is_plausible(kind, name) || self.certificates.open_challenges.are_none() {
+            return Ok(None);
+        }
+        let looked_at = Instant::now();
+        if !self.store.has_challenges(self.now()).await? {
+            *self.certificates.open_challenges.none_at() = Some(looked_at);
             return Ok(None);
         }
         let name = stored_name(kind, name);
@@ -23,6 +49,7 @@ impl App {
         Ok(Some(sealing::open(key, &about, &sealed)?.into()))
     }
 
+    /// Other nodes answer it after [`NONE_OPEN_FOR`] at the latest.
     pub async fn put_challenge(
         &self,
         kind: ChallengeKind,
@@ -34,6 +61,7 @@ impl App {
         let sealed = sealing::seal(&self.minter, key, &about, key_authorization)?;
         let stmt = acme_challenges::put(kind, &name, sealed, self.now() + CHALLENGE_SECONDS);
         self.store.commit(vec![stmt]).await?;
+        *self.certificates.open_challenges.none_at() = None;
         Ok(())
     }
 

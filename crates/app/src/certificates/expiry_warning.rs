@@ -12,9 +12,18 @@ const LISTED_MOST: usize = 20;
 impl App {
     /// Sends the warnings that are due, in one email. Returns how many certificates it is about.
     pub async fn warn_of_expiring_certificates(&self) -> Result<usize> {
+        self.warn_of(|_| true).await
+    }
+
+    /// The same, only for certificates whose renewal has failed. The others may be renewed in a moment.
+    pub async fn warn_of_failing_renewals(&self) -> Result<usize> {
+        self.warn_of(|certificate| certificate.failures > 0).await
+    }
+
+    async fn warn_of(&self, is_included: impl Fn(&Certificate) -> bool) -> Result<usize> {
         let now = self.now();
         let mut expiring = self.store.list_certificates().await?;
-        expiring.retain(|certificate| certificate.needs_warning(now));
+        expiring.retain(|certificate| certificate.needs_warning(now) && is_included(certificate));
         if expiring.is_empty() {
             return Ok(0);
         }
@@ -25,7 +34,7 @@ impl App {
                 name,
                 error,
                 expires_at = certificate.not_after,
-                "certificate expires, renewal fails"
+                "certificate expires and is not renewed"
             );
         }
         let receivers = self.operator_recipients().await?;
@@ -58,7 +67,7 @@ impl App {
             more => format!("- and {more} more\n"),
         };
         let text = format!(
-            "The renewal of these certificates on {host} fails:\n\n{lines}{more}\n\
+            "These certificates on {host} are not renewed:\n\n{lines}{more}\n\
              The server keeps trying. Details and a button to try at once: {base}/operator/certificates\n\n\
              -- \nSent by dropleaf at {host}\n"
         );

@@ -8,11 +8,13 @@ mod expiry_warning;
 mod orders;
 mod reading;
 mod renewal;
-mod wanted;
+mod required_names;
 mod work_lease;
 
+pub use address_check::AddressCheck;
+pub use challenges::NONE_OPEN_FOR;
 pub use orders::{NewCertificate, OrderFailure};
-pub use reading::{CertificateView, IssuedCertificate};
+pub use reading::{CertificateView, EarliestExpiry, IssuedCertificate};
 
 use tokio::sync::{Notify, watch};
 
@@ -24,8 +26,9 @@ pub(crate) const CERTIFICATES_CHANGED: &str = "c:";
 pub(crate) struct Certificates {
     /// Wakes the task that places orders.
     work: Notify,
-    /// Wakes whoever holds certificates in memory.
+    /// Wakes the task that keeps certificates in memory.
     changed: Notify,
     /// Counts the times that due orders were looked for on this node.
     passes: watch::Sender<u64>,
+    open_challenges: challenges::OpenChallenges,
 }

@@ -5,7 +5,7 @@ use crate::app::App;
 use crate::infra::sealing;
 use dropleaf_core::certificate::{self, Certificate, SHORTEST_INTERVAL};
 use dropleaf_core::{Error, Result};
-use dropleaf_store::certificates::{self as rows, CHANGED, Issued, UNKNOWN};
+use dropleaf_store::certificates::{self as rows, CHANGED, FailedOrder, Issued, UNKNOWN};
 use dropleaf_store::{DbError, revisions};
 use std::fmt;
 use tokio::sync::watch;
@@ -31,8 +31,10 @@ impl fmt::Debug for NewCertificate {
 /// Why no certificate was issued.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OrderFailure {
-    /// For owners and operators.
+    /// For operators and the log.
     pub text: String,
+    /// For the owner of the name.
+    pub owner_text: String,
     /// The pause in seconds that the authority asks for.
     pub retry_after: Option<i64>,
     /// Whether the authority was asked at all.
@@ -59,19 +61,25 @@ impl App {
         self.certificates.passes.send_modify(|count| *count += 1);
     }
 
-    /// Orders that are due, longest waiting first.
+    /// Orders that are due, most urgent first and then longest waiting. Custom domains only while they are served.
     pub async fn list_due_certificates(&self, most: usize) -> Result<Vec<Certificate>> {
         let now = self.now();
         let mut due = self.store.list_certificates().await?;
-        due.retain(|certificate| certificate.is_due(now));
-        // A name without a certificate cannot be used at all, so it comes first.
-        due.sort_by_key(|certificate| (certificate.not_after.is_some(), certificate.next_order_at()));
+        due.retain(|certificate| certificate.is_due(now) && self.needs_order(&certificate.name));
+        due.sort_by_cached_key(|it| (it.urgency(self.is_own_name(&it.name), now), it.next_order_at()));
         due.truncate(most);
         Ok(due)
     }
 
-    /// Reserves an order. `false` if another node was faster or the name is no longer wanted.
+    fn needs_order(&self, name: &str) -> bool {
+        self.is_own_name(name) || self.is_served_domain(name)
+    }
+
+    /// Reserves an order. `false` if another node was faster or the name is no longer needed.
     pub async fn begin_certificate_order(&self, due: &Certificate) -> Result<bool> {
+        if !self.needs_order(&due.name) {
+            return Ok(false);
+        }
         let now = self.now();
         // Should this node die, the next attempt waits as after a failure.
         let next = certificate::next_attempt(now, due.failures + 1, None);
@@ -123,8 +131,16 @@ impl App {
         if !failure.was_ordered {
             next = next.min(now + LONGEST_FREE_PAUSE);
         }
-        let text = certificate::error_text(&failure.text);
-        self.store.commit(vec![rows::record_failure(&due.name, failures, next, &text, now)]).await?;
+        let (text, owner_text) =
+            (certificate::error_text(&failure.text), certificate::error_text(&failure.owner_text));
+        let failed = FailedOrder {
+            name: &due.name,
+            failures,
+            next_attempt_at: next,
+            error: &text,
+            owner_error: &owner_text,
+        };
+        self.store.commit(vec![rows::record_failure(&failed, now)]).await?;
         Ok(next)
     }
 
@@ -134,7 +150,7 @@ impl App {
         let now = self.now();
         if let Some(found) = self.store.find_certificate(hostname).await?
             && found.failures > 0
-            && found.serial.is_none()
+            && !found.is_valid(now)
         {
             let soonest = (found.updated_at + certificate::pause_after(1)).max(now);
             if soonest < found.next_attempt_at {

@@ -13,11 +13,7 @@ impl App {
     pub async fn list_due_window_checks(&self, most: usize) -> Result<Vec<Certificate>> {
         let now = self.now();
         let mut due = self.store.list_certificates().await?;
-        due.retain(|it| {
-            it.unwanted_since.is_none()
-                && it.not_after.is_some_and(|end| end > now)
-                && it.window_check_at.is_none_or(|at| at <= now)
-        });
+        due.retain(|it| it.is_window_check_due(now));
         due.sort_by_key(|it| it.window_check_at);
         due.truncate(most);
         Ok(due)
@@ -59,7 +55,7 @@ impl App {
     /// The same for every name, from the command line. Returns the names.
     pub async fn request_all_renewals(&self) -> Result<Vec<String>> {
         let names = self.store.list_certificates().await?;
-        let names = names.into_iter().filter(|it| it.unwanted_since.is_none()).map(|it| it.name);
+        let names = names.into_iter().filter(|it| it.unused_since.is_none()).map(|it| it.name);
         let mut done = Vec::new();
         for name in names {
             match self.request_renewal(COMMAND_LINE, &name).await {

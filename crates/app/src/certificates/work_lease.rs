@@ -5,32 +5,49 @@ use dropleaf_core::Result;
 use dropleaf_store::{DbError, leases};
 use std::pin::pin;
 use std::time::Duration;
+use tokio::time::Instant;
 
 const LEASE: &str = "certificates";
 /// How long other nodes wait after a node died, and how often the lease is renewed while work goes on.
 const LEASE_SECONDS: i64 = 120;
 const LEASE_RENEWAL: Duration = Duration::from_secs(30);
+const LEASE_RETRY: Duration = Duration::from_secs(5);
+/// How long the lease is taken to be held without renewal, with a margin before it ends.
+const LEASE_HELD: Duration = Duration::from_secs(100);
 
 impl App {
-    /// Runs work on one node at a time. `None` if another node has the lease, or took it over because this node could not
-    /// renew it: then the work is dropped.
-    pub async fn with_certificate_lease<T>(&self, work: impl Future<Output = T>) -> Result<Option<T>> {
+    /// Runs work on one node at a time. `None` if another node has the lease. If this node loses it because it could not
+    /// renew it in time, `stop` is called once; the work should then clean up and end.
+    pub async fn with_certificate_lease<T>(
+        &self,
+        work: impl Future<Output = T>,
+        stop: impl FnOnce(),
+    ) -> Result<Option<T>> {
         let holder = self.minter.nonce();
         if !self.take_certificate_lease(&holder).await? {
             return Ok(None);
         }
         let mut work = pin!(work);
-        let done = loop {
-            if let Ok(done) = tokio::time::timeout(LEASE_RENEWAL, &mut work).await {
-                break done;
+        let (mut held_since, mut pause) = (Instant::now(), LEASE_RENEWAL);
+        loop {
+            if let Ok(done) = tokio::time::timeout(pause, &mut work).await {
+                self.store.commit(vec![leases::release(LEASE, &holder)]).await?;
+                return Ok(Some(done));
             }
-            if !self.take_certificate_lease(&holder).await? {
-                tracing::warn!("another node took over the certificate orders");
-                return Ok(None);
+            let renewed_at = Instant::now();
+            match self.take_certificate_lease(&holder).await {
+                Ok(true) => (held_since, pause) = (renewed_at, LEASE_RENEWAL),
+                // The lease is still ours while the database does not answer.
+                Err(error) if held_since.elapsed() < LEASE_HELD => {
+                    tracing::warn!(%error, "lease on certificate orders not renewed, will retry");
+                    pause = LEASE_RETRY;
+                }
+                Ok(false) | Err(_) => break,
             }
-        };
-        self.store.commit(vec![leases::release(LEASE, &holder)]).await?;
-        Ok(Some(done))
+        }
+        tracing::warn!("lease on certificate orders lost, orders under way are given up");
+        stop();
+        Ok(Some(work.await))
     }
 
     async fn take_certificate_lease(&self, holder: &str) -> Result<bool> {

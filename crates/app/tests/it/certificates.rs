@@ -2,13 +2,15 @@
 
 use crate::fixture::{DAY, Fixture};
 use dropleaf_app::{NewCertificate, OrderFailure};
-use dropleaf_core::certificate::{ChallengeKind, RenewalWindow};
+use dropleaf_core::certificate::{CertificateState, ChallengeKind, RenewalWindow};
+use dropleaf_store::Db;
+use dropleaf_store::certificates::{self, Issued};
 
 const NAME: &str = "drop.example";
 
 async fn open() -> Fixture {
     let fixture = Fixture::open_at("https://drop.example").await;
-    fixture.app.update_wanted_certificates(false, |_| false).await.unwrap();
+    fixture.app.update_required_names(false, |_| false).await.unwrap();
     fixture
 }
 
@@ -32,14 +34,14 @@ async fn names_are_managed_while_they_need_a_certificate() {
     let fixture = open().await;
     let app = &fixture.app;
     assert_eq!(names(&fixture).await, [NAME]);
-    app.update_wanted_certificates(true, |name| name == NAME).await.unwrap();
+    app.update_required_names(true, |name| name == NAME).await.unwrap();
     assert_eq!(names(&fixture).await, ["*.drop.example", NAME]);
     let due = app.list_due_certificates(9).await.unwrap();
     assert_eq!(due.len(), 1, "the operator's file covers the other");
     fixture.clock.advance(7 * DAY + 1);
-    app.update_wanted_certificates(true, |name| name == NAME).await.unwrap();
+    app.update_required_names(true, |name| name == NAME).await.unwrap();
     assert_eq!(names(&fixture).await, ["*.drop.example"]);
-    app.update_wanted_certificates(false, |_| false).await.unwrap();
+    app.update_required_names(false, |_| false).await.unwrap();
     assert_eq!(app.list_due_certificates(9).await.unwrap()[0].name, NAME);
 }
 
@@ -47,10 +49,11 @@ async fn names_are_managed_while_they_need_a_certificate() {
 async fn one_worker_at_a_time_orders() {
     let fixture = open().await;
     let app = &fixture.app;
-    let inner =
-        app.with_certificate_lease(async { app.with_certificate_lease(async {}).await.unwrap() }).await;
+    let inner = app
+        .with_certificate_lease(async { app.with_certificate_lease(async {}, || ()).await.unwrap() }, || ())
+        .await;
     assert_eq!(inner.unwrap(), Some(None), "the lease is held");
-    assert!(app.with_certificate_lease(async {}).await.unwrap().is_some(), "and released");
+    assert!(app.with_certificate_lease(async {}, || ()).await.unwrap().is_some(), "and released");
     let due = app.list_due_certificates(9).await.unwrap();
     assert!(app.begin_certificate_order(&due[0]).await.unwrap());
     assert!(!app.begin_certificate_order(&due[0]).await.unwrap(), "reserved");
@@ -80,11 +83,60 @@ async fn a_certificate_is_stored_encrypted_and_announced() {
 }
 
 #[tokio::test]
+async fn a_certificate_that_was_encrypted_with_another_secret_is_ordered_again() {
+    let fixture = open().await;
+    let app = &fixture.app;
+    app.record_certificate(NAME, &new(&fixture, "01")).await.unwrap();
+    fixture.clock.advance(3600);
+    assert!(app.list_due_certificates(9).await.unwrap().is_empty());
+    let issued = Issued {
+        name: NAME,
+        sealed: vec![7; 99].into(),
+        serial: "02",
+        not_before: app.now(),
+        not_after: app.now() + 6 * DAY,
+        renew_at: app.now() + 4 * DAY,
+        window_check_at: app.now(),
+        next_attempt_at: app.now(),
+    };
+    let db = Db::open(&fixture.url).await.unwrap();
+    db.batch(vec![certificates::record_issued(&issued, app.now())]).await.unwrap();
+    app.forget_unreadable_certificates().await.unwrap();
+    let due = app.list_due_certificates(9).await.unwrap();
+    assert_eq!((due[0].name.as_str(), due[0].state(app.now())), (NAME, CertificateState::Pending));
+    assert!(due[0].last_error.as_deref().unwrap().contains("another secret"));
+    assert!(app.find_issued(NAME).await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn an_expired_certificate_is_retried_soon() {
+    let fixture = open().await;
+    let app = &fixture.app;
+    app.record_certificate(NAME, &new(&fixture, "01")).await.unwrap();
+    let fail = async || {
+        let row = app.list_certificates().await.unwrap().remove(0);
+        let text = String::from("refused");
+        let failure =
+            OrderFailure { owner_text: text.clone(), text, retry_after: Some(DAY), was_ordered: true };
+        app.record_certificate_failure(&row, &failure).await.unwrap();
+        app.retry_certificate_soon(NAME).await.unwrap();
+        app.list_certificates().await.unwrap()[0].next_attempt_at - app.now()
+    };
+    assert_eq!(fail().await, DAY, "there is a valid one");
+    fixture.clock.advance(6 * DAY);
+    assert_eq!(fail().await, 15 * 60);
+}
+
+#[tokio::test]
 async fn failures_back_off_and_cheap_checks_less() {
     let fixture = open().await;
     let app = &fixture.app;
-    let failure =
-        |was_ordered, retry_after| OrderFailure { text: "no\nway".into(), retry_after, was_ordered };
+    let failure = |was_ordered, retry_after| OrderFailure {
+        text: "no\nway".into(),
+        owner_text: "please wait".into(),
+        retry_after,
+        was_ordered,
+    };
     let mut pauses = Vec::new();
     for (was_ordered, retry_after) in
         [(true, None), (true, None), (true, Some(DAY)), (false, None), (false, None)]
@@ -96,6 +148,7 @@ async fn failures_back_off_and_cheap_checks_less() {
     assert_eq!(pauses, [15, 30, 24 * 60, 60, 60]);
     let row = app.list_certificates().await.unwrap().remove(0);
     assert_eq!((row.failures, row.last_error.as_deref()), (5, Some("no way")));
+    assert_eq!(row.owner_error.as_deref(), Some("please wait"));
     // The owner has changed something: soon, but not at once.
     app.retry_certificate_soon(NAME).await.unwrap();
     let row = app.list_certificates().await.unwrap().remove(0);

@@ -23,7 +23,7 @@ pub struct CertificatesPage<'a> {
 impl<'a> CertificatesPage<'a> {
     /// At most so many of these: those whose orders fail first, then by name.
     pub fn choose(all: &'a [Certificate], most: usize) -> (Vec<&'a Certificate>, usize) {
-        let mut chosen: Vec<&Certificate> = all.iter().filter(|it| it.unwanted_since.is_none()).collect();
+        let mut chosen: Vec<&Certificate> = all.iter().filter(|it| it.unused_since.is_none()).collect();
         let more = chosen.len().saturating_sub(most);
         chosen.sort_by(|a, b| (a.failures == 0, &a.name).cmp(&(b.failures == 0, &b.name)));
         chosen.truncate(most);

@@ -39,7 +39,7 @@ pub(crate) async fn run(data_dir: &str, base_url: &str, count: usize) -> Result<
         db.batch(names.iter().map(insert).collect()).await?;
     }
     db.exec(dropleaf_store::revisions::advance(dropleaf_store::revisions::DOMAINS)).await?;
-    app.update_wanted_certificates(false, |_| false).await?;
+    app.update_required_names(false, |_| false).await?;
     let authority = Authority::new()?;
     let wanted = app.list_certificates().await?;
     stream::iter(wanted.iter().filter(|it| it.serial.is_none()))

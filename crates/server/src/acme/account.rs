@@ -1,7 +1,8 @@
 //! The account at the certificate authority: created once, then loaded from the database by every node.
 
 use super::Acme;
-use anyhow::{Context, Result};
+use super::failure::{describe, is_problem};
+use anyhow::Result;
 use instant_acme::{Account, AccountCredentials, Error, NewAccount};
 use serde::{Deserialize, Serialize};
 
@@ -20,16 +21,38 @@ impl Acme {
         let Some(stored) = self.app.find_acme_account(&self.settings.directory_url).await? else {
             return self.create_account(builder).await;
         };
-        let StoredAccount { credentials, email } =
-            serde_json::from_slice(&stored).context("the stored account is damaged")?;
+        let StoredAccount { credentials, email } = match serde_json::from_slice(&stored) {
+            Ok(stored) => stored,
+            Err(error) => {
+                tracing::warn!(%error, "stored account at certificate authority is damaged, creating another");
+                return self.create_account(builder).await;
+            }
+        };
         // The credentials are consumed; they are needed again if the address changes.
         let copy = serde_json::to_value(&credentials)?;
         let account = builder.from_credentials(credentials).await.map_err(described)?;
-        if email != self.settings.email {
-            let contact = contacts(self.settings.email.as_deref());
-            let contact: Vec<&str> = contact.iter().map(String::as_str).collect();
-            account.update_contacts(&contact).await.map_err(described)?;
-            self.save_account(serde_json::from_value(copy)?).await?;
+        if email == self.settings.email {
+            return Ok(account);
+        }
+        let contact = contacts(self.settings.email.as_deref());
+        let contact: Vec<&str> = contact.iter().map(String::as_str).collect();
+        match account.update_contacts(&contact).await {
+            Ok(()) => self.save_account(serde_json::from_value(copy)?).await?,
+            Err(error) if is_lost(&error) => {
+                tracing::warn!(
+                    error = describe(&error),
+                    "account at certificate authority is lost, creating another"
+                );
+                let builder = Account::builder_with_http(Box::new(self.authority.clone()));
+                return self.create_account(builder).await;
+            }
+            // Tried again with the next orders, which need the account but not the address.
+            Err(error) => {
+                tracing::warn!(
+                    error = describe(&error),
+                    "email address at certificate authority not changed"
+                );
+            }
         }
         Ok(account)
     }
@@ -57,6 +80,11 @@ fn contacts(email: Option<&str>) -> Vec<String> {
     email.map(|address| format!("mailto:{address}")).into_iter().collect()
 }
 
+/// Whether the authority does not know the account, or does not accept it any more.
+fn is_lost(error: &Error) -> bool {
+    is_problem(error, "accountDoesNotExist") || is_problem(error, "unauthorized")
+}
+
 fn described(error: Error) -> anyhow::Error {
-    anyhow::anyhow!(super::failure::describe(&error))
+    anyhow::anyhow!(describe(&error))
 }

@@ -5,8 +5,10 @@ use super::dns_update::Change;
 use super::{Acme, rfc2136};
 use crate::config::{AcmeSettings, DnsChallengeSettings};
 use anyhow::{Context, Result};
+use dropleaf_app::NONE_OPEN_FOR;
 use dropleaf_core::certificate::{Certificate, ChallengeKind};
 use instant_acme::{ChallengeHandle, ChallengeType};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -21,14 +23,26 @@ pub(super) enum PublishedAnswer {
     Record { name: String, value: String },
 }
 
-/// The kinds of challenges to try, best first. After a failed order the next kind comes first.
-pub(super) fn kinds(settings: &AcmeSettings, due: &Certificate) -> Vec<ChallengeType> {
+/// The kinds of challenges to try, best first: the one that succeeded last for any name, and after a failed order the other.
+pub(super) fn kinds(
+    settings: &AcmeSettings,
+    due: &Certificate,
+    is_proxied: bool,
+    proven: Option<&ChallengeType>,
+) -> Vec<ChallengeType> {
     if due.is_wildcard() {
         return if settings.dns.is_some() { vec![ChallengeType::Dns01] } else { Vec::new() };
+    }
+    if is_proxied && settings.has_http {
+        // The proxy ends TLS itself.
+        return vec![ChallengeType::Http01];
     }
     let mut kinds = vec![ChallengeType::TlsAlpn01];
     if settings.has_http {
         kinds.push(ChallengeType::Http01);
+        if proven == Some(&ChallengeType::Http01) {
+            kinds.reverse();
+        }
     }
     let first = usize::try_from(due.failures).unwrap_or_default() % kinds.len();
     kinds.rotate_left(first);
@@ -56,7 +70,10 @@ impl Acme {
         if let Some((kind, name)) = stored {
             let answer = key_authorization.as_str().as_bytes();
             published.push(PublishedAnswer::Stored(kind, name.clone()));
-            return Ok(self.app.put_challenge(kind, &name, answer).await?);
+            self.app.put_challenge(kind, &name, answer).await?;
+            // Until every node answers it.
+            tokio::time::sleep(NONE_OPEN_FOR).await;
+            return Ok(());
         }
         let (name, value) = (format!("_acme-challenge.{host}"), key_authorization.dns_value());
         published.push(PublishedAnswer::Record { name: name.clone(), value: value.clone() });
@@ -84,7 +101,9 @@ impl Acme {
 
     async fn change_record(&self, action: HookAction, name: &str, value: &str) -> Result<()> {
         match self.settings.dns.as_ref().context("DNS-01 is not configured")? {
-            DnsChallengeSettings::Hook(command) => dns_hook::run(command, action, name, value).await,
+            DnsChallengeSettings::Hook(command) => {
+                dns_hook::run(Arc::clone(&self.hook_lock), command, action, name, value).await
+            }
             DnsChallengeSettings::Rfc2136(set) => {
                 let change = if action == HookAction::Present { Change::Add } else { Change::Remove };
                 rfc2136::change(set, change, name, value, self.app.now()).await
@@ -119,7 +138,6 @@ mod tests {
             profile: None,
             dns: has_dns.then(|| DnsChallengeSettings::Hook("/bin/true".into())),
             has_http,
-            cert_file: String::new(),
         }
     }
 
@@ -131,11 +149,13 @@ mod tests {
     fn the_kind_changes_after_a_failure() {
         use ChallengeType::{Dns01, Http01, TlsAlpn01};
         let both = settings(true, true);
-        assert_eq!(kinds(&both, &due("a.example", 0)), [TlsAlpn01, Http01]);
-        assert_eq!(kinds(&both, &due("a.example", 1)), [Http01, TlsAlpn01]);
-        assert_eq!(kinds(&both, &due("a.example", 2)), [TlsAlpn01, Http01]);
-        assert_eq!(kinds(&settings(false, false), &due("a.example", 1)), [TlsAlpn01]);
-        assert_eq!(kinds(&both, &due("*.a.example", 1)), [Dns01]);
-        assert!(kinds(&settings(true, false), &due("*.a.example", 0)).is_empty());
+        assert_eq!(kinds(&both, &due("a.example", 0), false, None), [TlsAlpn01, Http01]);
+        assert_eq!(kinds(&both, &due("a.example", 1), false, None), [Http01, TlsAlpn01]);
+        assert_eq!(kinds(&both, &due("a.example", 2), false, None), [TlsAlpn01, Http01]);
+        assert_eq!(kinds(&settings(false, false), &due("a.example", 1), false, None), [TlsAlpn01]);
+        assert_eq!(kinds(&both, &due("*.a.example", 1), false, None), [Dns01]);
+        assert_eq!(kinds(&both, &due("a.example", 0), false, Some(&Http01)), [Http01, TlsAlpn01]);
+        assert_eq!(kinds(&both, &due("a.example", 1), true, None), [Http01]);
+        assert!(kinds(&settings(true, false), &due("*.a.example", 0), false, None).is_empty());
     }
 }

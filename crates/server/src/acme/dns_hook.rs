@@ -3,11 +3,13 @@
 
 use anyhow::{Context, Result, bail};
 use std::io::Read;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
+use tokio::sync::Mutex;
 
 /// How long the command may take.
 const TIMEOUT: Duration = Duration::from_mins(2);
@@ -35,10 +37,22 @@ impl HookAction {
     }
 }
 
-/// Runs the command on a thread of its own and waits for it.
-pub(super) async fn run(command: &Path, action: HookAction, name: &str, value: &str) -> Result<()> {
+/// Runs the command on a thread of its own and waits for it. One runs at a time: if nobody waits for `present` any more,
+/// `cleanup` still starts only after it has ended.
+pub(super) async fn run(
+    lock: Arc<Mutex<()>>,
+    command: &Path,
+    action: HookAction,
+    name: &str,
+    value: &str,
+) -> Result<()> {
     let (command, name, value) = (PathBuf::from(command), format!("{name}."), value.to_owned());
-    tokio::task::spawn_blocking(move || run_blocking(&command, action, &name, &value, TIMEOUT)).await?
+    let guard = lock.lock_owned().await;
+    let work = move || {
+        let _guard = guard;
+        run_blocking(&command, action, &name, &value, TIMEOUT)
+    };
+    tokio::task::spawn_blocking(work).await?
 }
 
 fn run_blocking(command: &Path, action: HookAction, name: &str, value: &str, limit: Duration) -> Result<()> {
@@ -49,6 +63,8 @@ fn run_blocking(command: &Path, action: HookAction, name: &str, value: &str, lim
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
+        // With what it starts, so that all of it can be killed.
+        .process_group(0)
         .spawn()
         .with_context(|| format!("`tls.acme.dns_hook`: cannot run {}", command.display()))?;
     let outputs = [
@@ -79,9 +95,24 @@ fn wait(child: &mut Child, limit: Duration) -> Result<Option<ExitStatus>> {
         }
         thread::sleep(POLL);
     }
+    kill_group(child.id());
     child.kill()?;
     child.wait()?;
     Ok(None)
+}
+
+/// Kills what the command has started, too. There is no safe function for this in the standard library.
+fn kill_group(leader: u32) {
+    let killed = Command::new("/bin/sh")
+        .args(["-c", &format!("kill -KILL -{leader}")])
+        .env_clear()
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    if !killed.is_ok_and(|status| status.success()) {
+        tracing::warn!("processes that the DNS hook started were not killed");
+    }
 }
 
 /// Reads a pipe to its end, so that the command never waits for it, and keeps the beginning.
@@ -140,7 +171,11 @@ mod tests {
     }
 
     #[test]
-    fn a_command_that_hangs_is_killed() {
+    fn a_command_that_hangs_is_killed_with_what_it_started() {
+        // The output ends when the last process that holds the pipe has ended.
+        let (_dir, path) = hook("sleep 600 & echo started; wait");
+        let error = run_hook(&path, Duration::from_secs(1)).unwrap_err().to_string();
+        assert!(error.contains("took longer") && error.contains("started"), "{error}");
         let (_dir, path) = hook("exec sleep 600");
         let error = run_hook(&path, Duration::ZERO).unwrap_err().to_string();
         assert!(error.contains("took longer"), "{error}");

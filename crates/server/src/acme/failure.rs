@@ -4,6 +4,23 @@ use instant_acme::{Error, Problem};
 
 const TYPE_PREFIX: &str = "urn:ietf:params:acme:error:";
 
+/// What owners see of problems that only the server's operators can solve.
+pub(super) const OWN_FAULT: &str = "The server could not place the order; it will try again.";
+/// Problems that concern the name, so that its owner should know them.
+const OF_NAMES: [&str; 9] = [
+    "caa",
+    "connection",
+    "dns",
+    "incorrectResponse",
+    "rateLimited",
+    "rejectedIdentifier",
+    "tls",
+    "unauthorized",
+    "unsupportedIdentifier",
+];
+/// Problems after which another kind of challenge may succeed.
+const OF_REACHABILITY: [&str; 4] = ["connection", "incorrectResponse", "tls", "unauthorized"];
+
 /// Why an order ended without a certificate.
 #[derive(Debug)]
 pub(super) enum Failure {
@@ -38,6 +55,24 @@ impl Failure {
         }
     }
 
+    /// What the owner of the name sees.
+    pub(super) fn owner_text(&self, name: &str) -> String {
+        match self {
+            Self::Authority(Error::Api(problem)) if OF_NAMES.iter().any(|kind| self.is(kind)) => {
+                without_links(&describe_problem(problem), name)
+            }
+            Self::Authority(Error::Timeout(_)) | Self::TimedOut => {
+                "The certificate authority did not finish the order in time; it is tried again.".to_owned()
+            }
+            _ => OWN_FAULT.to_owned(),
+        }
+    }
+
+    /// Whether another kind of challenge may succeed.
+    pub(super) fn is_unreachable(&self) -> bool {
+        OF_REACHABILITY.iter().any(|kind| self.is(kind))
+    }
+
     fn is(&self, kind: &str) -> bool {
         matches!(self, Self::Authority(error) if is_problem(error, kind))
     }
@@ -50,6 +85,12 @@ impl Failure {
     pub(super) fn is_unknown_account(&self) -> bool {
         self.is("accountDoesNotExist")
     }
+}
+
+/// A text without links, except to the name itself.
+fn without_links(text: &str, name: &str) -> String {
+    let is_kept = |word: &&str| !word.contains("://") || word.contains(name);
+    text.split(' ').filter(is_kept).collect::<Vec<_>>().join(" ")
 }
 
 pub(super) fn is_problem(error: &Error, kind: &str) -> bool {
@@ -97,6 +138,22 @@ mod tests {
         assert_eq!(describe(&error), "Connection refused (connection); at 192.0.2.1");
         assert_eq!(describe(&problem("{}")), "unknown problem");
         assert!(describe(&Error::Str("x")).starts_with("certificate authority"));
+    }
+
+    #[test]
+    fn owners_see_only_what_concerns_their_name() {
+        let of = |kind: &str| {
+            let text = format!(
+                r#"{{"type":"{TYPE_PREFIX}{kind}","detail":"at http://a.example/x: see https://ca.example/docs"}}"#
+            );
+            Failure::from(problem(&text))
+        };
+        assert_eq!(of("connection").owner_text("a.example"), "at http://a.example/x: see (connection)");
+        assert!(of("connection").is_unreachable() && !of("rateLimited").is_unreachable());
+        assert_eq!(of("serverInternal").owner_text("a.example"), OWN_FAULT);
+        let own = Failure::from(anyhow::anyhow!("cannot connect to the DNS server 10.0.0.1"));
+        assert_eq!(own.owner_text("a.example"), OWN_FAULT);
+        assert!(own.text().contains("10.0.0.1"));
     }
 
     #[test]

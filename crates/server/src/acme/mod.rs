@@ -17,18 +17,19 @@ pub(crate) use challenge_config::{ALPN_PROTOCOL, challenge_config};
 
 use crate::config::AcmeSettings;
 use crate::metrics::Metrics;
-use crate::tls::CertificateNames;
+use crate::tls::ServedCertificates;
 use anyhow::Result;
 use authority::{AuthorityClient, with_retry_after};
-use dropleaf_app::{App, OrderFailure};
+use dropleaf_app::{AddressCheck, App, NewCertificate, OrderFailure};
 use dropleaf_core::certificate::Certificate;
-use failure::Failure;
+use failure::{Failure, OWN_FAULT};
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt};
-use instant_acme::Account;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use instant_acme::{Account, ChallengeType};
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -38,6 +39,11 @@ const EVERY: Duration = Duration::from_mins(1);
 const ORDERS_MOST: usize = 100;
 const CHECKS_MOST: usize = 200;
 const CONCURRENT: usize = 4;
+/// Due orders read at a time, so that one that becomes due does not wait for many that are less urgent.
+const ORDERS_READ: usize = 8;
+/// How often and after which pause an issued certificate is stored again if the database fails.
+const RECORD_ATTEMPTS: u32 = 5;
+const RECORD_PAUSE: Duration = Duration::from_secs(3);
 /// After this many orders that the authority refused for its limits, all orders pause.
 const RATE_LIMITED_MOST: usize = 3;
 const RATE_LIMIT_PAUSE: i64 = 900;
@@ -51,12 +57,35 @@ pub(crate) struct Acme {
     metrics: Arc<Metrics>,
     /// No orders until then, because the authority's limits are reached.
     paused_until: AtomicI64,
+    /// Knows the operator's files; nothing is ordered for the names that they cover.
+    certificates: Arc<ServedCertificates>,
+    /// Whether the stored certificates were checked for readability since the start.
+    has_checked: AtomicBool,
+    /// The kind of challenge that succeeded last.
+    proven_kind: Mutex<Option<ChallengeType>>,
+    /// Held while the DNS hook runs.
+    hook_lock: Arc<tokio::sync::Mutex<()>>,
 }
 
 impl Acme {
-    pub(crate) fn new(app: Arc<App>, settings: AcmeSettings, metrics: Arc<Metrics>) -> Result<Self> {
+    pub(crate) fn new(
+        app: Arc<App>,
+        settings: AcmeSettings,
+        metrics: Arc<Metrics>,
+        certificates: Arc<ServedCertificates>,
+    ) -> Result<Self> {
         let authority = AuthorityClient::new(settings.ca_file.as_deref())?;
-        Ok(Self { app, settings, authority, metrics, paused_until: AtomicI64::new(0) })
+        Ok(Self {
+            app,
+            settings,
+            authority,
+            metrics,
+            paused_until: AtomicI64::new(0),
+            certificates,
+            has_checked: AtomicBool::new(false),
+            proven_kind: Mutex::default(),
+            hook_lock: Arc::default(),
+        })
     }
 
     /// Works until the server stops. An order under way is given up then and placed again after the restart.
@@ -73,50 +102,64 @@ impl Acme {
 
     /// Does what is due, unless another node is doing it.
     async fn pass(&self, stopping: &CancellationToken) -> Result<()> {
-        let done = self.app.with_certificate_lease(self.work(stopping)).await?;
+        // Losing the lease ends orders like a stop of the server does, so that their answers are removed.
+        let lost = stopping.child_token();
+        let done = self.app.with_certificate_lease(self.work(&lost), || lost.cancel()).await?;
         let earliest = self.app.earliest_certificate_expiry().await?;
-        self.metrics.set_certificate_expiry(earliest);
+        let own = earliest.own.into_iter().chain(self.certificates.files_expiry()).min();
+        self.metrics.set_certificate_expiry(own, earliest.custom_domains);
         done.unwrap_or(Ok(()))
     }
 
     async fn work(&self, stopping: &CancellationToken) -> Result<()> {
-        // Unreadable files are reported by those who serve them.
-        let covered = CertificateNames::of_file(&self.settings.cert_file).unwrap_or_default();
+        // Before anything that can take long or fail.
+        self.app.warn_of_failing_renewals().await?;
+        if !self.has_checked.load(Ordering::Relaxed) {
+            self.app.forget_unreadable_certificates().await?;
+            self.has_checked.store(true, Ordering::Relaxed);
+        }
         let has_dns = self.settings.dns.is_some();
-        self.app.update_wanted_certificates(has_dns, |name| covered.cover(name)).await?;
-        self.place_orders(stopping).await?;
-        self.check_windows(stopping).await?;
+        self.app.update_required_names(has_dns, |name| self.certificates.files_cover(name)).await?;
+        let ordered = self.place_orders(stopping).await;
+        let checked = self.check_windows(stopping).await;
         self.app.warn_of_expiring_certificates().await?;
-        Ok(())
+        ordered.and(checked)
     }
 
     async fn place_orders(&self, stopping: &CancellationToken) -> Result<()> {
         if self.app.now() < self.paused_until.load(Ordering::Relaxed) {
             return Ok(());
         }
-        let due = self.app.list_due_certificates(ORDERS_MOST).await?;
+        let mut due = VecDeque::from(self.app.list_due_certificates(ORDERS_READ).await?);
         if due.is_empty() {
             return Ok(());
         }
         let account = self.account().await;
         let (account, limited) = (account.as_ref(), &AtomicUsize::new(0));
-        let orders = due.into_iter().map(|due| {
-            let order = async move {
-                if stopping.is_cancelled() || limited.load(Ordering::Relaxed) >= RATE_LIMITED_MOST {
-                    return;
+        let order = |due: Certificate| async move {
+            if let Err(error) = self.place_order(account, &due, stopping, limited).await {
+                let error = format!("{error:#}");
+                tracing::warn!(error, name = due.name, "certificate order not recorded");
+            }
+        };
+        let (mut running, mut left) = (FuturesUnordered::new(), ORDERS_MOST);
+        loop {
+            let is_ended = || stopping.is_cancelled() || limited.load(Ordering::Relaxed) >= RATE_LIMITED_MOST;
+            while running.len() < CONCURRENT && left > 0 && !is_ended() {
+                if due.is_empty() {
+                    due = self.app.list_due_certificates(ORDERS_READ).await?.into();
                 }
-                if let Err(error) = self.place_order(account, &due, stopping, limited).await {
-                    tracing::warn!(
-                        error = format!("{error:#}"),
-                        name = due.name,
-                        "certificate order not recorded"
-                    );
+                let Some(next) = due.pop_front() else { break };
+                left -= 1;
+                // Reserved before the list is read again.
+                if self.app.begin_certificate_order(&next).await? {
+                    running.push(order(next));
                 }
-            };
-            order.boxed()
-        });
-        run_all(orders.collect()).await;
-        Ok(())
+            }
+            if running.next().await.is_none() {
+                return Ok(());
+            }
+        }
     }
 
     async fn place_order(
@@ -126,23 +169,29 @@ impl Acme {
         stopping: &CancellationToken,
         limited: &AtomicUsize,
     ) -> Result<()> {
-        if !self.app.begin_certificate_order(due).await? {
-            return Ok(());
-        }
         let account = match account {
             Ok(account) => account,
             Err(error) => {
                 let text = format!("no account at the certificate authority: {error:#}");
-                return self.fail(due, OrderFailure { text, retry_after: None, was_ordered: false }).await;
+                return self.fail_before_order(due, text, OWN_FAULT.to_owned()).await;
             }
         };
-        if let Some(text) = self.app.check_points_here(&due.name).await {
-            return self.fail(due, OrderFailure { text, retry_after: None, was_ordered: false }).await;
-        }
-        let (result, retry_after) = with_retry_after(self.obtain(account, due, stopping)).await;
+        let is_proxied = match self.app.check_points_here(&due.name).await {
+            AddressCheck::LeadsHere => false,
+            AddressCheck::Proxied if self.settings.has_http => true,
+            AddressCheck::Proxied => {
+                let text =
+                    "the name is proxied by Cloudflare; switch its record to \"DNS only\" (grey cloud)";
+                return self.fail_before_order(due, text.to_owned(), text.to_owned()).await;
+            }
+            AddressCheck::Problem(text) => {
+                return self.fail_before_order(due, text.clone(), text).await;
+            }
+        };
+        let (result, retry_after) = with_retry_after(self.obtain(account, due, is_proxied, stopping)).await;
         match result {
             Ok(new) => {
-                self.app.record_certificate(&due.name, &new).await?;
+                self.record(&due.name, &new).await?;
                 let (name, serial, not_after) = (&due.name, &new.serial, new.not_after);
                 tracing::info!(name, serial, not_after, "certificate issued");
             }
@@ -161,10 +210,30 @@ impl Acme {
                         "limits of the certificate authority reached, orders pause"
                     );
                 }
-                self.fail(due, OrderFailure { text: failure.text(), retry_after, was_ordered: true }).await?;
+                let (text, owner_text) = (failure.text(), failure.owner_text(&due.name));
+                self.fail(due, OrderFailure { text, owner_text, retry_after, was_ordered: true }).await?;
             }
         }
         Ok(())
+    }
+
+    /// Stores a certificate. Authorities limit how many they issue, so a short failure of the database must not lose it.
+    async fn record(&self, name: &str, new: &NewCertificate) -> Result<()> {
+        let mut attempt = 1;
+        loop {
+            match self.app.record_certificate(name, new).await {
+                Err(error) if attempt < RECORD_ATTEMPTS => {
+                    tracing::warn!(name, %error, "certificate not stored, will retry");
+                    attempt += 1;
+                    tokio::time::sleep(RECORD_PAUSE).await;
+                }
+                done => return Ok(done?),
+            }
+        }
+    }
+
+    async fn fail_before_order(&self, due: &Certificate, text: String, owner_text: String) -> Result<()> {
+        self.fail(due, OrderFailure { text, owner_text, retry_after: None, was_ordered: false }).await
     }
 
     async fn fail(&self, due: &Certificate, failure: OrderFailure) -> Result<()> {

@@ -11,6 +11,7 @@ use instant_acme::{
     OrderStatus, RetryPolicy,
 };
 use rcgen::{CertificateParams, DistinguishedName, KeyPair, PKCS_ECDSA_P256_SHA256};
+use std::sync::PoisonError;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -28,10 +29,37 @@ impl Acme {
         &self,
         account: &Account,
         due: &Certificate,
+        is_proxied: bool,
+        stopping: &CancellationToken,
+    ) -> Result<NewCertificate, Failure> {
+        let proven = self.proven_kind.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut kinds = challenges::kinds(&self.settings, due, is_proxied, proven.as_ref());
+        let result = self.obtain_by(account, due, &kinds, stopping).await;
+        // Only for the first order: authorities limit failed validations per hour.
+        match result {
+            Err(failure) if failure.is_unreachable() && kinds.len() > 1 && due.failures == 0 => {
+                let error = failure.text();
+                tracing::info!(
+                    name = due.name,
+                    error,
+                    "validation failed, trying the other kind of challenge"
+                );
+                kinds.rotate_left(1);
+                self.obtain_by(account, due, &kinds, stopping).await
+            }
+            result => result,
+        }
+    }
+
+    async fn obtain_by(
+        &self,
+        account: &Account,
+        due: &Certificate,
+        kinds: &[ChallengeType],
         stopping: &CancellationToken,
     ) -> Result<NewCertificate, Failure> {
         let mut published = Vec::new();
-        let work = tokio::time::timeout(ORDER_LIMIT, self.order(account, due, &mut published));
+        let work = tokio::time::timeout(ORDER_LIMIT, self.order(account, due, kinds, &mut published));
         let result = match stopping.run_until_cancelled(work).await {
             None => Err(Failure::Stopping),
             Some(Err(_)) => Err(Failure::TimedOut),
@@ -45,10 +73,11 @@ impl Acme {
         &self,
         account: &Account,
         due: &Certificate,
+        kinds: &[ChallengeType],
         published: &mut Vec<PublishedAnswer>,
     ) -> Result<NewCertificate, Failure> {
         let mut order = self.place(account, due).await?;
-        if let Err(failure) = self.authorize(&mut order, due, published).await {
+        if let Err(failure) = self.authorize(&mut order, kinds, published).await {
             return Err(rejected(&mut order).await.unwrap_or(failure));
         }
         let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256).context("cannot create a key")?;
@@ -101,10 +130,10 @@ impl Acme {
     async fn authorize(
         &self,
         order: &mut Order,
-        due: &Certificate,
+        kinds: &[ChallengeType],
         published: &mut Vec<PublishedAnswer>,
     ) -> Result<(), Failure> {
-        let kinds = challenges::kinds(&self.settings, due);
+        let mut answered = None;
         let mut authorizations = order.authorizations();
         while let Some(next) = authorizations.next().await {
             let mut authorization = next?;
@@ -118,13 +147,20 @@ impl Acme {
                 |kind: &&ChallengeType| authorization.challenges.iter().any(|it| it.r#type == **kind);
             let kind = kinds.iter().find(offered).cloned();
             let kind = kind.context("the authority offers no challenge that this server can answer")?;
+            answered = Some(kind.clone());
             let challenge = authorization.challenge(kind);
             let mut challenge = challenge.context("the challenge has disappeared")?;
             self.publish_answer(&challenge, published).await?;
             challenge.set_ready().await?;
         }
         match order.poll_ready(&POLLING).await? {
-            OrderStatus::Ready => Ok(()),
+            OrderStatus::Ready => {
+                // Nothing is learned from an authorization of an earlier order, or from a wildcard.
+                if let Some(kind) = answered.filter(|kind| *kind != ChallengeType::Dns01) {
+                    *self.proven_kind.lock().unwrap_or_else(PoisonError::into_inner) = Some(kind);
+                }
+                Ok(())
+            }
             _ => Err(Error::Str("the order was refused").into()),
         }
     }

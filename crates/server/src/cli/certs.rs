@@ -10,6 +10,8 @@ use dropleaf_core::certificate::Certificate;
 use dropleaf_core::iso;
 use serde_json::{Value, json};
 
+const NOT_MANAGED: &str = "This server obtains no certificates: `tls.mode` is not acme.";
+
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// List the names that need a certificate, with state, expiry and the last error
@@ -36,12 +38,15 @@ pub(super) struct Renew {
 }
 
 pub(super) async fn run(command: Command, config: Config) -> Result<()> {
-    with_app(config, async |app| act(app, command).await).await
+    with_app(config, async |app| run_command(app, command).await).await
 }
 
-async fn act(app: &App, command: Command) -> Result<()> {
+async fn run_command(app: &App, command: Command) -> Result<()> {
     match command {
         Command::List { json } => {
+            if !json && app.settings().tls_mode != TlsMode::Acme {
+                print_line(NOT_MANAGED)?;
+            }
             let (found, now) = (app.list_certificates().await?, app.now());
             if json {
                 let all: Vec<_> = found.iter().map(|it| as_json(it, now)).collect();
@@ -67,7 +72,10 @@ async fn act(app: &App, command: Command) -> Result<()> {
             }
             match names.as_slice() {
                 [] => print_line("No certificates."),
-                names => print_line(&format!("Due now: {}.", names.join(", "))),
+                [name] => print_line(&format!("Due now: {name}.")),
+                names => {
+                    print_line(&format!("Due now ({} certificates): {}.", names.len(), names.join(", ")))
+                }
             }
         }
     }
@@ -81,10 +89,10 @@ fn as_json(certificate: &Certificate, now: i64) -> Value {
         "not_before": certificate.not_before,
         "not_after": certificate.not_after,
         "renew_at": certificate.renew_at,
-        "next_order_at": certificate.unwanted_since.is_none().then(|| certificate.next_order_at()),
+        "next_order_at": certificate.unused_since.is_none().then(|| certificate.next_order_at()),
         "failures": certificate.failures,
         "last_error": certificate.last_error,
-        "unwanted_since": certificate.unwanted_since,
+        "unused_since": certificate.unused_since,
     })
 }
 
@@ -96,7 +104,7 @@ fn table(found: &[Certificate], now: i64) -> String {
     let head = format!("{:<width$}{:<10}{:<22}{:<22}last error", "name", "state", "expires", "next order");
     let lines = found.iter().map(|it| {
         let expires = it.not_after.map(iso::format).unwrap_or_default();
-        let (state, next) = match it.unwanted_since {
+        let (state, next) = match it.unused_since {
             None => (it.state(now).as_str(), iso::format(it.next_order_at().max(now))),
             Some(_) => ("unused", String::new()),
         };
@@ -129,7 +137,7 @@ mod tests {
             last_error: Some("refused\u{1b}[31m".into()),
             ..Certificate::new("drop.example".into(), NOW)
         };
-        let unused = Certificate { unwanted_since: Some(NOW), ..issued.clone() };
+        let unused = Certificate { unused_since: Some(NOW), ..issued.clone() };
         let shown = table(&[issued, failed, unused], NOW);
         let lines: Vec<Vec<&str>> = shown.lines().map(|line| line.split_whitespace().collect()).collect();
         assert_eq!(lines[1], ["*.pages.example", "issued", "2027-01-20T08:00:00Z", "2027-01-18T08:00:00Z"]);
@@ -143,7 +151,7 @@ mod tests {
         let mut certificate = Certificate::new("drop.example".into(), NOW);
         assert_eq!(as_json(&certificate, NOW)["next_order_at"], NOW);
         assert_eq!(as_json(&certificate, NOW)["state"], "pending");
-        certificate.unwanted_since = Some(NOW);
+        certificate.unused_since = Some(NOW);
         assert_eq!(as_json(&certificate, NOW)["next_order_at"], Value::Null);
     }
 }

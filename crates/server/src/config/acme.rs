@@ -6,6 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use dropleaf_app::TlsMode;
 use std::fmt;
+use std::net::Ipv6Addr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -22,8 +23,6 @@ pub struct AcmeSettings {
     pub dns: Option<DnsChallengeSettings>,
     /// Whether HTTP-01 challenges can be answered.
     pub has_http: bool,
-    /// The operator's own certificate file; nothing is ordered for the names that it covers.
-    pub cert_file: String,
 }
 
 #[derive(Debug, Clone)]
@@ -88,7 +87,6 @@ impl Config {
             profile: some(&set.profile),
             dns: self.dns_challenges()?,
             has_http: !self.tls.http_listen.is_empty(),
-            cert_file: self.tls.cert_file.clone(),
         })))
     }
 
@@ -127,7 +125,11 @@ impl Config {
         });
         let name = |text: &str| text.strip_suffix('.').unwrap_or(text).to_ascii_lowercase();
         Ok(Some(DnsChallengeSettings::Rfc2136(Rfc2136Settings {
-            server: if has_port { server.clone() } else { format!("{server}:{DNS_PORT}") },
+            server: match server.parse::<Ipv6Addr>() {
+                Ok(bare) => format!("[{bare}]:{DNS_PORT}"),
+                Err(_) if has_port => server.clone(),
+                Err(_) => format!("{server}:{DNS_PORT}"),
+            },
             zone: name(&set.rfc2136_zone),
             key_name: name(&set.rfc2136_key_name),
             key_secret,
@@ -175,10 +177,16 @@ mod tests {
             let (key, _) = some.remove(at);
             assert!(acme(&some).unwrap_err().to_string().contains(key));
         }
-        for server in ["192.0.2.1:5353", "[2001:db8::1]:53"] {
+        let servers = [
+            ("192.0.2.1:5353", "192.0.2.1:5353"),
+            ("[2001:db8::1]:53", "[2001:db8::1]:53"),
+            ("2001:db8::1", "[2001:db8::1]:53"),
+            ("[2001:db8::1]", "[2001:db8::1]:53"),
+        ];
+        for (server, used) in servers {
             let found =
                 acme(&[&RFC2136[..], &[("tls.acme.rfc2136_server", server)]].concat()).unwrap().unwrap();
-            assert!(matches!(&found.dns, Some(DnsChallengeSettings::Rfc2136(dns)) if dns.server == server));
+            assert!(matches!(&found.dns, Some(DnsChallengeSettings::Rfc2136(dns)) if dns.server == used));
         }
     }
 

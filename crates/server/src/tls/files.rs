@@ -1,7 +1,7 @@
 //! The operator's certificate files: loaded at start, on SIGHUP, and when they change. Files that cannot be used change
 //! nothing: the current certificate stays in use.
 
-use super::names::CertificateNames;
+use super::names::{CertificateNames, expiry_of_pem};
 use super::template::ConfigTemplate;
 use anyhow::{Context, Result};
 use rustls::ServerConfig;
@@ -26,6 +26,7 @@ pub(super) struct CertificateFiles {
 pub(super) struct LoadedFiles {
     pub(super) config: Arc<ServerConfig>,
     pub(super) names: CertificateNames,
+    pub(super) not_after: i64,
     /// To tell whether anything has changed.
     content: [Vec<u8>; 2],
 }
@@ -112,7 +113,8 @@ fn read(cert_file: &Path, key_file: &Path, template: &ConfigTemplate) -> Result<
     let about = || format!("{} with the key {}", cert_file.display(), key_file.display());
     let config = template.with_pem(&content[0], &content[1]).with_context(about)?;
     let names = CertificateNames::of_pem(&content[0]).with_context(about)?;
-    Ok(LoadedFiles { config, names, content })
+    let not_after = expiry_of_pem(&content[0]).with_context(about)?;
+    Ok(LoadedFiles { config, names, not_after, content })
 }
 
 #[cfg(test)]

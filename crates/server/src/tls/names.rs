@@ -48,6 +48,13 @@ impl CertificateNames {
     }
 }
 
+/// When the first certificate of a PEM text expires.
+pub(super) fn expiry_of_pem(chain: &[u8]) -> Result<i64> {
+    let leaf = CertificateDer::from_pem_slice(chain).context("there is no certificate")?;
+    let (_, leaf) = X509Certificate::from_der(&leaf).map_err(|error| anyhow!("bad certificate: {error}"))?;
+    Ok(leaf.validity().not_after.timestamp())
+}
+
 /// Whether a name, in lower case, is one of the server's own, on any of its ports.
 pub(super) fn is_own(hosts: &Hosts, name: &str) -> bool {
     let ports =

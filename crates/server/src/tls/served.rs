@@ -102,6 +102,16 @@ impl ServedCertificates {
         Arc::clone(&self.challenges)
     }
 
+    /// Whether the operator's files in use cover a name, in lower case.
+    pub(crate) fn files_cover(&self, name: &str) -> bool {
+        self.files.as_ref().is_some_and(|files| files.current().names.cover(name))
+    }
+
+    /// When the certificate of the operator's files expires.
+    pub(crate) fn files_expiry(&self) -> Option<i64> {
+        Some(self.files.as_ref()?.current().not_after)
+    }
+
     /// Whether a name, in lower case, is a verified custom domain.
     pub(super) fn is_served_domain(&self, name: &str) -> bool {
         self.source.is_served(name)
@@ -109,20 +119,20 @@ impl ServedCertificates {
 
     /// Chooses by the server name, in lower case. Clients that connect to an IP address send none.
     pub(super) async fn choose(&self, name: Option<&str>, is_authority: bool) -> Choice {
-        let asked = name.unwrap_or(&self.hosts.base.host);
+        let server_name = name.unwrap_or(&self.hosts.base.host);
         let files = self.files.as_ref().map(CertificateFiles::current);
-        let is_covered = files.as_ref().is_some_and(|files| files.names.cover(asked));
-        if !is_covered && !is_own(&self.hosts, asked) && !self.source.is_served(asked) {
+        let is_covered = files.as_ref().is_some_and(|files| files.names.cover(server_name));
+        if !is_covered && !is_own(&self.hosts, server_name) && !self.source.is_served(server_name) {
             return Choice::UnknownName;
         }
         if is_authority {
-            return self.prove(asked).await;
+            return self.prove(server_name).await;
         }
         // Without another source, the client decides whether it accepts the certificate for this name.
         if let Some(files) = files.filter(|_| is_covered || self.mode == TlsMode::Files) {
             return Choice::Serve(Arc::clone(&files.config));
         }
-        self.find_issued(asked).await.map_or(Choice::NoCertificate, Choice::Serve)
+        self.find_issued(server_name).await.map_or(Choice::NoCertificate, Choice::Serve)
     }
 
     async fn prove(&self, name: &str) -> Choice {

@@ -4,7 +4,7 @@
 use crate::harness::{NOW, for_each_database};
 use bytes::Bytes;
 use dropleaf_core::certificate::{Certificate, ChallengeKind};
-use dropleaf_store::certificates::{self, CHANGED, Issued, UNKNOWN};
+use dropleaf_store::certificates::{self, CHANGED, FailedOrder, Issued, UNKNOWN};
 use dropleaf_store::{DbError, Store, acme_accounts, acme_challenges};
 
 async fn for_each_store(test: impl AsyncFn(&Store)) {
@@ -34,17 +34,26 @@ async fn find(store: &Store, name: &str) -> Certificate {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_name_goes_from_wanted_to_issued() {
+async fn a_name_goes_from_required_to_issued() {
     for_each_store(async |store| {
-        store.commit(vec![certificates::want("a.example", NOW)]).await.unwrap();
+        store.commit(vec![certificates::require("a.example", NOW)]).await.unwrap();
         assert_eq!(find(store, "a.example").await, Certificate::new("a.example".into(), NOW));
         assert!(store.find_sealed_certificate("a.example").await.unwrap().is_none());
-        assert_eq!(store.find_earliest_expiry().await.unwrap(), None);
-        let failed = certificates::record_failure("a.example", 2, NOW + 50, "refused", NOW + 1);
+        let failed = certificates::record_failure(
+            &FailedOrder {
+                name: "a.example",
+                failures: 2,
+                next_attempt_at: NOW + 50,
+                error: "refused",
+                owner_error: "wait",
+            },
+            NOW + 1,
+        );
         store.commit(vec![failed, certificates::mark_warned("a.example", NOW)]).await.unwrap();
         let row = find(store, "a.example").await;
         assert_eq!((row.failures, row.next_attempt_at, row.warned_at), (2, NOW + 50, Some(NOW)));
         assert_eq!(row.last_error.as_deref(), Some("refused"));
+        assert_eq!(row.owner_error.as_deref(), Some("wait"));
         store.commit(vec![certificates::record_issued(&issued("a.example", "01"), NOW + 2)]).await.unwrap();
         let row = find(store, "a.example").await;
         assert_eq!((row.failures, row.last_error.as_deref(), row.warned_at), (0, None, None));
@@ -52,9 +61,8 @@ async fn a_name_goes_from_wanted_to_issued() {
         let (serial, sealed) = store.find_sealed_certificate("a.example").await.unwrap().unwrap();
         assert_eq!((serial.as_str(), &sealed[..]), ("01", &b"sealed"[..]));
         assert_eq!(store.list_certificate_serials().await.unwrap(), [("a.example".into(), "01".into())]);
-        assert_eq!(store.find_earliest_expiry().await.unwrap(), Some(NOW + 1000));
-        // Wanting it again changes nothing about it.
-        store.commit(vec![certificates::want("a.example", NOW + 9)]).await.unwrap();
+        // Requiring it again changes nothing about it.
+        store.commit(vec![certificates::require("a.example", NOW + 9)]).await.unwrap();
         assert_eq!(find(store, "a.example").await.serial.as_deref(), Some("01"));
         let unknown = store.commit(vec![certificates::record_issued(&issued("b.example", "02"), NOW)]).await;
         assert!(matches!(unknown, Err(DbError::Guard(UNKNOWN))));
@@ -65,14 +73,14 @@ async fn a_name_goes_from_wanted_to_issued() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_order_is_reserved_once() {
     for_each_store(async |store| {
-        store.commit(vec![certificates::want("a.example", NOW)]).await.unwrap();
+        store.commit(vec![certificates::require("a.example", NOW)]).await.unwrap();
         let seen = find(store, "a.example").await;
         let begin = || store.commit(vec![certificates::begin_attempt(&seen, NOW + 900, NOW)]);
         begin().await.unwrap();
         assert!(matches!(begin().await, Err(DbError::Guard(CHANGED))));
         store.commit(vec![certificates::set_next_attempt("a.example", NOW)]).await.unwrap();
-        store.commit(vec![certificates::unwant("a.example", NOW)]).await.unwrap();
-        assert!(matches!(begin().await, Err(DbError::Guard(CHANGED))), "no longer wanted");
+        store.commit(vec![certificates::mark_unused("a.example", NOW)]).await.unwrap();
+        assert!(matches!(begin().await, Err(DbError::Guard(CHANGED))), "no longer needed");
     })
     .await;
 }
@@ -80,8 +88,8 @@ async fn an_order_is_reserved_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_renewal_is_due_when_it_is_requested() {
     for_each_store(async |store| {
-        let want = |name| certificates::want(name, NOW);
-        store.commit(vec![want("a.example"), want("b.example")]).await.unwrap();
+        let require = |name| certificates::require(name, NOW);
+        store.commit(vec![require("a.example"), require("b.example")]).await.unwrap();
         store.commit(vec![certificates::record_issued(&issued("a.example", "01"), NOW)]).await.unwrap();
         let due = |name| store.commit(vec![certificates::make_due(name, NOW + 5)]);
         due("a.example").await.unwrap();
@@ -95,9 +103,27 @@ async fn a_renewal_is_due_when_it_is_requested() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_unreadable_certificate_is_forgotten_unless_it_was_replaced() {
+    for_each_store(async |store| {
+        store.commit(vec![certificates::require("a.example", NOW)]).await.unwrap();
+        store.commit(vec![certificates::record_issued(&issued("a.example", "02"), NOW)]).await.unwrap();
+        let forget =
+            |serial| store.commit(vec![certificates::forget_unreadable("a.example", serial, "lost", NOW)]);
+        forget("01").await.unwrap();
+        assert_eq!(find(store, "a.example").await.serial.as_deref(), Some("02"));
+        forget("02").await.unwrap();
+        let row = find(store, "a.example").await;
+        assert_eq!((row.serial, row.not_after, row.renew_at), (None, None, None));
+        assert_eq!((row.next_attempt_at, row.last_error.as_deref()), (NOW + 100, Some("lost")));
+        assert!(store.find_sealed_certificate("a.example").await.unwrap().is_none());
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_renewal_time_for_an_older_certificate_is_ignored() {
     for_each_store(async |store| {
-        store.commit(vec![certificates::want("a.example", NOW)]).await.unwrap();
+        store.commit(vec![certificates::require("a.example", NOW)]).await.unwrap();
         store.commit(vec![certificates::record_issued(&issued("a.example", "01"), NOW)]).await.unwrap();
         let old = find(store, "a.example").await;
         store.commit(vec![certificates::record_window(&old, Some(NOW + 7), NOW + 8)]).await.unwrap();
@@ -115,24 +141,23 @@ async fn certificates_that_are_not_needed_are_deleted_a_batch_at_a_time() {
     for_each_store(async |store| {
         for (at, name) in (NOW..).zip(["a.example", "b.example", "c.example"]) {
             let stmts = vec![
-                certificates::want(name, NOW),
+                certificates::require(name, NOW),
                 certificates::record_issued(&issued(name, "01"), NOW),
-                certificates::unwant(name, at),
+                certificates::mark_unused(name, at),
             ];
             store.commit(stmts).await.unwrap();
         }
-        assert_eq!(store.find_earliest_expiry().await.unwrap(), None, "none is in use");
         let names = async || {
             let all = store.list_certificates().await.unwrap();
             all.into_iter().map(|it| it.name).collect::<Vec<_>>()
         };
-        store.commit(vec![certificates::delete_unwanted(NOW, 9)]).await.unwrap();
+        store.commit(vec![certificates::delete_unused(NOW, 9)]).await.unwrap();
         assert_eq!(names().await.len(), 3, "too early");
-        store.commit(vec![certificates::delete_unwanted(NOW + 3, 2)]).await.unwrap();
+        store.commit(vec![certificates::delete_unused(NOW + 3, 2)]).await.unwrap();
         assert_eq!(names().await, ["c.example"]);
-        store.commit(vec![certificates::want("c.example", NOW)]).await.unwrap();
-        store.commit(vec![certificates::delete_unwanted(NOW + 9, 2)]).await.unwrap();
-        assert_eq!(names().await, ["c.example"], "wanted again");
+        store.commit(vec![certificates::require("c.example", NOW)]).await.unwrap();
+        store.commit(vec![certificates::delete_unused(NOW + 9, 2)]).await.unwrap();
+        assert_eq!(names().await, ["c.example"], "needed again");
     })
     .await;
 }

@@ -1,7 +1,7 @@
 //! `/operator/certificates` and `dropleaf certs`: what the server knows about certificates, and renewal on request.
 
 use crate::harness::{Dropleaf, Node, Setup, on_each_database};
-use dropleaf_store::certificates;
+use dropleaf_store::certificates::{self, FailedOrder};
 
 const LIST: &str = "/operator/certificates";
 const RENEW: &str = "/operator/certificates/renew";
@@ -13,9 +13,17 @@ async fn operators_see_failures_and_request_a_renewal() {
         let html = operator.get(LIST).await.expect(200).text();
         assert!(html.contains("obtains no certificates"), "{html}");
         let now = node.app().now();
-        let failed =
-            certificates::record_failure("a.example", 3, now + 7200, "refused <b>by</b> the authority", now);
-        node.commit(vec![certificates::want("a.example", now), failed]).await;
+        let failed = certificates::record_failure(
+            &FailedOrder {
+                name: "a.example",
+                failures: 3,
+                next_attempt_at: now + 7200,
+                error: "refused <b>by</b> the authority",
+                owner_error: "refused",
+            },
+            now,
+        );
+        node.commit(vec![certificates::require("a.example", now), failed]).await;
         let html = operator.get(LIST).await.expect(200).text();
         for part in
             ["a.example", "failed", "after 3 attempts", "refused &#60;b&#62;by&#60;/b&#62; the authority"]
@@ -37,7 +45,7 @@ async fn certificates_are_for_operators_who_signed_in_recently() {
     let node = Node::start().await;
     let (operator, eve) = (node.operator().await, node.newcomer("eve@example.org").await);
     let now = node.app().now();
-    node.commit(vec![certificates::want("a.example", now)]).await;
+    node.commit(vec![certificates::require("a.example", now)]).await;
     eve.get(LIST).await.expect(404);
     eve.submit(RENEW, &[("name", "a.example")]).await.expect(404);
     operator.cannot_be_imitated(RENEW, &[("name", "a.example")]).await;
@@ -52,8 +60,8 @@ async fn command_line_lists_certificates_and_makes_them_due() {
     let node = Node::start().await;
     let (now, later) = (node.app().now(), 4_000_000_000);
     let wait = |name| certificates::set_next_attempt(name, later);
-    let want = |name| certificates::want(name, now);
-    node.commit(vec![want("drop.example"), want("*.pages.example")]).await;
+    let require = |name| certificates::require(name, now);
+    node.commit(vec![require("drop.example"), require("*.pages.example")]).await;
     node.commit(vec![wait("drop.example"), wait("*.pages.example")]).await;
     let data_dir = node.data_dir().display().to_string();
     let dropleaf = Dropleaf::in_dir(node.data_dir()).env("DROPLEAF_DATA_DIR", &data_dir);

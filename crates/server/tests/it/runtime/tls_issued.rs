@@ -53,7 +53,7 @@ impl Fixture {
             not_after: app.now() + 60 * DAY,
             chain_and_key_pem: format!("{}{}", certificate.chain, certificate.key).into_bytes(),
         };
-        app.update_wanted_certificates(false, |_| false).await.unwrap();
+        app.update_required_names(false, |_| false).await.unwrap();
         app.record_certificate(name, &new).await.unwrap();
         certificate
     }

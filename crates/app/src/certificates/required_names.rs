@@ -7,36 +7,36 @@ use dropleaf_store::{acme_challenges, certificates, revisions};
 use std::collections::BTreeSet;
 
 /// How long the certificate of a name that is no longer needed is kept, in case the name comes back.
-const UNWANTED_SECONDS: i64 = 7 * 86_400;
+const UNUSED_SECONDS: i64 = 7 * 86_400;
 /// Names written in one transaction, and certificates deleted at a time.
 const BATCH: usize = 500;
 
 impl App {
     /// Brings the managed names up to date. `has_wildcard`: DNS-01 challenges can be answered, which wildcards need.
     /// `is_covered`: the operator's own certificate files cover this name.
-    pub async fn update_wanted_certificates(
+    pub async fn update_required_names(
         &self,
         has_wildcard: bool,
         is_covered: impl Fn(&str) -> bool,
     ) -> Result<()> {
         let now = self.now();
-        let mut wanted = own_names(&self.hosts, has_wildcard);
-        wanted.extend(self.served_domain_names());
-        wanted.retain(|name| !is_covered(name));
+        let mut required = own_names(&self.hosts, has_wildcard);
+        required.extend(self.served_domain_names());
+        required.retain(|name| !is_covered(name));
         let mut stmts = vec![acme_challenges::delete_expired(now)];
         let mut has_old = false;
         for known in self.store.list_certificates().await? {
-            let is_wanted = wanted.remove(&known.name);
-            match known.unwanted_since {
-                None if !is_wanted => stmts.push(certificates::unwant(&known.name, now)),
-                Some(_) if is_wanted => stmts.push(certificates::want(&known.name, now)),
-                Some(since) => has_old |= since < now - UNWANTED_SECONDS,
+            let is_required = required.remove(&known.name);
+            match known.unused_since {
+                None if !is_required => stmts.push(certificates::mark_unused(&known.name, now)),
+                Some(_) if is_required => stmts.push(certificates::require(&known.name, now)),
+                Some(since) => has_old |= since < now - UNUSED_SECONDS,
                 None => {}
             }
         }
-        stmts.extend(wanted.iter().map(|name| certificates::want(name, now)));
+        stmts.extend(required.iter().map(|name| certificates::require(name, now)));
         if has_old {
-            stmts.push(certificates::delete_unwanted(now - UNWANTED_SECONDS, BATCH as i64));
+            stmts.push(certificates::delete_unused(now - UNUSED_SECONDS, BATCH as i64));
             stmts.push(revisions::advance(revisions::CERTIFICATES));
         }
         while !stmts.is_empty() {
