@@ -34,7 +34,7 @@ impl App {
     pub async fn add_domain(
         &self,
         account: &Account,
-        wish: NewDomain,
+        new_domain: NewDomain,
         once: Option<&IdempotentRequest>,
         render: impl FnOnce(&DomainView) -> Vec<u8>,
     ) -> Result<IdempotentResult<DomainView>> {
@@ -42,10 +42,10 @@ impl App {
             FirstOrReplay::Replay(outcome, body) => return Ok(IdempotentResult::Replayed { outcome, body }),
             FirstOrReplay::First(guard) => guard,
         };
-        let hostname = Hostname::parse(&wish.hostname, &self.hosts)?;
-        let site = self.get_site(account, &wish.site).await?;
+        let hostname = Hostname::parse(&new_domain.hostname, &self.hosts)?;
+        let site = self.get_site(account, &new_domain.site).await?;
         self.require_domain_plan(account)?;
-        let domain = CustomDomain::new(hostname, &account.id, &site.id, wish.primary, self.now());
+        let domain = CustomDomain::new(hostname, &account.id, &site.id, new_domain.primary, self.now());
         let mut stmts: Vec<Stmt> = custom_domains::insert(&domain, self.settings.domains_per_account).into();
         let view = self.domain_view(domain).await?;
         if let Some(once) = once {
@@ -79,6 +79,10 @@ impl App {
             };
             let is_primary = change.primary.unwrap_or(before.is_primary);
             let after = CustomDomain { site_id, is_primary, ..before.clone() };
+            if after == before {
+                account.check_active()?;
+                return self.domain_view(before).await;
+            }
             let mut stmts = vec![custom_domains::update(&before, &after)];
             stmts.extend(clear_other_primary(&after));
             let commit = DomainCommit {
@@ -96,17 +100,24 @@ impl App {
         Err(self.domain_guard_error(DbError::Guard(custom_domains::CHANGED)))
     }
 
-    /// Deletes a domain; its name stops working at once.
+    /// Deletes a domain; its name stops working at once. Suspended accounts may do it too.
     pub async fn delete_domain(&self, account: &Account, hostname: &str) -> Result<()> {
-        let domain = self.get_own_domain(account, hostname).await?;
-        let commit = DomainCommit {
-            first: require_active_account(Some(&account.id), Vec::new()),
-            // A check may verify it at the same moment.
-            is_visible: true,
-            site_ids: vec![domain.site_id],
-            stmts: vec![custom_domains::delete(&account.id, domain.hostname.as_str())],
-        };
-        self.commit_domains(commit).await.map_err(|error| self.domain_guard_error(error))
+        for _ in 0..CONFLICT_RETRIES {
+            let domain = self.get_own_domain(account, hostname).await?;
+            let commit = DomainCommit {
+                first: Vec::new(),
+                is_visible: domain.is_verified(),
+                stmts: vec![custom_domains::delete(&domain)],
+                site_ids: vec![domain.site_id],
+            };
+            match self.commit_domains(commit).await {
+                Ok(()) => return Ok(()),
+                // A check may have verified it since it was read.
+                Err(DbError::Guard(custom_domains::CHANGED)) => {}
+                Err(error) => return Err(self.domain_guard_error(error)),
+            }
+        }
+        Err(self.domain_guard_error(DbError::Guard(custom_domains::CHANGED)))
     }
 }
 

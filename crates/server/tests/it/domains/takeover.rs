@@ -40,7 +40,7 @@ async fn a_record_of_one_account_is_of_no_use_to_another() {
             node.delete(&format!("/custom-domains/{NAME}")).key(&ada).send().await.expect(200);
             let (found, after) = verified(node, &eve, NAME).await;
             assert_eq!((found.as_str(), &after), ("failed", &error));
-            assert_eq!(node.app().check_due_domains().await.unwrap(), 0);
+            assert_eq!(node.app().check_due_domains(std::future::pending()).await.unwrap(), 0);
             assert_eq!(node.count("SELECT COUNT(*) FROM custom_domains WHERE status = 'verified'").await, 0);
             // The owner can come back.
             add(node, &ada, NAME, &site).await;
@@ -108,7 +108,7 @@ async fn a_lapsed_name_can_be_claimed_only_with_a_record() {
             dns.clear(NAME);
             for _ in 0..5 {
                 node.clock.advance(DAY);
-                node.app().check_due_domains().await.unwrap();
+                node.app().check_due_domains(std::future::pending()).await.unwrap();
             }
             assert_eq!(status(node, &ada).await, "failed");
             assert_ne!(verified(node, &bob, NAME).await.0, "verified");
