@@ -6,11 +6,12 @@ use crate::accounts::suspension::require_active_account;
 use crate::app::App;
 use crate::publish::CONFLICT_RETRIES;
 use crate::publish::idempotency::{FirstOrReplay, IdempotentRequest, IdempotentResult, StoredOutcome};
-use dropleaf_core::Result;
 use dropleaf_core::account::Account;
 use dropleaf_core::custom_domain::CustomDomain;
 use dropleaf_core::hostname::Hostname;
+use dropleaf_core::{Code, Error, Result};
 use dropleaf_store::{DbError, Stmt, custom_domains, idempotency};
+use std::net::IpAddr;
 
 /// A domain to add.
 #[derive(Debug, Clone)]
@@ -42,6 +43,7 @@ impl App {
             FirstOrReplay::Replay(outcome, body) => return Ok(IdempotentResult::Replayed { outcome, body }),
             FirstOrReplay::First(guard) => guard,
         };
+        self.require_domain_host()?;
         let hostname = Hostname::parse(&new_domain.hostname, &self.hosts)?;
         let site = self.get_site(account, &new_domain.site).await?;
         self.require_domain_plan(account)?;
@@ -62,6 +64,16 @@ impl App {
             (Err(DbError::Guard(idempotency::ANSWERED)), Some(once)) => self.replay_response(once).await,
             (Err(error), _) => Err(self.domain_guard_error(error)),
         }
+    }
+
+    /// Refuses if the names that records have to point to cannot exist.
+    fn require_domain_host(&self) -> Result<()> {
+        if self.hosts.site_host.trim_matches(['[', ']']).parse::<IpAddr>().is_err() {
+            return Ok(());
+        }
+        let why = "This server is reached by an IP address, to which the record of a domain cannot point. Its operator has to \
+                   set `site_host` to a host name.";
+        Err(Error::new(Code::Conflict, why))
     }
 
     /// Shows another site at a domain, or makes it the primary domain of its site.
