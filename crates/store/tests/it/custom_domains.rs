@@ -128,6 +128,10 @@ async fn due_names_are_listed_in_order_and_those_of_a_site_are_deleted_with_it()
         assert_eq!(names(store.list_due_domains(4, 9).await.unwrap()), ["b.example"]);
         assert_eq!(names(store.list_due_domains(NOW, 9).await.unwrap()), ["b.example", "c.example"]);
         assert_eq!(names(store.list_due_domains(NOW, 1).await.unwrap()), ["b.example"]);
+        // Planned while the clock was wrong.
+        let early = names(store.list_due_domains(-86_400, 9).await.unwrap());
+        assert_eq!(early, ["b.example", "c.example"]);
+        assert!(store.list_due_domains(-86_000, 9).await.unwrap().is_empty());
         let revision = async || store.find_revision(revisions::DOMAINS).await.unwrap();
         let delete = async |id: &'static str| {
             store.db.exec(Stmt::new("DELETE FROM sites WHERE id = $1", vec![id.into()])).await.unwrap();

@@ -94,7 +94,6 @@ async fn show(
         selected,
         attempt,
     });
-    // A form of the page may lead to a page that takes a card.
     Ok(page_with_status(status, html, None))
 }
 

@@ -73,7 +73,10 @@ async fn a_domain_is_added_explained_verified_and_deleted() {
             let right = check(&ada).await;
             assert!(has_chip(&right, "Verified") && has_chip(&right, "Main address"), "{right}");
             let list = ada.get(HERE).await.expect(200).text();
-            assert!(list.contains(&format!("href=\"{HERE}/{NAME}\"")) && has_chip(&list, "Verified"), "{list}");
+            assert!(
+                list.contains(&format!("href=\"{HERE}/{NAME}\"")) && has_chip(&list, "Verified"),
+                "{list}"
+            );
             let own = format!("/dashboard/pages/{}", site["id"].as_str().unwrap());
             let own = ada.get(&own).await.expect(200).text();
             assert!(own.contains(&format!("href=\"{HERE}/{NAME}\"")) && has_chip(&own, "Verified"), "{own}");
