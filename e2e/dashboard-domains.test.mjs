@@ -1,5 +1,5 @@
 // Custom domains in the dashboard, in a real browser and with a real DNS server: a domain is added, its record is shown, DNS
-// says this and that, and the page says what it means. With the keyboard, without script, and while the page stays open.
+// answers differently, and the page explains it. With the keyboard, without script, and while the page stays open.
 
 import assert from 'node:assert/strict';
 import path from 'node:path';
@@ -55,13 +55,13 @@ async function add(page, name, title, typed = name) {
 
 const chips = (page) => page.locator('.head .badges').innerText();
 const steps = (page) => page.locator('.steps > li').evaluateAll((all) => all.map((step) => step.className.replace('-step', '')));
-const said = (page) => page.locator('#outcome').innerText();
+const outcome = (page) => page.locator('#outcome').innerText();
 const value = (page, of = 'record-0') => page.locator(`#${of}-value`).innerText();
 
 async function check(page) {
   await page.getByRole('button', { name: 'Check now' }).click();
   await page.waitForURL(/domains\/[^/]+$/);
-  assert.match(await said(page), /^Checked/);
+  assert.match(await outcome(page), /^Checked/);
 }
 
 function assertQuiet(page) {
@@ -73,7 +73,7 @@ test('a domain is added, explained while its record is wrong, and verified when 
   assert.match(await page.innerText('#domains'), /No domains yet/);
   const name = page.name('reports');
   await add(page, name, 'Quarterly report', `${name.toUpperCase()}.`);
-  assert.match(await said(page), /^Domain added/);
+  assert.match(await outcome(page), /^Domain added/);
   assert.match(await chips(page), /Pending/);
   assert.deepEqual(await steps(page), ['current', 'later', 'later']);
   // The record is that of the API, and each of its parts can be copied.
@@ -223,19 +223,19 @@ test('a domain becomes the address of its page, moves to another one and is dele
   assert.match(await chips(page), /Main address/, 'the form proposes it');
   const url = async (title) => (await page.call('GET', '/sites')).sites.find((site) => site.title === title).url;
   assert.ok((await url('Quarterly report')).includes(`//${name}`));
-  await page.getByRole('button', { name: 'Stop using as the address' }).click();
-  await page.getByRole('button', { name: "Use as the page's address" }).waitFor();
-  assert.match(await said(page), /its address on this server again/);
+  await page.getByRole('button', { name: 'Stop using as main address' }).click();
+  await page.getByRole('button', { name: 'Use as main address' }).waitFor();
+  assert.match(await outcome(page), /its address on this server again/);
   assert.ok(!(await url('Quarterly report')).includes(name));
-  await page.getByRole('button', { name: "Use as the page's address" }).click();
-  await page.getByRole('button', { name: 'Stop using as the address' }).waitFor();
+  await page.getByRole('button', { name: 'Use as main address' }).click();
+  await page.getByRole('button', { name: 'Stop using as main address' }).waitFor();
   assert.ok((await url('Quarterly report')).includes(`//${name}`));
 
   await page.getByText('Show another page').click();
   await page.getByRole('combobox', { name: 'Page', exact: true }).selectOption({ label: 'Release notes' });
   await page.getByRole('button', { name: 'Move domain' }).click();
   await page.locator('#domain-page').getByRole('link', { name: 'Release notes' }).waitFor();
-  assert.match(await said(page), /now shows this page/);
+  assert.match(await outcome(page), /now shows this page/);
   await page.locator('#domain-page').getByRole('link', { name: 'Release notes' }).click();
   assert.match(await page.innerText('#page-domains'), new RegExp(`${name}[^]*Verified`));
   await page.getByRole('link', { name: 'Add a domain' }).click();
@@ -248,7 +248,7 @@ test('a domain becomes the address of its page, moves to another one and is dele
   page.once('dialog', (dialog) => dialog.accept());
   await page.getByRole('button', { name: 'Delete domain' }).click();
   await page.getByText('No domains yet').waitFor();
-  assert.match(await said(page), /^Domain deleted/);
+  assert.match(await outcome(page), /^Domain deleted/);
   assert.equal((await page.goto(`${server.url}/dashboard/domains/${name}`)).status(), 404);
 });
 
@@ -298,9 +298,9 @@ test('everything can be done with the keyboard', async () => {
   await reach('Show another page');
   await page.keyboard.press('Enter');
   await reach('Move domain');
-  await reach('Stop using as the address');
+  await reach('Stop using as main address');
   await page.keyboard.press('Enter');
-  await page.getByRole('button', { name: "Use as the page's address" }).waitFor();
+  await page.getByRole('button', { name: 'Use as main address' }).waitFor();
   page.once('dialog', (dialog) => dialog.accept());
   await reach('Delete domain');
   await page.keyboard.press('Enter');
@@ -341,7 +341,7 @@ test('it looks right and is accessible in light and dark, on a desk and on a pho
   for (const { name: view, ...options } of VIEWS) {
     const isPhone = view.startsWith('phone');
     const page = await person({ ...options, hasTouch: isPhone, isMobile: isPhone });
-    const look = async (what, at = page) => {
+    const capture = async (what, at = page) => {
       const name = `domains-${what}-${view}`;
       const file = view === 'desktop' ? pictureFile(`domains-${what}`) : path.join(OUTPUT, `${name}.png`);
       await at.screenshot({ path: file, fullPage: true });
@@ -349,35 +349,35 @@ test('it looks right and is accessible in light and dark, on a desk and on a pho
       const isWide = await at.evaluate(() => document.documentElement.scrollWidth > innerWidth);
       assert.ok(!isWide, `${name} scrolls sideways`);
     };
-    await look('empty');
+    await capture('empty');
     await page.getByLabel('Domain', { exact: true }).fill('co.uk');
     await page.getByRole('button', { name: 'Add domain' }).click();
     await page.getByRole('alert').waitFor();
-    await look('refused');
+    await capture('refused');
     await add(page, page.name('reports'), 'Quarterly report');
-    await look('new');
+    await capture('new');
     await page.goto(page.url());
-    await look('pending');
+    await capture('pending');
     await page.locator('#record summary').click();
-    await look('proxy');
+    await capture('proxy');
     await dns.setCname(page.name('reports'), 'ghs.googlehosted.com');
     await check(page);
-    await look('failed');
+    await capture('failed');
     await dns.setCname(page.name('reports'), await value(page));
     await check(page);
     await page.goto(page.url());
-    await look('verified');
+    await capture('verified');
     await dns.setA(await target(page, page.name()), '192.0.2.7', '198.51.100.7');
     await page.goto(`${server.url}/dashboard/domains/${page.name()}`);
-    await look('apex');
+    await capture('apex');
     await page.goto(`${server.url}/dashboard/domains`);
-    await look('list');
+    await capture('list');
     await page.getByRole('link', { name: 'Quarterly report' }).first().click();
-    await look('page');
+    await capture('page');
     assertQuiet({ complaints: page.complaints.filter((text) => !/400 \(Bad Request\)/.test(text)) });
     await page.context().close();
     const free = await person({ plan: 'free', balance: 100, ...options, hasTouch: isPhone, isMobile: isPhone });
-    await look('no-plan', free);
+    await capture('no-plan', free);
     await free.context().close();
   }
 });

@@ -11,8 +11,13 @@ pub const GRACE_SECONDS: i64 = 3 * DAY;
 pub const CHECK_EVERY_SECONDS: i64 = DAY;
 /// The time until the next automatic check if a DNS server did not answer.
 const RETRY_SECONDS: i64 = HOUR;
-/// A name that is not proven in this time is checked only when its owner asks for it.
-const PENDING_SECONDS: i64 = 14 * DAY;
+/// A name that is not proven in this time, or not proven again in this time after its checks began to fail, is checked only
+/// when its owner requests it.
+const UNPROVEN_SECONDS: i64 = 14 * DAY;
+/// The longest time until an automatic check. A later one was planned by a clock that was wrong.
+pub const LONGEST_PAUSE_SECONDS: i64 = CHECK_EVERY_SECONDS;
+/// Why an account lost a name to another one. It does not mention the other account.
+pub const LOST: &str = "The DNS records of the name no longer point to your account.";
 /// The `next_check_at` of a name that is not checked automatically.
 pub const NEVER: i64 = i64::MAX;
 
@@ -62,6 +67,17 @@ impl DomainNotice {
     }
 }
 
+/// Why a name does not work or will stop working, which decides what its owner should do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum DomainProblem {
+    /// Its DNS records do not prove it.
+    Record,
+    /// Neither the plan nor an unlock of the account includes custom domains.
+    Plan,
+    /// Another account has proven it.
+    Lost,
+}
+
 /// A host name that an account binds to one of its sites.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CustomDomain {
@@ -75,7 +91,7 @@ pub struct CustomDomain {
     pub verified_at: Option<i64>,
     pub last_checked_at: Option<i64>,
     pub last_error: Option<String>,
-    /// The first of the failing checks since the last success.
+    /// The first of the failing checks since the name was last proven. `None` if it never was.
     pub failing_since: Option<i64>,
     /// [`NEVER`] if it is not checked automatically.
     pub next_check_at: i64,
@@ -109,13 +125,34 @@ impl CustomDomain {
             last_checked_at: None,
             last_error: None,
             failing_since: None,
-            next_check_at: next_pending_check(now, now),
+            next_check_at: next_unproven_check(now, now),
             notice: None,
         }
     }
 
     pub fn is_verified(&self) -> bool {
         self.status == DomainStatus::Verified
+    }
+
+    /// What keeps the name from working, or will soon. `None` if nothing does, also while its first checks are under way.
+    pub fn problem(&self, plan_includes_domains: bool) -> Option<DomainProblem> {
+        let is_fine = match self.status {
+            DomainStatus::Pending => true,
+            DomainStatus::Verified => self.failing_since.is_none(),
+            DomainStatus::Failed => false,
+        };
+        if !plan_includes_domains {
+            return Some(DomainProblem::Plan);
+        }
+        (!is_fine).then(|| match self.last_error.as_deref() {
+            Some(LOST) => DomainProblem::Lost,
+            _ => DomainProblem::Record,
+        })
+    }
+
+    /// When a verified name stops working if its checks go on failing.
+    pub fn works_until(&self) -> Option<i64> {
+        self.failing_since.filter(|_| self.is_verified()).map(|since| since + GRACE_SECONDS)
     }
 
     /// When the next automatic check is due, if there is one.
@@ -141,25 +178,25 @@ impl CustomDomain {
             (CheckResult::Unknown(why), before) => Self {
                 last_error: Some(why.clone()),
                 next_check_at: match before {
-                    DomainStatus::Pending => next_pending_check(self.created_at, now),
                     DomainStatus::Verified => now + RETRY_SECONDS,
-                    DomainStatus::Failed => NEVER,
+                    DomainStatus::Pending | DomainStatus::Failed => self.next_unproven_check(now),
                 },
                 ..next
             },
             (CheckResult::Missing(why) | CheckResult::Refused(why), DomainStatus::Verified) => {
                 next.failing(why, now)
             }
-            (CheckResult::Missing(why), DomainStatus::Pending) => Self {
+            (CheckResult::Missing(why), before) => Self {
+                status: before,
                 last_error: Some(why.clone()),
-                next_check_at: next_pending_check(self.created_at, now),
+                next_check_at: self.next_unproven_check(now),
                 ..next
             },
-            (CheckResult::Refused(why), DomainStatus::Pending)
-            | (CheckResult::Missing(why) | CheckResult::Refused(why), DomainStatus::Failed) => Self {
+            // The checks go on: often the record is an old one that the owner is about to replace.
+            (CheckResult::Refused(why), _) => Self {
                 status: DomainStatus::Failed,
                 last_error: Some(why.clone()),
-                next_check_at: NEVER,
+                next_check_at: self.next_unproven_check(now),
                 ..next
             },
         }
@@ -169,7 +206,7 @@ impl CustomDomain {
     fn failing(self, why: &str, now: i64) -> Self {
         let since = self.failing_since.unwrap_or(now);
         if now >= since + GRACE_SECONDS {
-            return self.lapsed(why);
+            return self.lapsed(why, now);
         }
         let is_first = self.failing_since.is_none();
         Self {
@@ -183,35 +220,40 @@ impl CustomDomain {
 
     /// A verified domain that no longer works: its grace period is over, or another account proved the name.
     #[must_use]
-    pub fn lapsed(self, why: &str) -> Self {
-        Self {
+    pub fn lapsed(self, why: &str, now: i64) -> Self {
+        let lapsed = Self {
             status: DomainStatus::Failed,
             last_error: Some(why.to_owned()),
-            failing_since: None,
-            next_check_at: NEVER,
+            failing_since: self.failing_since.or(Some(now)),
             notice: Some(DomainNotice::Lapsed),
             ..self
-        }
+        };
+        Self { next_check_at: lapsed.next_unproven_check(now), ..lapsed }
     }
 
-    /// A domain that may not be checked now, such as a pending one of an account whose plan has no custom domains.
+    /// A domain that is not verified and may not be checked now, because of the plan or a suspension of the account.
     #[must_use]
     pub fn postponed(&self, why: &str, now: i64) -> Self {
         Self {
             last_error: Some(why.to_owned()),
-            next_check_at: next_pending_check(self.created_at, now),
+            next_check_at: self.next_unproven_check(now),
             ..self.clone()
         }
     }
+
+    /// When a name that is not verified is checked again.
+    fn next_unproven_check(&self, now: i64) -> i64 {
+        next_unproven_check(self.failing_since.unwrap_or(self.created_at), now)
+    }
 }
 
-/// When a name that is not proven yet is checked again: every two minutes in the first hour, when the owner is waiting, then
-/// less often.
-fn next_pending_check(created_at: i64, now: i64) -> i64 {
-    match now - created_at {
+/// When a name that is unproven since `since` is checked again: every two minutes in the first hour, when the owner is
+/// waiting, then less often.
+fn next_unproven_check(since: i64, now: i64) -> i64 {
+    match now - since {
         age if age < HOUR => now + 2 * 60,
         age if age < 2 * DAY => now + HOUR,
-        age if age < PENDING_SECONDS => now + 6 * HOUR,
+        age if age < UNPROVEN_SECONDS => now + 6 * HOUR,
         _ => NEVER,
     }
 }
@@ -285,9 +327,11 @@ mod tests {
         assert_eq!((waiting.status, waiting.next_check_at), (DomainStatus::Pending, T + 180));
         assert_eq!(waiting.last_error.as_deref(), Some("No record yet."));
         let failed = waiting.after_check(&refused(), T + 180);
-        assert_eq!((failed.status, failed.next_automatic_check()), (DomainStatus::Failed, None));
+        assert_eq!((failed.status, failed.next_check_at), (DomainStatus::Failed, T + 300));
         assert_eq!(failed.notice, None, "it never worked, so nothing stopped working");
         assert_eq!(failed.after_check(&missing(), T + 200).status, DomainStatus::Failed);
+        assert_eq!(failed.after_check(&unknown(), T + 2 * DAY).next_check_at, T + 2 * DAY + 6 * HOUR);
+        assert_eq!(failed.after_check(&refused(), T + 14 * DAY).next_automatic_check(), None);
     }
 
     #[test]
@@ -305,7 +349,28 @@ mod tests {
         assert!(domain.after_check(&CheckResult::Proven, T + 4 * DAY).failing_since.is_none());
         let lapsed = domain.after_check(&missing(), T + 4 * DAY);
         assert_eq!((lapsed.status, lapsed.notice), (DomainStatus::Failed, Some(DomainNotice::Lapsed)));
-        assert_eq!(lapsed.next_automatic_check(), None);
+        // Its owner may restore the record without pressing a button.
+        assert_eq!(lapsed.next_check_at, T + 4 * DAY + 6 * HOUR);
+        assert_eq!(lapsed.after_check(&missing(), T + 15 * DAY).next_automatic_check(), None);
+        let again = lapsed.after_check(&CheckResult::Proven, T + 5 * DAY);
+        assert_eq!((again.failing_since, again.verified_at), (None, Some(T + 5 * DAY)));
+    }
+
+    #[test]
+    fn the_problem_of_a_name_is_its_record_its_plan_or_another_account() {
+        let verified = pending().after_check(&CheckResult::Proven, T);
+        for (domain, problem) in [
+            (pending(), None),
+            (verified.clone(), None),
+            (pending().after_check(&refused(), T), Some(DomainProblem::Record)),
+            (verified.after_check(&missing(), T), Some(DomainProblem::Record)),
+            (verified.clone().lapsed(LOST, T), Some(DomainProblem::Lost)),
+        ] {
+            assert_eq!(domain.problem(true), problem, "{domain:?}");
+            assert_eq!(domain.problem(false), Some(DomainProblem::Plan), "{domain:?}");
+        }
+        assert_eq!(verified.after_check(&missing(), T).works_until(), Some(T + GRACE_SECONDS));
+        assert_eq!((verified.works_until(), pending().works_until()), (None, None));
     }
 
     #[test]
@@ -320,9 +385,9 @@ mod tests {
     fn checks_of_a_pending_name_become_rarer_and_stop() {
         let steps = [(0, 120), (HOUR - 1, 120), (HOUR, HOUR), (2 * DAY, 6 * HOUR)];
         for (age, step) in steps {
-            assert_eq!(next_pending_check(T, T + age), T + age + step, "{age}");
+            assert_eq!(next_unproven_check(T, T + age), T + age + step, "{age}");
         }
-        assert_eq!(next_pending_check(T, T + 14 * DAY), NEVER);
+        assert_eq!(next_unproven_check(T, T + 14 * DAY), NEVER);
         let (mut domain, mut checks) = (pending(), 0);
         while let Some(at) = domain.next_automatic_check() {
             domain = domain.after_check(&missing(), at);
@@ -386,6 +451,7 @@ mod tests {
                     prop_assert!(!before.is_verified() || domain.is_verified() || !within_grace);
                 }
                 prop_assert!(domain.next_check_at > now);
+                prop_assert!(domain.next_automatic_check().is_none_or(|at| at <= now + LONGEST_PAUSE_SECONDS));
             }
         }
     }

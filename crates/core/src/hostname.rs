@@ -174,6 +174,11 @@ mod tests {
         let longest = format!("{}.com", ["a"; 125].join("."));
         assert_eq!(longest.len(), 253);
         assert!(parse(&longest).is_ok());
+        // The limit is that of the ASCII form: one more character, and a name that is short only in Unicode.
+        let one_more = format!("a{longest}");
+        assert_eq!(one_more.len(), 254);
+        let long_in_ascii = format!("{}example", "bücher.".repeat(18));
+        assert_eq!((long_in_ascii.chars().count(), "xn--bcher-kva.".len() * 18 + 7), (133, 259));
         for bad in [
             "",
             ".",
@@ -227,6 +232,8 @@ mod tests {
             "customer.example?x",
             &long_label,
             &long_name,
+            &one_more,
+            &long_in_ascii,
         ] {
             let error = parse(bad).map(|name| name.to_string()).expect_err(bad);
             assert!(error.code == crate::Code::InvalidField && error.detail.contains("hostname"), "{bad}");

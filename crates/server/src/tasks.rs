@@ -110,11 +110,12 @@ impl Tasks {
                 }
             }
         });
-        let domains = Arc::clone(app);
-        self.spawn_until_stop(async move {
-            loop {
-                tokio::time::sleep(DOMAINS_EVERY).await;
-                match domains.check_due_domains().await {
+        let (domains, stopping) = (Arc::clone(app), self.stopping.clone());
+        // Not cancelled: it stops by itself and releases its lease.
+        self.spawn(async move {
+            let pause = || stopping.run_until_cancelled(tokio::time::sleep(DOMAINS_EVERY));
+            while pause().await.is_some() {
+                match domains.check_due_domains(stopping.cancelled()).await {
                     Ok(0) => {}
                     Ok(checked) => tracing::debug!(checked, "custom domains checked"),
                     Err(error) => tracing::warn!(%error, "custom domains not checked"),

@@ -3,10 +3,9 @@
 use crate::db::{DbError, Row, Stmt, columns};
 use crate::revisions::DOMAINS;
 use crate::store::Store;
-use dropleaf_core::custom_domain::{CustomDomain, DomainNotice, DomainStatus};
+use dropleaf_core::custom_domain::{CustomDomain, DomainNotice, DomainStatus, LONGEST_PAUSE_SECONDS, NEVER};
 use dropleaf_core::hostname::Hostname;
 
-pub const UNKNOWN: &str = "unknown_domain";
 /// The account has this name already.
 pub const EXISTS: &str = "domain_exists";
 /// The account has the maximum number of domains.
@@ -98,16 +97,18 @@ impl Store {
             .await
     }
 
-    /// Domains whose automatic check is due, most overdue first.
+    /// Domains whose automatic check is due, most overdue first. A check further ahead than any is planned is due too: the
+    /// clock was wrong when it was planned.
     pub async fn list_due_domains(&self, now: i64, limit: i64) -> Result<Vec<CustomDomain>, DbError> {
         self.db
             .list(
                 concat!(
                     "SELECT ",
                     domain_columns!(),
-                    " FROM custom_domains WHERE next_check_at <= $1 ORDER BY next_check_at, hostname LIMIT $2"
+                    " FROM custom_domains WHERE next_check_at <= $1 OR (next_check_at > $2 AND next_check_at < $3) \
+                     ORDER BY next_check_at, hostname LIMIT $4"
                 ),
-                vec![now.into(), limit.into()],
+                vec![now.into(), (now + LONGEST_PAUSE_SECONDS).into(), NEVER.into(), limit.into()],
                 row,
             )
             .await
@@ -173,7 +174,7 @@ pub fn update(before: &CustomDomain, after: &CustomDomain) -> Stmt {
         "UPDATE custom_domains SET site_id = $1, status = $2, is_primary = $3, verified_at = $4, last_checked_at = $5, \
          last_error = $6, failing_since = $7, next_check_at = $8, notice = $9 \
          WHERE hostname = $10 AND account_id = $11 AND site_id = $12 AND status = $13 AND is_primary = $14 \
-         AND next_check_at = $15 AND created_at = $16",
+         AND next_check_at = $15 AND created_at = $16 AND COALESCE(notice, '') = $17",
         vec![
             after.site_id.as_str().into(),
             after.status.as_str().into(),
@@ -191,9 +192,20 @@ pub fn update(before: &CustomDomain, after: &CustomDomain) -> Stmt {
             before.is_primary.into(),
             before.next_check_at.into(),
             before.created_at.into(),
+            // An email that was sent in the meantime would be sent again.
+            before.notice.map_or("", DomainNotice::as_str).into(),
         ],
     )
     .one(CHANGED)
+}
+
+/// Makes every domain of an account due that is not verified or whose checks fail, because its plan or unlocks changed.
+pub fn check_soon(account_id: &str, now: i64) -> Stmt {
+    Stmt::new(
+        "UPDATE custom_domains SET next_check_at = $1 \
+         WHERE account_id = $2 AND next_check_at > $1 AND (status <> 'verified' OR failing_since IS NOT NULL)",
+        vec![now.into(), account_id.into()],
+    )
 }
 
 /// Fails if another account has verified the name. Call it after [`crate::revisions::advance`], whose row lock puts changes
@@ -251,12 +263,19 @@ pub fn return_notice(domain: &CustomDomain) -> Stmt {
     )
 }
 
-pub fn delete(account_id: &str, hostname: &str) -> Stmt {
+/// Deletes a domain, if it shows the same site and has the same status as when it was read: others have to learn that a
+/// verified name is gone.
+pub fn delete(domain: &CustomDomain) -> Stmt {
     Stmt::new(
-        "DELETE FROM custom_domains WHERE hostname = $1 AND account_id = $2",
-        vec![hostname.into(), account_id.into()],
+        "DELETE FROM custom_domains WHERE hostname = $1 AND account_id = $2 AND site_id = $3 AND status = $4",
+        vec![
+            domain.hostname.as_str().into(),
+            domain.account_id.as_str().into(),
+            domain.site_id.as_str().into(),
+            domain.status.as_str().into(),
+        ],
     )
-    .one(UNKNOWN)
+    .one(CHANGED)
 }
 
 /// Deletes domains whose site no longer exists or belongs to another account. Until then viewers of an erased site are told

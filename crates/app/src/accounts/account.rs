@@ -6,7 +6,7 @@ use dropleaf_core::audit::AuditAction;
 use dropleaf_core::plan::Plan;
 use dropleaf_core::unlock::Unlocks;
 use dropleaf_core::{Code, Error, Result, email};
-use dropleaf_store::{DbError, accounts};
+use dropleaf_store::{DbError, accounts, custom_domains};
 
 /// The reply of `GET /me`.
 #[derive(Debug, Clone)]
@@ -97,6 +97,7 @@ impl App {
         let change = format!("{} to {plan}", account.plan);
         let stmts = vec![
             accounts::set_plan(&account.id, plan),
+            custom_domains::check_soon(&account.id, self.now()),
             self.audit_stmt(actor, AuditAction::SetPlan, &account.id, Some(change)),
         ];
         self.commit_credential_change(&account.id, stmts).await?;

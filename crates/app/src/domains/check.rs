@@ -4,10 +4,19 @@ use super::dns::DnsFailure;
 use crate::app::App;
 use dropleaf_core::custom_domain::{CheckResult, CustomDomain, txt_name};
 use dropleaf_core::domain_records::FoundRecords;
+use std::time::Duration;
+
+/// A check takes no longer, however many questions it asks.
+pub(super) const CHECK_LIMIT: Duration = Duration::from_secs(15);
 
 impl App {
     /// Looks up the records of a domain and says what they mean for its account.
     pub(super) async fn check_records(&self, domain: &CustomDomain) -> CheckResult {
+        let found = tokio::time::timeout(CHECK_LIMIT, self.find_records(domain)).await;
+        found.unwrap_or_else(|_| unknown(DnsFailure::Temporary("the check took too long".into())))
+    }
+
+    async fn find_records(&self, domain: &CustomDomain) -> CheckResult {
         let Some(dns) = &self.dns else {
             return CheckResult::Unknown(
                 "The name could not be checked: this server has no DNS resolver.".into(),

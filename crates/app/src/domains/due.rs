@@ -1,19 +1,25 @@
-//! Checks custom domains automatically: verified ones daily, pending ones less and less often.
+//! Checks custom domains automatically: verified ones daily, the others less and less often.
 
+use super::verify::Recorded;
+use crate::accounts::suspension::require_active_account;
 use crate::app::App;
 use dropleaf_core::Result;
-use dropleaf_core::custom_domain::{CheckResult, CustomDomain, DomainStatus};
+use dropleaf_core::custom_domain::{CheckResult, CustomDomain};
 use futures_util::StreamExt;
+use futures_util::future::{Either, select};
+use std::future::Future;
+use std::pin::pin;
 
 /// Domains checked in one round, and at the same time.
 const BATCH: i64 = 100;
 const CONCURRENT_CHECKS: usize = 8;
-/// How long the other nodes wait after a node died during a round.
+/// How long the other nodes wait after a node died during a round. A round is shorter: a check takes at most twice
+/// [`super::check::CHECK_LIMIT`], with the check of another owner.
 const LEASE_SECONDS: i64 = 600;
 
 impl App {
-    /// Checks the domains whose time has come, on one node at a time. Returns how many.
-    pub async fn check_due_domains(&self) -> Result<u64> {
+    /// Checks the domains whose time has come, on one node at a time, until `stop` completes. Returns how many.
+    pub async fn check_due_domains(&self, stop: impl Future<Output = ()>) -> Result<u64> {
         if self.dns.is_none() || self.store.list_due_domains(self.now(), 1).await?.is_empty() {
             return Ok(0);
         }
@@ -29,31 +35,51 @@ impl App {
                     }
                 }
             });
-            Ok(futures_util::stream::iter(checks)
+            let round = futures_util::stream::iter(checks)
                 .buffer_unordered(CONCURRENT_CHECKS)
-                .fold(0, |sum, count| async move { sum + count })
-                .await)
+                .fold(0, |sum, count| async move { sum + count });
+            // What is not finished stays due. The lease is released in any case, so that another node goes on.
+            match select(pin!(round), pin!(stop)).await {
+                Either::Left((checked, _)) => Ok(checked),
+                Either::Right(((), _)) => Ok(0),
+            }
         })
         .await
     }
 
     async fn check_due(&self, domain: CustomDomain) -> Result<()> {
         let account = self.get_account(&domain.account_id).await?;
-        if let Err(error) = self.require_domain_plan(&account) {
-            let why = error.fault.map_or(error.detail, |fault| fault.why);
-            return match domain.status {
-                // As if its record were gone: it works for three more days.
-                DomainStatus::Verified => {
-                    self.record_check(Vec::new, domain, CheckResult::Refused(why)).await.map(|_| ())
-                }
-                DomainStatus::Pending | DomainStatus::Failed => {
-                    let after = domain.postponed(&why, self.now());
-                    let outcome = self.commit_check(Vec::new(), &domain, &after).await;
-                    outcome.map_err(|error| self.domain_guard_error(error))
-                }
-            };
+        let was_verified = domain.is_verified();
+        let refusal = self.require_domain_plan(&account).map_err(|error| match error.fault {
+            Some(fault) => fault.why,
+            None => error.detail,
+        });
+        let result = match refusal {
+            // As if its record were gone: it works for three more days.
+            Err(why) if was_verified => CheckResult::Refused(why),
+            Err(why) => return self.postpone_check(&domain, &why).await,
+            Ok(()) if !was_verified && account.suspended.is_some() => {
+                return self.postpone_check(&domain, "Your account is suspended.").await;
+            }
+            Ok(()) => self.check_records(&domain).await,
+        };
+        // No name begins to work while its account is suspended.
+        let guard = || match was_verified {
+            true => Vec::new(),
+            false => require_active_account(Some(&account.id), Vec::new()),
+        };
+        if let Recorded::Done(after) = self.record_check(guard, domain, result).await?
+            && after.is_verified()
+            && !was_verified
+        {
+            self.retry_certificate_soon(after.hostname.as_str()).await?;
         }
-        let result = self.check_records(&domain).await;
-        self.record_check(Vec::new, domain, result).await.map(|_| ())
+        Ok(())
+    }
+
+    async fn postpone_check(&self, domain: &CustomDomain, why: &str) -> Result<()> {
+        let after = domain.postponed(why, self.now());
+        let outcome = self.commit_check(Vec::new(), domain, &after).await;
+        outcome.map_err(|error| self.domain_guard_error(error))
     }
 }

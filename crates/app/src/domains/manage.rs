@@ -6,11 +6,12 @@ use crate::accounts::suspension::require_active_account;
 use crate::app::App;
 use crate::publish::CONFLICT_RETRIES;
 use crate::publish::idempotency::{FirstOrReplay, IdempotentRequest, IdempotentResult, StoredOutcome};
-use dropleaf_core::Result;
 use dropleaf_core::account::Account;
 use dropleaf_core::custom_domain::CustomDomain;
 use dropleaf_core::hostname::Hostname;
+use dropleaf_core::{Code, Error, Result};
 use dropleaf_store::{DbError, Stmt, custom_domains, idempotency};
+use std::net::IpAddr;
 
 /// A domain to add.
 #[derive(Debug, Clone)]
@@ -34,7 +35,7 @@ impl App {
     pub async fn add_domain(
         &self,
         account: &Account,
-        wish: NewDomain,
+        new_domain: NewDomain,
         once: Option<&IdempotentRequest>,
         render: impl FnOnce(&DomainView) -> Vec<u8>,
     ) -> Result<IdempotentResult<DomainView>> {
@@ -42,10 +43,11 @@ impl App {
             FirstOrReplay::Replay(outcome, body) => return Ok(IdempotentResult::Replayed { outcome, body }),
             FirstOrReplay::First(guard) => guard,
         };
-        let hostname = Hostname::parse(&wish.hostname, &self.hosts)?;
-        let site = self.get_site(account, &wish.site).await?;
+        self.require_domain_host()?;
+        let hostname = Hostname::parse(&new_domain.hostname, &self.hosts)?;
+        let site = self.get_site(account, &new_domain.site).await?;
         self.require_domain_plan(account)?;
-        let domain = CustomDomain::new(hostname, &account.id, &site.id, wish.primary, self.now());
+        let domain = CustomDomain::new(hostname, &account.id, &site.id, new_domain.primary, self.now());
         let mut stmts: Vec<Stmt> = custom_domains::insert(&domain, self.settings.domains_per_account).into();
         let view = self.domain_view(domain).await?;
         if let Some(once) = once {
@@ -64,6 +66,16 @@ impl App {
         }
     }
 
+    /// Refuses if the names that records have to point to cannot exist.
+    fn require_domain_host(&self) -> Result<()> {
+        if self.hosts.site_host.trim_matches(['[', ']']).parse::<IpAddr>().is_err() {
+            return Ok(());
+        }
+        let why = "This server is reached by an IP address, to which the record of a domain cannot point. Its operator has to \
+                   set `site_host` to a host name.";
+        Err(Error::new(Code::Conflict, why))
+    }
+
     /// Shows another site at a domain, or makes it the primary domain of its site.
     pub async fn change_domain(
         &self,
@@ -79,6 +91,10 @@ impl App {
             };
             let is_primary = change.primary.unwrap_or(before.is_primary);
             let after = CustomDomain { site_id, is_primary, ..before.clone() };
+            if after == before {
+                account.check_active()?;
+                return self.domain_view(before).await;
+            }
             let mut stmts = vec![custom_domains::update(&before, &after)];
             stmts.extend(clear_other_primary(&after));
             let commit = DomainCommit {
@@ -96,17 +112,24 @@ impl App {
         Err(self.domain_guard_error(DbError::Guard(custom_domains::CHANGED)))
     }
 
-    /// Deletes a domain; its name stops working at once.
+    /// Deletes a domain; its name stops working at once. Suspended accounts may do it too.
     pub async fn delete_domain(&self, account: &Account, hostname: &str) -> Result<()> {
-        let domain = self.get_own_domain(account, hostname).await?;
-        let commit = DomainCommit {
-            first: require_active_account(Some(&account.id), Vec::new()),
-            // A check may verify it at the same moment.
-            is_visible: true,
-            site_ids: vec![domain.site_id],
-            stmts: vec![custom_domains::delete(&account.id, domain.hostname.as_str())],
-        };
-        self.commit_domains(commit).await.map_err(|error| self.domain_guard_error(error))
+        for _ in 0..CONFLICT_RETRIES {
+            let domain = self.get_own_domain(account, hostname).await?;
+            let commit = DomainCommit {
+                first: Vec::new(),
+                is_visible: domain.is_verified(),
+                stmts: vec![custom_domains::delete(&domain)],
+                site_ids: vec![domain.site_id],
+            };
+            match self.commit_domains(commit).await {
+                Ok(()) => return Ok(()),
+                // A check may have verified it since it was read.
+                Err(DbError::Guard(custom_domains::CHANGED)) => {}
+                Err(error) => return Err(self.domain_guard_error(error)),
+            }
+        }
+        Err(self.domain_guard_error(DbError::Guard(custom_domains::CHANGED)))
     }
 }
 

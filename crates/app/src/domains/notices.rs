@@ -3,7 +3,8 @@
 use crate::app::App;
 use crate::notify::mail::{Email, MailError};
 use dropleaf_core::Result;
-use dropleaf_core::custom_domain::{CustomDomain, DomainNotice, GRACE_SECONDS};
+use dropleaf_core::account::Account;
+use dropleaf_core::custom_domain::{CustomDomain, DomainNotice, DomainProblem};
 use dropleaf_core::iso;
 use dropleaf_store::{DbError, custom_domains};
 
@@ -43,11 +44,12 @@ impl App {
             Err(DbError::Guard(custom_domains::CHANGED)) => return Ok(Delivery::Dropped),
             Err(error) => return Err(error.into()),
         }
-        let address = self.store.find_account(&domain.account_id).await?.and_then(|account| account.email);
-        let (Some(to), Some(notice), Some(_)) = (address, domain.notice, &self.notify.mailer) else {
+        let account = self.store.find_account(&domain.account_id).await?;
+        let (Some(account), Some(notice), Some(_)) = (account, domain.notice, &self.notify.mailer) else {
             return Ok(Delivery::Dropped);
         };
-        match self.send_email(&self.domain_email(domain, notice, to)).await {
+        let Some(to) = account.email.clone() else { return Ok(Delivery::Dropped) };
+        match self.send_email(&self.domain_email(domain, notice, &account, to)).await {
             Ok(()) => Ok(Delivery::Sent),
             Err(MailError::Temporary(_)) => {
                 self.store.commit(vec![custom_domains::return_notice(domain)]).await?;
@@ -57,32 +59,56 @@ impl App {
         }
     }
 
-    fn domain_email(&self, domain: &CustomDomain, notice: DomainNotice, to: String) -> Email {
+    fn domain_email(
+        &self,
+        domain: &CustomDomain,
+        notice: DomainNotice,
+        account: &Account,
+        to: String,
+    ) -> Email {
         let (base, host) = (self.hosts.base.url(), &self.hosts.base.host);
-        let name = domain.hostname.unicode();
-        let (subject, what) = match notice {
+        let (hostname, name) = (&domain.hostname, domain.hostname.unicode());
+        let problem = domain.problem(self.plan_of(account).custom_domains).unwrap_or(DomainProblem::Record);
+        let cause = match problem {
+            DomainProblem::Record => {
+                format!("The daily check of the domain {name} did not find its DNS record.")
+            }
+            DomainProblem::Plan => {
+                format!("Your plan no longer includes custom domains, which the domain {name} needs.")
+            }
+            DomainProblem::Lost => {
+                format!("The DNS records of the domain {name} no longer point to your account.")
+            }
+        };
+        let (subject, effect) = match notice {
             DomainNotice::Failing => {
-                let end = domain.failing_since.map(|since| iso::format(since + GRACE_SECONDS));
+                let end = domain.works_until().map(iso::format);
                 let until = end.map(|end| format!(" until {end}")).unwrap_or_default();
                 (
                     format!("Check the domain {name}"),
                     format!(
-                        "The domain {name} did not pass its daily check on {host}. Your page still works there{until}. If \
-                         nothing changes, it stops working then."
+                        "Your page on {host} still works there{until}. If nothing changes, it stops working then."
                     ),
                 )
             }
             DomainNotice::Lapsed => (
                 format!("The domain {name} stopped working"),
                 format!(
-                    "The domain {name} no longer shows your page on {host}: its check failed for three days, or its DNS \
-                     records were changed. The page itself is unchanged and keeps its other addresses."
+                    "It no longer shows your page on {host}. The page itself is unchanged and keeps its other addresses."
                 ),
             ),
         };
+        let remedy = match problem {
+            DomainProblem::Record | DomainProblem::Lost => {
+                "Open this page to see the DNS record to restore and to check again"
+            }
+            DomainProblem::Plan => {
+                "Open this page to see how to get custom domains again. The DNS record can stay as it is"
+            }
+        };
         let text = format!(
-            "{what}\n\n\
-             See what is wrong, the DNS record to enter, and check again: {base}/dashboard/domains\n\n\
+            "{cause} {effect}\n\n\
+             {remedy}:\n{base}/dashboard/domains/{hostname}\n\n\
              If you no longer use the domain, delete it there.\n\n\
              -- \nSent by dropleaf at {host}\n"
         );

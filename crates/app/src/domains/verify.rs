@@ -8,13 +8,11 @@ use crate::accounts::suspension::require_active_account;
 use crate::app::App;
 use crate::publish::CONFLICT_RETRIES;
 use dropleaf_core::account::{self, Account};
-use dropleaf_core::custom_domain::{CheckResult, CustomDomain};
+use dropleaf_core::custom_domain::{CheckResult, CustomDomain, LOST};
 use dropleaf_core::{Code, Error, Result};
 use dropleaf_store::{DbError, Stmt, accounts, counters, custom_domains};
 
-/// What the account that loses a name is told.
-const LOST: &str = "The DNS records of the name no longer point to your account.";
-/// What an account with a proof is told while another one has the name.
+/// The error for an account with a proof while another one has the name.
 const TAKEN: &str =
     "Another account has verified this name, and its DNS record still exists. Remove that record first.";
 
@@ -124,7 +122,7 @@ impl App {
         before: &CustomDomain,
         after: &CustomDomain,
     ) -> Result<(), DbError> {
-        let lost = other.clone().lapsed(LOST);
+        let lost = other.clone().lapsed(LOST, self.now());
         let mut stmts = vec![
             custom_domains::update(other, &lost),
             custom_domains::require_unverified(&after.account_id, after.hostname.as_str()),
@@ -150,7 +148,6 @@ impl App {
         let most = self.settings.domains_per_account;
         match label {
             accounts::SUSPENDED => account::suspended(),
-            custom_domains::UNKNOWN => Error::not_found("domain"),
             custom_domains::EXISTS => Error::plain(Code::DomainExists),
             custom_domains::TAKEN => Error::new(Code::DomainTaken, TAKEN),
             custom_domains::CHANGED => {

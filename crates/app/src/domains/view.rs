@@ -49,18 +49,14 @@ impl App {
             certificate =
                 CertificateView { state: CertificateState::None, expires_at: None, last_error: None };
         }
-        Ok(self.domain_view_with(domain, certificate))
-    }
-
-    pub(super) fn domain_view_with(&self, domain: CustomDomain, certificate: CertificateView) -> DomainView {
         let cname_target = self.cname_target(&domain.account_id, &domain.hostname);
-        DomainView {
+        Ok(DomainView {
             records: records(&domain.hostname, &cname_target),
             url: self.hosts.domain_url(domain.hostname.as_str()),
             cname_target,
             certificate,
             domain,
-        }
+        })
     }
 
     pub(super) fn cname_target(&self, account_id: &str, hostname: &Hostname) -> String {

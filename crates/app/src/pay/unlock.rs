@@ -11,7 +11,7 @@ use dropleaf_core::payment::Item;
 use dropleaf_core::unlock::Sku;
 use dropleaf_core::{Code, Error, Result};
 use dropleaf_pay::Network;
-use dropleaf_store::{DbError, Stmt, accounts, idempotency, ledger, payments, site_upkeep};
+use dropleaf_store::{DbError, Stmt, accounts, custom_domains, idempotency, ledger, payments, site_upkeep};
 
 /// An account with a new unlock.
 #[derive(Debug, Clone)]
@@ -99,6 +99,7 @@ impl App {
             let mut stmts = single_purchase_stmts(&before.id, sku, "");
             stmts.push(accounts::set_unlocks(&before, &unlocked.account.unlocks));
             stmts.extend(self.remove_expiry_stmts(&before, sku, now));
+            stmts.extend(check_domains_stmt(&before, sku, now));
             let spend = Posting::spend(&self.minter.nonce(), &before.id, Item::Unlock(sku), charge);
             stmts.extend(self.posting_stmts(spend));
             if let Some(once) = once {
@@ -128,6 +129,7 @@ impl App {
     pub(crate) fn unlock_stmts(&self, account: &Account, sku: Sku, now: i64) -> Vec<Stmt> {
         let mut stmts = vec![accounts::unlock(&account.id, sku, now)];
         stmts.extend(self.remove_expiry_stmts(account, sku, now));
+        stmts.extend(check_domains_stmt(account, sku, now));
         stmts
     }
 
@@ -176,4 +178,9 @@ fn unlock_preview(before: &Account, sku: Sku, charge: Charge, now: i64) -> Unloc
     let unlocks = before.unlocks.with(sku, now);
     let account = Account { unlocks, ..before.clone() }.charged(charge);
     UnlockResult { account, sku, until: unlocks.until(sku), charged_minor: charge.total(), already: false }
+}
+
+/// Domains that the account could not use are checked soon.
+fn check_domains_stmt(account: &Account, sku: Sku, now: i64) -> Option<Stmt> {
+    (sku == Sku::CustomDomain).then(|| custom_domains::check_soon(&account.id, now))
 }

@@ -9,7 +9,7 @@ use crate::Html;
 use crate::assets::{DOMAINS_CSS, DOMAINS_JS, PAGES_CSS};
 use askama::Template;
 use dropleaf_core::certificate::CertificateState;
-use dropleaf_core::custom_domain::{CustomDomain, DnsRecord, DomainStatus, GRACE_SECONDS};
+use dropleaf_core::custom_domain::{CustomDomain, DnsRecord, DomainProblem, DomainStatus};
 
 #[derive(Debug)]
 pub struct DomainPage<'a> {
@@ -114,15 +114,24 @@ impl DomainTemplate<'_> {
     /// Whether something happens soon without the person: the page then refreshes itself.
     fn is_waiting(&self) -> bool {
         match self.domain.status {
-            DomainStatus::Pending => self.next_check().is_some(),
+            DomainStatus::Pending | DomainStatus::Failed => self.next_check().is_some(),
             DomainStatus::Verified => self.page.certificate.state == CertificateState::Pending,
-            DomainStatus::Failed => false,
         }
     }
 
+    fn problem(&self) -> Option<DomainProblem> {
+        self.domain.problem(self.page.plan.is_included())
+    }
+
+    fn needs_plan(&self) -> bool {
+        self.problem() == Some(DomainProblem::Plan)
+    }
+
     fn record_step(&self) -> Step {
-        match (self.domain.status, self.domain.failing_since) {
-            (DomainStatus::Verified, None) => Step::Done,
+        match (self.domain.status, self.problem()) {
+            (DomainStatus::Verified, None | Some(DomainProblem::Plan)) => Step::Done,
+            // It may be there already; first the plan has to include domains.
+            (_, Some(DomainProblem::Plan)) => Step::Later,
             _ => Step::Current,
         }
     }
@@ -151,9 +160,9 @@ impl DomainTemplate<'_> {
         self.domain.next_automatic_check()
     }
 
-    /// Until when a verified name works although its record is missing.
+    /// Until when a verified name works although its checks fail.
     fn works_until(&self) -> Option<i64> {
-        self.domain.failing_since.filter(|_| self.is_verified()).map(|since| since + GRACE_SECONDS)
+        self.domain.works_until()
     }
 
     fn record(&self, at: usize) -> Option<RecordRow<'_>> {

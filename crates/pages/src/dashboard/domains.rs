@@ -86,6 +86,12 @@ pub fn domains(page: &DomainsPage<'_>) -> Html {
     Html(view.render().unwrap_or_default())
 }
 
+impl DomainsPage<'_> {
+    fn has_verified(&self) -> bool {
+        self.domains.iter().any(|row| row.domain.is_verified())
+    }
+}
+
 /// The chip with the state of a domain. A verified name whose record is missing still works, for a while.
 pub(super) fn status_badge(domain: &CustomDomain) -> Badge {
     let (tone, text) = match (domain.status, domain.failing_since) {

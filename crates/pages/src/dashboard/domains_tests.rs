@@ -161,7 +161,7 @@ fn the_page_refreshes_itself_only_while_something_is_under_way() {
     for (status, state, waits) in [
         (DomainStatus::Pending, None, true),
         (DomainStatus::Pending, External, true),
-        (DomainStatus::Failed, None, false),
+        (DomainStatus::Failed, None, true),
         (DomainStatus::Verified, Pending, true),
         (DomainStatus::Verified, Issued, false),
         (DomainStatus::Verified, Failed, false),

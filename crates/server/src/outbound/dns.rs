@@ -27,6 +27,8 @@ const CHAIN_MOST: usize = 8;
 const RECORDS_MOST: usize = 32;
 /// Bytes of one TXT record that are read.
 const TXT_BYTES: usize = 512;
+/// The longest wait until a lookup may begin. It does not count as time that a DNS server takes.
+const PERMIT_WAIT: Duration = Duration::from_secs(10);
 
 /// A stub resolver.
 #[derive(Debug)]
@@ -61,8 +63,11 @@ impl DnsClient {
     /// The records of one type at a name. Empty if there are none.
     async fn records(&self, name: &Name, kind: RecordType) -> Result<Vec<Record>, DnsFailure> {
         let temporary = |why: String| DnsFailure::Temporary(format!("{name} {kind}: {why}"));
+        let permit = tokio::time::timeout(PERMIT_WAIT, self.permits.acquire()).await;
+        let Ok(Ok(_permit)) = permit else {
+            return Err(temporary("too many lookups at the same time".into()));
+        };
         let work = async {
-            let _permit = self.permits.acquire().await.map_err(|_| "closed".to_owned())?;
             match self.resolver.lookup(name.clone(), kind).await {
                 Ok(found) => Ok(found.answers().iter().take(RECORDS_MOST).cloned().collect()),
                 Err(error) if is_empty_answer(&error) => Ok(Vec::new()),

@@ -3,7 +3,7 @@
 use crate::harness::{NOW, account, for_each_database};
 use dropleaf_core::custom_domain::{CheckResult, CustomDomain, DomainNotice};
 use dropleaf_core::hostname::Hostname;
-use dropleaf_store::custom_domains::{self as rows, CHANGED, EXISTS, FULL, TAKEN, UNKNOWN};
+use dropleaf_store::custom_domains::{self as rows, CHANGED, EXISTS, FULL, TAKEN};
 use dropleaf_store::{DbError, Stmt, Store, revisions};
 
 const NAME: &str = "reports.customer.example";
@@ -62,7 +62,7 @@ async fn a_name_has_one_verified_owner_and_its_site_a_copy_of_it() {
         let primary = async |id: &str| store.find_site(id).await.unwrap().unwrap().primary_domain;
         assert_eq!((primary("s1").await.as_deref(), primary("s2").await), (Some(NAME), None));
         // It changes hands in one batch.
-        let lost = verified.clone().lapsed("gone");
+        let lost = verified.clone().lapsed("gone", NOW);
         let mut stmts = vec![rows::update(&verified, &lost)];
         let (won, more) = prove(&two);
         stmts.extend(more);
@@ -79,8 +79,11 @@ async fn a_name_has_one_verified_owner_and_its_site_a_copy_of_it() {
         assert_eq!(guard(store.commit(vec![rows::take_notice(&waiting[0])]).await), CHANGED);
         store.commit(vec![rows::return_notice(&waiting[0])]).await.unwrap();
         assert_eq!(store.list_domain_notices(9).await.unwrap(), waiting);
-        store.commit(vec![rows::delete("a1", NAME)]).await.unwrap();
-        assert_eq!(guard(store.commit(vec![rows::delete("a1", NAME)]).await), UNKNOWN);
+        // A change that was prepared before the email was taken would restore it.
+        store.commit(vec![rows::take_notice(&waiting[0])]).await.unwrap();
+        assert_eq!(guard(store.commit(vec![rows::update(&waiting[0], &waiting[0])]).await), CHANGED);
+        store.commit(vec![rows::delete(&waiting[0])]).await.unwrap();
+        assert_eq!(guard(store.commit(vec![rows::delete(&waiting[0])]).await), CHANGED);
         store.db.close().await;
     })
     .await;
@@ -125,6 +128,10 @@ async fn due_names_are_listed_in_order_and_those_of_a_site_are_deleted_with_it()
         assert_eq!(names(store.list_due_domains(4, 9).await.unwrap()), ["b.example"]);
         assert_eq!(names(store.list_due_domains(NOW, 9).await.unwrap()), ["b.example", "c.example"]);
         assert_eq!(names(store.list_due_domains(NOW, 1).await.unwrap()), ["b.example"]);
+        // Planned while the clock was wrong.
+        let early = names(store.list_due_domains(-86_400, 9).await.unwrap());
+        assert_eq!(early, ["b.example", "c.example"]);
+        assert!(store.list_due_domains(-86_000, 9).await.unwrap().is_empty());
         let revision = async || store.find_revision(revisions::DOMAINS).await.unwrap();
         let delete = async |id: &'static str| {
             store.db.exec(Stmt::new("DELETE FROM sites WHERE id = $1", vec![id.into()])).await.unwrap();

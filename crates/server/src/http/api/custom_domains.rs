@@ -4,7 +4,7 @@ use super::api_keys::OkJson;
 use super::custom_domain_json::{CustomDomainJson, CustomDomainsJson};
 use super::idempotent_response::IdempotentResponse;
 use crate::http::api_error::ApiError;
-use crate::http::extract::{Incoming, Maker, Owner, Reader, idempotency_key, idempotent_request};
+use crate::http::extract::{Incoming, Maker, Owner, Reader, Remover, idempotency_key, idempotent_request};
 use crate::http::state::ApiState;
 use axum::Json;
 use axum::body::Body;
@@ -72,28 +72,28 @@ pub(super) async fn create(
 ) -> Result<IdempotentResponse, ApiError> {
     let mut fields = Incoming { state: &state, headers: &headers, body }.fields(64 * 1024).await?;
     let CustomDomainBody { hostname, site_id, primary } = fields.take()?;
-    let wish = NewDomain { hostname, site: site_id, primary: primary.unwrap_or_default() };
+    let new_domain = NewDomain { hostname, site: site_id, primary: primary.unwrap_or_default() };
     let warnings = fields.unknown()?;
     let caller = Caller { account: Some(known.account), grant_id: known.grant_id, ip: None };
-    Ok(add_domain(&state, &caller, wish, warnings, idempotency_key(&headers)).await?)
+    Ok(add_domain(&state, &caller, new_domain, warnings, idempotency_key(&headers)).await?)
 }
 
 /// Adds a domain. `warnings` are about unknown fields of the request.
 pub(in crate::http) async fn add_domain(
     state: &ApiState,
     caller: &Caller,
-    wish: NewDomain,
+    new_domain: NewDomain,
     warnings: Vec<String>,
     key: Option<String>,
 ) -> Result<IdempotentResponse, Error> {
     let request_hash = RequestHash::new("custom-domains")
-        .field("hostname", &wish.hostname)
-        .field("site", &wish.site)
-        .field("primary", wish.primary.to_string())
+        .field("hostname", &new_domain.hostname)
+        .field("site", &new_domain.site)
+        .field("primary", new_domain.primary.to_string())
         .finish();
     let once = idempotent_request(state, key, caller, Some(request_hash));
     let render = |view: &DomainView| CustomDomainJson::written(view, warnings.clone());
-    let done = state.app.add_domain(caller.account()?, wish, once.as_ref(), render).await?;
+    let done = state.app.add_domain(caller.account()?, new_domain, once.as_ref(), render).await?;
     Ok(IdempotentResponse::of(done, StatusCode::CREATED, render))
 }
 
@@ -148,7 +148,7 @@ pub(super) async fn change(
 )]
 pub(super) async fn delete(
     State(state): State<ApiState>,
-    Owner(account): Owner,
+    Remover(account): Remover,
     Path(hostname): Path<String>,
 ) -> Result<Json<OkJson>, ApiError> {
     state.app.delete_domain(&account, &hostname).await?;

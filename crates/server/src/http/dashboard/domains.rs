@@ -43,12 +43,12 @@ async fn list(State(state): State<ApiState>, person: Person, query: Query) -> Re
 async fn add(State(state): State<ApiState>, form: SignedForm) -> Result<Response, WebError> {
     let SignedForm { person, fields } = form;
     let site = fields.text("site");
-    let wish = NewDomain {
+    let new_domain = NewDomain {
         hostname: fields.text("hostname").to_owned(),
         site: site.to_owned(),
         primary: fields.is_checked("primary"),
     };
-    match state.app.add_domain(&person.account, wish, None, |_| Vec::new()).await {
+    match state.app.add_domain(&person.account, new_domain, None, |_| Vec::new()).await {
         Ok(IdempotentResult::New(added)) => {
             Ok(see_other(&Done::DomainAdded.address(&address(added.domain.hostname.as_str()))))
         }

@@ -193,7 +193,7 @@ async fn a_missing_record_names_the_end_of_the_domain() {
     assert!(has_chip(&check(&ada).await, "Verified"));
     dns.clear(NAME);
     node.clock.advance(DAY);
-    assert_eq!(node.app().check_due_domains().await.unwrap(), 1);
+    assert_eq!(node.app().check_due_domains(std::future::pending()).await.unwrap(), 1);
     let shown = ada.get(&at("")).await.expect(200).text();
     assert!(has_chip(&shown, "Needs attention") && shown.contains("still works until"), "{shown}");
     assert!(shown.contains(">Open page</a>"));

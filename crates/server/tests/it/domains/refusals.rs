@@ -15,7 +15,10 @@ async fn names_that_cannot_be_custom_domains_are_400() {
     let key = &node.key;
     let form = crate::harness::Form::file("a.html", crate::harness::page("x"));
     let site = node.post("/sites").host(host).key(key).form(form).send().await.expect(201).json();
-    let too_long = format!("{}example", "abcdefg.".repeat(31));
+    // 254 characters, one too many; the second one only in ASCII.
+    let too_long = format!("ab.{}com", "a.".repeat(124));
+    assert_eq!(too_long.len(), 254);
+    let too_long_in_ascii = format!("{}example", "bücher.".repeat(18));
     for bad in [
         "",
         "customer",
@@ -39,9 +42,10 @@ async fn names_that_cannot_be_custom_domains_are_400() {
         "pages.dropleaf.example",
         "d-x.pages.dropleaf.example",
         &too_long,
+        &too_long_in_ascii,
     ] {
-        let wish = json!({"hostname": bad, "site_id": site["id"]});
-        let refused = node.post("/custom-domains").host(host).key(key).json(&wish).send().await;
+        let new_domain = json!({"hostname": bad, "site_id": site["id"]});
+        let refused = node.post("/custom-domains").host(host).key(key).json(&new_domain).send().await;
         let refused = refused.refused(400, "invalid_field");
         assert!(refused.text().contains("`hostname`"), "{bad}: {}", refused.text());
     }
@@ -106,8 +110,8 @@ async fn an_account_has_a_limited_number_of_domains() {
             // Of several requests at once none gets past the limit either.
             node.delete("/custom-domains/n1.customer.example").key(&node.key).send().await.expect(200);
             let names: Vec<String> = (2..6).map(|number| format!("n{number}.customer.example")).collect();
-            let asked = names.iter().map(|name| try_add(node, &node.key, name, &site));
-            let answers = futures_util::future::join_all(asked).await;
+            let requests = names.iter().map(|name| try_add(node, &node.key, name, &site));
+            let answers = futures_util::future::join_all(requests).await;
             assert_eq!(answers.iter().filter(|answer| answer.status == 201).count(), 1);
             for answer in answers.into_iter().filter(|answer| answer.status != 201) {
                 assert!(answer.refused(409, "too_many").text().contains("at most 2"));
@@ -127,7 +131,7 @@ async fn a_domain_of_another_account_is_not_found() {
         async |node| {
             let (ada, bob) = (node.account("solo").await, node.account("solo").await);
             working(node, &dns, &ada, NAME).await;
-            let asked = dns.questions(NAME);
+            let questions = dns.questions(NAME);
             for name in [NAME, "unknown.customer.example", "not_a_name", "%00", "x"] {
                 let path = format!("/custom-domains/{name}");
                 let not_found = |status: u16| assert!(matches!(status, 400 | 404), "{name}: {status}");
@@ -136,7 +140,7 @@ async fn a_domain_of_another_account_is_not_found() {
                 not_found(node.delete(&path).key(&bob).send().await.status);
                 not_found(verify(node, &bob, name).await.status);
             }
-            assert_eq!(dns.questions(NAME), asked, "nothing is looked up for others");
+            assert_eq!(dns.questions(NAME), questions, "nothing is looked up for others");
             assert_eq!(super::read(node, &ada, NAME).await["status"], "verified");
         },
     )
@@ -165,7 +169,19 @@ async fn requests_without_a_credential_or_of_a_suspended_account_are_refused() {
         .send()
         .await
         .refused(403, "account_suspended");
-    node.delete(&path).key(&key).send().await.refused(403, "account_suspended");
+    // Nothing is verified in the background either, but it can be deleted.
+    let pending = "www.customer.example";
+    node.app().lift_suspension("op", &person.account.id, "well").await.unwrap();
+    let added = add(&node, &key, pending, &site).await;
+    dns.cname(pending, super::target(&added));
+    node.app().suspend_account("op", &person.account.id, "spam").await.unwrap();
+    node.clock.advance(120);
+    assert_eq!(node.app().check_due_domains(std::future::pending()).await.unwrap(), 1);
+    let shown = super::read(&node, &key, pending).await;
+    assert!(shown["status"] == "pending" && shown["next_check_at"].is_i64(), "{shown}");
+    for name in [NAME, pending] {
+        node.delete(&format!("/custom-domains/{name}")).key(&key).send().await.expect(200);
+    }
 }
 
 #[tokio::test]
@@ -181,10 +197,10 @@ async fn checks_on_request_are_limited_per_account() {
             for _ in 0..2 {
                 verify(node, &ada, NAME).await.expect(200);
             }
-            let asked = dns.questions(NAME);
+            let questions = dns.questions(NAME);
             let refused = verify(node, &ada, NAME).await.refused(429, "rate_limited");
             assert!(refused.has("retry-after"));
-            assert_eq!(dns.questions(NAME), asked);
+            assert_eq!(dns.questions(NAME), questions);
             verify(node, &bob, NAME).await.expect(200);
             node.clock.advance(3600);
             verify(node, &ada, NAME).await.expect(200);
@@ -199,9 +215,9 @@ async fn tools_do_the_same_as_the_endpoints() {
     let node = with_dns(&dns).start().await;
     let site = publish(&node, &node.key).await;
     let mcp = node.mcp_modern(&node.key);
-    let wish = json!({"hostname": NAME, "site": site["id"], "idempotency_key": "one"});
-    let made = mcp.give("add_custom_domain", wish.clone()).await;
-    assert_eq!(mcp.give("add_custom_domain", wish).await["cname_target"], made["cname_target"]);
+    let new_domain = json!({"hostname": NAME, "site": site["id"], "idempotency_key": "one"});
+    let made = mcp.give("add_custom_domain", new_domain.clone()).await;
+    assert_eq!(mcp.give("add_custom_domain", new_domain).await["cname_target"], made["cname_target"]);
     dns.cname(NAME, super::target(&made));
     let one = json!({"hostname": NAME});
     assert_eq!(mcp.give("verify_custom_domain", one.clone()).await["status"], "verified");

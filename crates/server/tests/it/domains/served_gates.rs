@@ -21,9 +21,9 @@ async fn password_gate_opens_its_own_name_and_no_other() {
     on_each_database(Setup::new, async |node| {
         let (site, neighbour) = (locked(node, "Inside").await, locked(node, "Neighbour").await);
         let (root, other) = (serve(node, NAME, &site).await, serve(node, OTHER, &neighbour).await);
-        let asked = node.get(&format!("{root}deep?x=1")).browser().send().await.expect(401);
-        assert!(asked.text().contains("action=\"/_dropleaf/gate\"") && !asked.text().contains("Inside"));
-        assert!(asked.text().contains("href=\"/_dropleaf/report\""));
+        let gate = node.get(&format!("{root}deep?x=1")).browser().send().await.expect(401);
+        assert!(gate.text().contains("action=\"/_dropleaf/gate\"") && !gate.text().contains("Inside"));
+        assert!(gate.text().contains("href=\"/_dropleaf/report\""));
         let shared = node.base_url();
         for foreign in [origin(&other), &shared, "https://reports.example.com", "null"] {
             let form = guess(node, &root, PASSWORD).header("origin", foreign);
@@ -95,8 +95,8 @@ async fn email_gate_sends_a_code_for_the_page_at_its_name() {
     let node = with_mail(&mail).start().await;
     let site = crate::access::email_gate::gated(&node, "Members").await;
     let root = serve(&node, NAME, &site).await;
-    let asked = node.get(&root).browser().send().await.expect(401);
-    assert!(asked.text().contains("action=\"/_dropleaf/code\""), "{}", asked.text());
+    let gate = node.get(&root).browser().send().await.expect(401);
+    assert!(gate.text().contains("action=\"/_dropleaf/code\""), "{}", gate.text());
     ask(&node, &root, ANN).header("origin", origin(&root)).send().await.expect(200);
     let Seen::Letter { text, .. } = mail.next().await else { panic!("a letter") };
     let opened = enter(&node, &root, ANN, &code_in(&text)).send().await.expect(303);

@@ -64,8 +64,8 @@ async fn unverified_names_are_refused_like_any_unknown_one() {
         add(node, "pending.example.com", &site, DomainStatus::Pending).await;
         add(node, "failed.example.com", &site, DomainStatus::Failed).await;
         serve(node, "deleted.example.com", &site).await;
-        let owner = domain(node, "x", &site, DomainStatus::Pending).await.account_id;
-        change(node, vec![custom_domains::delete(&owner, "deleted.example.com")]).await;
+        let deleted = domain(node, "deleted.example.com", &site, DomainStatus::Verified).await;
+        change(node, vec![custom_domains::delete(&deleted)]).await;
         for (method, path) in [
             (Method::GET, "/".to_owned()),
             (Method::GET, token_path(&site)),
@@ -142,7 +142,7 @@ async fn name_follows_its_row_at_once() {
         let moved = domain(node, NAME, &second, DomainStatus::Verified).await;
         change(node, vec![custom_domains::update(&before, &moved)]).await;
         assert_eq!(node.get(&root).send().await.expect(200).text(), page("Second"));
-        change(node, vec![custom_domains::delete(&moved.account_id, NAME)]).await;
+        change(node, vec![custom_domains::delete(&moved)]).await;
         node.get(&root).send().await.expect(421);
         node.get(&token_path(&second)).send().await.expect(200);
     })

@@ -39,7 +39,7 @@ async fn other_nodes_follow_every_change() {
         for node in [&first, &second] {
             becomes(200, || node.get(&root(node, NAME))).await;
         }
-        change_elsewhere(&database, vec![custom_domains::delete(&row.account_id, NAME)]).await;
+        change_elsewhere(&database, vec![custom_domains::delete(&row)]).await;
         for node in [&first, &second] {
             becomes(421, || node.get(&root(node, NAME))).await;
         }

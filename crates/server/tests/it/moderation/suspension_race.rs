@@ -86,7 +86,6 @@ async fn operations(node: &Node, key: &str) -> Vec<(&'static str, Box<dyn Fn() -
             with(Method::PATCH, domain.into(), Some(json!({"primary": true}))),
         ),
         ("post /custom-domains/{hostname}/verify", with(post.clone(), format!("{domain}/verify"), None)),
-        ("delete /custom-domains/{hostname}", with(delete.clone(), domain.into(), None)),
         ("post /appeals", form(post.clone(), "/appeals".into(), harvest("race"))),
         ("post /feedback/{id}/resolve", with(post.clone(), format!("{comment}/resolve"), Some(json!({})))),
         ("delete /feedback/{id}", with(delete.clone(), comment, None)),
@@ -116,7 +115,8 @@ async fn described(node: &Node) -> BTreeSet<String> {
             let ways = operation["security"].as_array().unwrap();
             let writes = method != "get"
                 && !matches!(path.as_str(), "/check" | "/mcp")
-                && !(method == "delete" && path == "/sites/{idOrSlug}");
+                && !(method == "delete"
+                    && matches!(path.as_str(), "/sites/{idOrSlug}" | "/custom-domains/{hostname}"));
             if writes && ways.iter().any(|way| way.get("api_key").is_some()) {
                 found.insert(format!("{method} {path}"));
             }

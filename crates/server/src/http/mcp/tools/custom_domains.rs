@@ -38,7 +38,7 @@ struct AddCustomDomain {
     hostname: String,
     /// The ID, the slug or the token of the page that it shows.
     site: String,
-    /// Whether the page's `url` shows this name once it is verified.
+    /// Whether the page's `url` shows this name once it is verified; false by default.
     #[schema(nullable = false)]
     primary: Option<bool>,
     /// Any text of up to 255 characters: the same call with the same key within 24 hours returns the first response again.
@@ -61,8 +61,9 @@ pub(super) static ADD_CUSTOM_DOMAIN: Tool = Tool {
 async fn add_custom_domain(mut call: Call) -> Result<ToolOutput> {
     let AddCustomDomain { hostname, site, primary, idempotency_key } = call.fields.take()?;
     let warnings = call.fields.unknown()?;
-    let wish = NewDomain { hostname, site, primary: primary.unwrap_or_default() };
-    let response = add_domain(&call.state, &call.sender.caller, wish, warnings, idempotency_key).await?;
+    let new_domain = NewDomain { hostname, site, primary: primary.unwrap_or_default() };
+    let response =
+        add_domain(&call.state, &call.sender.caller, new_domain, warnings, idempotency_key).await?;
     let answer = ToolOutput::of_response(&response)?;
     let (site_id, url, name) = (answer.text_of("site_id"), answer.text_of("url"), answer.text_of("unicode"));
     Ok(answer.of_site(site_id).linked(url, name))

@@ -118,9 +118,10 @@ pub(super) fn find(name: &str) -> Option<&'static Tool> {
     TOOLS.iter().find(|tool| tool.name == name).copied()
 }
 
-/// A suspended account can only read and delete its own pages.
+/// A suspended account can only read, and delete its own pages and domains.
 pub(super) fn check_account(tool: &Tool, account: &Account) -> Result<()> {
-    let always = tool.needs == Scope::Read || tool.name == lifecycle::DELETE_SITE.name;
+    let always = tool.needs == Scope::Read
+        || [lifecycle::DELETE_SITE.name, custom_domains::DELETE_CUSTOM_DOMAIN.name].contains(&tool.name);
     if always { Ok(()) } else { account.check_active() }
 }
 

@@ -96,8 +96,11 @@ const OWN: &[(&[&str], &[&[Code]])] = &[
     (&["createApiKey"], &[&[Code::TooMany]]),
     (&["createDeviceToken"], &[&[Code::RateLimited, Code::TooMany]]),
     (&["createShareToken"], &[&[Code::Expired, Code::TooMany]]),
-    (&["addCustomDomain"], &[&[Code::NotFound, Code::PlanDomainLimit, Code::DomainExists, Code::TooMany]]),
-    (&["changeCustomDomain"], &[&[Code::Conflict]]),
+    (
+        &["addCustomDomain"],
+        &[&[Code::NotFound, Code::PlanDomainLimit, Code::DomainExists, Code::TooMany, Code::Conflict]],
+    ),
+    (&["changeCustomDomain", "deleteCustomDomain"], &[&[Code::Conflict]]),
     (&["verifyCustomDomain"], &[&[Code::PlanDomainLimit, Code::DomainTaken, Code::Conflict]]),
     (&["createWalletChallenge"], &[&[Code::UnknownWallet, Code::RateLimited]]),
     (&["getPublishTerms"], &[&[Code::NotOnSale, Code::FacilitatorUnavailable]]),
