@@ -1,7 +1,9 @@
 //! Automatic checks: pending names are found, verified ones lapse after three failing days, and their owners get emails.
 
 use super::{NAME, add, primary_of, publish, read, target, verified, with_dns, working};
-use crate::harness::{DAY, DnsFault, DnsServer, HOUR, MailServer, Mood, NOW, Node, Seen, Setup, on_each_database};
+use crate::harness::{
+    DAY, DnsFault, DnsServer, HOUR, MailServer, Mood, NOW, Node, Seen, Setup, on_each_database,
+};
 use serde_json::{Value, json};
 
 const ADA: &str = "ada@example.org";
