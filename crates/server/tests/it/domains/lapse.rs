@@ -1,7 +1,9 @@
 //! Automatic checks: pending names are found, verified ones lapse after three failing days, and their owners get emails.
 
 use super::{NAME, add, primary_of, publish, read, target, verified, with_dns, working};
-use crate::harness::{DAY, DnsFault, DnsServer, HOUR, MailServer, Mood, NOW, Node, Seen, on_each_database};
+use crate::harness::{
+    DAY, DnsFault, DnsServer, HOUR, MailServer, Mood, NOW, Node, Seen, Setup, on_each_database,
+};
 use serde_json::{Value, json};
 
 const ADA: &str = "ada@example.org";
@@ -133,6 +135,22 @@ async fn a_dns_server_that_fails_never_fails_a_domain() {
         },
     )
     .await;
+}
+
+#[tokio::test]
+async fn a_dns_server_that_does_not_answer_never_fails_a_domain() {
+    let dns = DnsServer::start().await;
+    let setup = Setup::new().set("dns.servers", dns.address()).set("dns.timeout_seconds", "1");
+    let node = setup.start().await;
+    working(&node, &dns, &node.key, NAME).await;
+    for name in [NAME.to_owned(), format!("_dropleaf.{NAME}")] {
+        dns.fails(&name, DnsFault::Silent);
+    }
+    node.clock.advance(DAY);
+    assert_eq!(check(&node).await, 1);
+    let shown = read(&node, &node.key, NAME).await;
+    assert_eq!(shown["status"], "verified", "{shown}");
+    assert!(shown["last_error"].as_str().unwrap().contains("could not be checked"), "{shown}");
 }
 
 #[tokio::test]
