@@ -89,7 +89,8 @@ impl Failure {
 
 /// A text without links, except to the name itself.
 fn without_links(text: &str, name: &str) -> String {
-    let is_kept = |word: &&str| !word.contains("://") || word.contains(name);
+    let leads_to_name = |rest: &str| rest.split(['/', ':', '?', '#']).next() == Some(name);
+    let is_kept = |word: &&str| word.split_once("://").is_none_or(|(_, rest)| leads_to_name(rest));
     text.split(' ').filter(is_kept).collect::<Vec<_>>().join(" ")
 }
 

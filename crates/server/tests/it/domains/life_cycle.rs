@@ -89,7 +89,8 @@ async fn other_records_fail_with_an_explanation_and_can_be_corrected() {
             let (status, error) = verified(node, &node.key, NAME).await;
             let expected = format!("We found a CNAME to old-host.example instead of {}.", target(&domain));
             assert_eq!((status.as_str(), error), ("failed", expected));
-            assert_eq!(read(node, &node.key, NAME).await["next_check_at"], Value::Null);
+            let read = read(node, &node.key, NAME).await;
+            assert!(read["next_check_at"].is_i64(), "an old record may still be cached: {read}");
             for (ip, says) in [
                 (Ipv4Addr::new(104, 21, 5, 6), "proxied by Cloudflare"),
                 (Ipv4Addr::new(192, 0, 2, 7), "192.0.2.7"),
