@@ -144,7 +144,7 @@ impl CustomDomain {
         if !plan_includes_domains {
             return Some(DomainProblem::Plan);
         }
-        (!is_fine).then(|| match self.last_error.as_deref() {
+        (!is_fine).then_some(match self.last_error.as_deref() {
             Some(LOST) => DomainProblem::Lost,
             _ => DomainProblem::Record,
         })

@@ -71,6 +71,18 @@ for (const name of ['dragover', 'drop']) {
   });
 }
 
+// <time> shows the viewer's own time; without script it shows UTC. Done before the page is
+// scrolled, because a longer text can wrap.
+function showLocalTimes(root) {
+  for (const time of root.querySelectorAll('time[datetime]')) {
+    const at = new Date(time.dateTime);
+    if (Number.isNaN(at.getTime())) continue;
+    time.title = time.dateTime;
+    time.textContent = at.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+  }
+}
+showLocalTimes(document);
+
 // A form leads back to its page, whose message has the id `outcome`. Without a script the address's fragment scrolls there
 // and focuses it; here the section of the form, or else the page, comes back to where it was on the screen.
 const PLACE = 'place-of-form';
@@ -100,14 +112,3 @@ if (outcome && location.hash === '#outcome') {
   if (top < 0 || bottom > innerHeight) outcome.scrollIntoView({ block: 'center', behavior: 'instant' });
   outcome.focus({ preventScroll: true });
 }
-
-// <time> shows the viewer's own time; without script it shows UTC.
-function showLocalTimes(root) {
-  for (const time of root.querySelectorAll('time[datetime]')) {
-    const at = new Date(time.dateTime);
-    if (Number.isNaN(at.getTime())) continue;
-    time.title = time.dateTime;
-    time.textContent = at.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
-  }
-}
-showLocalTimes(document);

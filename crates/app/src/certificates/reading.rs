@@ -44,7 +44,10 @@ pub struct IssuedCertificate {
 
 impl fmt::Debug for IssuedCertificate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("IssuedCertificate").field("name", &self.name).field("serial", &self.serial).finish()
+        f.debug_struct("IssuedCertificate")
+            .field("name", &self.name)
+            .field("serial", &self.serial)
+            .finish_non_exhaustive()
     }
 }
 
@@ -92,23 +95,17 @@ impl App {
     /// ordered.
     pub async fn find_issued(&self, name: &str) -> Result<Option<IssuedCertificate>> {
         let Some((serial, sealed)) = self.store.find_sealed_certificate(name).await? else { return Ok(None) };
-        match sealing::open(self.certificate_key(name), name.as_bytes(), &sealed) {
-            Ok(pem) => {
-                Ok(Some(IssuedCertificate { name: name.to_owned(), serial, chain_and_key_pem: pem.into() }))
-            }
-            Err(_) => {
-                tracing::error!(
-                    name,
-                    serial,
-                    "stored certificate was encrypted with another secret, order due"
-                );
-                self.store
-                    .commit(vec![rows::forget_unreadable(name, &serial, UNREADABLE, self.now())])
-                    .await?;
-                self.order_certificates_soon();
-                Ok(None)
-            }
+        if let Ok(pem) = sealing::open(self.certificate_key(name), name.as_bytes(), &sealed) {
+            return Ok(Some(IssuedCertificate {
+                name: name.to_owned(),
+                serial,
+                chain_and_key_pem: pem.into(),
+            }));
         }
+        tracing::error!(name, serial, "stored certificate was encrypted with another secret, order due");
+        self.store.commit(vec![rows::forget_unreadable(name, &serial, UNREADABLE, self.now())]).await?;
+        self.order_certificates_soon();
+        Ok(None)
     }
 
     /// Forgets every certificate that was encrypted with another secret, such as before a restore.

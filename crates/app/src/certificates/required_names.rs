@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 /// How long the certificate of a name that is no longer needed is kept, in case the name comes back.
 const UNUSED_SECONDS: i64 = 7 * 86_400;
 /// Names written in one transaction, and certificates deleted at a time.
-const BATCH: usize = 500;
+const BATCH: u16 = 500;
 
 impl App {
     /// Brings the managed names up to date. `has_wildcard`: DNS-01 challenges can be answered, which wildcards need.
@@ -36,11 +36,11 @@ impl App {
         }
         stmts.extend(required.iter().map(|name| certificates::require(name, now)));
         if has_old {
-            stmts.push(certificates::delete_unused(now - UNUSED_SECONDS, BATCH as i64));
+            stmts.push(certificates::delete_unused(now - UNUSED_SECONDS, BATCH.into()));
             stmts.push(revisions::advance(revisions::CERTIFICATES));
         }
         while !stmts.is_empty() {
-            let rest = stmts.split_off(stmts.len().min(BATCH));
+            let rest = stmts.split_off(stmts.len().min(BATCH.into()));
             self.store.commit(std::mem::replace(&mut stmts, rest)).await?;
         }
         Ok(())

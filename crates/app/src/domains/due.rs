@@ -64,9 +64,8 @@ impl App {
             Ok(()) => self.check_records(&domain).await,
         };
         // No name begins to work while its account is suspended.
-        let guard = || match was_verified {
-            true => Vec::new(),
-            false => require_active_account(Some(&account.id), Vec::new()),
+        let guard = || {
+            if was_verified { Vec::new() } else { require_active_account(Some(&account.id), Vec::new()) }
         };
         if let Recorded::Done(after) = self.record_check(guard, domain, result).await?
             && after.is_verified()

@@ -30,7 +30,7 @@ impl Acme {
         };
         // The credentials are consumed; they are needed again if the address changes.
         let copy = serde_json::to_value(&credentials)?;
-        let account = builder.from_credentials(credentials).await.map_err(described)?;
+        let account = builder.from_credentials(credentials).await.map_err(|error| described(&error))?;
         if email == self.settings.email {
             return Ok(account);
         }
@@ -63,7 +63,7 @@ impl Acme {
         let new =
             NewAccount { contact: &contact, terms_of_service_agreed: true, only_return_existing: false };
         let created = builder.create(&new, self.settings.directory_url.clone(), None).await;
-        let (account, credentials) = created.map_err(described)?;
+        let (account, credentials) = created.map_err(|error| described(&error))?;
         self.save_account(credentials).await?;
         tracing::info!(authority = self.settings.directory_url, "account created at certificate authority");
         Ok(account)
@@ -85,6 +85,6 @@ fn is_lost(error: &Error) -> bool {
     is_problem(error, "accountDoesNotExist") || is_problem(error, "unauthorized")
 }
 
-fn described(error: Error) -> anyhow::Error {
-    anyhow::anyhow!(describe(&error))
+fn described(error: &Error) -> anyhow::Error {
+    anyhow::anyhow!(describe(error))
 }

@@ -74,13 +74,13 @@ pub(super) fn update(
 }
 
 /// Checks that the server applied the update, and that the response is signed with our key.
-pub(super) fn check_response(set: &Rfc2136Settings, sent: &SignedUpdate, response: &[u8]) -> Result<()> {
+pub(super) fn check_response(set: &Rfc2136Settings, update: &SignedUpdate, response: &[u8]) -> Result<()> {
     let short = "the response of the DNS server is too short";
     let number = |at: usize| -> Result<u16> {
         let bytes = response.get(at..at + 2).context(short)?;
         Ok(u16::from_be_bytes([bytes[0], bytes[1]]))
     };
-    ensure!(number(0)? == sent.id && number(2)? & 0x8000 != 0, "the DNS server answered something else");
+    ensure!(number(0)? == update.id && number(2)? & 0x8000 != 0, "the DNS server answered something else");
     let code = number(2)? & 0xf;
     if code != 0 {
         bail!("the DNS server refused the update: {}", code_name(code));
@@ -109,9 +109,9 @@ pub(super) fn check_response(set: &Rfc2136Settings, sent: &SignedUpdate, respons
     let mut unsigned = response[..start].to_vec();
     let count = number(10)? - 1;
     unsigned[10..HEADER].copy_from_slice(&count.to_be_bytes());
-    let request_len = u16::try_from(sent.mac.len())?.to_be_bytes();
+    let request_len = u16::try_from(update.mac.len())?.to_be_bytes();
     let variables = tsig_variables(set, time, fudge, error, other)?;
-    let signed = [&request_len[..], &sent.mac, &unsigned, &variables].concat();
+    let signed = [&request_len[..], &update.mac, &unsigned, &variables].concat();
     ensure!(verify(set, &signed, mac), "the response of the DNS server has a wrong signature");
     Ok(())
 }
@@ -230,15 +230,15 @@ mod tests {
     }
 
     /// What a server sends back: the zone section, and a signature over it.
-    fn response(set: &Rfc2136Settings, sent: &SignedUpdate, flags: u16) -> Vec<u8> {
+    fn response(set: &Rfc2136Settings, update: &SignedUpdate, flags: u16) -> Vec<u8> {
         let mut message = Vec::new();
-        push_numbers(&mut message, &[sent.id, flags, 1, 0, 0, 0]);
+        push_numbers(&mut message, &[update.id, flags, 1, 0, 0, 0]);
         push_name(&mut message, &set.zone).unwrap();
         push_numbers(&mut message, &[TYPE_SOA, CLASS_IN]);
         let time = &NOW.to_be_bytes()[2..];
-        let len = u16::try_from(sent.mac.len()).unwrap().to_be_bytes();
+        let len = u16::try_from(update.mac.len()).unwrap().to_be_bytes();
         let variables = tsig_variables(set, time, FUDGE, 0, &[]).unwrap();
-        let mac = sign(set, &[&len[..], &sent.mac, &message, &variables].concat()).unwrap();
+        let mac = sign(set, &[&len[..], &update.mac, &message, &variables].concat()).unwrap();
         message[HEADER - 1] = 1;
         push_name(&mut message, &set.key_name).unwrap();
         push_numbers(&mut message, &[TYPE_TSIG, CLASS_ANY, 0, 0]);
@@ -247,7 +247,7 @@ mod tests {
         data.extend(time);
         push_numbers(&mut data, &[FUDGE, u16::try_from(mac.len()).unwrap()]);
         data.extend(mac);
-        push_numbers(&mut data, &[sent.id, 0, 0]);
+        push_numbers(&mut data, &[update.id, 0, 0]);
         push_numbers(&mut message, &[u16::try_from(data.len()).unwrap()]);
         message.extend(data);
         message
@@ -256,14 +256,14 @@ mod tests {
     #[test]
     fn an_update_names_zone_record_and_key() {
         let set = settings(TsigAlgorithm::Sha256);
-        let sent = sent(&set);
-        assert_eq!(sent.message[..12], [0x12, 0x34, 0x28, 0, 0, 1, 0, 0, 0, 1, 0, 1]);
-        assert_eq!(sent.message[12..31], *b"\x05pages\x07example\x00\x00\x06\x00\x01"[..19].to_vec());
-        let text = String::from_utf8_lossy(&sent.message).into_owned();
+        let signed = sent(&set);
+        assert_eq!(signed.message[..12], [0x12, 0x34, 0x28, 0, 0, 1, 0, 0, 0, 1, 0, 1]);
+        assert_eq!(signed.message[12..31], *b"\x05pages\x07example\x00\x00\x06\x00\x01"[..19].to_vec());
+        let text = String::from_utf8_lossy(&signed.message).into_owned();
         assert!(text.contains("\u{5}value") && text.contains("hmac-sha256") && text.contains("dropleaf"));
-        assert_eq!(sent.mac.len(), 32);
+        assert_eq!(signed.mac.len(), 32);
         let removed = update(&set, Change::Remove, "_acme-challenge.pages.example", "value", 1, NOW).unwrap();
-        assert_ne!(removed.mac, sent.mac);
+        assert_ne!(removed.mac, signed.mac);
         assert!(update(&set, Change::Add, "a..b", "value", 1, NOW).is_err());
         assert!(update(&set, Change::Add, "a.b", &"v".repeat(256), 1, NOW).is_err());
     }
@@ -272,21 +272,21 @@ mod tests {
     fn only_a_response_signed_with_the_key_counts() {
         for algorithm in [TsigAlgorithm::Sha256, TsigAlgorithm::Sha512] {
             let set = settings(algorithm);
-            let sent = sent(&set);
-            let good = response(&set, &sent, 0xa800);
-            check_response(&set, &sent, &good).unwrap();
+            let update = sent(&set);
+            let good = response(&set, &update, 0xa800);
+            check_response(&set, &update, &good).unwrap();
             let other = Rfc2136Settings { key_secret: b"another".to_vec(), ..set.clone() };
             assert!(
-                check_response(&other, &sent, &good).unwrap_err().to_string().contains("wrong signature")
+                check_response(&other, &update, &good).unwrap_err().to_string().contains("wrong signature")
             );
             // The zone section; then, after the names of key and algorithm, time and signature.
-            for at in (12..31).chain(64..74 + sent.mac.len()) {
+            for at in (12..31).chain(64..74 + update.mac.len()) {
                 let mut changed = good.clone();
                 changed[at] ^= 1;
-                assert!(check_response(&set, &sent, &changed).is_err(), "byte {at}");
+                assert!(check_response(&set, &update, &changed).is_err(), "byte {at}");
             }
             for end in 0..good.len() {
-                assert!(check_response(&set, &sent, &good[..end]).is_err(), "{end} bytes");
+                assert!(check_response(&set, &update, &good[..end]).is_err(), "{end} bytes");
             }
         }
     }
@@ -294,8 +294,9 @@ mod tests {
     #[test]
     fn refusals_say_what_to_do() {
         let set = settings(TsigAlgorithm::Sha256);
-        let sent = sent(&set);
-        let why = |flags| check_response(&set, &sent, &response(&set, &sent, flags)).unwrap_err().to_string();
+        let update = sent(&set);
+        let why =
+            |flags| check_response(&set, &update, &response(&set, &update, flags)).unwrap_err().to_string();
         assert!(why(0xa809).contains("NOTAUTH") && why(0xa80a).contains("rfc2136_zone"));
         assert!(why(0xa805).contains("REFUSED") && why(0xa80f).contains("code 15"));
         assert!(why(0x2800).contains("something else"));

@@ -137,7 +137,7 @@ impl Acme {
         let account = self.account().await;
         let (account, limited) = (account.as_ref(), &AtomicUsize::new(0));
         let order = |due: Certificate| async move {
-            if let Err(error) = self.place_order(account, &due, stopping, limited).await {
+            if let Err(error) = Box::pin(self.place_order(account, &due, stopping, limited)).await {
                 let error = format!("{error:#}");
                 tracing::warn!(error, name = due.name, "certificate order not recorded");
             }
@@ -188,7 +188,8 @@ impl Acme {
                 return self.fail_before_order(due, text.clone(), text).await;
             }
         };
-        let (result, retry_after) = with_retry_after(self.obtain(account, due, is_proxied, stopping)).await;
+        let (result, retry_after) =
+            with_retry_after(Box::pin(self.obtain(account, due, is_proxied, stopping))).await;
         match result {
             Ok(new) => {
                 self.record(&due.name, &new).await?;

@@ -197,8 +197,8 @@ async fn domains_outlive_the_content_of_their_site() {
             gone.send().await.refused(410, "deleted");
             assert_eq!(read(node, &node.key, NAME).await["status"], "verified");
             let next = publish(node, &node.key).await;
-            let patch = node.patch(&format!("/custom-domains/{NAME}")).key(&node.key);
-            patch.json(&json!({"site_id": next["id"]})).send().await.expect(200);
+            let request = node.patch(&format!("/custom-domains/{NAME}")).key(&node.key);
+            request.json(&json!({"site_id": next["id"]})).send().await.expect(200);
             node.get(&node.app().hosts.domain_url(NAME)).send().await.expect(200);
         },
     )

@@ -1,7 +1,7 @@
 //! A custom domain belongs to the account whose record it has: no other account can take it.
 
 use super::{NAME, add, primary_of, publish, read, target, verified, verify, with_dns, working};
-use crate::harness::{DAY, DnsFault, DnsServer, Node, on_each_database};
+use crate::harness::{Answer, DAY, DnsFault, DnsServer, Node, on_each_database};
 use serde_json::{Value, json};
 
 async fn two_accounts(node: &Node) -> (String, String) {
@@ -139,7 +139,7 @@ async fn of_two_accounts_that_verify_at_once_one_wins() {
                 let requests = keys.iter().map(|key| verify(node, key, &name));
                 let answers = futures_util::future::join_all(requests).await;
                 let won = answers.iter().filter(|answer| answer.status == 200).count();
-                assert_eq!(won, 1, "{:?}", answers.iter().map(|answer| answer.text()).collect::<Vec<_>>());
+                assert_eq!(won, 1, "{:?}", answers.iter().map(Answer::text).collect::<Vec<_>>());
                 for answer in answers.into_iter().filter(|answer| answer.status != 200) {
                     answer.refused(409, "domain_taken");
                 }
