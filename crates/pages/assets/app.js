@@ -104,11 +104,14 @@ if (outcome && location.hash === '#outcome') {
   address.searchParams.delete('done');
   history.replaceState(history.state, '', address);
   const anchor = sentFrom?.path === location.pathname ? document.documentElement : document.getElementById(sentFrom?.section);
-  if (anchor) {
-    outcome.classList.add('stay');
-    scrollBy({ top: anchor.getBoundingClientRect().top - sentFrom.top, behavior: 'instant' });
-  }
-  const { top, bottom } = outcome.getBoundingClientRect();
-  if (top < 0 || bottom > innerHeight) outcome.scrollIntoView({ block: 'center', behavior: 'instant' });
+  if (anchor) outcome.classList.add('stay');
+  const putBack = () => {
+    if (anchor) scrollBy({ top: anchor.getBoundingClientRect().top - sentFrom.top, behavior: 'instant' });
+    const { top, bottom } = outcome.getBoundingClientRect();
+    if (top < 0 || bottom > innerHeight) outcome.scrollIntoView({ block: 'center', behavior: 'instant' });
+  };
+  putBack();
+  // Pictures and other scripts may still change the height of the page, and it cannot be scrolled beyond its end.
+  if (document.readyState !== 'complete') addEventListener('load', putBack, { once: true });
   outcome.focus({ preventScroll: true });
 }
