@@ -41,8 +41,8 @@ pub(crate) async fn run(data_dir: &str, base_url: &str, count: usize) -> Result<
     db.exec(dropleaf_store::revisions::advance(dropleaf_store::revisions::DOMAINS)).await?;
     app.update_required_names(false, |_| false).await?;
     let authority = Authority::new()?;
-    let wanted = app.list_certificates().await?;
-    stream::iter(wanted.iter().filter(|it| it.serial.is_none()))
+    let certificates = app.list_certificates().await?;
+    stream::iter(certificates.iter().filter(|it| it.serial.is_none()))
         .map(|certificate| {
             let new = authority.issue(&certificate.name, now);
             async { anyhow::Ok(app.record_certificate(&certificate.name, &new?).await?) }
@@ -54,7 +54,7 @@ pub(crate) async fn run(data_dir: &str, base_url: &str, count: usize) -> Result<
     db.exec(Stmt::new("UPDATE certificates SET window_check_at = $1", vec![(now + 30 * DAY).into()])).await?;
     db.close().await;
     app.close().await;
-    Ok(json!({ "names": wanted.iter().map(|it| &it.name).collect::<Vec<_>>() }))
+    Ok(json!({ "names": certificates.iter().map(|it| &it.name).collect::<Vec<_>>() }))
 }
 
 /// An intermediate authority, so that chains are as long as those of a public one.

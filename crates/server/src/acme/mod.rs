@@ -142,24 +142,40 @@ impl Acme {
                 tracing::warn!(error, name = due.name, "certificate order not recorded");
             }
         };
-        let (mut running, mut left) = (FuturesUnordered::new(), ORDERS_MOST);
+        let (mut running, mut left, mut outcome) = (FuturesUnordered::new(), ORDERS_MOST, Ok(()));
         loop {
             let is_ended = || stopping.is_cancelled() || limited.load(Ordering::Relaxed) >= RATE_LIMITED_MOST;
-            while running.len() < CONCURRENT && left > 0 && !is_ended() {
-                if due.is_empty() {
-                    due = self.app.list_due_certificates(ORDERS_READ).await?.into();
-                }
-                let Some(next) = due.pop_front() else { break };
-                left -= 1;
-                // Reserved before the list is read again.
-                if self.app.begin_certificate_order(&next).await? {
-                    running.push(order(next));
+            while running.len() < CONCURRENT && outcome.is_ok() && !is_ended() {
+                match self.next_order(&mut due, &mut left).await {
+                    Ok(Some(next)) => running.push(order(next)),
+                    Ok(None) => break,
+                    Err(error) => outcome = Err(error),
                 }
             }
+            // Orders under way are finished in any case: dropping one would leave its challenge answered.
             if running.next().await.is_none() {
-                return Ok(());
+                return outcome;
             }
         }
+    }
+
+    /// Reserves the most urgent order that no other node has reserved. `None` if there is none, or `left` is used up.
+    async fn next_order(
+        &self,
+        due: &mut VecDeque<Certificate>,
+        left: &mut usize,
+    ) -> Result<Option<Certificate>> {
+        while *left > 0 {
+            if due.is_empty() {
+                *due = self.app.list_due_certificates(ORDERS_READ).await?.into();
+            }
+            let Some(next) = due.pop_front() else { return Ok(None) };
+            *left -= 1;
+            if self.app.begin_certificate_order(&next).await? {
+                return Ok(Some(next));
+            }
+        }
+        Ok(None)
     }
 
     async fn place_order(

@@ -131,9 +131,9 @@ async fn the_primary_domain_of_a_site_is_the_last_one_chosen_that_works() {
             // A second one takes its place when it works, not before.
             let other = "www.customer.example";
             dns.clear(other);
-            let wish = json!({"hostname": other, "site_id": site["id"], "primary": true});
+            let body = json!({"hostname": other, "site_id": site["id"], "primary": true});
             let second =
-                node.post("/custom-domains").key(&node.key).json(&wish).send().await.expect(201).json();
+                node.post("/custom-domains").key(&node.key).json(&body).send().await.expect(201).json();
             verify(node, &node.key, other).await.expect(200);
             assert_eq!(primary_of(node, &site).await.as_deref(), Some(NAME));
             dns.cname(other, target(&second));
@@ -164,8 +164,8 @@ async fn a_repeated_request_adds_one_domain() {
         async |node| {
             let site = publish(node, &node.key).await;
             let ask = |name: &str| {
-                let wish = json!({"hostname": name, "site_id": site["id"]});
-                node.post("/custom-domains").key(&node.key).header("idempotency-key", "once").json(&wish)
+                let body = json!({"hostname": name, "site_id": site["id"]});
+                node.post("/custom-domains").key(&node.key).header("idempotency-key", "once").json(&body)
             };
             let first = ask(NAME).send().await.expect(201).text();
             node.clock.advance(5);

@@ -26,8 +26,8 @@ pub(crate) async fn publish(node: &Node, key: &str) -> Value {
 }
 
 pub(crate) async fn try_add(node: &Node, key: &str, hostname: &str, site: &Value) -> Answer {
-    let wish = json!({"hostname": hostname, "site_id": site["id"]});
-    node.post("/custom-domains").key(key).json(&wish).send().await
+    let body = json!({"hostname": hostname, "site_id": site["id"]});
+    node.post("/custom-domains").key(key).json(&body).send().await
 }
 
 pub(crate) async fn add(node: &Node, key: &str, hostname: &str, site: &Value) -> Value {

@@ -98,7 +98,7 @@ async fn email_gate_sends_a_code_for_the_page_at_its_name() {
     let gate = node.get(&root).browser().send().await.expect(401);
     assert!(gate.text().contains("action=\"/_dropleaf/code\""), "{}", gate.text());
     ask(&node, &root, ANN).header("origin", origin(&root)).send().await.expect(200);
-    let Seen::Letter { text, .. } = mail.next().await else { panic!("a letter") };
+    let Seen::Letter { text, .. } = mail.next().await else { panic!("an email") };
     let opened = enter(&node, &root, ANN, &code_in(&text)).send().await.expect(303);
     assert_eq!(opened.header("location"), "/");
     node.get(&root).cookie(&opened.cookie()).send().await.expect(200);

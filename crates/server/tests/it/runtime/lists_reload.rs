@@ -117,9 +117,9 @@ async fn sighup_reloads_certificate_files_too() {
     let port = server.base_url.rsplit_once(':').unwrap().1.parse().unwrap();
     std::fs::write(&key, "no key").unwrap();
     server.tell("-HUP");
-    let said = server.hears("certificate files rejected");
-    assert_eq!(said["level"], "WARN");
-    assert!(said["why"].as_str().unwrap().contains(&key), "{said}");
+    let line = server.hears("certificate files rejected");
+    assert_eq!(line["level"], "WARN");
+    assert!(line["why"].as_str().unwrap().contains(&key), "{line}");
     let next = TestCertificate::new(&["localhost"]);
     next.write(files.path());
     server.tell("-HUP");
