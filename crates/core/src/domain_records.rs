@@ -5,7 +5,7 @@ use crate::hostname::Hostname;
 use ipnet::IpNet;
 use std::net::IpAddr;
 
-/// Addresses of Cloudflare's proxy, as published at <https://www.cloudflare.com/ips-v4> and `/ips-v6` (read 2026-11).
+/// Addresses of Cloudflare's proxy, as published at <https://www.cloudflare.com/ips-v4> and `/ips-v6` (as of September 2026).
 const CLOUDFLARE: [&str; 22] = [
     "173.245.48.0/20",
     "103.21.244.0/22",
