@@ -33,12 +33,13 @@ pub(crate) async fn run(data_dir: &str, base_url: &str, count: usize) -> Result<
                 "INSERT INTO custom_domains (hostname, account_id, site_id, status, is_primary, created_at, verified_at, \
                  next_check_at) SELECT $1, account_id, id, 'verified', 0, $2, $2, $3 FROM sites \
                  WHERE account_id IS NOT NULL LIMIT 1",
-                vec![name.as_str().into(), now.into(), (now + 30 * DAY).into()],
+                vec![name.as_str().into(), now.into(), (now + DAY).into()],
             )
         };
         db.batch(names.iter().map(insert).collect()).await?;
     }
     db.exec(dropleaf_store::revisions::advance(dropleaf_store::revisions::DOMAINS)).await?;
+    app.served_domains_changed().await?;
     app.update_required_names(false, |_| false).await?;
     let authority = Authority::new()?;
     let certificates = app.list_certificates().await?;

@@ -4,6 +4,9 @@ use crate::harness::pebble::Pebble;
 use crate::harness::{DAY, HOUR, MailServer, Mood, Node, Seen, Setup, in_time};
 use dropleaf_core::certificate::{Certificate, CertificateState};
 use dropleaf_core::{Clock, SystemClock};
+use instant_acme::{Account, AccountCredentials, RevocationReason, RevocationRequest};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
 
 const NAME: &str = "drop.test";
 
@@ -90,6 +93,35 @@ async fn a_certificate_that_is_about_to_be_revoked_is_replaced() {
     // The authority is asked at least once a day.
     node.clock.advance(DAY);
     certificate_when(&node, "the replacement", |it| it.serial.is_some() && it.serial != first.serial).await;
+    node.stop().await;
+}
+
+/// Revokes the certificate that the node serves, with the account that ordered it.
+async fn revoke(node: &Node, pebble: &Pebble) {
+    let stored = node.app().find_acme_account(&pebble.directory_url).await.unwrap().unwrap();
+    let mut stored: serde_json::Value = serde_json::from_slice(&stored).unwrap();
+    let credentials: AccountCredentials = serde_json::from_value(stored["credentials"].take()).unwrap();
+    let builder = Account::builder_with_root(&pebble.ca_file).unwrap();
+    let account = builder.from_credentials(credentials).await.unwrap();
+    let issued = node.app().find_issued(NAME).await.unwrap().unwrap();
+    let certificate = CertificateDer::from_pem_slice(&issued.chain_and_key_pem).unwrap();
+    let request =
+        RevocationRequest { certificate: &certificate, reason: Some(RevocationReason::KeyCompromise) };
+    account.revoke(&request).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_revoked_certificate_is_replaced() {
+    let pebble = Pebble::start();
+    let node = setup(&pebble).start().await;
+    let first = certificate_when(&node, "the first certificate", |it| it.serial.is_some()).await;
+    revoke(&node, &pebble).await;
+    // The authority is asked at least once a day.
+    node.clock.advance(DAY);
+    certificate_when(&node, "the replacement", |it| {
+        it.serial.is_some() && it.serial != first.serial && it.failures == 0
+    })
+    .await;
     node.stop().await;
 }
 
