@@ -31,7 +31,7 @@ export async function startCaddy({ upstream, names, pebble, httpPort, tlsPort })
     'pages.example.net': names.site,
     '/etc/dropleaf/fullchain.pem': wildcard.certificate,
     '/etc/dropleaf/privkey.pem': wildcard.privateKey,
-    'email you@example.com': ['email you@example.com', ...options].join('\n\t'),
+    '{$CADDY_GLOBAL_OPTIONS}': options.join('\n\t'),
   });
   const file = path.join(dir, 'Caddyfile');
   await writeFile(file, replaced);

@@ -21,6 +21,7 @@ pub mod passkey;
 mod send_budget;
 pub mod serve;
 mod serve_lock;
+pub mod service_manager;
 mod signals;
 pub mod startup;
 pub mod tasks;

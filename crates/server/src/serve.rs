@@ -7,6 +7,7 @@ use crate::listeners::Listeners;
 use crate::lists::Lists;
 use crate::metrics::Metrics;
 use crate::serve_lock::ServeLock;
+use crate::service_manager::ServiceManager;
 use crate::signals::{SignalAction, Signals};
 use crate::startup;
 use crate::tasks::{Every, Tasks};
@@ -127,7 +128,7 @@ pub async fn start_with(resolved: Arc<Resolved>, app: Arc<App>, listeners: Liste
 }
 
 /// Runs until a signal stops the process.
-pub async fn run(config: Config) -> Result<()> {
+pub async fn run(config: Config, manager: &ServiceManager) -> Result<()> {
     let running = start(config).await?;
     let mut signals = Signals::listen()?;
     if let Some(warning) = running.resolved.mail.warning() {
@@ -160,12 +161,14 @@ pub async fn run(config: Config) -> Result<()> {
     let app = Arc::clone(&running.app);
     running.tasks.spawn(async move { app.build_rules().await });
     welcome::print(&running.resolved, running.first_key.as_deref(), running.first_link.as_deref());
+    manager.ready();
     while signals.next().await == SignalAction::Reload {
         running.lists.reload().await;
         if let Some(certificates) = &running.certificates {
             certificates.reload_files().await;
         }
     }
+    manager.stopping();
     tracing::info!("stopping; waiting for requests in progress");
     running.stop().await;
     Ok(())

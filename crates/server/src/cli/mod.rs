@@ -9,6 +9,7 @@ mod encrypt;
 mod evidence;
 mod exit;
 mod facilitator;
+mod healthcheck;
 mod ledger;
 mod mcp;
 mod name;
@@ -27,6 +28,7 @@ mod unwanted;
 pub use exit::exit_code;
 
 use crate::config::{Config, Layers, Sources};
+use crate::service_manager::ServiceManager;
 use crate::{logging, serve, startup, tls};
 use anyhow::{Context, Result};
 use clap::{Args, Parser, Subcommand};
@@ -162,6 +164,8 @@ enum Command {
     Pay(remote::Pay),
     /// Offer a server's MCP tools over standard input and output; `mcp install` adds it to MCP clients
     Mcp(mcp::Mcp),
+    /// Ask the server of this machine whether it is ready; exits with 0 if it is, 1 otherwise
+    Healthcheck(healthcheck::Healthcheck),
     /// Print the OpenAPI document
     Openapi,
 }
@@ -186,6 +190,7 @@ impl Cli {
             _ => {}
         }
         let listen = self.options.listen.clone();
+        let manager = ServiceManager::from_env(&env);
         let sources = self.options.sources(env)?;
         let layers = Layers::load(&sources)?;
         let config = layers.config()?;
@@ -195,6 +200,9 @@ impl Cli {
         if let Some(Command::Check(check)) = self.command {
             return check.run(&config);
         }
+        if let Some(Command::Healthcheck(healthcheck)) = self.command {
+            return remote::block_on(healthcheck.run(&config));
+        }
         logging::start(&config)?;
         let mut runtime = tokio::runtime::Builder::new_multi_thread();
         if config.runtime.workers > 0 {
@@ -203,7 +211,7 @@ impl Cli {
         let runtime = runtime.enable_all().build().context("cannot start the runtime")?;
         runtime.block_on(async {
             match self.command {
-                None | Some(Command::Serve) => serve::run(config).await,
+                None | Some(Command::Serve) => serve::run(config, &manager).await,
                 Some(Command::Account(command)) => account::run(command, config).await,
                 Some(Command::Reports(reports)) => reports.run(config).await,
                 Some(Command::Appeals(appeals)) => appeals::run(appeals, config).await,

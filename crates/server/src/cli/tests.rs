@@ -41,7 +41,7 @@ const NAMES: [(&str, &str); 20] = [
 /// The other arguments with a value, each with the commands that lead to it. None of them takes a token: files, numbers, free
 /// text, URLs (which start with their scheme), and the ids of several appeals. Those start with `app_`, and a list that
 /// accepted words with hyphens would swallow the options after it.
-const OTHERS: [&str; 71] = [
+const OTHERS: [&str; 72] = [
     "config",
     "set",
     "listen",
@@ -88,6 +88,7 @@ const OTHERS: [&str; 71] = [
     "payments revenue to",
     "backup dir",
     "restore dir",
+    "healthcheck wait",
     "encrypt file",
     "encrypt output",
     "encrypt passphrase_file",

@@ -4,6 +4,7 @@ mod backup_cli;
 mod check_cli;
 mod config_cli;
 mod facilitator_cli;
+mod healthcheck_cli;
 mod login_cli;
 mod pay_cli;
 mod payments_cli;

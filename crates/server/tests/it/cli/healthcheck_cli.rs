@@ -1,0 +1,56 @@
+//! `dropleaf healthcheck` against a running server, with and without TLS, and against a port where nothing listens.
+
+use crate::harness::{Dropleaf, Node, ReservedPort, Setup};
+use std::process::Output;
+use tempfile::TempDir;
+
+const CERT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/fixtures/test-only.cert.pem");
+const KEY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/fixtures/test-only.key.pem");
+
+/// The output of a probe with these settings. In a thread of its own, because the server runs in this process.
+async fn probe(settings: &[(&str, &str)], args: &'static [&'static str]) -> Output {
+    let dir = TempDir::new().unwrap();
+    let dropleaf =
+        settings.iter().fold(Dropleaf::in_dir(dir.path()), |it, (name, value)| it.env(name, value));
+    let output = tokio::task::spawn_blocking(move || dropleaf.run(args)).await.unwrap();
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0, "a probe writes no files");
+    output
+}
+
+fn address(node: &Node) -> String {
+    let base = node.base_url();
+    format!("127.0.0.1:{}", base.rsplit(':').next().unwrap())
+}
+
+#[tokio::test]
+async fn a_running_server_is_ready() {
+    let node = Node::start().await;
+    let output = probe(&[("DROPLEAF_LISTEN", &address(&node))], &["healthcheck"]).await;
+    assert!(output.status.success(), "{output:?}");
+    let expected = format!("ready: http://{}/readyz\n", address(&node));
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);
+}
+
+#[tokio::test]
+async fn a_server_with_tls_is_ready_whatever_its_certificate_names() {
+    let node = Setup::new().set("tls.cert_file", CERT).set("tls.key_file", KEY).start().await;
+    let listen = address(&node);
+    let settings = [
+        ("DROPLEAF_LISTEN", listen.as_str()),
+        ("DROPLEAF_TLS__CERT_FILE", CERT),
+        ("DROPLEAF_TLS__KEY_FILE", KEY),
+    ];
+    let output = probe(&settings, &["healthcheck"]).await;
+    assert!(output.status.success(), "{output:?}");
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_run_fails_the_check_with_code_1() {
+    let free = ReservedPort::new();
+    let listen = format!("127.0.0.1:{}", free.number);
+    for args in [&["healthcheck"] as &[&str], &["healthcheck", "--wait", "1"]] {
+        let output = probe(&[("DROPLEAF_LISTEN", &listen)], args).await;
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        assert!(String::from_utf8(output.stderr).unwrap().contains("does not answer"));
+    }
+}
