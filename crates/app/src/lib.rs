@@ -44,11 +44,11 @@ pub use moderation::safe_preview::{
 };
 pub use moderation::safety::{CheckResult, Checker, CheckerSettings, DryRun, RuleBook, SafetySettings};
 pub use moderation::takedown::TakedownResult;
-pub use notify::mail::{Email, MailError, Mailer};
+pub use notify::mail::{Email, MailCounts, MailError, Mailer};
 pub use notify::operator_notifications::NotificationRecipients;
 pub use notify::owner_notices::{Listener, Notice, NoticeKind};
 pub use pay::ledger::{CreditResult, LedgerAudit};
-pub use pay::overview::{PaymentFilter, PaymentOverview};
+pub use pay::overview::{PaymentFilter, PaymentOverview, UndecidedPayments};
 pub use pay::{
     BalancePurchase, BalanceResult, CardProcessor, CardSettings, CatalogueEntry, ChainStatus, CheckedPage,
     CreatedPaySession, DeliveredKey, EvmPayment, Facilitator, FacilitatorCall, FacilitatorReply, Listing,

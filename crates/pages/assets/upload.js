@@ -1,11 +1,14 @@
 // Uploads with progress: files dropped anywhere in the window or chosen in the form are sent one after another. Without
-// this script the form sends one file by itself.
+// this script the form sends one file by itself. The form's data-upload says what it does: `one` replaces a page, `anonymous`
+// publishes without an account (front_page.js shows the result), otherwise every file becomes a page of the account.
 'use strict';
 
 for (const form of document.querySelectorAll('form[data-upload]')) prepare(form);
 
 function prepare(form) {
   const one = form.dataset.upload === 'one';
+  const anonymous = form.dataset.upload === 'anonymous';
+  const limit = Number(form.dataset.limit ?? Infinity);
   const input = form.querySelector('input[type=file]');
   const list = form.querySelector('[data-list]');
   const words = form.querySelector('[data-drop-words]');
@@ -13,7 +16,7 @@ function prepare(form) {
   let busy = false;
 
   input.multiple = !one;
-  words.textContent = one ? 'Drop a new version here or choose a file' : 'Drop files here or choose files';
+  words.textContent = form.dataset.words ?? (one ? 'Drop a new version here or choose a file' : 'Drop files here or choose files');
 
   acceptDrops(one, add);
   form.addEventListener('submit', (event) => {
@@ -22,6 +25,11 @@ function prepare(form) {
     add([...input.files]);
     input.value = '';
   });
+  if (anonymous) {
+    // As people know it from other hosts: a chosen file is sent at once.
+    input.addEventListener('change', () => { if (input.files.length > 0) form.requestSubmit(); });
+    form.addEventListener('text', ({ detail }) => add([detail]));
+  }
 
   function add(files, folders = new Set()) {
     list.hidden = false;
@@ -31,6 +39,7 @@ function prepare(form) {
       for (const file of files) {
         const item = row(file);
         if (folders.has(file.name)) end(item, 'Folders cannot be uploaded. Send the folder as a .zip file.', false);
+        else if (file.size > limit) end(item, `This file is ${sizeOf(file.size)}. The limit is ${sizeOf(limit)}.`, false);
         else waiting.push({ file, row: item });
       }
     }
@@ -60,7 +69,9 @@ function prepare(form) {
     const more = make('div', '', 'more');
     item.append(name, state, cancel, bar, more);
     list.append(item);
-    const row = { item, name, state, bar, cancel, more, cancelled: false };
+    // A repeated request with the same key publishes nothing twice.
+    const key = [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+    const row = { item, name, state, bar, cancel, more, key, cancelled: false };
     cancel.addEventListener('click', () => {
       row.cancelled = true;
       row.request?.abort();
@@ -78,7 +89,8 @@ function prepare(form) {
     const request = new XMLHttpRequest();
     row.request = request;
     request.open('POST', form.action);
-    request.setRequestHeader('x-form-token', form.dataset.token);
+    if (anonymous) request.setRequestHeader('idempotency-key', row.key);
+    else request.setRequestHeader('x-form-token', form.dataset.token);
     request.setRequestHeader('accept', 'application/json');
     request.responseType = 'json';
     request.upload.addEventListener('progress', (event) => {
@@ -90,7 +102,8 @@ function prepare(form) {
     return new Promise((resolve) => {
       request.addEventListener('load', () => { arrived(request, row); resolve(); });
       request.addEventListener('error', () => {
-        end(row, 'Connection lost. The file may have arrived: reload this page and check before you try again.', false);
+        if (anonymous) offerAgain(file, row);
+        else end(row, 'Connection lost. The file may have arrived: reload this page and check before you try again.', false);
         resolve();
       });
       request.addEventListener('abort', resolve);
@@ -104,6 +117,12 @@ function prepare(form) {
       return;
     }
     const answer = request.response;
+    if (anonymous && request.status < 300 && answer?.claim_url) {
+      end(row, 'Published', true);
+      row.name.textContent = answer.title;
+      showPublished(row, answer);
+      return;
+    }
     if (request.status >= 300 || !answer?.page) {
       end(row, answer?.error_description ?? `The server returned an error (${request.status}).`, false);
       explain(row, answer);
@@ -128,6 +147,27 @@ function prepare(form) {
     // The list below was made before this page was.
     document.querySelector('[data-before-first]')?.remove();
     form.querySelector('[data-listed]')?.removeAttribute('hidden');
+  }
+
+  function offerAgain(file, row) {
+    row.state.textContent = 'Connection lost.';
+    row.item.classList.add('bad');
+    row.bar.hidden = true;
+    row.cancel.hidden = true;
+    const again = make('button', 'Try again', 'plain');
+    again.type = 'button';
+    again.addEventListener('click', () => {
+      again.remove();
+      row.item.classList.remove('bad');
+      row.state.textContent = 'Waiting';
+      row.bar.hidden = false;
+      row.bar.value = 0;
+      row.cancel.hidden = false;
+      row.cancel.focus();
+      waiting.push({ file, row });
+      next();
+    });
+    row.more.append(again);
   }
 
   // What speaks against the content of a file, where, and what would help.
@@ -195,6 +235,10 @@ function acceptDrops(one, add) {
     const folders = new Set(entries.filter((entry) => entry?.isDirectory).map((entry) => entry.name));
     add([...event.dataTransfer.files], folders);
   });
+}
+
+function sizeOf(bytes) {
+  return bytes < 2 ** 20 ? `${Math.ceil(bytes / 1024)} KiB` : `${Math.round((10 * bytes) / 2 ** 20) / 10} MiB`;
 }
 
 function make(tag, text = '', classes = '') {

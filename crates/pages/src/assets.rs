@@ -30,10 +30,11 @@ assets! {
     APP_CSS = "app"."css": "base.css" "app.css";
     OPERATOR_CSS = "operator"."css": "operator.css";
     DEVICE_CSS = "device"."css": "device.css";
-    APP_JS = "app"."js": "app.js";
+    APP_JS = "app"."js": "copy.js" "app.js";
     PASSKEY_JS = "passkey"."js": "passkey.js";
-    PAGES_CSS = "pages"."css": "pages.css";
-    UPLOAD_JS = "upload"."js": "upload.js";
+    PAGES_CSS = "pages"."css": "drop.css" "pages.css";
+    UPLOAD_JS = "upload"."js": "upload.js" "kept_pages.js";
+    FRONT_PAGE_JS = "front-page"."js": "copy.js" "upload.js" "kept_pages.js" "front_page.js";
     CLAIM_JS = "claim"."js": "claim.js";
     PAY_CSS = "pay"."css": "pay.css";
     BILLING_CSS = "billing"."css": "billing.css";

@@ -1,11 +1,12 @@
-//! The home page of the API host: what this is, and the commands to use it.
+//! The home page of the API host: what this is, publishing a file without an account, and the commands to use it.
 
-use super::Rendered;
-use super::assets::{Style, style};
+use super::assets::{FRONT_PAGE_JS, Style, style};
+use super::{Rendered, Size};
 use askama::Template;
 use std::sync::LazyLock;
 
-static STYLE: LazyLock<Style> = style!("landing.css");
+/// Shared with the page that shows the result of an upload.
+pub(crate) static STYLE: LazyLock<Style> = style!("drop.css", "landing.css");
 
 #[derive(Debug, Clone, Copy)]
 pub struct Landing<'a> {
@@ -13,7 +14,9 @@ pub struct Landing<'a> {
     pub site_url: &'a str,
     pub version: &'a str,
     pub anonymous_hours: i64,
-    pub max_upload_mib: u64,
+    pub max_upload_bytes: i64,
+    /// Whether pages can be published without an account.
+    pub anonymous: bool,
     /// Whether pages can be paid for.
     pub sells: bool,
 }
@@ -22,22 +25,28 @@ pub struct Landing<'a> {
 #[template(path = "landing.html")]
 struct LandingTemplate<'a> {
     style: &'static str,
+    script: String,
     base_url: &'a str,
     site_url: &'a str,
     version: &'a str,
     anonymous_hours: i64,
-    max_upload_mib: u64,
+    max_upload_bytes: i64,
+    largest: Size,
+    anonymous: bool,
     sells: bool,
 }
 
 pub fn landing(l: &Landing<'_>) -> Rendered {
     let page = LandingTemplate {
         style: STYLE.text,
+        script: FRONT_PAGE_JS.path(),
         base_url: l.base_url.trim_end_matches('/'),
         site_url: l.site_url.trim_end_matches('/'),
         version: l.version,
         anonymous_hours: l.anonymous_hours,
-        max_upload_mib: l.max_upload_mib,
+        max_upload_bytes: l.max_upload_bytes,
+        largest: Size(l.max_upload_bytes),
+        anonymous: l.anonymous,
         sells: l.sells,
     };
     // Rendering writes into a String and cannot fail.
@@ -46,8 +55,12 @@ pub fn landing(l: &Landing<'_>) -> Rendered {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{HOSTILE, assert_sound};
+    use super::super::tests::{HOSTILE, assert_sound_with};
     use super::*;
+
+    fn assert_sound(page: &Rendered) {
+        assert_sound_with(page, &FRONT_PAGE_JS);
+    }
 
     fn sample() -> Landing<'static> {
         Landing {
@@ -55,7 +68,8 @@ mod tests {
             site_url: "https://pages.leaf.example",
             version: "0.1.0",
             anonymous_hours: 24,
-            max_upload_mib: 25,
+            max_upload_bytes: 25 << 20,
+            anonymous: true,
             sells: true,
         }
     }
@@ -71,6 +85,17 @@ mod tests {
             assert!(page.html.contains(&link), "{link}");
         }
         assert!(page.html.contains("24 hours") && page.html.contains("25 MiB"));
+    }
+
+    #[test]
+    fn a_server_without_anonymous_pages_offers_none() {
+        let page = landing(&Landing { anonymous: false, ..sample() });
+        assert_sound(&page);
+        for gone in ["/drop", "data-upload", "data-kept-pages", "claim_token", "Claim ", "24 hours"] {
+            assert!(!page.html.contains(gone), "{gone}");
+        }
+        assert!(page.html.contains("Bearer $DROPLEAF_KEY") && page.html.contains("/login"));
+        assert!(landing(&sample()).html.contains("action=\"/drop\""));
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! The HTML pages that dropleaf itself shows: notices, home page, API reference, dashboard, operator's pages. Those outside
-//! `dashboard` and `operator` are one HTML text with one inline stylesheet and, except the viewer of encrypted pages, no
-//! script. Pages get plain values; the server's handlers load them and decide the headers.
+//! `dashboard` and `operator` are one HTML text with one inline stylesheet and, except the front page and the viewer of
+//! encrypted pages, no script. Pages get plain values; the server's handlers load them and decide the headers.
 
+mod anonymous_upload;
 mod appeal;
 mod assets;
 pub mod dashboard;
@@ -23,6 +24,9 @@ mod risky;
 mod viewer;
 mod viewer_script;
 
+pub use anonymous_upload::{
+    PublishedPage, REVIEW, UploadLimits, UploadProblem, upload_published, upload_refused,
+};
 pub use appeal::appeal_status;
 pub use assets::{Asset, asset};
 pub use docs::docs;
@@ -82,6 +86,13 @@ mod tests {
         assert!(!rest.contains("<style"), "one style only");
         let source = format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)));
         assert_eq!(page.style_source, source);
+    }
+
+    /// The same for a page that loads one of our scripts.
+    pub(super) fn assert_sound_with(page: &Rendered, script: &Asset) {
+        let tag = format!("<script src=\"{}\" defer></script>", script.path());
+        assert_eq!(page.html.matches(&tag).count(), 1);
+        assert_sound(&Rendered { html: page.html.replace(&tag, ""), style_source: page.style_source });
     }
 
     #[test]

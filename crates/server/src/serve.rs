@@ -108,6 +108,7 @@ pub async fn start_with(resolved: Arc<Resolved>, app: Arc<App>, listeners: Liste
         )?);
     }
     if !resolved.config.metrics.listen.is_empty() {
+        tasks.start_metrics(&app, &metrics, resolved.data_dir.clone());
         for listener in bind(&Listen::parse(&resolved.config.metrics.listen)?).await? {
             tasks.spawn(crate::http::metrics_page::serve(
                 listener,

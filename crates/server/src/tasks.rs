@@ -3,10 +3,11 @@
 
 use crate::acme::Acme;
 use crate::lists::Lists;
-use crate::metrics::Metrics;
+use crate::metrics::{self, Metrics};
 use crate::tls::ServedCertificates;
 use dropleaf_app::{App, Swept};
 use std::future::Future;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -89,10 +90,12 @@ impl Tasks {
                 let _ = tokio::time::timeout(ERASE_EVERY, eraser.wait_for_sent_view()).await;
             }
         });
-        let books = Arc::clone(app);
+        let (books, audits) = (Arc::clone(app), Arc::clone(metrics));
         self.spawn_until_stop(async move {
             loop {
-                books.log_ledger_audit().await;
+                if let Some(faults) = books.log_ledger_audit().await {
+                    audits.set_ledger_audit(faults, books.now());
+                }
                 tokio::time::sleep(AUDIT_EVERY).await;
             }
         });
@@ -100,7 +103,11 @@ impl Tasks {
         self.spawn_until_stop(async move {
             loop {
                 tokio::time::sleep(every.sweep).await;
-                match sweeper.sweep().await {
+                let outcome = sweeper.sweep().await;
+                if outcome.is_ok() {
+                    counters.set_swept(sweeper.now());
+                }
+                match outcome {
                     Ok(swept) if swept != Swept::default() => {
                         counters.swept_pages.inc_by((swept.expired + swept.purged) as u64);
                         tracing::info!(expired = swept.expired, purged = swept.purged, "sweep finished");
@@ -159,6 +166,11 @@ impl Tasks {
                 }
             }
         });
+    }
+
+    /// Starts refreshing the metrics that have to be looked up.
+    pub fn start_metrics(&self, app: &Arc<App>, metrics: &Arc<Metrics>, data_dir: PathBuf) {
+        self.spawn_until_stop(metrics::refresh(Arc::clone(app), Arc::clone(metrics), data_dir));
     }
 
     /// Starts watching the operator's lists for changes.

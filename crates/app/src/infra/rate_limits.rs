@@ -146,6 +146,18 @@ impl App {
         self.take_for_network(&self.limits.token_requests, ip)
     }
 
+    /// Fails if the settings leave no quota for pages without an account, which turns them off.
+    pub fn require_anonymous_publishing(&self) -> Result<()> {
+        let (rates, usage) = (&self.settings.rates, self.settings.anonymous_usage);
+        let quotas = [rates.anonymous_hour, rates.anonymous_day, rates.anonymous_attempts];
+        let has_space = usage.server_bytes > 0 && usage.network_bytes > 0;
+        if has_space && quotas.iter().all(|rate| rate.limit > 0) {
+            return Ok(());
+        }
+        let detail = "Publishing without an account is turned off on this server. Sign in to publish.";
+        Err(Error::new(Code::AuthRequired, detail))
+    }
+
     /// Whether this client may publish anonymously now, checked before its upload is read. Spec §5, §8. `repeats` is true
     /// if the request has an idempotency key.
     pub async fn check_anonymous(&self, caller: &Caller, repeats: bool) -> Result<Option<RateLimitStatus>> {

@@ -2,6 +2,7 @@
 
 use crate::app::App;
 use futures_util::future::BoxFuture;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
@@ -47,10 +48,24 @@ pub trait Mailer: Send + Sync + std::fmt::Debug + 'static {
     fn send<'a>(&'a self, email: &'a Email) -> BoxFuture<'a, Result<(), MailError>>;
 }
 
+/// What happened to emails since the start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MailCounts {
+    pub sent: u64,
+    pub failed: u64,
+    /// Not attempted, because too many were waiting.
+    pub dropped: u64,
+    /// Being sent or waiting for it, now.
+    pub waiting: i64,
+}
+
 #[derive(Debug)]
 pub(crate) struct MailQueue {
     queue: Semaphore,
     permits: Semaphore,
+    sent: AtomicU64,
+    failed: AtomicU64,
+    dropped: AtomicU64,
 }
 
 impl Default for MailQueue {
@@ -58,11 +73,25 @@ impl Default for MailQueue {
         Self {
             queue: Semaphore::new(CONCURRENT_SENDS + QUEUE_LENGTH),
             permits: Semaphore::new(CONCURRENT_SENDS),
+            sent: AtomicU64::new(0),
+            failed: AtomicU64::new(0),
+            dropped: AtomicU64::new(0),
         }
     }
 }
 
 impl App {
+    pub fn mail_counts(&self) -> MailCounts {
+        let MailQueue { queue, sent, failed, dropped, .. } = &self.notify.mail_queue;
+        let busy = (CONCURRENT_SENDS + QUEUE_LENGTH).saturating_sub(queue.available_permits());
+        MailCounts {
+            sent: sent.load(Ordering::Relaxed),
+            failed: failed.load(Ordering::Relaxed),
+            dropped: dropped.load(Ordering::Relaxed),
+            waiting: i64::try_from(busy).unwrap_or(i64::MAX),
+        }
+    }
+
     /// Sends an email. Call it in a background task: if the request waited for it, the response time would reveal whether
     /// one was sent.
     pub async fn send_email_logged(&self, email: Email) {
@@ -75,6 +104,7 @@ impl App {
         let later = |why: &str| MailError::Temporary(why.to_owned());
         let Some(mailer) = &self.notify.mailer else { return Err(later("mail is turned off")) };
         let Ok(_slot) = self.notify.mail_queue.queue.try_acquire() else {
+            self.notify.mail_queue.dropped.fetch_add(1, Ordering::Relaxed);
             tracing::warn!("outgoing mail queue full, email dropped");
             return Err(later("outgoing mail queue full"));
         };
@@ -84,6 +114,9 @@ impl App {
         let outcome = tokio::time::timeout(SEND_TIMEOUT, mailer.send(email)).await;
         let outcome =
             outcome.unwrap_or_else(|_| Err(MailError::Ambiguous("the mail server took too long".into())));
+        let counts = &self.notify.mail_queue;
+        let counter = if outcome.is_ok() { &counts.sent } else { &counts.failed };
+        counter.fetch_add(1, Ordering::Relaxed);
         match &outcome {
             Ok(()) => tracing::debug!(letter = email.id, "email sent"),
             Err(error) => {

@@ -110,12 +110,13 @@ impl App {
     }
 
     /// Audits the ledger for the log. Faults do not stop the service: pages are still served, and the operator has to
-    /// investigate.
-    pub async fn log_ledger_audit(&self) {
+    /// investigate. Returns the number of faults, or None if the audit could not run.
+    pub async fn log_ledger_audit(&self) -> Option<usize> {
         match self.audit_ledger().await {
             Ok(audit) if audit.faults.is_empty() => {
                 let millis = u64::try_from(audit.took.as_millis()).unwrap_or(u64::MAX);
                 tracing::info!(booked = audit.booked, millis, "ledger audit passed");
+                Some(0)
             }
             Ok(audit) => {
                 for fault in audit.faults.iter().take(LOGGED) {
@@ -126,8 +127,12 @@ impl App {
                     faults = audit.faults.len(),
                     "ledger audit failed; `dropleaf ledger audit` lists all faults"
                 );
+                Some(audit.faults.len())
             }
-            Err(error) => tracing::error!(%error, "ledger audit could not run"),
+            Err(error) => {
+                tracing::error!(%error, "ledger audit could not run");
+                None
+            }
         }
     }
 }

@@ -31,7 +31,22 @@ pub struct PaymentOverview {
     pub is_cut: bool,
 }
 
+/// Payments that are not decided, each counted up to 1,000.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UndecidedPayments {
+    pub open: i64,
+    /// Those whose outcome is unknown; also open.
+    pub unknown: i64,
+}
+
 impl App {
+    pub async fn count_undecided_payments(&self) -> Result<UndecidedPayments> {
+        Ok(UndecidedPayments {
+            open: self.store.count_open_payments(COUNT_MOST).await?,
+            unknown: self.store.count_unknown_payments(COUNT_MOST).await?,
+        })
+    }
+
     pub async fn payment_overview(&self) -> Result<PaymentOverview> {
         let now = self.now();
         let books = self.store.list_books(now - now.rem_euclid(DAY), now - 30 * DAY).await?;

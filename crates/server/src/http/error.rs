@@ -10,7 +10,7 @@ use dropleaf_pages::{self as pages, Notice};
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 
 pub use super::error_body::{finding_json, json_body};
-pub use super::strict_response::{bare, designed, designed_policy};
+pub use super::strict_response::{bare, designed, designed_policy, scripted_policy};
 
 /// The status of a code. No wildcard arm: a new code needs a decision. Spec §7.
 pub const fn status(code: Code) -> StatusCode {

@@ -2,6 +2,7 @@
 //! because page views are most of the traffic and need none of them.
 
 mod address;
+mod anonymous_upload;
 pub mod api;
 mod api_error;
 mod body;
@@ -91,8 +92,9 @@ pub struct Dispatcher {
 
 impl Answerer for Dispatcher {
     async fn answer(&self, request: Request<Incoming>, connection: &Arc<Connection>) -> Response<OutBody> {
+        let start = Instant::now();
         let (surface, mut response) = self.dispatch(request, connection).await;
-        self.metrics.count(surface, response.status().as_u16());
+        self.metrics.count(surface, response.status().as_u16(), start.elapsed());
         if self.resolved.hosts.base.scheme == "https" {
             response.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, view::HSTS);
         }

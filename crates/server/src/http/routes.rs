@@ -3,8 +3,8 @@
 
 use super::state::ApiState;
 use super::{
-    address, api, dashboard, foreign_origin, guides, mcp, oauth, operator, pay, pay_link, reference, sign_in,
-    web,
+    address, anonymous_upload, api, dashboard, foreign_origin, guides, mcp, oauth, operator, pay, pay_link,
+    reference, sign_in, web,
 };
 use axum::routing::get;
 use axum::{Router, middleware};
@@ -45,6 +45,7 @@ pub(super) fn people(sells: bool) -> Router<ApiState> {
         .merge(dashboard::routes())
         .merge(operator::routes())
         .route("/", get(guides::home))
+        .route("/drop", get(anonymous_upload::read).post(anonymous_upload::create))
         .route("/assets/{name}", get(web::asset));
     if sells { always.merge(pay_link::routes()) } else { always }
 }

@@ -35,8 +35,20 @@ fn locked(status: StatusCode, kind: &'static str, body: String, policy: HeaderVa
 
 /// The policy of our own pages: only their one inline style.
 pub fn designed_policy(style_source: &str) -> HeaderValue {
+    policy(style_source, "")
+}
+
+/// The same for a page with one of our scripts, which sends requests to this host only.
+pub fn scripted_policy(style_source: &str) -> HeaderValue {
+    policy(
+        style_source,
+        "; script-src 'self'; connect-src 'self'; require-trusted-types-for 'script'; trusted-types 'none'",
+    )
+}
+
+fn policy(style_source: &str, more: &str) -> HeaderValue {
     let text = format!(
-        "default-src 'none'; style-src {style_source}; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+        "default-src 'none'; style-src {style_source}; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'{more}"
     );
     HeaderValue::from_str(&text)
         .unwrap_or_else(|_| HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"))

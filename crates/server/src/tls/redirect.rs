@@ -17,6 +17,7 @@ use http::request::Parts;
 use http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use hyper::body::Incoming;
 use std::sync::Arc;
+use tokio::time::Instant;
 
 const CHALLENGE_PATH: &str = "/.well-known/acme-challenge/";
 
@@ -31,9 +32,10 @@ pub(crate) struct Redirect {
 
 impl Answerer for Redirect {
     async fn answer(&self, request: Request<Incoming>, _: &Arc<Connection>) -> Response<OutBody> {
+        let start = Instant::now();
         let (head, _) = request.into_parts();
         let response = self.respond(&head).await;
-        self.metrics.count(Surface::Other, response.status().as_u16());
+        self.metrics.count(Surface::Other, response.status().as_u16(), start.elapsed());
         response
     }
 }

@@ -170,6 +170,11 @@ impl SiteJson {
         }
     }
 
+    /// The claim link; empty for a page with an owner.
+    pub(in crate::http) fn claim_url(&self) -> &str {
+        self.claim_url.as_deref().unwrap_or_default()
+    }
+
     pub(in crate::http) fn updated(app: &App, updated: UpdatedSite) -> Self {
         Self::changed(app, updated.site, updated.warnings)
     }

@@ -22,6 +22,7 @@ mod unlocks;
 mod upload;
 
 pub(super) use billing::{HERE as BILLING, bought_address};
+pub(super) use problem::{may_appeal, words};
 
 use super::web::{Person, WebError, see_other};
 use crate::http::state::ApiState;

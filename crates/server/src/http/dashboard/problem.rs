@@ -60,7 +60,7 @@ fn named(error: &Error) -> Option<(&'static str, &'static str, &str)> {
     Some((label, field, why))
 }
 
-pub(super) fn words(error: &Error) -> String {
+pub(in crate::http) fn words(error: &Error) -> String {
     match error.code {
         Code::InvalidField => {
             named(error).map_or_else(|| error.detail.clone(), |(label, _, why)| format!("{label} {why}."))
@@ -97,7 +97,7 @@ pub(super) fn words(error: &Error) -> String {
 pub(super) const APPEAL: &str = "Was it refused by mistake?";
 
 /// Whether the operator can overrule it.
-pub(super) fn may_appeal(error: &Error) -> bool {
+pub(in crate::http) fn may_appeal(error: &Error) -> bool {
     error.facts.iter().any(|(name, _)| *name == "appeal_url")
 }
 

@@ -52,6 +52,12 @@ impl Incoming<'_> {
         Ok(())
     }
 
+    /// Drops the body after a refusal, and still reads a part of it, so that a client that is sending receives the response.
+    pub(in crate::http) fn refuse(self, error: &Error) {
+        let (pieces, expects) = self.pieces();
+        let_finish(error, expects, pieces);
+    }
+
     /// Reads a multipart form with a `file`.
     pub(in crate::http) async fn form(self) -> Result<Form> {
         self.form_if(|_| Ok(())).await

@@ -4,8 +4,8 @@ mod facts;
 
 pub(super) use facts::guide_facts;
 
-use super::api::designed;
-use super::error::Wants;
+use super::api::{designed, designed_headers};
+use super::error::{Wants, scripted_policy};
 use super::web::{MaybePerson, see_other};
 use crate::http::state::ApiState;
 use axum::extract::State;
@@ -81,14 +81,16 @@ pub(super) async fn home(State(state): State<ApiState>, MaybePerson(person): May
         return see_other("/dashboard");
     }
     let hosts = &state.resolved.hosts;
-    let mut response = designed(pages::landing(&Landing {
+    let page = pages::landing(&Landing {
         base_url: &hosts.base.url(),
         site_url: &hosts.site.url(),
         version: env!("CARGO_PKG_VERSION"),
         anonymous_hours: dropleaf_core::expiry::ANONYMOUS_LIFE_SECONDS / 3600,
-        max_upload_mib: state.resolved.config.limits.upload_bytes >> 20,
+        max_upload_bytes: i64::try_from(state.resolved.config.limits.upload_bytes).unwrap_or(i64::MAX),
+        anonymous: state.app.require_anonymous_publishing().is_ok(),
         sells: state.app.require_payments().is_ok(),
-    }));
+    });
+    let mut response = (designed_headers(scripted_policy(page.style_source)), page.html).into_response();
     // The only page on the host with the session cookie that search engines may index.
     response.headers_mut().insert(HeaderName::from_static("x-robots-tag"), HeaderValue::from_static("all"));
     response

@@ -12,7 +12,7 @@ const AMONG_PAGES: &str = "/oauth/authorize";
 /// Paths that browsers and crawlers request by convention.
 const CONVENTIONS: [&str; 3] = ["/favicon.ico", "/favicon.svg", "/robots.txt"];
 /// Pages for people: these addresses, and in `BELOW` the prefixes of others.
-const PAGES: [&str; 4] = ["/", "/device", "/logout", "/oauth/consent"];
+const PAGES: [&str; 5] = ["/", "/device", "/drop", "/logout", "/oauth/consent"];
 const BELOW: [&str; 6] = ["/assets", "/claim", "/dashboard", "/login", "/operator", "/pay"];
 
 /// The paths of a route table with their methods. The router only reveals them in its debug output.

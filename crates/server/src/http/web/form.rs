@@ -141,6 +141,20 @@ impl FromRequest<ApiState> for LateForm {
     }
 }
 
+/// A visitor who uploads a file from one of our pages without an account. Cookies are not read; the operation checks the
+/// quota of the address.
+#[derive(Debug)]
+pub(in crate::http) struct OwnVisitor(pub Option<IpAddr>);
+
+impl FromRequestParts<ApiState> for OwnVisitor {
+    type Rejection = WebError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, WebError> {
+        require_own_origin(parts, state)?;
+        Ok(Self(client_ip(parts, state)))
+    }
+}
+
 /// A person who uploads a file; authenticated before any of the body is read. Scripts send the form token as a header,
 /// which is checked here; a plain form carries it in a field before the file, see [`Self::may_send`].
 #[derive(Debug)]

@@ -13,7 +13,9 @@ mod response;
 
 pub(super) use assets::serve as asset;
 pub(super) use cookies::Cookie;
-pub(super) use form::{Fields, LateForm, LinkForm, RemovalForm, Sender, SignedForm, TOKEN_FIELD, VisitForm};
+pub(super) use form::{
+    Fields, LateForm, LinkForm, OwnVisitor, RemovalForm, Sender, SignedForm, TOKEN_FIELD, VisitForm,
+};
 pub(super) use json::{SignedJson, VisitJson};
 pub(super) use layer::exchange;
 pub(super) use origin::require_visit;

@@ -1,6 +1,7 @@
 //! Tests limits that protect the server: requests, storage, connections, request heads and memory.
 
 mod anonymous_room;
+mod anonymous_upload;
 mod head_size;
 mod limits;
 mod slow_readers;
