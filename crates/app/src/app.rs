@@ -2,6 +2,7 @@
 
 use crate::accounts::api_keys::KeyCache;
 use crate::accounts::oauth::AccessTokenCache;
+use crate::backups::Backups;
 use crate::certificates::{CERTIFICATES_CHANGED, Certificates};
 use crate::domains::DnsLookup;
 use crate::domains::served::ServedDomains;
@@ -70,6 +71,7 @@ pub struct App {
     pub(crate) moderation: Moderation,
     pub(crate) notify: Notify,
     pub(crate) certificates: Certificates,
+    pub(crate) backups: Backups,
     pub(crate) dns: Option<Arc<dyn DnsLookup>>,
     pub hosts: Hosts,
 }
@@ -132,6 +134,7 @@ impl App {
             moderation: Moderation::new(parts.checker),
             notify: Notify::new(mailer, minter.nonce()),
             certificates: Certificates::default(),
+            backups: Backups::default(),
             dns: parts.dns,
             store,
             clock,

@@ -3,6 +3,7 @@
 
 mod accounts;
 mod app;
+mod backups;
 mod certificates;
 mod domains;
 mod infra;
@@ -24,6 +25,7 @@ pub use accounts::sign_in::{Browser, SignedIn};
 pub use accounts::suspension::SuspensionResult;
 pub use accounts::wallet_challenges::{CHALLENGE_SECONDS, NewChallenge};
 pub use app::{App, Dependencies};
+pub use backups::{BackupOutcome, BackupSettings, BackupStatus};
 pub use certificates::{
     AddressCheck, CertificateView, EarliestExpiry, IssuedCertificate, NONE_OPEN_FOR, NewCertificate,
     OrderFailure,

@@ -7,6 +7,7 @@ pub mod allowed_origins;
 pub mod api_key;
 pub mod appeal;
 pub mod audit;
+pub mod backup_schedule;
 pub mod balance_purchase;
 pub mod base64;
 pub mod burn;

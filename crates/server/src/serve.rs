@@ -123,6 +123,7 @@ pub async fn start_with(resolved: Arc<Resolved>, app: Arc<App>, listeners: Liste
     };
     tasks.start_all(&app, &metrics, every);
     tasks.start_payments(&app, known);
+    tasks.start_backups(&app, &metrics, every);
     let lists = Lists::new(&resolved.config, app.settings().safety.rules.clone());
     tasks.start_watching(&lists);
     Ok(Running { app, resolved, metrics, first_key, first_link, lists, certificates, tasks, lock: None })

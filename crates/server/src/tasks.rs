@@ -1,11 +1,11 @@
 //! Background tasks that shutdown waits for: the sweep, writing view counts, notifications of other nodes, custom domains,
-//! certificates, recovery of unfinished payments, ledger audits, emails to operators, appellants and owners.
+//! certificates, backups, recovery of unfinished payments, ledger audits, emails to operators, appellants and owners.
 
 use crate::acme::Acme;
 use crate::lists::Lists;
 use crate::metrics::{self, Metrics};
 use crate::tls::ServedCertificates;
-use dropleaf_app::{App, Swept};
+use dropleaf_app::{App, BackupOutcome, Swept};
 use std::future::Future;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -173,6 +173,28 @@ impl Tasks {
         self.spawn_until_stop(metrics::refresh(Arc::clone(app), Arc::clone(metrics), data_dir));
     }
 
+    /// Starts taking scheduled backups, if there are any; whether one is due is checked as often as the sweep runs.
+    pub fn start_backups(&self, app: &Arc<App>, metrics: &Arc<Metrics>, every: Every) {
+        if app.settings().backups.is_none() {
+            return;
+        }
+        let (app, metrics, stopping) = (Arc::clone(app), Arc::clone(metrics), self.stopping.clone());
+        // Not cancelled: it stops by itself and releases its locks.
+        self.spawn(async move {
+            loop {
+                // Shown from the start, and on nodes that do not take the backup themselves.
+                match app.backup_status().await {
+                    Ok(status) => metrics.set_last_backup(status.and_then(|status| status.last)),
+                    Err(error) => tracing::warn!(%error, "state of backups not read"),
+                }
+                if stopping.run_until_cancelled(tokio::time::sleep(every.sweep)).await.is_none() {
+                    return;
+                }
+                run_backup(&app, &metrics, stopping.cancelled()).await;
+            }
+        });
+    }
+
     /// Starts watching the operator's lists for changes.
     pub fn start_watching(&self, lists: &Arc<Lists>) {
         self.spawn_until_stop(Arc::clone(lists).watch());
@@ -244,6 +266,36 @@ impl Tasks {
             }
         }
         tracing::warn!("shutdown timed out; some tasks were still running");
+    }
+}
+
+/// Takes the backup that is due, and counts and logs what became of it.
+async fn run_backup(app: &App, metrics: &Metrics, stop: impl Future<Output = ()>) {
+    match app.run_due_backup(stop).await {
+        Ok(BackupOutcome::NotDue) => {}
+        Ok(BackupOutcome::Done { info, pruned }) => {
+            let pruned = pruned.unwrap_or_default();
+            tracing::info!(
+                id = info.id,
+                sites = info.report.rows.get("sites").copied().unwrap_or_default(),
+                bodies = info.report.objects,
+                new_bodies = info.new_objects,
+                bytes = info.stored_bytes(),
+                new_bytes = info.new_object_bytes + info.database_stored_bytes,
+                deleted_backups = pruned.backups,
+                deleted_bodies = pruned.bodies,
+                "backup finished and verified"
+            );
+        }
+        Ok(BackupOutcome::Stopped) => tracing::info!("backup stopped with the server"),
+        Ok(BackupOutcome::Failed(error)) => {
+            metrics.backup_failures.inc();
+            tracing::error!(%error, "backup failed, will retry");
+        }
+        Err(error) => {
+            metrics.backup_failures.inc();
+            tracing::error!(%error, "backup failed, will retry");
+        }
     }
 }
 

@@ -16,6 +16,7 @@ pub mod appeal_decisions;
 pub mod appeal_queue;
 pub mod appeals;
 pub mod audit;
+pub mod backup_state;
 pub mod balance_purchases;
 pub mod blocked_content;
 pub mod bundles;

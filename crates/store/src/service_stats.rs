@@ -76,13 +76,11 @@ impl Store {
         Ok(first(found))
     }
 
-    /// The last counts: name, value and time of each.
+    /// The last counts: name, value and time of each. Without the state of backups, which is in the same table.
     pub async fn list_figures(&self) -> Result<Vec<(String, i64, i64)>, DbError> {
-        self.db
-            .list("SELECT name, value, at FROM figures ORDER BY name", Vec::new(), |row| {
-                Ok((row.string(0)?, row.int(1)?, row.int(2)?))
-            })
-            .await
+        let sql =
+            "SELECT name, value, at FROM figures WHERE name NOT LIKE 'backup~_%' ESCAPE '~' ORDER BY name";
+        self.db.list(sql, Vec::new(), |row| Ok((row.string(0)?, row.int(1)?, row.int(2)?))).await
     }
 }
 

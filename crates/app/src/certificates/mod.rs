@@ -9,7 +9,6 @@ mod orders;
 mod reading;
 mod renewal;
 mod required_names;
-mod work_lease;
 
 pub use address_check::AddressCheck;
 pub use challenges::NONE_OPEN_FOR;

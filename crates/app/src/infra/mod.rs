@@ -10,3 +10,4 @@ pub(crate) mod settings;
 pub(crate) mod sweep;
 pub(crate) mod throttle;
 pub(crate) mod token_bucket;
+pub(crate) mod work_lease;

@@ -1,5 +1,6 @@
 //! The settings of the operations, already validated.
 
+use crate::backups::BackupSettings;
 use crate::moderation::safety::SafetySettings;
 use crate::notify::operator_notifications::NotificationRecipients;
 use crate::pay::PaymentSettings;
@@ -47,6 +48,8 @@ pub struct Settings {
     /// None: nothing is sold here.
     pub payments: Option<PaymentSettings>,
     pub tls_mode: TlsMode,
+    /// None: no backups are scheduled.
+    pub backups: Option<BackupSettings>,
 }
 
 /// Where the certificates of this server come from.

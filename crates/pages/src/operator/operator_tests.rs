@@ -4,14 +4,14 @@ use super::accounts::{AccountRow, AccountsPage, RefusedSuspension, accounts};
 use super::audit::{AuditPage, audit};
 use super::case::{CaseEvidence, CasePage, CaseVersion, CaseView, RefusedCaseForm, case};
 use super::certificates::{CertificatesPage, certificates};
-use super::overview::{Figure, OverviewPage, TakedownForm, overview};
+use super::overview::{BackupLine, Figure, OverviewPage, TakedownForm, overview};
 use super::safe_preview::{
     Destination, FormField, Inventory, PhishingVerdict, PreviewFile, PreviewFrame, SafePreview, SourceLine,
     SourceView,
 };
 use crate::dashboard::pages_tests::{NOW, assert_sound, hostile_finding, shell, site};
 use crate::tests::HOSTILE;
-use crate::{Elapsed, Moment};
+use crate::{Elapsed, Moment, Size};
 use dropleaf_core::audit::{AuditAction, AuditEntry};
 use dropleaf_core::certificate::Certificate;
 use dropleaf_core::site::{Site, State};
@@ -86,6 +86,13 @@ fn lists_of_the_operator_show_hostile_text_as_text() {
         shell: shell(),
         figures: vec![Figure { value: HOSTILE.into(), label: "views" }],
         counted: Some(Moment(NOW)),
+        backup: Some(BackupLine {
+            last: Some(Moment(NOW - 86_400)),
+            size: Size(5 << 20),
+            next: Moment(NOW),
+            failures: 3,
+            is_late: true,
+        }),
         version: HOSTILE,
         uptime: Elapsed(61),
         entries: &entries,
@@ -95,6 +102,9 @@ fn lists_of_the_operator_show_hostile_text_as_text() {
     });
     assert_sound(&html.0);
     assert!(html.0.contains("/operator/pages/site_1") && html.0.contains("1 min"), "{}", html.0);
+    for shown in ["Last backup", "failed attempts since: 3", "backups are late"] {
+        assert!(html.0.contains(shown), "{shown}");
+    }
     let html =
         audit(&AuditPage { shell: shell(), subject: HOSTILE, entries: &entries, older: Some(HOSTILE) });
     assert_sound(&html.0);

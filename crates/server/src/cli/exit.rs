@@ -2,12 +2,13 @@
 
 use super::{check, ledger, remote};
 use dropleaf_client::ClientError;
+use dropleaf_store::backup::BackupError;
 use std::fmt;
 use std::process::ExitCode;
 
 /// The arguments do not fit together, or the server refused them. The parser of the command line uses the same code.
 const WRONG_USE: u8 = 2;
-/// A command found a problem: an inconsistent ledger, files that would be refused.
+/// A command found a problem: an inconsistent ledger, files that would be refused, a damaged backup.
 const FOUND: u8 = 3;
 const NOT_ALLOWED: u8 = 4;
 const UNREACHABLE: u8 = 5;
@@ -49,6 +50,13 @@ pub fn exit_code(error: &anyhow::Error) -> ExitCode {
     }
     if error.is::<NotSignedIn>() {
         return ExitCode::from(NOT_ALLOWED);
+    }
+    match error.downcast_ref::<BackupError>() {
+        Some(BackupError::Refused(_)) => return ExitCode::from(WRONG_USE),
+        Some(BackupError::Damaged(_)) => return ExitCode::from(FOUND),
+        Some(BackupError::NotAllowed(_)) => return ExitCode::from(NOT_ALLOWED),
+        Some(BackupError::Unreachable(_)) => return ExitCode::from(UNREACHABLE),
+        _ => {}
     }
     match response {
         Some(ClientError::Address(_)) => ExitCode::from(WRONG_USE),

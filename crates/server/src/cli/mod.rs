@@ -138,7 +138,7 @@ enum Command {
     /// Check the ledger
     #[command(subcommand)]
     Ledger(ledger::Command),
-    /// Back up the whole service into DIR; the server may be running
+    /// Back up the whole service into a folder or bucket, and list or verify backups; the server may be running
     Backup(backup::Backup),
     /// Restore a backup
     Restore(backup::Restore),

@@ -41,7 +41,7 @@ const NAMES: [(&str, &str); 20] = [
 /// The other arguments with a value, each with the commands that lead to it. None of them takes a token: files, numbers, free
 /// text, URLs (which start with their scheme), and the ids of several appeals. Those start with `app_`, and a list that
 /// accepted words with hyphens would swallow the options after it.
-const OTHERS: [&str; 72] = [
+const OTHERS: [&str; 76] = [
     "config",
     "set",
     "listen",
@@ -86,8 +86,12 @@ const OTHERS: [&str; 72] = [
     "processor webhook_secret",
     "payments revenue from",
     "payments revenue to",
-    "backup dir",
-    "restore dir",
+    "backup to",
+    "backup list from",
+    "backup verify from",
+    "backup verify at",
+    "restore from",
+    "restore at",
     "healthcheck wait",
     "encrypt file",
     "encrypt output",

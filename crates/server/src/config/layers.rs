@@ -9,11 +9,12 @@ use toml::{Table, Value};
 /// Variables with our prefix that are not settings.
 const NOT_SETTINGS: [&str; 5] = ["CONFIG", "BIN", "API_KEY", "URL", "TEST_"];
 /// Never shown; the URL of a JSON-RPC server often contains its key.
-const SECRET: [&str; 9] = [
+const SECRET: [&str; 10] = [
     "secret_key",
     "stripe.secret_key",
     "stripe.webhook_secret",
     "s3.secret_access_key",
+    "backup.secret_access_key",
     "payments.facilitator_headers",
     "payments.evm_rpc_url",
     "payments.solana_rpc_url",

@@ -3,6 +3,7 @@
 
 mod acme;
 mod ap2;
+mod backup;
 mod dns;
 mod facilitator;
 mod layers;

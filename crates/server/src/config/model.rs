@@ -20,6 +20,7 @@ pub struct Config {
     pub tls: Tls,
     pub dns: Dns,
     pub s3: S3,
+    pub backup: Backup,
     pub operator: Operator,
     pub mail: Mail,
     pub accounts: Accounts,
@@ -71,6 +72,14 @@ section!(Acme {
 });
 section!(Dns { servers: Vec<String>, timeout_seconds: u64 });
 section!(S3 { access_key_id: String, secret_access_key: String });
+section!(Backup {
+    to: String,
+    access_key_id: String,
+    secret_access_key: String,
+    key_file: String,
+    every: String,
+    keep: String,
+});
 section!(Operator { email: String });
 section!(Mail { mode: String, smtp_url: String, from: String });
 section!(Accounts { default_plan: String, sign_up: String, allowed: Vec<String> });

@@ -277,6 +277,7 @@ impl Config {
             domains_per_account: limits.custom_domains,
             payments: self.payments()?,
             tls_mode: self.tls_mode()?,
+            backups: self.backups(data_dir)?,
         })
     }
 }

@@ -60,6 +60,8 @@ pub struct Metrics {
     ledger_audited_at: OptionalGauge,
     disk_free: OptionalGauge,
     disk_size: OptionalGauge,
+    last_backup: OptionalGauge,
+    pub backup_failures: Counter,
 }
 
 impl Default for Metrics {
@@ -147,6 +149,13 @@ impl Default for Metrics {
         );
         let disk_size =
             optional(&mut registry, "disk_size_bytes", "Size of the file system where the data folder is");
+        let last_backup = optional(
+            &mut registry,
+            "backup_last_success_timestamp_seconds",
+            "When the last verified backup was taken",
+        );
+        let backup_failures = Counter::default();
+        registry.register("backup_failures", "Scheduled backups that failed", backup_failures.clone());
         let of = |status| responses.get_or_create(&Labels { surface: Surface::Page, status }).clone();
         let (page_ok, page_unchanged) = (of(200), of(304));
         Self {
@@ -171,6 +180,8 @@ impl Default for Metrics {
             ledger_audited_at,
             disk_free,
             disk_size,
+            last_backup,
+            backup_failures,
         }
     }
 }
@@ -194,6 +205,14 @@ impl Metrics {
                 Some(at) => drop(self.certificate_expiry.get_or_create(&labels).set(at)),
                 None => drop(self.certificate_expiry.remove(&labels)),
             }
+        }
+    }
+
+    /// Sets when the last backup was taken; without one the metric is absent.
+    pub fn set_last_backup(&self, at: Option<i64>) {
+        match at {
+            Some(at) => self.last_backup.set(at),
+            None => self.last_backup.clear(),
         }
     }
 
@@ -277,6 +296,18 @@ mod tests {
         assert!(names.iter().all(|name| has(name)), "{}", metrics.render());
         metrics.set_disk(None);
         assert!(!has("disk_free_bytes"));
+    }
+
+    #[test]
+    fn the_last_backup_is_shown_only_if_there_is_one() {
+        let metrics = Metrics::default();
+        assert!(!metrics.render().contains("backup_last_success"));
+        assert!(metrics.render().contains("\ndropleaf_backup_failures_total 0\n"));
+        metrics.set_last_backup(Some(1_800_000_000));
+        let text = metrics.render();
+        assert!(text.contains("\ndropleaf_backup_last_success_timestamp_seconds 1800000000\n"), "{text}");
+        metrics.set_last_backup(None);
+        assert!(!metrics.render().contains("backup_last_success"));
     }
 
     #[test]

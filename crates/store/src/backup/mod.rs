@@ -1,20 +1,36 @@
 //! Backs up a running service and restores backups; also migrates between SQLite and PostgreSQL.
 //!
-//! A backup is a folder: `dropleaf.db` (an SQLite file, whichever database was the source), `blobs/` (every object that its
-//! rows refer to) and `manifest.json`, written last. Schedules and retention are left to the operator.
+//! A single backup is a folder: `dropleaf.db` (an SQLite file, whichever database was the source), `blobs/` (every object that
+//! its rows refer to) and `manifest.json`, written last. A [`Repository`] in a bucket or a folder holds many backups, which
+//! share their bodies. When to take and delete backups is left to the caller.
 
+mod destination_lock;
 mod error;
 mod files;
+mod info;
 mod lease;
 mod manifest;
+mod pack;
+mod prune;
+mod repository;
 mod restore;
 mod rows_pg;
 mod rows_sqlite;
+mod sealing;
+mod spool;
 mod take;
+mod target;
+mod unpack;
 
 pub use error::BackupError;
-pub use restore::restore;
+pub use info::BackupInfo;
+pub use pack::{NewBackup, backup_to};
+pub use prune::{Pruned, prune};
+pub use repository::{BackupList, Destination, Repository};
+pub use restore::{restore, restore_from, verify_folder};
+pub use sealing::BackupKey;
 pub use take::backup;
+pub use unpack::{Depth, verify_in};
 
 use std::collections::BTreeMap;
 
@@ -29,9 +45,17 @@ const KEPT_TABLES: [&str; 2] = ["schema_migrations", "leases"];
 /// The progress of a backup or a restore.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
-    Verifying { done: u64, total: u64 },
+    /// Old backups are being deleted there.
+    Waiting,
+    Verifying {
+        done: u64,
+        total: u64,
+    },
     Database,
-    Objects { done: u64, total: u64 },
+    Objects {
+        done: u64,
+        total: u64,
+    },
 }
 
 /// What a finished backup or restore holds.

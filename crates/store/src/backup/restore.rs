@@ -1,47 +1,22 @@
-//! Restores a backup into either database and any object store. Verifies everything before it changes anything, writes
-//! objects before the rows that refer to them, and replaces the rows in one step.
+//! Restores a backup into either database and any object store: writes objects before the rows that refer to them, and
+//! replaces the rows in one step. A single folder is verified completely before anything changes. Of a repository the rows
+//! and the presence of every body are verified first, and each body while it is copied, before any row is written.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use futures_util::{StreamExt, TryStreamExt, stream};
-use rusqlite::Connection;
 
+use super::info::BackupInfo;
 use super::manifest::{self, Manifest};
+use super::repository::Repository;
 use super::rows_sqlite::{self, ObjectRow};
-use super::{BackupError, DATABASE, OnProgress, Progress, Report, files, lease, rows_pg, tables};
+use super::spool::Spool;
+use super::{BackupError, DATABASE, Depth, OnProgress, Progress, Report, files, lease, target, unpack};
 use crate::blobs::{self, Blobs, NewBody};
-use crate::db::sqlite::blocking;
-use crate::db::{Db, DbError, Engine, migrate};
+use crate::db::Db;
 
 const TOGETHER: usize = 8;
-/// Rows that are not restored. Sessions and tokens may have been revoked since the backup was taken, which it cannot know:
-/// people sign in again, and programs ask for access again.
-const FORGOTTEN: [&str; 10] = [
-    "DELETE FROM sign_ins",
-    "DELETE FROM sessions",
-    "DELETE FROM mcp_sessions",
-    "DELETE FROM passkey_ceremonies",
-    "DELETE FROM device_logins",
-    "DELETE FROM oauth_requests",
-    "DELETE FROM oauth_codes",
-    "DELETE FROM oauth_tokens",
-    // API keys that OAuth clients created for themselves go with their grants.
-    "DELETE FROM api_keys WHERE grant_id IS NOT NULL",
-    "DELETE FROM oauth_grants",
-];
-
-/// SQL that corrects restored rows before any server reads them.
-fn corrections(now: i64) -> String {
-    // The payment may have been settled since the backup; only the chain or the facilitator knows. `attempts` is raised so
-    // that a facilitator's refusal is not taken as proof that no money moved.
-    let payments = format!(
-        "UPDATE payments SET state = 'unknown', reason = 'restored from a backup', attempts = attempts + 1, \
-         held_until = {now}, updated_at = {now} WHERE state IN ('verified', 'settling')"
-    );
-    let forgotten = FORGOTTEN.into_iter().map(str::to_owned);
-    forgotten.chain([payments]).collect::<Vec<_>>().join(";\n")
-}
 
 /// Restores the backup in `dir`. The target must be empty unless `replace` is set. Works while a server has the database
 /// open.
@@ -54,22 +29,43 @@ pub async fn restore(
     progress: OnProgress<'_>,
 ) -> Result<Report, BackupError> {
     let manifest = manifest::read(dir)?;
-    if manifest.schema > migrate::latest() {
-        return Err(BackupError::Refused(format!(
-            "the backup has schema version {}, but this version of dropleaf supports only up to {}: use a newer version",
-            manifest.schema,
-            migrate::latest()
-        )));
-    }
+    target::check_schema(manifest.schema)?;
     let objects = verify(dir, &manifest, progress).await?;
-    if !replace && !is_empty(db).await? {
-        return Err(BackupError::Refused(
-            "the target already contains data; use --replace to overwrite it".to_owned(),
-        ));
-    }
+    target::check_empty(db, replace).await?;
     db.migrate(now).await?;
-    lease::hold(db, now, bring_back(db, blobs, dir, &manifest, &objects, now, progress)).await?;
+    let work = async {
+        let total = objects.len() as u64;
+        let done = AtomicU64::new(0);
+        progress(Progress::Objects { done: 0, total });
+        stream::iter(&objects)
+            .map(Ok::<_, BackupError>)
+            .try_for_each_concurrent(TOGETHER, |object| {
+                let done = &done;
+                async move {
+                    let path = files::object_path(dir, &object.key)?;
+                    let file = std::fs::File::open(&path).map_err(BackupError::file(&path))?;
+                    let body = NewBody::File { file, stored_bytes: object.stored_bytes };
+                    blobs::put(blobs.objects(), &object.key, body).await?;
+                    let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+                    progress(Progress::Objects { done, total });
+                    Ok(())
+                }
+            })
+            .await?;
+        let file = dir.join(DATABASE);
+        target::check_objects(blobs, &file).await?;
+        progress(Progress::Database);
+        target::load_rows(db, file, manifest.schema, &manifest.report, now).await
+    };
+    lease::hold(db, now, work).await?;
     Ok(manifest.report)
+}
+
+/// Verifies the backup in `dir` completely; returns when it was taken and what it holds.
+pub async fn verify_folder(dir: &Path, progress: OnProgress<'_>) -> Result<(i64, Report), BackupError> {
+    let manifest = manifest::read(dir)?;
+    verify(dir, &manifest, progress).await?;
+    Ok((manifest.taken_at, manifest.report))
 }
 
 async fn verify(
@@ -96,7 +92,12 @@ async fn verify(
         let (encoding, hash) = (object.encoding, object.hash);
         let key = object.key.clone();
         tokio::task::spawn_blocking(move || {
-            let file = std::fs::File::open(&path).map_err(BackupError::file(&path))?;
+            let file = match std::fs::File::open(&path) {
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                    return Err(BackupError::Damaged(format!("object {key} of the backup is missing")));
+                }
+                file => file.map_err(BackupError::file(&path))?,
+            };
             if blobs::matches(file, encoding, &hash)? {
                 return Ok(());
             }
@@ -108,68 +109,57 @@ async fn verify(
     Ok(objects)
 }
 
-async fn is_empty(db: &Db) -> Result<bool, DbError> {
-    match &db.0 {
-        Engine::Sqlite(sqlite) => sqlite.writer().run_exclusive(|connection| is_empty_file(connection)).await,
-        Engine::Pg(pg) => rows_pg::is_empty(pg).await,
-    }
-}
-
-fn is_empty_file(connection: &Connection) -> Result<bool, DbError> {
-    for table in tables(rows_sqlite::schema(connection)?) {
-        let sql = format!("SELECT EXISTS (SELECT 1 FROM {table})");
-        if !super::KEPT_TABLES.contains(&table)
-            && connection.query_row(&sql, [], |row| row.get::<_, bool>(0))?
-        {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-async fn bring_back(
+/// Restores a backup of a repository. `work_dir` must be an empty folder with room for the rows.
+pub async fn restore_from(
     db: &Db,
     blobs: &Blobs,
-    dir: &Path,
-    manifest: &Manifest,
-    objects: &[ObjectRow],
+    (repository, info): (&Repository, &BackupInfo),
+    replace: bool,
     now: i64,
+    work_dir: &Path,
     progress: OnProgress<'_>,
 ) -> Result<(), BackupError> {
-    let total = objects.len() as u64;
-    let done = AtomicU64::new(0);
-    progress(Progress::Objects { done: 0, total });
-    stream::iter(objects)
-        .map(Ok::<_, BackupError>)
-        .try_for_each_concurrent(TOGETHER, |object| {
-            let done = &done;
-            async move {
-                let path = files::object_path(dir, &object.key)?;
-                let file = std::fs::File::open(&path).map_err(BackupError::file(&path))?;
-                let body = NewBody::File { file, stored_bytes: object.stored_bytes };
-                blobs::put(blobs.objects(), &object.key, body).await?;
-                let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-                progress(Progress::Objects { done, total });
-                Ok(())
-            }
-        })
-        .await?;
-
-    progress(Progress::Database);
-    let file = dir.join(DATABASE);
-    match &db.0 {
-        Engine::Sqlite(sqlite) => {
-            let from = blocking(move || rows_sqlite::open_readonly(&file)).await?;
-            let put = move |connection: &mut Connection| {
-                rows_sqlite::copy_pages(&from, connection)?;
-                // A backup of an older version has fewer tables; this adds the newer ones.
-                migrate::sqlite(connection, migrate::latest(), now)?;
-                connection.execute_batch(&format!("BEGIN IMMEDIATE; {}; COMMIT", corrections(now)))?;
-                Ok(())
-            };
-            sqlite.writer().run_exclusive(put).await?;
+    target::check_schema(info.schema)?;
+    target::check_empty(db, replace).await?;
+    let file = unpack::fetch_database(repository, info, work_dir, progress).await?;
+    unpack::check_bodies(repository, info, &file, Depth::Presence, progress).await?;
+    db.migrate(now).await?;
+    let work = async {
+        let (done, total) = (AtomicU64::new(0), info.report.objects);
+        progress(Progress::Objects { done: 0, total });
+        for share in 0..=u8::MAX {
+            let objects = rows_sqlite::objects_of_share(&file, share).await?;
+            stream::iter(&objects)
+                .map(Ok::<_, BackupError>)
+                .try_for_each_concurrent(TOGETHER, |object| {
+                    let done = &done;
+                    async move {
+                        copy_back(blobs, repository, info, object, work_dir).await?;
+                        let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+                        progress(Progress::Objects { done, total });
+                        Ok(())
+                    }
+                })
+                .await?;
         }
-        Engine::Pg(pg) => rows_pg::load(pg, file, manifest.schema, now, &corrections(now)).await?,
-    }
-    Ok(())
+        target::check_objects(blobs, &file).await?;
+        progress(Progress::Database);
+        target::load_rows(db, file.clone(), info.schema, &info.report, now).await
+    };
+    lease::hold(db, now, work).await
+}
+
+async fn copy_back(
+    blobs: &Blobs,
+    repository: &Repository,
+    info: &BackupInfo,
+    object: &ObjectRow,
+    work_dir: &Path,
+) -> Result<(), BackupError> {
+    // Only to check the key, which comes from a row.
+    files::object_path(work_dir, &object.key)?;
+    let mut spool = Spool::new(object.stored_bytes, work_dir)?;
+    unpack::read_body(repository, info, object, Some(&mut spool)).await?;
+    let put = blobs::put(blobs.objects(), &object.key, spool.into_body().await?).await;
+    put.map_err(|error| BackupError::of_blob("the blob store", &error))
 }

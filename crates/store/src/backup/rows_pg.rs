@@ -8,7 +8,7 @@ use tokio_postgres::IsolationLevel;
 use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use tokio_postgres::types::Type;
 
-use super::{BackupError, rows_sqlite, tables};
+use super::{BackupError, Report, rows_sqlite, tables};
 use crate::db::{DbError, PgDb, Val, migrate, own_pg};
 
 /// Rows are passed on in groups of about this many bytes.
@@ -120,6 +120,7 @@ pub(super) async fn load(
     db: &PgDb,
     file: PathBuf,
     schema: i64,
+    report: &Report,
     now: i64,
     corrections: &str,
 ) -> Result<(), BackupError> {
@@ -161,6 +162,15 @@ pub(super) async fn load(
     let read = reading.await?;
     received?;
     read?;
+    for table in tables(schema) {
+        let count = transaction.query_one(&format!("SELECT COUNT(*) FROM {table}"), &[]).await?;
+        let count: i64 = count.try_get(0)?;
+        if report.rows.get(table) != Some(&count.unsigned_abs()) {
+            return Err(BackupError::Damaged(format!(
+                "not every row of {table} arrived; nothing was changed"
+            )));
+        }
+    }
     PgDb::apply_migrations(&transaction, migrate::latest(), now).await?;
     transaction.batch_execute(corrections).await?;
     transaction.batch_execute("NOTIFY dropleaf_changed, '*'").await?;

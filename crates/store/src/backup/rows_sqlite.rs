@@ -80,11 +80,35 @@ pub(super) fn count_rows(connection: &Connection) -> Result<BTreeMap<String, u64
     Ok(counts)
 }
 
+const OBJECTS: &str =
+    "SELECT hash, encoding, size_bytes, stored_bytes, object_key FROM blobs WHERE object_key IS NOT NULL";
+
 pub(super) fn objects(connection: &Connection) -> Result<Vec<ObjectRow>, BackupError> {
-    let mut statement = connection.prepare(
-        "SELECT hash, encoding, size_bytes, stored_bytes, object_key FROM blobs WHERE object_key IS NOT NULL",
-    )?;
-    let mut rows = statement.query([])?;
+    read_objects(connection, OBJECTS, &[])
+}
+
+/// The objects whose hash begins with this byte, from the file of a backup.
+pub(super) async fn objects_of_share(file: &Path, share: u8) -> Result<Vec<ObjectRow>, BackupError> {
+    let file = file.to_owned();
+    tokio::task::spawn_blocking(move || {
+        let end = share.checked_add(1).map_or(vec![u8::MAX; 33], |next| vec![next]);
+        let sql = format!("{OBJECTS} AND hash >= ?1 AND hash < ?2 ORDER BY hash");
+        read_objects(&open_readonly(&file)?, &sql, &[vec![share], end])
+    })
+    .await?
+}
+
+/// How many objects there are, and their bytes.
+pub(super) fn count_objects(connection: &Connection) -> Result<(u64, u64), BackupError> {
+    let sql = "SELECT COUNT(*), COALESCE(SUM(stored_bytes), 0) FROM blobs WHERE object_key IS NOT NULL";
+    Ok(connection.query_row(sql, [], |row| {
+        Ok((row.get::<_, i64>(0)?.unsigned_abs(), row.get::<_, i64>(1)?.unsigned_abs()))
+    })?)
+}
+
+fn read_objects(connection: &Connection, sql: &str, args: &[Vec<u8>]) -> Result<Vec<ObjectRow>, BackupError> {
+    let mut statement = connection.prepare(sql)?;
+    let mut rows = statement.query(params_from_iter(args))?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
         let encoding = Encoding::parse(&row.get::<_, String>(1)?)

@@ -24,15 +24,7 @@ pub async fn backup(
     now: i64,
     progress: OnProgress<'_>,
 ) -> Result<Report, BackupError> {
-    let schema = match &db.0 {
-        Engine::Sqlite(sqlite) => {
-            sqlite.writer().run_exclusive(|connection| rows_sqlite::schema(connection)).await?
-        }
-        Engine::Pg(pg) => rows_pg::schema(pg).await?,
-    };
-    if schema == 0 {
-        return Err(BackupError::Refused("the database is empty: there is nothing to back up".to_owned()));
-    }
+    check_not_empty(db).await?;
     let partial = files::begin(dir)?;
     match lease::hold(db, now, fill(db, blobs, &partial, now, progress)).await {
         Ok(report) => {
@@ -46,6 +38,37 @@ pub async fn backup(
     }
 }
 
+/// Refuses a database without a schema.
+pub(super) async fn check_not_empty(db: &Db) -> Result<(), BackupError> {
+    let schema = match &db.0 {
+        Engine::Sqlite(sqlite) => {
+            sqlite.writer().run_exclusive(|connection| rows_sqlite::schema(connection)).await?
+        }
+        Engine::Pg(pg) => rows_pg::schema(pg).await?,
+    };
+    if schema == 0 {
+        return Err(BackupError::Refused("the database is empty: there is nothing to back up".to_owned()));
+    }
+    Ok(())
+}
+
+/// Copies the rows as of one moment into a new SQLite file.
+pub(super) async fn snapshot(db: &Db, file: &Path) -> Result<(), BackupError> {
+    match &db.0 {
+        Engine::Sqlite(sqlite) => {
+            let (from, to) = (sqlite.path().to_owned(), file.to_owned());
+            blocking(move || {
+                let mut copy = rows_sqlite::create(&to)?;
+                rows_sqlite::copy_pages(&rows_sqlite::open_readonly(&from)?, &mut copy)?;
+                rows_sqlite::settle(&copy)
+            })
+            .await?;
+        }
+        Engine::Pg(pg) => rows_pg::save(pg, file.to_owned()).await?,
+    }
+    Ok(())
+}
+
 async fn fill(
     db: &Db,
     blobs: &Blobs,
@@ -55,18 +78,7 @@ async fn fill(
 ) -> Result<Report, BackupError> {
     progress(Progress::Database);
     let file = folder.join(DATABASE);
-    match &db.0 {
-        Engine::Sqlite(sqlite) => {
-            let (from, to) = (sqlite.path().to_owned(), file.clone());
-            blocking(move || {
-                let mut copy = rows_sqlite::create(&to)?;
-                rows_sqlite::copy_pages(&rows_sqlite::open_readonly(&from)?, &mut copy)?;
-                rows_sqlite::settle(&copy)
-            })
-            .await?;
-        }
-        Engine::Pg(pg) => rows_pg::save(pg, file.clone()).await?,
-    }
+    snapshot(db, &file).await?;
     let (objects, summary) = tokio::task::spawn_blocking(move || summarise(&file, now)).await??;
     copy_objects(blobs, folder, &objects, progress).await?;
     manifest::write(folder, &summary)?;

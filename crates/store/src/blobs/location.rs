@@ -28,9 +28,9 @@ impl std::fmt::Debug for Credentials {
 }
 
 /// The object store, and its folder if it is a local one.
-pub(super) type OpenedObjectStore = (Arc<dyn ObjectStore>, Option<PathBuf>);
+pub(crate) type OpenedObjectStore = (Arc<dyn ObjectStore>, Option<PathBuf>);
 
-pub(super) fn open(url: &str, credentials: Option<&Credentials>) -> Result<OpenedObjectStore, BlobError> {
+pub(crate) fn open(url: &str, credentials: Option<&Credentials>) -> Result<OpenedObjectStore, BlobError> {
     if let Some(path) = url.strip_prefix("file:") {
         return folder(PathBuf::from(path.strip_prefix("//").unwrap_or(path)));
     }

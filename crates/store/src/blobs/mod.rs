@@ -22,8 +22,9 @@ use crate::db::{Db, DbError, Row, Stmt, Val, columns};
 
 pub use error::BlobError;
 pub use location::Credentials;
-pub(crate) use open::matches;
+pub(crate) use location::open as open_object_store;
 pub use open::{BlobStream, OpenBlob};
+pub(crate) use open::{Check, matches};
 pub use orphans::sweep_orphans;
 pub use sweep::{Collected, SweepLimits, collect_garbage, collect_rows, erase};
 pub(crate) use upload::put;

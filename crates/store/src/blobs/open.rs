@@ -168,13 +168,13 @@ fn hash_of(mut stored: impl Read, encoding: Encoding) -> Result<blake3::Hash, Bl
 }
 
 /// Hashes the decompressed bytes of a stream.
-enum Check {
+pub(crate) enum Check {
     Plain(Box<blake3::Hasher>),
     Zstd(Box<zstd::stream::write::Decoder<'static, blake3::Hasher>>),
 }
 
 impl Check {
-    fn new(encoding: Encoding) -> Result<Self, BlobError> {
+    pub(crate) fn new(encoding: Encoding) -> Result<Self, BlobError> {
         Ok(match encoding {
             Encoding::Identity => Check::Plain(Box::default()),
             Encoding::Zstd => {
@@ -183,7 +183,7 @@ impl Check {
         })
     }
 
-    fn take(&mut self, bytes: &[u8]) -> Result<(), BlobError> {
+    pub(crate) fn take(&mut self, bytes: &[u8]) -> Result<(), BlobError> {
         match self {
             Check::Plain(hasher) => {
                 hasher.update(bytes);
@@ -193,7 +193,7 @@ impl Check {
         }
     }
 
-    fn hash(self) -> Result<blake3::Hash, BlobError> {
+    pub(crate) fn hash(self) -> Result<blake3::Hash, BlobError> {
         match self {
             Check::Plain(hasher) => Ok(hasher.finalize()),
             Check::Zstd(mut decoder) => {

@@ -18,6 +18,7 @@ mod released_domains;
 mod released_schemas;
 mod released_store;
 mod reports;
+mod repository_backups;
 mod revenue;
 mod sandbox_objects;
 mod sql_text;

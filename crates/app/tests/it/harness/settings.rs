@@ -70,5 +70,6 @@ pub(crate) fn settings(spool_dir: &Path) -> Settings {
         domains_per_account: 5,
         payments: None,
         tls_mode: dropleaf_app::TlsMode::Off,
+        backups: None,
     }
 }

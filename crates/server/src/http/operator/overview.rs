@@ -10,7 +10,7 @@ use axum::response::Response;
 use dropleaf_app::{OpenReports, ServiceStats};
 use dropleaf_core::Code;
 use dropleaf_pages::dashboard::{Done, Section};
-use dropleaf_pages::operator::overview::{Figure, OverviewPage, TakedownForm, overview};
+use dropleaf_pages::operator::overview::{BackupLine, Figure, OverviewPage, TakedownForm, overview};
 use dropleaf_pages::{Count, Elapsed, Html, Moment, Size};
 
 /// Audit entries shown.
@@ -64,10 +64,18 @@ async fn shown(
     let payments = state.app.count_open_payments().await?;
     let appeals = state.app.count_open_appeals().await?;
     let entries = state.app.list_audit(LINES).await?;
+    let backup = state.app.backup_status().await?.map(|status| BackupLine {
+        last: status.last.map(Moment),
+        size: Size(status.stored_bytes),
+        next: Moment(status.next),
+        failures: status.failures,
+        is_late: status.is_late,
+    });
     Ok(overview(&OverviewPage {
         shell: person.shell(Section::Operator, done),
         figures: statistics(figures, reports, payments, appeals),
         counted: figures.map(|figures| Moment(figures.counted_at)),
+        backup,
         version: env!("CARGO_PKG_VERSION"),
         uptime: Elapsed(state.app.uptime().as_secs()),
         entries: &entries,

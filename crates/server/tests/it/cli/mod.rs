@@ -9,3 +9,4 @@ mod login_cli;
 mod pay_cli;
 mod payments_cli;
 mod processor_cli;
+mod restore_drill;

@@ -5,6 +5,7 @@ mod deadline;
 mod lists_reload;
 mod operations;
 mod released_schemas;
+mod scheduled_backups;
 mod serve_lock;
 mod storage;
 mod sweep;
