@@ -11,12 +11,14 @@ mod moderation;
 mod notify;
 mod pay;
 mod publish;
+mod transfer;
 mod viewing;
 
 pub use accounts::account::{AccountList, Me};
 pub use accounts::api_keys::{CredentialChanges, KeyCreator, NewKey};
 pub use accounts::caller::{Caller, Writer};
 pub use accounts::device_logins::{DevicePollResult, DeviceRequest, NewDeviceLogin};
+pub use accounts::erasure::ErasedAccount;
 pub use accounts::mcp_sessions::{PARAMS_BYTES, WATCHED_MOST};
 pub use accounts::oauth::{CodeExchange, ConsentAnswer, GrantedClient, Identity, NewClient, Tokens};
 pub use accounts::passkeys::{ChallengeBinding, NewPasskey};
@@ -63,9 +65,10 @@ pub use publish::idempotency::{IdempotentRequest, IdempotentResult, StoredOutcom
 pub use publish::upload::{Upload, UploadBody};
 pub use publish::upload_tickets::{NewTicket, OpenedTicket, TicketUpload};
 pub use publish::{
-    CreatedSite, DeletedSite, ListQuery, PatchRequest, SiteContent, SiteDocument, SiteList, SiteSearch,
-    UpdatedSite, WritableSite,
+    CreatedSite, DeletedSite, Download, DownloadContent, ListQuery, PatchRequest, SiteContent, SiteDocument,
+    SiteList, SiteSearch, UpdatedSite, WritableSite,
 };
+pub use transfer::{Exported, ImportTarget, Imported, TransferProgress};
 pub use viewing::burn::{EraseOnDrop, ViewClaim};
 pub use viewing::feedback::FeedbackList;
 pub use viewing::pages::{

@@ -50,6 +50,15 @@ impl Client {
         Self { key, ..self }
     }
 
+    /// A GET request with the key, for responses that are not JSON.
+    pub(crate) fn get(&self, path: &str) -> reqwest::RequestBuilder {
+        let request = self.http.get(format!("{}{path}", self.base));
+        match &self.key {
+            Some(key) => request.header(AUTHORIZATION, format!("Bearer {key}")),
+            None => request,
+        }
+    }
+
     /// Sends a request and parses the JSON response; any status other than 2xx is an error.
     pub(crate) async fn call(
         &self,

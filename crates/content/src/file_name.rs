@@ -6,7 +6,7 @@ const MOST_BYTES: usize = 240;
 
 /// The name without its folders and without characters that have a meaning in a header, a URL or a file system. `None` if no
 /// letter or digit is left, or if the name is reserved.
-pub(crate) fn clean(name: &str) -> Option<String> {
+pub fn clean(name: &str) -> Option<String> {
     let last = name.rsplit(['/', '\\']).next().unwrap_or(name);
     let kept: String = last.chars().map(|c| if is_unsafe(c) { '_' } else { c }).collect();
     let kept = within(kept.trim_matches([' ', '.']), MOST_BYTES);

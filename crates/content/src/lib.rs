@@ -35,6 +35,7 @@ pub use bundle::{Body, Bundle, BundleKind, Encoding, File};
 pub use csp::{MOST_SCRIPTS, StrictCsp};
 pub use detect::can_name_a_page;
 pub use dropleaf_core::program::{PROGRAM, is_program_name};
+pub use file_name::clean as clean_file_name;
 pub use input::Source;
 pub use markdown::{
     MARKDOWN_SCRIPT, MARKDOWN_STYLE, MarkdownPage, markdown_page, render_fragment, source_lines,

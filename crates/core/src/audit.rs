@@ -18,10 +18,13 @@ pub enum AuditAction {
     EndAppeal,
     DisallowContent,
     RenewCertificate,
+    ExportAccount,
+    ImportAccount,
+    EraseAccount,
 }
 
 impl AuditAction {
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 18] = [
         Self::TakeDown,
         Self::DismissReports,
         Self::SetPlan,
@@ -37,6 +40,9 @@ impl AuditAction {
         Self::EndAppeal,
         Self::DisallowContent,
         Self::RenewCertificate,
+        Self::ExportAccount,
+        Self::ImportAccount,
+        Self::EraseAccount,
     ];
 
     pub const fn as_str(self) -> &'static str {
@@ -56,6 +62,9 @@ impl AuditAction {
             Self::EndAppeal => "end_appeal",
             Self::DisallowContent => "disallow_content",
             Self::RenewCertificate => "renew_certificate",
+            Self::ExportAccount => "export_account",
+            Self::ImportAccount => "import_account",
+            Self::EraseAccount => "erase_account",
         }
     }
 
@@ -81,6 +90,9 @@ impl AuditAction {
             Self::EndAppeal => "closed the undecided appeal",
             Self::DisallowContent => "stopped allowing the content of the appeal",
             Self::RenewCertificate => "requested the renewal of the certificate for",
+            Self::ExportAccount => "exported",
+            Self::ImportAccount => "imported pages into",
+            Self::EraseAccount => "deleted the account",
         }
     }
 }

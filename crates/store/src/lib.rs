@@ -6,6 +6,8 @@ pub mod backup;
 pub mod blobs;
 pub mod db;
 
+pub mod account_erasure;
+pub mod account_transfer;
 pub mod accounts;
 pub mod acme_accounts;
 pub mod acme_challenges;

@@ -103,8 +103,8 @@ pub fn insert(token: &ShareToken, hash: &[u8; 32], sealed: Bytes) -> Stmt {
         "INSERT INTO share_tokens (id, site_id, token_hash, sealed, note, bypass_email_gate, max_uses, uses, created_at, \
          expires_at, last_used_at) \
          SELECT $1, $2, $3, $4, $5, \
-         $6, $7, 0, $8, $9, NULL \
-         WHERE (SELECT COUNT(*) FROM share_tokens WHERE site_id = $2) < $10",
+         $6, $7, $8, $9, $10, $11 \
+         WHERE (SELECT COUNT(*) FROM share_tokens WHERE site_id = $2) < $12",
         vec![
             token.id.as_str().into(),
             token.site_id.as_str().into(),
@@ -113,8 +113,10 @@ pub fn insert(token: &ShareToken, hash: &[u8; 32], sealed: Bytes) -> Stmt {
             token.note.as_deref().into(),
             token.bypass_email_gate.into(),
             token.max_uses.into(),
+            token.uses.into(),
             token.created_at.into(),
             token.expires_at.into(),
+            token.last_used_at.into(),
             share_token::MOST.into(),
         ],
     )

@@ -110,7 +110,7 @@ impl App {
         self.settings.plans.find(&account.plan).with(&account.unlocks, self.now())
     }
 
-    fn check_plan(&self, plan: &str) -> Result<()> {
+    pub(crate) fn check_plan(&self, plan: &str) -> Result<()> {
         if self.settings.plans.knows(plan) {
             return Ok(());
         }

@@ -1,10 +1,11 @@
-//! Accounts and their credentials: sign-in, sessions, API keys, passkeys, device logins, OAuth and suspension.
+//! Accounts and their credentials: sign-in, sessions, API keys, passkeys, device logins, OAuth, suspension and erasure.
 
 pub(crate) mod account;
 pub(crate) mod api_keys;
 pub(crate) mod caller;
 pub(crate) mod device_logins;
 pub(crate) mod email_codes;
+pub(crate) mod erasure;
 pub(crate) mod mcp_sessions;
 pub(crate) mod oauth;
 pub(crate) mod passkeys;

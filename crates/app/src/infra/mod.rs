@@ -1,5 +1,6 @@
 //! What the operations share: rate limits, queues, caches of rows, sealing, settings, statistics and the sweep.
 
+pub(crate) mod body_source;
 pub(crate) mod fair_queue;
 pub(crate) mod permit_queue;
 pub(crate) mod rate_limits;

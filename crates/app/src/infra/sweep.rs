@@ -85,6 +85,9 @@ impl App {
         self.finish_takedowns().await?;
         self.erase_old_evidence().await?;
         self.expire_appeals().await?;
+        if let Err(error) = self.undo_interrupted_import().await {
+            tracing::warn!(%error, "interrupted import not undone, will retry");
+        }
         let ended = EndedBefore {
             owned: now - keep.restore,
             unowned: now - keep.unowned,

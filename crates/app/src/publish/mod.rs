@@ -2,6 +2,7 @@
 
 mod claim;
 mod create;
+pub(crate) mod download;
 mod edit;
 mod guard_errors;
 pub(crate) mod idempotency;
@@ -19,6 +20,7 @@ mod versions;
 
 pub use create::CreatedSite;
 pub(crate) use create::first_version;
+pub use download::{Download, DownloadContent};
 pub use edit::PatchRequest;
 pub use lifecycle::DeletedSite;
 pub use read::{ListQuery, SiteContent, SiteDocument, SiteList};

@@ -19,7 +19,7 @@ impl App {
     }
 
     /// Whether a version is still available to the owner. Older ones may be kept for the operator alone.
-    fn is_version_available(&self, site: &Site, version: i64) -> bool {
+    pub(crate) fn is_version_available(&self, site: &Site, version: i64) -> bool {
         version > site.version - self.settings.versions_kept
     }
 

@@ -168,7 +168,7 @@ impl App {
         code.iter().fold(String::with_capacity(64), |text, b| format!("{text}{b:02x}"))
     }
 
-    fn share_key(&self, id: &str) -> [u8; 32] {
+    pub(crate) fn share_key(&self, id: &str) -> [u8; 32] {
         self.keys.mac("share-token", id.as_bytes())
     }
 

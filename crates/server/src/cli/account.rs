@@ -1,5 +1,6 @@
 //! `dropleaf account …`: creates and lists accounts, changes plans, issues keys, suspends. Works while the server runs.
 
+use super::exit::WrongUse;
 use super::{name, print_line, with_app};
 use crate::config::Config;
 use anyhow::Result;
@@ -47,6 +48,18 @@ pub(super) enum Command {
     Suspend(Standing),
     /// Lift an account's suspension; its pages go back online
     RestoreAccess(Standing),
+    /// Delete an account and erase its pages, versions, comments, keys and sessions; this cannot be undone
+    Delete(Delete),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Delete {
+    /// Its email address or ID
+    #[arg(allow_hyphen_values = true, value_parser = name::parse)]
+    account: String,
+    /// Do not ask for confirmation
+    #[arg(long)]
+    yes: bool,
 }
 
 #[derive(Debug, Args)]
@@ -124,6 +137,7 @@ async fn act(app: &App, command: Command) -> Result<()> {
             let how = if now.already { "was already" } else { "is" };
             print_line(&format!("{} {how} suspended.", account.id))?;
         }
+        Command::Delete(delete) => delete.erase(app).await?,
         Command::RestoreAccess(Standing { account, reason }) => {
             let account = named(app, &account).await?;
             let now = app.lift_suspension(COMMAND_LINE, &account.id, &reason).await?;
@@ -135,8 +149,46 @@ async fn act(app: &App, command: Command) -> Result<()> {
 }
 
 /// The account with this email address or id.
-async fn named(app: &App, text: &str) -> Result<Account> {
+pub(super) async fn named(app: &App, text: &str) -> Result<Account> {
     Ok(if text.contains('@') { app.get_account_by_email(text).await? } else { app.get_account(text).await? })
+}
+
+impl Delete {
+    async fn erase(self, app: &App) -> Result<()> {
+        let account = named(app, &self.account).await?;
+        let name = account.email.clone().unwrap_or_else(|| account.id.clone());
+        if !self.yes {
+            confirm(&name, account.active_pages)?;
+        }
+        let erased = app.erase_account(COMMAND_LINE, &account).await?;
+        let rows = erased.rows;
+        print_line(&format!(
+            "Deleted {}. Pages: {}. Versions: {}. API keys: {}. Sessions: {}. Passkeys: {}. Apps: {}. Domains: {}.",
+            account.id,
+            erased.pages,
+            erased.versions,
+            rows.api_keys,
+            rows.sessions,
+            rows.passkeys,
+            rows.app_grants,
+            rows.custom_domains
+        ))?;
+        eprintln!(
+            "Payments and ledger entries stay, without the address. Backups, the audit log and the mail outbox are not changed."
+        );
+        Ok(())
+    }
+}
+
+/// Has the operator type the name of what will be deleted.
+fn confirm(name: &str, pages: i64) -> Result<()> {
+    eprint!("This erases {name} with {pages} active pages and cannot be undone. Type {name} to confirm: ");
+    let mut line = String::new();
+    std::io::stdin().read_line(&mut line)?;
+    if line.trim() != name {
+        return Err(WrongUse("not confirmed; nothing was deleted".to_owned()).into());
+    }
+    Ok(())
 }
 
 impl Credit {

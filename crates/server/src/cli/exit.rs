@@ -2,6 +2,7 @@
 
 use super::{check, ledger, remote};
 use dropleaf_client::ClientError;
+use dropleaf_core::{Code, Error};
 use dropleaf_store::backup::BackupError;
 use std::fmt;
 use std::process::ExitCode;
@@ -36,11 +37,17 @@ impl fmt::Display for NotSignedIn {
 impl std::error::Error for WrongUse {}
 impl std::error::Error for NotSignedIn {}
 
+/// Whether the content check refused what a command was to store.
+fn is_content_refusal(error: &Error) -> bool {
+    matches!(error.code, Code::PhishingBlocked | Code::ContentBlocked | Code::SecretsFound)
+}
+
 /// The exit code for this error.
 pub fn exit_code(error: &anyhow::Error) -> ExitCode {
     let response = error.downcast_ref::<ClientError>();
     let is_found = error.is::<ledger::Unbalanced>()
         || error.is::<check::Refused>()
+        || error.downcast_ref::<Error>().is_some_and(is_content_refusal)
         || response.is_some_and(remote::is_refusal);
     if is_found {
         return ExitCode::from(FOUND);

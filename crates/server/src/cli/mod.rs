@@ -23,6 +23,7 @@ mod settings;
 mod takedown;
 #[cfg(test)]
 mod tests;
+mod transfer;
 mod unwanted;
 
 pub use exit::exit_code;
@@ -142,6 +143,10 @@ enum Command {
     Backup(backup::Backup),
     /// Restore a backup
     Restore(backup::Restore),
+    /// Write one account with its pages, versions, settings and comments into FILE; the server may be running
+    Export(transfer::Export),
+    /// Import an account that `export` wrote; all of it or nothing
+    Import(transfer::Import),
     /// Encrypt a page so that the server cannot read it; prints the fragment of the link that opens it
     Encrypt(encrypt::Encrypt),
     /// Check whether files would be refused for phishing, and which secrets they contain; needs no server. Prints JSON; exits
@@ -160,6 +165,10 @@ enum Command {
     Whoami(remote::Whoami),
     /// Publish files; prints their links
     Publish(remote::Publish),
+    /// Save the files of a page; prints where
+    Download(remote::Download),
+    /// Compare two versions of a page, or a page with local files
+    Diff(remote::Diff),
     /// Pay by card for an API key, prepaid balance or an unlock: prints a link and a QR code, and waits for the payment
     Pay(remote::Pay),
     /// Offer a server's MCP tools over standard input and output; `mcp install` adds it to MCP clients
@@ -185,6 +194,8 @@ impl Cli {
             Some(Command::Logout(logout)) => return remote::block_on(logout.run(&environment)),
             Some(Command::Whoami(whoami)) => return remote::block_on(whoami.run(&environment)),
             Some(Command::Publish(publish)) => return remote::block_on(publish.run(&environment)),
+            Some(Command::Download(download)) => return remote::block_on(download.run(&environment)),
+            Some(Command::Diff(diff)) => return remote::block_on(diff.run(&environment)),
             Some(Command::Pay(pay)) => return remote::block_on(pay.run(&environment)),
             Some(Command::Mcp(mcp)) => return remote::block_on(mcp.run(&environment, &env)),
             _ => {}
@@ -224,6 +235,8 @@ impl Cli {
                 Some(Command::Ledger(command)) => ledger::run(&command, config).await,
                 Some(Command::Backup(backup)) => Box::pin(backup.run(config)).await,
                 Some(Command::Restore(restore)) => Box::pin(restore.run(config)).await,
+                Some(Command::Export(export)) => Box::pin(export.run(config)).await,
+                Some(Command::Import(import)) => Box::pin(import.run(config)).await,
                 Some(Command::Facilitator) => facilitator::run(config, listen.as_deref()).await,
                 Some(Command::Processor(processor)) => processor.run(listen.as_deref()).await,
                 Some(_) => Ok(()),

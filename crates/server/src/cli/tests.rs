@@ -15,7 +15,7 @@ const OLD_TOKENS: [&str; 5] = [
 
 /// Every argument that names a page, an account, a payment or an appeal, in a complete command line with the placeholder
 /// `NAME`. The tests try the argument in this position and at the end.
-const NAMES: [(&str, &str); 20] = [
+const NAMES: [(&str, &str); 25] = [
     ("account create email", "account create NAME"),
     ("account key email", "account key NAME"),
     ("account link email", "account link NAME"),
@@ -23,6 +23,7 @@ const NAMES: [(&str, &str); 20] = [
     ("account credit account", "account credit NAME --amount 1.00 --reason x"),
     ("account suspend account", "account suspend NAME --reason x"),
     ("account restore-access account", "account restore-access NAME --reason x"),
+    ("account delete account", "account delete NAME --yes"),
     ("reports dismiss page", "reports dismiss NAME --reason x"),
     ("appeals show id", "appeals show NAME --json"),
     ("appeals allow id", "appeals allow NAME --answer x"),
@@ -35,13 +36,17 @@ const NAMES: [(&str, &str); 20] = [
     ("payments ask id", "payments ask NAME"),
     ("payments resolve id", "payments resolve NAME --not-settled --reason x"),
     ("publish update", "publish --update NAME page.html --json"),
+    ("download page", "download NAME --zip --json"),
+    ("diff page", "diff NAME --json"),
+    ("export account", "export NAME owner.zip"),
+    ("import account", "import --account NAME owner.zip"),
     ("pay code", "pay --code NAME --json"),
 ];
 
 /// The other arguments with a value, each with the commands that lead to it. None of them takes a token: files, numbers, free
 /// text, URLs (which start with their scheme), and the ids of several appeals. Those start with `app_`, and a list that
 /// accepted words with hyphens would swallow the options after it.
-const OTHERS: [&str; 76] = [
+const OTHERS: [&str; 85] = [
     "config",
     "set",
     "listen",
@@ -93,6 +98,9 @@ const OTHERS: [&str; 76] = [
     "restore from",
     "restore at",
     "healthcheck wait",
+    "export file",
+    "import file",
+    "import plan",
     "encrypt file",
     "encrypt output",
     "encrypt passphrase_file",
@@ -108,6 +116,12 @@ const OTHERS: [&str; 76] = [
     "publish expires_in_hours",
     "publish title",
     "publish pii_check",
+    "download version",
+    "download output",
+    "download server",
+    "diff from",
+    "diff to",
+    "diff server",
     "pay feature",
     "pay amount",
     "pay server",
@@ -161,7 +175,10 @@ fn every_argument_that_names_something_takes_a_token_that_begins_with_a_hyphen()
             let at = words.iter().position(|word| *word == token).unwrap();
             let mut lines = vec![words.clone()];
             // The same with the positional argument after the options.
-            if !words[at - 1].starts_with("--") && line != "account plan NAME solo" {
+            if !words[at - 1].starts_with("--")
+                && line != "account plan NAME solo"
+                && line != "export NAME owner.zip"
+            {
                 let mut last = words;
                 let name = last.remove(at);
                 last.push(name);

@@ -11,7 +11,7 @@ use super::{BackupError, OnProgress, Progress};
 
 /// A lock that is not renewed is ignored after this time.
 const HELD_SECONDS: i64 = 600;
-const RENEWED_EVERY: Duration = Duration::from_secs(60);
+const RENEWED_EVERY: Duration = Duration::from_mins(1);
 const WAIT_FOR_DELETION: Duration = Duration::from_secs(1);
 const WAITS: u32 = 60;
 const LOCK_MOST: u64 = 1024;

@@ -197,9 +197,9 @@ impl Packing<'_> {
         let sealer = Sealer::new(self.repository.key.as_ref(), context, self.new.minter);
         tokio::task::spawn_blocking(move || {
             let target = files::create_file(&to).map_err(BackupError::file(&to))?;
-            let sealed = SealedFile { sealer, out: Vec::new(), target };
+            let output = SealedFile { sealer, out: Vec::new(), target };
             let pack = || -> std::io::Result<u64> {
-                let mut encoder = zstd::stream::write::Encoder::new(sealed, COMPRESSION)?;
+                let mut encoder = zstd::stream::write::Encoder::new(output, COMPRESSION)?;
                 let mut source = File::open(&from)?;
                 let mut buffer = vec![0; READ_AT_ONCE];
                 loop {

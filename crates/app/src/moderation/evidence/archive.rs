@@ -3,20 +3,16 @@
 
 use super::stream_cipher::Sealer;
 use super::zip_writer::ZipWriter;
+use crate::infra::body_source::BodySource;
 use dropleaf_core::secret::Keys;
 use dropleaf_core::site::Site;
 use dropleaf_core::site_version::SiteVersion;
-use dropleaf_store::Store;
-use dropleaf_store::blobs::{BlobError, Encoding};
 use dropleaf_store::bundles::Bundle;
 use dropleaf_store::evidence::EvidenceReport;
-use futures_util::{StreamExt, TryStreamExt};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, BufWriter, Read, Write};
-use tokio::runtime::Handle;
-use tokio_util::io::{StreamReader, SyncIoBridge};
+use std::io::{self, BufWriter, Write};
 
 /// A reserved folder: uploads cannot contain files in it.
 const RESERVED_FOLDER: &str = "_dropleaf";
@@ -40,33 +36,6 @@ pub(super) struct SealedArchive {
     pub(super) file: File,
     pub(super) size_bytes: u64,
     pub(super) hash: [u8; 32],
-}
-
-/// The source of file bodies.
-pub(super) struct BodySource {
-    pub(super) store: Store,
-    pub(super) runtime: Handle,
-}
-
-impl BodySource {
-    /// None if the body no longer exists.
-    fn open(&self, hash: &[u8; 32]) -> io::Result<Option<Box<dyn Read>>> {
-        let opened = self.runtime.block_on(async {
-            let blob = self.store.blobs.open_body(&self.store.db, hash).await?;
-            Ok::<_, BlobError>((blob.encoding, blob.stream().await?))
-        });
-        let (encoding, stream) = match opened {
-            Ok(opened) => opened,
-            Err(BlobError::Missing) => return Ok(None),
-            Err(error) => return Err(io::Error::other(error)),
-        };
-        let stream = stream.map_err(io::Error::other).boxed();
-        let reader = SyncIoBridge::new_with_handle(StreamReader::new(stream), self.runtime.clone());
-        Ok(Some(match encoding {
-            Encoding::Identity => Box::new(reader),
-            Encoding::Zstd => Box::new(zstd::stream::Decoder::new(reader)?),
-        }))
-    }
 }
 
 /// Writes the archive into an empty file.

@@ -9,9 +9,10 @@ mod zip_writer;
 pub use open::OpenEvidence;
 
 use crate::app::App;
+use crate::infra::body_source::BodySource;
 use crate::moderation::audit::SYSTEM_ACTOR;
 use crate::publish::staging::to_i64;
-use archive::{ArchiveContents, BodySource, SealedArchive};
+use archive::{ArchiveContents, SealedArchive};
 use dropleaf_core::audit::{AuditAction, AuditEntry};
 use dropleaf_core::site::{Site, State};
 use dropleaf_core::site_version::SiteVersion;

@@ -84,14 +84,20 @@ fn decompress(
     let mut decoder = zstd::stream::Decoder::new(reader)?;
     io::copy(&mut (&mut decoder).take(range.start), &mut io::sink())?;
     let mut rest = decoder.take(range.end - range.start);
-    let mut out = ChunkSender { sender, piece: Vec::with_capacity(PIECE) };
+    let mut out = ChunkSender::new(sender);
     io::copy(&mut rest, &mut out)?;
     out.flush()
 }
 
-struct ChunkSender<'a> {
+pub(super) struct ChunkSender<'a> {
     sender: &'a mpsc::Sender<io::Result<Bytes>>,
     piece: Vec<u8>,
+}
+
+impl<'a> ChunkSender<'a> {
+    pub(super) fn new(sender: &'a mpsc::Sender<io::Result<Bytes>>) -> Self {
+        Self { sender, piece: Vec::with_capacity(PIECE) }
+    }
 }
 
 impl Write for ChunkSender<'_> {

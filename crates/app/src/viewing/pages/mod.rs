@@ -1,6 +1,7 @@
 //! Opens pages for viewers: the site row that decides, the bundle it points at, and the bytes to send. Bundles and bodies
 //! are immutable under their keys, so their caches need no invalidation; site rows are cached briefly (see `row_cache`).
 
+pub(crate) mod archive_stream;
 mod body_cache;
 mod bundle_cache;
 mod content_coding;

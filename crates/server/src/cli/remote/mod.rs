@@ -1,12 +1,19 @@
 //! Commands for users of any server: `login`, `logout`, `whoami`, `publish`, `pay`. They read no server settings and touch no server
 //! data.
 
+mod diff;
+mod download;
+mod file_set;
 mod login;
+mod page_text;
 mod pay;
 mod pay_result;
 mod publish;
 mod session;
+mod text_diff;
 
+pub(super) use diff::Diff;
+pub(super) use download::Download;
 pub(super) use login::Login;
 pub(super) use pay::Pay;
 pub(super) use publish::{Publish, is_refusal};

@@ -13,6 +13,7 @@ mod layer;
 mod share_tokens;
 mod site_change;
 mod site_content;
+mod site_download;
 mod site_form;
 mod site_json;
 mod site_lifecycle;
@@ -49,6 +50,7 @@ pub(super) fn operations() -> OpenApiRouter<ApiState> {
         .routes(routes!(sites::list, sites::create))
         .routes(routes!(sites::read, sites::replace, site_change::change, site_lifecycle::delete))
         .routes(routes!(site_content::read))
+        .routes(routes!(site_download::download))
         .routes(routes!(site_lifecycle::claim))
         .routes(routes!(site_lifecycle::restore))
         .routes(routes!(site_content::versions))

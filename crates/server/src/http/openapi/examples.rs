@@ -53,6 +53,7 @@ fn plain(kind: &str) -> Option<&'static str> {
         "text/csv" => Some("name,count\nleaf,3\n"),
         "text/tab-separated-values" => Some("name\tcount\nleaf\t3\n"),
         "application/pdf" => Some("%PDF-1.7 …"),
+        "application/zip" => Some("PK…"),
         "image/svg+xml" => Some("<svg xmlns=\"http://www.w3.org/2000/svg\"></svg>"),
         kind if kind.starts_with("image/") => Some("…"),
         _ => None,

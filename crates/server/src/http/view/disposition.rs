@@ -3,7 +3,7 @@
 use http::HeaderValue;
 
 /// Download under this name, never display.
-pub(super) fn attachment(name: &str) -> HeaderValue {
+pub(in crate::http) fn attachment(name: &str) -> HeaderValue {
     let text = format!("attachment; filename*=UTF-8''{}", coded(name));
     HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static("attachment"))
 }

@@ -28,6 +28,7 @@ mod share;
 mod toolbar;
 mod visitor;
 
+pub(super) use disposition::attachment;
 pub(super) use headers::HSTS;
 pub(super) use negotiate::matches;
 pub(super) use page_address::PageAddress;

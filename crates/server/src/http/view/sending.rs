@@ -18,6 +18,8 @@ use std::sync::Arc;
 const OPEN_BYTES: u64 = 16 * 1024;
 /// Memory for decompressing a large file: needed once to send it uncompressed, and once to verify it.
 const UNPACKING_BYTES: u64 = 768 * 1024;
+/// Memory for writing an archive: the compressor and its buffers.
+const PACKING_BYTES: u64 = 512 * 1024;
 /// Files up to this size were compressed in one block, so that decompression needs memory for the whole.
 const PACKED_AT_ONCE_BYTES: u64 = 4 << 20;
 
@@ -85,6 +87,17 @@ pub(in crate::http) async fn open(
     let mut part = app.stream_file(file, range).await?;
     part.stream = charged(part.stream, room);
     Ok(part)
+}
+
+/// An archive of these files, written while it is sent. Waits until there is room for the memory this needs.
+pub(in crate::http) async fn open_archive(
+    app: &App,
+    connection: &Connection,
+    files: Vec<Arc<ServedFile>>,
+) -> Result<BoxStream<'static, io::Result<Bytes>>> {
+    let largest = files.iter().map(|file| unpacking_bytes(file)).max().unwrap_or_default();
+    let room = connection.open_stream(OPEN_BYTES + PACKING_BYTES + largest).await?;
+    Ok(charged(app.stream_archive(files), room))
 }
 
 pub(super) async fn stream(

@@ -1,5 +1,7 @@
 //! Tests accounts: signing in, sessions, passkeys, API keys and plans.
 
+mod account_erasure;
+mod account_transfer;
 mod api_keys;
 mod passkeys;
 mod plans;

@@ -3,6 +3,7 @@
 mod backup_cli;
 mod check_cli;
 mod config_cli;
+mod download_cli;
 mod facilitator_cli;
 mod healthcheck_cli;
 mod login_cli;

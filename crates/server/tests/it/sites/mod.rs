@@ -4,6 +4,7 @@ mod single_files;
 mod site_claim;
 mod site_content;
 mod site_delete;
+mod site_download;
 mod site_patch;
 mod site_put;
 mod site_versions;

@@ -144,7 +144,14 @@ const OWN: &[(&[&str], &[&[Code]])] = &[
     (&["getReadiness", "getServiceRecord"], &[STORED]),
     (&["allowCertificate"], &[&[Code::InvalidField, Code::NotFound]]),
     (
-        &["listSites", "listTransactions", "listFeedback", "unlockFeature", "listPaidResources"],
+        &[
+            "listSites",
+            "downloadSite",
+            "listTransactions",
+            "listFeedback",
+            "unlockFeature",
+            "listPaidResources",
+        ],
         &[&[Code::InvalidField]],
     ),
 ];

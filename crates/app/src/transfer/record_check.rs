@@ -1,0 +1,179 @@
+//! Checks the record of a page as untrusted input, with the rules of the API, and turns it into the types of `core`.
+
+use super::format::{FeedbackRecord, PageRecord, ShareLinkRecord, VersionRecord};
+use dropleaf_content::{BundleKind, Limits, clean_file_name};
+use dropleaf_core::feedback::{self, Feedback, FeedbackDraft};
+use dropleaf_core::share_token::{self, ShareToken, ShareTokenRequest};
+use dropleaf_core::site::{self, Visibility};
+use dropleaf_core::slug::Slug;
+use dropleaf_core::{Code, Error, Minter, Result, email};
+use std::collections::HashSet;
+
+/// Clocks of two servers differ by less than this.
+const CLOCK_SECONDS: i64 = 86_400;
+/// The end of the year 9999.
+const LATEST: i64 = 253_402_300_799;
+const MOST_VERSION: i64 = 1_000_000_000;
+const MOST_VIEWS: i64 = 1_000_000_000_000;
+const MOST_FEEDBACK: usize = 100_000;
+const TITLE_CHARACTERS: usize = 1000;
+
+/// The checked settings of a page.
+#[derive(Debug)]
+pub(super) struct CheckedPage {
+    pub(super) slug: Option<Slug>,
+    pub(super) visibility: Visibility,
+    pub(super) email_gate_domain: Option<String>,
+    pub(super) feedback: Vec<Feedback>,
+    pub(super) share_links: Vec<ShareToken>,
+}
+
+/// Checks everything but the content. The ids of comments and links are new; they belong to no page yet.
+pub(super) fn check_page(
+    page: &mut PageRecord,
+    limits: &Limits,
+    minter: &Minter,
+    now: i64,
+) -> Result<CheckedPage> {
+    if !site::is_token(&page.token) {
+        return Err(Error::field("token", "is not the token of a page"));
+    }
+    check_title(&page.title)?;
+    past("created_at", page.created_at, now)?;
+    past("updated_at", page.updated_at, now)?;
+    page.last_viewed_at.map_or(Ok(()), |at| past("last_viewed_at", at, now))?;
+    page.expires_at.map_or(Ok(()), |at| within("expires_at", at, 1, LATEST))?;
+    within("view_count", page.view_count, 0, MOST_VIEWS)?;
+    let visibility = Visibility::parse(&page.visibility)
+        .ok_or_else(|| Error::field("visibility", "must be unlisted, public or burn"))?;
+    let slug = page.slug.as_deref().map(Slug::parse).transpose()?;
+    if visibility == Visibility::Public && slug.is_none() {
+        return Err(Error::plain(Code::SlugRequired));
+    }
+    let email_gate_domain = page.email_gate_domain.as_deref().map(email::gate_domain).transpose()?;
+    check_versions(page, limits, now)?;
+    if page.feedback.len() > MOST_FEEDBACK {
+        return Err(Error::new(Code::TooMany, format!("A page has at most {MOST_FEEDBACK} comments.")));
+    }
+    let most_links = usize::try_from(share_token::MOST).unwrap_or(usize::MAX);
+    if page.share_links.len() > most_links {
+        return Err(Error::new(Code::TooMany, format!("A page has at most {most_links} share links.")));
+    }
+    let feedback = std::mem::take(&mut page.feedback).into_iter();
+    let share_links = std::mem::take(&mut page.share_links).into_iter();
+    Ok(CheckedPage {
+        slug,
+        visibility,
+        email_gate_domain,
+        feedback: feedback.map(|item| check_feedback(item, minter, now)).collect::<Result<_>>()?,
+        share_links: share_links.map(|link| check_link(link, minter, now)).collect::<Result<_>>()?,
+    })
+}
+
+fn check_versions(page: &PageRecord, limits: &Limits, now: i64) -> Result<()> {
+    let mut seen = HashSet::new();
+    for version in &page.versions {
+        if !seen.insert(version.version) {
+            return Err(Error::field("versions", "must not name a version twice"));
+        }
+        check_version(version, limits, now)?;
+    }
+    if seen.iter().max() != Some(&page.version) {
+        return Err(Error::field("version", "must be the newest of the versions"));
+    }
+    Ok(())
+}
+
+fn check_version(version: &VersionRecord, limits: &Limits, now: i64) -> Result<()> {
+    within("version", version.version, 1, MOST_VERSION)?;
+    past("created_at", version.created_at, now)?;
+    check_title(&version.title)?;
+    if version.restored_from.is_some_and(|from| !(1..version.version).contains(&from)) {
+        return Err(Error::field("restored_from", "must be an earlier version"));
+    }
+    let kind = BundleKind::parse(&version.kind)
+        .ok_or_else(|| Error::field("kind", "must be html, markdown, pdf, zip, file or e2e"))?;
+    if version.file_name.as_deref().is_some_and(|name| clean_file_name(name).as_deref() != Some(name)) {
+        return Err(Error::field("file_name", "is not a file name"));
+    }
+    let files = version.files.len();
+    if files == 0 || (kind != BundleKind::Zip && files != 1) {
+        return Err(Error::field("files", "must be one file, or the files of an archive"));
+    }
+    if files > limits.files {
+        let why = format!("A version has {files} files; the limit is {}.", limits.files);
+        return Err(Error::new(Code::TooManyFiles, why));
+    }
+    let size = version.files.iter().fold(0_u64, |sum, file| sum.saturating_add(file.size));
+    if size > limits.unpacked_bytes {
+        let why = format!("A version has {size} bytes; the limit is {}.", limits.unpacked_bytes);
+        return Err(Error::new(Code::TooLarge, why));
+    }
+    Ok(())
+}
+
+fn check_feedback(item: FeedbackRecord, minter: &Minter, now: i64) -> Result<Feedback> {
+    past("created_at", item.created_at, now)?;
+    item.resolved_at.map_or(Ok(()), |at| past("resolved_at", at, now))?;
+    let draft = FeedbackDraft {
+        comment: Some(item.comment),
+        element: item.element,
+        element_path: item.element_path,
+        selected_text: item.selected_text,
+        page_url: item.page_url,
+        intent: item.intent,
+        severity: item.severity,
+    };
+    Ok(Feedback {
+        id: minter.ordered_id("fb", item.created_at),
+        site_id: String::new(),
+        content: draft.checked()?,
+        created_at: item.created_at,
+        resolved_at: item.resolved_at,
+        resolved_note: feedback::note(item.resolved_note)?,
+    })
+}
+
+fn check_link(link: ShareLinkRecord, minter: &Minter, now: i64) -> Result<ShareToken> {
+    past("created_at", link.created_at, now)?;
+    link.expires_at.map_or(Ok(()), |at| within("expires_at", at, 1, LATEST))?;
+    link.last_used_at.map_or(Ok(()), |at| past("last_used_at", at, now))?;
+    within("uses", link.uses, 0, link.max_uses.unwrap_or(MOST_VIEWS))?;
+    let wish = ShareTokenRequest {
+        note: link.note,
+        expires_in: None,
+        max_uses: link.max_uses,
+        bypass_email_gate: link.bypass_email_gate,
+    };
+    let wish = wish.checked()?;
+    Ok(ShareToken {
+        id: minter.id("share"),
+        site_id: String::new(),
+        note: wish.note,
+        bypass_email_gate: wish.bypass_email_gate,
+        max_uses: wish.max_uses,
+        uses: link.uses,
+        created_at: link.created_at,
+        expires_at: link.expires_at,
+        last_used_at: link.last_used_at,
+    })
+}
+
+fn check_title(title: &str) -> Result<()> {
+    if title.chars().count() > TITLE_CHARACTERS || title.chars().any(char::is_control) {
+        return Err(Error::field("title", "must be one line of at most 1000 characters"));
+    }
+    Ok(())
+}
+
+/// A time that has passed, give or take the difference of two clocks.
+pub(super) fn past(name: &str, at: i64, now: i64) -> Result<()> {
+    within(name, at, 0, now + CLOCK_SECONDS)
+}
+
+fn within(name: &str, value: i64, least: i64, most: i64) -> Result<()> {
+    if (least..=most).contains(&value) {
+        return Ok(());
+    }
+    Err(Error::field(name, format!("must be {least} to {most}, not {value}")))
+}

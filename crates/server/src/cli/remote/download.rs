@@ -1,0 +1,129 @@
+//! `dropleaf download PAGE`: saves the files of a version, a folder for an archive.
+
+use super::page_text::page_name;
+use super::session::explained;
+use super::{ClientEnvironment, visible};
+use crate::cli::exit::{NotSignedIn, WrongUse};
+use crate::cli::{name, print_line};
+use anyhow::{Context, Result};
+use clap::Args;
+use dropleaf_client::{Client, DownloadError, Downloaded, UnpackLimits, safe_path, unpack};
+use std::fs::File;
+use std::io::{Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// The largest download that is accepted from a server.
+const MOST_BYTES: u64 = 4 << 30;
+
+#[derive(Debug, Args)]
+pub(crate) struct Download {
+    /// The page: its ID, slug, token or URL
+    #[arg(allow_hyphen_values = true, value_parser = name::parse)]
+    page: String,
+    /// The version (default: the current one)
+    #[arg(long, value_name = "N")]
+    version: Option<i64>,
+    /// Where to save it: a file, or a folder for an archive (default: the name that the page has)
+    #[arg(short, long, value_name = "PATH")]
+    output: Option<PathBuf>,
+    /// Save an archive as a zip file instead of unpacking it
+    #[arg(long)]
+    zip: bool,
+    /// Overwrite existing files
+    #[arg(long)]
+    force: bool,
+    /// The server (default: `DROPLEAF_URL`, the server you last signed in to, or <http://localhost:8080>)
+    #[arg(long, value_name = "URL")]
+    server: Option<String>,
+    /// Print what was saved as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Download {
+    pub(crate) async fn run(self, environment: &ClientEnvironment) -> Result<()> {
+        let client = signed_in(environment, self.server.as_deref())?;
+        if self.version.is_some_and(|version| version < 1) {
+            return Err(WrongUse("--version must be at least 1".to_owned()).into());
+        }
+        let folder =
+            self.output.as_deref().and_then(Path::parent).filter(|path| !path.as_os_str().is_empty());
+        let (mut file, found) = fetch(&client, &page_name(&self.page), self.version, folder).await?;
+        let (saved, files) = if found.is_archive && !self.zip {
+            let name = found.name.strip_suffix(".zip").unwrap_or(&found.name);
+            let to = self.target(name, "page")?;
+            let count = unpack(file.reopen()?, &to, self.force, UnpackLimits::default())?;
+            (to, count)
+        } else {
+            let to = self.target(&found.name, "download")?;
+            file.as_file_mut().sync_all()?;
+            let kept = if self.force {
+                file.persist(&to).map_err(|failed| failed.error)
+            } else {
+                file.persist_noclobber(&to).map_err(|failed| failed.error)
+            };
+            kept.map_err(|error| match error.kind() {
+                std::io::ErrorKind::AlreadyExists => anyhow::Error::from(WrongUse(format!(
+                    "`{}` exists; use --force to overwrite it",
+                    to.display()
+                ))),
+                _ => anyhow::Error::from(error).context(format!("cannot write `{}`", to.display())),
+            })?;
+            (to, 1)
+        };
+        if self.json {
+            let shown = serde_json::json!({
+                "path": saved.display().to_string(), "files": files, "bytes": found.bytes, "is_archive": found.is_archive,
+            });
+            return print_line(&serde_json::to_string_pretty(&shown)?);
+        }
+        print_line(&visible(&saved.display().to_string()))
+    }
+
+    /// Where it is saved: the named path, or the server's name in the current folder.
+    fn target(&self, suggested: &str, otherwise: &str) -> Result<PathBuf> {
+        if let Some(path) = &self.output {
+            return Ok(path.clone());
+        }
+        let name = if suggested.is_empty() { otherwise } else { suggested };
+        let path = safe_path(name).filter(|path| path.components().count() == 1);
+        path.ok_or_else(|| WrongUse("the server suggests a forbidden name; use --output".to_owned()).into())
+    }
+}
+
+/// A client with a key.
+pub(super) fn signed_in(environment: &ClientEnvironment, server: Option<&str>) -> Result<Client> {
+    let client = environment.client(server)?;
+    if client.has_key() {
+        return Ok(client);
+    }
+    let server = client.server();
+    Err(NotSignedIn(format!("not signed in to {server}; run `dropleaf login {server}`")).into())
+}
+
+/// Downloads a version into a temporary file, in the folder where it will be kept.
+pub(super) async fn fetch(
+    client: &Client,
+    page: &str,
+    version: Option<i64>,
+    folder: Option<&Path>,
+) -> Result<(tempfile::NamedTempFile, Downloaded)> {
+    let folder = folder.unwrap_or(Path::new("."));
+    let mut file = tempfile::Builder::new()
+        .prefix(".dropleaf-")
+        .tempfile_in(folder)
+        .with_context(|| format!("cannot write to `{}`", folder.display()))?;
+    let found = client.download(page, version, MOST_BYTES, file.as_file_mut()).await;
+    let found = found.map_err(|error| match error {
+        DownloadError::Server(error) => explained(error, client.server()),
+        error => error.into(),
+    })?;
+    file.as_file_mut().flush()?;
+    file.as_file_mut().seek(SeekFrom::Start(0))?;
+    Ok((file, found))
+}
+
+/// The downloaded file, for reading.
+pub(super) fn reopened(file: &tempfile::NamedTempFile) -> Result<File> {
+    file.reopen().context("cannot read the download")
+}

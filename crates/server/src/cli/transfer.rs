@@ -1,0 +1,109 @@
+//! `dropleaf export ACCOUNT FILE` and `dropleaf import FILE`: move one account between servers. They work while the server
+//! runs.
+
+use super::{account, name, plain, print_line, with_app};
+use crate::config::Config;
+use anyhow::{Context, Result};
+use clap::Args;
+use dropleaf_app::{COMMAND_LINE, ImportTarget, TransferProgress};
+use std::fs::File;
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Args)]
+pub(super) struct Export {
+    /// Its email address or ID
+    #[arg(allow_hyphen_values = true, value_parser = name::parse)]
+    account: String,
+    /// The file to write; it must not exist
+    file: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Import {
+    /// A file that `export` wrote
+    file: PathBuf,
+    /// The email address of the account that gets the pages; it is created if it does not exist (default: the address in the
+    /// export, which must not have an account here)
+    #[arg(long, value_name = "EMAIL", allow_hyphen_values = true, value_parser = name::parse)]
+    account: Option<String>,
+    /// The plan of a new account (default: the one in the export)
+    #[arg(long)]
+    plan: Option<String>,
+}
+
+impl Export {
+    pub(super) async fn run(self, config: Config) -> Result<()> {
+        with_app(config, async |app| {
+            let account = account::named(app, &self.account).await?;
+            let folder = self.file.parent().filter(|path| !path.as_os_str().is_empty());
+            // Readable by its owner alone, and under its name only when it is complete.
+            let file = tempfile::Builder::new()
+                .prefix(".dropleaf-export-")
+                .tempfile_in(folder.unwrap_or(Path::new(".")))
+                .with_context(|| format!("cannot write to the folder of `{}`", self.file.display()))?;
+            anyhow::ensure!(!self.file.exists(), "`{}` exists already", self.file.display());
+            let to = file.as_file().try_clone()?;
+            let exported = app.export_account(COMMAND_LINE, &account, to, show).await;
+            end_line();
+            let exported = exported?;
+            file.persist_noclobber(&self.file)
+                .map_err(|failed| failed.error)
+                .with_context(|| format!("cannot write `{}`", self.file.display()))?;
+            eprintln!(
+                "Exported {}. Pages: {}. Versions: {}. Files: {}.",
+                account.id, exported.pages, exported.versions, exported.bodies
+            );
+            eprintln!(
+                "Passwords of pages, API keys and share links are not part of an export. Keep the file private: it contains the \
+                 pages and their links."
+            );
+            Ok(())
+        })
+        .await
+    }
+}
+
+impl Import {
+    pub(super) async fn run(self, config: Config) -> Result<()> {
+        let file =
+            File::open(&self.file).with_context(|| format!("cannot read `{}`", self.file.display()))?;
+        let target = ImportTarget { email: self.account, plan: self.plan };
+        with_app(config, async |app| {
+            let outcome = app.import_account(COMMAND_LINE, file, &target, show).await;
+            end_line();
+            let imported = outcome.map_err(|error| {
+                let code = error.code.as_str();
+                anyhow::Error::from(error).context(format!("nothing was imported ({code})"))
+            })?;
+            for warning in &imported.warnings {
+                eprintln!("{}", plain(warning, 500));
+            }
+            eprintln!(
+                "Imported into {} ({}). Pages: {}. Versions: {}. Comments: {}. Domains: {}.",
+                imported.account.email.as_deref().unwrap_or("-"),
+                imported.account.id,
+                imported.pages,
+                imported.versions,
+                imported.feedback,
+                imported.domains
+            );
+            print_line(&imported.account.id)
+        })
+        .await
+    }
+}
+
+/// A progress line that overwrites itself; silent if standard error is not a terminal.
+fn show(progress: TransferProgress) {
+    if std::io::stderr().is_terminal() {
+        eprint!("\rPages: {}/{}", progress.done, progress.total);
+        let _ = std::io::stderr().flush();
+    }
+}
+
+fn end_line() {
+    if std::io::stderr().is_terminal() {
+        eprintln!();
+    }
+}

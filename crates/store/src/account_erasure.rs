@@ -1,0 +1,157 @@
+//! SQL that erases an account: what keeps it from being erased, its pages that still have content, and the statements that
+//! remove every other row about it. Ledger entries and payments stay, without anything that tells who the person was.
+
+use crate::db::{DbError, Stmt};
+use crate::revisions;
+use crate::sites::{row as site_row, select};
+use crate::store::Store;
+use dropleaf_core::site::Site;
+
+/// The rows that were deleted, by what they were.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ErasedRows {
+    pub api_keys: u64,
+    pub sessions: u64,
+    pub passkeys: u64,
+    pub app_grants: u64,
+    pub custom_domains: u64,
+    pub tombstones: u64,
+}
+
+/// What becomes of the rows of erased pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tombstones {
+    /// They stay without an owner, so that the links answer that the page is gone.
+    Kept,
+    /// For pages that nobody could have seen.
+    Deleted,
+}
+
+impl Store {
+    /// Pages of an account in any state whose content is still stored.
+    pub async fn list_unpurged_of(&self, account_id: &str, limit: i64) -> Result<Vec<Site>, DbError> {
+        let sql = select!("WHERE account_id = $1 AND purged_at IS NULL ORDER BY id LIMIT $2");
+        self.db.list(sql, vec![account_id.into(), limit.into()], site_row).await
+    }
+
+    /// How many payments of the account are undecided, its pay sessions under way included.
+    pub async fn count_undecided_payments_of(&self, account_id: &str) -> Result<i64, DbError> {
+        let sql = "SELECT (SELECT COUNT(*) FROM payments WHERE account_id = $1 \
+                   AND state IN ('verified', 'settling', 'settled', 'unknown')) \
+                   + (SELECT COUNT(*) FROM pay_sessions WHERE account_id = $1 AND state = 'processing')";
+        Ok(self.db.get(sql, &[account_id.into()], |row| row.int(0)).await?.unwrap_or_default())
+    }
+
+    /// How many reports about pages of the account are undecided.
+    pub async fn count_open_reports_of(&self, account_id: &str) -> Result<i64, DbError> {
+        let sql = "SELECT COUNT(*) FROM reports JOIN sites ON sites.id = reports.site_id \
+                   WHERE sites.account_id = $1 AND sites.purged_at IS NULL AND reports.closed_at IS NULL";
+        Ok(self.db.get(sql, &[account_id.into()], |row| row.int(0)).await?.unwrap_or_default())
+    }
+
+    /// The content of the account's appeals that nobody else joined.
+    pub async fn list_appealed_bundles_of(&self, account_id: &str) -> Result<Vec<String>, DbError> {
+        let sql = "SELECT bundle_id FROM appeals WHERE account_id = $1 AND bundle_id IS NOT NULL \
+                   AND NOT EXISTS (SELECT 1 FROM appeal_senders WHERE appeal_senders.appeal_id = appeals.id)";
+        self.db.list(sql, vec![account_id.into()], |row| row.string(0)).await
+    }
+}
+
+/// Statements whose counts are reported, in the order of the fields of [`ErasedRows`].
+fn counted(account_id: &str, tombstones: Tombstones) -> [Stmt; 6] {
+    let of = |sql| Stmt::new(sql, [account_id.into()]);
+    [
+        of("DELETE FROM api_keys WHERE account_id = $1"),
+        of("DELETE FROM sessions WHERE account_id = $1"),
+        of("DELETE FROM passkeys WHERE account_id = $1"),
+        of("DELETE FROM oauth_grants WHERE account_id = $1"),
+        of("DELETE FROM custom_domains WHERE account_id = $1"),
+        of(match tombstones {
+            Tombstones::Kept => {
+                "UPDATE sites SET account_id = NULL, slug = NULL, title = '', search_text = '', password_hash = NULL, \
+             email_gate_domain = NULL, claim_hash = NULL, wallet = NULL, primary_domain = NULL \
+             WHERE account_id = $1 AND purged_at IS NOT NULL"
+            }
+            Tombstones::Deleted => "DELETE FROM sites WHERE account_id = $1 AND purged_at IS NOT NULL",
+        }),
+    ]
+}
+
+/// Everything that refers to the account by its id, except the rows of [`counted`].
+fn by_account(account_id: &str, now: i64) -> Vec<Stmt> {
+    let of = |sql| Stmt::new(sql, [account_id.into()]);
+    vec![
+        of("DELETE FROM oauth_tokens WHERE grant_id IN (SELECT id FROM oauth_grants WHERE account_id = $1)"),
+        of("DELETE FROM oauth_codes WHERE grant_id IN (SELECT id FROM oauth_grants WHERE account_id = $1)"),
+        of("DELETE FROM oauth_requests WHERE session_id IN (SELECT id FROM sessions WHERE account_id = $1)"),
+        of("DELETE FROM mcp_sessions WHERE account_id = $1"),
+        of("DELETE FROM owner_tickets WHERE account_id = $1"),
+        of("DELETE FROM device_logins WHERE account_id = $1"),
+        of("DELETE FROM passkey_ceremonies WHERE account_id = $1"),
+        of("DELETE FROM slugs WHERE account_id = $1 \
+            OR site_id IN (SELECT id FROM sites WHERE sites.account_id = $1)"),
+        of("DELETE FROM pay_sessions WHERE account_id = $1"),
+        // Ids contain no wildcards.
+        of("DELETE FROM idempotency WHERE scope = $1 OR scope LIKE CAST($1 AS TEXT) || ':%'"),
+        of("DELETE FROM counters WHERE key LIKE '%:' || CAST($1 AS TEXT)"),
+        // Others may wait for a decision about the same content.
+        of(
+            "UPDATE appeals SET account_id = NULL, comment = NULL, contact = NULL, letter_at = NULL WHERE account_id = $1 \
+            AND EXISTS (SELECT 1 FROM appeal_senders WHERE appeal_senders.appeal_id = appeals.id)",
+        ),
+        Stmt::new(
+            "UPDATE bundles SET refs = refs - 1, touched_at = $1 WHERE refs > 0 \
+             AND id IN (SELECT bundle_id FROM appeals WHERE account_id = $2 AND bundle_id IS NOT NULL)",
+            vec![now.into(), account_id.into()],
+        ),
+        of("DELETE FROM appeals WHERE account_id = $1"),
+        of("DELETE FROM appeal_senders WHERE account_id = $1"),
+        // The ledger needs the payment itself: its amount, its key and when it was made.
+        of(
+            "UPDATE payments SET ask = NULL, draft = NULL, client = '', once_hash = NULL WHERE account_id = $1",
+        ),
+    ]
+}
+
+/// Everything that holds the address: open sign-ins, and what the person wrote to operators elsewhere.
+fn by_address(email: &str) -> Vec<Stmt> {
+    let of = |sql| Stmt::new(sql, [email.into()]);
+    vec![
+        of("DELETE FROM sign_ins WHERE email = $1"),
+        of("UPDATE reports SET contact = NULL WHERE LOWER(contact) = $1"),
+        of("UPDATE appeals SET contact = NULL, letter_at = NULL WHERE LOWER(contact) = $1"),
+        of("UPDATE appeal_senders SET contact = NULL WHERE LOWER(contact) = $1"),
+    ]
+}
+
+/// The statements that remove an account whose pages are purged. Fails with [`crate::accounts::UNKNOWN`] if it no longer exists.
+pub fn erase(account_id: &str, email: Option<&str>, tombstones: Tombstones, now: i64) -> Vec<Stmt> {
+    let mut stmts = vec![
+        Stmt::new("UPDATE accounts SET email = NULL WHERE id = $1", [account_id.into()])
+            .one(crate::accounts::UNKNOWN),
+        revisions::advance(revisions::DOMAINS),
+    ];
+    stmts.extend(email.into_iter().flat_map(by_address));
+    stmts.extend(by_account(account_id, now));
+    stmts.extend(counted(account_id, tombstones));
+    stmts.push(
+        Stmt::new("DELETE FROM accounts WHERE id = $1", [account_id.into()]).one(crate::accounts::UNKNOWN),
+    );
+    stmts
+}
+
+/// What the statements of [`erase`] deleted, from their outcomes.
+pub fn erased(outcomes: &[crate::Outcome]) -> ErasedRows {
+    let end = outcomes.len().saturating_sub(1);
+    let rows: Vec<u64> =
+        outcomes[end.saturating_sub(6)..end].iter().map(|outcome| outcome.affected).collect();
+    let at = |index: usize| rows.get(index).copied().unwrap_or_default();
+    ErasedRows {
+        api_keys: at(0),
+        sessions: at(1),
+        passkeys: at(2),
+        app_grants: at(3),
+        custom_domains: at(4),
+        tombstones: at(5),
+    }
+}
