@@ -103,9 +103,10 @@ impl ClientError {
     }
 }
 
-/// Removes control characters, which could move a terminal's cursor, from untrusted text, and truncates it to 2000 characters.
+/// Untrusted text for a message of one line, at most 2000 characters long.
 pub(crate) fn visible(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).take(2000).collect()
+    let short: String = text.chars().take(2000).collect();
+    crate::text::visible(&short)
 }
 
 #[cfg(test)]
@@ -114,6 +115,6 @@ mod tests {
 
     #[test]
     fn nothing_a_server_says_moves_the_cursor() {
-        assert_eq!(visible("a\u{1b}[2Jb\r\n"), "a[2Jb");
+        assert_eq!(visible("a\u{1b}[2Jb\r\n"), "a\\u{1b}[2Jb\\r\\n");
     }
 }

@@ -3,24 +3,38 @@
 //! Knows nothing of the server's internals and depends on no other crate of ours.
 
 mod account;
+mod answer;
 mod client;
 mod credentials;
 mod device;
 mod download;
 mod error;
+mod feedback;
 pub mod mcp;
 pub mod mcp_setup;
 mod multipart;
+mod page_name;
 mod pages;
 mod pay_sessions;
+mod share_tokens;
+mod sites;
+mod text;
 mod unpack;
+mod versions;
 
 pub use account::Me;
+pub use answer::Answer;
 pub use client::{Client, is_loopback, server_name};
 pub use credentials::{Credentials, CredentialsError, Login};
 pub use device::{DeviceCode, Key, OWN_CLIENT, Polled, Tokens, wait_for_answer};
 pub use download::{DownloadError, Downloaded};
 pub use error::{ClientError, Reason};
+pub use feedback::{Comment, CommentList, ResolvedComment};
+pub use page_name::PageName;
 pub use pages::{File, PageOptions, Site, SiteList};
 pub use pay_sessions::{PaySession, PolledPaySession, wait_for_payment};
+pub use share_tokens::{NewShareLink, ShareLink, ShareLinks};
+pub use sites::{DeletedPage, EmailGate, ListCursor, PageInfo, PageList};
+pub use text::visible;
 pub use unpack::{UnpackError, UnpackLimits, open_archive, safe_path, unpack};
+pub use versions::{PageVersion, PageVersions};

@@ -1,13 +1,15 @@
 //! `dropleaf account …`: creates and lists accounts, changes plans, issues keys, suspends. Works while the server runs.
 
 use super::exit::WrongUse;
-use super::{name, print_line, with_app};
+use super::output::{BAD, Cell, Column, Table, print_json, print_line, visible};
+use super::{name, with_app};
 use crate::config::Config;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use dropleaf_app::{App, COMMAND_LINE, IdempotentResult};
 use dropleaf_core::account::Account;
 use dropleaf_core::ledger;
+use serde_json::json;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
@@ -21,6 +23,9 @@ pub(super) enum Command {
         /// Make it an operator of this server
         #[arg(long)]
         operator: bool,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Create a key for an account; prints the key and nothing else
     Key {
@@ -28,19 +33,32 @@ pub(super) enum Command {
         email: String,
         #[arg(long, default_value = "command line")]
         name: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Create a sign-in link for an account; it works once, within an hour. Prints the link and nothing else
     Link {
         #[arg(allow_hyphen_values = true, value_parser = name::parse)]
         email: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
     /// List accounts
-    List,
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Move an account to another plan
     Plan {
         #[arg(allow_hyphen_values = true, value_parser = name::parse)]
         email: String,
         plan: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Add to an account's prepaid balance
     Credit(Credit),
@@ -70,6 +88,9 @@ pub(super) struct Standing {
     /// The reason; recorded in the audit log
     #[arg(long)]
     reason: String,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -86,6 +107,9 @@ pub(super) struct Credit {
     /// An idempotency key for this credit: repeating the command with the same key changes nothing
     #[arg(long, value_name = "NAME")]
     once: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 pub(super) async fn run(command: Command, config: Config) -> Result<()> {
@@ -94,58 +118,105 @@ pub(super) async fn run(command: Command, config: Config) -> Result<()> {
 
 async fn act(app: &App, command: Command) -> Result<()> {
     match command {
-        Command::Create { email, plan, operator } => {
+        Command::Create { email, plan, operator, json } => {
             let account = app.create_account(&email, plan.as_deref(), operator).await?;
             let key = new_key(app, &account, "first").await?;
+            if json {
+                return print_json(
+                    &json!({"id": account.id, "email": email, "plan": account.plan, "api_key": key}),
+                );
+            }
             eprintln!(
                 "Created {} ({}, plan {}). API key (shown only once):",
-                email, account.id, account.plan
+                visible(&email),
+                account.id,
+                account.plan
             );
-            print_line(&key)?;
+            print_line(&key)
         }
-        Command::Key { email, name } => {
+        Command::Key { email, name, json } => {
             let account = app.get_account_by_email(&email).await?;
-            print_line(&new_key(app, &account, &name).await?)?;
-        }
-        Command::Link { email } => {
-            let account = app.get_account_by_email(&email).await?;
-            print_line(&app.create_sign_in_link(&account).await?)?;
-        }
-        Command::List => {
-            let head =
-                format!("{:<26}{:<34}{:<10}{:>6}  {:<9} state", "id", "email", "plan", "pages", "operator");
-            print_line(&head)?;
-            for account in app.list_accounts().await? {
-                let email = account.email.as_deref().unwrap_or("-");
-                let operator = if account.is_operator { "yes" } else { "" };
-                let state = if account.suspended.is_some() { "suspended" } else { "active" };
-                print_line(&format!(
-                    "{:<26}{email:<34}{:<10}{:>6}  {operator:<9} {state}",
-                    account.id, account.plan, account.active_pages
-                ))?;
+            let key = new_key(app, &account, &name).await?;
+            if json {
+                print_json(&json!({"account_id": account.id, "api_key": key}))
+            } else {
+                print_line(&key)
             }
         }
-        Command::Plan { email, plan } => {
+        Command::Link { email, json } => {
+            let account = app.get_account_by_email(&email).await?;
+            let url = app.create_sign_in_link(&account).await?;
+            if json { print_json(&json!({"account_id": account.id, "url": url})) } else { print_line(&url) }
+        }
+        Command::List { json } => list(app, json).await,
+        Command::Plan { email, plan, json } => {
             let account = app.get_account_by_email(&email).await?;
             app.set_plan(COMMAND_LINE, &account.id, &plan).await?;
-            eprintln!("{email} is now on the {plan} plan.");
+            if json {
+                return print_json(&json!({"id": account.id, "plan": plan}));
+            }
+            eprintln!("{} is now on the {} plan.", visible(&email), visible(&plan));
+            Ok(())
         }
-        Command::Credit(credit) => credit.give(app).await?,
-        Command::Suspend(Standing { account, reason }) => {
+        Command::Credit(credit) => credit.give(app).await,
+        Command::Suspend(Standing { account, reason, json }) => {
             let account = named(app, &account).await?;
             let now = app.suspend_account(COMMAND_LINE, &account.id, &reason).await?;
+            if json {
+                return print_json(&json!({"id": account.id, "suspended": true, "already": now.already}));
+            }
             let how = if now.already { "was already" } else { "is" };
-            print_line(&format!("{} {how} suspended.", account.id))?;
+            print_line(&format!("{} {how} suspended.", account.id))
         }
-        Command::Delete(delete) => delete.erase(app).await?,
-        Command::RestoreAccess(Standing { account, reason }) => {
+        Command::Delete(delete) => delete.erase(app).await,
+        Command::RestoreAccess(Standing { account, reason, json }) => {
             let account = named(app, &account).await?;
             let now = app.lift_suspension(COMMAND_LINE, &account.id, &reason).await?;
+            if json {
+                return print_json(&json!({"id": account.id, "suspended": false, "already": now.already}));
+            }
             let how = if now.already { "was not" } else { "is no longer" };
-            print_line(&format!("{} {how} suspended.", account.id))?;
+            print_line(&format!("{} {how} suspended.", account.id))
         }
     }
-    Ok(())
+}
+
+async fn list(app: &App, json: bool) -> Result<()> {
+    let accounts = app.list_accounts().await?;
+    let state = |account: &Account| if account.suspended.is_some() { "suspended" } else { "active" };
+    if json {
+        let one = |account: &Account| {
+            json!({
+                "id": account.id,
+                "email": account.email,
+                "plan": account.plan,
+                "active_pages": account.active_pages,
+                "operator": account.is_operator,
+                "state": state(account),
+            })
+        };
+        return print_json(&json!({"accounts": accounts.iter().map(one).collect::<Vec<_>>()}));
+    }
+    let mut table = Table::new([
+        Column::fixed("id"),
+        Column::flexible("email"),
+        Column::fixed("plan"),
+        Column::number("pages"),
+        Column::fixed("operator"),
+        Column::fixed("state"),
+    ]);
+    for account in &accounts {
+        let standing = Cell::new(state(account));
+        table.row([
+            account.id.as_str().into(),
+            account.email.as_deref().unwrap_or("-").into(),
+            account.plan.as_str().into(),
+            account.active_pages.to_string().into(),
+            (if account.is_operator { "yes" } else { "" }).into(),
+            if account.suspended.is_some() { standing.styled(BAD) } else { standing },
+        ]);
+    }
+    print_line(&table.render())
 }
 
 /// The account with this email address or id.
@@ -197,10 +268,14 @@ impl Credit {
         let account = named(app, &self.account).await?;
         let once = self.once.as_deref();
         let credited = app.credit_account(COMMAND_LINE, &account.id, cents, &self.reason, once).await?;
+        if self.json {
+            let balance = app.spendable_balance(&credited.account);
+            let already = credited.already_applied;
+            return print_json(&json!({"id": account.id, "balance_minor": balance, "already": already}));
+        }
         let again = if credited.already_applied { " (already applied)" } else { "" };
         let balance = app.balance_unit().written(app.spendable_balance(&credited.account));
-        print_line(&format!("{} now has a balance of {balance}{again}.", account.id))?;
-        Ok(())
+        print_line(&format!("{} now has a balance of {balance}{again}.", account.id))
     }
 }
 

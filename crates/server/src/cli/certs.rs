@@ -1,7 +1,8 @@
 //! `dropleaf certs …`: lists the certificates that the server obtains, and makes their renewal due. Works while the server
 //! runs, which places the orders.
 
-use super::{plain, print_line, with_app};
+use super::output::{Column, Table, print_json, print_line};
+use super::with_app;
 use crate::config::Config;
 use anyhow::{Result, ensure};
 use clap::{Args, Subcommand};
@@ -50,9 +51,9 @@ async fn run_command(app: &App, command: Command) -> Result<()> {
             let (found, now) = (app.list_certificates().await?, app.now());
             if json {
                 let all: Vec<_> = found.iter().map(|it| as_json(it, now)).collect();
-                print_line(&serde_json::to_string_pretty(&json!({"certificates": all}))?)
+                print_json(&json!({"certificates": all}))
             } else {
-                print_line(table(&found, now).trim_end_matches('\n'))
+                print_line(&table(&found, now))
             }
         }
         Command::Renew(Renew { name, json, .. }) => {
@@ -68,7 +69,7 @@ async fn run_command(app: &App, command: Command) -> Result<()> {
                 None => app.request_all_renewals().await?,
             };
             if json {
-                return print_line(&serde_json::to_string_pretty(&json!({"due": names}))?);
+                return print_json(&json!({"due": names}));
             }
             match names.as_slice() {
                 [] => print_line("No certificates."),
@@ -98,22 +99,29 @@ fn as_json(certificate: &Certificate, now: i64) -> Value {
 
 fn table(found: &[Certificate], now: i64) -> String {
     if found.is_empty() {
-        return "No certificates.\n".to_owned();
+        return "No certificates.".to_owned();
     }
-    let width = found.iter().map(|it| it.name.len()).max().unwrap_or_default().max(4) + 2;
-    let head = format!("{:<width$}{:<10}{:<22}{:<22}last error", "name", "state", "expires", "next order");
-    let lines = found.iter().map(|it| {
-        let expires = it.not_after.map(iso::format).unwrap_or_default();
+    let mut table = Table::new([
+        Column::fixed("name"),
+        Column::fixed("state"),
+        Column::fixed("expires"),
+        Column::fixed("next order"),
+        Column::flexible("last error"),
+    ]);
+    for it in found {
         let (state, next) = match it.unused_since {
             None => (it.state(now).as_str(), iso::format(it.next_order_at().max(now))),
             Some(_) => ("unused", String::new()),
         };
-        let error = plain(it.last_error.as_deref().unwrap_or_default(), usize::MAX);
-        format!("{:<width$}{state:<10}{expires:<22}{next:<22}{error}", it.name)
-    });
-    let lines: Vec<String> =
-        std::iter::once(head).chain(lines).map(|line| line.trim_end().to_owned()).collect();
-    lines.join("\n") + "\n"
+        table.row([
+            it.name.as_str().into(),
+            state.into(),
+            it.not_after.map(iso::format).unwrap_or_default().into(),
+            next.into(),
+            it.last_error.as_deref().unwrap_or_default().into(),
+        ]);
+    }
+    table.render()
 }
 
 #[cfg(test)]
@@ -143,7 +151,7 @@ mod tests {
         assert_eq!(lines[1], ["*.pages.example", "issued", "2027-01-20T08:00:00Z", "2027-01-18T08:00:00Z"]);
         assert_eq!(lines[2], ["drop.example", "failed", "2027-01-15T08:30:00Z", "refused\\u{1b}[31m"]);
         assert_eq!(lines[3][1], "unused");
-        assert_eq!(table(&[], NOW), "No certificates.\n");
+        assert_eq!(table(&[], NOW), "No certificates.");
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! `dropleaf evidence`: lists the sealed evidence of taken-down pages, opens it with a reason, or erases it early.
 
-use super::{name, print_line, with_app};
+use super::output::{Column, Now, Size, Table, print_json, print_line};
+use super::{name, with_app};
 use crate::config::Config;
 use anyhow::{Context, Result};
 use clap::Args;
 use dropleaf_app::{App, COMMAND_LINE, OpenEvidence};
-use dropleaf_core::iso;
 use futures_util::TryStreamExt;
 use serde_json::json;
 use std::fs::{self, OpenOptions};
@@ -21,8 +21,8 @@ pub(super) struct Evidence {
     /// List the evidence, newest first
     #[arg(long, conflicts_with = "page")]
     list: bool,
-    /// Print the list as JSON
-    #[arg(long, requires = "list")]
+    /// Print JSON
+    #[arg(long)]
     json: bool,
     /// The reason; recorded in the audit log
     #[arg(long, required_unless_present = "list")]
@@ -47,8 +47,10 @@ impl Evidence {
         let (Some(page), Some(reason)) = (&self.page, &self.reason) else { return self.show(app).await };
         let Some(out) = &self.out else {
             let kept = app.erase_evidence(COMMAND_LINE, page, reason).await?;
-            print_line(&format!("{}: evidence erased.", kept.site_id))?;
-            return Ok(());
+            if self.json {
+                return print_json(&json!({"site_id": kept.site_id, "erased": true}));
+            }
+            return print_line(&format!("{}: evidence erased.", kept.site_id));
         };
         // Created first, so that evidence is not opened if it cannot be written.
         let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(out);
@@ -60,8 +62,11 @@ impl Evidence {
         };
         match written.await {
             Ok((site_id, bytes)) => {
-                print_line(&format!("{site_id}: {bytes} bytes written to {}", out.display()))?;
-                Ok(())
+                if self.json {
+                    let out = out.display().to_string();
+                    return print_json(&json!({"site_id": site_id, "bytes": bytes, "out": out}));
+                }
+                print_line(&format!("{site_id}: {bytes} bytes written to {}", out.display()))
             }
             Err(error) => {
                 // An incomplete file would look like an archive.
@@ -86,22 +91,33 @@ impl Evidence {
                     })
                 })
                 .collect();
-            print_line(&serde_json::to_string_pretty(&json!({"evidence": all}))?)?;
-            return Ok(());
+            return print_json(&json!({"evidence": all}));
         }
         if kept.is_empty() {
             print_line("No stored evidence.")?;
             return Ok(());
         }
-        print_line(&format!("{:<27}{:>12}  {:<22}until", "page", "bytes", "sealed"))?;
+        let now = Now::read();
+        let mut table = Table::new([
+            Column::fixed("page"),
+            Column::number("size"),
+            Column::fixed("sealed"),
+            Column::fixed("until"),
+        ]);
         for kept in kept {
             let until = match kept.erased_at {
-                Some(at) => format!("erased {}", iso::format(at)),
-                None => iso::format(kept.erase_after),
+                Some(at) => format!("erased {}", now.short(at)),
+                None => now.short(kept.erase_after),
             };
-            let (bytes, at) = (kept.size_bytes, iso::format(kept.created_at));
-            print_line(&format!("{:<27}{bytes:>12}  {at:<22}{until}", kept.site_id))?;
+            let size = Size(kept.size_bytes).to_string();
+            table.row([
+                kept.site_id.as_str().into(),
+                size.into(),
+                now.short(kept.created_at).into(),
+                until.into(),
+            ]);
         }
+        print_line(&table.render())?;
         Ok(())
     }
 }

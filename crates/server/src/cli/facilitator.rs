@@ -1,6 +1,7 @@
 //! `dropleaf facilitator`: runs the sandbox alone, with the HTTP API of x402 facilitators. It verifies every payment and
 //! settles it in its own database; no chain, no money. For testing a server in live mode.
 
+use super::options::{StorageOptions, operate};
 use super::sandbox_server::{SandboxServer, open_store};
 use crate::config::Config;
 use crate::tasks::Tasks;
@@ -10,6 +11,7 @@ use axum::extract::{DefaultBodyLimit, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
+use clap::Args;
 use dropleaf_app::{Facilitator, FacilitatorCall, FacilitatorReply, NoResponse, Sandbox};
 use dropleaf_core::{Clock, SystemClock};
 use dropleaf_pay::facilitator::ReplyStatus;
@@ -25,7 +27,23 @@ const BODY_BYTES: usize = 256 * 1024;
 /// Its own database file, so that it can share the folder of a server.
 const DATABASE: &str = "facilitator.db";
 
-pub(super) async fn run(config: Config, listen: Option<&str>) -> Result<()> {
+#[derive(Debug, Args)]
+pub(super) struct RunFacilitator {
+    /// Where to listen (default: localhost:8402)
+    #[arg(long, global = true, value_name = "HOST:PORT")]
+    listen: Option<String>,
+    #[command(flatten)]
+    storage: StorageOptions,
+}
+
+impl RunFacilitator {
+    pub(super) fn run(self, env: Vec<(String, String)>) -> Result<()> {
+        let listen = self.listen;
+        operate(self.storage, env, async |config| serve(config, listen.as_deref()).await)
+    }
+}
+
+async fn serve(config: Config, listen: Option<&str>) -> Result<()> {
     tls::install_provider();
     let networks = config.networks()?;
     let server = SandboxServer::bind(listen, LISTEN).await?;

@@ -1,7 +1,7 @@
 //! `dropleaf healthcheck`: asks the server of this machine whether it is ready, at the address in its settings. For containers
 //! and service managers, which otherwise would need an HTTP client beside the binary.
 
-use super::print_line;
+use super::output::print_line;
 use crate::config::{Config, Listen};
 use crate::tls;
 use anyhow::{Context, Result, anyhow, bail, ensure};

@@ -1,7 +1,8 @@
 //! `dropleaf payments …`: lists payments, and decides those that only a person can clarify. Works while the server runs. The
 //! revenue report is in `revenue.rs`.
 
-use super::{name, plain, print_line, revenue, with_app};
+use super::output::{Cell, Column, Now, Table, WARNING, print_json, print_line, shortened, visible};
+use super::{name, revenue, with_app};
 use crate::config::Config;
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
@@ -27,6 +28,9 @@ pub(super) enum Command {
     Ask {
         #[arg(allow_hyphen_values = true, value_parser = name::parse)]
         id: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Decide a payment whose outcome is `unknown`, after checking the blockchain or the card processor's dashboard; or mark a `refused` one as settled; or
     /// close a `settled` one that you refunded
@@ -67,6 +71,9 @@ pub(super) struct Resolve {
     /// How you know, or how it was refunded; recorded permanently
     #[arg(long, value_name = "WHY", conflicts_with = "settled")]
     reason: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 fn state(text: &str) -> Result<PaymentState, String> {
@@ -90,19 +97,22 @@ async fn act(app: &App, command: Command) -> Result<()> {
             let found = app.list_all_payments(PaymentFilter { state, rail }, limit).await?;
             if json {
                 let lines: Vec<_> = found.iter().map(as_json).collect();
-                print_line(&serde_json::to_string_pretty(&json!({"payments": lines}))?)?;
+                print_json(&json!({"payments": lines}))?;
             } else {
-                print_line(table(&found).trim_end_matches('\n'))?;
+                print_line(&table(&found))?;
             }
         }
         Command::Show { id, json } => show(&app.get_any_payment(&id).await?, json)?,
-        Command::Ask { id } => {
+        Command::Ask { id, json } => {
             let payment = app.check_payment_now(&id).await?;
+            if json {
+                return print_json(&as_json(&payment));
+            }
             let why = payment.reason.as_deref().filter(|_| payment.state != PaymentState::Fulfilled);
-            let why = why.map(|why| format!(" ({})", plain(why, usize::MAX))).unwrap_or_default();
+            let why = why.map(|why| format!(" ({})", visible(why))).unwrap_or_default();
             print_line(&format!("{id} is now {}{why}.", payment.state.as_str()))?;
         }
-        Command::Resolve(Resolve { id, settled, refunded, reason, .. }) => {
+        Command::Resolve(Resolve { id, settled, refunded, reason, json, .. }) => {
             let resolution = match (settled, reason) {
                 (Some(transaction), _) => Resolution::Settled { transaction },
                 (None, reason) if refunded => {
@@ -111,6 +121,9 @@ async fn act(app: &App, command: Command) -> Result<()> {
                 (None, reason) => Resolution::NotSettled { reason: reason.context("--reason is required")? },
             };
             let payment = app.resolve_payment(COMMAND_LINE, &id, resolution).await?;
+            if json {
+                return print_json(&as_json(&payment));
+            }
             print_line(&format!("{id} is now {}.", payment.state.as_str()))?;
         }
         Command::Revenue(revenue) => revenue.run(app).await?,
@@ -121,7 +134,7 @@ async fn act(app: &App, command: Command) -> Result<()> {
 fn show(payment: &Payment, json: bool) -> Result<()> {
     let fields = as_json(payment);
     if json {
-        return print_line(&serde_json::to_string_pretty(&fields)?);
+        return print_json(&fields);
     }
     let amount = ledger::unit_of(payment).written(payment.amount);
     let (item, rail) = (payment.item.as_str(), payment.rail.as_str());
@@ -132,7 +145,7 @@ fn show(payment: &Payment, json: bool) -> Result<()> {
             Value::Number(at) if name.ends_with("_at") || name == "valid_until" => {
                 at.as_i64().map(iso::format).unwrap_or_default()
             }
-            Value::String(text) => plain(text, usize::MAX),
+            Value::String(text) => visible(text),
             other => other.to_string(),
         };
         print_line(&format!("  {name:<16}{shown}"))?;
@@ -171,26 +184,31 @@ fn as_json(payment: &Payment) -> Value {
 
 fn table(found: &[Payment]) -> String {
     if found.is_empty() {
-        return "No payments.\n".to_owned();
+        return "No payments.".to_owned();
     }
-    let head = format!(
-        "{:<21}{:<25}{:<11}{:<9}{:<16}{:<24}{:<20}transaction",
-        "when", "id", "state", "rail", "item", "amount", "network"
-    );
-    let lines = found.iter().map(|payment| {
-        let (when, amount) =
-            (iso::format(payment.created_at), ledger::unit_of(payment).written(payment.amount));
-        let network = payment.network.get(..18).unwrap_or(&payment.network);
-        let transaction = plain(payment.transaction.as_deref().unwrap_or_default(), usize::MAX);
-        format!(
-            "{when:<21}{:<25}{:<11}{:<9}{:<16}{amount:<24}{network:<20}{transaction}",
-            payment.id,
-            payment.state.as_str(),
-            payment.rail.as_str(),
-            payment.item.as_str()
-        )
-    });
-    let lines: Vec<String> =
-        std::iter::once(head).chain(lines).map(|line| line.trim_end().to_owned()).collect();
-    lines.join("\n") + "\n"
+    let now = Now::read();
+    let mut table = Table::new([
+        Column::fixed("when"),
+        Column::fixed("id"),
+        Column::fixed("state"),
+        Column::fixed("rail"),
+        Column::fixed("item"),
+        Column::fixed("amount"),
+        Column::flexible("network"),
+        Column::flexible("transaction"),
+    ]);
+    for payment in found {
+        let state = Cell::new(payment.state.as_str());
+        table.row([
+            now.short(payment.created_at).into(),
+            payment.id.as_str().into(),
+            if payment.state == PaymentState::Unknown { state.styled(WARNING) } else { state },
+            payment.rail.as_str().into(),
+            payment.item.as_str().into(),
+            ledger::unit_of(payment).written(payment.amount).into(),
+            shortened(&payment.network, 18).into(),
+            payment.transaction.as_deref().unwrap_or_default().into(),
+        ]);
+    }
+    table.render()
 }

@@ -1,11 +1,11 @@
 //! `dropleaf reports`: lists viewers' reports about pages and closes them. Works while the server runs.
 
-use super::{name, plain, print_line, with_app};
+use super::output::{Column, Now, Table, print_json, print_line, shortened};
+use super::{name, with_app};
 use crate::config::Config;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use dropleaf_app::{App, COMMAND_LINE, DismissedReports, ReportedPage};
-use dropleaf_core::iso;
 use dropleaf_core::report::Outcome;
 use serde_json::json;
 
@@ -31,6 +31,9 @@ enum Command {
         /// The reason to keep it; recorded in the audit log
         #[arg(long, default_value = "")]
         reason: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
 }
 
@@ -49,15 +52,17 @@ struct List {
 
 impl Reports {
     pub(super) async fn run(self, config: Config) -> Result<()> {
-        let Some(Command::Dismiss { page, reason }) = self.command else {
+        let Some(Command::Dismiss { page, reason, json }) = self.command else {
             return self.list.run(config).await;
         };
         let act = async |app: &App| Ok(app.dismiss_reports(COMMAND_LINE, &page, &reason).await?);
         let DismissedReports { site, url, count } = with_app(config, act).await?;
+        if json {
+            return print_json(&json!({"site_id": site.id, "url": url, "closed": count}));
+        }
         let closed =
             if count == 1 { "1 report closed".to_owned() } else { format!("{count} reports closed") };
-        print_line(&format!("{}: {closed}; the page stays online: {url}", site.id))?;
-        Ok(())
+        print_line(&format!("{}: {closed}; the page stays online: {url}", site.id))
     }
 }
 
@@ -66,11 +71,10 @@ impl List {
         let found = with_app(config, async |app| Ok(app.list_reports(self.open, self.limit).await?)).await?;
         if self.json {
             let reports: Vec<_> = found.iter().map(as_json).collect();
-            print_line(&serde_json::to_string_pretty(&json!({"reports": reports}))?)?;
+            print_json(&json!({"reports": reports}))
         } else {
-            print_line(table(&found, self.open).trim_end_matches('\n'))?;
+            print_line(&table(&found, self.open))
         }
-        Ok(())
     }
 }
 
@@ -94,16 +98,26 @@ fn as_json(page: &ReportedPage) -> serde_json::Value {
 
 fn table(found: &[ReportedPage], open: bool) -> String {
     if found.is_empty() {
-        let nothing = if open { "No open reports." } else { "No reports." };
-        return format!("{nothing}\n");
+        return (if open { "No open reports." } else { "No reports." }).to_owned();
     }
-    let head = format!("{:<21}{:<12}{:<26}{:<11}{:<11}comment", "when", "reason", "site", "page", "report");
-    let lines = found.iter().map(|ReportedPage { report, state, .. }| {
-        let comment = plain(report.content.comment.as_deref().unwrap_or_default(), SHOWN);
-        let (when, reason) = (iso::format(report.created_at), report.content.reason.as_str());
-        let standing = report.status();
-        format!("{when:<21}{reason:<12}{:<26}{state:<11}{standing:<11}{comment}", report.site_id)
-    });
-    let lines: Vec<String> = std::iter::once(head).chain(lines).collect();
-    lines.join("\n") + "\n"
+    let now = Now::read();
+    let mut table = Table::new([
+        Column::fixed("when"),
+        Column::fixed("reason"),
+        Column::fixed("site"),
+        Column::fixed("page"),
+        Column::fixed("report"),
+        Column::flexible("comment"),
+    ]);
+    for ReportedPage { report, state, .. } in found {
+        table.row([
+            now.short(report.created_at).into(),
+            report.content.reason.as_str().into(),
+            report.site_id.as_str().into(),
+            (*state).into(),
+            report.status().into(),
+            shortened(report.content.comment.as_deref().unwrap_or_default(), SHOWN).into(),
+        ]);
+    }
+    table.render()
 }

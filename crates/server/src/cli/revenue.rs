@@ -1,6 +1,6 @@
 //! `dropleaf payments revenue`: the revenue report as a table, CSV or JSON.
 
-use super::{plain, print_line};
+use super::output::{Cell, Column, Table, print_json, print_line};
 use anyhow::Result;
 use clap::Args;
 use dropleaf_app::App;
@@ -36,7 +36,7 @@ impl Revenue {
             let csv = report.csv();
             print_line(csv.strip_suffix('\n').unwrap_or(&csv))
         } else if self.json {
-            print_line(&serde_json::to_string_pretty(&as_json(&report))?)
+            print_json(&as_json(&report))
         } else {
             print_line(&table(&report))
         }
@@ -68,23 +68,28 @@ fn table(report: &RevenueReport) -> String {
     if report.lines.is_empty() {
         return format!("No revenue from {} to {}.", report.from, report.to);
     }
-    let head = format!(
-        "{:<9}{:<9}{:<16}{:<14}{:>9}{:>16}{:>16}{:>16}",
-        "month", "rail", "item", "currency", "payments", "gross", "returned", "net"
-    );
-    let lines = report.lines.iter().map(|line| {
-        let amount = |amount: i64| line.unit.decimal(amount);
-        format!(
-            "{:<9}{:<9}{:<16}{:<14}{:>9}{:>16}{:>16}{:>16}",
-            line.month.to_string(),
-            plain(&line.rail, usize::MAX),
-            plain(&line.item, usize::MAX),
-            line.currency(),
-            line.payments,
+    let mut table = Table::new([
+        Column::fixed("month"),
+        Column::fixed("rail"),
+        Column::fixed("item"),
+        Column::fixed("currency"),
+        Column::number("payments"),
+        Column::number("gross"),
+        Column::number("returned"),
+        Column::number("net"),
+    ]);
+    for line in &report.lines {
+        let amount = |amount: i64| Cell::from(line.unit.decimal(amount));
+        table.row([
+            line.month.to_string().into(),
+            line.rail.as_str().into(),
+            line.item.as_str().into(),
+            line.currency().into(),
+            line.payments.to_string().into(),
             amount(line.gross),
             amount(line.returned),
-            amount(line.net())
-        )
-    });
-    std::iter::once(head).chain(lines).collect::<Vec<_>>().join("\n")
+            amount(line.net()),
+        ]);
+    }
+    table.render()
 }

@@ -1,7 +1,8 @@
 //! `dropleaf takedown` and `dropleaf audit`: removes a page for abuse, and shows what operators did. Both work while the
 //! server runs.
 
-use super::{name, plain, print_line, with_app};
+use super::output::{Column, Now, Table, print_json, print_line};
+use super::{name, with_app};
 use crate::config::Config;
 use anyhow::Result;
 use clap::Args;
@@ -24,6 +25,9 @@ pub(super) struct Takedown {
     /// Also suspend the account that published it
     #[arg(long)]
     suspend: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -50,6 +54,17 @@ impl Takedown {
             Ok((down, marked, case))
         };
         let (down, marked, case) = with_app(config, act).await?;
+        if self.json {
+            return print_json(&json!({
+                "site_id": down.site.id,
+                "url": down.url,
+                "already": down.already,
+                "account_id": down.site.account_id,
+                "suspended": down.suspended,
+                "blocked_pages": marked,
+                "blocked": case.blocked_content.is_some(),
+            }));
+        }
         let when = if down.already { "was already taken down" } else { "was taken down" };
         print_line(&format!("{} {when}: {}", down.site.id, down.url))?;
         print_line(&became(&case))?;
@@ -92,9 +107,9 @@ impl Audit {
         .await?;
         if self.json {
             let lines: Vec<_> = found.iter().map(as_json).collect();
-            print_line(&serde_json::to_string_pretty(&json!({"audit": lines}))?)?;
+            print_json(&json!({"audit": lines}))?;
         } else {
-            print_line(table(&found).trim_end_matches('\n'))?;
+            print_line(&table(&found))?;
         }
         Ok(())
     }
@@ -113,15 +128,25 @@ fn as_json(entry: &AuditEntry) -> serde_json::Value {
 
 fn table(found: &[AuditEntry]) -> String {
     if found.is_empty() {
-        return "The audit log is empty.\n".to_owned();
+        return "The audit log is empty.".to_owned();
     }
-    let head = format!("{:<21}{:<28}{:<17}{:<27}reason", "time", "actor", "action", "subject");
-    let lines = found.iter().map(|entry| {
-        // It may repeat untrusted text.
-        let reason = plain(entry.reason.as_deref().unwrap_or_default(), usize::MAX);
-        let (when, act) = (iso::format(entry.at), entry.action.as_str());
-        format!("{when:<21}{:<28}{act:<17}{:<27}{reason}", entry.actor, entry.subject)
-    });
-    let lines: Vec<String> = std::iter::once(head).chain(lines).collect();
-    lines.join("\n") + "\n"
+    let now = Now::read();
+    let mut table = Table::new([
+        Column::fixed("time"),
+        Column::fixed("actor"),
+        Column::fixed("action"),
+        Column::fixed("subject"),
+        Column::flexible("reason"),
+    ]);
+    for entry in found {
+        table.row([
+            now.short(entry.at).into(),
+            entry.actor.as_str().into(),
+            entry.action.as_str().into(),
+            entry.subject.as_str().into(),
+            // It may repeat untrusted text.
+            entry.reason.as_deref().unwrap_or_default().into(),
+        ]);
+    }
+    table.render()
 }

@@ -1,7 +1,7 @@
 //! Checks the whole tree of commands: each argument that names something accepts a token that starts with a hyphen.
 
-use super::Cli;
-use clap::{ArgMatches, Command, CommandFactory};
+use super::{Cli, help, options};
+use clap::{ArgMatches, Command};
 use std::collections::BTreeSet;
 
 /// Tokens from before tokens always started with a letter or a digit.
@@ -15,7 +15,7 @@ const OLD_TOKENS: [&str; 5] = [
 
 /// Every argument that names a page, an account, a payment or an appeal, in a complete command line with the placeholder
 /// `NAME`. The tests try the argument in this position and at the end.
-const NAMES: [(&str, &str); 25] = [
+const NAMES: [(&str, &str); 34] = [
     ("account create email", "account create NAME"),
     ("account key email", "account key NAME"),
     ("account link email", "account link NAME"),
@@ -36,6 +36,15 @@ const NAMES: [(&str, &str); 25] = [
     ("payments ask id", "payments ask NAME"),
     ("payments resolve id", "payments resolve NAME --not-settled --reason x"),
     ("publish update", "publish --update NAME page.html --json"),
+    ("info page", "info NAME --json"),
+    ("open page", "open NAME --json"),
+    ("versions page", "versions NAME --json"),
+    ("rollback page", "rollback NAME --json"),
+    ("feedback page", "feedback NAME --open --json"),
+    ("share page", "share NAME --note x --json"),
+    ("share list page", "share list NAME --json"),
+    ("delete page", "delete NAME --yes --json"),
+    ("restore page", "restore NAME --json"),
     ("download page", "download NAME --zip --json"),
     ("diff page", "diff NAME --json"),
     ("export account", "export NAME owner.zip"),
@@ -46,16 +55,7 @@ const NAMES: [(&str, &str); 25] = [
 /// The other arguments with a value, each with the commands that lead to it. None of them takes a token: files, numbers, free
 /// text, URLs (which start with their scheme), and the ids of several appeals. Those start with `app_`, and a list that
 /// accepted words with hyphens would swallow the options after it.
-const OTHERS: [&str; 85] = [
-    "config",
-    "set",
-    "listen",
-    "base_url",
-    "site_url",
-    "site_host",
-    "data_dir",
-    "database_url",
-    "blobs_url",
+const OTHERS: [&str; 102] = [
     "account create plan",
     "account key name",
     "account plan plan",
@@ -86,6 +86,8 @@ const OTHERS: [&str; 85] = [
     "payments list rail",
     "payments resolve settled",
     "payments resolve reason",
+    "facilitator listen",
+    "processor listen",
     "processor data",
     "processor webhook_url",
     "processor webhook_secret",
@@ -95,8 +97,8 @@ const OTHERS: [&str; 85] = [
     "backup list from",
     "backup verify from",
     "backup verify at",
-    "restore from",
-    "restore at",
+    "backup restore from",
+    "backup restore at",
     "healthcheck wait",
     "export file",
     "import file",
@@ -122,6 +124,30 @@ const OTHERS: [&str; 85] = [
     "diff from",
     "diff to",
     "diff server",
+    "list state",
+    "list limit",
+    "list server",
+    "info server",
+    "open server",
+    "versions server",
+    "rollback version",
+    "rollback server",
+    "feedback limit",
+    "feedback server",
+    "feedback resolve ids",
+    "feedback resolve note",
+    "feedback resolve server",
+    "share note",
+    "share expires_in_hours",
+    "share max_uses",
+    "share server",
+    "share list server",
+    "share revoke id",
+    "share revoke server",
+    "delete server",
+    "restore server",
+    "completions shell",
+    "man dir",
     "pay feature",
     "pay amount",
     "pay server",
@@ -134,9 +160,12 @@ const OTHERS: [&str; 85] = [
     "mcp wait",
 ];
 
-/// Collects the id of each argument, prefixed with its commands.
+/// Collects the id of each argument, prefixed with its commands. The flags that choose settings are the same everywhere, and
+/// none of them takes a token.
 fn walk(command: &Command, path: &str, found: &mut BTreeSet<String>) {
-    for arg in command.get_arguments().filter(|arg| arg.get_action().takes_values()) {
+    let chooses_settings = |arg: &&clap::Arg| arg.get_help_heading() == Some(options::HEADING);
+    let takes_value = |arg: &&clap::Arg| arg.get_action().takes_values();
+    for arg in command.get_arguments().filter(takes_value).filter(|arg| !chooses_settings(arg)) {
         found.insert(format!("{path}{}", arg.get_id()));
     }
     for inner in command.get_subcommands() {
@@ -156,7 +185,7 @@ fn values(mut matches: &ArgMatches, id: &str) -> Vec<String> {
 #[test]
 fn every_argument_either_names_something_or_is_known_not_to() {
     let mut found = BTreeSet::new();
-    walk(&Cli::command(), "", &mut found);
+    walk(&help::command(), "", &mut found);
     let listed: Vec<&str> = NAMES.iter().map(|(name, _)| *name).chain(OTHERS).collect();
     let new: Vec<&String> = found.iter().filter(|path| !listed.contains(&path.as_str())).collect();
     assert!(new.is_empty(), "say here whether they take a token, id or link: {new:#?}");
@@ -186,7 +215,7 @@ fn every_argument_that_names_something_takes_a_token_that_begins_with_a_hyphen()
             }
             for words in lines {
                 let all = std::iter::once("dropleaf").chain(words.iter().copied());
-                let matches = Cli::command().try_get_matches_from(all);
+                let matches = help::command().try_get_matches_from(all);
                 let matches = matches.unwrap_or_else(|error| panic!("{}: {error}", words.join(" ")));
                 assert_eq!(values(&matches, id), [token], "{}", words.join(" "));
             }
@@ -200,7 +229,7 @@ fn a_mistyped_option_is_not_taken_for_a_name() {
         ["takedown --raeson fraud", "evidence --erse --reason x --out a.zip", "unwanted forget -r --reason x"]
     {
         let words = std::iter::once("dropleaf").chain(line.split(' '));
-        assert!(Cli::command().try_get_matches_from(words).is_err(), "{line}");
+        assert!(help::command().try_get_matches_from(words).is_err(), "{line}");
     }
 }
 
@@ -213,6 +242,46 @@ fn an_empty_protection_is_refused_before_anything_is_sent() {
         ["publish", "a.html", "--passcode", "x"],
     ] {
         let all = std::iter::once("dropleaf").chain(words);
-        assert!(Cli::command().try_get_matches_from(all).is_err(), "{words:?}");
+        assert!(help::command().try_get_matches_from(all).is_err(), "{words:?}");
+    }
+}
+
+/// What the command sees of the flags in front of it and behind it.
+fn parsed(line: &str) -> Result<Cli, String> {
+    let words = std::iter::once("dropleaf").chain(line.split(' '));
+    let matches = help::command().try_get_matches_from(words).map_err(|error| error.to_string())?;
+    Cli::from_checked(&matches).map_err(|error| error.to_string())
+}
+
+#[test]
+fn flags_of_the_server_may_be_in_front_of_a_command_that_takes_them() {
+    for line in [
+        "--listen localhost:1 --data-dir here",
+        "--data-dir here serve --listen localhost:1",
+        "--data-dir here account list",
+        "account --data-dir here list",
+        "account list --data-dir here",
+        "--data-dir here backup restore copy",
+        "backup restore copy --data-dir here",
+        "--listen localhost:1 --data-dir here facilitator",
+    ] {
+        let Cli { options, command } = parsed(line).unwrap();
+        let shown = command.map_or_else(|| format!("{options:?}"), |command| format!("{command:?}"));
+        assert!(shown.contains("data_dir: Some(\"here\")"), "{line}: {shown}");
+        assert_eq!(
+            line.contains("--listen"),
+            shown.contains("listen: Some(\"localhost:1\")"),
+            "{line}: {shown}"
+        );
+    }
+    for line in [
+        "--listen localhost:1 account list",
+        "--data-dir here publish a.html",
+        "--set a=b login",
+        "publish a.html --data-dir here",
+        "account list --listen localhost:1",
+        "whoami --config x.toml",
+    ] {
+        assert!(parsed(line).is_err(), "{line}");
     }
 }

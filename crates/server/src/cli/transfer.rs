@@ -1,7 +1,8 @@
 //! `dropleaf export ACCOUNT FILE` and `dropleaf import FILE`: move one account between servers. They work while the server
 //! runs.
 
-use super::{account, name, plain, print_line, with_app};
+use super::output::{print_line, shortened};
+use super::{account, name, with_app};
 use crate::config::Config;
 use anyhow::{Context, Result};
 use clap::Args;
@@ -77,7 +78,7 @@ impl Import {
                 anyhow::Error::from(error).context(format!("nothing was imported ({code})"))
             })?;
             for warning in &imported.warnings {
-                eprintln!("{}", plain(warning, 500));
+                eprintln!("{}", shortened(warning, 500));
             }
             eprintln!(
                 "Imported into {} ({}). Pages: {}. Versions: {}. Comments: {}. Domains: {}.",

@@ -1,11 +1,11 @@
 //! `dropleaf unwanted`: lists content that was taken down and is refused if published again, and removes mistaken entries.
 
-use super::{name, plain, print_line, with_app};
+use super::output::{Column, Now, Table, print_json, print_line, visible};
+use super::{name, with_app};
 use crate::config::Config;
 use anyhow::Result;
 use clap::Subcommand;
 use dropleaf_app::{App, BlockedContent, COMMAND_LINE};
-use dropleaf_core::iso;
 use serde_json::json;
 
 #[derive(Debug, Subcommand)]
@@ -27,6 +27,9 @@ pub(super) enum Command {
         /// Only this file; the others stay blocked
         #[arg(long, value_name = "PATH")]
         page: Option<String>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
 }
 
@@ -47,32 +50,40 @@ async fn act(app: &App, command: Command) -> Result<()> {
                 |blocked: &BlockedContent| pages.get(&blocked.id).map(Vec::as_slice).unwrap_or_default();
             if json {
                 let all: Vec<_> = all.iter().map(|blocked| as_json(blocked, pages(blocked))).collect();
-                print_line(&serde_json::to_string_pretty(&json!({"unwanted": all}))?)?;
+                print_json(&json!({"unwanted": all}))?;
             } else if all.is_empty() {
                 print_line("No blocked content.")?;
             } else {
-                print_line(&format!("{:<26}{:<27}{:<22}reason (pages)", "id", "page", "taken down"))?;
+                let now = Now::read();
+                let mut table = Table::new([
+                    Column::fixed("id"),
+                    Column::fixed("page"),
+                    Column::fixed("taken down"),
+                    Column::flexible("reason (pages)"),
+                ]);
                 for blocked in &all {
-                    let (at, reason) = (iso::format(blocked.created_at), plain(&blocked.reason, usize::MAX));
                     let pages = shown(pages(blocked));
-                    print_line(&format!(
-                        "{:<26}{:<27}{at:<22}{reason} ({pages})",
-                        blocked.id, blocked.site_id
-                    ))?;
+                    table.row([
+                        blocked.id.as_str().into(),
+                        blocked.site_id.as_str().into(),
+                        now.short(blocked.created_at).into(),
+                        format!("{} ({pages})", blocked.reason).into(),
+                    ]);
                 }
+                print_line(&table.render())?;
             }
         }
-        Command::Forget { name, reason, page: Some(page) } => {
-            let blocked = app.unblock_page(COMMAND_LINE, &name, page.trim(), &reason).await?;
-            print_line(&format!(
-                "{}: {} can be published again.",
-                blocked.site_id,
-                plain(page.trim(), usize::MAX)
-            ))?;
-        }
-        Command::Forget { name, reason, page: None } => {
-            let blocked = app.unblock_content(COMMAND_LINE, &name, &reason).await?;
-            print_line(&format!("{}: its content can be published again.", blocked.site_id))?;
+        Command::Forget { name, reason, page, json } => {
+            let page = page.as_deref().map(str::trim);
+            let blocked = match page {
+                Some(page) => app.unblock_page(COMMAND_LINE, &name, page, &reason).await?,
+                None => app.unblock_content(COMMAND_LINE, &name, &reason).await?,
+            };
+            if json {
+                return print_json(&json!({"id": blocked.id, "site_id": blocked.site_id, "page": page}));
+            }
+            let what = page.map_or_else(|| "its content".to_owned(), visible);
+            print_line(&format!("{}: {what} can be published again.", blocked.site_id))?;
         }
     }
     Ok(())
@@ -90,7 +101,7 @@ fn as_json(blocked: &BlockedContent, pages: &[String]) -> serde_json::Value {
 
 /// Some of the paths; they are untrusted text, so control characters are escaped.
 pub(super) fn shown(pages: &[String]) -> String {
-    let mut some: Vec<String> = pages.iter().take(SHOWN).map(|path| plain(path, usize::MAX)).collect();
+    let mut some: Vec<String> = pages.iter().take(SHOWN).map(|path| visible(path)).collect();
     if pages.len() > SHOWN {
         some.push(format!("and {} more", pages.len() - SHOWN));
     }

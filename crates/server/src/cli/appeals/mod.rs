@@ -2,7 +2,8 @@
 
 mod print;
 
-use super::{name, print_line, with_app};
+use super::output::{print_json, print_line};
+use super::{name, with_app};
 use crate::config::Config;
 use anyhow::Result;
 use clap::{Args, Subcommand};
@@ -42,6 +43,9 @@ enum Command {
         /// The reply to the publishers; also recorded in the audit log
         #[arg(long)]
         answer: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
     /// List allowed content, newest first
     Allowed {
@@ -60,6 +64,9 @@ enum Command {
         /// The reason; recorded in the audit log
         #[arg(long)]
         reason: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
 }
 
@@ -83,6 +90,9 @@ struct Answer {
     /// The reply to the publisher; also recorded in the audit log
     #[arg(long)]
     answer: String,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 pub(super) async fn run(appeals: Appeals, config: Config) -> Result<()> {
@@ -97,27 +107,30 @@ pub(super) async fn run(appeals: Appeals, config: Config) -> Result<()> {
             };
             let (appeal, case) = with_app(config, act).await?;
             if json {
-                print_line(&serde_json::to_string_pretty(&case_json(&appeal, &case))?)?;
+                print_json(&case_json(&appeal, &case))?;
             } else {
                 print_line(shown(&appeal, &case).trim_end_matches('\n'))?;
             }
             Ok(())
         }
         Some(Command::Allow(answer)) => answer.allow(config).await,
-        Some(Command::Uphold { ids, answer }) => uphold(config, &ids, &answer).await,
+        Some(Command::Uphold { ids, answer, json }) => uphold(config, &ids, &answer, json).await,
         Some(Command::Allowed { json, limit }) => {
             let found = with_app(config, async |app| Ok(app.list_allowed(limit).await?)).await?;
             if json {
                 let allowed: Vec<_> = found.iter().map(allowed_json).collect();
-                print_line(&serde_json::to_string_pretty(&json!({"allowed": allowed}))?)?;
+                print_json(&json!({"allowed": allowed}))?;
             } else {
-                print_line(allowed_table(&found).trim_end_matches('\n'))?;
+                print_line(&allowed_table(&found))?;
             }
             Ok(())
         }
-        Some(Command::Disallow { id, reason }) => {
+        Some(Command::Disallow { id, reason, json }) => {
             let act = async |app: &App| Ok(app.revoke_allowed(COMMAND_LINE, id.trim(), &reason).await?);
             let allowed = with_app(config, act).await?;
+            if json {
+                return print_json(&json!({"content_hash": hex::encode(&allowed.digest), "allowed": false}));
+            }
             print_line(&format!(
                 "{} is no longer allowed and is checked like any other content",
                 hex::encode(&allowed.digest)
@@ -139,9 +152,9 @@ impl List {
         let found = with_app(config, act).await?;
         if self.json {
             let appeals: Vec<_> = found.iter().map(as_json).collect();
-            print_line(&serde_json::to_string_pretty(&json!({"appeals": appeals}))?)?;
+            print_json(&json!({"appeals": appeals}))?;
         } else {
-            print_line(table(&found).trim_end_matches('\n'))?;
+            print_line(&table(&found))?;
         }
         Ok(())
     }
@@ -153,11 +166,14 @@ impl Answer {
             Ok(app.decide_appeal(COMMAND_LINE, &self.id, Decision::Allow, &self.answer).await?)
         };
         let appeal = with_app(config, act).await?;
+        if self.json {
+            return print_json(&as_json(&appeal));
+        }
         print_line(&format!("{} is {}; the stored copy was erased", appeal.id, appeal.state.as_str()))
     }
 }
 
-async fn uphold(config: Config, ids: &[String], answer: &str) -> Result<()> {
+async fn uphold(config: Config, ids: &[String], answer: &str, json: bool) -> Result<()> {
     let act = async |app: &App| {
         // A single failure is reported with its reason.
         if let [id] = ids {
@@ -168,6 +184,9 @@ async fn uphold(config: Config, ids: &[String], answer: &str) -> Result<()> {
         Ok(app.uphold_appeals(COMMAND_LINE, &ids, answer).await?)
     };
     let count = with_app(config, act).await?;
+    if json {
+        return print_json(&json!({"upheld": count, "ids": ids}));
+    }
     match ids {
         [id] => print_line(&format!("{id}: refusal upheld; the stored copy was erased")),
         _ => print_line(&format!(

@@ -1,6 +1,6 @@
 //! Prints appeals: as JSON for programs, as tables for people.
 
-use crate::cli::plain;
+use crate::cli::output::{Column, Now, Table, shortened, visible};
 use crate::http::error::finding_json;
 use dropleaf_app::AppealContext;
 use dropleaf_core::appeal::{AllowedContent, Appeal, State};
@@ -51,46 +51,63 @@ pub(super) fn allowed_json(allowed: &AllowedContent) -> Value {
 
 pub(super) fn table(found: &[Appeal]) -> String {
     if found.is_empty() {
-        return "No open appeals.\n".to_owned();
+        return "No open appeals.".to_owned();
     }
-    let head = format!("{:<21}{:<27}{:<9}{:<26}comment", "when", "appeal", "status", "first reason");
-    let lines = found.iter().map(|appeal| {
-        let comment = plain(appeal.statement.comment.as_deref().unwrap_or_default(), SHOWN);
-        let (when, state) = (iso::format(appeal.created_at), appeal.state.as_str());
-        let reason = appeal.reasons.first().map_or("", |reason| reason.rule.as_str());
-        format!("{when:<21}{:<27}{state:<9}{:<26}{comment}", appeal.id, plain(reason, 24))
-    });
-    let lines: Vec<String> = std::iter::once(head).chain(lines).collect();
-    lines.join("\n") + "\n"
+    let now = Now::read();
+    let mut table = Table::new([
+        Column::fixed("when"),
+        Column::fixed("appeal"),
+        Column::fixed("status"),
+        Column::flexible("first reason"),
+        Column::flexible("comment"),
+    ]);
+    for appeal in found {
+        table.row([
+            now.short(appeal.created_at).into(),
+            appeal.id.as_str().into(),
+            appeal.state.as_str().into(),
+            appeal.reasons.first().map_or("", |reason| reason.rule.as_str()).into(),
+            shortened(appeal.statement.comment.as_deref().unwrap_or_default(), SHOWN).into(),
+        ]);
+    }
+    table.render()
 }
 
 pub(super) fn allowed_table(found: &[AllowedContent]) -> String {
     if found.is_empty() {
-        return "No allowed content.\n".to_owned();
+        return "No allowed content.".to_owned();
     }
-    let head = format!("{:<21}{:<27}{:<19}reason", "since", "appeal", "content_hash");
-    let lines = found.iter().map(|allowed| {
-        let (since, hash) = (iso::format(allowed.created_at), hex::encode(&allowed.digest[..8]));
-        let appeal = allowed.appeal_id.as_deref().unwrap_or("-");
-        format!("{since:<21}{appeal:<27}{hash}…  {}", plain(&allowed.reason, SHOWN))
-    });
-    let lines: Vec<String> = std::iter::once(head).chain(lines).collect();
-    lines.join("\n") + "\n"
+    let now = Now::read();
+    let mut table = Table::new([
+        Column::fixed("since"),
+        Column::fixed("appeal"),
+        Column::fixed("content_hash"),
+        Column::flexible("reason"),
+    ]);
+    for allowed in found {
+        table.row([
+            now.short(allowed.created_at).into(),
+            allowed.appeal_id.as_deref().unwrap_or("-").into(),
+            format!("{}…", hex::encode(&allowed.digest[..8])).into(),
+            shortened(&allowed.reason, SHOWN).into(),
+        ]);
+    }
+    table.render()
 }
 
 pub(super) fn shown(appeal: &Appeal, case: &AppealContext) -> String {
-    let text = |text: Option<&str>| plain(text.unwrap_or("-"), usize::MAX);
+    let text = |text: Option<&str>| visible(text.unwrap_or("-"));
     let mut lines = vec![
         format!("{}: {}, {}", appeal.id, appeal.state.as_str(), iso::format(appeal.created_at)),
-        format!("title    {}", plain(&appeal.title, usize::MAX)),
+        format!("title    {}", visible(&appeal.title)),
         format!("account  {}", text(appeal.account_id.as_deref())),
         format!("contact  {}", text(appeal.statement.contact.as_deref())),
         format!("comment  {}", text(appeal.statement.comment.as_deref())),
     ];
     for reason in &appeal.reasons {
         let line = reason.line.map(|line| format!(":{line}")).unwrap_or_default();
-        let (file, why) = (plain(&reason.file, usize::MAX), plain(&reason.why, usize::MAX));
-        lines.push(format!("reason   {} ({file}{line}): {why}", plain(&reason.rule, SHOWN)));
+        let (file, why) = (visible(&reason.file), visible(&reason.why));
+        lines.push(format!("reason   {} ({file}{line}): {why}", shortened(&reason.rule, SHOWN)));
     }
     for joined in &case.joined {
         let (comment, contact) =

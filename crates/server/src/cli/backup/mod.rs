@@ -1,13 +1,11 @@
-//! `dropleaf backup`: backs up the service into a folder or a repository, lists backups and verifies them.
+//! `dropleaf backup`: backs up the service into a folder or a repository, lists, verifies and restores backups.
 
 mod place;
 mod progress;
 mod restore;
 
-pub(super) use restore::Restore;
-
 use super::exit::WrongUse;
-use super::print_line;
+use super::output::{print_line, shortened};
 use crate::config::Config;
 use crate::serve::wait_for_signal;
 use crate::{startup, tls};
@@ -21,6 +19,7 @@ use dropleaf_store::backup::{
 use dropleaf_store::backup_state;
 use place::Place;
 use progress::{end_line, show};
+use restore::Restore;
 use serde_json::json;
 use std::path::Path;
 
@@ -46,6 +45,8 @@ enum Command {
     },
     /// Read a backup completely and compare it with its checksums; exits with 3 if it is damaged
     Verify(Verify),
+    /// Restore a backup
+    Restore(Restore),
 }
 
 #[derive(Debug, Args)]
@@ -69,6 +70,7 @@ impl Backup {
         match self.command {
             Some(Command::List { from, json }) => list(from, json, &config).await,
             Some(Command::Verify(verify)) => verify.run(&config).await,
+            Some(Command::Restore(restore)) => restore.run(config).await,
             None => {
                 let to = given(self.to, &config)?;
                 match Place::to_write(&to, &config)? {
@@ -187,10 +189,10 @@ fn table(found: &BackupList, name: &str) -> String {
             size(info.stored_bytes()),
             size(info.new_object_bytes + info.database_stored_bytes),
             if info.key_id.is_some() { "yes" } else { "no" },
-            super::plain(&info.service, 100),
+            shortened(&info.service, 100),
         )
     });
-    let incomplete = found.incomplete.iter().map(|id| format!("{:<26}incomplete", super::plain(id, 100)));
+    let incomplete = found.incomplete.iter().map(|id| format!("{:<26}incomplete", shortened(id, 100)));
     let all: Vec<String> = std::iter::once(head).chain(lines).chain(incomplete).collect();
     all.join("\n") + "\n"
 }

@@ -1,4 +1,4 @@
-//! `dropleaf restore`: restores a backup from a folder or a repository.
+//! `dropleaf backup restore`: restores a backup from a folder or a repository.
 
 use super::place::{Place, temporary_folder};
 use super::progress::{end_line, show};

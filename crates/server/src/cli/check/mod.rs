@@ -1,11 +1,12 @@
-//! `dropleaf check FILE…`: runs the checks of publishing on files, without a server and without a data folder. Prints JSON to
-//! standard output; exits with 0 if all files are accepted, 3 if one is refused, 1 after any other failure.
+//! `dropleaf check FILE…`: runs the checks of publishing on files, without a server and without a data folder. Exits with 0 if
+//! all files are accepted, 3 if one is refused, 1 after any other failure.
 
 mod folder;
+mod print;
 mod problem;
 mod source;
 
-use super::print_line;
+use super::output::{print_json, print_line};
 use crate::config::Config;
 use crate::http::api::ReasonJson;
 use anyhow::{Context, Result};
@@ -29,6 +30,9 @@ pub(super) struct Check {
     /// Skip the rules about where forms and scripts send data, to see what the other rules find
     #[arg(long)]
     without_destinations: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 fn pii_check(text: &str) -> Result<PiiCheck, String> {
@@ -96,7 +100,11 @@ impl Check {
             reasons: files.iter().flat_map(|file| &file.reasons).collect(),
             files: &files,
         };
-        print_line(&serde_json::to_string_pretty(&answer)?)?;
+        if self.json {
+            print_json(&answer)?;
+        } else {
+            print_line(&print::text(&files))?;
+        }
         if refused > 0 {
             return Err(Refused { refused, of }.into());
         }

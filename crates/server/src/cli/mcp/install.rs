@@ -1,5 +1,6 @@
 //! `dropleaf mcp install` and `uninstall`: shows the changes to the settings of MCP clients, asks, and applies them.
 
+use crate::cli::output::confirm;
 use crate::cli::remote::ClientEnvironment;
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
@@ -7,7 +8,6 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use dropleaf_client::mcp_setup::{
     Applied, Installation, McpClient, Platform, Setup, SetupError, Step, Transport,
 };
-use std::io::{BufRead, IsTerminal, Write};
 
 #[derive(Debug, Args)]
 pub(super) struct Install {
@@ -166,17 +166,7 @@ impl Choice {
     }
 
     fn may_write(&self) -> Result<bool> {
-        if self.yes {
-            return Ok(true);
-        }
-        if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
-            bail!("no terminal for confirmation, so no files were changed; add --yes to confirm");
-        }
-        eprint!("Apply these changes? [y/N] ");
-        std::io::stderr().flush()?;
-        let mut answer = String::new();
-        std::io::stdin().lock().read_line(&mut answer)?;
-        Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+        Ok(self.yes || confirm("Apply these changes?")?)
     }
 }
 

@@ -8,6 +8,7 @@ mod payment_form;
 mod reply;
 mod step;
 
+use super::options::{SettingsOptions, operate};
 use super::sandbox_server::{SandboxServer, open_store};
 use crate::outbound::Webhook;
 use crate::tasks::Tasks;
@@ -34,6 +35,9 @@ const BODY_BYTES: usize = 256 * 1024;
 
 #[derive(Debug, Args)]
 pub(super) struct Processor {
+    /// Where to listen (default: localhost:8403)
+    #[arg(long, global = true, value_name = "HOST:PORT")]
+    listen: Option<String>,
     /// The database file; without it, the data is kept in a temporary folder and deleted at the end
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
@@ -43,6 +47,8 @@ pub(super) struct Processor {
     /// The secret that events are signed with: whsec_…
     #[arg(long, value_name = "SECRET", requires = "webhook_url")]
     webhook_secret: Option<String>,
+    #[command(flatten)]
+    settings: SettingsOptions,
 }
 
 /// What the handlers share.
@@ -56,7 +62,12 @@ struct ProcessorState {
 }
 
 impl Processor {
-    pub(super) async fn run(self, listen: Option<&str>) -> Result<()> {
+    pub(super) fn run(self, env: Vec<(String, String)>) -> Result<()> {
+        let settings = self.settings.clone();
+        operate(settings, env, async |_| self.serve().await)
+    }
+
+    async fn serve(self) -> Result<()> {
         tls::install_provider();
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::default());
         let minter = Arc::new(Minter::system());
@@ -64,7 +75,7 @@ impl Processor {
             (Some(url), Some(secret)) => Some(Webhook::new(url, secret, Arc::clone(&clock))?),
             _ => None,
         };
-        let server = SandboxServer::bind(listen, LISTEN).await?;
+        let server = SandboxServer::bind(self.listen.as_deref(), LISTEN).await?;
         let temporary = TempDir::new().context("cannot create a temporary folder")?;
         let file = self.data.unwrap_or_else(|| temporary.path().join("processor.db"));
         // A bare file name has no parent folder to create.

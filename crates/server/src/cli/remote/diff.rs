@@ -1,12 +1,12 @@
 //! `dropleaf diff PAGE`: compares two versions of a page, or a version with local files.
 
 use super::ClientEnvironment;
-use super::download::{fetch, reopened, signed_in};
+use super::download::{fetch, reopened};
 use super::file_set::FileSet;
-use super::page_text::page_name;
+use super::target::{PageArgs, Target};
 use super::text_diff::{Change, colour, compare};
 use crate::cli::exit::WrongUse;
-use crate::cli::{name, print_line};
+use crate::cli::output::print_json;
 use anyhow::Result;
 use clap::Args;
 use dropleaf_client::Client;
@@ -17,21 +17,14 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 pub(crate) struct Diff {
-    /// The page: its ID, slug, token or URL
-    #[arg(allow_hyphen_values = true, value_parser = name::parse)]
-    page: String,
+    #[command(flatten)]
+    page: PageArgs,
     /// The older version, or a local file or folder to compare the page with (default: the version before the current one)
     #[arg(value_name = "FROM|PATH")]
     from: Option<String>,
     /// The newer version (default: the current one)
     #[arg(value_name = "TO")]
     to: Option<i64>,
-    /// The server (default: `DROPLEAF_URL`, the server you last signed in to, or <http://localhost:8080>)
-    #[arg(long, value_name = "URL")]
-    server: Option<String>,
-    /// Print the differences as JSON
-    #[arg(long)]
-    json: bool,
 }
 
 /// What is compared, in words.
@@ -42,8 +35,7 @@ struct Sides {
 
 impl Diff {
     pub(crate) async fn run(self, environment: &ClientEnvironment) -> Result<()> {
-        let client = signed_in(environment, self.server.as_deref())?;
-        let page = page_name(&self.page);
+        let Target { client, name: page } = self.page.target(environment).await?;
         let from = self.from.as_deref().map(|text| (text, text.parse::<i64>()));
         let (old, new, sides) = match (from, self.to) {
             (Some((_, Ok(old))), new) => {
@@ -103,15 +95,15 @@ impl Diff {
         for path in paths {
             let (before, after) = (old.read(&path)?, new.read(&path)?);
             let Some(change) = compare(&path, before.as_deref(), after.as_deref()) else { continue };
-            if self.json {
+            if self.page.server.json {
                 changed.push(change_json(&path, &change));
             } else {
                 print_change(&change, is_terminal)?;
             }
         }
-        if self.json {
+        if self.page.server.json {
             let all = json!({"from": sides.old, "to": sides.new, "files": changed});
-            print_line(&serde_json::to_string_pretty(&all)?)?;
+            print_json(&all)?;
         }
         Ok(())
     }

@@ -1,10 +1,10 @@
 //! `dropleaf download PAGE`: saves the files of a version, a folder for an archive.
 
-use super::page_text::page_name;
 use super::session::explained;
+use super::target::PageArgs;
 use super::{ClientEnvironment, visible};
-use crate::cli::exit::{NotSignedIn, WrongUse};
-use crate::cli::{name, print_line};
+use crate::cli::exit::WrongUse;
+use crate::cli::output::{print_json, print_line};
 use anyhow::{Context, Result};
 use clap::Args;
 use dropleaf_client::{Client, DownloadError, Downloaded, UnpackLimits, safe_path, unpack};
@@ -17,9 +17,8 @@ const MOST_BYTES: u64 = 4 << 30;
 
 #[derive(Debug, Args)]
 pub(crate) struct Download {
-    /// The page: its ID, slug, token or URL
-    #[arg(allow_hyphen_values = true, value_parser = name::parse)]
-    page: String,
+    #[command(flatten)]
+    page: PageArgs,
     /// The version (default: the current one)
     #[arg(long, value_name = "N")]
     version: Option<i64>,
@@ -32,23 +31,17 @@ pub(crate) struct Download {
     /// Overwrite existing files
     #[arg(long)]
     force: bool,
-    /// The server (default: `DROPLEAF_URL`, the server you last signed in to, or <http://localhost:8080>)
-    #[arg(long, value_name = "URL")]
-    server: Option<String>,
-    /// Print what was saved as JSON
-    #[arg(long)]
-    json: bool,
 }
 
 impl Download {
     pub(crate) async fn run(self, environment: &ClientEnvironment) -> Result<()> {
-        let client = signed_in(environment, self.server.as_deref())?;
         if self.version.is_some_and(|version| version < 1) {
             return Err(WrongUse("--version must be at least 1".to_owned()).into());
         }
+        let page = self.page.target(environment).await?;
         let folder =
             self.output.as_deref().and_then(Path::parent).filter(|path| !path.as_os_str().is_empty());
-        let (mut file, found) = fetch(&client, &page_name(&self.page), self.version, folder).await?;
+        let (mut file, found) = fetch(&page.client, &page.name, self.version, folder).await?;
         let (saved, files) = if found.is_archive && !self.zip {
             let name = found.name.strip_suffix(".zip").unwrap_or(&found.name);
             let to = self.target(name, "page")?;
@@ -71,11 +64,11 @@ impl Download {
             })?;
             (to, 1)
         };
-        if self.json {
+        if self.page.server.json {
             let shown = serde_json::json!({
                 "path": saved.display().to_string(), "files": files, "bytes": found.bytes, "is_archive": found.is_archive,
             });
-            return print_line(&serde_json::to_string_pretty(&shown)?);
+            return print_json(&shown);
         }
         print_line(&visible(&saved.display().to_string()))
     }
@@ -89,16 +82,6 @@ impl Download {
         let path = safe_path(name).filter(|path| path.components().count() == 1);
         path.ok_or_else(|| WrongUse("the server suggests a forbidden name; use --output".to_owned()).into())
     }
-}
-
-/// A client with a key.
-pub(super) fn signed_in(environment: &ClientEnvironment, server: Option<&str>) -> Result<Client> {
-    let client = environment.client(server)?;
-    if client.has_key() {
-        return Ok(client);
-    }
-    let server = client.server();
-    Err(NotSignedIn(format!("not signed in to {server}; run `dropleaf login {server}`")).into())
 }
 
 /// Downloads a version into a temporary file, in the folder where it will be kept.

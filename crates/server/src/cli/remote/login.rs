@@ -1,6 +1,7 @@
 //! `dropleaf login`: shows a code, waits until the user approves it in a browser, and stores the key.
 
 use super::{ClientEnvironment, DEFAULT_SERVER, visible, warn_if_readable};
+use crate::cli::output::print_json;
 use anyhow::{Result, bail};
 use clap::Args;
 use dropleaf_client::{Client, DeviceCode, Key, Login as Kept, Polled, server_name, wait_for_answer};
@@ -19,6 +20,9 @@ pub(crate) struct Login {
     /// Only print the address; do not open a browser
     #[arg(long)]
     no_browser: bool,
+    /// Print the account as JSON once you are signed in
+    #[arg(long)]
+    json: bool,
 }
 
 impl Login {
@@ -58,6 +62,9 @@ impl Login {
         credentials.keep(&server, kept)?;
         if let Some(before) = before {
             retire(&server, before).await;
+        }
+        if self.json {
+            return print_json(&me);
         }
         let who = me.email.as_deref().unwrap_or(&me.id);
         eprintln!(
@@ -113,7 +120,7 @@ fn own_name() -> String {
 }
 
 /// Best effort: the address was printed too.
-fn open_browser(address: &str) {
+pub(super) fn open_browser(address: &str) {
     let is_web = address.starts_with("https://") || address.starts_with("http://");
     if !is_web || !address.bytes().all(|b| b.is_ascii_graphic()) {
         return;

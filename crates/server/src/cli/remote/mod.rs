@@ -1,24 +1,37 @@
-//! Commands for users of any server: `login`, `logout`, `whoami`, `publish`, `pay`. They read no server settings and touch no server
+//! Commands for users of any server, such as `login`, `publish` and `list`. They read no server settings and touch no server
 //! data.
 
+mod delete;
 mod diff;
 mod download;
+mod feedback;
 mod file_set;
+mod info;
+mod list;
 mod login;
-mod page_text;
 mod pay;
 mod pay_result;
 mod publish;
 mod session;
+mod share;
+mod target;
 mod text_diff;
+mod versions;
 
+pub(super) use delete::{Delete, Restore};
 pub(super) use diff::Diff;
 pub(super) use download::Download;
+pub(super) use feedback::Feedback;
+pub(super) use info::{Info, Open};
+pub(super) use list::List;
 pub(super) use login::Login;
 pub(super) use pay::Pay;
 pub(super) use publish::{Publish, is_refusal};
 pub(super) use session::{Logout, Whoami};
+pub(super) use share::Share;
+pub(super) use versions::{Rollback, Versions};
 
+use super::output::visible;
 use anyhow::{Context, Result, ensure};
 use dropleaf_client::{Client, Credentials, is_loopback, server_name};
 
@@ -109,11 +122,6 @@ pub(super) fn warn_if_readable(server: &str) {
             "Warning: the connection to {server} is not encrypted. Others on the network can read the key."
         );
     }
-}
-
-/// Text from a server, without control characters that could move the cursor.
-fn visible(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).collect()
 }
 
 /// Runs one of these commands.

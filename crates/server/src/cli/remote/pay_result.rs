@@ -1,7 +1,7 @@
 //! What `dropleaf pay` does once the payment is completed: saves or prints the new key, or tells what the account has now.
 
 use super::{ClientEnvironment, visible};
-use crate::cli::print_line;
+use crate::cli::output::print_line;
 use anyhow::{Context, Result};
 use dropleaf_client::{Client, Credentials, Login, Me, PolledPaySession};
 use dropleaf_core::iso;

@@ -3,7 +3,8 @@
 use super::session::explained;
 use super::{ClientEnvironment, visible};
 use crate::cli::exit::{NotSignedIn, WrongUse};
-use crate::cli::{name, print_line};
+use crate::cli::name;
+use crate::cli::output::print_line;
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;

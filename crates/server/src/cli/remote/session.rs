@@ -2,9 +2,11 @@
 
 use super::{ClientEnvironment, visible, warn_if_readable};
 use crate::cli::exit::NotSignedIn;
+use crate::cli::output::{print_json, print_line};
 use anyhow::{Context, Result};
 use clap::Args;
 use dropleaf_client::Client;
+use serde_json::json;
 
 #[derive(Debug, Args)]
 pub(crate) struct Whoami {
@@ -23,6 +25,9 @@ pub(crate) struct Logout {
     /// Only delete the key from this computer, without revoking it on the server
     #[arg(long)]
     local: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 impl Whoami {
@@ -35,12 +40,10 @@ impl Whoami {
         }
         let me = client.me().await.map_err(|error| super::session::explained(error, server))?;
         if self.json {
-            println!("{}", serde_json::to_string_pretty(&me)?);
-        } else {
-            let who = me.email.as_deref().unwrap_or(&me.id);
-            println!("{} at {server} (plan {})", visible(who), visible(&me.plan));
+            return print_json(&me);
         }
-        Ok(())
+        let who = me.email.as_deref().unwrap_or(&me.id);
+        print_line(&format!("{} at {server} (plan {})", visible(who), visible(&me.plan)))
     }
 }
 
@@ -67,6 +70,9 @@ impl Logout {
             }
         }
         credentials.forget(&server)?;
+        if self.json {
+            return print_json(&json!({"server": server, "revoked": !self.local}));
+        }
         let revoked = if self.local { "The key works until you revoke it." } else { "The key was revoked." };
         eprintln!("Signed out of {server}. {revoked}");
         Ok(())

@@ -68,13 +68,13 @@ pub(in crate::http) struct CheckJson {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ReasonJson {
     /// The stable name of the rule.
-    rule: String,
+    pub(crate) rule: String,
     /// The path inside the upload.
-    file: String,
+    pub(crate) file: String,
     /// From 1; null if the reason concerns the file as a whole.
-    line: Option<u64>,
-    why: String,
-    fix: String,
+    pub(crate) line: Option<u64>,
+    pub(crate) why: String,
+    pub(crate) fix: String,
 }
 
 impl From<Finding> for ReasonJson {

@@ -1,4 +1,4 @@
-//! `dropleaf backup` on a running server, `dropleaf restore` into a new folder. Issue: storage.
+//! `dropleaf backup` on a running server, `dropleaf backup restore` into a new folder. Issue: storage.
 
 use crate::harness::{Database, Dropleaf, Form, Node, Setup, noise, page, site_path};
 use serde_json::{Value, json};
@@ -44,7 +44,7 @@ async fn backup_of_a_running_server_restored_elsewhere_serves_the_same_bytes() {
     node.get(later["url"].as_str().unwrap()).send().await.expect(200);
 
     let target = fresh.path().join("data").display().to_string();
-    dropleaf.prints(&["restore", "copy", "--data-dir", &target]);
+    dropleaf.prints(&["backup", "restore", "copy", "--data-dir", &target]);
     std::fs::copy(node.data_dir().join("secret.key"), fresh.path().join("data/secret.key")).unwrap();
     let restored = Setup::new().start_in(fresh).await;
     is_all_there(&restored, &node.key, &pages, &deleted).await;
@@ -64,8 +64,8 @@ async fn restore_into_a_service_that_holds_pages_needs_a_word() {
     node.patch_site(&pages[0].0, json!({"password": "changed since"})).await.expect(200);
     let key = node.key.clone();
     let dir = node.stop().await;
-    dropleaf.complains(&["restore", "copy", "--data-dir", &data]);
-    dropleaf.prints(&["restore", "copy", "--replace", "--data-dir", &data]);
+    dropleaf.complains(&["backup", "restore", "copy", "--data-dir", &data]);
+    dropleaf.prints(&["backup", "restore", "copy", "--replace", "--data-dir", &data]);
     let node = Setup::new().start_in(dir).await;
     is_all_there(&node, &key, &pages, &deleted).await;
 }
@@ -80,7 +80,13 @@ async fn backup_goes_into_an_empty_folder_only() {
     std::fs::write(work.path().join("full/mine.txt"), "precious").unwrap();
     dropleaf.complains(&["backup", "full", "--data-dir", &data]);
     assert_eq!(std::fs::read_to_string(work.path().join("full/mine.txt")).unwrap(), "precious");
-    dropleaf.complains(&["restore", "none", "--data-dir", &work.path().join("x").display().to_string()]);
+    dropleaf.complains(&[
+        "backup",
+        "restore",
+        "none",
+        "--data-dir",
+        &work.path().join("x").display().to_string(),
+    ]);
 }
 
 #[tokio::test]
@@ -97,7 +103,7 @@ async fn backup_moves_a_service_from_one_postgres_to_another() {
     dropleaf.prints(&["backup", "copy", "--data-dir", &data, "--database-url", from]);
     let fresh = TempDir::new().unwrap();
     let new_data = fresh.path().join("data").display().to_string();
-    dropleaf.prints(&["restore", "copy", "--data-dir", &new_data, "--database-url", to]);
+    dropleaf.prints(&["backup", "restore", "copy", "--data-dir", &new_data, "--database-url", to]);
     let restored = Setup::new().database(target.clone()).start_in(fresh).await;
     is_all_there(&restored, &node.key, &pages, &deleted).await;
     node.stop().await;

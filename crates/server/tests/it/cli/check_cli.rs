@@ -25,7 +25,7 @@ impl Bench {
     }
 
     fn check(&self, args: &[&str]) -> (i32, Value) {
-        let args = [&["check"], args].concat();
+        let args = [&["check", "--json"], args].concat();
         let output = Dropleaf::in_dir(self.dir.path()).run(&args);
         read(&output)
     }
@@ -163,7 +163,7 @@ fn folder_is_checked_as_its_archive_would_be() {
 fn reader_who_has_seen_enough_is_no_fault() {
     let bench = Bench::new();
     bench.file("bad.html", HARVEST);
-    let mut command = Dropleaf::in_dir(bench.path()).command(&["check", "bad.html"]);
+    let mut command = Dropleaf::in_dir(bench.path()).command(&["check", "--json", "bad.html"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
@@ -181,7 +181,7 @@ fn what_cannot_be_read_or_published_is_1_and_named() {
         ("broken.zip", "invalid_archive"),
         ("binary.html", "not_text"),
     ] {
-        let output = Dropleaf::in_dir(bench.path()).run(&["check", "good.html", name]);
+        let output = Dropleaf::in_dir(bench.path()).run(&["check", "--json", "good.html", name]);
         let (code, said) = read(&output);
         assert_eq!((code, &said["accepted"]), (1, &json!(false)), "{name}");
         assert_eq!(
@@ -201,7 +201,7 @@ fn what_cannot_be_read_or_published_is_1_and_named() {
 #[test]
 fn page_on_standard_input_is_a_dash() {
     let bench = Bench::new();
-    let mut command = Dropleaf::in_dir(bench.path()).command(&["check", "-"]);
+    let mut command = Dropleaf::in_dir(bench.path()).command(&["check", "--json", "-"]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     child.stdin.take().unwrap().write_all(HARVEST.as_bytes()).unwrap();

@@ -131,9 +131,9 @@ async fn drill(from: Database, to: Database, blobs: [Option<String>; 2], is_encr
     assert_eq!(listed["backups"].as_array().unwrap().len(), 1, "{listed}");
     let data = new.path().join("data");
     let target = settings(&data, &to, blobs[1].as_deref());
-    dropleaf.prints(&with(&["restore", &place], &target));
+    dropleaf.prints(&with(&["backup", "restore", &place], &target));
     // A second restore is refused: the target is no longer empty.
-    let refused = dropleaf.run(&with(&["restore", &place], &target));
+    let refused = dropleaf.run(&with(&["backup", "restore", &place], &target));
     assert_eq!(refused.status.code(), Some(2), "{}", String::from_utf8_lossy(&refused.stderr));
     std::fs::copy(old.path().join("data/secret.key"), data.join("secret.key")).unwrap();
     drop(old);
@@ -211,14 +211,14 @@ async fn failures_have_their_exit_codes_and_change_nothing() {
     std::fs::write(&body, bytes).unwrap();
     fails(&["backup", "verify", "copies"], 3, "does not match its hash");
     let elsewhere = settings(&work.path().join("new"), &Database::Sqlite, None);
-    let refused = dropleaf.run(&with(&["restore", "file:copies"], &elsewhere));
+    let refused = dropleaf.run(&with(&["backup", "restore", "file:copies"], &elsewhere));
     assert_eq!(refused.status.code(), Some(3), "{}", String::from_utf8_lossy(&refused.stderr));
     fails(&["backup", "verify", "copies", "--delete-damaged"], 3, "does not match its hash");
     dropleaf.prints(&with(&["backup", "file:copies"], &source));
-    dropleaf.prints(&with(&["restore", "copies"], &elsewhere));
+    dropleaf.prints(&with(&["backup", "restore", "copies"], &elsewhere));
     // One backup of its own folder can be verified too.
     dropleaf.prints(&with(&["backup", "single"], &source));
     dropleaf.prints(&["backup", "verify", "single"]);
     std::fs::remove_file(work.path().join("single/manifest.json")).unwrap();
-    fails(&["restore", "single"], 2, "manifest.json");
+    fails(&["backup", "restore", "single"], 2, "manifest.json");
 }

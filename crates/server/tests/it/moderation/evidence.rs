@@ -305,7 +305,7 @@ async fn evidence_comes_back_with_a_backup_and_what_is_unwanted_too() {
     let dropleaf = Dropleaf::in_dir(work.path());
     dropleaf.prints(&["backup", "copy", "--data-dir", &node.data_dir().display().to_string()]);
     let target = fresh.path().join("data").display().to_string();
-    dropleaf.prints(&["restore", "copy", "--data-dir", &target]);
+    dropleaf.prints(&["backup", "restore", "copy", "--data-dir", &target]);
     fs::copy(node.data_dir().join("secret.key"), fresh.path().join("data/secret.key")).unwrap();
     let restored = Setup::new().start_in(fresh).await;
     assert!(unzip(&open(&restored, &site).await)["_dropleaf/versions/2/p.bin"] == picture);

@@ -43,7 +43,7 @@ async fn upgrade(released: &ReleasedStore) -> Node {
 async fn restore(released: &ReleasedStore) -> Node {
     let dir = TempDir::new().unwrap();
     let (backup, data) = (released.backup.to_str().unwrap(), dir.path().join("data"));
-    Dropleaf::in_dir(dir.path()).prints(&["restore", backup, "--data-dir", data.to_str().unwrap()]);
+    Dropleaf::in_dir(dir.path()).prints(&["backup", "restore", backup, "--data-dir", data.to_str().unwrap()]);
     start(released, dir).await
 }
 
