@@ -16,7 +16,24 @@ pub struct Me {
     pub more: serde_json::Map<String, serde_json::Value>,
 }
 
+/// The limits of an upload, as far as the server tells them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+pub struct UploadLimits {
+    pub upload_bytes: Option<u64>,
+    /// The unpacked size of an archive.
+    pub unpacked_bytes: Option<u64>,
+    /// The number of files in an archive.
+    pub files: Option<u64>,
+}
+
 impl Client {
+    /// The limits of uploads with this key.
+    pub async fn upload_limits(&self) -> Result<UploadLimits, ClientError> {
+        let me = self.me().await?;
+        let limits = me.more.get("limits").cloned().unwrap_or_default();
+        Ok(serde_json::from_value(limits).unwrap_or_default())
+    }
+
     pub async fn me(&self) -> Result<Me, ClientError> {
         self.typed(Method::GET, "/me", None).await
     }

@@ -23,8 +23,8 @@ impl std::fmt::Debug for Client {
     }
 }
 
-/// A request body: its content type and its bytes.
-pub(crate) type Outgoing = (String, Vec<u8>);
+/// A request body: its content type and its content.
+pub(crate) type Outgoing = (String, reqwest::Body);
 
 impl Client {
     /// Creates a client for the server at this address.
@@ -66,13 +66,25 @@ impl Client {
         path: &str,
         body: Option<Outgoing>,
     ) -> Result<Value, ClientError> {
+        let credential = self.key.as_ref().map(|key| format!("Bearer {key}"));
+        self.call_with(credential, method, path, body).await
+    }
+
+    /// The same with this `Authorization` header instead of the key.
+    pub(crate) async fn call_with(
+        &self,
+        credential: Option<String>,
+        method: Method,
+        path: &str,
+        body: Option<Outgoing>,
+    ) -> Result<Value, ClientError> {
         let mut request =
             self.http.request(method, format!("{}{path}", self.base)).header(ACCEPT, "application/json");
-        if let Some(key) = &self.key {
-            request = request.header(AUTHORIZATION, format!("Bearer {key}"));
+        if let Some(credential) = credential {
+            request = request.header(AUTHORIZATION, credential);
         }
-        if let Some((kind, bytes)) = body {
-            request = request.header(CONTENT_TYPE, kind).body(bytes);
+        if let Some((kind, content)) = body {
+            request = request.header(CONTENT_TYPE, kind).body(content);
         }
         let lost = |error: reqwest::Error| ClientError::unreachable(&self.base, &error);
         let response = request.send().await.map_err(lost)?;
@@ -101,7 +113,10 @@ impl Client {
         path: &str,
         body: Option<Outgoing>,
     ) -> Result<T, ClientError> {
-        let json = self.call(method, path, body).await?;
+        self.parse(self.call(method, path, body).await?)
+    }
+
+    pub(crate) fn parse<T: serde::de::DeserializeOwned>(&self, json: Value) -> Result<T, ClientError> {
         serde_json::from_value(json)
             .map_err(|_| ClientError::UnexpectedResponse { server: self.base.clone(), status: 200 })
     }
@@ -119,12 +134,12 @@ pub(crate) fn builder() -> reqwest::ClientBuilder {
 }
 
 pub(crate) fn json_body(json: &Value) -> Outgoing {
-    ("application/json".to_owned(), json.to_string().into_bytes())
+    ("application/json".to_owned(), json.to_string().into())
 }
 
 pub(crate) fn form_body(fields: &[(&str, &str)]) -> Outgoing {
     let text = form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
-    ("application/x-www-form-urlencoded".to_owned(), text.into_bytes())
+    ("application/x-www-form-urlencoded".to_owned(), text.into())
 }
 
 /// Normalizes a server address to the one form that is stored and compared: scheme, host, and the port unless it is the default.

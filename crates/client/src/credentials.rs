@@ -1,11 +1,14 @@
 //! The credentials file: one entry per server, readable only by the file's owner, replaced atomically.
 
+use crate::private_file;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::io;
 use std::path::{Path, PathBuf};
+
+const HEADER: &str =
+    "# Keys of `dropleaf login`. Anyone who can read this file can publish on your behalf.\n";
 
 /// The stored login for one server.
 #[derive(Clone, Serialize, Deserialize, PartialEq, Eq)]
@@ -108,35 +111,9 @@ impl Credentials {
         self.write()
     }
 
-    /// Writes a temporary file and renames it, so readers see either the old file or the new one.
     fn write(&self) -> Result<(), CredentialsError> {
         let failed = |source| CredentialsError::Write { path: self.path.clone(), source };
         let text = toml::to_string(&self.held).map_err(|error| failed(io::Error::other(error)))?;
-        self.replace(&text).map_err(failed)
+        private_file::replace(&self.path, &format!("{HEADER}{text}")).map_err(failed)
     }
-
-    fn replace(&self, text: &str) -> io::Result<()> {
-        let dir = self.path.parent().ok_or_else(|| io::Error::other("the path has no folder"))?;
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
-        // The directory may already exist with wider permissions.
-        fs::set_permissions(dir, fs::Permissions::from_mode(0o700))?;
-        let fresh = dir.join(format!(".credentials.toml.{}", std::process::id()));
-        let outcome = write_new(&fresh, text).and_then(|()| fs::rename(&fresh, &self.path));
-        if outcome.is_err() {
-            let _ = fs::remove_file(&fresh);
-        }
-        outcome?;
-        fs::File::open(dir)?.sync_all()
-    }
-}
-
-fn write_new(fresh: &Path, text: &str) -> io::Result<()> {
-    let _ = fs::remove_file(fresh);
-    // `create_new`, so that an existing file or symlink is never written through; the mode applies from the first byte.
-    let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(fresh)?;
-    file.write_all(
-        b"# Keys of `dropleaf login`. Anyone who can read this file can publish on your behalf.\n",
-    )?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()
 }

@@ -1,5 +1,6 @@
 //! Client errors, with messages for the person who made the call.
 
+use crate::multipart::ReadFailure;
 use serde_json::Value;
 
 /// Why a call failed.
@@ -10,6 +11,9 @@ pub enum ClientError {
     /// The server could not be reached, or the response was cut off.
     #[error("cannot reach {server}: {why}")]
     Unreachable { server: String, why: String },
+    /// The file to send could not be read.
+    #[error("{0}")]
+    File(String),
     /// The server returned an error response.
     #[error("{description}{}", retry(*retry_after))]
     Refused {
@@ -93,9 +97,12 @@ impl ClientError {
 
     /// An `Unreachable` error that reports the root cause, for example `Connection refused`.
     pub(crate) fn unreachable(server: &str, error: &reqwest::Error) -> Self {
-        let mut cause: &dyn std::error::Error = error;
+        let mut cause: &(dyn std::error::Error + 'static) = error;
         while let Some(inner) = cause.source() {
             cause = inner;
+        }
+        if let Some(failure) = cause.downcast_ref::<ReadFailure>() {
+            return Self::File(failure.to_string());
         }
         let why =
             if error.is_timeout() { "it took too long to respond".to_owned() } else { cause.to_string() };

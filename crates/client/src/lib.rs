@@ -1,5 +1,5 @@
 //! The client side of the service: a typed API client, the stdio bridge for MCP (Model Context Protocol) clients, the set-up
-//! of such clients, and the credentials file of `dropleaf login`.
+//! of such clients, the credentials file of `dropleaf login`, and the record of pages published from this machine.
 //! Knows nothing of the server's internals and depends on no other crate of ours.
 
 mod account;
@@ -16,13 +16,16 @@ mod multipart;
 mod page_name;
 mod pages;
 mod pay_sessions;
+mod private_file;
+mod published;
 mod share_tokens;
 mod sites;
 mod text;
 mod unpack;
+mod upload;
 mod versions;
 
-pub use account::Me;
+pub use account::{Me, UploadLimits};
 pub use answer::Answer;
 pub use client::{Client, is_loopback, server_name};
 pub use credentials::{Credentials, CredentialsError, Login};
@@ -31,10 +34,12 @@ pub use download::{DownloadError, Downloaded};
 pub use error::{ClientError, Reason};
 pub use feedback::{Comment, CommentList, ResolvedComment};
 pub use page_name::PageName;
-pub use pages::{File, PageOptions, Site, SiteList};
+pub use pages::{PageOptions, Site, SiteList};
 pub use pay_sessions::{PaySession, PolledPaySession, wait_for_payment};
+pub use published::{PublishedPage, PublishedPages, RecordError};
 pub use share_tokens::{NewShareLink, ShareLink, ShareLinks};
 pub use sites::{DeletedPage, EmailGate, ListCursor, PageInfo, PageList};
 pub use text::visible;
 pub use unpack::{UnpackError, UnpackLimits, open_archive, safe_path, unpack};
+pub use upload::Upload;
 pub use versions::{PageVersion, PageVersions};

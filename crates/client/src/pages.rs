@@ -1,14 +1,14 @@
 //! Publishing, replacing and listing pages.
 
-use crate::client::Client;
+use crate::client::{Client, json_body};
 use crate::error::ClientError;
-use crate::multipart;
+use crate::upload::Upload;
 use reqwest::Method;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// A page as the server describes it. Fields not listed here are kept in `more`.
-#[derive(Debug, Clone, Deserialize, Serialize)]
+#[derive(Clone, Deserialize, Serialize)]
 pub struct Site {
     pub id: String,
     pub url: String,
@@ -18,11 +18,19 @@ pub struct Site {
     pub expires_at_iso: Option<String>,
     #[serde(default)]
     pub warnings: Vec<String>,
-    /// Present only when a page without an owner was just created.
+    /// Present only when a page without an owner was just created. Secret.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claim_token: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claim_url: Option<String>,
     #[serde(flatten)]
     pub more: Map<String, Value>,
+}
+
+impl std::fmt::Debug for Site {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Site").field("id", &self.id).finish_non_exhaustive()
+    }
 }
 
 #[derive(Debug, Clone, Deserialize, Serialize)]
@@ -32,13 +40,6 @@ pub struct SiteList {
     pub has_more: bool,
     #[serde(flatten)]
     pub more: Map<String, Value>,
-}
-
-/// A file to publish.
-#[derive(Debug, Clone)]
-pub struct File {
-    pub name: String,
-    pub bytes: Vec<u8>,
 }
 
 /// The options of an upload; those left unset use the server's default.
@@ -52,6 +53,10 @@ pub struct PageOptions {
     pub title: Option<String>,
     /// What to do about secrets and personal data: `off`, `warn` or `block`.
     pub pii_check: Option<String>,
+    /// Whether unknown paths get `index.html`; `None` lets the server decide by the content.
+    pub spa: Option<bool>,
+    /// The file is encrypted end to end.
+    pub e2e: bool,
 }
 
 impl std::fmt::Debug for PageOptions {
@@ -61,16 +66,29 @@ impl std::fmt::Debug for PageOptions {
 }
 
 impl PageOptions {
+    /// Those that concern only the content: a page without an account keeps all other settings.
+    #[must_use]
+    pub fn content_only(&self) -> Self {
+        Self { pii_check: self.pii_check.clone(), spa: self.spa, e2e: self.e2e, ..Self::default() }
+    }
+
+    /// Whether anything but the content would change.
+    pub fn changes_settings(&self) -> bool {
+        self.fields().len() > self.content_only().fields().len()
+    }
+
     fn fields(&self) -> Vec<(&'static str, String)> {
-        let burn = self.burn.then(|| "true".to_owned());
+        let yes = |is_set: bool| is_set.then(|| "true".to_owned());
         [
             ("slug", self.slug.clone()),
             ("password", self.password.clone()),
             ("expires_in_hours", self.expires_in_hours.clone()),
             ("visibility", self.visibility.clone()),
-            ("burn_after_read", burn),
+            ("burn_after_read", yes(self.burn)),
             ("title", self.title.clone()),
             ("pii_check", self.pii_check.clone()),
+            ("spa", self.spa.map(|spa| spa.to_string())),
+            ("e2e", yes(self.e2e)),
         ]
         .into_iter()
         .filter_map(|(name, value)| Some((name, value?)))
@@ -80,20 +98,46 @@ impl PageOptions {
 
 impl Client {
     /// Publishes a file; without a key the page has no owner and expires after a day.
-    pub async fn publish(&self, file: &File, options: &PageOptions) -> Result<Site, ClientError> {
-        let body = multipart::body(&file.name, &file.bytes, &options.fields());
-        self.typed(Method::POST, "/sites", Some(body)).await
+    pub async fn publish(&self, upload: &Upload, options: &PageOptions) -> Result<Site, ClientError> {
+        self.typed(Method::POST, "/sites", Some(upload.form(&options.fields()))).await
     }
 
     /// Replaces the content of a page; its link stays the same. `name` is its id, slug or token.
-    pub async fn update(&self, name: &str, file: &File, options: &PageOptions) -> Result<Site, ClientError> {
-        let name: String = form_urlencoded::byte_serialize(name.as_bytes()).collect();
-        let body = multipart::body(&file.name, &file.bytes, &options.fields());
-        self.typed(Method::PUT, &format!("/sites/{name}"), Some(body)).await
+    pub async fn update(
+        &self,
+        name: &str,
+        upload: &Upload,
+        options: &PageOptions,
+    ) -> Result<Site, ClientError> {
+        self.typed(Method::PUT, &site_path(name), Some(upload.form(&options.fields()))).await
+    }
+
+    /// The same for a page without an owner. Its claim token can replace only the content.
+    pub async fn update_unclaimed(
+        &self,
+        name: &str,
+        claim_token: &str,
+        upload: &Upload,
+        options: &PageOptions,
+    ) -> Result<Site, ClientError> {
+        let form = upload.form(&options.content_only().fields());
+        let credential = Some(format!("Claim {claim_token}"));
+        self.parse(self.call_with(credential, Method::PUT, &site_path(name), Some(form)).await?)
+    }
+
+    /// Moves a page that was published without an account into the account of the key.
+    pub async fn claim(&self, id: &str, claim_token: &str) -> Result<(), ClientError> {
+        let body = json_body(&json!({"claim_token": claim_token}));
+        self.call(Method::POST, &format!("{}/claim", site_path(id)), Some(body)).await.map(|_| ())
     }
 
     /// The account's pages, most recently changed first.
     pub async fn list(&self, limit: u32) -> Result<SiteList, ClientError> {
         self.typed(Method::GET, &format!("/sites?limit={limit}"), None).await
     }
+}
+
+fn site_path(name: &str) -> String {
+    let name: String = form_urlencoded::byte_serialize(name.as_bytes()).collect();
+    format!("/sites/{name}")
 }

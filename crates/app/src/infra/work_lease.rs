@@ -17,12 +17,12 @@ const LEASE_HELD: Duration = Duration::from_secs(100);
 
 impl App {
     /// Places orders on one node at a time; see [`App::with_work_lease`].
-    pub async fn with_certificate_lease<T>(
+    pub fn with_certificate_lease<T>(
         &self,
         work: impl Future<Output = T>,
         stop: impl FnOnce(),
-    ) -> Result<Option<T>> {
-        self.with_work_lease(CERTIFICATES, work, stop).await
+    ) -> impl Future<Output = Result<Option<T>>> {
+        self.with_work_lease(CERTIFICATES, work, stop)
     }
 
     /// Runs work on one node at a time. `None` if another node has the lease. If this node loses it because it could not

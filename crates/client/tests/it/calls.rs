@@ -1,6 +1,7 @@
 //! Client calls and how their responses are interpreted. The test server sends one prepared response per connection.
 
-use dropleaf_client::{Client, ClientError, File, Key, PageOptions, Polled};
+use dropleaf_client::{Client, ClientError, Key, PageOptions, Polled, Upload};
+use std::io::Write;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
@@ -79,13 +80,17 @@ async fn published_file_travels_with_its_options_and_the_key() {
     let body = r#"{"id":"site_1","url":"http://x/p/t/","title":"T","visibility":"unlisted","expires_at":null,
         "expires_at_iso":null,"version":3}"#;
     let (client, seen) = answering("201 Created", "", body).await;
-    let file = File { name: "page.html".into(), bytes: b"<p>hello</p>".to_vec() };
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(b"<p>hello</p>").unwrap();
+    let upload = Upload::new("page.html".into(), file, [7; 16]).unwrap();
     let options = PageOptions { slug: Some("my-page".into()), burn: true, ..PageOptions::default() };
-    let site = client.publish(&file, &options).await.unwrap();
+    let site = client.publish(&upload, &options).await.unwrap();
     assert_eq!((site.url.as_str(), site.more["version"].as_i64()), ("http://x/p/t/", Some(3)));
     let seen = seen.await.unwrap();
     assert!(seen.starts_with("POST /sites HTTP/1.1\r\n"), "{seen}");
     assert!(seen.contains("authorization: Bearer k\r\n"), "{seen}");
+    assert!(seen.contains("content-length: ") && !seen.contains("chunked"), "{seen}");
+    assert_eq!(*upload.progress().borrow(), upload.length());
     for part in ["name=\"slug\"\r\n\r\nmy-page\r\n", "name=\"burn_after_read\"\r\n\r\ntrue", "<p>hello</p>"] {
         assert!(seen.contains(part), "{part} in {seen}");
     }

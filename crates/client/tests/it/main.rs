@@ -8,3 +8,4 @@ mod bridge_troubles;
 mod calls;
 mod credentials;
 mod fake;
+mod published;

@@ -55,7 +55,7 @@ const NAMES: [(&str, &str); 34] = [
 /// The other arguments with a value, each with the commands that lead to it. None of them takes a token: files, numbers, free
 /// text, URLs (which start with their scheme), and the ids of several appeals. Those start with `app_`, and a list that
 /// accepted words with hyphens would swallow the options after it.
-const OTHERS: [&str; 102] = [
+const OTHERS: [&str; 104] = [
     "account create plan",
     "account key name",
     "account plan plan",
@@ -112,8 +112,10 @@ const OTHERS: [&str; 102] = [
     "login name",
     "logout url",
     "whoami server",
-    "publish files",
+    "publish paths",
     "publish server",
+    "publish file_name",
+    "publish password_file",
     "publish slug",
     "publish expires_in_hours",
     "publish title",

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 /// Variables with our prefix that are not settings.
-const NOT_SETTINGS: [&str; 5] = ["CONFIG", "BIN", "API_KEY", "URL", "TEST_"];
+const NOT_SETTINGS: [&str; 6] = ["CONFIG", "BIN", "API_KEY", "PAGE_PASSWORD", "URL", "TEST_"];
 /// Never shown; the URL of a JSON-RPC server often contains its key.
 const SECRET: [&str; 10] = [
     "secret_key",

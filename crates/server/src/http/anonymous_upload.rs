@@ -147,8 +147,8 @@ fn visitor_words(error: &Error) -> String {
 fn wait_words(seconds: i64) -> String {
     let (n, unit) = match seconds {
         ..=90 => return "a minute".into(),
-        91..=5400 => (seconds.div_euclid(60) + 1, "minutes"),
-        _ => (seconds.div_euclid(3600) + 1, "hours"),
+        91..=5400 => ((seconds + 59) / 60, "minutes"),
+        _ => (seconds.saturating_add(3599) / 3600, "hours"),
     };
     format!("{n} {unit}")
 }
@@ -175,7 +175,8 @@ mod tests {
             (90, "a minute"),
             (91, "2 minutes"),
             (1830, "31 minutes"),
-            (5400, "91 minutes"),
+            (3600, "60 minutes"),
+            (5400, "90 minutes"),
             (5401, "2 hours"),
             (86_399, "24 hours"),
         ] {

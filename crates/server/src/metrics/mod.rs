@@ -15,7 +15,7 @@ use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
-use prometheus_client::registry::Registry;
+use prometheus_client::registry::{Metric, Registry};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -64,100 +64,50 @@ pub struct Metrics {
     pub backup_failures: Counter,
 }
 
+/// Registers a metric and returns a handle to it.
+fn add<M: Metric + Clone + Default>(registry: &mut Registry, name: &str, help: &str) -> M {
+    let metric = M::default();
+    registry.register(name, help, metric.clone());
+    metric
+}
+
 impl Default for Metrics {
     fn default() -> Self {
         let mut registry = Registry::with_prefix("dropleaf");
-        let responses = Family::<Labels, Counter>::default();
-        registry.register("responses", "Responses by surface and status", responses.clone());
-        let connections = Gauge::default();
-        registry.register("connections", "Open connections", connections.clone());
-        let connections_refused = Counter::default();
-        registry.register(
-            "connections_refused",
-            "Connections refused because their network reached its limit",
-            connections_refused.clone(),
-        );
-        let tls_refused = Counter::default();
-        registry.register(
-            "tls_handshakes_refused",
-            "TLS handshakes refused because the server has no certificate for the name",
-            tls_refused.clone(),
-        );
-        let certificate_expiry = Family::<OneLabel, Gauge>::default();
-        registry.register(
-            "certificate_expiry_timestamp_seconds",
-            "When the first certificate expires, of the server's own names and of custom domains",
-            certificate_expiry.clone(),
-        );
-        let certificate_failures = Counter::default();
-        registry.register(
-            "certificate_failures",
-            "Orders of certificates that failed",
-            certificate_failures.clone(),
-        );
-        let swept_pages = Counter::default();
-        registry.register("swept_pages", "Pages expired or erased by the sweep", swept_pages.clone());
-        let swept_bodies = Counter::default();
-        registry.register("swept_bodies", "Bodies collected by the sweep", swept_bodies.clone());
+        let of = &mut registry;
+        let responses: Family<Labels, Counter> = add(of, "responses", "Responses by surface and status");
+        let connections = add(of, "connections", "Open connections");
+        let help = "Connections refused because their network reached its limit";
+        let connections_refused = add(of, "connections_refused", help);
+        let help = "TLS handshakes refused because the server has no certificate for the name";
+        let tls_refused = add(of, "tls_handshakes_refused", help);
+        let help = "When the first certificate expires, of the server's own names and of custom domains";
+        let certificate_expiry = add(of, "certificate_expiry_timestamp_seconds", help);
+        let certificate_failures = add(of, "certificate_failures", "Orders of certificates that failed");
+        let swept_pages = add(of, "swept_pages", "Pages expired or erased by the sweep");
+        let swept_bodies = add(of, "swept_bodies", "Bodies collected by the sweep");
+        let help = "When a sweep last succeeded, on this node or by leaving it to another";
+        let swept_at = add(of, "sweep_last_success_timestamp_seconds", help);
+        let help = "Emails by outcome: sent (or written to the outbox), failed, dropped because too many were waiting";
+        let emails = add(of, "emails", help);
+        let emails_waiting = add(of, "emails_waiting", "Emails that are being sent or wait for it");
+        let payments_open = add(of, "payments_open", "Payments that are not decided yet, counted up to 1000");
+        let help =
+            "Payments whose outcome is unknown and that an operator may have to decide, counted up to 1000";
+        let payments_unknown = add(of, "payments_unknown", help);
+        let ledger_faults = add(of, "ledger_faults", "Faults that the last audit of the ledger found");
+        let help = "When the ledger was last audited, whatever the audit found";
+        let ledger_audited_at = add(of, "ledger_audit_timestamp_seconds", help);
+        let help = "Space that the server can still use where the data folder is";
+        let disk_free = add(of, "disk_free_bytes", help);
+        let disk_size = add(of, "disk_size_bytes", "Size of the file system where the data folder is");
+        let help = "When the last verified backup was taken";
+        let last_backup = add(of, "backup_last_success_timestamp_seconds", help);
+        let backup_failures = add(of, "backup_failures", "Scheduled backups that failed");
         let latency = latency::Latency::default();
         registry.register_collector(Box::new(latency.clone()));
-        let optional = |registry: &mut Registry, name: &str, help: &str| {
-            let gauge = OptionalGauge::default();
-            registry.register(name, help, gauge.clone());
-            gauge
-        };
-        let swept_at = optional(
-            &mut registry,
-            "sweep_last_success_timestamp_seconds",
-            "When a sweep last succeeded, on this node or by leaving it to another",
-        );
-        let emails = Family::<OneLabel, Counter>::default();
-        registry.register(
-            "emails",
-            "Emails by outcome: sent (or written to the outbox), failed, dropped because too many were waiting",
-            emails.clone(),
-        );
-        let emails_waiting = Gauge::default();
-        registry.register(
-            "emails_waiting",
-            "Emails that are being sent or wait for it",
-            emails_waiting.clone(),
-        );
-        let payments_open = Gauge::default();
-        registry.register(
-            "payments_open",
-            "Payments that are not decided yet, counted up to 1000",
-            payments_open.clone(),
-        );
-        let payments_unknown = Gauge::default();
-        registry.register(
-            "payments_unknown",
-            "Payments whose outcome is unknown and that an operator may have to decide, counted up to 1000",
-            payments_unknown.clone(),
-        );
-        let ledger_faults =
-            optional(&mut registry, "ledger_faults", "Faults that the last audit of the ledger found");
-        let ledger_audited_at = optional(
-            &mut registry,
-            "ledger_audit_timestamp_seconds",
-            "When the ledger was last audited, whatever the audit found",
-        );
-        let disk_free = optional(
-            &mut registry,
-            "disk_free_bytes",
-            "Space that the server can still use where the data folder is",
-        );
-        let disk_size =
-            optional(&mut registry, "disk_size_bytes", "Size of the file system where the data folder is");
-        let last_backup = optional(
-            &mut registry,
-            "backup_last_success_timestamp_seconds",
-            "When the last verified backup was taken",
-        );
-        let backup_failures = Counter::default();
-        registry.register("backup_failures", "Scheduled backups that failed", backup_failures.clone());
-        let of = |status| responses.get_or_create(&Labels { surface: Surface::Page, status }).clone();
-        let (page_ok, page_unchanged) = (of(200), of(304));
+        let page = |status| responses.get_or_create(&Labels { surface: Surface::Page, status }).clone();
+        let (page_ok, page_unchanged) = (page(200), page(304));
         Self {
             registry,
             responses,
@@ -269,14 +219,14 @@ mod tests {
         }
         let text = metrics.render();
         for line in [
-            "dropleaf_response_seconds_bucket{surface=\"Page\",le=\"0.001\"} 1",
-            "dropleaf_response_seconds_bucket{surface=\"Page\",le=\"0.0025\"} 2",
-            "dropleaf_response_seconds_bucket{surface=\"Page\",le=\"10.0\"} 2",
-            "dropleaf_response_seconds_bucket{surface=\"Page\",le=\"+Inf\"} 3",
+            "dropleaf_response_seconds_bucket{le=\"0.001\",surface=\"Page\"} 1",
+            "dropleaf_response_seconds_bucket{le=\"0.0025\",surface=\"Page\"} 2",
+            "dropleaf_response_seconds_bucket{le=\"10.0\",surface=\"Page\"} 2",
+            "dropleaf_response_seconds_bucket{le=\"+Inf\",surface=\"Page\"} 3",
             "dropleaf_response_seconds_count{surface=\"Page\"} 3",
             "dropleaf_response_seconds_sum{surface=\"Page\"} 60.003",
-            "dropleaf_response_seconds_bucket{surface=\"Api\",le=\"0.025\"} 0",
-            "dropleaf_response_seconds_bucket{surface=\"Api\",le=\"0.05\"} 1",
+            "dropleaf_response_seconds_bucket{le=\"0.025\",surface=\"Api\"} 0",
+            "dropleaf_response_seconds_bucket{le=\"0.05\",surface=\"Api\"} 1",
             "dropleaf_response_seconds_count{surface=\"Other\"} 0",
         ] {
             assert!(text.lines().any(|found| found == line), "{line}\n{text}");

@@ -47,7 +47,8 @@ pub async fn backup_to(
     take::check_not_empty(db).await?;
     let moment: String = iso::format(new.now).chars().filter(|c| !"-:".contains(*c)).collect();
     let id = format!("{moment}-{}", hex::encode(&new.minter.bytes::<3>()));
-    let work = async {
+    // Boxed because the state of a backup is large.
+    let work = Box::pin(async {
         let lock = DestinationLock::take(repository, LockKind::Backup, &id, new.now, progress).await?;
         let Some(lock) = lock else { return Err(BackupError::Stopped) };
         let packing = Packing { db, blobs, repository, new, id: &id, progress };
@@ -64,7 +65,7 @@ pub async fn backup_to(
             let _ = repository.delete_backup(&id).await;
         }
         done
-    };
+    });
     lease::hold(db, new.now, work).await
 }
 

@@ -63,12 +63,12 @@ async fn take(
     static SEED: AtomicU64 = AtomicU64::new(1);
     let minter = Minter::seeded(SEED.fetch_add(1, Ordering::Relaxed));
     let new = NewBackup { now, work_dir: &work.join("work"), service: SERVICE, minter: &minter };
-    backup_to(db, blobs, to, new, std::future::pending(), &|_| {}).await
+    Box::pin(backup_to(db, blobs, to, new, std::future::pending(), &|_| {})).await
 }
 
 async fn check(repository: &Repository, info: &BackupInfo, depth: Depth) -> Result<(), BackupError> {
     let work = TempDir::new().unwrap();
-    verify_in(repository, info, depth, work.path(), &|_| {}).await
+    Box::pin(verify_in(repository, info, depth, work.path(), &|_| {})).await
 }
 
 async fn contents(db: &Db, blobs: &Blobs) -> Vec<String> {
@@ -84,7 +84,7 @@ async fn contents(db: &Db, blobs: &Blobs) -> Vec<String> {
 
 async fn bring(db: &Db, blobs: &Blobs, from: &Repository, info: &BackupInfo) -> Result<(), BackupError> {
     let work = TempDir::new().unwrap();
-    restore_from(db, blobs, (from, info), false, NOW, work.path(), &|_| {}).await
+    Box::pin(restore_from(db, blobs, (from, info), false, NOW, work.path(), &|_| {})).await
 }
 
 /// Every file of a folder, with its path below it.
@@ -403,7 +403,7 @@ async fn on_a_small_disk(place: &Path) {
     publish(&db, &blobs, 3).await;
     let full = take(&db, &blobs, &repository, from.dir.path(), NOW + DAY).await;
     assert!(matches!(&full, Err(BackupError::Full(where_)) if where_.contains("file:")), "{full:?}");
-    assert_eq!(repository.list().await.unwrap().complete, [first.clone()]);
+    assert_eq!(repository.list().await.unwrap().complete, std::slice::from_ref(&first));
     check(&repository, &first, DEEP).await.unwrap();
     drop_body(&db, 3, (9 << 20) + 3).await;
     take(&db, &blobs, &repository, from.dir.path(), NOW + 2 * DAY).await.unwrap();

@@ -74,8 +74,8 @@ impl Backup {
             None => {
                 let to = given(self.to, &config)?;
                 match Place::to_write(&to, &config)? {
-                    Place::Folder(dir) => into_folder(&dir, config).await,
-                    Place::Repository(destination) => into_repository(&destination, config).await,
+                    Place::Folder(dir) => Box::pin(into_folder(&dir, config)).await,
+                    Place::Repository(destination) => Box::pin(into_repository(&destination, config)).await,
                 }
             }
         }
@@ -113,7 +113,9 @@ async fn into_repository(destination: &Destination, config: Config) -> Result<()
             std::future::pending::<()>().await;
         }
     };
-    let done = backup::backup_to(&store.db, &store.blobs, &repository, new, stop, &show).await;
+    // Boxed because the state of a backup is large.
+    let done = backup::backup_to(&store.db, &store.blobs, &repository, new, stop, &show);
+    let done = Box::pin(done).await;
     end_line();
     if let (Ok(info), true) = (&done, scheduled == destination.name()) {
         // The schedule counts from here.

@@ -47,7 +47,7 @@ fn derive(passphrase: &str, seeds: &Seeds, iterations: u32) -> [u8; 32] {
 }
 
 /// The fragment of the link, which browsers do not send to the server.
-pub(super) fn fragment(secret: &[u8; 32]) -> String {
+pub(in crate::cli) fn fragment(secret: &[u8; 32]) -> String {
     format!("#k={}", URL_SAFE_NO_PAD.encode(secret))
 }
 

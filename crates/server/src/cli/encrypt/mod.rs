@@ -9,6 +9,7 @@ use dropleaf_core::Minter;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use frame::Seeds;
+pub(in crate::cli) use frame::fragment;
 use std::ffi::OsString;
 use std::fs;
 use std::io::Write;
@@ -71,6 +72,19 @@ impl Encrypt {
         ensure!(!text.is_empty(), "the passphrase is empty");
         Ok(Some(text))
     }
+}
+
+/// The payload of a page that opens with `secret` alone, to upload with `e2e=true`. Salt and IV are new every time, so a page
+/// can keep its secret when its content is replaced.
+pub(in crate::cli) fn seal_page(
+    name: &Path,
+    plain: Vec<u8>,
+    secret: [u8; 32],
+    minter: &Minter,
+) -> Result<Vec<u8>> {
+    let plain = if is_markdown(name) { typeset(name, &plain)? } else { plain };
+    let seeds = Seeds { secret, salt: minter.bytes(), iv: minter.bytes() };
+    frame::seal(&plain, &seeds, None, false)
 }
 
 fn is_markdown(file: &Path) -> bool {

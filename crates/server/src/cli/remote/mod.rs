@@ -43,6 +43,8 @@ pub(super) struct ClientEnvironment {
     url: Option<String>,
     api_key: Option<String>,
     credentials: Option<std::path::PathBuf>,
+    /// The password for a page that is published with `--password`.
+    page_password: Option<String>,
     /// Whether there is a desktop that could show a browser.
     has_desktop: bool,
 }
@@ -55,6 +57,7 @@ impl ClientEnvironment {
         Self {
             url: find("DROPLEAF_URL").map(str::to_owned),
             api_key: find("DROPLEAF_API_KEY").map(str::to_owned),
+            page_password: find("DROPLEAF_PAGE_PASSWORD").map(str::to_owned),
             credentials: Credentials::path_in(find("XDG_CONFIG_HOME"), find("HOME")),
             has_desktop: cfg!(target_os = "macos")
                 || find("DISPLAY").is_some()

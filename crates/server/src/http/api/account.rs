@@ -14,7 +14,8 @@ use utoipa::ToSchema;
 #[schema(example = json!({
     "id": "acct_k3v5q7x2m4n6p8r1t9w0", "email": "operator@localhost", "plan": "pro", "balance_minor": 0,
     "counts": {"active_pages": 3, "publishes_today": 7},
-    "limits": {"active_pages": null, "longest_life_seconds": null, "publishes_a_day": null, "upload_bytes": 26_214_400},
+    "limits": {"active_pages": null, "longest_life_seconds": null, "publishes_a_day": null, "upload_bytes": 26_214_400,
+        "unpacked_bytes": 104_857_600, "files": 2000},
     "unlocks": [{"sku": "make_permanent", "until": null}], "suspended": null
 }))]
 pub(in crate::http) struct MeJson {
@@ -59,11 +60,16 @@ pub(in crate::http) struct LimitsJson {
     longest_life_seconds: Option<i64>,
     publishes_a_day: Option<i64>,
     upload_bytes: u64,
+    /// The unpacked size of an archive.
+    unpacked_bytes: u64,
+    /// The number of files in an archive.
+    files: u64,
 }
 
 impl MeJson {
     pub(in crate::http) async fn of(state: &ApiState, account: &Account) -> Result<Self> {
         let me = state.app.me(account).await?;
+        let limits = &state.resolved.config.limits;
         let balance_minor = state.app.spendable_balance(&me.account);
         let suspended = me.account.suspended.map(|suspension| SuspendedJson { since: suspension.since });
         let unlocks = me.account.unlocks;
@@ -78,7 +84,9 @@ impl MeJson {
                 active_pages: me.plan.active_pages,
                 longest_life_seconds: me.plan.longest_life_seconds,
                 publishes_a_day: me.plan.publishes_a_day,
-                upload_bytes: state.resolved.config.limits.upload_bytes,
+                upload_bytes: limits.upload_bytes,
+                unpacked_bytes: limits.unpacked_bytes,
+                files: limits.files as u64,
             },
             suspended,
             unlocks: active.map(|sku| UnlockJson { sku: sku.as_str(), until: unlocks.until(sku) }).collect(),

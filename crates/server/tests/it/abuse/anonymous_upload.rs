@@ -64,7 +64,8 @@ async fn a_session_is_not_used_and_cannot_be() {
 
 #[tokio::test]
 async fn the_quota_is_the_one_of_the_api() {
-    let node = Setup::new().with_rates().set("limits.anonymous_per_hour", "2").start().await;
+    let setup = Setup::new().with_rates().set("trusted_proxies", "127.0.0.1,::1");
+    let node = setup.set("limits.anonymous_per_hour", "2").start().await;
     node.post("/sites").from(CLIENT).form(Form::file("a.html", page("x"))).send().await.expect(201);
     let second = by_script(&node, Form::file("a.html", page("y"))).await.expect(201);
     assert!(second.header("ratelimit").contains("r=0"), "{}", second.header("ratelimit"));

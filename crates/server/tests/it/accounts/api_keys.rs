@@ -125,7 +125,7 @@ async fn account_sees_itself() {
             me["limits"],
             json!({
                 "active_pages": null, "longest_life_seconds": null, "publishes_a_day": null,
-                "upload_bytes": 26_214_400,
+                "upload_bytes": 26_214_400, "unpacked_bytes": 104_857_600, "files": 2000,
             })
         );
         let free = node.account("free").await;

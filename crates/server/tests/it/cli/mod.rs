@@ -12,6 +12,7 @@ mod pages_cli;
 mod pay_cli;
 mod payments_cli;
 mod processor_cli;
+mod publish_cli;
 mod restore_drill;
 mod share_cli;
 mod terminal_cli;

@@ -110,11 +110,8 @@ async fn drill(from: Database, to: Database, blobs: [Option<String>; 2], is_encr
         more
     };
     let backing_up = async {
-        let output = {
-            let args = with(&["backup", &place], &source);
-            let mut command = tokio::process::Command::from(dropleaf.command(&args));
-            command.output().await.unwrap()
-        };
+        let mut command = dropleaf.command(&with(&["backup", &place], &source));
+        let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
         is_done.store(true, Ordering::Relaxed);
         output
     };

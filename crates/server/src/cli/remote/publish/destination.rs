@@ -1,0 +1,90 @@
+//! Decides where content goes: to a new page, to a page of the account, or to a page without an account that this machine
+//! published earlier.
+
+use super::report;
+use super::send::{Job, Sender};
+use crate::cli::remote::session::explained;
+use anyhow::Result;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use dropleaf_client::{ClientError, PageOptions};
+
+/// Where the content goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Destination {
+    NewPage,
+    /// A page of the account, by ID, slug or token.
+    OwnPage(String),
+    UnclaimedPage {
+        id: String,
+        claim_token: String,
+    },
+}
+
+impl Sender {
+    pub(super) async fn destination(&self, job: &mut Job, options: &PageOptions) -> Result<Destination> {
+        if let Some(name) = &self.update {
+            return Ok(Destination::OwnPage(name.clone()));
+        }
+        let Some(page) = &mut job.page else { return Ok(Destination::NewPage) };
+        if self.is_encrypted && page.secret.is_none() {
+            // The server keeps earlier versions, and they can be read.
+            eprintln!("note: {} is not encrypted; publishing a new page", page.url);
+            return Ok(Destination::NewPage);
+        }
+        let id = page.id.clone();
+        let Some(claim_token) = page.claim_token.clone() else { return Ok(Destination::OwnPage(id)) };
+        let unclaimed = Destination::UnclaimedPage { id: id.clone(), claim_token: claim_token.clone() };
+        if self.client.has_key() {
+            return match self.client.claim(&id, &claim_token).await {
+                Ok(()) => {
+                    eprintln!("note: {} was published without an account; it belongs to yours now", page.url);
+                    page.claim_token = None;
+                    Ok(Destination::OwnPage(id))
+                }
+                Err(error) if matches!(error.status(), Some(404 | 410)) && error.code().is_some() => {
+                    report::print_gone(&page.url);
+                    Ok(Destination::NewPage)
+                }
+                // It was claimed before, perhaps for this account.
+                Err(error) if matches!(error.code(), Some("invalid_claim_token" | "already_claimed")) => {
+                    Ok(Destination::OwnPage(id))
+                }
+                // For example because the plan allows no more pages.
+                Err(error @ ClientError::Refused { status: 400..429, .. }) if error.status() != Some(401) => {
+                    eprintln!("note: {} could not be moved into your account: {error}", page.url);
+                    Ok(unclaimed)
+                }
+                Err(error) => Err(explained(error, self.client.server())),
+            };
+        }
+        if options.changes_settings() {
+            eprintln!(
+                "note: the settings of {} cannot be changed without an account; publishing a new page",
+                page.url
+            );
+            return Ok(Destination::NewPage);
+        }
+        Ok(unclaimed)
+    }
+
+    /// The key of an encrypted page. A page keeps its key, so that its link stays valid: every version has a new IV. A new
+    /// page has a new key.
+    pub(super) fn secret(&self, job: &Job, destination: &Destination) -> [u8; 32] {
+        let known = match (destination, &job.page) {
+            (Destination::OwnPage(name), Some(page)) => Some(page).filter(|page| page.id == *name),
+            (Destination::UnclaimedPage { .. }, page) => page.as_ref(),
+            _ => None,
+        };
+        let stored = known.and_then(|page| URL_SAFE_NO_PAD.decode(page.secret.as_ref()?).ok());
+        stored.and_then(|bytes| bytes.try_into().ok()).unwrap_or_else(|| self.minter.bytes())
+    }
+
+    /// Whether a new page takes the place of one that no longer exists. One that was named is not replaced.
+    pub(super) fn is_replaceable(&self, destination: &Destination, error: &anyhow::Error) -> bool {
+        let error = error.downcast_ref::<ClientError>();
+        *destination != Destination::NewPage
+            && self.update.is_none()
+            && error.is_some_and(|error| matches!(error.status(), Some(404 | 410)) && error.code().is_some())
+    }
+}
