@@ -6,7 +6,7 @@ help: ## show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: ## start the server on http://localhost:8080, data in ./data
-	cargo run --release --locked -p dropleaf -- serve
+	cargo run --profile quick --locked -p dropleaf -- serve
 
 test: ## everything, as CI runs it: lints, Rust, browser, custom domains, torture, OpenAPI, fuzzing
 	scripts/test

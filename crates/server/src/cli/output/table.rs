@@ -217,7 +217,7 @@ mod tests {
     fn a_narrow_terminal_gets_one_line_for_each_value() {
         assert_eq!(
             shown(Some(20)),
-            "id     site_1\ntitle  A rather lon…\nviews  7\n\nid     site_22\ntitle  Short\\u{1b}[2J\nviews  1234"
+            "id     site_1\ntitle  A rather lon…\nviews  7\n\nid     site_22\ntitle  Short\\u{1b}[…\nviews  1234"
         );
     }
 

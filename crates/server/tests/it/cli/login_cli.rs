@@ -154,7 +154,7 @@ async fn publish_without_a_login_says_how_to_keep_the_page() {
     assert!(machine.dropleaf.prints(&["whoami"]).starts_with("operator@localhost at "));
     let wrong = Machine { dropleaf: machine.dropleaf.env("DROPLEAF_API_KEY", "stk_live_wrong"), ..machine };
     let complaint = wrong.dropleaf.complains(&["publish", &file]);
-    assert!(complaint.contains("was not published"), "{complaint}");
+    assert!(complaint.contains("no longer works"), "{complaint}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

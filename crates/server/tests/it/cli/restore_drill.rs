@@ -95,6 +95,7 @@ async fn drill(from: Database, to: Database, blobs: [Option<String>; 2], is_encr
     let place = s3_url();
     let source = settings(&old.path().join("data"), &from, blobs[0].as_deref());
     let server = Server::start(&dropleaf, &source, true);
+    ::dropleaf::tls::install_provider();
     let client =
         reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).no_proxy().build().unwrap();
     let mut acknowledged = Vec::new();
@@ -172,6 +173,7 @@ async fn failures_have_their_exit_codes_and_change_nothing() {
     let data = work.path().join("data");
     let source = settings(&data, &Database::Sqlite, None);
     let server = Server::start(&dropleaf, &source, true);
+    ::dropleaf::tls::install_provider();
     let client = reqwest::Client::builder().no_proxy().build().unwrap();
     server.publish(&client, 0).await;
     let fails = |args: &[&str], code: i32, word: &str| {

@@ -66,7 +66,7 @@ async fn delete_asks_and_only_yes_deletes() {
         node.get(url).send().await.expect(200);
     }
     let (code, screen) = dropleaf.on_terminal(80, &["delete", id], "y\n");
-    assert!(code == 0 && screen.contains("To undo") && screen.contains("in 30 days"), "{screen}");
+    assert!(code == 0 && screen.contains("To undo, until 2023-12-14 00:00 UTC"), "{screen}");
     node.get(url).send().await.expect(410);
 }
 
