@@ -175,9 +175,8 @@ impl Tasks {
 
     /// Starts taking scheduled backups, if there are any; whether one is due is checked as often as the sweep runs.
     pub fn start_backups(&self, app: &Arc<App>, metrics: &Arc<Metrics>, every: Every) {
-        if app.settings().backups.is_none() {
-            return;
-        }
+        let Some(settings) = &app.settings().backups else { return };
+        metrics.set_backup_interval(settings.schedule.interval());
         let (app, metrics, stopping) = (Arc::clone(app), Arc::clone(metrics), self.stopping.clone());
         // Not cancelled: it stops by itself and releases its locks.
         self.spawn(async move {

@@ -5,10 +5,9 @@ use super::status::next_at;
 use crate::app::App;
 use dropleaf_core::Result;
 use dropleaf_store::backup::{
-    BackupError, BackupInfo, Depth, NewBackup, Pruned, Repository, backup_to, prune, verify_in,
+    BackupError, BackupInfo, Depth, NewBackup, Pruned, Repository, backup_to, empty_folder, prune, verify_in,
 };
 use dropleaf_store::backup_state::{self as rows, BackupState};
-use std::path::Path;
 use std::sync::PoisonError;
 use tokio_util::sync::CancellationToken;
 
@@ -77,7 +76,15 @@ impl App {
                 self.store.commit(rows::record_success(bytes, info.taken_at)).await?;
                 self.remember_error(None);
                 let pruned = match self.prune_backups(settings, &repository, &info).await {
-                    Ok(pruned) => Some(pruned),
+                    Ok(pruned) => {
+                        if pruned.unreadable > 0 {
+                            tracing::warn!(
+                                unreadable = pruned.unreadable,
+                                "bodies of old backups not deleted, because some backups cannot be read"
+                            );
+                        }
+                        Some(pruned)
+                    }
                     Err(error) => {
                         tracing::warn!(%error, "old backups not deleted, will retry after the next backup");
                         None
@@ -102,7 +109,7 @@ impl App {
         let repository = Repository::open(&settings.destination)?;
         let service = self.hosts.base.url();
         let new = NewBackup {
-            now: self.now(),
+            clock: self.clock.as_ref(),
             work_dir: &settings.work_dir,
             service: &service,
             minter: &self.minter,
@@ -110,7 +117,7 @@ impl App {
         let (db, blobs) = (&self.store.db, &self.store.blobs);
         let info = backup_to(db, blobs, &repository, new, stop, &|_| {}).await?;
         let folder = &settings.check_dir;
-        empty(folder).map_err(|source| BackupError::File { path: folder.clone(), source })?;
+        empty_folder(folder)?;
         let verified = verify_in(&repository, &info, Depth::Presence, folder, &|_| {}).await;
         let _ = std::fs::remove_dir_all(folder);
         verified?;
@@ -124,8 +131,8 @@ impl App {
         verified: &BackupInfo,
     ) -> Result<Pruned, BackupError> {
         let folder = &settings.check_dir;
-        empty(folder).map_err(|source| BackupError::File { path: folder.clone(), source })?;
-        let pruned = prune(repository, settings.retention, verified, self.now(), folder).await;
+        empty_folder(folder)?;
+        let pruned = prune(repository, settings.retention, verified, self.clock.as_ref(), folder).await;
         let _ = std::fs::remove_dir_all(folder);
         pruned
     }
@@ -133,13 +140,4 @@ impl App {
     fn remember_error(&self, error: Option<String>) {
         *self.backups.last_error.lock().unwrap_or_else(PoisonError::into_inner) = error;
     }
-}
-
-fn empty(folder: &Path) -> std::io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt;
-    match std::fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }

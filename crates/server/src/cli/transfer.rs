@@ -1,14 +1,13 @@
 //! `dropleaf export ACCOUNT FILE` and `dropleaf import FILE`: move one account between servers. They work while the server
 //! runs.
 
-use super::output::{print_line, shortened};
+use super::output::{clear_progress, print_line, shortened, show_progress};
 use super::{account, name, with_app};
 use crate::config::Config;
 use anyhow::{Context, Result};
 use clap::Args;
 use dropleaf_app::{COMMAND_LINE, ImportTarget, TransferProgress};
 use std::fs::File;
-use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
@@ -46,7 +45,7 @@ impl Export {
             anyhow::ensure!(!self.file.exists(), "`{}` exists already", self.file.display());
             let to = file.as_file().try_clone()?;
             let exported = app.export_account(COMMAND_LINE, &account, to, show).await;
-            end_line();
+            clear_progress();
             let exported = exported?;
             file.persist_noclobber(&self.file)
                 .map_err(|failed| failed.error)
@@ -72,7 +71,7 @@ impl Import {
         let target = ImportTarget { email: self.account, plan: self.plan };
         with_app(config, async |app| {
             let outcome = app.import_account(COMMAND_LINE, file, &target, show).await;
-            end_line();
+            clear_progress();
             let imported = outcome.map_err(|error| {
                 let code = error.code.as_str();
                 anyhow::Error::from(error).context(format!("nothing was imported ({code})"))
@@ -95,16 +94,6 @@ impl Import {
     }
 }
 
-/// A progress line that overwrites itself; silent if standard error is not a terminal.
 fn show(progress: TransferProgress) {
-    if std::io::stderr().is_terminal() {
-        eprint!("\rPages: {}/{}", progress.done, progress.total);
-        let _ = std::io::stderr().flush();
-    }
-}
-
-fn end_line() {
-    if std::io::stderr().is_terminal() {
-        eprintln!();
-    }
+    show_progress(&format!("Pages: {}/{}", progress.done, progress.total));
 }

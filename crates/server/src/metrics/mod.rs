@@ -61,6 +61,7 @@ pub struct Metrics {
     disk_free: OptionalGauge,
     disk_size: OptionalGauge,
     last_backup: OptionalGauge,
+    backup_interval: OptionalGauge,
     pub backup_failures: Counter,
 }
 
@@ -103,6 +104,8 @@ impl Default for Metrics {
         let disk_size = add(of, "disk_size_bytes", "Size of the file system where the data folder is");
         let help = "When the last verified backup was taken";
         let last_backup = add(of, "backup_last_success_timestamp_seconds", help);
+        let help = "Time between scheduled backups; absent without a schedule";
+        let backup_interval = add(of, "backup_interval_seconds", help);
         let backup_failures = add(of, "backup_failures", "Scheduled backups that failed");
         let latency = latency::Latency::default();
         registry.register_collector(Box::new(latency.clone()));
@@ -131,6 +134,7 @@ impl Default for Metrics {
             disk_free,
             disk_size,
             last_backup,
+            backup_interval,
             backup_failures,
         }
     }
@@ -164,6 +168,11 @@ impl Metrics {
             Some(at) => self.last_backup.set(at),
             None => self.last_backup.clear(),
         }
+    }
+
+    /// Sets the time between scheduled backups.
+    pub fn set_backup_interval(&self, seconds: i64) {
+        self.backup_interval.set(seconds);
     }
 
     /// Records that a sweep succeeded.
@@ -253,6 +262,9 @@ mod tests {
         let metrics = Metrics::default();
         assert!(!metrics.render().contains("backup_last_success"));
         assert!(metrics.render().contains("\ndropleaf_backup_failures_total 0\n"));
+        assert!(!metrics.render().contains("backup_interval"), "nothing is scheduled");
+        metrics.set_backup_interval(21_600);
+        assert!(metrics.render().contains("\ndropleaf_backup_interval_seconds 21600\n"));
         metrics.set_last_backup(Some(1_800_000_000));
         let text = metrics.render();
         assert!(text.contains("\ndropleaf_backup_last_success_timestamp_seconds 1800000000\n"), "{text}");

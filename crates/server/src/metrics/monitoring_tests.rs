@@ -25,6 +25,7 @@ fn exported() -> String {
     metrics.set_ledger_audit(0, 1);
     metrics.set_disk(Some((1, 2)));
     metrics.set_last_backup(Some(1));
+    metrics.set_backup_interval(1);
     metrics.render()
 }
 

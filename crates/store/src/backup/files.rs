@@ -1,8 +1,8 @@
 //! The folder of a backup on disk: created next to its final path as `DIR.partial`, synced, then renamed.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use super::{BackupError, DATABASE, MANIFEST, OBJECTS};
@@ -30,6 +30,30 @@ pub(super) fn begin(target: &Path) -> Result<PathBuf, BackupError> {
 /// Creates a folder that only its owner can open, and its missing parents.
 pub(super) fn create_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+/// Creates a folder like that, or takes the rights of other users from one that exists.
+pub(super) fn make_private(path: &Path) -> Result<(), BackupError> {
+    let done = || -> io::Result<()> {
+        create_folder(path)?;
+        // Some file systems have no rights of their own, and refuse to change them.
+        if fs::metadata(path)?.permissions().mode() & 0o077 == 0 {
+            return Ok(());
+        }
+        fs::set_permissions(path, Permissions::from_mode(0o700))
+    };
+    done().map_err(BackupError::file(path))
+}
+
+/// Empties a folder for temporary files, or creates it.
+pub fn empty_folder(path: &Path) -> Result<(), BackupError> {
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            return Err(BackupError::file(path)(error));
+        }
+        _ => {}
+    }
+    create_folder(path).map_err(BackupError::file(path))
 }
 
 /// Creates a file that only its owner can read: a backup holds page content and hashes of secrets.

@@ -23,10 +23,11 @@ mod target;
 mod unpack;
 
 pub use error::BackupError;
+pub use files::empty_folder;
 pub use info::BackupInfo;
 pub use pack::{NewBackup, backup_to};
 pub use prune::{Pruned, prune};
-pub use repository::{BackupList, Destination, Repository};
+pub use repository::{BackupList, Destination, Repository, UnreadableBackup};
 pub use restore::{restore, restore_from, verify_folder};
 pub use sealing::BackupKey;
 pub use take::backup;

@@ -6,7 +6,7 @@ use std::io::{BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use dropleaf_core::{Minter, hex, iso};
+use dropleaf_core::{Clock, Minter, hex, iso};
 use futures_util::{StreamExt, TryStreamExt, stream};
 
 use super::destination_lock::{DestinationLock, LockKind};
@@ -27,7 +27,8 @@ const READ_AT_ONCE: usize = 1 << 20;
 /// What a new backup needs besides the store and the repository.
 #[derive(Debug, Clone, Copy)]
 pub struct NewBackup<'a> {
-    pub now: i64,
+    /// The time of the backup, and of its lock while it runs.
+    pub clock: &'a dyn Clock,
     /// A folder for temporary files that only backups use; it is emptied.
     pub work_dir: &'a Path,
     /// The address of the service.
@@ -45,13 +46,14 @@ pub async fn backup_to(
     progress: OnProgress<'_>,
 ) -> Result<BackupInfo, BackupError> {
     take::check_not_empty(db).await?;
-    let moment: String = iso::format(new.now).chars().filter(|c| !"-:".contains(*c)).collect();
+    let now = new.clock.now();
+    let moment: String = iso::format(now).chars().filter(|c| !"-:".contains(*c)).collect();
     let id = format!("{moment}-{}", hex::encode(&new.minter.bytes::<3>()));
     // Boxed because the state of a backup is large.
     let work = Box::pin(async {
-        let lock = DestinationLock::take(repository, LockKind::Backup, &id, new.now, progress).await?;
+        let lock = DestinationLock::take(repository, LockKind::Backup, &id, new.clock, progress).await?;
         let Some(lock) = lock else { return Err(BackupError::Stopped) };
-        let packing = Packing { db, blobs, repository, new, id: &id, progress };
+        let packing = Packing { db, blobs, repository, new, now, id: &id, progress };
         let done = lock.during(async {
             tokio::select! {
                 done = packing.run() => done,
@@ -66,7 +68,7 @@ pub async fn backup_to(
         }
         done
     });
-    lease::hold(db, new.now, work).await
+    lease::hold(db, now, work).await
 }
 
 struct Packing<'a> {
@@ -74,6 +76,7 @@ struct Packing<'a> {
     blobs: &'a Blobs,
     repository: &'a Repository,
     new: NewBackup<'a>,
+    now: i64,
     id: &'a str,
     progress: OnProgress<'a>,
 }
@@ -81,7 +84,7 @@ struct Packing<'a> {
 impl Packing<'_> {
     async fn run(&self) -> Result<BackupInfo, BackupError> {
         let Self { repository, new, progress, .. } = *self;
-        empty(new.work_dir)?;
+        files::empty_folder(new.work_dir)?;
         progress(Progress::Database);
         let file = new.work_dir.join(DATABASE);
         take::snapshot(self.db, &file).await?;
@@ -96,13 +99,13 @@ impl Packing<'_> {
         repository.put(&info.path(DATABASE_OBJECT), file_body(&packed)?).await?;
         info.bodies_blake3 = files::measure(&list)?.1;
         repository.put(&info.path(BODIES_LIST), file_body(&list)?).await?;
-        DestinationLock::check(repository, LockKind::Backup, self.id).await?;
+        DestinationLock::check(repository, LockKind::Backup, self.id, new.clock).await?;
         repository.put_text(&info.path(MANIFEST), info.to_text()).await?;
         Ok(info)
     }
 
     async fn summarise(&self, file: PathBuf) -> Result<BackupInfo, BackupError> {
-        let (id, service, taken_at) = (self.id.to_owned(), self.new.service.to_owned(), self.new.now);
+        let (id, service, taken_at) = (self.id.to_owned(), self.new.service.to_owned(), self.now);
         let key_id = self.repository.key.as_ref().map(super::BackupKey::id);
         tokio::task::spawn_blocking(move || {
             let connection = rows_sqlite::open_readonly(&file)?;
@@ -257,15 +260,4 @@ fn file_body(path: &Path) -> Result<NewBody, BackupError> {
         Ok(NewBody::File { file, stored_bytes })
     };
     opened().map_err(BackupError::file(path))
-}
-
-/// Removes what an interrupted backup left in the folder for temporary files.
-fn empty(folder: &Path) -> Result<(), BackupError> {
-    match std::fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            return Err(BackupError::file(folder)(error));
-        }
-        _ => {}
-    }
-    files::create_folder(folder).map_err(BackupError::file(folder))
 }

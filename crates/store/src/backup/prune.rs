@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 
+use dropleaf_core::Clock;
 use dropleaf_core::backup_schedule::BackupRetention;
 use futures_util::TryStreamExt;
 
@@ -22,6 +23,8 @@ pub struct Pruned {
     pub incomplete: u64,
     pub bodies: u64,
     pub body_bytes: u64,
+    /// Backups that cannot be read. While there are any, no bodies are deleted, because they may need them.
+    pub unreadable: u64,
     /// A backup was under way, so nothing was deleted.
     pub held: bool,
 }
@@ -32,19 +35,19 @@ pub async fn prune(
     repository: &Repository,
     retention: BackupRetention,
     verified: &BackupInfo,
-    now: i64,
+    clock: &dyn Clock,
     work_dir: &Path,
 ) -> Result<Pruned, BackupError> {
-    let lock = DestinationLock::take(repository, LockKind::Deletion, &verified.id, now, &|_| {}).await?;
+    let lock = DestinationLock::take(repository, LockKind::Deletion, &verified.id, clock, &|_| {}).await?;
     let Some(lock) = lock else { return Ok(Pruned { held: true, ..Pruned::default() }) };
-    lock.during(run(repository, retention, verified, now, work_dir)).await
+    lock.during(run(repository, retention, verified, clock, work_dir)).await
 }
 
 async fn run(
     repository: &Repository,
     retention: BackupRetention,
     verified: &BackupInfo,
-    now: i64,
+    clock: &dyn Clock,
     work_dir: &Path,
 ) -> Result<Pruned, BackupError> {
     let mut pruned = Pruned::default();
@@ -55,7 +58,7 @@ async fn run(
     let own: Vec<&BackupInfo> = std::iter::once(verified).chain(older).collect();
     let times: Vec<i64> = own.iter().map(|info| info.taken_at).collect();
     let expired: HashSet<String> =
-        retention.expired(&times, now).into_iter().map(|at| own[at].id.clone()).collect();
+        retention.expired(&times, clock.now()).into_iter().map(|at| own[at].id.clone()).collect();
     for id in &expired {
         repository.delete_backup(id).await?;
         pruned.backups += 1;
@@ -66,15 +69,19 @@ async fn run(
         pruned.incomplete += 1;
     }
     list.complete.retain(|info| !expired.contains(&info.id));
+    pruned.unreadable = list.unreadable.len() as u64;
+    if pruned.unreadable > 0 {
+        return Ok(pruned);
+    }
     (pruned.bodies, pruned.body_bytes) =
-        delete_unused_bodies(repository, &list.complete, &verified.id, work_dir).await?;
+        delete_unused_bodies(repository, &list.complete, (&verified.id, clock), work_dir).await?;
     Ok(pruned)
 }
 
 async fn delete_unused_bodies(
     repository: &Repository,
     kept: &[BackupInfo],
-    lock_id: &str,
+    (lock_id, clock): (&str, &dyn Clock),
     work_dir: &Path,
 ) -> Result<(u64, u64), BackupError> {
     let mut lists = Vec::new();
@@ -99,7 +106,7 @@ async fn delete_unused_bodies(
         if unused.is_empty() {
             continue;
         }
-        DestinationLock::check(repository, LockKind::Deletion, lock_id).await?;
+        DestinationLock::check(repository, LockKind::Deletion, lock_id, clock).await?;
         for (name, size) in unused {
             repository.delete(&format!("bodies/{share:02x}/{name}")).await?;
             count += 1;

@@ -16,11 +16,13 @@ use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
 use super::info::BackupInfo;
 use super::rows_sqlite::ObjectRow;
 use super::sealing::{BackupKey, stored_len};
-use super::{BackupError, MANIFEST};
+use super::{BackupError, MANIFEST, files};
 use crate::blobs::{self, Credentials, NewBody};
 
 pub(super) const DATABASE_OBJECT: &str = "database";
 pub(super) const BODIES_LIST: &str = "bodies.txt";
+/// Everything in a repository is in one of these.
+const PARTS: [&str; 3] = ["backups", "bodies", "locks"];
 /// Objects are read in parts of this size, so that a slow connection does not run into the timeout of a request.
 const PART: u64 = 8 << 20;
 /// More backups than this in one place are not listed.
@@ -55,6 +57,7 @@ pub struct Repository {
     store: Arc<dyn ObjectStore>,
     pub(super) name: String,
     pub(super) key: Option<BackupKey>,
+    accepts_unencrypted: bool,
 }
 
 impl std::fmt::Debug for Repository {
@@ -68,31 +71,64 @@ impl std::fmt::Debug for Repository {
 pub struct BackupList {
     /// Newest first.
     pub complete: Vec<BackupInfo>,
-    /// IDs of backups without a readable manifest: interrupted, or still being written.
+    /// IDs of backups without a manifest: interrupted, or still being written.
     pub incomplete: Vec<String>,
+    /// Newest first.
+    pub unreadable: Vec<UnreadableBackup>,
+}
+
+/// A backup whose manifest is damaged, or written by a newer version. Which bodies it needs is unknown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnreadableBackup {
+    pub id: String,
+    pub why: String,
+    /// Otherwise a newer version can read it.
+    pub is_damaged: bool,
 }
 
 impl Repository {
     /// Opens a place to write to; a folder is created if it is missing.
     pub fn open(destination: &Destination) -> Result<Self, BackupError> {
+        let repository = Self::connect(destination)?;
+        if let Some(root) = folder_of(destination) {
+            for part in PARTS {
+                files::make_private(&root.join(part))?;
+            }
+        }
+        Ok(repository)
+    }
+
+    fn connect(destination: &Destination) -> Result<Self, BackupError> {
         let name = destination.name().to_owned();
         if !name.starts_with("s3://") && !name.starts_with("file:") {
             return Err(BackupError::Refused(format!("{name} is neither s3://BUCKET/PREFIX nor file:PATH")));
         }
         let opened = blobs::open_object_store(&destination.url, destination.credentials.as_ref());
         let (store, _) = opened.map_err(|error| BackupError::of_blob(&name, &error))?;
-        Ok(Self { store, name, key: destination.key.clone() })
+        Ok(Self { store, name, key: destination.key.clone(), accepts_unencrypted: false })
     }
 
     /// Opens a place to read from.
     pub fn open_existing(destination: &Destination) -> Result<Self, BackupError> {
-        if let Some(path) = destination.url.strip_prefix("file:") {
-            let path = FilePath::new(path.strip_prefix("//").unwrap_or(path));
-            if !path.is_dir() {
-                return Err(BackupError::Refused(format!("{} does not exist", path.display())));
+        if let Some(root) = folder_of(destination) {
+            if !root.is_dir() {
+                return Err(BackupError::Refused(format!("{} does not exist", root.display())));
+            }
+            for part in PARTS.map(|part| root.join(part)) {
+                // The medium may be read-only, or belong to another user.
+                if part.is_dir() && files::make_private(&part).is_err() {
+                    tracing::warn!(folder = %part.display(), "other users may be able to read these backups");
+                }
             }
         }
-        Self::open(destination)
+        Self::connect(destination)
+    }
+
+    /// Whether backups that are not encrypted may be read although there is a key. Without a key they always are.
+    #[must_use]
+    pub fn accept_unencrypted(mut self, accept: bool) -> Self {
+        self.accepts_unencrypted = accept;
+        self
     }
 
     pub fn name(&self) -> &str {
@@ -120,10 +156,21 @@ impl Repository {
         }
         let mut list = BackupList::default();
         for (id, has_manifest) in found.into_iter().rev() {
-            if has_manifest {
-                list.complete.push(self.read_info(&id).await?);
-            } else {
+            if !has_manifest {
                 list.incomplete.push(id);
+                continue;
+            }
+            match self.read_info(&id).await {
+                Ok(Some(info)) => list.complete.push(info),
+                // Deleted since.
+                Ok(None) => list.incomplete.push(id),
+                Err(BackupError::Damaged(why)) => {
+                    list.unreadable.push(UnreadableBackup { id, why, is_damaged: true });
+                }
+                Err(BackupError::Refused(why)) => {
+                    list.unreadable.push(UnreadableBackup { id, why, is_damaged: false });
+                }
+                Err(error) => return Err(error),
             }
         }
         list.complete.sort_by(|a, b| (b.taken_at, &b.id).cmp(&(a.taken_at, &a.id)));
@@ -132,10 +179,23 @@ impl Repository {
 
     /// The newest backup whose ID begins with `id`; the newest of all if it is `None`.
     pub async fn find(&self, id: Option<&str>) -> Result<BackupInfo, BackupError> {
-        let list = self.list().await?;
+        self.choose(&self.list().await?, id)
+    }
+
+    /// The same for a list that was read before. Backups that are not encrypted are skipped if there is a key: whoever can
+    /// write to the place could have forged them.
+    pub fn choose(&self, list: &BackupList, id: Option<&str>) -> Result<BackupInfo, BackupError> {
         let beginning = id.unwrap_or_default();
-        if let Some(found) = list.complete.into_iter().find(|info| info.id.starts_with(beginning)) {
-            return Ok(found);
+        let matching = || list.complete.iter().filter(|info| info.id.starts_with(beginning));
+        if let Some(found) = matching().find(|info| !self.is_unexpected_plaintext(info)) {
+            return Ok(found.clone());
+        }
+        if let Some(found) = matching().next() {
+            return Err(not_encrypted(found));
+        }
+        if let Some(found) = list.unreadable.iter().find(|found| found.id.starts_with(beginning)) {
+            let why = found.why.clone();
+            return Err(if found.is_damaged { BackupError::Damaged(why) } else { BackupError::Refused(why) });
         }
         let interrupted = list.incomplete.iter().filter(|found| found.starts_with(beginning)).count();
         let of = id.map(|id| format!(" whose ID begins with {id}")).unwrap_or_default();
@@ -146,16 +206,20 @@ impl Repository {
         Err(BackupError::Refused(format!("{} has no complete backup{of}{more}", self.name)))
     }
 
-    async fn read_info(&self, id: &str) -> Result<BackupInfo, BackupError> {
-        let path = format!("backups/{id}/{MANIFEST}");
-        let text = self.read_small(&path, MANIFEST_MOST).await?;
-        let text = text.ok_or_else(|| BackupError::Damaged(format!("{path} is missing")))?;
-        BackupInfo::parse(id, &text)
+    async fn read_info(&self, id: &str) -> Result<Option<BackupInfo>, BackupError> {
+        let text = self.read_small(&format!("backups/{id}/{MANIFEST}"), MANIFEST_MOST).await?;
+        text.map(|text| BackupInfo::parse(id, &text)).transpose()
     }
 
-    /// Refuses a backup that cannot be read with the key at hand.
+    /// Whether a backup is not encrypted although it should be.
+    pub fn is_unexpected_plaintext(&self, info: &BackupInfo) -> bool {
+        info.key_id.is_none() && self.key.is_some() && !self.accepts_unencrypted
+    }
+
+    /// Refuses a backup that cannot be read with the key at hand, or that did not need it.
     pub(super) fn check_key(&self, info: &BackupInfo) -> Result<Option<&BackupKey>, BackupError> {
         match (&info.key_id, &self.key) {
+            (None, _) if self.is_unexpected_plaintext(info) => Err(not_encrypted(info)),
             (None, _) => Ok(None),
             (Some(id), Some(key)) if key.id() == *id => Ok(Some(key)),
             (Some(id), Some(key)) => Err(BackupError::Refused(format!(
@@ -254,6 +318,20 @@ impl Repository {
     pub(super) async fn list_bodies(&self, share: u8) -> Result<HashMap<String, u64>, BackupError> {
         self.list_under(&format!("bodies/{share:02x}")).await
     }
+}
+
+/// The folder of a destination that is one.
+fn folder_of(destination: &Destination) -> Option<&FilePath> {
+    let path = destination.url.strip_prefix("file:")?;
+    Some(FilePath::new(path.strip_prefix("//").unwrap_or(path)))
+}
+
+fn not_encrypted(info: &BackupInfo) -> BackupError {
+    BackupError::Refused(format!(
+        "backup {} is not encrypted, but a key is configured (`backup.key_file`). If it was taken before there was a key, and \
+         nobody else can write there, read it with --unencrypted",
+        info.id
+    ))
 }
 
 /// How a body is stored in a repository.

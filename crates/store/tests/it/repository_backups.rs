@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use dropleaf_core::Minter;
 use dropleaf_core::backup_schedule::BackupRetention;
+use dropleaf_core::{ManualClock, Minter};
 use dropleaf_store::backup::{
     BackupError, BackupInfo, BackupKey, Depth, Destination, NewBackup, Progress, Pruned, Repository,
     backup_to, prune, restore_from, verify_in,
@@ -62,7 +62,8 @@ async fn take(
 ) -> Result<BackupInfo, BackupError> {
     static SEED: AtomicU64 = AtomicU64::new(1);
     let minter = Minter::seeded(SEED.fetch_add(1, Ordering::Relaxed));
-    let new = NewBackup { now, work_dir: &work.join("work"), service: SERVICE, minter: &minter };
+    let clock = ManualClock::at(now);
+    let new = NewBackup { clock: &clock, work_dir: &work.join("work"), service: SERVICE, minter: &minter };
     Box::pin(backup_to(db, blobs, to, new, std::future::pending(), &|_| {})).await
 }
 
@@ -171,6 +172,35 @@ async fn encrypted_backup_shows_no_content_and_needs_its_key() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn unencrypted_backup_is_refused_if_there_is_a_key() {
+    let (from, place) = (TestDatabase::sqlite(), TempDir::new().unwrap());
+    let (db, blobs) = (from.open().await, from.blobs());
+    publish(&db, &blobs, 1).await;
+    let plain = folder(place.path(), None);
+    let old = take(&db, &blobs, &plain, from.dir.path(), NOW).await.unwrap();
+    let repository = folder(place.path(), key("a"));
+    let is_refused = |error: &BackupError| matches!(error, BackupError::Refused(why) if why.contains("is not encrypted, but a key"));
+    for id in [None, Some(old.id.as_str())] {
+        let refused = repository.find(id).await.unwrap_err();
+        assert!(is_refused(&refused), "{refused:?}");
+    }
+    let good = take(&db, &blobs, &repository, from.dir.path(), NOW + DAY).await.unwrap();
+    let forged = take(&db, &blobs, &plain, from.dir.path(), NOW + 2 * DAY).await.unwrap();
+    assert_eq!(plain.find(None).await.unwrap(), forged);
+    assert_eq!(repository.find(None).await.unwrap(), good, "the newest that is encrypted");
+    let refused = check(&repository, &forged, Depth::Presence).await.unwrap_err();
+    assert!(is_refused(&refused), "{refused:?}");
+    let target = TestDatabase::sqlite();
+    let (db, blobs) = (target.open().await, target.blobs());
+    let refused = bring(&db, &blobs, &repository, &forged).await.unwrap_err();
+    assert!(is_refused(&refused), "{refused:?}");
+    assert_eq!(count_accounts(&db).await, 0);
+    let accepting = repository.accept_unencrypted(true);
+    assert_eq!(accepting.find(Some(&old.id)).await.unwrap(), old);
+    bring(&db, &blobs, &accepting, &old).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn damage_is_found_named_and_repaired_by_the_next_backup() {
     for key in [None, key("a")] {
         let (from, place) = (TestDatabase::sqlite(), TempDir::new().unwrap());
@@ -231,8 +261,9 @@ async fn interrupted_backup_is_not_a_backup_and_the_next_one_continues() {
         let url = s3_url();
         let repository = in_bucket(&url, None);
         let (stop, minter) = (tokio::sync::Notify::new(), Minter::seeded(1));
+        let clock = ManualClock::at(NOW);
         let work = from.dir.path().join("work");
-        let new = NewBackup { now: NOW, work_dir: &work, service: SERVICE, minter: &minter };
+        let new = NewBackup { clock: &clock, work_dir: &work, service: SERVICE, minter: &minter };
         let progress = |step| {
             if matches!(step, Progress::Objects { done: 2, .. }) {
                 stop.notify_one();
@@ -268,7 +299,9 @@ async fn missing_manifest_is_told_and_its_remains_are_deleted_with_old_backups()
     assert_eq!(second.new_objects, 1, "bodies are kept for the next attempt");
     let work = TempDir::new().unwrap();
     let pruned =
-        prune(&repository, BackupRetention::Count(9), &second, NOW + DAY, work.path()).await.unwrap();
+        prune(&repository, BackupRetention::Count(9), &second, &ManualClock::at(NOW + DAY), work.path())
+            .await
+            .unwrap();
     assert_eq!(pruned, Pruned { incomplete: 1, ..Pruned::default() });
     assert!(files_in(place.path()).iter().all(|file| !file.contains(&first.id)));
     check(&repository, &second, DEEP).await.unwrap();
@@ -294,7 +327,7 @@ async fn old_backups_go_with_the_bodies_that_only_they_used() {
         let sweep = async |keep: &str, verified: &BackupInfo| {
             let work = TempDir::new().unwrap();
             let keep = BackupRetention::parse(keep).unwrap();
-            prune(&repository, keep, verified, NOW + 2 * DAY, work.path()).await
+            prune(&repository, keep, verified, &ManualClock::at(NOW + 2 * DAY), work.path()).await
         };
         assert_eq!(sweep("3", &third).await.unwrap(), Pruned::default());
         // Newer than the verified one: not touched.
@@ -327,7 +360,7 @@ async fn bodies_are_not_deleted_during_a_backup_or_without_every_list() {
     let last = take(&db, &blobs, &repository, from.dir.path(), NOW + DAY).await.unwrap();
     let sweep = async |now: i64| {
         let work = TempDir::new().unwrap();
-        prune(&repository, BackupRetention::Count(1), &last, now, work.path()).await
+        prune(&repository, BackupRetention::Count(1), &last, &ManualClock::at(now), work.path()).await
     };
     let before = files_in(place.path());
     let lock = place.path().join("locks/backup-of-another-service");
@@ -350,6 +383,74 @@ async fn bodies_are_not_deleted_during_a_backup_or_without_every_list() {
     take(&db, &blobs, &repository, from.dir.path(), NOW + 3 * DAY).await.unwrap();
     assert!(!files_in(place.path()).iter().any(|file| file.starts_with("locks/")), "no lock is left");
     assert_ne!(first.id, last.id);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn unreadable_manifest_does_not_hide_other_backups_and_keeps_all_bodies() {
+    let (from, place) = (TestDatabase::sqlite(), TempDir::new().unwrap());
+    let (db, blobs) = (from.open().await, from.blobs());
+    publish(&db, &blobs, 1).await;
+    let repository = folder(place.path(), None);
+    let first = take(&db, &blobs, &repository, from.dir.path(), NOW).await.unwrap();
+    drop_body(&db, 1, INLINE + 2).await;
+    let second = take(&db, &blobs, &repository, from.dir.path(), NOW + DAY).await.unwrap();
+    let third = take(&db, &blobs, &repository, from.dir.path(), NOW + 2 * DAY).await.unwrap();
+    let manifest = place.path().join(format!("backups/{}/manifest.json", third.id));
+    let whole = std::fs::read_to_string(&manifest).unwrap();
+    let newer = whole.replace("\"format\": 2", "\"format\": 99");
+    assert_ne!(newer, whole);
+    for (text, is_damaged) in [("{", true), (newer.as_str(), false)] {
+        std::fs::write(&manifest, text).unwrap();
+        let list = repository.list().await.unwrap();
+        assert_eq!(list.complete, [second.clone(), first.clone()]);
+        assert_eq!(list.unreadable.len(), 1);
+        assert_eq!((&list.unreadable[0].id, list.unreadable[0].is_damaged), (&third.id, is_damaged));
+        assert_eq!(repository.find(None).await.unwrap(), second);
+        assert_eq!(repository.find(Some(&first.id)).await.unwrap(), first);
+        check(&repository, &first, DEEP).await.unwrap();
+        let named = repository.find(Some(&third.id)).await;
+        match named {
+            Err(BackupError::Damaged(why)) if is_damaged => assert!(why.contains(&third.id), "{why}"),
+            Err(BackupError::Refused(why)) if !is_damaged => assert!(why.contains("newer version"), "{why}"),
+            other => panic!("{other:?}"),
+        }
+    }
+    let sweep = async || {
+        let work = TempDir::new().unwrap();
+        prune(&repository, BackupRetention::Count(1), &second, &ManualClock::at(NOW + 2 * DAY), work.path())
+            .await
+            .unwrap()
+    };
+    assert_eq!(sweep().await, Pruned { backups: 1, unreadable: 1, ..Pruned::default() });
+    assert!(files_in(place.path()).iter().any(|file| file.starts_with("bodies/")));
+    std::fs::write(&manifest, whole).unwrap();
+    assert_eq!(sweep().await.bodies, 1);
+}
+
+#[test]
+fn folders_of_backups_are_private_even_if_they_existed() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = TempDir::new().unwrap();
+    let open = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(place.path(), open.clone()).unwrap();
+    std::fs::create_dir(place.path().join("backups")).unwrap();
+    let are_private = |parts: &[&str]| {
+        for part in parts {
+            let mode = std::fs::metadata(place.path().join(part)).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o700, "{part}");
+        }
+    };
+    std::fs::set_permissions(place.path().join("backups"), open.clone()).unwrap();
+    let url = format!("file:{}", place.path().display());
+    let destination = Destination { url, credentials: None, key: None };
+    Repository::open_existing(&destination).unwrap();
+    are_private(&["backups"]);
+    assert!(!place.path().join("bodies").exists(), "reading creates nothing");
+    Repository::open(&destination).unwrap();
+    are_private(&["backups", "bodies", "locks"]);
+    std::fs::set_permissions(place.path().join("bodies"), open).unwrap();
+    Repository::open(&destination).unwrap();
+    are_private(&["backups", "bodies", "locks"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

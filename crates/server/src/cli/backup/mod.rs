@@ -1,27 +1,31 @@
 //! `dropleaf backup`: backs up the service into a folder or a repository, lists, verifies and restores backups.
 
+mod list;
 mod place;
 mod progress;
 mod restore;
+mod verify;
 
 use super::exit::WrongUse;
-use super::output::{print_line, shortened};
+use super::output::{clear_progress, print_json, shortened, size};
 use crate::config::Config;
 use crate::serve::wait_for_signal;
 use crate::{startup, tls};
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use dropleaf_core::{Clock, Minter, SystemClock, iso};
-use dropleaf_pages::{Moment, Size};
-use dropleaf_store::backup::{
-    self, BackupInfo, BackupList, Depth, Destination, NewBackup, Report, Repository,
-};
+use dropleaf_core::{Clock, Minter, SystemClock};
+use dropleaf_store::backup::{self, BackupInfo, Depth, Destination, NewBackup, Report, Repository};
 use dropleaf_store::backup_state;
-use place::Place;
-use progress::{end_line, show};
+use list::{List, backup_json};
+use place::{Place, temporary_folder};
+use progress::show;
 use restore::Restore;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::path::Path;
+use verify::Verify;
+
+/// Backups that are named in a message at most.
+const NAMED_MOST: usize = 5;
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -31,63 +35,50 @@ pub(super) struct Backup {
     /// <s3://BUCKET/PREFIX> or <file:PATH> for a place that holds many backups, or a folder for one that does not exist or is
     /// empty (default: `backup.to`)
     to: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
     /// List the backups in a place
-    List {
-        /// <s3://BUCKET/PREFIX> or a folder (default: `backup.to`)
-        from: Option<String>,
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
-    },
+    List(List),
     /// Read a backup completely and compare it with its checksums; exits with 3 if it is damaged
     Verify(Verify),
     /// Restore a backup
     Restore(Restore),
 }
 
-#[derive(Debug, Args)]
-struct Verify {
-    /// <s3://BUCKET/PREFIX> or a folder (default: `backup.to`)
-    from: Option<String>,
-    /// The ID of the backup, or its beginning, such as 20261115 (default: the newest)
-    #[arg(long, value_name = "BACKUP")]
-    at: Option<String>,
-    /// Check the database and that every large file is there, without reading the large files
-    #[arg(long)]
-    quick: bool,
-    /// Delete large files that are damaged, so that the next backup copies them again
-    #[arg(long, conflicts_with = "quick")]
-    delete_damaged: bool,
-}
-
 impl Backup {
     pub(super) async fn run(self, config: Config) -> Result<()> {
         tls::install_provider();
         match self.command {
-            Some(Command::List { from, json }) => list(from, json, &config).await,
+            Some(Command::List(list)) => list.run(&config).await,
             Some(Command::Verify(verify)) => verify.run(&config).await,
             Some(Command::Restore(restore)) => restore.run(config).await,
             None => {
                 let to = given(self.to, &config)?;
                 match Place::to_write(&to, &config)? {
-                    Place::Folder(dir) => Box::pin(into_folder(&dir, config)).await,
-                    Place::Repository(destination) => Box::pin(into_repository(&destination, config)).await,
+                    Place::Folder(dir) => Box::pin(into_folder(&dir, config, self.json)).await,
+                    Place::Repository(destination) => {
+                        Box::pin(into_repository(&destination, config, self.json)).await
+                    }
                 }
             }
         }
     }
 }
 
-async fn into_folder(dir: &Path, config: Config) -> Result<()> {
+async fn into_folder(dir: &Path, config: Config, json: bool) -> Result<()> {
     let (store, now) = open(config).await?;
     let done = backup::backup(&store.db, &store.blobs, dir, now, &show).await;
-    end_line();
+    clear_progress();
     store.db.close().await;
     let report = done?;
+    if json {
+        return print_json(&json!({"to": dir, "backup": report_json(&report)}));
+    }
     eprintln!(
         "Backup written to {}. Sites: {}. Large files: {}.",
         dir.display(),
@@ -97,16 +88,16 @@ async fn into_folder(dir: &Path, config: Config) -> Result<()> {
     Ok(())
 }
 
-async fn into_repository(destination: &Destination, config: Config) -> Result<()> {
+async fn into_repository(destination: &Destination, config: Config, json: bool) -> Result<()> {
     let scheduled = config.backup.to.split('?').next().unwrap_or_default().to_owned();
     let repository = Repository::open(destination)?;
     let port = config.public_listen()?.port;
-    let resolved = config.resolve(port)?;
-    let now = SystemClock::default().now();
-    let store = startup::open_store(&resolved, now).await?;
+    let resolved = config.clone().resolve(port)?;
+    let clock = SystemClock::default();
+    let store = startup::open_store(&resolved, clock.now()).await?;
     let work_dir = resolved.data_dir.join("backup-work");
     let service = resolved.hosts.base.url();
-    let new = NewBackup { now, work_dir: &work_dir, service: &service, minter: &Minter::system() };
+    let new = NewBackup { clock: &clock, work_dir: &work_dir, service: &service, minter: &Minter::system() };
     let stop = async {
         // Without signals there is nothing to stop it.
         if wait_for_signal().await.is_err() {
@@ -115,20 +106,30 @@ async fn into_repository(destination: &Destination, config: Config) -> Result<()
     };
     // Boxed because the state of a backup is large.
     let done = backup::backup_to(&store.db, &store.blobs, &repository, new, stop, &show);
-    let done = Box::pin(done).await;
-    end_line();
+    let mut done = Box::pin(done).await;
+    if let Ok(info) = &done {
+        let work = temporary_folder(&config)?;
+        let verified = backup::verify_in(&repository, info, Depth::Presence, work.path(), &show);
+        if let Err(error) = Box::pin(verified).await {
+            done = Err(error);
+        }
+    }
+    clear_progress();
     if let (Ok(info), true) = (&done, scheduled == destination.name()) {
         // The schedule counts from here.
         let bytes = i64::try_from(info.stored_bytes()).unwrap_or(i64::MAX);
         let id = backup_state::destination_id(destination.name());
-        let mut stmts = backup_state::set_destination(id, now);
-        stmts.extend(backup_state::record_success(bytes, now));
+        let mut stmts = backup_state::set_destination(id, info.taken_at);
+        stmts.extend(backup_state::record_success(bytes, info.taken_at));
         store.commit(stmts).await?;
     }
     store.db.close().await;
     let info = done?;
+    if json {
+        return print_json(&json!({"to": repository.name(), "backup": backup_json(&info)}));
+    }
     eprintln!(
-        "Backup {} written to {}. Sites: {}. Large files: {} ({} new, {}). Database: {}.",
+        "Backup {} written to {} and verified. Sites: {}. Large files: {} ({} new, {}). Database: {}.",
         info.id,
         repository.name(),
         sites(&info.report),
@@ -143,88 +144,20 @@ async fn into_repository(destination: &Destination, config: Config) -> Result<()
     Ok(())
 }
 
-async fn list(from: Option<String>, json: bool, config: &Config) -> Result<()> {
-    let repository = match Place::to_read(&given(from, config)?, config)? {
-        Place::Repository(destination) => Repository::open_existing(&destination)?,
-        Place::Folder(dir) => {
-            let text = format!("{} is one backup, not a place that holds several", dir.display());
-            return Err(WrongUse(text).into());
-        }
-    };
-    let found = repository.list().await?;
-    if json {
-        let all: Vec<_> = found.complete.iter().map(as_json).collect();
-        let page = json!({"backups": all, "incomplete": found.incomplete});
-        return print_line(&serde_json::to_string_pretty(&page)?);
+/// The backup to read. Newer ones that cannot be used are named, so that an older one is never mistaken for the newest.
+async fn choose(repository: &Repository, at: Option<&str>) -> Result<BackupInfo> {
+    let list = repository.list().await?;
+    let info = repository.choose(&list, at)?;
+    let is_newer = |id: &str| id.starts_with(at.unwrap_or_default()) && *id > *info.id;
+    let unreadable = list.unreadable.iter().filter(|other| is_newer(&other.id));
+    let unreadable = unreadable.map(|other| other.why.clone());
+    let plain = list.complete.iter().filter(|other| is_newer(&other.id));
+    let plain = plain.filter(|other| repository.is_unexpected_plaintext(other));
+    let plain = plain.map(|other| format!("backup {} is not encrypted, but a key is configured", other.id));
+    for why in unreadable.chain(plain).take(NAMED_MOST) {
+        eprintln!("Skipped a newer backup: {}.", shortened(&why, 300));
     }
-    print_line(table(&found, repository.name()).trim_end_matches('\n'))
-}
-
-fn as_json(info: &BackupInfo) -> serde_json::Value {
-    json!({
-        "id": info.id,
-        "taken_at": iso::format(info.taken_at),
-        "service": info.service,
-        "schema": info.schema,
-        "encrypted_with": info.key_id,
-        "sites": sites(&info.report),
-        "large_files": info.report.objects,
-        "bytes": info.stored_bytes(),
-        "new_bytes": info.new_object_bytes + info.database_stored_bytes,
-    })
-}
-
-fn table(found: &BackupList, name: &str) -> String {
-    if found.complete.is_empty() && found.incomplete.is_empty() {
-        return format!("No backups in {name}.\n");
-    }
-    let head = format!(
-        "{:<26}{:<22}{:>8}{:>12}{:>12}  {:<11}service",
-        "id", "taken", "sites", "size", "new", "encrypted"
-    );
-    let lines = found.complete.iter().map(|info| {
-        format!(
-            "{:<26}{:<22}{:>8}{:>12}{:>12}  {:<11}{}",
-            info.id,
-            Moment(info.taken_at).to_string(),
-            sites(&info.report),
-            size(info.stored_bytes()),
-            size(info.new_object_bytes + info.database_stored_bytes),
-            if info.key_id.is_some() { "yes" } else { "no" },
-            shortened(&info.service, 100),
-        )
-    });
-    let incomplete = found.incomplete.iter().map(|id| format!("{:<26}incomplete", shortened(id, 100)));
-    let all: Vec<String> = std::iter::once(head).chain(lines).chain(incomplete).collect();
-    all.join("\n") + "\n"
-}
-
-impl Verify {
-    async fn run(self, config: &Config) -> Result<()> {
-        match Place::to_read(&given(self.from, config)?, config)? {
-            Place::Folder(dir) => {
-                let done = backup::verify_folder(&dir, &show).await;
-                end_line();
-                let (taken_at, report) = done?;
-                eprintln!("The backup from {} is complete.{}", iso::format(taken_at), contents(&report));
-            }
-            Place::Repository(destination) => {
-                let repository = Repository::open_existing(&destination)?;
-                let info = repository.find(self.at.as_deref()).await?;
-                let depth = if self.quick {
-                    Depth::Presence
-                } else {
-                    Depth::Contents { delete_damaged: self.delete_damaged }
-                };
-                let work = place::temporary_folder(config)?;
-                let done = backup::verify_in(&repository, &info, depth, work.path(), &show).await;
-                end_line();
-                done?;
-                eprintln!("Backup {} is complete.{}", info.id, contents(&info.report));
-            }
-        }
-        Ok(())
-    }
+    Ok(info)
 }
 
 /// The place on the command line, or the configured one.
@@ -252,6 +185,6 @@ fn contents(report: &Report) -> String {
     format!(" Sites: {}. Large files: {}.", sites(report), report.objects)
 }
 
-fn size(bytes: u64) -> String {
-    Size(i64::try_from(bytes).unwrap_or(i64::MAX)).to_string()
+fn report_json(report: &Report) -> Value {
+    json!({"sites": sites(report), "large_files": report.objects})
 }

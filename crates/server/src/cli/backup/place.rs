@@ -7,6 +7,8 @@ use dropleaf_store::backup::Destination;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
+const MANIFEST: &str = "manifest.json";
+
 pub(super) enum Place {
     Folder(PathBuf),
     Repository(Destination),
@@ -35,10 +37,26 @@ impl Place {
             place => Ok(place),
         }
     }
+
+    /// The place that holds several backups; refuses others.
+    pub(super) fn repository(self) -> Result<Destination> {
+        let dir = match self {
+            Place::Repository(destination) => return Ok(destination),
+            Place::Folder(dir) => dir,
+        };
+        let problem = if !dir.exists() {
+            "does not exist"
+        } else if dir.join(MANIFEST).exists() {
+            "is one backup, not a place that holds several"
+        } else {
+            "is not a place with backups"
+        };
+        Err(WrongUse(format!("{} {problem}", dir.display())).into())
+    }
 }
 
 fn is_repository(dir: &Path) -> bool {
-    !dir.join("manifest.json").exists() && dir.join("backups").is_dir()
+    !dir.join(MANIFEST).exists() && dir.join("backups").is_dir()
 }
 
 /// A folder for temporary files: on the disk of the data, if there is any, because the database may be large.

@@ -1,28 +1,36 @@
-//! The progress line of backups and restores.
+//! The progress of backups and restores in words.
 
+use crate::cli::output::show_progress;
 use dropleaf_store::backup::Progress;
-use std::io::{IsTerminal, Write};
 
-/// A progress line that overwrites itself; silent if standard error is not a terminal.
+const BAR: usize = 30;
+
 pub(super) fn show(progress: Progress) {
-    if !std::io::stderr().is_terminal() {
-        return;
-    }
-    let bar = |done: u64, total: u64| {
-        let filled = usize::try_from(done * 30 / total.max(1)).unwrap_or(30);
-        format!("[{:<30}] {done}/{total}", "#".repeat(filled.min(30)))
-    };
-    match progress {
-        Progress::Waiting => eprint!("\rwaiting until old backups are deleted …\x1b[K"),
-        Progress::Verifying { done, total } => eprint!("\rchecking     {}\x1b[K", bar(done, total)),
-        Progress::Database => eprint!("\rdatabase …\x1b[K"),
-        Progress::Objects { done, total } => eprint!("\rlarge files  {}\x1b[K", bar(done, total)),
-    }
-    let _ = std::io::stderr().flush();
+    show_progress(&text(progress));
 }
 
-pub(super) fn end_line() {
-    if std::io::stderr().is_terminal() {
-        eprintln!();
+fn text(progress: Progress) -> String {
+    let bar = |done: u64, total: u64| {
+        let filled = usize::try_from(done.saturating_mul(BAR as u64) / total.max(1)).unwrap_or(BAR).min(BAR);
+        format!("[{:<BAR$}] {done}/{total}", "#".repeat(filled))
+    };
+    match progress {
+        Progress::Waiting => "waiting until old backups are deleted …".to_owned(),
+        Progress::Verifying { done, total } => format!("checking     {}", bar(done, total)),
+        Progress::Database => "database …".to_owned(),
+        Progress::Objects { done, total } => format!("large files  {}", bar(done, total)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bar_fills_with_the_work() {
+        let shown = |done, total| text(Progress::Objects { done, total });
+        assert_eq!(shown(0, 0), format!("large files  [{}] 0/0", " ".repeat(30)));
+        assert_eq!(shown(1, 2), format!("large files  [{}{}] 1/2", "#".repeat(15), " ".repeat(15)));
+        assert_eq!(shown(2, 2), format!("large files  [{}] 2/2", "#".repeat(30)));
     }
 }

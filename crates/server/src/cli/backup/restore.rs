@@ -1,13 +1,16 @@
 //! `dropleaf backup restore`: restores a backup from a folder or a repository.
 
+use super::list::backup_json;
 use super::place::{Place, temporary_folder};
-use super::progress::{end_line, show};
-use super::{contents, given, open};
+use super::progress::show;
+use super::{choose, contents, given, open, report_json};
+use crate::cli::output::{clear_progress, print_json};
 use crate::config::Config;
 use crate::tls;
 use anyhow::Result;
 use clap::Args;
 use dropleaf_store::backup::{self, Repository};
+use serde_json::json;
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Restore {
@@ -19,6 +22,12 @@ pub(in crate::cli) struct Restore {
     /// Replace the existing data
     #[arg(long)]
     replace: bool,
+    /// Accept a backup that is not encrypted although `backup.key_file` is set: one from before there was a key
+    #[arg(long)]
+    unencrypted: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 impl Restore {
@@ -28,13 +37,19 @@ impl Restore {
             Place::Folder(dir) => {
                 let (store, now) = open(config).await?;
                 let done = backup::restore(&store.db, &store.blobs, &dir, self.replace, now, &show).await;
-                end_line();
+                clear_progress();
                 store.db.close().await;
-                eprintln!("Restored from {}.{}", dir.display(), contents(&done?));
+                let report = done?;
+                if self.json {
+                    print_json(&json!({"from": dir, "backup": report_json(&report)}))?;
+                } else {
+                    eprintln!("Restored from {}.{}", dir.display(), contents(&report));
+                }
             }
             Place::Repository(destination) => {
-                let repository = Repository::open_existing(&destination)?;
-                let info = repository.find(self.at.as_deref()).await?;
+                let repository =
+                    Repository::open_existing(&destination)?.accept_unencrypted(self.unencrypted);
+                let info = choose(&repository, self.at.as_deref()).await?;
                 let (store, now) = open(config.clone()).await?;
                 let work = temporary_folder(&config)?;
                 let from = (&repository, &info);
@@ -48,15 +63,15 @@ impl Restore {
                     &show,
                 )
                 .await;
-                end_line();
+                clear_progress();
                 store.db.close().await;
                 done?;
-                eprintln!(
-                    "Restored backup {} from {}.{}",
-                    info.id,
-                    repository.name(),
-                    contents(&info.report)
-                );
+                let from = repository.name();
+                if self.json {
+                    print_json(&json!({"from": from, "backup": backup_json(&info)}))?;
+                } else {
+                    eprintln!("Restored backup {} from {from}.{}", info.id, contents(&info.report));
+                }
             }
         }
         eprintln!(

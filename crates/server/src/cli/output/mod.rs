@@ -3,6 +3,7 @@
 
 mod details;
 mod moment;
+mod progress;
 mod prompt;
 mod table;
 mod terminal;
@@ -11,6 +12,7 @@ pub(super) use details::Details;
 pub(super) use dropleaf_client::visible;
 pub(super) use dropleaf_pages::Size;
 pub(super) use moment::Now;
+pub(super) use progress::{clear_progress, show_progress};
 pub(super) use prompt::{Confirmation, confirm};
 pub(super) use table::{Cell, Column, Table};
 pub(super) use terminal::{columns, is_terminal};
@@ -44,6 +46,11 @@ pub(super) fn print_line(text: &str) -> Result<()> {
 /// Prints a value for programs, indented. JSON escapes control characters itself.
 pub(super) fn print_json(value: &impl Serialize) -> Result<()> {
     print_line(&serde_json::to_string_pretty(value)?)
+}
+
+/// A size for people.
+pub(super) fn size(bytes: u64) -> Size {
+    Size(i64::try_from(bytes).unwrap_or(i64::MAX))
 }
 
 /// At most `most` characters of untrusted text.

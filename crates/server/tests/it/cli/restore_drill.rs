@@ -185,6 +185,8 @@ async fn failures_have_their_exit_codes_and_change_nothing() {
     fails(&["backup"], 2, "backup.to");
     fails(&["backup", "ftp://x"], 2, "s3://");
     fails(&["backup", "list", "file:none"], 2, "does not exist");
+    fails(&["backup", "list", "none"], 2, "none does not exist");
+    fails(&["backup", "list", "data"], 2, "is not a place with backups");
     fails(&["backup", "verify", "none"], 2, "is not a backup");
     let wrong = s3_url().replace("secret_access_key=testsecret", "secret_access_key=wrong");
     fails(&["backup", &wrong], 4, "refuses the credentials");
@@ -218,6 +220,48 @@ async fn failures_have_their_exit_codes_and_change_nothing() {
     // One backup of its own folder can be verified too.
     dropleaf.prints(&with(&["backup", "single"], &source));
     dropleaf.prints(&["backup", "verify", "single"]);
+    fails(&["backup", "list", "single"], 2, "is one backup");
     std::fs::remove_file(work.path().join("single/manifest.json")).unwrap();
     fails(&["backup", "restore", "single"], 2, "manifest.json");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn backups_are_described_as_json_and_plain_ones_need_a_flag_if_there_is_a_key() {
+    let work = TempDir::new().unwrap();
+    let dropleaf = Dropleaf::in_dir(work.path());
+    let source = settings(&work.path().join("data"), &Database::Sqlite, None);
+    let server = Server::start(&dropleaf, &source, true);
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    server.publish(&client, 0).await;
+    drop(server);
+    let shown = |dropleaf: &Dropleaf, args: &[&str]| -> Value {
+        serde_json::from_str(&dropleaf.prints(&with(args, &source))).unwrap()
+    };
+    let taken = shown(&dropleaf, &["backup", "file:copies", "--json"]);
+    assert_eq!((&taken["to"], &taken["backup"]["sites"]), (&"file:copies".into(), &1.into()), "{taken}");
+    let listed = shown(&dropleaf, &["backup", "list", "copies", "--json"]);
+    assert_eq!(listed["backups"][0], taken["backup"]);
+    let (at, iso) = (&taken["backup"]["taken_at"], &taken["backup"]["taken_at_iso"]);
+    assert!(at.is_i64() && iso.as_str().is_some_and(|iso| iso.ends_with('Z')), "{taken}");
+    let verified = shown(&dropleaf, &["backup", "verify", "copies", "--json"]);
+    assert_eq!(verified["backup"], taken["backup"]);
+    let single = shown(&dropleaf, &["backup", "single", "--json"]);
+    assert_eq!(single["backup"]["large_files"], taken["backup"]["large_files"]);
+    assert!(shown(&dropleaf, &["backup", "verify", "single", "--json"])["backup"]["taken_at"].is_i64());
+
+    let key = work.path().join("backup.key");
+    std::fs::write(&key, "5a".repeat(32)).unwrap();
+    let dropleaf = dropleaf.env("DROPLEAF_BACKUP__KEY_FILE", key.to_str().unwrap());
+    let elsewhere = settings(&work.path().join("new"), &Database::Sqlite, None);
+    for command in ["verify", "restore"] {
+        let refused = dropleaf.run(&with(&["backup", command, "copies"], &elsewhere));
+        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert_eq!(refused.status.code(), Some(2), "{said}");
+        assert!(said.contains("is not encrypted, but a key is configured"), "{said}");
+    }
+    dropleaf.prints(&with(&["backup", "verify", "copies", "--unencrypted"], &elsewhere));
+    let restored =
+        dropleaf.prints(&with(&["backup", "restore", "copies", "--unencrypted", "--json"], &elsewhere));
+    let restored: Value = serde_json::from_str(&restored).unwrap();
+    assert_eq!(restored["backup"], taken["backup"]);
 }

@@ -20,14 +20,13 @@ use super::login::open_browser;
 use super::{ClientEnvironment, visible};
 use crate::cli::exit::{NotSignedIn, WrongUse};
 use crate::cli::name;
-use crate::cli::output::print_line;
+use crate::cli::output::{print_line, size};
 use anyhow::{Result, bail, ensure};
 use changes::Changes;
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use dropleaf_client::{Client, ClientError, PageOptions, PublishedPages};
 use dropleaf_core::{Minter, SystemClock};
-use dropleaf_pages::Size;
 use send::{Sender, Sent};
 use std::path::PathBuf;
 use target::{Target, TargetKind};
@@ -229,9 +228,4 @@ fn open(sent: &Sent, environment: &ClientEnvironment) {
     } else {
         eprintln!("note: there is no desktop here; open the link yourself");
     }
-}
-
-/// A size for people.
-fn size(bytes: u64) -> Size {
-    Size(i64::try_from(bytes).unwrap_or(i64::MAX))
 }
