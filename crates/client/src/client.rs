@@ -6,6 +6,7 @@ use reqwest::{Method, Url};
 use serde_json::Value;
 use std::time::Duration;
 
+const IDEMPOTENCY_KEY: &str = "idempotency-key";
 const CONNECT: Duration = Duration::from_secs(10);
 /// Total request timeout: long enough for a large upload on a slow connection.
 const WHOLE: Duration = Duration::from_mins(10);
@@ -78,8 +79,29 @@ impl Client {
         path: &str,
         body: Option<Outgoing>,
     ) -> Result<Value, ClientError> {
-        let mut request =
-            self.http.request(method, format!("{}{path}", self.base)).header(ACCEPT, "application/json");
+        let request = self.http.request(method, format!("{}{path}", self.base));
+        self.exchange(request, credential, body).await
+    }
+
+    /// Like `call`, for a POST request that may be repeated: the server does the work of an idempotency key once.
+    pub(crate) async fn post_once(
+        &self,
+        path: &str,
+        body: Outgoing,
+        idempotency_key: &str,
+    ) -> Result<Value, ClientError> {
+        let credential = self.key.as_ref().map(|key| format!("Bearer {key}"));
+        let request = self.http.post(format!("{}{path}", self.base)).header(IDEMPOTENCY_KEY, idempotency_key);
+        self.exchange(request, credential, Some(body)).await
+    }
+
+    async fn exchange(
+        &self,
+        request: reqwest::RequestBuilder,
+        credential: Option<String>,
+        body: Option<Outgoing>,
+    ) -> Result<Value, ClientError> {
+        let mut request = request.header(ACCEPT, "application/json");
         if let Some(credential) = credential {
             request = request.header(AUTHORIZATION, credential);
         }

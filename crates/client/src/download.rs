@@ -126,7 +126,7 @@ mod tests {
             ("attachment; filename*=UTF-8''%C3%BCber%20uns.html", "über uns.html"),
             ("attachment; filename*=UTF-8''..%2F..%2Fetc%2Fpasswd", "passwd"),
             ("attachment; filename*=UTF-8''..%5C..%5Cx.html", "x.html"),
-            ("attachment; filename*=UTF-8''%1B%5B2Ja%zz", "[2Ja%zz"),
+            ("attachment; filename*=UTF-8''%1B%5B2Ja%zz", "\\u{1b}[2Ja%zz"),
             ("attachment; filename*=UTF-8''..", ""),
             ("attachment", ""),
         ] {

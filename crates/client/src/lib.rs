@@ -36,7 +36,7 @@ pub use feedback::{Comment, CommentList, ResolvedComment};
 pub use page_name::PageName;
 pub use pages::{PageOptions, Site, SiteList};
 pub use pay_sessions::{PaySession, PolledPaySession, wait_for_payment};
-pub use published::{PublishedPage, PublishedPages, RecordError};
+pub use published::{Gate, PublishedPage, PublishedPages, RecordError};
 pub use share_tokens::{NewShareLink, ShareLink, ShareLinks};
 pub use sites::{DeletedPage, EmailGate, ListCursor, PageInfo, PageList};
 pub use text::visible;

@@ -2,6 +2,7 @@
 
 use crate::client::{Client, json_body};
 use crate::error::ClientError;
+use crate::published::Gate;
 use crate::upload::Upload;
 use reqwest::Method;
 use serde::{Deserialize, Serialize};
@@ -30,6 +31,20 @@ pub struct Site {
 impl std::fmt::Debug for Site {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Site").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+impl Site {
+    /// What restricts the page.
+    pub fn gates(&self) -> Vec<Gate> {
+        let has_password = self.more.get("password_protected").and_then(Value::as_bool).unwrap_or_default();
+        let has_email_gate = self.more.get("email_gate").is_some_and(|gate| !gate.is_null());
+        let gates = [
+            (has_password, Gate::Password),
+            (has_email_gate, Gate::Email),
+            (self.visibility == "burn", Gate::Burn),
+        ];
+        gates.into_iter().filter_map(|(is_set, gate)| is_set.then_some(gate)).collect()
     }
 }
 
@@ -97,9 +112,15 @@ impl PageOptions {
 }
 
 impl Client {
-    /// Publishes a file; without a key the page has no owner and expires after a day.
-    pub async fn publish(&self, upload: &Upload, options: &PageOptions) -> Result<Site, ClientError> {
-        self.typed(Method::POST, "/sites", Some(upload.form(&options.fields()))).await
+    /// Publishes a file; without a key the page has no owner and expires after a day. If the response is lost, the same call
+    /// with the same idempotency key returns the same page.
+    pub async fn publish(
+        &self,
+        upload: &Upload,
+        options: &PageOptions,
+        idempotency_key: &str,
+    ) -> Result<Site, ClientError> {
+        self.parse(self.post_once("/sites", upload.form(&options.fields()), idempotency_key).await?)
     }
 
     /// Replaces the content of a page; its link stays the same. `name` is its id, slug or token.

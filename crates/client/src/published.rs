@@ -32,6 +32,30 @@ pub struct PublishedPage {
     /// The key of an encrypted page, as in the fragment of its link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret: Option<String>,
+    /// What restricted the page when it was last published.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gates: Vec<Gate>,
+}
+
+/// Restricts who can view a page, or how often.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Gate {
+    Password,
+    Email,
+    /// The page is deleted after its first view.
+    Burn,
+}
+
+impl Gate {
+    /// For messages.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Password => "password",
+            Self::Email => "email gate",
+            Self::Burn => "deletion after the first view",
+        }
+    }
 }
 
 impl std::fmt::Debug for PublishedPage {
@@ -82,6 +106,12 @@ impl PublishedPages {
     pub fn find(&self, server: &str, path: &str) -> Result<Option<PublishedPage>, RecordError> {
         let pages = self.read()?.pages;
         Ok(pages.into_iter().find(|page| page.server == server && page.path == path))
+    }
+
+    /// The page with this ID, as it was last published from any path.
+    pub fn find_id(&self, server: &str, id: &str) -> Result<Option<PublishedPage>, RecordError> {
+        let pages = self.read()?.pages;
+        Ok(pages.into_iter().rev().find(|page| page.server == server && page.id == id))
     }
 
     /// Remembers a page. The page that the path had before is forgotten, unless it can still be claimed.

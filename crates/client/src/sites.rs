@@ -117,7 +117,7 @@ impl Client {
     }
 
     /// The ID of the page that a verified or pending custom domain of the account shows; `None` if it has no such domain.
-    pub(crate) async fn find_page_of_domain(&self, host: &str) -> Result<Option<String>, ClientError> {
+    pub async fn find_page_of_domain(&self, host: &str) -> Result<Option<String>, ClientError> {
         let path = format!("/custom-domains/{}", segment(host));
         match self.call(Method::GET, &path, None).await {
             Ok(json) => Ok(json.get("site_id").and_then(Value::as_str).map(str::to_owned)),

@@ -25,6 +25,12 @@ impl fmt::Display for Moment {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size(pub i64);
 
+impl From<u64> for Size {
+    fn from(bytes: u64) -> Self {
+        Self(i64::try_from(bytes).unwrap_or(i64::MAX))
+    }
+}
+
 impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let units = ["KiB", "MiB", "GiB", "TiB"];

@@ -45,7 +45,7 @@ async fn refusal_carries_the_servers_code_and_words() {
     let (client, _) = answering("429 Too Many Requests", "Retry-After: 7\r\n", body).await;
     let error = client.me().await.unwrap_err();
     assert_eq!((error.code(), error.status()), (Some("rate_limited"), Some(429)));
-    assert_eq!(error.to_string(), "Too many.[2J (try again in 7 s)");
+    assert_eq!(error.to_string(), "Too many.\\u{1b}[2J (try again in 7 s)");
 }
 
 #[tokio::test]
@@ -84,11 +84,12 @@ async fn published_file_travels_with_its_options_and_the_key() {
     file.write_all(b"<p>hello</p>").unwrap();
     let upload = Upload::new("page.html".into(), file, [7; 16]).unwrap();
     let options = PageOptions { slug: Some("my-page".into()), burn: true, ..PageOptions::default() };
-    let site = client.publish(&upload, &options).await.unwrap();
+    let site = client.publish(&upload, &options, "once").await.unwrap();
     assert_eq!((site.url.as_str(), site.more["version"].as_i64()), ("http://x/p/t/", Some(3)));
     let seen = seen.await.unwrap();
     assert!(seen.starts_with("POST /sites HTTP/1.1\r\n"), "{seen}");
     assert!(seen.contains("authorization: Bearer k\r\n"), "{seen}");
+    assert!(seen.contains("idempotency-key: once\r\n"), "{seen}");
     assert!(seen.contains("content-length: ") && !seen.contains("chunked"), "{seen}");
     assert_eq!(*upload.progress().borrow(), upload.length());
     for part in ["name=\"slug\"\r\n\r\nmy-page\r\n", "name=\"burn_after_read\"\r\n\r\ntrue", "<p>hello</p>"] {

@@ -1,6 +1,6 @@
 //! The record of published pages: its permissions, what it forgets, and that concurrent writers lose nothing.
 
-use dropleaf_client::{PublishedPage, PublishedPages, RecordError};
+use dropleaf_client::{Gate, PublishedPage, PublishedPages, RecordError};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use tempfile::TempDir;
@@ -14,6 +14,7 @@ fn page(path: &str, id: &str) -> PublishedPage {
         claim_token: None,
         expires_at: None,
         secret: None,
+        gates: Vec::new(),
     }
 }
 
@@ -29,9 +30,26 @@ fn page_is_found_by_server_and_path_and_the_file_is_private() {
     assert_eq!(pages.find("http://a", "/x").unwrap().unwrap().id, "site_3");
     assert_eq!(pages.find("http://a", "/y").unwrap().unwrap().id, "site_2");
     assert_eq!(pages.find("http://b", "/x").unwrap(), None);
+    assert_eq!(pages.find_id("http://a", "site_2").unwrap().unwrap().path, "/y");
+    assert_eq!(pages.find_id("http://b", "site_2").unwrap(), None);
+    assert_eq!(pages.find_id("http://a", "site_1").unwrap(), None);
     let mode = |path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(&file), mode(&dir.path().join("dropleaf"))), (0o600, 0o700));
     assert!(!fs::read_to_string(&file).unwrap().contains("site_1"), "what cannot be claimed is forgotten");
+}
+
+#[test]
+fn gates_are_recorded_and_records_without_them_are_read() {
+    let dir = TempDir::new().unwrap();
+    let file = dir.path().join("published.json");
+    let pages = PublishedPages::at(file.clone());
+    pages.keep(page("/open", "site_1"), 0).unwrap();
+    assert!(!fs::read_to_string(&file).unwrap().contains("gates"));
+    pages
+        .keep(PublishedPage { gates: vec![Gate::Password, Gate::Email], ..page("/x", "site_2") }, 0)
+        .unwrap();
+    assert!(pages.find("http://a", "/open").unwrap().unwrap().gates.is_empty());
+    assert_eq!(pages.find("http://a", "/x").unwrap().unwrap().gates, [Gate::Password, Gate::Email]);
 }
 
 #[test]

@@ -5,8 +5,8 @@ use super::options::{Operator, OperatorGroup, ServerOptions, SettingsOptions, op
 use super::output::print_line;
 use super::remote::{self, ClientEnvironment};
 use super::{
-    account, appeals, backup, certs, check, encrypt, evidence, facilitator, generate, healthcheck, ledger, mcp,
-    payments, processor, reports, settings, takedown, transfer, unwanted,
+    account, appeals, backup, certs, check, encrypt, evidence, facilitator, generate, healthcheck, ledger,
+    mcp, payments, processor, reports, settings, takedown, transfer, unwanted,
 };
 use crate::serve;
 use crate::service_manager::ServiceManager;

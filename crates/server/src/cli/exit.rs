@@ -72,14 +72,18 @@ pub fn finish(outcome: &anyhow::Result<()>) -> ExitCode {
     let exit = match outcome {
         Ok(()) => Exit::Done,
         Err(error) => {
-            // Errors may repeat what a server or a file said. Their own line breaks stay.
-            let text = format!("{error:#}");
-            let lines: Vec<String> = text.lines().map(visible).collect();
-            eprintln!("dropleaf: {}", lines.join("\n"));
+            eprintln!("dropleaf: {}", error_text(error));
             exit_of(error)
         }
     };
     ExitCode::from(exit as u8)
+}
+
+/// An error for the terminal. It may repeat what a server or a file said; its own line breaks stay.
+pub(super) fn error_text(error: &anyhow::Error) -> String {
+    let text = format!("{error:#}");
+    let lines: Vec<String> = text.lines().map(visible).collect();
+    lines.join("\n")
 }
 
 fn exit_of(error: &anyhow::Error) -> Exit {
@@ -126,6 +130,12 @@ mod tests {
         let expected: Vec<String> =
             Exit::ALL.map(|exit| format!("| {} | {} |", exit as u8, exit.meaning())).into();
         assert_eq!(rows, expected);
+    }
+
+    #[test]
+    fn errors_keep_their_lines_and_move_no_cursor() {
+        let error = anyhow::anyhow!("a\u{1b}[2J\nb").context("not published");
+        assert_eq!(error_text(&error), "not published: a\\u{1b}[2J\nb");
     }
 
     #[test]

@@ -41,9 +41,11 @@ impl Checker<'_> {
             return Ok(self.text(PAGE, StandaloneFile::Page, path, bytes));
         }
         if path.is_dir() {
-            let Folder { root, texts, problem } = folder::read(path, &self.limits)?;
+            let Folder { root, texts, problem, warnings } = folder::read(path, &self.limits)?;
             let named = |inside: &str| path.join(format!("{root}{inside}")).display().to_string();
-            return Ok((self.safety.check_texts(&texts, named), problem));
+            let mut checked = self.safety.check_texts(&texts, named);
+            checked.warnings.extend(warnings);
+            return Ok((checked, problem));
         }
         let mut file = File::open(path).map_err(unreadable)?;
         self.check_size(file.metadata().map_err(unreadable)?.len())?;

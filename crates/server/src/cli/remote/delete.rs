@@ -62,7 +62,7 @@ impl Restore {
                 visible(text)
             ))
         );
-        let target = self.page.deleted_target(environment)?;
+        let target = self.page.deleted_target(environment).await?;
         let page = target.client.restore_page(&target.name).await.map_err(|error| target.explained(error))?;
         if self.page.server.json {
             return print_json(&page.json);

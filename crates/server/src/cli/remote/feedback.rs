@@ -7,7 +7,7 @@ use crate::cli::name;
 use crate::cli::output::{FAINT, GOOD, HEADING, Now, WARNING, print_json, print_line, visible};
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
-use dropleaf_client::Comment;
+use dropleaf_client::{Client, Comment};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -100,6 +100,18 @@ impl Resolve {
     async fn run(self, environment: &ClientEnvironment) -> Result<()> {
         let client = self.server.client(environment)?;
         let mut answers = Vec::new();
+        let outcome = self.resolve_all(&client, &mut answers).await;
+        // Comments before one that failed are resolved all the same.
+        match answers.as_slice() {
+            [] => {}
+            [one] if self.ids.len() == 1 => print_json(one)?,
+            many => print_json(&many)?,
+        }
+        outcome
+    }
+
+    /// Resolves the comments up to the first that fails; `answers` gets the responses for `--json`.
+    async fn resolve_all(&self, client: &Client, answers: &mut Vec<Value>) -> Result<()> {
         for id in &self.ids {
             let resolved = client.resolve_feedback(id, self.note.as_deref()).await;
             let resolved = resolved
@@ -112,11 +124,7 @@ impl Resolve {
             print_line(&format!("{} is resolved.", visible(&resolved.value.id)))?;
             warn(&resolved.value.warnings);
         }
-        match answers.as_slice() {
-            [] => Ok(()),
-            [one] => print_json(one),
-            many => print_json(&many),
-        }
+        Ok(())
     }
 }
 

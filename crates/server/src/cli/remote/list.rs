@@ -37,7 +37,7 @@ impl List {
             let PageList { sites, has_more, .. } = answer.value;
             room = room.saturating_sub(u32::try_from(sites.len()).unwrap_or(u32::MAX));
             raw.extend(answer.json["sites"].as_array().into_iter().flatten().cloned());
-            // An empty part would be asked for again and again.
+            // After an empty part the loop would not end.
             if sites.is_empty() || cursor.is_none() || room == 0 {
                 pages.extend(sites);
                 break has_more;

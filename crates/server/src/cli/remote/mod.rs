@@ -26,7 +26,7 @@ pub(super) use info::{Info, Open};
 pub(super) use list::List;
 pub(super) use login::Login;
 pub(super) use pay::Pay;
-pub(super) use publish::{Publish, is_refusal};
+pub(super) use publish::{FolderFile, FolderListing, Publish, is_refusal};
 pub(super) use session::{Logout, Whoami};
 pub(super) use share::Share;
 pub(super) use versions::{Rollback, Versions};

@@ -5,7 +5,7 @@ use super::session::explained;
 use super::{ClientEnvironment, visible, warn_if_readable};
 use crate::cli::exit::{NotSignedIn, WrongUse};
 use crate::cli::name;
-use crate::cli::output::print_line;
+use crate::cli::output::{print_json, print_line};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -85,7 +85,7 @@ impl Pay {
             Err(error) => return Err(error).context(format!("stopped waiting; {keep_going}")),
         };
         if self.json {
-            print_line(&serde_json::to_string_pretty(&polled)?)?;
+            print_json(&polled)?;
         }
         match polled.status.as_str() {
             "completed" if polled.lacks_key() => match polled.key_delivered {
@@ -140,7 +140,7 @@ impl Pay {
     /// Ends without waiting; the link is on standard output for scripts.
     fn leave(&self, session: &PaySession) -> Result<()> {
         if self.json {
-            return print_line(&serde_json::to_string_pretty(session)?);
+            return print_json(session);
         }
         eprintln!("To wait for the payment, run `{}`.", self.continuation(&session.code));
         print_line(&visible(&session.url))

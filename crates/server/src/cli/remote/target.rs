@@ -54,14 +54,20 @@ impl PageArgs {
         target(environment, &self.server, &self.page).await
     }
 
-    /// The same for a page that was deleted, which the server does not show: a slug is taken from its URL without a look.
-    pub(super) fn deleted_target(&self, environment: &ClientEnvironment) -> Result<Target> {
+    /// The same for a page that was deleted, which the server does not show. A host that is no custom domain of the account
+    /// is named after a slug.
+    pub(super) async fn deleted_target(&self, environment: &ClientEnvironment) -> Result<Target> {
         let name = parse(&self.page)?;
-        let name = match (&name, name.slug()) {
-            (PageName::Given(name), _) => name.clone(),
-            (_, slug) => slug.unwrap_or_default().to_owned(),
+        let client = self.server.client(environment)?;
+        let name = match &name {
+            PageName::Given(name) => name.clone(),
+            PageName::Host { host, .. } => {
+                let found = client.find_page_of_domain(host).await;
+                let found = found.map_err(|error| explained(error, client.server()))?;
+                found.unwrap_or_else(|| name.slug().unwrap_or_default().to_owned())
+            }
         };
-        Ok(Target { client: self.server.client(environment)?, name })
+        Ok(Target { client, name })
     }
 
     /// What the user typed.
@@ -78,11 +84,23 @@ pub(super) async fn target(
 ) -> Result<Target> {
     let name = parse(page)?;
     let client = server.client(environment)?;
-    let found = client.find_page_name(&name).await.map_err(|error| explained(error, client.server()))?;
-    let Some(name) = found else {
-        anyhow::bail!("you have no page at {} ({})", visible(page), client.server());
-    };
+    let name = find_name(&client, &name, page).await?;
     Ok(Target { client, name })
+}
+
+/// The ID of a page of the account.
+pub(super) async fn find_id(client: &Client, page: &str) -> Result<String> {
+    let name = find_name(client, &parse(page)?, page).await?;
+    let found = client.get_page(&name).await.map_err(|error| explained(error, client.server()))?;
+    Ok(found.value.id)
+}
+
+async fn find_name(client: &Client, name: &PageName, text: &str) -> Result<String> {
+    let found = client.find_page_name(name).await.map_err(|error| explained(error, client.server()))?;
+    let Some(name) = found else {
+        anyhow::bail!("you have no page at {} ({})", visible(text), client.server());
+    };
+    Ok(name)
 }
 
 impl Target {

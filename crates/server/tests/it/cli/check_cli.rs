@@ -160,6 +160,22 @@ fn folder_is_checked_as_its_archive_would_be() {
 }
 
 #[test]
+fn only_what_publishing_would_send_is_checked() {
+    let bench = Bench::new();
+    bench.file("site/index.html", page("Fine")).file("site/drafts/login.html", HARVEST);
+    bench.file("site/old.html", HARVEST).file("secret.html", HARVEST);
+    std::os::unix::fs::symlink("../secret.html", bench.path().join("site/out.html")).unwrap();
+    assert_eq!(bench.check(&["site"]).0, 3);
+    bench.file("site/.gitignore", "drafts/\n").file("site/.dropleafignore", "old.html\n");
+    let (code, said) = bench.check(&["site"]);
+    assert_eq!(code, 0, "{said}");
+    assert_eq!(
+        said["files"][0]["warnings"],
+        json!(["site/out.html would not be sent: it is a link that leads out of the folder."])
+    );
+}
+
+#[test]
 fn reader_who_has_seen_enough_is_no_fault() {
     let bench = Bench::new();
     bench.file("bad.html", HARVEST);

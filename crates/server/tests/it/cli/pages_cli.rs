@@ -214,6 +214,16 @@ async fn deleted_public_page_is_restored_by_its_url() {
     let url = text(&site, "url");
     dropleaf.prints(&["delete", url, "--yes"]);
     assert_eq!(dropleaf.prints(&["restore", url]), format!("{url}\n"));
+
+    // The first part of a custom domain is not the slug of another page.
+    let other = node.publish_page("Other").await;
+    let domain = serde_json::json!({"hostname": "my-report.customer.example", "site_id": other["id"]});
+    node.post("/custom-domains").key(&node.key).json(&domain).send().await.expect(201);
+    for page in [url, text(&other, "url")] {
+        dropleaf.prints(&["delete", page, "--yes"]);
+    }
+    let restored = json(&dropleaf, &["restore", "https://my-report.customer.example/", "--json"]);
+    assert_eq!(restored["id"], other["id"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

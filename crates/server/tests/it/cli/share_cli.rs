@@ -78,4 +78,9 @@ async fn feedback_is_listed_resolved_and_safe_to_read() {
     assert!(dropleaf.prints(&["feedback", id]).contains("note: Corrected."));
     let complaint = dropleaf.complains(&["feedback", "resolve", "fb_none"]);
     assert!(complaint.contains("fb_none was not resolved"), "{complaint}");
+    // What was done before a failure is printed.
+    let output = dropleaf.run(&["feedback", "resolve", ids[0], "fb_none", ids[1], "--json"]);
+    assert_eq!(output.status.code(), Some(1));
+    let done: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((done.as_array().unwrap().len(), &done[0]["ok"]), (1, &json!(true)), "{done}");
 }

@@ -2,7 +2,7 @@
 //! again (as build tools do) are noticed too.
 
 use super::folder::OWN_IGNORE_FILE;
-use super::target::{Target, TargetKind};
+use super::path::{PathKind, PublishPath};
 use anyhow::{Context, Result};
 use dropleaf_content::is_excluded;
 use notify::event::{AccessKind, AccessMode, ModifyKind};
@@ -47,7 +47,7 @@ pub(super) struct Changes {
 
 impl Changes {
     /// Starts to watch; what happens from now on is not missed.
-    pub(super) fn watch(targets: &[Target]) -> Result<Self> {
+    pub(super) fn watch(targets: &[PublishPath]) -> Result<Self> {
         let paths: Vec<WatchedPath> = targets.iter().map(WatchedPath::of).collect();
         let around: BTreeSet<PathBuf> = paths.iter().flat_map(WatchedPath::folders_around).collect();
         let folders: Vec<PathBuf> =
@@ -120,8 +120,8 @@ fn locked(happened: &Mutex<Happened>) -> MutexGuard<'_, Happened> {
 }
 
 impl WatchedPath {
-    fn of(target: &Target) -> Self {
-        let is_folder = target.kind == TargetKind::Folder;
+    fn of(target: &PublishPath) -> Self {
+        let is_folder = target.kind == PathKind::Folder;
         let mut watched = Self { is_folder, path: target.absolute.clone(), linked: None };
         watched.find_again();
         watched

@@ -1,10 +1,11 @@
 //! The bytes to publish: an open file, a packed folder or what came from standard input, and the name under which they are sent.
 
+use super::archive;
 use super::folder::{FolderListing, Skipped};
-use super::target::{Target, TargetKind};
-use super::{archive, size};
+use super::path::{PathKind, PublishPath};
 use crate::cli::encrypt;
 use crate::cli::exit::WrongUse;
+use crate::cli::output::Size;
 use anyhow::{Context, Result, bail, ensure};
 use dropleaf_client::UploadLimits;
 use dropleaf_content::{StandaloneFile, classify_standalone_file};
@@ -36,13 +37,13 @@ pub(super) enum Outline {
 }
 
 impl Outline {
-    pub(super) fn of(target: &Target) -> Result<Self> {
+    pub(super) fn of(target: &PublishPath) -> Result<Self> {
         Ok(match target.kind {
-            TargetKind::File => Self::File(
+            PathKind::File => Self::File(
                 File::open(&target.path).with_context(|| format!("cannot read {}", target.path.display()))?,
             ),
-            TargetKind::Folder => Self::Folder(FolderListing::read(&target.absolute)?),
-            TargetKind::Stdin => Self::Stdin,
+            PathKind::Folder => Self::Folder(FolderListing::read(&target.absolute)?),
+            PathKind::Stdin => Self::Stdin,
         })
     }
 
@@ -56,7 +57,12 @@ impl Outline {
     }
 
     /// Reads or packs it. Fails before anything is sent if the server would refuse it for its size.
-    pub(super) fn read(self, target: &Target, name: Option<&str>, limits: &UploadLimits) -> Result<Content> {
+    pub(super) fn read(
+        self,
+        target: &PublishPath,
+        name: Option<&str>,
+        limits: &UploadLimits,
+    ) -> Result<Content> {
         let content = match self {
             Self::File(file) => Content { name: last_part(&target.absolute), file, skipped: Vec::new() },
             Self::Folder(listing) => {
@@ -74,9 +80,13 @@ impl Outline {
         let length = content.file.metadata()?.len();
         ensure!(length > 0, "{} is empty", target.shown());
         if let Some(most) = limits.upload_bytes.filter(|most| length > *most) {
-            let packed = if target.kind == TargetKind::Folder { ", packed" } else { "" };
+            let packed = if target.kind == PathKind::Folder { ", packed" } else { "" };
             let shown = target.shown();
-            bail!("{shown} is {}{packed}; the server accepts at most {}", size(length), size(most));
+            bail!(
+                "{shown} is {}{packed}; the server accepts at most {}",
+                Size::from(length),
+                Size::from(most)
+            );
         }
         Ok(content)
     }
@@ -100,7 +110,7 @@ impl Content {
         ensure!(
             plain.len() as u64 <= MOST_ENCRYPTED,
             "an encrypted page can have at most {}",
-            size(MOST_ENCRYPTED)
+            Size::from(MOST_ENCRYPTED)
         );
         let payload = encrypt::seal_page(Path::new(&self.name), plain, secret, minter)?;
         let mut file = tempfile::tempfile().context("cannot create a temporary file")?;
@@ -118,7 +128,11 @@ fn spool(input: impl Read, most: u64) -> Result<File> {
     // One byte more than allowed is enough to know that it is too large.
     let copied =
         io::copy(&mut input.take(most.saturating_add(1)), &mut file).context("cannot read standard input")?;
-    ensure!(copied <= most, "standard input is larger than {}; the server does not accept it", size(most));
+    ensure!(
+        copied <= most,
+        "standard input is larger than {}; the server does not accept it",
+        Size::from(most)
+    );
     Ok(file)
 }
 

@@ -1,19 +1,21 @@
 //! Decides where content goes: to a new page, to a page of the account, or to a page without an account that this machine
 //! published earlier.
 
+use super::path::PublishPath;
 use super::report;
 use super::send::{Job, Sender};
+use crate::cli::exit::WrongUse;
 use crate::cli::remote::session::explained;
 use anyhow::Result;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use dropleaf_client::{ClientError, PageOptions};
+use dropleaf_client::{ClientError, PageOptions, PublishedPage, RecordError};
 
 /// Where the content goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Destination {
     NewPage,
-    /// A page of the account, by ID, slug or token.
+    /// A page of the account, by ID.
     OwnPage(String),
     UnclaimedPage {
         id: String,
@@ -22,12 +24,33 @@ pub(super) enum Destination {
 }
 
 impl Sender {
-    pub(super) async fn destination(&self, job: &mut Job, options: &PageOptions) -> Result<Destination> {
+    /// What the record has for the path and for the page of `--update`.
+    pub(super) fn recorded(&self, target: &PublishPath) -> Result<Vec<PublishedPage>, RecordError> {
+        let mut pages = Vec::new();
+        let Some(record) = self.record.as_ref().filter(|_| !self.is_new) else { return Ok(pages) };
+        let server = self.client.server();
+        if let Some(key) = target.record_key() {
+            pages.extend(record.find(server, &key)?);
+        }
+        if let Some(id) = &self.update {
+            pages.extend(record.find_id(server, id)?);
+        }
+        Ok(pages)
+    }
+
+    /// `options` would apply to the page of the path, `for_new_page` to a new one.
+    pub(super) async fn destination(
+        &self,
+        job: &mut Job,
+        options: &PageOptions,
+        for_new_page: &PageOptions,
+    ) -> Result<Destination> {
         if let Some(name) = &self.update {
             return Ok(Destination::OwnPage(name.clone()));
         }
         let Some(page) = &mut job.page else { return Ok(Destination::NewPage) };
         if self.is_encrypted && page.secret.is_none() {
+            check_gates(page, for_new_page)?;
             // The server keeps earlier versions, and they can be read.
             eprintln!("note: {} is not encrypted; publishing a new page", page.url);
             return Ok(Destination::NewPage);
@@ -43,6 +66,7 @@ impl Sender {
                     Ok(Destination::OwnPage(id))
                 }
                 Err(error) if matches!(error.status(), Some(404 | 410)) && error.code().is_some() => {
+                    check_gates(page, for_new_page)?;
                     report::print_gone(&page.url);
                     Ok(Destination::NewPage)
                 }
@@ -59,6 +83,7 @@ impl Sender {
             };
         }
         if options.changes_settings() {
+            check_gates(page, for_new_page)?;
             eprintln!(
                 "note: the settings of {} cannot be changed without an account; publishing a new page",
                 page.url
@@ -87,4 +112,18 @@ impl Sender {
             && self.update.is_none()
             && error.is_some_and(|error| matches!(error.status(), Some(404 | 410)) && error.code().is_some())
     }
+}
+
+/// Fails if a new page in place of this one would have none of its gates.
+pub(super) fn check_gates(page: &PublishedPage, for_new_page: &PageOptions) -> Result<()> {
+    if page.gates.is_empty() || for_new_page.password.is_some() {
+        return Ok(());
+    }
+    let gates: Vec<&str> = page.gates.iter().map(|gate| gate.as_str()).collect();
+    let text = format!(
+        "{} cannot be updated, and a new page would lack its {}; add --password or --new",
+        page.url,
+        gates.join(" and ")
+    );
+    Err(WrongUse(text).into())
 }

@@ -2,10 +2,9 @@
 
 use super::content::Outline;
 use super::folder::FolderListing;
+use super::path::{PathKind, PublishPath};
 use super::report;
-use super::size;
-use super::target::{Target, TargetKind};
-use crate::cli::output::{print_line, shortened};
+use crate::cli::output::{Size, print_json, print_line, shortened};
 use anyhow::Result;
 use dropleaf_client::UploadLimits;
 use serde_json::{Value, json};
@@ -13,7 +12,7 @@ use serde_json::{Value, json};
 /// The most characters of a name that are shown.
 const NAME_CHARACTERS: usize = 1000;
 
-pub(super) fn run(targets: &[Target], name: Option<&str>, as_json: bool) -> Result<()> {
+pub(super) fn run(targets: &[PublishPath], name: Option<&str>, as_json: bool) -> Result<()> {
     let mut listed = Vec::new();
     for target in targets {
         let outline = Outline::of(target)?;
@@ -42,18 +41,18 @@ pub(super) fn run(targets: &[Target], name: Option<&str>, as_json: bool) -> Resu
     }
     match listed.as_slice() {
         [] => Ok(()),
-        [one] if targets.len() == 1 => print_line(&serde_json::to_string_pretty(one)?),
-        many => print_line(&serde_json::to_string_pretty(many)?),
+        [one] if targets.len() == 1 => print_json(one),
+        many => print_json(&many),
     }
 }
 
-fn print_files(target: &Target, files: &[(String, u64)]) -> Result<()> {
+fn print_files(target: &PublishPath, files: &[(String, u64)]) -> Result<()> {
     for (name, bytes) in files {
-        print_line(&format!("{:>10}  {}", size(*bytes).to_string(), shortened(name, NAME_CHARACTERS)))?;
+        print_line(&format!("{:>10}  {}", Size::from(*bytes).to_string(), shortened(name, NAME_CHARACTERS)))?;
     }
-    let total = size(files.iter().map(|(_, size)| size).sum());
+    let total = Size::from(files.iter().map(|(_, size)| size).sum::<u64>());
     let count = if files.len() == 1 { "1 file".to_owned() } else { format!("{} files", files.len()) };
-    let before = if target.kind == TargetKind::Folder { " before packing" } else { "" };
+    let before = if target.kind == PathKind::Folder { " before packing" } else { "" };
     eprintln!("{}: {count}, {total}{before}. Nothing was sent.", target.shown());
     Ok(())
 }

@@ -1,10 +1,12 @@
 //! Lists the files of a folder that are published: not those in `.gitignore` or `.dropleafignore`, never hidden ones, and no
-//! link that leads out of the folder.
+//! link to a file that is not listed itself.
 
+use crate::cli::output::Size;
 use anyhow::{Context, Result, bail, ensure};
 use dropleaf_client::UploadLimits;
 use dropleaf_content::{Limits, find_archive_root, is_excluded};
 use ignore::{DirEntry, WalkBuilder};
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -14,25 +16,25 @@ const MOST_FILES: usize = 100_000;
 
 /// A file to publish.
 #[derive(Debug)]
-pub(super) struct FolderFile {
+pub(in crate::cli) struct FolderFile {
     /// Its path in the folder, with slashes.
-    pub(super) name: String,
+    pub(in crate::cli) name: String,
     /// Where to read it: the target, if it is a link.
-    pub(super) from: PathBuf,
-    pub(super) size: u64,
+    pub(in crate::cli) from: PathBuf,
+    pub(in crate::cli) size: u64,
 }
 
 /// The files of a folder, sorted by name, and what was left out for other reasons than the ignore files.
 #[derive(Debug)]
-pub(super) struct FolderListing {
-    pub(super) files: Vec<FolderFile>,
-    pub(super) skipped: Vec<Skipped>,
+pub(in crate::cli) struct FolderListing {
+    pub(in crate::cli) files: Vec<FolderFile>,
+    pub(in crate::cli) skipped: Vec<Skipped>,
 }
 
 #[derive(Debug)]
-pub(super) struct Skipped {
-    pub(super) name: String,
-    pub(super) why: &'static str,
+pub(in crate::cli) struct Skipped {
+    pub(in crate::cli) name: String,
+    pub(in crate::cli) why: &'static str,
 }
 
 impl FolderListing {
@@ -57,7 +59,8 @@ impl FolderListing {
         Ok(listing)
     }
 
-    fn walk(folder: &Path) -> Result<Self> {
+    /// Lists the files, whether or not they can become a page.
+    pub(in crate::cli) fn walk(folder: &Path) -> Result<Self> {
         let root = folder.canonicalize().with_context(|| format!("cannot read {}", folder.display()))?;
         let base = root.clone();
         // Ignore files outside the folder do not count: a build folder is usually ignored as a whole by the repository that
@@ -70,24 +73,27 @@ impl FolderListing {
             .filter_entry(move |entry| !is_hidden(&base, entry))
             .build();
         let mut listing = Self { files: Vec::new(), skipped: Vec::new() };
+        let mut links = Vec::new();
         for entry in walk {
             let entry = entry.with_context(|| format!("cannot read {}", folder.display()))?;
             if let Some(error) = entry.error() {
                 bail!("cannot use an ignore file: {error}");
             }
-            listing.add(&root, &entry)?;
+            listing.add(&root, &entry, &mut links)?;
             ensure!(
-                listing.files.len() + listing.skipped.len() <= MOST_FILES,
+                listing.files.len() + listing.skipped.len() + links.len() <= MOST_FILES,
                 "{} has more than {MOST_FILES} files",
                 folder.display()
             );
         }
+        listing.add_links(links);
         listing.files.sort_by(|a, b| a.name.cmp(&b.name));
         listing.skipped.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(listing)
     }
 
-    fn add(&mut self, root: &Path, entry: &DirEntry) -> Result<()> {
+    /// Adds a file, or puts it aside if it is a link: its target may be listed later.
+    fn add(&mut self, root: &Path, entry: &DirEntry, links: &mut Vec<FolderFile>) -> Result<()> {
         let Some(kind) = entry.file_type() else { return Ok(()) };
         let inside = entry.path().strip_prefix(root).unwrap_or(entry.path());
         if kind.is_dir() || inside.as_os_str().is_empty() {
@@ -109,14 +115,26 @@ impl FolderListing {
         };
         let meta = fs::metadata(&from).with_context(|| format!("cannot read {}", entry.path().display()))?;
         if meta.is_file() {
-            self.files.push(FolderFile { name, from, size: meta.len() });
+            let list = if kind.is_symlink() { links } else { &mut self.files };
+            list.push(FolderFile { name, from, size: meta.len() });
         } else {
             self.skipped.push(Skipped { name, why: "not a file" });
         }
         Ok(())
     }
 
-    pub(super) fn total_size(&self) -> u64 {
+    /// Adds the links to listed files. A link must not publish an ignored file under another name.
+    fn add_links(&mut self, links: Vec<FolderFile>) {
+        let (sent, ignored): (Vec<_>, Vec<_>) = {
+            let listed: HashSet<&Path> = self.files.iter().map(|file| file.from.as_path()).collect();
+            links.into_iter().partition(|link| listed.contains(link.from.as_path()))
+        };
+        self.files.extend(sent);
+        let why = "a link to an ignored file";
+        self.skipped.extend(ignored.into_iter().map(|link| Skipped { name: link.name, why }));
+    }
+
+    pub(in crate::cli) fn total_size(&self) -> u64 {
         self.files.iter().map(|file| file.size).sum()
     }
 
@@ -130,8 +148,8 @@ impl FolderListing {
             bail!(
                 "the files in {} are {}; the server accepts at most {}",
                 folder.display(),
-                super::size(size),
-                super::size(most)
+                Size::from(size),
+                Size::from(most)
             );
         }
         Ok(())

@@ -2,34 +2,37 @@
 //! output.
 
 mod archive;
+mod attempt;
 mod changes;
 mod content;
 mod destination;
 mod dry_run;
 mod folder;
 mod password;
+mod path;
 mod progress;
 mod report;
 mod send;
-mod target;
 mod watch;
 
+pub(in crate::cli) use folder::{FolderFile, FolderListing};
 pub(in crate::cli) use report::is_refusal;
 
 use super::login::open_browser;
+use super::target::find_id;
 use super::{ClientEnvironment, visible};
 use crate::cli::exit::{NotSignedIn, WrongUse};
 use crate::cli::name;
-use crate::cli::output::{print_line, size};
+use crate::cli::output::print_json;
 use anyhow::{Result, bail, ensure};
 use changes::Changes;
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use dropleaf_client::{Client, ClientError, PageOptions, PublishedPages};
 use dropleaf_core::{Minter, SystemClock};
+use path::{PathKind, PublishPath};
 use send::{Sender, Sent};
 use std::path::PathBuf;
-use target::{Target, TargetKind};
 use tokio::sync::OnceCell;
 use watch::{Watch, WatchedJob};
 
@@ -44,8 +47,8 @@ pub(crate) struct Publish {
     /// Publish a new page, even if the path was published before
     #[arg(long, conflicts_with = "update")]
     new: bool,
-    /// Replace the content of this page instead: its ID, slug or token; the link stays the same
-    #[arg(long, value_name = "ID", allow_hyphen_values = true, value_parser = name::parse)]
+    /// Replace the content of this page instead: its ID, slug, token or URL; the link stays the same
+    #[arg(long, value_name = "PAGE", allow_hyphen_values = true, value_parser = name::parse)]
     update: Option<String>,
     /// Publish again when a file changes, until you press Ctrl-C
     #[arg(long, conflicts_with_all = ["burn", "dry_run"])]
@@ -104,8 +107,12 @@ impl Publish {
             let text = format!("replacing a page requires a key; run `dropleaf login {}`", client.server());
             return Err(NotSignedIn(text).into());
         }
+        let update = match &self.update {
+            Some(page) => Some(find_id(&client, page).await?),
+            None => None,
+        };
         let options = self.options(environment)?;
-        let sender = self.sender(client, environment);
+        let sender = self.sender(client, update, environment);
         let on_first = |sent: &Sent| {
             if self.open {
                 open(sent, environment);
@@ -129,7 +136,7 @@ impl Publish {
     async fn publish_all(
         &self,
         sender: &Sender,
-        targets: Vec<Target>,
+        targets: Vec<PublishPath>,
         options: &PageOptions,
         on_first: impl Fn(&Sent),
     ) -> Result<()> {
@@ -160,28 +167,28 @@ impl Publish {
         if self.json {
             match answers.as_slice() {
                 [] => {}
-                [one] if count == 1 => print_line(&serde_json::to_string_pretty(one)?)?,
-                many => print_line(&serde_json::to_string_pretty(many)?)?,
+                [one] if count == 1 => print_json(one)?,
+                many => print_json(&many)?,
             }
         }
         outcome
     }
 
     /// The paths, after checking that the options fit them.
-    fn targets(&self) -> Result<Vec<Target>> {
+    fn targets(&self) -> Result<Vec<PublishPath>> {
         let wrong = |text: &str| WrongUse(text.to_owned());
         let is_one = self.paths.len() == 1;
         ensure!(
             is_one || self.update.is_none() && self.slug.is_none(),
             wrong("--update and --slug accept only one path")
         );
-        let targets = self.paths.iter().map(|path| Target::find(path)).collect::<Result<Vec<_>>>()?;
-        let stdin = targets.iter().filter(|target| target.kind == TargetKind::Stdin).count();
+        let targets = self.paths.iter().map(|path| PublishPath::find(path)).collect::<Result<Vec<_>>>()?;
+        let stdin = targets.iter().filter(|target| target.kind == PathKind::Stdin).count();
         ensure!(stdin <= 1, wrong("standard input can be published only once"));
         ensure!(stdin == 0 || !self.watch, wrong("--watch needs files or folders, not standard input"));
         ensure!(stdin == 1 || self.file_name.is_none(), wrong("--name is for standard input (-)"));
         if self.encrypt
-            && let Some(folder) = targets.iter().find(|target| target.kind == TargetKind::Folder)
+            && let Some(folder) = targets.iter().find(|target| target.kind == PathKind::Folder)
         {
             let text = format!(
                 "{} is a folder; an encrypted page is one file that contains everything it needs",
@@ -206,12 +213,12 @@ impl Publish {
         })
     }
 
-    fn sender(&self, client: Client, environment: &ClientEnvironment) -> Sender {
+    fn sender(&self, client: Client, update: Option<String>, environment: &ClientEnvironment) -> Sender {
         Sender {
             client,
             record: environment.beside_credentials("published.json").map(PublishedPages::at),
-            update: self.update.clone(),
-            is_new: self.new || self.burn && self.update.is_none(),
+            is_new: self.new || self.burn && update.is_none(),
+            update,
             is_recorded: !self.burn,
             is_encrypted: self.encrypt,
             file_name: self.file_name.clone(),

@@ -1,7 +1,7 @@
 //! A line on the terminal about an upload that is under way: on standard error, gone at the end, and nothing at all if that is
 //! not a terminal.
 
-use super::size;
+use crate::cli::output::Size;
 use dropleaf_client::Upload;
 use std::io::{IsTerminal, Write};
 use std::pin::pin;
@@ -64,13 +64,13 @@ impl Drop for Line {
 
 fn text(name: &str, sent: u64, total: u64, elapsed: Duration) -> String {
     if sent >= total {
-        return format!("{name}: {} sent, checking…", size(total));
+        return format!("{name}: {} sent, checking…", Size::from(total));
     }
     let filled = sent.saturating_mul(BAR) / total.max(1);
     let bar: String = (0..BAR).map(|at| if at < filled { '#' } else { '-' }).collect();
     let millis = elapsed.as_millis().max(1);
     let rate = u64::try_from(u128::from(sent) * 1000 / millis).unwrap_or(u64::MAX);
-    format!("{name} [{bar}] {} of {}, {}/s", size(sent), size(total), size(rate))
+    format!("{name} [{bar}] {} of {}, {}/s", Size::from(sent), Size::from(total), Size::from(rate))
 }
 
 fn short(name: &str) -> String {
@@ -92,6 +92,6 @@ mod tests {
         assert_eq!(line(5 << 20), "site.zip [##########----------] 5 MiB of 10 MiB, 2.5 MiB/s");
         assert_eq!(line(10 << 20), "site.zip: 10 MiB sent, checking…");
         assert_eq!(short("a-name-that-is-rather-long.html"), "a-name-that-is-rath…");
-        assert_eq!(short("a\u{1b}[2J"), "a[2J");
+        assert_eq!(short("a\u{1b}[2J"), "a\\u{1b}[2J");
     }
 }

@@ -1,10 +1,11 @@
 //! Sends a page to the server: to the page that was last published from the same path, or as a new one.
 
+use super::attempt::Attempt;
 use super::content::{Content, Outline};
-use super::destination::Destination;
+use super::destination::{Destination, check_gates};
+use super::path::PublishPath;
 use super::progress;
 use super::report;
-use super::target::Target;
 use super::visible;
 use crate::cli::encrypt::fragment;
 use crate::cli::exit::{NotSignedIn, WrongUse};
@@ -30,7 +31,7 @@ pub(super) struct Sender {
     pub(super) client: Client,
     /// `None` if there is no home folder.
     pub(super) record: Option<PublishedPages>,
-    /// Replace the content of this page.
+    /// Replace the content of the page with this ID.
     pub(super) update: Option<String>,
     /// Publish a new page, even if the path has one.
     pub(super) is_new: bool,
@@ -47,8 +48,10 @@ pub(super) struct Sender {
 /// One path and the page it has.
 #[derive(Debug)]
 pub(super) struct Job {
-    pub(super) target: Target,
+    pub(super) target: PublishPath,
     pub(super) page: Option<PublishedPage>,
+    /// A new page that the server may have created although the attempt failed, and the hash of its content.
+    pub(super) failed: Option<(blake3::Hash, Attempt)>,
 }
 
 /// A page that the server accepted.
@@ -61,39 +64,42 @@ pub(super) struct Sent {
 
 impl Sender {
     /// The job of a path, with the page that the record has for it.
-    pub(super) fn job(&self, target: Target) -> Result<Job> {
-        let page = match (&self.record, target.record_key()) {
-            (Some(record), Some(key)) if !self.is_new => record.find(self.client.server(), &key),
-            _ => Ok(None),
-        };
-        let page = page.unwrap_or_else(|error| {
+    pub(super) fn job(&self, target: PublishPath) -> Result<Job> {
+        let recorded = self.recorded(&target).unwrap_or_else(|error| {
             eprintln!("note: {error}. It is not known whether this path was published before.");
-            None
+            Vec::new()
         });
-        if let Some(page) = page.as_ref().filter(|_| self.update.is_none()) {
-            if page.secret.is_some() && !self.is_encrypted {
-                let text = format!(
-                    "{} was published encrypted, as {}; add --encrypt, or --new to publish it readable",
-                    target.shown(),
-                    page.url
-                );
-                bail!(WrongUse(text));
-            }
-            if page.claim_token.is_none() && !self.client.has_key() {
-                let server = self.client.server();
-                let text = format!(
-                    "{} was published with an account, as {}; run `dropleaf login {server}` to update it, or add --new",
-                    target.shown(),
-                    page.url
-                );
-                return Err(NotSignedIn(text).into());
-            }
+        if let Some(page) = recorded.iter().find(|page| page.secret.is_some() && !self.is_encrypted) {
+            let shown = target.shown();
+            let is_of_path = target.record_key().as_ref() == Some(&page.path);
+            let which = if is_of_path {
+                format!("{shown} was published encrypted, as {}", page.url)
+            } else {
+                format!("{} was published encrypted", page.url)
+            };
+            bail!(WrongUse(format!("{which}; add --encrypt, or --new to publish {shown} readable")));
         }
-        Ok(Job { target, page })
+        let mut recorded = recorded.into_iter();
+        let page = match &self.update {
+            Some(id) => recorded.find(|page| page.id == *id),
+            None => recorded.next(),
+        };
+        if let Some(page) = page.as_ref().filter(|page| page.claim_token.is_none())
+            && !self.client.has_key()
+        {
+            let server = self.client.server();
+            let text = format!(
+                "{} was published with an account, as {}; run `dropleaf login {server}` to update it, or add --new",
+                target.shown(),
+                page.url
+            );
+            return Err(NotSignedIn(text).into());
+        }
+        Ok(Job { target, page, failed: None })
     }
 
-    /// Reads the content, and fails if the server told that it would not accept it.
-    pub(super) async fn read(&self, target: &Target) -> Result<Content> {
+    /// Reads the content, and fails if it exceeds the limits of the server.
+    pub(super) async fn read(&self, target: &PublishPath) -> Result<Content> {
         let outline = Outline::of(target)?;
         let is_small =
             outline.extent()?.is_some_and(|(files, bytes)| files <= SMALL_FILES && bytes <= SMALL_BYTES);
@@ -111,7 +117,7 @@ impl Sender {
     }
 
     /// Sends the content, and remembers the page. A page that has its settings already gets only the content; a new page
-    /// always gets all settings, so that it is never less protected.
+    /// always gets all settings, and takes the place of a protected one only with a password.
     pub(super) async fn send(
         &self,
         job: &mut Job,
@@ -120,20 +126,28 @@ impl Sender {
         has_settings: bool,
     ) -> Result<Sent> {
         let for_update = if has_settings { options.content_only() } else { options.clone() };
-        let mut destination = self.destination(job, &for_update).await?;
+        let mut destination = self.destination(job, &for_update, options).await?;
         loop {
-            let secret = self.is_encrypted.then(|| self.secret(job, &destination));
-            let options = if destination == Destination::NewPage { options } else { &for_update };
-            let sent = self.send_to(&destination, content, secret, options).await;
+            let attempt = self.attempt(job, &destination, content)?;
+            let settings = if destination == Destination::NewPage { options } else { &for_update };
+            let sent = self.send_to(&destination, content, &attempt, settings).await;
             match sent {
-                Ok(site) => return Ok(self.keep(job, &destination, site, secret)),
+                Ok(site) => return Ok(self.keep(job, &destination, site, attempt.secret())),
                 Err(error) if self.is_replaceable(&destination, &error) => {
+                    if let Some(page) = &job.page {
+                        check_gates(page, options)?;
+                    }
                     report::print_gone(
                         job.page.as_ref().map_or("the page of this path", |page| page.url.as_str()),
                     );
                     destination = Destination::NewPage;
                 }
-                Err(error) => return Err(self.explain(error, job, &destination)),
+                Err(error) => {
+                    if destination == Destination::NewPage {
+                        job.failed = content.hash().ok().map(|hash| (hash, attempt));
+                    }
+                    return Err(self.explain(error, job, &destination));
+                }
             }
         }
     }
@@ -142,17 +156,17 @@ impl Sender {
         &self,
         destination: &Destination,
         content: &Content,
-        secret: Option<[u8; 32]>,
+        attempt: &Attempt,
         options: &PageOptions,
     ) -> Result<Site> {
-        let (name, file) = match secret {
+        let (name, file) = match &attempt.encrypted {
             None => (content.name.clone(), content.file.try_clone()?),
-            Some(secret) => (ENCRYPTED_NAME.to_owned(), content.encrypted(secret, &self.minter)?),
+            Some((_, payload)) => (ENCRYPTED_NAME.to_owned(), payload.try_clone()?),
         };
         let upload = Upload::new(name, file, self.minter.bytes()).context("cannot read the content")?;
         let call = async {
             match destination {
-                Destination::NewPage => self.client.publish(&upload, options).await,
+                Destination::NewPage => self.client.publish(&upload, options, &attempt.idempotency_key).await,
                 Destination::OwnPage(name) => self.client.update(name, &upload, options).await,
                 Destination::UnclaimedPage { id, claim_token } => {
                     self.client.update_unclaimed(id, claim_token, &upload, options).await
@@ -189,6 +203,7 @@ impl Sender {
             claim_token,
             expires_at: site.expires_at,
             secret: secret.map(|secret| URL_SAFE_NO_PAD.encode(secret)),
+            gates: site.gates(),
         };
         if let (Some(record), true, true) = (&self.record, self.is_recorded, key.is_some())
             && let Err(error) = record.keep(page.clone(), self.clock.now())

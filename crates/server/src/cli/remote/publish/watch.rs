@@ -4,6 +4,7 @@
 use super::changes::Changes;
 use super::report;
 use super::send::{Job, Sender, Sent};
+use crate::cli::exit::error_text;
 use anyhow::Result;
 use dropleaf_client::{ClientError, PageOptions};
 use std::collections::BTreeSet;
@@ -46,7 +47,7 @@ impl Watch<'_> {
             match self.publish(at).await {
                 Ok(Some(sent)) => on_first(&sent),
                 Ok(None) => {}
-                Err(error) if is_about_content(&error) => eprintln!("dropleaf: {error:#}"),
+                Err(error) if is_about_content(&error) => eprintln!("dropleaf: {}", error_text(&error)),
                 Err(error) => return Err(error),
             }
         }
@@ -75,12 +76,12 @@ impl Watch<'_> {
                     Ok(_) => {}
                     Err(error) if is_temporary(&error) => {
                         if !was_waiting {
-                            eprintln!("dropleaf: {error:#}; trying again until it works");
+                            eprintln!("dropleaf: {}; trying again until it works", error_text(&error));
                         }
                         requested = requested.max(retry_after(&error));
                         pending.insert(at);
                     }
-                    Err(error) => eprintln!("dropleaf: {error:#}"),
+                    Err(error) => eprintln!("dropleaf: {}", error_text(&error)),
                 }
             }
             pause = if pending.is_empty() { FIRST_PAUSE } else { (pause * 2).min(LONGEST_PAUSE) };
@@ -140,6 +141,8 @@ fn is_about_content(error: &anyhow::Error) -> bool {
 fn is_temporary(error: &anyhow::Error) -> bool {
     match response(error) {
         Some(ClientError::Unreachable { .. } | ClientError::File(_)) => true,
+        // The first attempt is still in progress there.
+        Some(error) if error.code() == Some("idempotency_in_flight") => true,
         Some(error) => error.status().is_some_and(|status| matches!(status, 408 | 429 | 500..)),
         None => false,
     }

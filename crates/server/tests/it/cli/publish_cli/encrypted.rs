@@ -52,6 +52,33 @@ async fn encrypted_page_opens_with_its_link_and_keeps_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn named_page_keeps_its_key_however_it_is_named() {
+    let node = Node::start().await;
+    let machine = Machine::with_key(&node);
+    machine.file("report.html", page("One"));
+    machine.file("other.html", page("Two"));
+    let site = machine.json(&["report.html", "--encrypt", "--public", "--slug", "my-report"]);
+    let (id, url) = (site["id"].as_str().unwrap(), site["url"].as_str().unwrap());
+    for name in [id, "my-report", url] {
+        for file in ["report.html", "other.html"] {
+            let again = machine.json(&[file, "--encrypt", "--update", name]);
+            assert_eq!((&again["id"], &again["link"]), (&site["id"], &site["link"]), "{file}, {name}");
+        }
+    }
+    // Neither an encrypted page nor the content of one becomes readable, whatever is named.
+    machine.file("third.html", page("Three"));
+    let readable = machine.json(&["third.html", "--new"]);
+    for (file, name) in
+        [("report.html", id), ("third.html", id), ("report.html", readable["id"].as_str().unwrap())]
+    {
+        let (code, said) = machine.refused(&[file, "--update", name]);
+        assert_eq!(code, 2, "{said}");
+        assert!(said.contains("was published encrypted"), "{said}");
+    }
+    assert!(opened(&node, site["link"].as_str().unwrap()).await.0.contains("Two"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn markdown_and_anonymous_pages_are_encrypted_too() {
     let node = Node::start().await;
     let machine = Machine::anonymous(&node.base_url());

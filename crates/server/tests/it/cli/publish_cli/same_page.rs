@@ -49,6 +49,28 @@ async fn same_path_updates_the_same_page() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn protected_page_that_is_gone_is_not_replaced_by_an_open_one() {
+    let node = Node::start().await;
+    let machine = Machine::with_key(&node);
+    machine.file("a.html", page("Protected"));
+    machine.file("password", "correct horse\n");
+    let site = machine.json(&["a.html", "--password-file", "password"]);
+    // The page keeps its password, and so does the record.
+    assert_eq!(machine.json(&["a.html"])["password_protected"], true);
+    node.delete(&site_path(&site)).key(&node.key).send().await.expect(200);
+    let (code, said) = machine.refused(&["a.html"]);
+    assert_eq!(code, 2, "{said}");
+    assert!(said.contains("would lack its password; add --password or --new"), "{said}");
+    assert_eq!(page_count(&node).await, 0);
+    let new = machine.json(&["a.html", "--password-file", "password"]);
+    assert_eq!(new["password_protected"], true);
+    node.delete(&site_path(&new)).key(&node.key).send().await.expect(200);
+    assert_eq!(machine.json(&["a.html", "--new"])["password_protected"], false);
+    // From now on it is a page without a password.
+    assert_eq!(machine.json(&["a.html"])["version"], 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn anonymous_page_is_updated_and_then_claimed() {
     let node = Setup::new().real_time().start().await;
     let machine = Machine::anonymous(&node.base_url());

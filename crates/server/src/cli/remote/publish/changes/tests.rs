@@ -42,7 +42,7 @@ async fn a_replaced_file_a_new_folder_and_a_recreated_folder_are_noticed() {
     fs::create_dir(&site).unwrap();
     fs::write(site.join("index.html"), "1").unwrap();
     fs::write(&page, "1").unwrap();
-    let targets = [Target::find(&site).unwrap(), Target::find(&page).unwrap()];
+    let targets = [PublishPath::find(&site).unwrap(), PublishPath::find(&page).unwrap()];
     let mut changes = Changes::watch(&targets).unwrap();
     let changed = async |changes: &mut Changes| {
         tokio::time::timeout(Duration::from_secs(30), changes.settle()).await.unwrap();
@@ -71,7 +71,7 @@ async fn a_link_to_a_folder_is_watched_where_it_leads_and_when_it_changes() {
         fs::write(root.join(name).join("index.html"), name).unwrap();
     }
     std::os::unix::fs::symlink("one", root.join("current")).unwrap();
-    let mut changes = Changes::watch(&[Target::find(&root.join("current")).unwrap()]).unwrap();
+    let mut changes = Changes::watch(&[PublishPath::find(&root.join("current")).unwrap()]).unwrap();
     let changed = async |changes: &mut Changes| {
         tokio::time::timeout(Duration::from_secs(30), changes.settle()).await.unwrap();
         assert_eq!(changes.take().into_iter().collect::<Vec<_>>(), [0]);

@@ -94,6 +94,29 @@ fn links_out_of_the_folder_to_hidden_files_and_to_folders_are_not_followed() {
 }
 
 #[test]
+fn links_to_ignored_files_are_not_followed() {
+    let dir = folder(&[
+        ("index.html", "<p>"),
+        ("secrets.json", "secret"),
+        ("private/notes.txt", "secret"),
+        ("z.css", "z"),
+        (".gitignore", "secrets.json\nprivate/\n"),
+    ]);
+    let link = |target: &str, name: &str| symlink(target, dir.path().join(name)).unwrap();
+    link("secrets.json", "data.json");
+    link("private/notes.txt", "notes.txt");
+    link("data.json", "twice.json");
+    // The target of this one is listed after it.
+    link("z.css", "a.css");
+    let listing = FolderListing::read(dir.path()).unwrap();
+    let sent: Vec<&str> = listing.files.iter().map(|file| file.name.as_str()).collect();
+    assert_eq!(sent, ["a.css", "index.html", "z.css"]);
+    let skipped: Vec<&str> = listing.skipped.iter().map(|skipped| skipped.name.as_str()).collect();
+    assert_eq!(skipped, ["data.json", "notes.txt", "twice.json"]);
+    assert!(listing.skipped.iter().all(|skipped| skipped.why == "a link to an ignored file"));
+}
+
+#[test]
 fn folder_that_cannot_become_a_page_is_refused_with_a_reason() {
     let why = |files: &[(&str, &str)]| FolderListing::read(folder(files).path()).unwrap_err().to_string();
     assert!(why(&[]).contains("has no files to publish"));
