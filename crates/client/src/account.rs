@@ -1,5 +1,6 @@
 //! Account calls: `GET /me`, and finding and revoking an API key.
 
+use crate::answer::segment;
 use crate::client::Client;
 use crate::error::ClientError;
 use reqwest::Method;
@@ -49,7 +50,6 @@ impl Client {
 
     /// Revokes an API key of the account by its id.
     pub async fn revoke_key(&self, id: &str) -> Result<(), ClientError> {
-        let id: String = form_urlencoded::byte_serialize(id.as_bytes()).collect();
-        self.call(Method::DELETE, &format!("/api-keys/{id}"), None).await.map(|_| ())
+        self.call(Method::DELETE, &format!("/api-keys/{}", segment(id)), None).await.map(|_| ())
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::error::{ClientError, Reason, visible};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
-use reqwest::{Method, Url};
+use reqwest::{Method, Response, Url};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -10,6 +10,8 @@ const IDEMPOTENCY_KEY: &str = "idempotency-key";
 const CONNECT: Duration = Duration::from_secs(10);
 /// Total request timeout: long enough for a large upload on a slow connection.
 const WHOLE: Duration = Duration::from_mins(10);
+/// The largest JSON response that is accepted.
+const JSON_BYTES: usize = 16 << 20;
 
 #[derive(Clone)]
 pub struct Client {
@@ -109,13 +111,24 @@ impl Client {
             request = request.header(CONTENT_TYPE, kind).body(content);
         }
         let lost = |error: reqwest::Error| ClientError::unreachable(&self.base, &error);
-        let response = request.send().await.map_err(lost)?;
+        self.read_json(request.send().await.map_err(lost)?).await
+    }
+
+    /// Parses a JSON response; any status other than 2xx is an error.
+    pub(crate) async fn read_json(&self, mut response: Response) -> Result<Value, ClientError> {
+        let lost = |error: reqwest::Error| ClientError::unreachable(&self.base, &error);
         let status = response.status();
         let retry_after =
             response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
-        let bytes = response.bytes().await.map_err(lost)?;
         let strange =
             || ClientError::UnexpectedResponse { server: self.base.clone(), status: status.as_u16() };
+        let mut bytes = Vec::new();
+        while let Some(piece) = response.chunk().await.map_err(lost)? {
+            if bytes.len() + piece.len() > JSON_BYTES {
+                return Err(strange());
+            }
+            bytes.extend_from_slice(&piece);
+        }
         let json: Value = serde_json::from_slice(&bytes).map_err(|_| strange())?;
         if status.is_success() {
             return Ok(json);

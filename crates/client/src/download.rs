@@ -1,14 +1,11 @@
 //! Downloads the files of a version: the uploaded file, or a zip archive of all files.
 
+use crate::answer::segment;
 use crate::client::Client;
-use crate::error::{ClientError, Reason, visible};
+use crate::error::ClientError;
+use crate::text::is_deceptive;
 use reqwest::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
-use reqwest::{Method, Response};
-use serde_json::Value;
 use std::io::Write;
-
-/// The most bytes of an error response that are read.
-const ERROR_BYTES: usize = 1 << 20;
 
 /// What a server sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,13 +37,14 @@ impl Client {
         most: u64,
         out: &mut (impl Write + Send),
     ) -> Result<Downloaded, DownloadError> {
-        let page: String = form_urlencoded::byte_serialize(page.as_bytes()).collect();
         let query = version.map_or_else(String::new, |version| format!("?version={version}"));
-        let request = self.get(&format!("/sites/{page}/download{query}"));
+        let request = self.get(&format!("/sites/{}/download{query}", segment(page)));
         let lost = |error: reqwest::Error| ClientError::unreachable(self.server(), &error);
         let mut response = request.send().await.map_err(lost)?;
         if !response.status().is_success() {
-            return Err(self.refusal(response).await.into());
+            let status = response.status().as_u16();
+            self.read_json(response).await?;
+            return Err(ClientError::UnexpectedResponse { server: self.server().to_owned(), status }.into());
         }
         let header =
             |name| response.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
@@ -62,31 +60,6 @@ impl Client {
         }
         out.flush()?;
         Ok(Downloaded { name, is_archive, bytes })
-    }
-
-    /// The numbers of a page's versions, newest first. The first one is shown now.
-    pub async fn list_version_numbers(&self, page: &str) -> Result<Vec<i64>, ClientError> {
-        let page: String = form_urlencoded::byte_serialize(page.as_bytes()).collect();
-        let json = self.call(Method::GET, &format!("/sites/{page}/versions"), None).await?;
-        let versions = json["versions"].as_array().into_iter().flatten();
-        Ok(versions.filter_map(|version| version["version"].as_i64()).collect())
-    }
-
-    async fn refusal(&self, mut response: Response) -> ClientError {
-        let status = response.status().as_u16();
-        let mut text = Vec::new();
-        while let Ok(Some(piece)) = response.chunk().await {
-            text.extend_from_slice(&piece);
-            if text.len() > ERROR_BYTES {
-                break;
-            }
-        }
-        let strange = ClientError::UnexpectedResponse { server: self.server().to_owned(), status };
-        let Ok(body) = serde_json::from_slice::<Value>(&text) else { return strange };
-        let Some(code) = body["error"].as_str().map(visible) else { return strange };
-        let description = body["error_description"].as_str().map_or_else(|| code.clone(), visible);
-        let reasons = Reason::list(&body);
-        ClientError::Refused { status, code, description, retry_after: None, reasons, body }
     }
 }
 
@@ -112,7 +85,8 @@ fn suggested_name(header: &str) -> String {
     }
     let name = String::from_utf8_lossy(&bytes).into_owned();
     let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
-    visible(name).trim_matches(['.', ' ']).chars().take(200).collect()
+    let name: String = name.chars().filter(|character| !is_deceptive(*character)).collect();
+    name.trim_matches(['.', ' ']).chars().take(200).collect()
 }
 
 #[cfg(test)]
@@ -126,7 +100,8 @@ mod tests {
             ("attachment; filename*=UTF-8''%C3%BCber%20uns.html", "über uns.html"),
             ("attachment; filename*=UTF-8''..%2F..%2Fetc%2Fpasswd", "passwd"),
             ("attachment; filename*=UTF-8''..%5C..%5Cx.html", "x.html"),
-            ("attachment; filename*=UTF-8''%1B%5B2Ja%zz", "\\u{1b}[2Ja%zz"),
+            ("attachment; filename*=UTF-8''%1B%5B2Ja%zz", "[2Ja%zz"),
+            ("attachment; filename*=UTF-8''a%E2%80%AEb.html", "ab.html"),
             ("attachment; filename*=UTF-8''..", ""),
             ("attachment", ""),
         ] {

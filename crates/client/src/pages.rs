@@ -1,5 +1,6 @@
-//! Publishing, replacing and listing pages.
+//! Publishing, replacing and claiming pages.
 
+use crate::answer::segment;
 use crate::client::{Client, json_body};
 use crate::error::ClientError;
 use crate::published::Gate;
@@ -46,15 +47,6 @@ impl Site {
         ];
         gates.into_iter().filter_map(|(is_set, gate)| is_set.then_some(gate)).collect()
     }
-}
-
-#[derive(Debug, Clone, Deserialize, Serialize)]
-pub struct SiteList {
-    pub sites: Vec<Site>,
-    #[serde(default)]
-    pub has_more: bool,
-    #[serde(flatten)]
-    pub more: Map<String, Value>,
 }
 
 /// The options of an upload; those left unset use the server's default.
@@ -130,7 +122,8 @@ impl Client {
         upload: &Upload,
         options: &PageOptions,
     ) -> Result<Site, ClientError> {
-        self.typed(Method::PUT, &site_path(name), Some(upload.form(&options.fields()))).await
+        self.typed(Method::PUT, &format!("/sites/{}", segment(name)), Some(upload.form(&options.fields())))
+            .await
     }
 
     /// The same for a page without an owner. Its claim token can replace only the content.
@@ -143,22 +136,13 @@ impl Client {
     ) -> Result<Site, ClientError> {
         let form = upload.form(&options.content_only().fields());
         let credential = Some(format!("Claim {claim_token}"));
-        self.parse(self.call_with(credential, Method::PUT, &site_path(name), Some(form)).await?)
+        let path = format!("/sites/{}", segment(name));
+        self.parse(self.call_with(credential, Method::PUT, &path, Some(form)).await?)
     }
 
     /// Moves a page that was published without an account into the account of the key.
     pub async fn claim(&self, id: &str, claim_token: &str) -> Result<(), ClientError> {
         let body = json_body(&json!({"claim_token": claim_token}));
-        self.call(Method::POST, &format!("{}/claim", site_path(id)), Some(body)).await.map(|_| ())
+        self.call(Method::POST, &format!("/sites/{}/claim", segment(id)), Some(body)).await.map(|_| ())
     }
-
-    /// The account's pages, most recently changed first.
-    pub async fn list(&self, limit: u32) -> Result<SiteList, ClientError> {
-        self.typed(Method::GET, &format!("/sites?limit={limit}"), None).await
-    }
-}
-
-fn site_path(name: &str) -> String {
-    let name: String = form_urlencoded::byte_serialize(name.as_bytes()).collect();
-    format!("/sites/{name}")
 }

@@ -1,5 +1,6 @@
 //! Pay sessions: requests a link at which a person pays by card, then polls until the payment is completed, failed or expired.
 
+use crate::answer::segment;
 use crate::client::{Client, json_body};
 use crate::error::ClientError;
 use reqwest::Method;
@@ -106,8 +107,7 @@ impl Client {
 
     /// Cancelling this call may lose the key of a new account, which is in one response only.
     pub async fn poll_pay_session(&self, code: &str) -> Result<PolledPaySession, ClientError> {
-        let code: String = form_urlencoded::byte_serialize(code.as_bytes()).collect();
-        self.typed(Method::GET, &format!("/pay/sessions/{code}/poll"), None).await
+        self.typed(Method::GET, &format!("/pay/sessions/{}/poll", segment(code)), None).await
     }
 }
 

@@ -10,7 +10,7 @@ use serde_json::Value;
 #[derive(Clone, Deserialize)]
 pub struct ShareLink {
     pub id: String,
-    /// Secret: whoever has it can see the page.
+    /// Secret: any client that has it can see the page.
     pub url: String,
     #[serde(default)]
     pub note: Option<String>,

@@ -22,7 +22,7 @@ pub fn visible(text: &str) -> String {
 }
 
 /// Control characters, and those of the Unicode category Cf that reorder, join or hide text.
-fn is_deceptive(character: char) -> bool {
+pub(crate) fn is_deceptive(character: char) -> bool {
     character.is_control()
         || matches!(
             character,

@@ -3,8 +3,10 @@
 
 use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use zip::ZipArchive;
 use zip::result::ZipError;
 
@@ -12,6 +14,8 @@ use zip::result::ZipError;
 const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "conin$", "conout$"];
 const NAME_BYTES: usize = 255;
 const DEPTH: usize = 64;
+/// The most that is read to open an archive: its end and its directory, which is kept in memory.
+const DIRECTORY_BYTES: u64 = 32 << 20;
 
 /// What is accepted at most.
 #[derive(Debug, Clone, Copy)]
@@ -28,34 +32,78 @@ impl Default for UnpackLimits {
 
 #[derive(Debug, thiserror::Error)]
 pub enum UnpackError {
-    #[error("the server sent a damaged archive: {0}")]
+    #[error("the archive is damaged: {0}")]
     Damaged(#[from] ZipError),
-    #[error("the server sent an archive with a forbidden file: {0}")]
+    #[error("the archive has a forbidden file: {0}")]
     Forbidden(String),
-    #[error("the server sent an archive with more than {0}")]
+    #[error("the archive has more than {0}")]
     TooLarge(String),
-    #[error("`{}` exists; use --force to overwrite it", .0.display())]
+    #[error("`{}` exists", .0.display())]
     Exists(PathBuf),
     #[error("cannot write `{}`: {source}", path.display())]
     Write { path: PathBuf, source: io::Error },
 }
 
-/// Opens an archive and checks the names and declared sizes of all its files. The paths are in the order of the archive.
+/// A file in an archive whose name was checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArchiveFile {
+    /// Its position in the archive.
+    pub index: usize,
+    /// Its path in the archive, with slashes.
+    pub name: String,
+    /// The same for this system.
+    path: PathBuf,
+}
+
+/// An archive file that fails when too much is read from it.
+#[derive(Debug)]
+pub struct BoundedFile {
+    file: BufReader<File>,
+    left: Arc<AtomicU64>,
+}
+
+impl Read for BoundedFile {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read(into)?;
+        let left = self.left.load(Ordering::Relaxed);
+        let Some(left) = left.checked_sub(count as u64) else {
+            return Err(io::Error::other("its directory is too large"));
+        };
+        self.left.store(left, Ordering::Relaxed);
+        Ok(count)
+    }
+}
+
+impl Seek for BoundedFile {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}
+
+/// Opens an archive and checks the names and declared sizes of its files, except those that `skip` says are left out. The
+/// files are in the order of the archive.
 pub fn open_archive(
     file: File,
     limits: UnpackLimits,
-) -> Result<(ZipArchive<BufReader<File>>, Vec<PathBuf>), UnpackError> {
-    let mut zip = ZipArchive::new(BufReader::new(file))?;
+    skip: impl Fn(&str) -> bool,
+) -> Result<(ZipArchive<BoundedFile>, Vec<ArchiveFile>), UnpackError> {
+    // The number of files in the end record is only a claim, so what is read is bounded instead.
+    let left = Arc::new(AtomicU64::new(DIRECTORY_BYTES));
+    let mut zip = ZipArchive::new(BoundedFile { file: BufReader::new(file), left: Arc::clone(&left) })?;
+    left.store(u64::MAX, Ordering::Relaxed);
     if zip.len() > limits.files {
         return Err(UnpackError::TooLarge(format!("{} files", limits.files)));
     }
     if zip.has_duplicate_names() {
         return Err(UnpackError::Forbidden("two files have the same name".to_owned()));
     }
-    let (mut paths, mut seen, mut bytes) = (Vec::with_capacity(zip.len()), HashSet::new(), 0_u64);
-    for at in 0..zip.len() {
-        let entry = zip.by_index_raw(at)?;
+    let (mut files, mut seen, mut bytes) = (Vec::with_capacity(zip.len()), HashSet::new(), 0_u64);
+    for index in 0..zip.len() {
+        let entry = zip.by_index_raw(index)?;
         let name = entry.name()?.into_owned();
+        if skip(&name) {
+            continue;
+        }
         let shown = || name.chars().take(120).flat_map(char::escape_debug).collect::<String>();
         if entry.is_symlink() || !entry.is_file() || entry.encrypted() {
             return Err(UnpackError::Forbidden(format!("`{}` is not a plain file", shown())));
@@ -69,22 +117,23 @@ pub fn open_archive(
         if bytes > limits.bytes {
             return Err(UnpackError::TooLarge(format!("{} bytes", limits.bytes)));
         }
-        paths.push(path);
+        files.push(ArchiveFile { index, name, path });
     }
-    Ok((zip, paths))
+    Ok((zip, files))
 }
 
 /// Unpacks into a folder, which is created if it does not exist; returns the number of files. With `force`, files of the same
 /// name are replaced, but links are never followed.
 pub fn unpack(file: File, folder: &Path, force: bool, limits: UnpackLimits) -> Result<usize, UnpackError> {
-    let (mut zip, paths) = open_archive(file, limits)?;
-    if !force && let Some(taken) = paths.iter().map(|path| folder.join(path)).find(|path| exists(path)) {
+    let (mut zip, files) = open_archive(file, limits, |_| false)?;
+    if !force && let Some(taken) = files.iter().map(|file| folder.join(&file.path)).find(|path| exists(path))
+    {
         return Err(UnpackError::Exists(taken));
     }
     make_folder(folder)?;
-    for (at, path) in paths.iter().enumerate() {
+    for ArchiveFile { index, path, .. } in &files {
         make_parents(folder, path)?;
-        let entry = zip.by_index(at)?;
+        let entry = zip.by_index(*index)?;
         let size = entry.size();
         let path = folder.join(path);
         let failed = |source| UnpackError::Write { path: path.clone(), source };
@@ -99,10 +148,11 @@ pub fn unpack(file: File, folder: &Path, force: bool, limits: UnpackLimits) -> R
             return Err(UnpackError::Forbidden(format!("`{}` is cut short", path.display())));
         }
     }
-    Ok(paths.len())
+    Ok(files.len())
 }
 
-/// The path of an entry below the folder; `None` for names that could leave it or that a file system interprets.
+/// The path of an entry below the folder; `None` for names that could leave it or that a file system interprets. Hidden files
+/// could be settings of programs, such as `.git/config`; servers do not publish them.
 pub fn safe_path(name: &str) -> Option<PathBuf> {
     let parts: Vec<&str> = name.split('/').collect();
     let is_safe = |part: &&str| {
@@ -111,8 +161,7 @@ pub fn safe_path(name: &str) -> Option<PathBuf> {
             && (stem.starts_with("com") || stem.starts_with("lpt"))
             && stem.ends_with(|c: char| c.is_ascii_digit());
         !part.is_empty()
-            && *part != "."
-            && *part != ".."
+            && !part.starts_with('.')
             && part.len() <= NAME_BYTES
             && !part.ends_with(['.', ' '])
             && !part.contains(['\\', ':', '<', '>', '"', '|', '?', '*'])
@@ -150,7 +199,7 @@ fn make_parents(folder: &Path, path: &Path) -> Result<(), UnpackError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::{Seek, Write};
+    use std::io::Write;
     use zip::ZipWriter;
     use zip::write::SimpleFileOptions;
 
@@ -191,6 +240,8 @@ mod tests {
             "x.",
             "x ",
             "a\u{7}b",
+            ".git/config",
+            "a/.envrc",
             "",
         ] {
             assert_eq!(safe_path(name), None, "{name}");
@@ -211,6 +262,29 @@ mod tests {
             let refused = unpack(archive(&["a", "b"]), &dir.path().join("x"), false, limits);
             assert!(matches!(refused, Err(UnpackError::TooLarge(_))), "{refused:?}");
         }
+    }
+
+    #[test]
+    fn a_directory_that_is_too_large_is_not_read() {
+        let name = "n".repeat(60_000);
+        let mut zip = ZipWriter::new(tempfile::tempfile().unwrap());
+        for at in 0..600 {
+            zip.start_file(format!("{name}{at}"), SimpleFileOptions::default()).unwrap();
+        }
+        let mut file = zip.finish().unwrap();
+        file.rewind().unwrap();
+        let refused = open_archive(file, UnpackLimits::default(), |_| false).map(|(_, files)| files.len());
+        assert!(matches!(refused, Err(UnpackError::Damaged(_))), "{refused:?}");
+    }
+
+    #[test]
+    fn files_that_are_left_out_are_not_checked() {
+        let (_, files) = open_archive(archive(&[".git/config", "a"]), UnpackLimits::default(), |name| {
+            name.starts_with('.')
+        })
+        .unwrap();
+        let found: Vec<_> = files.iter().map(|file| (file.index, file.name.as_str())).collect();
+        assert_eq!(found, [(1, "a")]);
     }
 
     #[test]

@@ -111,6 +111,14 @@ pub fn owned(asked: Lifetime, plan: &Plan, created_at: i64, now: i64) -> Result<
     }
 }
 
+/// The expiry of a page imported now: capped, never refused. Its time on another server does not count.
+pub fn imported(expires_at: Option<i64>, plan: &Plan, now: i64) -> Option<i64> {
+    match (expires_at, plan.longest_life_seconds.map(|life| now + life)) {
+        (Some(at), Some(latest)) => Some(at.min(latest)),
+        (at, latest) => at.or(latest),
+    }
+}
+
 fn over_plan(plan: &Plan) -> Error {
     let days = plan.longest_life_seconds.unwrap_or_default() / 86_400;
     Error::limit(
@@ -141,6 +149,16 @@ mod tests {
         assert_eq!(anonymous(Lifetime::Never, 0), (86_400, true));
         assert_eq!(anonymous(Lifetime::Seconds(60), 0), (60, false));
         assert_eq!(anonymous(Lifetime::Seconds(90_000), 0), (86_400, true));
+    }
+
+    #[test]
+    fn an_imported_page_is_capped_at_the_longest_life_of_the_plan() {
+        let week = 7 * 86_400;
+        assert_eq!(imported(None, &free(), 10), Some(10 + week));
+        assert_eq!(imported(Some(i64::MAX), &free(), 10), Some(10 + week));
+        assert_eq!(imported(Some(60), &free(), 10), Some(60));
+        assert_eq!(imported(None, &Plan::unlimited(), 10), None);
+        assert_eq!(imported(Some(60), &Plan::unlimited(), 10), Some(60));
     }
 
     #[test]

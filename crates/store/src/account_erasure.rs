@@ -7,6 +7,9 @@ use crate::sites::{row as site_row, select};
 use crate::store::Store;
 use dropleaf_core::site::Site;
 
+/// Money of the account arrived or may still arrive.
+pub const UNSETTLED: &str = "account_unsettled";
+
 /// The rows that were deleted, by what they were.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ErasedRows {
@@ -21,9 +24,10 @@ pub struct ErasedRows {
 /// What becomes of the rows of erased pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tombstones {
-    /// They stay without an owner, so that the links answer that the page is gone.
-    Kept,
-    /// For pages that nobody could have seen.
+    /// They stay without an owner, so that the links answer that the page is gone. Their slugs stay reserved: those that
+    /// are not released yet until this time.
+    Kept { slugs_until: i64 },
+    /// For pages that no viewer could have seen.
     Deleted,
 }
 
@@ -34,11 +38,12 @@ impl Store {
         self.db.list(sql, vec![account_id.into(), limit.into()], site_row).await
     }
 
-    /// How many payments of the account are undecided, its pay sessions under way included.
+    /// How many payments of the account are undecided. A pay session counts while its payment form could still be paid.
     pub async fn count_undecided_payments_of(&self, account_id: &str) -> Result<i64, DbError> {
         let sql = "SELECT (SELECT COUNT(*) FROM payments WHERE account_id = $1 \
                    AND state IN ('verified', 'settling', 'settled', 'unknown')) \
-                   + (SELECT COUNT(*) FROM pay_sessions WHERE account_id = $1 AND state = 'processing')";
+                   + (SELECT COUNT(*) FROM pay_sessions WHERE account_id = $1 \
+                   AND state IN ('pending', 'processing') AND checkout_id IS NOT NULL)";
         Ok(self.db.get(sql, &[account_id.into()], |row| row.int(0)).await?.unwrap_or_default())
     }
 
@@ -49,7 +54,7 @@ impl Store {
         Ok(self.db.get(sql, &[account_id.into()], |row| row.int(0)).await?.unwrap_or_default())
     }
 
-    /// The content of the account's appeals that nobody else joined.
+    /// The content of the account's appeals that no other publisher joined.
     pub async fn list_appealed_bundles_of(&self, account_id: &str) -> Result<Vec<String>, DbError> {
         let sql = "SELECT bundle_id FROM appeals WHERE account_id = $1 AND bundle_id IS NOT NULL \
                    AND NOT EXISTS (SELECT 1 FROM appeal_senders WHERE appeal_senders.appeal_id = appeals.id)";
@@ -67,7 +72,7 @@ fn counted(account_id: &str, tombstones: Tombstones) -> [Stmt; 6] {
         of("DELETE FROM oauth_grants WHERE account_id = $1"),
         of("DELETE FROM custom_domains WHERE account_id = $1"),
         of(match tombstones {
-            Tombstones::Kept => {
+            Tombstones::Kept { .. } => {
                 "UPDATE sites SET account_id = NULL, slug = NULL, title = '', search_text = '', password_hash = NULL, \
              email_gate_domain = NULL, claim_hash = NULL, wallet = NULL, primary_domain = NULL \
              WHERE account_id = $1 AND purged_at IS NOT NULL"
@@ -77,8 +82,24 @@ fn counted(account_id: &str, tombstones: Tombstones) -> [Stmt; 6] {
     ]
 }
 
+/// The reserved names of the account. A name that was public is not given to another account at once.
+fn slugs(account_id: &str, tombstones: Tombstones) -> Stmt {
+    match tombstones {
+        Tombstones::Kept { slugs_until } => Stmt::new(
+            "UPDATE slugs SET account_id = '', held_until = COALESCE(held_until, $1) WHERE account_id = $2 \
+             OR site_id IN (SELECT id FROM sites WHERE sites.account_id = $2)",
+            vec![slugs_until.into(), account_id.into()],
+        ),
+        Tombstones::Deleted => Stmt::new(
+            "DELETE FROM slugs WHERE account_id = $1 \
+             OR site_id IN (SELECT id FROM sites WHERE sites.account_id = $1)",
+            [account_id.into()],
+        ),
+    }
+}
+
 /// Everything that refers to the account by its id, except the rows of [`counted`].
-fn by_account(account_id: &str, now: i64) -> Vec<Stmt> {
+fn by_account(account_id: &str, tombstones: Tombstones, now: i64) -> Vec<Stmt> {
     let of = |sql| Stmt::new(sql, [account_id.into()]);
     vec![
         of("DELETE FROM oauth_tokens WHERE grant_id IN (SELECT id FROM oauth_grants WHERE account_id = $1)"),
@@ -88,8 +109,7 @@ fn by_account(account_id: &str, now: i64) -> Vec<Stmt> {
         of("DELETE FROM owner_tickets WHERE account_id = $1"),
         of("DELETE FROM device_logins WHERE account_id = $1"),
         of("DELETE FROM passkey_ceremonies WHERE account_id = $1"),
-        of("DELETE FROM slugs WHERE account_id = $1 \
-            OR site_id IN (SELECT id FROM sites WHERE sites.account_id = $1)"),
+        slugs(account_id, tombstones),
         of("DELETE FROM pay_sessions WHERE account_id = $1"),
         // Ids contain no wildcards.
         of("DELETE FROM idempotency WHERE scope = $1 OR scope LIKE CAST($1 AS TEXT) || ':%'"),
@@ -100,9 +120,10 @@ fn by_account(account_id: &str, now: i64) -> Vec<Stmt> {
             AND EXISTS (SELECT 1 FROM appeal_senders WHERE appeal_senders.appeal_id = appeals.id)",
         ),
         Stmt::new(
-            "UPDATE bundles SET refs = refs - 1, touched_at = $1 WHERE refs > 0 \
-             AND id IN (SELECT bundle_id FROM appeals WHERE account_id = $2 AND bundle_id IS NOT NULL)",
-            vec![now.into(), account_id.into()],
+            "UPDATE bundles SET refs = refs - (SELECT COUNT(*) FROM appeals WHERE appeals.bundle_id = bundles.id \
+             AND appeals.account_id = $1), touched_at = $2 \
+             WHERE id IN (SELECT bundle_id FROM appeals WHERE account_id = $1 AND bundle_id IS NOT NULL)",
+            vec![account_id.into(), now.into()],
         ),
         of("DELETE FROM appeals WHERE account_id = $1"),
         of("DELETE FROM appeal_senders WHERE account_id = $1"),
@@ -124,19 +145,30 @@ fn by_address(email: &str) -> Vec<Stmt> {
     ]
 }
 
-/// The statements that remove an account whose pages are purged. Fails with [`crate::accounts::UNKNOWN`] if it no longer exists.
+/// Fails the transaction if a payment is undecided. The statements after it delete the pay sessions.
+fn require_decided_payments(account_id: &str) -> Stmt {
+    let sql = "UPDATE accounts SET email = NULL WHERE id = $1 \
+               AND NOT EXISTS (SELECT 1 FROM payments WHERE payments.account_id = $1 \
+               AND payments.state IN ('verified', 'settling', 'settled', 'unknown')) \
+               AND NOT EXISTS (SELECT 1 FROM pay_sessions WHERE pay_sessions.account_id = $1 \
+               AND pay_sessions.state IN ('pending', 'processing') AND pay_sessions.checkout_id IS NOT NULL)";
+    Stmt::new(sql, [account_id.into()]).one(UNSETTLED)
+}
+
+/// The statements that remove an account whose pages are purged. Fails with [`crate::accounts::UNKNOWN`] if it no longer
+/// exists, and with [`UNSETTLED`] if it has a balance or undecided payments.
 pub fn erase(account_id: &str, email: Option<&str>, tombstones: Tombstones, now: i64) -> Vec<Stmt> {
     let mut stmts = vec![
         Stmt::new("UPDATE accounts SET email = NULL WHERE id = $1", [account_id.into()])
             .one(crate::accounts::UNKNOWN),
+        require_decided_payments(account_id),
         revisions::advance(revisions::DOMAINS),
     ];
     stmts.extend(email.into_iter().flat_map(by_address));
-    stmts.extend(by_account(account_id, now));
+    stmts.extend(by_account(account_id, tombstones, now));
     stmts.extend(counted(account_id, tombstones));
-    stmts.push(
-        Stmt::new("DELETE FROM accounts WHERE id = $1", [account_id.into()]).one(crate::accounts::UNKNOWN),
-    );
+    let delete = "DELETE FROM accounts WHERE id = $1 AND balance_minor = 0 AND sandbox_balance_minor = 0";
+    stmts.push(Stmt::new(delete, [account_id.into()]).one(UNSETTLED));
     stmts
 }
 

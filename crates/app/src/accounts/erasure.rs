@@ -64,6 +64,12 @@ impl App {
         actor: Option<&str>,
     ) -> Result<ErasedAccount> {
         self.suspend_for_erasure(account).await?;
+        let mut account = account.clone();
+        if actor.is_some() {
+            // A payment may have arrived before the suspension.
+            account = self.get_account(&account.id).await?;
+            self.check_erasable(&account).await.map_err(still_suspended)?;
+        }
         let mut erased = ErasedAccount::default();
         loop {
             let pages = self.store.list_unpurged_of(&account.id, BATCH).await?;
@@ -80,14 +86,21 @@ impl App {
         if let Some(actor) = actor {
             stmts.push(self.audit_stmt(actor, AuditAction::EraseAccount, &account.id, None));
         }
-        let tombstones = if actor.is_some() { Tombstones::Kept } else { Tombstones::Deleted };
+        let slugs_until = self.now() + self.settings.retention.slug_hold;
+        let tombstones = if actor.is_some() { Tombstones::Kept { slugs_until } } else { Tombstones::Deleted };
         let email = account.email.as_deref();
         stmts.extend(account_erasure::erase(&account.id, email, tombstones, self.now()));
         let changing = self.caches.pages.changing();
         let outcome = self.store.commit_changed(stmts, vec![ALL_CHANGED.to_owned()]).await;
         changing.done(&[ALL_CHANGED.to_owned()]);
         self.evict_credentials(&account.id);
-        erased.rows = account_erasure::erased(&outcome?);
+        let outcome = outcome.map_err(|error| match error {
+            DbError::Guard(account_erasure::UNSETTLED) => {
+                still_suspended(Error::new(Code::Conflict, "A payment of the account arrived meanwhile."))
+            }
+            error => error.into(),
+        })?;
+        erased.rows = account_erasure::erased(&outcome);
         self.erase_content(&account.id, &appealed).await;
         if erased.rows.custom_domains > 0
             && let Err(error) = self.served_domains_changed().await
@@ -140,4 +153,12 @@ impl App {
         }
         Err(self.guard_error(DbError::Guard(sites::CHANGED), None))
     }
+}
+
+/// An erasure that stopped after the suspension.
+fn still_suspended(mut error: Error) -> Error {
+    error.detail.push_str(
+        " The account stays suspended: then delete it again, or lift the suspension with `dropleaf account restore-access`.",
+    );
+    error
 }

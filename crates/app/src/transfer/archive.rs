@@ -63,7 +63,7 @@ impl ExportArchive {
         Ok(page)
     }
 
-    /// Copies a body. Its checksum was verified when the export was opened, and is verified again by whoever stores it.
+    /// Copies a body. Its checksum was verified when the export was opened, and is verified again when it is stored.
     pub(super) fn copy_body(&mut self, hash: &Digest, size: u64, out: &mut impl Write) -> Result<()> {
         let name = body_name(hash);
         let entry = match self.zip.by_name(&name) {

@@ -1,5 +1,5 @@
-//! Imports an account from an export: all of it or nothing. Its pages first belong to a suspended account that nobody can
-//! sign in to, so that no viewer sees half an import. One transaction hands them over at the end. An import that fails is
+//! Imports an account from an export: all of it or nothing. Its pages first belong to a suspended account without an
+//! address, so that no viewer sees half an import. One transaction hands them over at the end. An import that fails is
 //! undone; one that was killed is undone by the next import or sweep, once its lease has ended.
 
 use super::TransferProgress;
@@ -11,6 +11,7 @@ use dropleaf_core::account::Account;
 use dropleaf_core::audit::AuditAction;
 use dropleaf_core::custom_domain::CustomDomain;
 use dropleaf_core::hostname::Hostname;
+use dropleaf_core::plan::Plan;
 use dropleaf_core::unlock::Unlocks;
 use dropleaf_core::{Code, Error, Result, email};
 use dropleaf_store::account_transfer::{self, IMPORT_LEASE};
@@ -31,7 +32,7 @@ pub struct ImportTarget {
     /// The account with this address, which is created if there is none. Without it, the address in the export, for which
     /// there must be no account yet.
     pub email: Option<String>,
-    /// The plan of a new account instead of the one in the export.
+    /// The plan of a new account instead of the server's default plan. The one in the export is not trusted.
     pub plan: Option<String>,
 }
 
@@ -55,7 +56,8 @@ pub(super) struct RunningImport {
     pub(super) staging_id: String,
     /// The account that gets them, if it exists already.
     target: Option<Account>,
-    pub(super) executables: bool,
+    /// The plan of the account that gets them.
+    pub(super) plan: Plan,
     locked_hash: Option<String>,
     pub(super) versions: u64,
     pub(super) feedback: u64,
@@ -79,7 +81,7 @@ impl RunningImport {
         leases::take(IMPORT_LEASE, &self.staging_id, now + LEASE_SECONDS, now)
     }
 
-    /// The hash of a password that nobody knows: the gate stays shut until the owner sets a new one.
+    /// The hash of a random password that is not kept: the gate stays shut until the owner sets a new one.
     pub(super) async fn locked_hash(&mut self, app: &App) -> Result<String> {
         if let Some(hash) = &self.locked_hash {
             return Ok(hash.clone());
@@ -105,7 +107,7 @@ impl App {
         self.undo_interrupted_import().await?;
         let plan_of = target.as_ref().unwrap_or(&new_account);
         let mut import = RunningImport {
-            executables: self.plan_of(plan_of).executables,
+            plan: self.plan_of(plan_of),
             archive: Arc::new(Mutex::new(archive)),
             staging_id: self.minter.id("acct"),
             target,
@@ -130,17 +132,17 @@ impl App {
     async fn resolve_target(
         &self,
         archive: &ExportArchive,
-        wanted: &ImportTarget,
+        target: &ImportTarget,
     ) -> Result<(Account, Option<Account>)> {
         let record = &archive.manifest.account;
         let exported = record.email.as_deref().map(email::address).transpose()?;
-        let named = wanted.email.as_deref().map(email::address).transpose()?;
+        let named = target.email.as_deref().map(email::address).transpose()?;
         let is_named = named.is_some();
         let address = named.or(exported).ok_or_else(|| {
             Error::field("account", "is required: the account in the export has no email address")
         })?;
         super::record_check::past("created_at", record.created_at, self.now())?;
-        let plan = wanted.plan.as_deref().unwrap_or(&record.plan);
+        let plan = target.plan.as_deref().unwrap_or(&self.settings.default_plan);
         let existing = self.store.find_account_by_email(&address).await?;
         match &existing {
             None => self.check_plan(plan)?,

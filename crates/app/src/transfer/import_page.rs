@@ -13,7 +13,7 @@ use dropleaf_content::BundleKind;
 use dropleaf_core::site::{NewSite, Site, Visibility};
 use dropleaf_core::site_version::SiteVersion;
 use dropleaf_core::slug::Slug;
-use dropleaf_core::{Error, Result, secret};
+use dropleaf_core::{Error, Result, expiry, secret};
 use dropleaf_store::{DbError, Stmt, account_transfer, share_tokens, site_versions, sites, slugs};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -81,7 +81,7 @@ impl App {
             agentation: false,
             spa: (version.spa || can_route).then_some(version.spa),
             is_public: page.visibility == Visibility::Public.as_str(),
-            executables: import.executables,
+            executables: import.plan.executables,
         };
         let mut prepared = self.prepare_upload(upload, options).await?;
         if prepared.bundle.kind != kind {
@@ -126,7 +126,7 @@ impl App {
         site.byte_size = staged.byte_size;
         site.spa = staged.spa;
         site.e2e = version.kind == BundleKind::E2e.as_str();
-        // Nobody else can change the page yet, so it has its final time from the start.
+        // No other request can change the page yet, so it has its final time from the start.
         site.updated_at = page.updated_at;
         Ok(site)
     }
@@ -158,6 +158,10 @@ impl App {
             spa: false,
             created_at: page.created_at,
         };
+        let expires_at = expiry::imported(page.expires_at, &import.plan, self.now());
+        if expires_at != page.expires_at {
+            import.warn(&page.id, format!("it expires earlier, as the {} plan says", import.plan.name));
+        }
         if page.has_password {
             import.warn(&page.id, "it stays locked until its owner sets a new password".to_owned());
         }
@@ -169,7 +173,7 @@ impl App {
             } else {
                 checked.visibility
             },
-            expires_at: page.expires_at,
+            expires_at,
             agentation: page.agentation,
             csp_strict: page.csp_strict,
             password_hash: if page.has_password { Some(import.locked_hash(self).await?) } else { None },

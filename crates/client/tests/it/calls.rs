@@ -46,6 +46,16 @@ async fn refusal_carries_the_servers_code_and_words() {
     let error = client.me().await.unwrap_err();
     assert_eq!((error.code(), error.status()), (Some("rate_limited"), Some(429)));
     assert_eq!(error.to_string(), "Too many.\\u{1b}[2J (try again in 7 s)");
+    let (client, _) = answering("429 Too Many Requests", "Retry-After: 7\r\n", body).await;
+    let error = client.download("a b", None, 1000, &mut Vec::new()).await.unwrap_err();
+    assert_eq!(error.to_string(), "Too many.\\u{1b}[2J (try again in 7 s)", "downloads as well");
+}
+
+#[tokio::test]
+async fn a_response_that_is_too_large_is_not_read_to_its_end() {
+    let body = format!(r#"{{"id":"{}"}}"#, "x".repeat(17 << 20));
+    let (client, _) = answering("200 OK", "", &body).await;
+    assert!(matches!(client.me().await, Err(ClientError::UnexpectedResponse { status: 200, .. })));
 }
 
 #[tokio::test]

@@ -1,7 +1,6 @@
 //! `dropleaf account …`: creates and lists accounts, changes plans, issues keys, suspends. Works while the server runs.
 
-use super::exit::WrongUse;
-use super::output::{BAD, Cell, Column, Table, print_json, print_line, visible};
+use super::output::{BAD, Cell, Column, Confirmation, Table, print_json, print_line, visible};
 use super::{name, with_app};
 use crate::config::Config;
 use anyhow::Result;
@@ -75,9 +74,11 @@ pub(super) struct Delete {
     /// Its email address or ID
     #[arg(allow_hyphen_values = true, value_parser = name::parse)]
     account: String,
-    /// Do not ask for confirmation
+    #[command(flatten)]
+    confirmation: Confirmation,
+    /// Print JSON
     #[arg(long)]
-    yes: bool,
+    json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -228,11 +229,18 @@ impl Delete {
     async fn erase(self, app: &App) -> Result<()> {
         let account = named(app, &self.account).await?;
         let name = account.email.clone().unwrap_or_else(|| account.id.clone());
-        if !self.yes {
-            confirm(&name, account.active_pages)?;
-        }
+        let (shown, pages) = (visible(&name), account.active_pages);
+        let warning = format!("This erases {shown} with {pages} active pages and cannot be undone.");
+        self.confirmation.require_typed(&warning, &name)?;
         let erased = app.erase_account(COMMAND_LINE, &account).await?;
         let rows = erased.rows;
+        if self.json {
+            return print_json(&json!({
+                "id": account.id, "pages": erased.pages, "versions": erased.versions, "api_keys": rows.api_keys,
+                "sessions": rows.sessions, "passkeys": rows.passkeys, "apps": rows.app_grants,
+                "domains": rows.custom_domains,
+            }));
+        }
         print_line(&format!(
             "Deleted {}. Pages: {}. Versions: {}. API keys: {}. Sessions: {}. Passkeys: {}. Apps: {}. Domains: {}.",
             account.id,
@@ -249,17 +257,6 @@ impl Delete {
         );
         Ok(())
     }
-}
-
-/// Has the operator type the name of what will be deleted.
-fn confirm(name: &str, pages: i64) -> Result<()> {
-    eprint!("This erases {name} with {pages} active pages and cannot be undone. Type {name} to confirm: ");
-    let mut line = String::new();
-    std::io::stdin().read_line(&mut line)?;
-    if line.trim() != name {
-        return Err(WrongUse("not confirmed; nothing was deleted".to_owned()).into());
-    }
-    Ok(())
 }
 
 impl Credit {

@@ -6,13 +6,12 @@ use super::file_set::FileSet;
 use super::target::{PageArgs, Target};
 use super::text_diff::{Change, colour, compare};
 use crate::cli::exit::WrongUse;
-use crate::cli::output::print_json;
-use anyhow::Result;
+use crate::cli::output::{is_terminal, print_json, print_line, visible};
+use anyhow::{Context, Result};
 use clap::Args;
-use dropleaf_client::Client;
 use serde_json::json;
 use std::collections::BTreeSet;
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
@@ -35,52 +34,39 @@ struct Sides {
 
 impl Diff {
     pub(crate) async fn run(self, environment: &ClientEnvironment) -> Result<()> {
-        let Target { client, name: page } = self.page.target(environment).await?;
+        let target = self.page.target(environment).await?;
         let from = self.from.as_deref().map(|text| (text, text.parse::<i64>()));
         let (old, new, sides) = match (from, self.to) {
             (Some((_, Ok(old))), new) => {
                 let new = match new {
                     Some(new) => new,
-                    None => current_version(&client, &page).await?,
+                    None => current_version(&target).await?,
                 };
-                self.two_versions(&client, &page, old, new).await?
+                two_versions(&target, old, new).await?
             }
             (Some((path, Err(_))), None) => {
                 let path = PathBuf::from(path);
                 let new = FileSet::local(&path)?;
-                let version = current_version(&client, &page).await?;
-                let old = published(&client, &page, version).await?;
+                let version = current_version(&target).await?;
+                let old = published(&target, version).await?;
                 let sides = Sides { old: format!("version {version}"), new: path.display().to_string() };
                 (old, new, sides)
             }
             (Some((path, Err(_))), Some(_)) => {
-                let why =
-                    format!("`{path}` is not a version; a local path is compared with the current version");
+                let why = format!(
+                    "`{}` is not a version; a local path is compared with the current one",
+                    visible(path)
+                );
                 return Err(WrongUse(why).into());
             }
             (None, _) => {
-                let versions = client.list_version_numbers(&page).await?;
-                let [new, old, ..] = versions[..] else {
-                    return Err(WrongUse("the page has only one version".to_owned()).into());
-                };
-                self.two_versions(&client, &page, old, new).await?
+                let mut versions = list_versions(&target).await?.into_iter();
+                let pair = versions.next().zip(versions.next());
+                let (new, old) = pair.context("there is no older version")?;
+                two_versions(&target, old, new).await?
             }
         };
         self.show(old, new, &sides)
-    }
-
-    async fn two_versions(
-        &self,
-        client: &Client,
-        page: &str,
-        old: i64,
-        new: i64,
-    ) -> Result<(FileSet, FileSet, Sides)> {
-        if old < 1 || new < 1 {
-            return Err(WrongUse("a version is at least 1".to_owned()).into());
-        }
-        let sides = Sides { old: format!("version {old}"), new: format!("version {new}") };
-        Ok((published(client, page, old).await?, published(client, page, new).await?, sides))
     }
 
     /// Compares file by file, so that two files at most are in memory.
@@ -90,7 +76,6 @@ impl Diff {
             old.rename_single(&single);
         }
         let paths: BTreeSet<String> = old.paths().chain(new.paths()).collect();
-        let is_terminal = std::io::stdout().is_terminal();
         let mut changed = Vec::new();
         for path in paths {
             let (before, after) = (old.read(&path)?, new.read(&path)?);
@@ -98,7 +83,7 @@ impl Diff {
             if self.page.server.json {
                 changed.push(change_json(&path, &change));
             } else {
-                print_change(&change, is_terminal)?;
+                print_change(&change)?;
             }
         }
         if self.page.server.json {
@@ -113,24 +98,40 @@ fn change_json(path: &str, change: &Change) -> serde_json::Value {
     json!({"path": path, "status": change.status.as_str(), "is_binary": change.diff.is_none(), "diff": change.diff})
 }
 
-fn print_change(change: &Change, is_terminal: bool) -> Result<()> {
+fn print_change(change: &Change) -> Result<()> {
     let text = change.text();
-    let shown = if is_terminal { colour(&text) } else { text };
+    if is_terminal() {
+        return print_line(colour(&text).trim_end_matches('\n'));
+    }
+    // A program gets the lines as they are, so that the difference can be applied.
     let mut out = std::io::stdout().lock();
-    match out.write_all(shown.as_bytes()).and_then(|()| out.flush()) {
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
         _ => Ok(()),
     }
 }
 
-async fn current_version(client: &Client, page: &str) -> Result<i64> {
-    let versions = client.list_version_numbers(page).await?;
-    versions.first().copied().ok_or_else(|| WrongUse("the page has no version".to_owned()).into())
+async fn two_versions(target: &Target, old: i64, new: i64) -> Result<(FileSet, FileSet, Sides)> {
+    if old < 1 || new < 1 {
+        return Err(WrongUse("a version is at least 1".to_owned()).into());
+    }
+    let sides = Sides { old: format!("version {old}"), new: format!("version {new}") };
+    Ok((published(target, old).await?, published(target, new).await?, sides))
 }
 
-async fn published(client: &Client, page: &str, version: i64) -> Result<FileSet> {
+/// The numbers of the page's versions, newest first. The first one is shown now.
+async fn list_versions(target: &Target) -> Result<Vec<i64>> {
+    let found = target.client.list_versions(&target.name).await.map_err(|error| target.explained(error))?;
+    Ok(found.value.versions.iter().map(|version| version.version).collect())
+}
+
+async fn current_version(target: &Target) -> Result<i64> {
+    list_versions(target).await?.first().copied().context("the page has no version")
+}
+
+async fn published(target: &Target, version: i64) -> Result<FileSet> {
     let folder: &Path = &tempfile::env::temp_dir();
-    let (file, found) = fetch(client, page, Some(version), Some(folder)).await?;
+    let (file, found) = fetch(&target.client, &target.name, Some(version), Some(folder)).await?;
     if found.is_archive {
         FileSet::archive(reopened(&file)?)
     } else {

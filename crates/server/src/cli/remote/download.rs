@@ -7,7 +7,7 @@ use crate::cli::exit::WrongUse;
 use crate::cli::output::{print_json, print_line};
 use anyhow::{Context, Result};
 use clap::Args;
-use dropleaf_client::{Client, DownloadError, Downloaded, UnpackLimits, safe_path, unpack};
+use dropleaf_client::{Client, DownloadError, Downloaded, UnpackError, UnpackLimits, safe_path, unpack};
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ pub(crate) struct Download {
     #[arg(long)]
     zip: bool,
     /// Overwrite existing files
-    #[arg(long)]
+    #[arg(long, requires = "output")]
     force: bool,
 }
 
@@ -45,7 +45,15 @@ impl Download {
         let (saved, files) = if found.is_archive && !self.zip {
             let name = found.name.strip_suffix(".zip").unwrap_or(&found.name);
             let to = self.target(name, "page")?;
-            let count = unpack(file.reopen()?, &to, self.force, UnpackLimits::default())?;
+            // The server must not choose a folder to which files are added.
+            if self.output.is_none() && std::fs::symlink_metadata(&to).is_ok() {
+                return Err(taken(&to));
+            }
+            let count = unpack(reopened(&file)?, &to, self.force, UnpackLimits::default());
+            let count = count.map_err(|error| match error {
+                UnpackError::Exists(path) => taken(&path),
+                error => anyhow::Error::from(error).context("cannot unpack the download"),
+            })?;
             (to, count)
         } else {
             let to = self.target(&found.name, "download")?;
@@ -56,10 +64,7 @@ impl Download {
                 file.persist_noclobber(&to).map_err(|failed| failed.error)
             };
             kept.map_err(|error| match error.kind() {
-                std::io::ErrorKind::AlreadyExists => anyhow::Error::from(WrongUse(format!(
-                    "`{}` exists; use --force to overwrite it",
-                    to.display()
-                ))),
+                std::io::ErrorKind::AlreadyExists => taken(&to),
                 _ => anyhow::Error::from(error).context(format!("cannot write `{}`", to.display())),
             })?;
             (to, 1)
@@ -82,6 +87,15 @@ impl Download {
         let path = safe_path(name).filter(|path| path.components().count() == 1);
         path.ok_or_else(|| WrongUse("the server suggests a forbidden name; use --output".to_owned()).into())
     }
+}
+
+/// Nothing is overwritten unless the user says so and names it.
+fn taken(path: &Path) -> anyhow::Error {
+    let path = path.display();
+    WrongUse(format!(
+        "`{path}` exists; name another path with --output, or overwrite it with --output and --force"
+    ))
+    .into()
 }
 
 /// Downloads a version into a temporary file, in the folder where it will be kept.

@@ -15,7 +15,7 @@ pub(super) struct ServerArgs {
     /// The server (default: `DROPLEAF_URL`, the server you last signed in to, or <http://localhost:8080>)
     #[arg(long, value_name = "URL")]
     server: Option<String>,
-    /// Print the server's response as JSON
+    /// Print JSON
     #[arg(long)]
     pub(super) json: bool,
 }

@@ -1,12 +1,15 @@
 //! Compares two versions of a file and writes the difference in the unified format.
 
+use crate::cli::output::{BAD, FAINT, GOOD, HEADING, visible};
+use anstyle::Style;
 use similar::TextDiff;
+use std::fmt::Write as _;
 use std::time::Duration;
 
 /// Larger texts are reported as different, without their lines.
 const TEXT_BYTES: usize = 4 << 20;
 /// After this time the rest of a file is shown as replaced.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 const CONTEXT_LINES: usize = 3;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,12 +60,12 @@ pub(super) fn compare(path: &str, old: Option<&[u8]>, new: Option<&[u8]>) -> Opt
         (Some(_), Some(_)) => Status::Changed,
     };
     // A name from a server could contain anything.
-    let path: String = path.chars().filter(|c| !c.is_control()).collect();
+    let path = visible(path);
     let texts = text(old.unwrap_or_default()).zip(text(new.unwrap_or_default()));
     let diff = texts.map(|(before, after)| {
         let a = if status == Status::Added { "/dev/null".to_owned() } else { format!("a/{path}") };
         let b = if status == Status::Removed { "/dev/null".to_owned() } else { format!("b/{path}") };
-        let diff = TextDiff::configure().timeout(PATIENCE).diff_lines(before, after);
+        let diff = TextDiff::configure().timeout(TIMEOUT).diff_lines(before, after);
         diff.unified_diff().context_radius(CONTEXT_LINES).header(&a, &b).to_string()
     });
     Some(Change { path, status, diff })
@@ -75,25 +78,20 @@ fn text(bytes: &[u8]) -> Option<&str> {
     std::str::from_utf8(bytes).ok()
 }
 
-/// The difference for a terminal: in colours, and without characters of the content that a terminal would interpret.
+/// The difference for a terminal: in colours, and with characters of the content escaped that could deceive the reader.
 pub(super) fn colour(diff: &str) -> String {
     let mut shown = String::with_capacity(diff.len() + diff.len() / 8);
     for line in diff.split_inclusive('\n') {
-        let code = match line.as_bytes() {
-            [b'+', b'+', b'+', ..] | [b'-', b'-', b'-', ..] => "1",
-            [b'+', ..] => "32",
-            [b'-', ..] => "31",
-            [b'@', ..] => "36",
-            _ => "",
+        let style = match line.as_bytes() {
+            [b'+', b'+', b'+', ..] | [b'-', b'-', b'-', ..] => HEADING,
+            [b'+', ..] => GOOD,
+            [b'-', ..] => BAD,
+            [b'@', ..] => FAINT,
+            _ => Style::new(),
         };
         let (body, end) = line.strip_suffix('\n').map_or((line, ""), |body| (body, "\n"));
-        let body: String = body.chars().filter(|c| *c == '\t' || !c.is_control()).collect();
-        if code.is_empty() {
-            shown.push_str(&body);
-        } else {
-            shown.extend(["\u{1b}[", code, "m", &body, "\u{1b}[0m"]);
-        }
-        shown.push_str(end);
+        let body = body.split('\t').map(visible).collect::<Vec<_>>().join("\t");
+        let _ = write!(shown, "{style}{body}{style:#}{end}");
     }
     shown
 }
@@ -124,9 +122,9 @@ mod tests {
     }
 
     #[test]
-    fn a_terminal_gets_colours_and_none_of_the_control_characters() {
-        let shown = colour("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\u{1b}[2J\n+b\tc\n");
-        assert!(shown.contains("\u{1b}[31m-a[2J\u{1b}[0m\n"), "{shown:?}");
+    fn a_terminal_gets_colours_and_no_deceptive_characters() {
+        let shown = colour("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\u{1b}[2J\u{202e}\n+b\tc\n");
+        assert!(shown.contains("\u{1b}[31m-a\\u{1b}[2J\\u{202e}\u{1b}[0m\n"), "{shown:?}");
         assert!(shown.contains("\u{1b}[32m+b\tc\u{1b}[0m\n"), "{shown:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! `dropleaf download` and `dropleaf diff` against a running server. Issue: command line.
+//! `dropleaf download` and `dropleaf diff` against a running server.
 
 use crate::harness::{Dropleaf, Form, Node, page, site_path, zip};
 use serde_json::Value;
@@ -32,12 +32,21 @@ async fn a_file_and_an_archive_are_saved_and_never_overwritten_unasked() {
         let refused = dropleaf.run(&["download", &url]);
         assert_eq!(refused.status.code(), Some(2), "{refused:?}");
         assert_eq!(fs::read_to_string(dir.join("notes.md")).unwrap(), "mine");
-        dropleaf.prints(&["download", &url, "--force"]);
+        let unnamed = dropleaf.run(&["download", &url, "--force"]);
+        assert_eq!(unnamed.status.code(), Some(2), "the server names the file: {unnamed:?}");
+        assert_eq!(fs::read_to_string(dir.join("notes.md")).unwrap(), "mine");
+        dropleaf.prints(&["download", &url, "--force", "--output", "notes.md"]);
         assert_eq!(fs::read_to_string(dir.join("notes.md")).unwrap(), "# Notes\n");
 
         assert_eq!(dropleaf.prints(&["download", &id]), "my-site\n");
         assert_eq!(fs::read_to_string(dir.join("my-site/css/a.css")).unwrap(), "p{}");
-        dropleaf.complains(&["download", &id]);
+        fs::remove_dir_all(dir.join("my-site/css")).unwrap();
+        fs::remove_file(dir.join("my-site/index.html")).unwrap();
+        let folder = dropleaf.run(&["download", &id]);
+        assert_eq!(folder.status.code(), Some(2), "nothing is added to a folder: {folder:?}");
+        dropleaf.prints(&["download", &id, "-o", "my-site"]);
+        let twice = dropleaf.run(&["download", &id, "-o", "my-site"]);
+        assert_eq!(twice.status.code(), Some(2), "{twice:?}");
         let shown: Value =
             serde_json::from_str(&dropleaf.prints(&["download", &id, "--zip", "--json"])).unwrap();
         assert_eq!((&shown["path"], &shown["is_archive"]), (&"my-site.zip".into(), &true.into()));
@@ -86,6 +95,48 @@ async fn versions_and_local_files_are_compared() {
         assert!(shown.contains("-p{}\n+b{}\n"), "{shown}");
         let wrong = dropleaf.run(&["diff", &id, "site", "2"]);
         assert_eq!(wrong.status.code(), Some(2), "{wrong:?}");
+
+        // Local files are those that publishing would send.
+        fs::write(dir.join("site/a.css"), "p{}\n").unwrap();
+        fs::write(dir.join("site/.gitignore"), "*.log\n").unwrap();
+        fs::write(dir.join("site/.dropleafignore"), "drafts/\n").unwrap();
+        fs::write(dir.join("site/debug.log"), "x").unwrap();
+        fs::create_dir(dir.join("site/drafts")).unwrap();
+        fs::write(dir.join("site/drafts/a.html"), "x").unwrap();
+        assert_eq!(dropleaf.prints(&["diff", &id, "site"]), "");
+        fs::create_dir(dir.join("outer")).unwrap();
+        fs::rename(dir.join("site"), dir.join("outer/site")).unwrap();
+        assert_eq!(
+            dropleaf.prints(&["diff", &id, "outer"]),
+            "",
+            "the folder around all files does not count"
+        );
+        let inner = new.map(|(name, body)| (format!("site/{name}"), body));
+        let mut all = vec![("site/", ""), ("site/.DS_Store", "x"), ("__MACOSX/x", "x")];
+        all.extend(inner.iter().map(|(name, body)| (name.as_str(), *body)));
+        fs::write(dir.join("site.zip"), zip(&all)).unwrap();
+        assert_eq!(dropleaf.prints(&["diff", &id, "site.zip"]), "");
+        fs::write(dir.join("bad.zip"), "no archive").unwrap();
+        let bad = dropleaf.complains(&["diff", &id, "bad.zip"]);
+        assert!(bad.contains("cannot compare `bad.zip`") && !bad.contains("server"), "{bad}");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_without_an_older_version_fails_in_the_same_way_everywhere() {
+    let node = Node::start().await;
+    let site = node.publish_page("Only one").await;
+    let work = TempDir::new().unwrap();
+    let dropleaf = client(&node, &work);
+    let id = site["id"].as_str().unwrap().to_owned();
+    blocking(move || {
+        for command in ["diff", "rollback"] {
+            let failed = dropleaf.run(&[command, &id]);
+            assert_eq!(failed.status.code(), Some(1), "{command}: {failed:?}");
+            let text = String::from_utf8_lossy(&failed.stderr).into_owned();
+            assert!(text.contains("there is no older version"), "{command}: {text}");
+        }
     })
     .await;
 }

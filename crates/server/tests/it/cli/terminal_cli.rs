@@ -1,7 +1,7 @@
 //! Commands in a pseudo-terminal: tables that fit, colours, and questions.
 
 use super::pages_cli::{machine, text};
-use crate::harness::{Dropleaf, HARVEST, Node, page};
+use crate::harness::{Dropleaf, Form, HARVEST, Node, page, site_path};
 use tempfile::TempDir;
 
 const LONG: &str = "A title that is much longer than any column of a narrow terminal can be";
@@ -39,15 +39,24 @@ async fn no_colour_means_no_colour_and_json_has_none() {
     let node = Node::start().await;
     let site = node.publish_page("Plain").await;
     let id = text(&site, "id");
+    let changed = Form::file("a.html", format!("{}\n<p>\u{202e}gpj.exe", page("Plain")));
+    node.put(&site_path(&site)).key(&node.key).form(changed).send().await.expect(200);
     let (_home, dropleaf) = machine(&node);
-    for args in [&["list", "--json"][..], &["info", id, "--json"], &["versions", id, "--json"]] {
+    let (code, screen) = dropleaf.on_terminal(80, &["diff", id], "");
+    assert!(code == 0 && screen.contains("\u{1b}[32m+") && !screen.contains('\u{202e}'), "{screen:?}");
+    for args in [
+        &["list", "--json"][..],
+        &["info", id, "--json"],
+        &["versions", id, "--json"],
+        &["diff", id, "--json"],
+    ] {
         let (code, screen) = dropleaf.on_terminal(80, args, "");
         assert!(code == 0 && !screen.contains('\u{1b}'), "{args:?}: {screen:?}");
         serde_json::from_str::<serde_json::Value>(&screen).unwrap();
     }
     let (_home, dropleaf) = machine(&node);
     let dropleaf = dropleaf.env("NO_COLOR", "1");
-    for args in [&["list"][..], &["info", id], &["versions", id], &["--help"]] {
+    for args in [&["list"][..], &["info", id], &["versions", id], &["diff", id], &["--help"]] {
         let (code, screen) = dropleaf.on_terminal(80, args, "");
         assert!(code == 0 && !screen.contains('\u{1b}'), "{args:?}: {screen:?}");
     }

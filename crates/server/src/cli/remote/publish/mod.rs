@@ -29,12 +29,24 @@ use changes::Changes;
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use dropleaf_client::{Client, ClientError, PageOptions, PublishedPages};
+use dropleaf_content::{Limits, find_archive_root};
 use dropleaf_core::{Minter, SystemClock};
 use path::{PathKind, PublishPath};
 use send::{Sender, Sent};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tokio::sync::OnceCell;
 use watch::{Watch, WatchedJob};
+
+/// The files of a folder that are published, by the paths that they have on the page, and where to read them.
+pub(super) fn list_folder(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
+    let files = folder::FolderListing::read(folder)?.files;
+    let names: Vec<String> = files.iter().map(|file| file.name.clone()).collect();
+    let limits = Limits { name_bytes: usize::MAX, depth: usize::MAX, ..Limits::default() };
+    // Reading the listing fails if there is no root.
+    let root = find_archive_root(&names, &limits).unwrap_or_default();
+    let inner = |name: &str| name.strip_prefix(root.as_str()).unwrap_or(name).to_owned();
+    Ok(files.into_iter().map(|file| (inner(&file.name), file.from)).collect())
+}
 
 #[derive(Debug, Args)]
 pub(crate) struct Publish {
