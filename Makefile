@@ -1,6 +1,6 @@
 # Thin on purpose: scripts/ does the work.
 .DEFAULT_GOAL := help
-.PHONY: help run test check e2e domains compatibility torture fuzz bench packages release generate eval-phishing bench-phishing eval-honest
+.PHONY: help run test check e2e domains compatibility torture fuzz bench packages reproducible release generate eval-phishing bench-phishing eval-honest
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,9 +46,13 @@ bench: ## benchmarks of viewing, TLS, publishing and scale, compared with nginx 
 	cargo build --locked --release -p dropleaf --bins --example tls_load
 	scripts/bench
 
-packages: ## make the packages and try them out as root: Debian package, image, compose file, tarball, reproducibility (long)
+packages: ## make the packages and try them out as root: Debian package, image, compose file, tarball (long)
 	scripts/install-test-tools packages
 	scripts/packages
+
+reproducible: ## compile and package HEAD twice, in two folders, and compare the files (very long)
+	scripts/install-test-tools packages
+	env -u DROPLEAF_BIN scripts/release --verify HEAD
 
 release: ## make the files of a release: make release TAG=v0.1.0
 	scripts/install-test-tools packages

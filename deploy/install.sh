@@ -81,6 +81,14 @@ if [ $uninstall = yes ]; then
 	exit 0
 fi
 
+# Everything temporary is in one folder that only this user can write to.
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
+new=$work/installed files=$work/files unit=$work/unit
+
 if [ -n "$tarball" ]; then
 	[ -f "$tarball" ] || die "no file $tarball"
 	[ -n "$sums" ] || sums=$(dirname "$tarball")/SHA256SUMS
@@ -91,8 +99,8 @@ if [ -n "$tarball" ]; then
 	found=$(sha256sum "$tarball" | cut -d ' ' -f 1)
 	[ "$found" = "$expected" ] || die "$name does not match its checksum; download it again"
 	say "checksum of $name is right"
-	source=$(mktemp -d)
-	trap 'rm -rf "$source"' EXIT
+	source=$work/release
+	mkdir "$source"
 	tar -xzf "$tarball" -C "$source" --strip-components=1 --no-same-owner
 else
 	source=$(cd "$(dirname "$0")" && pwd)
@@ -101,7 +109,6 @@ fi
 # Before anything is replaced: a binary for another system or an older C library would not start.
 "$source/bin/dropleaf" --version >/dev/null || die "this binary does not run here"
 
-new=$(mktemp)
 # put MODE SOURCE TARGET: in one step, so that a running program is never half replaced.
 put() {
 	mkdir -p "$(dirname "$3")"
@@ -111,14 +118,13 @@ put() {
 	echo "$3" >>"$new"
 }
 
-(cd "$source" && find bin share -type f) >"$new.files"
+(cd "$source" && find bin share -type f) >"$files"
 while IFS= read -r file; do
 	case $file in
 	bin/*) put 755 "$source/$file" "$prefix/$file" ;;
 	*) put 644 "$source/$file" "$prefix/$file" ;;
 	esac
-done <"$new.files"
-rm "$new.files"
+done <"$files"
 
 if [ -n "$units" ] && [ $is_root = yes ]; then
 	put 755 "$source/sbin/dropleaf-admin" "$prefix/sbin/dropleaf-admin"
@@ -131,8 +137,8 @@ if [ -n "$units" ] && [ $is_root = yes ]; then
 		chown root:dropleaf /etc/dropleaf/dropleaf.toml
 		chmod 640 /etc/dropleaf/dropleaf.toml
 	fi
-	sed "s|/usr/bin/dropleaf|$prefix/bin/dropleaf|" "$source/lib/systemd/dropleaf.service" >"$new.unit"
-	put 644 "$new.unit" "$units/dropleaf.service"
+	sed "s|/usr/bin/dropleaf|$prefix/bin/dropleaf|" "$source/lib/systemd/dropleaf.service" >"$unit"
+	put 644 "$unit" "$units/dropleaf.service"
 elif [ -n "$units" ]; then
 	settings=${XDG_CONFIG_HOME:-$HOME/.config}/dropleaf/server.toml
 	if [ ! -e "$settings" ]; then
@@ -141,10 +147,9 @@ elif [ -n "$units" ]; then
 			"$source/share/dropleaf/dropleaf.toml" >"$settings"
 		chmod 600 "$settings"
 	fi
-	cp "$source/lib/systemd/dropleaf.user.service" "$new.unit"
-	put 644 "$new.unit" "$units/dropleaf.service"
+	cp "$source/lib/systemd/dropleaf.user.service" "$unit"
+	put 644 "$unit" "$units/dropleaf.service"
 fi
-rm -f "$new.unit"
 # Files of an older version that this one no longer has.
 if [ -f "$list" ]; then
 	grep -vxF -f "$new" "$list" | while IFS= read -r path; do rm -f "$path"; done

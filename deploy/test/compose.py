@@ -47,24 +47,48 @@ def expect(condition, text, details=""):
     passed(text)
 
 
+def as_operator(*command):
+    """As an ordinary user whose files are private, also where the tests run as root."""
+    user = ("setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups") if os.geteuid() == 0 else ()
+    return run(*user, "sh", "-c", 'umask 077; exec "$@"', "sh", *command)
+
+
 def set_up(folder):
-    """A copy of deploy/ with secrets and names as an operator creates them, and a wildcard certificate."""
+    """A copy of deploy/ of an ordinary user, with secrets and names as operators create them."""
     deploy = folder / "deploy"
     deploy.mkdir()
     for name in FILES:
         shutil.copy2(ROOT / "deploy" / name, deploy)
-    run(deploy / "compose-setup", API, PAGES, EMAIL)
+    (deploy / "Caddyfile").chmod(0o600)
+    if os.geteuid() == 0:
+        folder.chmod(0o755)
+        for path in (deploy, *deploy.iterdir()):
+            shutil.chown(path, "nobody", "nogroup")
+    as_operator(deploy / "compose-setup", "old.dropleaf.test", PAGES, EMAIL)
     before = (deploy / "secrets/dropleaf.toml").read_text()
-    run(deploy / "compose-setup", API, PAGES, EMAIL)
+    with (deploy / ".env").open("a") as env:
+        env.write("DROPLEAF_IMAGE=localhost/dropleaf:9.9.9\n")
+    as_operator(deploy / "compose-setup", API, PAGES, EMAIL)
     expect((deploy / "secrets/dropleaf.toml").read_text() == before, "compose-setup keeps existing secrets")
+    expected = {"API_HOST": API, "PAGES_HOST": PAGES, "OPERATOR_EMAIL": EMAIL, "DROPLEAF_IMAGE": "localhost/dropleaf:9.9.9"}
+    lines = (deploy / ".env").read_text()
+    expect(read_env(deploy / ".env") == expected and lines.count("\n") == 4, "and other lines of .env, and changes its own", lines)
     expect(oct((deploy / "secrets").stat().st_mode)[-3:] == "700", "only the owner can open secrets/")
     return deploy
 
 
-def make_wildcard(certs):
-    run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
-        "-keyout", certs / "privkey.pem", "-out", certs / "fullchain.pem", "-subj", f"/CN=*.{PAGES}",
+def make_wildcard(folder, certs):
+    """Copied as install.md says, from a key that only its owner can read."""
+    own = folder / "own"
+    own.mkdir()
+    if os.geteuid() == 0:
+        shutil.chown(own, "nobody", "nogroup")
+    as_operator("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+        "-keyout", own / "privkey.pem", "-out", own / "fullchain.pem", "-subj", f"/CN=*.{PAGES}",
         "-addext", f"subjectAltName=DNS:*.{PAGES}")  # fmt: skip
+    as_operator("install", "-m", "644", own / "fullchain.pem", own / "privkey.pem", certs)
+    documented = "install -m 644 /path/to/fullchain.pem /path/to/privkey.pem secrets/certs/"
+    expect(documented in (ROOT / "docs/install.md").read_text(), "install.md says how to copy the certificate")
 
 
 def in_order(services):
@@ -81,7 +105,8 @@ def in_order(services):
 def check():
     with tempfile.TemporaryDirectory() as name:
         deploy = set_up(pathlib.Path(name))
-        compose = load(read_env(deploy / ".env"))
+        # Without the image that set_up names.
+        compose = load(read_env(deploy / ".env") | {"DROPLEAF_IMAGE": ""})
     found = list(problems(compose))
     expect(not found, "compose.yaml: versions, read-only roots, capabilities, secrets, volumes, networks, health checks", "\n".join(found))
     version = next(line.split('"')[1] for line in (ROOT / "Cargo.toml").read_text().splitlines() if line.startswith("version = "))
@@ -146,7 +171,7 @@ def publish_and_view(services, folder):
     expect(key.startswith("stk_live_"), "`docker compose exec node-a /usr/bin/dropleaf account key` prints a key", made.stderr)
     roots = folder / "roots.pem"
     local = folder / "volumes/caddy-data/caddy/pki/authorities/local/root.crt"
-    roots.write_text(local.read_text() + (folder / "deploy/certs/fullchain.pem").read_text())
+    roots.write_text(local.read_text() + (folder / "deploy/secrets/certs/fullchain.pem").read_text())
     visitor = Visitor(caddy, roots)
 
     page = folder / "large.html"
@@ -184,7 +209,7 @@ def start_and_publish(binary, folder):
     """In namespaces of its own, which end with this process: so do all services and mounts, whatever happens."""
     run("mount", "-t", "tmpfs", "tmpfs", "/run")
     deploy = set_up(folder)
-    make_wildcard(deploy / "certs")
+    make_wildcard(folder, deploy / "secrets/certs")
     # Certificates from Caddy's own authority: nothing here can be reached from Let's Encrypt.
     variables = read_env(deploy / ".env") | {"CADDY_GLOBAL_OPTIONS": "local_certs"}
     compose = load(variables, deploy / "compose.yaml")

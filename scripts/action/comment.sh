@@ -21,7 +21,7 @@ fi
 [[ $DROPLEAF_ACTION_GITHUB_TOKEN =~ ^[A-Za-z0-9_.=-]+$ ]] || fail "The input github-token is not a token."
 authorize "$DROPLEAF_ACTION_GITHUB_TOKEN"
 
-# One comment for each page: the marker is not shown. Only a comment by the same author is changed, whoever copied the marker.
+# One comment for each page: the marker is not shown. Others can copy the marker, so only a comment by the same author is changed.
 marker="<!-- dropleaf-action $(printf '%s\n' "${DROPLEAF_ACTION_SERVER%/}" "$DROPLEAF_ACTION_NAME" | digest | cut -c 1-16) -->"
 headers=(--header 'Accept: application/vnd.github+json' --header 'X-GitHub-Api-Version: 2022-11-28' --header 'Content-Type: application/json')
 

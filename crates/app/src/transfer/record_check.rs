@@ -139,19 +139,19 @@ fn check_link(link: ShareLinkRecord, minter: &Minter, now: i64) -> Result<ShareT
     link.expires_at.map_or(Ok(()), |at| within("expires_at", at, 1, LATEST))?;
     link.last_used_at.map_or(Ok(()), |at| past("last_used_at", at, now))?;
     within("uses", link.uses, 0, link.max_uses.unwrap_or(MOST_VIEWS))?;
-    let wish = ShareTokenRequest {
+    let request = ShareTokenRequest {
         note: link.note,
         expires_in: None,
         max_uses: link.max_uses,
         bypass_email_gate: link.bypass_email_gate,
     };
-    let wish = wish.checked()?;
+    let request = request.checked()?;
     Ok(ShareToken {
         id: minter.id("share"),
         site_id: String::new(),
-        note: wish.note,
-        bypass_email_gate: wish.bypass_email_gate,
-        max_uses: wish.max_uses,
+        note: request.note,
+        bypass_email_gate: request.bypass_email_gate,
+        max_uses: request.max_uses,
         uses: link.uses,
         created_at: link.created_at,
         expires_at: link.expires_at,

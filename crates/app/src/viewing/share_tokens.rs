@@ -33,11 +33,11 @@ impl App {
         &self,
         account: &Account,
         name: &str,
-        wish: ShareTokenRequest,
+        request: ShareTokenRequest,
         once: Option<&IdempotentRequest>,
         render: impl FnOnce(&ShareTokenWithSecret) -> Vec<u8>,
     ) -> Result<IdempotentResult<ShareTokenWithSecret>> {
-        let wish = wish.checked()?;
+        let request = request.checked()?;
         let _guard = match self.begin_idempotent(once).await? {
             FirstOrReplay::Replay(outcome, body) => return Ok(IdempotentResult::Replayed { outcome, body }),
             FirstOrReplay::First(guard) => guard,
@@ -51,12 +51,12 @@ impl App {
         let token = ShareToken {
             id: self.minter.id("share"),
             site_id: site.id.clone(),
-            note: wish.note,
-            bypass_email_gate: wish.bypass_email_gate,
-            max_uses: wish.max_uses,
+            note: request.note,
+            bypass_email_gate: request.bypass_email_gate,
+            max_uses: request.max_uses,
             uses: 0,
             created_at: now,
-            expires_at: wish.expires_in.map(|seconds| now + seconds),
+            expires_at: request.expires_in.map(|seconds| now + seconds),
             last_used_at: None,
         };
         let sealed = sealing::seal(

@@ -1,17 +1,18 @@
 //! `dropleaf healthcheck`: asks the server of this machine whether it is ready, at the address in its settings. For containers
 //! and service managers, which otherwise would need an HTTP client beside the binary.
 
-use super::output::print_line;
+use super::output::{print_json, print_line};
 use crate::config::{Config, Listen};
 use crate::tls;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::Args;
 use dropleaf_app::TlsMode;
+use serde_json::json;
 use std::time::Duration;
 use tokio::time::Instant;
 
 /// How long one request may take. The database may be slow, but a probe that hangs is a failed probe.
-const PATIENCE: Duration = Duration::from_secs(4);
+const TIMEOUT: Duration = Duration::from_secs(4);
 /// The pause between two tries.
 const PAUSE: Duration = Duration::from_millis(200);
 
@@ -20,6 +21,9 @@ pub(super) struct Healthcheck {
     /// Try again until the server is ready, for at most this long
     #[arg(long, value_name = "SECONDS", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=3600))]
     wait: u64,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 impl Healthcheck {
@@ -30,19 +34,27 @@ impl Healthcheck {
         let client = reqwest::Client::builder()
             .no_proxy()
             .redirect(reqwest::redirect::Policy::none())
-            .timeout(PATIENCE)
+            .timeout(TIMEOUT)
             // The certificate names the public host, not this address. Nothing secret is sent or believed.
             .tls_danger_accept_invalid_certs(true)
             .build()
             .context("cannot create the HTTP client")?;
         let deadline = Instant::now() + Duration::from_secs(self.wait);
-        loop {
+        let outcome = loop {
             match probe(&client, &url).await {
-                Ok(()) => return print_line(&format!("ready: {url}")),
-                Err(error) if Instant::now() + PAUSE > deadline => return Err(error),
-                Err(_) => tokio::time::sleep(PAUSE).await,
+                Err(_) if Instant::now() + PAUSE <= deadline => tokio::time::sleep(PAUSE).await,
+                outcome => break outcome,
             }
+        };
+        match &outcome {
+            Ok(()) if self.json => print_json(&json!({"url": url, "ready": true}))?,
+            Ok(()) => print_line(&format!("ready: {url}"))?,
+            Err(error) if self.json => {
+                print_json(&json!({"url": url, "ready": false, "error": error.to_string()}))?;
+            }
+            Err(_) => {}
         }
+        outcome
     }
 }
 

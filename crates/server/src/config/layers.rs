@@ -84,8 +84,13 @@ impl Layers {
 
     /// The settings as `key = value` lines, secrets hidden.
     pub fn show(&self) -> String {
-        let line = |(key, value): (&String, &Value)| format!("{key} = {}", shown(key, value));
-        self.values.iter().map(line).collect::<Vec<_>>().join("\n") + "\n"
+        let line = |(key, value): (&str, Value)| format!("{key} = {value}");
+        self.shown().into_iter().map(line).collect::<Vec<_>>().join("\n") + "\n"
+    }
+
+    /// Every setting with its value, secrets hidden.
+    pub fn shown(&self) -> BTreeMap<&str, Value> {
+        self.values.iter().map(|(key, value)| (key.as_str(), shown(key, value))).collect()
     }
 
     fn lay_file(&mut self, path: &Path) -> Result<()> {
@@ -181,13 +186,13 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-fn shown(key: &str, value: &Value) -> String {
+fn shown(key: &str, value: &Value) -> Value {
     let empty = value.as_str() == Some("") || value.as_array().is_some_and(Vec::is_empty);
     match value.as_str() {
-        _ if empty => value.to_string(),
-        _ if SECRET.contains(&key) => "\"(hidden)\"".into(),
-        None => value.to_string(),
-        Some(text) => Value::String(without_secrets(text)).to_string(),
+        _ if empty => value.clone(),
+        _ if SECRET.contains(&key) => Value::String("(hidden)".to_owned()),
+        None => value.clone(),
+        Some(text) => Value::String(without_secrets(text)),
     }
 }
 

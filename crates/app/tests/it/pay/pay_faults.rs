@@ -1,5 +1,4 @@
 //! A facilitator that fails, stalls or lies during a payment: one charge, one page, and the same proof returns it.
-//! Issue: payments, faults.
 
 use crate::harness::till::{HTML, PRICE, Till, at_each_till, failed, page};
 use crate::harness::{Call, Database, Fault, HOUR};

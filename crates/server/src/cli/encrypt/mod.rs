@@ -3,6 +3,7 @@
 
 mod frame;
 
+use super::output::{print_json, print_line};
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use dropleaf_core::Minter;
@@ -10,6 +11,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use frame::Seeds;
 pub(in crate::cli) use frame::fragment;
+use serde_json::json;
 use std::ffi::OsString;
 use std::fs;
 use std::io::Write;
@@ -31,10 +33,13 @@ pub(super) struct Encrypt {
     /// Compress before encrypting; the size then reveals a little about the content
     #[arg(long)]
     gzip: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 impl Encrypt {
-    /// Standard output gets only the fragment, so that scripts can use it.
+    /// Standard output gets only the fragment, or the JSON, so that scripts can use it.
     pub(super) fn run(self, minter: &Minter) -> Result<()> {
         let plain = fs::read(&self.file).with_context(|| format!("cannot read {}", self.file.display()))?;
         ensure!(!plain.is_empty(), "{} is empty", self.file.display());
@@ -45,7 +50,11 @@ impl Encrypt {
         let payload = frame::seal(&plain, &seeds, passphrase.as_deref(), self.gzip)?;
         let output = self.output.unwrap_or_else(|| beside(&self.file));
         fs::write(&output, payload).with_context(|| format!("cannot write {}", output.display()))?;
-        println!("{}", frame::fragment(&seeds.secret));
+        let fragment = frame::fragment(&seeds.secret);
+        if self.json {
+            return print_json(&json!({"output": output.display().to_string(), "fragment": fragment}));
+        }
+        print_line(&fragment)?;
         eprintln!(
             "Wrote {0}. Publish it with: curl -F file=@{0} -F e2e=true …/sites\n\
              Then append the line above to the URL of the page. Anyone with the complete link can read the page.",

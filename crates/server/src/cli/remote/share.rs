@@ -69,13 +69,13 @@ impl Share {
         }
         let page = self.page.as_deref().context("name a page")?;
         let target = target(environment, &self.server, page).await?;
-        let wanted = NewShareLink {
+        let link = NewShareLink {
             note: self.note,
             expires_in_hours: self.expires_in_hours,
             max_uses: self.max_uses,
             bypass_email_gate: self.bypass_email_gate,
         };
-        let link = target.client.create_share_link(&target.name, &wanted).await;
+        let link = target.client.create_share_link(&target.name, &link).await;
         let link = link.map_err(|error| target.explained(error))?;
         if self.server.json {
             return print_json(&link.json);

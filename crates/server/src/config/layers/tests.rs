@@ -104,7 +104,9 @@ fn shown_settings_hide_secrets() {
         ("database_url", "postgres://u:hunter2@h/db"),
         ("blobs_url", "s3://b?endpoint=http://x&secret_access_key=hunter2"),
     ];
-    let shown = with(&[], &flags).unwrap().show();
-    assert!(!shown.contains("hunter2") && !shown.contains("aa11"), "{shown}");
-    assert!(shown.contains("postgres://u:(hidden)@h/db"), "{shown}");
+    let layers = with(&[], &flags).unwrap();
+    for shown in [layers.show(), serde_json::to_string(&layers.shown()).unwrap()] {
+        assert!(!shown.contains("hunter2") && !shown.contains("aa11"), "{shown}");
+        assert!(shown.contains("postgres://u:(hidden)@h/db"), "{shown}");
+    }
 }

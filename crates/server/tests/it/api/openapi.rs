@@ -1,4 +1,4 @@
-//! The OpenAPI document: served, complete, and correct about credentials. Issue: `OpenAPI` 3.1.
+//! The OpenAPI document: served, complete, and correct about credentials.
 
 use crate::harness::{Ask, Form, Node, page};
 use serde_json::{Value, json};

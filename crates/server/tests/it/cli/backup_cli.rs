@@ -1,4 +1,4 @@
-//! `dropleaf backup` on a running server, `dropleaf backup restore` into a new folder. Issue: storage.
+//! `dropleaf backup` on a running server, `dropleaf backup restore` into a new folder.
 
 use crate::harness::{Database, Dropleaf, Form, Node, Setup, noise, page, site_path};
 use serde_json::{Value, json};

@@ -1,6 +1,7 @@
 //! Settings and accounts through the real binary: precedence, suggestions, output.
 
 use crate::harness::Dropleaf;
+use serde_json::Value;
 use tempfile::TempDir;
 
 fn binary() -> (TempDir, Dropleaf) {
@@ -119,6 +120,9 @@ fn outbox_is_refused_where_others_are_served() {
         refused.contains("`mail.smtp_url`") && refused.contains("only with a local `base_url`"),
         "{refused}"
     );
+    let report: Value = serde_json::from_str(&dropleaf.prints(&["config", "check", "--json"])).unwrap();
+    assert_eq!(report["base_url"], "https://drop.example.org");
+    assert!(report["warnings"][0].as_str().unwrap().contains("cannot send email"), "{report}");
     assert!(!dropleaf.prints(&["config", "check", "--set", "mail.mode=off"]).contains("warning"));
 }
 
@@ -133,6 +137,13 @@ fn secrets_are_hidden_when_shown() {
     let text = dropleaf.prints(&["config", "show"]);
     assert!(!text.contains("hush-hush") && !text.contains("abab"), "{text}");
     assert_eq!(shown(&dropleaf, &[], "database_url"), "\"postgres://user:(hidden)@db/x\"");
+    let json = dropleaf.prints(&["config", "show", "--json"]);
+    assert!(!json.contains("hush-hush") && !json.contains("abab"), "{json}");
+    let settings: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(settings["secret_key"], "(hidden)");
+    assert_eq!(settings["database_url"], "postgres://user:(hidden)@db/x");
+    assert_eq!(settings["limits.key_per_minute"], 120, "values keep their types");
+    assert_eq!(settings.as_object().unwrap().len(), text.lines().count());
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! `dropleaf healthcheck` against a running server, with and without TLS, and against a port where nothing listens.
 
 use crate::harness::{Dropleaf, Node, ReservedPort, Setup};
+use serde_json::{Value, json};
 use std::process::Output;
 use tempfile::TempDir;
 
@@ -29,6 +30,10 @@ async fn a_running_server_is_ready() {
     assert!(output.status.success(), "{output:?}");
     let expected = format!("ready: http://{}/readyz\n", address(&node));
     assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);
+    let output = probe(&[("DROPLEAF_LISTEN", &address(&node))], &["healthcheck", "--json"]).await;
+    assert!(output.status.success(), "{output:?}");
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report, json!({"url": format!("http://{}/readyz", address(&node)), "ready": true}));
 }
 
 #[tokio::test]
@@ -53,4 +58,9 @@ async fn a_server_that_does_not_run_fails_the_check_with_code_1() {
         assert_eq!(output.status.code(), Some(1), "{output:?}");
         assert!(String::from_utf8(output.stderr).unwrap().contains("does not answer"));
     }
+    let output = probe(&[("DROPLEAF_LISTEN", &listen)], &["healthcheck", "--json"]).await;
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["ready"], false, "{report}");
+    assert!(report["error"].as_str().unwrap().contains("does not answer"), "{report}");
 }

@@ -1,5 +1,4 @@
-//! Bodies outside the database: an S3 server, and how often an uncached page is fetched from it. Issue: storage,
-//! serving.
+//! Bodies outside the database: an S3 server, and how often an uncached page is fetched from it.
 
 use crate::harness::{Database, Form, Node, Setup, noise, page, s3_url, site_path, zip};
 use dropleaf::tasks::Tasks;

@@ -1,4 +1,4 @@
-//! The sweep with a manual clock: expiry, erasure after retention, deletion of the last row. Issue: operations.
+//! The sweep with a manual clock: expiry, erasure after retention, deletion of the last row.
 
 use crate::harness::{DAY, Form, HOUR, Setup, on_each_database, page, site_path};
 use serde_json::json;

@@ -1,5 +1,4 @@
-//! Sends the corpus of hostile archives to a real server: each is refused, and the server keeps serving. Issue:
-//! torture.
+//! Sends the corpus of hostile archives to a real server: each is refused, and the server keeps serving.
 
 use crate::harness::{Form, Node};
 

@@ -181,6 +181,12 @@ async fn encrypt_writes_a_payload_that_its_fragment_opens() {
     assert_eq!(open(&payload, &fragment, None), page.as_bytes());
     assert_ne!(dropleaf.prints(&["encrypt", "page.html"]), fragment, "every page has a key of its own");
 
+    let report: Value =
+        serde_json::from_str(&dropleaf.prints(&["encrypt", "page.html", "--json", "-o", "sealed"])).unwrap();
+    assert_eq!(report["output"], "sealed");
+    let payload = std::fs::read(at("sealed")).unwrap();
+    assert_eq!(open(&payload, report["fragment"].as_str().unwrap(), None), page.as_bytes());
+
     let locked = ["encrypt", "page.html", "-o", "out", "--gzip", "--passphrase-file", "words.txt"];
     let fragment = dropleaf.prints(&locked);
     let payload = std::fs::read(at("out")).unwrap();

@@ -1,4 +1,4 @@
-//! View counts: documents only, no data about viewers, and a setting to disable them. Issue: serving.
+//! View counts: documents only, no data about viewers, and a setting to disable them.
 
 use crate::harness::{Form, NOW, Node, Setup, on_each_database, page, zip};
 use serde_json::{Value, json};

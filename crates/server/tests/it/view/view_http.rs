@@ -1,4 +1,4 @@
-//! HTTP features that browsers and caches use: HEAD, validators, ranges, codings, large files. Issue: serving.
+//! HTTP features that browsers and caches use: HEAD, validators, ranges, codings, large files.
 
 use crate::harness::{Form, Node, Setup, noise, on_each_database, zip};
 use std::io::Read;
