@@ -33,8 +33,12 @@ impl Client {
     /// Creates a client for the server at this address.
     pub fn new(server: &str, key: Option<String>) -> Result<Self, ClientError> {
         let base = server_name(server)?;
-        let http =
-            builder().timeout(WHOLE).build().map_err(|error| ClientError::unreachable(&base, &error))?;
+        // A server that refuses an upload early closes the connection, which must not be used for the next request.
+        let http = builder()
+            .timeout(WHOLE)
+            .pool_max_idle_per_host(0)
+            .build()
+            .map_err(|error| ClientError::unreachable(&base, &error))?;
         Ok(Self { http, base, key })
     }
 

@@ -72,15 +72,12 @@ fn suggested_name(header: &str) -> String {
     while let Some((first, after)) = rest.split_first() {
         let hex =
             after.get(..2).and_then(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok());
-        match (first, hex) {
-            (b'%', Some(byte)) => {
-                bytes.push(byte);
-                rest = &after[2..];
-            }
-            _ => {
-                bytes.push(*first);
-                rest = after;
-            }
+        if let (b'%', Some(byte)) = (first, hex) {
+            bytes.push(byte);
+            rest = &after[2..];
+        } else {
+            bytes.push(*first);
+            rest = after;
         }
     }
     let name = String::from_utf8_lossy(&bytes).into_owned();

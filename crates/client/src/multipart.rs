@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
+use std::fmt::Write as _;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -47,11 +48,14 @@ impl FormBody {
     pub(crate) fn new(boundary: &str, name: &str, part: FilePart, fields: &[(&str, String)]) -> Self {
         let mut head = String::new();
         for (name, value) in fields {
-            head += &format!(
+            let _ = write!(
+                head,
                 "--{boundary}\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n"
             );
         }
-        head += &format!(
+        // Writing to a String cannot fail.
+        let _ = write!(
+            head,
             "--{boundary}\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{}\"\r\n\
              Content-Type: application/octet-stream\r\n\r\n",
             quoted(name)

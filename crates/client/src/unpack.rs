@@ -189,7 +189,7 @@ fn make_parents(folder: &Path, path: &Path) -> Result<(), UnpackError> {
             Ok(found) if found.is_dir() => {}
             Ok(_) => return Err(UnpackError::Exists(at)),
             Err(_) => {
-                fs::create_dir(&at).map_err(|source| UnpackError::Write { path: at.clone(), source })?
+                fs::create_dir(&at).map_err(|source| UnpackError::Write { path: at.clone(), source })?;
             }
         }
     }

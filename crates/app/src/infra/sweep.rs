@@ -40,7 +40,7 @@ impl App {
             tracing::warn!(%error, "burnt pages not erased, will retry");
             0
         });
-        let swept = self.with_lease("sweep", SWEEP_SECONDS, self.sweep_with_lease()).await?;
+        let swept = self.with_lease("sweep", SWEEP_SECONDS, Box::pin(self.sweep_with_lease())).await?;
         Ok(Swept { purged: swept.purged + burnt, ..swept })
     }
 

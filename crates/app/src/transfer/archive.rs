@@ -26,7 +26,7 @@ pub(super) struct ExportArchive {
 
 impl ExportArchive {
     pub(super) fn open(file: File, limits: &Limits) -> Result<Self> {
-        let mut zip = ZipArchive::new(BufReader::new(file)).map_err(damaged)?;
+        let mut zip = ZipArchive::new(BufReader::new(file)).map_err(|error| damaged(&error))?;
         if zip.len() > MOST_FILES {
             return Err(Error::new(
                 Code::TooManyFiles,
@@ -36,7 +36,7 @@ impl ExportArchive {
         if zip.has_duplicate_names() {
             return Err(invalid("two files have the same name"));
         }
-        if zip.has_overlapping_entries().map_err(damaged)? {
+        if zip.has_overlapping_entries().map_err(|error| damaged(&error))? {
             return Err(invalid("two files share the same bytes"));
         }
         let names = check_entries(&mut zip, limits)?;
@@ -54,7 +54,7 @@ impl ExportArchive {
     /// The record of a page.
     pub(super) fn page(&mut self, id: &str) -> Result<PageRecord> {
         let name = super::format::page_name(id);
-        let entry = self.zip.by_name(&name).map_err(damaged)?;
+        let entry = self.zip.by_name(&name).map_err(|error| damaged(&error))?;
         let page: PageRecord = serde_json::from_reader(BufReader::new(entry.take(PAGE_BYTES)))
             .map_err(|error| invalid(&format!("`{name}` is not a page record: {error}")))?;
         if page.id != id {
@@ -68,7 +68,7 @@ impl ExportArchive {
         let name = body_name(hash);
         let entry = match self.zip.by_name(&name) {
             Err(ZipError::FileNotFound) => return Err(invalid(&format!("`{name}` is missing"))),
-            entry => entry.map_err(damaged)?,
+            entry => entry.map_err(|error| damaged(&error))?,
         };
         if entry.size() != size {
             return Err(invalid(&format!("a page states another size for `{name}`")));
@@ -80,11 +80,11 @@ impl ExportArchive {
     /// Compares a file with its size and checksum in the manifest.
     fn check_file(&mut self, at: usize) -> Result<()> {
         let file = &self.manifest.files[at];
-        let entry = self.zip.by_name(&file.name).map_err(damaged)?;
+        let entry = self.zip.by_name(&file.name).map_err(|error| damaged(&error))?;
         let mut hasher = blake3::Hasher::new();
         // One byte more than stated: a longer file is noticed without unpacking the rest.
         let mut reader = entry.take(file.size.saturating_add(1));
-        let read = io::copy(&mut reader, &mut hasher).map_err(|error| damaged(ZipError::Io(error)))?;
+        let read = io::copy(&mut reader, &mut hasher).map_err(|error| damaged(&ZipError::Io(error)))?;
         let hash: [u8; 32] = hasher.finalize().into();
         let is_named = file.name.strip_prefix("bodies/").is_none_or(|name| name == hex::encode(&hash));
         if read != file.size || hash != file.blake3.0 || !is_named {
@@ -99,8 +99,8 @@ fn check_entries(zip: &mut ZipArchive<BufReader<File>>, limits: &Limits) -> Resu
     let mut names = HashSet::with_capacity(zip.len());
     let (mut unpacked, mut packed) = (0_u64, 0_u64);
     for at in 0..zip.len() {
-        let entry = zip.by_index_raw(at).map_err(damaged)?;
-        let name = entry.name().map_err(damaged)?.into_owned();
+        let entry = zip.by_index_raw(at).map_err(|error| damaged(&error))?;
+        let name = entry.name().map_err(|error| damaged(&error))?.into_owned();
         let Some(most) = most_bytes(&name, limits) else {
             let shown: String = name.chars().take(80).flat_map(char::escape_debug).collect();
             return Err(Error::new(Code::ForbiddenName, format!("An export has no file `{shown}`.")));
@@ -137,11 +137,11 @@ fn most_bytes(name: &str, limits: &Limits) -> Option<u64> {
 fn read_manifest(zip: &mut ZipArchive<BufReader<File>>) -> Result<Manifest> {
     let entry = match zip.by_name(MANIFEST) {
         Err(ZipError::FileNotFound) => return Err(invalid("it has no manifest.json")),
-        entry => entry.map_err(damaged)?,
+        entry => entry.map_err(|error| damaged(&error))?,
     };
     // The version first, so that an export of a newer program is not reported as damaged.
     let mut text = Vec::new();
-    entry.take(MANIFEST_BYTES + 1).read_to_end(&mut text).map_err(|error| damaged(ZipError::Io(error)))?;
+    entry.take(MANIFEST_BYTES + 1).read_to_end(&mut text).map_err(|error| damaged(&ZipError::Io(error)))?;
     let head: Head = serde_json::from_slice(&text)
         .map_err(|error| invalid(&format!("manifest.json cannot be read: {error}")))?;
     if head.format != FORMAT {
@@ -196,6 +196,6 @@ pub(super) fn invalid(why: &str) -> Error {
     Error::new(Code::InvalidArchive, format!("The export cannot be imported: {why}."))
 }
 
-fn damaged(error: ZipError) -> Error {
+fn damaged(error: &ZipError) -> Error {
     invalid(&format!("it is damaged ({error})"))
 }

@@ -83,7 +83,7 @@ impl App {
                 progress(TransferProgress { done: exported.pages, total });
                 let id = site.id.clone();
                 let versions;
-                (writer, versions) = self.export_page(writer, site).await?;
+                (writer, versions) = Box::pin(self.export_page(writer, site)).await?;
                 if versions > 0 {
                     exported.pages += 1;
                     exported.versions += versions;

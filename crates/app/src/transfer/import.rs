@@ -65,7 +65,7 @@ pub(super) struct RunningImport {
 }
 
 impl RunningImport {
-    pub(super) fn warn(&mut self, page: &str, what: String) {
+    pub(super) fn warn(&mut self, page: &str, what: &str) {
         if self.warnings.len() < MOST_WARNINGS {
             self.warnings.push(format!("{page}: {what}."));
         }
@@ -265,11 +265,11 @@ impl App {
             let page = page.ok_or_else(|| Error::field("domains", "must name pages of the export"))?;
             let name = hostname.as_str().to_owned();
             if known.contains(&name) {
-                import.warn(page, format!("the account has the domain {name} already"));
+                import.warn(page, &format!("the account has the domain {name} already"));
             } else if known.len() >= most {
-                import.warn(page, format!("the domain {name} was left out: the account has {most} domains"));
+                import.warn(page, &format!("the domain {name} was left out: the account has {most} domains"));
             } else {
-                import.warn(page, format!("the domain {name} has to be verified again"));
+                import.warn(page, &format!("the domain {name} has to be verified again"));
                 domains.push(CustomDomain::new(hostname, &account.id, page, record.primary, self.now()));
                 known.push(name);
             }

@@ -32,7 +32,7 @@ impl App {
         if page.versions.len() > kept {
             import.warn(
                 id,
-                format!("only the newest {kept} of its {} versions were imported", page.versions.len()),
+                &format!("only the newest {kept} of its {} versions were imported", page.versions.len()),
             );
             page.versions.drain(..page.versions.len() - kept);
         }
@@ -98,7 +98,7 @@ impl App {
         if changed > 0 && kind == BundleKind::Zip {
             let what =
                 format!("{changed} files of version {} are stored under other names here", version.version);
-            import.warn(&page.id, what);
+            import.warn(&page.id, &what);
         }
         prepared.bundle.file_name.clone_from(&version.file_name);
         let staged = self.stage_prepared(prepared).await?;
@@ -141,12 +141,12 @@ impl App {
         let mut id = page.id.clone();
         if self.store.is_site_id_used(&id).await? {
             id = self.minter.ordered_id("site", self.now());
-            import.warn(&page.id, format!("its ID is in use here; the page is now {id}"));
+            import.warn(&page.id, &format!("its ID is in use here; the page is now {id}"));
         }
         let mut token = page.token.clone();
         if self.store.find_site_by_token(&token).await?.is_some() {
             token = self.minter.page_token();
-            import.warn(&page.id, "its link is in use here; the page has a new one".to_owned());
+            import.warn(&page.id, "its link is in use here; the page has a new one");
         }
         let new = NewSite {
             host_label: self.keys.host_label(&id),
@@ -160,10 +160,10 @@ impl App {
         };
         let expires_at = expiry::imported(page.expires_at, &import.plan, self.now());
         if expires_at != page.expires_at {
-            import.warn(&page.id, format!("it expires earlier, as the {} plan says", import.plan.name));
+            import.warn(&page.id, &format!("it expires earlier, as the {} plan says", import.plan.name));
         }
         if page.has_password {
-            import.warn(&page.id, "it stays locked until its owner sets a new password".to_owned());
+            import.warn(&page.id, "it stays locked until its owner sets a new password");
         }
         Ok(Site {
             account_id: Some(import.staging_id.clone()),
@@ -206,7 +206,7 @@ impl App {
             Err(DbError::Guard(slugs::TAKEN)) => {
                 let taken =
                     format!("the slug {} is taken here; the page is unlisted without one", slug.as_str());
-                import.warn(&site.id, taken);
+                import.warn(&site.id, &taken);
                 Ok(())
             }
             Err(error) => Err(import_error(error)),
@@ -233,7 +233,7 @@ impl App {
         }
         if !checked.share_links.is_empty() {
             import
-                .warn(&page.id, format!("its {} share links have new addresses", checked.share_links.len()));
+                .warn(&page.id, &format!("its {} share links have new addresses", checked.share_links.len()));
         }
         for mut link in checked.share_links {
             link.site_id.clone_from(&site.id);

@@ -53,7 +53,7 @@ impl Export {
             let taken = || WrongUse(format!("`{}` exists; name another file", self.file.display()));
             anyhow::ensure!(std::fs::symlink_metadata(&self.file).is_err(), taken());
             let to = file.as_file().try_clone()?;
-            let exported = app.export_account(COMMAND_LINE, &account, to, show).await;
+            let exported = Box::pin(app.export_account(COMMAND_LINE, &account, to, show)).await;
             clear_progress();
             let exported = exported?;
             file.persist_noclobber(&self.file).map_err(|failed| match failed.error.kind() {

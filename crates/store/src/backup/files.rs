@@ -37,7 +37,8 @@ pub(super) fn make_private(path: &Path) -> Result<(), BackupError> {
     let done = || -> io::Result<()> {
         create_folder(path)?;
         // Some file systems have no rights of their own, and refuse to change them.
-        if fs::metadata(path)?.permissions().mode() & 0o077 == 0 {
+        let mode = fs::metadata(path)?.permissions().mode();
+        if mode & 0o777 == mode & 0o700 {
             return Ok(());
         }
         fs::set_permissions(path, Permissions::from_mode(0o700))

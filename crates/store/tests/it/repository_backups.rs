@@ -370,12 +370,12 @@ async fn bodies_are_not_deleted_during_a_backup_or_without_every_list() {
     // A backup waits for a deletion that is under way, and ignores one that died.
     std::fs::write(place.path().join("locks/deletion-died"), format!("{NOW}\n")).unwrap();
     std::fs::remove_file(&lock).unwrap();
-    let list = place.path().join(format!("backups/{}/bodies.txt", last.id));
-    let whole = std::fs::read(&list).unwrap();
-    std::fs::write(&list, "something else\n").unwrap();
+    let body_list = place.path().join(format!("backups/{}/bodies.txt", last.id));
+    let whole = std::fs::read(&body_list).unwrap();
+    std::fs::write(&body_list, "something else\n").unwrap();
     let refused = sweep(NOW + DAY).await;
     assert!(matches!(&refused, Err(BackupError::Damaged(why)) if why.contains("bodies.txt")), "{refused:?}");
-    std::fs::write(&list, whole).unwrap();
+    std::fs::write(&body_list, whole).unwrap();
     let kept = |file: &String| file.starts_with("bodies/");
     let after = files_in(place.path());
     assert!(before.iter().filter(|file| kept(file)).eq(after.iter().filter(|file| kept(file))));

@@ -35,7 +35,7 @@ enum Command {
         json: bool,
     },
     /// Allow this content from now on, for any publisher
-    Allow(Answer),
+    Allow(AllowAppeal),
     /// Uphold one or more refusals
     Uphold {
         #[arg(required = true)]
@@ -84,7 +84,7 @@ struct List {
 }
 
 #[derive(Debug, Args)]
-struct Answer {
+struct AllowAppeal {
     #[arg(allow_hyphen_values = true, value_parser = name::parse)]
     id: String,
     /// The reply to the publisher; also recorded in the audit log
@@ -160,7 +160,7 @@ impl List {
     }
 }
 
-impl Answer {
+impl AllowAppeal {
     async fn allow(self, config: Config) -> Result<()> {
         let act = async |app: &App| {
             Ok(app.decide_appeal(COMMAND_LINE, &self.id, Decision::Allow, &self.answer).await?)

@@ -56,7 +56,7 @@ impl Backup {
         match self.command {
             Some(Command::List(list)) => list.run(&config).await,
             Some(Command::Verify(verify)) => verify.run(&config).await,
-            Some(Command::Restore(restore)) => restore.run(config).await,
+            Some(Command::Restore(restore)) => Box::pin(restore.run(config)).await,
             None => {
                 let to = given(self.to, &config)?;
                 match Place::to_write(&to, &config)? {

@@ -37,13 +37,12 @@ impl Versions {
 impl Rollback {
     pub(crate) async fn run(self, environment: &ClientEnvironment) -> Result<()> {
         let target = self.page.target(environment).await?;
-        let version = match self.version {
-            Some(version) => version,
-            None => {
-                let found = target.client.list_versions(&target.name).await;
-                let found = found.map_err(|error| target.explained(error))?;
-                found.value.before_current().context("there is no older version")?
-            }
+        let version = if let Some(version) = self.version {
+            version
+        } else {
+            let found = target.client.list_versions(&target.name).await;
+            let found = found.map_err(|error| target.explained(error))?;
+            found.value.before_current().context("there is no older version")?
         };
         let page = target.client.roll_back(&target.name, version).await;
         let page = page.map_err(|error| target.explained(error))?;

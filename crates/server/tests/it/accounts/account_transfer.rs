@@ -54,7 +54,8 @@ async fn populate(node: &Node) -> (String, Vec<Value>) {
 async fn export(node: &Node) -> Vec<u8> {
     let account = node.app().get_account_by_email(OWNER).await.unwrap();
     let mut file = tempfile::tempfile().unwrap();
-    node.app().export_account(COMMAND_LINE, &account, file.try_clone().unwrap(), |_| {}).await.unwrap();
+    let to = file.try_clone().unwrap();
+    Box::pin(node.app().export_account(COMMAND_LINE, &account, to, |_| {})).await.unwrap();
     file.rewind().unwrap();
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).unwrap();
@@ -307,7 +308,7 @@ const FORGERIES: &[(&str, &str, Forgery)] = &[
         files.insert("manifest.json".into(), text.replacen("\"version\":1", "\"version\":2", 1).into_bytes());
     }),
     ("an unknown field", "invalid_archive", |files| {
-        change_page(files, |page| page["is_operator"] = json!(true))
+        change_page(files, |page| page["is_operator"] = json!(true));
     }),
     ("a missing field", "invalid_archive", |files| {
         change_page(files, |page| {
@@ -315,7 +316,7 @@ const FORGERIES: &[(&str, &str, Forgery)] = &[
         });
     }),
     ("an unknown kind", "invalid_field", |files| {
-        change_page(files, |page| page["versions"][0]["kind"] = json!("exe"))
+        change_page(files, |page| page["versions"][0]["kind"] = json!("exe"));
     }),
     ("a kind that it is not", "invalid_pdf", |files| {
         change_page(files, |page| page["versions"][0]["kind"] = json!("pdf"));
@@ -328,7 +329,7 @@ const FORGERIES: &[(&str, &str, Forgery)] = &[
     }),
     ("negative views", "invalid_field", |files| change_page(files, |page| page["view_count"] = json!(-1))),
     ("a token of another form", "invalid_field", |files| {
-        change_page(files, |page| page["token"] = json!("../x"))
+        change_page(files, |page| page["token"] = json!("../x"));
     }),
     ("a reserved slug", "invalid_slug", |files| change_page(files, |page| page["slug"] = json!("www"))),
     ("a public page without a slug", "slug_required", |files| {

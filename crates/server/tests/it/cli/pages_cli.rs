@@ -79,7 +79,9 @@ async fn list_reads_part_after_part_and_ends() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let router = axum::Router::new().route("/sites", axum::routing::get(parts));
-    let server = tokio::task::spawn(async move { axum::serve(listener, router).await.unwrap() });
+    // Ends with the test.
+    let mut server = tokio::task::JoinSet::new();
+    server.spawn(async move { axum::serve(listener, router).await.unwrap() });
     let home = TempDir::new().unwrap();
     let dropleaf =
         Dropleaf::in_dir(home.path()).env("DROPLEAF_URL", &url).env("DROPLEAF_API_KEY", "stk_live_x");
@@ -90,7 +92,6 @@ async fn list_reads_part_after_part_and_ends() {
     };
     assert_eq!(ids(&["list", "--json"]), ["site_5", "site_4", "site_3", "site_2", "site_1"]);
     assert_eq!(ids(&["list", "--json", "--limit", "3"]), ["site_5", "site_4", "site_3"]);
-    server.abort();
 }
 
 #[tokio::test(flavor = "multi_thread")]

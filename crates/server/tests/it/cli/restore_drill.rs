@@ -231,6 +231,7 @@ async fn backups_are_described_as_json_and_plain_ones_need_a_flag_if_there_is_a_
     let dropleaf = Dropleaf::in_dir(work.path());
     let source = settings(&work.path().join("data"), &Database::Sqlite, None);
     let server = Server::start(&dropleaf, &source, true);
+    ::dropleaf::tls::install_provider();
     let client = reqwest::Client::builder().no_proxy().build().unwrap();
     server.publish(&client, 0).await;
     drop(server);

@@ -113,7 +113,7 @@ async fn five_thousand_files_and_a_large_one_are_streamed_in_full() {
     archive = archive.item(Item::deflated("large.bin", &large));
     for n in 0..4998 {
         archive =
-            archive.item(Item::deflated(&format!("d{}/f{n}.txt", n % 50), format!("file {n}").as_bytes()));
+            archive.item(Item::deflated(format!("d{}/f{n}.txt", n % 50), format!("file {n}").as_bytes()));
     }
     let site = node.publish(Form::file("many.zip", archive.build().bytes)).await;
     let found = unzip(&download(&node, &site, "").await.expect(200).body);

@@ -38,7 +38,7 @@ impl Sender {
         content: &Content,
     ) -> Result<Attempt> {
         // A page that is gone is tried first each time; that must not discard the attempt for the new page.
-        if *destination == Destination::NewPage
+        if *destination == Destination::New
             && let Some((hash, attempt)) = job.failed.take()
             && hash == content.hash()?
         {
@@ -123,7 +123,7 @@ mod tests {
             let first = lose(&sender, &mut job, &listener).await;
             // Trying another page in between changes nothing.
             let content = sender.read(&job.target).await.unwrap();
-            let other_page = Destination::OwnPage("site_1".to_owned());
+            let other_page = Destination::Own("site_1".to_owned());
             let between = sender.attempt(&mut job, &other_page, &content).unwrap();
             assert_ne!(between.idempotency_key, first.0);
             assert_eq!(lose(&sender, &mut job, &listener).await, first);

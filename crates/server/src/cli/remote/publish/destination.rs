@@ -14,13 +14,12 @@ use dropleaf_client::{ClientError, PageOptions, PublishedPage, RecordError};
 /// Where the content goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Destination {
-    NewPage,
+    /// A page that does not exist yet.
+    New,
     /// A page of the account, by ID.
-    OwnPage(String),
-    UnclaimedPage {
-        id: String,
-        claim_token: String,
-    },
+    Own(String),
+    /// A page without an owner.
+    Unclaimed { id: String, claim_token: String },
 }
 
 impl Sender {
@@ -46,33 +45,33 @@ impl Sender {
         for_new_page: &PageOptions,
     ) -> Result<Destination> {
         if let Some(name) = &self.update {
-            return Ok(Destination::OwnPage(name.clone()));
+            return Ok(Destination::Own(name.clone()));
         }
-        let Some(page) = &mut job.page else { return Ok(Destination::NewPage) };
+        let Some(page) = &mut job.page else { return Ok(Destination::New) };
         if self.is_encrypted && page.secret.is_none() {
             check_gates(page, for_new_page)?;
             // The server keeps earlier versions, and they can be read.
             eprintln!("note: {} is not encrypted; publishing a new page", page.url);
-            return Ok(Destination::NewPage);
+            return Ok(Destination::New);
         }
         let id = page.id.clone();
-        let Some(claim_token) = page.claim_token.clone() else { return Ok(Destination::OwnPage(id)) };
-        let unclaimed = Destination::UnclaimedPage { id: id.clone(), claim_token: claim_token.clone() };
+        let Some(claim_token) = page.claim_token.clone() else { return Ok(Destination::Own(id)) };
+        let unclaimed = Destination::Unclaimed { id: id.clone(), claim_token: claim_token.clone() };
         if self.client.has_key() {
             return match self.client.claim(&id, &claim_token).await {
                 Ok(()) => {
                     eprintln!("note: {} was published without an account; it belongs to yours now", page.url);
                     page.claim_token = None;
-                    Ok(Destination::OwnPage(id))
+                    Ok(Destination::Own(id))
                 }
                 Err(error) if matches!(error.status(), Some(404 | 410)) && error.code().is_some() => {
                     check_gates(page, for_new_page)?;
                     report::print_gone(&page.url);
-                    Ok(Destination::NewPage)
+                    Ok(Destination::New)
                 }
                 // It was claimed before, perhaps for this account.
                 Err(error) if matches!(error.code(), Some("invalid_claim_token" | "already_claimed")) => {
-                    Ok(Destination::OwnPage(id))
+                    Ok(Destination::Own(id))
                 }
                 // For example because the plan allows no more pages.
                 Err(error @ ClientError::Refused { status: 400..429, .. }) if error.status() != Some(401) => {
@@ -88,7 +87,7 @@ impl Sender {
                 "note: the settings of {} cannot be changed without an account; publishing a new page",
                 page.url
             );
-            return Ok(Destination::NewPage);
+            return Ok(Destination::New);
         }
         Ok(unclaimed)
     }
@@ -97,8 +96,8 @@ impl Sender {
     /// page has a new key.
     pub(super) fn secret(&self, job: &Job, destination: &Destination) -> [u8; 32] {
         let known = match (destination, &job.page) {
-            (Destination::OwnPage(name), Some(page)) => Some(page).filter(|page| page.id == *name),
-            (Destination::UnclaimedPage { .. }, page) => page.as_ref(),
+            (Destination::Own(name), Some(page)) => Some(page).filter(|page| page.id == *name),
+            (Destination::Unclaimed { .. }, page) => page.as_ref(),
             _ => None,
         };
         let stored = known.and_then(|page| URL_SAFE_NO_PAD.decode(page.secret.as_ref()?).ok());
@@ -108,7 +107,7 @@ impl Sender {
     /// Whether a new page takes the place of one that no longer exists. One that was named is not replaced.
     pub(super) fn is_replaceable(&self, destination: &Destination, error: &anyhow::Error) -> bool {
         let error = error.downcast_ref::<ClientError>();
-        *destination != Destination::NewPage
+        *destination != Destination::New
             && self.update.is_none()
             && error.is_some_and(|error| matches!(error.status(), Some(404 | 410)) && error.code().is_some())
     }

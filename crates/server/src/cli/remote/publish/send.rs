@@ -129,7 +129,7 @@ impl Sender {
         let mut destination = self.destination(job, &for_update, options).await?;
         loop {
             let attempt = self.attempt(job, &destination, content)?;
-            let settings = if destination == Destination::NewPage { options } else { &for_update };
+            let settings = if destination == Destination::New { options } else { &for_update };
             let sent = self.send_to(&destination, content, &attempt, settings).await;
             match sent {
                 Ok(site) => return Ok(self.keep(job, &destination, site, attempt.secret())),
@@ -140,10 +140,10 @@ impl Sender {
                     report::print_gone(
                         job.page.as_ref().map_or("the page of this path", |page| page.url.as_str()),
                     );
-                    destination = Destination::NewPage;
+                    destination = Destination::New;
                 }
                 Err(error) => {
-                    if destination == Destination::NewPage {
+                    if destination == Destination::New {
                         job.failed = content.hash().ok().map(|hash| (hash, attempt));
                     }
                     return Err(self.explain(error, job, &destination));
@@ -166,9 +166,9 @@ impl Sender {
         let upload = Upload::new(name, file, self.minter.bytes()).context("cannot read the content")?;
         let call = async {
             match destination {
-                Destination::NewPage => self.client.publish(&upload, options, &attempt.idempotency_key).await,
-                Destination::OwnPage(name) => self.client.update(name, &upload, options).await,
-                Destination::UnclaimedPage { id, claim_token } => {
+                Destination::New => self.client.publish(&upload, options, &attempt.idempotency_key).await,
+                Destination::Own(name) => self.client.update(name, &upload, options).await,
+                Destination::Unclaimed { id, claim_token } => {
                     self.client.update_unclaimed(id, claim_token, &upload, options).await
                 }
             }
@@ -191,7 +191,7 @@ impl Sender {
             site.more.insert("link".to_owned(), link.clone().into());
         }
         let claim_token = match destination {
-            Destination::UnclaimedPage { claim_token, .. } => Some(claim_token.clone()),
+            Destination::Unclaimed { claim_token, .. } => Some(claim_token.clone()),
             _ => site.claim_token.clone(),
         };
         let key = job.target.record_key();
@@ -223,7 +223,7 @@ impl Sender {
         };
         report::print_reasons(&error, &job.target.path, server);
         let is_claimed = error.code() == Some("invalid_claim_token")
-            && matches!(destination, Destination::UnclaimedPage { .. });
+            && matches!(destination, Destination::Unclaimed { .. });
         let error = explained(error, server);
         let error = if is_claimed {
             error.context(format!(

@@ -14,9 +14,9 @@ async fn progress_is_shown_on_a_terminal_only() {
     assert!(!notes.contains('\r') && !notes.contains("sent"), "{notes}");
 
     // `script` runs the command in a pseudo-terminal. Standard output stays a file.
-    let line = format!("'{}' publish site >link", env!("CARGO_BIN_EXE_dropleaf"));
+    let command = format!("'{}' publish site >link", env!("CARGO_BIN_EXE_dropleaf"));
     let output = Command::new("script")
-        .args(["-qec", &line, "/dev/null"])
+        .args(["-qec", &command, "/dev/null"])
         .current_dir(machine.home.path())
         .env("HOME", machine.home.path())
         .env("SHELL", "/bin/sh")

@@ -31,7 +31,7 @@ impl Watching {
         let stdout = BufReader::new(child.stdout.take().unwrap());
         let (send, mut lines) = unbounded_channel();
         std::thread::spawn(move || {
-            stdout.lines().map_while(Result::ok).for_each(|line| drop(send.send(line)))
+            stdout.lines().map_while(Result::ok).for_each(|line| drop(send.send(line)));
         });
         let mut ids = Vec::new();
         for path in paths {

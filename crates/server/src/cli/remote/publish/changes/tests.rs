@@ -44,22 +44,22 @@ async fn a_replaced_file_a_new_folder_and_a_recreated_folder_are_noticed() {
     fs::write(&page, "1").unwrap();
     let targets = [PublishPath::find(&site).unwrap(), PublishPath::find(&page).unwrap()];
     let mut changes = Changes::watch(&targets).unwrap();
-    let changed = async |changes: &mut Changes| {
+    let next = async |changes: &mut Changes| {
         tokio::time::timeout(Duration::from_secs(30), changes.settle()).await.unwrap();
         changes.take().into_iter().collect::<Vec<_>>()
     };
     fs::write(root.join("page.new"), "2").unwrap();
     fs::rename(root.join("page.new"), &page).unwrap();
-    assert_eq!(changed(&mut changes).await, [1]);
+    assert_eq!(next(&mut changes).await, [1]);
     fs::create_dir(site.join("sub")).unwrap();
-    assert_eq!(changed(&mut changes).await, [0]);
+    assert_eq!(next(&mut changes).await, [0]);
     fs::write(site.join("sub/a.css"), "a").unwrap();
-    assert_eq!(changed(&mut changes).await, [0]);
+    assert_eq!(next(&mut changes).await, [0]);
     fs::remove_dir_all(&site).unwrap();
     fs::create_dir(&site).unwrap();
-    assert_eq!(changed(&mut changes).await, [0]);
+    assert_eq!(next(&mut changes).await, [0]);
     fs::write(site.join("index.html"), "2").unwrap();
-    assert_eq!(changed(&mut changes).await, [0]);
+    assert_eq!(next(&mut changes).await, [0]);
 }
 
 #[tokio::test]
@@ -72,15 +72,15 @@ async fn a_link_to_a_folder_is_watched_where_it_leads_and_when_it_changes() {
     }
     std::os::unix::fs::symlink("one", root.join("current")).unwrap();
     let mut changes = Changes::watch(&[PublishPath::find(&root.join("current")).unwrap()]).unwrap();
-    let changed = async |changes: &mut Changes| {
+    let next = async |changes: &mut Changes| {
         tokio::time::timeout(Duration::from_secs(30), changes.settle()).await.unwrap();
         assert_eq!(changes.take().into_iter().collect::<Vec<_>>(), [0]);
     };
     fs::write(root.join("one/index.html"), "changed").unwrap();
-    changed(&mut changes).await;
+    next(&mut changes).await;
     std::os::unix::fs::symlink("two", root.join("next")).unwrap();
     fs::rename(root.join("next"), root.join("current")).unwrap();
-    changed(&mut changes).await;
+    next(&mut changes).await;
     fs::write(root.join("two/index.html"), "changed").unwrap();
-    changed(&mut changes).await;
+    next(&mut changes).await;
 }
