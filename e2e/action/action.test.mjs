@@ -205,7 +205,7 @@ test('a token that may not comment, and a long wait, are warnings: the page is p
   assert.match((await run(pullRequest())).log, /^::warning .*429/m);
 });
 
-test('only our own comment is changed, whoever copies its marker', async () => {
+test('only our own comment is changed, also if another comment has its marker', async () => {
   const where = pullRequest();
   const number = String(where.event.pull_request.number);
   await run(where);

@@ -41,6 +41,22 @@ pub struct Suspension {
 }
 
 impl Account {
+    /// An account that has nothing yet.
+    pub fn new(id: String, plan: String, created_at: i64) -> Self {
+        Self {
+            id,
+            email: None,
+            plan,
+            is_operator: false,
+            balance_minor: 0,
+            sandbox_balance_minor: 0,
+            active_pages: 0,
+            created_at,
+            unlocks: Unlocks::default(),
+            suspended: None,
+        }
+    }
+
     /// Returns an error for a suspended account, which may only read its data and delete its pages.
     pub fn check_active(&self) -> Result<()> {
         match &self.suspended {
@@ -89,18 +105,7 @@ mod tests {
     use super::*;
 
     fn account() -> Account {
-        Account {
-            id: "acct_1".into(),
-            email: None,
-            plan: "free".into(),
-            is_operator: false,
-            balance_minor: 0,
-            sandbox_balance_minor: 0,
-            active_pages: 0,
-            created_at: 0,
-            unlocks: Unlocks::default(),
-            suspended: None,
-        }
+        Account::new("acct_1".into(), "free".into(), 0)
     }
 
     #[test]

@@ -4,7 +4,6 @@ use crate::app::App;
 use dropleaf_core::account::Account;
 use dropleaf_core::audit::AuditAction;
 use dropleaf_core::plan::Plan;
-use dropleaf_core::unlock::Unlocks;
 use dropleaf_core::{Code, Error, Result, email};
 use dropleaf_store::{DbError, accounts, custom_domains};
 
@@ -48,18 +47,9 @@ impl App {
     ) -> Result<Account> {
         let plan = plan.unwrap_or(&self.settings.default_plan);
         self.check_plan(plan)?;
-        let account = Account {
-            id: self.minter.id("acct"),
-            email: Some(email::address(address)?),
-            plan: plan.to_owned(),
-            is_operator,
-            balance_minor: 0,
-            sandbox_balance_minor: 0,
-            active_pages: 0,
-            unlocks: Unlocks::default(),
-            suspended: None,
-            created_at: self.now(),
-        };
+        let email = Some(email::address(address)?);
+        let new = Account::new(self.minter.id("acct"), plan.to_owned(), self.now());
+        let account = Account { email, is_operator, ..new };
         match self.store.commit(vec![accounts::insert(&account)]).await {
             Ok(_) => Ok(account),
             Err(DbError::Guard(accounts::EMAIL_TAKEN)) => {

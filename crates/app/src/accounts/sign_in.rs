@@ -10,7 +10,6 @@ use crate::notify::mail::Email;
 use dropleaf_core::account::Account;
 use dropleaf_core::session::{Session, SignInMethod};
 use dropleaf_core::sign_up::SignUp;
-use dropleaf_core::unlock::Unlocks;
 use dropleaf_core::{Code, Error, Result, email, secret};
 use dropleaf_store::sign_ins::{self, NewSignIn, SignIn, SignInKey};
 use dropleaf_store::{DbError, Stmt, counters, sessions};
@@ -148,18 +147,7 @@ impl App {
         method: SignInMethod,
         browser: &Browser,
     ) -> Result<Option<SignedIn>> {
-        let account = Account {
-            id: self.minter.id("acct"),
-            email: None,
-            plan: self.settings.default_plan.clone(),
-            is_operator: false,
-            balance_minor: 0,
-            sandbox_balance_minor: 0,
-            active_pages: 0,
-            unlocks: Unlocks::default(),
-            suspended: None,
-            created_at: self.now(),
-        };
+        let account = Account::new(self.minter.id("acct"), self.settings.default_plan.clone(), self.now());
         let NewSession { session, secret } = self.new_session(&account.id, method, &browser.device);
         let mut stmts = vec![
             proof,

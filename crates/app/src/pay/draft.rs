@@ -11,7 +11,6 @@ use dropleaf_core::payment::Payment;
 use dropleaf_core::scope::Scopes;
 use dropleaf_core::site::{NewSite, Site};
 use dropleaf_core::site_version::SiteVersion;
-use dropleaf_core::unlock::Unlocks;
 use dropleaf_core::{Error, Result, secret};
 use dropleaf_pay::Network;
 use serde::{Deserialize, Serialize};
@@ -98,18 +97,7 @@ impl KeyDraft {
 
 /// An account that was bought.
 pub(super) fn provisioned_account(id: String, created_at: i64) -> Account {
-    Account {
-        id,
-        email: None,
-        plan: PLAN.to_owned(),
-        is_operator: false,
-        balance_minor: 0,
-        sandbox_balance_minor: 0,
-        active_pages: 0,
-        unlocks: Unlocks::default(),
-        suspended: None,
-        created_at,
-    }
+    Account::new(id, PLAN.to_owned(), created_at)
 }
 
 /// The first key of an account that was bought.

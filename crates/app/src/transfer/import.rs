@@ -12,7 +12,6 @@ use dropleaf_core::audit::AuditAction;
 use dropleaf_core::custom_domain::CustomDomain;
 use dropleaf_core::hostname::Hostname;
 use dropleaf_core::plan::Plan;
-use dropleaf_core::unlock::Unlocks;
 use dropleaf_core::{Code, Error, Result, email};
 use dropleaf_store::account_transfer::{self, IMPORT_LEASE};
 use dropleaf_store::{DbError, Stmt, accounts, custom_domains, leases};
@@ -152,36 +151,15 @@ impl App {
             }
             Some(account) => account.check_active()?,
         }
-        let new = Account {
-            id: self.minter.id("acct"),
-            email: Some(address),
-            plan: plan.to_owned(),
-            is_operator: false,
-            balance_minor: 0,
-            sandbox_balance_minor: 0,
-            active_pages: 0,
-            unlocks: Unlocks::default(),
-            suspended: None,
-            created_at: self.now(),
-        };
+        let new = Account::new(self.minter.id("acct"), plan.to_owned(), self.now());
+        let new = Account { email: Some(address), ..new };
         Ok((new, existing))
     }
 
     /// Takes the lease and creates the account that has the pages until the end.
     async fn begin_import(&self, import: &RunningImport, plan: &str) -> Result<()> {
         let now = self.now();
-        let staging = Account {
-            id: import.staging_id.clone(),
-            email: None,
-            plan: plan.to_owned(),
-            is_operator: false,
-            balance_minor: 0,
-            sandbox_balance_minor: 0,
-            active_pages: 0,
-            unlocks: Unlocks::default(),
-            suspended: None,
-            created_at: now,
-        };
+        let staging = Account::new(import.staging_id.clone(), plan.to_owned(), now);
         let stmts = vec![
             import.renew_lease(now),
             accounts::insert(&staging),

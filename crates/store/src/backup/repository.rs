@@ -182,8 +182,8 @@ impl Repository {
         self.choose(&self.list().await?, id)
     }
 
-    /// The same for a list that was read before. Backups that are not encrypted are skipped if there is a key: whoever can
-    /// write to the place could have forged them.
+    /// The same for a list that was read before. Backups that are not encrypted are skipped if there is a key, because
+    /// anyone with write access to the place could have forged them.
     pub fn choose(&self, list: &BackupList, id: Option<&str>) -> Result<BackupInfo, BackupError> {
         let beginning = id.unwrap_or_default();
         let matching = || list.complete.iter().filter(|info| info.id.starts_with(beginning));
