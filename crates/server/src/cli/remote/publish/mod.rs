@@ -229,7 +229,7 @@ impl Publish {
         Sender {
             client,
             record: environment.beside_credentials("published.json").map(PublishedPages::at),
-            is_new: self.new || self.burn && update.is_none(),
+            is_new: self.new,
             update,
             is_recorded: !self.burn,
             is_encrypted: self.encrypt,

@@ -79,6 +79,10 @@ impl Sender {
             };
             bail!(WrongUse(format!("{which}; add --encrypt, or --new to publish {shown} readable")));
         }
+        // A page that is deleted after its first view does not replace another.
+        if !self.is_recorded && self.update.is_none() {
+            return Ok(Job { target, page: None, failed: None });
+        }
         let mut recorded = recorded.into_iter();
         let page = match &self.update {
             Some(id) => recorded.find(|page| page.id == *id),

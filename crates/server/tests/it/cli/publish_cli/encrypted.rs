@@ -39,9 +39,11 @@ async fn encrypted_page_opens_with_its_link_and_keeps_it() {
     assert_ne!(first, second, "a new IV for every version");
 
     // It is not published readable by mistake.
-    let (code, said) = machine.refused(&["report.html"]);
-    assert_eq!(code, 2);
-    assert!(said.contains("was published encrypted"), "{said}");
+    for args in [&["report.html"][..], &["report.html", "--burn"]] {
+        let (code, said) = machine.refused(args);
+        assert_eq!(code, 2);
+        assert!(said.contains("was published encrypted"), "{said}");
+    }
     let (new, _) = machine.publish(&["report.html", "--encrypt", "--new"]);
     assert_ne!(new.split_once('#').unwrap().1, link.split_once('#').unwrap().1, "a new page has a new key");
     let (readable, _) = machine.publish(&["report.html", "--new"]);
