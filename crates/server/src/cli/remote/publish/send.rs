@@ -65,10 +65,13 @@ pub(super) struct Sent {
 impl Sender {
     /// The job of a path, with the page that the record has for it.
     pub(super) fn job(&self, target: PublishPath) -> Result<Job> {
-        let recorded = self.recorded(&target).unwrap_or_else(|error| {
-            eprintln!("note: {error}. It is not known whether this path was published before.");
-            Vec::new()
-        });
+        // Whether the path was published encrypted or with a gate is only known from the record.
+        let recorded = self.recorded(&target).with_context(|| {
+            format!(
+                "it is not known whether {} was published before (--new publishes a new page)",
+                target.shown()
+            )
+        })?;
         if let Some(page) = recorded.iter().find(|page| page.secret.is_some() && !self.is_encrypted) {
             let shown = target.shown();
             let is_of_path = target.record_key().as_ref() == Some(&page.path);

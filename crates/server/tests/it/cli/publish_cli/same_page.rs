@@ -148,9 +148,13 @@ async fn processes_that_publish_at_once_lose_no_page() {
     let record: Value = serde_json::from_str(&std::fs::read_to_string(machine.record()).unwrap()).unwrap();
     assert_eq!(record["pages"].as_array().unwrap().len(), 6);
     assert_eq!(page_count(&node).await, 6);
-    // A damaged record does not prevent publishing, and is not overwritten.
+    // With a damaged record only a new page is published, on request, and the record is not overwritten.
     std::fs::write(machine.record(), "{").unwrap();
-    let (_, notes) = machine.publish(&["page-0.html"]);
+    let (code, reason) = machine.refused(&["page-0.html"]);
+    assert_eq!(code, 1, "{reason}");
+    assert!(reason.contains("published.json is damaged") && reason.contains("--new"), "{reason}");
+    assert_eq!(page_count(&node).await, 6);
+    let (_, notes) = machine.publish(&["page-0.html", "--new"]);
     assert!(notes.contains("published.json is damaged"), "{notes}");
     assert_eq!(std::fs::read_to_string(machine.record()).unwrap(), "{");
 }
