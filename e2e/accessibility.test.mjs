@@ -63,6 +63,7 @@ const OPERATOR = {
   case: (made) => `/operator/pages/${made.locked.id}`,
   'case, taken down': (made) => `/operator/pages/${made.down.id}`,
   certificates: '/operator/certificates',
+  health: '/operator/health',
   money: '/operator/payments',
   'payment, fulfilled': '/operator/payments/pay_1',
   'payment, not decided': '/operator/payments/pay_2',

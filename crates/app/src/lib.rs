@@ -34,6 +34,7 @@ pub use certificates::{
 };
 pub use domains::served::ServedSite;
 pub use domains::{DnsFailure, DnsLookup, DomainChange, DomainView, NewDomain};
+pub use infra::health::HealthParts;
 pub use infra::service_stats::{OpenReports, ServiceStats};
 pub use infra::settings::{Rates, Retention, Settings, TlsMode};
 pub use infra::sweep::Swept;

@@ -6,6 +6,7 @@ pub mod cli;
 pub mod config;
 mod connection;
 pub mod connection_activity;
+mod doctor;
 mod frames;
 pub mod http;
 mod large_heads;

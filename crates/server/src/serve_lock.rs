@@ -30,6 +30,18 @@ impl ServeLock {
     }
 }
 
+/// Whether a server holds the lock of the database, and that of the data folder. `None` on PostgreSQL. Creates nothing.
+pub(crate) fn held(data_dir: &Path, database_url: &str) -> Option<(bool, bool)> {
+    let database = database_url.strip_prefix("sqlite:")?;
+    let database = Path::new(database.strip_prefix("//").unwrap_or(database));
+    let is_held = |path: &Path| {
+        let Ok(file) = OpenOptions::new().write(true).open(path) else { return false };
+        // Shared, so that two checks at a time do not take each other for a server.
+        matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
+    };
+    Some((is_held(&beside(database)), is_held(&data_dir.join(NAME))))
+}
+
 /// `PATH.lock`; never the database itself, whose locks are released when any handle on it is closed.
 fn beside(database: &Path) -> PathBuf {
     let mut name = OsString::from(database);
@@ -81,7 +93,12 @@ mod tests {
         assert!(take(one.path(), &two.path().join("other.db")).is_err(), "the same data folder");
         assert!(take(two.path(), &database).is_err(), "the same database");
         let other = take(two.path(), &two.path().join("dropleaf.db")).unwrap();
+        let url = format!("sqlite:{}", database.display());
+        assert_eq!(held(one.path(), &url), Some((true, true)));
+        let elsewhere = TempDir::new().unwrap();
+        assert_eq!(held(elsewhere.path(), &url), Some((true, false)));
         drop(first);
+        assert_eq!(held(one.path(), &url), Some((false, false)));
         take(one.path(), &database).unwrap();
         drop(other);
     }

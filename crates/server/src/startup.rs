@@ -19,15 +19,7 @@ pub async fn open_store(resolved: &Resolved, now: i64) -> Result<Store> {
     make_private_dir(&resolved.data_dir)?;
     let db = Db::open(&resolved.database_url).await.context("cannot open the database")?;
     db.migrate(now).await.context("cannot migrate the database")?;
-    let config = &resolved.config;
-    let credentials = (!config.s3.access_key_id.is_empty()).then(|| Credentials {
-        access_key_id: config.s3.access_key_id.clone(),
-        secret_access_key: config.s3.secret_access_key.clone(),
-        session_token: None,
-    });
-    let blobs = Blobs::open_with(&resolved.blobs_url, config.storage.inline_bytes, credentials.as_ref())
-        .context("cannot open the blob store")?;
-    Ok(Store::new(db, blobs))
+    Ok(Store::new(db, open_blobs(resolved)?))
 }
 
 /// Builds the app over an opened store.
@@ -66,6 +58,26 @@ pub async fn open_app_with(resolved: &Resolved, clock: Arc<dyn Clock>, minter: M
         checker: checker.map(|it| Arc::new(it) as Arc<dyn Checker>),
         dns,
     }))
+}
+
+/// The server's secret, if there is one yet. Creates nothing.
+pub(crate) fn read_keys(config: &Config, data_dir: &Path) -> Option<Keys> {
+    if !config.secret_key.is_empty() {
+        return parse_key(&config.secret_key);
+    }
+    parse_key(fs::read_to_string(data_dir.join("secret.key")).ok()?.trim())
+}
+
+/// Opens the bodies of pages.
+pub(crate) fn open_blobs(resolved: &Resolved) -> Result<Blobs> {
+    let config = &resolved.config;
+    let credentials = (!config.s3.access_key_id.is_empty()).then(|| Credentials {
+        access_key_id: config.s3.access_key_id.clone(),
+        secret_access_key: config.s3.secret_access_key.clone(),
+        session_token: None,
+    });
+    Blobs::open_with(&resolved.blobs_url, config.storage.inline_bytes, credentials.as_ref())
+        .context("cannot open the blob store")
 }
 
 /// The server's secret key: from the settings, or stored in the data folder since the first start.

@@ -32,6 +32,7 @@ pub mod email_codes;
 mod error_codes;
 pub mod evidence;
 pub mod feedback;
+pub mod health;
 pub mod idempotency;
 pub mod leases;
 pub mod ledger;

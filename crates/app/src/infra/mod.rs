@@ -2,6 +2,7 @@
 
 pub(crate) mod body_source;
 pub(crate) mod fair_queue;
+pub(crate) mod health;
 pub(crate) mod permit_queue;
 pub(crate) mod rate_limits;
 pub(crate) mod row_cache;

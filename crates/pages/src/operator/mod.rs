@@ -5,6 +5,7 @@ pub mod appeals;
 pub mod audit;
 pub mod case;
 pub mod certificates;
+pub mod health;
 pub mod overview;
 pub mod payments;
 pub mod reports;

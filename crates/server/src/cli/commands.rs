@@ -5,8 +5,8 @@ use super::options::{Operator, OperatorGroup, ServerOptions, SettingsOptions, op
 use super::output::print_line;
 use super::remote::{self, ClientEnvironment};
 use super::{
-    account, appeals, backup, certs, check, encrypt, evidence, facilitator, generate, healthcheck, ledger,
-    mcp, payments, processor, reports, settings, takedown, transfer, unwanted,
+    account, appeals, backup, certs, check, doctor, encrypt, evidence, facilitator, generate, healthcheck,
+    ledger, mcp, payments, processor, reports, settings, takedown, transfer, unwanted,
 };
 use crate::serve;
 use crate::service_manager::ServiceManager;
@@ -104,6 +104,8 @@ pub(super) enum ServerCommand {
     Ledger(OperatorGroup<ledger::Command>),
     /// List the certificates that the server obtains, or renew them now
     Certs(OperatorGroup<certs::Command>),
+    /// Check whether this installation works, with a fix for each problem; exits with 3 if there is one
+    Doctor(Operator<doctor::Doctor>),
     /// Back up the whole service into a folder or bucket, and list, verify or restore backups; the server may be running
     Backup(Operator<backup::Backup>),
     /// Write one account with its pages, versions, settings and comments into FILE; the server may be running
@@ -226,6 +228,10 @@ impl ServerCommand {
             }
             Self::Certs(OperatorGroup { command, storage }) => {
                 operate(storage, env, async |config| certs::run(command, config).await)
+            }
+            // Settings that cannot be used are a finding, not an error.
+            Self::Doctor(Operator { command, storage }) => {
+                command.run(&ServerOptions::from(storage).sources(env)?)
             }
             Self::Backup(Operator { command, storage }) => {
                 operate(storage, env, async |config| Box::pin(command.run(config)).await)

@@ -1,7 +1,7 @@
 //! The exit codes of commands, and the errors that stand for one of them. docs/cli.md has the same table.
 
 use super::output::visible;
-use super::{check, ledger, remote};
+use super::{check, doctor, ledger, remote};
 use dropleaf_client::ClientError;
 use dropleaf_core::{Code, Error};
 use dropleaf_store::backup::BackupError;
@@ -90,6 +90,7 @@ fn exit_of(error: &anyhow::Error) -> Exit {
     let response = error.downcast_ref::<ClientError>();
     let is_found = error.is::<ledger::Unbalanced>()
         || error.is::<check::Refused>()
+        || error.is::<doctor::ProblemsFound>()
         || error.downcast_ref::<Error>().is_some_and(is_content_refusal)
         || response.is_some_and(remote::is_refusal);
     if is_found {

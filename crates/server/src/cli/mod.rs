@@ -6,6 +6,7 @@ mod backup;
 mod certs;
 mod check;
 mod commands;
+mod doctor;
 mod encrypt;
 mod evidence;
 mod exit;

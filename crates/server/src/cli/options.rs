@@ -108,7 +108,8 @@ impl ServerOptions {
         ]
     }
 
-    pub(super) fn layers(self, env: Vec<(String, String)>) -> Result<Layers> {
+    /// Where the settings come from.
+    pub(super) fn sources(self, env: Vec<(String, String)>) -> Result<Sources> {
         let named =
             env.iter().find(|(name, _)| name == "DROPLEAF_CONFIG").map(|(_, path)| PathBuf::from(path));
         let nearby = PathBuf::from("dropleaf.toml");
@@ -121,7 +122,11 @@ impl ServerOptions {
         let short = self.short().into_iter();
         flags.extend(short.filter_map(|(key, value)| Some((key.to_owned(), value?.clone()))));
         let file = self.storage.settings.config.or(named).or_else(|| nearby.exists().then_some(nearby));
-        Layers::load(&Sources { file, env, flags })
+        Ok(Sources { file, env, flags })
+    }
+
+    pub(super) fn layers(self, env: Vec<(String, String)>) -> Result<Layers> {
+        Layers::load(&self.sources(env)?)
     }
 
     pub(super) fn config(self, env: Vec<(String, String)>) -> Result<Config> {

@@ -55,7 +55,7 @@ const NAMES: [(&str, &str); 34] = [
 /// The other arguments with a value, each with the commands that lead to it. None of them takes a token: files, numbers, free
 /// text, URLs (which start with their scheme), and the ids of several appeals. Those start with `app_`, and a list that
 /// accepted words with hyphens would swallow the options after it.
-const OTHERS: [&str; 104] = [
+const OTHERS: [&str; 105] = [
     "account create plan",
     "account key name",
     "account plan plan",
@@ -81,6 +81,7 @@ const OTHERS: [&str; 104] = [
     "unwanted forget page",
     "audit limit",
     "certs renew name",
+    "doctor mail",
     "payments list state",
     "payments list limit",
     "payments list rail",

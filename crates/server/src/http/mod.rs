@@ -34,6 +34,7 @@ mod reference;
 mod reference_cache;
 mod response_budget;
 mod routes;
+mod self_check;
 mod sign_in;
 mod small_body;
 mod state;
@@ -46,6 +47,7 @@ pub use body::OutBody;
 pub(crate) use head_size::{
     ACCEPTED_BYTES as HEAD_BYTES, READ_BYTES as HEAD_READ_BYTES, refuse as refuse_large_head,
 };
+pub(crate) use self_check::{PAUSE as SELF_CHECK_PAUSE, SelfCheckJson};
 
 use crate::config::Resolved;
 use crate::connection::Connection;
@@ -87,6 +89,8 @@ pub struct Dispatcher {
     pub metrics: Arc<Metrics>,
     /// For work that the response does not wait for.
     pub tasks: Tasks,
+    /// The requests of this server to itself that were answered.
+    self_checks: self_check::SelfChecks,
     api: Router,
 }
 
@@ -111,9 +115,10 @@ impl Dispatcher {
             budget: body_budget::Budget::new(longest_body(&resolved)),
             documents: Arc::new(ClientDocuments::new(resolved.config.oauth.allow_loopback_documents)),
             reference: Arc::new(ReferenceCache::new(openapi::served)),
+            health: Arc::default(),
         };
         let api = routes::router(state);
-        Self { app, resolved, metrics, tasks, api }
+        Self { app, resolved, metrics, tasks, self_checks: self_check::SelfChecks::default(), api }
     }
 
     async fn dispatch(
@@ -132,6 +137,15 @@ impl Dispatcher {
             return (Surface::Other, error::respond(&error, Wants::Json));
         };
         let path = head.uri.path();
+        // Before the host is matched: whether a proxy keeps it is one of the things to find out.
+        if path == dropleaf_core::self_check::PATH
+            && let Some(nonce) = self.self_checks.accept(&self.app, &head)
+        {
+            return (
+                Surface::Other,
+                Box::pin(self_check::answer(self, &nonce, authority, &head, body, connection)).await,
+            );
+        }
         if path == "/healthz" || path == "/readyz" {
             return (Surface::Other, Box::pin(health::answer(&self.app, path)).await);
         }

@@ -2,6 +2,7 @@
 
 use super::body_budget::Budget;
 use super::client_documents::ClientDocuments;
+use super::operator::HealthRuns;
 use super::reference_cache::ReferenceCache;
 use crate::config::Resolved;
 use crate::tasks::Tasks;
@@ -20,4 +21,6 @@ pub(super) struct ApiState {
     pub budget: Budget,
     /// The rendered API description.
     pub reference: Arc<ReferenceCache>,
+    /// The last run of the health checks.
+    pub health: Arc<HealthRuns>,
 }

@@ -38,6 +38,20 @@ impl Smtp {
     pub fn new(url: &str, from: Sender) -> Result<Self> {
         Ok(Self { transport: builder(url)?.timeout(Some(PATIENCE)).build(), from })
     }
+
+    /// Connects and logs in, without sending anything.
+    pub(crate) async fn test(&self) -> Result<(), String> {
+        match self.transport.test_connection().await {
+            Ok(true) => Ok(()),
+            Ok(false) => Err("it closed the connection".to_owned()),
+            Err(error) => match error.status() {
+                Some(status) => Err(format!("it refused the login with status {status}")),
+                None => Err(match failure(&error) {
+                    MailError::Permanent(why) | MailError::Temporary(why) | MailError::Ambiguous(why) => why,
+                }),
+            },
+        }
+    }
 }
 
 impl Mailer for Smtp {

@@ -22,8 +22,12 @@ impl CertificateNames {
 
     pub(super) fn of_pem(chain: &[u8]) -> Result<Self> {
         let leaf = CertificateDer::from_pem_slice(chain).context("there is no certificate")?;
+        Self::of_der(&leaf)
+    }
+
+    pub(crate) fn of_der(leaf: &[u8]) -> Result<Self> {
         let (_, leaf) =
-            X509Certificate::from_der(&leaf).map_err(|error| anyhow!("bad certificate: {error}"))?;
+            X509Certificate::from_der(leaf).map_err(|error| anyhow!("bad certificate: {error}"))?;
         let names = leaf.subject_alternative_name().context("bad subject alternative names")?;
         let names = names.iter().flat_map(|names| &names.value.general_names);
         Ok(Self(

@@ -8,6 +8,7 @@ mod error;
 mod location;
 mod open;
 mod orphans;
+mod probe;
 mod sweep;
 mod upload;
 
@@ -26,6 +27,7 @@ pub(crate) use location::open as open_object_store;
 pub use open::{BlobStream, OpenBlob};
 pub(crate) use open::{Check, matches};
 pub use orphans::sweep_orphans;
+pub use probe::ProbeSteps;
 pub use sweep::{Collected, SweepLimits, collect_garbage, collect_rows, erase};
 pub(crate) use upload::put;
 

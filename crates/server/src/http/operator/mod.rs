@@ -5,11 +5,15 @@ mod appeals;
 mod audit;
 mod cases;
 mod certificates;
+mod health;
+mod health_runs;
 mod overview;
 mod payments;
 mod reports;
 mod revenue;
 mod safe_preview;
+
+pub(super) use health_runs::HealthRuns;
 
 use super::web::{Fields, Person, SignedForm, WebError};
 use crate::http::state::ApiState;
@@ -35,6 +39,8 @@ pub(super) fn routes() -> Router<ApiState> {
         .route("/operator/audit", get(audit::list))
         .route("/operator/certificates", get(certificates::list))
         .route("/operator/certificates/renew", post(certificates::renew))
+        .route("/operator/health", get(health::show))
+        .route("/operator/health/run", post(health::run))
         .route("/operator/pages/{id}", get(cases::show))
         .route("/operator/pages/{id}/takedown", post(cases::take_down))
         .route("/operator/pages/{id}/dismiss", post(cases::dismiss))
@@ -88,7 +94,13 @@ fn page_of(path: &str) -> String {
     {
         return page.to_owned();
     }
-    let all = ["/operator/accounts", "/operator/certificates", "/operator/payments", "/operator/reports"];
+    let all = [
+        "/operator/accounts",
+        "/operator/certificates",
+        "/operator/health",
+        "/operator/payments",
+        "/operator/reports",
+    ];
     all.into_iter().find(|page| path.starts_with(page)).unwrap_or("/operator").to_owned()
 }
 

@@ -3,6 +3,10 @@
 mod backup_cli;
 mod check_cli;
 mod config_cli;
+mod doctor_cli;
+mod doctor_services;
+mod doctor_storage;
+mod doctor_world;
 mod download_cli;
 mod facilitator_cli;
 mod generate_cli;

@@ -26,6 +26,8 @@ pub(crate) enum DnsFault {
 #[derive(Debug, Default)]
 struct Zone {
     records: HashMap<(String, u16), Vec<Vec<u8>>>,
+    /// The address of every name below these.
+    wildcards: HashMap<String, Vec<u8>>,
     faults: HashMap<String, DnsFault>,
     questions: Vec<String>,
 }
@@ -83,6 +85,11 @@ impl DnsServer {
         self.add(name, A, ip.octets().to_vec());
     }
 
+    /// The address of every name one label below this one.
+    pub(crate) fn wildcard(&self, parent: &str, ip: Ipv4Addr) {
+        self.zone.lock().unwrap().wildcards.insert(parent.to_lowercase(), ip.octets().to_vec());
+    }
+
     /// Removes all records and faults of a name.
     pub(crate) fn clear(&self, name: &str) {
         let mut zone = self.zone.lock().unwrap();
@@ -118,7 +125,11 @@ impl Zone {
             // As a recursive server: what a CNAME points to is answered with it.
             for _ in 0..CHAIN {
                 let owner = if fault == Some(DnsFault::Lies) { "other.example" } else { at.as_str() };
-                let found = |kind| self.records.get(&(at.clone(), kind)).cloned().unwrap_or_default();
+                let below = at.split_once('.').and_then(|(_, parent)| self.wildcards.get(parent));
+                let found = |kind| match self.records.get(&(at.clone(), kind)) {
+                    Some(records) => records.clone(),
+                    None => below.filter(|_| kind == A).cloned().into_iter().collect(),
+                };
                 let exact = found(kind);
                 records.extend(exact.iter().map(|data| record(owner, kind, data)));
                 let alias = found(CNAME);
@@ -127,7 +138,7 @@ impl Zone {
                 at = decode(alias, 0)?.0;
             }
         }
-        let is_known = self.records.keys().any(|(known, _)| *known == name);
+        let is_known = !records.is_empty() || self.records.keys().any(|(known, _)| *known == name);
         let code = if code == 0 && !is_known { NXDOMAIN } else { code };
         let mut answer = query.get(..2)?.to_vec();
         answer.extend([0x81, 0x80 | code, 0, 1]);

@@ -25,6 +25,7 @@ mod person;
 mod phishing;
 pub(crate) mod pipe;
 mod port;
+mod proxy;
 #[expect(dead_code, reason = "the tests of payment operations use the rest")]
 #[path = "../../../../app/tests/it/harness/purse.rs"]
 mod purse;
@@ -61,6 +62,7 @@ pub(crate) use pay_link::{PayLink, VISA};
 pub(crate) use person::Person;
 pub(crate) use phishing::{HARVEST, LEAK, harvest};
 pub(crate) use port::ReservedPort;
+pub(crate) use proxy::{Habit, Proxy};
 pub(crate) use purse::Purse;
 pub(crate) use sample_payment::payment;
 pub(crate) use samples::{noise, page, pdf, zip};

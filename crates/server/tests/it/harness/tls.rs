@@ -24,6 +24,16 @@ impl TestCertificate {
         Self { chain: made.cert.pem(), key: made.signing_key.serialize_pem() }
     }
 
+    /// A certificate whose time is over.
+    pub(crate) fn expired(names: &[&str]) -> Self {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        let mut wanted = rcgen::CertificateParams::new(names).unwrap();
+        (wanted.not_before, wanted.not_after) =
+            (rcgen::date_time_ymd(2020, 1, 1), rcgen::date_time_ymd(2020, 4, 1));
+        let key = rcgen::KeyPair::generate().unwrap();
+        Self { chain: wanted.self_signed(&key).unwrap().pem(), key: key.serialize_pem() }
+    }
+
     /// Writes `cert.pem` and `key.pem`; gives their paths.
     pub(crate) fn write(&self, dir: &Path) -> [String; 2] {
         let paths = [dir.join("cert.pem"), dir.join("key.pem")];

@@ -7,6 +7,7 @@ mod operator;
 mod operator_appeals;
 mod operator_case;
 mod operator_certificates;
+mod operator_health;
 mod operator_look;
 mod operator_notifications;
 mod report;

@@ -131,3 +131,28 @@ fn code_in_the_guide_to_a_new_endpoint_is_that_of_the_handler() {
     let shown = guide.split("```rust\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     assert!(handler.contains(shown), "docs/adding-an-endpoint.md shows another handler:\n{shown}");
 }
+
+#[test]
+fn every_health_check_is_described_in_its_group() {
+    use dropleaf_core::health::{Check, Group};
+    let text = std::fs::read_to_string(root().join("docs/doctor.md")).unwrap();
+    let (_, text) = text.split_once("\n## Checks\n").unwrap();
+    let mut described = Vec::new();
+    for section in text.split("\n### ").skip(1) {
+        let (group, rows) = section.split_once('\n').unwrap();
+        for row in rows.lines().filter(|line| line.starts_with("| `")) {
+            let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
+            let [id, title, checked, fix] = cells[..] else { panic!("{row}") };
+            assert!(!checked.is_empty() && !fix.is_empty(), "{row}");
+            described.push((group.to_owned(), id.trim_matches('`').to_owned(), title.to_owned()));
+        }
+    }
+    let own =
+        |check: &Check| (check.group().title().to_owned(), check.id().to_owned(), check.title().to_owned());
+    let known: Vec<_> = Group::ALL
+        .iter()
+        .flat_map(|group| Check::ALL.iter().filter(move |check| check.group() == *group))
+        .map(own)
+        .collect();
+    assert_eq!(described, known);
+}

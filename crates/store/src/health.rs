@@ -1,0 +1,120 @@
+//! Reads the facts about a database that the health checks judge. Changes nothing: a database is neither created nor migrated.
+
+use crate::db::migrate;
+use crate::db::{Db, DbError, Engine};
+use crate::store::Store;
+use dropleaf_core::health::{DatabaseFacts, Integrity, PostgresFacts, SqliteFacts};
+use rusqlite::{Connection, OpenFlags};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Connections of a node: the pool and the one that receives notifications.
+const POSTGRES_POOL: i64 = 17;
+/// How many steps of SQLite's engine pass between two looks at the time.
+const STEPS: i32 = 10_000;
+const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// The schema version that this program needs.
+pub fn latest_schema() -> i64 {
+    migrate::latest()
+}
+
+/// What an SQLite file says about itself.
+#[derive(Debug)]
+pub struct SqliteState {
+    pub facts: DatabaseFacts,
+    /// The schema version; 0 if the database is empty.
+    pub schema: i64,
+    pub integrity: Integrity,
+}
+
+/// Reads an existing SQLite file with a connection of its own, which leaves the journal mode as it is. The check of its integrity ends
+/// after `limit`. Blocks.
+pub fn read_sqlite(path: &Path, limit: Duration) -> Result<SqliteState, DbError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.execute_batch("PRAGMA query_only=ON")?;
+    let text = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, String>(0));
+    let facts = SqliteFacts {
+        version: text("SELECT sqlite_version()")?,
+        journal_mode: text("PRAGMA journal_mode")?,
+        network_filesystem: None,
+    };
+    let has_table: bool = connection.query_row(
+        "SELECT COUNT(*) > 0 FROM sqlite_master WHERE type = 'table' AND name = 'schema_migrations'",
+        [],
+        |row| row.get(0),
+    )?;
+    let schema = if has_table { connection.query_row(migrate::CURRENT, [], |row| row.get(0))? } else { 0 };
+    let integrity = quick_check(&mut connection, limit)?;
+    Ok(SqliteState { facts: DatabaseFacts::Sqlite(facts), schema, integrity })
+}
+
+fn quick_check(connection: &mut Connection, limit: Duration) -> Result<Integrity, DbError> {
+    let started = Instant::now();
+    connection.progress_handler(STEPS, Some(move || started.elapsed() > limit))?;
+    let checked = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
+    Ok(match checked {
+        Ok(message) if message == "ok" => Integrity::Sound,
+        Ok(message) => Integrity::Damaged(message),
+        Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::OperationInterrupted) => {
+            Integrity::TooLarge
+        }
+        Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseCorrupt) => {
+            Integrity::Damaged(error.to_string())
+        }
+        Err(error) => Integrity::Unknown(error.to_string()),
+    })
+}
+
+impl Db {
+    /// The settings of a PostgreSQL server, and its clock. `None` on SQLite.
+    pub async fn read_postgres(&self) -> Result<Option<PostgresFacts>, DbError> {
+        const READ: &str = "SELECT CAST(current_setting('server_version_num') AS BIGINT), current_setting('fsync'), \
+             current_setting('synchronous_commit'), current_setting('full_page_writes'), \
+             (SELECT CAST(pg_encoding_to_char(encoding) AS TEXT) FROM pg_database WHERE datname = current_database()), \
+             CAST(current_setting('max_connections') AS BIGINT), \
+             (SELECT COUNT(*) FROM pg_stat_activity WHERE backend_type = 'client backend' \
+             AND NOT (application_name = current_setting('application_name') \
+             AND client_addr IS NOT DISTINCT FROM inet_client_addr())), \
+             CAST(EXTRACT(EPOCH FROM clock_timestamp()) AS BIGINT)";
+        if !matches!(self.0, Engine::Pg(_)) {
+            return Ok(None);
+        }
+        self.get(READ, &[], |row| {
+            Ok(PostgresFacts {
+                version_number: row.int(0)?,
+                fsync: row.text(1)? == "on",
+                synchronous_commit: row.string(2)?,
+                full_page_writes: row.text(3)? == "on",
+                encoding: row.string(4)?,
+                max_connections: row.int(5)?,
+                others: row.int(6)?,
+                pool: POSTGRES_POOL,
+                now: row.int(7)?,
+            })
+        })
+        .await
+    }
+
+    /// The schema version of a PostgreSQL database; 0 if it is empty.
+    pub async fn postgres_schema(&self) -> Result<i64, DbError> {
+        const EXISTS: &str =
+            "SELECT CAST(CASE WHEN to_regclass('schema_migrations') IS NULL THEN 0 ELSE 1 END AS BIGINT)";
+        let exists = self.get(EXISTS, &[], |row| row.flag(0)).await?.unwrap_or_default();
+        if !exists {
+            return Ok(0);
+        }
+        Ok(self.get(migrate::CURRENT, &[], |row| row.int(0)).await?.unwrap_or_default())
+    }
+}
+
+impl Store {
+    /// 1 if a live page has an email gate, otherwise 0.
+    pub async fn count_gated_pages(&self) -> Result<i64, DbError> {
+        const COUNT: &str = "SELECT COUNT(*) FROM (SELECT 1 FROM sites WHERE state = 'live' \
+             AND email_gate_domain IS NOT NULL LIMIT 1) AS gated";
+        Ok(self.db.list(COUNT, Vec::new(), |row| row.int(0)).await?.first().copied().unwrap_or_default())
+    }
+}
