@@ -21,7 +21,7 @@ after(async () => {
   await server?.stop();
 });
 
-/** Waits until the page no longer reloads itself. */
+/** Waits for the result of a run. */
 async function results(page) {
   await page.getByText(/^\d+ problems/).waitFor();
   await page.locator('button:not([disabled])', { hasText: 'Run again' }).waitFor();

@@ -39,7 +39,7 @@ assets! {
     PAY_CSS = "pay"."css": "pay.css";
     BILLING_CSS = "billing"."css": "billing.css";
     DOMAINS_CSS = "domains"."css": "domains.css";
-    DOMAINS_JS = "domains"."js": "domains.js";
+    REFRESH_JS = "refresh"."js": "refresh.js";
     CARD_JS = "card"."js": "card.js";
 }
 

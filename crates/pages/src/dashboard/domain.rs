@@ -6,7 +6,7 @@ use super::domains::{CertificateRow, DomainPlan, PageChoice, status_badge};
 use super::figures;
 use super::{Attempt, Section, Shell};
 use crate::Html;
-use crate::assets::{DOMAINS_CSS, DOMAINS_JS, PAGES_CSS};
+use crate::assets::{DOMAINS_CSS, PAGES_CSS, REFRESH_JS};
 use askama::Template;
 use dropleaf_core::certificate::CertificateState;
 use dropleaf_core::custom_domain::{CustomDomain, DnsRecord, DomainProblem, DomainStatus};
@@ -87,7 +87,7 @@ struct DomainTemplate<'a> {
     badge: Badge,
     pages_css: String,
     domains_css: String,
-    domains_js: String,
+    refresh_js: String,
 }
 
 pub fn domain(page: &DomainPage<'_>) -> Html {
@@ -100,7 +100,7 @@ pub fn domain(page: &DomainPage<'_>) -> Html {
         badge: status_badge(page.domain),
         pages_css: PAGES_CSS.path(),
         domains_css: DOMAINS_CSS.path(),
-        domains_js: DOMAINS_JS.path(),
+        refresh_js: REFRESH_JS.path(),
     };
     // Rendering writes into a String and cannot fail.
     Html(view.render().unwrap_or_default())

@@ -2,6 +2,7 @@
 
 use super::{at, stylesheet};
 use crate::Html;
+use crate::assets::REFRESH_JS;
 use crate::dashboard::{Section, Shell};
 use askama::Template;
 use dropleaf_core::health::{Finding, Group, Report, Status};
@@ -14,6 +15,11 @@ pub struct HealthPage<'a> {
     pub report: Option<&'a Report>,
     pub is_running: bool,
     pub is_recent: bool,
+}
+
+/// Shows the result of a run that is under way.
+fn refresh_script() -> String {
+    REFRESH_JS.path()
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates hand over references")]

@@ -1,9 +1,9 @@
-// Refreshes the state of a domain while something is under way: a DNS check or a certificate. The page is loaded again in the
-// background, and what is marked with [data-live] is replaced. Without a script, "Check now" does the same.
+// Refreshes a page while something is under way: the check of a domain, a certificate, the health checks. The page is loaded
+// again in the background, and what is marked with [data-live] is replaced. Without a script, reloading it does the same.
 'use strict';
 
 {
-  const SOON = 3000;
+  const SOON = 2000;
   const LATER = 15_000;
   // For the first minutes the person probably waits; later the page was left open.
   const IMPATIENT = 5 * 60_000;
@@ -24,7 +24,7 @@
 
   const refresh = async () => {
     const fresh = await load();
-    // A server that is restarted answers again soon; a page without the marks means that the session or the domain is gone.
+    // A server that is restarted answers again soon; a page without the marks means that the session or what it shows is gone.
     const parts = fresh?.querySelectorAll('[data-live]');
     if (parts?.length === 0) return;
     if (parts) showLocalTimes(fresh);
