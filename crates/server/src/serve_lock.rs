@@ -20,10 +20,9 @@ impl ServeLock {
     /// Locks the data folder and the database file. Both, because the database may be elsewhere, and two servers on one data
     /// folder would delete each other's bodies.
     pub(crate) fn take(data_dir: &Path, database_url: &str) -> Result<Self> {
-        let Some(database) = database_url.strip_prefix("sqlite:") else {
+        let Some(database) = sqlite_path(database_url) else {
             return Ok(Self { _files: Vec::new() });
         };
-        let database = Path::new(database.strip_prefix("//").unwrap_or(database));
         let files =
             [data_dir.join(NAME), beside(database)].iter().map(|path| lock(path)).collect::<Result<_>>()?;
         Ok(Self { _files: files })
@@ -32,14 +31,19 @@ impl ServeLock {
 
 /// Whether a server holds the lock of the database, and that of the data folder. `None` on PostgreSQL. Creates nothing.
 pub(crate) fn held(data_dir: &Path, database_url: &str) -> Option<(bool, bool)> {
-    let database = database_url.strip_prefix("sqlite:")?;
-    let database = Path::new(database.strip_prefix("//").unwrap_or(database));
+    let database = sqlite_path(database_url)?;
     let is_held = |path: &Path| {
         let Ok(file) = OpenOptions::new().write(true).open(path) else { return false };
         // Shared, so that two checks at a time do not take each other for a server.
         matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
     };
     Some((is_held(&beside(database)), is_held(&data_dir.join(NAME))))
+}
+
+/// The file of an SQLite database.
+pub(crate) fn sqlite_path(database_url: &str) -> Option<&Path> {
+    let path = database_url.strip_prefix("sqlite:")?;
+    Some(Path::new(path.strip_prefix("//").unwrap_or(path)))
 }
 
 /// `PATH.lock`; never the database itself, whose locks are released when any handle on it is closed.

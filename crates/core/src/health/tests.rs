@@ -3,11 +3,11 @@
 use super::*;
 use crate::certificate::Certificate;
 
-const NOW: i64 = 1_800_000_000;
-const DAY: i64 = 86_400;
+pub(super) const NOW: i64 = 1_800_000_000;
+pub(super) const DAY: i64 = 86_400;
 
 #[track_caller]
-fn is(finding: &Finding, status: Status, fix: &str) {
+pub(super) fn is(finding: &Finding, status: Status, fix: &str) {
     assert_eq!(finding.status, status, "{finding:?}");
     match &finding.fix {
         Some(named) => assert!(!fix.is_empty() && named.contains(fix), "{finding:?}"),

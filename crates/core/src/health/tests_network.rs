@@ -1,20 +1,10 @@
 //! Each planted fault is found and its fix named: DNS, certificates, proxies.
 
+use super::tests::{DAY, NOW, is};
 use super::*;
 use std::net::IpAddr;
 
-const NOW: i64 = 1_800_000_000;
-const DAY: i64 = 86_400;
 const CLAIMED: &str = "192.0.2.77";
-
-#[track_caller]
-fn is(finding: &Finding, status: Status, fix: &str) {
-    assert_eq!(finding.status, status, "{finding:?}");
-    match &finding.fix {
-        Some(named) => assert!(!fix.is_empty() && named.contains(fix), "{finding:?}"),
-        None => assert!(fix.is_empty(), "{finding:?}"),
-    }
-}
 
 fn ips(list: &[&str]) -> Vec<IpAddr> {
     list.iter().map(|ip| ip.parse().unwrap()).collect()

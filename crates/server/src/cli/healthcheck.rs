@@ -69,16 +69,11 @@ async fn probe(client: &reqwest::Client, url: &str) -> Result<()> {
 
 /// Where the server answers on this machine: the plain listener if there is one, otherwise HTTPS.
 fn probe_url(config: &Config) -> Result<String> {
-    let Listen { host, port } = Listen::parse(&config.listen).context("in `listen`")?;
-    ensure!(port != 0, "`listen` has port 0, so the server's port is not known; set a fixed port");
+    let listen = Listen::parse(&config.listen).context("in `listen`")?;
+    ensure!(listen.port != 0, "`listen` has port 0, so the server's port is not known; set a fixed port");
     let is_tls = config.tls_mode()? != TlsMode::Off && config.tls.listen.is_empty();
-    let host = match host.as_str() {
-        "0.0.0.0" | "localhost" => "127.0.0.1".to_owned(),
-        "::" => "[::1]".to_owned(),
-        host if host.contains(':') => format!("[{host}]"),
-        host => host.to_owned(),
-    };
-    Ok(format!("{}://{host}:{port}/readyz", if is_tls { "https" } else { "http" }))
+    let scheme = if is_tls { "https" } else { "http" };
+    Ok(format!("{scheme}://{}/readyz", listen.local_authority()))
 }
 
 #[cfg(test)]

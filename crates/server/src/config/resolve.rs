@@ -32,6 +32,17 @@ impl Listen {
         let host = host.trim_matches(['[', ']']);
         Ok(Self { host: if host.is_empty() { "0.0.0.0".into() } else { host.into() }, port })
     }
+
+    /// Where a server that listens here can be reached from this machine.
+    pub(crate) fn local_authority(&self) -> String {
+        let port = self.port;
+        match self.host.as_str() {
+            "0.0.0.0" | "localhost" => format!("127.0.0.1:{port}"),
+            "::" => format!("[::1]:{port}"),
+            host if host.contains(':') => format!("[{host}]:{port}"),
+            host => format!("{host}:{port}"),
+        }
+    }
 }
 
 /// The settings, validated and complete.

@@ -1,7 +1,7 @@
 //! Looks up the server's own names, and finds out whether their addresses belong to this machine.
 
 use super::Doctor;
-use crate::config::{Listen, Resolved};
+use crate::config::Resolved;
 use crate::outbound::DnsClient;
 use crate::serve_lock;
 use dropleaf_app::DnsLookup;
@@ -114,7 +114,7 @@ impl Doctor {
             return true;
         }
         let Ok(listen) = resolved.config.public_listen() else { return false };
-        let connected = tokio::time::timeout(CONNECT, TcpStream::connect(local_target(&listen))).await;
+        let connected = tokio::time::timeout(CONNECT, TcpStream::connect(listen.local_authority())).await;
         matches!(connected, Ok(Ok(_)))
     }
 
@@ -137,16 +137,6 @@ impl Doctor {
 
 fn is_loopback(host: &str) -> bool {
     host == "localhost" || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
-}
-
-/// Where a server that listens there can be reached from this machine.
-fn local_target(listen: &Listen) -> String {
-    match listen.host.as_str() {
-        "0.0.0.0" => format!("127.0.0.1:{}", listen.port),
-        "::" => format!("[::1]:{}", listen.port),
-        host if host.contains(':') => format!("[{host}]:{}", listen.port),
-        host => format!("{host}:{}", listen.port),
-    }
 }
 
 /// Only addresses of this machine can be bound.

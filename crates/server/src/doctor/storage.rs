@@ -2,6 +2,7 @@
 
 use super::{Doctor, EACH, in_time, machine};
 use crate::config::Resolved;
+use crate::serve_lock;
 use dropleaf_app::{BackupSettings, TlsMode};
 use dropleaf_core::health::{
     self, BackupFacts, BodiesFacts, Check, DatabaseFacts, Finding, Integrity, ManagedCertificates,
@@ -10,7 +11,7 @@ use dropleaf_core::health::{
 use dropleaf_store::Store;
 use dropleaf_store::backup_state::{BackupState, destination_id};
 use dropleaf_store::health::{latest_schema, read_sqlite};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How long SQLite may check itself.
@@ -180,8 +181,7 @@ impl Doctor {
     }
 }
 
-/// The file of an SQLite database.
+/// The file of the database, if it is SQLite.
 pub(crate) fn sqlite_path(resolved: &Resolved) -> Option<PathBuf> {
-    let path = resolved.database_url.strip_prefix("sqlite:")?;
-    Some(PathBuf::from(path.strip_prefix("//").unwrap_or(path)))
+    serve_lock::sqlite_path(&resolved.database_url).map(Path::to_owned)
 }
