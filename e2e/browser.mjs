@@ -1,4 +1,5 @@
-// Debian's Chromium, headless, with everything that would reach for the network switched off.
+// Debian's Chromium without its own windows (the headless shell, which takes about half the time for each page), with
+// everything that would reach for the network switched off.
 
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
@@ -35,7 +36,7 @@ export async function launch({ hosts = [], isOffline = false, port, home } = {})
   if (port) resolver.push(`MAP * 127.0.0.1:${port}`);
   if (isOffline) resolver.push('MAP * ~NOTFOUND', 'EXCLUDE localhost', 'EXCLUDE *.localhost');
   const browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium-headless-shell',
     ...(home && { env: { ...process.env, HOME: home } }),
     args: [
       '--no-sandbox',
