@@ -66,8 +66,9 @@ pub use publish::idempotency::{IdempotentRequest, IdempotentResult, StoredOutcom
 pub use publish::upload::{Upload, UploadBody};
 pub use publish::upload_tickets::{NewTicket, OpenedTicket, TicketUpload};
 pub use publish::{
-    CreatedSite, DeletedSite, Download, DownloadContent, ListQuery, PatchRequest, SiteContent, SiteDocument,
-    SiteList, SiteSearch, UpdatedSite, WritableSite,
+    ContentDiff, ContentEdit, CreatedSite, DeletedSite, DiffLine, Download, DownloadContent, EditedSite,
+    FileChange, FileDiff, FileEdit, FileStatus, FoundSource, Hunk, LineKind, ListQuery, MOST_CHANGED_FILES,
+    PatchRequest, SiteContent, SiteDocument, SiteList, SiteSearch, UpdatedSite, VersionDiff, WritableSite,
 };
 pub use transfer::{Exported, ImportTarget, Imported, TransferProgress};
 pub use viewing::burn::{EraseOnDrop, ViewClaim};

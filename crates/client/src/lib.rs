@@ -5,6 +5,7 @@
 mod account;
 mod answer;
 mod client;
+mod content_edit;
 mod credentials;
 mod device;
 mod download;
@@ -23,11 +24,13 @@ mod sites;
 mod text;
 mod unpack;
 mod upload;
+mod version_diff;
 mod versions;
 
 pub use account::{Me, UploadLimits};
 pub use answer::Answer;
 pub use client::{Client, is_loopback, server_name};
+pub use content_edit::{ContentEdit, EditedPage};
 pub use credentials::{Credentials, CredentialsError, Login};
 pub use device::{DeviceCode, Key, OWN_CLIENT, Polled, Tokens, wait_for_answer};
 pub use download::{DownloadError, Downloaded};
@@ -42,4 +45,5 @@ pub use sites::{DeletedPage, EmailGate, ListCursor, PageInfo, PageList};
 pub use text::visible;
 pub use unpack::{ArchiveFile, BoundedFile, UnpackError, UnpackLimits, open_archive, safe_path, unpack};
 pub use upload::Upload;
+pub use version_diff::{ChangedFile, ChangedLines, VersionDiff};
 pub use versions::{PageVersion, PageVersions};

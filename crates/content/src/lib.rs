@@ -38,7 +38,8 @@ pub use dropleaf_core::program::{PROGRAM, is_program_name};
 pub use file_name::clean as clean_file_name;
 pub use input::Source;
 pub use markdown::{
-    MARKDOWN_SCRIPT, MARKDOWN_STYLE, MarkdownPage, markdown_page, render_fragment, source_lines,
+    GENERATED_HEAD_BYTES, GeneratedPage, MARKDOWN_SCRIPT, MARKDOWN_STYLE, MarkdownPage, generated_candidates,
+    generated_pages, is_generated_page, markdown_page, render_fragment, source_lines,
 };
 pub use mime::{is_active, is_compressible, mime_of};
 pub use references::address_warnings::{AddressWarnings, ServedAt};

@@ -63,6 +63,10 @@ codes! {
     DomainTaken = "domain_taken": "Another account has verified this custom domain, and its DNS record still exists. Remove that record, then verify again.";
     TooMany = "too_many": "The page or account has the maximum number of these items. Remove some first.";
     Conflict = "conflict": "The page has changed since `expected_updated_at`. Read it again and retry.";
+    EditNoMatch = "edit_no_match": "The text to find does not occur in the file. `edit` is the position of the edit in the list, `nearest_line` a similar line. Nothing was changed.";
+    EditNotUnique = "edit_not_unique": "The text to find occurs more than once. `lines` lists where. Include more of the surrounding text, or set `all`. Nothing was changed.";
+    EditOverlap = "edit_overlap": "Two edits match the same text. Combine them into one. Nothing was changed.";
+    NotEditable = "not_editable": "This page or file cannot be edited in place: it is encrypted, deleted after its first view, not UTF-8 text, or generated from another file. Upload it again instead.";
     AlreadyClaimed = "already_claimed": "Another account has claimed this page.";
     NotRestorable = "not_restorable": "The page cannot be restored: the restore period is over, or its content was erased.";
     Expired = "expired": "The page has expired.";

@@ -13,6 +13,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fact {
     Int(i64),
+    Ints(Vec<i64>),
     Text(String),
     Findings(Vec<Finding>),
 }

@@ -69,9 +69,12 @@ pub mod site_filter;
 pub mod site_version;
 pub mod slug;
 pub mod takedown;
+pub mod text_edit;
+mod text_match;
 pub mod unlock;
 pub mod upload_option;
 pub mod upload_ticket;
+pub mod version_maker;
 pub mod visitor;
 
 pub use clock::{Clock, ManualClock, SystemClock};

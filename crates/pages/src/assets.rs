@@ -38,6 +38,7 @@ assets! {
     CLAIM_JS = "claim"."js": "claim.js";
     PAY_CSS = "pay"."css": "pay.css";
     BILLING_CSS = "billing"."css": "billing.css";
+    CHANGES_CSS = "changes"."css": "changes.css";
     DOMAINS_CSS = "domains"."css": "domains.css";
     REFRESH_JS = "refresh"."js": "refresh.js";
     CARD_JS = "card"."js": "card.js";

@@ -3,10 +3,12 @@
 use crate::db::{DbError, Row, Stmt, Val, columns};
 use crate::store::Store;
 use dropleaf_core::site_version::SiteVersion;
+use dropleaf_core::version_maker::{MakerKind, VersionMaker};
 
 columns! {
     VersionColumns, version_columns:
     site_id, version, bundle_id, title, byte_size, file_count, e2e, restored_from, created_at,
+    maker_kind, maker_id, maker_name,
 }
 
 fn row(row: &Row<'_>) -> Result<SiteVersion, DbError> {
@@ -21,7 +23,16 @@ fn row(row: &Row<'_>) -> Result<SiteVersion, DbError> {
         e2e: row.flag(COLUMN.e2e)?,
         restored_from: row.opt_int(COLUMN.restored_from)?,
         created_at: row.int(COLUMN.created_at)?,
+        maker: maker(row)?,
     })
+}
+
+/// A kind that a newer version of this program wrote counts as unknown.
+fn maker(row: &Row<'_>) -> Result<Option<VersionMaker>, DbError> {
+    const COLUMN: VersionColumns = VersionColumns::starting_at(0);
+    let kind = row.opt_string(COLUMN.maker_kind)?;
+    let (id, name) = (row.opt_string(COLUMN.maker_id)?, row.opt_string(COLUMN.maker_name)?);
+    Ok(kind.and_then(|kind| MakerKind::parse(&kind)).map(|kind| VersionMaker { kind, id, name }))
 }
 
 macro_rules! select {
@@ -43,6 +54,7 @@ impl Store {
 }
 
 pub fn insert(version: &SiteVersion) -> Stmt {
+    let maker = version.maker.as_ref();
     let args: Vec<Val> = vec![
         version.site_id.as_str().into(),
         version.version.into(),
@@ -53,10 +65,13 @@ pub fn insert(version: &SiteVersion) -> Stmt {
         version.e2e.into(),
         version.restored_from.into(),
         version.created_at.into(),
+        maker.map(|maker| maker.kind.as_str()).into(),
+        maker.and_then(|maker| maker.id.as_deref()).into(),
+        maker.and_then(|maker| maker.name.as_deref()).into(),
     ];
     Stmt::new(
-        "INSERT INTO site_versions (site_id, version, bundle_id, title, byte_size, file_count, e2e, restored_from, created_at) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+        "INSERT INTO site_versions (site_id, version, bundle_id, title, byte_size, file_count, e2e, restored_from, created_at, \
+         maker_kind, maker_id, maker_name) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
         args,
     )
 }

@@ -1,6 +1,8 @@
 //! The caller of an operation. The HTTP layer has already checked the credential.
 
+use crate::accounts::oauth::Identity;
 use dropleaf_core::account::Account;
+use dropleaf_core::version_maker::{MakerKind, VersionMaker};
 use dropleaf_core::{Code, Error, Result};
 use dropleaf_pay::wallet::Credential;
 use std::net::IpAddr;
@@ -13,9 +15,22 @@ pub struct Caller {
     pub grant_id: Option<String>,
     /// The client's IP address, if known.
     pub ip: Option<IpAddr>,
+    /// What the account published with; None counts as the dashboard.
+    pub maker: Option<VersionMaker>,
 }
 
 impl Caller {
+    /// A caller with a credential.
+    pub fn of(known: Identity, ip: Option<IpAddr>) -> Self {
+        Self { account: Some(known.account), grant_id: known.grant_id, ip, maker: Some(known.maker) }
+    }
+
+    /// Who made what this caller publishes.
+    pub(crate) fn maker(&self) -> VersionMaker {
+        let kind = if self.account.is_some() { MakerKind::Dashboard } else { MakerKind::Anonymous };
+        self.maker.clone().unwrap_or(VersionMaker::unnamed(kind))
+    }
+
     pub fn account(&self) -> Result<&Account> {
         self.account.as_ref().ok_or_else(|| Error::plain(Code::AuthRequired))
     }
@@ -25,7 +40,7 @@ impl Caller {
 /// Spec §5.
 #[derive(Debug, Clone)]
 pub enum Writer {
-    Account(Account),
+    Account(Account, VersionMaker),
     Claim(String),
     Wallet(Credential),
 }
@@ -34,8 +49,17 @@ impl Writer {
     /// The account whose plan limits what is written. The other writers can replace content and nothing else.
     pub(crate) const fn account(&self) -> Option<&Account> {
         match self {
-            Self::Account(account) => Some(account),
+            Self::Account(account, _) => Some(account),
             Self::Claim(_) | Self::Wallet(_) => None,
+        }
+    }
+
+    /// Who makes the version that is written.
+    pub(crate) fn maker(&self) -> VersionMaker {
+        match self {
+            Self::Account(_, maker) => maker.clone(),
+            Self::Claim(_) => VersionMaker::unnamed(MakerKind::ClaimToken),
+            Self::Wallet(_) => VersionMaker::unnamed(MakerKind::Wallet),
         }
     }
 }

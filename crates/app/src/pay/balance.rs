@@ -110,7 +110,7 @@ impl App {
         let mut stmts = self.sandbox_sale_stmts(Item::Publish, caller.ip)?;
         stmts.extend(staged.stmts);
         stmts.push(sites::insert(&site));
-        stmts.push(site_versions::insert(&first_version(&site, staged.file_count)));
+        stmts.push(site_versions::insert(&first_version(&site, staged.file_count, caller.maker())));
         let goods = CreatedSite { site, claim_token: None, warnings: staged.warnings };
         let outcome = StoredOutcome::Created;
         let delivery = Delivery { item: Item::Publish, txn_id, goods, stmts, outcome };

@@ -11,6 +11,7 @@ use dropleaf_core::payment::Payment;
 use dropleaf_core::scope::Scopes;
 use dropleaf_core::site::{NewSite, Site};
 use dropleaf_core::site_version::SiteVersion;
+use dropleaf_core::version_maker::{MakerKind, VersionMaker};
 use dropleaf_core::{Error, Result, secret};
 use dropleaf_pay::Network;
 use serde::{Deserialize, Serialize};
@@ -79,6 +80,7 @@ impl PageDraft {
             file_count: self.file_count,
             e2e: false,
             restored_from: None,
+            maker: Some(VersionMaker::unnamed(MakerKind::Payment)),
             created_at: payment.created_at,
         }
     }

@@ -13,6 +13,7 @@ use dropleaf_core::plan::Plan;
 use dropleaf_core::site::{NewSite, Site};
 use dropleaf_core::site_version::SiteVersion;
 use dropleaf_core::slug::Slug;
+use dropleaf_core::version_maker::VersionMaker;
 use dropleaf_core::{Code, Error, Result, expiry, secret};
 use dropleaf_store::{DbError, Stmt, accounts, idempotency, site_versions, sites, slugs};
 
@@ -70,7 +71,7 @@ impl App {
         }
         stmts.extend(staged.stmts);
         stmts.push(sites::insert(&created.site));
-        stmts.push(site_versions::insert(&first_version(&created.site, staged.file_count)));
+        stmts.push(site_versions::insert(&first_version(&created.site, staged.file_count, caller.maker())));
         if let (Some(slug), Some(account)) = (&created.site.slug, &caller.account) {
             stmts.push(slugs::take(slug, &created.site.id, &account.id, created.site.created_at));
         }
@@ -196,7 +197,7 @@ impl App {
 }
 
 /// The first version of a new page.
-pub(crate) fn first_version(site: &Site, file_count: i64) -> SiteVersion {
+pub(crate) fn first_version(site: &Site, file_count: i64, maker: VersionMaker) -> SiteVersion {
     SiteVersion {
         site_id: site.id.clone(),
         version: 1,
@@ -206,6 +207,7 @@ pub(crate) fn first_version(site: &Site, file_count: i64) -> SiteVersion {
         file_count,
         e2e: site.e2e,
         restored_from: None,
+        maker: Some(maker),
         created_at: site.created_at,
     }
 }

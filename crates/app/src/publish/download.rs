@@ -5,6 +5,7 @@ use crate::app::App;
 use crate::viewing::pages::{ServedBundle, ServedFile};
 use dropleaf_content::BundleKind;
 use dropleaf_core::account::Account;
+use dropleaf_core::site::Site;
 use dropleaf_core::{Error, Result};
 use std::sync::Arc;
 
@@ -34,20 +35,23 @@ impl App {
     ) -> Result<Download> {
         let site = self.get_site(account, name).await?;
         let version = version.unwrap_or(site.version);
-        let bundle_id = if version == site.version {
-            site.bundle_id.clone().ok_or_else(|| Error::not_found("content"))?
-        } else {
-            let known = self.store.find_version(&site.id, version).await?;
-            let known = known.filter(|known| self.is_version_available(&site, known.version));
-            known.ok_or_else(|| Error::not_found("version"))?.bundle_id
-        };
-        let bundle = self.get_bundle(&bundle_id).await?;
+        let bundle = self.get_bundle(&self.version_bundle(&site, version).await?).await?;
         let content = content_of(&bundle)?;
         let name = match &content {
             DownloadContent::File(file) => file_name(&bundle, file),
             DownloadContent::Archive(_) => format!("{}.zip", site.slug.as_deref().unwrap_or(&site.id)),
         };
         Ok(Download { name, version, content })
+    }
+
+    /// The content of a version that is still kept for its owner.
+    pub(crate) async fn version_bundle(&self, site: &Site, version: i64) -> Result<String> {
+        if version == site.version {
+            return site.bundle_id.clone().ok_or_else(|| Error::not_found("content"));
+        }
+        let known = self.store.find_version(&site.id, version).await?;
+        let known = known.filter(|known| self.is_version_available(site, known.version));
+        Ok(known.ok_or_else(|| Error::not_found("version"))?.bundle_id)
     }
 }
 
@@ -65,7 +69,7 @@ pub(crate) fn content_of(bundle: &ServedBundle) -> Result<DownloadContent> {
 }
 
 /// The name under which a single file was uploaded, or the one it is stored under.
-fn file_name(bundle: &ServedBundle, file: &ServedFile) -> String {
+pub(super) fn file_name(bundle: &ServedBundle, file: &ServedFile) -> String {
     let stored = match file.path.as_str() {
         "_dropleaf/source.md" => "index.md",
         path => path.rsplit('/').next().unwrap_or(path),

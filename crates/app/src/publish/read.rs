@@ -173,7 +173,8 @@ impl App {
     }
 }
 
-fn conflict(site: &Site) -> Error {
+/// The error if the page is not as the caller expects it.
+pub(super) fn conflict(site: &Site) -> Error {
     Error::new(Code::Conflict, format!("The page changed at {}. Read it again, then retry.", site.updated_at))
         .with_fact("updated_at", dropleaf_core::error::Fact::Int(site.updated_at))
 }

@@ -1,5 +1,6 @@
 //! Replaces content at the same URL: `PUT /sites/{idOrSlug}`. Every replacement is a new, immutable version.
 
+use super::read::conflict;
 use super::{CONFLICT_RETRIES, daily_quota_stmt};
 use crate::accounts::caller::Writer;
 use crate::app::App;
@@ -11,6 +12,7 @@ use dropleaf_core::plan::Plan;
 use dropleaf_core::site::{Site, State, Visibility};
 use dropleaf_core::site_change::{Field, SiteChange};
 use dropleaf_core::site_version::SiteVersion;
+use dropleaf_core::version_maker::VersionMaker;
 use dropleaf_core::{Code, Error, Result};
 use dropleaf_store::{DbError, Stmt, idempotency, site_versions, sites, wallet_challenges};
 use std::net::IpAddr;
@@ -30,6 +32,18 @@ impl WritableSite {
     pub(crate) fn id(&self) -> &str {
         &self.site.id
     }
+}
+
+/// New content for a site.
+#[derive(Debug)]
+pub(super) struct Replacement<'a> {
+    pub(super) writer: &'a Writer,
+    pub(super) name: &'a str,
+    pub(super) site: Site,
+    pub(super) upload: Upload,
+    pub(super) options: UploadOptions,
+    /// The content that the new one was made from: it may replace no other.
+    pub(super) base: Option<String>,
 }
 
 #[derive(Debug)]
@@ -63,7 +77,7 @@ impl App {
         name: &str,
         seen: WritableSite,
         upload: Upload,
-        mut options: UploadOptions,
+        options: UploadOptions,
         once: Option<&IdempotentRequest>,
         render: impl Fn(&UpdatedSite) -> Vec<u8>,
     ) -> Result<IdempotentResult<UpdatedSite>> {
@@ -71,28 +85,58 @@ impl App {
             FirstOrReplay::Replay(outcome, body) => return Ok(IdempotentResult::Replayed { outcome, body }),
             FirstOrReplay::First(guard) => guard,
         };
-        let mut site = if self.clock.monotonic().saturating_sub(seen.at) < ROW_REUSE {
-            seen.site
-        } else {
-            self.get_writable(writer, name).await?
-        };
+        let site = self.current_row(writer, name, seen).await?;
         Self::check_unchanged(&site, options.expected_updated_at)?;
-        if options.changes_settings() {
-            require_account_for_settings(writer)?;
+        let replacement = Replacement { writer, name, site, upload, options, base: None };
+        self.write_replacement(replacement, once, render).await
+    }
+
+    /// The row of a site that may be written to: the one read at authorization if it is recent.
+    pub(super) async fn current_row(&self, writer: &Writer, name: &str, seen: WritableSite) -> Result<Site> {
+        if self.clock.monotonic().saturating_sub(seen.at) < ROW_REUSE {
+            return Ok(seen.site);
         }
-        let mut warnings = std::mem::take(&mut options.warnings);
-        let strict = options.csp_strict.unwrap_or(site.csp_strict);
+        self.get_writable(writer, name).await
+    }
+
+    /// How new content of a site is prepared.
+    pub(super) fn replace_options(
+        &self,
+        writer: &Writer,
+        site: &Site,
+        options: &UploadOptions,
+    ) -> PrepareOptions {
         let is_public = options.requested_visibility().unwrap_or(site.visibility) == Visibility::Public;
-        let plan = writer.account().map_or_else(Plan::unlimited, |account| self.plan_of(account));
-        let prepare_options = PrepareOptions {
+        PrepareOptions {
             e2e: options.e2e,
-            strict,
+            strict: options.csp_strict.unwrap_or(site.csp_strict),
             pii_check: options.pii_check,
             agentation: options.agentation == Some(true),
             spa: options.spa,
             is_public: options.slug.is_some() || is_public,
-            executables: plan.executables,
-        };
+            executables: self.writer_plan(writer).executables,
+        }
+    }
+
+    /// The plan that limits what is written.
+    fn writer_plan(&self, writer: &Writer) -> Plan {
+        writer.account().map_or_else(Plan::unlimited, |account| self.plan_of(account))
+    }
+
+    /// Checks the new content and makes it the newest version.
+    pub(super) async fn write_replacement(
+        &self,
+        replacement: Replacement<'_>,
+        once: Option<&IdempotentRequest>,
+        render: impl Fn(&UpdatedSite) -> Vec<u8>,
+    ) -> Result<IdempotentResult<UpdatedSite>> {
+        let Replacement { writer, name, mut site, upload, mut options, base } = replacement;
+        if options.changes_settings() {
+            require_account_for_settings(writer)?;
+        }
+        let mut warnings = std::mem::take(&mut options.warnings);
+        let plan = self.writer_plan(writer);
+        let prepare_options = self.replace_options(writer, &site, &options);
         let staged = self.stage_upload(upload, prepare_options).await?;
         warnings.extend(staged.warnings.iter().cloned());
         let change = self.settings_of(writer, &site, &options).await?;
@@ -109,15 +153,15 @@ impl App {
             self.check_changed_slug(&site, &next)?;
             let mut stmts: Vec<Stmt> = match writer {
                 // Revisions of a paid page are free. Spec §8.
-                Writer::Account(_) if site.is_paid() => Vec::new(),
-                Writer::Account(account) => {
+                Writer::Account(..) if site.is_paid() => Vec::new(),
+                Writer::Account(account, _) => {
                     daily_quota_stmt(account, &plan, self.now()).into_iter().collect()
                 }
                 Writer::Claim(_) => self.take_more_anonymous_storage(&next).await?,
                 Writer::Wallet(credential) => vec![self.take_challenge(credential)],
             };
             stmts.extend(staged.stmts.iter().cloned());
-            stmts.extend(self.new_version(&site, &next, staged.file_count, None));
+            stmts.extend(self.new_version(&site, &next, staged.file_count, None, writer.maker()));
             let warnings = [warnings.as_slice(), &more].concat();
             let mut updated = UpdatedSite { site: next.clone(), warnings };
             self.add_pending_views(&mut updated.site);
@@ -135,6 +179,9 @@ impl App {
                     }
                     site = self.get_writable(writer, name).await?;
                     Self::check_unchanged(&site, options.expected_updated_at)?;
+                    if base.is_some() && base != site.bundle_id {
+                        return Err(conflict(&site));
+                    }
                 }
                 (Err(DbError::Guard(wallet_challenges::TAKEN)), _) => {
                     // Its row tells whether the challenge was used or has expired.
@@ -158,7 +205,7 @@ impl App {
         ip: Option<IpAddr>,
     ) -> Result<WritableSite> {
         match writer {
-            Writer::Account(_) => {}
+            Writer::Account(..) => {}
             Writer::Claim(_) => self.take_attempt(ip)?,
             Writer::Wallet(_) => self.take_paid_attempt(ip)?,
         }
@@ -169,7 +216,7 @@ impl App {
     /// The live site that this credential may write to. Spec §5.
     async fn get_writable(&self, writer: &Writer, name: &str) -> Result<Site> {
         let site = match writer {
-            Writer::Account(account) => self.get_own_site_row(account, name).await?,
+            Writer::Account(account, _) => self.get_own_site_row(account, name).await?,
             Writer::Claim(token) => self.get_claimable(name, token).await?,
             Writer::Wallet(credential) => {
                 let wallet = self.verify_wallet_signature(credential).await?;
@@ -225,6 +272,7 @@ impl App {
         next: &Site,
         file_count: i64,
         restored_from: Option<i64>,
+        maker: VersionMaker,
     ) -> Vec<Stmt> {
         let version = SiteVersion {
             site_id: site.id.clone(),
@@ -235,6 +283,7 @@ impl App {
             file_count,
             e2e: next.e2e,
             restored_from,
+            maker: Some(maker),
             created_at: self.now(),
         };
         let mut stmts = vec![sites::update(site, next), site_versions::insert(&version)];
@@ -251,7 +300,7 @@ impl App {
 /// Writers without an account can replace only the content.
 fn require_account_for_settings(writer: &Writer) -> Result<()> {
     let why = match writer {
-        Writer::Account(_) => return Ok(()),
+        Writer::Account(..) => return Ok(()),
         Writer::Claim(_) => {
             "A claim token can only replace the content. Claim the page to change its settings."
         }

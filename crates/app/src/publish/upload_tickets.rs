@@ -65,7 +65,7 @@ impl App {
     ) -> Result<NewTicket> {
         let site_id = match site {
             Some(name) => {
-                let writer = Writer::Account(who.account.clone());
+                let writer = Writer::Account(who.account.clone(), who.maker.clone());
                 Some(self.check_writer(&writer, name, None).await?.id().to_owned())
             }
             None => None,
@@ -121,7 +121,8 @@ impl App {
     /// The page that the file is for, if it can still be written to; checked before a file is read in vain.
     pub async fn check_ticket_target(&self, ticketed: &OpenedTicket) -> Result<Option<WritableSite>> {
         let Some(id) = &ticketed.ticket.site_id else { return Ok(None) };
-        let writer = Writer::Account(ticketed.who.account.clone());
+        let who = &ticketed.who;
+        let writer = Writer::Account(who.account.clone(), who.maker.clone());
         self.check_writer(&writer, id, None).await.map(Some)
     }
 
@@ -147,7 +148,7 @@ impl App {
             request_hash,
         };
         if let Some(name) = ticket.site_id {
-            let writer = Writer::Account(who.account);
+            let writer = Writer::Account(who.account, who.maker);
             let place = match place {
                 Some(place) => place,
                 None => self.check_writer(&writer, &name, ip).await?,
@@ -157,7 +158,7 @@ impl App {
                 .replace_idempotent(&writer, &name, place, upload, options, Some(&once), render)
                 .await;
         }
-        let caller = Caller { account: Some(who.account), grant_id: who.grant_id, ip };
+        let caller = Caller::of(who, ip);
         let render = |created: &CreatedSite| render(&created.site, &created.warnings);
         Ok(match self.create_site(&caller, upload, options, Some(&once), render).await? {
             IdempotentResult::New(CreatedSite { site, warnings, .. }) => {

@@ -7,6 +7,7 @@ use dropleaf_core::account::Account;
 use dropleaf_core::site::Site;
 use dropleaf_core::site::State;
 use dropleaf_core::site_version::SiteVersion;
+use dropleaf_core::version_maker::VersionMaker;
 use dropleaf_core::{Code, Error, Result};
 use dropleaf_store::{DbError, bundles, sites};
 
@@ -18,14 +19,33 @@ impl App {
         Ok((site, versions))
     }
 
+    /// One version of a site, if it is still available to the owner.
+    pub async fn get_version(
+        &self,
+        account: &Account,
+        name: &str,
+        version: i64,
+    ) -> Result<(Site, SiteVersion)> {
+        let site = self.get_site(account, name).await?;
+        let known = self.store.find_version(&site.id, version).await?;
+        let known = known.filter(|known| self.is_version_available(&site, known.version));
+        Ok((site, known.ok_or_else(|| Error::not_found("version"))?))
+    }
+
     /// Whether a version is still available to the owner. Older ones may be kept for the operator alone.
     pub(crate) fn is_version_available(&self, site: &Site, version: i64) -> bool {
         version > site.version - self.settings.versions_kept
     }
 
     /// Makes an older version the newest again. History is never rewritten: this is a new version with the old content.
-    pub async fn rollback_site(&self, account: &Account, name: &str, version: i64) -> Result<UpdatedSite> {
-        self.rollback_if_unchanged(account, name, version, None).await
+    pub async fn rollback_site(
+        &self,
+        account: &Account,
+        name: &str,
+        version: i64,
+        maker: VersionMaker,
+    ) -> Result<UpdatedSite> {
+        self.rollback_if_unchanged(account, name, version, None, maker).await
     }
 
     /// The same, but fails if the page has changed since the caller read it.
@@ -35,6 +55,7 @@ impl App {
         name: &str,
         version: i64,
         expected: Option<i64>,
+        maker: VersionMaker,
     ) -> Result<UpdatedSite> {
         let mut verdict = None;
         for _ in 0..CONFLICT_RETRIES {
@@ -77,7 +98,7 @@ impl App {
                 stmts.push(policy.record(&old.bundle_id));
                 warnings.extend(policy.warnings);
             }
-            stmts.extend(self.new_version(&site, &next, old.file_count, Some(version)));
+            stmts.extend(self.new_version(&site, &next, old.file_count, Some(version), maker.clone()));
             match self.write_site(stmts, Some(&site), &next).await {
                 Ok(()) => return Ok(UpdatedSite { site: next, warnings }),
                 Err(DbError::Guard(sites::CHANGED | bundles::GONE)) => {}

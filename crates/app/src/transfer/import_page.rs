@@ -13,6 +13,7 @@ use dropleaf_content::BundleKind;
 use dropleaf_core::site::{NewSite, Site, Visibility};
 use dropleaf_core::site_version::SiteVersion;
 use dropleaf_core::slug::Slug;
+use dropleaf_core::version_maker::{MakerKind, VersionMaker};
 use dropleaf_core::{Error, Result, expiry, secret};
 use dropleaf_store::{DbError, Stmt, account_transfer, share_tokens, site_versions, sites, slugs};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -257,6 +258,7 @@ fn version_row(site: &Site, version: &VersionRecord, file_count: i64) -> SiteVer
         file_count,
         e2e: site.e2e,
         restored_from: version.restored_from,
+        maker: Some(VersionMaker::unnamed(MakerKind::Import)),
         created_at: version.created_at,
     }
 }

@@ -60,7 +60,7 @@ impl Fixture {
 
     pub(crate) fn caller(&self, who: Option<usize>) -> Caller {
         let account = who.map(|who| self.accounts[who].clone());
-        Caller { account, grant_id: None, ip: Some([203, 0, 113, 7].into()) }
+        Caller { account, grant_id: None, ip: Some([203, 0, 113, 7].into()), maker: None }
     }
 
     /// The number of stored bodies.

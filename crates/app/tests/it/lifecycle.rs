@@ -10,6 +10,7 @@ use dropleaf_core::options::UploadOptions;
 use dropleaf_core::site::Visibility;
 use dropleaf_core::site_change::Field;
 use dropleaf_core::slug::Slug;
+use dropleaf_core::version_maker::{MakerKind, VersionMaker};
 use dropleaf_core::{Code, Error};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -105,7 +106,8 @@ async fn run_on_app(fixture: &Fixture, named: &mut Named, act: &Act) -> Result<(
             Ok(())
         }
         Act::Replace { page, who, body } => {
-            let writer = Writer::Account(fixture.accounts[who].clone());
+            let writer =
+                Writer::Account(fixture.accounts[who].clone(), VersionMaker::unnamed(MakerKind::Dashboard));
             let name = &named.ids[page];
             let seen = code(app.check_writer(&writer, name, None).await)?;
             let done = app.replace_site(&writer, name, seen, upload(body), UploadOptions::default()).await;

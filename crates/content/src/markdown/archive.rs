@@ -112,6 +112,11 @@ impl ArchivePages {
         self.pages.iter().find(|(_, page)| *page == INDEX).map(|(document, _)| document.as_str())
     }
 
+    /// Each document that gets a page, with the page's path.
+    pub(super) fn into_pages(self) -> impl Iterator<Item = (String, String)> {
+        self.pages.into_iter()
+    }
+
     /// What the publisher should know about the documents.
     pub(crate) fn warnings(&self) -> Vec<String> {
         self.losses.sentences()

@@ -12,6 +12,7 @@ mod escape;
 mod filter;
 mod footnotes;
 mod front_matter;
+mod generated;
 mod headings;
 mod labels;
 mod languages;
@@ -29,6 +30,9 @@ pub(crate) use code::Highlighter;
 pub(crate) use document::whole_page;
 pub use document::{SCRIPT as MARKDOWN_SCRIPT, STYLE as MARKDOWN_STYLE};
 pub(crate) use escape::{escaped, escaped_attribute};
+pub use generated::{
+    GENERATED_HEAD_BYTES, GeneratedPage, generated_candidates, generated_pages, is_generated_page,
+};
 pub(crate) use links::for_each_picture;
 pub use source_lines::source_lines;
 

@@ -6,7 +6,9 @@ mod name_key;
 mod raw_text;
 mod tag;
 mod tokens;
+mod visible_text;
 
 pub use elements::{Element, Name};
 pub use tag::{Tag, local};
 pub use tokens::{Token, Tokens};
+pub use visible_text::visible_text;

@@ -19,6 +19,10 @@ pub struct VersionRow {
     pub byte_size: i64,
     pub file_count: i64,
     pub restored_from: Option<i64>,
+    /// What made it, such as an API key, and its name.
+    pub made_by: Option<(&'static str, Option<String>)>,
+    /// There is an older version to compare it with.
+    pub has_older: bool,
     pub created_at: i64,
 }
 

@@ -153,6 +153,8 @@ fn shown(state: State, attempt: Attempt) -> String {
         byte_size: 10,
         file_count: 2,
         restored_from: Some(1),
+        made_by: Some(("API key", Some(HOSTILE.into()))),
+        has_older: version > 1,
         created_at: NOW,
     };
     page(&PageView {

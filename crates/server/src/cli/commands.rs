@@ -60,6 +60,8 @@ pub(super) enum PagesCommand {
     Versions(remote::Versions),
     /// Show an older version of a page again
     Rollback(remote::Rollback),
+    /// Replace text in the source of a page
+    Edit(remote::Edit),
     /// Compare two versions of a page, or a page with local files
     Diff(remote::Diff),
     /// Save the files of a page; prints where
@@ -184,6 +186,7 @@ impl PagesCommand {
             Self::Open(open) => open.run(environment).await,
             Self::Versions(versions) => versions.run(environment).await,
             Self::Rollback(rollback) => rollback.run(environment).await,
+            Self::Edit(edit) => edit.run(environment).await,
             Self::Diff(diff) => diff.run(environment).await,
             Self::Download(download) => download.run(environment).await,
             Self::Feedback(feedback) => feedback.run(environment).await,

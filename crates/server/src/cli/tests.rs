@@ -15,7 +15,7 @@ const OLD_TOKENS: [&str; 5] = [
 
 /// Every argument that names a page, an account, a payment or an appeal, in a complete command line with the placeholder
 /// `NAME`. The tests try the argument in this position and at the end.
-const NAMES: [(&str, &str); 34] = [
+const NAMES: [(&str, &str); 35] = [
     ("account create email", "account create NAME"),
     ("account key email", "account key NAME"),
     ("account link email", "account link NAME"),
@@ -47,6 +47,7 @@ const NAMES: [(&str, &str); 34] = [
     ("restore page", "restore NAME --json"),
     ("download page", "download NAME --zip --json"),
     ("diff page", "diff NAME --json"),
+    ("edit page", "edit NAME --find a --replace b --json"),
     ("export account", "export NAME owner.zip"),
     ("import account", "import --account NAME owner.zip"),
     ("pay code", "pay --code NAME --json"),
@@ -55,7 +56,7 @@ const NAMES: [(&str, &str); 34] = [
 /// The other arguments with a value, each with the commands that lead to it. None of them takes a token: files, numbers, free
 /// text, URLs (which start with their scheme), and the ids of several appeals. Those start with `app_`, and a list that
 /// accepted words with hyphens would swallow the options after it.
-const OTHERS: [&str; 105] = [
+const OTHERS: [&str; 109] = [
     "account create plan",
     "account key name",
     "account plan plan",
@@ -127,6 +128,10 @@ const OTHERS: [&str; 105] = [
     "diff from",
     "diff to",
     "diff server",
+    "edit find",
+    "edit replace",
+    "edit file",
+    "edit server",
     "list state",
     "list limit",
     "list server",

@@ -32,7 +32,7 @@ pub(super) async fn create(
     headers: HeaderMap,
     body: Body,
 ) -> Response {
-    let caller = Caller { account: None, grant_id: None, ip };
+    let caller = Caller { account: None, grant_id: None, ip, maker: None };
     let incoming = Incoming { state: &state, headers: &headers, body };
     let wants_json = Wants::of(&headers) == Wants::Json;
     let standing = async {

@@ -78,6 +78,10 @@ pub const fn status(code: Code) -> StatusCode {
         Code::RangeNotSatisfiable => StatusCode::RANGE_NOT_SATISFIABLE,
         Code::MisdirectedHost => StatusCode::MISDIRECTED_REQUEST,
         Code::IdempotencyMismatch
+        | Code::EditNoMatch
+        | Code::EditNotUnique
+        | Code::EditOverlap
+        | Code::NotEditable
         | Code::TooManyScripts
         | Code::ExecutableRefused
         | Code::PhishingBlocked

@@ -15,6 +15,7 @@ pub fn json_body(error: &Error) -> String {
     for (name, fact) in &error.facts {
         let value = match fact {
             Fact::Int(n) => json!(n),
+            Fact::Ints(all) => json!(all),
             Fact::Text(text) => json!(text),
             Fact::Findings(found) => found.iter().map(finding_json).collect(),
         };

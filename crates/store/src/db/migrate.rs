@@ -47,6 +47,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     both!("0007_card_sandbox"),
     both!("0008_pay_sessions"),
     both!("0009_domains"),
+    both!("0010_version_makers"),
 ];
 
 pub(super) const TABLE: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (

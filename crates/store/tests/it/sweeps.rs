@@ -57,6 +57,7 @@ fn version(site_id: &str, version: i64, bundle_id: &str) -> Stmt {
         file_count: 1,
         e2e: false,
         restored_from: None,
+        maker: None,
         created_at: 0,
     })
 }

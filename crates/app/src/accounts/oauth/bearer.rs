@@ -7,6 +7,7 @@ use dropleaf_core::oauth::grant::Grant;
 use dropleaf_core::oauth::resource;
 use dropleaf_core::oauth::token::{ACCESS_PREFIX, OAuthTokenKind};
 use dropleaf_core::scope::Scopes;
+use dropleaf_core::version_maker::VersionMaker;
 use dropleaf_core::{Code, Error, Result, secret};
 use dropleaf_store::oauth_grants;
 use dropleaf_store::oauth_tokens::{self, AccessRow};
@@ -24,6 +25,8 @@ pub struct Identity {
     pub rate_limit_key: String,
     /// The OAuth client's grant, if there is one.
     pub grant_id: Option<String>,
+    /// Recorded with the versions it makes.
+    pub maker: VersionMaker,
 }
 
 impl App {
@@ -36,6 +39,7 @@ impl App {
                 scopes: access.scopes,
                 rate_limit_key: access.grant.id.clone(),
                 grant_id: Some(access.grant.id.clone()),
+                maker: VersionMaker::program(&access.grant.id, &access.grant.client_name),
             });
         }
         let known = self.authenticate(bearer).await?;
@@ -45,6 +49,7 @@ impl App {
             scopes: *scopes,
             rate_limit_key: key.id.clone(),
             grant_id: key.grant_id.clone(),
+            maker: VersionMaker::api_key(&key.id, &key.name),
         })
     }
 
@@ -62,6 +67,7 @@ impl App {
                 account,
                 scopes: grant.scopes,
                 rate_limit_key: grant.id.clone(),
+                maker: VersionMaker::program(&grant.id, &grant.client_name),
                 grant_id: Some(grant.id),
             }));
         }
@@ -69,6 +75,7 @@ impl App {
         Ok(found.map(|(account, key, scopes)| Identity {
             account,
             scopes,
+            maker: VersionMaker::api_key(&key.id, &key.name),
             rate_limit_key: key.id,
             grant_id: key.grant_id,
         }))

@@ -4,7 +4,7 @@ use super::ClientEnvironment;
 use super::download::{fetch, reopened};
 use super::file_set::FileSet;
 use super::target::{PageArgs, Target};
-use super::text_diff::{Change, colour, compare};
+use super::text_diff::{Change, colour, compare, found_by_server};
 use crate::cli::exit::WrongUse;
 use crate::cli::output::{is_terminal, print_json, print_line, visible};
 use anyhow::{Context, Result};
@@ -36,13 +36,13 @@ impl Diff {
     pub(crate) async fn run(self, environment: &ClientEnvironment) -> Result<()> {
         let target = self.page.target(environment).await?;
         let from = self.from.as_deref().map(|text| (text, text.parse::<i64>()));
-        let (old, new, sides) = match (from, self.to) {
+        let (old, new) = match (from, self.to) {
             (Some((_, Ok(old))), new) => {
                 let new = match new {
                     Some(new) => new,
                     None => current_version(&target).await?,
                 };
-                two_versions(&target, old, new).await?
+                (old, new)
             }
             (Some((path, Err(_))), None) => {
                 let path = PathBuf::from(path);
@@ -50,7 +50,7 @@ impl Diff {
                 let version = current_version(&target).await?;
                 let old = published(&target, version).await?;
                 let sides = Sides { old: format!("version {version}"), new: path.display().to_string() };
-                (old, new, sides)
+                return self.show(old, new, &sides);
             }
             (Some((path, Err(_))), Some(_)) => {
                 let why = format!(
@@ -63,10 +63,26 @@ impl Diff {
                 let mut versions = list_versions(&target).await?.into_iter();
                 let pair = versions.next().zip(versions.next());
                 let (new, old) = pair.context("there is no older version")?;
-                two_versions(&target, old, new).await?
+                (old, new)
             }
         };
+        if old < 1 || new < 1 {
+            return Err(WrongUse("a version is at least 1".to_owned()).into());
+        }
+        let sides = Sides { old: format!("version {old}"), new: format!("version {new}") };
+        if let Some(changes) = compared_by_server(&target, old, new).await {
+            return self.print(&changes, &sides);
+        }
+        let (old, new) = (published(&target, old).await?, published(&target, new).await?);
         self.show(old, new, &sides)
+    }
+
+    fn print(&self, changes: &[Change], sides: &Sides) -> Result<()> {
+        if self.page.server.json {
+            let changed: Vec<_> = changes.iter().map(|change| change_json(&change.path, change)).collect();
+            return print_json(&json!({"from": sides.old, "to": sides.new, "files": changed}));
+        }
+        changes.iter().try_for_each(print_change)
     }
 
     /// Compares file by file, so that two files at most are in memory.
@@ -111,12 +127,14 @@ fn print_change(change: &Change) -> Result<()> {
     }
 }
 
-async fn two_versions(target: &Target, old: i64, new: i64) -> Result<(FileSet, FileSet, Sides)> {
-    if old < 1 || new < 1 {
-        return Err(WrongUse("a version is at least 1".to_owned()).into());
+/// What the server says about two versions. None if it cannot compare them or left something out; then both are downloaded
+/// and compared here, which also explains what is wrong.
+async fn compared_by_server(target: &Target, old: i64, new: i64) -> Option<Vec<Change>> {
+    let found = target.client.diff_versions(&target.name, old, new).await.ok()?.value;
+    if found.truncated {
+        return None;
     }
-    let sides = Sides { old: format!("version {old}"), new: format!("version {new}") };
-    Ok((published(target, old).await?, published(target, new).await?, sides))
+    found.files.iter().map(found_by_server).collect()
 }
 
 /// The numbers of the page's versions, newest first. The first one is shown now.

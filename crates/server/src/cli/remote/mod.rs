@@ -4,6 +4,7 @@
 mod delete;
 mod diff;
 mod download;
+mod edit;
 mod feedback;
 mod file_set;
 mod info;
@@ -21,6 +22,7 @@ mod versions;
 pub(super) use delete::{Delete, Restore};
 pub(super) use diff::Diff;
 pub(super) use download::Download;
+pub(super) use edit::Edit;
 pub(super) use feedback::Feedback;
 pub(super) use info::{Info, Open};
 pub(super) use list::List;

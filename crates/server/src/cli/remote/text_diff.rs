@@ -2,6 +2,7 @@
 
 use crate::cli::output::{BAD, FAINT, GOOD, HEADING, visible};
 use anstyle::Style;
+use dropleaf_client::ChangedFile;
 use similar::TextDiff;
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -31,7 +32,7 @@ impl Status {
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Change {
-    path: String,
+    pub(super) path: String,
     pub(super) status: Status,
     /// None if one of the files is not text.
     pub(super) diff: Option<String>,
@@ -50,6 +51,38 @@ impl Change {
     }
 }
 
+/// The difference of a file as the server found it; `None` if it says something that this version does not know.
+pub(super) fn found_by_server(file: &ChangedFile) -> Option<Change> {
+    let status = [Status::Added, Status::Removed, Status::Changed];
+    let status = status.into_iter().find(|status| status.as_str() == file.status)?;
+    let path = visible(&file.path);
+    let diff = (!file.binary).then(|| {
+        let (a, b) = sides(&path, status);
+        let mut text = format!("--- {a}\n+++ {b}\n");
+        for hunk in &file.hunks {
+            let range = |start: usize, lines: usize| match lines {
+                1 => start.to_string(),
+                _ => format!("{start},{lines}"),
+            };
+            let (old, new) = (range(hunk.old_start, hunk.old_lines), range(hunk.new_start, hunk.new_lines));
+            let _ = writeln!(text, "@@ -{old} +{new} @@");
+            for line in &hunk.lines {
+                let _ = writeln!(text, "{line}");
+            }
+        }
+        text
+    });
+    Some(Change { path, status, diff })
+}
+
+/// The names of both sides in a unified difference.
+fn sides(path: &str, status: Status) -> (String, String) {
+    let nothing = || "/dev/null".to_owned();
+    let a = if status == Status::Added { nothing() } else { format!("a/{path}") };
+    let b = if status == Status::Removed { nothing() } else { format!("b/{path}") };
+    (a, b)
+}
+
 /// The difference of a file; `None` if there is none.
 pub(super) fn compare(path: &str, old: Option<&[u8]>, new: Option<&[u8]>) -> Option<Change> {
     let status = match (old, new) {
@@ -63,8 +96,7 @@ pub(super) fn compare(path: &str, old: Option<&[u8]>, new: Option<&[u8]>) -> Opt
     let path = visible(path);
     let texts = text(old.unwrap_or_default()).zip(text(new.unwrap_or_default()));
     let diff = texts.map(|(before, after)| {
-        let a = if status == Status::Added { "/dev/null".to_owned() } else { format!("a/{path}") };
-        let b = if status == Status::Removed { "/dev/null".to_owned() } else { format!("b/{path}") };
+        let (a, b) = sides(&path, status);
         let diff = TextDiff::configure().timeout(TIMEOUT).diff_lines(before, after);
         diff.unified_diff().context_radius(CONTEXT_LINES).header(&a, &b).to_string()
     });

@@ -114,7 +114,7 @@ pub(super) async fn create(
         .option("scopes", granted)
         .finish();
     let maker = KeyCreator { grant_id: grant_id.as_deref(), scopes };
-    let caller = Caller { account: Some(account), grant_id: grant_id.clone(), ip: None };
+    let caller = Caller { account: Some(account), grant_id: grant_id.clone(), ip: None, maker: None };
     let once = idempotent_request(&state, idempotency_key(&headers), &caller, Some(request_hash));
     let done = state
         .app

@@ -74,7 +74,7 @@ pub(super) async fn create(
     let CustomDomainBody { hostname, site_id, primary } = fields.take()?;
     let new_domain = NewDomain { hostname, site: site_id, primary: primary.unwrap_or_default() };
     let warnings = fields.unknown()?;
-    let caller = Caller { account: Some(known.account), grant_id: known.grant_id, ip: None };
+    let caller = Caller::of(known, None);
     Ok(add_domain(&state, &caller, new_domain, warnings, idempotency_key(&headers)).await?)
 }
 

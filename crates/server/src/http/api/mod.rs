@@ -4,6 +4,7 @@ mod account;
 mod api_keys;
 mod appeals;
 mod check;
+mod content_edit;
 mod custom_domain_json;
 mod custom_domains;
 mod feedback;
@@ -20,12 +21,14 @@ mod site_lifecycle;
 mod sites;
 mod tls_allow;
 mod uploads;
+mod version_diff;
 
 pub(super) use account::MeJson;
 pub(super) use api_keys::OkJson;
 pub(super) use appeals::AppealForm;
 pub(super) use check::CheckJson;
 pub(crate) use check::ReasonJson;
+pub(super) use content_edit::{ContentEditBody, parse_content_edit};
 pub(super) use custom_domain_json::{CustomDomainJson, CustomDomainsJson};
 pub(super) use custom_domains::add_domain;
 pub(super) use feedback::{FeedbackListJson, ResolvedJson};
@@ -49,11 +52,13 @@ pub(super) fn operations() -> OpenApiRouter<ApiState> {
     OpenApiRouter::new()
         .routes(routes!(sites::list, sites::create))
         .routes(routes!(sites::read, sites::replace, site_change::change, site_lifecycle::delete))
-        .routes(routes!(site_content::read))
+        .routes(routes!(site_content::read, content_edit::edit))
         .routes(routes!(site_download::download))
         .routes(routes!(site_lifecycle::claim))
         .routes(routes!(site_lifecycle::restore))
         .routes(routes!(site_content::versions))
+        .routes(routes!(site_content::version))
+        .routes(routes!(version_diff::diff))
         .routes(routes!(site_content::rollback))
         .routes(routes!(share_tokens::list, share_tokens::create))
         .routes(routes!(share_tokens::revoke))

@@ -188,7 +188,7 @@ pub(super) async fn create(
     let mut fields = Incoming { state: &state, headers: &headers, body }.fields(64 * 1024).await?;
     let request = fields.take::<ShareTokenBody>()?.request()?;
     let warnings = fields.unknown()?;
-    let caller = Caller { account: Some(known.account), grant_id: known.grant_id, ip: None };
+    let caller = Caller::of(known, None);
     Ok(make_share_token(&state, &caller, &name, request, warnings, idempotency_key(&headers)).await?)
 }
 

@@ -1,7 +1,7 @@
 //! The JSON of a site: the fields of the interface, our additions, and those only sent on creation. Spec §2.
 
 use crate::http::string_enum::words;
-use dropleaf_app::{App, CreatedSite, UpdatedSite};
+use dropleaf_app::{App, CreatedSite, EditedSite, UpdatedSite};
 use dropleaf_core::iso;
 use dropleaf_core::site::{Site, State, Visibility};
 use serde::Serialize;
@@ -73,6 +73,14 @@ pub(in crate::http) struct SiteJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     warnings: Option<Vec<String>>,
+    /// After an edit: what changed in the uploaded source, as a unified difference. Long ones are cut.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    diff: Option<String>,
+    /// After an edit: true if nothing was changed because `dry_run` was sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    dry_run: Option<bool>,
     /// One-time secret to claim the page for an account; only when a page without an owner is created.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -141,6 +149,8 @@ impl SiteJson {
             view_count: site.view_count,
             last_viewed_at: site.last_viewed_at,
             warnings: None,
+            diff: None,
+            dry_run: None,
             claim_token: None,
             claim_url: None,
             next: None,
@@ -181,6 +191,15 @@ impl SiteJson {
 
     pub(in crate::http) fn changed(app: &App, site: Site, warnings: Vec<String>) -> Self {
         Self { warnings: Some(warnings), ..Self::new(app, site) }
+    }
+
+    pub(in crate::http) fn edited(app: &App, edited: &EditedSite) -> Self {
+        let UpdatedSite { site, warnings } = &edited.updated;
+        Self {
+            diff: Some(edited.diff.unified()),
+            dry_run: Some(edited.dry_run),
+            ..Self::changed(app, site.clone(), warnings.clone())
+        }
     }
 
     pub(in crate::http) fn to_bytes(&self) -> Vec<u8> {

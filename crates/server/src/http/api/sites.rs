@@ -157,7 +157,7 @@ pub(super) async fn read(
 )]
 pub(super) async fn replace(
     State(state): State<ApiState>,
-    SiteWriter { writer, ip }: SiteWriter,
+    SiteWriter { writer, ip, .. }: SiteWriter,
     Path(name): Path<String>,
     headers: HeaderMap,
     body: Body,

@@ -47,7 +47,7 @@ pub(super) async fn create(
 ) -> Result<Response, WebError> {
     let person = &sender.person;
     let ip = client_ip(&parts, &state);
-    let caller = Caller { account: Some(person.account.clone()), grant_id: None, ip };
+    let caller = Caller { account: Some(person.account.clone()), grant_id: None, ip, maker: None };
     let mut typed = Vec::new();
     let outcome = async {
         state.app.check_appeal_rate(&caller).await?;

@@ -6,6 +6,7 @@ use crate::http::state::ApiState;
 use crate::http::web::{RemovalForm, SignedForm, WebError};
 use axum::extract::{Path, State};
 use axum::response::Response;
+use dropleaf_core::version_maker::{MakerKind, VersionMaker};
 use dropleaf_core::{Error, number};
 use dropleaf_pages::dashboard::Done;
 
@@ -17,7 +18,10 @@ pub(super) async fn rollback(
     let version =
         number::integer(fields.text("version")).ok_or_else(|| Error::field("version", "must be a number"));
     let outcome = match version.and_then(|version| seen(&fields).map(|at| (version, at))) {
-        Ok((version, at)) => state.app.rollback_if_unchanged(&person.account, &id, version, at).await,
+        Ok((version, at)) => {
+            let maker = VersionMaker::unnamed(MakerKind::Dashboard);
+            state.app.rollback_if_unchanged(&person.account, &id, version, at, maker).await
+        }
         Err(error) => Err(error),
     };
     let sent = Sent { form: "rollback", field: Some(""), fields: &fields };

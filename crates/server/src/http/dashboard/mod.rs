@@ -4,6 +4,7 @@ mod account;
 mod appeal;
 mod apps;
 mod billing;
+mod changes;
 mod claim;
 mod domain;
 mod domains;
@@ -55,6 +56,7 @@ pub(super) fn routes() -> Router<ApiState> {
         .route("/dashboard/pages/{id}/email-gate", post(settings::email_gate))
         .route("/dashboard/pages/{id}/expiry", post(settings::expiry))
         .route("/dashboard/pages/{id}/options", post(settings::options))
+        .route("/dashboard/pages/{id}/changes", get(changes::read))
         .route("/dashboard/pages/{id}/rollback", post(lifecycle::rollback))
         .route("/dashboard/pages/{id}/delete", post(lifecycle::delete))
         .route("/dashboard/pages/{id}/restore", post(lifecycle::restore))

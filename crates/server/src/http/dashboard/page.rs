@@ -42,6 +42,7 @@ pub(super) async fn show(
         let list = app.peek_feedback(account, id).await?;
         (feedback, has_more_feedback) = (list.feedback, list.next.is_some());
     }
+    let oldest = versions.last().map_or(0, |row| row.version);
     let domains = domains::of_page(state, account, &site.id).await?;
     // A placeholder that cannot be a slug, to split the address around it.
     let around = state.app.hosts.slug_url("\u{0}");
@@ -56,6 +57,8 @@ pub(super) async fn show(
         versions: versions
             .into_iter()
             .map(|row| VersionRow {
+                has_older: row.version > oldest,
+                made_by: row.maker.map(|maker| (maker.kind.label(), maker.name)),
                 version: row.version,
                 title: row.title,
                 byte_size: row.byte_size,

@@ -17,6 +17,7 @@ use dropleaf_app::{Caller, IdempotentResult, UpdatedSite, Writer};
 use dropleaf_core::error::Fact;
 use dropleaf_core::options::UploadOptions;
 use dropleaf_core::site::Site;
+use dropleaf_core::version_maker::{MakerKind, VersionMaker};
 use dropleaf_core::{Code, Error, Result};
 use dropleaf_pages::dashboard::{self as pages, Attempt, Done as Word, UploadView};
 use http::{HeaderMap, StatusCode};
@@ -65,7 +66,7 @@ pub(super) async fn create(
     let outcome = async {
         let form = receive(&state, &sender, &headers, body).await?;
         typed.clone_from(&form.fields);
-        let caller = Caller { account: Some(person.account.clone()), grant_id: None, ip: None };
+        let caller = Caller { account: Some(person.account.clone()), grant_id: None, ip: None, maker: None };
         let options = options(&form)?;
         state.app.create_site(&caller, form.upload, options, None, |_| Vec::new()).await
     };
@@ -108,7 +109,7 @@ pub(super) async fn replace(
     body: Body,
 ) -> Result<Response, WebError> {
     let person = &sender.person;
-    let writer = Writer::Account(person.account.clone());
+    let writer = Writer::Account(person.account.clone(), VersionMaker::unnamed(MakerKind::Dashboard));
     let outcome: Result<UpdatedSite> = async {
         let seen = state.app.check_writer(&writer, &id, None).await?;
         let form = receive(&state, &sender, &headers, body).await?;

@@ -59,6 +59,8 @@ pub(in crate::http) struct Appellant(pub Caller);
 #[derive(Debug)]
 pub(in crate::http) struct SiteWriter {
     pub writer: Writer,
+    /// The grant of the OAuth client that acts for the account, if any.
+    pub grant_id: Option<String>,
     pub ip: Option<IpAddr>,
 }
 
@@ -209,8 +211,9 @@ impl FromRequestParts<ApiState> for Publisher {
 
     async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, ApiError> {
         let identity = identity(parts, state, Scope::Write).await?;
-        let (account, grant_id) = identity.map(|known| (known.account, known.grant_id)).unzip();
-        let caller = Caller { account, grant_id: grant_id.flatten(), ip: client_ip(parts, state) };
+        let ip = client_ip(parts, state);
+        let anonymous = Caller { account: None, grant_id: None, ip, maker: None };
+        let caller = identity.map_or(anonymous, |known| Caller::of(known, ip));
         if caller.account.is_none()
             && let Some(standing) =
                 state.app.check_anonymous(&caller, parts.headers.contains_key("idempotency-key")).await?
@@ -238,8 +241,9 @@ impl FromRequestParts<ApiState> for Appellant {
 
     async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, ApiError> {
         let identity = identity(parts, state, Scope::Write).await?;
-        let (account, grant_id) = identity.map(|known| (known.account, known.grant_id)).unzip();
-        let caller = Caller { account, grant_id: grant_id.flatten(), ip: client_ip(parts, state) };
+        let ip = client_ip(parts, state);
+        let anonymous = Caller { account: None, grant_id: None, ip, maker: None };
+        let caller = identity.map_or(anonymous, |known| Caller::of(known, ip));
         state.app.check_appeal_rate(&caller).await?;
         Ok(Self(caller))
     }
@@ -250,6 +254,7 @@ impl FromRequestParts<ApiState> for SiteWriter {
 
     async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, ApiError> {
         let ip = client_ip(parts, state);
+        let mut grant_id = None;
         let writer = match credential(parts)? {
             Credential::Claim(token) => Writer::Claim(token.to_owned()),
             Credential::Wallet(text) => Writer::Wallet(
@@ -257,9 +262,11 @@ impl FromRequestParts<ApiState> for SiteWriter {
                     .map_err(|malformed| Error::new(Code::InvalidCredential, malformed.sentence()))?,
             ),
             Credential::None | Credential::Bearer(_) => {
-                Writer::Account(required(parts, state, Scope::Write).await?.account)
+                let known = required(parts, state, Scope::Write).await?;
+                grant_id = known.grant_id;
+                Writer::Account(known.account, known.maker)
             }
         };
-        Ok(Self { writer, ip })
+        Ok(Self { writer, grant_id, ip })
     }
 }

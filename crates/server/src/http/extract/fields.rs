@@ -40,6 +40,30 @@ impl Fields {
         T::deserialize(StructFields { object: &mut self.rest, known: &mut self.known }).map_err(Error::from)
     }
 
+    /// Takes a list of at most `most` objects; an absent one is empty.
+    pub(in crate::http) fn take_list(&mut self, name: &'static str, most: usize) -> Result<Vec<Self>> {
+        self.known.push(name);
+        let bad = || Error::field(name, "must be a list of objects");
+        let items = match self.rest.remove(name) {
+            None => return Ok(Vec::new()),
+            Some(Value::Array(items)) => items,
+            Some(_) => return Err(bad()),
+        };
+        if items.len() > most {
+            return Err(Error::field(name, format!("has more than {most} entries")));
+        }
+        let object = |item| match item {
+            Value::Object(map) => Ok(Self::new(map)),
+            _ => Err(bad()),
+        };
+        items.into_iter().map(object).collect()
+    }
+
+    /// What has not been taken, as JSON, for the hash of a request.
+    pub(in crate::http) fn to_text(&self) -> String {
+        serde_json::to_string(&self.rest).unwrap_or_default()
+    }
+
     #[cfg(test)]
     pub(super) fn known(&self) -> &[&'static str] {
         &self.known

@@ -121,11 +121,7 @@ async fn forward(
     session: Option<String>,
     body: Bytes,
 ) -> Result<Response> {
-    let caller = Caller {
-        account: Some(who.account.clone()),
-        grant_id: who.grant_id.clone(),
-        ip: client_ip(parts, &mcp.state),
-    };
+    let caller = Caller::of(who.clone(), client_ip(parts, &mcp.state));
     // The credential is verified; nothing further in needs to see it.
     parts.headers.remove(header::AUTHORIZATION);
     parts.extensions.insert(Sender { who: who.clone(), caller });

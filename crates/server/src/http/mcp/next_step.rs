@@ -63,6 +63,14 @@ pub(super) const fn next_step(code: Code) -> Option<&'static str> {
             "Call get_content to read the current content, apply your change to it, and send the `updated_at` from get_content \
              as `expected_updated_at`."
         }
+        Code::EditNoMatch => {
+            "Nothing was changed. Call read_site around `nearest_line`, copy the text exactly, and send all edits again."
+        }
+        Code::EditNotUnique => {
+            "Nothing was changed. Include more of the surrounding text in `find`, or set `all`; then send all edits again."
+        }
+        Code::EditOverlap => "Nothing was changed. Combine the two edits into one and send all edits again.",
+        Code::NotEditable => "Use update_site or create_upload to replace the whole content.",
         Code::Expired => {
             "If it is your page, call set_expiry with a later time to restore it, then try again."
         }

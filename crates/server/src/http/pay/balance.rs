@@ -34,7 +34,7 @@ impl FromRequestParts<ApiState> for Payer {
         // An invalid key is refused, not ignored: its sender would sign a payment without need.
         let Maker(known) = Maker::from_request_parts(parts, state).await?;
         let ip = client_ip(parts, state);
-        Ok(Self(Some(Caller { account: Some(known.account), grant_id: known.grant_id, ip })))
+        Ok(Self(Some(Caller::of(known, ip))))
     }
 }
 

@@ -203,7 +203,7 @@ async fn from_balance(
     request_hash: [u8; 32],
     headers: &HeaderMap,
 ) -> Result<Option<IdempotentResponse>> {
-    let caller = Caller { account: Some(account.clone()), grant_id: None, ip: None };
+    let caller = Caller { account: Some(account.clone()), grant_id: None, ip: None, maker: None };
     let once = once(state, headers, &caller, request_hash);
     let sandbox = state.app.require_payments()?.is_sandbox();
     let render = |unlocked: &UnlockResult| UnlockedJson::drawn(&state.app, unlocked, sandbox).to_bytes();

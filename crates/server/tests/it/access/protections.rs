@@ -203,6 +203,7 @@ async fn tools_and_upload_addresses_refuse_them_too() {
     let bases = [
         ("publish_html", json!({"html": page("New")})),
         ("update_site", json!({"site": id, "html": page("New")})),
+        ("edit_site", json!({"site": id, "edits": [{"find": "<title>", "replace": "<title>New "}]})),
         ("create_upload", json!({})),
         ("create_upload", json!({"site": id})),
         ("set_visibility", json!({"site": id, "visibility": "unlisted"})),

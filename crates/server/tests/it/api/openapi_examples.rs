@@ -47,6 +47,7 @@ const REFUSED: &[(&str, u16)] = &[
     ("createDeviceToken", 400),
     ("createToken", 400),
     ("createWalletChallenge", 404),
+    ("editContent", 422),
     ("provisionKey", 402),
     ("publishPaid", 402),
     ("receiveCardEvent", 400),

@@ -3,6 +3,7 @@
 mod dashboard_appeal;
 mod dashboard_balance;
 mod dashboard_billing;
+mod dashboard_changes;
 mod dashboard_claim;
 mod dashboard_domains;
 mod dashboard_feedback;

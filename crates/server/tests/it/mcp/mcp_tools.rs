@@ -6,12 +6,14 @@ use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-const TOOLS: [&str; 29] = [
+const TOOLS: [&str; 31] = [
     "publish_html",
     "update_site",
+    "edit_site",
     "check_page",
     "get_site",
     "get_content",
+    "read_site",
     "list_sites",
     "set_visibility",
     "set_password",
@@ -94,6 +96,10 @@ pub(crate) async fn use_them_all(node: &Node, client: Mcp<'_>) {
     assert_eq!(client.give("get_site", json!({"site": token})).await["title"], "Two");
     let content = client.give("get_content", json!({"site": id})).await;
     assert_eq!(content["text"], page("Two"));
+    let read = client.give("read_site", json!({"site": id, "format": "text"})).await;
+    assert_eq!((&read["text"], &read["path"]), (&json!("Two\nTwo\n"), &json!("index.html")));
+    let edit = json!({"site": id, "edits": [{"find": "<title>Two", "replace": "<title>2"}], "dry_run": true});
+    assert_eq!(client.give("edit_site", edit).await["dry_run"], true);
     let list = client.give("list_sites", json!({"limit": 5, "state": "live"})).await;
     assert_eq!(list["sites"][0]["id"], id);
 

@@ -10,6 +10,7 @@ mod mcp_stdio;
 mod mcp_streams;
 mod mcp_tools;
 mod mcp_tools_content;
+mod mcp_tools_edit;
 pub(crate) mod mcp_tools_refused;
 mod mcp_transport;
 mod mcp_unread;

@@ -15,6 +15,7 @@ use dropleaf_core::scope::Scopes;
 use dropleaf_core::session::SignInMethod;
 use dropleaf_core::share_token::ShareTokenRequest;
 use dropleaf_core::unlock::Sku;
+use dropleaf_core::version_maker::{MakerKind, VersionMaker};
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -92,6 +93,14 @@ async fn operations(node: &Node, key: &str) -> Vec<(&'static str, Box<dyn Fn() -
         ("delete /share-tokens/{tokenId}", with(delete, format!("/share-tokens/{link}"), None)),
         ("post /sites", form(post.clone(), "/sites".into(), page("New"))),
         ("patch /sites/{idOrSlug}", with(Method::PATCH, at.clone(), Some(json!({"title": "Other"})))),
+        (
+            "patch /sites/{idOrSlug}/content",
+            with(
+                Method::PATCH,
+                format!("{at}/content"),
+                Some(json!({"edits": [{"find": "<title>", "replace": "<title>New "}]})),
+            ),
+        ),
         ("put /sites/{idOrSlug}", form(Method::PUT, at.clone(), page("Three"))),
         (
             "post /sites/{idOrSlug}/claim",
@@ -261,15 +270,16 @@ async fn request_that_began_before_it_writes_nothing_after_it() {
         let (gone, claim) = (deleted["id"].as_str().unwrap(), unowned["claim_token"].as_str().unwrap());
         // The account as it was when the head of the request was read.
         let (app, account, id) = (node.app(), person.account.clone(), site["id"].as_str().unwrap());
-        let writer = Writer::Account(account.clone());
+        let maker = VersionMaker::unnamed(MakerKind::Dashboard);
+        let writer = Writer::Account(account.clone(), maker.clone());
         let seen = app.check_writer(&writer, id, None).await.unwrap();
         suspend_meanwhile(node, &person).await;
         let (upload, options) = (|| Upload::html(page("Three")), UploadOptions::default);
         let refused = app.replace_site(&writer, id, seen, upload(), options()).await.unwrap_err();
         assert_eq!(refused.code, Code::AccountSuspended);
-        let refused = app.rollback_site(&account, id, 1).await.unwrap_err();
+        let refused = app.rollback_site(&account, id, 1, maker.clone()).await.unwrap_err();
         assert_eq!(refused.code, Code::AccountSuspended);
-        let caller = Caller { account: Some(account), grant_id: None, ip: None };
+        let caller = Caller { account: Some(account), grant_id: None, ip: None, maker: Some(maker) };
         let create = app.create_site(&caller, upload(), options(), None, |_| Vec::new());
         assert_eq!(Box::pin(create).await.unwrap_err().code, Code::AccountSuspended);
         let patch = || PatchRequest { title: Some("Other".into()), ..PatchRequest::default() };

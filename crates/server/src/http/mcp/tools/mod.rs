@@ -3,9 +3,11 @@
 mod account;
 mod check;
 mod custom_domains;
+mod edit;
 mod feedback;
 mod lifecycle;
 mod publish;
+mod read;
 mod settings;
 mod share_links;
 mod sites;
@@ -20,6 +22,7 @@ use super::sender::Sender;
 use super::tool_result::{ToolOutput, UNREAD};
 use crate::http::extract::Fields;
 use crate::http::state::ApiState;
+use dropleaf_app::Writer;
 use dropleaf_core::Result;
 use dropleaf_core::account::Account;
 use dropleaf_core::scope::Scope;
@@ -40,6 +43,11 @@ pub(super) struct Call {
 impl Call {
     fn account(&self) -> &Account {
         &self.sender.who.account
+    }
+
+    /// The caller as a writer of its own pages.
+    fn writer(&self) -> Writer {
+        Writer::Account(self.account().clone(), self.sender.who.maker.clone())
     }
 
     /// The page named by a call without other arguments.
@@ -82,9 +90,11 @@ pub(super) struct Tool {
 static TOOLS: &[&Tool] = &[
     &publish::PUBLISH_HTML,
     &publish::UPDATE_SITE,
+    &edit::EDIT_SITE,
     &check::CHECK_PAGE,
     &sites::GET_SITE,
     &sites::GET_CONTENT,
+    &read::READ_SITE,
     &sites::LIST_SITES,
     &settings::SET_VISIBILITY,
     &settings::SET_PASSWORD,

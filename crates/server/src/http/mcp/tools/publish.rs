@@ -6,7 +6,6 @@ use crate::http::extract::{
     Document, UploadArguments, idempotent_request, nullable, parse_options, parse_pii_check, pii_check_schema,
 };
 use crate::http::mcp::tool_result::ToolOutput;
-use dropleaf_app::Writer;
 use dropleaf_core::Result;
 use dropleaf_core::options::UploadOptions;
 use dropleaf_core::request_hash::RequestHash;
@@ -100,7 +99,7 @@ async fn update_site(mut call: Call) -> Result<ToolOutput> {
     let document = Document::new(html, markdown, call.state.resolved.config.limits.upload_bytes)?;
     let pii_check = parse_pii_check(pii_check.as_deref())?;
     let app = &call.state.app;
-    let writer = Writer::Account(call.account().clone());
+    let writer = call.writer();
     let seen = app.check_writer(&writer, &name, call.sender.caller.ip).await?;
     let warnings = call.fields.unknown()?;
     let expected_updated_at = expected_updated_at.value();

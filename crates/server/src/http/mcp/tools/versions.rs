@@ -23,7 +23,7 @@ async fn list_versions(mut call: Call) -> Result<ToolOutput> {
     let name = call.site()?;
     let app = &call.state.app;
     let (site, versions) = app.list_versions(call.account(), &name).await?;
-    let answer = ToolOutput::json(VersionsJson::new(&site, versions));
+    let answer = ToolOutput::json(VersionsJson::new(&site, versions, call.sender.who.grant_id.as_deref()));
     Ok(answer.about(app, site).warned(call.fields.warnings()))
 }
 
@@ -52,6 +52,6 @@ async fn rollback_site(mut call: Call) -> Result<ToolOutput> {
     let RollbackSite { site: name, version } = call.fields.take()?;
     let warnings = call.fields.unknown()?;
     let app = &call.state.app;
-    let updated = app.rollback_site(call.account(), &name, version).await?;
+    let updated = app.rollback_site(call.account(), &name, version, call.sender.who.maker.clone()).await?;
     Ok(ToolOutput::json(SiteJson::updated(app, updated)).page().warned(warnings))
 }

@@ -59,6 +59,24 @@ const OWN: &[(&[&str], &[&[Code]])] = &[
         ],
     ),
     (
+        &["editContent"],
+        &[
+            &[
+                Code::Conflict,
+                Code::Expired,
+                Code::EditNoMatch,
+                Code::EditNotUnique,
+                Code::EditOverlap,
+                Code::NotEditable,
+                Code::AnonymousStorageFull,
+                Code::ExecutableRefused,
+                Code::PlanDailyLimit,
+            ],
+            PAGE,
+            JUDGED,
+        ],
+    ),
+    (
         &["putUpload", "postUpload"],
         &[
             &[
@@ -93,6 +111,7 @@ const OWN: &[(&[&str], &[&[Code]])] = &[
         &["claimSite"],
         &[&[Code::InvalidClaimToken, Code::AlreadyClaimed, Code::Conflict, Code::Expired], PLAN],
     ),
+    (&["diffVersions"], &[&[Code::InvalidField, Code::Overloaded]]),
     (&["createApiKey"], &[&[Code::TooMany]]),
     (&["createDeviceToken"], &[&[Code::RateLimited, Code::TooMany]]),
     (&["createShareToken"], &[&[Code::Expired, Code::TooMany]]),
@@ -145,6 +164,7 @@ const OWN: &[(&[&str], &[&[Code]])] = &[
     (&["allowCertificate"], &[&[Code::InvalidField, Code::NotFound]]),
     (
         &[
+            "getContent",
             "listSites",
             "downloadSite",
             "listTransactions",

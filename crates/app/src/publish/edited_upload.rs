@@ -1,0 +1,294 @@
+//! Builds the upload that results from an edit: the stored source with the changes applied. Files that do not change are
+//! copied from storage; nothing is decided about the content here.
+
+use super::content_edit::{ContentEdit, FileChange, FileEdit};
+use super::source_files::{SourceFile, SourceFiles};
+use super::text_diff::{ContentDiff, DiffBudget, FileStatus};
+use crate::app::App;
+use crate::infra::body_source::BodySource;
+use crate::infra::permit_queue::run_blocking_with_permit;
+use crate::publish::staging::content_error;
+use crate::publish::upload::{Upload, UploadBody};
+use crate::viewing::pages::archive_stream::entry_options;
+use bytes::Bytes;
+use dropleaf_content::{self as content, BundleKind, Limits, Refusal};
+use dropleaf_core::site::{Site, Visibility};
+use dropleaf_core::text_edit::{self, TextEdit};
+use dropleaf_core::{Code, Error, Result};
+use std::collections::BTreeMap;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+use std::time::Duration;
+use tokio::runtime::Handle;
+use zip::ZipWriter;
+
+/// Larger results wait in an unlinked file instead of in memory.
+const MEMORY_BYTES: usize = 64 * 1024;
+/// The length of the difference in the answer.
+const DIFF_BYTES: usize = 24 * 1024;
+const DIFF_FILES: usize = 200;
+const DIFF_TIME: Duration = Duration::from_millis(500);
+
+/// The result of an edit, before it is checked.
+#[derive(Debug)]
+pub(crate) struct EditedUpload {
+    pub(crate) upload: Upload,
+    pub(crate) diff: ContentDiff,
+}
+
+/// What happens to one file.
+enum Change {
+    Edit(Vec<TextEdit>),
+    Put(Bytes),
+    Delete,
+}
+
+/// A file that changes, with the content it has now if that is text or is edited.
+struct ChangedFile {
+    path: String,
+    exists: bool,
+    old: Option<Bytes>,
+    change: Change,
+}
+
+impl App {
+    pub(super) async fn build_edited(&self, site: &Site, edit: ContentEdit) -> Result<EditedUpload> {
+        let bundle_id = editable_bundle(site)?;
+        let sources = self.source_files(bundle_id).await?;
+        check_kind(&sources)?;
+        let most_bytes = edit.most_bytes;
+        let changes = changes_by_path(&sources, edit)?;
+        // Taken before the files are read, to bound how many are in memory.
+        let permit = self.acquire_upload_permit().await?;
+        let mut changed = Vec::with_capacity(changes.len());
+        for (path, change) in changes {
+            let known = sources.files.iter().find(|file| file.path == path);
+            let old = match known {
+                Some(file) if matches!(change, Change::Edit(_)) || content::is_text_name(&path) => {
+                    Some(self.store.blobs.read(&self.store.db, &file.stored.hash).await?)
+                }
+                _ => None,
+            };
+            changed.push(ChangedFile { path, exists: known.is_some(), old, change });
+        }
+        let bodies = BodySource { store: self.store.clone(), runtime: Handle::current() };
+        let (limits, spool) = (self.settings.content.clone(), self.settings.spool_dir.clone());
+        let title = site.title.clone();
+        let work = move || {
+            let (contents, diff) = apply(changed, most_bytes)?;
+            if contents.iter().all(|(path, new)| is_unchanged(&sources, path, new.as_ref())) {
+                return Err(Error::field("edits", "changes nothing: the content would be the same"));
+            }
+            let upload = if sources.is_archive() {
+                archive_upload(&sources, contents, &bodies, &limits, &spool, &title)?
+            } else {
+                single_upload(&sources, contents, &spool)?
+            };
+            Ok(EditedUpload { upload, diff })
+        };
+        run_blocking_with_permit(permit, work).await
+    }
+}
+
+/// The content of a page whose source can be edited.
+fn editable_bundle(site: &Site) -> Result<&str> {
+    let refused = |why: &str| Err(Error::new(Code::NotEditable, why));
+    if site.e2e {
+        return refused(
+            "The page is encrypted, so the server cannot edit it. Edit the file, encrypt it again and upload it.",
+        );
+    }
+    if site.visibility == Visibility::Burn {
+        return refused("The page is deleted after its first view, so it cannot be edited. Upload it again.");
+    }
+    site.bundle_id.as_deref().ok_or_else(|| Error::not_found("content"))
+}
+
+fn check_kind(sources: &SourceFiles) -> Result<()> {
+    match sources.kind {
+        BundleKind::Html | BundleKind::Markdown | BundleKind::Zip | BundleKind::File => Ok(()),
+        BundleKind::Pdf | BundleKind::E2e => Err(not_text(&sources.files[sources.main].path)),
+    }
+}
+
+fn not_text(path: &str) -> Error {
+    let detail =
+        format!("`{path}` is not UTF-8 text, so it cannot be edited. Upload the whole file instead.");
+    Error::new(Code::NotEditable, detail)
+}
+
+/// Sorts the changes by file. A file is edited, replaced or deleted, but not two of these.
+fn changes_by_path(sources: &SourceFiles, edit: ContentEdit) -> Result<BTreeMap<String, Change>> {
+    let mut changes: BTreeMap<String, Change> = BTreeMap::new();
+    for (number, FileChange { path, content }) in edit.files.into_iter().enumerate() {
+        let field = format!("files[{number}].path");
+        if !sources.is_archive() {
+            let why =
+                "works only for pages that were uploaded as an archive. Use `edits`, or replace the page";
+            return Err(Error::field("files", why));
+        }
+        check_path(sources, &field, &path)?;
+        let change = match content {
+            Some(content) => Change::Put(content),
+            None => {
+                sources.get(&field, Some(&path))?;
+                Change::Delete
+            }
+        };
+        if changes.insert(path, change).is_some() {
+            return Err(Error::field(&field, "is named twice"));
+        }
+    }
+    for FileEdit { path, edit } in edit.edits {
+        let field = format!("edits[{}].path", edit.index);
+        let SourceFile { path, .. } = sources.get(&field, path.as_deref())?;
+        match changes.entry(path.clone()).or_insert_with(|| Change::Edit(Vec::new())) {
+            Change::Edit(edits) => edits.push(edit),
+            Change::Put(_) | Change::Delete => {
+                return Err(Error::field(&field, "is also in `files`: send the edited content there"));
+            }
+        }
+    }
+    Ok(changes)
+}
+
+/// Refuses names that an archive would change or leave out; the archive reader refuses the rest.
+fn check_path(sources: &SourceFiles, field: &str, path: &str) -> Result<()> {
+    if let Some(page) = sources.generated.iter().find(|page| page.path == path) {
+        let why = format!("names a page that is generated from `{}`: change that file", page.document);
+        return Err(Error::field(field, why));
+    }
+    if path.is_empty() || path.ends_with('/') {
+        return Err(Error::field(field, "must name a file"));
+    }
+    if path.contains('\\') || path.starts_with("./") {
+        return Err(Error::field(
+            field,
+            "must be the path of the file inside the archive, with `/` between folders",
+        ));
+    }
+    if content::is_excluded(path) {
+        return Err(Error::field(field, "names a hidden or system file, which is never published"));
+    }
+    Ok(())
+}
+
+/// The new content of every file, in the order of their paths; `None` for a deleted one.
+type Contents = BTreeMap<String, Option<Bytes>>;
+
+fn apply(changed: Vec<ChangedFile>, most_bytes: usize) -> Result<(Contents, ContentDiff)> {
+    let mut diff = ContentDiff::default();
+    let mut budget = DiffBudget::new(DIFF_BYTES, DIFF_FILES, DIFF_TIME);
+    let mut contents = Contents::new();
+    for ChangedFile { path, exists, old, change } in changed {
+        let new = match change {
+            Change::Delete => None,
+            Change::Put(content) => Some(content),
+            Change::Edit(edits) => {
+                let old = old.as_deref().unwrap_or_default();
+                let text = std::str::from_utf8(old).ok().filter(|text| !text.contains('\0'));
+                let text = text.ok_or_else(|| not_text(&path))?;
+                let made = text_edit::apply(text, &edits, most_bytes).map_err(|error| {
+                    error.with_fact("path", dropleaf_core::error::Fact::Text(path.clone()))
+                })?;
+                Some(Bytes::from(made))
+            }
+        };
+        let status = match (exists, &new) {
+            (false, _) => FileStatus::Added,
+            (true, None) => FileStatus::Removed,
+            (true, Some(_)) => FileStatus::Changed,
+        };
+        if exists && old.is_none() {
+            diff.add_binary(&path, status, &mut budget);
+        } else if old != new {
+            diff.add(&path, status, old.as_deref(), new.as_deref(), &mut budget);
+        }
+        contents.insert(path, new);
+    }
+    Ok((contents, diff))
+}
+
+fn is_unchanged(sources: &SourceFiles, path: &str, new: Option<&Bytes>) -> bool {
+    let stored = sources.files.iter().find(|file| file.path == path);
+    match (stored, new) {
+        (Some(file), Some(new)) => file.stored.hash == *blake3::hash(new).as_bytes(),
+        (None, None) => true,
+        (Some(_), None) | (None, Some(_)) => false,
+    }
+}
+
+/// The page that was uploaded as one file. Its name and type are those of the first upload, so that it is read the same way.
+fn single_upload(sources: &SourceFiles, contents: Contents, spool: &Path) -> Result<Upload> {
+    let bytes = contents.into_values().flatten().next().unwrap_or_default();
+    let (usual, content_type) = match sources.kind {
+        BundleKind::Html => ("index.html", Some("text/html")),
+        BundleKind::Markdown => ("index.md", Some("text/markdown")),
+        _ => (sources.files[sources.main].stored.path.as_str(), None),
+    };
+    let body = if bytes.len() <= MEMORY_BYTES {
+        UploadBody::Memory(bytes)
+    } else {
+        let spooled = tempfile::tempfile_in(spool).and_then(|mut file| file.write_all(&bytes).map(|()| file));
+        UploadBody::File(spooled.map_err(storage_error)?)
+    };
+    let filename = sources.file_name.clone().unwrap_or_else(|| usual.to_owned());
+    Ok(Upload { filename: Some(filename), content_type: content_type.map(str::to_owned), body })
+}
+
+/// The whole archive, packed again without compression because it is read once, right away. `title` is used if no page has
+/// one of its own.
+fn archive_upload(
+    sources: &SourceFiles,
+    contents: Contents,
+    bodies: &BodySource,
+    limits: &Limits,
+    spool: &Path,
+    title: &str,
+) -> Result<Upload> {
+    let kept = sources.files.iter().filter(|file| !contents.contains_key(&file.path));
+    let mut files: BTreeMap<&str, Option<&Bytes>> = kept.map(|file| (file.path.as_str(), None)).collect();
+    files.extend(contents.iter().filter_map(|(path, new)| Some((path.as_str(), Some(new.as_ref()?)))));
+    check_layout(files.keys().copied(), limits)?;
+    let packed = || -> io::Result<std::fs::File> {
+        let mut zip = ZipWriter::new(BufWriter::with_capacity(256 * 1024, tempfile::tempfile_in(spool)?));
+        for (path, new) in files {
+            if let Some(new) = new {
+                zip.start_file(path, entry_options(new.len() as u64, false))?;
+                zip.write_all(new)?;
+                continue;
+            }
+            let stored = sources.files.iter().find(|file| file.path == path).map(|file| &file.stored);
+            let stored = stored.ok_or_else(|| io::Error::other("a file of the page is not listed"))?;
+            zip.start_file(path, entry_options(stored.size_bytes, false))?;
+            let body = bodies.open(&stored.hash)?;
+            io::copy(
+                &mut body.ok_or_else(|| io::Error::other("a file of the page no longer exists"))?,
+                &mut zip,
+            )?;
+        }
+        zip.finish()?.into_inner().map_err(io::IntoInnerError::into_error)
+    };
+    let body = UploadBody::File(packed().map_err(storage_error)?);
+    // The name of an archive is the title of a page without one; it ends at its last dot.
+    let filename = Some(format!("{}.zip", title.replace(['/', '\\'], " ")));
+    Ok(Upload { filename, content_type: Some("application/zip".to_owned()), body })
+}
+
+/// Refuses a result whose files would be served at other paths than before.
+fn check_layout<'a>(paths: impl Iterator<Item = &'a str>, limits: &Limits) -> Result<()> {
+    let names: Vec<String> = paths.map(str::to_owned).collect();
+    let root = content::find_archive_root(&names, limits).map_err(|refusal| content_error(&refusal))?;
+    if root.is_empty() {
+        return Ok(());
+    }
+    let detail = format!(
+        "All remaining files are in `{root}`, so their addresses would change. Keep a start page outside of it, or upload the \
+         files as a new archive."
+    );
+    Err(Error::new(Code::MissingIndex, detail))
+}
+
+fn storage_error(error: io::Error) -> Error {
+    content_error(&Refusal::from(error))
+}

@@ -1,0 +1,45 @@
+//! Finds one uploaded file of a version for its owner: the source of a page, or any file of an archive.
+
+use super::source_files::SourceFiles;
+use crate::app::App;
+use crate::viewing::pages::ServedFile;
+use bytes::Bytes;
+use dropleaf_core::Result;
+use dropleaf_core::account::Account;
+use dropleaf_core::site::Site;
+use std::sync::Arc;
+
+/// An uploaded file, before it is read.
+#[derive(Debug)]
+pub struct FoundSource {
+    pub site: Site,
+    pub version: i64,
+    pub path: String,
+    pub file: Arc<ServedFile>,
+    /// The paths and sizes of all files of an archive.
+    pub files: Option<Vec<(String, u64)>>,
+}
+
+impl App {
+    /// The file with this path, by default the one behind the page that opens first; of the current version by default.
+    pub async fn find_source(
+        &self,
+        account: &Account,
+        name: &str,
+        path: Option<&str>,
+        version: Option<i64>,
+    ) -> Result<FoundSource> {
+        let site = self.get_site(account, name).await?;
+        let version = version.unwrap_or(site.version);
+        let sources: SourceFiles = self.version_files(&site, version).await?;
+        let found = sources.get("path", path)?.clone();
+        let listed =
+            || sources.files.iter().map(|file| (file.path.clone(), file.stored.size_bytes)).collect();
+        let files = sources.is_archive().then(listed);
+        Ok(FoundSource { site, version, path: found.path, file: found.stored, files })
+    }
+
+    pub async fn read_found(&self, found: &FoundSource) -> Result<Bytes> {
+        Ok(self.store.blobs.read(&self.store.db, &found.file.hash).await?)
+    }
+}

@@ -1,0 +1,431 @@
+//! Compares the files of two versions line by line, within limits on size and time. Where the files come from is left to the
+//! caller.
+
+use similar::{ChangeTag, DiffTag, TextDiff};
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+const CONTEXT_LINES: usize = 3;
+/// The part in which two texts differ may be this long; a longer one is named without its lines.
+const COMPARED_BYTES: usize = 4 << 20;
+/// Longer lines are cut, with the place where they differ in view.
+const LINE_BYTES: usize = 2000;
+/// What is shown of a cut line before the place where it differs.
+const LEAD_BYTES: usize = 200;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileStatus {
+    Added,
+    Removed,
+    Changed,
+}
+
+impl FileStatus {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Added => "added",
+            Self::Removed => "removed",
+            Self::Changed => "changed",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LineKind {
+    Context,
+    Removed,
+    Added,
+}
+
+impl LineKind {
+    /// The first character of the line in a unified difference.
+    pub const fn sign(self) -> char {
+        match self {
+            Self::Context => ' ',
+            Self::Removed => '-',
+            Self::Added => '+',
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DiffLine {
+    pub kind: LineKind,
+    /// Without its line end.
+    pub text: String,
+    /// It is the last line of its file and has no line end.
+    pub is_unterminated: bool,
+}
+
+/// Lines that changed, with the lines around them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hunk {
+    /// The first line in the older file, from 1; the line before it if there are none.
+    pub old_start: usize,
+    pub old_lines: usize,
+    pub new_start: usize,
+    pub new_lines: usize,
+    pub lines: Vec<DiffLine>,
+}
+
+/// What became of one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileDiff {
+    pub path: String,
+    pub status: FileStatus,
+    /// One of the two is not UTF-8 text, so there are no lines to show.
+    pub is_binary: bool,
+    pub hunks: Vec<Hunk>,
+    /// Lines were left out or cut.
+    pub is_truncated: bool,
+}
+
+impl FileDiff {
+    fn named(path: &str, status: FileStatus) -> Self {
+        Self { path: path.to_owned(), status, is_binary: false, hunks: Vec::new(), is_truncated: false }
+    }
+}
+
+/// The differences between two versions.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ContentDiff {
+    pub files: Vec<FileDiff>,
+    /// Files or lines were left out or cut.
+    pub is_truncated: bool,
+}
+
+/// How much may still be shown, and until when lines are compared.
+#[derive(Debug)]
+pub(crate) struct DiffBudget {
+    bytes: usize,
+    files: usize,
+    ends_at: Instant,
+}
+
+impl DiffBudget {
+    pub(crate) fn new(bytes: usize, files: usize, time: Duration) -> Self {
+        Self { bytes, files, ends_at: Instant::now() + time }
+    }
+
+    /// Whether the lines of another file can be shown.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.bytes == 0 || Instant::now() >= self.ends_at
+    }
+}
+
+impl ContentDiff {
+    /// Adds a file that differs. `None` for a side that does not have it, or whose bytes are not worth reading.
+    pub(crate) fn add(
+        &mut self,
+        path: &str,
+        status: FileStatus,
+        old: Option<&[u8]>,
+        new: Option<&[u8]>,
+        budget: &mut DiffBudget,
+    ) {
+        let file = if budget.files == 0 {
+            FileDiff::named(path, status)
+        } else {
+            compare(path, status, old, new, budget)
+        };
+        self.push(file, budget);
+    }
+
+    /// Adds a file that differs and is not text.
+    pub(crate) fn add_binary(&mut self, path: &str, status: FileStatus, budget: &mut DiffBudget) {
+        self.push(FileDiff { is_binary: true, ..FileDiff::named(path, status) }, budget);
+    }
+
+    /// Adds a file that differs, for whose lines there is no room or no time.
+    pub(crate) fn add_unread(&mut self, path: &str, status: FileStatus, budget: &mut DiffBudget) {
+        self.push(FileDiff { is_truncated: true, ..FileDiff::named(path, status) }, budget);
+    }
+
+    fn push(&mut self, file: FileDiff, budget: &mut DiffBudget) {
+        let Some(left) = budget.files.checked_sub(1) else {
+            self.is_truncated = true;
+            return;
+        };
+        budget.files = left;
+        self.is_truncated |= file.is_truncated;
+        self.files.push(file);
+    }
+
+    /// The differences in the unified format. Lines that were cut make it unfit to be applied.
+    pub fn unified(&self) -> String {
+        let mut text = String::new();
+        for file in &self.files {
+            write_file(&mut text, file);
+        }
+        if self.is_truncated {
+            text.push_str("(The difference is too long to show all of it.)\n");
+        }
+        text
+    }
+}
+
+fn compare(
+    path: &str,
+    status: FileStatus,
+    old: Option<&[u8]>,
+    new: Option<&[u8]>,
+    budget: &mut DiffBudget,
+) -> FileDiff {
+    let mut file = FileDiff::named(path, status);
+    let sides = (old.map_or(Some(""), text), new.map_or(Some(""), text));
+    let (Some(old), Some(new)) = sides else {
+        file.is_binary = true;
+        return file;
+    };
+    if budget.is_spent() {
+        file.is_truncated = true;
+        return file;
+    }
+    let (start, old_end, new_end) = differing_lines(old, new);
+    let (before, old, new) = (&old[..start], &old[start..old_end], &new[start..new_end]);
+    if old.len().max(new.len()) > COMPARED_BYTES {
+        file.is_truncated = true;
+        return file;
+    }
+    let offset = memchr::memchr_iter(b'\n', before.as_bytes()).count();
+    let diff = TextDiff::configure().deadline(budget.ends_at).diff_lines(old, new);
+    for ops in diff.grouped_ops(CONTEXT_LINES) {
+        let (Some(first), Some(last)) = (ops.first(), ops.last()) else { continue };
+        let (old_lines, new_lines) =
+            (last.old_range().end - first.old_range().start, last.new_range().end - first.new_range().start);
+        let start_of = |at: usize, lines: usize| offset + at + usize::from(lines > 0);
+        let mut hunk = Hunk {
+            old_start: start_of(first.old_range().start, old_lines),
+            old_lines,
+            new_start: start_of(first.new_range().start, new_lines),
+            new_lines,
+            lines: Vec::new(),
+        };
+        for op in &ops {
+            // Where a line that replaces another begins to differ from it.
+            let differ = diff.old_slice(op.old_range().start).zip(diff.new_slice(op.new_range().start));
+            let differ = differ.filter(|_| op.tag() == DiffTag::Replace);
+            let differ_at = differ.map_or(0, |(old, new)| common_start(old, new));
+            for change in diff.iter_changes(op) {
+                let whole: &str = change.value();
+                let line = whole.strip_suffix('\n').unwrap_or(whole);
+                let shown = cut(line, differ_at);
+                file.is_truncated |= shown.len() < line.len();
+                let Some(left) = budget.bytes.checked_sub(shown.len() + 1) else {
+                    budget.bytes = 0;
+                    file.is_truncated = true;
+                    if !hunk.lines.is_empty() {
+                        file.hunks.push(hunk);
+                    }
+                    return file;
+                };
+                budget.bytes = left;
+                hunk.lines.push(DiffLine {
+                    kind: match change.tag() {
+                        ChangeTag::Equal => LineKind::Context,
+                        ChangeTag::Delete => LineKind::Removed,
+                        ChangeTag::Insert => LineKind::Added,
+                    },
+                    text: shown,
+                    is_unterminated: whole.len() == line.len(),
+                });
+            }
+        }
+        file.hunks.push(hunk);
+    }
+    file
+}
+
+fn text(bytes: &[u8]) -> Option<&str> {
+    if memchr::memchr(0, bytes).is_some() {
+        return None;
+    }
+    std::str::from_utf8(bytes).ok()
+}
+
+/// The range of lines in which two texts differ, with the context around it: where it starts in both, and where it ends in
+/// each. Comparing only these keeps a small change of a large file cheap.
+fn differing_lines(old: &str, new: &str) -> (usize, usize, usize) {
+    let (a, b) = (old.as_bytes(), new.as_bytes());
+    let mut start = line_start(a, common_start(old, new));
+    for _ in 0..CONTEXT_LINES {
+        start = line_start(a, start.saturating_sub(1));
+    }
+    let (rest_a, rest_b) = (&a[start..], &b[start..]);
+    let same = rest_a.iter().rev().zip(rest_b.iter().rev()).take_while(|(a, b)| a == b).count();
+    let mut end = 0;
+    let tail = &rest_a[rest_a.len() - same..];
+    for _ in 0..=CONTEXT_LINES {
+        match memchr::memchr(b'\n', &tail[end..]) {
+            Some(at) => end += at + 1,
+            None => {
+                end = tail.len();
+                break;
+            }
+        }
+    }
+    let dropped = tail.len() - end;
+    (start, a.len() - dropped, b.len() - dropped)
+}
+
+/// The start of the line that contains this position.
+fn line_start(text: &[u8], at: usize) -> usize {
+    memchr::memrchr(b'\n', &text[..at]).map_or(0, |end| end + 1)
+}
+
+/// The length of the common beginning, in whole characters.
+fn common_start(old: &str, new: &str) -> usize {
+    let same = old.bytes().zip(new.bytes()).take_while(|(a, b)| a == b).count();
+    old.floor_char_boundary(same)
+}
+
+/// A line of bounded length. Of a longer one, the part around `at` is kept.
+fn cut(line: &str, at: usize) -> String {
+    if line.len() <= LINE_BYTES {
+        return line.to_owned();
+    }
+    let start = line.floor_char_boundary(at.min(line.len()).saturating_sub(LEAD_BYTES));
+    let end = line.floor_char_boundary((start + LINE_BYTES - 8).min(line.len()));
+    let (before, after) = (if start > 0 { "…" } else { "" }, if end < line.len() { "…" } else { "" });
+    format!("{before}{}{after}", &line[start..end])
+}
+
+fn write_file(text: &mut String, file: &FileDiff) {
+    let path = &file.path;
+    let (old, new) = match file.status {
+        FileStatus::Added => ("/dev/null".to_owned(), format!("b/{path}")),
+        FileStatus::Removed => (format!("a/{path}"), "/dev/null".to_owned()),
+        FileStatus::Changed => (format!("a/{path}"), format!("b/{path}")),
+    };
+    if file.is_binary {
+        let _ = writeln!(text, "Binary files {old} and {new} differ");
+        return;
+    }
+    let _ = writeln!(text, "--- {old}\n+++ {new}");
+    for hunk in &file.hunks {
+        let range = |start: usize, lines: usize| match lines {
+            1 => start.to_string(),
+            _ => format!("{start},{lines}"),
+        };
+        let (old, new) = (range(hunk.old_start, hunk.old_lines), range(hunk.new_start, hunk.new_lines));
+        let _ = writeln!(text, "@@ -{old} +{new} @@");
+        for line in &hunk.lines {
+            let _ = writeln!(text, "{}{}", line.kind.sign(), line.text);
+            if line.is_unterminated {
+                text.push_str("\\ No newline at end of file\n");
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn budget() -> DiffBudget {
+        DiffBudget::new(100_000, 100, Duration::from_secs(60))
+    }
+
+    fn changed(old: &str, new: &str) -> ContentDiff {
+        let mut diff = ContentDiff::default();
+        diff.add("a.txt", FileStatus::Changed, Some(old.as_bytes()), Some(new.as_bytes()), &mut budget());
+        diff
+    }
+
+    /// What the library writes for the whole texts.
+    fn reference(old: &str, new: &str) -> String {
+        let diff = TextDiff::from_lines(old, new);
+        diff.unified_diff().context_radius(CONTEXT_LINES).header("a/a.txt", "b/a.txt").to_string()
+    }
+
+    #[test]
+    fn a_change_is_a_unified_difference() {
+        let diff = changed("one\ntwo\n", "one\nTwo\n");
+        assert_eq!(diff.unified(), "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+Two\n");
+        let diff = changed("a", "b");
+        assert!(diff.unified().contains("-a\n\\ No newline at end of file\n+b\n\\ No newline"), "{diff:?}");
+    }
+
+    #[test]
+    fn only_the_lines_around_a_change_are_compared() {
+        let lines: Vec<String> = (0..10_000).map(|n| format!("line {n}")).collect();
+        let old = lines.join("\n");
+        let new = old.replace("line 5000\n", "line five thousand\n");
+        let (start, old_end, _) = differing_lines(&old, &new);
+        assert!(old_end - start < 200, "{start} {old_end}");
+        assert_eq!(changed(&old, &new).unified(), reference(&old, &new));
+    }
+
+    #[test]
+    fn added_removed_and_binary_files_are_named() {
+        let mut diff = ContentDiff::default();
+        let mut budget = budget();
+        diff.add("new", FileStatus::Added, None, Some(b"x\n"), &mut budget);
+        diff.add("old", FileStatus::Removed, Some(b"x\n"), None, &mut budget);
+        diff.add("a.png", FileStatus::Changed, Some(b"\x89P\0"), Some(b"\x89\0"), &mut budget);
+        assert_eq!(
+            diff.unified(),
+            "--- /dev/null\n+++ b/new\n@@ -0,0 +1 @@\n+x\n--- a/old\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n\
+             Binary files a/a.png and b/a.png differ\n"
+        );
+    }
+
+    #[test]
+    fn a_long_line_is_cut_around_the_change() {
+        let old = format!("{}ä{}", "x".repeat(1 << 20), "y".repeat(1 << 20));
+        let new = old.replace('ä', "a new word");
+        let diff = changed(&old, &new);
+        let text = diff.unified();
+        assert!(diff.is_truncated && text.len() < 3 * LINE_BYTES, "{}", text.len());
+        assert!(text.contains("-…") && text.contains("xäy") && text.contains("xa new wordy"), "{text}");
+    }
+
+    #[test]
+    fn no_more_than_the_budget_is_shown() {
+        let (old, new) = ("a\n".repeat(10_000), "b\n".repeat(10_000));
+        let mut diff = ContentDiff::default();
+        let mut budget = DiffBudget::new(1000, 2, Duration::from_secs(60));
+        for path in ["1", "2", "3"] {
+            diff.add(path, FileStatus::Changed, Some(old.as_bytes()), Some(new.as_bytes()), &mut budget);
+        }
+        assert_eq!(diff.files.len(), 2);
+        assert!(diff.is_truncated && diff.unified().len() < 2000);
+    }
+
+    proptest! {
+        #[test]
+        fn the_result_is_that_of_the_whole_texts(
+            old in "([ab]?\n){0,20}[ab]?", new in "([ab]?\n){0,20}[ab]?", shared in "([xy]\n){0,12}",
+        ) {
+            let (old, new) = (format!("{shared}{old}{shared}"), format!("{shared}{new}{shared}"));
+            if old != new {
+                // The same lines may be paired differently, so the result is applied instead of compared.
+                prop_assert_eq!(applied(&old, &changed(&old, &new).files[0].hunks), new);
+            }
+        }
+    }
+
+    /// Applies hunks as `patch` does, and checks the lines that they expect.
+    fn applied(old: &str, hunks: &[Hunk]) -> String {
+        let lines: Vec<&str> = old.split_inclusive('\n').collect();
+        let (mut made, mut at) = (String::new(), 0);
+        for hunk in hunks {
+            let start = if hunk.old_lines > 0 { hunk.old_start - 1 } else { hunk.old_start };
+            made.extend(lines[at..start].iter().copied());
+            at = start;
+            for line in &hunk.lines {
+                let text = format!("{}{}", line.text, if line.is_unterminated { "" } else { "\n" });
+                if line.kind != LineKind::Added {
+                    assert_eq!(lines[at], text);
+                    at += 1;
+                }
+                if line.kind != LineKind::Removed {
+                    made.push_str(&text);
+                }
+            }
+        }
+        made.extend(lines[at..].iter().copied());
+        made
+    }
+}

@@ -1,0 +1,291 @@
+//! The tool that reads the uploaded source of a page, or its plain text, in parts that a model can take in.
+
+use super::{Call, READS, Tool, schema};
+use crate::http::extract::{nullable, words_schema};
+use crate::http::mcp::tool_result::ToolOutput;
+use dropleaf_app::FoundSource;
+use dropleaf_core::html::visible_text;
+use dropleaf_core::scope::Scope;
+use dropleaf_core::site_change::Field;
+use dropleaf_core::{Code, Error, Result, mime};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use utoipa::openapi::schema::Object;
+
+/// Default length of a part.
+const PART_BYTES: i64 = 50_000;
+/// Maximum length of a part, to bound the size of a message.
+const MOST_BYTES: i64 = 1 << 20;
+/// Minimum length of a part: it must hold at least one character, and less is not worth a call.
+const LEAST_BYTES: i64 = 1000;
+/// How many files of an archive are listed.
+const LISTED_FILES: usize = 200;
+
+/// Which file, and how much of it.
+#[derive(Debug, Deserialize, ToSchema)]
+struct ReadSite {
+    /// The ID, the slug or the token of the page.
+    site: String,
+    /// The file of an archive; by default the start page.
+    #[schema(nullable = false)]
+    path: Option<String>,
+    #[schema(schema_with = format, required = false)]
+    format: Option<String>,
+    /// An older version; by default the current one.
+    #[serde(deserialize_with = "nullable")]
+    #[schema(value_type = Option<i64>, nullable = false, minimum = 1)]
+    version: Field<i64>,
+    /// The first line, from 1.
+    #[serde(deserialize_with = "nullable")]
+    #[schema(value_type = Option<i64>, nullable = false, minimum = 1)]
+    start_line: Field<i64>,
+    /// The last line, included.
+    #[serde(deserialize_with = "nullable")]
+    #[schema(value_type = Option<i64>, nullable = false, minimum = 1)]
+    end_line: Field<i64>,
+    /// Where to start, in bytes: `next_offset` of the previous part. Instead of `start_line`.
+    #[serde(deserialize_with = "nullable")]
+    #[schema(value_type = Option<i64>, nullable = false, minimum = 0)]
+    offset: Field<i64>,
+    /// Maximum length of the part, in bytes; 50000 by default.
+    #[serde(deserialize_with = "nullable")]
+    #[schema(value_type = Option<i64>, nullable = false, minimum = 1000, maximum = 1_048_576)]
+    max_bytes: Field<i64>,
+}
+
+fn format() -> Object {
+    words_schema(
+        &["source", "text"],
+        "`source` (default): the file as uploaded, which edit_site edits. `text`: its plain text.",
+    )
+}
+
+/// A part of a file.
+#[derive(Debug, Serialize, ToSchema)]
+struct SourceJson {
+    site_id: String,
+    version: i64,
+    /// Send it as `expected_updated_at` with your edit.
+    updated_at: i64,
+    path: String,
+    mime: String,
+    /// Size of the whole text.
+    byte_size: usize,
+    /// Number of lines of the whole text.
+    line_count: usize,
+    text: String,
+    /// The line in which this part starts, from 1.
+    start_line: usize,
+    /// Where this part starts, in bytes.
+    offset: usize,
+    /// Where the next part starts; absent if there is no more of what you asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    next_offset: Option<usize>,
+    /// The files of an archive; only without `path`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    files: Option<Vec<ListedFileJson>>,
+    /// How many more files the archive has than are listed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    more_files: Option<usize>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct ListedFileJson {
+    path: String,
+    byte_size: u64,
+}
+
+pub(super) static READ_SITE: Tool = Tool {
+    name: "read_site",
+    title: "Read a page's source",
+    description: "Read the uploaded source of a page, or of any file of an archive, as it is edited by edit_site; or its plain \
+                  text. By lines or by bytes, 50 kB at a time: continue with `next_offset`.",
+    needs: Scope::Read,
+    hints: READS,
+    input: schema::of::<ReadSite>,
+    output: schema::output::<SourceJson>,
+    run: |call| Box::pin(read_site(call)),
+};
+
+async fn read_site(mut call: Call) -> Result<ToolOutput> {
+    let arguments: ReadSite = call.fields.take()?;
+    let is_text = match arguments.format.as_deref() {
+        None | Some("source") => false,
+        Some("text") => true,
+        Some(_) => return Err(Error::field("format", "must be source or text")),
+    };
+    let range = Range::new(&arguments)?;
+    let version = arguments.version.value();
+    if version.is_some_and(|version| version < 1) {
+        return Err(Error::field("version", "must be 1 or more"));
+    }
+    let app = &call.state.app;
+    let path = arguments.path.as_deref();
+    let found = app.find_source(call.account(), &arguments.site, path, version).await?;
+    let mime = String::from_utf8_lossy(&found.file.mime).into_owned();
+    let bytes = if mime::is_text(&mime) { Some(app.read_found(&found).await?) } else { None };
+    let text = bytes.as_deref().and_then(|bytes| std::str::from_utf8(bytes).ok());
+    let text = text.ok_or_else(|| not_text(&call, &found, &mime))?;
+    let plain = (is_text && mime::is_html(&mime)).then(|| visible_text(text));
+    let text = plain.as_deref().unwrap_or(text);
+    let part = range.of(text);
+    let shown = text[part.start..part.end].to_owned();
+    let FoundSource { site, version, path: found_path, files, .. } = found;
+    let files = files.filter(|_| path.is_none());
+    let more_files = files.as_ref().map(|files| files.len().saturating_sub(LISTED_FILES));
+    let listed = |(path, byte_size)| ListedFileJson { path, byte_size };
+    let json = SourceJson {
+        site_id: site.id.clone(),
+        version,
+        updated_at: site.updated_at,
+        path: found_path,
+        mime,
+        byte_size: text.len(),
+        line_count: text.lines().count(),
+        text: shown.clone(),
+        start_line: part.start_line,
+        offset: part.start,
+        next_offset: part.next,
+        files: files.map(|files| files.into_iter().take(LISTED_FILES).map(listed).collect()),
+        more_files: more_files.filter(|more| *more > 0),
+    };
+    // The text is only the file; a separate note has what an edit needs.
+    let mut note = format!(
+        "{}, version {}, updated_at {}. From line {} of {}.",
+        json.path, json.version, json.updated_at, json.start_line, json.line_count
+    );
+    if let Some(next) = json.next_offset {
+        note = format!("{note} Call read_site with offset {next} for more.");
+    }
+    if let Some(files) = &json.files {
+        let names: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
+        note = format!("{note} Files: {}.", names.join(", "));
+    }
+    let answer = ToolOutput::json(json).worded(shown).noted(Some(note));
+    Ok(answer.about(app, site).warned(call.fields.warnings()))
+}
+
+fn not_text(call: &Call, found: &FoundSource, mime: &str) -> Error {
+    let detail = format!(
+        "`{}` is {} bytes of {mime}, not UTF-8 text. Download it: GET {}/sites/{}/download with your key.",
+        found.path,
+        found.file.size_bytes,
+        call.state.app.hosts.base.url(),
+        found.site.id
+    );
+    Error::new(Code::NotEditable, detail)
+}
+
+/// The requested lines or bytes.
+#[derive(Debug, Clone, Copy)]
+struct Range {
+    start_line: Option<usize>,
+    end_line: Option<usize>,
+    offset: usize,
+    most: usize,
+}
+
+/// A part of a text, in bytes.
+#[derive(Debug, PartialEq, Eq)]
+struct Part {
+    start: usize,
+    end: usize,
+    start_line: usize,
+    next: Option<usize>,
+}
+
+impl Range {
+    fn new(arguments: &ReadSite) -> Result<Self> {
+        let line = |name: &str, value: Option<i64>| match value {
+            None => Ok(None),
+            Some(line @ 1..) => Ok(Some(usize::try_from(line).unwrap_or(usize::MAX))),
+            Some(_) => Err(Error::field(name, "must be 1 or more")),
+        };
+        let start_line = line("start_line", arguments.start_line.clone().value())?;
+        let end_line = line("end_line", arguments.end_line.clone().value())?;
+        if end_line.is_some_and(|end| end < start_line.unwrap_or(1)) {
+            return Err(Error::field("end_line", "is before `start_line`"));
+        }
+        let offset = arguments.offset.clone().value();
+        if offset.is_some() && start_line.is_some() {
+            return Err(Error::field("offset", "cannot be combined with `start_line`"));
+        }
+        let offset = usize::try_from(offset.unwrap_or_default())
+            .map_err(|_| Error::field("offset", "must be 0 or more"))?;
+        let most = arguments.max_bytes.clone().value().unwrap_or(PART_BYTES);
+        if !(LEAST_BYTES..=MOST_BYTES).contains(&most) {
+            return Err(Error::field("max_bytes", format!("must be {LEAST_BYTES} to {MOST_BYTES}")));
+        }
+        Ok(Self { start_line, end_line, offset, most: usize::try_from(most).unwrap_or_default() })
+    }
+
+    /// The part of a text, between characters. It ends with a line if it holds at least one whole line.
+    fn of(self, text: &str) -> Part {
+        let start = match self.start_line {
+            Some(line) => line_start(text, line),
+            None => text.floor_char_boundary(self.offset.min(text.len())),
+        };
+        let limit =
+            self.end_line.map_or(text.len(), |line| line_start(text, line.saturating_add(1))).max(start);
+        let mut end = limit;
+        if limit - start > self.most {
+            end = text.floor_char_boundary(start + self.most);
+            if let Some(line_end) = text[start..end].rfind('\n') {
+                end = start + line_end + 1;
+            }
+        }
+        let start_line = 1 + text[..start].bytes().filter(|byte| *byte == b'\n').count();
+        Part { start, end, start_line, next: (end < limit).then_some(end) }
+    }
+}
+
+/// Where a line starts; the end of the text for a line after the last.
+fn line_start(text: &str, line: usize) -> usize {
+    if line <= 1 {
+        return 0;
+    }
+    text.match_indices('\n').nth(line - 2).map_or(text.len(), |(at, _)| at + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn range(start_line: Option<usize>, end_line: Option<usize>, offset: usize, most: usize) -> Range {
+        Range { start_line, end_line, offset, most }
+    }
+
+    #[test]
+    fn lines_are_counted_from_one_and_the_last_is_included() {
+        let text = "one\ntwo\nthree\nfour";
+        let of = |start, end| {
+            let part = range(start, end, 0, 1000).of(text);
+            (text[part.start..part.end].to_owned(), part.start_line)
+        };
+        assert_eq!(of(None, None), (text.to_owned(), 1));
+        assert_eq!(of(Some(2), Some(3)), ("two\nthree\n".to_owned(), 2));
+        assert_eq!(of(Some(4), None), ("four".to_owned(), 4));
+        assert_eq!(of(Some(9), None).0, "");
+        assert_eq!(of(None, Some(1)), ("one\n".to_owned(), 1));
+    }
+
+    #[test]
+    fn parts_join_to_the_whole_and_split_no_character() {
+        let text = format!("{}\n{}\n", "aä€𝄞".repeat(300), "x\n".repeat(300));
+        let (mut read, mut at) = (String::new(), 0);
+        loop {
+            let part = range(None, None, at, 100).of(&text);
+            read.push_str(&text[part.start..part.end]);
+            match part.next {
+                Some(next) => at = next,
+                None => break,
+            }
+        }
+        assert_eq!(read, text);
+        assert_eq!(range(None, None, 1, 100).of("ä").start, 0, "in the middle of a character");
+        assert_eq!(range(None, None, 99, 100).of("ab"), Part { start: 2, end: 2, start_line: 1, next: None });
+    }
+}
