@@ -1,5 +1,5 @@
-// Every tool once, with its arguments and its result held against its schemas by Ajv in strict mode, as careful clients do:
-// a format or a keyword that is not known is a mistake there.
+// Every tool once, with its arguments held against its input schema by Ajv in strict mode, as careful clients do: a format or
+// a keyword that is not known is a mistake there. Its result is held against the schema that the OpenAPI document has for it.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -12,7 +12,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { publish } from '../http.mjs';
+import { publish, request } from '../http.mjs';
 import { operatorKey, startServer, tempDir } from '../server.mjs';
 import { comment, page, view } from './walk.mjs';
 
@@ -28,7 +28,15 @@ before(async () => {
   const ajv = new Ajv2020({ strict: true, allErrors: true });
   formats.default(ajv);
   const { tools } = await client.listTools();
-  schemas = new Map(tools.map((tool) => [tool.name, { input: ajv.compile(tool.inputSchema), output: ajv.compile(tool.outputSchema) }]));
+  const openapi = JSON.parse((await request(server, { path: '/openapi.json' })).text());
+  const results = new Ajv2020({ strict: true, allErrors: true });
+  formats.default(results);
+  for (const format of ['int32', 'int64', 'uint64']) results.addFormat(format, true);
+  results.addVocabulary(['example', 'components']);
+  results.addSchema({ $id: 'openapi', components: openapi.components }, undefined, undefined, false);
+  const returned = openapi.paths['/mcp'].post['x-mcp-tools'];
+  const output = (name) => results.compile({ $ref: `openapi${returned[name].$ref}` });
+  schemas = new Map(tools.map((tool) => [tool.name, { input: ajv.compile(tool.inputSchema), output: output(tool.name) }]));
 });
 after(async () => {
   await client?.close();
@@ -62,7 +70,7 @@ test('every tool takes and gives what its schemas say', async () => {
   await call('get_site', { site });
   assert.match((await call('get_content', { site })).text, /Again/);
   await call('list_sites');
-  await call('list_sites', { limit: 1, state: 'live' });
+  await call('list_sites', { limit: 1, state: 'live', query: 'again' });
   await call('set_visibility', { site, visibility: 'public', slug: 'swept' });
   await call('set_visibility', { site, visibility: 'unlisted' });
   await call('set_expiry', { site, expires_in_hours: 24 });

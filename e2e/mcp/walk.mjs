@@ -69,7 +69,7 @@ export async function walk(server, client) {
   assert.equal(updated.version, 2);
   assert.match((await view(server, site)).text(), /Second draft/);
   const { sites } = told(await client.call('list_sites', {}));
-  assert.equal(sites.find((listed) => listed.id === site.id)?.version, 2);
+  assert.equal(sites.find((listed) => listed.id === site.id)?.title, 'Second draft');
 
   const uri = `dropleaf://sites/${site.id}`;
   const news = await client.watch(uri);

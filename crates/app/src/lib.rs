@@ -19,6 +19,7 @@ pub use accounts::api_keys::{CredentialChanges, KeyCreator, NewKey};
 pub use accounts::caller::{Caller, Writer};
 pub use accounts::device_logins::{DevicePollResult, DeviceRequest, NewDeviceLogin};
 pub use accounts::erasure::ErasedAccount;
+pub use accounts::mcp_answers::{ANSWER_BYTES, ANSWER_SECONDS};
 pub use accounts::mcp_sessions::{PARAMS_BYTES, WATCHED_MOST};
 pub use accounts::oauth::{CodeExchange, ConsentAnswer, GrantedClient, Identity, NewClient, Tokens};
 pub use accounts::passkeys::{ChallengeBinding, NewPasskey};

@@ -61,9 +61,70 @@ pub fn parse(text: &str) -> Option<i64> {
     (date_of(epoch) == (year, month, day)).then_some(epoch)
 }
 
+/// Parses a time as programs write it: a date alone (midnight UTC), or a date and a time with `Z` or an offset. A time without
+/// either is refused, because it is not known where it holds.
+pub fn parse_timestamp(text: &str) -> Option<i64> {
+    let text = text.trim();
+    if !text.is_ascii() {
+        return None;
+    }
+    let Some(time_at) = text.find(['T', 't', ' ']) else { return parse(&format!("{text}T00:00")) };
+    let (date, time) = (text.get(..time_at)?, text.get(time_at + 1..)?);
+    let zone_at = time.find(['Z', 'z', '+', '-'])?;
+    let (clock, zone) = time.split_at(zone_at);
+    let offset = match zone {
+        "Z" | "z" => 0,
+        _ => {
+            let (sign, rest) = zone.split_at(1);
+            let two = |part: &str| (part.len() == 2).then(|| part.parse::<i64>().ok()).flatten();
+            let (hours, minutes) = (two(rest.get(..2)?)?, two(rest.get(2..)?.trim_start_matches(':'))?);
+            if hours > 23 || minutes > 59 {
+                return None;
+            }
+            (hours * 3600 + minutes * 60) * if sign == "-" { -1 } else { 1 }
+        }
+    };
+    let seconds = match clock.split_once('.') {
+        Some((whole, fraction)) => {
+            let is_fraction = !fraction.is_empty() && fraction.bytes().all(|byte| byte.is_ascii_digit());
+            is_fraction.then_some(whole)?
+        }
+        None => clock,
+    };
+    parse(&format!("{date}T{seconds}")).map(|epoch| epoch - offset)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{format, parse};
+    use super::{format, parse, parse_timestamp};
+
+    #[test]
+    fn times_of_programs_are_read_with_their_zone() {
+        for text in [
+            "2026-11-15T01:41:00Z",
+            "2026-11-15t01:41:00.123z",
+            "2026-11-15 01:41Z",
+            "2026-11-15T02:41:00+01:00",
+            "2026-11-14T20:11:00-0530",
+        ] {
+            assert_eq!(parse_timestamp(text), Some(1_794_706_860), "{text}");
+        }
+        assert_eq!(parse_timestamp("2026-11-15"), Some(1_794_700_800));
+        for bad in [
+            "",
+            "tomorrow",
+            "2026-11-15T01:41:00",
+            "2026-11-15T01:41:00+1:00",
+            "2026-11-15T01:41:00+24:00",
+            "2026-11-15T01:41:00.Z",
+            "2026-11-15T01:41:00Zulu",
+            "2026-02-30",
+            "15.11.2026",
+            "2026-11-15T\u{e9}Z",
+        ] {
+            assert_eq!(parse_timestamp(bad), None, "{bad}");
+        }
+    }
 
     #[test]
     fn a_date_is_read_back_as_it_was_written() {

@@ -72,6 +72,8 @@ pub struct Site {
     pub visibility: Visibility,
     pub state: State,
     pub title: String,
+    /// Whether the title was set by the owner; otherwise it follows the content.
+    pub title_set: bool,
     pub version: i64,
     /// `None` once the content is erased.
     pub bundle_id: Option<String>,
@@ -130,6 +132,7 @@ impl Site {
             visibility: Visibility::Unlisted,
             state: State::Live,
             title: new.title,
+            title_set: false,
             version: 1,
             bundle_id: Some(new.bundle_id),
             byte_size: new.byte_size,

@@ -105,6 +105,7 @@ impl SiteChange {
         }
         next.agentation = self.agentation.unwrap_or(site.agentation);
         next.csp_strict = self.csp_strict.unwrap_or(site.csp_strict);
+        next.title_set = site.title_set || self.title.is_some();
         next.title = self.title.unwrap_or_else(|| site.title.clone());
         if !self.password_hash.is_absent() || !self.email_gate_domain.is_absent() {
             next.gate_version += 1;

@@ -25,11 +25,13 @@ pub enum PageIdentifier {
     Slug(String),
     /// A custom domain, in lower case; it means the page that it serves now.
     Domain(String),
+    /// The page's own host (`s-…`), in lower case, without a token in the path.
+    Host(String),
     /// Entered without a URL: an id, a token or a slug.
     Bare(String),
 }
 
-/// Extracts the page from an operator's input: an id, slug or token, or a URL of the page.
+/// Extracts the page that a person or an agent means: an id, slug or token, or a URL of the page, also that of its dashboard.
 pub fn parse_page_identifier(text: &str, hosts: &Hosts) -> Option<PageIdentifier> {
     let text = text.trim();
     let Some((_, rest)) = text.split_once("://") else { return Some(PageIdentifier::Bare(text.to_owned())) };
@@ -40,10 +42,16 @@ pub fn parse_page_identifier(text: &str, hosts: &Hosts) -> Option<PageIdentifier
         (!name.is_empty()).then(|| name.to_owned())
     };
     match hosts.role_of(authority) {
-        HostRole::Api { .. } | HostRole::Pages => {
-            under("p/").map(PageIdentifier::Token).or_else(|| under("s/").map(PageIdentifier::Slug))
+        role @ (HostRole::Api { .. } | HostRole::Pages) => {
+            let managed = || under("dashboard/pages/").filter(|_| role != HostRole::Pages);
+            under("p/")
+                .map(PageIdentifier::Token)
+                .or_else(|| under("s/").map(PageIdentifier::Slug))
+                .or_else(|| managed().map(PageIdentifier::Bare))
         }
-        HostRole::Isolated(_) => under("p/").map(PageIdentifier::Token),
+        HostRole::Isolated(label) => {
+            under("p/").map(PageIdentifier::Token).or(Some(PageIdentifier::Host(label.to_ascii_lowercase())))
+        }
         HostRole::Slug(slug) => Some(PageIdentifier::Slug(slug.to_owned())),
         HostRole::Unknown => {
             let name = hosts.domain_of(authority)?;
@@ -84,6 +92,8 @@ mod tests {
             (" my-report\n", PageIdentifier::Bare("my-report".into())),
             ("https://pages.example/p/AAAAAAAAAAAAAAAAAAAAAA/deep/file.html?x#y", token()),
             ("https://s-abc.pages.example/p/AAAAAAAAAAAAAAAAAAAAAA/", token()),
+            ("https://S-abc.pages.example/deep/page#part", PageIdentifier::Host("s-abc".into())),
+            ("https://api.leaf.example/dashboard/pages/site_1", PageIdentifier::Bare("site_1".into())),
             ("https://my-report.pages.example", slug()),
             ("https://my-report.pages.example/a/b", slug()),
             ("https://pages.example/s/my-report/", slug()),
@@ -91,7 +101,12 @@ mod tests {
         ] {
             assert_eq!(named(text), Some(name), "{text}");
         }
-        for foreign in ["https://reports.example.com:8443/", "https://", "https://pages.example/p/"] {
+        for foreign in [
+            "https://reports.example.com:8443/",
+            "https://",
+            "https://pages.example/p/",
+            "https://pages.example/dashboard/pages/site_1",
+        ] {
             assert_eq!(named(foreign), None, "{foreign}");
         }
     }

@@ -105,6 +105,7 @@ fn by_account(account_id: &str, tombstones: Tombstones, now: i64) -> Vec<Stmt> {
         of("DELETE FROM oauth_tokens WHERE grant_id IN (SELECT id FROM oauth_grants WHERE account_id = $1)"),
         of("DELETE FROM oauth_codes WHERE grant_id IN (SELECT id FROM oauth_grants WHERE account_id = $1)"),
         of("DELETE FROM oauth_requests WHERE session_id IN (SELECT id FROM sessions WHERE account_id = $1)"),
+        of("DELETE FROM mcp_answers WHERE account_id = $1"),
         of("DELETE FROM mcp_sessions WHERE account_id = $1"),
         of("DELETE FROM owner_tickets WHERE account_id = $1"),
         of("DELETE FROM device_logins WHERE account_id = $1"),

@@ -37,6 +37,7 @@ pub mod idempotency;
 pub mod leases;
 pub mod ledger;
 pub mod ledger_audit;
+pub mod mcp_answers;
 pub mod mcp_sessions;
 pub mod oauth_clients;
 pub mod oauth_codes;

@@ -4,7 +4,7 @@ use crate::db::{DbError, Val};
 use crate::sites::{Before, row, select};
 use crate::store::Store;
 use dropleaf_core::search;
-use dropleaf_core::site::Site;
+use dropleaf_core::site::{Site, State};
 use dropleaf_core::site_filter::Filter;
 
 /// The statement below has one placeholder for each word.
@@ -82,6 +82,41 @@ impl Store {
             filter.as_str().into(),
             limit.into(),
         ];
+        self.db.list(sql, args, row).await
+    }
+
+    /// An account's sites in one state that match the text as in [`Store::search_sites`], most recently changed first.
+    pub async fn list_matching_sites(
+        &self,
+        account_id: &str,
+        state: State,
+        text: &str,
+        now: i64,
+        before: Option<Before>,
+        limit: i64,
+    ) -> Result<Vec<Site>, DbError> {
+        let before = before.unwrap_or(Before { updated_at: i64::MAX, id: String::new() });
+        let horizon = if state == State::Live { now } else { i64::MIN };
+        let mut words = search::words(text).into_iter();
+        let mut word = || Val::from(pattern(&words.next().unwrap_or_default()));
+        let sql = select!(
+            "WHERE account_id = $1 AND state = $2 AND (expires_at IS NULL OR expires_at > $3) \
+             AND (updated_at, id) < ($4, $5) \
+             AND ((search_text LIKE $6 ESCAPE '!' AND search_text LIKE $7 ESCAPE '!' \
+             AND search_text LIKE $8 ESCAPE '!' AND search_text LIKE $9 ESCAPE '!' \
+             AND search_text LIKE $10 ESCAPE '!' AND search_text LIKE $11 ESCAPE '!' \
+             AND search_text LIKE $12 ESCAPE '!' AND search_text LIKE $13 ESCAPE '!') \
+             OR id = $14 OR token = $14) ORDER BY updated_at DESC, id DESC LIMIT $15"
+        );
+        let mut args: Vec<Val> = vec![
+            account_id.into(),
+            state.as_str().into(),
+            horizon.into(),
+            before.updated_at.into(),
+            before.id.into(),
+        ];
+        args.extend(std::iter::repeat_with(&mut word).take(search::MOST_WORDS));
+        args.extend([text.into(), limit.into()]);
         self.db.list(sql, args, row).await
     }
 

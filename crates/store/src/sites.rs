@@ -13,7 +13,7 @@ columns! {
     id, token, host_label, account_id, slug, visibility, state, title, version, bundle_id, byte_size, created_at,
     updated_at, expires_at, agentation, csp_strict, e2e, password_hash, email_gate_domain, gate_version, claim_hash,
     claimed_at, counted, ended_at, purged_at, view_count, last_viewed_at, payment_id, wallet, spa,
-    primary_domain,
+    primary_domain, title_set,
 }
 
 macro_rules! select {
@@ -71,6 +71,7 @@ pub(crate) fn row(row: &Row<'_>) -> Result<Site, DbError> {
         wallet: row.opt_string(COLUMN.wallet)?,
         spa: row.flag(COLUMN.spa)?,
         primary_domain: row.opt_string(COLUMN.primary_domain)?,
+        title_set: row.flag(COLUMN.title_set)?,
     })
 }
 
@@ -110,6 +111,12 @@ impl Store {
         self.db
             .get(select!("WHERE id = (SELECT site_id FROM slugs WHERE slug = $1)"), &[slug.into()], row)
             .await
+    }
+
+    /// The account's site with this host of its own.
+    pub async fn find_site_by_host(&self, account_id: &str, label: &str) -> Result<Option<Site>, DbError> {
+        let sql = select!("WHERE account_id = $1 AND host_label = $2");
+        self.db.get(sql, &[account_id.into(), label.into()], row).await
     }
 
     /// An account's sites in one state, most recently changed first.
@@ -177,14 +184,15 @@ pub fn insert(site: &Site) -> Stmt {
         site.wallet.as_deref().into(),
         search_text(site).into(),
         site.spa.into(),
+        site.title_set.into(),
     ];
     Stmt::new(
         "INSERT INTO sites (id, token, host_label, account_id, slug, visibility, state, title, version, bundle_id, \
          byte_size, created_at, updated_at, expires_at, agentation, csp_strict, e2e, password_hash, email_gate_domain, \
-         gate_version, claim_hash, claimed_at, counted, payment_id, wallet, search_text, spa, ended_at, purged_at, view_count, \
-         last_viewed_at) \
+         gate_version, claim_hash, claimed_at, counted, payment_id, wallet, search_text, spa, title_set, ended_at, purged_at, \
+         view_count, last_viewed_at) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, \
-         $24, $25, $26, $27, NULL, NULL, 0, NULL)",
+         $24, $25, $26, $27, $28, NULL, NULL, 0, NULL)",
         args,
     )
 }
@@ -217,6 +225,7 @@ pub fn update(before: &Site, after: &Site) -> Stmt {
         after.wallet.as_deref().into(),
         search_text(after).into(),
         after.spa.into(),
+        after.title_set.into(),
         before.id.as_str().into(),
         before.updated_at.into(),
     ];
@@ -224,7 +233,8 @@ pub fn update(before: &Site, after: &Site) -> Stmt {
         "UPDATE sites SET account_id = $1, slug = $2, visibility = $3, state = $4, title = $5, version = $6, \
          bundle_id = $7, byte_size = $8, updated_at = $9, expires_at = $10, agentation = $11, csp_strict = $12, e2e = $13, \
          password_hash = $14, email_gate_domain = $15, gate_version = $16, claim_hash = $17, claimed_at = $18, counted = $19, \
-         ended_at = $20, purged_at = $21, wallet = $22, search_text = $23, spa = $24 WHERE id = $25 AND updated_at = $26",
+         ended_at = $20, purged_at = $21, wallet = $22, search_text = $23, spa = $24, title_set = $25 \
+         WHERE id = $26 AND updated_at = $27",
         args,
     )
     .one(CHANGED)

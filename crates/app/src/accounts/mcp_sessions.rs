@@ -5,8 +5,8 @@ use crate::accounts::oauth::Identity;
 use crate::app::App;
 use crate::publish::CONFLICT_RETRIES;
 use dropleaf_core::{Code, Error, Result};
-use dropleaf_store::DbError;
 use dropleaf_store::mcp_sessions::{self as rows, McpSession};
+use dropleaf_store::{DbError, mcp_answers};
 
 /// A session is deleted after this long without use.
 pub(crate) const UNUSED_SECONDS: i64 = 30 * 86_400;
@@ -120,7 +120,8 @@ impl App {
     }
 
     pub async fn end_mcp_session(&self, who: &Identity, id: &str) -> Result<()> {
-        self.store.commit(vec![rows::delete(id, &who.rate_limit_key)]).await?;
+        let answers = mcp_answers::delete_of_session(&who.account.id, id);
+        self.store.commit(vec![rows::delete(id, &who.rate_limit_key), answers]).await?;
         Ok(())
     }
 }

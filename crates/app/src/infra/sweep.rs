@@ -1,7 +1,7 @@
 //! The sweep: ends what has expired and erases what has ended; less often, collects unreferenced bodies. One node at a
 //! time; every statement checks its condition again, so a sweep that is interrupted or runs twice does no harm.
 
-use crate::accounts::{mcp_sessions, wallet_challenges as challenges};
+use crate::accounts::{mcp_answers, mcp_sessions, wallet_challenges as challenges};
 use crate::app::App;
 use dropleaf_core::device_login::KEPT_SECONDS;
 use dropleaf_core::site::Site;
@@ -10,9 +10,9 @@ use dropleaf_store::blobs::SweepLimits;
 use dropleaf_store::site_upkeep::EndedBefore;
 use dropleaf_store::{
     DbError, anonymous_usage, appeals, blobs, counters, custom_domains, device_logins, email_codes, feedback,
-    idempotency, leases, mcp_sessions as mcp_rows, oauth_clients, oauth_grants, oauth_requests,
-    owner_tickets, passkeys, payments, reports, sessions, share_tokens, sign_ins, site_upkeep, slugs,
-    wallet_challenges,
+    idempotency, leases, mcp_answers as answer_rows, mcp_sessions as mcp_rows, oauth_clients, oauth_grants,
+    oauth_requests, owner_tickets, passkeys, payments, reports, sessions, share_tokens, sign_ins,
+    site_upkeep, slugs, wallet_challenges,
 };
 
 const BATCH: i64 = 500;
@@ -114,6 +114,7 @@ impl App {
             oauth_requests::delete_expired(now),
             owner_tickets::delete_expired(now),
             mcp_rows::delete_unused(now - mcp_sessions::UNUSED_SECONDS),
+            answer_rows::delete_old(now - mcp_answers::ANSWER_SECONDS),
             wallet_challenges::delete_expired(now - challenges::EXPIRED_KEPT_SECONDS),
             self.erase_drafts(),
             payments::delete_refused(now - REFUSED_SECONDS),

@@ -127,6 +127,8 @@ impl App {
                 Some(domain) => Ok(self.store.find_site(&domain.site_id).await?),
                 None => Ok(None),
             },
+            // Its label is not indexed; operators use the token link or the id.
+            PageIdentifier::Host(_) => Ok(None),
             PageIdentifier::Bare(text) => self.find_site_by_name(text).await,
         }
     }

@@ -145,6 +145,7 @@ impl App {
             agentation: options.agentation.unwrap_or(false),
             csp_strict: options.csp_strict.unwrap_or(false),
             e2e: options.e2e,
+            title_set: options.title.is_some(),
             password_hash,
             email_gate_domain: options.email_gate_domain.clone(),
             claim_hash: claim_token.as_deref().map(secret::hash),

@@ -12,6 +12,7 @@ mod lifecycle;
 mod read;
 mod replace;
 mod site_commit;
+mod site_reference;
 mod site_search;
 mod source_files;
 mod source_read;

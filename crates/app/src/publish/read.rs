@@ -1,5 +1,6 @@
 //! Reads sites as their owner: one, many, and the stored content verbatim. Spec §4.
 
+use super::site_search::search_text;
 use crate::app::App;
 use crate::viewing::pages::ServedFile;
 use bytes::Bytes;
@@ -19,11 +20,13 @@ pub struct ListQuery {
     pub before: Option<i64>,
     pub before_id: Option<String>,
     pub state: State,
+    /// Words that the title or the slug must contain, or a whole id or token; empty for all.
+    pub words: String,
 }
 
 impl Default for ListQuery {
     fn default() -> Self {
-        Self { limit: LIST_DEFAULT, before: None, before_id: None, state: State::Live }
+        Self { limit: LIST_DEFAULT, before: None, before_id: None, state: State::Live, words: String::new() }
     }
 }
 
@@ -123,8 +126,13 @@ impl App {
         }
         let before =
             query.before.map(|updated_at| Before { updated_at, id: query.before_id.unwrap_or_default() });
-        let mut sites =
-            self.store.list_sites(&account.id, query.state, self.now(), before, query.limit + 1).await?;
+        let words = search_text(&query.words);
+        let (now, limit) = (self.now(), query.limit + 1);
+        let mut sites = if words.is_empty() {
+            self.store.list_sites(&account.id, query.state, now, before, limit).await?
+        } else {
+            self.store.list_matching_sites(&account.id, query.state, &words, now, before, limit).await?
+        };
         let has_more = i64::try_from(sites.len()).is_ok_and(|n| n > query.limit);
         sites.truncate(usize::try_from(query.limit).unwrap_or_default());
         for site in &mut sites {

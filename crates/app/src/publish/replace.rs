@@ -149,7 +149,7 @@ impl App {
             if next.csp_strict && !staged.strict {
                 return Err(self.guard_error(DbError::Guard(sites::CHANGED), Some(&plan)));
             }
-            set_content(&mut next, &staged, options.e2e, options.title.is_some());
+            set_content(&mut next, &staged, options.e2e);
             self.check_changed_slug(&site, &next)?;
             let mut stmts: Vec<Stmt> = match writer {
                 // Revisions of a paid page are free. Spec §8.
@@ -311,13 +311,14 @@ fn require_account_for_settings(writer: &Writer) -> Result<()> {
     Err(Error::new(Code::Forbidden, why))
 }
 
-fn set_content(next: &mut Site, staged: &Staged, e2e: bool, titled: bool) {
+fn set_content(next: &mut Site, staged: &Staged, e2e: bool) {
     next.version += 1;
     next.bundle_id = Some(staged.bundle_id.clone());
     next.byte_size = staged.byte_size;
     next.e2e = e2e;
     next.spa = staged.spa;
-    if !titled {
+    // A title that the owner set, with this request or before, survives new content.
+    if !next.title_set {
         next.title.clone_from(&staged.title);
     }
 }

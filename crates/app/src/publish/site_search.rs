@@ -26,11 +26,15 @@ pub struct SiteSearch {
     pub before: Option<(i64, String)>,
 }
 
+/// The text of a search as the database may get it.
+pub(super) fn search_text(text: &str) -> String {
+    text.trim().chars().filter(|c| *c != '\0').take(MAX_QUERY_CHARACTERS).collect()
+}
+
 impl App {
     /// The matching sites, most recently changed first.
     pub async fn search_sites(&self, account: &Account, search: SiteSearch) -> Result<SiteList> {
-        let words: String =
-            search.words.trim().chars().filter(|c| *c != '\0').take(MAX_QUERY_CHARACTERS).collect();
+        let words = search_text(&search.words);
         let before = search.before.map(|(updated_at, id)| Before { updated_at, id });
         let mut sites = self
             .store

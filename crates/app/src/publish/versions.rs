@@ -84,7 +84,7 @@ impl App {
             let next = Site {
                 version: site.version + 1,
                 bundle_id: Some(old.bundle_id.clone()),
-                title: old.title.clone(),
+                title: if site.title_set { site.title.clone() } else { old.title.clone() },
                 byte_size: old.byte_size,
                 e2e: old.e2e,
                 spa: self.get_bundle(&old.bundle_id).await?.addressing.spa,

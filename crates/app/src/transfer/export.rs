@@ -166,6 +166,7 @@ impl App {
             token: site.token,
             slug: site.slug,
             title: site.title,
+            title_set: site.title_set,
             version: site.version,
             created_at: site.created_at,
             updated_at: site.updated_at,

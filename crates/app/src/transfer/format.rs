@@ -75,6 +75,9 @@ pub(super) struct PageRecord {
     pub(super) slug: Option<String>,
     pub(super) visibility: String,
     pub(super) title: String,
+    /// Left out unless the owner set the title, so that older servers can import the rest.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) title_set: bool,
     pub(super) version: i64,
     pub(super) created_at: i64,
     pub(super) updated_at: i64,

@@ -177,6 +177,7 @@ impl App {
             expires_at,
             agentation: page.agentation,
             csp_strict: page.csp_strict,
+            title_set: page.title_set,
             password_hash: if page.has_password { Some(import.locked_hash(self).await?) } else { None },
             email_gate_domain: checked.email_gate_domain.clone(),
             ..Site::new(new)

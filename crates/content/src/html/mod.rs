@@ -2,6 +2,7 @@
 
 pub(crate) mod page_scan;
 mod quick_scan;
+mod wrapping;
 
 use crate::bundle::{Bundle, BundleKind};
 use crate::file_name;
@@ -37,7 +38,8 @@ pub(crate) fn prepare(
     sink.set_mime(text_check.media_type(HTML));
     let facts = scan.map(PageScan::finish);
     let report = facts.as_ref().map(|facts| &facts.report);
-    let warnings = report.map(ReferenceReport::warnings).unwrap_or_default();
+    let mut warnings = report.map(ReferenceReport::warnings).unwrap_or_default();
+    warnings.extend(wrapping::warning(input)?.map(str::to_owned));
     let address_warnings = report.map(ReferenceReport::address_warnings).unwrap_or_default();
     let is_frameset = facts.as_ref().is_some_and(|facts| facts.is_frameset);
     let own_title = facts.map_or(quick_title, |facts| facts.title);

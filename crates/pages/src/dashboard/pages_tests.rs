@@ -35,6 +35,7 @@ pub(crate) fn site(state: State) -> Site {
         visibility: Visibility::Public,
         state,
         title: HOSTILE.into(),
+        title_set: false,
         version: 2,
         bundle_id: Some("bun_1".into()),
         byte_size: 1234,

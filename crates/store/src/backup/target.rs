@@ -13,9 +13,10 @@ use crate::db::{Db, DbError, Engine, migrate};
 
 /// Rows that are not restored. Sessions and tokens may have been revoked since the backup was taken, which it cannot know:
 /// people sign in again, and programs ask for access again.
-const FORGOTTEN: [&str; 10] = [
+const FORGOTTEN: [&str; 11] = [
     "DELETE FROM sign_ins",
     "DELETE FROM sessions",
+    "DELETE FROM mcp_answers",
     "DELETE FROM mcp_sessions",
     "DELETE FROM passkey_ceremonies",
     "DELETE FROM device_logins",

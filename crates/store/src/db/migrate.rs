@@ -48,6 +48,8 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     both!("0008_pay_sessions"),
     both!("0009_domains"),
     both!("0010_version_makers"),
+    both!("0011_titles"),
+    both!("0012_mcp_answers"),
 ];
 
 pub(super) const TABLE: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (

@@ -10,6 +10,7 @@ mod custom_domains;
 mod disk_full;
 mod harness;
 mod ledger;
+mod mcp_answers;
 mod migrations;
 mod notices;
 mod processes;

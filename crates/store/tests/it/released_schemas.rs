@@ -17,9 +17,10 @@ use crate::released_store::{self, ReleasedStore};
 /// More than any fixture has.
 const MANY: i64 = 1000;
 /// What a restore leaves out, because it may have been revoked since the backup.
-const REVOCABLE: [&str; 9] = [
+const REVOCABLE: [&str; 10] = [
     "sign_ins",
     "sessions",
+    "mcp_answers",
     "mcp_sessions",
     "passkey_ceremonies",
     "device_logins",

@@ -40,7 +40,9 @@ pub(super) use site_change::PatchBody;
 pub(super) use site_content::VersionsJson;
 pub(super) use site_json::SiteJson;
 pub(super) use site_lifecycle::DeletedJson;
-pub(super) use sites::{SiteListJson, list_query, publish};
+#[cfg(test)]
+pub(super) use sites::SiteListJson;
+pub(super) use sites::{list_query, publish};
 pub(super) use tls_allow::PATH as TLS_ALLOW_PATH;
 
 use super::state::ApiState;

@@ -118,7 +118,7 @@ pub(super) fn certificate(view: &CertificateView) -> CertificateRow<'_> {
 
 /// The pages that a domain can show: the newest live ones, and the selected one.
 pub(super) async fn choices(state: &ApiState, account: &Account, selected: &str) -> Result<Vec<PageChoice>> {
-    let query = ListQuery { state: SiteState::Live, limit: CHOICES, before: None, before_id: None };
+    let query = ListQuery { state: SiteState::Live, limit: CHOICES, ..ListQuery::default() };
     let sites = state.app.list_sites(account, query).await?.sites;
     let mut pages: Vec<_> =
         sites.into_iter().map(|site| PageChoice { id: site.id, title: site.title }).collect();

@@ -14,7 +14,7 @@ use utoipa::openapi::schema::{AnyOfBuilder, Object, ObjectBuilder, Schema, Type}
 /// Options of an upload.
 #[derive(Debug, Deserialize, ToSchema)]
 pub(in crate::http) struct UploadArguments {
-    /// Makes the page public under this name; leave it out for a private page with an unguessable link.
+    /// Public name; without it the page is private.
     #[schema(nullable = false)]
     slug: Option<String>,
     #[schema(ignore)]
@@ -24,12 +24,12 @@ pub(in crate::http) struct UploadArguments {
     password: Option<String>,
     #[schema(schema_with = visibility, required = false)]
     visibility: Option<String>,
-    /// Restricts the page to email addresses of this domain.
+    /// Only for email addresses of this domain.
     #[schema(nullable = false)]
     email_gate_domain: Option<String>,
     #[schema(ignore)]
     allowed_email_domain: Option<String>,
-    /// Overrides the document's own title.
+    /// Instead of the document's title; stays on updates.
     #[schema(nullable = false)]
     title: Option<String>,
     #[schema(schema_with = pii_check, required = false)]
@@ -37,13 +37,13 @@ pub(in crate::http) struct UploadArguments {
     /// Deletes the page after its first view.
     #[schema(nullable = false)]
     burn_after_read: Option<bool>,
-    /// Allows only the page's own scripts; nothing is loaded from other hosts. Navigation and WebRTC are not blocked.
+    /// Only the page's own scripts; nothing from other hosts.
     #[schema(nullable = false)]
     csp_strict: Option<bool>,
-    /// Gives viewers a toolbar to leave feedback.
+    /// Feedback toolbar for viewers.
     #[schema(nullable = false)]
     agentation: Option<bool>,
-    /// Answers navigations to unknown paths with `index.html`, for apps with client-side routes; usually detected.
+    /// Unknown paths get `index.html`; usually detected.
     #[schema(nullable = false)]
     spa: Option<bool>,
     /// The content is already ciphertext; only `create_upload` describes it.
@@ -95,26 +95,25 @@ pub(in crate::http) fn parse_pii_check(text: Option<&str>) -> Result<Option<PiiC
 
 /// Schema of who can find a page.
 pub(in crate::http) fn visibility() -> Object {
-    let says = "unlisted: anyone with the link. public: at its slug. burn: deleted after its first view.";
+    let says = "unlisted: by link only. public: at its slug. burn: deleted after its first view.";
     words(&["unlisted", "public", "burn"], says)
 }
 
 /// Schema of `pii_check`.
 pub(in crate::http) fn pii_check() -> Object {
-    let says = "How to handle secrets and personal data: off; warn: the response lists kind and line; block: refuse. Default: \
-                the operator's setting. If the operator chose block, it always applies.";
+    let says = "Secrets and personal data: ignore, warn or refuse.";
     words(&["off", "warn", "block"], says)
 }
 
 /// Schema of a number of hours from now, `never`, or null with the same meaning.
 pub(in crate::http) fn hours() -> Schema {
-    let number = ObjectBuilder::new().schema_type(Type::Number).description(Some("Hours from now."));
+    let number = ObjectBuilder::new().schema_type(Type::Number);
     let never = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(["never"]));
     AnyOfBuilder::new()
         .item(number)
         .item(never)
         .item(Object::with_type(Type::Null))
-        .description(Some("Lifetime in hours; \"never\" or null for no expiry, if the plan allows it."))
+        .description(Some("Hours from now; \"never\" or null: no expiry."))
         .build()
         .into()
 }

@@ -1,13 +1,17 @@
 //! Handles requests to `/mcp` before the MCP library does: checks the origin, the credential, the owner of the session
 //! and the scopes. A tool could no longer answer with the HTTP status that makes clients request more scopes.
 
+use super::answer_id::AnswerId;
 use super::handler::Handler;
-use super::headers::{SESSION_ID, VERSION, canonical_types, check_needs_session, is_legacy};
+use super::headers::{
+    LAST_EVENT_ID, SESSION_ID, VERSION, can_resume, canonical_types, check_needs_session, is_legacy,
+};
+use super::kept_answer::{self, KeptAnswer};
 use super::message::{self, Peek, peek};
 use super::sender::Sender;
 use super::stream_holder::StreamHolder;
 use super::subscription::Subscription;
-use super::{Mcp, answer_limit, initialize, rpc, sessions, streams, tools};
+use super::{Mcp, answer_limit, event_text, initialize, replayed_answer, rpc, sessions, streams, tools};
 use crate::http::api_error::ApiError;
 use crate::http::challenge::Challenge;
 use crate::http::error::{self, Wants};
@@ -53,7 +57,16 @@ async fn handle(mcp: &Mcp, request: Request) -> std::result::Result<Response, Ap
     let sent = bearer_text(&parts).unwrap_or_default();
     let holder = |who: &Identity, session| StreamHolder { who: who.clone(), bearer: sent.clone(), session };
     if let Some(id) = session.as_ref().filter(|_| opens_stream(&parts)) {
-        return Ok(streams::open(mcp, holder(&who, session.clone()), id.clone())?);
+        let holder = holder(&who, session.clone());
+        let last_event = parts.headers.get(LAST_EVENT_ID).and_then(|id| id.to_str().ok());
+        if last_event == Some(event_text::END) {
+            let detail = "The stream has ended with its answer: there is nothing to resume.";
+            return Err(Error::new(Code::MethodNotAllowed, detail).into());
+        }
+        return Ok(match last_event.and_then(AnswerId::parse) {
+            Some(answer) => replayed_answer::open(mcp, holder, id.clone(), answer)?,
+            None => streams::open(mcp, holder, id.clone())?,
+        });
     }
     let (body, peek) = if parts.method == Method::POST {
         let limit = message::limit(who.scopes, mcp.longest());
@@ -78,7 +91,12 @@ async fn handle(mcp: &Mcp, request: Request) -> std::result::Result<Response, Ap
         let subscription = Subscription::new(state, holder(&who, None), place, peek.resources()).await?;
         handler = handler.subscription(subscription);
     }
+    // Only calls of tools change something; anything else can simply be sent again.
+    let resumable = peek.tool().is_some() && can_resume(&parts.headers);
     let id = peek.id;
+    let answer_id = id.as_ref().filter(|_| resumable).and_then(|id| AnswerId::new(&state.app, id));
+    let kept = answer_id.zip(session.clone());
+    let kept = kept.map(|(id, session)| KeptAnswer { id, who: who.clone(), session });
     let until = Instant::now() + mcp.patience();
     let response = forward(mcp, &mut parts, handler, who, session, body).await?;
     if parts.method == Method::DELETE && response.status() == StatusCode::ACCEPTED {
@@ -86,7 +104,14 @@ async fn handle(mcp: &Mcp, request: Request) -> std::result::Result<Response, Ap
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
     let response = with_json_error(response, &parts, id.as_ref()).await;
-    Ok(if subscribes { response } else { answer_limit::limit(response, id, until) })
+    if subscribes {
+        return Ok(response);
+    }
+    let response = answer_limit::limit(response, id, until);
+    Ok(match kept {
+        Some(kept) => kept_answer::keep(mcp, response, kept),
+        None => event_text::without_ids(response),
+    })
 }
 
 /// The session that the request names, if it belongs to the caller. The newest revision has no sessions.
@@ -102,15 +127,13 @@ async fn own_session(state: &ApiState, headers: &mut HeaderMap, who: &Identity) 
     Err(Error::new(Code::NotFound, "This MCP session does not exist. Initialize again."))
 }
 
-/// Whether a client of the older revisions opens the stream of its session. A `Last-Event-ID` with a slash resumes the
-/// response to a message, which the library handles.
+/// Whether a client of the older revisions opens the stream of its session, or resumes the answer to a message.
 fn opens_stream(parts: &Parts) -> bool {
     let text = |name: &str| parts.headers.get(name).map(|value| value.to_str().unwrap_or_default());
     let known = |version: &str| ProtocolVersion::KNOWN_VERSIONS.iter().any(|known| known.as_str() == version);
     parts.method == Method::GET
         && media_type::accepts(&parts.headers, media_type::EVENT_STREAM)
         && text(VERSION).is_none_or(known)
-        && text("last-event-id").is_none_or(|id| !id.contains('/'))
 }
 
 async fn forward(

@@ -8,12 +8,21 @@ use http::{HeaderMap, HeaderValue, Method, header};
 use rmcp::model::ProtocolVersion;
 
 pub(super) const SESSION_ID: &str = "mcp-session-id";
+pub(super) const LAST_EVENT_ID: &str = "last-event-id";
 pub(super) const VERSION: &str = "mcp-protocol-version";
 
 /// Whether a request uses a revision that has sessions; the newest has none.
 pub(super) fn is_legacy(headers: &HeaderMap) -> bool {
     let newest = ProtocolVersion::V_2026_07_28;
     headers.get(VERSION).is_none_or(|version| version.as_bytes() < newest.as_str().as_bytes())
+}
+
+/// Whether a client knows that a stream can be resumed from its first event, which has an id and no message. Clients of older
+/// revisions fail on such an event.
+pub(super) fn can_resume(headers: &HeaderMap) -> bool {
+    let first = ProtocolVersion::V_2025_11_25;
+    let version = headers.get(VERSION).map(HeaderValue::as_bytes);
+    is_legacy(headers) && version.is_some_and(|version| version >= first.as_str().as_bytes())
 }
 
 /// Refuses a request that needs a session but names none, and says how to begin one.

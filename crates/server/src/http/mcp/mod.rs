@@ -2,18 +2,24 @@
 //!
 //! `endpoint` checks credential and session before the library sees the request, and `message` the size of a message;
 //! `handler` is called by the library, and `answer_limit` bounds the wait for its answers; `tools` is the table of tools;
-//! `streams` and `stream_holder` manage open streams.
+//! `streams` and `stream_holder` manage open streams; `kept_answer` and `replayed_answer` let a client fetch an answer again
+//! after its connection was cut.
 
+mod answer_id;
 mod answer_limit;
+mod arguments;
 mod card;
 mod endpoint;
+mod event_text;
 mod handler;
 mod headers;
 mod initialize;
+mod kept_answer;
 mod message;
 mod next_step;
 mod openapi;
 mod prompts;
+mod replayed_answer;
 mod resources;
 mod rpc;
 mod schema;
@@ -82,7 +88,9 @@ pub(super) fn routes<S: Clone + Send + Sync + 'static>(state: &ApiState) -> Rout
 /// The endpoint and the documents that describe it, with their OpenAPI documentation.
 pub(super) fn operations() -> OpenApiRouter<Arc<Mcp>> {
     // Every method goes through `endpoint`, including those the protocol does not define.
-    let (schemas, paths, _) = routes!(openapi::post, openapi::open_stream, openapi::end_session);
+    let (mut schemas, mut paths, _) = routes!(openapi::post, openapi::open_stream, openapi::end_session);
+    schemas.extend(tools::components());
+    openapi::add_tools(&mut paths);
     OpenApiRouter::new()
         .routes((schemas, paths, any(endpoint::answer)))
         .routes(routes!(card::beside))
@@ -97,6 +105,8 @@ impl Mcp {
         // The library is not told about a shutdown: running calls may complete, and streams end themselves.
         let mut config = StreamableHttpServerConfig::default()
             .with_sse_keep_alive(Some(self.beat()))
+            // Only `kept_answer` offers to resume a stream.
+            .with_sse_retry(None)
             .with_max_request_body_bytes(usize::try_from(self.longest().raw).unwrap_or(usize::MAX))
             // The Host header has already been matched, and `endpoint` checks Origin.
             .disable_allowed_hosts()

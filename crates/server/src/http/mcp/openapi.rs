@@ -1,12 +1,13 @@
 //! Describes `/mcp` and its documents for the OpenAPI document. The messages themselves are defined by the Model
 //! Context Protocol.
 
-use super::{Mcp, endpoint};
+use super::{Mcp, endpoint, tools};
 use axum::extract::{Request, State};
 use axum::response::Response;
 use serde_json::Value;
 use std::sync::Arc;
 use utoipa::ToSchema;
+use utoipa::openapi::path::Paths;
 
 /// A complete request of the newest revision. OpenAPI has no parameter for `Accept`, so the command is written out.
 const POST_SAMPLE: &str = r#"curl \
@@ -89,6 +90,15 @@ pub(super) struct RpcAnswer {
 )]
 pub(super) async fn post(mcp: State<Arc<Mcp>>, request: Request) -> Response {
     endpoint::answer(mcp, request).await
+}
+
+/// Adds what each tool returns, because the list of tools does not say it.
+pub(super) fn add_tools(paths: &mut Paths) {
+    let post = paths.paths.get_mut("/mcp").and_then(|item| item.post.as_mut());
+    if let Some(post) = post {
+        let extensions = post.extensions.get_or_insert_default();
+        extensions.insert("x-mcp-tools".to_owned(), tools::outputs());
+    }
 }
 
 /// Open the event stream of a session

@@ -7,6 +7,7 @@ use http::StatusCode;
 use rmcp::ErrorData;
 use serde_json::{Value, json};
 
+pub(super) const VERSION: &str = "2.0";
 pub(super) const PARSE_ERROR: i32 = -32700;
 pub(super) const INVALID_REQUEST: i32 = -32600;
 /// In characters.
@@ -35,6 +36,6 @@ pub(super) fn shown(name: &str) -> &str {
 
 /// The response to a body that is not a message.
 pub(super) fn no_message(id: Option<&Value>, code: i32, message: &str) -> Response {
-    let body = json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}});
+    let body = json!({"jsonrpc": VERSION, "id": id, "error": {"code": code, "message": message}});
     (StatusCode::BAD_REQUEST, axum::Json(body)).into_response()
 }

@@ -48,9 +48,10 @@ pub(super) fn both<T: ToSchema, U: ToSchema>() -> JsonObject {
     schema
 }
 
-/// The output schema of a tool: the type's schema, and the warnings any result may have.
+/// The schema of a tool's result: the type's schema with its name in OpenAPI, and the warnings any result may have.
 pub(super) fn output<T: ToSchema>() -> JsonObject {
     let mut schema = of::<T>();
+    schema.insert("title".into(), T::name().into());
     let warnings = json!({
         "type": "array", "items": {"type": "string"},
         "description": "What was ignored or changed, or looks like a mistake.",
@@ -64,19 +65,6 @@ pub(super) fn output<T: ToSchema>() -> JsonObject {
 /// The schema for no arguments.
 pub(super) fn nothing() -> JsonObject {
     object(Ok(json!({"type": "object", "additionalProperties": false})))
-}
-
-/// Whether an object's schema has the property.
-pub(super) fn has(schema: &JsonObject, property: &str) -> bool {
-    schema.get("properties").is_some_and(|properties| properties.get(property).is_some())
-}
-
-/// Adds an optional count to an object's schema.
-pub(super) fn add(schema: &mut JsonObject, property: &str, description: &str) {
-    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
-        let count = json!({"type": "integer", "minimum": 0, "description": description});
-        properties.insert(property.into(), count);
-    }
 }
 
 fn object(value: serde_json::Result<Value>) -> JsonObject {

@@ -154,12 +154,17 @@ pub(super) fn open(mcp: &Mcp, holder: StreamHolder, session: String) -> Result<R
         let text = line.next().await?;
         Some((Ok(Bytes::from(text)), line))
     });
+    Ok(event_stream(Body::from_stream(first.chain(rest))))
+}
+
+/// A response that is an event stream.
+pub(super) fn event_stream(body: Body) -> Response {
     let headers = [
         (header::CONTENT_TYPE.as_str(), "text/event-stream"),
         (header::CACHE_CONTROL.as_str(), "no-store"),
         ("x-accel-buffering", "no"),
     ];
-    Ok((headers, Body::from_stream(first.chain(rest))).into_response())
+    (headers, body).into_response()
 }
 
 impl Line {

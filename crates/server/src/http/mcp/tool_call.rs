@@ -1,5 +1,6 @@
 //! Runs a tool for its caller, and adds the number of unread comments to the result.
 
+use super::arguments;
 use super::sender::Sender;
 use super::tool_result::{refused, success};
 use super::tools::{self, Call, Tool};
@@ -18,17 +19,34 @@ pub(super) async fn call(
     sender: Sender,
     arguments: Map<String, Value>,
 ) -> CallToolResult {
-    let call = Call { state: state.clone(), sender, fields: Fields::new(arguments) };
-    if let Err(error) = tools::check_account(tool, &call.sender.who.account) {
+    if let Err(error) = tools::check_account(tool, &sender.who.account) {
         return refused(&error);
     }
-    match catch_panic(async { (tool.run)(call).await }).await {
+    let work = async {
+        let fields = Fields::new(prepare(state, tool, &sender, arguments).await?);
+        (tool.run)(Call { state: state.clone(), sender, fields }).await
+    };
+    match catch_panic(work).await {
         Ok(output) => {
             let unread = unread(state, output.site_id.as_deref()).await;
             success(output, unread)
         }
         Err(error) => refused(&error),
     }
+}
+
+/// The arguments as the tool parses them. A page may be named by its URL in every tool that takes one.
+async fn prepare(
+    state: &ApiState,
+    tool: &Tool,
+    sender: &Sender,
+    arguments: Map<String, Value>,
+) -> Result<Map<String, Value>> {
+    let mut arguments = arguments::prepare(tool.name, &tools::properties(tool), arguments)?;
+    if let Some(Value::String(site)) = arguments.get_mut("site") {
+        *site = state.app.resolve_site(&sender.who.account, site).await?;
+    }
+    Ok(arguments)
 }
 
 /// The library runs a tool in a task of its own. If it panicked there, the client would get no answer.

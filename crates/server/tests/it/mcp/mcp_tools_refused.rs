@@ -1,8 +1,7 @@
 //! Errors of tools: by scope, by owner, by argument; and their texts. Spec §4 MCP, §5, §7.
 
-use crate::harness::mcp_line::{comment, open_page};
 use crate::harness::oauth::let_in;
-use crate::harness::{DAY, DnsServer, NOW, Node, Setup, on_each_database, page};
+use crate::harness::{DAY, NOW, Node, Setup, on_each_database, page};
 use serde_json::{Value, json};
 
 /// A call of every tool that would succeed for the owner of the page.
@@ -186,35 +185,42 @@ async fn bad_arguments_are_refused_with_a_code_and_what_to_do() {
 }
 
 #[tokio::test]
-async fn unknown_arguments_are_warned_of_by_every_tool() {
-    let dns = DnsServer::start().await;
-    let node = Setup::new().set("dns.servers", dns.address()).start().await;
+async fn unknown_arguments_are_refused_by_every_tool_before_anything_changes() {
+    let node = Node::start().await;
     let client = node.mcp_modern(&node.key);
-    let (site, orphan) = (node.publish_page("Mine").await, node.publish_anonymously().await);
-    let other = open_page(&node, &node.key, "Other").await;
-    comment(&node, &other, "Say by when.").await;
-    let heard = client.give("list_feedback", json!({"site": other["id"]})).await;
-    let link = client.give("create_share_link", json!({"site": other["id"]})).await;
-    for (tool, arguments) in calls(&site) {
-        let mut arguments = match tool {
-            "claim_site" => json!({"site": orphan["id"], "claim_token": orphan["claim_token"]}),
-            "revoke_share_link" => json!({"token": link["id"]}),
-            "resolve_feedback" => json!({"id": heard["feedback"][0]["id"]}),
-            _ => arguments,
-        };
+    let site = node.publish_page("Mine").await;
+    let pages = "SELECT COUNT(*) FROM sites";
+    for (tool, mut arguments) in calls(&site) {
+        let takes_nothing = arguments.as_object().unwrap().is_empty() && tool != "list_sites";
         arguments["colour"] = json!("red");
-        let given = client.give(tool, arguments).await;
-        let warnings = given["warnings"].as_array().unwrap_or_else(|| panic!("{tool}: {given}"));
-        let warns = warnings
-            .iter()
-            .any(|warning| warning.as_str().unwrap().contains("unknown field `colour` was ignored"));
-        assert!(warns, "{tool}: {warnings:?}");
+        if takes_nothing {
+            let given = client.give(tool, arguments).await;
+            assert!(given["warnings"][0].as_str().unwrap().contains("`colour`"), "{tool}: {given}");
+        } else {
+            let said = client.refused(tool, arguments, "invalid_field").await;
+            assert!(said.contains("`colour` is not a known field"), "{tool}: {said}");
+        }
     }
-    // A protection that belongs to another tool is refused, not ignored.
-    let call = json!({"site": other["id"], "agentation": true, "visibility": "burn"});
-    let said = client.refused("set_agentation", call, "invalid_field").await;
-    assert!(said.contains("`visibility`"), "{said}");
-    assert_eq!(node.read_site(&other).await["visibility"], "unlisted");
+    assert_eq!(node.read_site(&site).await["updated_at"], site["updated_at"]);
+    assert_eq!(node.count(pages).await, 1);
+    // A protection that belongs to another tool, or is misspelled, says which is meant.
+    for (tool, name, says) in [
+        ("set_agentation", "visibility", "`visibility`"),
+        ("publish_html", "passcode", "did you mean `password`?"),
+        ("publish_html", "domain", "did you mean `email_gate_domain`?"),
+        ("update_site", "expected_update", "did you mean `expected_updated_at`?"),
+    ] {
+        let call = json!({"site": site["id"], "agentation": true, "html": page("New"), name: "x"});
+        let call = call.as_object().unwrap().iter().filter(|(argument, _)| match tool {
+            "set_agentation" => *argument != "html",
+            "publish_html" => !["site"].contains(&argument.as_str()),
+            _ => *argument != "agentation",
+        });
+        let call: serde_json::Map<_, _> = call.map(|(name, value)| (name.clone(), value.clone())).collect();
+        let said = client.refused(tool, call.into(), "invalid_field").await;
+        assert!(said.contains(says), "{tool}: {said}");
+    }
+    assert_eq!(node.count(pages).await, 1);
 }
 
 #[tokio::test]

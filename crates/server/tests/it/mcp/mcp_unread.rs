@@ -106,16 +106,3 @@ async fn every_tool_about_one_page_tells_of_comments_and_links_to_it() {
         assert_eq!(link.is_some_and(leads), tool != "delete_site", "{tool}: {result}");
     }
 }
-
-#[tokio::test]
-async fn tools_about_one_page_say_in_their_schema_that_they_may_tell() {
-    let node = Node::start().await;
-    let session = begin(&node, &node.key).await;
-    let list = result(&node, &node.key, &session, "tools/list", json!({})).await;
-    for tool in list["tools"].as_array().unwrap() {
-        let about_one =
-            tool["inputSchema"]["properties"].get("site").is_some() && tool["name"] != "delete_site";
-        let told = &tool["outputSchema"]["properties"]["unread_feedback"];
-        assert_eq!(told["type"] == "integer", about_one, "{}", tool["name"]);
-    }
-}

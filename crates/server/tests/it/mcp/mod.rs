@@ -1,10 +1,12 @@
 //! Tests the MCP server, its stdio bridge and its installation in clients.
 
 mod mcp_answer_limit;
+mod mcp_arguments;
 mod mcp_card;
 mod mcp_install;
 mod mcp_prompts;
 mod mcp_resources;
+mod mcp_resume;
 mod mcp_sessions;
 mod mcp_stdio;
 mod mcp_streams;

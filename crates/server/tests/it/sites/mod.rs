@@ -9,6 +9,7 @@ mod site_download;
 mod site_edit;
 mod site_patch;
 mod site_put;
+mod site_title;
 mod site_versions;
 mod sites_get;
 mod sites_post;

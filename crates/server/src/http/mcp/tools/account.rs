@@ -28,15 +28,14 @@ async fn get_me(call: Call) -> Result<ToolOutput> {
 
 /// A Markdown document for agents.
 #[derive(Debug, Serialize, ToSchema)]
-struct GuideJson {
+pub(in crate::http) struct GuideJson {
     markdown: String,
 }
 
 pub(super) static GET_DESIGN_GUIDE: Tool = Tool {
     name: "get_design_guide",
     title: "Read the design guide",
-    description: "Read how to make a good page: supported files, what a page can load, and how to make it readable. Recommended \
-                  before the first page.",
+    description: "Read how to make a good page; recommended before the first one.",
     needs: Scope::Read,
     hints: READS,
     input: schema::nothing,

@@ -13,10 +13,10 @@ use utoipa::ToSchema;
 /// A document to check.
 #[derive(Debug, Deserialize, ToSchema)]
 struct CheckPage {
-    /// Full HTML document. Send exactly one of `html` and `markdown`.
+    /// Full HTML document. Send either `html` or `markdown`.
     #[schema(nullable = false)]
     html: Option<String>,
-    /// Markdown instead of HTML.
+    /// Markdown text.
     #[schema(nullable = false)]
     markdown: Option<String>,
     #[schema(schema_with = pii_check_schema, required = false)]
@@ -26,10 +26,9 @@ struct CheckPage {
 pub(super) static CHECK_PAGE: Tool = Tool {
     name: "check_page",
     title: "Check a page",
-    description: "Check whether a document would be refused: as phishing, as content that was taken down before, or because it \
-                  contains secrets. Returns each reason with its line and how to fix it; publishes and stores nothing. \
-                  Recommended before you publish a page with a sign-in, payment or wallet form. publish_html runs the same \
-                  check.",
+    description: "Check whether a document would be refused (phishing, content taken down before, secrets) \
+                  without publishing it; returns each reason with its line. Use it before you publish a sign-in, \
+                  payment or wallet form.",
     needs: Scope::Read,
     hints: READS,
     input: schema::of::<CheckPage>,

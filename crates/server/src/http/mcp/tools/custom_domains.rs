@@ -17,8 +17,7 @@ const CHANGES: Hints = Hints { read_only: false, destructive: true, idempotent: 
 pub(super) static LIST_CUSTOM_DOMAINS: Tool = Tool {
     name: "list_custom_domains",
     title: "List custom domains",
-    description: "List the custom domains of the account with their status, the DNS records to enter and what the last check \
-                  found.",
+    description: "List your custom domains with status, DNS records to enter and the last check.",
     needs: Scope::Read,
     hints: READS,
     input: schema::nothing,
@@ -34,14 +33,14 @@ async fn list_custom_domains(call: Call) -> Result<ToolOutput> {
 /// A domain to add.
 #[derive(Debug, Deserialize, ToSchema)]
 struct AddCustomDomain {
-    /// A name of the user, such as reports.example.com.
+    /// Such as reports.example.com.
     hostname: String,
-    /// The ID, the slug or the token of the page that it shows.
+    /// ID, slug, token or URL of the page it shows.
     site: String,
-    /// Whether the page's `url` shows this name once it is verified; false by default.
+    /// Show this name in the page's `url` once it is verified.
     #[schema(nullable = false)]
     primary: Option<bool>,
-    /// Any text of up to 255 characters: the same call with the same key within 24 hours returns the first response again.
+    /// Repeating a call with its key within 24 hours returns the first result.
     #[schema(nullable = false, max_length = 255)]
     idempotency_key: Option<String>,
 }
@@ -74,10 +73,10 @@ async fn add_custom_domain(mut call: Call) -> Result<ToolOutput> {
 struct UpdateCustomDomain {
     /// The name of the domain.
     hostname: String,
-    /// The ID, the slug or the token of the page that it shows.
+    /// ID, slug, token or URL of the page it shows.
     #[schema(nullable = false)]
     site: Option<String>,
-    /// Whether the page's `url` shows this name while it is verified.
+    /// Show this name in the page's `url`.
     #[schema(nullable = false)]
     primary: Option<bool>,
 }
@@ -85,7 +84,7 @@ struct UpdateCustomDomain {
 pub(super) static UPDATE_CUSTOM_DOMAIN: Tool = Tool {
     name: "update_custom_domain",
     title: "Change a custom domain",
-    description: "Show another page at a custom domain, or make it the primary name of its page. What is not sent stays.",
+    description: "Show another page at a custom domain, or make it the page's primary name.",
     needs: Scope::Write,
     hints: CHANGES,
     input: schema::of::<UpdateCustomDomain>,
@@ -111,8 +110,8 @@ struct OneDomain {
 pub(super) static VERIFY_CUSTOM_DOMAIN: Tool = Tool {
     name: "verify_custom_domain",
     title: "Check a custom domain",
-    description: "Check the DNS records of a custom domain now. `status` is the result; `last_error` says what to change. DNS \
-                  changes can take an hour: do not repeat the call more than once a minute.",
+    description: "Check the DNS records of a custom domain now. If they are not found, `last_error` says what to \
+                  change.",
     needs: Scope::Write,
     hints: CHECKS,
     input: schema::of::<OneDomain>,
@@ -129,7 +128,7 @@ async fn verify_custom_domain(mut call: Call) -> Result<ToolOutput> {
 pub(super) static DELETE_CUSTOM_DOMAIN: Tool = Tool {
     name: "delete_custom_domain",
     title: "Delete a custom domain",
-    description: "Delete a custom domain: the name stops working immediately. The page keeps its other addresses.",
+    description: "Delete a custom domain; the page keeps its other addresses.",
     needs: Scope::Write,
     hints: REMOVES,
     input: schema::of::<OneDomain>,

@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 /// Which page to delete.
 #[derive(Debug, Deserialize, ToSchema)]
 struct DeleteSite {
-    /// The ID, the slug or the token of the page.
+    /// ID, slug, token or URL of the page.
     site: String,
     /// Erases the bytes now; this cannot be undone.
     #[schema(nullable = false)]
@@ -21,8 +21,8 @@ struct DeleteSite {
 pub(super) static DELETE_SITE: Tool = Tool {
     name: "delete_site",
     title: "Delete a page",
-    description: "Delete a page: its link stops working immediately. restore_site can restore it until `restorable_until`, \
-                  unless `purge` erased it. Ask the user first.",
+    description: "Delete a page. restore_site brings it back until `restorable_until`, unless `purge` erased it. \
+                  Ask the user first.",
     needs: Scope::Write,
     hints: REMOVES,
     input: schema::of::<DeleteSite>,
@@ -58,17 +58,17 @@ async fn restore_site(mut call: Call) -> Result<ToolOutput> {
 /// Which page to claim.
 #[derive(Debug, Deserialize, ToSchema)]
 struct ClaimSite {
-    /// The ID or the token of the page.
+    /// ID, token or URL of the page.
     site: String,
-    /// The secret that came with the page when it was published: `clm_…`.
+    /// `clm_…`, from the response to the upload.
     claim_token: String,
 }
 
 pub(super) static CLAIM_SITE: Tool = Tool {
     name: "claim_site",
     title: "Claim a page",
-    description: "Claim a page that was published without an account: it moves to your account and no longer expires after 24 \
-                  hours. The token works once.",
+    description: "Move a page that was published without an account to your account; it no longer expires. The \
+                  token works once.",
     needs: Scope::Write,
     hints: SETTLES,
     input: schema::of::<ClaimSite>,

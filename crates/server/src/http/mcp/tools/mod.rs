@@ -10,6 +10,7 @@ mod publish;
 mod read;
 mod settings;
 mod share_links;
+mod site_list;
 mod sites;
 mod upload;
 mod versions;
@@ -19,7 +20,7 @@ mod tools_tests;
 
 use super::schema;
 use super::sender::Sender;
-use super::tool_result::{ToolOutput, UNREAD};
+use super::tool_result::ToolOutput;
 use crate::http::extract::Fields;
 use crate::http::state::ApiState;
 use dropleaf_app::Writer;
@@ -29,8 +30,11 @@ use dropleaf_core::scope::Scope;
 use futures_util::future::BoxFuture;
 use rmcp::model::{JsonObject, Tool as Described, ToolAnnotations};
 use serde::Deserialize;
+use serde_json::{Map, Value, json};
 use std::sync::LazyLock;
 use utoipa::ToSchema;
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::Schema;
 
 /// One call of one tool.
 #[derive(Debug)]
@@ -95,7 +99,7 @@ static TOOLS: &[&Tool] = &[
     &sites::GET_SITE,
     &sites::GET_CONTENT,
     &read::READ_SITE,
-    &sites::LIST_SITES,
+    &site_list::LIST_SITES,
     &settings::SET_VISIBILITY,
     &settings::SET_PASSWORD,
     &settings::SET_EXPIRY,
@@ -146,25 +150,55 @@ pub(super) fn described(tool: &Tool) -> Described {
 
 fn describe(tool: &Tool) -> Described {
     let Hints { read_only, destructive, idempotent, open_world } = tool.hints;
-    let annotations = ToolAnnotations::with_title(tool.title)
+    // The title is already a member of the tool.
+    let annotations = ToolAnnotations::new()
         .read_only(read_only)
         .destructive(destructive)
         .idempotent(idempotent)
         .open_world(open_world);
-    let (input, mut output) = ((tool.input)(), (tool.output)());
-    // Comments of a deleted page cannot be read.
-    if schema::has(&input, "site") && tool.name != lifecycle::DELETE_SITE.name {
-        schema::add(&mut output, UNREAD, "Viewer comments that list_feedback has not returned yet.");
-    }
-    Described::new(tool.name, tool.description, input)
-        .with_title(tool.title)
-        .with_raw_output_schema(output.into())
-        .with_annotations(annotations)
+    let mut input = (tool.input)();
+    // Describes the type, which the tool's own description does better.
+    input.remove("description");
+    // Without an output schema: the protocol does not require one, and it would be most of the list. OpenAPI has them; see
+    // `outputs`.
+    Described::new(tool.name, tool.description, input).with_title(tool.title).with_annotations(annotations)
+}
+
+/// The schema of each tool's structured result in the OpenAPI document, by the tool's name.
+pub(super) fn outputs() -> Value {
+    let reference = |tool: &&Tool| {
+        let output = (tool.output)();
+        let name = output.get("title").and_then(Value::as_str).unwrap_or_default().to_owned();
+        (tool.name.to_owned(), json!({"$ref": format!("#/components/schemas/{name}")}))
+    };
+    Value::Object(TOOLS.iter().map(reference).collect())
+}
+
+/// The types of results that no endpoint of the API has, for the OpenAPI document.
+pub(super) fn components() -> Vec<(String, RefOr<Schema>)> {
+    let mut components = Vec::new();
+    add::<sites::ContentJson>(&mut components);
+    add::<site_list::ListedSitesJson>(&mut components);
+    add::<account::GuideJson>(&mut components);
+    add::<upload::UploadJson>(&mut components);
+    components
+}
+
+fn add<T: ToSchema>(components: &mut Vec<(String, RefOr<Schema>)>) {
+    T::schemas(components);
+    components.push((T::name().into_owned(), T::schema()));
+}
+
+/// The properties of a tool's input schema.
+pub(super) fn properties(tool: &Tool) -> Map<String, Value> {
+    let described = DESCRIBED.iter().find(|described| described.name == tool.name);
+    let properties = described.and_then(|described| described.input_schema.get("properties")?.as_object());
+    properties.cloned().unwrap_or_default()
 }
 
 /// One of your pages.
 #[derive(Debug, Deserialize, ToSchema)]
 struct OneSite {
-    /// The ID, the slug or the token of the page.
+    /// ID, slug, token or URL of the page.
     site: String,
 }

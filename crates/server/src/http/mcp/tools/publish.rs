@@ -17,14 +17,13 @@ use utoipa::ToSchema;
 /// A document to publish.
 #[derive(Debug, Deserialize, ToSchema)]
 struct PublishHtml {
-    /// Full HTML document with its styles and scripts inside. Send exactly one of `html` and `markdown`.
+    /// Full HTML document, styles and scripts inside. Send either `html` or `markdown`.
     #[schema(nullable = false)]
     html: Option<String>,
-    /// Markdown instead of HTML; it is rendered to a page.
+    /// Rendered to a page.
     #[schema(nullable = false)]
     markdown: Option<String>,
-    /// Any text of up to 255 characters: the same call with the same key within 24 hours returns the first result
-    /// instead of creating a second page.
+    /// Repeating a call with its key within 24 hours returns the first result.
     #[schema(nullable = false, max_length = 255)]
     idempotency_key: Option<String>,
 }
@@ -32,19 +31,19 @@ struct PublishHtml {
 /// New content for one of your pages.
 #[derive(Debug, Deserialize, ToSchema)]
 struct UpdateSite {
-    /// The ID, the slug or the token of the page.
+    /// ID, slug, token or URL of the page.
     site: String,
-    /// Full HTML document. Send exactly one of `html` and `markdown`.
+    /// Full HTML document. Send either `html` or `markdown`.
     #[schema(nullable = false)]
     html: Option<String>,
-    /// Markdown instead of HTML.
+    /// Rendered to a page.
     #[schema(nullable = false)]
     markdown: Option<String>,
-    /// The `updated_at` you saw: refuses with `conflict` if the page has changed since.
+    /// The `updated_at` you saw: a page changed since is a `conflict`.
     #[serde(deserialize_with = "nullable")]
     #[schema(value_type = Option<i64>, nullable = false)]
     expected_updated_at: Field<i64>,
-    /// Answers navigations to unknown paths with the page, for apps with client-side routes.
+    /// Unknown paths get the page, for client-side routes.
     #[schema(nullable = false)]
     spa: Option<bool>,
     #[schema(schema_with = pii_check_schema, required = false)]
@@ -54,9 +53,9 @@ struct UpdateSite {
 pub(super) static PUBLISH_HTML: Tool = Tool {
     name: "publish_html",
     title: "Publish HTML",
-    description: "Publish one HTML or Markdown document as a page and get its link. Without a slug the page is private: only \
-                  people with the unguessable link can see it, and it is not listed anywhere. Read get_design_guide before you \
-                  create a page. For a file on disk, a .zip, a PDF or a large page, use create_upload.",
+    description: "Publish one HTML or Markdown document and get its link. Without a slug the page is private: \
+                  only people with the unguessable link see it. For files on disk, archives, PDFs and large \
+                  pages use create_upload.",
     needs: Scope::Write,
     hints: ADDS,
     input: schema::both::<PublishHtml, UploadArguments>,
@@ -84,8 +83,8 @@ async fn publish_html(mut call: Call) -> Result<ToolOutput> {
 pub(super) static UPDATE_SITE: Tool = Tool {
     name: "update_site",
     title: "Update a page",
-    description: "Replace the content of a page with new HTML or Markdown at the same link. Settings do not change; the \
-                  previous content is kept as an older version (list_versions, rollback_site).",
+    description: "Replace the content of a page at the same link. Settings and a title that was set stay; older \
+                  versions are kept (rollback_site).",
     needs: Scope::Write,
     hints: REPLACES,
     input: schema::of::<UpdateSite>,

@@ -32,11 +32,11 @@ fn require<T>(name: &str, setting: Field<T>) -> Result<Field<T>> {
 /// Who can find the page.
 #[derive(Debug, Deserialize, ToSchema)]
 struct SetVisibility {
-    /// The ID, the slug or the token of the page.
+    /// ID, slug, token or URL of the page.
     site: String,
     #[schema(schema_with = visibility_schema)]
     visibility: String,
-    /// The public name; required for `public` unless the page has one.
+    /// Required for `public` unless the page has one.
     #[serde(deserialize_with = "nullable")]
     #[schema(value_type = Option<String>, nullable = false)]
     slug: Field<String>,
@@ -45,8 +45,7 @@ struct SetVisibility {
 pub(super) static SET_VISIBILITY: Tool = Tool {
     name: "set_visibility",
     title: "Set visibility",
-    description: "Make a page unlisted (private link), public (at a slug) or burn (deleted after its first view). Ask the user \
-                  before you make a page public.",
+    description: "Set who can find a page. Ask the user before you make it public.",
     needs: Scope::Write,
     hints: SETS,
     input: schema::of::<SetVisibility>,
@@ -62,7 +61,7 @@ async fn set_visibility(mut call: Call) -> Result<ToolOutput> {
 /// The password for viewers.
 #[derive(Debug, Deserialize, ToSchema)]
 struct SetPassword {
-    /// The ID, the slug or the token of the page.
+    /// ID, slug, token or URL of the page.
     site: String,
     /// The password; null removes the gate.
     #[serde(deserialize_with = "nullable")]
@@ -73,8 +72,8 @@ struct SetPassword {
 pub(super) static SET_PASSWORD: Tool = Tool {
     name: "set_password",
     title: "Set or remove the password",
-    description: "Set the password that viewers must enter, or remove it with null. Viewers who already entered a password must \
-                  enter it again, even if it is the same.",
+    description: "Set the password that viewers must enter; null removes it. Everyone must enter it again, even \
+                  the same one.",
     needs: Scope::Write,
     hints: GATES,
     input: schema::of::<SetPassword>,
@@ -91,7 +90,7 @@ async fn set_password(mut call: Call) -> Result<ToolOutput> {
 /// When the page expires. Send one of the two.
 #[derive(Debug, Deserialize, ToSchema)]
 struct SetExpiry {
-    /// The ID, the slug or the token of the page.
+    /// ID, slug, token or URL of the page.
     site: String,
     #[serde(deserialize_with = "nullable")]
     #[schema(schema_with = hours_schema, required = false)]
@@ -105,8 +104,8 @@ struct SetExpiry {
 pub(super) static SET_EXPIRY: Tool = Tool {
     name: "set_expiry",
     title: "Set the expiry of a page",
-    description: "Set when a page expires, or remove the expiry. Send `expires_in_hours` (from now) or `expires_at`. A later \
-                  time restores an expired page.",
+    description: "Set or remove the expiry: `expires_in_hours` or `expires_at`. A later time restores an expired \
+                  page.",
     needs: Scope::Write,
     // Hours count from the time of the call.
     hints: Hints { idempotent: false, ..SETS },
@@ -126,7 +125,7 @@ async fn set_expiry(mut call: Call) -> Result<ToolOutput> {
 /// Which email domain opens the page.
 #[derive(Debug, Deserialize, ToSchema)]
 struct SetEmailGate {
-    /// The ID, the slug or the token of the page.
+    /// ID, slug, token or URL of the page.
     site: String,
     /// A domain such as example.com; null removes the gate.
     #[serde(deserialize_with = "nullable")]
@@ -137,8 +136,8 @@ struct SetEmailGate {
 pub(super) static SET_EMAIL_GATE: Tool = Tool {
     name: "set_email_gate",
     title: "Set or remove the email gate",
-    description: "Restrict a page to people with an email address at one domain, who get an emailed code; null removes the \
-                  restriction. Viewers who already confirmed an address must confirm it again, even if the domain is the same.",
+    description: "Restrict a page to email addresses of one domain, confirmed by a code; null removes it. \
+                  Everyone must confirm again.",
     needs: Scope::Write,
     hints: GATES,
     input: schema::of::<SetEmailGate>,
@@ -155,7 +154,7 @@ async fn set_email_gate(mut call: Call) -> Result<ToolOutput> {
 /// Whether viewers can comment.
 #[derive(Debug, Deserialize, ToSchema)]
 struct SetAgentation {
-    /// The ID, the slug or the token of the page.
+    /// ID, slug, token or URL of the page.
     site: String,
     /// Whether the page shows the toolbar.
     agentation: bool,
@@ -164,7 +163,7 @@ struct SetAgentation {
 pub(super) static SET_AGENTATION: Tool = Tool {
     name: "set_agentation",
     title: "Turn the feedback toolbar on or off",
-    description: "Turn the feedback toolbar for viewers on or off. Read their comments with list_feedback.",
+    description: "Turn the feedback toolbar for viewers on or off; list_feedback reads their comments.",
     needs: Scope::Write,
     hints: SETS,
     input: schema::of::<SetAgentation>,

@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 /// A link to create.
 #[derive(Debug, Deserialize, ToSchema)]
 struct CreateShareLink {
-    /// The ID, the slug or the token of the page.
+    /// ID, slug, token or URL of the page.
     site: String,
     /// For the owner; viewers do not see it.
     #[serde(deserialize_with = "nullable")]
@@ -22,7 +22,7 @@ struct CreateShareLink {
     #[serde(deserialize_with = "nullable")]
     #[schema(ignore)]
     label: Field<String>,
-    /// Seconds from now; without it the link does not expire.
+    /// Seconds from now.
     #[serde(deserialize_with = "nullable")]
     #[schema(value_type = Option<i64>, nullable = false, minimum = 1)]
     expires_in: Field<i64>,
@@ -36,7 +36,7 @@ struct CreateShareLink {
     /// Whether it also opens the email gate.
     #[schema(nullable = false)]
     bypass_email_gate: Option<bool>,
-    /// Any text of up to 255 characters: the same call with the same key within 24 hours returns the first link again.
+    /// Repeating a call with its key within 24 hours returns the first result.
     #[schema(nullable = false, max_length = 255)]
     idempotency_key: Option<String>,
 }
@@ -44,8 +44,8 @@ struct CreateShareLink {
 pub(super) static CREATE_SHARE_LINK: Tool = Tool {
     name: "create_share_link",
     title: "Create a share link",
-    description: "Create a link that opens a page without its password. Share its `url`; it can expire, have a maximum number \
-                  of uses, and be revoked.",
+    description: "Create a link that opens a page without its password. It can expire, have a maximum number of \
+                  uses, and be revoked.",
     needs: Scope::Write,
     hints: ADDS,
     input: schema::of::<CreateShareLink>,
@@ -101,7 +101,7 @@ struct RevokeShareLink {
 pub(super) static REVOKE_SHARE_LINK: Tool = Tool {
     name: "revoke_share_link",
     title: "Revoke a share link",
-    description: "Revoke a share link: it stops working, and everyone who used it is signed out immediately.",
+    description: "Revoke a share link; everyone who used it is signed out.",
     needs: Scope::Write,
     hints: REMOVES,
     input: schema::of::<RevokeShareLink>,

@@ -1,8 +1,8 @@
-//! Tools that read pages: one, its stored content, or the list.
+//! Tools that read one page: its settings, and its stored content.
 
 use super::{Call, OneSite, READS, Tool, schema};
-use crate::http::api::{SiteJson, SiteListJson, list_query};
-use crate::http::extract::{nullable, words_schema};
+use crate::http::api::SiteJson;
+use crate::http::extract::nullable;
 use crate::http::mcp::tool_result::ToolOutput;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -12,7 +12,6 @@ use dropleaf_core::site_change::Field;
 use dropleaf_core::{Code, Error, Result};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use utoipa::openapi::schema::Object;
 
 /// Default length of a part: some 16,000 words, which a model can take in.
 const PART_BYTES: i64 = 64 * 1024;
@@ -20,8 +19,6 @@ const PART_BYTES: i64 = 64 * 1024;
 const MOST_BYTES: i64 = 1 << 20;
 /// Minimum length of a part: it must hold at least one character, and less is not worth a call.
 const LEAST_BYTES: i64 = 1024;
-/// Default number of listed pages.
-const LISTED: i64 = 50;
 
 pub(super) static GET_SITE: Tool = Tool {
     name: "get_site",
@@ -44,16 +41,16 @@ async fn get_site(mut call: Call) -> Result<ToolOutput> {
 /// Which content, and how much of it.
 #[derive(Debug, Deserialize, ToSchema)]
 struct GetContent {
-    /// The ID, the slug or the token of the page.
+    /// ID, slug, token or URL of the page.
     site: String,
-    /// Return the uploaded source instead of the rendered page, such as its Markdown.
+    /// The uploaded source, such as Markdown, instead of the rendered page.
     #[schema(nullable = false)]
     source: Option<bool>,
-    /// Where to start, in bytes: `next_offset` of the previous part.
+    /// In bytes: `next_offset` of the previous part.
     #[serde(deserialize_with = "nullable")]
     #[schema(value_type = Option<i64>, nullable = false, minimum = 0)]
     offset: Field<i64>,
-    /// Maximum length of the part, in bytes; 65536 by default.
+    /// 65536 by default.
     #[serde(deserialize_with = "nullable")]
     #[schema(value_type = Option<i64>, nullable = false, minimum = 1024, maximum = 1_048_576)]
     max_bytes: Field<i64>,
@@ -61,7 +58,7 @@ struct GetContent {
 
 /// A document, or a part of it.
 #[derive(Debug, Serialize, ToSchema)]
-struct ContentJson {
+pub(in crate::http) struct ContentJson {
     site_id: String,
     /// The version of the page this belongs to.
     version: i64,
@@ -90,9 +87,8 @@ struct ContentJson {
 pub(super) static GET_CONTENT: Tool = Tool {
     name: "get_content",
     title: "Read a page's content",
-    description: "Read the stored document of one of your pages: text in parts of `max_bytes`, anything else complete as \
-                  base64. With `source`, read the uploaded file if the document was generated from it. Parts of one document \
-                  have the same `version`; if it changes, start again.",
+    description: "Read the stored document of a page: text in parts, anything else as base64. If `version` changes \
+                  between parts, start again.",
     needs: Scope::Read,
     hints: READS,
     input: schema::of::<GetContent>,
@@ -173,51 +169,6 @@ fn part(text: &str, offset: i64, most: i64) -> (i64, i64) {
     let begin = at(offset);
     let end = at(i64::try_from(begin).unwrap_or(i64::MAX).saturating_add(most));
     (i64::try_from(begin).unwrap_or(i64::MAX), i64::try_from(end).unwrap_or(i64::MAX))
-}
-
-/// Which part of the list.
-#[derive(Debug, Deserialize, ToSchema)]
-struct ListSites {
-    /// How many, 1 to 500; 50 by default.
-    #[serde(deserialize_with = "nullable")]
-    #[schema(value_type = Option<i64>, nullable = false, minimum = 1, maximum = 500)]
-    limit: Field<i64>,
-    /// `next_before` of the previous part.
-    #[serde(deserialize_with = "nullable")]
-    #[schema(value_type = Option<i64>, nullable = false)]
-    before: Field<i64>,
-    /// `next_before_id` of the previous part.
-    #[schema(nullable = false)]
-    before_id: Option<String>,
-    #[schema(schema_with = listed_state, required = false)]
-    state: Option<String>,
-}
-
-fn listed_state() -> Object {
-    words_schema(&["live", "expired"], "Which pages to list; default: live pages.")
-}
-
-pub(super) static LIST_SITES: Tool = Tool {
-    name: "list_sites",
-    title: "List pages",
-    description: "List your pages, most recently changed first. While `has_more` is true, send `next_before` and \
-                  `next_before_id` as `before` and `before_id` to get the next part.",
-    needs: Scope::Read,
-    hints: READS,
-    input: schema::of::<ListSites>,
-    output: schema::output::<SiteListJson>,
-    run: |call| Box::pin(list_sites(call)),
-};
-
-async fn list_sites(mut call: Call) -> Result<ToolOutput> {
-    let ListSites { limit, before, before_id, state } = call.fields.take()?;
-    let mut pairs = vec![("limit", limit.value().unwrap_or(LISTED).to_string())];
-    pairs.extend(before.value().map(|before| ("before", before.to_string())));
-    pairs.extend(before_id.map(|text| ("before_id", text)));
-    pairs.extend(state.map(|text| ("state", text)));
-    let query = list_query(pairs.iter().map(|(name, value)| (*name, value.as_str())))?;
-    let found = call.state.app.list_sites(call.account(), query).await?;
-    Ok(ToolOutput::json(SiteListJson::new(&call.state, found)).warned(call.fields.warnings()))
 }
 
 #[cfg(test)]

@@ -95,6 +95,36 @@ fn arguments_are_plain_and_described() {
     }
 }
 
+/// Largest size of the list, as a client receives it: about 6,000 tokens of 4 bytes.
+const LIST_BYTES: usize = 24_000;
+/// Tools for which there must be room, and how much for each that is not there yet.
+const PLANNED_TOOLS: usize = 33;
+const TOOL_BYTES: usize = 1250;
+
+#[test]
+fn the_list_costs_few_tokens() {
+    let tools = list();
+    let result = rmcp::model::ListToolsResult::with_all_items(tools.clone());
+    let bytes = serde_json::to_vec(&result).unwrap().len();
+    for tool in &tools {
+        println!("{:>6} {}", serde_json::to_vec(tool).unwrap().len(), tool.name);
+    }
+    let most = LIST_BYTES - PLANNED_TOOLS.saturating_sub(tools.len()) * TOOL_BYTES;
+    println!("{bytes:>6} bytes in total, {most} at most");
+    assert!(bytes <= most, "the list has {bytes} bytes, {most} at most: shorten descriptions");
+}
+
+#[test]
+fn openapi_says_what_each_tool_returns() {
+    let document: Value = serde_json::from_str(&crate::http::openapi::text()).unwrap();
+    let returned = &document["paths"]["/mcp"]["post"]["x-mcp-tools"];
+    for tool in TOOLS {
+        let target = returned[tool.name]["$ref"].as_str().unwrap_or_else(|| panic!("{}", tool.name));
+        let found = document.pointer(target.strip_prefix('#').unwrap());
+        assert!(found.is_some_and(|schema| schema["type"] == "object"), "{}: {target}", tool.name);
+    }
+}
+
 #[test]
 fn hints_agree_with_scopes() {
     for tool in TOOLS {

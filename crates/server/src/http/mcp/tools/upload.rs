@@ -18,13 +18,13 @@ const SOME_FILE: &str = "FILE";
 /// Options of the upload address.
 #[derive(Debug, Deserialize, ToSchema)]
 struct CreateUpload {
-    /// The file's path on your disk, for the command: .html, .htm, .md, .pdf, .svg, .txt, .csv, .tsv, .json, .ipynb, an image, or a .zip with an index.html, a README.md or a single HTML file.
+    /// Path on your disk: .html, .md, .pdf, .zip, .csv, .tsv, .json, .ipynb, .txt, .svg or an image.
     #[schema(nullable = false)]
     file: Option<String>,
-    /// The page to replace, by ID, slug or token; leave it out for a new page.
+    /// ID, slug, token or URL of the page to replace; leave it out for a new page.
     #[schema(nullable = false)]
     site: Option<String>,
-    /// With `site`: the `updated_at` you saw; refuses if the page has changed since.
+    /// With `site`: the `updated_at` you saw.
     #[serde(deserialize_with = "nullable")]
     #[schema(value_type = Option<i64>, nullable = false)]
     expected_updated_at: Field<i64>,
@@ -35,7 +35,7 @@ struct CreateUpload {
 
 /// Where and how to send the file.
 #[derive(Debug, Serialize, ToSchema)]
-struct UploadJson {
+pub(in crate::http) struct UploadJson {
     /// Send the file there with PUT, its name after the last slash. Anyone who has the address can do so: keep it
     /// secret.
     upload_url: String,
@@ -53,7 +53,7 @@ struct UploadJson {
 
 /// A form with the file.
 #[derive(Debug, Serialize, ToSchema)]
-struct UploadFormJson {
+pub(in crate::http) struct UploadFormJson {
     method: &'static str,
     url: String,
     content_type: &'static str,
@@ -64,10 +64,9 @@ struct UploadFormJson {
 pub(super) static CREATE_UPLOAD: Tool = Tool {
     name: "create_upload",
     title: "Create an upload address",
-    description: "Create an address that accepts one file within 15 minutes, and a curl command that sends it: for files on \
-                  disk, archives, PDFs and large pages, whose bytes then do not pass through you. Without `site` the file \
-                  becomes a new page; with `site` it replaces the content of that page. The command returns the page as JSON; \
-                  the same file can be sent again if the response was lost.",
+    description: "Create an address that accepts one file within 15 minutes, and the curl command that sends it: \
+                  for files on disk, archives, PDFs and large pages, whose bytes then do not pass through you. \
+                  With `site` the file replaces that page.",
     needs: Scope::Write,
     // With `site` it leads to a replacement.
     hints: REPLACES,

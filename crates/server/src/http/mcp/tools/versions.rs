@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 pub(super) static LIST_VERSIONS: Tool = Tool {
     name: "list_versions",
     title: "List a page's versions",
-    description: "List the versions of a page, newest first; `current` marks the current one.",
+    description: "List the versions of a page, newest first.",
     needs: Scope::Read,
     hints: READS,
     input: schema::of::<OneSite>,
@@ -30,7 +30,7 @@ async fn list_versions(mut call: Call) -> Result<ToolOutput> {
 /// Which version to restore.
 #[derive(Debug, Deserialize, ToSchema)]
 struct RollbackSite {
-    /// The ID, the slug or the token of the page.
+    /// ID, slug, token or URL of the page.
     site: String,
     /// A version number from `list_versions`.
     #[schema(minimum = 1)]
