@@ -152,12 +152,13 @@ test('feedback of a viewer is read and resolved', async () => {
   assert.equal(await owner.locator('.card:has-text("Orchard report") .badge:has-text("1 comment")').count(), 1);
   await owner.click('.card h2 a:has-text("Orchard report")');
   assert.equal(await owner.textContent('.comments .words'), 'Say by <b>when</b>.');
-  await owner.fill('.comments input[name=note]', 'On Friday.');
-  await owner.click('.comments button:has-text("Resolve")');
-  await owner.waitForSelector('.done:has-text("resolved")');
-  assert.equal(await owner.locator('#feedback .badge:has-text("open")').count(), 0);
-  await owner.click('#feedback summary');
-  assert.match(await owner.textContent('#feedback details'), /On Friday\./);
+  await owner.click('a:has-text("Review feedback")');
+  await owner.check('.thread input[name=ids]');
+  await owner.fill('#bulk input[name=note]', 'On Friday.');
+  await owner.click('#bulk button');
+  await owner.waitForSelector('.done:has-text("1 comment resolved")');
+  assert.equal(await owner.textContent('#open-count'), '0 open');
+  assert.match(await owner.textContent('.thread.resolved'), /On Friday\./);
 });
 
 test('a new version keeps the link, and the earlier one comes back', async () => {

@@ -89,17 +89,30 @@ export async function startImitation(pages) {
 
   const keep = (body, response) => {
     const names = ['comment', 'element', 'element_path', 'selected_text', 'page_url', 'intent', 'severity'];
-    const made = { id: `fb_${server.feedback.length + 1}`, ...Object.fromEntries(names.map((name) => [name, body[name] ?? null])) };
-    Object.assign(made, { created_at: Math.floor(Date.now() / 1000), resolved_at: null, resolved_note: null });
+    const made = { id: `fb_${String(server.feedback.length + 1).padStart(20, '0')}`, ...Object.fromEntries(names.map((name) => [name, body[name] ?? null])) };
+    Object.assign(made, { created_at: Math.floor(Date.now() / 1000), state: 'open', resolved_at: null, is_own: true, can_reply: true, reply_count: 0, replies: [] });
     server.feedback.push(made);
-    json(response, 201, made);
+    json(response, 201, { ...made, resolved_note: null, viewer_token: `secret-${server.feedback.length}` });
   };
 
-  async function answerFeedback(request, response) {
+  /** Adds a viewer's reply to a comment. */
+  const answerReply = (id, body, response) => {
+    const item = server.feedback.find((one) => one.id === id);
+    if (!item) return json(response, 404, { error: 'not_found', error_description: 'There is no such comment.' });
+    const reopens = body.still_a_problem === true && item.state === 'resolved';
+    const reply = { id: 'fr_1', author: 'viewer', name: body.name ?? null, text: body.text, reopens, created_at: Math.floor(Date.now() / 1000) };
+    item.replies = [...(item.replies ?? []), reply];
+    item.reply_count = item.replies.length;
+    if (reopens) Object.assign(item, { state: 'reopened', resolved_at: null });
+    return json(response, 201, { id, state: item.state, reply, warnings: [] });
+  };
+
+  async function answerFeedback(request, response, id) {
     const chunks = [];
     for await (const chunk of request) chunks.push(chunk);
     const raw = Buffer.concat(chunks);
     if (request.method === 'GET') {
+      server.tokens = request.headers['feedback-tokens'];
       if (server.manner.get) return server.manner.get(request, response);
       return json(response, 200, { feedback: server.feedback });
     }
@@ -110,6 +123,7 @@ export async function startImitation(pages) {
     const body = JSON.parse(raw);
     server.posted.push(body);
     if (server.manner.post) return server.manner.post(request, response, body);
+    if (id) return answerReply(id, body, response);
     const wrong = complaint(body);
     return wrong ? json(response, 400, { error: 'bad_request', error_description: wrong }) : keep(body, response);
   }
@@ -118,6 +132,8 @@ export async function startImitation(pages) {
     const at = new URL(request.url, server.url).pathname;
     const name = at.startsWith(SITE) ? at.slice(SITE.length) || 'index.html' : null;
     if (name === '_dropleaf/feedback') return answerFeedback(request, response);
+    const replies = name?.match(/^_dropleaf\/feedback\/(fb_\w+)\/replies$/);
+    if (replies) return answerFeedback(request, response, replies[1]);
     if (name === '_dropleaf/toolbar.js') return response.writeHead(200, { 'content-type': 'text/javascript' }).end(toolbar);
     const page = server.pages[name];
     if (page === undefined) return response.writeHead(404, { 'content-type': 'text/plain' }).end('nothing');

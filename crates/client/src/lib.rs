@@ -35,7 +35,10 @@ pub use credentials::{Credentials, CredentialsError, Login};
 pub use device::{DeviceCode, Key, OWN_CLIENT, Polled, Tokens, wait_for_answer};
 pub use download::{DownloadError, Downloaded};
 pub use error::{ClientError, Reason};
-pub use feedback::{Comment, CommentList, ResolvedComment};
+pub use feedback::{
+    Comment, CommentFilter, CommentList, CommentReply, ReopenedComment, RepliedComment, ResolvedComment,
+    ResolvedComments,
+};
 pub use page_name::PageName;
 pub use pages::{PageOptions, Site};
 pub use pay_sessions::{PaySession, PolledPaySession, wait_for_payment};

@@ -1,6 +1,7 @@
 //! Viewer feedback: validates comments. Spec §2 Feedback.
 //! The texts are untrusted input: stored as sent, except for invisible characters.
 
+use crate::feedback_thread::Author;
 use crate::rate::Rate;
 use crate::{Error, Result, plain_text, share_token};
 
@@ -50,6 +51,30 @@ pub struct Feedback {
     pub created_at: i64,
     pub resolved_at: Option<i64>,
     pub resolved_note: Option<String>,
+    pub resolved_by: Option<Author>,
+    /// When it was last reopened, also if it was resolved again since.
+    pub reopened_at: Option<i64>,
+    pub reopened_by: Option<Author>,
+    /// The hash of the secret that the browser of its author keeps.
+    pub viewer_hash: Option<[u8; 32]>,
+}
+
+impl Feedback {
+    /// A new comment that nobody has answered.
+    pub const fn new(id: String, site_id: String, content: FeedbackContent, created_at: i64) -> Self {
+        Self {
+            id,
+            site_id,
+            content,
+            created_at,
+            resolved_at: None,
+            resolved_note: None,
+            resolved_by: None,
+            reopened_at: None,
+            reopened_by: None,
+            viewer_hash: None,
+        }
+    }
 }
 
 /// A viewer's comment and what it refers to.

@@ -1,7 +1,9 @@
 //! Pagination of the comments on a page: the cursor, the number of comments per page of results and their total size.
-//! The order is always the same: unresolved first, then newest first.
+//! Unresolved comments come first, then the newest, unless another order is asked for.
 
 use crate::feedback::Feedback;
+use crate::feedback_filter::{FeedbackFilter, Order, rank_in};
+use crate::feedback_thread::Reply;
 use crate::{Error, Minter, Result, number};
 use std::fmt;
 
@@ -15,7 +17,9 @@ pub const ANSWER_BYTES: usize = 1 << 20;
 /// The same for a model. A tool result carries its JSON twice, the second time as text.
 pub const MODEL_BYTES: usize = 64 << 10;
 /// An estimate of a comment's field names, id and timestamps in JSON.
-const ITEM_BYTES: usize = 360;
+const ITEM_BYTES: usize = 480;
+/// The same for a reply.
+const REPLY_BYTES: usize = 130;
 
 /// A request for one page of results.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,22 +28,27 @@ pub struct FeedbackQuery {
     pub limit: Option<i64>,
     /// Where the previous page of results ended.
     pub cursor: Option<Cursor>,
-    pub include_resolved: bool,
+    pub filter: FeedbackFilter,
     pub bytes: usize,
 }
 
 impl Default for FeedbackQuery {
     fn default() -> Self {
-        Self { limit: None, cursor: None, include_resolved: true, bytes: ANSWER_BYTES }
+        Self { limit: None, cursor: None, filter: FeedbackFilter::default(), bytes: ANSWER_BYTES }
     }
 }
 
 impl FeedbackQuery {
     pub fn check(&self) -> Result<()> {
-        if self.limit.is_none_or(|limit| (1..=MOST).contains(&limit)) {
-            return Ok(());
+        if self.limit.is_some_and(|limit| !(1..=MOST).contains(&limit)) {
+            return Err(Error::field("limit", format!("must be 1 to {MOST}")));
         }
-        Err(Error::field("limit", format!("must be 1 to {MOST}")))
+        // The cursor of a list in another order has another position.
+        let is_ranked = self.cursor.as_ref().map(|cursor| cursor.rank.is_some());
+        if is_ranked.is_some_and(|ranked| ranked != (self.filter.order == Order::Severity)) {
+            return Err(Error::field("cursor", "belongs to a list in another order: leave it out"));
+        }
+        Ok(())
     }
 
     /// The maximum number of comments in this page of results.
@@ -54,16 +63,23 @@ pub struct Cursor {
     pub resolved: bool,
     pub created_at: i64,
     pub id: String,
+    /// The rank of its severity, in the order of severities.
+    pub rank: Option<i64>,
 }
 
 impl Cursor {
-    pub fn of(item: &Feedback) -> Self {
-        Self { resolved: item.resolved_at.is_some(), created_at: item.created_at, id: item.id.clone() }
+    pub fn of(item: &Feedback, order: Order) -> Self {
+        Self {
+            resolved: item.resolved_at.is_some(),
+            created_at: item.created_at,
+            id: item.id.clone(),
+            rank: rank_in(order, item),
+        }
     }
 
     pub fn parse(text: &str) -> Result<Self> {
         let read = || {
-            let mut parts = text.splitn(3, '-');
+            let mut parts = text.splitn(4, '-');
             let resolved = match parts.next()? {
                 "open" => false,
                 "resolved" => true,
@@ -71,7 +87,11 @@ impl Cursor {
             };
             let created_at = number::integer(parts.next()?)?;
             let id = parts.next().filter(|id| Minter::is_id("fb", id))?.to_owned();
-            Some(Self { resolved, created_at, id })
+            let rank = match parts.next() {
+                None => None,
+                Some(rank) => Some(number::integer(rank).filter(|rank| (0..=3).contains(rank))?),
+            };
+            Some(Self { resolved, created_at, id, rank })
         };
         read().ok_or_else(|| Error::field("cursor", "must be the `next_cursor` of the previous response"))
     }
@@ -80,7 +100,8 @@ impl Cursor {
 impl fmt::Display for Cursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let group = if self.resolved { "resolved" } else { "open" };
-        write!(f, "{group}-{}-{}", self.created_at, self.id)
+        write!(f, "{group}-{}-{}", self.created_at, self.id)?;
+        self.rank.map_or(Ok(()), |rank| write!(f, "-{rank}"))
     }
 }
 
@@ -107,7 +128,16 @@ fn json_bytes(item: &Feedback) -> usize {
         &item.resolved_note,
     ];
     let texts = texts.into_iter().flatten().chain([&content.comment]);
-    ITEM_BYTES + texts.map(|text| text.len() + text.bytes().filter(|b| is_escaped(*b)).count()).sum::<usize>()
+    ITEM_BYTES + texts.map(|text| text_bytes(text)).sum::<usize>()
+}
+
+/// The size of a reply in JSON.
+pub fn reply_bytes(reply: &Reply) -> usize {
+    REPLY_BYTES + text_bytes(&reply.text) + reply.name.as_deref().map_or(0, text_bytes)
+}
+
+fn text_bytes(text: &str) -> usize {
+    text.len() + text.bytes().filter(|b| is_escaped(*b)).count()
 }
 
 const fn is_escaped(byte: u8) -> bool {
@@ -115,11 +145,12 @@ const fn is_escaped(byte: u8) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::feedback::FeedbackContent;
+    use crate::feedback_filter::StateFilter;
 
-    fn item(number: usize, comment: &str) -> Feedback {
+    pub(crate) fn item(number: usize, comment: &str) -> Feedback {
         let content = FeedbackContent {
             comment: comment.to_owned(),
             element: None,
@@ -130,26 +161,39 @@ mod tests {
             severity: None,
         };
         Feedback {
-            id: format!("fb_{number:020}"),
-            site_id: "site_1".to_owned(),
-            content,
-            created_at: 7,
             resolved_at: (number % 2 == 1).then_some(9),
-            resolved_note: None,
+            ..Feedback::new(format!("fb_{number:020}"), "site_1".to_owned(), content, 7)
         }
     }
 
     #[test]
     fn cursor_is_read_back_and_anything_else_is_refused() {
         for number in 0..2 {
-            let cursor = Cursor::of(&item(number, "a"));
-            assert_eq!(Cursor::parse(&cursor.to_string()).unwrap(), cursor);
+            for order in [Order::Newest, Order::Severity] {
+                let cursor = Cursor::of(&item(number, "a"), order);
+                assert_eq!(Cursor::parse(&cursor.to_string()).unwrap(), cursor);
+            }
         }
         let id = "fb_00000000000000000000";
         for wrong in ["", "open", "open-7", "open-7-x", "shut-7-fb_00000000000000000000", "open--7"] {
             assert!(Cursor::parse(wrong).is_err(), "{wrong}");
         }
-        assert!(Cursor::parse(&format!("open-x-{id}")).is_err());
+        for wrong in [format!("open-x-{id}"), format!("open-7-{id}-4"), format!("open-7-{id}-0-1")] {
+            assert!(Cursor::parse(&wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn cursor_belongs_to_the_order_of_its_list() {
+        let ask = |cursor: &str, order| FeedbackQuery {
+            cursor: Some(Cursor::parse(cursor).unwrap()),
+            filter: FeedbackFilter { order, state: StateFilter::Open, ..FeedbackFilter::default() },
+            ..FeedbackQuery::default()
+        };
+        let (plain, ranked) = ("open-7-fb_00000000000000000000", "open-7-fb_00000000000000000000-1");
+        assert!(ask(plain, Order::Newest).check().is_ok() && ask(plain, Order::Oldest).check().is_ok());
+        assert!(ask(ranked, Order::Severity).check().is_ok());
+        assert!(ask(plain, Order::Severity).check().is_err() && ask(ranked, Order::Oldest).check().is_err());
     }
 
     #[test]

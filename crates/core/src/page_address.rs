@@ -27,6 +27,21 @@ pub fn belongs_to(url: &str, site: &Site, hosts: &Hosts, serves: impl FnOnce(&st
     }
 }
 
+/// The path of a URL of this page below the page's root, which its addresses share. Empty if it could lead elsewhere.
+pub fn path_below<'a>(url: &'a str, site: &Site) -> &'a str {
+    let path = url.split_once("://").and_then(|(_, rest)| rest.split_once('/')).map_or("", |(_, path)| path);
+    let path = path.split(['?', '#']).next().unwrap_or_default();
+    let below = |prefix: &str, name: &str| path.strip_prefix(prefix)?.strip_prefix(name)?.strip_prefix('/');
+    let by_slug = || site.slug.as_deref().and_then(|slug| below("s/", slug));
+    let tail = below("p/", &site.token).or_else(by_slug).unwrap_or(path);
+    let is_plain = tail.bytes().all(|b| b.is_ascii_graphic()) && !tail.starts_with("_dropleaf");
+    if is_plain && is_below(&format!("/p/x/{tail}"), "/p/", "x") && !tail.starts_with('/') {
+        tail
+    } else {
+        ""
+    }
+}
+
 /// Whether a path is the root of a page at the shared address, or below it. Browsers resolve dot segments and treat a backslash
 /// as a slash, so a path with either could lead to another page.
 fn is_below(path: &str, prefix: &str, name: &str) -> bool {
@@ -67,6 +82,22 @@ mod tests {
 
     fn serves(host: &str) -> bool {
         host == "reports.example.com"
+    }
+
+    #[test]
+    fn the_path_below_the_root_is_the_same_at_every_address() {
+        let below = |url: &str| path_below(url, &site()).to_owned();
+        assert_eq!(below(&format!("https://pages.example.net/p/{TOKEN}/a/b.html?x=1#y")), "a/b.html");
+        assert_eq!(below("https://report.pages.example.net/a/b.html"), "a/b.html");
+        assert_eq!(below("https://pages.example.net/s/report/a%20b"), "a%20b");
+        for root in
+            [&*format!("https://pages.example.net/p/{TOKEN}/"), "https://report.pages.example.net", "x"]
+        {
+            assert_eq!(below(root), "", "{root}");
+        }
+        for elsewhere in ["../x", "a/%2e%2e/x", "a\\b", "/evil.example", "_dropleaf/report", "a b"] {
+            assert_eq!(below(&format!("https://pages.example.net/p/{TOKEN}/{elsewhere}")), "", "{elsewhere}");
+        }
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! A site: one published page or archive, with its state and its names (id, token, slug). Spec §2, §3.
 
+use crate::feedback_thread::FeedbackVisible;
+
 /// Who can find the page. Spec §1.3.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Visibility {
@@ -105,6 +107,8 @@ pub struct Site {
     pub wallet: Option<String>,
     /// The verified custom domain that the page's URL shows.
     pub primary_domain: Option<String>,
+    /// Which viewers see replies and resolved comments.
+    pub feedback_visible: FeedbackVisible,
 }
 
 /// What every new site needs; see [`Site::new`].
@@ -156,6 +160,7 @@ impl Site {
             payment_id: None,
             wallet: None,
             primary_domain: None,
+            feedback_visible: FeedbackVisible::default(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Applies a `PATCH` to a site: only the fields sent change, and the result must be consistent. Spec §3, §4.
 
 use crate::expiry::{self, Lifetime};
+use crate::feedback_thread::FeedbackVisible;
 use crate::plan::Plan;
 use crate::site::{Site, Visibility};
 use crate::slug::Slug;
@@ -58,6 +59,7 @@ pub struct SiteChange {
     pub email_gate_domain: Field<String>,
     pub agentation: Option<bool>,
     pub csp_strict: Option<bool>,
+    pub feedback_visible: Option<FeedbackVisible>,
     pub title: Option<String>,
     /// The wallet that paid for the page loses the right to replace it.
     pub ends_wallet: bool,
@@ -106,6 +108,7 @@ impl SiteChange {
         next.agentation = self.agentation.unwrap_or(site.agentation);
         next.csp_strict = self.csp_strict.unwrap_or(site.csp_strict);
         next.title_set = site.title_set || self.title.is_some();
+        next.feedback_visible = self.feedback_visible.unwrap_or(site.feedback_visible);
         next.title = self.title.unwrap_or_else(|| site.title.clone());
         if !self.password_hash.is_absent() || !self.email_gate_domain.is_absent() {
             next.gate_version += 1;

@@ -39,6 +39,8 @@ assets! {
     PAY_CSS = "pay"."css": "pay.css";
     BILLING_CSS = "billing"."css": "billing.css";
     CHANGES_CSS = "changes"."css": "changes.css";
+    FEEDBACK_CSS = "feedback"."css": "feedback.css";
+    FEEDBACK_JS = "feedback"."js": "feedback.js";
     DOMAINS_CSS = "domains"."css": "domains.css";
     REFRESH_JS = "refresh"."js": "refresh.js";
     CARD_JS = "card"."js": "card.js";

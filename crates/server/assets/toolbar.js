@@ -13,15 +13,17 @@
   // Loaded twice: the first script does the work.
   for (const other of allScripts()) if (other.src === script.src) { if (other !== script) return; break; }
 
-  const LIMITS = { comment: 4000, element: 500, element_path: 2000, selected_text: 2000, page_url: 2000 };
+  const LIMITS = { comment: 4000, element: 500, element_path: 2000, selected_text: 2000, page_url: 2000, name: 60 };
   const INTENTS = { fix: 'Fix', change: 'Change', question: 'Question', approve: 'Approve' };
+  const AUTHORS = { viewer: 'Viewer', owner: 'Owner', agent: 'Agent' };
+  const STATES = ['open', 'reopened', 'resolved'];
   const SEVERITIES = { blocking: 'Blocking', important: 'Important', suggestion: 'Suggestion' };
 
   // Natives, as they were at load
   const un = Function.prototype.bind.bind(Function.prototype.call);
   const { getOwnPropertyDescriptor, keys, create } = Object;
   const { parse, stringify } = JSON;
-  const { min, max, round } = Math;
+  const { min, max, round, abs } = Math;
   const { AbortController, MutationObserver, URL, Range, NodeFilter } = window;
   const now = Date.now;
   const escape = CSS.escape;
@@ -32,6 +34,7 @@
     name[0] === '.' ? getOwnPropertyDescriptor(type.prototype, name.slice(1)).get
       : name.endsWith('=') ? getOwnPropertyDescriptor(type.prototype, name.slice(0, -1)).set
         : type.prototype[name]));
+  const [sort] = take(Array, 'sort');
   const [listen] = take(EventTarget, 'addEventListener');
   const [make, makeNS, find, findAll, atPoint, walker] = take(Document, 'createElement createElementNS querySelector querySelectorAll elementsFromPoint createTreeWalker').map((act) => act.bind(null, document));
   const [nextNode, previousNode, upperNode, lowerNode, setCurrent] = take(TreeWalker, 'nextNode previousNode parentNode firstChild currentNode=');
@@ -42,7 +45,11 @@
   const [focus, declared, widthOf] = take(HTMLElement, 'focus .style .offsetWidth');
   const [setProperty] = take(CSSStyleDeclaration, 'setProperty');
   const [valueOf, setValue] = take(HTMLTextAreaElement, '.value value=');
-  const [isChecked, setChecked] = take(HTMLInputElement, '.checked checked=');
+  const [isChecked, setChecked, lineOf, setLine] = take(HTMLInputElement, '.checked checked= .value value=');
+  const setAddress = history.replaceState.bind(history);
+  // A page without an origin of its own has no storage.
+  const storage = (() => { try { return window.localStorage; } catch { return null; } })();
+  const [getItem, setItem] = take(Storage, 'getItem setItem');
   const [activeOf] = take(ShadowRoot, '.activeElement');
   const [prevent, stop] = take(Event, 'preventDefault stopPropagation');
   const [keyOf, shiftOf, ctrlOf, metaOf] = take(KeyboardEvent, '.key .shiftKey .ctrlKey .metaKey');
@@ -74,6 +81,8 @@
     each(children, (child) => child && append(node, child));
     return node;
   };
+  /** Not the array's own methods: those of the page would see nodes. */
+  const first = (list, test) => { for (let i = 0; i < list.length; i += 1) if (test(list[i])) return list[i]; };
   const each = (list, act) => { for (let i = 0; i < list.length; i += 1) act(list[i], i); };
   const toggle = (node, name, on) => (on ? setAttribute(node, name, '') : removeAttribute(node, name));
   const hide = (node, on) => toggle(node, 'hidden', on);
@@ -206,12 +215,33 @@
     } catch { return null; }
   };
 
-  const ask = async (init) => {
+  // What this browser wrote: the secrets that prove it, and the name last used. Kept in the page's own storage.
+  const KEY = `dropleaf-feedback ${new URL(ENDPOINT).pathname}`;
+  const MOST_TOKENS = 50;
+  const mine = { name: '', tokens: [] }; // tokens: newest first, each `ID:SECRET`
+  const recall = () => {
+    let kept = null;
+    try { kept = parse(getItem(storage, KEY)); } catch { /* no storage, or not ours */ }
+    if (!kept || typeof kept !== 'object') return;
+    if (typeof kept.name === 'string') mine.name = cut(kept.name, LIMITS.name);
+    each(`${kept.tokens}`.split(' '), (pair) => { if (/^fb_[a-z0-9]{20}:[\w-]{1,64}$/.test(pair) && !mine.tokens.includes(pair)) mine.tokens[mine.tokens.length] = pair; });
+    mine.tokens.length = min(mine.tokens.length, MOST_TOKENS);
+  };
+  const remember = (id, token) => {
+    const name = mine.name;
+    recall(); // another tab may have added some
+    mine.name = name;
+    if (token) mine.tokens = [`${id}:${token}`].concat(mine.tokens).slice(0, MOST_TOKENS);
+    try { setItem(storage, KEY, stringify({ name: mine.name, tokens: mine.tokens.join(' ') })); } catch { /* kept for this page only */ }
+  };
+
+  const ask = async (init, path = '') => {
     const control = new AbortController();
     const timer = later(() => control.abort(), 15000);
     const answer = { status: 0, body: null, wait: 0 };
     try {
-      const response = await fetch(ENDPOINT, { mode: 'same-origin', credentials: 'same-origin', referrerPolicy: 'same-origin', cache: 'no-store', redirect: 'error', signal: control.signal, ...init });
+      if (mine.tokens.length) init.headers['feedback-tokens'] = mine.tokens.join(' ');
+      const response = await fetch(ENDPOINT + path, { mode: 'same-origin', credentials: 'same-origin', referrerPolicy: 'same-origin', cache: 'no-store', redirect: 'error', signal: control.signal, ...init });
       answer.status = response.status;
       const wait = response.headers.get('retry-after');
       if (wait) answer.wait = max(0, /^\d+$/.test(wait) ? +wait : round((Date.parse(wait) - now()) / 1000)) || 0;
@@ -241,12 +271,28 @@
     each(keys(LIMITS), (name) => { item[name] = typeof raw[name] === 'string' ? cut(raw[name], LIMITS[name] * 2) : ''; });
     item.intent = keys(INTENTS).find((word) => word === raw.intent);
     item.severity = keys(SEVERITIES).find((word) => word === raw.severity);
+    item.state = STATES.find((word) => word === raw.state) || 'open';
+    item.resolved = item.state === 'resolved';
+    item.own = raw.is_own === true;
+    item.answers = raw.can_reply === true;
+    item.replies = [];
+    for (let i = 0; raw.replies && i < raw.replies.length && i < 60; i += 1) { const reply = checkedReply(raw.replies[i]); if (reply) item.replies[item.replies.length] = reply; }
+    item.reply_count = max(+raw.reply_count || 0, item.replies.length);
     return item;
   };
+  const checkedReply = (raw) => (raw && typeof raw.text === 'string' ? {
+    author: keys(AUTHORS).find((word) => word === raw.author) || 'viewer',
+    name: typeof raw.name === 'string' ? squeeze(cut(raw.name, LIMITS.name)) : '',
+    text: cut(raw.text, LIMITS.comment * 2),
+    reopens: raw.reopens === true,
+    created_at: +raw.created_at || 0,
+  } : null);
 
   // State
-  let items = []; // open comments: those of this page first
-  let view = ''; // '', list, form, pick
+  let items = []; // comments: those of this page first
+  let view = ''; // '', list, form, thread, pick
+  let talk = null; // the id of the comment whose thread is open
+  let wanted = (/^#dropleaf-feedback=(fb_[a-z0-9]{20})$/.exec(location.hash) || [])[1]; // the owner's dashboard asks to show it
   let target = null; // commented on: {node, range, text}, all empty for the whole page
   let chosen = null; // the text selected last: {range, text}
   let hovered = null;
@@ -267,7 +313,7 @@
   const pill = h('button', { class: 'pill', '@click': () => open() },
     icon('M21 3H11.500A9.5 9.5 0 1 0 21 12.500ZM2 22 16.5 7.5'), h('span', { text: 'Feedback' }), count);
   const heading = h('h2', { id: 'title', tabindex: '-1', text: 'Feedback' });
-  const back = h('button', { class: 'plain form', 'aria-label': 'Back to comments', '@click': () => open() }, icon('m15 5-7 7 7 7'));
+  const back = h('button', { class: 'plain back', 'aria-label': 'Back to comments', '@click': () => open() }, icon('m15 5-7 7 7 7'));
   const shut = h('button', { class: 'plain', 'aria-label': 'Close feedback', '@click': () => close() }, icon('m6 6 12 12M18 6 6 18'));
   const pickButton = h('button', { class: 'act', '@click': () => startPicking() }, icon('M5 3v15l4.2-4 2.8 6.5 2.6-1.100L11.8 13H18Z'), h('span', { text: 'Pick an element' }));
   const textButton = h('button', { class: 'act', hidden: true, '@click': () => commentOnText() }, icon('M4 6h16M4 12h10M4 18h7'), h('span', { text: 'Selected text' }));
@@ -304,7 +350,21 @@
   const formView = h('div', { class: 'view form' }, subject,
     h('div', { class: 'label' }, h('label', { for: 'comment', text: 'Comment' }), left), field, intent.group, severity.group, problem, sendButton,
     h('p', { class: 'small', text: 'Anyone who can open this page can read your comment.' }));
-  const panel = h('section', { class: 'panel', role: 'dialog', 'aria-labelledby': 'title' }, h('header', {}, back, heading, shut), listView, formView);
+
+  const said = h('div', {});
+  const answer = h('textarea', { id: 'answer', rows: '3', 'aria-describedby': 'answer-problem', '@keydown': (event) => {
+    if (keyOf(event) === 'Enter' && (ctrlOf(event) || metaOf(event))) { prevent(event); sendReply(); }
+  } });
+  const nameField = h('input', { id: 'name', type: 'text', maxlength: String(LIMITS.name), autocomplete: 'off' });
+  const againBox = h('input', { type: 'checkbox' });
+  const again = h('label', { class: 'foot', hidden: true }, againBox, h('span', { text: 'Still a problem: reopen the comment' }));
+  const answerProblem = h('p', { class: 'problem', id: 'answer-problem', role: 'alert' });
+  const answerButton = h('button', { class: 'send', text: 'Send reply', '@click': () => sendReply() });
+  const composer = h('div', {},
+    h('div', { class: 'label' }, h('label', { for: 'answer', text: 'Your reply' })), answer,
+    h('div', { class: 'label' }, h('label', { for: 'name', text: 'Your name (optional)' })), nameField, again, answerProblem, answerButton);
+  const threadView = h('div', { class: 'view thread' }, said, composer);
+  const panel = h('section', { class: 'panel', role: 'dialog', 'aria-labelledby': 'title' }, h('header', {}, back, heading, shut), listView, formView, threadView);
 
   const tag = h('span', { class: 'tag', hidden: true });
   const boxes = h('div', { 'aria-hidden': 'true' });
@@ -323,7 +383,8 @@
     view = next;
     setAttribute(all, 'data-view', next);
     hide(bubble, true);
-    setText(heading, next === 'form' ? 'New comment' : 'Feedback');
+    setText(heading, next === 'form' ? 'New comment' : next === 'thread' ? 'Thread' : 'Feedback');
+    if (next !== 'thread') talk = null;
     if (next !== 'pick') hovered = null;
     schedule();
   };
@@ -402,8 +463,12 @@
     setValue(field, '');
     target = null;
     current = made.id;
+    if (typeof answer.body.viewer_token === 'string') remember(made.id, answer.body.viewer_token);
     // The server's own list may already hold it.
-    items = items.filter((item) => item.id !== made.id).concat([made]);
+    const others = [];
+    each(items, (item) => { if (item.id !== made.id) others[others.length] = item; });
+    others[others.length] = made;
+    items = others;
     arrange();
     unlight();
     hide(draftButton, true);
@@ -414,6 +479,72 @@
     const thanks = 'Comment sent. Thank you.';
     say(thanks);
     notify(thanks, 'good');
+  };
+
+  // A thread
+  const openThread = (item) => {
+    change('thread');
+    talk = item.id;
+    setValue(answer, '');
+    setLine(nameField, mine.name);
+    setChecked(againBox, false);
+    setText(answerProblem, '');
+    drawThread();
+    focus(heading);
+    if (item.spot) light(item.spot, true);
+  };
+  const nameOfAuthor = (reply) => (reply.author === 'viewer' ? (reply.name ? `${plain(reply.name)} (viewer)` : AUTHORS.viewer) : AUTHORS[reply.author]);
+  const drawThread = () => {
+    const item = first(items, (one) => one.id === talk);
+    if (!item) return open(); // deleted, or no longer shown to this viewer
+    const list = h('ol', { class: 'replies', 'aria-label': 'Replies' });
+    const hidden = item.reply_count - item.replies.length;
+    if (hidden > 0) append(list, h('li', { class: 'stale', text: `${hidden} earlier replies are not shown.` }));
+    each(item.replies, (reply) => append(list, h('li', { class: `reply ${reply.author}` },
+      h('p', { class: 'meta' }, h('span', { class: 'intent', text: nameOfAuthor(reply) }), reply.reopens && h('span', { text: 'reopened' }), h('span', { class: 'time', text: ago(reply.created_at) })),
+      h('p', { class: 'words', dir: 'auto', text: plain(reply.text) }))));
+    replace(said,
+      h('p', { class: 'meta' }, stateOf(item), h('span', { class: 'intent', text: item.own ? 'Your comment' : 'Comment' }), h('span', { class: 'time', text: ago(item.created_at) })),
+      h('p', { class: 'words', dir: 'auto', text: plain(item.comment) }), list);
+    hide(again, !item.resolved);
+    hide(composer, !item.answers);
+  };
+  const stateOf = (item) => (item.state === 'open' ? '' : h('b', { class: `state ${item.state}`, text: item.resolved ? 'Resolved' : 'Reopened' }));
+
+  const sendReply = async () => {
+    if (sending || !talk) return;
+    const [id, text] = [talk, valueOf(answer).trim()];
+    const used = size(text);
+    const wrong = !used ? 'Write a reply first.' : used > LIMITS.comment ? `Please shorten it by ${used - LIMITS.comment} characters.` : '';
+    setText(answerProblem, wrong);
+    if (wrong) { setAttribute(answer, 'aria-invalid', 'true'); return focus(answer); }
+    removeAttribute(answer, 'aria-invalid');
+    sending = true;
+    mine.name = lineOf(nameField).trim();
+    setText(answerButton, 'Sending…');
+    setAttribute(answerButton, 'aria-disabled', 'true');
+    const body = create(null);
+    body.text = text;
+    body.name = mine.name || null;
+    body.still_a_problem = isChecked(againBox);
+    const got = await ask({ method: 'POST', headers: { 'content-type': 'application/json', accept: 'application/json' }, body: stringify(body) }, `/${id}/replies`);
+    sending = false;
+    setText(answerButton, 'Send reply');
+    removeAttribute(answerButton, 'aria-disabled');
+    const reply = got.status === 201 && got.body && checkedReply(got.body.reply);
+    if (!reply) return setText(answerProblem, `${explain(got)} Your reply is still here.`);
+    remember('', '');
+    const item = first(items, (one) => one.id === id);
+    if (item) {
+      item.replies[item.replies.length] = reply;
+      item.reply_count += 1;
+      item.state = STATES.find((word) => word === got.body.state) || item.state;
+      item.resolved = item.state === 'resolved';
+    }
+    if (talk === id) { setValue(answer, ''); setChecked(againBox, false); focus(heading); }
+    say(reply.reopens ? 'Reply sent. The comment is open again.' : 'Reply sent.');
+    arrange();
+    render();
   };
 
   const notify = (text, kind) => { setText(note, text); setAttribute(note, 'class', `note ${kind}`); hide(note, !text); };
@@ -432,18 +563,32 @@
     }
     arrange();
     render();
+    if (wanted && loaded === 'ok') showWanted();
+  };
+
+  /** Shows the comment that the dashboard names in the address, once. */
+  const showWanted = () => {
+    const item = first(items, (one) => one.id === wanted);
+    wanted = null;
+    setAddress(history.state, '', location.pathname + location.search);
+    change('list');
+    render();
+    if (!item) return notify('That comment is resolved or deleted.', '');
+    visit(item);
+    if (item.spot) light(item.spot, true);
+    if (item.node) focus(item.node);
   };
 
   const arrange = () => {
     const here = pagePath(location.href);
     each(items, (item) => { item.here = !item.page_url || pagePath(item.page_url) === here; });
-    items.sort((a, b) => (a.here === b.here ? a.created_at - b.created_at : a.here ? -1 : 1));
+    sort(items, (a, b) => (a.here === b.here ? a.created_at - b.created_at : a.here ? -1 : 1));
     seek();
   };
   const seek = () => {
     each(items, (item) => {
       item.anchored = !!(item.element_path || item.selected_text || item.element);
-      item.spot = item.here && item.anchored ? locate(item) : null;
+      item.spot = item.here && item.anchored && !item.resolved ? locate(item) : null;
     });
   };
 
@@ -459,7 +604,8 @@
     const where = item.selected_text ? `“${cut(squeeze(plain(item.selected_text)), 90)}”` : cut(squeeze(plain(item.element || item.element_path || '')), 90);
     const words = h('p', { class: 'words', dir: 'auto', text: plain(item.comment) });
     const meta = h('p', { class: 'meta' },
-      h('span', { class: `leaf ${item.severity || 'none'}`, 'aria-hidden': 'true', text: item.here ? String(number) : '·' }),
+      h('span', { class: `leaf ${item.severity || 'none'}`, 'aria-hidden': 'true', text: item.here && !item.resolved ? String(number) : '·' }),
+      stateOf(item),
       item.intent && h('span', { class: 'intent', text: INTENTS[item.intent] }),
       item.severity && h('span', { class: `severity ${item.severity}`, text: SEVERITIES[item.severity] }),
       h('span', { class: 'time', text: ago(item.created_at) }));
@@ -469,6 +615,8 @@
       try { const url = new URL(item.page_url); if (url.origin === location.origin) link = url.href; } catch { /* not an address */ }
       const path = cut(plain(pagePath(item.page_url) || 'another page'), 80);
       at = link ? h('a', { class: 'where', href: link, text: path }) : h('span', { class: 'where', text: path });
+    } else if (item.resolved) {
+      at = h('span', { class: 'where', text: where || 'Entire page' });
     } else if (item.anchored && !item.spot) {
       at = h('p', { class: 'stale' }, h('b', { text: 'Outdated' }), h('span', { text: ` no longer on this page: ${where}` }));
     } else if (item.spot) {
@@ -476,43 +624,66 @@
     } else {
       at = h('span', { class: 'where', text: 'Entire page' });
     }
-    item.node = h('li', { class: item.id === current ? 'item current' : 'item', tabindex: '-1' }, meta, words, at);
-    rows[rows.length] = { id: item.id, at };
+    const last = item.replies[item.replies.length - 1];
+    const more = item.answers && h('button', { class: 'link', 'aria-label': `${item.reply_count ? `Replies: ${item.reply_count}` : 'Reply'}, ${cut(squeeze(plain(item.comment)), 60)}`, text: item.reply_count ? `${item.reply_count} ${item.reply_count === 1 ? 'reply' : 'replies'}` : 'Reply', '@click': () => openThread(item) });
+    item.node = h('li', { class: item.id === current ? 'item current' : 'item', tabindex: '-1' }, meta, words, at,
+      last && h('p', { class: `last ${last.author}` }, h('b', { text: nameOfAuthor(last) }), h('span', { dir: 'auto', text: ` ${cut(squeeze(plain(last.text)), 160)}` })), more);
+    rows[rows.length] = { id: item.id, at, more };
     return item.node;
   };
 
   const render = () => {
-    const total = items.length;
+    let total = 0;
+    each(items, (item) => { if (!item.resolved) total += 1; });
     setText(count, total > 99 ? '99+' : String(total));
     hide(count, !total);
     setAttribute(pill, 'aria-label', total ? `Feedback, open comments: ${total}` : 'Feedback');
+    if (view === 'thread') drawThread();
     if (view === 'list') {
       const trouble = loaded && loaded !== 'ok';
       if (trouble) notify(`The comments could not be loaded. ${loaded}`, 'bad');
       else if (getAttribute(note, 'class') === 'note bad') notify('', '');
-      const here = h('ol', {}), there = h('ol', {}), active = activeOf(root), before = rows;
-      let near = 0, far = 0;
+      const here = h('ol', {}), there = h('ol', {}), done = h('ol', {}), active = activeOf(root), before = rows;
+      let near = 0, far = 0, over = 0;
       rows = [];
-      each(items, (item) => (item.here ? append(here, row(item, (near += 1))) : append(there, row(item, (far += 1)))));
+      each(items, (item) => {
+        if (item.resolved) append(done, row(item, (over += 1)));
+        else if (item.here) append(here, row(item, (near += 1)));
+        else append(there, row(item, (far += 1)));
+      });
       replace(lists);
-      if (near) { append(lists, h('h3', { text: `On this page · ${near}` })); append(lists, here); }
-      if (far) { append(lists, h('h3', { text: `On other pages · ${far}` })); append(lists, there); }
-      if (!total && loaded === 'ok') append(lists, h('p', { class: 'empty', text: 'No open comments. Be the first to comment.' }));
+      const part = (title, number, list) => { if (number) { append(lists, h('h3', { text: `${title} · ${number}` })); append(lists, list); } };
+      part('On this page', near, here);
+      part('On other pages', far, there);
+      part('Resolved', over, done);
+      if (!total && loaded === 'ok') append(lists, h('p', { class: 'empty', text: over ? 'No open comments.' : 'No open comments. Be the first to comment.' }));
       hide(foot, !near);
       // Keeps the focus on a comment when the list is redrawn.
-      each(before, (old) => old.at === active && each(rows, (row) => row.id === old.id && focus(row.at)));
+      each(before, (old) => each(rows, (row) => {
+        if (row.id !== old.id || !active) return;
+        if (old.at === active) focus(row.at);
+        else if (old.more === active && row.more) focus(row.more);
+      }));
     }
     replace(markers);
     let number = 0;
     each(items, (item) => {
       item.dot = null;
-      if (item.here) number += 1;
+      if (item.here && !item.resolved) item.number = number += 1;
       if (!item.spot) return;
-      const own = String(number);
-      item.dot = h('button', { class: `dot ${item.severity || 'none'}`, tabindex: '-1', text: own, '@click': () => { if (view !== 'list') open(); visit(item, true); } });
+      item.dot = h('button', { class: 'dot', tabindex: '-1', '@click': () => visitGroup(item) });
       append(markers, item.dot);
     });
     schedule();
+  };
+
+  /** A marker of several comments leads to each of them in turn. */
+  const visitGroup = (lead) => {
+    const group = lead.group || [lead];
+    let next = 0;
+    each(group, (item, index) => { if (item.id === current) next = (index + 1) % group.length; });
+    if (view !== 'list') open();
+    visit(group[next], true);
   };
 
   /** On a phone the sheet covers the lower half. */
@@ -534,6 +705,7 @@
   };
 
   // Drawing over the page
+  const NEAR = 26; // the width of a marker
   let drawn = false;
   const schedule = () => { if (!drawn) { drawn = true; frame(draw); } };
 
@@ -590,17 +762,32 @@
     }
     // A closed toolbar covers nothing.
     hide(markers, !markersOn || !view || view === 'pick');
-    const taken = create(null);
-    each(items, ({ dot, spot }) => {
-      if (!dot || !spot) return;
-      const at = placesOf(spot)[0];
+    // Markers that would overlap become one, with their number.
+    const groups = [];
+    each(items, (item) => {
+      if (!item.dot || !item.spot) return;
+      hide(item.dot, true);
+      if (!markersOn || !view) return;
+      const at = placesOf(item.spot)[0];
       const seen = at && (at.width || at.height) && at.bottom > -20 && at.top < high + 20 && at.right > 0 && at.left < wide;
-      hide(dot, !seen);
       if (!seen) return;
-      const [x, y] = spot.range ? [at.left - 12, at.top - 24] : [at.right - 14, at.top - 12];
-      const spotKey = `${round(x)} ${round(y)}`;
-      taken[spotKey] = (taken[spotKey] || 0) + 1;
-      place(dot, max(2, min(x, wide - 28) - (taken[spotKey] - 1) * 20), max(2, y));
+      const [x, y] = item.spot.range ? [at.left - 12, at.top - 24] : [at.right - 14, at.top - 12];
+      const [left, top] = [max(2, min(x, wide - 32)), max(2, y)];
+      let group = null;
+      each(groups, (one) => { if (!group && abs(one.left - left) < NEAR && abs(one.top - top) < NEAR) group = one; });
+      if (group) group.items[group.items.length] = item;
+      else groups[groups.length] = { left, top, items: [item] };
+    });
+    each(groups, ({ left, top, items: group }) => {
+      const lead = group[0], many = group.length;
+      lead.group = group;
+      const worst = keys(SEVERITIES).find((word) => first(group, (item) => item.severity === word)) || 'none';
+      setAttribute(lead.dot, 'class', `dot ${worst}${many > 1 ? ' many' : ''}`);
+      setText(lead.dot, String(many > 1 ? many : lead.number));
+      toggle(lead.dot, 'title', false);
+      if (many > 1) setAttribute(lead.dot, 'title', `${many} comments`);
+      hide(lead.dot, false);
+      place(lead.dot, left, top);
     });
   };
 
@@ -696,6 +883,12 @@
   on(window, 'load', () => refresh());
   on(window, 'online', () => { if (failed) fail('You are back online. Send your comment again.', false); });
 
+  // Other scripts of the server say that comments have changed; at most one reading in two seconds.
+  let readTimer = 0, readAt = 0;
+  on(window, 'dropleaf:feedback', () => {
+    if (!readTimer) readTimer = later(() => { readTimer = 0; readAt = now(); load(); }, max(0, readAt + 2000 - now()));
+  });
+
   let refreshTimer = 0;
   const refresh = () => {
     if (!host || !connected(host)) mount();
@@ -729,6 +922,7 @@
     fit();
   }
   wiring = false;
+  recall();
   mount();
   new MutationObserver(refresh).observe(document, { childList: true, subtree: true, characterData: true });
   load();
@@ -752,12 +946,12 @@ svg{width:18px;height:18px;flex:none;fill:none;stroke:currentColor;stroke-width:
 .pill,.panel,.cover,.pickbar,.bubble,.dot{pointer-events:auto}
 .stage{position:fixed;inset:0 auto auto 0;width:100vw;height:100vh;transform-origin:0 0}
 .pill{position:absolute;right:max(16px,env(safe-area-inset-right));bottom:max(16px,env(safe-area-inset-bottom));display:flex;align-items:center;gap:8px;min-height:44px;padding:0 16px 0 13px;border:1px solid var(--leaf);border-radius:22px;background:var(--leaf);color:var(--on);font-weight:600;box-shadow:var(--shade)}
-[data-view=list] .pill,[data-view=form] .pill,[data-view=pick] .pill,.all:not([data-view=list],[data-view=form]) .panel,.all:not([data-view=list]) .list,.all:not([data-view=form]) .form,.all:not([data-view=pick]) :is(.cover,.pickbar){display:none}
+[data-view=list] .pill,[data-view=form] .pill,[data-view=thread] .pill,[data-view=pick] .pill,.all:not([data-view=list],[data-view=form],[data-view=thread]) .panel,.all:not([data-view=list]) .list,.all:not([data-view=form]) .form,.all:not([data-view=thread]) .thread,.all:not([data-view=form],[data-view=thread]) .back,.all:not([data-view=pick]) :is(.cover,.pickbar){display:none}
 .count{min-width:22px;padding:0 6px;border-radius:11px;background:var(--on);color:var(--leaf);font-size:.85em;line-height:22px;text-align:center;font-variant-numeric:tabular-nums}
 .panel{position:absolute;right:16px;bottom:16px;display:flex;flex-direction:column;width:372px;max-width:calc(100% - 32px);max-height:min(680px,calc(100% - 32px));border:1px solid var(--line);border-radius:16px;background:var(--paper);box-shadow:var(--shade);overflow:hidden;animation:rise .16s ease-out}
 @keyframes rise{from{opacity:0;transform:translateY(10px)}}
 header{display:flex;align-items:center;gap:4px;padding:8px 8px 8px 18px;border-bottom:1px solid var(--line)}
-[data-view=form] .plain:first-child{margin-left:-12px}
+:is([data-view=form],[data-view=thread]) .back{margin-left:-12px}
 h2{flex:1;font-size:1.0625em;font-weight:600}
 .plain{display:grid;place-items:center;width:40px;height:40px;border-radius:10px;color:var(--soft)}
 .view{overflow:auto;overscroll-behavior:contain;padding:14px 18px 16px}
@@ -788,6 +982,13 @@ h3{margin:18px 0 8px;color:var(--soft);font-size:.85em;font-weight:600}
 .where{display:block;max-width:100%;padding:2px 0;overflow:hidden;text-overflow:ellipsis;white-space:nowrap;color:var(--soft);font-size:.85em}
 button.where,a.where{color:var(--leaf);text-decoration:underline;text-underline-offset:3px;text-decoration-thickness:1px;min-height:28px}
 .stale{color:var(--soft);font-size:.85em;overflow-wrap:anywhere}
+.state{padding:1px 7px;border:1px solid var(--leaf);border-radius:8px;color:var(--leaf);font-weight:600}
+.state.reopened{border-color:var(--amber);color:var(--amber)}
+.last{margin:4px 0 2px;padding-left:9px;border-left:3px solid var(--line);font-size:.9em;overflow-wrap:anywhere}
+.replies{margin-top:4px}
+.reply{margin-bottom:8px;padding:8px 11px;border:1px solid var(--line);border-radius:12px;background:var(--ground)}
+.reply:is(.owner,.agent),.last:is(.owner,.agent){border-color:var(--leaf)}
+.reply .words{margin:3px 0 0}
 .stale b{padding:1px 7px;border:1px solid var(--amber);border-radius:8px;color:var(--amber);font-size:.9em;font-weight:600}
 .foot{display:flex;align-items:center;gap:8px;min-height:40px;margin-bottom:-6px;color:var(--soft);font-size:.85em;cursor:pointer}
 .foot input{width:16px;height:16px;accent-color:var(--leaf)}
@@ -796,7 +997,8 @@ button.where,a.where{color:var(--leaf);text-decoration:underline;text-underline-
 .label{display:flex;justify-content:space-between;margin:14px 0 6px}
 .left{color:var(--soft);font-weight:400;font-variant-numeric:tabular-nums}
 .left[data-over]{color:var(--red);font-weight:600}
-textarea{display:block;width:100%;min-height:96px;max-height:34vh;padding:10px 12px;border:1px solid var(--edge);border-radius:10px;background:var(--ground);resize:vertical;field-sizing:content}
+textarea,input[type=text]{display:block;width:100%;padding:10px 12px;border:1px solid var(--edge);border-radius:10px;background:var(--ground)}
+textarea{min-height:96px;max-height:34vh;resize:vertical;field-sizing:content}
 textarea:focus-visible{outline-offset:-1px}
 textarea[aria-invalid]{border-color:var(--red)}
 textarea::placeholder{color:var(--soft);opacity:1}
@@ -823,13 +1025,14 @@ fieldset{margin-top:14px}
 .box.text{border-width:0 0 2px;border-radius:2px;box-shadow:none;background:color-mix(in srgb,var(--leaf) 24%,transparent)}
 .tag{position:fixed;max-width:min(420px,calc(100vw - 12px));padding:3px 9px;border-radius:8px;background:var(--leaf);color:var(--on);font:500 .85em/1.5 var(--mono);overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
 .dot{position:fixed;width:26px;height:26px;border:2px solid var(--paper);font-size:.75em;text-align:center;box-shadow:0 1px 5px rgb(0 0 0/.35)}
+.dot.many{border-radius:13px;min-width:26px;width:auto;padding:0 6px;box-shadow:0 0 0 2px var(--leaf),0 1px 5px rgb(0 0 0/.35)}
 .bubble{position:fixed;min-height:38px;padding:0 15px;border:1px solid var(--leaf);border-radius:19px;background:var(--leaf);color:var(--on);font-weight:600;box-shadow:var(--shade)}
 [data-narrow] .panel{right:0;left:0;bottom:0;width:auto;max-width:none;max-height:max(78%,min(100%,420px));border-width:1px 0 0;border-radius:18px 18px 0 0;padding-bottom:env(safe-area-inset-bottom)}
 [data-narrow] .view{padding:14px 16px 18px}
 [data-narrow] .keys{display:none}
 [data-narrow] .plain{width:44px;height:44px}
 [data-narrow] :is(.act,.chip span){min-height:44px}
-[data-narrow] textarea{font-size:16px}
+[data-narrow] :is(textarea,input[type=text]){font-size:16px}
 @media(prefers-reduced-motion:reduce){.panel{animation:none}}
 @media(forced-colors:active){.chip input:checked+span{outline:2px solid}}
 `; }

@@ -5,6 +5,7 @@ use crate::db::{DbError, Stmt};
 use crate::sites::{row as site_row, select};
 use crate::store::Store;
 use dropleaf_core::feedback::{Feedback, Intent, Severity};
+use dropleaf_core::feedback_thread::Author;
 use dropleaf_core::site::Site;
 
 /// The name of the lease that an import holds. Its holder is the id of the account that has the pages meanwhile.
@@ -48,7 +49,8 @@ pub fn insert_feedback(item: &Feedback) -> Stmt {
     let content = &item.content;
     Stmt::new(
         "INSERT INTO feedback (id, site_id, comment, element, element_path, selected_text, page_url, intent, severity, \
-         created_at, resolved_at, resolved_note) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+         created_at, resolved_at, resolved_note, resolved_by, reopened_at, reopened_by) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
         vec![
             item.id.as_str().into(),
             item.site_id.as_str().into(),
@@ -62,6 +64,9 @@ pub fn insert_feedback(item: &Feedback) -> Stmt {
             item.created_at.into(),
             item.resolved_at.into(),
             item.resolved_note.as_deref().into(),
+            item.resolved_by.map(Author::as_str).into(),
+            item.reopened_at.into(),
+            item.reopened_by.map(Author::as_str).into(),
         ],
     )
 }

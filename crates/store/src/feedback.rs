@@ -4,6 +4,7 @@ use crate::db::{DbError, Row, Stmt, columns};
 use crate::store::Store;
 use dropleaf_core::feedback::{self, Feedback, FeedbackContent, Intent, Severity};
 use dropleaf_core::feedback_list::Cursor;
+use dropleaf_core::feedback_thread::Author;
 
 pub const UNKNOWN: &str = "unknown_feedback";
 /// The page has the maximum number of open comments.
@@ -12,16 +13,18 @@ pub const FULL: &str = "feedback_full";
 columns! {
     FeedbackColumns, feedback_columns:
     id, site_id, comment, element, element_path, selected_text, page_url, intent, severity, created_at, resolved_at,
-    resolved_note,
+    resolved_note, resolved_by, reopened_at, reopened_by, viewer_hash,
 }
 
 macro_rules! select {
     ($tail:literal) => {
-        concat!("SELECT ", feedback_columns!(), " FROM feedback ", $tail)
+        concat!("SELECT ", $crate::feedback::feedback_columns!(), " FROM feedback ", $tail)
     };
 }
 
-fn row(row: &Row<'_>) -> Result<Feedback, DbError> {
+pub(crate) use {feedback_columns, select};
+
+pub(crate) fn row(row: &Row<'_>) -> Result<Feedback, DbError> {
     const COLUMN: FeedbackColumns = FeedbackColumns::starting_at(0);
     Ok(Feedback {
         id: row.string(COLUMN.id)?,
@@ -38,6 +41,10 @@ fn row(row: &Row<'_>) -> Result<Feedback, DbError> {
         created_at: row.int(COLUMN.created_at)?,
         resolved_at: row.opt_int(COLUMN.resolved_at)?,
         resolved_note: row.opt_string(COLUMN.resolved_note)?,
+        resolved_by: row.opt_text(COLUMN.resolved_by)?.and_then(Author::parse),
+        reopened_at: row.opt_int(COLUMN.reopened_at)?,
+        reopened_by: row.opt_text(COLUMN.reopened_by)?.and_then(Author::parse),
+        viewer_hash: row.opt_hash(COLUMN.viewer_hash)?,
     })
 }
 
@@ -90,6 +97,12 @@ impl Store {
             .await
     }
 
+    /// How many comments on a site are unresolved.
+    pub async fn count_open_feedback_of(&self, site_id: &str) -> Result<i64, DbError> {
+        let sql = "SELECT COUNT(*) FROM feedback WHERE site_id = $1 AND resolved_at IS NULL";
+        Ok(self.db.get(sql, &[site_id.into()], |row| row.int(0)).await?.unwrap_or_default())
+    }
+
     /// How many unresolved comments on a site have not been fetched by a program of its owner.
     pub async fn count_unread_feedback(&self, site_id: &str) -> Result<i64, DbError> {
         let found = self
@@ -122,10 +135,10 @@ pub fn insert(item: &Feedback) -> Stmt {
     let content = &item.content;
     Stmt::new(
         "INSERT INTO feedback (id, site_id, comment, element, element_path, selected_text, page_url, intent, severity, \
-         created_at, resolved_at, resolved_note) \
+         created_at, viewer_hash, resolved_at, resolved_note) \
          SELECT $1, $2, $3, $4, $5, $6, \
-         $7, $8, $9, $10, NULL, NULL \
-         WHERE (SELECT COUNT(*) FROM feedback WHERE site_id = $2 AND resolved_at IS NULL) < $11",
+         $7, $8, $9, $10, $11, NULL, NULL \
+         WHERE (SELECT COUNT(*) FROM feedback WHERE site_id = $2 AND resolved_at IS NULL) < $12",
         vec![
             item.id.as_str().into(),
             item.site_id.as_str().into(),
@@ -137,21 +150,26 @@ pub fn insert(item: &Feedback) -> Stmt {
             content.intent.map(Intent::as_str).into(),
             content.severity.map(Severity::as_str).into(),
             item.created_at.into(),
+            item.viewer_hash.into(),
             feedback::MOST_OPEN.into(),
         ],
     )
     .one(FULL)
 }
 
-/// Resolves a comment on a page of this account. The first `resolved_at` stays; a later note replaces an earlier one.
-pub fn resolve(account_id: &str, id: &str, note: Option<&str>, now: i64) -> Stmt {
+/// Resolves a comment on a page of this account, and returns it. One that is resolved already keeps its time and who did
+/// it; a new note replaces the old one.
+pub fn resolve(account_id: &str, id: &str, note: Option<&str>, by: Author, now: i64) -> Stmt {
     Stmt::new(
         concat!(
-            "UPDATE feedback SET resolved_at = COALESCE(resolved_at, $1), resolved_note = COALESCE($2, resolved_note) \
-             WHERE id = $3 AND site_id IN (SELECT id FROM sites WHERE account_id = $4) RETURNING ",
+            "UPDATE feedback SET \
+             resolved_note = CASE WHEN resolved_at IS NULL THEN CAST($1 AS TEXT) ELSE COALESCE(CAST($1 AS TEXT), resolved_note) END, \
+             resolved_by = CASE WHEN resolved_at IS NULL THEN CAST($2 AS TEXT) ELSE resolved_by END, \
+             resolved_at = COALESCE(resolved_at, $3) \
+             WHERE id = $4 AND site_id IN (SELECT id FROM sites WHERE account_id = $5) RETURNING ",
             feedback_columns!()
         ),
-        vec![now.into(), note.into(), id.into(), account_id.into()],
+        vec![note.into(), by.as_str().into(), now.into(), id.into(), account_id.into()],
     )
     .one(UNKNOWN)
 }

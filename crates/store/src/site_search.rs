@@ -11,7 +11,7 @@ use dropleaf_core::site_filter::Filter;
 const _: () = assert!(search::MOST_WORDS == 8);
 
 /// A LIKE pattern that matches the text anywhere, with LIKE's special characters escaped.
-fn pattern(text: &str) -> String {
+pub(crate) fn pattern(text: &str) -> String {
     let mut pattern = String::with_capacity(text.len() + 2);
     pattern.push('%');
     for c in text.chars() {

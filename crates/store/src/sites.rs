@@ -2,6 +2,7 @@
 
 use crate::db::{DbError, Row, Stmt, Val, columns};
 use crate::store::Store;
+use dropleaf_core::feedback_thread::FeedbackVisible;
 use dropleaf_core::search;
 use dropleaf_core::site::{Site, State, Visibility};
 
@@ -13,7 +14,7 @@ columns! {
     id, token, host_label, account_id, slug, visibility, state, title, version, bundle_id, byte_size, created_at,
     updated_at, expires_at, agentation, csp_strict, e2e, password_hash, email_gate_domain, gate_version, claim_hash,
     claimed_at, counted, ended_at, purged_at, view_count, last_viewed_at, payment_id, wallet, spa,
-    primary_domain, title_set,
+    primary_domain, title_set, feedback_visible,
 }
 
 macro_rules! select {
@@ -72,6 +73,10 @@ pub(crate) fn row(row: &Row<'_>) -> Result<Site, DbError> {
         spa: row.flag(COLUMN.spa)?,
         primary_domain: row.opt_string(COLUMN.primary_domain)?,
         title_set: row.flag(COLUMN.title_set)?,
+        feedback_visible: row
+            .opt_text(COLUMN.feedback_visible)?
+            .and_then(FeedbackVisible::parse)
+            .unwrap_or_default(),
     })
 }
 
@@ -155,6 +160,11 @@ fn search_text(site: &Site) -> String {
     search::page_text(&site.title, site.slug.as_deref())
 }
 
+/// Null for the default, which is also what an older program writes.
+fn feedback_visible(site: &Site) -> Option<&'static str> {
+    Some(site.feedback_visible).filter(|it| *it != FeedbackVisible::default()).map(FeedbackVisible::as_str)
+}
+
 pub fn insert(site: &Site) -> Stmt {
     let args: Vec<Val> = vec![
         site.id.as_str().into(),
@@ -185,14 +195,15 @@ pub fn insert(site: &Site) -> Stmt {
         search_text(site).into(),
         site.spa.into(),
         site.title_set.into(),
+        feedback_visible(site).into(),
     ];
     Stmt::new(
         "INSERT INTO sites (id, token, host_label, account_id, slug, visibility, state, title, version, bundle_id, \
          byte_size, created_at, updated_at, expires_at, agentation, csp_strict, e2e, password_hash, email_gate_domain, \
-         gate_version, claim_hash, claimed_at, counted, payment_id, wallet, search_text, spa, title_set, ended_at, purged_at, \
+         gate_version, claim_hash, claimed_at, counted, payment_id, wallet, search_text, spa, title_set, feedback_visible, ended_at, purged_at, \
          view_count, last_viewed_at) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, \
-         $24, $25, $26, $27, $28, NULL, NULL, 0, NULL)",
+         $24, $25, $26, $27, $28, $29, NULL, NULL, 0, NULL)",
         args,
     )
 }
@@ -226,6 +237,7 @@ pub fn update(before: &Site, after: &Site) -> Stmt {
         search_text(after).into(),
         after.spa.into(),
         after.title_set.into(),
+        feedback_visible(after).into(),
         before.id.as_str().into(),
         before.updated_at.into(),
     ];
@@ -233,8 +245,8 @@ pub fn update(before: &Site, after: &Site) -> Stmt {
         "UPDATE sites SET account_id = $1, slug = $2, visibility = $3, state = $4, title = $5, version = $6, \
          bundle_id = $7, byte_size = $8, updated_at = $9, expires_at = $10, agentation = $11, csp_strict = $12, e2e = $13, \
          password_hash = $14, email_gate_domain = $15, gate_version = $16, claim_hash = $17, claimed_at = $18, counted = $19, \
-         ended_at = $20, purged_at = $21, wallet = $22, search_text = $23, spa = $24, title_set = $25 \
-         WHERE id = $26 AND updated_at = $27",
+         ended_at = $20, purged_at = $21, wallet = $22, search_text = $23, spa = $24, title_set = $25, feedback_visible = $26 \
+         WHERE id = $27 AND updated_at = $28",
         args,
     )
     .one(CHANGED)

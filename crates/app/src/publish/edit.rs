@@ -5,6 +5,7 @@ use super::replace::UpdatedSite;
 use crate::app::App;
 use dropleaf_core::account::Account;
 use dropleaf_core::expiry::Lifetime;
+use dropleaf_core::feedback_thread::FeedbackVisible;
 use dropleaf_core::site::{Site, State, Visibility};
 use dropleaf_core::site_change::{Field, SiteChange};
 use dropleaf_core::slug::Slug;
@@ -21,6 +22,7 @@ pub struct PatchRequest {
     pub email_gate_domain: Field<String>,
     pub agentation: Option<bool>,
     pub csp_strict: Option<bool>,
+    pub feedback_visible: Option<FeedbackVisible>,
     pub title: Option<String>,
     /// The wallet that paid for the page can no longer replace it.
     pub ends_wallet: bool,
@@ -108,6 +110,7 @@ impl App {
             email_gate_domain: request.email_gate_domain,
             agentation: request.agentation,
             csp_strict: request.csp_strict,
+            feedback_visible: request.feedback_visible,
             title: request.title,
             ends_wallet: request.ends_wallet,
         })

@@ -260,6 +260,7 @@ impl App {
             email_gate_domain: options.email_gate_domain.clone().map_or(Field::Absent, Field::Value),
             agentation: options.agentation,
             csp_strict: options.csp_strict,
+            feedback_visible: None,
             title: options.title.clone(),
             ends_wallet: false,
         })

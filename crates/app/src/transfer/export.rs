@@ -3,8 +3,8 @@
 
 use super::TransferProgress;
 use super::format::{
-    AccountRecord, BodyRecord, Digest, DomainRecord, FORMAT, FORMAT_VERSION, FeedbackRecord, FileRecord,
-    MANIFEST, Manifest, PageRecord, ShareLinkRecord, VersionRecord, body_name, page_name,
+    AccountRecord, BodyRecord, Digest, DomainRecord, FORMAT, FORMAT_VERSION, FileRecord, MANIFEST, Manifest,
+    PageRecord, ShareLinkRecord, VersionRecord, body_name, page_name,
 };
 use crate::app::App;
 use crate::infra::body_source::BodySource;
@@ -13,7 +13,7 @@ use crate::publish::{CONFLICT_RETRIES, DownloadContent};
 use crate::viewing::pages::archive_stream::entry_options;
 use dropleaf_core::account::Account;
 use dropleaf_core::audit::AuditAction;
-use dropleaf_core::feedback::{Feedback, Intent, Severity};
+use dropleaf_core::feedback_thread::FeedbackVisible;
 use dropleaf_core::share_token::ShareToken;
 use dropleaf_core::site::Site;
 use dropleaf_core::site_version::SiteVersion;
@@ -160,7 +160,9 @@ impl App {
             has_password: site.password_hash.is_some(),
             visibility: site.visibility.as_str().to_owned(),
             versions,
-            feedback: feedback.into_iter().map(feedback_record).collect(),
+            feedback: self.feedback_records(&site.id, feedback).await?,
+            feedback_visible: (site.feedback_visible != FeedbackVisible::default())
+                .then(|| site.feedback_visible.as_str().to_owned()),
             share_links: links.into_iter().map(|(link, _)| share_link_record(link)).collect(),
             id: site.id,
             token: site.token,
@@ -242,21 +244,6 @@ impl ExportWriter {
         self.zip.write_all(&json)?;
         let file = self.zip.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?;
         file.sync_all()
-    }
-}
-
-fn feedback_record(item: Feedback) -> FeedbackRecord {
-    FeedbackRecord {
-        comment: item.content.comment,
-        element: item.content.element,
-        element_path: item.content.element_path,
-        selected_text: item.content.selected_text,
-        page_url: item.content.page_url,
-        intent: item.content.intent.map(Intent::as_str).map(str::to_owned),
-        severity: item.content.severity.map(Severity::as_str).map(str::to_owned),
-        created_at: item.created_at,
-        resolved_at: item.resolved_at,
-        resolved_note: item.resolved_note,
     }
 }
 

@@ -84,6 +84,9 @@ pub(super) struct PageRecord {
     pub(super) expires_at: Option<i64>,
     pub(super) agentation: bool,
     pub(super) csp_strict: bool,
+    /// Left out for the default, so that an older program can import the page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) feedback_visible: Option<String>,
     /// Whether it has a password. The password does not travel, not even as a hash.
     pub(super) has_password: bool,
     pub(super) email_gate_domain: Option<String>,
@@ -130,6 +133,26 @@ pub(super) struct FeedbackRecord {
     pub(super) created_at: i64,
     pub(super) resolved_at: Option<i64>,
     pub(super) resolved_note: Option<String>,
+    // Left out if they are empty, so that an older program can import a comment without a thread.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) resolved_by: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) reopened_at: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) reopened_by: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) replies: Vec<ReplyRecord>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ReplyRecord {
+    pub(super) author: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) name: Option<String>,
+    pub(super) text: String,
+    pub(super) reopens: bool,
+    pub(super) created_at: i64,
 }
 
 #[derive(Debug, Serialize, Deserialize)]

@@ -15,7 +15,9 @@ use dropleaf_core::site_version::SiteVersion;
 use dropleaf_core::slug::Slug;
 use dropleaf_core::version_maker::{MakerKind, VersionMaker};
 use dropleaf_core::{Error, Result, expiry, secret};
-use dropleaf_store::{DbError, Stmt, account_transfer, share_tokens, site_versions, sites, slugs};
+use dropleaf_store::{
+    DbError, Stmt, account_transfer, feedback_replies, share_tokens, site_versions, sites, slugs,
+};
 use std::sync::{Arc, Mutex, PoisonError};
 
 impl App {
@@ -178,6 +180,7 @@ impl App {
             agentation: page.agentation,
             csp_strict: page.csp_strict,
             title_set: page.title_set,
+            feedback_visible: checked.feedback_visible,
             password_hash: if page.has_password { Some(import.locked_hash(self).await?) } else { None },
             email_gate_domain: checked.email_gate_domain.clone(),
             ..Site::new(new)
@@ -229,9 +232,13 @@ impl App {
             stmts.push(sites::add_views(&site.id, page.view_count, last));
         }
         import.feedback += checked.feedback.len() as u64;
-        for mut item in checked.feedback {
+        for (mut item, replies) in checked.feedback {
             item.site_id.clone_from(&site.id);
             stmts.push(account_transfer::insert_feedback(&item));
+            for mut reply in replies {
+                reply.site_id.clone_from(&site.id);
+                stmts.push(feedback_replies::insert(&reply));
+            }
         }
         if !checked.share_links.is_empty() {
             import

@@ -3,6 +3,7 @@
 
 mod archive;
 mod export;
+mod feedback_record;
 mod format;
 mod import;
 mod import_page;

@@ -1,8 +1,9 @@
 //! Checks the record of a page as untrusted input, with the rules of the API, and turns it into the types of `core`.
 
-use super::format::{FeedbackRecord, PageRecord, ShareLinkRecord, VersionRecord};
+use super::feedback_record::{self, ImportedThread};
+use super::format::{PageRecord, ShareLinkRecord, VersionRecord};
 use dropleaf_content::{BundleKind, Limits, clean_file_name};
-use dropleaf_core::feedback::{self, Feedback, FeedbackDraft};
+use dropleaf_core::feedback_thread::FeedbackVisible;
 use dropleaf_core::share_token::{self, ShareToken, ShareTokenRequest};
 use dropleaf_core::site::{self, Visibility};
 use dropleaf_core::slug::Slug;
@@ -15,7 +16,6 @@ const CLOCK_SECONDS: i64 = 86_400;
 const LATEST: i64 = 253_402_300_799;
 const MOST_VERSION: i64 = 1_000_000_000;
 const MOST_VIEWS: i64 = 1_000_000_000_000;
-const MOST_FEEDBACK: usize = 100_000;
 const TITLE_CHARACTERS: usize = 1000;
 
 /// The checked settings of a page.
@@ -24,7 +24,8 @@ pub(super) struct CheckedPage {
     pub(super) slug: Option<Slug>,
     pub(super) visibility: Visibility,
     pub(super) email_gate_domain: Option<String>,
-    pub(super) feedback: Vec<Feedback>,
+    pub(super) feedback: Vec<ImportedThread>,
+    pub(super) feedback_visible: FeedbackVisible,
     pub(super) share_links: Vec<ShareToken>,
 }
 
@@ -52,20 +53,19 @@ pub(super) fn check_page(
     }
     let email_gate_domain = page.email_gate_domain.as_deref().map(email::gate_domain).transpose()?;
     check_versions(page, limits, now)?;
-    if page.feedback.len() > MOST_FEEDBACK {
-        return Err(Error::new(Code::TooMany, format!("A page has at most {MOST_FEEDBACK} comments.")));
-    }
     let most_links = usize::try_from(share_token::MOST).unwrap_or(usize::MAX);
     if page.share_links.len() > most_links {
         return Err(Error::new(Code::TooMany, format!("A page has at most {most_links} share links.")));
     }
-    let feedback = std::mem::take(&mut page.feedback).into_iter();
+    let feedback = std::mem::take(&mut page.feedback);
+    let visible = page.feedback_visible.as_deref().map(FeedbackVisible::read).transpose()?;
     let share_links = std::mem::take(&mut page.share_links).into_iter();
     Ok(CheckedPage {
         slug,
         visibility,
         email_gate_domain,
-        feedback: feedback.map(|item| check_feedback(item, minter, now)).collect::<Result<_>>()?,
+        feedback: feedback_record::check_all(feedback, minter, now)?,
+        feedback_visible: visible.unwrap_or_default(),
         share_links: share_links.map(|link| check_link(link, minter, now)).collect::<Result<_>>()?,
     })
 }
@@ -110,28 +110,6 @@ fn check_version(version: &VersionRecord, limits: &Limits, now: i64) -> Result<(
         return Err(Error::new(Code::TooLarge, why));
     }
     Ok(())
-}
-
-fn check_feedback(item: FeedbackRecord, minter: &Minter, now: i64) -> Result<Feedback> {
-    past("created_at", item.created_at, now)?;
-    item.resolved_at.map_or(Ok(()), |at| past("resolved_at", at, now))?;
-    let draft = FeedbackDraft {
-        comment: Some(item.comment),
-        element: item.element,
-        element_path: item.element_path,
-        selected_text: item.selected_text,
-        page_url: item.page_url,
-        intent: item.intent,
-        severity: item.severity,
-    };
-    Ok(Feedback {
-        id: minter.ordered_id("fb", item.created_at),
-        site_id: String::new(),
-        content: draft.checked()?,
-        created_at: item.created_at,
-        resolved_at: item.resolved_at,
-        resolved_note: feedback::note(item.resolved_note)?,
-    })
 }
 
 fn check_link(link: ShareLinkRecord, minter: &Minter, now: i64) -> Result<ShareToken> {

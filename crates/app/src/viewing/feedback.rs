@@ -5,15 +5,15 @@ use crate::notify::owner_notices::{Notice, NoticeKind};
 use crate::viewing::pages::PageKey;
 use dropleaf_core::account::Account;
 use dropleaf_core::feedback::{self, Feedback, FeedbackContent};
-use dropleaf_core::feedback_list::{self, ANSWER_BYTES, Cursor, FeedbackQuery};
-use dropleaf_core::rate::RateLimitStatus;
+use dropleaf_core::feedback_filter::StateFilter;
+use dropleaf_core::feedback_list::{self, Cursor, FeedbackQuery};
+use dropleaf_core::feedback_thread::Author;
+use dropleaf_core::rate::{Rate, RateLimitStatus};
 use dropleaf_core::site::Site;
-use dropleaf_core::{Code, Error, Minter, Result, page_address};
+use dropleaf_core::{Code, Error, Minter, Result, page_address, secret};
 use dropleaf_store::{DbError, feedback as rows, sites};
 use std::net::IpAddr;
 
-/// The most open comments a viewer is shown.
-const VIEWER_COMMENTS_MOST: i64 = 200;
 /// Comments read from the database at a time; each can be tens of kilobytes long.
 const READ_BATCH: usize = 200;
 
@@ -26,13 +26,14 @@ pub struct FeedbackList {
 }
 
 impl App {
-    /// Stores a viewer's comment. The caller has checked that the viewer may see the page.
+    /// Stores a viewer's comment. The caller has checked that the viewer may see the page. Returns the comment, and the
+    /// secret by which its author is recognized.
     pub async fn create_feedback(
         &self,
         site: &Site,
         ip: Option<IpAddr>,
         content: FeedbackContent,
-    ) -> Result<(Feedback, Option<RateLimitStatus>)> {
+    ) -> Result<(Feedback, String, Option<RateLimitStatus>)> {
         if !site.takes_feedback() {
             return Err(Error::not_found("page"));
         }
@@ -44,18 +45,12 @@ impl App {
             return Err(Error::field("page_url", "must be an address of this page"));
         }
         let now = self.now();
+        let viewer_token = self.minter.page_token();
         let item = Feedback {
-            id: self.minter.ordered_id("fb", now),
-            site_id: site.id.clone(),
-            content,
-            created_at: now,
-            resolved_at: None,
-            resolved_note: None,
+            viewer_hash: Some(secret::hash(&viewer_token)),
+            ..Feedback::new(self.minter.ordered_id("fb", now), site.id.clone(), content, now)
         };
-        let rates = [
-            (feedback::PER_NETWORK, self.client_key(&feedback::PER_NETWORK, ip)),
-            (feedback::PER_SITE, format!("{}:{}", feedback::PER_SITE.name, site.id)),
-        ];
+        let rates = self.feedback_rates(site, ip);
         let exempt = self.is_exempt(ip);
         let mut stmts = vec![sites::lock_live(&site.id)];
         if !exempt {
@@ -69,7 +64,7 @@ impl App {
                 let (rate, key) = &rates[0];
                 // The comment is stored, so a failure to read the remaining quota must not fail the request.
                 let used = if exempt { None } else { self.store.count_used(key, rate, now).await.ok() };
-                Ok((item, used.map(|used| rate.status(used, now))))
+                Ok((item, viewer_token, used.map(|used| rate.status(used, now))))
             }
             Err(DbError::Guard(sites::CHANGED)) => Err(Error::not_found("page")),
             Err(DbError::Guard(rows::FULL)) => Err(Error::new(
@@ -80,11 +75,12 @@ impl App {
         }
     }
 
-    /// The open comments on a page as viewers see them: the newest 200, or as many as fit into one response.
-    pub async fn list_open_feedback(&self, site: &Site) -> Result<Vec<Feedback>> {
-        let mut found = self.store.list_open_feedback(&site.id, None, VIEWER_COMMENTS_MOST).await?;
-        feedback_list::cut(&mut found, ANSWER_BYTES);
-        Ok(found)
+    /// How often a client network may write on a page, and how often all of them together may.
+    pub(super) fn feedback_rates(&self, site: &Site, ip: Option<IpAddr>) -> [(Rate, String); 2] {
+        [
+            (feedback::PER_NETWORK, self.client_key(&feedback::PER_NETWORK, ip)),
+            (feedback::PER_SITE, format!("{}:{}", feedback::PER_SITE.name, site.id)),
+        ]
     }
 
     /// A page of the comments on the account's own page, for the owner's programs: unresolved first, then newest. The
@@ -107,9 +103,20 @@ impl App {
     }
 
     /// The same for the owner in the dashboard; the comments stay unread for the owner's programs.
-    pub async fn peek_feedback(&self, account: &Account, name: &str) -> Result<FeedbackList> {
+    pub async fn peek_feedback(
+        &self,
+        account: &Account,
+        name: &str,
+        query: &FeedbackQuery,
+    ) -> Result<FeedbackList> {
+        query.check()?;
         let site = self.get_site(account, name).await?;
-        self.feedback_page(&site, &FeedbackQuery::default()).await
+        self.feedback_page(&site, query).await
+    }
+
+    /// How many comments on a site are unresolved.
+    pub async fn count_open_feedback_of(&self, site_id: &str) -> Result<i64> {
+        Ok(self.store.count_open_feedback_of(site_id).await?)
     }
 
     async fn feedback_page(&self, site: &Site, query: &FeedbackQuery) -> Result<FeedbackList> {
@@ -118,10 +125,16 @@ impl App {
         let has_more = loop {
             let wanted = query.most().saturating_sub(feedback.len()).min(READ_BATCH);
             let one_more = i64::try_from(wanted).unwrap_or_default() + 1;
-            let mut found = if query.include_resolved {
-                self.store.list_feedback(&site.id, after.as_ref(), one_more).await?
-            } else {
-                self.store.list_open_feedback(&site.id, after.as_ref(), one_more).await?
+            let filter = &query.filter;
+            let mut found = match filter.state {
+                // These lists use the index alone.
+                StateFilter::All if filter.is_plain() => {
+                    self.store.list_feedback(&site.id, after.as_ref(), one_more).await?
+                }
+                StateFilter::Open if filter.is_plain() => {
+                    self.store.list_open_feedback(&site.id, after.as_ref(), one_more).await?
+                }
+                _ => self.store.search_feedback(&site.id, filter, after.as_ref(), one_more).await?,
             };
             let is_longer = found.len() > wanted;
             found.truncate(wanted);
@@ -130,9 +143,9 @@ impl App {
             if is_cut || !is_longer || feedback.len() >= query.most() {
                 break is_cut || is_longer;
             }
-            after = feedback.last().map(Cursor::of);
+            after = feedback.last().map(|item| Cursor::of(item, query.filter.order));
         };
-        let next = feedback.last().filter(|_| has_more).map(Cursor::of);
+        let next = feedback.last().filter(|_| has_more).map(|item| Cursor::of(item, query.filter.order));
         Ok(FeedbackList { feedback, next })
     }
 
@@ -146,10 +159,11 @@ impl App {
         account: &Account,
         id: &str,
         note: Option<String>,
+        by: Author,
     ) -> Result<Feedback> {
         let note = feedback::note(note)?;
         check_id(id)?;
-        let stmt = rows::resolve(&account.id, id, note.as_deref(), self.now());
+        let stmt = rows::resolve(&account.id, id, note.as_deref(), by, self.now());
         match self.commit_for_account(&account.id, vec![stmt]).await {
             Ok(outcomes) => {
                 let outcome = outcomes.first().ok_or_else(|| Error::internal("no outcome"))?;
@@ -170,6 +184,6 @@ impl App {
     }
 }
 
-fn check_id(id: &str) -> Result<()> {
+pub(super) fn check_id(id: &str) -> Result<()> {
     if Minter::is_id("fb", id) { Ok(()) } else { Err(Error::not_found("feedback")) }
 }

@@ -3,6 +3,9 @@
 pub(crate) mod burn;
 pub(crate) mod email_gate;
 pub(crate) mod feedback;
+pub(crate) mod feedback_bulk;
+pub(crate) mod feedback_replies;
+pub(crate) mod feedback_threads;
 pub(crate) mod hash_budget;
 pub(crate) mod owner_tickets;
 pub(crate) mod pages;

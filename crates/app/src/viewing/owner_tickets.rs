@@ -4,13 +4,19 @@
 use crate::app::App;
 use dropleaf_core::account::Account;
 use dropleaf_core::site::{Site, State};
-use dropleaf_core::{Code, Error, Result, owner_ticket, secret};
+use dropleaf_core::{Code, Error, Result, owner_ticket, page_address, secret};
 use dropleaf_store::owner_tickets::{self, OwnerTicket};
 use std::net::IpAddr;
 
 impl App {
-    /// The URL that opens the account's own page once, within a minute.
-    pub async fn create_owner_ticket(&self, account: &Account, id: &str) -> Result<String> {
+    /// The URL that opens the account's own page once, within a minute. With a comment it opens the document that the
+    /// comment is about, and the toolbar shows the place.
+    pub async fn create_owner_ticket(
+        &self,
+        account: &Account,
+        id: &str,
+        comment: Option<&str>,
+    ) -> Result<String> {
         let site = self.get_own_site(account, id).await?;
         match site.state {
             State::Live => {}
@@ -19,6 +25,10 @@ impl App {
             State::Burnt => return Err(Error::plain(Code::Burnt)),
             State::TakenDown => return Err(Error::plain(Code::TakenDown)),
         }
+        let item = match comment {
+            Some(comment) => Some(self.get_feedback_of(&site, comment).await?),
+            None => None,
+        };
         let ticket = self.minter.owner_ticket();
         let row = OwnerTicket {
             hash: &secret::hash(&ticket),
@@ -32,7 +42,11 @@ impl App {
         ];
         self.commit_for_account(&account.id, stmts).await?;
         // Not at a custom domain: until its next check it may point to another server, which would get the ticket.
-        Ok(owner_ticket::address(&self.own_url(&site), &ticket))
+        let root = self.own_url(&site);
+        let Some(item) = item else { return Ok(owner_ticket::address(&root, &ticket)) };
+        let path = item.content.page_url.as_deref().map_or("", |url| page_address::path_below(url, &site));
+        let address = owner_ticket::address(&format!("{root}{path}"), &ticket);
+        Ok(format!("{address}#dropleaf-feedback={}", item.id))
     }
 
     /// Whether this ticket for this page exists. Read-only; a client with wrong tickets is throttled as guessing.

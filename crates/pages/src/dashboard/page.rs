@@ -49,9 +49,10 @@ pub struct PageView<'a> {
     pub links: Vec<ShareLinkRow>,
     /// The custom domains that show it.
     pub domains: Vec<DomainRow<'a>>,
+    /// The newest unresolved comments.
     pub feedback: Vec<Feedback>,
-    /// Whether there are more comments than shown.
-    pub has_more_feedback: bool,
+    /// How many comments are unresolved.
+    pub open_feedback: i64,
     /// Notes about the operation that was just done.
     pub notes: Vec<String>,
     pub attempt: Attempt,
@@ -68,8 +69,6 @@ struct PageTemplate<'a> {
     badges: Vec<Badge>,
     /// Empty if the link does not fit into a code.
     qr: String,
-    open: Vec<&'a Feedback>,
-    settled: Vec<&'a Feedback>,
     longest: Option<String>,
     largest: Size,
     restore_for: String,
@@ -114,7 +113,6 @@ impl PageTemplate<'_> {
 }
 
 pub fn page(page: &PageView<'_>) -> Html {
-    let (open, settled) = page.feedback.iter().partition(|item| item.resolved_at.is_none());
     let view = PageTemplate {
         shell: page.shell,
         site: page.site,
@@ -122,8 +120,6 @@ pub fn page(page: &PageView<'_>) -> Html {
         attempt: &page.attempt,
         badges: badges(page.site, page.now),
         qr: if page.site.state == State::Live { qr::svg(page.url) } else { String::new() },
-        open,
-        settled,
         longest: page.plan.longest_life_seconds.map(span),
         largest: size(i64::try_from(page.max_upload_bytes).unwrap_or(i64::MAX)),
         restore_for: span(page.restore_seconds),

@@ -59,6 +59,7 @@ pub(crate) fn site(state: State) -> Site {
         payment_id: None,
         wallet: None,
         primary_domain: None,
+        feedback_visible: dropleaf_core::feedback_thread::FeedbackVisible::Author,
     }
 }
 
@@ -129,14 +130,7 @@ fn shown(state: State, attempt: Attempt) -> String {
         intent: Some(Intent::Fix),
         severity: Some(Severity::Blocking),
     };
-    let comment = |resolved_at| Feedback {
-        id: "fb_1".into(),
-        site_id: "site_1".into(),
-        content: said.clone(),
-        created_at: NOW,
-        resolved_at,
-        resolved_note: Some(HOSTILE.into()),
-    };
+    let comment = Feedback::new("fb_1".into(), "site_1".into(), said, NOW);
     let token = ShareToken {
         id: "share_1".into(),
         site_id: "site_1".into(),
@@ -170,8 +164,8 @@ fn shown(state: State, attempt: Attempt) -> String {
         versions: vec![version(2), version(1)],
         links: vec![ShareLinkRow { token, url: HOSTILE.into() }],
         domains: Vec::new(),
-        feedback: vec![comment(None), comment(Some(NOW))],
-        has_more_feedback: false,
+        feedback: vec![comment],
+        open_feedback: 2,
         notes: vec![HOSTILE.into()],
         attempt,
         now: NOW,

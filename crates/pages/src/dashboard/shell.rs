@@ -120,8 +120,12 @@ done! {
     Claimed = "claimed": "Page claimed. It now belongs to your account.";
     LinkMade = "link-made" in "share-links": "Share link created.";
     LinkRevoked = "link-revoked" in "share-links": "Share link revoked.";
-    Resolved = "resolved" in "feedback": "Comment resolved.";
-    CommentDeleted = "comment-deleted" in "feedback": "Comment deleted.";
+    Resolved = "resolved": "Comment resolved. Viewers other than its author no longer see it.";
+    Reopened = "reopened": "Comment reopened.";
+    Replied = "replied": "Reply sent.";
+    RepliedResolved = "replied-resolved": "Reply sent, comment resolved.";
+    ResolveUndone = "resolve-undone": "Undone. The comments are open again.";
+    CommentDeleted = "comment-deleted": "Comment deleted.";
     DomainAdded = "domain-added" in "record": "Domain added. Now create this DNS record.";
     DomainChecked = "domain-checked" in "status": "Checked. This is what we found.";
     DomainMoved = "domain-moved" in "domain-page": "Saved. The domain now shows this page.";

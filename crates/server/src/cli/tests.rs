@@ -15,7 +15,7 @@ const OLD_TOKENS: [&str; 5] = [
 
 /// Every argument that names a page, an account, a payment or an appeal, in a complete command line with the placeholder
 /// `NAME`. The tests try the argument in this position and at the end.
-const NAMES: [(&str, &str); 35] = [
+const NAMES: [(&str, &str); 38] = [
     ("account create email", "account create NAME"),
     ("account key email", "account key NAME"),
     ("account link email", "account link NAME"),
@@ -41,6 +41,9 @@ const NAMES: [(&str, &str); 35] = [
     ("versions page", "versions NAME --json"),
     ("rollback page", "rollback NAME --json"),
     ("feedback page", "feedback NAME --open --json"),
+    ("feedback resolve page", "feedback resolve --page NAME --all --json"),
+    ("feedback reply page", "feedback reply NAME fb_1 x --json"),
+    ("feedback reopen page", "feedback reopen NAME fb_1 --json"),
     ("share page", "share NAME --note x --json"),
     ("share list page", "share list NAME --json"),
     ("delete page", "delete NAME --yes --json"),
@@ -56,7 +59,7 @@ const NAMES: [(&str, &str); 35] = [
 /// The other arguments with a value, each with the commands that lead to it. None of them takes a token: files, numbers, free
 /// text, URLs (which start with their scheme), and the ids of several appeals. Those start with `app_`, and a list that
 /// accepted words with hyphens would swallow the options after it.
-const OTHERS: [&str; 109] = [
+const OTHERS: [&str; 124] = [
     "account create plan",
     "account key name",
     "account plan plan",
@@ -145,6 +148,21 @@ const OTHERS: [&str; 109] = [
     "feedback resolve ids",
     "feedback resolve note",
     "feedback resolve server",
+    "feedback state",
+    "feedback severity",
+    "feedback intent",
+    "feedback query",
+    "feedback order",
+    "feedback resolve state",
+    "feedback resolve severity",
+    "feedback resolve intent",
+    "feedback resolve query",
+    "feedback reply id",
+    "feedback reply text",
+    "feedback reply author",
+    "feedback reply server",
+    "feedback reopen id",
+    "feedback reopen server",
     "share note",
     "share expires_in_hours",
     "share max_uses",

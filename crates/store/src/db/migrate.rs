@@ -50,6 +50,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     both!("0010_version_makers"),
     both!("0011_titles"),
     both!("0012_mcp_answers"),
+    both!("0013_feedback_threads"),
 ];
 
 pub(super) const TABLE: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (

@@ -1,8 +1,10 @@
-//! `dropleaf feedback`: lists the comments of viewers on a page, and resolves them.
+//! `dropleaf feedback`: lists the comments of viewers on a page, and resolves them; `feedback_threads` answers them.
 
 use super::ClientEnvironment;
+use super::feedback_threads::{Filters, Reopen, Reply, write_replies};
 use super::session::explained;
 use super::target::{ServerArgs, target, warn};
+use crate::cli::exit::WrongUse;
 use crate::cli::name;
 use crate::cli::output::{FAINT, GOOD, HEADING, Now, WARNING, print_json, print_line, visible};
 use anyhow::{Context, Result};
@@ -25,6 +27,11 @@ pub(crate) struct Feedback {
     /// Only comments that are not resolved
     #[arg(long)]
     open: bool,
+    #[command(flatten)]
+    filters: Filters,
+    /// In which order; unresolved ones always come first
+    #[arg(long, value_parser = ["newest", "oldest", "severity"])]
+    order: Option<String>,
     /// How many to show: unresolved first, then newest
     #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     limit: u32,
@@ -36,13 +43,25 @@ pub(crate) struct Feedback {
 enum Command {
     /// Mark comments as resolved
     Resolve(Resolve),
+    /// Reply to a comment; viewers can read it
+    Reply(Reply),
+    /// Reopen a resolved comment
+    Reopen(Reopen),
 }
 
 #[derive(Debug, Args)]
 struct Resolve {
     /// The IDs of the comments
-    #[arg(required = true, value_name = "ID")]
+    #[arg(required_unless_present = "page", conflicts_with = "page", value_name = "ID")]
     ids: Vec<String>,
+    /// Instead of IDs: the page whose unresolved comments to resolve, with a filter or --all
+    #[arg(long, allow_hyphen_values = true, value_parser = name::parse)]
+    page: Option<String>,
+    /// All unresolved comments of the page
+    #[arg(long, requires = "page")]
+    all: bool,
+    #[command(flatten)]
+    filters: Filters,
     /// What was done about them
     #[arg(long)]
     note: Option<String>,
@@ -52,8 +71,16 @@ struct Resolve {
 
 impl Feedback {
     pub(crate) async fn run(self, environment: &ClientEnvironment) -> Result<()> {
-        if let Some(Command::Resolve(resolve)) = self.command {
-            return resolve.run(environment).await;
+        match self.command {
+            Some(Command::Resolve(resolve)) => return resolve.run(environment).await,
+            Some(Command::Reply(reply)) => return reply.run(environment).await,
+            Some(Command::Reopen(reopen)) => return reopen.run(environment).await,
+            None => {}
+        }
+        let mut filter = self.filters.filter();
+        filter.order = self.order.clone();
+        if self.open && filter.state.is_none() {
+            filter.state = Some("open".to_owned());
         }
         let page = self.page.as_deref().context("name a page")?;
         let target = target(environment, &self.server, page).await?;
@@ -65,7 +92,8 @@ impl Feedback {
             if room == 0 {
                 break;
             }
-            let part = target.client.list_feedback(&target.name, room.min(PART), cursor.as_deref()).await;
+            let part =
+                target.client.list_feedback(&target.name, &filter, room.min(PART), cursor.as_deref()).await;
             let part = part.map_err(|error| target.explained(error))?;
             let json = part.json["feedback"].as_array().into_iter().flatten();
             // Unresolved comments come first, so the first resolved one ends them.
@@ -98,6 +126,12 @@ impl Feedback {
 
 impl Resolve {
     async fn run(self, environment: &ClientEnvironment) -> Result<()> {
+        if let Some(page) = &self.page {
+            return self.resolve_page(environment, page).await;
+        }
+        if self.filters.filter().pairs().next().is_some() {
+            return Err(WrongUse("filters need --page instead of IDs".to_owned()).into());
+        }
         let client = self.server.client(environment)?;
         let mut answers = Vec::new();
         let outcome = self.resolve_all(&client, &mut answers).await;
@@ -108,6 +142,29 @@ impl Resolve {
             many => print_json(&many)?,
         }
         outcome
+    }
+
+    /// Resolves the unresolved comments of a page that the filters select.
+    async fn resolve_page(&self, environment: &ClientEnvironment, page: &str) -> Result<()> {
+        let mut filter = self.filters.filter();
+        if filter.pairs().next().is_none() {
+            if !self.all {
+                return Err(WrongUse("name a filter, such as --severity, or use --all".to_owned()).into());
+            }
+            filter.state = Some("open".to_owned());
+        }
+        let target = target(environment, &self.server, page).await?;
+        let resolved = target.client.resolve_feedback_by(&target.name, &filter, self.note.as_deref()).await;
+        let resolved = resolved.map_err(|error| target.explained(error))?;
+        if self.server.json {
+            return print_json(&resolved.json);
+        }
+        warn(&resolved.value.warnings);
+        match resolved.value.ids.len() {
+            0 => print_line("No unresolved comments match."),
+            1 => print_line("1 comment is resolved."),
+            many => print_line(&format!("{many} comments are resolved.")),
+        }
     }
 
     /// Resolves the comments up to the first that fails; `answers` gets the responses for `--json`.
@@ -132,8 +189,11 @@ impl Resolve {
 fn text(comments: &[Comment], now: Now) -> String {
     let mut text = String::new();
     for comment in comments {
-        let (state, style) =
-            if comment.resolved_at.is_some() { ("resolved", GOOD) } else { ("open", WARNING) };
+        let (state, style) = match (comment.resolved_at, comment.state.as_str()) {
+            (Some(_), _) => ("resolved", GOOD),
+            (None, "reopened") => ("reopened", WARNING),
+            (None, _) => ("open", WARNING),
+        };
         let asks: Vec<String> =
             [&comment.intent, &comment.severity].into_iter().flatten().map(|word| visible(word)).collect();
         let asks = if asks.is_empty() { String::new() } else { format!("  {}", asks.join(", ")) };
@@ -147,6 +207,7 @@ fn text(comments: &[Comment], now: Now) -> String {
         for line in comment.comment.lines() {
             let _ = writeln!(text, "  {}", visible(line));
         }
+        write_replies(&mut text, comment, now);
         if let Some(note) = &comment.resolved_note {
             let _ = writeln!(text, "  {FAINT}note: {}{FAINT:#}", visible(note));
         }

@@ -6,6 +6,7 @@ mod diff;
 mod download;
 mod edit;
 mod feedback;
+mod feedback_threads;
 mod file_set;
 mod info;
 mod list;

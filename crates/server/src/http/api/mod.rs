@@ -8,6 +8,8 @@ mod content_edit;
 mod custom_domain_json;
 mod custom_domains;
 mod feedback;
+mod feedback_json;
+mod feedback_threads;
 mod home;
 mod idempotent_response;
 mod layer;
@@ -31,7 +33,9 @@ pub(crate) use check::ReasonJson;
 pub(super) use content_edit::{ContentEditBody, parse_content_edit};
 pub(super) use custom_domain_json::{CustomDomainJson, CustomDomainsJson};
 pub(super) use custom_domains::add_domain;
-pub(super) use feedback::{FeedbackListJson, ResolvedJson};
+pub(super) use feedback::ResolvedJson;
+pub(super) use feedback_json::FeedbackListJson;
+pub(super) use feedback_threads::{RepliedJson, ResolveManyBody, ResolvedManyJson};
 pub(super) use home::{designed, designed_headers, favicon, robots};
 pub(super) use idempotent_response::IdempotentResponse;
 pub(super) use layer::{exchange, method_not_allowed, not_found};
@@ -67,6 +71,9 @@ pub(super) fn operations() -> OpenApiRouter<ApiState> {
         .routes(routes!(feedback::list))
         .routes(routes!(feedback::resolve))
         .routes(routes!(feedback::delete))
+        .routes(routes!(feedback_threads::list, feedback_threads::create))
+        .routes(routes!(feedback_threads::reopen))
+        .routes(routes!(feedback_threads::resolve_many))
         .routes(routes!(custom_domains::list, custom_domains::create))
         .routes(routes!(custom_domains::read, custom_domains::change, custom_domains::delete))
         .routes(routes!(custom_domains::verify))

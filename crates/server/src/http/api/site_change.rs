@@ -1,6 +1,6 @@
 //! Serves `PATCH /sites/{idOrSlug}`: changes the settings of a page. Spec §4 Sites.
 
-use super::site_json::visibility;
+use super::site_json::{feedback_visible, visibility};
 use crate::http::api_error::ApiError;
 use crate::http::extract::{Hours, Incoming, Owner, agreed, nullable};
 use crate::http::state::ApiState;
@@ -9,6 +9,7 @@ use axum::body::Body;
 use axum::extract::{Path, State};
 use dropleaf_app::PatchRequest;
 use dropleaf_core::expiry::Lifetime;
+use dropleaf_core::feedback_thread::FeedbackVisible;
 use dropleaf_core::options;
 use dropleaf_core::site::Visibility;
 use dropleaf_core::site_change::{self, Field};
@@ -54,6 +55,9 @@ pub(in crate::http) struct PatchBody {
     pub agentation: Option<bool>,
     #[schema(nullable = false)]
     pub csp_strict: Option<bool>,
+    /// Which viewers see replies and resolved comments: only their `author`, or `everyone` who can open the page.
+    #[schema(schema_with = feedback_visible, required = false)]
+    pub feedback_visible: Option<String>,
     #[schema(nullable = false)]
     pub title: Option<String>,
     /// Only null is accepted: the wallet that paid for the page can then no longer replace it.
@@ -145,6 +149,7 @@ impl PatchBody {
             email_gate_domain,
             agentation: self.agentation,
             csp_strict: self.csp_strict,
+            feedback_visible: self.feedback_visible.as_deref().map(FeedbackVisible::read).transpose()?,
             title,
             ends_wallet,
             expected_updated_at: None,

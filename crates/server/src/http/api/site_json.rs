@@ -2,6 +2,7 @@
 
 use crate::http::string_enum::words;
 use dropleaf_app::{App, CreatedSite, EditedSite, UpdatedSite};
+use dropleaf_core::feedback_thread::FeedbackVisible;
 use dropleaf_core::iso;
 use dropleaf_core::site::{Site, State, Visibility};
 use serde::Serialize;
@@ -16,6 +17,12 @@ pub(super) fn visibility() -> Object {
     words(all.map(Visibility::as_str), Some(says))
 }
 
+/// Which viewers see replies and resolved comments.
+pub(super) fn feedback_visible() -> Object {
+    let says = "Which viewers see replies and resolved comments: only their author, or everyone who can open the page.";
+    words(FeedbackVisible::ALL.iter().map(|it| it.as_str()), Some(says))
+}
+
 fn state() -> Object {
     words([State::Live, State::Expired].map(State::as_str), None)
 }
@@ -27,7 +34,7 @@ fn state() -> Object {
     "url": "http://localhost:8080/p/0Qm1Yv2nT3uW4xZ5aB6cD7/", "created_at": 1_794_706_860, "updated_at": 1_794_706_860,
     "expires_at": null, "expires_at_iso": null, "byte_size": 5120, "email_gate": null,
     "unlisted_token": "0Qm1Yv2nT3uW4xZ5aB6cD7", "title": "Weekly report", "version": 1, "state": "live",
-    "agentation": false, "csp_strict": false, "e2e": false, "spa": false, "password_protected": false,
+    "agentation": false, "feedback_visible": "author", "csp_strict": false, "e2e": false, "spa": false, "password_protected": false,
     "view_count": 0, "last_viewed_at": null, "warnings": []
 }))]
 pub(in crate::http) struct SiteJson {
@@ -60,6 +67,8 @@ pub(in crate::http) struct SiteJson {
     #[schema(schema_with = state)]
     state: String,
     agentation: bool,
+    #[schema(schema_with = feedback_visible)]
+    feedback_visible: String,
     csp_strict: bool,
     e2e: bool,
     /// Unknown paths of the page are answered with its `index.html`: requested with `spa`, or detected from the
@@ -143,6 +152,7 @@ impl SiteJson {
             title: site.title,
             version: site.version,
             agentation: site.agentation,
+            feedback_visible: site.feedback_visible.as_str().to_owned(),
             csp_strict: site.csp_strict,
             e2e: site.e2e,
             spa: site.spa,

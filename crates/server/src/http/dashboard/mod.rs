@@ -9,6 +9,7 @@ mod claim;
 mod domain;
 mod domains;
 mod feedback;
+mod feedback_forms;
 mod keys;
 mod lifecycle;
 mod list;
@@ -62,8 +63,14 @@ pub(super) fn routes() -> Router<ApiState> {
         .route("/dashboard/pages/{id}/restore", post(lifecycle::restore))
         .route("/dashboard/pages/{id}/share-links", post(share_links::create))
         .route("/dashboard/pages/{id}/share-links/{link}/revoke", post(share_links::revoke))
-        .route("/dashboard/pages/{id}/feedback/{item}/resolve", post(feedback::resolve))
-        .route("/dashboard/pages/{id}/feedback/{item}/delete", post(feedback::delete))
+        .route("/dashboard/pages/{id}/feedback", get(feedback::read))
+        .route("/dashboard/pages/{id}/feedback/resolve", post(feedback_forms::resolve_many))
+        .route("/dashboard/pages/{id}/feedback/undo", post(feedback_forms::undo))
+        .route("/dashboard/pages/{id}/feedback/{item}", get(feedback::read_one))
+        .route("/dashboard/pages/{id}/feedback/{item}/reply", post(feedback_forms::reply))
+        .route("/dashboard/pages/{id}/feedback/{item}/reopen", post(feedback_forms::reopen))
+        .route("/dashboard/pages/{id}/feedback/{item}/resolve", post(feedback_forms::resolve))
+        .route("/dashboard/pages/{id}/feedback/{item}/delete", post(feedback_forms::delete))
         .route("/claim/{id}", get(claim::read).post(claim::create))
         .route("/dashboard/", get(async || see_other("/dashboard")))
         .route("/dashboard/{*rest}", any(nowhere))

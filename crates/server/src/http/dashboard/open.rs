@@ -1,5 +1,5 @@
 //! Serves `POST /dashboard/pages/{id}/open`: takes an owner past the gates of their own page, or to the preview of a
-//! burn page.
+//! burn page. With a comment, to the place that the comment is about.
 
 use super::page::{Sent, refuse};
 use crate::http::state::ApiState;
@@ -12,7 +12,8 @@ pub(super) async fn create(
     Path(id): Path<String>,
     SignedForm { person, fields }: SignedForm,
 ) -> Result<Response, WebError> {
-    match state.app.create_owner_ticket(&person.account, &id).await {
+    let comment = fields.find("feedback").filter(|comment| !comment.is_empty());
+    match state.app.create_owner_ticket(&person.account, &id, comment).await {
         Ok(address) => Ok(see_other(&address)),
         Err(error) => {
             let sent = Sent { form: "page", field: Some(""), fields: &fields };

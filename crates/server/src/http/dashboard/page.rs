@@ -9,6 +9,8 @@ use crate::http::web::{Fields, Person, Query, WebError, page_with_status, see_ot
 use axum::extract::{Path, State};
 use axum::response::Response;
 use dropleaf_app::UpdatedSite;
+use dropleaf_core::feedback_filter::{FeedbackFilter, StateFilter};
+use dropleaf_core::feedback_list::FeedbackQuery;
 use dropleaf_core::site::State as SiteState;
 use dropleaf_core::{Code, Error};
 use dropleaf_pages::dashboard::{self as pages, Attempt, Done, PageView, ShareLinkRow, VersionRow};
@@ -34,13 +36,12 @@ pub(super) async fn show(
 ) -> Result<Response, WebError> {
     let (app, account) = (&state.app, &person.account);
     let site = app.get_own_site(account, id).await?;
-    let (mut versions, mut links, mut feedback, mut has_more_feedback) =
-        (Vec::new(), Vec::new(), Vec::new(), false);
+    let (mut versions, mut links, mut feedback, mut open_feedback) = (Vec::new(), Vec::new(), Vec::new(), 0);
     if matches!(site.state, SiteState::Live | SiteState::Expired) {
         versions = app.list_versions(account, id).await?.1;
         links = app.list_share_tokens(account, id).await?;
-        let list = app.peek_feedback(account, id).await?;
-        (feedback, has_more_feedback) = (list.feedback, list.next.is_some());
+        feedback = app.peek_feedback(account, id, &newest_comments()).await?.feedback;
+        open_feedback = app.count_open_feedback_of(&site.id).await?;
     }
     let oldest = versions.last().map_or(0, |row| row.version);
     let domains = domains::of_page(state, account, &site.id).await?;
@@ -70,7 +71,7 @@ pub(super) async fn show(
         links: links.into_iter().map(|own| ShareLinkRow { token: own.token, url: own.url }).collect(),
         domains: domains.iter().map(|view| domains::row(view, None)).collect(),
         feedback,
-        has_more_feedback,
+        open_feedback,
         notes,
         attempt,
         now: app.now(),
@@ -79,6 +80,12 @@ pub(super) async fn show(
     // The form redirects to the page's own host; some browsers request the shared address first.
     let targets = app.page_origins(&site).join(" ");
     Ok(page_with_status(status, html, Some(&targets)))
+}
+
+/// The comments that the page shows; the others are on a page of their own.
+fn newest_comments() -> FeedbackQuery {
+    let filter = FeedbackFilter { state: StateFilter::Open, ..FeedbackFilter::default() };
+    FeedbackQuery { limit: Some(3), filter, ..FeedbackQuery::default() }
 }
 
 /// Redirects to the page, which shows the confirmation in the section of the form.

@@ -6,7 +6,7 @@ use dropleaf_core::{Code, Error};
 use dropleaf_pages::dashboard::{Attempt, RefusedForm};
 
 /// Fields of operations: the API name, the name people read, and the form field that shows it.
-const NAMES: [(&str, &str, &str); 16] = [
+const NAMES: [(&str, &str, &str); 18] = [
     ("title", "The title", "title"),
     ("slug", "The public name", "slug"),
     ("visibility", "The visibility", "visibility"),
@@ -23,6 +23,8 @@ const NAMES: [(&str, &str, &str); 16] = [
     ("contact", "The contact", "contact"),
     ("hostname", "The domain", "hostname"),
     ("site_id", "The page", "site"),
+    ("text", "The reply", "text"),
+    ("ids", "The selection", "ids"),
 ];
 
 /// The form field that a refusal concerns; empty if it concerns the whole form.

@@ -8,6 +8,7 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use dropleaf_app::PatchRequest;
 use dropleaf_core::expiry::Lifetime;
+use dropleaf_core::feedback_thread::FeedbackVisible;
 use dropleaf_core::site::Visibility;
 use dropleaf_core::site_change::{self, Field};
 use dropleaf_core::slug::Slug;
@@ -161,6 +162,11 @@ pub(super) async fn options(
         Ok(PatchRequest {
             agentation: Some(fields.is_checked("agentation")),
             csp_strict: Some(fields.is_checked("csp_strict")),
+            feedback_visible: Some(if fields.is_checked("feedback_everyone") {
+                FeedbackVisible::Everyone
+            } else {
+                FeedbackVisible::Author
+            }),
             ..PatchRequest::default()
         })
     };

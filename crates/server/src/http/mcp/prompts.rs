@@ -139,7 +139,7 @@ fn address_feedback(values: &[Option<&str>]) -> String {
          5. Update the page with update_site, and send the `updated_at` from get_content as `expected_updated_at`, so that no \
          one's changes are lost. Change only what the comments ask for.\n\
          6. Resolve each finished comment with resolve_feedback and a one-sentence note about what you did. Leave the others \
-         open.\n\
+         open. Reply with reply_to_feedback only where I approve the words: viewers read them.\n\
          7. Tell me what you changed, what needs my decision, and what you left open and why."
     )
 }

@@ -19,11 +19,14 @@ pub(super) async fn answer(
     if let Some(rest) = name.strip_prefix(frame::NAME) {
         return frame::file(request, rest).await;
     }
+    if let Some(id) = name.strip_prefix("feedback/").and_then(|rest| rest.strip_suffix("/replies")) {
+        return feedback::answer(request, Some(id), body).await;
+    }
     match name {
         "gate" => gates::submit(request, body).await,
         "code" => email_gate::submit(request, body).await,
         "reveal" => burn::reveal(request, body).await,
-        "feedback" => feedback::answer(request, body).await,
+        "feedback" => feedback::answer(request, None, body).await,
         "toolbar.js" => feedback::toolbar(request),
         "report" => report::answer(request, body).await,
         _ => Err(nothing_here()),

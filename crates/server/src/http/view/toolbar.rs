@@ -15,11 +15,19 @@ use sha2::{Digest, Sha256};
 use std::io;
 use std::sync::LazyLock;
 
-const SCRIPT: &str = include_str!("../../../assets/toolbar.js");
+/// The script without its comments and indentation, which are for us.
+static SCRIPT: LazyLock<String> = LazyLock::new(|| {
+    let lines = include_str!("../../../assets/toolbar.js").lines().map(str::trim_start);
+    let is_comment =
+        |line: &&str| line.starts_with("//") || (line.starts_with("/**") && line.ends_with("*/"));
+    lines.filter(|line| !is_comment(line)).fold(String::new(), |text, line| text + line + "\n")
+});
 
 /// Hash of the script, so that browsers can cache it permanently.
 static VERSION: LazyLock<String> = LazyLock::new(|| {
-    Sha256::digest(SCRIPT)[..8].iter().fold(String::with_capacity(16), |text, b| format!("{text}{b:02x}"))
+    Sha256::digest(SCRIPT.as_bytes())[..8]
+        .iter()
+        .fold(String::with_capacity(16), |text, b| format!("{text}{b:02x}"))
 });
 
 /// The script in every coding, created on first request.

@@ -44,6 +44,12 @@ async fn populate(node: &Node) -> (String, Vec<Value>) {
     let back = node.post(&format!("{}/rollback", site_path(report))).key(&key);
     back.json(&json!({"version": 1})).send().await.expect(200);
     comment(node, report, "Please fix the title").await;
+    let path = format!("{}/feedback", site_path(report));
+    let heard = node.get(&path).key(&key).send().await.expect(200).json();
+    let thread = format!("{path}/{}", heard["feedback"][0]["id"].as_str().unwrap());
+    let said = json!({"text": "Which title?", "resolve": true});
+    node.post(&format!("{thread}/replies")).key(&key).json(&said).send().await.expect(201);
+    node.post(&format!("{thread}/reopen")).key(&key).send().await.expect(200);
     let link = node.post(&format!("{}/share-tokens", site_path(&sites[1]))).key(&key);
     link.json(&json!({"note": "for Ann", "max_uses": 3})).send().await.expect(201);
     let gone = node.publish_as(&key, Form::file("gone.html", page("Gone"))).await;
@@ -141,6 +147,11 @@ async fn moves(from: Setup, to: Setup) {
     let feedback =
         to.get(&format!("{}/feedback", site_path(&sites[0]))).key(&new_key).send().await.expect(200).json();
     assert_eq!(feedback["feedback"][0]["comment"], old_feedback["feedback"][0]["comment"]);
+    let texts = |list: &Value| {
+        (list["feedback"][0]["state"].clone(), list["feedback"][0]["replies"][0]["text"].clone())
+    };
+    assert_eq!(texts(&feedback), texts(&old_feedback));
+    assert_eq!(texts(&feedback), (json!("reopened"), json!("Which title?")));
 
     // The page with a password stays shut: neither nothing nor the old password opens it.
     let locked = format!("/p/{}/", sites[1]["unlisted_token"].as_str().unwrap());

@@ -35,6 +35,7 @@ pub(crate) fn calls(site: &Value) -> Vec<(&'static str, Value)> {
         ("delete_site", json!({"site": id})),
         ("claim_site", json!({"site": id, "claim_token": "clm_x"})),
         ("revoke_share_link", json!({"token": "share_aaaaaaaaaaaaaaaaaaaa"})),
+        ("reply_to_feedback", json!({"id": "fb_aaaaaaaaaaaaaaaaaaaa", "text": "x"})),
         ("resolve_feedback", json!({"id": "fb_aaaaaaaaaaaaaaaaaaaa"})),
         ("publish_html", json!({"html": page("More")})),
     ]
@@ -172,7 +173,7 @@ async fn bad_arguments_are_refused_with_a_code_and_what_to_do() {
         ("delete_site", json!({"site": id, "purge": "yes"}), "invalid_field", "true or false"),
         ("create_share_link", json!({"site": id, "max_uses": 0}), "invalid_field", "max_uses"),
         ("revoke_share_link", json!({"token": "x"}), "not_found", "share token"),
-        ("resolve_feedback", json!({}), "invalid_field", "`id` is required"),
+        ("resolve_feedback", json!({}), "invalid_field", "`id` or `ids` is required"),
         ("create_upload", json!({"visibility": "public"}), "slug_required", "slug"),
         ("create_upload", json!({"file": "a\nb"}), "invalid_field", "`file`"),
         ("create_upload", json!({"expected_updated_at": 5}), "invalid_field", "`site`"),

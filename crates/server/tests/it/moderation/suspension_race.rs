@@ -88,6 +88,18 @@ async fn operations(node: &Node, key: &str) -> Vec<(&'static str, Box<dyn Fn() -
         ),
         ("post /custom-domains/{hostname}/verify", with(post.clone(), format!("{domain}/verify"), None)),
         ("post /appeals", form(post.clone(), "/appeals".into(), harvest("race"))),
+        (
+            "post /sites/{idOrSlug}/feedback/{id}/replies",
+            with(post.clone(), format!("{at}{comment}/replies"), Some(json!({"text": "Yes."}))),
+        ),
+        (
+            "post /sites/{idOrSlug}/feedback/{id}/reopen",
+            with(post.clone(), format!("{at}{comment}/reopen"), None),
+        ),
+        (
+            "post /sites/{idOrSlug}/feedback/resolve",
+            with(post.clone(), format!("{at}/feedback/resolve"), Some(json!({"query": "Hm"}))),
+        ),
         ("post /feedback/{id}/resolve", with(post.clone(), format!("{comment}/resolve"), Some(json!({})))),
         ("delete /feedback/{id}", with(delete.clone(), comment, None)),
         ("delete /share-tokens/{tokenId}", with(delete, format!("/share-tokens/{link}"), None)),

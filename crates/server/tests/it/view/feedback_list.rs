@@ -85,8 +85,12 @@ async fn without_a_limit_all_that_fits_is_given_at_once() {
             0
         );
         let tab = node.operator().await;
-        let page = tab.get(&format!("/dashboard/pages/{}", site["id"].as_str().unwrap())).await.expect(200);
-        assert!(page.text().contains("215 open") && !page.text().contains("Not all comments are shown"));
+        let path = format!("/dashboard/pages/{}", site["id"].as_str().unwrap());
+        let page = tab.get(&path).await.expect(200).text();
+        assert!(page.contains("215 open") && page.matches("<p class=\"words\">").count() == 3);
+        let page = tab.get(&format!("{path}/feedback")).await.expect(200).text();
+        assert!(page.contains("215 open") && page.matches("<li class=\"thread open\"").count() == 100);
+        assert!(page.contains("Show more"));
         let result = node.mcp_modern(&node.key).call("list_feedback", json!({"site": site["id"]})).await;
         assert_eq!(ids(&result["structuredContent"]).len(), 100);
     })
@@ -107,9 +111,10 @@ async fn answer_is_about_a_mebibyte_whatever_the_comments_hold() {
         let shown = shown.send().await.expect(200);
         assert!((900_000..1_100_000).contains(&shown.body.len()), "{}", shown.body.len());
         let tab = node.operator().await;
-        let page = tab.get(&format!("/dashboard/pages/{}", site["id"].as_str().unwrap())).await.expect(200);
-        assert!(page.body.len() < 1_300_000, "{}", page.body.len());
-        assert!(page.text().contains("Not all comments are shown"));
+        let path = format!("/dashboard/pages/{}/feedback", site["id"].as_str().unwrap());
+        let page = tab.get(&path).await.expect(200);
+        assert!(page.body.len() < 1_500_000, "{}", page.body.len());
+        assert!(page.text().contains("Show more"));
     })
     .await;
 }

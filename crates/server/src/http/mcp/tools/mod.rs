@@ -119,6 +119,7 @@ static TOOLS: &[&Tool] = &[
     &custom_domains::VERIFY_CUSTOM_DOMAIN,
     &custom_domains::DELETE_CUSTOM_DOMAIN,
     &feedback::LIST_FEEDBACK,
+    &feedback::REPLY_TO_FEEDBACK,
     &feedback::RESOLVE_FEEDBACK,
     &account::GET_ME,
     &account::GET_DESIGN_GUIDE,

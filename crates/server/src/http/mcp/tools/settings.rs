@@ -158,6 +158,9 @@ struct SetAgentation {
     site: String,
     /// Whether the page shows the toolbar.
     agentation: bool,
+    /// Who sees replies: author (of the comment) or everyone.
+    #[schema(nullable = false)]
+    feedback_visible: Option<String>,
 }
 
 pub(super) static SET_AGENTATION: Tool = Tool {
@@ -172,6 +175,7 @@ pub(super) static SET_AGENTATION: Tool = Tool {
 };
 
 async fn set_agentation(mut call: Call) -> Result<ToolOutput> {
-    let SetAgentation { site, agentation } = call.fields.take()?;
-    change(call, site, PatchBody { agentation: Some(agentation), ..PatchBody::default() }).await
+    let SetAgentation { site, agentation, feedback_visible } = call.fields.take()?;
+    let body = PatchBody { agentation: Some(agentation), feedback_visible, ..PatchBody::default() };
+    change(call, site, body).await
 }

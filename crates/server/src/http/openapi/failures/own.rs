@@ -115,6 +115,7 @@ const OWN: &[(&[&str], &[&[Code]])] = &[
     (&["createApiKey"], &[&[Code::TooMany]]),
     (&["createDeviceToken"], &[&[Code::RateLimited, Code::TooMany]]),
     (&["createShareToken"], &[&[Code::Expired, Code::TooMany]]),
+    (&["replyToFeedback", "reopenFeedback"], &[&[Code::TooMany]]),
     (
         &["addCustomDomain"],
         &[&[Code::NotFound, Code::PlanDomainLimit, Code::DomainExists, Code::TooMany, Code::Conflict]],

@@ -1,0 +1,116 @@
+// The comments on one page: forms change the threads in place, and more threads are added below. Without this script the
+// same forms and links load the page again.
+'use strict';
+{
+  const MOST_SELECTED = 200; // of one request
+  const status = document.getElementById('status');
+  const threads = document.getElementById('threads');
+  const bulk = document.getElementById('bulk');
+  const count = bulk?.querySelector('[data-count]');
+  const all = document.getElementById('all');
+
+  const boxes = () => [...document.querySelectorAll('#threads input[name=ids]')];
+  const countSelected = () => {
+    const selected = boxes().filter((box) => box.checked).length;
+    if (count) count.textContent = selected ? ` (${selected})` : '';
+    if (all) all.checked = selected > 0 && selected === Math.min(boxes().length, MOST_SELECTED);
+  };
+  if (all) {
+    all.closest('[data-all]').hidden = false;
+    all.addEventListener('change', () => {
+      boxes().forEach((box, index) => { box.checked = all.checked && index < MOST_SELECTED; });
+      countSelected();
+    });
+    countSelected(); // a browser restores check boxes when the page is loaded again
+  }
+  threads?.addEventListener('change', (event) => { if (event.target.name === 'ids') countSelected(); });
+
+  const parse = (text) => new DOMParser().parseFromString(text, 'text/html');
+
+  const complain = (text) => {
+    const problem = document.createElement('p');
+    problem.className = 'problem in-place';
+    problem.setAttribute('role', 'alert');
+    problem.textContent = text;
+    status.replaceChildren(problem);
+  };
+
+  /** Puts the threads of a response in place of their old versions. A thread before the window must not move what is in it. */
+  const putInPlace = (page) => {
+    for (const next of page.querySelectorAll('li.thread[id]')) {
+      const old = document.getElementById(next.id);
+      if (!old) continue;
+      const hadFocus = old.contains(document.activeElement);
+      const node = document.importNode(next, true);
+      if ('deleted' in node.dataset) {
+        if (hadFocus) (old.nextElementSibling ?? old.previousElementSibling)?.querySelector('button')?.focus({ preventScroll: true });
+        old.remove();
+        continue;
+      }
+      old.replaceWith(node);
+      showLocalTimes(node);
+      if (hadFocus) node.querySelector('.acts button')?.focus({ preventScroll: true });
+    }
+    const said = page.querySelector('#status > *');
+    status.replaceChildren(...(said ? [document.importNode(said, true)] : []));
+    const open = said?.dataset.open;
+    const badge = document.getElementById('open-count');
+    if (open && badge) badge.textContent = `${open} open`;
+    countSelected();
+  };
+
+  document.addEventListener('submit', async (event) => {
+    const form = event.target;
+    if (event.defaultPrevented || !form.matches('[data-in-place]')) return;
+    const button = event.submitter;
+    if (form === bulk && !boxes().some((box) => box.checked)) {
+      event.preventDefault();
+      return complain('Select the comments to resolve first.');
+    }
+    event.preventDefault();
+    if (form.getAttribute('aria-busy') === 'true') return;
+    const body = new URLSearchParams(new FormData(form, button));
+    body.set('fragment', 'yes');
+    form.setAttribute('aria-busy', 'true');
+    const top = scrollY;
+    try {
+      const response = await fetch(button?.getAttribute('formaction') ?? form.getAttribute('action'), { method: 'POST', body, redirect: 'error', headers: { accept: 'text/html' } });
+      const text = await response.text();
+      if (response.ok) {
+        putInPlace(parse(text));
+        if (form === bulk) form.reset();
+        countSelected();
+        scrollTo({ top, behavior: 'instant' });
+      } else {
+        complain(response.headers.get('content-type')?.startsWith('text/plain') ? text : 'That did not work. Load the page again and retry.');
+      }
+    } catch {
+      complain('The server could not be reached. Nothing was lost: try again.');
+    }
+    form.removeAttribute('aria-busy');
+  });
+
+  document.addEventListener('click', async (event) => {
+    const link = event.target.closest?.('#more a');
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    if (link.getAttribute('aria-busy') === 'true') return;
+    link.setAttribute('aria-busy', 'true');
+    try {
+      const response = await fetch(link.href, { headers: { accept: 'text/html' } });
+      if (!response.ok) throw new Error(String(response.status));
+      const page = parse(await response.text());
+      const added = [...page.querySelectorAll('#threads > li')].filter((item) => !document.getElementById(item.id)).map((item) => document.importNode(item, true));
+      threads.append(...added);
+      added.forEach(showLocalTimes);
+      const more = page.getElementById('more');
+      const hadFocus = document.activeElement === link;
+      if (more) link.closest('#more').replaceWith(document.importNode(more, true));
+      else link.closest('#more').remove();
+      if (hadFocus) added[0]?.querySelector('input, button')?.focus({ preventScroll: true });
+      countSelected();
+    } catch {
+      location.assign(link.href);
+    }
+  });
+}
