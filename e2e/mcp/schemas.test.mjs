@@ -82,6 +82,7 @@ test('every tool takes and gives what its schemas say', async () => {
   await call('delete_custom_domain', domain);
   await call('set_expiry', { site, expires_in_hours: null });
   await call('set_agentation', { site, agentation: true });
+  await call('set_live', { site, live: true });
   await comment(server, made, 'Why?');
   assert.equal((await call('get_site', { site })).unread_feedback, 1);
   const { feedback } = await call('list_feedback', { site });

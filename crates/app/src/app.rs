@@ -167,7 +167,7 @@ impl App {
     pub fn follow_changes(self: &Arc<Self>) -> Option<impl Future<Output = ()> + Send + use<>> {
         let app = Arc::clone(self);
         self.store.db.listen(move |changed| {
-            if app.notify.owner_notices.receive(changed) {
+            if app.receive_notice(changed) {
                 return;
             }
             if let Some(credential_id) = changed.strip_prefix(CREDENTIAL_CHANGED_PREFIX) {

@@ -84,6 +84,8 @@ pub struct Site {
     pub updated_at: i64,
     pub expires_at: Option<i64>,
     pub agentation: bool,
+    /// Open pages update when a new version is published.
+    pub live: bool,
     pub csp_strict: bool,
     pub e2e: bool,
     /// Navigations to unknown paths get `index.html`; derived from the content.
@@ -144,6 +146,7 @@ impl Site {
             updated_at: new.created_at,
             expires_at: None,
             agentation: false,
+            live: false,
             csp_strict: false,
             e2e: false,
             spa: new.spa,
@@ -187,6 +190,11 @@ impl Site {
     /// Whether viewers may comment. A burn-after-read page has only one viewer.
     pub fn takes_feedback(&self) -> bool {
         self.agentation && self.visibility != Visibility::Burn
+    }
+
+    /// Whether open pages follow new versions. A burn-after-read page is never loaded twice.
+    pub fn updates_live(&self) -> bool {
+        self.live && self.visibility != Visibility::Burn
     }
 
     /// The timestamp for a change made now: strictly later than the previous one, so that `expected_updated_at` is a reliable

@@ -58,6 +58,7 @@ pub struct SiteChange {
     pub lifetime: Option<Lifetime>,
     pub email_gate_domain: Field<String>,
     pub agentation: Option<bool>,
+    pub live: Option<bool>,
     pub csp_strict: Option<bool>,
     pub feedback_visible: Option<FeedbackVisible>,
     pub title: Option<String>,
@@ -106,6 +107,7 @@ impl SiteChange {
             next.expires_at = expiry::owned(lifetime, plan, site.created_at, now)?;
         }
         next.agentation = self.agentation.unwrap_or(site.agentation);
+        next.live = self.live.unwrap_or(site.live);
         next.csp_strict = self.csp_strict.unwrap_or(site.csp_strict);
         next.title_set = site.title_set || self.title.is_some();
         next.feedback_visible = self.feedback_visible.unwrap_or(site.feedback_visible);

@@ -293,7 +293,8 @@ button.link { width: auto; height: auto; padding: 0; background: none; color: #1
 
   const TOO_LARGE = 'This looks like Markdown, but it is too large to render. Here is the source text.';
   // Whatever the sanitiser lets through, nothing in a Markdown page runs, is framed, or is sent anywhere.
-  const MARKDOWN_POLICY = "default-src 'none'; img-src http: https: data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+  // Only our own script of a live page opens a connection, to the page's own host.
+  const MARKDOWN_POLICY = `${ROOT.hasAttribute('data-live') ? "connect-src 'self'; " : ''}default-src 'none'; img-src http: https: data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'`;
   const STYLES = { viewer: $('viewer-style'), markdown: $('markdown-style') };
   const LANGUAGE = ROOT.lang;
 
@@ -385,6 +386,7 @@ button.link { width: auto; height: auto; padding: 0; background: none; color: #1
       let plain;
       if (frame.kdf === 1) {
         plain = await ask(frame, secret);
+        dispatchEvent(new Event('dropleaf:hold')); // a live page would have to ask again after an update
       } else {
         doing(payload.length > 1 << 20 ? `Decrypting ${amount(payload.length)}…` : 'Decrypting…');
         if (payload.length > 1 << 20) await pause();

@@ -95,6 +95,7 @@ guides! {
     auth_md = AuthMd "guides/auth.md";
     llms_txt = LlmsTxt "guides/llms.txt";
     design_guide = DesignGuide "guides/design-guide.md";
+    skill_md = SkillMd "guides/SKILL.md";
 }
 
 #[derive(Template)]

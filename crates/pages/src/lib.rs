@@ -32,7 +32,9 @@ pub use assets::{Asset, asset};
 pub use docs::docs;
 pub use error_text::{error_text, owner_error_text};
 pub use gate::{Gate, Step, gate};
-pub use guides::{Guide, GuideFacts, PayFacts, PlanFacts, RailFacts, auth_md, design_guide, guide, llms_txt};
+pub use guides::{
+    Guide, GuideFacts, PayFacts, PlanFacts, RailFacts, auth_md, design_guide, guide, llms_txt, skill_md,
+};
 pub use landing::{Landing, landing};
 pub use moment::{Count, Elapsed, Moment, Size};
 pub use notice::{Notice, notice};

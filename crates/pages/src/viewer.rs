@@ -17,6 +17,8 @@ pub struct Viewer<'a> {
     /// The page has no account: the viewer says so.
     pub anonymous: bool,
     pub script: &'a ViewerScript,
+    /// The address of the script for live updates, and the version that is shown.
+    pub live: Option<(&'a str, i64)>,
     /// The stylesheet of Markdown pages, which the viewer applies to decrypted Markdown.
     pub markdown_style: &'a str,
 }
@@ -37,6 +39,7 @@ struct ViewerTemplate<'a> {
     payload: &'static str,
     report: &'a str,
     anonymous: bool,
+    live: Option<(&'a str, i64)>,
 }
 
 pub fn viewer(viewer: &Viewer<'_>) -> ViewerPage {
@@ -47,6 +50,7 @@ pub fn viewer(viewer: &Viewer<'_>) -> ViewerPage {
         payload: PAYLOAD_PLACEHOLDER,
         report: viewer.report,
         anonymous: viewer.anonymous,
+        live: viewer.live,
     };
     // Rendering writes into a String and cannot fail.
     let html = page.render().unwrap_or_default();
@@ -67,7 +71,7 @@ mod tests {
     }
 
     fn sample<'a>(script: &'a ViewerScript, report: &'a str, anonymous: bool) -> Viewer<'a> {
-        Viewer { report, anonymous, script, markdown_style: "p { margin: 0 }" }
+        Viewer { report, anonymous, script, live: None, markdown_style: "p { margin: 0 }" }
     }
 
     #[test]

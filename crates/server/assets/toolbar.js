@@ -921,6 +921,9 @@
     try { popover(host); } catch { /* an old browser: the z-index has to do */ }
     fit();
   }
+  // A live page (live.js) asks before it reloads, and tells of new comments.
+  on(window, 'dropleaf:beforeupdate', (event) => { if (view || valueOf(field).trim()) prevent(event); });
+  on(window, 'dropleaf:feedback', () => load());
   wiring = false;
   recall();
   mount();

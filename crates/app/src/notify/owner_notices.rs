@@ -99,7 +99,7 @@ impl NoticeBroker {
     }
 
     /// Forwards a notice from another node; false if the text is not a notice.
-    pub(crate) fn receive(&self, text: &str) -> bool {
+    fn receive(&self, text: &str) -> bool {
         let Some((node, notice)) = Notice::read(text) else { return false };
         if node != self.node {
             self.notify_listeners(notice);
@@ -119,10 +119,27 @@ impl App {
         notice.written(&self.notify.owner_notices.node)
     }
 
-    /// Notifies the listeners on this node.
+    /// Forwards a notice from another node; false if the text is not a notice.
+    pub(crate) fn receive_notice(&self, text: &str) -> bool {
+        if let Some((node, notice)) = Notice::read(text)
+            && node != self.notify.owner_notices.node
+        {
+            self.notify_viewers(&notice);
+        }
+        self.notify.owner_notices.receive(text)
+    }
+
+    /// Notifies the listeners on this node: the owner's programs and, of comments, the viewers' open pages.
     pub(crate) fn notify_listeners(&self, notice: Option<Notice>) {
         if let Some(notice) = notice {
+            self.notify_viewers(&notice);
             self.notify.owner_notices.notify_listeners(notice);
+        }
+    }
+
+    fn notify_viewers(&self, notice: &Notice) {
+        if notice.kind == NoticeKind::Feedback {
+            self.caches.pages.live.feedback_changed(&notice.site_id);
         }
     }
 

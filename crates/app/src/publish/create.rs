@@ -143,6 +143,7 @@ impl App {
             visibility: options.visibility(),
             expires_at,
             agentation: options.agentation.unwrap_or(false),
+            live: options.live.unwrap_or(false),
             csp_strict: options.csp_strict.unwrap_or(false),
             e2e: options.e2e,
             title_set: options.title.is_some(),

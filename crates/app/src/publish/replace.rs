@@ -259,6 +259,7 @@ impl App {
             lifetime: options.lifetime,
             email_gate_domain: options.email_gate_domain.clone().map_or(Field::Absent, Field::Value),
             agentation: options.agentation,
+            live: options.live,
             csp_strict: options.csp_strict,
             feedback_visible: None,
             title: options.title.clone(),

@@ -174,6 +174,7 @@ impl App {
             updated_at: site.updated_at,
             expires_at: site.expires_at,
             agentation: site.agentation,
+            live: site.live,
             csp_strict: site.csp_strict,
             email_gate_domain: site.email_gate_domain,
             view_count: site.view_count,

@@ -7,6 +7,7 @@ pub(crate) mod feedback_bulk;
 pub(crate) mod feedback_replies;
 pub(crate) mod feedback_threads;
 pub(crate) mod hash_budget;
+pub(crate) mod live_pages;
 pub(crate) mod owner_tickets;
 pub(crate) mod pages;
 pub(crate) mod password_gate;

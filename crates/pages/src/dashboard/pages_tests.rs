@@ -43,6 +43,7 @@ pub(crate) fn site(state: State) -> Site {
         updated_at: NOW - 50,
         expires_at: Some(NOW + 7200),
         agentation: true,
+        live: true,
         csp_strict: true,
         e2e: true,
         spa: false,

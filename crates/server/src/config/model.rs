@@ -80,7 +80,7 @@ section!(Backup {
     every: String,
     keep: String,
 });
-section!(Operator { email: String });
+section!(Operator { email: String, privacy_policy_url: String });
 section!(Mail { mode: String, smtp_url: String, from: String });
 section!(Accounts { default_plan: String, sign_up: String, allowed: Vec<String> });
 section!(Anonymous { origins: Vec<String> });

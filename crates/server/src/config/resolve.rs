@@ -120,6 +120,11 @@ impl Config {
         }
         dropleaf_core::email::address(&self.operator.email)
             .map_err(|_| anyhow::anyhow!("`operator.email` is not an email address"))?;
+        let privacy = self.operator.privacy_policy_url.trim();
+        ensure!(
+            privacy.is_empty() || privacy.starts_with("https://") || privacy.starts_with("http://"),
+            "`operator.privacy_policy_url` must be an http or https URL"
+        );
         let trusted_proxies = networks("trusted_proxies", &self.trusted_proxies)?;
         let mcp_origins = origins("mcp.allowed_origins", &self.mcp.allowed_origins)?;
         let anonymous_origins = AllowedOrigins::parse(&self.anonymous.origins).map_err(|text| {

@@ -2,6 +2,7 @@
 //! because page views are most of the traffic and need none of them.
 
 mod address;
+mod agent_files;
 mod anonymous_upload;
 pub mod api;
 mod api_error;
@@ -82,7 +83,7 @@ const FORWARDING: [&str; 3] = ["x-forwarded-for", "forwarded", "via"];
 #[derive(Debug, Clone, Copy)]
 pub struct Peer(pub SocketAddr);
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Dispatcher {
     pub app: Arc<App>,
     pub resolved: Arc<Resolved>,

@@ -3,8 +3,8 @@
 
 use super::state::ApiState;
 use super::{
-    address, anonymous_upload, api, dashboard, foreign_origin, guides, mcp, oauth, operator, pay, pay_link,
-    reference, sign_in, web,
+    address, agent_files, anonymous_upload, api, dashboard, foreign_origin, guides, mcp, oauth, operator,
+    pay, pay_link, reference, sign_in, web,
 };
 use axum::routing::get;
 use axum::{Router, middleware};
@@ -16,6 +16,7 @@ fn always() -> OpenApiRouter<ApiState> {
         .merge(pay::kept())
         .merge(oauth::endpoints())
         .merge(guides::texts())
+        .merge(agent_files::documents())
         .merge(reference::routes())
 }
 

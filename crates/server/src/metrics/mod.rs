@@ -45,6 +45,9 @@ pub struct Metrics {
     page_unchanged: Counter,
     pub connections: Gauge,
     pub connections_refused: Counter,
+    /// Open streams of live pages, and those refused because there are too many.
+    pub live_streams: Gauge,
+    pub live_streams_refused: Counter,
     pub tls_refused: Counter,
     /// Empty while there is no certificate.
     certificate_expiry: Family<OneLabel, Gauge>,
@@ -80,6 +83,9 @@ impl Default for Metrics {
         let connections = add(of, "connections", "Open connections");
         let help = "Connections refused because their network reached its limit";
         let connections_refused = add(of, "connections_refused", help);
+        let live_streams = add(of, "live_streams", "Open streams of live pages");
+        let help = "Streams of live pages refused because there are too many";
+        let live_streams_refused = add(of, "live_streams_refused", help);
         let help = "TLS handshakes refused because the server has no certificate for the name";
         let tls_refused = add(of, "tls_handshakes_refused", help);
         let help = "When the first certificate expires, of the server's own names and of custom domains";
@@ -119,6 +125,8 @@ impl Default for Metrics {
             page_unchanged,
             connections,
             connections_refused,
+            live_streams,
+            live_streams_refused,
             tls_refused,
             certificate_expiry,
             certificate_failures,

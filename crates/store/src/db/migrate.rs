@@ -51,6 +51,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     both!("0011_titles"),
     both!("0012_mcp_answers"),
     both!("0013_feedback_threads"),
+    both!("0014_live_pages"),
 ];
 
 pub(super) const TABLE: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (

@@ -14,8 +14,9 @@ pub use content_coding::{ContentCoding, encode};
 pub use file_stream::FileStream;
 pub use script_insertion::{Insertion, WINDOW as INSERTION_WINDOW};
 
-use crate::app::{App, DOMAINS_CHANGED};
+use crate::app::{ALL_CHANGED, App, DOMAINS_CHANGED};
 use crate::infra::row_cache::{ReadMark, RowCache};
+use crate::viewing::live_pages::LivePages;
 use body_cache::BodyCache;
 use bundle_cache::BundleCache;
 use dropleaf_core::Result;
@@ -70,6 +71,8 @@ pub(crate) struct PageCaches {
     rows: RowCache<PageKey, PageView>,
     bundles: BundleCache,
     bodies: BodyCache,
+    /// The open streams of pages that update in the browser; they hear of every change that evicts a row.
+    pub(crate) live: Arc<LivePages>,
 }
 
 impl PageCaches {
@@ -78,6 +81,7 @@ impl PageCaches {
             rows: RowCache::new(ROWS),
             bundles: bundle_cache::cache(cache_bytes / 4),
             bodies: body_cache::cache(cache_bytes),
+            live: Arc::default(),
         }
     }
 
@@ -100,6 +104,8 @@ impl PageCaches {
             Some(key) => self.rows.evict(&key),
             None => self.rows.clear(),
         }
+        // After the eviction, so that a stream that is woken reads the new row.
+        self.live.page_changed(name);
     }
 }
 
@@ -150,6 +156,7 @@ impl App {
                 Ok(Some(version)) => {
                     if uncertain || known.replace(version) != Some(version) {
                         rows.clear();
+                        self.caches.pages.live.page_changed(ALL_CHANGED);
                     }
                     rows.confirm(at);
                 }
@@ -159,7 +166,11 @@ impl App {
                     tracing::debug!(%error, "cached rows not confirmed");
                 }
             }
-            rows.confirmation_requested().await;
+            tokio::select! {
+                () = rows.confirmation_requested() => {}
+                // Viewers with an open stream request nothing, so the changes of other processes are looked for.
+                () = self.caches.pages.live.next_look() => {}
+            }
         }
     }
 

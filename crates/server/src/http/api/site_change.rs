@@ -53,6 +53,9 @@ pub(in crate::http) struct PatchBody {
     pub allowed_email_domain: Field<String>,
     #[schema(nullable = false)]
     pub agentation: Option<bool>,
+    /// Open pages update when a new version is published.
+    #[schema(nullable = false)]
+    pub live: Option<bool>,
     #[schema(nullable = false)]
     pub csp_strict: Option<bool>,
     /// Which viewers see replies and resolved comments: only their `author`, or `everyone` who can open the page.
@@ -148,6 +151,7 @@ impl PatchBody {
             lifetime,
             email_gate_domain,
             agentation: self.agentation,
+            live: self.live,
             csp_strict: self.csp_strict,
             feedback_visible: self.feedback_visible.as_deref().map(FeedbackVisible::read).transpose()?,
             title,

@@ -161,6 +161,7 @@ pub(super) async fn options(
     let read = |fields: &Fields| {
         Ok(PatchRequest {
             agentation: Some(fields.is_checked("agentation")),
+            live: Some(fields.is_checked("live")),
             csp_strict: Some(fields.is_checked("csp_strict")),
             feedback_visible: Some(if fields.is_checked("feedback_everyone") {
                 FeedbackVisible::Everyone

@@ -43,6 +43,9 @@ pub(in crate::http) struct UploadArguments {
     /// Feedback toolbar for viewers.
     #[schema(nullable = false)]
     agentation: Option<bool>,
+    /// Open pages update when you publish a new version.
+    #[schema(nullable = false)]
+    live: Option<bool>,
     /// Unknown paths get `index.html`; usually detected.
     #[schema(nullable = false)]
     spa: Option<bool>,
@@ -75,6 +78,7 @@ impl UploadArguments {
             ("burn_after_read", flag(self.burn_after_read)),
             ("csp_strict", flag(self.csp_strict)),
             ("agentation", flag(self.agentation)),
+            ("live", flag(self.live)),
             ("spa", flag(self.spa)),
             ("e2e", flag(self.e2e)),
             ("expires_in_hours", hours),

@@ -16,8 +16,9 @@ use std::sync::Arc;
 pub(super) const BESIDE: &str = "/mcp/server-card";
 const SCHEMA: &str = "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json";
 const CARD: &str = "application/mcp-server-card+json";
+const CATALOG: &str = "application/ai-catalog+json";
 /// At most 100 characters.
-const DESCRIPTION: &str =
+pub(in crate::http) const DESCRIPTION: &str =
     "Publish HTML as private pages with unguessable links and read feedback from viewers.";
 
 /// Get the server card of `/mcp`
@@ -33,7 +34,7 @@ const DESCRIPTION: &str =
     security(()),
 )]
 pub(super) async fn well_known(State(mcp): State<Arc<Mcp>>, headers: HeaderMap) -> Response {
-    document(&card(&mcp.state.resolved.hosts.base), "application/json", &headers)
+    document(card(&mcp.state.resolved.hosts.base).to_string(), "application/json", &headers)
 }
 
 /// Get the server card under `/mcp`
@@ -49,7 +50,7 @@ pub(super) async fn well_known(State(mcp): State<Arc<Mcp>>, headers: HeaderMap) 
     security(()),
 )]
 pub(super) async fn beside(State(mcp): State<Arc<Mcp>>, headers: HeaderMap) -> Response {
-    document(&card(&mcp.state.resolved.hosts.base), CARD, &headers)
+    document(card(&mcp.state.resolved.hosts.base).to_string(), CARD, &headers)
 }
 
 /// List the server cards
@@ -63,7 +64,26 @@ pub(super) async fn beside(State(mcp): State<Arc<Mcp>>, headers: HeaderMap) -> R
     security(()),
 )]
 pub(super) async fn catalog(State(mcp): State<Arc<Mcp>>, headers: HeaderMap) -> Response {
-    let base = &mcp.state.resolved.hosts.base;
+    document(entries(&mcp.state.resolved.hosts.base).to_string(), CATALOG, &headers)
+}
+
+/// List the server cards, beside them
+///
+/// The same catalog where earlier drafts of SEP-2127 expect it.
+#[utoipa::path(
+    get, path = "/.well-known/mcp/catalog.json", tag = "Documents", operation_id = "getMcpCatalog",
+    params(("If-None-Match" = Option<String>, Header, description = "The `ETag` of the cached catalog.")),
+    responses(
+        (status = 200, description = "The catalog", body = AiCatalog),
+        (status = 304, description = "Not modified"),
+    ),
+    security(()),
+)]
+pub(super) async fn mcp_catalog(State(mcp): State<Arc<Mcp>>, headers: HeaderMap) -> Response {
+    document(entries(&mcp.state.resolved.hosts.base).to_string(), "application/json", &headers)
+}
+
+fn entries(base: &Origin) -> Value {
     // A colon would end the host part of the URN.
     let host = base.host.trim_matches(['[', ']']).replace(':', "-");
     let entry = json!({
@@ -72,7 +92,7 @@ pub(super) async fn catalog(State(mcp): State<Arc<Mcp>>, headers: HeaderMap) -> 
         "type": CARD,
         "url": format!("{}{BESIDE}", base.url()),
     });
-    document(&json!({"specVersion": "1.0", "entries": [entry]}), "application/ai-catalog+json", &headers)
+    json!({"specVersion": "1.0", "entries": [entry]})
 }
 
 fn card(origin: &Origin) -> Value {
@@ -114,8 +134,8 @@ fn card(origin: &Origin) -> Value {
     })
 }
 
-fn document(value: &Value, kind: &'static str, headers: &HeaderMap) -> Response {
-    let body = value.to_string();
+/// A document that changes only with the settings and the server program.
+pub(in crate::http) fn document(body: String, kind: &'static str, headers: &HeaderMap) -> Response {
     let etag = format!("\"{}\"", blake3::hash(body.as_bytes()).to_hex());
     let condition = headers.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok());
     let mut response = if condition.is_some_and(|condition| view::matches(condition, etag.as_bytes())) {

@@ -4,7 +4,7 @@ use super::headers::SESSION_ID;
 use super::rpc::{refusal, shown};
 use super::sender::{Sender, sender};
 use super::subscription::Subscription;
-use super::{FIXED_MS, prompts, resources, tool_call, tools};
+use super::{FIXED_MS, page_card, prompts, resources, tool_call, tools};
 use crate::http::extract::require_scope;
 use crate::http::state::ApiState;
 use dropleaf_core::scope::Scope;
@@ -28,8 +28,8 @@ pub(super) const VERSIONS: &[ProtocolVersion] = &[
     ProtocolVersion::V_2025_11_25,
     ProtocolVersion::V_2026_07_28,
 ];
-pub(super) const NAME: &str = "dropleaf";
-pub(super) const TITLE: &str = "dropleaf: private HTML hosting";
+pub(in crate::http) const NAME: &str = "dropleaf";
+pub(in crate::http) const TITLE: &str = "dropleaf: private HTML hosting";
 /// Read by the model before it chooses a tool.
 pub(super) const INSTRUCTIONS: &str = "Publishes HTML as private pages with unguessable links. publish_html creates a page and \
                                        returns its link; update_site replaces its content at the same link. For a file on disk \
@@ -104,11 +104,16 @@ impl ServerHandler for Handler {
     async fn list_tools(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let mut result = ListToolsResult::with_all_items(tools::list());
         result.ttl_ms = Some(FIXED_MS);
         result.cache_scope = Some(CacheScope::Public);
+        if page_card::is_shown(&context) {
+            page_card::link(&mut result.tools);
+            // Other clients get another list.
+            result.cache_scope = Some(CacheScope::Private);
+        }
         Ok(result)
     }
 

@@ -1,6 +1,7 @@
 //! Trims the parameters of `initialize` to what a session needs: the protocol version, the client's name and the names
 //! of its capabilities. The library keeps them in memory and in the session's row for as long as the session lives.
 
+use super::page_card;
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
@@ -37,6 +38,12 @@ fn kept(params: &Map<String, Value>) -> Option<Value> {
         .iter()
         .filter_map(|name| Some(((*name).to_owned(), settings(offered.get(*name)?))))
         .collect();
+    let mut capabilities = capabilities;
+    // Of the extensions only one changes what is sent.
+    if let Some(card) = offered.get("extensions").and_then(|extensions| extensions.get(page_card::EXTENSION))
+    {
+        capabilities.insert("extensions".to_owned(), json!({page_card::EXTENSION: settings(card)}));
+    }
     Some(json!({
         "protocolVersion": cut(params.get("protocolVersion")?.as_str()?, VERSION_BYTES),
         "capabilities": capabilities,
@@ -76,6 +83,17 @@ mod tests {
         assert_eq!(small["params"]["capabilities"], json!({"roots": {"listChanged": true}, "sampling": {}}));
         let params = serde_json::from_value::<rmcp::model::InitializeRequestParams>(small["params"].clone());
         assert!(long.starts_with(&params.unwrap().client_info.name));
+    }
+
+    #[test]
+    fn only_the_extension_that_matters_here_is_kept() {
+        let card = json!({"mimeTypes": ["text/html;profile=mcp-app"]});
+        let message = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": "2025-11-25", "clientInfo": {"name": "an agent", "version": "1"},
+            "capabilities": {"extensions": {page_card::EXTENSION: card, "com.example/other": {}}},
+        }});
+        let kept = json!({"extensions": {page_card::EXTENSION: card}});
+        assert_eq!(trimmed(&message)["params"]["capabilities"], kept);
     }
 
     #[test]

@@ -18,6 +18,7 @@ mod kept_answer;
 mod message;
 mod next_step;
 mod openapi;
+mod page_card;
 mod prompts;
 mod replayed_answer;
 mod resources;
@@ -47,6 +48,9 @@ use std::time::Duration;
 use streams::Streams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+
+pub(super) use card::{DESCRIPTION, document};
+pub(super) use handler::{NAME, TITLE};
 
 /// How long clients may cache what changes only with the server program, in milliseconds.
 const FIXED_MS: u64 = 3_600_000;
@@ -96,6 +100,7 @@ pub(super) fn operations() -> OpenApiRouter<Arc<Mcp>> {
         .routes(routes!(card::beside))
         .routes(routes!(card::well_known))
         .routes(routes!(card::catalog))
+        .routes(routes!(card::mcp_catalog))
 }
 
 impl Mcp {

@@ -1,8 +1,8 @@
 //! Serves the owner's pages as MCP resources: `dropleaf://sites/{id}` is the metadata, `…/content` the stored document.
 
-use super::FIXED_MS;
 use super::rpc::{refusal, shown};
 use super::sender::Sender;
+use super::{FIXED_MS, page_card};
 use crate::http::api::SiteJson;
 use crate::http::state::ApiState;
 use base64::Engine;
@@ -117,6 +117,9 @@ pub(super) async fn read(
     sender: &Sender,
     uri: &str,
 ) -> Result<ReadResourceResult, ErrorData> {
+    if uri == page_card::URI {
+        return Ok(page_card::read(FIXED_MS));
+    }
     let target = Target::parse(uri).ok_or_else(|| unknown(uri))?;
     let contents = if target.content {
         content(state, sender, uri, target.site_id).await

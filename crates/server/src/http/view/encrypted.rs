@@ -4,7 +4,7 @@
 //! once.
 
 use super::page_request::PageRequest;
-use super::{cookies, headers, report, sending};
+use super::{cookies, headers, own_script, report, sending};
 use crate::http::{OutBody, empty};
 use axum::body::Body;
 use base64::Engine as _;
@@ -28,7 +28,11 @@ static SCRIPT: LazyLock<ViewerScript> = LazyLock::new(|| ViewerScript::new(MARKD
 
 pub(super) async fn viewer(scene: &PageRequest<'_>, file: &ServedFile) -> Result<Response<OutBody>, Error> {
     let site = &scene.page.site;
+    // Without an account the policy allows no connection.
+    let is_live = site.updates_live() && site.account_id.is_some() && !scene.address.is_shared();
+    let live_script = is_live.then(|| own_script::LIVE.address(scene));
     let page = pages::viewer(&Viewer {
+        live: live_script.as_deref().map(|address| (address, site.version)),
         report: &report::link(&scene.root()),
         anonymous: site.account_id.is_none(),
         script: &SCRIPT,

@@ -16,6 +16,8 @@ const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 const NOINDEX: HeaderValue = HeaderValue::from_static("noindex, nofollow, noarchive");
 const PRIVATE: HeaderValue = HeaderValue::from_static("private, no-cache");
 const PUBLIC: HeaderValue = HeaderValue::from_static("public, max-age=60, must-revalidate");
+/// For a live page: an update must not find files of the version before in a cache.
+const REVALIDATED: HeaderValue = HeaderValue::from_static("public, no-cache");
 const ACCEPT_RANGES: HeaderValue = HeaderValue::from_static("bytes");
 const NO_RANGES: HeaderValue = HeaderValue::from_static("none");
 const VARY_OWN: HeaderValue = HeaderValue::from_static("Accept-Encoding");
@@ -62,6 +64,13 @@ pub(super) fn private_data(headers: &mut HeaderMap) {
     headers.insert(header::CONTENT_SECURITY_POLICY, nothing);
 }
 
+/// An event stream for this viewer. Proxies must not hold back its events.
+pub(super) fn events(headers: &mut HeaderMap) {
+    private_data(headers);
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
+}
+
 /// One of our scripts. With its version in the address it never changes.
 pub(super) fn script(headers: &mut HeaderMap, named: bool) {
     common(headers);
@@ -106,6 +115,7 @@ pub(super) fn page(
         header::CACHE_CONTROL,
         match (page.site.e2e || guarded, public) {
             (true, _) => NO_STORE,
+            (false, true) if page.site.live => REVALIDATED,
             (false, true) => PUBLIC,
             (false, false) => PRIVATE,
         },

@@ -13,7 +13,9 @@ mod form;
 mod frame;
 mod gates;
 mod headers;
+mod live;
 mod negotiate;
+mod own_script;
 mod owner;
 mod page_address;
 mod page_request;
@@ -157,12 +159,7 @@ async fn try_answer(
         return Err(Error::plain(Code::MethodNotAllowed));
     }
     let page = dispatcher.in_time(head, since, dispatcher.app.open_page(&key)).await??.ok_or_else(missing)?;
-    if address.own_label().is_some_and(|label| !page.site.host_label.eq_ignore_ascii_case(label)) {
-        return Err(missing());
-    }
-    if let PageAddress::Root { pass, .. } = address
-        && !root_cookie::admits(&dispatcher.app, &page, pass)
-    {
+    if !is_at(dispatcher, address, &page) {
         return Err(missing());
     }
     let page = &**found_page.insert(page);
@@ -181,6 +178,15 @@ async fn try_answer(
         return Box::pin(answer).await;
     }
     dispatcher.in_time(head, since, answer).await?
+}
+
+/// Whether the page may be shown at this address: a page's own host shows no other page, and its root only with the cookie.
+fn is_at(dispatcher: &Dispatcher, address: PageAddress<'_>, page: &dropleaf_app::PageView) -> bool {
+    let is_own = address.own_label().is_none_or(|label| page.site.host_label.eq_ignore_ascii_case(label));
+    match address {
+        PageAddress::Root { pass, .. } => is_own && root_cookie::admits(&dispatcher.app, page, pass),
+        _ => is_own,
+    }
 }
 
 /// The response for a page that was found.

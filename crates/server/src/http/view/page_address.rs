@@ -22,6 +22,43 @@ pub(in crate::http) enum PageAddress<'a> {
     Domain { domain: &'a ServedSite, rest: &'a str },
 }
 
+/// The same of a page's own host or domain, kept while a stream is open. Pages have none at the shared address.
+#[derive(Debug)]
+pub(super) enum OwnAddress {
+    Isolated { label: String, rest: String },
+    Root { label: String, token: String, pass: String, rest: String },
+    Slug { slug: String, rest: String },
+    Domain { domain: ServedSite, rest: String },
+}
+
+impl OwnAddress {
+    pub(super) fn of(address: PageAddress<'_>) -> Option<Self> {
+        Some(match address {
+            PageAddress::Shared { .. } | PageAddress::SharedSlug { .. } => return None,
+            PageAddress::Isolated { label, rest } => {
+                Self::Isolated { label: label.into(), rest: rest.into() }
+            }
+            PageAddress::Root { label, token, pass, rest } => {
+                Self::Root { label: label.into(), token: token.into(), pass: pass.into(), rest: rest.into() }
+            }
+            PageAddress::Slug { slug, rest } => Self::Slug { slug: slug.into(), rest: rest.into() },
+            PageAddress::Domain { domain, rest } => {
+                let domain = ServedSite { hostname: domain.hostname.clone(), token: domain.token };
+                Self::Domain { domain, rest: rest.into() }
+            }
+        })
+    }
+
+    pub(super) fn address(&self) -> PageAddress<'_> {
+        match self {
+            Self::Isolated { label, rest } => PageAddress::Isolated { label, rest },
+            Self::Root { label, token, pass, rest } => PageAddress::Root { label, token, pass, rest },
+            Self::Slug { slug, rest } => PageAddress::Slug { slug, rest },
+            Self::Domain { domain, rest } => PageAddress::Domain { domain, rest },
+        }
+    }
+}
+
 impl PageAddress<'_> {
     /// Whether other sites share the origin.
     pub(super) const fn is_shared(self) -> bool {

@@ -1,7 +1,9 @@
-//! Dispatches the addresses below `_dropleaf/` of a page: gates, reveal, feedback, reports.
+//! Dispatches the addresses below `_dropleaf/` of a page: gates, reveal, feedback, live updates, reports.
 
 use super::page_request::PageRequest;
-use super::{admission, burn, email_gate, feedback, frame, gates, nothing_here, owner, redirect, report};
+use super::{
+    admission, burn, email_gate, feedback, frame, gates, live, nothing_here, owner, redirect, report,
+};
 use crate::http::OutBody;
 use dropleaf_core::site::Visibility;
 use dropleaf_core::{Code, Error};
@@ -28,6 +30,8 @@ pub(super) async fn answer(
         "reveal" => burn::reveal(request, body).await,
         "feedback" => feedback::answer(request, None, body).await,
         "toolbar.js" => feedback::toolbar(request),
+        "live" => live::answer(request).await,
+        "live.js" => live::script(request),
         "report" => report::answer(request, body).await,
         _ => Err(nothing_here()),
     }

@@ -1,99 +1,40 @@
-//! The feedback toolbar: serves its script, and inserts a script tag into the documents of pages with feedback enabled,
-//! on the page's own host only. Other pages are not affected.
+//! Inserts the tags of our scripts into documents: the feedback toolbar and live updates, of pages that have them, on the
+//! page's own host only. Other pages are not affected.
 
 use super::file::{count_view, mark, ready};
 use super::page_request::PageRequest;
-use super::{OutBody, headers, negotiate, sending, without_body};
+use super::{OutBody, headers, negotiate, own_script, sending, without_body};
 use axum::body::Body;
 use bytes::{Bytes, BytesMut};
 use dropleaf_app::{AnnotatedDocument, ContentCoding, INSERTION_WINDOW, Insertion, ServedFile};
-use dropleaf_core::access::{self, Access, Passes};
-use dropleaf_core::{Code, Error};
+use dropleaf_core::Error;
 use futures_util::{StreamExt, stream};
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
-use sha2::{Digest, Sha256};
 use std::io;
-use std::sync::LazyLock;
-
-/// The script without its comments and indentation, which are for us.
-static SCRIPT: LazyLock<String> = LazyLock::new(|| {
-    let lines = include_str!("../../../assets/toolbar.js").lines().map(str::trim_start);
-    let is_comment =
-        |line: &&str| line.starts_with("//") || (line.starts_with("/**") && line.ends_with("*/"));
-    lines.filter(|line| !is_comment(line)).fold(String::new(), |text, line| text + line + "\n")
-});
-
-/// Hash of the script, so that browsers can cache it permanently.
-static VERSION: LazyLock<String> = LazyLock::new(|| {
-    Sha256::digest(SCRIPT.as_bytes())[..8]
-        .iter()
-        .fold(String::with_capacity(16), |text, b| format!("{text}{b:02x}"))
-});
-
-/// The script in every coding, created on first request.
-static CODED: LazyLock<[Option<Bytes>; 4]> =
-    LazyLock::new(|| ContentCoding::ALL.map(|coding| dropleaf_app::encode(SCRIPT.as_bytes(), coding).ok()));
 
 /// `_dropleaf/toolbar.js`. It is the same for every page and holds nothing of any, so it is not behind the gates.
 pub(super) fn script(request: &PageRequest<'_>) -> Result<Response<OutBody>, Error> {
-    if let Access::Gone(code) =
-        access::decide(&request.page.access_rules, Passes::ALL, request.dispatcher.app.now())
-    {
-        return Err(Error::plain(code));
-    }
-    if !request.page.site.takes_feedback() {
-        return Err(super::nothing_here());
-    }
-    if !matches!(request.head.method, Method::GET | Method::HEAD) {
-        return Err(Error::plain(Code::MethodNotAllowed));
-    }
-    let coding = negotiate::coding(request.header("accept-encoding"));
-    let etag = format!("\"{}-{}\"", *VERSION, coding as u8);
-    let named = request.head.uri.query().and_then(|query| query.strip_prefix("v=")) == Some(VERSION.as_str());
-    let mut response = crate::http::empty(StatusCode::OK);
-    let headers = response.headers_mut();
-    headers::script(headers, named);
-    headers.insert(header::ETAG, HeaderValue::from_str(&etag).map_err(Error::internal)?);
-    if request.header("if-none-match").is_some_and(|found| negotiate::matches(found, etag.as_bytes())) {
-        *response.status_mut() = StatusCode::NOT_MODIFIED;
-        return Ok(response);
-    }
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/javascript; charset=utf-8"));
-    let coded = CODED[coding as usize]
-        .clone()
-        .ok_or_else(|| Error::internal("toolbar script cannot be compressed"))?;
-    mark(headers, coding);
-    *response.body_mut() = coded.into();
-    if request.head.method == Method::HEAD {
-        without_body(&mut response);
-    }
-    Ok(response)
+    own_script::TOOLBAR.answer(request, request.page.site.takes_feedback())
 }
 
-/// Whether the toolbar is added to this document. Not at the shared address, where the page has no origin to post from.
+/// Whether one of our scripts is added to this document. Not at the shared address, where the page has no origin to post
+/// from or to listen at.
 pub(super) fn belongs(request: &PageRequest<'_>, file: &ServedFile) -> bool {
     let is_page = file.mime.starts_with(b"text/html") || file.mime.starts_with(b"application/xhtml+xml");
-    request.page.site.takes_feedback()
+    (request.page.site.takes_feedback() || request.page.site.updates_live())
         && !request.address.is_shared()
         && !request.in_sandboxed_frame
         && is_page
 }
 
-/// Sends a document with the toolbar in its head; ranges are not supported.
+/// Sends a document with our scripts in its head; ranges are not supported.
 pub(super) async fn send(
     request: &PageRequest<'_>,
     file: &ServedFile,
     status: StatusCode,
 ) -> Result<Response<OutBody>, Error> {
     let PageRequest { dispatcher, head, address, page, visitor, .. } = *request;
-    let script = format!("{}_dropleaf/toolbar.js?v={}", request.root(), *VERSION);
-    // Only XML needs quotes. Without them the tag cannot end an attribute value of the page, wherever it is inserted.
-    let tag = if file.mime.starts_with(b"text/html") {
-        format!("<script src={script} defer></script>")
-    } else {
-        format!("<script src=\"{script}\" defer=\"\"></script>")
-    };
-    let annotated = AnnotatedDocument::new(file, tag);
+    let annotated = AnnotatedDocument::new(file, own_script::tags(request, file));
     let coding = if file.is_compressible && file.is_small() {
         negotiate::coding(request.header("accept-encoding"))
     } else {

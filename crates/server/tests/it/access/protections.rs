@@ -208,6 +208,7 @@ async fn tools_and_upload_addresses_refuse_them_too() {
         ("create_upload", json!({"site": id})),
         ("set_visibility", json!({"site": id, "visibility": "unlisted"})),
         ("set_agentation", json!({"site": id, "agentation": true})),
+        ("set_live", json!({"site": id, "live": true})),
         ("rollback_site", json!({"site": id, "version": 1})),
         ("create_share_link", json!({"site": id})),
     ];

@@ -106,6 +106,7 @@ async fn compare(from: &Node, from_key: &str, to: &Node, to_key: &str, sites: &[
             "updated_at",
             "expires_at",
             "agentation",
+            "live",
             "csp_strict",
             "e2e",
             "spa",

@@ -79,7 +79,7 @@ impl Line {
         (line, first["params"]["notifications"].clone())
     }
 
-    fn new(response: Response) -> Self {
+    pub(crate) fn new(response: Response) -> Self {
         assert_eq!(response.status(), 200);
         assert_eq!(response.headers()["content-type"], "text/event-stream");
         assert_eq!(response.headers()["x-accel-buffering"], "no");

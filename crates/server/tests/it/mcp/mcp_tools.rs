@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-const TOOLS: [&str; 32] = [
+const TOOLS: [&str; 33] = [
     "publish_html",
     "update_site",
     "edit_site",
@@ -20,6 +20,7 @@ const TOOLS: [&str; 32] = [
     "set_expiry",
     "set_email_gate",
     "set_agentation",
+    "set_live",
     "list_versions",
     "rollback_site",
     "delete_site",
@@ -126,6 +127,7 @@ pub(crate) async fn use_them_all(node: &Node, client: Mcp<'_>) {
     let gated = client.give("set_email_gate", json!({"site": id, "email_gate_domain": "example.com"})).await;
     assert_eq!(gated["email_gate"], json!({"domain": "example.com", "required": true}));
     client.give("set_email_gate", json!({"site": id, "email_gate_domain": null})).await;
+    assert_eq!(client.give("set_live", json!({"site": id, "live": true})).await["live"], true);
     assert_eq!(
         client.give("set_agentation", json!({"site": id, "agentation": true})).await["agentation"],
         true

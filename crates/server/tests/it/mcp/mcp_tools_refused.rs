@@ -23,6 +23,7 @@ pub(crate) fn calls(site: &Value) -> Vec<(&'static str, Value)> {
         ("set_expiry", json!({"site": id, "expires_in_hours": 5})),
         ("set_email_gate", json!({"site": id, "email_gate_domain": "example.com"})),
         ("set_agentation", json!({"site": id, "agentation": true})),
+        ("set_live", json!({"site": id, "live": true})),
         ("rollback_site", json!({"site": id, "version": 1})),
         ("create_share_link", json!({"site": id})),
         ("create_upload", json!({"site": id, "file": "a.html"})),

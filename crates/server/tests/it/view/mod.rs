@@ -8,6 +8,7 @@ mod feedback_list;
 mod feedback_threads;
 mod feedback_toolbar;
 mod hosts;
+mod live;
 mod root_cookie;
 mod root_paths;
 mod sandboxed_frames;

@@ -105,6 +105,7 @@ static TOOLS: &[&Tool] = &[
     &settings::SET_EXPIRY,
     &settings::SET_EMAIL_GATE,
     &settings::SET_AGENTATION,
+    &settings::SET_LIVE,
     &versions::LIST_VERSIONS,
     &versions::ROLLBACK_SITE,
     &lifecycle::DELETE_SITE,

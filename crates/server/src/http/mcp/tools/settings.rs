@@ -179,3 +179,28 @@ async fn set_agentation(mut call: Call) -> Result<ToolOutput> {
     let body = PatchBody { agentation: Some(agentation), feedback_visible, ..PatchBody::default() };
     change(call, site, body).await
 }
+
+/// Whether open pages follow new versions.
+#[derive(Debug, Deserialize, ToSchema)]
+struct SetLive {
+    /// The ID, the slug or the token of the page.
+    site: String,
+    /// Whether open pages update.
+    live: bool,
+}
+
+pub(super) static SET_LIVE: Tool = Tool {
+    name: "set_live",
+    title: "Turn live updates on or off",
+    description: "Choose whether the page updates in open browsers when you publish a new version.",
+    needs: Scope::Write,
+    hints: SETS,
+    input: schema::of::<SetLive>,
+    output: schema::output::<SiteJson>,
+    run: |call| Box::pin(set_live(call)),
+};
+
+async fn set_live(mut call: Call) -> Result<ToolOutput> {
+    let SetLive { site, live } = call.fields.take()?;
+    change(call, site, PatchBody { live: Some(live), ..PatchBody::default() }).await
+}

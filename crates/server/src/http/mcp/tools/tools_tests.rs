@@ -32,7 +32,7 @@ fn walk(schema: &Value, seen: &mut impl FnMut(&serde_json::Map<String, Value>)) 
 
 #[test]
 fn every_tool_is_there_once() {
-    assert_eq!(TOOLS.len(), 31);
+    assert_eq!(TOOLS.len(), 33);
     let names: std::collections::BTreeSet<_> = TOOLS.iter().map(|tool| tool.name).collect();
     assert_eq!(names.len(), TOOLS.len());
 }
