@@ -25,6 +25,7 @@ before(async () => {
   const made = (title, fields) => publish(server, { name: 'page.html', bytes: samples.html(title), fields, key });
   control = await made('Anyone may frame this');
   await api(server, key)('POST', '/custom-domains', { hostname: 'reports.example.com', site_id: control.id });
+  const hook = await api(server, key)('POST', '/webhooks', { url: 'https://hooks.example.com/' });
   const gated = await made('Gated', { password: 'correct horse' });
   const anonymous = (await upload(server, { name: 'page.html', bytes: samples.html('Unclaimed') })).json();
   const post = async (path, body, type) => (await request(server, { method: 'POST', path, headers: { 'content-type': type }, body })).json();
@@ -34,7 +35,7 @@ before(async () => {
     response_type: 'code', client_id: client.client_id, redirect_uri: 'http://127.0.0.1/callback', scope: 'sites:read', state: 'x',
     code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM', code_challenge_method: 'S256', resource: `${server.url}/mcp`,
   });
-  const fill = (path) => path.replace('/claim/{id}', `/claim/${anonymous.id}`).replace('{id}', control.id).replace('{sku}', 'make_permanent').replace('{hostname}', 'reports.example.com').replace('{*rest}', 'nowhere');
+  const fill = (path) => path.replace('/claim/{id}', `/claim/${anonymous.id}`).replace('/webhooks/{id}', `/webhooks/${hook.id}`).replace('{id}', control.id).replace('{sku}', 'make_permanent').replace('{hostname}', 'reports.example.com').replace('{*rest}', 'nowhere');
   // A download is saved and shown nowhere; its frame would stay empty.
   const isPage = ({ path, methods }) => (!methods.includes('POST') || methods.includes('GET')) && !path.endsWith('.csv');
   const shown = (await routes()).filter(isPage).map(({ path }) => fill(path));

@@ -12,6 +12,7 @@ use crate::moderation::Moderation;
 use crate::moderation::safety::Checker;
 use crate::notify::Notify;
 use crate::notify::mail::Mailer;
+use crate::notify::webhooks::WebhookTransport;
 use crate::pay::{CardProcessor, Facilitator, PaymentParts, Payments};
 use crate::publish::idempotency::InFlight;
 use crate::viewing::burn::ErasureQueue;
@@ -55,6 +56,8 @@ pub struct Dependencies {
     pub checker: Option<Arc<dyn Checker>>,
     /// Looks up the records of custom domains. Without it none can be verified.
     pub dns: Option<Arc<dyn DnsLookup>>,
+    /// Sends webhooks.
+    pub webhooks: Option<Arc<dyn WebhookTransport>>,
 }
 
 #[derive(Debug)]
@@ -132,7 +135,7 @@ impl App {
             pending: PendingWork::default(),
             payments,
             moderation: Moderation::new(parts.checker),
-            notify: Notify::new(mailer, minter.nonce()),
+            notify: Notify::new(mailer, parts.webhooks, minter.nonce()),
             certificates: Certificates::default(),
             backups: Backups::default(),
             dns: parts.dns,

@@ -53,6 +53,10 @@ pub use moderation::takedown::TakedownResult;
 pub use notify::mail::{Email, MailCounts, MailError, Mailer};
 pub use notify::operator_notifications::NotificationRecipients;
 pub use notify::owner_notices::{Listener, Notice, NoticeKind};
+pub use notify::webhooks::{
+    DeliveryList, DeliveryQuery, ListenedEvent, NewWebhook, WebhookChange, WebhookCounts, WebhookMessage,
+    WebhookSettings, WebhookTransport, WebhookWithSecret,
+};
 pub use pay::ledger::{CreditResult, LedgerAudit};
 pub use pay::overview::{PaymentFilter, PaymentOverview, UndecidedPayments};
 pub use pay::{

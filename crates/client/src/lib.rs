@@ -26,6 +26,7 @@ mod unpack;
 mod upload;
 mod version_diff;
 mod versions;
+mod webhooks;
 
 pub use account::{Me, UploadLimits};
 pub use answer::Answer;
@@ -50,3 +51,6 @@ pub use unpack::{ArchiveFile, BoundedFile, UnpackError, UnpackLimits, open_archi
 pub use upload::Upload;
 pub use version_diff::{ChangedFile, ChangedLines, VersionDiff};
 pub use versions::{PageVersion, PageVersions};
+pub use webhooks::{
+    FetchedEvent, FetchedEvents, NewWebhook, Webhook, WebhookDeliveries, WebhookDelivery, Webhooks,
+};

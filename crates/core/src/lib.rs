@@ -78,6 +78,7 @@ pub mod upload_option;
 pub mod upload_ticket;
 pub mod version_maker;
 pub mod visitor;
+pub mod webhook;
 
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use code::Code;

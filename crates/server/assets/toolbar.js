@@ -921,9 +921,8 @@
     try { popover(host); } catch { /* an old browser: the z-index has to do */ }
     fit();
   }
-  // A live page (live.js) asks before it reloads, and tells of new comments.
+  // A live page (live.js) asks before it reloads.
   on(window, 'dropleaf:beforeupdate', (event) => { if (view || valueOf(field).trim()) prevent(event); });
-  on(window, 'dropleaf:feedback', () => load());
   wiring = false;
   recall();
   mount();

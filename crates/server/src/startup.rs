@@ -1,9 +1,9 @@
 //! Builds the app: opens and migrates the storage, loads or creates the server's secret.
 
 use crate::config::{Config, Resolved};
-use crate::outbound::{DnsClient, RemoteChecker, RemoteFacilitator, StripeApi};
+use crate::outbound::{DnsClient, RemoteChecker, RemoteFacilitator, StripeApi, WebhookSender};
 use anyhow::{Context, Result};
-use dropleaf_app::{App, CardProcessor, Checker, Dependencies, DnsLookup, Facilitator};
+use dropleaf_app::{App, CardProcessor, Checker, Dependencies, DnsLookup, Facilitator, WebhookTransport};
 use dropleaf_core::secret::Keys;
 use dropleaf_core::{Clock, Minter, SystemClock};
 use dropleaf_store::blobs::{Blobs, Credentials};
@@ -45,6 +45,7 @@ pub async fn open_app_with(resolved: &Resolved, clock: Arc<dyn Clock>, minter: M
             None
         }
     };
+    let webhooks = WebhookSender::new(resolved, dns.clone())?;
     Ok(App::new(Dependencies {
         store,
         clock,
@@ -57,6 +58,7 @@ pub async fn open_app_with(resolved: &Resolved, clock: Arc<dyn Clock>, minter: M
         card_processor: processor.map(|it| Arc::new(it) as Arc<dyn CardProcessor>),
         checker: checker.map(|it| Arc::new(it) as Arc<dyn Checker>),
         dns,
+        webhooks: Some(Arc::new(webhooks) as Arc<dyn WebhookTransport>),
     }))
 }
 

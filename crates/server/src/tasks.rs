@@ -1,5 +1,5 @@
 //! Background tasks that shutdown waits for: the sweep, writing view counts, notifications of other nodes, custom domains,
-//! certificates, backups, recovery of unfinished payments, ledger audits, emails to operators, appellants and owners.
+//! certificates, backups, recovery of unfinished payments, ledger audits, webhooks, emails to operators, appellants and owners.
 
 use crate::acme::Acme;
 use crate::lists::Lists;
@@ -130,6 +130,7 @@ impl Tasks {
             }
         });
         self.start_mail(app);
+        self.start_webhooks(app);
         let (collector, counters) = (Arc::clone(app), Arc::clone(metrics));
         self.spawn_until_stop(async move {
             // Soon after the start, so that a server that never runs for long collects garbage too.
@@ -166,6 +167,12 @@ impl Tasks {
                 }
             }
         });
+    }
+
+    /// Starts sending webhooks. Not cancelled: an attempt under way is finished and recorded.
+    fn start_webhooks(&self, app: &Arc<App>) {
+        let (app, stopping) = (Arc::clone(app), self.stopping.clone());
+        self.spawn(async move { app.run_webhooks(stopping.cancelled()).await });
     }
 
     /// Starts refreshing the metrics that have to be looked up.

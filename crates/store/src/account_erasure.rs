@@ -110,6 +110,8 @@ fn by_account(account_id: &str, tombstones: Tombstones, now: i64) -> Vec<Stmt> {
         of("DELETE FROM owner_tickets WHERE account_id = $1"),
         of("DELETE FROM device_logins WHERE account_id = $1"),
         of("DELETE FROM passkey_ceremonies WHERE account_id = $1"),
+        of("DELETE FROM webhook_deliveries WHERE account_id = $1"),
+        of("DELETE FROM webhook_endpoints WHERE account_id = $1"),
         slugs(account_id, tombstones),
         of("DELETE FROM pay_sessions WHERE account_id = $1"),
         // Ids contain no wildcards.

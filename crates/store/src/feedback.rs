@@ -103,6 +103,17 @@ impl Store {
         Ok(self.db.get(sql, &[site_id.into()], |row| row.int(0)).await?.unwrap_or_default())
     }
 
+    /// The page of an unresolved comment, if it is a page of this account.
+    pub async fn find_site_of_open_feedback(
+        &self,
+        account_id: &str,
+        id: &str,
+    ) -> Result<Option<String>, DbError> {
+        let sql = "SELECT f.site_id FROM feedback f JOIN sites s ON s.id = f.site_id \
+                   WHERE f.id = $1 AND f.resolved_at IS NULL AND s.account_id = $2";
+        self.db.get(sql, &[id.into(), account_id.into()], |row| row.string(0)).await
+    }
+
     /// How many unresolved comments on a site have not been fetched by a program of its owner.
     pub async fn count_unread_feedback(&self, site_id: &str) -> Result<i64, DbError> {
         let found = self

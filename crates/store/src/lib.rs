@@ -31,6 +31,7 @@ pub mod device_logins;
 pub mod email_codes;
 mod error_codes;
 pub mod evidence;
+pub mod expiry_announcements;
 pub mod feedback;
 pub mod health;
 pub mod feedback_replies;
@@ -71,6 +72,9 @@ pub mod sites;
 pub mod slugs;
 pub mod store;
 pub mod wallet_challenges;
+pub mod webhook_deliveries;
+pub mod webhook_endpoints;
+pub mod webhook_outbox;
 
 pub use blobs::{BlobError, Blobs};
 pub use db::{Db, DbError, Expect, Outcome, OwnedRow, Row, Stmt, Val};

@@ -60,6 +60,7 @@ impl App {
             stmts.insert(0, custom_domains::require_unverified(&after.account_id, after.hostname.as_str()));
             stmts.extend(clear_other_primary(after));
         }
+        stmts.extend(self.domain_stmts(before, after));
         self.commit_domains(DomainCommit {
             first,
             site_ids: vec![after.site_id.clone()],

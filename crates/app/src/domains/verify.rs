@@ -129,6 +129,7 @@ impl App {
             custom_domains::update(before, after),
         ];
         stmts.extend(clear_other_primary(after));
+        stmts.extend(self.domain_stmts(other, &lost));
         let site_ids = vec![other.site_id.clone(), after.site_id.clone()];
         self.commit_domains(DomainCommit { first: guard, site_ids, is_visible: true, stmts }).await
     }

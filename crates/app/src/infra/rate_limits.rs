@@ -9,7 +9,7 @@ use crate::viewing::password_gate::GuessLimiter;
 use crate::viewing::password_hasher::PasswordHasher;
 use dropleaf_core::rate::{Rate, RateLimitStatus};
 use dropleaf_core::site::Site;
-use dropleaf_core::{Code, Error, Result, device_login, feedback, network, oauth, report};
+use dropleaf_core::{Code, Error, Result, device_login, feedback, network, oauth, report, webhook};
 use dropleaf_store::{Stmt, anonymous_usage, counters};
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -243,6 +243,7 @@ impl App {
             device_login::ACCOUNT_GUESSES,
             device_login::CLIENT_GUESSES,
             oauth::REGISTRATIONS,
+            webhook::TESTS,
         ];
         let rate = all.into_iter().find(|rate| rate.name == label)?;
         Some(rate_limited(&rate.status(rate.limit, self.now())))

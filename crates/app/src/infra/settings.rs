@@ -3,6 +3,7 @@
 use crate::backups::BackupSettings;
 use crate::moderation::safety::SafetySettings;
 use crate::notify::operator_notifications::NotificationRecipients;
+use crate::notify::webhooks::WebhookSettings;
 use crate::pay::PaymentSettings;
 use dropleaf_content::Limits;
 use dropleaf_core::plan::Plans;
@@ -45,6 +46,7 @@ pub struct Settings {
     pub parallel_uploads: usize,
     /// Custom domains that an account may have.
     pub domains_per_account: i64,
+    pub webhooks: WebhookSettings,
     /// None: nothing is sold here.
     pub payments: Option<PaymentSettings>,
     pub tls_mode: TlsMode,

@@ -12,7 +12,7 @@ use dropleaf_store::{
     DbError, anonymous_usage, appeals, blobs, counters, custom_domains, device_logins, email_codes, feedback,
     idempotency, leases, mcp_answers as answer_rows, mcp_sessions as mcp_rows, oauth_clients, oauth_grants,
     oauth_requests, owner_tickets, passkeys, payments, reports, sessions, share_tokens, sign_ins,
-    site_upkeep, slugs, wallet_challenges,
+    site_upkeep, slugs, wallet_challenges, webhook_deliveries, webhook_endpoints,
 };
 
 const BATCH: i64 = 500;
@@ -25,6 +25,9 @@ const PAYMENT_IDENTIFIER_SECONDS: i64 = 90 * 86_400;
 
 /// How long refused payments are kept after they could no longer be settled.
 const REFUSED_SECONDS: i64 = 30 * 86_400;
+
+/// Finished webhook deliveries kept for each endpoint.
+const FINISHED_DELIVERIES: i64 = 5000;
 
 /// The result of a sweep.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -81,6 +84,7 @@ impl App {
     async fn sweep_with_lease(&self) -> Result<Swept> {
         let now = self.now();
         let keep = self.settings.retention;
+        self.announce_expiring_sites().await?;
         let expired = self.expire_sites(self.store.list_expired(now, BATCH).await?).await?;
         self.finish_takedowns().await?;
         self.erase_old_evidence().await?;
@@ -125,6 +129,8 @@ impl App {
         old.extend(appeals::delete_old(now - keep.tombstone));
         old.extend(oauth_grants::delete_ended(now, now - oauth::UNUSED_SECONDS));
         old.push(oauth_clients::delete_unused(now - oauth::UNUSED_SECONDS, now - oauth::GRANT_SECONDS));
+        old.extend(webhook_endpoints::delete_ended(now));
+        old.extend(webhook_deliveries::delete_old(now - self.settings.webhooks.kept, FINISHED_DELIVERIES));
         self.store.commit(old).await?;
         self.store.commit(anonymous_usage::recount().into()).await?;
         Ok(Swept { expired, purged })

@@ -94,6 +94,7 @@ impl App {
             if !done.rail.is_on_chain() {
                 stmts.push(pay_sessions::complete(&done.id));
             }
+            stmts.extend(self.payment_stmts(&done));
             let outcome = match (done.item, &done.account_id) {
                 // The account's cached credentials are dropped, so that its higher limits apply at once.
                 (Item::Unlock(sku), Some(account)) => self.commit_unlock(account, sku, stmts).await,

@@ -183,6 +183,7 @@ impl App {
         // The account's row is locked before the site's, in the same order as concurrent writers, to prevent deadlocks.
         let place = usize::from(site.counted != next.counted && site.account_id.is_some());
         stmts.insert(place, sites::update(site, &next));
+        stmts.extend(self.site_end_stmts(site, state));
         (next, stmts)
     }
 

@@ -10,6 +10,7 @@ use dropleaf_core::feedback_list::{self, Cursor, FeedbackQuery};
 use dropleaf_core::feedback_thread::Author;
 use dropleaf_core::rate::{Rate, RateLimitStatus};
 use dropleaf_core::site::Site;
+use dropleaf_core::webhook::EventType;
 use dropleaf_core::{Code, Error, Minter, Result, page_address, secret};
 use dropleaf_store::{DbError, feedback as rows, sites};
 use std::net::IpAddr;
@@ -57,6 +58,7 @@ impl App {
             stmts.extend(rates.iter().map(|(rate, key)| dropleaf_store::counters::take(key, rate, now)));
         }
         stmts.push(rows::insert(&item));
+        stmts.extend(self.feedback_stmts(EventType::FeedbackCreated, site, &item.id));
         let notice =
             site.account_id.as_deref().map(|owner| Notice::new(owner, &site.id, NoticeKind::Feedback));
         match self.commit_and_notify(stmts, notice).await {
@@ -163,10 +165,13 @@ impl App {
     ) -> Result<Feedback> {
         let note = feedback::note(note)?;
         check_id(id)?;
-        let stmt = rows::resolve(&account.id, id, note.as_deref(), by, self.now());
-        match self.commit_for_account(&account.id, vec![stmt]).await {
+        let open_on = self.store.find_site_of_open_feedback(&account.id, id).await?;
+        let mut stmts: Vec<_> =
+            open_on.iter().flat_map(|site_id| self.resolving_stmts(&account.id, site_id, id)).collect();
+        stmts.push(rows::resolve(&account.id, id, note.as_deref(), by, self.now()));
+        match self.commit_for_account(&account.id, stmts).await {
             Ok(outcomes) => {
-                let outcome = outcomes.first().ok_or_else(|| Error::internal("no outcome"))?;
+                let outcome = outcomes.last().ok_or_else(|| Error::internal("no outcome"))?;
                 Ok(rows::resolved(outcome)?)
             }
             Err(DbError::Guard(rows::UNKNOWN)) => Err(Error::not_found("feedback")),

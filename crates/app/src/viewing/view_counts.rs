@@ -4,7 +4,7 @@
 use crate::app::App;
 use dropleaf_core::Result;
 use dropleaf_core::site::Site;
-use dropleaf_store::sites;
+use dropleaf_store::{Stmt, sites};
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -15,10 +15,12 @@ const SHARDS: usize = 16;
 const FLUSH_SOON_PAGES: usize = 4096;
 const BATCH: usize = 500;
 
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 struct Pending {
     views: i64,
     last_at: i64,
+    /// The owner, if these may be the first views of the page.
+    first_for: Option<String>,
 }
 
 #[derive(Debug, Default)]
@@ -35,12 +37,15 @@ impl ViewCounts {
         self.shards[at].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn add(&self, id: &str, views: i64, at: i64) {
+    fn add(&self, id: &str, views: i64, at: i64, first_for: Option<&str>) {
         let mut shard = self.shard(id);
         let pending = match shard.get_mut(id) {
             Some(pending) => pending,
             None => shard.entry(id.to_owned()).or_default(),
         };
+        if pending.first_for.is_none() {
+            pending.first_for = first_for.map(str::to_owned);
+        }
         pending.views += views;
         pending.last_at = pending.last_at.max(at);
         if shard.len() >= FLUSH_SOON_PAGES {
@@ -60,7 +65,9 @@ impl App {
     /// Counts one view of a page.
     pub fn count_view(&self, site: &Site) {
         if self.settings.count_views {
-            self.pending.view_counts.add(&site.id, 1, self.now());
+            // The row may be a second old; whether it is the first view is decided when it is written.
+            let first_for = site.account_id.as_deref().filter(|_| site.view_count == 0);
+            self.pending.view_counts.add(&site.id, 1, self.now(), first_for);
         }
     }
 
@@ -84,14 +91,24 @@ impl App {
         pending.sort_unstable_by(|(one, _), (other, _)| other.cmp(one));
         while !pending.is_empty() {
             let batch = pending.split_off(pending.len().saturating_sub(BATCH));
-            let stmts = batch.iter().map(|(id, p)| sites::add_views(id, p.views, p.last_at)).collect();
+            let stmts = batch.iter().flat_map(|(id, pending)| self.view_stmts(id, pending)).collect();
             if let Err(error) = self.store.commit(stmts).await {
                 for (id, p) in batch.into_iter().chain(pending) {
-                    self.pending.view_counts.add(&id, p.views, p.last_at);
+                    self.pending.view_counts.add(&id, p.views, p.last_at, p.first_for.as_deref());
                 }
                 return Err(error.into());
             }
         }
         Ok(())
+    }
+    /// Adds views to a page. The first ones are an event for its owner, which another node may have written already.
+    fn view_stmts(&self, id: &str, pending: &Pending) -> Vec<Stmt> {
+        let mut stmts = Vec::new();
+        if let Some(owner) = &pending.first_for {
+            stmts.push(sites::lock(id));
+            stmts.extend(self.first_view_stmts(owner, id));
+        }
+        stmts.push(sites::add_views(id, pending.views, pending.last_at));
+        stmts
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::harness::settings::settings;
 pub(crate) use crate::harness::settings::{PLACES, VERSIONS_KEPT};
-use dropleaf_app::{App, Caller, Dependencies, IdempotentResult, Upload};
+use dropleaf_app::{App, Caller, Dependencies, IdempotentResult, Upload, WebhookTransport};
 use dropleaf_core::account::Account;
 use dropleaf_core::host::{Hosts, Origin};
 use dropleaf_core::secret::Keys;
@@ -30,6 +30,11 @@ impl Fixture {
 
     /// At another address.
     pub(crate) async fn open_at(address: &str) -> Self {
+        Self::open_with(address, None).await
+    }
+
+    /// With something that receives webhooks.
+    pub(crate) async fn open_with(address: &str, webhooks: Option<Arc<dyn WebhookTransport>>) -> Self {
         let dir = TempDir::new().unwrap();
         let url = format!("sqlite:{}", dir.path().join("dropleaf.db").display());
         let db = Db::open(&url).await.unwrap();
@@ -41,6 +46,7 @@ impl Fixture {
         let app = App::new(Dependencies {
             checker: None,
             dns: None,
+            webhooks,
             store: Store::new(db, blobs),
             clock: clock.clone(),
             minter: Minter::seeded(7),

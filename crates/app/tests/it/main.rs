@@ -10,3 +10,4 @@ mod model;
 mod pay;
 mod rows;
 mod tickets;
+mod webhooks;

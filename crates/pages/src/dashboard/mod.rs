@@ -21,6 +21,9 @@ mod shell;
 mod sign_in;
 mod unlock;
 mod upload;
+mod webhook;
+mod webhook_text;
+mod webhooks;
 
 pub use account::{
     AccountPage, MovementRow, PasskeyRow, Passkeys, PlanUsage, SessionRow, UnlockRow, account,
@@ -42,6 +45,8 @@ pub use shell::{Done, Section, Shell};
 pub use sign_in::{ConfirmLink, EnterCode, Login, confirm_link, enter_code, login};
 pub use unlock::{UnlockPage, unlock};
 pub use upload::{UploadView, upload};
+pub use webhook::{WebhookPage, webhook};
+pub use webhooks::{WebhooksPage, webhooks};
 
 #[cfg(test)]
 mod billing_tests;

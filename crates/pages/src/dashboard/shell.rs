@@ -9,6 +9,7 @@ pub enum Section {
     Pages,
     Domains,
     Keys,
+    Webhooks,
     Apps,
     Account,
     Operator,
@@ -133,6 +134,11 @@ done! {
     DomainNotPrimary = "domain-not-primary" in "domain-primary": "Saved. Links to the page use its address on this server again.";
     DomainDeleted = "domain-deleted" in "domains": "Domain deleted. You can remove its DNS record.";
     KeyRevoked = "key-revoked" in "keys": "Key revoked.";
+    WebhookDeleted = "webhook-deleted" in "webhooks": "Webhook deleted.";
+    WebhookTested = "webhook-tested" in "deliveries": "Test event queued. Reload this page to see whether it was delivered.";
+    WebhookEnabled = "webhook-enabled" in "webhook": "Webhook enabled.";
+    WebhookPaused = "webhook-paused" in "webhook": "Webhook paused. Events that wait are kept.";
+    DeliveryRetried = "delivery-retried" in "deliveries": "The delivery is sent again.";
     AppRevoked = "app-revoked" in "apps": "Access revoked.";
     SessionEnded = "session-ended" in "account-sessions": "That browser was signed out.";
     SessionsEnded = "sessions-ended" in "account-sessions": "All other browsers were signed out.";

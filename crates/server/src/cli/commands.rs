@@ -70,6 +70,8 @@ pub(super) enum PagesCommand {
     Feedback(remote::Feedback),
     /// Create, list or revoke links that open a page without its password
     Share(remote::Share),
+    /// Manage webhooks, or show events in this terminal
+    Webhooks(remote::Webhooks),
     /// Delete a page; it can be restored for a while
     Delete(remote::Delete),
     /// Restore a deleted page
@@ -191,6 +193,7 @@ impl PagesCommand {
             Self::Download(download) => download.run(environment).await,
             Self::Feedback(feedback) => feedback.run(environment).await,
             Self::Share(share) => share.run(environment).await,
+            Self::Webhooks(webhooks) => webhooks.run(environment).await,
             Self::Delete(delete) => delete.run(environment).await,
             Self::Restore(restore) => restore.run(environment).await,
         }

@@ -15,7 +15,7 @@ const OLD_TOKENS: [&str; 5] = [
 
 /// Every argument that names a page, an account, a payment or an appeal, in a complete command line with the placeholder
 /// `NAME`. The tests try the argument in this position and at the end.
-const NAMES: [(&str, &str); 38] = [
+const NAMES: [(&str, &str); 39] = [
     ("account create email", "account create NAME"),
     ("account key email", "account key NAME"),
     ("account link email", "account link NAME"),
@@ -54,12 +54,13 @@ const NAMES: [(&str, &str); 38] = [
     ("export account", "export NAME owner.zip"),
     ("import account", "import --account NAME owner.zip"),
     ("pay code", "pay --code NAME --json"),
+    ("webhooks add page", "webhooks add https://hooks.example.com/ --page NAME"),
 ];
 
 /// The other arguments with a value, each with the commands that lead to it. None of them takes a token: files, numbers, free
 /// text, URLs (which start with their scheme), and the ids of several appeals. Those start with `app_`, and a list that
 /// accepted words with hyphens would swallow the options after it.
-const OTHERS: [&str; 124] = [
+const OTHERS: [&str; 143] = [
     "account create plan",
     "account key name",
     "account plan plan",
@@ -170,6 +171,25 @@ const OTHERS: [&str; 124] = [
     "share list server",
     "share revoke id",
     "share revoke server",
+    "webhooks list server",
+    "webhooks add url",
+    "webhooks add events",
+    "webhooks add description",
+    "webhooks add server",
+    "webhooks delete id",
+    "webhooks delete server",
+    "webhooks rotate id",
+    "webhooks rotate server",
+    "webhooks deliveries id",
+    "webhooks deliveries state",
+    "webhooks deliveries server",
+    "webhooks retry id",
+    "webhooks retry delivery",
+    "webhooks retry server",
+    "webhooks listen forward",
+    "webhooks listen events",
+    "webhooks listen count",
+    "webhooks listen server",
     "delete server",
     "restore server",
     "completions shell",

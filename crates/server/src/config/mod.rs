@@ -15,6 +15,7 @@ mod resolve;
 mod safety;
 mod stripe;
 mod tls;
+mod webhooks;
 
 pub use acme::{AcmeSettings, DnsChallengeSettings, Rfc2136Settings, TsigAlgorithm};
 pub use dns::DnsSettings;

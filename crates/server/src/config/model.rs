@@ -26,6 +26,7 @@ pub struct Config {
     pub accounts: Accounts,
     pub plans: BTreeMap<String, Plan>,
     pub limits: Limits,
+    pub webhooks: Webhooks,
     pub anonymous: Anonymous,
     pub oauth: OAuth,
     pub mcp: Mcp,
@@ -83,6 +84,15 @@ section!(Backup {
 section!(Operator { email: String, privacy_policy_url: String });
 section!(Mail { mode: String, smtp_url: String, from: String });
 section!(Accounts { default_plan: String, sign_up: String, allowed: Vec<String> });
+section!(Webhooks {
+    endpoints: i64,
+    waiting: i64,
+    kept_days: i64,
+    parallel: usize,
+    timeout_seconds: u64,
+    expiring_days: i64,
+    allow_loopback: bool,
+});
 section!(Anonymous { origins: Vec<String> });
 section!(OAuth {
     refresh_reuse: String,

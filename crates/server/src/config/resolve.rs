@@ -291,6 +291,7 @@ impl Config {
             tolerates_lost_refresh: self.oauth.refresh_reuse == "tolerate_lost",
             parallel_uploads: limits.parallel_uploads,
             domains_per_account: limits.custom_domains,
+            webhooks: self.webhooks()?,
             payments: self.payments()?,
             tls_mode: self.tls_mode()?,
             backups: self.backups(data_dir)?,

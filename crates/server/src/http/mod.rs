@@ -91,7 +91,7 @@ pub struct Dispatcher {
     /// For work that the response does not wait for.
     pub tasks: Tasks,
     /// The requests of this server to itself that were answered.
-    self_checks: self_check::SelfChecks,
+    self_checks: Arc<self_check::SelfChecks>,
     api: Router,
 }
 
@@ -119,7 +119,7 @@ impl Dispatcher {
             health: Arc::default(),
         };
         let api = routes::router(state);
-        Self { app, resolved, metrics, tasks, self_checks: self_check::SelfChecks::default(), api }
+        Self { app, resolved, metrics, tasks, self_checks: Arc::default(), api }
     }
 
     async fn dispatch(

@@ -57,6 +57,8 @@ pub struct Metrics {
     swept_at: OptionalGauge,
     emails: Family<OneLabel, Counter>,
     emails_waiting: Gauge,
+    webhooks: Family<OneLabel, Counter>,
+    webhooks_waiting: Gauge,
     payments_open: Gauge,
     payments_unknown: Gauge,
     ledger_faults: OptionalGauge,
@@ -98,6 +100,9 @@ impl Default for Metrics {
         let help = "Emails by outcome: sent (or written to the outbox), failed, dropped because too many were waiting";
         let emails = add(of, "emails", help);
         let emails_waiting = add(of, "emails_waiting", "Emails that are being sent or wait for it");
+        let help = "Webhook attempts by outcome: delivered, failed; and deliveries that were given up: dead";
+        let webhooks = add(of, "webhooks", help);
+        let webhooks_waiting = add(of, "webhooks_waiting", "Webhook deliveries that wait, on all nodes");
         let payments_open = add(of, "payments_open", "Payments that are not decided yet, counted up to 1000");
         let help =
             "Payments whose outcome is unknown and that an operator may have to decide, counted up to 1000";
@@ -135,6 +140,8 @@ impl Default for Metrics {
             swept_at,
             emails,
             emails_waiting,
+            webhooks,
+            webhooks_waiting,
             payments_open,
             payments_unknown,
             ledger_faults,
@@ -201,6 +208,14 @@ impl Metrics {
             counter.inner().store(count, Ordering::Relaxed);
         }
         self.emails_waiting.set(waiting);
+    }
+
+    fn set_webhooks(&self, counts: dropleaf_app::WebhookCounts) {
+        let dropleaf_app::WebhookCounts { delivered, failed, dead } = counts;
+        for (outcome, count) in [("delivered", delivered), ("failed", failed), ("dead", dead)] {
+            let counter = self.webhooks.get_or_create(&[("outcome", outcome)]);
+            counter.inner().store(count, Ordering::Relaxed);
+        }
     }
 
     /// Sets the free space and the size of the disk; without them the metrics are absent.

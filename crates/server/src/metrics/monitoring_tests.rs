@@ -21,6 +21,7 @@ fn exported() -> String {
     }
     metrics.set_certificate_expiry(Some(1), Some(1));
     metrics.set_emails(MailCounts { sent: 1, failed: 1, dropped: 1, waiting: 1 });
+    metrics.set_webhooks(dropleaf_app::WebhookCounts { delivered: 1, failed: 1, dead: 1 });
     metrics.set_swept(1);
     metrics.set_ledger_audit(0, 1);
     metrics.set_disk(Some((1, 2)));

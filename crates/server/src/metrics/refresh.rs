@@ -1,4 +1,4 @@
-//! Looks up the figures that no request changes: emails, payments, disk space.
+//! Looks up the figures that no request changes: emails, webhooks, payments, disk space.
 
 use super::Metrics;
 use dropleaf_app::App;
@@ -25,6 +25,11 @@ async fn refresh_once(app: &App, metrics: &Metrics, data_dir: &Path) {
             metrics.payments_unknown.set(counts.unknown);
         }
         Err(error) => tracing::debug!(%error, "payments not counted for the metrics"),
+    }
+    metrics.set_webhooks(app.webhook_counts());
+    match app.count_waiting_webhooks().await {
+        Ok(waiting) => drop(metrics.webhooks_waiting.set(waiting)),
+        Err(error) => tracing::debug!(%error, "webhooks not counted for the metrics"),
     }
     let data_dir = data_dir.to_owned();
     // A network file system can stall.

@@ -20,6 +20,7 @@ mod scripted_server;
 mod solana_rpc;
 mod stripe;
 mod webhook;
+mod webhook_sender;
 
 pub(crate) use checker::RemoteChecker;
 pub(crate) use dns::DnsClient;
@@ -27,3 +28,4 @@ pub(crate) use document::{Asker, Fetcher};
 pub(crate) use facilitator::RemoteFacilitator;
 pub(crate) use stripe::StripeApi;
 pub(crate) use webhook::Webhook;
+pub(crate) use webhook_sender::WebhookSender;

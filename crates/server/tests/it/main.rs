@@ -19,3 +19,4 @@ mod runtime;
 mod safety;
 mod sites;
 mod view;
+mod webhooks;

@@ -52,6 +52,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     both!("0012_mcp_answers"),
     both!("0013_feedback_threads"),
     both!("0014_live_pages"),
+    both!("0015_webhooks"),
 ];
 
 pub(super) const TABLE: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (

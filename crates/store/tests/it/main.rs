@@ -26,3 +26,4 @@ mod sandbox_objects;
 mod sql_text;
 mod sweeps;
 mod unwanted;
+mod webhooks;

@@ -306,6 +306,7 @@ pub(crate) async fn open_app(
         mailer: None,
         facilitator: Some(facilitator),
         card_processor: config.card_processor.clone(),
+        webhooks: None,
     });
     assert!(app.refresh_listings().await);
     Arc::new(app)

@@ -19,6 +19,8 @@ mod share;
 mod target;
 mod text_diff;
 mod versions;
+mod webhook_listen;
+mod webhooks;
 
 pub(super) use delete::{Delete, Restore};
 pub(super) use diff::Diff;
@@ -33,6 +35,7 @@ pub(super) use publish::{FolderFile, FolderListing, Publish, is_refusal};
 pub(super) use session::{Logout, Whoami};
 pub(super) use share::Share;
 pub(super) use versions::{Rollback, Versions};
+pub(super) use webhooks::Webhooks;
 
 use super::output::visible;
 use anyhow::{Context, Result, ensure};

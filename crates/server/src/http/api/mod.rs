@@ -24,6 +24,9 @@ mod sites;
 mod tls_allow;
 mod uploads;
 mod version_diff;
+mod webhook_deliveries;
+mod webhook_json;
+mod webhooks;
 
 pub(super) use account::MeJson;
 pub(super) use api_keys::OkJson;
@@ -79,6 +82,13 @@ pub(super) fn operations() -> OpenApiRouter<ApiState> {
         .routes(routes!(custom_domains::verify))
         .routes(routes!(api_keys::list, api_keys::create))
         .routes(routes!(api_keys::revoke))
+        .routes(routes!(webhooks::list, webhooks::create))
+        .routes(routes!(webhooks::read, webhooks::change, webhooks::delete))
+        .routes(routes!(webhooks::rotate))
+        .routes(routes!(webhook_deliveries::list))
+        .routes(routes!(webhook_deliveries::retry))
+        .routes(routes!(webhook_deliveries::test))
+        .routes(routes!(webhook_deliveries::receive))
         .routes(routes!(account::me))
         .routes(routes!(check::check))
         .routes(routes!(appeals::create))

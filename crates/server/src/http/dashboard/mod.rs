@@ -22,6 +22,8 @@ mod share_links;
 mod thumbnail;
 mod unlocks;
 mod upload;
+mod webhook;
+mod webhooks;
 
 pub(super) use billing::{HERE as BILLING, bought_address};
 pub(super) use problem::{may_appeal, words};
@@ -41,6 +43,7 @@ pub(super) fn routes() -> Router<ApiState> {
         .merge(domains::routes())
         .merge(keys::routes())
         .merge(passkeys::routes())
+        .merge(webhooks::routes())
         .route("/dashboard", get(list::read))
         .route("/dashboard/claim", post(claim::by_link))
         .route("/dashboard/upload", get(upload::read).post(upload::create))

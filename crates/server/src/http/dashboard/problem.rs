@@ -6,7 +6,7 @@ use dropleaf_core::{Code, Error};
 use dropleaf_pages::dashboard::{Attempt, RefusedForm};
 
 /// Fields of operations: the API name, the name people read, and the form field that shows it.
-const NAMES: [(&str, &str, &str); 18] = [
+const NAMES: [(&str, &str, &str); 21] = [
     ("title", "The title", "title"),
     ("slug", "The public name", "slug"),
     ("visibility", "The visibility", "visibility"),
@@ -25,6 +25,9 @@ const NAMES: [(&str, &str, &str); 18] = [
     ("site_id", "The page", "site"),
     ("text", "The reply", "text"),
     ("ids", "The selection", "ids"),
+    ("url", "The address", "url"),
+    ("events", "The events", "event"),
+    ("description", "The description", "description"),
 ];
 
 /// The form field that a refusal concerns; empty if it concerns the whole form.

@@ -35,6 +35,7 @@ use utoipa_axum::router::OpenApiRouter;
         (name = "Custom domains", description = "Host names of your own that show a page."),
         (name = "Uploads", description = "Upload files to addresses created earlier."),
         (name = "Feedback", description = "Comments from viewers."),
+        (name = "Webhooks", description = "Signed messages to your own programs when something happens."),
         (name = "API keys", description = "The credentials of an account."),
         (name = "Account", description = "Account details and limits."),
         (name = "Payments", description = "Buy pages, keys and higher limits with x402 or MPP."),

@@ -72,7 +72,7 @@ async fn archive_has_the_files_that_are_served() {
         let mut file = zip.by_index(at).unwrap();
         let mut content = String::new();
         file.read_to_string(&mut content).unwrap();
-        files.insert(file.name().to_owned(), content);
+        files.insert(file.name().unwrap().into_owned(), content);
     }
     assert_eq!(files["skills/dropleaf/SKILL.md"], text(&node, "/skills/dropleaf/SKILL.md").await);
     for name in ["plugin.json", "mcp.json", ".claude-plugin/plugin.json"] {

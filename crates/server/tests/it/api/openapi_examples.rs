@@ -43,6 +43,7 @@ const MALFORMED: &[&str] = &[
 const REFUSED: &[(&str, u16)] = &[
     ("addCustomDomain", 404),
     ("changeCustomDomain", 404),
+    ("changeWebhook", 404),
     ("claimSite", 403),
     ("createDeviceToken", 400),
     ("createToken", 400),
@@ -51,6 +52,7 @@ const REFUSED: &[(&str, u16)] = &[
     ("provisionKey", 402),
     ("publishPaid", 402),
     ("receiveCardEvent", 400),
+    ("receiveWebhookEvents", 404),
     ("resolveFeedback", 404),
 ];
 

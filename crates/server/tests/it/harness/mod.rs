@@ -46,6 +46,7 @@ mod tab;
 #[path = "../../../../app/tests/it/harness/till.rs"]
 pub(crate) mod till;
 pub(crate) mod tls;
+mod webhook_receiver;
 
 pub(crate) use ask::{Answer, Ask, Form};
 pub(crate) use checker::{FakeChecker, Says};
@@ -69,6 +70,7 @@ pub(crate) use samples::{noise, page, pdf, zip};
 pub(crate) use smtp::{MailServer, Mood, Seen, code_in};
 pub(crate) use still::StillTime;
 pub(crate) use tab::Tab;
+pub(crate) use webhook_receiver::{ReceivedMessage, WebhookReceiver};
 
 pub(crate) const HOUR: i64 = 3600;
 pub(crate) const DAY: i64 = 86_400;

@@ -82,6 +82,8 @@ async fn every_operation_that_writes_is_403_and_reading_goes_on() {
     let site = node.publish_as(&key, Form::file("a.html", page("Mine"))).await;
     let domain = json!({"hostname": DOMAIN, "site_id": site["id"]});
     node.post("/custom-domains").key(&key).json(&domain).send().await.expect(201);
+    let webhook = json!({"url": "https://hooks.example.com/"});
+    let webhook: Value = node.post("/webhooks").key(&key).json(&webhook).send().await.expect(201).json();
     suspend(&node, &person).await;
     let document: Value = node.get("/openapi.json").send().await.json();
     let mut written = 0;
@@ -90,6 +92,8 @@ async fn every_operation_that_writes_is_403_and_reading_goes_on() {
             .replace("{idOrSlug}", site["id"].as_str().unwrap())
             .replace("{tokenId}", "share_aaaaaaaaaaaaaaaaaaaa")
             .replace("{hostname}", DOMAIN)
+            .replace("/webhooks/{id}", &format!("/webhooks/{}", webhook["id"].as_str().unwrap()))
+            .replace("{deliveryId}", "evt_aaaaaaaaaaaaaaaaaaaa")
             .replace("{id}", "key_aaaaaaaaaaaaaaaaaaaa");
         for (method, operation) in item.as_object().unwrap() {
             let takes_a_key =

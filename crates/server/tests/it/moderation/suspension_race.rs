@@ -72,6 +72,8 @@ async fn operations(node: &Node, key: &str) -> Vec<(&'static str, Box<dyn Fn() -
     };
     let (post, delete) = (Method::POST, Method::DELETE);
     let domain = "/custom-domains/reports.customer.example";
+    let (webhook, delivery) = webhook_with_delivery(node, &key).await;
+    let url = json!({"url": "https://hooks.example.com/"});
     let add = json!({"hostname": "reports.customer.example", "site_id": site["id"]});
     vec![
         // First: then the plan has room for the rest.
@@ -87,6 +89,13 @@ async fn operations(node: &Node, key: &str) -> Vec<(&'static str, Box<dyn Fn() -
             with(Method::PATCH, domain.into(), Some(json!({"primary": true}))),
         ),
         ("post /custom-domains/{hostname}/verify", with(post.clone(), format!("{domain}/verify"), None)),
+        ("post /webhooks", with(post.clone(), "/webhooks".into(), Some(url))),
+        ("patch /webhooks/{id}", with(Method::PATCH, webhook.clone(), Some(json!({"description": "x"})))),
+        ("post /webhooks/{id}/rotate", with(post.clone(), format!("{webhook}/rotate"), None)),
+        ("post /webhooks/{id}/test", with(post.clone(), format!("{webhook}/test"), None)),
+        ("post /webhooks/{id}/deliveries/{deliveryId}/retry", with(post.clone(), delivery, None)),
+        ("post /webhooks/{id}/receive", with(post.clone(), format!("{webhook}/receive"), Some(json!({})))),
+        ("delete /webhooks/{id}", with(delete.clone(), webhook, None)),
         ("post /appeals", form(post.clone(), "/appeals".into(), harvest("race"))),
         (
             "post /sites/{idOrSlug}/feedback/{id}/replies",
@@ -125,6 +134,17 @@ async fn operations(node: &Node, key: &str) -> Vec<(&'static str, Box<dyn Fn() -
         ),
         ("post /sites/{idOrSlug}/share-tokens", with(post, links, Some(json!({})))),
     ]
+}
+
+/// The address of a webhook whose events are fetched, and the one that retries a delivery of it.
+async fn webhook_with_delivery(node: &Node, key: &str) -> (String, String) {
+    let post = async |path: &str, body: Value| node.post(path).key(key).json(&body).send().await;
+    let made: Value = post("/webhooks", json!({"listen": true})).await.expect(201).json();
+    let webhook = format!("/webhooks/{}", made["id"].as_str().unwrap());
+    let sent: Value = node.post(&format!("{webhook}/test")).key(key).send().await.expect(200).json();
+    post(&format!("{webhook}/receive"), json!({"received": 1})).await.expect(200);
+    let delivery = format!("{webhook}/deliveries/{}/retry", sent["id"].as_str().unwrap());
+    (webhook, delivery)
 }
 
 /// The operations of the document that a suspended account may not call.
