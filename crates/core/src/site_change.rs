@@ -61,7 +61,8 @@ pub struct SiteChange {
     pub live: Option<bool>,
     pub csp_strict: Option<bool>,
     pub feedback_visible: Option<FeedbackVisible>,
-    pub title: Option<String>,
+    /// Null: the title follows the content again, from the next update.
+    pub title: Field<String>,
     /// The wallet that paid for the page loses the right to replace it.
     pub ends_wallet: bool,
 }
@@ -109,9 +110,13 @@ impl SiteChange {
         next.agentation = self.agentation.unwrap_or(site.agentation);
         next.live = self.live.unwrap_or(site.live);
         next.csp_strict = self.csp_strict.unwrap_or(site.csp_strict);
-        next.title_set = site.title_set || self.title.is_some();
+        next.title_set = match &self.title {
+            Field::Absent => site.title_set,
+            Field::Null => false,
+            Field::Value(_) => true,
+        };
         next.feedback_visible = self.feedback_visible.unwrap_or(site.feedback_visible);
-        next.title = self.title.unwrap_or_else(|| site.title.clone());
+        next.title = self.title.value().unwrap_or_else(|| site.title.clone());
         if !self.password_hash.is_absent() || !self.email_gate_domain.is_absent() {
             next.gate_version += 1;
         }
@@ -215,6 +220,17 @@ pub(crate) mod tests {
         assert_eq!((next.visibility, warnings.len()), (Visibility::Burn, 1), "a burn page stays one");
         let cleared = SiteChange { slug: Field::Null, ..SiteChange::default() };
         assert_eq!(cleared.apply(&site(), &pro(), 100).unwrap().0.visibility, Visibility::Unlisted);
+    }
+
+    #[test]
+    fn a_title_of_the_owner_stays_until_it_is_cleared() {
+        let titled = |title| SiteChange { title, ..SiteChange::default() };
+        let (set, _) = titled(Field::Value("Mine".into())).apply(&site(), &pro(), 100).unwrap();
+        assert_eq!((set.title.as_str(), set.title_set), ("Mine", true));
+        let (kept, _) = titled(Field::Absent).apply(&set, &pro(), 101).unwrap();
+        assert!(kept.title_set);
+        let (cleared, _) = titled(Field::Null).apply(&set, &pro(), 102).unwrap();
+        assert_eq!((cleared.title.as_str(), cleared.title_set), ("Mine", false), "until the next update");
     }
 
     #[test]

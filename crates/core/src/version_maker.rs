@@ -39,7 +39,7 @@ impl MakerKind {
             Self::ClaimToken => "claim_token",
             Self::Wallet => "wallet",
             Self::Anonymous => "anonymous",
-            Self::Payment => "payment",
+            Self::Payment => "paid_upload",
             Self::Import => "import",
         }
     }

@@ -12,7 +12,7 @@ use dropleaf_core::options::UploadOptions;
 use dropleaf_core::safety::PiiCheck;
 use dropleaf_core::site::Site;
 use dropleaf_core::text_edit::{MOST_EDITS, TextEdit};
-use dropleaf_core::{Error, Result};
+use dropleaf_core::{Code, Error, Result};
 
 /// How many files one request adds, replaces or deletes.
 pub const MOST_CHANGED_FILES: usize = 100;
@@ -101,6 +101,11 @@ impl App {
         };
         let site = self.current_row(writer, name, seen).await?;
         Self::check_unchanged(&site, edit.expected_updated_at)?;
+        if matches!(writer, Writer::Wallet(_)) && site.account_id.is_some() {
+            // The answer shows the source, and the wallet that paid may not read the page of an account.
+            let detail = "The page belongs to an account now. The wallet that paid for it can only replace its content.";
+            return Err(Error::new(Code::NotEditable, detail));
+        }
         let options = edit.options(&site);
         let dry_run = edit.dry_run;
         let edited = self.build_edited(&site, edit).await?;

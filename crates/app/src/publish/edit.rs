@@ -24,7 +24,7 @@ pub struct PatchRequest {
     pub live: Option<bool>,
     pub csp_strict: Option<bool>,
     pub feedback_visible: Option<FeedbackVisible>,
-    pub title: Option<String>,
+    pub title: Field<String>,
     /// The wallet that paid for the page can no longer replace it.
     pub ends_wallet: bool,
     /// Refuse unless the page is unchanged since the caller read it.

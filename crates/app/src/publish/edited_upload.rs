@@ -75,7 +75,8 @@ impl App {
         let (limits, spool) = (self.settings.content.clone(), self.settings.spool_dir.clone());
         let title = site.title.clone();
         let work = move || {
-            let (contents, diff) = apply(changed, most_bytes)?;
+            let room = room_for(&sources, &changed, limits.unpacked_bytes);
+            let (contents, diff) = apply(changed, most_bytes, room)?;
             if contents.iter().all(|(path, new)| is_unchanged(&sources, path, new.as_ref())) {
                 return Err(Error::field("edits", "changes nothing: the content would be the same"));
             }
@@ -176,7 +177,17 @@ fn check_path(sources: &SourceFiles, field: &str, path: &str) -> Result<()> {
 /// The new content of every file, in the order of their paths; `None` for a deleted one.
 type Contents = BTreeMap<String, Option<Bytes>>;
 
-fn apply(changed: Vec<ChangedFile>, most_bytes: usize) -> Result<(Contents, ContentDiff)> {
+/// What the changed files may take together, so that the whole stays within the limit of an unpacked upload.
+fn room_for(sources: &SourceFiles, changed: &[ChangedFile], unpacked_bytes: u64) -> usize {
+    let is_kept = |file: &&SourceFile| changed.iter().all(|changed| changed.path != file.path);
+    let kept: u64 = sources.files.iter().filter(is_kept).map(|file| file.stored.size_bytes).sum();
+    usize::try_from(unpacked_bytes.saturating_sub(kept)).unwrap_or(usize::MAX)
+}
+
+/// `most_bytes` limits each edited file, and `room` all changed files together: a short edit can make a file much longer,
+/// and all results are in memory at once.
+fn apply(changed: Vec<ChangedFile>, most_bytes: usize, room: usize) -> Result<(Contents, ContentDiff)> {
+    let mut room = room;
     let mut diff = ContentDiff::default();
     let mut budget = DiffBudget::new(DIFF_BYTES, DIFF_FILES, DIFF_TIME);
     let mut contents = Contents::new();
@@ -188,12 +199,13 @@ fn apply(changed: Vec<ChangedFile>, most_bytes: usize) -> Result<(Contents, Cont
                 let old = old.as_deref().unwrap_or_default();
                 let text = std::str::from_utf8(old).ok().filter(|text| !text.contains('\0'));
                 let text = text.ok_or_else(|| not_text(&path))?;
-                let made = text_edit::apply(text, &edits, most_bytes).map_err(|error| {
+                let made = text_edit::apply(text, &edits, most_bytes.min(room)).map_err(|error| {
                     error.with_fact("path", dropleaf_core::error::Fact::Text(path.clone()))
                 })?;
                 Some(Bytes::from(made))
             }
         };
+        room = room.saturating_sub(new.as_ref().map_or(0, Bytes::len));
         let status = match (exists, &new) {
             (false, _) => FileStatus::Added,
             (true, None) => FileStatus::Removed,
@@ -291,4 +303,25 @@ fn check_layout<'a>(paths: impl Iterator<Item = &'a str>, limits: &Limits) -> Re
 
 fn storage_error(error: io::Error) -> Error {
     content_error(&Refusal::from(error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_limited_together_before_they_are_made() {
+        let edit = || TextEdit { find: "a".into(), replace: "b".repeat(100), all: true, index: 0 };
+        let file = |path: &str| ChangedFile {
+            path: path.to_owned(),
+            exists: true,
+            old: Some(Bytes::from_static(b"aaaaaaaaaa")),
+            change: Change::Edit(vec![edit()]),
+        };
+        let (contents, _) = apply(vec![file("1.txt"), file("2.txt")], 1000, 2000).unwrap();
+        assert_eq!(contents.len(), 2);
+        let refused = apply(vec![file("1.txt"), file("2.txt")], 1000, 1999).unwrap_err();
+        assert_eq!(refused.code, Code::TooLarge);
+        assert!(refused.detail.contains("999"), "{}", refused.detail);
+    }
 }

@@ -262,7 +262,7 @@ impl App {
             live: options.live,
             csp_strict: options.csp_strict,
             feedback_visible: None,
-            title: options.title.clone(),
+            title: options.title.clone().map_or(Field::Absent, Field::Value),
             ends_wallet: false,
         })
     }

@@ -27,7 +27,7 @@ pub(crate) struct SourceFiles {
     pub(crate) files: Vec<SourceFile>,
     /// The file behind the page that opens first.
     pub(crate) main: usize,
-    /// Files that viewers can open but that nobody uploaded.
+    /// Files that viewers can open but that were not uploaded.
     pub(crate) generated: Vec<GeneratedPage>,
     /// The name of a single file, as it is kept with the page.
     pub(crate) file_name: Option<String>,
@@ -103,14 +103,19 @@ impl App {
     /// The pages of an archive that were generated from its documents.
     async fn find_generated(&self, bundle: &ServedBundle) -> Result<Vec<GeneratedPage>> {
         let paths: Vec<&str> = bundle.files().map(|file| file.path.as_str()).collect();
-        let mut ours = HashSet::new();
-        for path in content::generated_candidates(&paths) {
-            let Some(file) = bundle.find(&path) else { continue };
-            let bytes = self.store.blobs.read(&self.store.db, &file.hash).await?;
-            if content::is_generated_page(&bytes) {
-                ours.insert(path);
+        let find = async {
+            let mut ours = HashSet::new();
+            for path in content::generated_candidates(&paths) {
+                let Some(file) = bundle.find(&path) else { continue };
+                let bytes = self.store.blobs.read(&self.store.db, &file.hash).await?;
+                if content::is_generated_page(&bytes) {
+                    ours.insert(path);
+                }
             }
-        }
-        Ok(content::generated_pages(&paths, &ours))
+            Ok::<_, Error>(ours)
+        };
+        // Content never changes, so its pages are read once as long as it stays in the cache.
+        let ours = bundle.generated.get_or_try_init(|| find).await?;
+        Ok(content::generated_pages(&paths, ours))
     }
 }

@@ -2,6 +2,8 @@
 
 use super::source_files::SourceFiles;
 use crate::app::App;
+use crate::infra::permit_queue::run_blocking_with_permit;
+use crate::publish::staging::overloaded;
 use crate::viewing::pages::ServedFile;
 use bytes::Bytes;
 use dropleaf_core::Result;
@@ -39,7 +41,15 @@ impl App {
         Ok(FoundSource { site, version, path: found.path, file: found.stored, files })
     }
 
-    pub async fn read_found(&self, found: &FoundSource) -> Result<Bytes> {
-        Ok(self.store.blobs.read(&self.store.db, &found.file.hash).await?)
+    /// Reads the file and passes it to `work` on a thread for long computations. Only a few are in memory at a time: it
+    /// shares the short queue of dry runs.
+    pub async fn with_found<T: Send + 'static>(
+        &self,
+        found: &FoundSource,
+        work: impl FnOnce(Bytes) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let permit = self.moderation.check_queue.acquire().await.ok_or_else(overloaded)?;
+        let bytes = self.store.blobs.read(&self.store.db, &found.file.hash).await?;
+        run_blocking_with_permit(permit, move || work(bytes)).await
     }
 }

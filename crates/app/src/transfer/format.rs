@@ -83,8 +83,8 @@ pub(super) struct PageRecord {
     pub(super) updated_at: i64,
     pub(super) expires_at: Option<i64>,
     pub(super) agentation: bool,
-    /// Absent in exports of earlier versions.
-    #[serde(default)]
+    /// Left out for the default, so that an older program can import the page.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) live: bool,
     pub(super) csp_strict: bool,
     /// Left out for the default, so that an older program can import the page.

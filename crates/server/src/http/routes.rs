@@ -6,7 +6,7 @@ use super::{
     address, agent_files, anonymous_upload, api, dashboard, foreign_origin, guides, mcp, oauth, operator,
     pay, pay_link, reference, sign_in, web,
 };
-use axum::routing::get;
+use axum::routing::{any, get};
 use axum::{Router, middleware};
 use utoipa_axum::router::OpenApiRouter;
 
@@ -55,9 +55,10 @@ pub(super) fn people(sells: bool) -> Router<ApiState> {
 fn for_programs(state: ApiState) -> Router {
     let sells = state.app.require_payments().is_ok();
     let routes = if sells { documented() } else { always() };
+    let routes = routes.split_for_parts().0;
+    // Otherwise `/webhooks/{id}` would answer for the card processor's address, with 405.
+    let routes = if sells { routes } else { routes.route("/webhooks/stripe", any(api::not_found)) };
     routes
-        .split_for_parts()
-        .0
         .merge(mcp::routes(&state))
         .merge(conventions())
         .fallback(api::not_found)

@@ -8,8 +8,9 @@ use dropleaf_core::{Error, Result};
 use dropleaf_store::bundles::Bundle;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
+use tokio::sync::OnceCell;
 
 /// Larger files are streamed from storage instead.
 const LARGEST_CACHED: u64 = 4 << 20;
@@ -55,6 +56,8 @@ pub struct ServedBundle {
     script_sources: OnceLock<String>,
     /// The policies built from them, for each kind of host.
     policies: OnceLock<[Bytes; 2]>,
+    /// The pages of an archive that were generated from its documents, found on first use.
+    pub(crate) generated: OnceCell<HashSet<String>>,
 }
 
 impl ServedBundle {
@@ -96,6 +99,7 @@ impl ServedBundle {
             weight,
             script_sources: OnceLock::new(),
             policies: OnceLock::new(),
+            generated: OnceCell::new(),
         }
     }
 

@@ -51,7 +51,10 @@ fn json(value: &Value, headers: &HeaderMap) -> Response {
 /// of them.
 #[utoipa::path(
     get, path = "/plugin.json", tag = "Documents", operation_id = "getPlugin",
-    responses((status = 200, description = "The manifest", body = Value), (status = 304, description = "Not modified")),
+    responses(
+        (status = 200, description = "The manifest", body = Value, example = json!({"name": "dropleaf", "version": "0.1.0", "license": "Apache-2.0 OR MIT"})),
+        (status = 304, description = "Not modified"),
+    ),
     security(()),
 )]
 async fn plugin(State(state): State<ApiState>, headers: HeaderMap) -> Response {
@@ -61,7 +64,10 @@ async fn plugin(State(state): State<ApiState>, headers: HeaderMap) -> Response {
 /// Get the plugin's MCP configuration
 #[utoipa::path(
     get, path = "/mcp.json", tag = "Documents", operation_id = "getPluginMcp",
-    responses((status = 200, description = "The configuration", body = Value), (status = 304, description = "Not modified")),
+    responses(
+        (status = 200, description = "The configuration", body = Value, example = json!({"mcpServers": {"dropleaf": {"type": "streamable-http", "url": "http://localhost:8080/mcp"}}})),
+        (status = 304, description = "Not modified"),
+    ),
     security(()),
 )]
 async fn plugin_mcp(State(state): State<ApiState>, headers: HeaderMap) -> Response {
@@ -107,7 +113,10 @@ async fn plugin_archive(State(state): State<ApiState>) -> Response {
 /// Get the plugin manifest for Claude
 #[utoipa::path(
     get, path = "/.claude-plugin/plugin.json", tag = "Documents", operation_id = "getClaudePlugin",
-    responses((status = 200, description = "The manifest", body = Value), (status = 304, description = "Not modified")),
+    responses(
+        (status = 200, description = "The manifest", body = Value, example = json!({"name": "dropleaf", "version": "0.1.0", "homepage": "http://localhost:8080"})),
+        (status = 304, description = "Not modified"),
+    ),
     security(()),
 )]
 async fn claude_plugin(State(state): State<ApiState>, headers: HeaderMap) -> Response {
@@ -119,7 +128,10 @@ async fn claude_plugin(State(state): State<ApiState>, headers: HeaderMap) -> Res
 /// Agent Skills Discovery 0.2.0.
 #[utoipa::path(
     get, path = "/.well-known/agent-skills/index.json", tag = "Documents", operation_id = "listSkills",
-    responses((status = 200, description = "The index", body = Value), (status = 304, description = "Not modified")),
+    responses(
+        (status = 200, description = "The index", body = Value, example = json!({"skills": [{"name": "dropleaf", "type": "skill-md", "url": "/.well-known/agent-skills/dropleaf/SKILL.md"}]})),
+        (status = 304, description = "Not modified"),
+    ),
     security(()),
 )]
 async fn skills_index(State(state): State<ApiState>, headers: HeaderMap) -> Response {
@@ -144,7 +156,10 @@ async fn skill(State(state): State<ApiState>, headers: HeaderMap) -> Response {
 /// `server.json` of schema 2025-12-11, ready to be published by whoever controls the domain.
 #[utoipa::path(
     get, path = "/server.json", tag = "Documents", operation_id = "getRegistryEntry",
-    responses((status = 200, description = "The entry", body = Value), (status = 304, description = "Not modified")),
+    responses(
+        (status = 200, description = "The entry", body = Value, example = json!({"name": "localhost/dropleaf", "version": "0.1.0", "remotes": [{"type": "streamable-http", "url": "http://localhost:8080/mcp"}]})),
+        (status = 304, description = "Not modified"),
+    ),
     security(()),
 )]
 async fn registry_entry(State(state): State<ApiState>, headers: HeaderMap) -> Response {

@@ -61,8 +61,10 @@ pub(in crate::http) struct PatchBody {
     /// Which viewers see replies and resolved comments: only their `author`, or `everyone` who can open the page.
     #[schema(schema_with = feedback_visible, required = false)]
     pub feedback_visible: Option<String>,
-    #[schema(nullable = false)]
-    pub title: Option<String>,
+    /// Stays when the content is replaced. Null: it follows the content again, from the next update.
+    #[serde(deserialize_with = "nullable")]
+    #[schema(value_type = Option<String>)]
+    pub title: Field<String>,
     /// Only null is accepted: the wallet that paid for the page can then no longer replace it.
     #[serde(deserialize_with = "nullable")]
     #[schema(value_type = Option<String>)]
@@ -133,7 +135,7 @@ impl PatchBody {
             ("allowed_email_domain", self.allowed_email_domain),
         )?;
         let email_gate_domain = email_gate_domain.try_map(|text| email::gate_domain(&text))?;
-        let title = self.title.map(|text| site_change::title(&text)).transpose()?;
+        let title = self.title.try_map(|text| site_change::title(&text))?;
         let ends_wallet = match self.wallet {
             Field::Absent => false,
             Field::Null => true,

@@ -25,7 +25,7 @@ const BODY_BYTES: u64 = 64 * 1024;
 #[schema(example = json!({"url": "https://hooks.example.com/dropleaf", "events": ["feedback.created"], "description": "build bot"}))]
 pub(super) struct WebhookBody {
     /// A public https address that accepts POST requests.
-    #[schema(nullable = false)]
+    #[schema(nullable = false, format = "uri")]
     url: Option<String>,
     /// Instead of `url`: the events are fetched with `POST /webhooks/{id}/receive`.
     #[schema(nullable = false)]
@@ -45,7 +45,7 @@ pub(super) struct WebhookBody {
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(example = json!({"events": ["*"], "enabled": true}))]
 pub(super) struct WebhookChangeBody {
-    #[schema(nullable = false)]
+    #[schema(nullable = false, format = "uri")]
     url: Option<String>,
     /// Send only events of this page; null for all pages.
     #[serde(deserialize_with = "nullable")]

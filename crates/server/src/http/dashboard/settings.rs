@@ -66,7 +66,7 @@ pub(super) async fn title(
 ) -> Result<Response, WebError> {
     let read = |fields: &Fields| {
         let title = site_change::title(fields.text("title"))?;
-        Ok(PatchRequest { title: Some(title), ..PatchRequest::default() })
+        Ok(PatchRequest { title: Field::Value(title), ..PatchRequest::default() })
     };
     change(&state, &form, &id, "title", Some("title"), read).await
 }

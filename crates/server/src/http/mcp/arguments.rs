@@ -1,6 +1,6 @@
 //! Prepares the arguments of a tool call before the tool parses them: names that clients of similar services use are
-//! translated, unknown names are refused, and texts become booleans, numbers and times where the tool's schema leaves no
-//! doubt. Whatever is not understood stays as it was sent, and the tool refuses it.
+//! translated, misspelt names are refused, and texts become booleans, numbers and times where the tool's schema leaves no
+//! doubt. Whatever is not understood stays as it was sent: the tool refuses such a value, and warns of such a name.
 
 use dropleaf_core::{Error, Result, iso, lookalike};
 use serde_json::{Map, Number, Value};
@@ -26,8 +26,9 @@ const SYNONYMS: [(&str, &str); 7] = [
 ];
 
 /// Other names of arguments that have another meaning in other tools.
-const TOOL_SYNONYMS: [(&str, &str, &str); 7] = [
+const TOOL_SYNONYMS: [(&str, &str, &str); 8] = [
     ("set_agentation", "enabled", "agentation"),
+    ("set_live", "enabled", "live"),
     ("set_email_gate", "domain", "email_gate_domain"),
     ("add_custom_domain", "domain", "hostname"),
     ("update_custom_domain", "domain", "hostname"),
@@ -57,8 +58,11 @@ pub(super) fn prepare(
             arguments.insert(name, value);
             continue;
         }
-        let meant = meant(tool, &name, &value, properties);
-        let meant = meant.ok_or_else(|| unknown(&name, properties))?;
+        let Some(meant) = meant(tool, &name, &value, properties) else {
+            check_unknown(&name, properties)?;
+            arguments.insert(name, value);
+            continue;
+        };
         coerce(meant, properties.get(meant), &mut value)?;
         match arguments.get(meant) {
             Some(given) if *given != value => {
@@ -87,13 +91,11 @@ fn meant(tool: &str, name: &str, value: &Value, properties: &Map<String, Value>)
         .filter(|meant| properties.contains_key(*meant))
 }
 
-/// The refusal of an argument that the tool does not have.
-fn unknown(name: &str, properties: &Map<String, Value>) -> Error {
+/// Refuses an argument that the tool does not have if it looks like one that it has, or like a protection.
+fn check_unknown(name: &str, properties: &Map<String, Value>) -> Result<()> {
     let names: Vec<&str> = properties.keys().map(String::as_str).collect();
     // A protection that no one would apply has its own words.
-    if let Err(error) = lookalike::unknown_field(name, &names) {
-        return error;
-    }
+    lookalike::unknown_field(name, &names)?;
     let shown: String = name.chars().filter(|c| !c.is_control()).take(NAME_CHARACTERS).collect();
     let plain = shown.to_lowercase().replace('-', "_");
     let similarity = |known: &str| {
@@ -105,12 +107,9 @@ fn unknown(name: &str, properties: &Map<String, Value>) -> Error {
     let best = names.iter().map(|known| (similarity(known), *known)).max_by(|a, b| a.0.total_cmp(&b.0));
     match best {
         Some((score, known)) if score >= SIMILAR => {
-            Error::unknown_field(&shown, &format!("did you mean `{known}`?"))
+            Err(Error::unknown_field(&shown, &format!("did you mean `{known}`?")))
         }
-        _ => {
-            let names: Vec<_> = names.iter().map(|known| format!("`{known}`")).collect();
-            Error::unknown_field(&shown, &format!("this tool takes {}.", names.join(", ")))
-        }
+        _ => Ok(()),
     }
 }
 
@@ -259,12 +258,11 @@ mod tests {
     }
 
     #[test]
-    fn unknown_names_are_refused_with_what_may_be_meant() {
+    fn misspelt_names_are_refused_with_what_may_be_meant() {
         for (name, says) in [
             ("markdwon", "did you mean `markdown`?"),
             ("html_text", "did you mean `html`?"),
             ("Site", "did you mean `site`?"),
-            ("colour", "this tool takes `agentation`"),
             ("passcode", "did you mean `password`?"),
         ] {
             let error = prepared("x", &json!({name: "x"})).unwrap_err();
@@ -274,8 +272,8 @@ mod tests {
                 error.detail
             );
         }
-        let long = "x".repeat(100_000);
-        assert!(prepared("x", &json!({long: 1})).unwrap_err().detail.len() < 400);
+        let other = json!({"colour": "red", "x".repeat(100_000): 1});
+        assert_eq!(prepared("x", &other).unwrap(), other, "left to the tool, which warns of them");
         let nothing = prepare("get_me", &Map::new(), json!({"random": 1}).as_object().unwrap().clone());
         assert_eq!(nothing.unwrap().len(), 1, "left to the tool, which warns of it");
     }

@@ -91,8 +91,9 @@ async fn handle(mcp: &Mcp, request: Request) -> std::result::Result<Response, Ap
         let subscription = Subscription::new(state, holder(&who, None), place, peek.resources()).await?;
         handler = handler.subscription(subscription);
     }
-    // Only calls of tools change something; anything else can simply be sent again.
-    let resumable = peek.tool().is_some() && can_resume(&parts.headers);
+    // Only tools that write change something; anything else can simply be sent again.
+    let writes = peek.tool().and_then(tools::find).is_some_and(|tool| !tool.hints.read_only);
+    let resumable = writes && can_resume(&parts.headers);
     let id = peek.id;
     let answer_id = id.as_ref().filter(|_| resumable).and_then(|id| AnswerId::new(&state.app, id));
     let kept = answer_id.zip(session.clone());

@@ -15,7 +15,7 @@ pub(super) const URI: &str = "ui://dropleaf/page-card.html";
 const MIME: &str = "text/html;profile=mcp-app";
 const DOCUMENT: &str = include_str!("../../../assets/page_card.html");
 /// The tools whose result is a page.
-const TOOLS: [&str; 3] = ["publish_html", "update_site", "get_site"];
+const TOOLS: [&str; 4] = ["publish_html", "update_site", "edit_site", "get_site"];
 
 /// Whether the client of this message shows such cards.
 pub(super) fn is_shown(context: &RequestContext<RoleServer>) -> bool {

@@ -50,6 +50,8 @@ fn plain(kind: &str) -> Option<&'static str> {
         "text/markdown" => Some("# Weekly report\n\nAll is well.\n"),
         "text/plain" => Some("# dropleaf\n\nPrivate hosting for pages made by software agents.\n"),
         "text/event-stream" => Some("event: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n\n"),
+        "text/css" => Some("body { margin: 2rem }\n"),
+        "text/javascript" => Some("document.title = 'Weekly report';\n"),
         "text/csv" => Some("name,count\nleaf,3\n"),
         "text/tab-separated-values" => Some("name\tcount\nleaf\t3\n"),
         "application/pdf" => Some("%PDF-1.7 …"),

@@ -5,6 +5,7 @@ use dropleaf_app::PaymentSettings;
 use dropleaf_core::ledger::dollars;
 use dropleaf_core::payment::Item;
 use dropleaf_core::unlock::Sku;
+use dropleaf_core::webhook::EventType;
 use serde_json::{Value, json};
 
 /// Members of an error that only concern payments.
@@ -50,7 +51,22 @@ pub(super) fn remove_payments(document: &mut Value) {
     if let Some(members) = document["components"]["schemas"]["Error"]["properties"].as_object_mut() {
         members.retain(|name, _| !OF_PAYMENTS.contains(&name.as_str()));
     }
+    remove_word(document, EventType::PaymentReceived.as_str());
     drop_unused(document);
+}
+
+/// Removes a word from every set of words that has it.
+fn remove_word(document: &mut Value, word: &str) {
+    match document {
+        Value::Object(members) => {
+            if let Some(words) = members.get_mut("enum").and_then(Value::as_array_mut) {
+                words.retain(|known| known != word);
+            }
+            members.values_mut().for_each(|member| remove_word(member, word));
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| remove_word(item, word)),
+        _ => {}
+    }
 }
 
 /// Removes schemas that nothing refers to.

@@ -15,6 +15,8 @@ fn operations(document: &Value) -> Vec<(String, String, Value)> {
             .replace("{filename}", "a.html")
             .replace("{hostname}", "reports.customer.example")
             .replace("{code}", "aaaaaaaaaaaaaaaaaaaaaa")
+            .replace("{version}", "1")
+            .replace("{deliveryId}", "evt_aaaaaaaaaaaaaaaaaaaa")
             .replace("{token}", "aaaaaaaa");
         assert!(!filled.contains('{'), "{path} has a parameter this test does not know");
         for (method, operation) in item.as_object().unwrap() {

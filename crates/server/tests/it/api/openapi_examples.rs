@@ -48,11 +48,11 @@ const REFUSED: &[(&str, u16)] = &[
     ("createDeviceToken", 400),
     ("createToken", 400),
     ("createWalletChallenge", 404),
-    ("editContent", 422),
     ("provisionKey", 402),
     ("publishPaid", 402),
     ("receiveCardEvent", 400),
     ("receiveWebhookEvents", 404),
+    ("replyToFeedback", 404),
     ("resolveFeedback", 404),
 ];
 

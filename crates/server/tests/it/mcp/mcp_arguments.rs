@@ -188,7 +188,7 @@ async fn list_is_short_and_can_be_searched() {
             list["sites"],
             json!([{
                 "id": report["id"], "title": "Weekly Report", "url": report["url"], "state": "live",
-                "updated_at": report["updated_at"], "views": 0, "open_feedback": 1,
+                "updated_at": report["updated_at"], "view_count": 0, "open_feedback": 1,
             }])
         );
         let by_token = client.give("list_sites", json!({"query": report["unlisted_token"]})).await;

@@ -15,7 +15,7 @@ use utoipa::ToSchema;
 /// Which page to edit.
 #[derive(Debug, Deserialize, ToSchema)]
 struct EditSite {
-    /// The ID, the slug or the token of the page.
+    /// ID, slug, token or URL of the page.
     site: String,
     /// Any text of up to 255 characters: the same call with the same key within 24 hours returns the first result.
     #[schema(nullable = false, max_length = 255)]

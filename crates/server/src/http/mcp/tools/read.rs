@@ -18,13 +18,15 @@ const PART_BYTES: i64 = 50_000;
 const MOST_BYTES: i64 = 1 << 20;
 /// Minimum length of a part: it must hold at least one character, and less is not worth a call.
 const LEAST_BYTES: i64 = 1000;
+/// Maximum size of a file whose plain text is made.
+const MOST_PLAIN_BYTES: u64 = 10 << 20;
 /// How many files of an archive are listed.
 const LISTED_FILES: usize = 200;
 
 /// Which file, and how much of it.
 #[derive(Debug, Deserialize, ToSchema)]
 struct ReadSite {
-    /// The ID, the slug or the token of the page.
+    /// ID, slug, token or URL of the page.
     site: String,
     /// The file of an archive; by default the start page.
     #[schema(nullable = false)]
@@ -126,13 +128,18 @@ async fn read_site(mut call: Call) -> Result<ToolOutput> {
     let path = arguments.path.as_deref();
     let found = app.find_source(call.account(), &arguments.site, path, version).await?;
     let mime = String::from_utf8_lossy(&found.file.mime).into_owned();
-    let bytes = if mime::is_text(&mime) { Some(app.read_found(&found).await?) } else { None };
-    let text = bytes.as_deref().and_then(|bytes| std::str::from_utf8(bytes).ok());
-    let text = text.ok_or_else(|| not_text(&call, &found, &mime))?;
-    let plain = (is_text && mime::is_html(&mime)).then(|| visible_text(text));
-    let text = plain.as_deref().unwrap_or(text);
-    let part = range.of(text);
-    let shown = text[part.start..part.end].to_owned();
+    if !mime::is_text(&mime) {
+        return Err(not_text(&call, &found, &mime));
+    }
+    let is_plain = is_text && mime::is_html(&mime);
+    if is_plain && found.file.size_bytes > MOST_PLAIN_BYTES {
+        let why = format!("`text` is for files up to {MOST_PLAIN_BYTES} bytes; read the source instead");
+        return Err(Error::field("format", why));
+    }
+    let read = app.with_found(&found, move |bytes| Ok(ReadPart::new(&bytes, is_plain, range))).await?;
+    let Some(ReadPart { part, shown, byte_size, line_count }) = read else {
+        return Err(not_text(&call, &found, &mime));
+    };
     let FoundSource { site, version, path: found_path, files, .. } = found;
     let files = files.filter(|_| path.is_none());
     let more_files = files.as_ref().map(|files| files.len().saturating_sub(LISTED_FILES));
@@ -143,8 +150,8 @@ async fn read_site(mut call: Call) -> Result<ToolOutput> {
         updated_at: site.updated_at,
         path: found_path,
         mime,
-        byte_size: text.len(),
-        line_count: text.lines().count(),
+        byte_size,
+        line_count,
         text: shown.clone(),
         start_line: part.start_line,
         offset: part.start,
@@ -177,6 +184,27 @@ fn not_text(call: &Call, found: &FoundSource, mime: &str) -> Error {
         found.site.id
     );
     Error::new(Code::NotEditable, detail)
+}
+
+/// A part that was read, and the size of the whole text.
+#[derive(Debug)]
+struct ReadPart {
+    part: Part,
+    shown: String,
+    byte_size: usize,
+    line_count: usize,
+}
+
+impl ReadPart {
+    /// `None` if the file is not text.
+    fn new(bytes: &[u8], is_plain: bool, range: Range) -> Option<Self> {
+        let text = std::str::from_utf8(bytes).ok()?;
+        let plain = is_plain.then(|| visible_text(text));
+        let text = plain.as_deref().unwrap_or(text);
+        let part = range.of(text);
+        let shown = text[part.start..part.end].to_owned();
+        Some(Self { part, shown, byte_size: text.len(), line_count: text.lines().count() })
+    }
 }
 
 /// The requested lines or bytes.

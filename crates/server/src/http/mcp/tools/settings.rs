@@ -183,7 +183,7 @@ async fn set_agentation(mut call: Call) -> Result<ToolOutput> {
 /// Whether open pages follow new versions.
 #[derive(Debug, Deserialize, ToSchema)]
 struct SetLive {
-    /// The ID, the slug or the token of the page.
+    /// ID, slug, token or URL of the page.
     site: String,
     /// Whether open pages update.
     live: bool,

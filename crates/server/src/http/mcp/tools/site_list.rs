@@ -7,7 +7,7 @@ use crate::http::mcp::tool_result::ToolOutput;
 use dropleaf_app::{App, SiteList};
 use dropleaf_core::Result;
 use dropleaf_core::scope::Scope;
-use dropleaf_core::site::Site;
+use dropleaf_core::site::{Site, Visibility};
 use dropleaf_core::site_change::Field;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -57,7 +57,11 @@ pub(in crate::http) struct ListedSiteJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     expires_at: Option<i64>,
-    views: i64,
+    view_count: i64,
+    /// `public` or `burn`; absent for a page that opens with its link only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    visibility: Option<&'static str>,
     /// Unresolved comments.
     open_feedback: i64,
 }
@@ -115,7 +119,8 @@ fn listed(app: &App, found: SiteList, comments: &HashMap<String, i64>) -> Listed
         title: site.title,
         updated_at: site.updated_at,
         expires_at: site.expires_at,
-        views: site.view_count,
+        view_count: site.view_count,
+        visibility: (site.visibility != Visibility::Unlisted).then(|| site.visibility.as_str()),
     };
     let sites = found.sites.into_iter().map(row).collect();
     ListedSitesJson { sites, has_more: found.has_more, next_before, next_before_id }

@@ -38,6 +38,7 @@ struct CreateUpload {
 pub(in crate::http) struct UploadJson {
     /// Send the file there with PUT, its name after the last slash. Anyone who has the address can do so: keep it
     /// secret.
+    #[schema(format = "uri")]
     upload_url: String,
     /// Epoch seconds.
     expires_at: i64,
@@ -55,6 +56,7 @@ pub(in crate::http) struct UploadJson {
 #[derive(Debug, Serialize, ToSchema)]
 pub(in crate::http) struct UploadFormJson {
     method: &'static str,
+    #[schema(format = "uri")]
     url: String,
     content_type: &'static str,
     /// The name of the part that holds the file.
