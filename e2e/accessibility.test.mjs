@@ -11,7 +11,7 @@ import { writePayments } from './money.mjs';
 import { askForCode, sessionCookie, signIn, takeCookie } from './people.mjs';
 import { assertReadable, examine } from './readable.mjs';
 import * as samples from './samples.mjs';
-import { command, operatorKey, startServer } from './server.mjs';
+import { command, freePort, operatorKey, startServer, until } from './server.mjs';
 
 const VIEWS = [
   { width: 1280, height: 900, colorScheme: 'light' },
@@ -39,6 +39,11 @@ const OPERATOR = {
   'page detail': (made) => `/dashboard/pages/${made.locked.id}`,
   'deleted page': (made) => `/dashboard/pages/${made.deleted.id}`,
   'taken-down page': (made) => `/dashboard/pages/${made.down.id}`,
+  feedback: (made) => `/dashboard/pages/${made.discussed.id}/feedback?state=all`,
+  'feedback, nothing found': (made) => `/dashboard/pages/${made.discussed.id}/feedback?query=nothing-like-it`,
+  thread: (made) => `/dashboard/pages/${made.discussed.id}/feedback/${made.comments[0]}`,
+  webhooks: '/dashboard/webhooks',
+  webhook: (made) => `/dashboard/webhooks/${made.hook}`,
   domains: '/dashboard/domains',
   domain: '/dashboard/domains/reports.example.com',
   apps: '/dashboard/apps',
@@ -88,7 +93,7 @@ let server, browser, cookie;
 const made = {};
 
 before(async () => {
-  server = await startServer();
+  server = await startServer({ env: { DROPLEAF_WEBHOOKS__ALLOW_LOOPBACK: 'true' } });
   browser = await launch();
   const key = await operatorKey(server);
   const call = api(server, key);
@@ -100,6 +105,7 @@ before(async () => {
   made.burning = await page('Burning', { burn_after_read: 'true' });
   made.encrypted = await publish(server, { name: 'page.bin', bytes: Buffer.from(Array.from({ length: 64 }, (_, n) => (n * 167 + 13) % 256)), fields: { e2e: 'true' }, key });
   await call('POST', '/custom-domains', { hostname: 'reports.example.com', site_id: made.locked.id });
+  await discuss(call, page);
   made.deleted = await page('Deleted');
   await call('DELETE', `/sites/${made.deleted.id}`);
   made.down = await page('Down');
@@ -127,6 +133,22 @@ after(async () => {
   await browser?.close();
   await server?.stop();
 });
+
+/** A page with an open, an answered and a resolved comment, and a webhook whose receiver does not answer. */
+async function discuss(call, page) {
+  made.discussed = await page('Discussed', { agentation: 'true' });
+  const receiver = `http://127.0.0.1:${await freePort()}/hook`;
+  made.hook = (await call('POST', '/webhooks', { url: receiver, events: ['feedback.created'], description: 'Build server', site_id: made.discussed.id })).id;
+  made.comments = [];
+  for (const severity of ['blocking', 'important', 'suggestion']) {
+    const body = JSON.stringify({ comment: 'The number in this row is not the one in the table.', element: 'td.total "1,284"', selected_text: 'the total of the year', severity, intent: 'fix' });
+    const answer = await request(server, { method: 'POST', path: `${made.discussed.path}_dropleaf/feedback`, headers: { 'content-type': 'application/json' }, body });
+    made.comments.push(answer.json().id);
+  }
+  await call('POST', `/sites/${made.discussed.id}/feedback/${made.comments[0]}/replies`, { text: 'Which table do you mean?' });
+  await call('POST', `/feedback/${made.comments[2]}/resolve`, { note: 'Corrected in version 2.' });
+  await until('a failed delivery', async () => (await call('GET', `/webhooks/${made.hook}/deliveries`)).deliveries.some(({ attempts }) => attempts > 0));
+}
 
 /** A device that waits for its person. */
 async function device() {
@@ -197,6 +219,26 @@ describe('signed in as the operator', () => {
         await page.getByLabel('Name').fill('laptop');
         await page.getByRole('button', { name: 'Create key' }).click();
         await page.getByRole('heading', { name: /New key/ }).waitFor();
+      },
+    }));
+  test('a new webhook', () =>
+    judge('a new webhook', '/dashboard/webhooks', {
+      signedIn: true,
+      prepare: async (page) => {
+        await page.getByLabel('Address').fill('https://hooks.example.com/dropleaf');
+        await page.getByLabel('Pages').selectOption(made.plain.id);
+        await page.getByRole('button', { name: 'Add webhook' }).click();
+        await page.getByRole('heading', { name: 'Signing secret' }).waitFor();
+      },
+    }));
+  test('comments resolved at once', () =>
+    judge('comments resolved at once', `/dashboard/pages/${made.discussed.id}/feedback`, {
+      signedIn: true,
+      prepare: async (page) => {
+        await page.locator('.answer summary').first().click();
+        await page.locator('input[name=ids]').first().check();
+        await page.getByRole('button', { name: /Resolve selected/ }).click();
+        await page.getByRole('button', { name: 'Undo' }).waitFor();
       },
     }));
   test('apps with an app', () =>

@@ -23,19 +23,20 @@ before(async () => {
   cookie = await sessionOf(browser, server);
   foreign = await startForeignSite();
   const made = (title, fields) => publish(server, { name: 'page.html', bytes: samples.html(title), fields, key });
-  control = await made('Anyone may frame this');
+  control = await made('Anyone may frame this', { agentation: 'true' });
   await api(server, key)('POST', '/custom-domains', { hostname: 'reports.example.com', site_id: control.id });
-  const hook = await api(server, key)('POST', '/webhooks', { url: 'https://hooks.example.com/' });
+  const hook = await api(server, key)('POST', '/webhooks', { url: 'https://hooks.example.com/', events: ['payment.received'] });
   const gated = await made('Gated', { password: 'correct horse' });
   const anonymous = (await upload(server, { name: 'page.html', bytes: samples.html('Unclaimed') })).json();
   const post = async (path, body, type) => (await request(server, { method: 'POST', path, headers: { 'content-type': type }, body })).json();
+  const comment = await post(`${control.path}_dropleaf/feedback`, JSON.stringify({ comment: 'Which year?' }), 'application/json');
   const client = await post('/oauth/register', JSON.stringify({ client_name: 'Report Writer', redirect_uris: ['http://127.0.0.1/callback'], token_endpoint_auth_method: 'none' }), 'application/json');
   const device = await post('/device/code', 'client_name=build+machine', 'application/x-www-form-urlencoded');
   const authorize = new URLSearchParams({
     response_type: 'code', client_id: client.client_id, redirect_uri: 'http://127.0.0.1/callback', scope: 'sites:read', state: 'x',
     code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM', code_challenge_method: 'S256', resource: `${server.url}/mcp`,
   });
-  const fill = (path) => path.replace('/claim/{id}', `/claim/${anonymous.id}`).replace('/webhooks/{id}', `/webhooks/${hook.id}`).replace('{id}', control.id).replace('{sku}', 'make_permanent').replace('{hostname}', 'reports.example.com').replace('{*rest}', 'nowhere');
+  const fill = (path) => path.replace('/claim/{id}', `/claim/${anonymous.id}`).replace('/webhooks/{id}', `/webhooks/${hook.id}`).replace('{id}', control.id).replace('{item}', comment.id).replace('{sku}', 'make_permanent').replace('{hostname}', 'reports.example.com').replace('{*rest}', 'nowhere');
   // A download is saved and shown nowhere; its frame would stay empty.
   const isPage = ({ path, methods }) => (!methods.includes('POST') || methods.includes('GET')) && !path.endsWith('.csv');
   const shown = (await routes()).filter(isPage).map(({ path }) => fill(path));

@@ -49,6 +49,8 @@ export async function viewerPage({ payload, report = `${SITE}_dropleaf/report`, 
   return template
     .replace('{% include "mark.html" %}', () => mark)
     .replace(/\{% if anonymous %\}(.*?)\{% endif %\}/gs, (_, words) => (anonymous ? words : ''))
+    // Not a live page.
+    .replace(/\{%-? if [^%]*\blive\b[^%]*%\}.*?\{%-? endif %\}/gs, '')
     .replaceAll('{{ report }}', () => escape(report))
     .replace(/\{\{ (\w+)\|safe \}\}/g, (_, name) => fields[name]);
 }
@@ -79,7 +81,7 @@ function complaint(body) {
 export async function startImitation(pages) {
   const port = await freePort();
   const toolbar = await readFile(path.join(ROOT, 'crates/server/assets/toolbar.js'));
-  const server = { port, url: `http://localhost:${port}`, feedback: [], posted: [], manner: {}, pages, stalled: [] };
+  const server = { port, url: `http://localhost:${port}`, feedback: [], posted: [], manner: {}, pages, stalled: [], streams: new Set() };
   const json = (response, status, body, headers = {}) => {
     response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers });
     response.end(JSON.stringify(body));
@@ -128,12 +130,22 @@ export async function startImitation(pages) {
     return wrong ? json(response, 400, { error: 'bad_request', error_description: wrong }) : keep(body, response);
   }
 
+  /** The stream of a page: `server.tell()` says that comments have changed, `server.streams` holds the open ones. */
+  const answerStream = (response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
+    response.write('retry: 3000\nevent: version\ndata: {"version":1}\n\n');
+    server.streams.add(response);
+    response.on('close', () => server.streams.delete(response));
+  };
+  server.tell = () => { for (const response of server.streams) response.write('event: feedback\ndata: {"change":1}\n\n'); };
+
   const listener = http.createServer(async (request, response) => {
     const at = new URL(request.url, server.url).pathname;
     const name = at.startsWith(SITE) ? at.slice(SITE.length) || 'index.html' : null;
     if (name === '_dropleaf/feedback') return answerFeedback(request, response);
     const replies = name?.match(/^_dropleaf\/feedback\/(fb_\w+)\/replies$/);
     if (replies) return answerFeedback(request, response, replies[1]);
+    if (name === '_dropleaf/live') return answerStream(response);
     if (name === '_dropleaf/toolbar.js') return response.writeHead(200, { 'content-type': 'text/javascript' }).end(toolbar);
     const page = server.pages[name];
     if (page === undefined) return response.writeHead(404, { 'content-type': 'text/plain' }).end('nothing');

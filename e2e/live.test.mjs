@@ -10,7 +10,7 @@ import { assertAccessible } from './axe.mjs';
 import { launch, openPage, pictureFile, VIEWS } from './browser.mjs';
 import { api, publish, upload } from './http.mjs';
 import { FRAGMENT, seal } from './sealed.mjs';
-import { operatorKey, sleep, startServer, tempDir, until } from './server.mjs';
+import { operatorKey, startServer, tempDir, until } from './server.mjs';
 import { pierce } from './shadow.mjs';
 
 const EXEMPT = { DROPLEAF_LIMITS__EXEMPT: '127.0.0.0/8,::1/128' };
@@ -44,6 +44,29 @@ async function visit(url, { from = browser, ...options } = {}) {
   await isOpen;
   return page;
 }
+/** Opens a page behind the password `secret` and waits for its stream. */
+async function enter(url, from = browser) {
+  const context = await from.newContext();
+  await context.addInitScript(recordStreams);
+  const page = await openPage(context);
+  await page.goto(url);
+  await page.fill('input[name=password]', 'secret');
+  const isOpen = page.waitForResponse((response) => response.url().endsWith('_dropleaf/live') && response.status() === 200);
+  await page.keyboard.press('Enter');
+  await isOpen;
+  return page;
+}
+/** Runs in the page ahead of its scripts: keeps the events of its streams. */
+function recordStreams() {
+  const Native = window.EventSource;
+  window.streamed = [];
+  window.EventSource = function EventSource(url) {
+    const source = new Native(url);
+    for (const name of ['version', 'feedback', 'gone']) source.addEventListener(name, ({ data }) => window.streamed.push({ name, ...JSON.parse(data) }));
+    return source;
+  };
+}
+const streamed = (page, wanted) => page.evaluate((name) => window.streamed.filter((event) => event.name === name), wanted).catch(() => []);
 const heading = (page) => page.evaluate(() => document.querySelector('h1')?.textContent).catch(() => null);
 const shows = (page, words) => until(`the heading ${words}`, async () => (await heading(page)) === words, { every: 5 });
 const barOf = async (page, words) => {
@@ -94,20 +117,17 @@ test('late content is waited for, but not against the viewer', async () => {
 
 test('behind a password', async () => {
   const site = await make(html('Version 1'), { password: 'secret' });
-  const page = await openPage(await browser.newContext());
-  await page.goto(site.url);
-  await page.fill('input[name=password]', 'secret');
-  const isOpen = page.waitForResponse((response) => response.url().endsWith('_dropleaf/live') && response.status() === 200);
-  await page.keyboard.press('Enter');
+  const page = await enter(site.url);
   await shows(page, 'Version 1');
-  await isOpen;
   await replace(site, html('Version 2'));
   await shows(page, 'Version 2');
   // A new password ends the stream; what the viewer has stays.
+  await until('the stream', async () => (await streamed(page, 'version')).length === 1);
   await api(server, key)('PATCH', `/sites/${site.id}`, { password: 'another' });
+  await until('the end of the stream', async () => (await streamed(page, 'gone'))[0]?.reason === 'password_required');
   await replace(site, html('Version 3'));
-  await sleep(500);
   assert.equal(await heading(page), 'Version 2');
+  assert.deepEqual(await streamed(page, 'version'), [{ name: 'version', version: 2 }], 'no other stream is opened');
 });
 
 describe('a viewer in the middle of something', () => {
@@ -190,13 +210,14 @@ test('a hidden page waits until it is seen', async () => {
     Object.defineProperty(Document.prototype, 'visibilityState', { configurable: true, get: () => state });
     window.setVisibility = (next) => { state = next; document.dispatchEvent(new Event('visibilitychange')); };
   });
+  await context.addInitScript(recordStreams);
   const page = await openPage(context);
   const isOpen = page.waitForResponse((response) => response.url().endsWith('_dropleaf/live'));
   await page.goto(site.url);
   await isOpen;
   await page.evaluate(() => window.setVisibility('hidden'));
   await replace(site, html('Version 2'));
-  await sleep(500);
+  await until('the page hears of it', async () => (await streamed(page, 'version')).at(-1)?.version === 2);
   assert.equal(await heading(page), 'Version 1');
   await page.evaluate(() => window.setVisibility('visible'));
   await shows(page, 'Version 2');
@@ -259,7 +280,7 @@ describe('an encrypted page', () => {
   });
 });
 
-test('a page on a second node shows a version published on the first', POSTGRES, async (t) => {
+test('a page behind a password on a second node shows a version published on the first', POSTGRES, async (t) => {
   const admin = process.env.DROPLEAF_TEST_POSTGRES;
   const name = `live_${process.pid}`;
   await promisify(execFile)('psql', ['-q', admin, '-c', `create database ${name} template template0 lc_collate 'C' lc_ctype 'C'`]);
@@ -268,21 +289,22 @@ test('a page on a second node shows a version published on the first', POSTGRES,
   const nodes = [await startServer({ env }), await startServer({ env })];
   try {
     const nodeKey = await operatorKey(nodes[0]);
-    const site = await publish(nodes[0], { name: 'a.html', bytes: html('Version 1'), key: nodeKey, fields: { live: 'true', csp_strict: 'true' } });
-    const page = await visit(`${nodes[1].url}${site.path}`);
-    assert.equal(new URL(page.url()).port, String(nodes[1].port));
+    const site = await publish(nodes[0], { name: 'a.html', bytes: html('Version 1'), key: nodeKey, fields: { live: 'true', csp_strict: 'true', password: 'secret' } });
+    const pages = [await enter(`${nodes[0].url}${site.path}`, browser), await enter(`${nodes[1].url}${site.path}`, other)];
+    assert.deepEqual(pages.map((page) => new URL(page.url()).port), nodes.map((node) => String(node.port)));
     const times = [];
     for (let version = 2; version <= 6; version += 1) {
       await upload(nodes[0], { name: 'a.html', bytes: html(`Version ${version}`), key: nodeKey, to: site.id });
       const since = performance.now();
-      await shows(page, `Version ${version}`);
+      await Promise.all(pages.map((page) => shows(page, `Version ${version}`)));
       times.push(Math.round(performance.now() - since));
     }
     t.diagnostic(`milliseconds after the answer: ${times.join(', ')}`);
     assert.ok(Math.min(...times) < 1000, `${times}`);
-    await page.context().close();
+    for (const page of pages) await page.context().close();
   } finally {
     for (const node of nodes) await node.stop();
+    await promisify(execFile)('psql', ['-q', admin, '-c', `drop database ${name}`]);
     await rm(blobs, { recursive: true, force: true });
   }
 });

@@ -13,16 +13,17 @@ import { pierce } from './shadow.mjs';
 const DESK = { viewport: { width: 1280, height: 800 }, colorScheme: 'light' };
 const PHONE = { viewport: { width: 390, height: 844 }, colorScheme: 'dark', hasTouch: true, isMobile: true };
 
-let server, browser, key, call;
+let server, browser, other, key, call;
 
 before(async () => {
   server = await startServer({ env: { DROPLEAF_LIMITS__EXEMPT: '127.0.0.0/8,::1/128' } });
   key = await operatorKey(server);
   call = api(server, key);
-  browser = await launch();
+  [browser, other] = [await launch(), await launch()];
 });
 after(async () => {
   await browser?.close();
+  await other?.close();
   await server?.stop();
 });
 
@@ -30,7 +31,7 @@ const annotated = (fields) => publish(server, { name: 'report.html', bytes: DEMO
 
 /** The operator, who owns the pages, signed in. */
 async function owner(view = DESK) {
-  const context = await browser.newContext(view);
+  const context = await other.newContext(view);
   const page = await openPage(context);
   await signIn(page, server, 'operator@localhost');
   return page;
@@ -64,7 +65,7 @@ test('a viewer and the owner talk in two browsers, and the viewer reopens what i
   await page.click('button:has-text("Reply and resolve")');
   await page.waitForSelector('.thread.resolved .replies');
 
-  await viewer.evaluate(() => dispatchEvent(new Event('dropleaf:feedback')));
+  // The toolbar is open, so the reply arrives without a reload.
   await bar.says('.last', /Owner Last year\. Better now\?/);
   await bar.click('.item .link');
   await bar.run((root) => root.querySelector('#answer').focus());
@@ -81,9 +82,9 @@ test('a viewer and the owner talk in two browsers, and the viewer reopens what i
   assert.match(await page.textContent('.replies'), /Viewer.*No\./s);
   assert.deepEqual(page.complaints, []);
 
-  const other = await openPage(await browser.newContext(PHONE));
-  await other.goto(site.url);
-  const seen = await pierce(other);
+  const stranger = await openPage(await browser.newContext(PHONE));
+  await stranger.goto(site.url);
+  const seen = await pierce(stranger);
   await seen.click('.pill', { tap: true });
   await seen.says('.item', /Which year/);
   assert.equal(await seen.count('.last'), 0, 'another viewer does not see the replies');
@@ -109,10 +110,15 @@ test('300 comments open in under two seconds, and working them off keeps the pla
     assert.ok((await page.locator('.thread').count()) >= 290);
     const at = page.locator('.thread:not(.resolved)').nth(150);
     await at.scrollIntoViewIfNeeded();
-    const [top, id] = [await page.evaluate(() => scrollY), await at.getAttribute('id')];
-    await page.locator(`#${id} .acts button:has-text("Resolve")`).click();
+    const id = await at.getAttribute('id');
+    const button = page.locator(`#${id} .thread-actions button:has-text("Resolve")`);
+    await button.scrollIntoViewIfNeeded();
+    const topOf = () => page.evaluate((one) => document.getElementById(one).getBoundingClientRect().top, id);
+    const top = await topOf();
+    await button.click();
     await page.waitForSelector(`#${id}.resolved`);
-    assert.ok(Math.abs((await page.evaluate(() => scrollY)) - top) < 60, 'the page stays where it is');
+    assert.ok(Math.abs((await topOf()) - top) < 2, `the thread stays where it is: ${top}, ${await topOf()}`);
+    assert.ok(await page.evaluate(() => { const { top, bottom } = document.querySelector('#status .done').getBoundingClientRect(); return top >= 0 && bottom <= innerHeight; }), 'what was done is seen');
     await page.screenshot({ path: pictureFile(`triage-${name}`) });
     for (const index of [0, 1, 2]) await page.locator('.thread:not(.resolved) input[name=ids]').nth(index).check();
     await page.click('#bulk button');
@@ -124,6 +130,20 @@ test('300 comments open in under two seconds, and working them off keeps the pla
     assert.equal(await page.locator('.thread.resolved').count(), resolved - 3);
     assert.deepEqual(page.complaints, []);
   }
+});
+
+test('a reply that was begun stays when its comment is resolved', async () => {
+  const site = await annotated();
+  await comments(site, 1);
+  const page = await owner();
+  await page.goto(`${server.url}/dashboard/pages/${site.id}/feedback`);
+  await page.click('.answer summary');
+  await page.fill('.answer textarea', 'Half a');
+  await page.click('.thread-actions form[action*="/resolve"] button');
+  await page.waitForSelector('.thread.resolved');
+  assert.equal(await page.inputValue('.answer textarea'), 'Half a');
+  assert.equal(await page.locator('.answer[open]').count(), 1);
+  assert.deepEqual(page.complaints, []);
 });
 
 test('without a script the same forms work', async () => {

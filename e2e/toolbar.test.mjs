@@ -457,7 +457,7 @@ describe('later viewers', () => {
     assert.equal(wide, 0, 'nothing leaves the panel');
     const tall = await bar.run((root) => Math.max(...[...root.querySelectorAll('.item')].map((node) => node.getBoundingClientRect().height)));
     assert.ok(tall < 420, `the tallest has ${tall} px`);
-    assert.deepEqual(asked.filter((url) => !url.endsWith('/_dropleaf/feedback')), []);
+    assert.deepEqual(asked.filter((url) => !/\/_dropleaf\/(feedback|live)$/.test(url)), []);
     assert.deepEqual(page.complaints, []);
     await bar.click('.act');
     await bar.seen('.pickbar');
@@ -906,6 +906,35 @@ describe('threads', () => {
     server.feedback.push({ ...base, id: id(1), comment: 'New.', state: 'open', is_own: false, can_reply: false, reply_count: 0, replies: [] });
     await page.evaluate(() => dispatchEvent(new Event('dropleaf:feedback')));
     await bar.says('.item', /New\./);
+  });
+
+  test('arrive by themselves while the toolbar is open, and a closed one holds no connection', async () => {
+    const coming = (number, text) => server.feedback.push({ ...base, id: id(number), comment: text, state: 'open', is_own: false, can_reply: false, reply_count: 0, replies: [] });
+    await visit();
+    assert.equal(server.streams.size, 0);
+    await open();
+    await until('the stream', () => server.streams.size === 1);
+    coming(1, 'First.');
+    server.tell();
+    await bar.says('.lists', /First\./);
+    // A connection that broke is opened again, and what was missed is read.
+    coming(2, 'Second.');
+    for (const response of server.streams) response.destroy();
+    await bar.says('.lists', /Second\./);
+    await page.keyboard.press('Escape');
+    await until('no stream', () => server.streams.size === 0);
+    assert.deepEqual(page.complaints.filter((text) => !text.includes('ERR_INCOMPLETE_CHUNKED_ENCODING')), []);
+  });
+
+  test('of a live page need no second connection', async () => {
+    server.pages['index.html'] = { html: DEMO.replace('</main>', `</main><script src="${SITE}_dropleaf/live.js?v=1"></script>`), headers: LOCKED };
+    server.pages['_dropleaf/live.js'] = { html: '', type: 'text/javascript' };
+    await visit();
+    await open();
+    server.feedback.push({ ...base, id: id(1), comment: 'New.', state: 'open', is_own: false, can_reply: false, reply_count: 0, replies: [] });
+    await page.evaluate(() => dispatchEvent(new Event('dropleaf:feedback')));
+    await bar.says('.item', /New\./);
+    assert.equal(server.streams.size, 0);
   });
 
   test('named in the address are shown at their place', async () => {

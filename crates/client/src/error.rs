@@ -2,6 +2,7 @@
 
 use crate::multipart::ReadFailure;
 use serde_json::Value;
+use std::time::Duration;
 
 /// Why a call failed.
 #[derive(Debug, thiserror::Error)]
@@ -69,6 +70,20 @@ impl ClientError {
     pub fn code(&self) -> Option<&str> {
         match self {
             Self::Refused { code, .. } => Some(code),
+            _ => None,
+        }
+    }
+
+    /// How long to wait at least before trying again, after an error that may pass; `None` for all others.
+    pub fn retry_after(&self) -> Option<Duration> {
+        match self {
+            // The latter is a proxy in front of a server that is being restarted.
+            Self::Unreachable { .. } | Self::UnexpectedResponse { status: 502..=504, .. } => {
+                Some(Duration::ZERO)
+            }
+            Self::Refused { status: 429 | 500..=599, retry_after, .. } => {
+                Some(Duration::from_secs(retry_after.unwrap_or_default()))
+            }
             _ => None,
         }
     }

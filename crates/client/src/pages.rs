@@ -64,6 +64,10 @@ pub struct PageOptions {
     pub spa: Option<bool>,
     /// The file is encrypted end to end.
     pub e2e: bool,
+    /// Open pages show a new version by themselves.
+    pub live: bool,
+    /// Viewers can comment with the feedback toolbar.
+    pub feedback: bool,
 }
 
 impl std::fmt::Debug for PageOptions {
@@ -96,6 +100,8 @@ impl PageOptions {
             ("pii_check", self.pii_check.clone()),
             ("spa", self.spa.map(|spa| spa.to_string())),
             ("e2e", yes(self.e2e)),
+            ("live", yes(self.live)),
+            ("agentation", yes(self.feedback)),
         ]
         .into_iter()
         .filter_map(|(name, value)| Some((name, value?)))

@@ -124,26 +124,12 @@ pub async fn wait_for_payment(
                 last_success = Instant::now();
                 Duration::from_secs(polled.interval_seconds.max(1))
             }
-            Err(error) => match retry_after(&error) {
+            Err(error) => match error.retry_after() {
                 Some(wait) if last_success.elapsed() < PATIENCE => wait.max(AFTER_ERROR),
                 _ => return Err(error),
             },
         };
         sleep(wait.min(LONGEST_WAIT)).await;
-    }
-}
-
-/// How long to wait after an error that may pass; `None` for all others.
-fn retry_after(error: &ClientError) -> Option<Duration> {
-    match error {
-        // The latter is a proxy in front of a server that is being restarted.
-        ClientError::Unreachable { .. } | ClientError::UnexpectedResponse { status: 502..=504, .. } => {
-            Some(Duration::ZERO)
-        }
-        ClientError::Refused { status: 429 | 500..=599, retry_after, .. } => {
-            Some(Duration::from_secs(retry_after.unwrap_or_default()))
-        }
-        _ => None,
     }
 }
 

@@ -103,6 +103,17 @@ impl Client {
         self.answer(Method::POST, "/webhooks", Some(body)).await
     }
 
+    /// Enables a webhook, or pauses it.
+    pub async fn set_webhook_enabled(&self, id: &str, enabled: bool) -> Result<Answer<Webhook>, ClientError> {
+        let body = json_body(&json!({ "enabled": enabled }));
+        self.answer(Method::PATCH, &format!("/webhooks/{}", segment(id)), Some(body)).await
+    }
+
+    /// Sends a test event to a webhook.
+    pub async fn test_webhook(&self, id: &str) -> Result<Answer<WebhookDelivery>, ClientError> {
+        self.answer(Method::POST, &format!("/webhooks/{}/test", segment(id)), None).await
+    }
+
     pub async fn delete_webhook(&self, id: &str) -> Result<Value, ClientError> {
         self.call(Method::DELETE, &format!("/webhooks/{}", segment(id)), None).await
     }

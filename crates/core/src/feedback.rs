@@ -60,7 +60,7 @@ pub struct Feedback {
 }
 
 impl Feedback {
-    /// A new comment that nobody has answered.
+    /// A new comment: unresolved and without replies.
     pub const fn new(id: String, site_id: String, content: FeedbackContent, created_at: i64) -> Self {
         Self {
             id,

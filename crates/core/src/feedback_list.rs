@@ -51,6 +51,12 @@ impl FeedbackQuery {
         Ok(())
     }
 
+    /// The maximum JSON size of the replies: half as much as of the comments, so that a long thread does not hide other
+    /// comments.
+    pub const fn reply_bytes(&self) -> usize {
+        self.bytes / 2
+    }
+
     /// The maximum number of comments in this page of results.
     pub fn most(&self) -> usize {
         usize::try_from(self.limit.unwrap_or(UNPAGED)).unwrap_or_default()

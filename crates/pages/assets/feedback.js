@@ -35,8 +35,19 @@
     status.replaceChildren(problem);
   };
 
-  /** Puts the threads of a response in place of their old versions. A thread before the window must not move what is in it. */
-  const putInPlace = (page) => {
+  const topOf = (id) => document.getElementById(id)?.getBoundingClientRect().top;
+
+  /** Changes the page so that this thread, or the first one in the window, stays where it is. */
+  const keepPlace = (thread, change) => {
+    const kept = thread ?? [...(threads?.children ?? [])].find((item) => item.getBoundingClientRect().bottom > 0);
+    const before = kept && topOf(kept.id);
+    change();
+    const now = kept && topOf(kept.id);
+    if (now !== undefined) scrollBy({ top: now - before, behavior: 'instant' });
+  };
+
+  /** Puts the threads of a response to a form in place of their old versions. A reply that was begun in them stays. */
+  const putInPlace = (page, form) => {
     for (const next of page.querySelectorAll('li.thread[id]')) {
       const old = document.getElementById(next.id);
       if (!old) continue;
@@ -47,9 +58,14 @@
         old.remove();
         continue;
       }
+      const begun = old.querySelector('.answer textarea');
+      if (begun && !form.contains(begun)) {
+        node.querySelector('.answer').open = old.querySelector('.answer').open || begun.value !== '';
+        node.querySelector('.answer textarea').value = begun.value;
+      }
       old.replaceWith(node);
       showLocalTimes(node);
-      if (hadFocus) node.querySelector('.acts button')?.focus({ preventScroll: true });
+      if (hadFocus) node.querySelector('.thread-actions button')?.focus({ preventScroll: true });
     }
     const said = page.querySelector('#status > *');
     status.replaceChildren(...(said ? [document.importNode(said, true)] : []));
@@ -72,20 +88,18 @@
     const body = new URLSearchParams(new FormData(form, button));
     body.set('fragment', 'yes');
     form.setAttribute('aria-busy', 'true');
-    const top = scrollY;
     try {
       const response = await fetch(button?.getAttribute('formaction') ?? form.getAttribute('action'), { method: 'POST', body, redirect: 'error', headers: { accept: 'text/html' } });
       const text = await response.text();
       if (response.ok) {
-        putInPlace(parse(text));
+        keepPlace(form.closest('.thread'), () => putInPlace(parse(text), form));
         if (form === bulk) form.reset();
         countSelected();
-        scrollTo({ top, behavior: 'instant' });
       } else {
-        complain(response.headers.get('content-type')?.startsWith('text/plain') ? text : 'That did not work. Load the page again and retry.');
+        keepPlace(form.closest('.thread'), () => complain(response.headers.get('content-type')?.startsWith('text/plain') ? text : 'That did not work. Reload the page and try again.'));
       }
     } catch {
-      complain('The server could not be reached. Nothing was lost: try again.');
+      keepPlace(form.closest('.thread'), () => complain('The server could not be reached. Nothing was changed. Try again.'));
     }
     form.removeAttribute('aria-busy');
   });

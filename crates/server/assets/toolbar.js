@@ -6,7 +6,7 @@
   'use strict';
   // Named elements of the page (<img name="body">) hide the document's own properties, so their getters are called directly.
   const getterOf = (name) => Object.getOwnPropertyDescriptor(Document.prototype, name).get.bind(document);
-  const [currentScript, allScripts, bodyElement, rootElement, activeElement] = ['currentScript', 'scripts', 'body', 'documentElement', 'activeElement'].map(getterOf);
+  const [currentScript, allScripts, bodyElement, rootElement, activeElement, visibility] = ['currentScript', 'scripts', 'body', 'documentElement', 'activeElement', 'visibilityState'].map(getterOf);
   const script = currentScript();
   // In a frame of the page the page's own toolbar is enough.
   if (!script || !script.src || window !== window.top) return;
@@ -24,7 +24,7 @@
   const { getOwnPropertyDescriptor, keys, create } = Object;
   const { parse, stringify } = JSON;
   const { min, max, round, abs } = Math;
-  const { AbortController, MutationObserver, URL, Range, NodeFilter } = window;
+  const { AbortController, MutationObserver, URL, Range, NodeFilter, EventSource } = window;
   const now = Date.now;
   const escape = CSS.escape;
   const own = (name) => window[name].bind(window);
@@ -58,7 +58,8 @@
   const visual = window.visualViewport;
   const [leftOf, topOf, wideOf, highOf, scaleOf] = visual ? take(VisualViewport, '.offsetLeft .offsetTop .width .height .scale') : [];
   const popover = HTMLElement.prototype.showPopover && take(HTMLElement, 'showPopover')[0];
-  const ENDPOINT = new URL('feedback', script.src).href;
+  const [endStream] = EventSource ? take(EventSource, 'close') : [];
+  const [ENDPOINT, STREAM, LIVE] = ['feedback', 'live', 'live.js'].map((name) => new URL(name, script.src).href);
 
   // Small tools over them
   const wires = [];
@@ -386,6 +387,7 @@
     setText(heading, next === 'form' ? 'New comment' : next === 'thread' ? 'Thread' : 'Feedback');
     if (next !== 'thread') talk = null;
     if (next !== 'pick') hovered = null;
+    follow();
     schedule();
   };
 
@@ -883,11 +885,27 @@
   on(window, 'load', () => refresh());
   on(window, 'online', () => { if (failed) fail('You are back online. Send your comment again.', false); });
 
-  // Other scripts of the server say that comments have changed; at most one reading in two seconds.
+  // Comments have changed: at most one reading in two seconds.
   let readTimer = 0, readAt = 0;
-  on(window, 'dropleaf:feedback', () => {
+  const readAgain = () => {
     if (!readTimer) readTimer = later(() => { readTimer = 0; readAt = now(); load(); }, max(0, readAt + 2000 - now()));
-  });
+  };
+  on(window, 'dropleaf:feedback', readAgain);
+
+  // An open toolbar in a visible tab follows the stream of the page itself; on a live page, live.js notifies it.
+  let stream = null;
+  const follow = () => {
+    const wanted = EventSource && view && visibility() !== 'hidden' && !first(allScripts(), (other) => other.src && other.src.startsWith(LIVE));
+    if (!wanted && stream) { endStream(stream); stream = null; }
+    if (!wanted || stream) return;
+    const opened = stream = new EventSource(STREAM);
+    let known = false;
+    // The first event of a connection: what happened before it was missed, unless the toolbar has just read the comments.
+    listen(opened, 'version', () => { if (known) readAgain(); known = true; });
+    listen(opened, 'feedback', readAgain);
+    listen(opened, 'gone', () => endStream(opened));
+  };
+  on(document, 'visibilitychange', () => { const had = stream; follow(); if (stream && !had) readAgain(); });
 
   let refreshTimer = 0;
   const refresh = () => {
@@ -922,7 +940,7 @@
     fit();
   }
   // A live page (live.js) asks before it reloads.
-  on(window, 'dropleaf:beforeupdate', (event) => { if (view || valueOf(field).trim()) prevent(event); });
+  on(window, 'dropleaf:beforeupdate', (event) => { if (view || valueOf(field).trim() || valueOf(answer).trim()) prevent(event); });
   wiring = false;
   recall();
   mount();

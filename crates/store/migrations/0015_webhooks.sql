@@ -31,6 +31,7 @@ CREATE TABLE webhook_endpoints (
   expires_at      BIGINT
 );
 CREATE INDEX webhook_endpoints_by_account ON webhook_endpoints(account_id, created_at);
+CREATE INDEX webhook_endpoints_enabled ON webhook_endpoints(account_id) WHERE state = 'enabled';
 CREATE INDEX webhook_endpoints_by_site ON webhook_endpoints(site_id) WHERE site_id IS NOT NULL;
 CREATE INDEX webhook_endpoints_by_grant ON webhook_endpoints(grant_id) WHERE grant_id IS NOT NULL;
 CREATE INDEX webhook_endpoints_by_end ON webhook_endpoints(expires_at) WHERE expires_at IS NOT NULL;
@@ -66,3 +67,6 @@ CREATE INDEX webhook_deliveries_by_age ON webhook_deliveries(created_at) WHERE s
 
 -- The expiry that its owner was warned of; a later change of the expiry is announced again.
 ALTER TABLE sites ADD COLUMN expiry_announced BIGINT;
+-- Finds the pages that expire soon of one account.
+CREATE INDEX sites_expiring ON sites(account_id, expires_at)
+  WHERE state = 'live' AND expires_at IS NOT NULL AND account_id IS NOT NULL;

@@ -17,12 +17,22 @@ columns! {
 }
 
 macro_rules! select {
-    ($tail:literal) => {
-        concat!("SELECT ", $crate::feedback::feedback_columns!(), " FROM feedback ", $tail)
+    ($($tail:tt)+) => {
+        concat!("SELECT ", $crate::feedback::feedback_columns!(), " FROM feedback ", $($tail)+)
     };
 }
 
-pub(crate) use {feedback_columns, select};
+/// Defines `given`, the table of the ids in `$1`. They are all 23 characters long and are bound as one text, so the
+/// statement is the same for any number of them.
+macro_rules! with_given_ids {
+    () => {
+        "WITH RECURSIVE given (id, rest) AS (\
+         SELECT substr(CAST($1 AS TEXT), 1, 23), substr(CAST($1 AS TEXT), 24) \
+         UNION ALL SELECT substr(rest, 1, 23), substr(rest, 24) FROM given WHERE rest <> '') "
+    };
+}
+
+pub(crate) use {feedback_columns, select, with_given_ids};
 
 pub(crate) fn row(row: &Row<'_>) -> Result<Feedback, DbError> {
     const COLUMN: FeedbackColumns = FeedbackColumns::starting_at(0);
@@ -128,15 +138,14 @@ impl Store {
     }
 }
 
-/// Marks these comments as fetched by a program of the owner. Ids are all 23 characters long and are bound as one text, so
-/// the statement is the same for any number of them.
+/// Marks these comments as fetched by a program of the owner.
 pub fn mark_read(site_id: &str, given: &[Feedback], now: i64) -> Stmt {
     let ids: String = given.iter().map(|item| item.id.as_str()).collect();
     Stmt::new(
-        "WITH RECURSIVE given (id, rest) AS (\
-         SELECT substr(CAST($1 AS TEXT), 1, 23), substr(CAST($1 AS TEXT), 24) \
-         UNION ALL SELECT substr(rest, 1, 23), substr(rest, 24) FROM given WHERE rest <> '') \
-         UPDATE feedback SET read_at = $2 WHERE site_id = $3 AND read_at IS NULL AND id IN (SELECT id FROM given)",
+        concat!(
+            with_given_ids!(),
+            "UPDATE feedback SET read_at = $2 WHERE site_id = $3 AND read_at IS NULL AND id IN (SELECT id FROM given)"
+        ),
         vec![ids.into(), now.into(), site_id.into()],
     )
 }
@@ -194,10 +203,17 @@ pub fn resolved(outcome: &crate::Outcome) -> Result<Feedback, DbError> {
 /// Deletes a comment on a page of this account.
 pub fn delete(account_id: &str, id: &str) -> Stmt {
     Stmt::new(
-        "DELETE FROM feedback WHERE id = $1 AND site_id IN (SELECT id FROM sites WHERE account_id = $2)",
+        "DELETE FROM feedback WHERE id = $1 AND site_id IN (SELECT id FROM sites WHERE account_id = $2) \
+         RETURNING site_id",
         vec![id.into(), account_id.into()],
     )
     .one(UNKNOWN)
+}
+
+/// The site of the comment that [`delete`] deleted.
+pub fn deleted_from(outcome: &crate::Outcome) -> Result<String, DbError> {
+    let found = outcome.rows.first().ok_or_else(|| DbError::internal("a statement returned no row"))?;
+    found.as_row().string(0)
 }
 
 /// Deletes every comment on a site.

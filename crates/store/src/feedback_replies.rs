@@ -1,7 +1,7 @@
 //! SQL for `feedback_replies`: the replies to viewers' comments.
 
 use crate::db::{DbError, Row, Stmt, columns};
-use crate::feedback::UNKNOWN;
+use crate::feedback::{UNKNOWN, with_given_ids};
 use crate::store::Store;
 use dropleaf_core::feedback_thread::{Author, MOST_REPLIES, MOST_SITE_REPLIES, Reply};
 
@@ -39,16 +39,14 @@ impl Store {
         if feedback_ids.is_empty() {
             return Ok(Vec::new());
         }
-        // See `feedback::mark_read` for how ids are bound.
         let sql = concat!(
             "SELECT ",
             reply_columns!(),
             " FROM (SELECT feedback_replies.*, ROW_NUMBER() OVER (PARTITION BY feedback_id \
              ORDER BY created_at DESC, id DESC) AS place FROM feedback_replies \
-             WHERE feedback_id IN (WITH RECURSIVE given (id, rest) AS (\
-         SELECT substr(CAST($1 AS TEXT), 1, 23), substr(CAST($1 AS TEXT), 24) \
-         UNION ALL SELECT substr(rest, 1, 23), substr(rest, 24) FROM given WHERE rest <> '') \
-             SELECT id FROM given) AND site_id = $2) AS newest WHERE place <= $3 ORDER BY created_at, id"
+             WHERE feedback_id IN (",
+            with_given_ids!(),
+            "SELECT id FROM given) AND site_id = $2) AS newest WHERE place <= $3 ORDER BY created_at, id"
         );
         self.db.list(sql, vec![feedback_ids.concat().into(), site_id.into(), of_each.into()], row).await
     }

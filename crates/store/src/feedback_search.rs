@@ -8,59 +8,49 @@ use dropleaf_core::feedback::{Feedback, Intent, Severity};
 use dropleaf_core::feedback_filter::{FeedbackFilter, Order, StateFilter};
 use dropleaf_core::feedback_list::Cursor;
 
-// The order is: unresolved first, then by severity where `$2` is 1, then by time, which `$3` reverses, then by id.
+/// The position of a comment in the list: unresolved first, then by severity where `$2` is 1, then by time, which `$3`
+/// reverses.
+macro_rules! position {
+    () => {
+        "CASE WHEN resolved_at IS NULL THEN 0 ELSE 1 END, \
+         CASE WHEN CAST($2 AS BIGINT) = 0 THEN 0 WHEN severity = 'blocking' THEN 0 WHEN severity = 'important' THEN 1 \
+         WHEN severity = 'suggestion' THEN 2 ELSE 3 END, created_at * CAST($3 AS BIGINT)"
+    };
+}
 
-/// Comments of the same second: the later one first.
-const NEWEST_FIRST: &str = concat!(
-    "SELECT ",
-    feedback_columns!(),
-    " FROM feedback WHERE site_id = $1 AND (CASE WHEN resolved_at IS NULL THEN 0 ELSE 1 END, \
-     CASE WHEN CAST($2 AS BIGINT) = 0 THEN 0 WHEN severity = 'blocking' THEN 0 WHEN severity = 'important' THEN 1 \
-     WHEN severity = 'suggestion' THEN 2 ELSE 3 END, created_at * CAST($3 AS BIGINT)) \
-     >= (CAST($4 AS BIGINT), CAST($5 AS BIGINT), CAST($6 AS BIGINT)) \
-     AND ((CASE WHEN resolved_at IS NULL THEN 0 ELSE 1 END, \
-     CASE WHEN CAST($2 AS BIGINT) = 0 THEN 0 WHEN severity = 'blocking' THEN 0 WHEN severity = 'important' THEN 1 \
-     WHEN severity = 'suggestion' THEN 2 ELSE 3 END, created_at * CAST($3 AS BIGINT)) \
-     > (CAST($4 AS BIGINT), CAST($5 AS BIGINT), CAST($6 AS BIGINT)) OR id < $7) \
-     AND (CASE WHEN resolved_at IS NULL THEN 0 ELSE 1 END) >= CAST($8 AS BIGINT) \
-     AND (CASE WHEN resolved_at IS NULL THEN 0 ELSE 1 END) <= CAST($9 AS BIGINT) \
-     AND (CAST($10 AS BIGINT) = 0 OR reopened_at IS NOT NULL) \
-     AND (CAST($11 AS TEXT) = '' OR severity = $11) AND (CAST($12 AS TEXT) = '' OR intent = $12) \
-     AND (CAST($13 AS TEXT) = '%%' OR LOWER(comment) LIKE LOWER(CAST($13 AS TEXT)) ESCAPE '!' \
-     OR LOWER(COALESCE(selected_text, '')) LIKE LOWER(CAST($13 AS TEXT)) ESCAPE '!' \
-     OR LOWER(COALESCE(element, '')) LIKE LOWER(CAST($13 AS TEXT)) ESCAPE '!' \
-     OR EXISTS (SELECT 1 FROM feedback_replies WHERE feedback_replies.feedback_id = feedback.id \
-     AND LOWER(feedback_replies.text) LIKE LOWER(CAST($13 AS TEXT)) ESCAPE '!')) \
-     ORDER BY CASE WHEN resolved_at IS NULL THEN 0 ELSE 1 END, \
-     CASE WHEN CAST($2 AS BIGINT) = 0 THEN 0 WHEN severity = 'blocking' THEN 0 WHEN severity = 'important' THEN 1 \
-     WHEN severity = 'suggestion' THEN 2 ELSE 3 END, created_at * CAST($3 AS BIGINT), id DESC LIMIT $14"
-);
+/// The statement for one order of comments of the same second: how the id of the next one compares with the cursor's, and
+/// the same as a direction.
+macro_rules! search {
+    ($comparison:literal, $direction:literal) => {
+        concat!(
+            "SELECT ",
+            feedback_columns!(),
+            " FROM feedback WHERE site_id = $1 AND (",
+            position!(),
+            ") >= (CAST($4 AS BIGINT), CAST($5 AS BIGINT), CAST($6 AS BIGINT)) AND ((",
+            position!(),
+            ") > (CAST($4 AS BIGINT), CAST($5 AS BIGINT), CAST($6 AS BIGINT)) OR id ",
+            $comparison,
+            " $7) \
+             AND (CASE WHEN resolved_at IS NULL THEN 0 ELSE 1 END) >= CAST($8 AS BIGINT) \
+             AND (CASE WHEN resolved_at IS NULL THEN 0 ELSE 1 END) <= CAST($9 AS BIGINT) \
+             AND (CAST($10 AS BIGINT) = 0 OR reopened_at IS NOT NULL) \
+             AND (CAST($11 AS TEXT) = '' OR severity = $11) AND (CAST($12 AS TEXT) = '' OR intent = $12) \
+             AND (CAST($13 AS TEXT) = '%%' OR LOWER(comment) LIKE LOWER(CAST($13 AS TEXT)) ESCAPE '!' \
+             OR LOWER(COALESCE(selected_text, '')) LIKE LOWER(CAST($13 AS TEXT)) ESCAPE '!' \
+             OR LOWER(COALESCE(element, '')) LIKE LOWER(CAST($13 AS TEXT)) ESCAPE '!' \
+             OR EXISTS (SELECT 1 FROM feedback_replies WHERE feedback_replies.feedback_id = feedback.id \
+             AND LOWER(feedback_replies.text) LIKE LOWER(CAST($13 AS TEXT)) ESCAPE '!')) ORDER BY ",
+            position!(),
+            ", id ",
+            $direction,
+            " LIMIT $14"
+        )
+    };
+}
 
-/// The same, with the earlier one first.
-const OLDEST_FIRST: &str = concat!(
-    "SELECT ",
-    feedback_columns!(),
-    " FROM feedback WHERE site_id = $1 AND (CASE WHEN resolved_at IS NULL THEN 0 ELSE 1 END, \
-     CASE WHEN CAST($2 AS BIGINT) = 0 THEN 0 WHEN severity = 'blocking' THEN 0 WHEN severity = 'important' THEN 1 \
-     WHEN severity = 'suggestion' THEN 2 ELSE 3 END, created_at * CAST($3 AS BIGINT)) \
-     >= (CAST($4 AS BIGINT), CAST($5 AS BIGINT), CAST($6 AS BIGINT)) \
-     AND ((CASE WHEN resolved_at IS NULL THEN 0 ELSE 1 END, \
-     CASE WHEN CAST($2 AS BIGINT) = 0 THEN 0 WHEN severity = 'blocking' THEN 0 WHEN severity = 'important' THEN 1 \
-     WHEN severity = 'suggestion' THEN 2 ELSE 3 END, created_at * CAST($3 AS BIGINT)) \
-     > (CAST($4 AS BIGINT), CAST($5 AS BIGINT), CAST($6 AS BIGINT)) OR id > $7) \
-     AND (CASE WHEN resolved_at IS NULL THEN 0 ELSE 1 END) >= CAST($8 AS BIGINT) \
-     AND (CASE WHEN resolved_at IS NULL THEN 0 ELSE 1 END) <= CAST($9 AS BIGINT) \
-     AND (CAST($10 AS BIGINT) = 0 OR reopened_at IS NOT NULL) \
-     AND (CAST($11 AS TEXT) = '' OR severity = $11) AND (CAST($12 AS TEXT) = '' OR intent = $12) \
-     AND (CAST($13 AS TEXT) = '%%' OR LOWER(comment) LIKE LOWER(CAST($13 AS TEXT)) ESCAPE '!' \
-     OR LOWER(COALESCE(selected_text, '')) LIKE LOWER(CAST($13 AS TEXT)) ESCAPE '!' \
-     OR LOWER(COALESCE(element, '')) LIKE LOWER(CAST($13 AS TEXT)) ESCAPE '!' \
-     OR EXISTS (SELECT 1 FROM feedback_replies WHERE feedback_replies.feedback_id = feedback.id \
-     AND LOWER(feedback_replies.text) LIKE LOWER(CAST($13 AS TEXT)) ESCAPE '!')) \
-     ORDER BY CASE WHEN resolved_at IS NULL THEN 0 ELSE 1 END, \
-     CASE WHEN CAST($2 AS BIGINT) = 0 THEN 0 WHEN severity = 'blocking' THEN 0 WHEN severity = 'important' THEN 1 \
-     WHEN severity = 'suggestion' THEN 2 ELSE 3 END, created_at * CAST($3 AS BIGINT), id ASC LIMIT $14"
-);
+const NEWEST_FIRST: &str = search!("<", "DESC");
+const OLDEST_FIRST: &str = search!(">", "ASC");
 
 impl Store {
     /// A site's comments that a filter selects, after a cursor, in the order of the filter.

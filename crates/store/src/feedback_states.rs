@@ -1,7 +1,7 @@
 //! SQL that resolves several comments at once, undoes that, and reopens comments.
 
 use crate::db::{DbError, Stmt};
-use crate::feedback::{UNKNOWN, row, select};
+use crate::feedback::{UNKNOWN, row, select, with_given_ids};
 use crate::store::Store;
 use dropleaf_core::feedback::{Feedback, MOST_OPEN};
 use dropleaf_core::feedback_thread::Author;
@@ -27,13 +27,7 @@ impl Store {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
-        // See `feedback::mark_read` for how ids are bound.
-        let sql = select!(
-            "WHERE id IN (WITH RECURSIVE given (id, rest) AS (\
-         SELECT substr(CAST($1 AS TEXT), 1, 23), substr(CAST($1 AS TEXT), 24) \
-         UNION ALL SELECT substr(rest, 1, 23), substr(rest, 24) FROM given WHERE rest <> '') \
-             SELECT id FROM given) AND site_id = $2"
-        );
+        let sql = select!("WHERE id IN (", with_given_ids!(), "SELECT id FROM given) AND site_id = $2");
         self.db.list(sql, vec![ids.concat().into(), site_id.into()], row).await
     }
 }
@@ -41,26 +35,26 @@ impl Store {
 /// Resolves these different comments of a site, or none of them if one does not exist. Those that are resolved already
 /// keep their time and who did it.
 pub fn resolve_all(site_id: &str, ids: &[&str], note: Option<&str>, by: Author, now: i64) -> Stmt {
-    let sql = "WITH RECURSIVE given (id, rest) AS (\
-         SELECT substr(CAST($1 AS TEXT), 1, 23), substr(CAST($1 AS TEXT), 24) \
-         UNION ALL SELECT substr(rest, 1, 23), substr(rest, 24) FROM given WHERE rest <> '') \
-         UPDATE feedback SET \
+    let sql = concat!(
+        with_given_ids!(),
+        "UPDATE feedback SET \
          resolved_note = CASE WHEN resolved_at IS NULL THEN CAST($2 AS TEXT) ELSE COALESCE(CAST($2 AS TEXT), resolved_note) END, \
          resolved_by = CASE WHEN resolved_at IS NULL THEN CAST($3 AS TEXT) ELSE resolved_by END, \
          resolved_at = COALESCE(resolved_at, $4) \
-         WHERE site_id = $5 AND id IN (SELECT id FROM given)";
+         WHERE site_id = $5 AND id IN (SELECT id FROM given)"
+    );
     let args = vec![ids.concat().into(), note.into(), by.as_str().into(), now.into(), site_id.into()];
     Stmt::new(sql, args).rows(ids.len() as u64, UNKNOWN)
 }
 
 /// Undoes a resolution: these comments are as before if they were resolved at exactly this time.
 pub fn undo_resolve(site_id: &str, ids: &[&str], resolved_at: i64) -> Stmt {
-    let sql = "WITH RECURSIVE given (id, rest) AS (\
-         SELECT substr(CAST($1 AS TEXT), 1, 23), substr(CAST($1 AS TEXT), 24) \
-         UNION ALL SELECT substr(rest, 1, 23), substr(rest, 24) FROM given WHERE rest <> '') \
-         UPDATE feedback SET resolved_at = NULL, resolved_by = NULL, resolved_note = NULL \
+    let sql = concat!(
+        with_given_ids!(),
+        "UPDATE feedback SET resolved_at = NULL, resolved_by = NULL, resolved_note = NULL \
          WHERE site_id = $2 AND resolved_at = $3 AND id IN (SELECT id FROM given) \
-         AND (SELECT COUNT(*) FROM feedback WHERE site_id = $2 AND resolved_at IS NULL) + CAST($4 AS BIGINT) <= $5";
+         AND (SELECT COUNT(*) FROM feedback WHERE site_id = $2 AND resolved_at IS NULL) + CAST($4 AS BIGINT) <= $5"
+    );
     let count = i64::try_from(ids.len()).unwrap_or(i64::MAX);
     let args = vec![ids.concat().into(), site_id.into(), resolved_at.into(), count.into(), MOST_OPEN.into()];
     Stmt::new(sql, args)

@@ -28,4 +28,9 @@ impl Store {
     ) -> Result<Vec<Outcome>, DbError> {
         self.db.batch_notify(stmts, changed).await
     }
+
+    /// Only notifies the other nodes.
+    pub async fn notify_nodes(&self, changed: Vec<String>) -> Result<(), DbError> {
+        self.db.batch_notify(Vec::new(), changed).await.map(|_| ())
+    }
 }

@@ -3,7 +3,9 @@
 use crate::db::{DbError, Row, Stmt, columns};
 use crate::store::Store;
 use bytes::Bytes;
-use dropleaf_core::webhook::{Endpoint, EndpointKind, EndpointState, EventFilter, WebhookUrl};
+use dropleaf_core::webhook::{
+    Endpoint, EndpointKind, EndpointState, EventFilter, MOST_ENDPOINTS, WebhookUrl,
+};
 
 /// The account has the maximum number of endpoints.
 pub const FULL: &str = "webhooks_full";
@@ -69,9 +71,9 @@ impl Store {
         grant_id: Option<&str>,
     ) -> Result<Vec<Endpoint>, DbError> {
         let sql = select!(
-            "WHERE account_id = $1 AND (CAST($2 AS TEXT) IS NULL OR grant_id = $2) ORDER BY created_at, id LIMIT 100"
+            "WHERE account_id = $1 AND (CAST($2 AS TEXT) IS NULL OR grant_id = $2) ORDER BY created_at, id LIMIT $3"
         );
-        self.db.list(sql, vec![account_id.into(), grant_id.into()], row).await
+        self.db.list(sql, vec![account_id.into(), grant_id.into(), MOST_ENDPOINTS.into()], row).await
     }
 
     pub async fn find_webhook(

@@ -1,5 +1,5 @@
-//! Notifies an owner's programs with open streams of new feedback and page changes; on PostgreSQL also of those on other
-//! nodes.
+//! Notifies an owner's programs with open streams of new feedback and page changes, and viewers' open pages of comments; on
+//! PostgreSQL also of those on other nodes.
 
 use crate::app::App;
 use dropleaf_store::{DbError, Stmt};
@@ -18,7 +18,12 @@ pub enum NoticeKind {
     Feedback,
     /// The page's content, settings or state changed.
     Change,
+    /// The owner or a program of the owner replied to comments, or changed or deleted them. Only viewers are notified.
+    Thread,
 }
+
+/// The account of a notice about a page that has none. Only viewers are notified.
+pub(crate) const NO_ACCOUNT: &str = "";
 
 /// A notice about one page, for its owner.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,6 +43,7 @@ impl Notice {
         let code = match self.kind {
             NoticeKind::Feedback => 'f',
             NoticeKind::Change => 'c',
+            NoticeKind::Thread => 't',
         };
         format!("{NODE_PREFIX}{node}:{code}:{}:{}", self.account_id, self.site_id)
     }
@@ -46,7 +52,11 @@ impl Notice {
     fn read(text: &str) -> Option<(&str, Self)> {
         let mut parts = text.strip_prefix(NODE_PREFIX)?.split(':');
         let (node, code) = (parts.next()?, parts.next()?);
-        let kind = if code == "f" { NoticeKind::Feedback } else { NoticeKind::Change };
+        let kind = match code {
+            "f" => NoticeKind::Feedback,
+            "t" => NoticeKind::Thread,
+            _ => NoticeKind::Change,
+        };
         Some((node, Self::new(parts.next()?, parts.next()?, kind)))
     }
 }
@@ -91,6 +101,9 @@ impl NoticeBroker {
     }
 
     fn notify_listeners(&self, notice: Notice) {
+        if notice.kind == NoticeKind::Thread {
+            return;
+        }
         let channels = self.channels.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(channel) = channels.get(&notice.account_id) {
             // It is not an error if there are no listeners.
@@ -138,20 +151,25 @@ impl App {
     }
 
     fn notify_viewers(&self, notice: &Notice) {
-        if notice.kind == NoticeKind::Feedback {
+        if matches!(notice.kind, NoticeKind::Feedback | NoticeKind::Thread) {
             self.caches.pages.live.feedback_changed(&notice.site_id);
         }
     }
 
+    /// Notifies the viewers' open pages that the owner's side changed threads. Who misses it, because another node cannot be
+    /// reached, sees the change when the toolbar is opened the next time.
+    pub(crate) async fn notify_of_threads(&self, site_id: &str) {
+        let notice = Notice::new(NO_ACCOUNT, site_id, NoticeKind::Thread);
+        if let Err(error) = self.store.notify_nodes(vec![self.encode_for_nodes(&notice)]).await {
+            tracing::warn!(%error, site = site_id, "other nodes not notified of changed comments");
+        }
+        self.notify_listeners(Some(notice));
+    }
+
     /// Commits a change and, once it is stored, notifies the owner's listeners.
-    pub(crate) async fn commit_and_notify(
-        &self,
-        stmts: Vec<Stmt>,
-        notice: Option<Notice>,
-    ) -> Result<(), DbError> {
-        let names = notice.iter().map(|notice| self.encode_for_nodes(notice)).collect();
-        self.store.commit_changed(stmts, names).await?;
-        self.notify_listeners(notice);
+    pub(crate) async fn commit_and_notify(&self, stmts: Vec<Stmt>, notice: Notice) -> Result<(), DbError> {
+        self.store.commit_changed(stmts, vec![self.encode_for_nodes(&notice)]).await?;
+        self.notify_listeners(Some(notice));
         Ok(())
     }
 }
@@ -178,12 +196,16 @@ mod tests {
     async fn news_of_other_nodes_are_passed_on_and_its_own_are_not_heard_twice() {
         let (here, there) = (NoticeBroker::new("a".into()), NoticeBroker::new("b".into()));
         let mut listener = here.listen("acct_1");
-        for kind in [NoticeKind::Feedback, NoticeKind::Change] {
+        for kind in [NoticeKind::Thread, NoticeKind::Feedback, NoticeKind::Change] {
             let notice = Notice::new("acct_1", "site_1", kind);
             assert!(here.receive(&notice.written(&here.node)), "its own");
             assert!(here.receive(&notice.written(&there.node)));
-            assert_eq!(listener.next().await, Some(notice));
+            if kind != NoticeKind::Thread {
+                assert_eq!(listener.next().await, Some(notice), "threads are for viewers alone");
+            }
         }
+        let unowned = Notice::new(NO_ACCOUNT, "site_1", NoticeKind::Feedback);
+        assert_eq!(Notice::read(&unowned.written("b")), Some(("b", unowned.clone())));
         assert!(!here.receive("t:some-page") && !here.receive("*") && !here.receive("k"));
         drop(here);
         assert_eq!(listener.next().await, None);

@@ -1,13 +1,14 @@
 //! Feedback: comments left by viewers within rate limits, read and resolved by the owner. Spec §3, §4.
 
 use crate::app::App;
-use crate::notify::owner_notices::{Notice, NoticeKind};
+use crate::notify::owner_notices::{NO_ACCOUNT, Notice, NoticeKind};
+use crate::viewing::feedback_threads::FeedbackThread;
 use crate::viewing::pages::PageKey;
 use dropleaf_core::account::Account;
 use dropleaf_core::feedback::{self, Feedback, FeedbackContent};
 use dropleaf_core::feedback_filter::StateFilter;
 use dropleaf_core::feedback_list::{self, Cursor, FeedbackQuery};
-use dropleaf_core::feedback_thread::Author;
+use dropleaf_core::feedback_thread::{Author, LISTED_REPLIES};
 use dropleaf_core::rate::{Rate, RateLimitStatus};
 use dropleaf_core::site::Site;
 use dropleaf_core::webhook::EventType;
@@ -21,7 +22,8 @@ const READ_BATCH: usize = 200;
 /// One page of the list of comments.
 #[derive(Debug)]
 pub struct FeedbackList {
-    pub feedback: Vec<Feedback>,
+    /// Each comment with the newest replies to it.
+    pub threads: Vec<FeedbackThread>,
     /// The cursor of the next page, if there is more.
     pub next: Option<Cursor>,
 }
@@ -60,7 +62,7 @@ impl App {
         stmts.push(rows::insert(&item));
         stmts.extend(self.feedback_stmts(EventType::FeedbackCreated, site, &item.id));
         let notice =
-            site.account_id.as_deref().map(|owner| Notice::new(owner, &site.id, NoticeKind::Feedback));
+            Notice::new(site.account_id.as_deref().unwrap_or(NO_ACCOUNT), &site.id, NoticeKind::Feedback);
         match self.commit_and_notify(stmts, notice).await {
             Ok(()) => {
                 let (rate, key) = &rates[0];
@@ -95,13 +97,14 @@ impl App {
     ) -> Result<FeedbackList> {
         query.check()?;
         let site = self.get_site(account, name).await?;
-        let list = self.feedback_page(&site, query).await?;
-        if !list.feedback.is_empty() && self.store.count_unread_feedback(&site.id).await? > 0 {
-            let given = list.feedback.chunks(READ_BATCH);
+        let (feedback, next) = self.feedback_page(&site, query).await?;
+        if !feedback.is_empty() && self.store.count_unread_feedback(&site.id).await? > 0 {
+            let given = feedback.chunks(READ_BATCH);
             let marks = given.map(|given| rows::mark_read(&site.id, given, self.now()));
             self.store.commit(marks.collect()).await?;
         }
-        Ok(list)
+        let threads = self.add_replies(&site.id, feedback, LISTED_REPLIES, query.reply_bytes()).await?;
+        Ok(FeedbackList { threads, next })
     }
 
     /// The same for the owner in the dashboard; the comments stay unread for the owner's programs.
@@ -113,7 +116,9 @@ impl App {
     ) -> Result<FeedbackList> {
         query.check()?;
         let site = self.get_site(account, name).await?;
-        self.feedback_page(&site, query).await
+        let (feedback, next) = self.feedback_page(&site, query).await?;
+        let threads = self.add_replies(&site.id, feedback, LISTED_REPLIES, query.reply_bytes()).await?;
+        Ok(FeedbackList { threads, next })
     }
 
     /// How many comments on a site are unresolved.
@@ -121,7 +126,12 @@ impl App {
         Ok(self.store.count_open_feedback_of(site_id).await?)
     }
 
-    async fn feedback_page(&self, site: &Site, query: &FeedbackQuery) -> Result<FeedbackList> {
+    /// One page of the list without replies, and the cursor of the next one.
+    async fn feedback_page(
+        &self,
+        site: &Site,
+        query: &FeedbackQuery,
+    ) -> Result<(Vec<Feedback>, Option<Cursor>)> {
         let mut feedback: Vec<Feedback> = Vec::new();
         let mut after = query.cursor.clone();
         let has_more = loop {
@@ -148,7 +158,7 @@ impl App {
             after = feedback.last().map(|item| Cursor::of(item, query.filter.order));
         };
         let next = feedback.last().filter(|_| has_more).map(|item| Cursor::of(item, query.filter.order));
-        Ok(FeedbackList { feedback, next })
+        Ok((feedback, next))
     }
 
     /// Comments on a page that none of the owner's programs has read.
@@ -172,7 +182,9 @@ impl App {
         match self.commit_for_account(&account.id, stmts).await {
             Ok(outcomes) => {
                 let outcome = outcomes.last().ok_or_else(|| Error::internal("no outcome"))?;
-                Ok(rows::resolved(outcome)?)
+                let item = rows::resolved(outcome)?;
+                self.notify_of_threads(&item.site_id).await;
+                Ok(item)
             }
             Err(DbError::Guard(rows::UNKNOWN)) => Err(Error::not_found("feedback")),
             Err(error) => Err(error.into()),
@@ -182,7 +194,11 @@ impl App {
     pub async fn delete_feedback(&self, account: &Account, id: &str) -> Result<()> {
         check_id(id)?;
         match self.commit_for_account(&account.id, vec![rows::delete(&account.id, id)]).await {
-            Ok(_) => Ok(()),
+            Ok(outcomes) => {
+                let outcome = outcomes.last().ok_or_else(|| Error::internal("no outcome"))?;
+                self.notify_of_threads(&rows::deleted_from(outcome)?).await;
+                Ok(())
+            }
             Err(DbError::Guard(rows::UNKNOWN)) => Err(Error::not_found("feedback")),
             Err(error) => Err(error.into()),
         }

@@ -56,7 +56,10 @@ impl App {
             stmts.push(feedback_states::resolve_all(&site.id, &part, note.as_deref(), by, now));
         }
         match self.commit_for_account(&account.id, stmts).await {
-            Ok(_) => Ok(ResolvedFeedback { ids, resolved_at: now }),
+            Ok(_) => {
+                self.notify_of_threads(&site.id).await;
+                Ok(ResolvedFeedback { ids, resolved_at: now })
+            }
             Err(DbError::Guard(rows::UNKNOWN)) => Err(self.unknown_ids(&site, &ids).await?),
             Err(error) => Err(self.guard_error(error, None)),
         }
@@ -76,9 +79,29 @@ impl App {
         let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
         let stmts = vec![sites::lock(&site.id), feedback_states::undo_resolve(&site.id, &ids, resolved_at)];
         match self.commit_for_account(&account.id, stmts).await {
-            Ok(outcomes) => Ok(outcomes.last().map_or(0, |outcome| outcome.affected)),
+            Ok(outcomes) => {
+                self.notify_of_threads(&site.id).await;
+                Ok(outcomes.last().map_or(0, |outcome| outcome.affected))
+            }
             Err(error) => Err(self.guard_error(error, None)),
         }
+    }
+
+    /// Why [`Self::undo_resolve_feedback`] of so many comments changed nothing.
+    pub async fn explain_not_undone(&self, account: &Account, name: &str, count: usize) -> Result<Error> {
+        let site = self.get_site(account, name).await?;
+        let open = self.store.count_open_feedback_of(&site.id).await?;
+        let would_be_open = open.saturating_add(i64::try_from(count).unwrap_or(i64::MAX));
+        Ok(if would_be_open > MOST_OPEN {
+            Error::new(
+                Code::TooMany,
+                format!(
+                    "Nothing was undone: a page can have at most {MOST_OPEN} open comments. Resolve some first."
+                ),
+            )
+        } else {
+            Error::field("ids", "has changed since, so nothing was undone")
+        })
     }
 
     async fn open_ids(&self, site: &Site, filter: FeedbackFilter) -> Result<Vec<String>> {

@@ -1,14 +1,17 @@
 //! Replies to comments by viewers, the owner and the owner's programs, and reopening.
 
 use crate::app::App;
-use crate::notify::owner_notices::{Notice, NoticeKind};
+use crate::notify::owner_notices::{NO_ACCOUNT, Notice, NoticeKind};
+use crate::publish::idempotency::{FirstOrReplay, IdempotentRequest, IdempotentResult, StoredOutcome};
 use dropleaf_core::account::Account;
 use dropleaf_core::feedback::Feedback;
 use dropleaf_core::feedback_thread::{Author, FeedbackVisible, Reply, ReplyContent, ViewerTokens};
 use dropleaf_core::rate::RateLimitStatus;
 use dropleaf_core::site::Site;
 use dropleaf_core::{Code, Error, Result};
-use dropleaf_store::{DbError, Stmt, counters, feedback, feedback_replies, feedback_states, sites};
+use dropleaf_store::{
+    DbError, Stmt, counters, feedback, feedback_replies, feedback_states, idempotency, sites,
+};
 use std::net::IpAddr;
 
 /// What a reply does to the state of its comment.
@@ -81,7 +84,7 @@ impl App {
         }
         stmts.push(feedback_replies::insert(&reply));
         let notice =
-            site.account_id.as_deref().map(|owner| Notice::new(owner, &site.id, NoticeKind::Feedback));
+            Notice::new(site.account_id.as_deref().unwrap_or(NO_ACCOUNT), &site.id, NoticeKind::Feedback);
         self.commit_and_notify(stmts, notice).await.map_err(|error| self.reply_error(error))?;
         let (rate, key) = &rates[0];
         // The reply is stored, so a failure to read the remaining quota must not fail the request.
@@ -89,13 +92,19 @@ impl App {
         Ok((self.get_feedback_of(site, &found.id).await?, reply, used.map(|used| rate.status(used, now))))
     }
 
-    /// Stores a reply of the owner, and resolves or reopens the comment with it if asked to.
+    /// Stores a reply of the owner, and resolves or reopens the comment with it if asked to. Returns both as they are then.
     pub async fn reply_to_feedback(
         &self,
         account: &Account,
         name: &str,
         sent: OwnerReply<'_>,
-    ) -> Result<(Feedback, Reply)> {
+        once: Option<&IdempotentRequest>,
+        render: impl FnOnce(&(Feedback, Reply)) -> Vec<u8>,
+    ) -> Result<IdempotentResult<(Feedback, Reply)>> {
+        let _guard = match self.begin_idempotent(once).await? {
+            FirstOrReplay::Replay(outcome, body) => return Ok(IdempotentResult::Replayed { outcome, body }),
+            FirstOrReplay::First(guard) => guard,
+        };
         let content = ReplyContent::checked(Some(sent.text), None)?;
         let site = self.get_site(account, name).await?;
         let found = self.get_feedback_of(&site, sent.feedback_id).await?;
@@ -110,7 +119,11 @@ impl App {
             reopens: sent.effect == ReplyEffect::Reopen && found.resolved_at.is_some(),
             created_at: now,
         };
+        let replied = (after_reply(&found, &reply, sent.effect), reply.clone());
         let mut stmts = vec![sites::lock(&site.id), feedback_replies::touch(&reply)];
+        if let Some(once) = once {
+            stmts.push(self.store_response(once, StoredOutcome::Created, &render(&replied))?);
+        }
         match sent.effect {
             ReplyEffect::Resolve => {
                 stmts.push(feedback::resolve(&account.id, &found.id, None, sent.author, now));
@@ -121,8 +134,14 @@ impl App {
             ReplyEffect::Reopen | ReplyEffect::Nothing => {}
         }
         stmts.push(feedback_replies::insert(&reply));
-        self.commit_thread(account, stmts).await?;
-        Ok((self.get_feedback_of(&site, &found.id).await?, reply))
+        match (self.commit_for_account(&account.id, stmts).await, once) {
+            (Ok(_), _) => {
+                self.notify_of_threads(&site.id).await;
+                Ok(IdempotentResult::New(replied))
+            }
+            (Err(DbError::Guard(idempotency::ANSWERED)), Some(once)) => self.replay_response(once).await,
+            (Err(error), _) => Err(self.reply_error(error)),
+        }
     }
 
     /// Reopens a comment. One that is not resolved stays as it is.
@@ -142,6 +161,7 @@ impl App {
         }
         let stmts = vec![sites::lock(&site.id), feedback_states::reopen(&site.id, id, by, self.now())];
         self.commit_thread(account, stmts).await?;
+        self.notify_of_threads(&site.id).await;
         self.get_feedback_of(&site, id).await
     }
 
@@ -168,4 +188,19 @@ impl App {
             error => self.guard_error(error, None),
         }
     }
+}
+
+/// The comment after a reply by the owner. One that is resolved already keeps its time and who did it.
+fn after_reply(before: &Feedback, reply: &Reply, effect: ReplyEffect) -> Feedback {
+    let mut comment = before.clone();
+    if effect == ReplyEffect::Resolve && comment.resolved_at.is_none() {
+        comment.resolved_at = Some(reply.created_at);
+        comment.resolved_by = Some(reply.author);
+        comment.resolved_note = None;
+    } else if reply.reopens {
+        (comment.resolved_at, comment.resolved_by) = (None, None);
+        comment.reopened_at = Some(reply.created_at);
+        comment.reopened_by = Some(reply.author);
+    }
+    comment
 }

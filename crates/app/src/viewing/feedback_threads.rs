@@ -11,6 +11,7 @@ use dropleaf_core::feedback_thread::{
 };
 use dropleaf_core::site::Site;
 use dropleaf_core::{Error, Result};
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 /// The most comments a viewer is shown.
@@ -39,7 +40,7 @@ pub struct ShownThread {
 
 impl App {
     /// The newest replies to these comments of one site, `of_each` to each, as many as fit into this many bytes.
-    pub async fn add_replies(
+    pub(super) async fn add_replies(
         &self,
         site_id: &str,
         feedback: Vec<Feedback>,
@@ -73,11 +74,15 @@ impl App {
             .collect();
         let replied: Vec<&str> =
             feedback.iter().map(|item| item.id.as_str()).filter(|id| counts.contains_key(*id)).collect();
-        for ids in replied.chunks(THREADS_AT_ONCE) {
-            for reply in self.store.list_replies(site_id, ids, of_each).await? {
+        'all: for ids in replied.chunks(THREADS_AT_ONCE) {
+            let mut found = self.store.list_replies(site_id, ids, of_each).await?;
+            // Newest first, so that the oldest ones are left out if not all fit. Those of the same second keep their order.
+            found.reverse();
+            found.sort_by_key(|reply| Reverse(reply.created_at));
+            for reply in found {
                 let size = feedback_list::reply_bytes(&reply);
                 if size > bytes {
-                    return Ok(threads);
+                    break 'all;
                 }
                 bytes -= size;
                 if let Some(thread) = threads.get_mut(&reply.feedback_id) {
@@ -85,6 +90,7 @@ impl App {
                 }
             }
         }
+        threads.values_mut().for_each(|thread| thread.replies.reverse());
         Ok(threads)
     }
 

@@ -49,7 +49,7 @@ struct OpenStreams {
 struct PageChannel {
     signal: watch::Sender<PageSignal>,
     /// Held while a stream reads the page, so that the others find the row in the cache.
-    turn: Arc<tokio::sync::Mutex<()>>,
+    read_lock: Arc<tokio::sync::Mutex<()>>,
     streams: usize,
 }
 
@@ -61,7 +61,7 @@ pub struct LiveStream {
     site_id: String,
     network: Option<String>,
     signal: watch::Receiver<PageSignal>,
-    turn: Arc<tokio::sync::Mutex<()>>,
+    read_lock: Arc<tokio::sync::Mutex<()>>,
 }
 
 impl LivePages {
@@ -94,11 +94,11 @@ impl LivePages {
         open.total += 1;
         let page = open.by_token.entry(site.token.clone()).or_insert_with(|| PageChannel {
             signal: watch::Sender::new(PageSignal::default()),
-            turn: Arc::default(),
+            read_lock: Arc::default(),
             streams: 0,
         });
         page.streams += 1;
-        let (signal, turn) = (page.signal.subscribe(), Arc::clone(&page.turn));
+        let (signal, read_lock) = (page.signal.subscribe(), Arc::clone(&page.read_lock));
         open.tokens.entry(site.id.clone()).or_insert_with(|| site.token.clone());
         let is_first = open.total == 1;
         drop(guard);
@@ -106,7 +106,7 @@ impl LivePages {
             self.first_opened.notify_one();
         }
         let (token, site_id) = (site.token.clone(), site.id.clone());
-        Ok(LiveStream { pages: Arc::clone(self), token, site_id, network, signal, turn })
+        Ok(LiveStream { pages: Arc::clone(self), token, site_id, network, signal, read_lock })
     }
 
     /// Wakes the streams of a page by its name in notifications between nodes; `*` wakes all. A change is always announced
@@ -153,8 +153,8 @@ impl LiveStream {
     }
 
     /// Waits until no other stream of the page reads it; the first one fills the row cache for the others.
-    pub async fn turn(&self) -> OwnedMutexGuard<()> {
-        Arc::clone(&self.turn).lock_owned().await
+    pub async fn lock_for_reading(&self) -> OwnedMutexGuard<()> {
+        Arc::clone(&self.read_lock).lock_owned().await
     }
 }
 

@@ -5,7 +5,7 @@ use crate::app::App;
 use dropleaf_core::Result;
 use dropleaf_core::site::Site;
 use dropleaf_store::{Stmt, sites};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
@@ -14,6 +14,8 @@ const SHARDS: usize = 16;
 /// Pages per shard that trigger an early write.
 const FLUSH_SOON_PAGES: usize = 4096;
 const BATCH: usize = 500;
+/// How many pages are remembered whose first view was written.
+const VIEWED_MOST: usize = 10_000;
 
 #[derive(Debug, Clone, Default)]
 struct Pending {
@@ -28,6 +30,8 @@ pub(crate) struct ViewCounts {
     shards: [Mutex<HashMap<String, Pending>>; SHARDS],
     hasher: RandomState,
     flush_soon: Notify,
+    /// Pages whose first view was written: their cached rows say for a while that they were never viewed.
+    viewed: Mutex<HashSet<String>>,
 }
 
 impl ViewCounts {
@@ -59,6 +63,29 @@ impl ViewCounts {
         };
         self.shards.iter().flat_map(take).collect()
     }
+
+    fn viewed(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.viewed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Clears the mark of possible first views where the first one is known to be written.
+    fn unmark_viewed(&self, pending: &mut [(String, Pending)]) {
+        let viewed = self.viewed();
+        for (_, pending) in pending.iter_mut().filter(|(id, _)| viewed.contains(id)) {
+            pending.first_for = None;
+        }
+    }
+
+    /// Remembers the pages whose first views were written. A page that is forgotten costs a few statements, no second event.
+    fn remember_viewed(&self, written: &[(String, Pending)]) {
+        let mut viewed = self.viewed();
+        for (id, _) in written.iter().filter(|(_, pending)| pending.first_for.is_some()) {
+            if viewed.len() >= VIEWED_MOST {
+                viewed.clear();
+            }
+            viewed.insert(id.clone());
+        }
+    }
 }
 
 impl App {
@@ -87,28 +114,76 @@ impl App {
     /// Writes the accumulated counts. What could not be written is kept for the next time.
     pub async fn flush_views(&self) -> Result<()> {
         let mut pending = self.pending.view_counts.take_all();
+        self.pending.view_counts.unmark_viewed(&mut pending);
         // In the order of the index, so that neighbouring rows are found and written together.
         pending.sort_unstable_by(|(one, _), (other, _)| other.cmp(one));
         while !pending.is_empty() {
             let batch = pending.split_off(pending.len().saturating_sub(BATCH));
-            let stmts = batch.iter().flat_map(|(id, pending)| self.view_stmts(id, pending)).collect();
-            if let Err(error) = self.store.commit(stmts).await {
+            if let Err(error) = self.store.commit(self.view_stmts(&batch)).await {
                 for (id, p) in batch.into_iter().chain(pending) {
                     self.pending.view_counts.add(&id, p.views, p.last_at, p.first_for.as_deref());
                 }
                 return Err(error.into());
             }
+            self.pending.view_counts.remember_viewed(&batch);
         }
         Ok(())
     }
-    /// Adds views to a page. The first ones are an event for its owner, which another node may have written already.
-    fn view_stmts(&self, id: &str, pending: &Pending) -> Vec<Stmt> {
-        let mut stmts = Vec::new();
-        if let Some(owner) = &pending.first_for {
-            stmts.push(sites::lock(id));
-            stmts.extend(self.first_view_stmts(owner, id));
+
+    /// Adds views to pages. The first ones of a page are an event for its owner, which another node may have written already.
+    /// All pages are locked before the endpoints, and these in the order of their accounts, so that nodes cannot deadlock.
+    fn view_stmts(&self, batch: &[(String, Pending)]) -> Vec<Stmt> {
+        let add = |id: &str, pending: &Pending| sites::add_views(id, pending.views, pending.last_at);
+        let (mut stmts, mut firsts) = (Vec::new(), Vec::new());
+        for (id, pending) in batch {
+            if let Some(owner) = &pending.first_for {
+                stmts.push(sites::lock(id));
+                firsts.push((owner, id, pending));
+            } else {
+                stmts.push(add(id, pending));
+            }
         }
-        stmts.push(sites::add_views(id, pending.views, pending.last_at));
+        firsts.sort_by_key(|(owner, ..)| *owner);
+        stmts.extend(firsts.iter().flat_map(|(owner, id, _)| self.first_view_stmts(owner, id)));
+        stmts.extend(firsts.iter().map(|(_, id, pending)| add(id, pending)));
         stmts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counted(counts: &ViewCounts) -> Vec<(String, Pending)> {
+        for id in ["site_1", "site_2"] {
+            counts.add(id, 1, 5, Some("acct_1"));
+        }
+        let mut pending = counts.take_all();
+        counts.unmark_viewed(&mut pending);
+        pending.sort_by(|(one, _), (other, _)| one.cmp(other));
+        pending
+    }
+
+    #[test]
+    fn a_first_view_is_written_once_although_cached_rows_do_not_know_it() {
+        let counts = ViewCounts::default();
+        let is_first = |pending: &[(String, Pending)]| -> Vec<bool> {
+            pending.iter().map(|(_, pending)| pending.first_for.is_some()).collect()
+        };
+        let pending = counted(&counts);
+        assert_eq!(is_first(&pending), [true, true]);
+        counts.remember_viewed(&pending[..1]);
+        assert_eq!(is_first(&counted(&counts)), [false, true], "the other was not written");
+    }
+
+    #[test]
+    fn only_so_many_pages_are_remembered() {
+        let counts = ViewCounts::default();
+        let pending = Pending { views: 1, last_at: 5, first_for: Some("acct_1".into()) };
+        let all: Vec<_> =
+            (0..=VIEWED_MOST).map(|number| (format!("site_{number}"), pending.clone())).collect();
+        counts.remember_viewed(&all);
+        assert!(counts.viewed().len() <= VIEWED_MOST);
+        assert!(counts.viewed().contains(&all[VIEWED_MOST].0));
     }
 }

@@ -57,9 +57,15 @@ pub enum EventFilter {
 }
 
 impl EventFilter {
-    /// From the names of an owner; none means all.
+    /// From the names of an owner; `*` means all. An empty list is refused: it could mean all events or none.
     pub fn from_names(names: &[String]) -> Result<Self> {
-        if names.is_empty() || names.iter().any(|name| name == "*") {
+        if names.is_empty() {
+            return Err(Error::field(
+                "events",
+                "must name at least one event type. Send [\"*\"] to get all of them",
+            ));
+        }
+        if names.iter().any(|name| name == "*") {
             return Ok(Self::All);
         }
         let mut events = Vec::new();
@@ -210,7 +216,8 @@ mod tests {
         ] {
             assert_eq!(EventFilter::parse_stored(&filter.stored()), filter);
         }
-        assert_eq!(EventFilter::from_names(&[]).unwrap(), EventFilter::All);
+        assert!(EventFilter::from_names(&[]).is_err());
+        assert_eq!(EventFilter::from_names(&names(&["*"])).unwrap(), EventFilter::All);
         assert_eq!(EventFilter::from_names(&names(&["site.burnt", "*"])).unwrap(), EventFilter::All);
         assert!(EventFilter::from_names(&names(&["site.born"])).is_err());
         let twice = EventFilter::from_names(&names(&["site.burnt", "site.burnt"])).unwrap();

@@ -17,6 +17,8 @@ pub use retry::{AttemptResult, NextStep, after_attempt, is_given_up};
 pub use signature::{SECRET_PREFIX, Secret, TOLERANCE_SECONDS, signature_header, verify};
 pub use url::WebhookUrl;
 
+/// The most endpoints that an account can have; a server may allow fewer.
+pub const MOST_ENDPOINTS: i64 = 100;
 /// How long the previous secret signs too after a rotation, in seconds.
 pub const ROTATION_SECONDS: i64 = 86_400;
 /// How long an endpoint of `dropleaf webhooks listen` exists after it was last asked for events, in seconds.

@@ -136,6 +136,7 @@ done! {
     KeyRevoked = "key-revoked" in "keys": "Key revoked.";
     WebhookDeleted = "webhook-deleted" in "webhooks": "Webhook deleted.";
     WebhookTested = "webhook-tested" in "deliveries": "Test event queued. Reload this page to see whether it was delivered.";
+    WebhookChanged = "webhook-changed" in "webhook": "Saved.";
     WebhookEnabled = "webhook-enabled" in "webhook": "Webhook enabled.";
     WebhookPaused = "webhook-paused" in "webhook": "Webhook paused. Events that wait are kept.";
     DeliveryRetried = "delivery-retried" in "deliveries": "The delivery is sent again.";

@@ -1,10 +1,10 @@
 //! `/dashboard/webhooks/{id}`: one endpoint with its secret when it is new, its deliveries and the forms that change it.
 
-use super::{Attempt, Section, Shell, figures, webhook_text as text};
+use super::{Attempt, PageChoice, Section, Shell, figures, webhook_text as text};
 use crate::Html;
 use crate::assets::PAGES_CSS;
 use askama::Template;
-use dropleaf_core::webhook::{Delivery, Endpoint, EndpointKind, EndpointState};
+use dropleaf_core::webhook::{Delivery, Endpoint, EndpointKind, EndpointState, EventType};
 
 #[derive(Debug)]
 pub struct WebhookPage<'a> {
@@ -17,6 +17,10 @@ pub struct WebhookPage<'a> {
     pub more: Option<String>,
     /// Whether the person confirmed their identity recently; otherwise no secret can be made.
     pub is_recent: bool,
+    /// Live pages, newest first, and the page that it is for.
+    pub pages: &'a [PageChoice],
+    /// The names of the events that are checked in the form; none means all.
+    pub checked: Vec<&'a str>,
     pub attempt: Attempt,
 }
 
@@ -39,6 +43,19 @@ pub fn webhook(page: &WebhookPage<'_>) -> Html {
 impl WebhookPage<'_> {
     fn is_enabled(&self) -> bool {
         self.webhook.state == EndpointState::Enabled
+    }
+
+    fn events(&self) -> &'static [EventType] {
+        EventType::ALL
+    }
+
+    fn is_event_checked(&self, event: &EventType) -> bool {
+        self.checked.contains(&event.as_str())
+    }
+
+    /// The only page whose events it gets; empty for all pages.
+    fn site(&self) -> &str {
+        self.webhook.site_id.as_deref().unwrap_or_default()
     }
 
     fn is_url(&self) -> bool {

@@ -42,6 +42,11 @@ pub(super) fn delivery_badge(delivery: &Delivery) -> Badge {
     Badge { tone, text: text.into() }
 }
 
+/// The button that sends it again.
+pub(super) fn retry(delivery: &Delivery) -> &'static str {
+    if delivery.state == DeliveryState::Delivered { "Send again" } else { "Retry" }
+}
+
 /// When it is sent next, if that is known.
 pub(super) fn next_attempt(delivery: &Delivery) -> Option<Moment> {
     let is_due = delivery.state == DeliveryState::Waiting && delivery.next_attempt_at != NEVER;

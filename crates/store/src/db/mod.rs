@@ -122,6 +122,7 @@ impl Db {
     ) -> Result<Vec<Outcome>, DbError> {
         stmts.iter().try_for_each(|stmt| require_storable(&stmt.args))?;
         match &self.0 {
+            Engine::Sqlite(_) if stmts.is_empty() => Ok(Vec::new()),
             Engine::Sqlite(db) => db.batch(stmts).await,
             Engine::Pg(db) => db.batch(&stmts, &changed).await,
         }

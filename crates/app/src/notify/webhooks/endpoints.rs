@@ -23,8 +23,8 @@ pub struct NewWebhook {
     pub url: Option<String>,
     /// The ID, slug or token of the only page whose events it gets.
     pub site: Option<String>,
-    /// Names of event types; none means all.
-    pub events: Vec<String>,
+    /// Names of event types; `None` for all.
+    pub events: Option<Vec<String>>,
     pub description: Option<String>,
 }
 
@@ -89,7 +89,10 @@ impl App {
             kind,
             url,
             description: webhook::description(new.description.as_deref())?,
-            events: EventFilter::from_names(&new.events)?,
+            events: match &new.events {
+                Some(names) => EventFilter::from_names(names)?,
+                None => EventFilter::All,
+            },
             state: EndpointState::Enabled,
             waiting: 0,
             missed: 0,

@@ -20,6 +20,7 @@ mod target;
 mod text_diff;
 mod versions;
 mod webhook_listen;
+mod webhook_states;
 mod webhooks;
 
 pub(super) use delete::{Delete, Restore};

@@ -13,8 +13,9 @@ use dropleaf_core::{Clock, SystemClock};
 use std::time::Duration;
 
 const WAIT_SECONDS: i64 = 20;
-/// The pause after a server that could not be reached.
+/// The shortest and the longest pause after an error that may pass. The server keeps the webhook for ten minutes.
 const RETRY: Duration = Duration::from_secs(3);
+const LONGEST_RETRY: Duration = Duration::from_mins(5);
 const FORWARD_TIMEOUT: Duration = Duration::from_secs(15);
 
 #[derive(Debug, Args)]
@@ -61,12 +62,14 @@ impl Listen {
         loop {
             let fetched = match client.receive_webhook_events(id, received, WAIT_SECONDS).await {
                 Ok(fetched) => fetched,
-                Err(error @ ClientError::Unreachable { .. }) => {
-                    eprintln!("{error}; trying again");
-                    tokio::time::sleep(RETRY).await;
-                    continue;
-                }
-                Err(error) => return Err(explained(error, client.server())),
+                Err(error) => match pause_after(&error) {
+                    Some(pause) => {
+                        eprintln!("{}; trying again in {} s", visible(&error.to_string()), pause.as_secs());
+                        tokio::time::sleep(pause).await;
+                        continue;
+                    }
+                    None => return Err(explained(error, client.server())),
+                },
             };
             for event in fetched.events {
                 self.show(&http, &event, secret).await?;
@@ -104,5 +107,36 @@ impl Listen {
             Err(error) => eprintln!("  not forwarded: {}", visible(&error.to_string())),
         }
         Ok(())
+    }
+}
+
+/// How long to wait before the next request; `None` if the error will not pass.
+fn pause_after(error: &ClientError) -> Option<Duration> {
+    error.retry_after().map(|wait| wait.clamp(RETRY, LONGEST_RETRY))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    fn refused(status: u16, retry_after: Option<u64>) -> ClientError {
+        let (code, description, reasons) = ("x".to_owned(), "x".to_owned(), Vec::new());
+        ClientError::Refused { status, code, description, retry_after, reasons, body: Value::Null }
+    }
+
+    #[test]
+    fn errors_that_may_pass_are_waited_out_as_long_as_the_server_says() {
+        let server = || "https://pages.example.org".to_owned();
+        let away = ClientError::Unreachable { server: server(), why: "refused".into() };
+        let proxy = |status| ClientError::UnexpectedResponse { server: server(), status };
+        for error in [away, proxy(502), proxy(504), refused(503, None), refused(429, None)] {
+            assert_eq!(pause_after(&error), Some(RETRY), "{error}");
+        }
+        assert_eq!(pause_after(&refused(429, Some(40))), Some(Duration::from_secs(40)));
+        assert_eq!(pause_after(&refused(503, Some(9999))), Some(LONGEST_RETRY));
+        for error in [proxy(200), refused(401, None), refused(404, Some(1))] {
+            assert_eq!(pause_after(&error), None, "{error}");
+        }
     }
 }

@@ -4,6 +4,7 @@ use super::ClientEnvironment;
 use super::session::explained;
 use super::target::{ServerArgs, warn};
 use super::webhook_listen::Listen;
+use super::webhook_states::{Disable, Enable, Test};
 use crate::cli::name;
 use crate::cli::output::{Column, Now, Table, print_json, print_line, visible};
 use anyhow::Result;
@@ -22,6 +23,12 @@ enum Command {
     List(List),
     /// Add a webhook and print its signing secret, once
     Add(Add),
+    /// Send a test event to a webhook
+    Test(Test),
+    /// Enable a webhook that was paused, or that the server disabled after failures
+    Enable(Enable),
+    /// Pause a webhook: no new events are written for it, and those that wait are kept
+    Disable(Disable),
     /// Delete a webhook
     Delete(Delete),
     /// Replace the signing secret; the old one works for 24 more hours
@@ -99,6 +106,9 @@ impl Webhooks {
         match self.command {
             Command::List(list) => list.run(environment).await,
             Command::Add(add) => add.run(environment).await,
+            Command::Test(test) => test.run(environment).await,
+            Command::Enable(enable) => enable.run(environment).await,
+            Command::Disable(disable) => disable.run(environment).await,
             Command::Delete(delete) => delete.run(environment).await,
             Command::Rotate(rotate) => rotate.run(environment).await,
             Command::Deliveries(deliveries) => deliveries.run(environment).await,

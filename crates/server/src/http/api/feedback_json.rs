@@ -7,7 +7,7 @@ use dropleaf_core::Result;
 use dropleaf_core::account::Account;
 use dropleaf_core::feedback::{self, Intent, Severity};
 use dropleaf_core::feedback_list::FeedbackQuery;
-use dropleaf_core::feedback_thread::{Author, LISTED_REPLIES, Reply, ThreadState};
+use dropleaf_core::feedback_thread::{Author, Reply, ThreadState};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{Object, Schema};
@@ -46,7 +46,7 @@ pub(in crate::http) struct FeedbackJson {
     reopened_at: Option<i64>,
     #[schema(schema_with = nullable_author, required = false)]
     reopened_by: Option<&'static str>,
-    /// All replies; `replies` has the newest 5, or fewer if the response is long.
+    /// How many replies there are; `replies` has the newest 5, or fewer if the response is long.
     reply_count: i64,
     replies: Vec<ReplyJson>,
 }
@@ -163,11 +163,7 @@ impl FeedbackListJson {
     ) -> Result<Self> {
         let found = state.app.list_feedback(account, name, query).await?;
         let next_cursor = found.next.map(|cursor| cursor.to_string());
-        let site_id = found.feedback.first().map(|item| item.site_id.clone()).unwrap_or_default();
-        // Half as much again as the comments, so that a long thread does not hide other comments.
-        let threads =
-            state.app.add_replies(&site_id, found.feedback, LISTED_REPLIES, query.bytes / 2).await?;
-        let feedback = threads.into_iter().map(FeedbackJson::new).collect();
+        let feedback = found.threads.into_iter().map(FeedbackJson::new).collect();
         Ok(Self { notice: feedback::NOTICE, feedback, has_more: next_cursor.is_some(), next_cursor })
     }
 }

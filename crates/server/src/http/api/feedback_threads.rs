@@ -1,18 +1,20 @@
 //! Serves the threads of comments: replies, reopening, and resolving many comments at once.
 
 use super::feedback_json::{RepliesJson, ReplyJson, thread_state};
+use super::idempotent_response::IdempotentResponse;
 use crate::http::api_error::ApiError;
-use crate::http::extract::{Incoming, Owner, Reader, nullable};
+use crate::http::extract::{Incoming, Maker, Owner, Reader, idempotency_key, idempotent_request, nullable};
 use crate::http::state::ApiState;
 use crate::http::string_enum::words;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, State};
-use dropleaf_app::{BulkSelection, OwnerReply, ReplyEffect};
+use dropleaf_app::{BulkSelection, Caller, OwnerReply, ReplyEffect};
 use dropleaf_core::account::Account;
 use dropleaf_core::feedback::Feedback;
 use dropleaf_core::feedback_filter::FeedbackFilter;
-use dropleaf_core::feedback_thread::Author;
+use dropleaf_core::feedback_thread::{Author, Reply};
+use dropleaf_core::request_hash::RequestHash;
 use dropleaf_core::site_change::Field;
 use dropleaf_core::{Error, Result};
 use http::{HeaderMap, StatusCode};
@@ -25,7 +27,7 @@ use utoipa::openapi::schema::Object;
 pub(super) struct ReplyBody {
     /// Up to 4000 characters of plain text. Viewers who see the thread can read it.
     text: String,
-    /// Who is shown as its author; `agent` by default.
+    /// Who is shown as its author; `agent` by default. An app that a user authorized with OAuth is always `agent`.
     #[schema(schema_with = own_author, required = false)]
     author: Option<String>,
     /// Also resolve the comment.
@@ -99,29 +101,48 @@ fn own_author() -> Object {
     words([Author::Owner, Author::Agent].map(Author::as_str), None)
 }
 
-/// Who replies with a key: a program, unless it says that it speaks for the owner.
-pub(in crate::http) fn parse_author(word: Option<&str>) -> Result<Author> {
-    match word {
-        None => Ok(Author::Agent),
-        Some(word) => match Author::parse(word) {
-            Some(author) if author != Author::Viewer => Ok(author),
-            _ => Err(Error::field("author", "must be owner or agent")),
-        },
+/// Who replies: a program, unless it has a key of the owner and says that it speaks for the owner. A program with a grant
+/// is not the owner, and viewers must be able to trust the word.
+fn parse_author(word: Option<&str>, grant_id: Option<&str>) -> Result<Author> {
+    match word.map(Author::parse) {
+        None | Some(Some(Author::Agent)) => Ok(Author::Agent),
+        Some(Some(Author::Owner)) if grant_id.is_none() => Ok(Author::Owner),
+        Some(Some(Author::Owner)) => {
+            Err(Error::field("author", "must be agent: an app cannot reply as the owner"))
+        }
+        Some(Some(Author::Viewer) | None) => Err(Error::field("author", "must be owner or agent")),
     }
 }
 
 impl RepliedJson {
-    pub(in crate::http) async fn of(
-        state: &ApiState,
-        account: &Account,
-        name: &str,
-        sent: OwnerReply<'_>,
-        warnings: Vec<String>,
-    ) -> Result<Self> {
-        let (item, reply) = state.app.reply_to_feedback(account, name, sent).await?;
+    fn new((item, reply): &(Feedback, Reply), warnings: Vec<String>) -> Self {
         let state = item.state().as_str();
-        Ok(Self { ok: true, id: item.id, state, reply: ReplyJson::new(reply), warnings })
+        Self { ok: true, id: item.id.clone(), state, reply: ReplyJson::new(reply.clone()), warnings }
     }
+}
+
+/// Stores a reply, once for each idempotency key.
+pub(in crate::http) async fn add_reply(
+    state: &ApiState,
+    caller: &Caller,
+    name: &str,
+    sent: OwnerReply<'_>,
+    warnings: Vec<String>,
+    key: Option<String>,
+) -> Result<IdempotentResponse> {
+    let request_hash = RequestHash::new("feedback_replies")
+        .field("site", name)
+        .field("id", sent.feedback_id)
+        .field("author", sent.author.as_str())
+        .field("text", &sent.text)
+        .field("resolve", (sent.effect == ReplyEffect::Resolve).to_string())
+        .finish();
+    let once = idempotent_request(state, key, caller, Some(request_hash));
+    let render = |replied: &(Feedback, Reply)| {
+        serde_json::to_vec(&RepliedJson::new(replied, warnings.clone())).unwrap_or_default()
+    };
+    let done = state.app.reply_to_feedback(caller.account()?, name, sent, once.as_ref(), render).await?;
+    Ok(IdempotentResponse::of(done, StatusCode::CREATED, render))
 }
 
 impl ReopenedJson {
@@ -200,6 +221,7 @@ pub(super) async fn list(
     params(
         ("idOrSlug" = String, Path, description = "The ID, the slug or the token."),
         ("id" = String, Path, description = "The comment's ID."),
+        ("Idempotency-Key" = Option<String>, Header, description = "Makes retries safe for 24 hours."),
     ),
     request_body(content = ReplyBody, content_type = "application/json"),
     responses((status = 201, description = "The reply", body = RepliedJson)),
@@ -207,18 +229,19 @@ pub(super) async fn list(
 )]
 pub(super) async fn create(
     State(state): State<ApiState>,
-    Owner(account): Owner,
+    Maker(known): Maker,
     Path((name, id)): Path<(String, String)>,
     headers: HeaderMap,
     body: Body,
-) -> Result<(StatusCode, Json<RepliedJson>), ApiError> {
+) -> Result<IdempotentResponse, ApiError> {
     let mut fields = Incoming { state: &state, headers: &headers, body }.fields(64 * 1024).await?;
     let ReplyBody { text, author, resolve } = fields.take()?;
     let effect = if resolve == Some(true) { ReplyEffect::Resolve } else { ReplyEffect::Nothing };
-    let author = parse_author(author.as_deref())?;
+    let author = parse_author(author.as_deref(), known.grant_id.as_deref())?;
     let sent = OwnerReply { feedback_id: &id, author, text, effect };
-    let replied = RepliedJson::of(&state, &account, &name, sent, fields.warnings()).await?;
-    Ok((StatusCode::CREATED, Json(replied)))
+    let caller = Caller { account: Some(known.account), grant_id: known.grant_id, ip: None, maker: None };
+    let key = idempotency_key(&headers);
+    Ok(add_reply(&state, &caller, &name, sent, fields.warnings(), key).await?)
 }
 
 /// Reopen a comment

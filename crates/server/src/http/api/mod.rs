@@ -38,7 +38,7 @@ pub(super) use custom_domain_json::{CustomDomainJson, CustomDomainsJson};
 pub(super) use custom_domains::add_domain;
 pub(super) use feedback::ResolvedJson;
 pub(super) use feedback_json::FeedbackListJson;
-pub(super) use feedback_threads::{RepliedJson, ResolveManyBody, ResolvedManyJson};
+pub(super) use feedback_threads::{RepliedJson, ResolveManyBody, ResolvedManyJson, add_reply};
 pub(super) use home::{designed, designed_headers, favicon, robots};
 pub(super) use idempotent_response::IdempotentResponse;
 pub(super) use layer::{exchange, method_not_allowed, not_found};

@@ -33,7 +33,7 @@ pub(super) struct WebhookBody {
     /// Send only events of this page: its ID, slug or token.
     #[schema(nullable = false)]
     site_id: Option<String>,
-    /// The event types to send; all by default.
+    /// The event types to send, at least one; all by default.
     #[schema(schema_with = event_types, required = false)]
     events: Option<Vec<String>>,
     /// For your own reference, up to 100 characters.
@@ -51,6 +51,7 @@ pub(super) struct WebhookChangeBody {
     #[serde(deserialize_with = "nullable")]
     #[schema(value_type = Option<String>)]
     site_id: Field<String>,
+    /// At least one event type; `*` for all.
     #[schema(schema_with = event_types, required = false)]
     events: Option<Vec<String>>,
     #[schema(nullable = false)]
@@ -61,7 +62,7 @@ pub(super) struct WebhookChangeBody {
 }
 
 fn event_types() -> Array {
-    ArrayBuilder::new().items(event_type()).build()
+    ArrayBuilder::new().items(event_type()).min_items(Some(1)).build()
 }
 
 /// List your webhooks
@@ -104,11 +105,11 @@ pub(super) async fn create(
     if url.is_some() == listens {
         return Err(Error::field("url", "is required, or `listen: true` instead of it").into());
     }
-    let new = NewWebhook { url, site: site_id, events: events.unwrap_or_default(), description };
+    let new = NewWebhook { url, site: site_id, events, description };
     let request_hash = RequestHash::new("webhooks")
         .option("url", new.url.as_deref())
         .option("site", new.site.as_deref())
-        .field("events", new.events.join(","))
+        .option("events", new.events.as_ref().map(|names| names.join(",")).as_deref())
         .option("description", new.description.as_deref())
         .finish();
     let caller = Caller { account: Some(known.account), grant_id: known.grant_id, ip: None, maker: None };

@@ -9,7 +9,6 @@ use dropleaf_app::FeedbackThread;
 use dropleaf_core::Error;
 use dropleaf_core::feedback_filter::{FeedbackFilter, Order, StateFilter};
 use dropleaf_core::feedback_list::{ANSWER_BYTES, Cursor, FeedbackQuery};
-use dropleaf_core::feedback_thread::LISTED_REPLIES;
 use dropleaf_pages::dashboard::{self as pages, Attempt, Done, FeedbackOutcome, FeedbackPage, ThreadRow};
 use http::StatusCode;
 
@@ -82,12 +81,11 @@ pub(super) async fn show(
     let ask = if ask.check().is_ok() { ask } else { FeedbackQuery { cursor: None, ..ask } };
     let found = app.peek_feedback(account, id, &ask).await?;
     let site = app.get_own_site(account, id).await?;
-    let threads = app.add_replies(&site.id, found.feedback, LISTED_REPLIES, ANSWER_BYTES).await?;
     let next =
         found.next.map(|cursor| format!("/dashboard/pages/{}/feedback?{list}&cursor={cursor}", site.id));
     let html = pages::feedback(&FeedbackPage {
         shell: shell(person, shown.done),
-        threads: threads.into_iter().map(row).collect(),
+        threads: found.threads.into_iter().map(row).collect(),
         open: app.count_open_feedback_of(&site.id).await?,
         filter: &filter,
         query: &list,

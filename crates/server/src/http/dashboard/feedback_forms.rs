@@ -81,7 +81,7 @@ pub(super) async fn reply(
     };
     let text = fields.text("text").to_owned();
     let sent = OwnerReply { feedback_id: &item, author: Author::Owner, text, effect };
-    match state.app.reply_to_feedback(&person.account, &id, sent).await {
+    match state.app.reply_to_feedback(&person.account, &id, sent, None, |_| Vec::new()).await {
         Ok(_) => form.done(&[item], done, None).await,
         Err(error) => form.refuse(error).await,
     }
@@ -174,6 +174,10 @@ pub(super) async fn undo(
     };
     let ids = ids_of(&fields);
     match state.app.undo_resolve_feedback(&person.account, &id, ids.clone(), resolved_at).await {
+        Ok(0) => {
+            let why = state.app.explain_not_undone(&person.account, &id, ids.len()).await?;
+            form.refuse(why).await
+        }
         Ok(_) => form.done(&ids, Done::ResolveUndone, None).await,
         Err(error) => form.refuse(error).await,
     }

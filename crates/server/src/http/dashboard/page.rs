@@ -40,7 +40,8 @@ pub(super) async fn show(
     if matches!(site.state, SiteState::Live | SiteState::Expired) {
         versions = app.list_versions(account, id).await?.1;
         links = app.list_share_tokens(account, id).await?;
-        feedback = app.peek_feedback(account, id, &newest_comments()).await?.feedback;
+        let newest = app.peek_feedback(account, id, &newest_comments()).await?.threads;
+        feedback = newest.into_iter().map(|thread| thread.feedback).collect();
         open_feedback = app.count_open_feedback_of(&site.id).await?;
     }
     let oldest = versions.last().map_or(0, |row| row.version);

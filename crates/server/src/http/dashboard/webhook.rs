@@ -1,13 +1,15 @@
 //! Serves `/dashboard/webhooks/{id}`: one endpoint with its deliveries, and the forms that change it.
 
-use super::problem::words;
+use super::domains::{choices, page_of};
+use super::problem::{self, words};
 use super::webhooks::HERE;
 use crate::http::error;
 use crate::http::state::ApiState;
-use crate::http::web::{Person, Query, SignedForm, WebError, page_with_status, see_other};
+use crate::http::web::{Fields, Person, Query, SignedForm, WebError, page_with_status, see_other};
 use axum::extract::{Path, State};
 use axum::response::Response;
 use dropleaf_app::{DeliveryQuery, WebhookChange};
+use dropleaf_core::site_change::Field;
 use dropleaf_core::webhook::Endpoint;
 use dropleaf_core::{Code, Error, Result, number};
 use dropleaf_pages::dashboard::{Attempt, Done, RefusedForm, Section, WebhookPage, webhook as render};
@@ -20,6 +22,8 @@ pub(super) struct Shown {
     pub(super) done: Option<Done>,
     pub(super) before: Option<i64>,
     pub(super) refusal: Option<Error>,
+    /// The refused form that changes the endpoint, with what was typed.
+    pub(super) change: Option<(Attempt, Vec<String>)>,
 }
 
 pub(super) async fn read(
@@ -40,6 +44,42 @@ pub(super) async fn test(
 ) -> Result<Response, WebError> {
     let outcome = state.app.test_webhook(&person.account, None, &id).await;
     settle(&state, &person, &id, outcome.map(|_| Done::WebhookTested)).await
+}
+
+/// The events that are checked in a form; `None` if none is, which means all of them, as the form says.
+pub(super) fn checked_events(fields: &Fields) -> Option<Vec<String>> {
+    Some(fields.all("event").into_iter().map(str::to_owned).collect())
+        .filter(|names: &Vec<_>| !names.is_empty())
+}
+
+pub(super) async fn change(
+    State(state): State<ApiState>,
+    Path(id): Path<String>,
+    SignedForm { person, fields }: SignedForm,
+) -> Result<Response, WebError> {
+    let before = state.app.get_webhook(&person.account, None, &id).await?;
+    let events = checked_events(&fields);
+    let change = WebhookChange {
+        url: fields.find("url").map(|url| url.trim().to_owned()),
+        site: match fields.find("site") {
+            None => Field::Absent,
+            Some("") => Field::Null,
+            // Also if the page has ended and could not be chosen again.
+            Some(same) if before.site_id.as_deref() == Some(same) => Field::Absent,
+            Some(other) => Field::Value(other.to_owned()),
+        },
+        description: Some(fields.text("description").to_owned()),
+        events: Some(events.clone().unwrap_or_else(|| vec!["*".to_owned()])),
+        enabled: None,
+    };
+    match state.app.change_webhook(&person.account, None, &id, change).await {
+        Err(error) if error.code == Code::InvalidField => {
+            let attempt = problem::refused("change", &error, fields.typed());
+            let change = Some((attempt, events.unwrap_or_default()));
+            show(&state, &person, &before, Shown { change, ..Shown::default() }).await
+        }
+        outcome => settle(&state, &person, &id, outcome.map(|_| Done::WebhookChanged)).await,
+    }
 }
 
 pub(super) async fn enabled(
@@ -117,7 +157,21 @@ pub(super) async fn show(
 ) -> Result<Response, WebError> {
     let query = DeliveryQuery { before: shown.before, ..DeliveryQuery::default() };
     let list = state.app.list_webhook_deliveries(&person.account, None, &endpoint.id, query).await?;
-    let status = shown.refusal.as_ref().map_or(StatusCode::OK, |error| error::status(error.code));
+    let (attempt, checked, status) = match (&shown.refusal, shown.change) {
+        (Some(error), _) => (Attempt(Some(refused(error))), None, error::status(error.code)),
+        (None, Some((attempt, checked))) => (attempt, Some(checked), error::status(Code::InvalidField)),
+        (None, None) => (Attempt::default(), None, StatusCode::OK),
+    };
+    let checked: Vec<&str> = match &checked {
+        Some(typed) => typed.iter().map(String::as_str).collect(),
+        None => endpoint.events.names(),
+    };
+    let site_id = endpoint.site_id.as_deref().unwrap_or_default();
+    let mut pages = choices(state, &person.account, site_id).await?;
+    // A page that has ended stays selected: no other page takes its place unasked.
+    if !site_id.is_empty() && pages.iter().all(|page| page.id != site_id) {
+        pages.extend(page_of(state, &person.account, &[], site_id).await?);
+    }
     let html = render(&WebhookPage {
         shell: person.shell(Section::Webhooks, shown.done),
         webhook: endpoint,
@@ -125,7 +179,9 @@ pub(super) async fn show(
         deliveries: &list.deliveries,
         more: list.next_before.map(|before| format!("{HERE}/{}?before={before}", endpoint.id)),
         is_recent: person.session.is_recent(state.app.now()),
-        attempt: Attempt(shown.refusal.as_ref().map(refused)),
+        pages: &pages,
+        checked,
+        attempt,
     });
     Ok(page_with_status(status, html, None))
 }

@@ -22,6 +22,7 @@ pub(super) fn routes() -> Router<ApiState> {
         .route(HERE, get(list).post(add))
         .route("/dashboard/webhooks/{id}", get(webhook::read))
         .route("/dashboard/webhooks/{id}/test", post(webhook::test))
+        .route("/dashboard/webhooks/{id}/change", post(webhook::change))
         .route("/dashboard/webhooks/{id}/enabled", post(webhook::enabled))
         .route("/dashboard/webhooks/{id}/rotate", post(webhook::rotate))
         .route("/dashboard/webhooks/{id}/delete", post(webhook::delete))
@@ -39,7 +40,7 @@ async fn add(State(state): State<ApiState>, form: SignedForm) -> Result<Response
     let new = NewWebhook {
         url: Some(fields.text("url").trim().to_owned()),
         site: filled("site"),
-        events: checked.iter().map(|name| (*name).to_owned()).collect(),
+        events: webhook::checked_events(&fields),
         description: filled("description"),
     };
     match state.app.create_webhook(&person.account, None, new, None, |_| Vec::new()).await {

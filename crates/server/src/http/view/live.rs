@@ -62,7 +62,7 @@ pub(super) async fn answer(request: &PageRequest<'_>) -> Result<Response<OutBody
     let mut beat = interval(BEAT.min(idle / 2));
     beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
     beat.reset();
-    let line = Line {
+    let viewer = ViewerStream {
         dispatcher: dispatcher.clone(),
         head: head.clone(),
         connection: Arc::clone(connection),
@@ -76,9 +76,9 @@ pub(super) async fn answer(request: &PageRequest<'_>) -> Result<Response<OutBody
         is_over: false,
         _counted: CountedStream::new(metrics),
     };
-    let events = stream::unfold(line, |mut line| async move {
-        let event = line.next().await?;
-        Some((Ok::<_, Infallible>(event), line))
+    let events = stream::unfold(viewer, |mut viewer| async move {
+        let event = viewer.next().await?;
+        Some((Ok::<_, Infallible>(event), viewer))
     });
     // A stream may be silent as long as it lives.
     let listening = connection.listen();
@@ -110,7 +110,7 @@ struct Sent {
 }
 
 /// One open stream, with the request that opened it, which is checked again with every change.
-struct Line {
+struct ViewerStream {
     dispatcher: Dispatcher,
     head: Parts,
     connection: Arc<Connection>,
@@ -127,7 +127,7 @@ struct Line {
     _counted: CountedStream,
 }
 
-impl Line {
+impl ViewerStream {
     async fn next(&mut self) -> Option<Bytes> {
         let stopping = self.dispatcher.tasks.stopping.clone();
         while !self.is_over {
@@ -191,9 +191,9 @@ impl Line {
         let address = self.address.address();
         let (key, _) = address.split().ok_or_else(missing)?;
         let app = &self.dispatcher.app;
-        let turn = self.stream.turn().await;
+        let guard = self.stream.lock_for_reading().await;
         let page = app.open_page(&key).await?.ok_or_else(missing)?;
-        drop(turn);
+        drop(guard);
         let is_served = match &self.address {
             OwnAddress::Domain { domain, .. } => {
                 app.served_domain(&domain.hostname).is_some_and(|served| served.token == domain.token)

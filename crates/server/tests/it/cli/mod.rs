@@ -20,3 +20,4 @@ mod publish_cli;
 mod restore_drill;
 mod share_cli;
 mod terminal_cli;
+mod webhooks_cli;

@@ -114,7 +114,8 @@ async fn many_are_resolved_at_once_and_that_is_undone() {
         let time = done[0]["resolved_at"].as_i64().unwrap();
         let undo = at(&site, "/feedback/undo");
         let wrong = (time - 1).to_string();
-        tab.submit(&undo, &[("ids", &first), ("resolved_at", &wrong)]).await.expect(303);
+        let refused = tab.submit(&undo, &[("ids", &first), ("resolved_at", &wrong)]).await.expect(400).text();
+        assert!(refused.contains("The selection has changed since, so nothing was undone."), "{refused}");
         assert_eq!(listed(node, &site).await[0]["state"], "resolved", "resolved at another time");
         let time = time.to_string();
         tab.submit(&undo, &[("ids", &first), ("ids", &second), ("resolved_at", &time)]).await.expect(303);

@@ -1,7 +1,7 @@
 //! Live pages: the stream of versions and comments, behind the checks of the page, with limits, on every node.
 
 use crate::harness::mcp_line::{Line, comment};
-use crate::harness::{Database, Form, Node, Setup, in_time, on_each_database, page, site_path};
+use crate::harness::{Ask, Database, Form, Node, Setup, in_time, noise, on_each_database, page, site_path};
 use serde_json::{Value, json};
 
 async fn own_root(node: &Node, site: &Value) -> String {
@@ -17,6 +17,11 @@ async fn live_page(node: &Node, form: Form) -> (Value, String) {
 
 fn a_page(title: &str) -> Form {
     Form::file("a.html", page(title))
+}
+
+/// A request whose refusal is JSON.
+fn ask(node: &Node, path: &str) -> Ask {
+    node.get(path).header("accept", "application/json")
 }
 
 async fn open(node: &Node, root: &str) -> Line {
@@ -85,6 +90,42 @@ async fn new_version_and_comments_reach_the_open_page_and_no_other() {
 }
 
 #[tokio::test]
+async fn every_change_of_a_thread_reaches_the_viewers() {
+    on_each_database(Setup::new, async |node| {
+        let site = node.publish(a_page("Discussed").field("agentation", "true")).await;
+        let root = own_root(node, &site).await;
+        let mut line = open(node, &root).await;
+        is_version(event(&mut line).await, 1);
+        comment(node, &json!({"url": root}), "Say by when.").await;
+        assert_eq!(event(&mut line).await.unwrap().0, "feedback", "a new comment");
+        let list = format!("{}/feedback", site_path(&site));
+        let found = node.get(&list).key(&node.key).send().await.expect(200).json();
+        let id = found["feedback"][0]["id"].as_str().unwrap().to_owned();
+        let changes = [
+            (format!("{list}/{id}/replies"), json!({"text": "Next week."}), 201),
+            (format!("/feedback/{id}/resolve"), json!({}), 200),
+            (format!("{list}/{id}/reopen"), json!({}), 200),
+            (format!("{list}/resolve"), json!({"ids": [id]}), 200),
+        ];
+        for (path, body, status) in changes {
+            node.post(&path).key(&node.key).json(&body).send().await.expect(status);
+            assert_eq!(event(&mut line).await.unwrap().0, "feedback", "{path}");
+        }
+        node.delete(&format!("/feedback/{id}")).key(&node.key).send().await.expect(200);
+        assert_eq!(event(&mut line).await.unwrap().0, "feedback", "a deleted comment");
+        // A page without an account has no owner to notify, but viewers.
+        let form = a_page("Unowned").field("agentation", "true");
+        let unowned = node.post("/sites").form(form).send().await.expect(201).json();
+        let root = own_root(node, &unowned).await;
+        let mut line = open(node, &root).await;
+        is_version(event(&mut line).await, 1);
+        comment(node, &json!({"url": root}), "Hello.").await;
+        assert_eq!(event(&mut line).await.unwrap().0, "feedback");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn second_node_hears_of_versions_and_comments() {
     let database = Database::postgres().await;
     let setup = || Setup::new().database(database.clone()).set("secret_key", "ab".repeat(32));
@@ -102,6 +143,9 @@ async fn second_node_hears_of_versions_and_comments() {
     assert!(there.get(&far).send().await.expect(200).text().contains("data-version=2 "));
     comment(&here, &json!({"url": root}), "Say by when.").await;
     assert_eq!(event(&mut line).await.unwrap().0, "feedback");
+    let bulk = here.post(&format!("{}/feedback/resolve", site_path(&site))).key(&here.key);
+    bulk.json(&json!({"state": "open"})).send().await.expect(200);
+    assert_eq!(event(&mut line).await.unwrap().0, "feedback");
     here.app().take_down("ada", site["id"].as_str().unwrap(), "fraud").await.unwrap();
     is_gone(event(&mut line).await, "taken_down");
     here.stop().await;
@@ -114,7 +158,7 @@ async fn stream_is_behind_the_gates_and_ends_when_one_is_added() {
     let node = Node::start().await;
     let (site, root) = live_page(&node, a_page("Guarded").field("password", "secret")).await;
     let stream = format!("{root}_dropleaf/live");
-    node.get(&stream).send().await.refused(401, "password_required");
+    ask(&node, &stream).send().await.refused(401, "password_required");
     let gate = node.post(&format!("{root}_dropleaf/gate")).fields(&[("password", "secret")]);
     let pass = gate.send().await.expect(303).cookie();
     let mut line = Line::new(node.get(&stream).cookie(&pass).begin().await);
@@ -141,11 +185,12 @@ async fn stream_is_behind_the_gates_and_ends_when_one_is_added() {
 async fn only_the_page_itself_may_listen() {
     let node = Node::start().await;
     let (_, root) = live_page(&node, a_page("Mine")).await;
-    let ask = || node.get(&format!("{root}_dropleaf/live"));
-    ask().header("origin", "http://evil.example").send().await.refused(403, "cross_site");
-    ask().header("sec-fetch-site", "same-site").send().await.refused(403, "cross_site");
-    node.post(&format!("{root}_dropleaf/live")).send().await.refused(405, "method_not_allowed");
-    let head = node.head(&format!("{root}_dropleaf/live")).send().await.expect(200);
+    let stream = format!("{root}_dropleaf/live");
+    ask(&node, &stream).header("origin", "http://evil.example").send().await.refused(403, "cross_site");
+    ask(&node, &stream).header("sec-fetch-site", "same-site").send().await.refused(403, "cross_site");
+    let post = node.post(&stream).header("accept", "application/json");
+    post.send().await.refused(405, "method_not_allowed");
+    let head = node.head(&stream).send().await.expect(200);
     assert_eq!(
         (head.header("content-type"), head.header("cache-control")),
         ("text/event-stream", "no-store")
@@ -162,14 +207,14 @@ async fn pages_that_do_not_ask_for_it_stay_as_they_are() {
     let root = own_root(&node, &plain).await;
     assert_eq!(node.get(&root).send().await.expect(200).text(), source);
     for name in ["live", "live.js"] {
-        node.get(&format!("{root}_dropleaf/{name}")).send().await.refused(404, "not_found");
+        ask(&node, &format!("{root}_dropleaf/{name}")).send().await.refused(404, "not_found");
     }
     let (site, root) = live_page(&node, Form::file("a.html", &source).field("slug", "followed")).await;
     assert_eq!(site["live"], true);
     // Nor does the shared address, where the page has no origin, and its source.
     let shared = format!("/p/{}/", site["unlisted_token"].as_str().unwrap());
     assert_eq!(node.get(&shared).send().await.expect(200).text(), source);
-    node.get(&format!("{shared}_dropleaf/live")).send().await.refused(404, "not_found");
+    ask(&node, &format!("{shared}_dropleaf/live")).send().await.refused(404, "not_found");
     let content = node.get(&format!("{}/content", site_path(&site))).key(&node.key).send().await;
     assert_eq!(content.expect(200).text(), source);
     let shown = node.get(&root).send().await.expect(200);
@@ -188,8 +233,9 @@ async fn pages_that_do_not_ask_for_it_stay_as_they_are() {
     // A page that can be viewed once is never loaded again.
     let burn = node.publish(a_page("Once").field("live", "true").field("burn_after_read", "true")).await;
     let root = own_root(&node, &burn).await;
-    node.get(&format!("{root}_dropleaf/live")).send().await.refused(404, "not_found");
-    node.get(&format!("{root}_dropleaf/live.js")).send().await.refused(404, "not_found");
+    for name in ["live", "live.js"] {
+        ask(&node, &format!("{root}_dropleaf/{name}")).send().await.refused(404, "not_found");
+    }
 }
 
 #[tokio::test]
@@ -229,7 +275,7 @@ async fn network_holds_so_many_streams_and_they_are_counted() {
     for _ in 0..100 {
         held.push(open(&node, &root).await);
     }
-    let refused = node.get(&format!("{root}_dropleaf/live")).send().await.refused(429, "rate_limited");
+    let refused = ask(&node, &format!("{root}_dropleaf/live")).send().await.refused(429, "rate_limited");
     assert_eq!(refused.header("retry-after"), "60");
     let metrics = &node.running.metrics;
     assert_eq!((metrics.live_streams.get(), metrics.live_streams_refused.get()), (100, 1));
@@ -273,7 +319,7 @@ async fn setting_is_changed_over_every_interface() {
 #[tokio::test]
 async fn encrypted_page_gets_the_script_only_where_it_may_connect() {
     let node = Node::start().await;
-    let sealed = [&[0x45, 0x32, 0x45, 0x31, 0, 0, 0, 0, 0, 0, 0, 0][..], &[7; 60]].concat();
+    let sealed = noise("sealed", 100);
     let form = || Form::file("page.e2e", &sealed).field("e2e", "true").field("live", "true");
     let site = node.publish(form()).await;
     let root = own_root(&node, &site).await;

@@ -5,6 +5,7 @@ mod encrypted;
 mod feedback;
 mod feedback_hostile;
 mod feedback_list;
+mod feedback_replies;
 mod feedback_threads;
 mod feedback_toolbar;
 mod hosts;

@@ -39,6 +39,25 @@ async fn a_person_adds_tests_rotates_and_deletes_a_webhook() {
         .await;
         ada.submit(&format!("{here}/deliveries/{delivery}/retry"), &[]).await.expect(303);
         receiver.wait_for(2).await;
+        let change =
+            [("url", receiver.url()), ("description", "Build".into()), ("event", "site.burnt".into())];
+        let change: Vec<(&str, &str)> = change.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let changed = ada.submit(&format!("{here}/change"), &change).await.expect(303);
+        assert_eq!(changed.header("location"), format!("{here}?done=webhook-changed#outcome"));
+        let shown = ada.get(&here).await.expect(200).text();
+        assert!(
+            shown.contains("<h1>Build</h1>") && shown.contains("value=\"site.burnt\" checked"),
+            "{shown}"
+        );
+        assert!(!shown.contains("value=\"site.expired\" checked"));
+        let wrong =
+            [("url", "http://hooks.example.com/"), ("description", "Typed"), ("event", "site.expired")];
+        let wrong = ada.submit(&format!("{here}/change"), &wrong).await.expect(400).text();
+        assert!(wrong.contains("The address must begin with https://"), "{wrong}");
+        assert!(
+            wrong.contains("value=\"Typed\"") && wrong.contains("value=\"site.expired\" checked"),
+            "{wrong}"
+        );
         let rotated = ada.submit(&format!("{here}/rotate"), &[]).await.expect(200).text();
         assert!(rotated.contains("whsec_") && !rotated.contains(&secret));
         ada.submit(&format!("{here}/enabled"), &[("enabled", "no")]).await.expect(303);

@@ -1,5 +1,6 @@
 //! Tests of webhooks against a receiver on this machine.
 
+mod changes;
 mod dashboard;
 mod delivery;
 mod endpoints;

@@ -95,6 +95,12 @@ pub(crate) struct Publish {
     /// Answer unknown paths of the page with its index.html, for apps that route in the browser
     #[arg(long)]
     spa: bool,
+    /// Show each new version in open browsers within a second
+    #[arg(long, conflicts_with = "burn")]
+    live: bool,
+    /// Let viewers comment on the page with the feedback toolbar
+    #[arg(long, conflicts_with = "burn")]
+    feedback: bool,
     /// How long the page stays online; `never` if the plan allows it
     #[arg(long, value_name = "HOURS", value_parser = NonEmptyStringValueParser::new())]
     expires_in_hours: Option<String>,
@@ -222,6 +228,8 @@ impl Publish {
             pii_check: self.pii_check.clone(),
             spa: self.spa.then_some(true),
             e2e: self.encrypt,
+            live: self.live,
+            feedback: self.feedback,
         })
     }
 

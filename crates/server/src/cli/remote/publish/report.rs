@@ -6,6 +6,7 @@ use super::visible;
 use crate::cli::output::{print_line, shortened};
 use anyhow::Result;
 use dropleaf_client::{ClientError, Reason};
+use serde_json::Value;
 use std::path::Path;
 
 /// The most skipped files that are named.
@@ -65,6 +66,11 @@ pub(super) fn print_link(sent: &Sent, server: &str) -> Result<()> {
              or run `dropleaf login {server}` and publish it again.",
             visible(claim),
         );
+        if sent.site.more.get("agentation").and_then(Value::as_bool).unwrap_or_default() {
+            eprintln!(
+                "Comments are shown on the page. To reply to them and resolve them, the page needs an account."
+            );
+        }
     }
     Ok(())
 }

@@ -1,7 +1,9 @@
 //! Tools that list, answer and resolve viewers' comments.
 
 use super::{ADDS, Call, Hints, READS, REMOVES, Tool, schema};
-use crate::http::api::{FeedbackListJson, RepliedJson, ResolveManyBody, ResolvedJson, ResolvedManyJson};
+use crate::http::api::{
+    FeedbackListJson, RepliedJson, ResolveManyBody, ResolvedJson, ResolvedManyJson, add_reply,
+};
 use crate::http::extract::nullable;
 use crate::http::mcp::tool_result::ToolOutput;
 use dropleaf_app::{OwnerReply, ReplyEffect};
@@ -100,6 +102,9 @@ struct ReplyToFeedback {
     /// Also resolve the comment.
     #[schema(nullable = false)]
     resolve: Option<bool>,
+    /// The same call with it within 24 hours returns the first result.
+    #[schema(nullable = false, max_length = 255)]
+    idempotency_key: Option<String>,
 }
 
 pub(super) static REPLY_TO_FEEDBACK: Tool = Tool {
@@ -114,13 +119,14 @@ pub(super) static REPLY_TO_FEEDBACK: Tool = Tool {
 };
 
 async fn reply_to_feedback(mut call: Call) -> Result<ToolOutput> {
-    let ReplyToFeedback { id, text, resolve } = call.fields.take()?;
+    let ReplyToFeedback { id, text, resolve, idempotency_key } = call.fields.take()?;
     let account = &call.sender.who.account;
     let site = call.state.app.site_of_feedback(account, &id).await?;
     let effect = if resolve == Some(true) { ReplyEffect::Resolve } else { ReplyEffect::Nothing };
     let sent = OwnerReply { feedback_id: &id, author: Author::Agent, text, effect };
-    let warnings = call.fields.warnings();
-    Ok(ToolOutput::json(RepliedJson::of(&call.state, account, &site, sent, warnings).await?))
+    let (caller, warnings) = (&call.sender.caller, call.fields.warnings());
+    let response = add_reply(&call.state, caller, &site, sent, warnings, idempotency_key).await?;
+    Ok(ToolOutput::of_response(&response)?.of_site(site))
 }
 
 /// Which comments to resolve.

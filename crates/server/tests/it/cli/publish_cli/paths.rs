@@ -139,6 +139,8 @@ async fn what_the_server_would_refuse_is_not_sent() {
         &["assets", "empty", "--slug", "x"],
         &["assets", "--encrypt"],
         &["assets", "--watch", "--burn"],
+        &["assets", "--live", "--burn"],
+        &["assets", "--feedback", "--burn"],
         &["assets", "--new", "--update", "x"],
     ] {
         assert_eq!(machine.refused(args).0, 2, "{args:?}");
@@ -164,4 +166,27 @@ async fn password_comes_from_the_environment_or_a_file_and_spa_is_sent() {
     node.get(&link).send().await.expect(401);
     let basic = "Basic dXNlcjpmcm9tIHRoZSBlbnZpcm9ubWVudA==";
     node.get(&link).header("authorization", basic).send().await.expect(200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn live_updates_and_comments_are_turned_on_and_stay_on() {
+    let node = Node::start().await;
+    let machine = Machine::with_key(&node);
+    machine.file("a.html", page("A"));
+    let site = machine.json(&["a.html"]);
+    assert_eq!((&site["live"], &site["agentation"]), (&false.into(), &false.into()));
+    let site = machine.json(&["a.html", "--live", "--feedback"]);
+    assert_eq!((&site["live"], &site["agentation"]), (&true.into(), &true.into()));
+    let site = machine.json(&["a.html"]);
+    assert_eq!(
+        (&site["version"], &site["live"], &site["agentation"]),
+        (&3.into(), &true.into(), &true.into())
+    );
+    let stranger = Machine::anonymous(&node.base_url());
+    stranger.file("b.html", page("B"));
+    let (_, said) = stranger.publish(&["b.html", "--feedback"]);
+    assert!(said.contains("Comments are shown on the page."), "{said}");
+    stranger.file("c.html", page("C"));
+    let (_, said) = stranger.publish(&["c.html"]);
+    assert!(said.contains("without an account") && !said.contains("Comments"), "{said}");
 }
