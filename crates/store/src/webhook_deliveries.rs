@@ -3,6 +3,7 @@
 
 use crate::db::{DbError, Row, Stmt, columns};
 use crate::store::Store;
+use crate::webhook_endpoints::may_get_events;
 use dropleaf_core::webhook::{Delivery, DeliveryState, NEVER};
 
 /// Another node took the delivery, or it is finished.
@@ -39,6 +40,7 @@ fn row(row: &Row<'_>) -> Result<Delivery, DbError> {
 
 impl Store {
     /// Deliveries that are due, at most `per_account` of each account, so that none has to wait for the backlog of another.
+    /// Bodies are read only of those that are returned.
     pub async fn list_due_deliveries(
         &self,
         now: i64,
@@ -48,10 +50,14 @@ impl Store {
         let sql = concat!(
             "SELECT ",
             delivery_columns!(),
-            " FROM (SELECT w.*, ROW_NUMBER() OVER (PARTITION BY w.account_id ORDER BY w.next_attempt_at, w.seq) AS place \
-             FROM webhook_deliveries w JOIN webhook_endpoints e ON e.id = w.endpoint_id AND e.state = 'enabled' \
-             WHERE w.state = 'waiting' AND w.next_attempt_at <= $1) AS d \
-             WHERE d.place <= $2 ORDER BY d.place, d.next_attempt_at, d.seq LIMIT $3"
+            " FROM (SELECT endpoint_id, id, place FROM (SELECT w.endpoint_id, w.id, w.next_attempt_at, w.seq, \
+             ROW_NUMBER() OVER (PARTITION BY w.account_id ORDER BY w.next_attempt_at, w.seq) AS place \
+             FROM webhook_deliveries w JOIN webhook_endpoints e ON e.id = w.endpoint_id WHERE e.state = 'enabled' AND ",
+            may_get_events!(),
+            " AND w.state = 'waiting' AND w.next_attempt_at <= $1) AS placed \
+             WHERE place <= $2 ORDER BY place, next_attempt_at, seq LIMIT $3) AS due \
+             JOIN webhook_deliveries d ON d.endpoint_id = due.endpoint_id AND d.id = due.id \
+             ORDER BY due.place, d.next_attempt_at, d.seq"
         );
         self.db.list(sql, vec![now.into(), per_account.into(), limit.into()], row).await
     }
@@ -104,14 +110,21 @@ impl Store {
     }
 }
 
-/// Takes a due delivery for one attempt. If this node dies, it is due again at `lease_until`.
+/// Takes a due delivery for one attempt, if its endpoint may still get events. If this node dies, it is due again at
+/// `lease_until`.
 pub fn claim(delivery: &Delivery, lease_until: i64, now: i64) -> Stmt {
     Stmt::new(
-        "UPDATE webhook_deliveries SET claimed = 1, attempts = attempts + 1, next_attempt_at = $1, last_attempt_at = $2 \
-         WHERE endpoint_id = $3 AND id = $4 AND state = 'waiting' AND attempts = $5 AND next_attempt_at <= $2",
+        concat!(
+            "UPDATE webhook_deliveries SET claimed = 1, attempts = attempts + 1, last_attempt_at = $1, next_attempt_at = $2 \
+             WHERE endpoint_id = $3 AND id = $4 AND state = 'waiting' AND attempts = $5 AND next_attempt_at <= $1 \
+             AND EXISTS (SELECT 1 FROM webhook_endpoints e WHERE e.id = webhook_deliveries.endpoint_id \
+             AND e.state = 'enabled' AND ",
+            may_get_events!(),
+            ")"
+        ),
         vec![
-            lease_until.into(),
             now.into(),
+            lease_until.into(),
             delivery.endpoint_id.as_str().into(),
             delivery.id.as_str().into(),
             delivery.attempts.into(),

@@ -3,6 +3,7 @@
 use crate::db::{DbError, Row, Stmt, columns};
 use crate::store::Store;
 use bytes::Bytes;
+use dropleaf_core::site_change::Field;
 use dropleaf_core::webhook::{
     Endpoint, EndpointKind, EndpointState, EventFilter, MOST_ENDPOINTS, WebhookUrl,
 };
@@ -32,6 +33,18 @@ macro_rules! select {
         concat!("SELECT ", endpoint_columns!(), " FROM webhook_endpoints ", $tail)
     };
 }
+
+/// Whether an endpoint `e` may get events at the time `$1`: its account is not suspended, and the access of the program that
+/// created it has not ended.
+macro_rules! may_get_events {
+    () => {
+        "EXISTS (SELECT 1 FROM accounts WHERE accounts.id = e.account_id AND accounts.suspended_at IS NULL) \
+         AND (e.grant_id IS NULL OR EXISTS (SELECT 1 FROM oauth_grants WHERE oauth_grants.id = e.grant_id \
+         AND oauth_grants.revoked_at IS NULL AND oauth_grants.ends_at > $1))"
+    };
+}
+
+pub(crate) use may_get_events;
 
 fn row(row: &Row<'_>) -> Result<Endpoint, DbError> {
     const COLUMN: EndpointColumns = EndpointColumns::starting_at(0);
@@ -101,6 +114,27 @@ impl Store {
         );
         self.db.get(sql, &[id.into()], row_with_secrets).await
     }
+
+    /// The endpoint of a listening program with its secrets, if it may get events now.
+    pub async fn find_listening_webhook(
+        &self,
+        account_id: &str,
+        grant_id: Option<&str>,
+        id: &str,
+        now: i64,
+    ) -> Result<Option<(Endpoint, SealedSecrets)>, DbError> {
+        let sql = concat!(
+            "SELECT ",
+            endpoint_columns!(),
+            ", ",
+            secret_columns!(),
+            " FROM webhook_endpoints e WHERE ",
+            may_get_events!(),
+            " AND e.expires_at > $1 AND e.id = $2 AND e.account_id = $3 AND (CAST($4 AS TEXT) IS NULL OR e.grant_id = $4)"
+        );
+        let args = [now.into(), id.into(), account_id.into(), grant_id.into()];
+        self.db.get(sql, &args, row_with_secrets).await
+    }
 }
 
 /// Adds an endpoint, unless the account has the maximum number. Call it after the account's row is locked.
@@ -130,20 +164,42 @@ pub fn insert(endpoint: &Endpoint, secret: &Bytes, most: i64) -> Stmt {
     .one(FULL)
 }
 
-/// Changes what an owner can change. An endpoint that is enabled again starts without its history of failures.
-pub fn update(after: &Endpoint) -> Stmt {
+/// What changes of an endpoint; the rest stays as another request may have left it in the meantime.
+#[derive(Debug, Clone, Default)]
+pub struct EndpointChange {
+    pub url: Option<WebhookUrl>,
+    pub description: Option<String>,
+    pub events: Option<EventFilter>,
+    pub site_id: Field<String>,
+    pub enabled: Option<bool>,
+}
+
+/// Changes what an owner can change. An endpoint that is enabled again starts without its history of failures; one that the
+/// server disabled cannot be paused.
+pub fn update(account_id: &str, id: &str, change: &EndpointChange) -> Stmt {
+    let (is_site_sent, site_id) = match &change.site_id {
+        Field::Absent => (0_i64, None),
+        Field::Null => (1, None),
+        Field::Value(id) => (1, Some(id.as_str())),
+    };
+    let state = |enables| if enables { EndpointState::Enabled } else { EndpointState::Disabled };
     Stmt::new(
-        "UPDATE webhook_endpoints SET url = $1, description = $2, events = $3, site_id = $4, \
-         failing_since = CASE WHEN state = $5 THEN failing_since ELSE NULL END, state = $5 \
-         WHERE id = $6 AND account_id = $7",
+        "UPDATE webhook_endpoints SET url = COALESCE(CAST($1 AS TEXT), url), \
+         description = COALESCE(CAST($2 AS TEXT), description), events = COALESCE(CAST($3 AS TEXT), events), \
+         site_id = CASE WHEN CAST($4 AS BIGINT) = 1 THEN CAST($5 AS TEXT) ELSE site_id END, \
+         failing_since = CASE WHEN CAST($6 AS TEXT) = 'enabled' AND state <> 'enabled' THEN NULL ELSE failing_since END, \
+         state = CASE WHEN CAST($6 AS TEXT) = 'enabled' THEN 'enabled' \
+         WHEN CAST($6 AS TEXT) = 'disabled' AND state = 'enabled' THEN 'disabled' ELSE state END \
+         WHERE id = $7 AND account_id = $8",
         vec![
-            after.url.as_ref().map(WebhookUrl::as_str).into(),
-            after.description.as_str().into(),
-            after.events.stored().into(),
-            after.site_id.as_deref().into(),
-            after.state.as_str().into(),
-            after.id.as_str().into(),
-            after.account_id.as_str().into(),
+            change.url.as_ref().map(WebhookUrl::as_str).into(),
+            change.description.as_deref().into(),
+            change.events.as_ref().map(EventFilter::stored).into(),
+            is_site_sent.into(),
+            site_id.into(),
+            change.enabled.map(|enables| state(enables).as_str()).into(),
+            id.into(),
+            account_id.into(),
         ],
     )
     .one(UNKNOWN)

@@ -10,10 +10,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, OwnedMutexGuard, watch};
 
-/// The most open streams of a node, of one page on it, and of one client network.
+/// The most open streams of a node, of the pages of one account on it, of one page, and of one client network.
 const NODE_MOST: usize = 4000;
+const ACCOUNT_MOST: usize = 2000;
 const PAGE_MOST: usize = 1000;
 const NETWORK_MOST: usize = 100;
+/// The most of one wide network, which may be one customer with 65,536 client networks.
+const WIDE_NETWORK_MOST: usize = 300;
 /// How long a refused client should wait.
 const RETRY_SECONDS: i64 = 60;
 /// How often changes by other processes are looked for while streams are open, on databases that do not announce them.
@@ -39,6 +42,9 @@ pub(crate) struct LivePages {
 struct OpenStreams {
     total: usize,
     by_network: HashMap<String, usize>,
+    by_wide_network: HashMap<String, usize>,
+    /// Pages without an account count together.
+    by_account: HashMap<String, usize>,
     /// By the page's token, under which changes are announced.
     by_token: HashMap<String, PageChannel>,
     /// The tokens of the same pages by site ID, under which comments are announced.
@@ -53,13 +59,47 @@ struct PageChannel {
     streams: usize,
 }
 
+/// The networks by which the streams of a client are counted.
+#[derive(Debug, Clone)]
+struct ClientNetworks {
+    narrow: String,
+    wide: String,
+}
+
+impl ClientNetworks {
+    /// Clients whose address is unknown share one place.
+    fn of(ip: Option<IpAddr>) -> Self {
+        let name = |network: fn(IpAddr) -> String| ip.map_or_else(|| "unknown".to_owned(), network);
+        Self { narrow: name(network::client_network), wide: name(network::wide_network) }
+    }
+}
+
+fn has_room(counts: &HashMap<String, usize>, name: &str, most: usize) -> bool {
+    counts.get(name).is_none_or(|count| *count < most)
+}
+
+fn add(counts: &mut HashMap<String, usize>, name: &str) {
+    *counts.entry(name.to_owned()).or_default() += 1;
+}
+
+fn release(counts: &mut HashMap<String, usize>, name: &str) {
+    if let Some(count) = counts.get_mut(name) {
+        *count -= 1;
+        if *count == 0 {
+            counts.remove(name);
+        }
+    }
+}
+
 /// One open stream; dropping it releases its place.
 #[derive(Debug)]
 pub struct LiveStream {
     pages: Arc<LivePages>,
     token: String,
     site_id: String,
-    network: Option<String>,
+    /// The account of the page when it was opened.
+    account_id: String,
+    networks: Option<ClientNetworks>,
     signal: watch::Receiver<PageSignal>,
     read_lock: Arc<tokio::sync::Mutex<()>>,
 }
@@ -69,8 +109,8 @@ impl LivePages {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Opens a stream. `network` is `None` for clients without limits.
-    fn subscribe(self: &Arc<Self>, site: &Site, network: Option<String>) -> Result<LiveStream> {
+    /// Opens a stream. `networks` is `None` for clients without limits.
+    fn subscribe(self: &Arc<Self>, site: &Site, networks: Option<ClientNetworks>) -> Result<LiveStream> {
         let mut guard = self.open();
         let open = &mut *guard;
         if open.total >= NODE_MOST {
@@ -81,16 +121,25 @@ impl LivePages {
                 format!("{PAGE_MOST} viewers follow this page, the maximum. Reload it to see changes.");
             return Err(Error::new(Code::Overloaded, detail).retry_after(RETRY_SECONDS));
         }
-        if let Some(network) = &network {
-            let count = open.by_network.entry(network.clone()).or_default();
-            if *count >= NETWORK_MOST {
-                let detail = format!(
-                    "Your network follows {NETWORK_MOST} pages, the maximum. Reload the page to see changes."
-                );
+        let account_id = site.account_id.clone().unwrap_or_default();
+        if !has_room(&open.by_account, &account_id, ACCOUNT_MOST) {
+            let detail = format!(
+                "{ACCOUNT_MOST} viewers follow pages of this account, the maximum. Reload the page to see changes."
+            );
+            return Err(Error::new(Code::Overloaded, detail).retry_after(RETRY_SECONDS));
+        }
+        if let Some(ClientNetworks { narrow, wide }) = &networks {
+            if !has_room(&open.by_network, narrow, NETWORK_MOST)
+                || !has_room(&open.by_wide_network, wide, WIDE_NETWORK_MOST)
+            {
+                let detail =
+                    "Your network follows the maximum number of pages. Reload the page to see changes.";
                 return Err(Error::new(Code::RateLimited, detail).retry_after(RETRY_SECONDS));
             }
-            *count += 1;
+            add(&mut open.by_network, narrow);
+            add(&mut open.by_wide_network, wide);
         }
+        add(&mut open.by_account, &account_id);
         open.total += 1;
         let page = open.by_token.entry(site.token.clone()).or_insert_with(|| PageChannel {
             signal: watch::Sender::new(PageSignal::default()),
@@ -106,7 +155,7 @@ impl LivePages {
             self.first_opened.notify_one();
         }
         let (token, site_id) = (site.token.clone(), site.id.clone());
-        Ok(LiveStream { pages: Arc::clone(self), token, site_id, network, signal, read_lock })
+        Ok(LiveStream { pages: Arc::clone(self), token, site_id, account_id, networks, signal, read_lock })
     }
 
     /// Wakes the streams of a page by its name in notifications between nodes; `*` wakes all. A change is always announced
@@ -163,13 +212,10 @@ impl Drop for LiveStream {
         let mut guard = self.pages.open();
         let open = &mut *guard;
         open.total -= 1;
-        if let Some(network) = &self.network
-            && let Some(count) = open.by_network.get_mut(network)
-        {
-            *count -= 1;
-            if *count == 0 {
-                open.by_network.remove(network);
-            }
+        release(&mut open.by_account, &self.account_id);
+        if let Some(ClientNetworks { narrow, wide }) = &self.networks {
+            release(&mut open.by_network, narrow);
+            release(&mut open.by_wide_network, wide);
         }
         if let Some(page) = open.by_token.get_mut(&self.token) {
             page.streams -= 1;
@@ -184,9 +230,8 @@ impl Drop for LiveStream {
 impl App {
     /// Follows a page from now on, for one viewer. The caller has checked that the viewer may see the page.
     pub fn follow_page(&self, site: &Site, ip: Option<IpAddr>) -> Result<LiveStream> {
-        // Clients whose address is unknown share one place.
-        let network = ip.map_or_else(|| "unknown".to_owned(), network::client_network);
-        self.caches.pages.live.subscribe(site, (!self.is_exempt(ip)).then_some(network))
+        let networks = (!self.is_exempt(ip)).then(|| ClientNetworks::of(ip));
+        self.caches.pages.live.subscribe(site, networks)
     }
 }
 

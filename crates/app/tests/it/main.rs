@@ -10,4 +10,5 @@ mod model;
 mod pay;
 mod rows;
 mod tickets;
+mod webhook_failures;
 mod webhooks;

@@ -270,7 +270,7 @@ async fn an_endpoint_that_fails_for_days_or_is_gone_is_disabled() {
     let site = page(&fixture, 0).await;
     let (id, _) = hook(&fixture, account).await;
     receiver.be(Mood::Answers(503));
-    for _ in 0..8 {
+    for _ in 0..10 {
         comment(&fixture, &site).await;
         fixture.app.send_due_webhooks().await.unwrap();
         fixture.clock.advance(DAY);

@@ -33,19 +33,24 @@ pub enum EndpointState {
     Disabled,
     /// By the server, because deliveries failed for days or the receiver said that it is gone.
     Failed,
+    /// By a restore from a backup: the original server may still send the same events.
+    Restored,
 }
 
 impl EndpointState {
+    pub const ALL: [Self; 4] = [Self::Enabled, Self::Disabled, Self::Failed, Self::Restored];
+
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Enabled => "enabled",
             Self::Disabled => "disabled",
             Self::Failed => "failed",
+            Self::Restored => "restored",
         }
     }
 
     pub fn parse(text: &str) -> Option<Self> {
-        [Self::Enabled, Self::Disabled, Self::Failed].into_iter().find(|state| state.as_str() == text)
+        Self::ALL.into_iter().find(|state| state.as_str() == text)
     }
 }
 
@@ -228,7 +233,7 @@ mod tests {
 
     #[test]
     fn states_have_one_name() {
-        for state in [EndpointState::Enabled, EndpointState::Disabled, EndpointState::Failed] {
+        for state in EndpointState::ALL {
             assert_eq!(EndpointState::parse(state.as_str()), Some(state));
         }
         for state in [DeliveryState::Waiting, DeliveryState::Delivered, DeliveryState::Dead] {

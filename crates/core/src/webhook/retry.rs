@@ -3,7 +3,7 @@
 /// The pauses after failed attempts, in seconds: 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h. After the last one a
 /// delivery is given up, a little more than three days after the first attempt.
 const PAUSES: [i64; 9] = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400];
-/// An endpoint that failed for this long without a success is disabled.
+/// An endpoint that failed for this long without a success is disabled when a delivery to it is given up.
 const FAILING_SECONDS: i64 = 5 * 86_400;
 /// The receiver says that it no longer exists.
 const GONE: u16 = 410;

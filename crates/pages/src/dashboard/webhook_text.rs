@@ -17,6 +17,7 @@ pub(super) fn badge(endpoint: &Endpoint) -> Badge {
         (EndpointState::Enabled, Some(_)) => ("bad", "Failing"),
         (EndpointState::Disabled, _) => ("", "Paused"),
         (EndpointState::Failed, _) => ("bad", "Disabled after failures"),
+        (EndpointState::Restored, _) => ("bad", "Paused: the server was restored from a backup"),
     };
     Badge { tone, text: text.into() }
 }

@@ -12,6 +12,8 @@ pub struct WebhooksPage<'a> {
     pub webhooks: &'a [Endpoint],
     /// Live pages, newest first, for a webhook of one page.
     pub pages: &'a [PageChoice],
+    /// Whether the person confirmed their identity recently; otherwise no webhook can be added.
+    pub is_recent: bool,
     /// The names of the events that were checked; none means all.
     pub checked: Vec<&'a str>,
     pub attempt: Attempt,

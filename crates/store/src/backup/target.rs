@@ -28,6 +28,18 @@ const FORGOTTEN: [&str; 11] = [
     "DELETE FROM oauth_grants",
 ];
 
+/// A restored copy sends nothing by itself: the original server may still run, or have sent the same events. Owners enable
+/// their endpoints again. Those of programs end with their grants and with the program that listened.
+const WEBHOOKS: [&str; 4] = [
+    "DELETE FROM webhook_deliveries WHERE endpoint_id IN \
+     (SELECT id FROM webhook_endpoints WHERE grant_id IS NOT NULL OR kind = 'listen')",
+    "DELETE FROM webhook_endpoints WHERE grant_id IS NOT NULL OR kind = 'listen'",
+    "UPDATE webhook_deliveries SET state = 'dead', claimed = 0, next_attempt_at = 9223372036854775807, \
+     error = 'restored from a backup' WHERE state = 'waiting'",
+    "UPDATE webhook_endpoints SET waiting = 0, failing_since = NULL, \
+     state = CASE WHEN state = 'enabled' THEN 'restored' ELSE state END",
+];
+
 /// SQL that corrects restored rows before any server reads them.
 fn corrections(now: i64) -> String {
     // The payment may have been settled since the backup; only the chain or the facilitator knows. `attempts` is raised so
@@ -37,7 +49,8 @@ fn corrections(now: i64) -> String {
          held_until = {now}, updated_at = {now} WHERE state IN ('verified', 'settling')"
     );
     let forgotten = FORGOTTEN.into_iter().map(str::to_owned);
-    forgotten.chain([payments]).collect::<Vec<_>>().join(";\n")
+    let webhooks = WEBHOOKS.into_iter().map(str::to_owned);
+    forgotten.chain([payments]).chain(webhooks).collect::<Vec<_>>().join(";\n")
 }
 
 /// Refuses a schema that this version does not know.

@@ -26,4 +26,5 @@ mod sandbox_objects;
 mod sql_text;
 mod sweeps;
 mod unwanted;
+mod webhook_access;
 mod webhooks;

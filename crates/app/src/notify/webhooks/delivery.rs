@@ -2,27 +2,22 @@
 //! endpoint. A delivery is taken before it is sent, so that several nodes can work; if a node dies, it is sent again.
 
 use super::WebhookMessage;
+use super::in_flight::{InFlight, PER_ACCOUNT, READ_PER_ACCOUNT};
 use crate::app::App;
+use dropleaf_core::Result;
 use dropleaf_core::webhook::{
     AttemptResult, Delivery, Endpoint, NextStep, after_attempt, is_given_up, signature_header,
 };
-use dropleaf_core::{Error, Result};
 use dropleaf_store::DbError;
 use dropleaf_store::webhook_deliveries::{self as rows, Attempt};
-use futures_util::StreamExt;
-use futures_util::future::BoxFuture;
-use futures_util::stream::FuturesUnordered;
-use std::collections::HashMap;
+use std::collections::VecDeque;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use tokio::time::{Instant, sleep_until};
 
-/// How often the database is asked what is due.
-const POLL_EVERY: Duration = Duration::from_secs(1);
-/// Deliveries of one account at the same time, on one node.
-const PER_ACCOUNT: usize = 4;
 /// When a delivery is sent again whose node died. Longer than an attempt may take.
 const LEASE_SECONDS: i64 = 90;
+const SECRET_UNREADABLE: &str = "the signing secret of the webhook cannot be read; rotate it";
 const ENDPOINT_FAILED: &str = "the webhook was disabled because its deliveries failed for days";
 const ENDPOINT_GONE: &str =
     "the receiver answered that it no longer exists (410), so the webhook was disabled";
@@ -42,34 +37,6 @@ pub(crate) struct WebhookCounters {
     delivered: AtomicU64,
     failed: AtomicU64,
     dead: AtomicU64,
-}
-
-/// The attempts that are under way, each of which ends with the account that it was for.
-#[derive(Default)]
-struct InFlight<'a> {
-    attempts: FuturesUnordered<BoxFuture<'a, String>>,
-    by_account: HashMap<String, usize>,
-}
-
-impl InFlight<'_> {
-    fn count_of(&self, account_id: &str) -> usize {
-        self.by_account.get(account_id).copied().unwrap_or_default()
-    }
-
-    /// Waits for one to end. Never completes if there is none.
-    async fn next(&mut self) {
-        match self.attempts.next().await {
-            Some(account_id) => {
-                if let Some(count) = self.by_account.get_mut(&account_id) {
-                    *count -= 1;
-                    if *count == 0 {
-                        self.by_account.remove(&account_id);
-                    }
-                }
-            }
-            None => std::future::pending().await,
-        }
-    }
 }
 
 impl App {
@@ -96,15 +63,18 @@ impl App {
         let mut in_flight = InFlight::default();
         loop {
             if let Err(error) = self.start_deliveries(&mut in_flight).await {
+                in_flight.wait_after_failure(Instant::now());
                 tracing::warn!(%error, "webhook deliveries not started, will retry");
             }
+            let has_room = in_flight.len() < self.settings.webhooks.parallel;
+            let next_read = in_flight.next_read().unwrap_or_else(Instant::now);
             tokio::select! {
                 () = &mut stop => break,
                 () = in_flight.next() => {}
-                () = tokio::time::sleep(POLL_EVERY) => {}
+                () = sleep_until(next_read), if has_room => {}
             }
         }
-        while !in_flight.attempts.is_empty() {
+        while in_flight.len() > 0 {
             in_flight.next().await;
         }
     }
@@ -113,8 +83,9 @@ impl App {
     pub async fn send_due_webhooks(&self) -> Result<usize> {
         let (mut in_flight, mut count) = (InFlight::default(), 0);
         loop {
+            in_flight.read_without_delay();
             count += self.start_deliveries(&mut in_flight).await?;
-            if in_flight.attempts.is_empty() {
+            if in_flight.len() == 0 {
                 return Ok(count);
             }
             in_flight.next().await;
@@ -124,19 +95,29 @@ impl App {
     /// Takes due deliveries as far as there is room. Returns how many.
     async fn start_deliveries<'a>(&'a self, in_flight: &mut InFlight<'a>) -> Result<usize> {
         let most = self.settings.webhooks.parallel;
-        if in_flight.attempts.len() >= most || self.notify.webhook_transport.is_none() {
+        if self.notify.webhook_transport.is_none() {
             return Ok(0);
         }
-        let now = self.now();
-        let per_account = i64::try_from(PER_ACCOUNT).unwrap_or(i64::MAX);
-        // More than there is room for, because some belong to accounts that have enough under way.
-        let limit = i64::try_from(most.saturating_mul(2)).unwrap_or(i64::MAX);
-        let mut count = 0;
-        for delivery in self.store.list_due_deliveries(now, per_account, limit).await? {
-            if in_flight.attempts.len() >= most {
-                break;
-            }
+        let mut count = self.take_deliveries(in_flight).await?;
+        if in_flight.len() < most && in_flight.begin_read(Instant::now()) {
+            // More than there is room for: they are sent without another read.
+            let limit = i64::try_from(most.saturating_mul(4)).unwrap_or(i64::MAX);
+            in_flight.due = self.store.list_due_deliveries(self.now(), READ_PER_ACCOUNT, limit).await?.into();
+            count += self.take_deliveries(in_flight).await?;
+        }
+        Ok(count)
+    }
+
+    /// Takes deliveries of those that were read, as far as there is room. Returns how many.
+    async fn take_deliveries<'a>(&'a self, in_flight: &mut InFlight<'a>) -> Result<usize> {
+        let (now, mut count) = (self.now(), 0);
+        // Of accounts that have enough under way.
+        let mut later = VecDeque::new();
+        while in_flight.len() < self.settings.webhooks.parallel
+            && let Some(delivery) = in_flight.due.pop_front()
+        {
             if in_flight.count_of(&delivery.account_id) >= PER_ACCOUNT {
+                later.push_back(delivery);
                 continue;
             }
             match self.store.commit(vec![rows::claim(&delivery, now + LEASE_SECONDS, now)]).await {
@@ -145,16 +126,16 @@ impl App {
                 Err(error) => return Err(error.into()),
             }
             count += 1;
-            *in_flight.by_account.entry(delivery.account_id.clone()).or_default() += 1;
-            in_flight.attempts.push(Box::pin(async move {
+            in_flight.add(&delivery.account_id.clone(), async move {
                 if let Err(error) = self.attempt_delivery(&delivery).await {
                     // It is sent again when its lease ends.
                     let Delivery { id, endpoint_id, .. } = &delivery;
                     tracing::warn!(%error, delivery = id, webhook = endpoint_id, "webhook delivery not recorded");
                 }
-                delivery.account_id
-            }));
+            });
         }
+        later.append(&mut in_flight.due);
+        in_flight.due = later;
         Ok(count)
     }
 
@@ -162,16 +143,25 @@ impl App {
         let Some(transport) = &self.notify.webhook_transport else { return Ok(()) };
         let found = self.store.find_webhook_with_secrets(&delivery.endpoint_id).await?;
         let Some((endpoint, sealed)) = found else { return Ok(()) };
-        let url = endpoint.url.as_ref().ok_or_else(|| Error::internal("webhook without a URL"))?;
-        let (timestamp, secrets) = (self.now(), self.open_webhook_secrets(&endpoint, &sealed)?);
-        let message = WebhookMessage {
-            url: url.as_str().to_owned(),
-            id: delivery.id.clone(),
-            timestamp,
-            signature: signature_header(&secrets, &delivery.id, timestamp, &delivery.body),
-            body: delivery.body.clone(),
+        // What cannot be sent is a failed attempt too: otherwise it would be taken again for ever.
+        let answer = match (&endpoint.url, self.open_webhook_secrets(&endpoint, &sealed)) {
+            (Some(url), Ok(secrets)) => {
+                let timestamp = self.now();
+                let message = WebhookMessage {
+                    url: url.as_str().to_owned(),
+                    id: delivery.id.clone(),
+                    timestamp,
+                    signature: signature_header(&secrets, &delivery.id, timestamp, &delivery.body),
+                    body: delivery.body.clone(),
+                };
+                transport.send(&message).await
+            }
+            (_, Err(error)) => {
+                tracing::warn!(%error, webhook = endpoint.id, "webhook secret not readable");
+                Err(SECRET_UNREADABLE.to_owned())
+            }
+            (None, Ok(_)) => Err("the webhook has no address".to_owned()),
         };
-        let answer = transport.send(&message).await;
         self.record_attempt(delivery, &endpoint, answer).await
     }
 
@@ -191,14 +181,13 @@ impl App {
             }
             Err(why) => (AttemptResult::NotDelivered, None, Some(why)),
         };
-        let mut step = after_attempt(result, number, self.minter.bytes::<1>()[0], now);
+        let step = after_attempt(result, number, self.minter.bytes::<1>()[0], now);
         let mut gives_up = step == NextStep::DeadAndGone;
         if gives_up {
             error = Some(ENDPOINT_GONE.to_owned());
-        } else if step != NextStep::Delivered
-            && endpoint.failing_since.is_some_and(|since| is_given_up(since, now))
-        {
-            (step, gives_up) = (NextStep::Dead, true);
+        } else if step == NextStep::Dead {
+            // Not at an earlier attempt: `failing_since` may be from a delivery that was given up long ago.
+            gives_up = endpoint.failing_since.is_some_and(|since| is_given_up(since, now));
         }
         let attempt = Attempt {
             endpoint_id: &delivery.endpoint_id,

@@ -11,7 +11,7 @@ use dropleaf_core::webhook::{
     WebhookUrl,
 };
 use dropleaf_core::{Code, Error, Minter, Result};
-use dropleaf_store::webhook_endpoints::SealedSecrets;
+use dropleaf_store::webhook_endpoints::{EndpointChange, SealedSecrets};
 use dropleaf_store::{
     DbError, Stmt, accounts, idempotency, oauth_grants, webhook_deliveries, webhook_endpoints as rows,
 };
@@ -125,33 +125,28 @@ impl App {
         id: &str,
         change: WebhookChange,
     ) -> Result<Endpoint> {
-        let mut after = self.get_webhook(account, grant_id, id).await?;
+        let before = self.get_webhook(account, grant_id, id).await?;
+        let mut sent = EndpointChange { enabled: change.enabled, ..EndpointChange::default() };
         if let Some(url) = &change.url {
-            if after.kind == EndpointKind::Listen {
+            if before.kind == EndpointKind::Listen {
                 return Err(Error::field(
                     "url",
                     "cannot be set: a program fetches the events of this webhook",
                 ));
             }
-            after.url = Some(self.parse_webhook_url(url)?);
+            sent.url = Some(self.parse_webhook_url(url)?);
         }
-        match &change.site {
-            Field::Absent => {}
-            Field::Null => after.site_id = None,
-            Field::Value(name) => after.site_id = Some(self.get_site(account, name).await?.id),
-        }
-        if let Some(events) = &change.events {
-            after.events = EventFilter::from_names(events)?;
-        }
+        sent.site_id = match &change.site {
+            Field::Absent => Field::Absent,
+            Field::Null => Field::Null,
+            Field::Value(name) => Field::Value(self.get_site(account, name).await?.id),
+        };
+        sent.events = change.events.as_deref().map(EventFilter::from_names).transpose()?;
         if let Some(text) = &change.description {
-            after.description = webhook::description(Some(text))?;
+            sent.description = Some(webhook::description(Some(text))?);
         }
-        match change.enabled {
-            Some(true) => after.state = EndpointState::Enabled,
-            Some(false) if after.state == EndpointState::Enabled => after.state = EndpointState::Disabled,
-            Some(false) | None => {}
-        }
-        let outcome = self.commit_for_account(&account.id, vec![rows::update(&after)]).await;
+        let stmts = vec![rows::update(&account.id, &before.id, &sent)];
+        let outcome = self.commit_for_account(&account.id, stmts).await;
         outcome.map_err(|error| self.webhook_guard_error(error))?;
         self.get_webhook(account, grant_id, id).await
     }
@@ -174,11 +169,10 @@ impl App {
         Ok(WebhookWithSecret { endpoint, secret })
     }
 
-    /// Deletes an endpoint with its deliveries.
+    /// Deletes an endpoint with its deliveries. A suspended account may do that too.
     pub async fn delete_webhook(&self, account: &Account, grant_id: Option<&str>, id: &str) -> Result<()> {
         let endpoint = self.get_webhook(account, grant_id, id).await?;
-        let outcome =
-            self.commit_for_account(&account.id, rows::delete(&account.id, &endpoint.id).into()).await;
+        let outcome = self.store.commit(rows::delete(&account.id, &endpoint.id).into()).await;
         outcome.map_err(|error| self.webhook_guard_error(error))?;
         Ok(())
     }
@@ -195,7 +189,8 @@ impl App {
         sealing::seal(&self.minter, self.webhook_key(), id.as_bytes(), secret.bytes())
     }
 
-    /// The secrets that sign now: the current one, and the previous one until its end.
+    /// The secrets that sign now: the current one, and the previous one until its end. A previous one that cannot be opened
+    /// is left out, so that a rotation helps at once if the key of the server was lost.
     pub(super) fn open_webhook_secrets(
         &self,
         endpoint: &Endpoint,
@@ -205,9 +200,10 @@ impl App {
         let previous = previous.filter(|_| endpoint.previous_until.is_some_and(|until| until > self.now()));
         let open = |sealed: &Bytes| {
             let bytes = sealing::open(self.webhook_key(), endpoint.id.as_bytes(), sealed)?;
-            Ok(Secret::from_bytes(&bytes))
+            Ok::<_, Error>(Secret::from_bytes(&bytes))
         };
-        std::iter::once(&sealed.current).chain(previous).map(open).collect()
+        let current = open(&sealed.current)?;
+        Ok(std::iter::once(current).chain(previous.and_then(|sealed| open(sealed).ok())).collect())
     }
 
     /// The error for a failed guard.

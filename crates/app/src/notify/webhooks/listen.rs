@@ -4,7 +4,7 @@
 use crate::app::App;
 use dropleaf_core::account::Account;
 use dropleaf_core::webhook::{EndpointKind, LISTEN_SECONDS, signature_header};
-use dropleaf_core::{Error, Result};
+use dropleaf_core::{Code, Error, Result};
 use dropleaf_store::{webhook_deliveries, webhook_endpoints};
 use std::time::Duration;
 
@@ -54,11 +54,17 @@ impl App {
                 tokio::time::sleep(POLL_EVERY).await;
                 continue;
             }
-            // Read again: the secret may have been replaced in the meantime.
-            let current = self.store.find_webhook_with_secrets(&endpoint.id).await?;
-            let (endpoint, sealed) = current.ok_or_else(|| Error::not_found("webhook"))?;
-            let secrets = self.open_webhook_secrets(&endpoint, &sealed)?;
+            // Read again: the secret may have been replaced in the meantime, the access revoked, the account suspended.
             let timestamp = self.now();
+            let current = self.store.find_listening_webhook(&account.id, grant_id, &endpoint.id, timestamp);
+            let (endpoint, sealed) = current.await?.ok_or_else(|| Error::not_found("webhook"))?;
+            let secrets = self.open_webhook_secrets(&endpoint, &sealed).map_err(|error| {
+                tracing::warn!(%error, webhook = endpoint.id, "webhook secret not readable");
+                Error::new(
+                    Code::Conflict,
+                    "The secret of this webhook cannot be read. Rotate it, then try again.",
+                )
+            })?;
             let sign = |delivery: dropleaf_core::webhook::Delivery| ListenedEvent {
                 seq: delivery.seq,
                 signature: signature_header(&secrets, &delivery.id, timestamp, &delivery.body),

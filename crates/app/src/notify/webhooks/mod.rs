@@ -5,6 +5,7 @@ mod delivery;
 mod endpoints;
 mod events;
 mod expiring;
+mod in_flight;
 mod listen;
 
 pub use deliveries::{DeliveryList, DeliveryQuery};

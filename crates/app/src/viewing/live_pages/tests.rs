@@ -3,8 +3,13 @@
 use super::*;
 use dropleaf_core::site::NewSite;
 
+/// A page of an account of its own.
 fn site(number: usize) -> Site {
-    Site::new(NewSite {
+    site_of(number, Some(format!("acct_{number}")))
+}
+
+fn site_of(number: usize, account_id: Option<String>) -> Site {
+    let site = Site::new(NewSite {
         id: format!("site_{number}"),
         token: format!("token{number:017}"),
         host_label: "s-x".into(),
@@ -13,11 +18,13 @@ fn site(number: usize) -> Site {
         byte_size: 1,
         spa: false,
         created_at: 1,
-    })
+    });
+    Site { account_id, ..site }
 }
 
-fn network(number: usize) -> Option<String> {
-    Some(format!("10.0.{}.{}", number / 256, number % 256))
+fn network(number: usize) -> Option<ClientNetworks> {
+    let ip = format!("10.0.{}.{}", number / 256, number % 256);
+    Some(ClientNetworks::of(Some(ip.parse().unwrap())))
 }
 
 #[test]
@@ -52,7 +59,42 @@ fn a_network_a_page_and_a_node_hold_so_many_and_no_more() {
     drop((held, others));
     let open = pages.open();
     assert!(open.total == 0 && open.by_network.is_empty(), "refused streams hold nothing");
+    assert!(open.by_wide_network.is_empty() && open.by_account.is_empty());
     assert!(open.by_token.is_empty() && open.tokens.is_empty(), "nothing is left behind");
+}
+
+#[test]
+fn customer_with_many_networks_holds_so_many_and_no_more() {
+    let pages = Arc::new(LivePages::default());
+    let client = |subnet: usize| {
+        let ip = format!("2001:db8:1:{subnet:x}::1");
+        Some(ClientNetworks::of(Some(ip.parse().unwrap())))
+    };
+    let held: Vec<_> = (0..WIDE_NETWORK_MOST)
+        .map(|number| pages.subscribe(&site(number), client(number)).unwrap())
+        .collect();
+    assert_eq!(pages.subscribe(&site(0), client(60_000)).unwrap_err().code, Code::RateLimited);
+    let other = "2001:db8:2::1".parse().unwrap();
+    pages.subscribe(&site(0), Some(ClientNetworks::of(Some(other)))).unwrap();
+    drop(held);
+    let open = pages.open();
+    assert!(open.by_network.is_empty() && open.by_wide_network.is_empty(), "refused streams hold nothing");
+}
+
+#[test]
+fn pages_of_one_account_leave_room_for_others_and_so_do_those_without_one() {
+    for owner in [Some("acct_busy".to_owned()), None] {
+        let pages = Arc::new(LivePages::default());
+        let busy = |number: usize| site_of(number, owner.clone());
+        let held: Vec<_> = (0..ACCOUNT_MOST)
+            .map(|number| pages.subscribe(&busy(number % 4), network(number)).unwrap())
+            .collect();
+        assert_eq!(pages.subscribe(&busy(5), None).unwrap_err().code, Code::Overloaded);
+        pages.subscribe(&site(6), network(9)).unwrap();
+        drop(held);
+        pages.subscribe(&busy(5), None).unwrap();
+        assert!(pages.open().by_account.is_empty());
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -148,10 +148,10 @@ pub(super) async fn change(
 )]
 pub(super) async fn delete(
     State(state): State<ApiState>,
-    Remover(account): Remover,
+    Remover(known): Remover,
     Path(hostname): Path<String>,
 ) -> Result<Json<OkJson>, ApiError> {
-    state.app.delete_domain(&account, &hostname).await?;
+    state.app.delete_domain(&known.account, &hostname).await?;
     Ok(Json(OkJson::yes()))
 }
 

@@ -57,13 +57,13 @@ pub(super) struct ClaimedJson {
 )]
 pub(super) async fn delete(
     State(state): State<ApiState>,
-    Remover(account): Remover,
+    Remover(known): Remover,
     Path(name): Path<String>,
     RawQuery(query): RawQuery,
 ) -> Result<Json<DeletedJson>, ApiError> {
     let purge =
         query.as_deref().unwrap_or_default().split('&').any(|pair| matches!(pair, "purge=true" | "purge=1"));
-    let deleted = state.app.delete_site(&account, &name, purge).await?;
+    let deleted = state.app.delete_site(&known.account, &name, purge).await?;
     Ok(Json(DeletedJson::new(deleted)))
 }
 

@@ -128,9 +128,9 @@ fn kind() -> Object {
 }
 
 fn endpoint_state() -> Object {
-    let states = [EndpointState::Enabled, EndpointState::Disabled, EndpointState::Failed];
-    let meaning = "`failed`: disabled by the server, because deliveries failed for five days or the receiver answered 410.";
-    words(states.map(EndpointState::as_str), Some(meaning))
+    let meaning = "`failed`: disabled by the server, because deliveries failed for five days or the receiver answered 410. \
+                   `restored`: paused because the server was restored from a backup.";
+    words(EndpointState::ALL.map(EndpointState::as_str), Some(meaning))
 }
 
 fn delivery_state() -> Object {

@@ -5,7 +5,9 @@ use super::api_keys::OkJson;
 use super::idempotent_response::IdempotentResponse;
 use super::webhook_json::{WebhookJson, WebhooksJson, event_type};
 use crate::http::api_error::ApiError;
-use crate::http::extract::{Incoming, KeyReader, Maker, idempotency_key, idempotent_request, nullable};
+use crate::http::extract::{
+    Incoming, KeyReader, Maker, Remover, idempotency_key, idempotent_request, nullable,
+};
 use crate::http::state::ApiState;
 use axum::Json;
 use axum::body::Body;
@@ -163,7 +165,7 @@ pub(super) async fn change(
 
 /// Delete a webhook
 ///
-/// Nothing is sent to it any more, not even what waits.
+/// Nothing is sent to it any more, not even what waits. A suspended account can do this too.
 #[utoipa::path(
     delete, path = "/webhooks/{id}", tag = "Webhooks", operation_id = "deleteWebhook",
     params(("id" = String, Path, description = "The webhook's ID.")),
@@ -172,7 +174,7 @@ pub(super) async fn change(
 )]
 pub(super) async fn delete(
     State(state): State<ApiState>,
-    Maker(known): Maker,
+    Remover(known): Remover,
     Path(id): Path<String>,
 ) -> Result<Json<OkJson>, ApiError> {
     state.app.delete_webhook(&known.account, known.grant_id.as_deref(), &id).await?;

@@ -5,7 +5,9 @@ use super::problem::{self, words};
 use super::webhooks::HERE;
 use crate::http::error;
 use crate::http::state::ApiState;
-use crate::http::web::{Fields, Person, Query, SignedForm, WebError, page_with_status, see_other};
+use crate::http::web::{
+    Fields, Person, Query, RemovalForm, SignedForm, WebError, page_with_status, see_other,
+};
 use axum::extract::{Path, State};
 use axum::response::Response;
 use dropleaf_app::{DeliveryQuery, WebhookChange};
@@ -88,6 +90,9 @@ pub(super) async fn enabled(
     SignedForm { person, fields }: SignedForm,
 ) -> Result<Response, WebError> {
     let enables = fields.text("enabled") == "yes";
+    if enables {
+        person.require_recent(&state, HERE)?;
+    }
     let change = WebhookChange { enabled: Some(enables), ..WebhookChange::default() };
     let outcome = state.app.change_webhook(&person.account, None, &id, change).await;
     let done = if enables { Done::WebhookEnabled } else { Done::WebhookPaused };
@@ -113,7 +118,7 @@ pub(super) async fn rotate(
 pub(super) async fn delete(
     State(state): State<ApiState>,
     Path(id): Path<String>,
-    SignedForm { person, .. }: SignedForm,
+    RemovalForm { person, .. }: RemovalForm,
 ) -> Result<Response, WebError> {
     match state.app.delete_webhook(&person.account, None, &id).await {
         Ok(()) => Ok(see_other(&Done::WebhookDeleted.address(HERE))),

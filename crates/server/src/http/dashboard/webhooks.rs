@@ -35,6 +35,7 @@ async fn list(State(state): State<ApiState>, person: Person, query: Query) -> Re
 
 async fn add(State(state): State<ApiState>, form: SignedForm) -> Result<Response, WebError> {
     let SignedForm { person, fields } = form;
+    person.require_recent(&state, HERE)?;
     let filled = |name: &str| Some(fields.text(name).trim().to_owned()).filter(|text| !text.is_empty());
     let checked = fields.all("event");
     let new = NewWebhook {
@@ -75,6 +76,7 @@ async fn show(
         shell: person.shell(Section::Webhooks, done),
         webhooks: &all,
         pages: &pages,
+        is_recent: person.session.is_recent(state.app.now()),
         checked,
         attempt,
     });

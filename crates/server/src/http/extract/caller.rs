@@ -24,9 +24,9 @@ pub(in crate::http) struct Reader(pub Account);
 #[derive(Debug)]
 pub(in crate::http) struct Owner(pub Account);
 
-/// An account that may delete its own pages, even while it is suspended.
+/// An account that may delete what it owns, even while it is suspended. A program deletes only what it may see.
 #[derive(Debug)]
-pub(in crate::http) struct Remover(pub Account);
+pub(in crate::http) struct Remover(pub Identity);
 
 /// An account that may list keys. A program sees only the keys it created.
 #[derive(Debug)]
@@ -202,7 +202,7 @@ impl FromRequestParts<ApiState> for Remover {
     async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, ApiError> {
         let known = bearer(parts, state).await?.ok_or_else(|| Error::plain(Code::AuthRequired))?;
         require_scope(&known, Scope::Write)?;
-        Ok(Self(known.account))
+        Ok(Self(known))
     }
 }
 

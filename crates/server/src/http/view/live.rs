@@ -12,7 +12,7 @@ use crate::metrics::Metrics;
 use axum::body::Body;
 use bytes::Bytes;
 use dropleaf_app::{LiveStream, PageView};
-use dropleaf_core::{Code, Error};
+use dropleaf_core::{Code, Error, share_token};
 use futures_util::stream;
 use http::request::Parts;
 use http::{Method, Response, StatusCode};
@@ -46,6 +46,13 @@ pub(super) async fn answer(request: &PageRequest<'_>) -> Result<Response<OutBody
         return Err(Error::plain(Code::MethodNotAllowed));
     }
     form::require_same_origin(request)?;
+    // Every reconnection, and every check of an open stream, would use up the link once more.
+    if share_token::in_query(request.head.uri.query()).is_some() {
+        return Err(Error::field(
+            "t",
+            "opens the page, not its stream. Open the page, then send its cookie here",
+        ));
+    }
     admission::require_inside(request).await?;
     let mut response = empty(StatusCode::OK);
     headers::events(response.headers_mut());

@@ -102,9 +102,11 @@ async fn every_operation_that_writes_is_403_and_reading_goes_on() {
             let takes_a_key =
                 operation["security"].as_array().unwrap().iter().any(|way| way.get("api_key").is_some());
             // A check changes nothing; a tool is refused inside its message.
-            let always = matches!(path.as_str(), "/check" | "/mcp")
-                || (method == "delete"
-                    && matches!(path.as_str(), "/sites/{idOrSlug}" | "/custom-domains/{hostname}"));
+            let removes = matches!(
+                path.as_str(),
+                "/sites/{idOrSlug}" | "/custom-domains/{hostname}" | "/webhooks/{id}"
+            );
+            let always = matches!(path.as_str(), "/check" | "/mcp") || (method == "delete" && removes);
             if !takes_a_key || always {
                 continue;
             }
@@ -122,6 +124,8 @@ async fn every_operation_that_writes_is_403_and_reading_goes_on() {
     }
     assert!(written >= 22, "{written}");
     node.delete(&format!("/custom-domains/{DOMAIN}")).key(&key).send().await.expect(200);
+    let webhook = format!("/webhooks/{}", webhook["id"].as_str().unwrap());
+    node.delete(&webhook).key(&key).send().await.expect(200);
     node.delete(&site_path(&site)).key(&key).send().await.expect(200);
     node.post(&format!("{}/restore", site_path(&site))).key(&key).send().await.refused(403, CODE);
     node.app().lift_suspension("operator", &person.account.id, "well").await.unwrap();
@@ -182,6 +186,7 @@ async fn dashboard_tells_on_each_page_and_takes_no_form_but_those_that_leave() {
         "/dashboard/account/sessions",
         "/dashboard/pages/{id}/delete",
         "/dashboard/domains/{hostname}/delete",
+        "/dashboard/webhooks/{id}/delete",
     ];
     let token = person.token();
     for path in forms() {

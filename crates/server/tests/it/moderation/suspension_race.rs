@@ -95,7 +95,6 @@ async fn operations(node: &Node, key: &str) -> Vec<(&'static str, Box<dyn Fn() -
         ("post /webhooks/{id}/test", with(post.clone(), format!("{webhook}/test"), None)),
         ("post /webhooks/{id}/deliveries/{deliveryId}/retry", with(post.clone(), delivery, None)),
         ("post /webhooks/{id}/receive", with(post.clone(), format!("{webhook}/receive"), Some(json!({})))),
-        ("delete /webhooks/{id}", with(delete.clone(), webhook, None)),
         ("post /appeals", form(post.clone(), "/appeals".into(), harvest("race"))),
         (
             "post /sites/{idOrSlug}/feedback/{id}/replies",
@@ -157,7 +156,10 @@ async fn described(node: &Node) -> BTreeSet<String> {
             let writes = method != "get"
                 && !matches!(path.as_str(), "/check" | "/mcp")
                 && !(method == "delete"
-                    && matches!(path.as_str(), "/sites/{idOrSlug}" | "/custom-domains/{hostname}"));
+                    && matches!(
+                        path.as_str(),
+                        "/sites/{idOrSlug}" | "/custom-domains/{hostname}" | "/webhooks/{id}"
+                    ));
             if writes && ways.iter().any(|way| way.get("api_key").is_some()) {
                 found.insert(format!("{method} {path}"));
             }

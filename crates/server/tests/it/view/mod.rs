@@ -10,6 +10,7 @@ mod feedback_threads;
 mod feedback_toolbar;
 mod hosts;
 mod live;
+mod live_comments;
 mod root_cookie;
 mod root_paths;
 mod sandboxed_frames;

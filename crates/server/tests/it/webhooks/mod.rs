@@ -5,6 +5,7 @@ mod dashboard;
 mod delivery;
 mod endpoints;
 mod events;
+mod guarded;
 mod listen;
 
 use crate::harness::{Form, Node, Setup, WebhookReceiver, page};

@@ -54,8 +54,10 @@ fn derived(method: &str, path: &str, operation: &Value) -> Vec<Code> {
         // Every credential may read, and end its own session.
         let scoped = changes && operation["operationId"] != "endMcpSession";
         codes.extend(scoped.then_some(Code::InsufficientScope));
-        // A suspended account may still delete a page or a domain; a tool call is refused inside its message.
-        let deletes = ["deleteSite", "deleteCustomDomain"].iter().any(|id| operation["operationId"] == *id);
+        // A suspended account may still delete a page, a domain or a webhook; a tool call is refused inside its message.
+        let deletes = ["deleteSite", "deleteCustomDomain", "deleteWebhook"]
+            .iter()
+            .any(|id| operation["operationId"] == *id);
         let refused = !deletes && operation["tags"][0] != mcp::TAG;
         codes.extend((changes && refused).then_some(Code::AccountSuspended));
     }

@@ -114,6 +114,7 @@ const OWN: &[(&[&str], &[&[Code]])] = &[
     (&["diffVersions"], &[&[Code::InvalidField, Code::Overloaded]]),
     (&["createApiKey"], &[&[Code::TooMany]]),
     (&["createWebhook"], &[&[Code::TooMany, Code::NotFound]]),
+    (&["receiveWebhookEvents"], &[&[Code::Conflict]]),
     (&["testWebhook", "retryWebhookDelivery"], &[&[Code::Conflict, Code::RateLimited]]),
     (&["createDeviceToken"], &[&[Code::RateLimited, Code::TooMany]]),
     (&["createShareToken"], &[&[Code::Expired, Code::TooMany]]),
