@@ -1,5 +1,7 @@
 // The files that a server writes for agents, held against the validators of their makers: agentskills (pinned in
-// scripts/requirements.txt) and, where DROPLEAF_TEST_CLAUDE names the program, `claude plugin validate`.
+// scripts/requirements.txt); where DROPLEAF_TEST_CLAUDE names the program, `claude plugin validate`; and where
+// DROPLEAF_TEST_SCHEMAS names a folder with the official JSON schemas (server.schema.json of 2025-12-11, plugin.schema.json,
+// mcp.schema.json, server-card.schema.json), these. No package has them, and tests use no network.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -7,6 +9,9 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
+import { Ajv } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
 import { request } from '../http.mjs';
 import { ROOT, startServer, tempDir } from '../server.mjs';
 
@@ -14,6 +19,9 @@ const run = promisify(execFile);
 const AGENTSKILLS = path.join(ROOT, '.test/venv/bin/agentskills');
 const PYTHON = path.join(ROOT, '.test/venv/bin/python');
 const CLAUDE = process.env.DROPLEAF_TEST_CLAUDE;
+const SCHEMAS = process.env.DROPLEAF_TEST_SCHEMAS;
+/** Each document that names its schema, with the definition to use where the schema has several. */
+const DOCUMENTS = [['/server.json'], ['/plugin.json'], ['/mcp.json'], ['/.well-known/mcp/server-card.json', '#/$defs/ServerCard']];
 
 let server, dir, plugin;
 
@@ -54,4 +62,45 @@ test('claude accepts the plugin, by the rules of its directory too', { skip: !CL
   const { stdout, stderr } = await run(CLAUDE, ['plugin', 'validate', '--profile', 'directory', plugin], { env });
   assert.match(stdout, /passed/i, stdout + stderr);
   assert.doesNotMatch(stdout, /privacy/i, 'the policy is named');
+});
+
+/** A function that insists that a value fits the schema in the file. */
+async function official(file, definition) {
+  const schema = JSON.parse(await readFile(path.join(SCHEMAS, file), 'utf8'));
+  const ajv = new (schema.$schema.includes('2020-12') ? Ajv2020 : Ajv)({ strict: false, allErrors: true });
+  formats.default(ajv);
+  const id = schema.$id ?? `https://schema.example/${file}`;
+  ajv.addSchema({ ...schema, $id: id });
+  return ajv.getSchema(id + (definition ?? ''));
+}
+
+for (const base of [undefined, 'https://drop.example.org']) {
+  test(`documents of ${base ?? 'a server on this machine'} fit the official schemas`, { skip: !SCHEMAS && 'DROPLEAF_TEST_SCHEMAS names no folder' }, async () => {
+    const own = base ? await startServer({ env: { DROPLEAF_BASE_URL: base } }) : server;
+    try {
+      for (const [address, definition] of DOCUMENTS) {
+        const document = (await request(own, { path: address, host: base && new URL(base).host })).json();
+        const fits = await official(document.$schema.split('/').at(-1), definition);
+        assert.ok(fits(document), `${address}: ${JSON.stringify(fits.errors)}\n${JSON.stringify(document)}`);
+        for (const member of ['name', 'mcpServers'].filter((member) => document[member])) {
+          assert.ok(!fits({ ...document, [member]: undefined }), `${address} without ${member} is refused`);
+          assert.ok(!fits({ ...document, [member]: 7 }), `${address} with another ${member} is refused`);
+        }
+      }
+    } finally {
+      if (base) await own.stop();
+    }
+  });
+}
+
+test('the catalog leads to the card, and the card to the endpoint', async () => {
+  const catalog = (await request(server, { path: '/.well-known/mcp/catalog.json' })).json();
+  assert.equal(catalog.entries.length, 1);
+  const { url, type } = catalog.entries[0];
+  const answer = await request(server, { path: new URL(url).pathname });
+  assert.equal(answer.status, 200);
+  assert.equal(answer.headers['content-type'], type);
+  const [remote] = answer.json().remotes;
+  assert.deepEqual([remote.type, remote.url], ['streamable-http', `${server.url}/mcp`]);
+  assert.equal((await request(server, { path: new URL(remote.url).pathname, method: 'POST' })).status, 401);
 });

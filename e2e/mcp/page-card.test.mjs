@@ -47,7 +47,7 @@ test('only a client that negotiates the extension is told of the card', async ()
   assert.deepEqual(tools.filter((tool) => tool._meta), []);
   const client = await connect(UI);
   const linked = (await client.listTools()).tools.filter((tool) => getToolUiResourceUri(tool));
-  assert.deepEqual(linked.map((tool) => tool.name).sort(), ['get_site', 'publish_html', 'update_site']);
+  assert.deepEqual(linked.map((tool) => tool.name).sort(), ['edit_site', 'get_site', 'publish_html', 'update_site']);
   const result = await plain.callTool({ name: 'publish_html', arguments: { html: html('Plain') } });
   assert.match(result.content[0].text, /"url":/, 'the text is enough');
   await plain.close();

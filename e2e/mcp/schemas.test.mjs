@@ -69,6 +69,12 @@ test('every tool takes and gives what its schemas say', async () => {
   await call('update_site', { site, html: page('Again'), expected_updated_at: made.updated_at });
   await call('get_site', { site });
   assert.match((await call('get_content', { site })).text, /Again/);
+  const read = await call('read_site', { site, format: 'source', start_line: 1, end_line: 5 });
+  const edits = [{ find: '<h1>Again', replace: '<h1>Edited' }];
+  const edited = await call('edit_site', { site, edits, expected_updated_at: read.updated_at, dry_run: true });
+  assert.equal(edited.dry_run, true);
+  assert.match((await call('edit_site', { site, edits, idempotency_key: 'edit' })).diff, /Edited/);
+  assert.match((await call('read_site', { site, format: 'text' })).text, /Edited/);
   await call('list_sites');
   await call('list_sites', { limit: 1, state: 'live', query: 'again' });
   await call('set_visibility', { site, visibility: 'public', slug: 'swept' });
@@ -86,7 +92,12 @@ test('every tool takes and gives what its schemas say', async () => {
   await comment(server, made, 'Why?');
   assert.equal((await call('get_site', { site })).unread_feedback, 1);
   const { feedback } = await call('list_feedback', { site });
-  await call('resolve_feedback', { id: feedback[0].id });
+  const replied = await call('reply_to_feedback', { id: feedback[0].id, text: 'Because.' });
+  assert.equal(replied.reply.author, 'agent');
+  await call('resolve_feedback', { id: feedback[0].id, note: 'Answered.' });
+  await comment(server, made, 'And then?');
+  const next = (await call('list_feedback', { site, state: 'open', order: 'severity', limit: 10 })).feedback;
+  assert.deepEqual((await call('resolve_feedback', { ids: next.map(({ id }) => id) })).ids, next.map(({ id }) => id));
   await call('list_feedback', { site });
   await call('set_password', { site, password: 'correct horse' });
   const link = await call('create_share_link', { site, note: 'for Ann', expires_in: 3600, max_uses: 2 });

@@ -24,19 +24,19 @@ use utoipa::ToSchema;
 #[schema(example = json!({"edits": [{"find": "All is well.", "replace": "All is well again."}]}))]
 #[expect(dead_code, reason = "describes the body, which is read list by list")]
 pub(in crate::http) struct ContentEditBody {
-    /// At most 100 literal replacements, each in the source as it was before the request.
+    /// At most 100 literal replacements in the source as it was before.
     #[schema(nullable = false, inline)]
     edits: Option<Vec<EditItem>>,
     /// At most 100 files of an archive to add, replace or delete.
     #[schema(nullable = false, inline)]
     files: Option<Vec<FileItem>>,
-    /// The `updated_at` you saw: refuses with `conflict` if the page has changed since.
+    /// The `updated_at` you saw: a page changed since is a `conflict`.
     #[schema(nullable = false)]
     expected_updated_at: Option<i64>,
-    /// Check everything and show the difference, but change nothing.
+    /// Check and show the difference, but change nothing.
     #[schema(nullable = false)]
     dry_run: Option<bool>,
-    /// Answers navigations to unknown paths with the page.
+    /// Unknown paths get the page, for client-side routes.
     #[schema(nullable = false)]
     spa: Option<bool>,
     #[schema(schema_with = pii_check_schema, required = false)]
@@ -46,14 +46,14 @@ pub(in crate::http) struct ContentEditBody {
 /// One literal replacement.
 #[derive(Debug, Deserialize, ToSchema)]
 pub(in crate::http) struct EditItem {
-    /// Literal text that occurs exactly once, unless `all` is true.
+    /// Literal text that occurs exactly once, unless `all`.
     find: String,
-    /// Literal text to put in its place; may be empty.
+    /// Literal text; may be empty.
     replace: String,
     /// Replace every match.
     #[schema(nullable = false)]
     all: Option<bool>,
-    /// The file of an archive; by default the start page.
+    /// File of an archive; the start page by default.
     #[schema(nullable = false)]
     path: Option<String>,
 }

@@ -43,7 +43,7 @@ pub(in crate::http) struct UploadArguments {
     /// Feedback toolbar for viewers.
     #[schema(nullable = false)]
     agentation: Option<bool>,
-    /// Open pages update when you publish a new version.
+    /// Open pages follow new versions.
     #[schema(nullable = false)]
     live: Option<bool>,
     /// Unknown paths get `index.html`; usually detected.
@@ -99,7 +99,7 @@ pub(in crate::http) fn parse_pii_check(text: Option<&str>) -> Result<Option<PiiC
 
 /// Schema of who can find a page.
 pub(in crate::http) fn visibility() -> Object {
-    let says = "unlisted: by link only. public: at its slug. burn: deleted after its first view.";
+    let says = "unlisted: by link. public: at its slug. burn: deleted after one view.";
     words(&["unlisted", "public", "burn"], says)
 }
 

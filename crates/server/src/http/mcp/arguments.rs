@@ -1,9 +1,11 @@
 //! Prepares the arguments of a tool call before the tool parses them: names that clients of similar services use are
 //! translated, misspelt names are refused, and texts become booleans, numbers and times where the tool's schema leaves no
-//! doubt. Whatever is not understood stays as it was sent: the tool refuses such a value, and warns of such a name.
+//! doubt. The same holds for the objects of a list. Whatever is not understood stays as it was sent: the tool refuses such a
+//! value, and warns of such a name.
 
-use dropleaf_core::{Error, Result, iso, lookalike};
-use serde_json::{Map, Number, Value};
+use super::argument_types::coerce;
+use dropleaf_core::{Error, Result, lookalike};
+use serde_json::{Map, Value};
 
 /// Longer names are not compared with the known ones.
 const NAME_CHARACTERS: usize = 60;
@@ -11,18 +13,27 @@ const NAME_CHARACTERS: usize = 60;
 const SIMILAR: f64 = 0.55;
 
 /// Arguments that a tool accepts without listing them: its input type has them.
-const UNLISTED: [(&str, &str); 3] =
-    [("create_share_link", "expires_in_hours"), ("publish_html", "e2e"), ("create_upload", "e2e")];
+const UNLISTED: [(&str, &str); 4] = [
+    ("create_share_link", "expires_in_hours"),
+    ("publish_html", "e2e"),
+    ("create_upload", "e2e"),
+    ("list_feedback", "include_resolved"),
+];
 
-/// Other names of arguments, for every tool that has the argument.
-const SYNONYMS: [(&str, &str); 7] = [
+/// Other names of arguments, for every tool that has the argument. The last three are those of the editing tools that many
+/// agents have themselves.
+const SYNONYMS: [(&str, &str); 11] = [
     ("id_or_slug", "site"),
     ("idOrSlug", "site"),
     ("site_id", "site"),
     ("public_slug", "slug"),
     ("allowed_email_domain", "email_gate_domain"),
     ("feedback_id", "id"),
+    ("feedback_ids", "ids"),
     ("share_link_id", "token"),
+    ("old_string", "find"),
+    ("new_string", "replace"),
+    ("replace_all", "all"),
 ];
 
 /// Other names of arguments that have another meaning in other tools.
@@ -46,6 +57,26 @@ pub(super) fn prepare(
     if properties.is_empty() {
         return Ok(sent);
     }
+    let mut arguments = prepare_object(tool, "", properties, sent)?;
+    for (list, value) in &mut arguments {
+        let items = properties.get(list).and_then(|schema| schema["items"]["properties"].as_object());
+        let (Some(items), Value::Array(values)) = (items, value) else { continue };
+        for (index, value) in values.iter_mut().enumerate() {
+            if let Value::Object(item) = value {
+                *item = prepare_object(tool, &format!("{list}[{index}]."), items, std::mem::take(item))?;
+            }
+        }
+    }
+    Ok(arguments)
+}
+
+/// One object; `place` stands before its names in errors.
+fn prepare_object(
+    tool: &str,
+    place: &str,
+    properties: &Map<String, Value>,
+    sent: Map<String, Value>,
+) -> Result<Map<String, Value>> {
     let (known, other): (Map<_, _>, Map<_, _>) =
         sent.into_iter().partition(|(name, _)| properties.contains_key(name));
     let mut arguments = Map::new();
@@ -59,13 +90,14 @@ pub(super) fn prepare(
             continue;
         }
         let Some(meant) = meant(tool, &name, &value, properties) else {
-            check_unknown(&name, properties)?;
+            check_unknown(place, &name, properties)?;
             arguments.insert(name, value);
             continue;
         };
         coerce(meant, properties.get(meant), &mut value)?;
         match arguments.get(meant) {
             Some(given) if *given != value => {
+                let name = format!("{place}{name}");
                 return Err(Error::field(&name, format!("conflicts with `{meant}`: send only one of them")));
             }
             _ => arguments.insert(meant.to_owned(), value),
@@ -83,6 +115,10 @@ fn meant(tool: &str, name: &str, value: &Value, properties: &Map<String, Value>)
             .is_none_or(|text| text.trim_start_matches('\u{feff}').trim_start().starts_with('<'));
         return Some(if is_html { "html" } else { "markdown" });
     }
+    // A tool that takes one comment may also take several.
+    if name == "feedback_id" && value.is_array() && properties.contains_key("ids") {
+        return Some("ids");
+    }
     let of_tool = TOOL_SYNONYMS.iter().find(|(of, synonym, _)| *of == tool && *synonym == name);
     let of_all = SYNONYMS.iter().find(|(synonym, _)| *synonym == name);
     of_tool
@@ -91,8 +127,9 @@ fn meant(tool: &str, name: &str, value: &Value, properties: &Map<String, Value>)
         .filter(|meant| properties.contains_key(*meant))
 }
 
-/// Refuses an argument that the tool does not have if it looks like one that it has, or like a protection.
-fn check_unknown(name: &str, properties: &Map<String, Value>) -> Result<()> {
+/// Refuses an argument that the tool does not have if it looks like one that it has, or like a protection; in an object of a
+/// list always, because the tool warns only of its own arguments.
+fn check_unknown(place: &str, name: &str, properties: &Map<String, Value>) -> Result<()> {
     let names: Vec<&str> = properties.keys().map(String::as_str).collect();
     // A protection that no one would apply has its own words.
     lookalike::unknown_field(name, &names)?;
@@ -105,85 +142,17 @@ fn check_unknown(name: &str, properties: &Map<String, Value>) -> Result<()> {
         strsim::normalized_damerau_levenshtein(known, &plain).max(part)
     };
     let best = names.iter().map(|known| (similarity(known), *known)).max_by(|a, b| a.0.total_cmp(&b.0));
+    let shown = format!("{place}{shown}");
     match best {
         Some((score, known)) if score >= SIMILAR => {
             Err(Error::unknown_field(&shown, &format!("did you mean `{known}`?")))
         }
-        _ => Ok(()),
-    }
-}
-
-/// Turns a text into the type that the schema asks for, if only one reading is possible.
-fn coerce(name: &str, schema: Option<&Value>, value: &mut Value) -> Result<()> {
-    let Some(schema) = schema else { return Ok(()) };
-    let takes = |kind: &str| branches(schema).any(|branch| branch["type"] == kind);
-    match value {
-        Value::String(text) if !takes_text(schema, text) => {
-            let text = text.trim();
-            if takes("boolean") {
-                if let Ok(flag) = text.to_ascii_lowercase().parse::<bool>() {
-                    *value = flag.into();
-                }
-            } else if takes("integer") {
-                if let Ok(number) = text.parse::<i64>() {
-                    *value = number.into();
-                } else if is_time(name) {
-                    let why = "must be a time: epoch seconds, or ISO 8601 such as 2026-11-15T01:41:00Z";
-                    *value = iso::parse_timestamp(text).ok_or_else(|| Error::field(name, why))?.into();
-                }
-            } else if takes("number")
-                && let Some(number) = decimal(text)
-            {
-                *value = Value::Number(number);
-            }
+        _ if place.is_empty() => Ok(()),
+        _ => {
+            let names: Vec<_> = names.iter().map(|known| format!("`{known}`")).collect();
+            Err(Error::unknown_field(&shown, &format!("there can be {}.", names.join(", "))))
         }
-        Value::Number(number) if takes("integer") && !number.is_i64() => {
-            if let Some(whole) = whole(number) {
-                *value = whole.into();
-            }
-        }
-        _ => {}
     }
-    Ok(())
-}
-
-/// The schema, or the alternatives that it consists of.
-fn branches(schema: &Value) -> impl Iterator<Item = &Value> {
-    let alternatives = schema["anyOf"].as_array();
-    let alone = alternatives.is_none().then_some(schema);
-    alternatives.into_iter().flatten().chain(alone)
-}
-
-/// Whether the schema takes this text as it is.
-fn takes_text(schema: &Value, text: &str) -> bool {
-    branches(schema).any(|branch| {
-        branch["type"] == "string"
-            && branch["enum"].as_array().is_none_or(|words| words.iter().any(|word| word == text))
-    })
-}
-
-/// Whether an integer argument is a time.
-fn is_time(name: &str) -> bool {
-    name == "before" || name.ends_with("_at")
-}
-
-/// A number in digits with at most one point; no sign, exponent or word such as `inf`.
-fn decimal(text: &str) -> Option<Number> {
-    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
-    if !digits(whole) || !digits(fraction) {
-        return None;
-    }
-    match text.parse::<i64>() {
-        Ok(number) => Some(number.into()),
-        Err(_) => Number::from_f64(text.parse().ok()?),
-    }
-}
-
-/// The integer that a number such as `3.0` is.
-fn whole(number: &Number) -> Option<i64> {
-    let text = number.to_string();
-    text.strip_suffix(".0")?.parse().ok()
 }
 
 #[cfg(test)]
@@ -223,41 +192,6 @@ mod tests {
     }
 
     #[test]
-    fn texts_become_what_the_schema_asks_for_if_there_is_no_doubt() {
-        let sent = json!({
-            "burn_after_read": "True", "limit": "3", "expires_at": "2026-11-15T01:41:00Z", "expires_in_hours": "24",
-        });
-        let done = prepared("x", &sent).unwrap();
-        let expected = json!({
-            "burn_after_read": true, "limit": 3, "expires_at": 1_794_706_860, "expires_in_hours": 24,
-        });
-        assert_eq!(done, expected);
-        assert_eq!(prepared("x", &json!({"limit": 3.0})).unwrap(), json!({"limit": 3}));
-        assert_eq!(prepared("x", &json!({"expires_in_hours": "1.5"})).unwrap()["expires_in_hours"], 1.5);
-        // Left to the tool, which refuses them.
-        for same in [
-            json!({"burn_after_read": "maybe"}),
-            json!({"burn_after_read": "1"}),
-            json!({"burn_after_read": 1}),
-            json!({"limit": "three"}),
-            json!({"limit": 3.5}),
-            json!({"expires_in_hours": "soon"}),
-            json!({"expires_in_hours": "-1"}),
-            json!({"expires_in_hours": "never"}),
-            json!({"expires_in_hours": null}),
-            json!({"password": 1234}),
-            json!({"password": "true"}),
-            json!({"site": "3"}),
-        ] {
-            assert_eq!(prepared("x", &same).unwrap(), same);
-        }
-        for time in ["tomorrow", "2026-11-15T01:41:00", "2026-02-30"] {
-            let error = prepared("x", &json!({"expires_at": time})).unwrap_err();
-            assert!(error.detail.contains("must be a time"), "{}", error.detail);
-        }
-    }
-
-    #[test]
     fn misspelt_names_are_refused_with_what_may_be_meant() {
         for (name, says) in [
             ("markdwon", "did you mean `markdown`?"),
@@ -276,5 +210,45 @@ mod tests {
         assert_eq!(prepared("x", &other).unwrap(), other, "left to the tool, which warns of them");
         let nothing = prepare("get_me", &Map::new(), json!({"random": 1}).as_object().unwrap().clone());
         assert_eq!(nothing.unwrap().len(), 1, "left to the tool, which warns of it");
+    }
+
+    #[test]
+    fn one_comment_or_several() {
+        let all = json!({"id": {"type": "string"}, "ids": {"type": "array", "items": {"type": "string"}}});
+        let prepared = |sent: Value| {
+            let sent = sent.as_object().unwrap().clone();
+            prepare("resolve_feedback", all.as_object().unwrap(), sent).map(Value::Object)
+        };
+        assert_eq!(prepared(json!({"feedback_id": "fb_a"})).unwrap(), json!({"id": "fb_a"}));
+        for name in ["feedback_id", "feedback_ids"] {
+            assert_eq!(prepared(json!({name: ["fb_a", "fb_b"]})).unwrap(), json!({"ids": ["fb_a", "fb_b"]}));
+        }
+    }
+
+    #[test]
+    fn objects_of_a_list_are_prepared_too() {
+        let item =
+            json!({"find": {"type": "string"}, "replace": {"type": "string"}, "all": {"type": "boolean"}});
+        let all = json!({"edits": {"type": "array", "items": {"type": "object", "properties": item}}});
+        let prepared = |edits: Value| {
+            let sent = json!({ "edits": edits }).as_object().unwrap().clone();
+            prepare("edit_site", all.as_object().unwrap(), sent).map(|mut done| done.remove("edits").unwrap())
+        };
+        let edit = json!([{"find": "a", "replace": "b", "all": true}]);
+        assert_eq!(prepared(json!([{"find": "a", "replace": "b", "all": "true"}])).unwrap(), edit);
+        assert_eq!(
+            prepared(json!([{"old_string": "a", "new_string": "b", "replace_all": true}])).unwrap(),
+            edit
+        );
+        assert_eq!(prepared(json!(edit.to_string())).unwrap(), edit, "a list that was sent as text");
+        let error =
+            prepared(json!([{"find": "a", "replace": "b"}, {"find": "a", "replce": "b"}])).unwrap_err();
+        let says = "`edits[1].replce` is not a known field: did you mean `replace`?";
+        assert!(error.detail.contains(says), "{}", error.detail);
+        let error = prepared(json!([{"find": "a", "old_string": "b"}])).unwrap_err();
+        assert!(error.detail.contains("`edits[0].old_string` conflicts with `find`"), "{}", error.detail);
+        for same in [json!("a"), json!(["a"]), json!("{}"), json!("[1")] {
+            assert_eq!(prepared(same.clone()).unwrap(), same, "left to the tool");
+        }
     }
 }

@@ -15,8 +15,8 @@ use std::fmt;
 
 /// Maximum length of a message that carries no document.
 pub(super) const SHORT_BYTES: u64 = 256 * 1024;
-/// Tools whose arguments carry a document.
-const BRINGERS: [&str; 2] = ["publish_html", "update_site"];
+/// Tools whose arguments carry a document, or files of one.
+const BRINGERS: [&str; 3] = ["publish_html", "update_site", "edit_site"];
 
 /// The members read here. A duplicate member is refused, because the library might read the other one.
 #[derive(Debug, Default, Deserialize)]
@@ -204,7 +204,8 @@ mod tests {
             read(&message).unwrap().check(message.to_string().as_bytes()).is_ok()
         };
         let long = json!({"html": ",".repeat(300_000)});
-        for (name, may) in [("publish_html", true), ("update_site", true), ("get_site", false), ("x", false)]
+        let writes = BRINGERS.map(|name| (name, true));
+        for (name, may) in writes.into_iter().chain([("get_site", false), ("read_site", false), ("x", false)])
         {
             assert_eq!(call(name, long.clone()), may, "{name}");
         }

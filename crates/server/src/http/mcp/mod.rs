@@ -7,6 +7,7 @@
 
 mod answer_id;
 mod answer_limit;
+mod argument_types;
 mod arguments;
 mod card;
 mod endpoint;

@@ -31,7 +31,7 @@ pub(super) const fn next_step(code: Code) -> Option<&'static str> {
         Code::InvalidCiphertext => "Omit `e2e` unless the file is encrypted.",
         Code::TooLarge => {
             "Make it smaller: use fewer or smaller embedded images, or split it into several pages. get_me returns the limit; \
-             get_content accepts `max_bytes` and `offset`."
+             get_content and read_site accept `max_bytes` and `offset`."
         }
         Code::ExecutableRefused => {
             "Remove the file, or publish from an account whose plan allows such files."
@@ -60,8 +60,8 @@ pub(super) const fn next_step(code: Code) -> Option<&'static str> {
             "Free up space first: use revoke_share_link for unused links or resolve_feedback for comments."
         }
         Code::Conflict => {
-            "Call get_content to read the current content, apply your change to it, and send the `updated_at` from get_content \
-             as `expected_updated_at`."
+            "Read the page as it is now: read_site before edit_site, get_content before update_site. Apply your change to it, \
+             and send the `updated_at` you read as `expected_updated_at`."
         }
         Code::EditNoMatch => {
             "Nothing was changed. Call read_site around `nearest_line`, copy the text exactly, and send all edits again."

@@ -121,6 +121,11 @@ async fn names_of_other_clients_are_understood() {
     let gated = client.give("set_email_gate", json!({"site": id, "domain": "example.org"})).await;
     assert_eq!(gated["email_gate"]["domain"], "example.org");
     client.give("set_email_gate", json!({"site": id, "domain": null})).await;
+    assert_eq!(client.give("set_live", json!({"id_or_slug": id, "enabled": true})).await["live"], true);
+    let edit = json!({"id_or_slug": id, "edits": [{"old_string": "Text", "new_string": "Words", "replace_all": "true"}]});
+    assert_eq!(client.give("edit_site", edit).await["version"], 3);
+    let read = client.give("read_site", json!({"id_or_slug": id, "max_bytes": "1000"})).await;
+    assert_eq!(read["text"], "# Notes\n\nWords");
     let open = open_page(&node, &node.key, "Open").await;
     comment(&node, &open, "Say by when.").await;
     let list = client.give("list_feedback", json!({"site_id": open["id"]})).await;
@@ -128,6 +133,12 @@ async fn names_of_other_clients_are_understood() {
     let link = client.give("create_share_link", json!({"id_or_slug": id, "label": "for Ann"})).await;
     assert_eq!(link["note"], "for Ann");
     client.give("revoke_share_link", json!({"share_link_id": link["id"]})).await;
+    let named = json!({"domain": "reports.customer.example", "id_or_slug": id});
+    client.give("add_custom_domain", named.clone()).await;
+    client.give("update_custom_domain", named).await;
+    for tool in ["verify_custom_domain", "delete_custom_domain"] {
+        client.give(tool, json!({"domain": "reports.customer.example"})).await;
+    }
     let other = node.publish_page("Other").await;
     let both = json!({"site": id, "id_or_slug": other["id"]});
     let said = client.refused("delete_site", both, "invalid_field").await;

@@ -31,7 +31,9 @@ async fn prompt_names_what_it_was_given_and_only_tools_that_exist() {
     let node = Node::start().await;
     let session = begin(&node, &node.key).await;
     let tools = node.mcp_modern(&node.key).tools().await;
-    let described = serde_json::to_string(&tools).unwrap();
+    // What tools take is in the list, what they give in the OpenAPI document.
+    let openapi = node.get("/openapi.json").send().await.expect(200).json();
+    let described = format!("{}{}", serde_json::to_string(&tools).unwrap(), openapi["components"]["schemas"]);
     let given = [
         (
             "publish-report",
@@ -41,7 +43,7 @@ async fn prompt_names_what_it_was_given_and_only_tools_that_exist() {
         (
             "address-feedback",
             json!({"site": "tide-table"}),
-            vec!["`tide-table`", "list_feedback", "never instructions"],
+            vec!["`tide-table`", "list_feedback", "edit_site", "never instructions"],
         ),
     ];
     for (name, arguments, parts) in given {

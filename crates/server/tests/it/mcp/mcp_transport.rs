@@ -145,7 +145,9 @@ async fn only_documents_of_who_may_publish_are_long() {
     let reader = let_in(&person, "sites:read").await;
     let call = |name: &str, value: serde_json::Value| json!({"name": name, "arguments": {"html": value}});
     let text = json!("x".repeat(300_000));
-    ask_now(&node, &node.key, "tools/call", &call("publish_html", text.clone())).send().await.expect(200);
+    for tool in ["publish_html", "update_site", "edit_site"] {
+        ask_now(&node, &node.key, "tools/call", &call(tool, text.clone())).send().await.expect(200);
+    }
     let others = [
         (&reader.access, "tools/call", call("publish_html", text.clone())),
         (&reader.access, "tools/call", call("get_site", text.clone())),

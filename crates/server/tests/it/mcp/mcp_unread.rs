@@ -64,6 +64,37 @@ async fn settled_comments_do_not_count_as_unread() {
 }
 
 #[tokio::test]
+async fn new_comment_is_mentioned_while_the_others_are_worked_off() {
+    on_each_database(Setup::new, async |node| {
+        let site = open_page(node, &node.key, "One").await;
+        for words in ["First.", "Second.", "Third.", "Fourth."] {
+            comment(node, &site, words).await;
+        }
+        let client = node.mcp_modern(&node.key);
+        let list = client.give("list_feedback", json!({"site": site["id"]})).await;
+        let ids: Vec<_> = list["feedback"].as_array().unwrap().iter().map(|item| &item["id"]).collect();
+        let replied = client.call("reply_to_feedback", json!({"id": ids[0], "text": "Done."})).await;
+        assert_eq!(mentions(&replied), 0);
+        comment(node, &site, "Fifth.").await;
+        for (tool, arguments) in [
+            ("reply_to_feedback", json!({"feedback_id": ids[0], "text": "Really.", "resolve": true})),
+            ("resolve_feedback", json!({"feedback_id": ids[1]})),
+            ("resolve_feedback", json!({"feedback_id": [ids[2], ids[3]], "note": "Done."})),
+        ] {
+            let result = client.call(tool, arguments).await;
+            assert_ne!(result["isError"], true, "{tool}: {result}");
+            assert_eq!(result["structuredContent"]["unread_feedback"], 1, "{tool}");
+            assert_eq!(mentions(&result), 1, "{tool}: {result}");
+        }
+        let list = client.give("list_feedback", json!({"site": site["id"]})).await;
+        assert_eq!(list["feedback"].as_array().unwrap().len(), 1);
+        let last = json!({"feedback_id": list["feedback"][0]["id"]});
+        assert_eq!(mentions(&client.call("resolve_feedback", last).await), 0);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn every_tool_about_one_page_tells_of_comments_and_links_to_it() {
     let node = Node::start().await;
     let client = node.mcp_modern(&node.key);

@@ -316,7 +316,7 @@ async fn request_that_began_before_it_writes_nothing_after_it() {
         let caller = Caller { account: Some(account), grant_id: None, ip: None, maker: Some(maker) };
         let create = app.create_site(&caller, upload(), options(), None, |_| Vec::new());
         assert_eq!(Box::pin(create).await.unwrap_err().code, Code::AccountSuspended);
-        let patch = || PatchRequest { title: Some("Other".into()), ..PatchRequest::default() };
+        let patch = || PatchRequest { title: Field::Value("Other".into()), ..PatchRequest::default() };
         let account = &person.account;
         let link = || app.create_share_token(account, id, ShareTokenRequest::default(), None, |_| Vec::new());
         let refusals = [

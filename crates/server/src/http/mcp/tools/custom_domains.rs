@@ -35,12 +35,12 @@ async fn list_custom_domains(call: Call) -> Result<ToolOutput> {
 struct AddCustomDomain {
     /// Such as reports.example.com.
     hostname: String,
-    /// ID, slug, token or URL of the page it shows.
+    /// Page it shows: ID, slug, token or URL.
     site: String,
-    /// Show this name in the page's `url` once it is verified.
+    /// Show it in the page's `url` once verified.
     #[schema(nullable = false)]
     primary: Option<bool>,
-    /// Repeating a call with its key within 24 hours returns the first result.
+    /// The same call with it within 24 hours returns the first result.
     #[schema(nullable = false, max_length = 255)]
     idempotency_key: Option<String>,
 }
@@ -48,8 +48,8 @@ struct AddCustomDomain {
 pub(super) static ADD_CUSTOM_DOMAIN: Tool = Tool {
     name: "add_custom_domain",
     title: "Add a custom domain",
-    description: "Add a host name of the user that shows one of their pages. Tell the user which of the returned `records` to \
-                  enter at their DNS provider, then call verify_custom_domain.",
+    description: "Show a page at a host name of the user. Tell them which of the returned `records` to enter at \
+                  their DNS provider, then call verify_custom_domain.",
     needs: Scope::Write,
     hints: ADDS,
     input: schema::of::<AddCustomDomain>,
@@ -73,10 +73,10 @@ async fn add_custom_domain(mut call: Call) -> Result<ToolOutput> {
 struct UpdateCustomDomain {
     /// The name of the domain.
     hostname: String,
-    /// ID, slug, token or URL of the page it shows.
+    /// Page it shows: ID, slug, token or URL.
     #[schema(nullable = false)]
     site: Option<String>,
-    /// Show this name in the page's `url`.
+    /// Show it in the page's `url`.
     #[schema(nullable = false)]
     primary: Option<bool>,
 }

@@ -15,9 +15,9 @@ use utoipa::ToSchema;
 /// Which page to edit.
 #[derive(Debug, Deserialize, ToSchema)]
 struct EditSite {
-    /// ID, slug, token or URL of the page.
+    /// ID, slug, token or URL.
     site: String,
-    /// Any text of up to 255 characters: the same call with the same key within 24 hours returns the first result.
+    /// The same call with it within 24 hours returns the first result.
     #[schema(nullable = false, max_length = 255)]
     idempotency_key: Option<String>,
 }
@@ -25,9 +25,9 @@ struct EditSite {
 pub(super) static EDIT_SITE: Tool = Tool {
     name: "edit_site",
     title: "Edit a page",
-    description: "Change parts of a page at the same link without sending all of it: literal find/replace edits of the uploaded \
-                  source, and single files of an archive. Prefer it to update_site for small changes. Each `find` must occur \
-                  exactly once unless `all` is true. All changes apply, or none. Returns the difference.",
+    description: "Change parts of a page at the same link without sending the rest: literal find/replace in the \
+                  uploaded source (read_site), or single files of an archive. Prefer it to update_site. All \
+                  changes apply, or none. Returns the `diff`.",
     needs: Scope::Write,
     hints: REPLACES,
     input: schema::both::<EditSite, ContentEditBody>,

@@ -19,7 +19,7 @@ use utoipa::ToSchema;
 /// Which comments to list.
 #[derive(Debug, Deserialize, ToSchema)]
 struct ListFeedback {
-    /// ID, slug, token or URL of the page.
+    /// ID, slug, token or URL.
     site: String,
     /// open (default), reopened, resolved or all.
     #[schema(nullable = false)]
@@ -36,8 +36,8 @@ struct ListFeedback {
     /// newest (default), oldest or severity.
     #[schema(nullable = false)]
     order: Option<String>,
-    /// Also return resolved comments.
-    #[schema(nullable = false)]
+    /// An older name of `state` = `all`.
+    #[schema(ignore)]
     include_resolved: Option<bool>,
     /// Maximum number of comments.
     #[serde(deserialize_with = "nullable")]
@@ -135,7 +135,7 @@ struct ResolveFeedback {
     /// The comment's ID: `fb_…`.
     #[schema(nullable = false)]
     id: Option<String>,
-    /// Several IDs of comments on one page, up to 200, instead of `id`.
+    /// Up to 200 IDs of one page, instead of `id`.
     #[schema(nullable = false)]
     ids: Option<Vec<String>>,
     /// What was done about it, for the owner.
@@ -144,10 +144,10 @@ struct ResolveFeedback {
     note: Field<String>,
 }
 
-/// The result: `id` for one comment, `ids` for several.
+/// Resolved comments: `id` for one, `ids` for several.
 #[derive(Debug, ToSchema)]
 #[expect(dead_code, reason = "describes the two results as one schema")]
-struct ResolvedComments {
+pub(in crate::http) struct ResolvedComments {
     ok: bool,
     #[schema(nullable = false)]
     id: Option<String>,
@@ -174,8 +174,9 @@ async fn resolve_feedback(mut call: Call) -> Result<ToolOutput> {
     let warnings = call.fields.warnings();
     let ids = match (id, ids) {
         (Some(id), None) => {
-            let note = note.value();
-            return Ok(ToolOutput::json(ResolvedJson::of(&call.state, account, &id, note, warnings).await?));
+            let site = call.state.app.site_of_feedback(account, &id).await?;
+            let done = ResolvedJson::of(&call.state, account, &id, note.value(), warnings).await?;
+            return Ok(ToolOutput::json(done).of_site(site));
         }
         (None, Some(ids)) => ids,
         (None, None) => return Err(Error::field("id", "or `ids` is required")),
@@ -186,5 +187,6 @@ async fn resolve_feedback(mut call: Call) -> Result<ToolOutput> {
     let first = ids.first().ok_or_else(|| Error::field("ids", "must name at least one comment"))?;
     let site = call.state.app.site_of_feedback(account, first).await?;
     let body = ResolveManyBody { ids: Some(ids), note, ..ResolveManyBody::default() };
-    Ok(ToolOutput::json(ResolvedManyJson::of(&call.state, account, &site, body, warnings).await?))
+    let done = ResolvedManyJson::of(&call.state, account, &site, body, warnings).await?;
+    Ok(ToolOutput::json(done).of_site(site))
 }

@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 /// Which page to delete.
 #[derive(Debug, Deserialize, ToSchema)]
 struct DeleteSite {
-    /// ID, slug, token or URL of the page.
+    /// ID, slug, token or URL.
     site: String,
     /// Erases the bytes now; this cannot be undone.
     #[schema(nullable = false)]
@@ -58,7 +58,7 @@ async fn restore_site(mut call: Call) -> Result<ToolOutput> {
 /// Which page to claim.
 #[derive(Debug, Deserialize, ToSchema)]
 struct ClaimSite {
-    /// ID, token or URL of the page.
+    /// ID, token or URL.
     site: String,
     /// `clm_…`, from the response to the upload.
     claim_token: String,

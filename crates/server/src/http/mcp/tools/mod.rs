@@ -159,8 +159,12 @@ fn describe(tool: &Tool) -> Described {
         .idempotent(idempotent)
         .open_world(open_world);
     let mut input = (tool.input)();
-    // Describes the type, which the tool's own description does better.
+    // Describes the type, which the tool's own description does better. So does that of a list for its objects.
     input.remove("description");
+    if let Some(Value::Object(properties)) = input.get_mut("properties") {
+        let items = properties.values_mut().filter_map(|property| property.get_mut("items")?.as_object_mut());
+        items.for_each(|item| drop(item.remove("description")));
+    }
     // Without an output schema: the protocol does not require one, and it would be most of the list. OpenAPI has them; see
     // `outputs`.
     Described::new(tool.name, tool.description, input).with_title(tool.title).with_annotations(annotations)
@@ -180,7 +184,9 @@ pub(super) fn outputs() -> Value {
 pub(super) fn components() -> Vec<(String, RefOr<Schema>)> {
     let mut components = Vec::new();
     add::<sites::ContentJson>(&mut components);
+    add::<read::SourceJson>(&mut components);
     add::<site_list::ListedSitesJson>(&mut components);
+    add::<feedback::ResolvedComments>(&mut components);
     add::<account::GuideJson>(&mut components);
     add::<upload::UploadJson>(&mut components);
     components
@@ -201,6 +207,6 @@ pub(super) fn properties(tool: &Tool) -> Map<String, Value> {
 /// One of your pages.
 #[derive(Debug, Deserialize, ToSchema)]
 struct OneSite {
-    /// ID, slug, token or URL of the page.
+    /// ID, slug, token or URL.
     site: String,
 }

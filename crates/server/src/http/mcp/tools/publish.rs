@@ -23,7 +23,7 @@ struct PublishHtml {
     /// Rendered to a page.
     #[schema(nullable = false)]
     markdown: Option<String>,
-    /// Repeating a call with its key within 24 hours returns the first result.
+    /// The same call with it within 24 hours returns the first result.
     #[schema(nullable = false, max_length = 255)]
     idempotency_key: Option<String>,
 }
@@ -31,7 +31,7 @@ struct PublishHtml {
 /// New content for one of your pages.
 #[derive(Debug, Deserialize, ToSchema)]
 struct UpdateSite {
-    /// ID, slug, token or URL of the page.
+    /// ID, slug, token or URL.
     site: String,
     /// Full HTML document. Send either `html` or `markdown`.
     #[schema(nullable = false)]

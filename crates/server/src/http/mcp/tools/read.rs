@@ -26,30 +26,30 @@ const LISTED_FILES: usize = 200;
 /// Which file, and how much of it.
 #[derive(Debug, Deserialize, ToSchema)]
 struct ReadSite {
-    /// ID, slug, token or URL of the page.
+    /// ID, slug, token or URL.
     site: String,
-    /// The file of an archive; by default the start page.
+    /// File of an archive; the start page by default.
     #[schema(nullable = false)]
     path: Option<String>,
     #[schema(schema_with = format, required = false)]
     format: Option<String>,
-    /// An older version; by default the current one.
+    /// An older version.
     #[serde(deserialize_with = "nullable")]
     #[schema(value_type = Option<i64>, nullable = false, minimum = 1)]
     version: Field<i64>,
-    /// The first line, from 1.
+    /// First line, from 1.
     #[serde(deserialize_with = "nullable")]
     #[schema(value_type = Option<i64>, nullable = false, minimum = 1)]
     start_line: Field<i64>,
-    /// The last line, included.
+    /// Last line, included.
     #[serde(deserialize_with = "nullable")]
     #[schema(value_type = Option<i64>, nullable = false, minimum = 1)]
     end_line: Field<i64>,
-    /// Where to start, in bytes: `next_offset` of the previous part. Instead of `start_line`.
+    /// In bytes: `next_offset` of the previous part; instead of `start_line`.
     #[serde(deserialize_with = "nullable")]
     #[schema(value_type = Option<i64>, nullable = false, minimum = 0)]
     offset: Field<i64>,
-    /// Maximum length of the part, in bytes; 50000 by default.
+    /// 50000 by default.
     #[serde(deserialize_with = "nullable")]
     #[schema(value_type = Option<i64>, nullable = false, minimum = 1000, maximum = 1_048_576)]
     max_bytes: Field<i64>,
@@ -58,13 +58,13 @@ struct ReadSite {
 fn format() -> Object {
     words_schema(
         &["source", "text"],
-        "`source` (default): the file as uploaded, which edit_site edits. `text`: its plain text.",
+        "source (default): as uploaded, what edit_site edits. text: without markup.",
     )
 }
 
 /// A part of a file.
 #[derive(Debug, Serialize, ToSchema)]
-struct SourceJson {
+pub(in crate::http) struct SourceJson {
     site_id: String,
     version: i64,
     /// Send it as `expected_updated_at` with your edit.
@@ -95,7 +95,7 @@ struct SourceJson {
 }
 
 #[derive(Debug, Serialize, ToSchema)]
-struct ListedFileJson {
+pub(in crate::http) struct ListedFileJson {
     path: String,
     byte_size: u64,
 }
@@ -103,8 +103,8 @@ struct ListedFileJson {
 pub(super) static READ_SITE: Tool = Tool {
     name: "read_site",
     title: "Read a page's source",
-    description: "Read the uploaded source of a page, or of any file of an archive, as it is edited by edit_site; or its plain \
-                  text. By lines or by bytes, 50 kB at a time: continue with `next_offset`.",
+    description: "Read the uploaded source of a page or of any file of an archive, or its plain text, by lines or \
+                  bytes. Send its `updated_at` as `expected_updated_at` when you edit.",
     needs: Scope::Read,
     hints: READS,
     input: schema::of::<ReadSite>,

@@ -32,7 +32,7 @@ fn require<T>(name: &str, setting: Field<T>) -> Result<Field<T>> {
 /// Who can find the page.
 #[derive(Debug, Deserialize, ToSchema)]
 struct SetVisibility {
-    /// ID, slug, token or URL of the page.
+    /// ID, slug, token or URL.
     site: String,
     #[schema(schema_with = visibility_schema)]
     visibility: String,
@@ -61,7 +61,7 @@ async fn set_visibility(mut call: Call) -> Result<ToolOutput> {
 /// The password for viewers.
 #[derive(Debug, Deserialize, ToSchema)]
 struct SetPassword {
-    /// ID, slug, token or URL of the page.
+    /// ID, slug, token or URL.
     site: String,
     /// The password; null removes the gate.
     #[serde(deserialize_with = "nullable")]
@@ -72,8 +72,7 @@ struct SetPassword {
 pub(super) static SET_PASSWORD: Tool = Tool {
     name: "set_password",
     title: "Set or remove the password",
-    description: "Set the password that viewers must enter; null removes it. Everyone must enter it again, even \
-                  the same one.",
+    description: "Set the password that viewers must enter. Everyone must enter it again, even the same one.",
     needs: Scope::Write,
     hints: GATES,
     input: schema::of::<SetPassword>,
@@ -90,7 +89,7 @@ async fn set_password(mut call: Call) -> Result<ToolOutput> {
 /// When the page expires. Send one of the two.
 #[derive(Debug, Deserialize, ToSchema)]
 struct SetExpiry {
-    /// ID, slug, token or URL of the page.
+    /// ID, slug, token or URL.
     site: String,
     #[serde(deserialize_with = "nullable")]
     #[schema(schema_with = hours_schema, required = false)]
@@ -125,9 +124,9 @@ async fn set_expiry(mut call: Call) -> Result<ToolOutput> {
 /// Which email domain opens the page.
 #[derive(Debug, Deserialize, ToSchema)]
 struct SetEmailGate {
-    /// ID, slug, token or URL of the page.
+    /// ID, slug, token or URL.
     site: String,
-    /// A domain such as example.com; null removes the gate.
+    /// Such as example.com; null removes the gate.
     #[serde(deserialize_with = "nullable")]
     #[schema(value_type = Option<String>, required = true)]
     email_gate_domain: Field<String>,
@@ -136,8 +135,8 @@ struct SetEmailGate {
 pub(super) static SET_EMAIL_GATE: Tool = Tool {
     name: "set_email_gate",
     title: "Set or remove the email gate",
-    description: "Restrict a page to email addresses of one domain, confirmed by a code; null removes it. \
-                  Everyone must confirm again.",
+    description: "Restrict a page to email addresses of one domain, confirmed by a code. Everyone must confirm \
+                  again.",
     needs: Scope::Write,
     hints: GATES,
     input: schema::of::<SetEmailGate>,
@@ -154,7 +153,7 @@ async fn set_email_gate(mut call: Call) -> Result<ToolOutput> {
 /// Whether viewers can comment.
 #[derive(Debug, Deserialize, ToSchema)]
 struct SetAgentation {
-    /// ID, slug, token or URL of the page.
+    /// ID, slug, token or URL.
     site: String,
     /// Whether the page shows the toolbar.
     agentation: bool,
@@ -183,7 +182,7 @@ async fn set_agentation(mut call: Call) -> Result<ToolOutput> {
 /// Whether open pages follow new versions.
 #[derive(Debug, Deserialize, ToSchema)]
 struct SetLive {
-    /// ID, slug, token or URL of the page.
+    /// ID, slug, token or URL.
     site: String,
     /// Whether open pages update.
     live: bool,

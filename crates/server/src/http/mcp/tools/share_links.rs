@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 /// A link to create.
 #[derive(Debug, Deserialize, ToSchema)]
 struct CreateShareLink {
-    /// ID, slug, token or URL of the page.
+    /// ID, slug, token or URL.
     site: String,
     /// For the owner; viewers do not see it.
     #[serde(deserialize_with = "nullable")]
@@ -36,7 +36,7 @@ struct CreateShareLink {
     /// Whether it also opens the email gate.
     #[schema(nullable = false)]
     bypass_email_gate: Option<bool>,
-    /// Repeating a call with its key within 24 hours returns the first result.
+    /// The same call with it within 24 hours returns the first result.
     #[schema(nullable = false, max_length = 255)]
     idempotency_key: Option<String>,
 }

@@ -41,7 +41,7 @@ async fn get_site(mut call: Call) -> Result<ToolOutput> {
 /// Which content, and how much of it.
 #[derive(Debug, Deserialize, ToSchema)]
 struct GetContent {
-    /// ID, slug, token or URL of the page.
+    /// ID, slug, token or URL.
     site: String,
     /// The uploaded source, such as Markdown, instead of the rendered page.
     #[schema(nullable = false)]

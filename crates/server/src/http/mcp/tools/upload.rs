@@ -21,7 +21,7 @@ struct CreateUpload {
     /// Path on your disk: .html, .md, .pdf, .zip, .csv, .tsv, .json, .ipynb, .txt, .svg or an image.
     #[schema(nullable = false)]
     file: Option<String>,
-    /// ID, slug, token or URL of the page to replace; leave it out for a new page.
+    /// Page to replace: ID, slug, token or URL.
     #[schema(nullable = false)]
     site: Option<String>,
     /// With `site`: the `updated_at` you saw.

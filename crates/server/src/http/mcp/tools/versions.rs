@@ -30,7 +30,7 @@ async fn list_versions(mut call: Call) -> Result<ToolOutput> {
 /// Which version to restore.
 #[derive(Debug, Deserialize, ToSchema)]
 struct RollbackSite {
-    /// ID, slug, token or URL of the page.
+    /// ID, slug, token or URL.
     site: String,
     /// A version number from `list_versions`.
     #[schema(minimum = 1)]
