@@ -52,6 +52,7 @@ pub use moderation::safety::{CheckResult, Checker, CheckerSettings, DryRun, Rule
 pub use moderation::takedown::TakedownResult;
 pub use notify::mail::{Email, MailCounts, MailError, Mailer};
 pub use notify::operator_notifications::NotificationRecipients;
+pub use notify::owner_emails::Subscriber;
 pub use notify::owner_notices::{Listener, Notice, NoticeKind};
 pub use notify::webhooks::{
     DeliveryList, DeliveryQuery, ListenedEvent, NewWebhook, WebhookChange, WebhookCounts, WebhookMessage,

@@ -1,7 +1,7 @@
-//! Account calls: `GET /me`, and finding and revoking an API key.
+//! Account calls: `/me`, and finding and revoking an API key.
 
 use crate::answer::segment;
-use crate::client::Client;
+use crate::client::{Client, json_body};
 use crate::error::ClientError;
 use reqwest::Method;
 use serde::{Deserialize, Serialize};
@@ -37,6 +37,11 @@ impl Client {
 
     pub async fn me(&self) -> Result<Me, ClientError> {
         self.typed(Method::GET, "/me", None).await
+    }
+
+    /// Chooses which emails the account gets: off, instant or daily.
+    pub async fn set_notify(&self, mode: &str) -> Result<Me, ClientError> {
+        self.typed(Method::PATCH, "/me", Some(json_body(&serde_json::json!({"notify": mode})))).await
     }
 
     /// The id of the account's API key that starts with this prefix; `None` if there is no such key or more than one.

@@ -38,6 +38,7 @@ pub mod mime;
 pub mod minter;
 pub mod month;
 pub mod network;
+pub mod notification;
 pub mod number;
 pub mod oauth;
 pub mod options;

@@ -21,6 +21,7 @@ pub mod qr;
 mod report;
 mod reveal;
 mod risky;
+mod subscription;
 mod viewer;
 mod viewer_script;
 
@@ -42,6 +43,7 @@ pub use preview::{Preview, preview};
 pub use report::{ReportForm, report, report_thanks};
 pub use reveal::{Reveal, reveal};
 pub use risky::{RiskyFile, risky};
+pub use subscription::{Subscription, subscription};
 pub use viewer::{Viewer, ViewerPage, viewer};
 pub use viewer_script::ViewerScript;
 

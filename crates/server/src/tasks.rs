@@ -149,7 +149,7 @@ impl Tasks {
         });
     }
 
-    /// Starts sending emails to operators, appellants and owners of custom domains.
+    /// Starts sending emails to operators, appellants and owners.
     fn start_mail(&self, app: &Arc<App>) {
         let (writer, stopping) = (Arc::clone(app), self.stopping.clone());
         // Not cancelled: an email that is being sent is finished, because it is not sent again.
@@ -164,6 +164,9 @@ impl Tasks {
                 }
                 if let Err(error) = writer.send_domain_notices(|| !stopping.is_cancelled()).await {
                     tracing::warn!(%error, "emails about custom domains not sent");
+                }
+                if let Err(error) = writer.send_owner_emails(|| !stopping.is_cancelled()).await {
+                    tracing::warn!(%error, "notifications not emailed");
                 }
             }
         });

@@ -12,9 +12,11 @@ CREATE TABLE feedback_replies (
   text        TEXT NOT NULL,
   -- The viewer reopened the comment with this reply.
   reopens     BIGINT NOT NULL,
+  -- Its place in the thread, from 1: times are in seconds, and two replies can have the same.
+  seq         BIGINT NOT NULL,
   created_at  BIGINT NOT NULL
 );
-CREATE INDEX feedback_replies_by_thread ON feedback_replies(feedback_id, created_at, id);
+CREATE INDEX feedback_replies_by_thread ON feedback_replies(feedback_id, seq);
 CREATE INDEX feedback_replies_by_site ON feedback_replies(site_id, feedback_id);
 
 -- The hash of the secret that the browser of the comment's author keeps.

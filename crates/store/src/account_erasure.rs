@@ -112,6 +112,10 @@ fn by_account(account_id: &str, tombstones: Tombstones, now: i64) -> Vec<Stmt> {
         of("DELETE FROM passkey_ceremonies WHERE account_id = $1"),
         of("DELETE FROM webhook_deliveries WHERE account_id = $1"),
         of("DELETE FROM webhook_endpoints WHERE account_id = $1"),
+        of("DELETE FROM email_notices WHERE account_id = $1"),
+        of(
+            "DELETE FROM email_pauses WHERE lane = $1 OR lane IN (SELECT id FROM sites WHERE sites.account_id = $1)",
+        ),
         slugs(account_id, tombstones),
         of("DELETE FROM pay_sessions WHERE account_id = $1"),
         // Ids contain no wildcards.

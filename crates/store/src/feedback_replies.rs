@@ -29,7 +29,7 @@ fn row(row: &Row<'_>) -> Result<Reply, DbError> {
 }
 
 impl Store {
-    /// The newest replies to each of these comments, oldest first.
+    /// The newest replies to each of these comments; those to one comment oldest first.
     pub async fn list_replies(
         &self,
         site_id: &str,
@@ -43,10 +43,10 @@ impl Store {
             "SELECT ",
             reply_columns!(),
             " FROM (SELECT feedback_replies.*, ROW_NUMBER() OVER (PARTITION BY feedback_id \
-             ORDER BY created_at DESC, id DESC) AS place FROM feedback_replies \
+             ORDER BY seq DESC) AS place FROM feedback_replies \
              WHERE feedback_id IN (",
             with_given_ids!(),
-            "SELECT id FROM given) AND site_id = $2) AS newest WHERE place <= $3 ORDER BY created_at, id"
+            "SELECT id FROM given) AND site_id = $2) AS newest WHERE place <= $3 ORDER BY feedback_id, seq"
         );
         self.db.list(sql, vec![feedback_ids.concat().into(), site_id.into(), of_each.into()], row).await
     }
@@ -69,11 +69,13 @@ pub fn touch(reply: &Reply) -> Stmt {
     .one(UNKNOWN)
 }
 
-/// Adds a reply, unless its thread or its page is full.
+/// Adds a reply, unless its thread or its page is full. The row of the comment must be locked, as [`touch`] does, so that
+/// two replies do not get the same place.
 pub fn insert(reply: &Reply) -> Stmt {
     Stmt::new(
-        "INSERT INTO feedback_replies (id, feedback_id, site_id, author, author_name, text, reopens, created_at) \
-         SELECT $1, $2, $3, $4, $5, $6, $7, $8 \
+        "INSERT INTO feedback_replies (id, feedback_id, site_id, author, author_name, text, reopens, created_at, \
+         seq) SELECT $1, $2, $3, $4, $5, $6, $7, $8, \
+         (SELECT COALESCE(MAX(seq), 0) + 1 FROM feedback_replies WHERE feedback_id = $2) \
          WHERE (SELECT COUNT(*) FROM feedback_replies WHERE feedback_id = $2) < $9 \
          AND (SELECT COUNT(*) FROM feedback_replies WHERE site_id = $3) < $10",
         vec![

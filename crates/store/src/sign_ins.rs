@@ -161,6 +161,16 @@ pub fn create_account(key: SignInKey<'_>, account: &Account) -> Stmt {
     )
 }
 
+/// Records that the owner of the account reads the mail of its address: the browser that asked for the email of a proved
+/// sign-in completed it. A link that an operator made belongs to no browser.
+pub fn confirm_email(visit_hash: &[u8; 32], now: i64) -> Stmt {
+    Stmt::new(
+        "UPDATE accounts SET email_confirmed_at = $1 WHERE email_confirmed_at IS NULL \
+         AND email = (SELECT s.email FROM sign_ins s WHERE s.visit_hash = $2 AND s.tries_left = -1)",
+        vec![now.into(), (*visit_hash).into()],
+    )
+}
+
 /// Creates the session of a proved sign-in, for the account of its address.
 pub fn create_session(key: SignInKey<'_>, session: &Session, secret_hash: &[u8; 32]) -> Stmt {
     macro_rules! sql {

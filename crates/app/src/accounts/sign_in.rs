@@ -102,7 +102,7 @@ impl App {
         let mac = self.sign_in_mac(visit, &open.email, &code);
         let proof = sign_ins::try_code(&hash, &mac, self.now());
         let signed_in = self
-            .complete_sign_in(proof, SignInKey::Visit(&hash), SignInMethod::Code, browser)
+            .complete_sign_in(proof, SignInKey::Visit(&hash), &hash, SignInMethod::Code, browser)
             .await?
             .ok_or_else(wrong)?;
         self.refund_guess(&guess);
@@ -117,9 +117,9 @@ impl App {
         visit: &str,
         browser: &Browser,
     ) -> Result<Option<SignedIn>> {
-        let hash = secret::hash(token);
-        let proof = sign_ins::use_link(&hash, &secret::hash(visit), HOME, self.now());
-        self.complete_sign_in(proof, SignInKey::Link(&hash), SignInMethod::Link, browser).await
+        let (hash, visit_hash) = (secret::hash(token), secret::hash(visit));
+        let proof = sign_ins::use_link(&hash, &visit_hash, HOME, self.now());
+        self.complete_sign_in(proof, SignInKey::Link(&hash), &visit_hash, SignInMethod::Link, browser).await
     }
 
     /// A link that signs in this account without an email, for the operator.
@@ -139,11 +139,13 @@ impl App {
         Ok(self.sign_in_url(&token))
     }
 
-    /// One transaction: consumes the proof, creates the account if needed, starts the session, and ends an older one.
+    /// One transaction: consumes the proof, creates the account if needed, starts the session, and ends an older one. The
+    /// address counts as confirmed if this browser asked for the email.
     async fn complete_sign_in(
         &self,
         proof: Stmt,
         key: SignInKey<'_>,
+        visit_hash: &[u8; 32],
         method: SignInMethod,
         browser: &Browser,
     ) -> Result<Option<SignedIn>> {
@@ -153,6 +155,7 @@ impl App {
             proof,
             sign_ins::create_account(key, &account),
             sign_ins::create_session(key, &session, &secret::hash(&secret)),
+            sign_ins::confirm_email(visit_hash, self.now()),
             sign_ins::finish(key),
         ];
         stmts.extend(end_previous_session(browser, &session));
@@ -212,7 +215,14 @@ impl App {
              access to your account.\n\n\
              -- \nSent by dropleaf at {host}\n"
         );
-        Email { id: self.minter.nonce(), written_at: now, to, subject: format!("{shown} is your code"), text }
+        Email {
+            id: self.minter.nonce(),
+            written_at: now,
+            to,
+            subject: format!("{shown} is your code"),
+            text,
+            unsubscribe: None,
+        }
     }
 }
 

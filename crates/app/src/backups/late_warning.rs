@@ -55,6 +55,6 @@ impl App {
             state.failures,
         );
         let subject = format!("Backups of {host} fail");
-        Email { id: self.minter.nonce(), written_at: self.now(), to, subject, text }
+        Email { id: self.minter.nonce(), written_at: self.now(), to, subject, text, unsubscribe: None }
     }
 }

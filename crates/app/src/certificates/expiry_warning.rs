@@ -78,6 +78,6 @@ impl App {
             [one] => format!("The certificate of {} expires soon", one.name),
             many => format!("{} certificates on {host} expire soon or have expired", many.len()),
         };
-        Email { id: self.minter.nonce(), written_at: now, to, subject, text }
+        Email { id: self.minter.nonce(), written_at: now, to, subject, text, unsubscribe: None }
     }
 }

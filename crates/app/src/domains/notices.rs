@@ -112,6 +112,6 @@ impl App {
              If you no longer use the domain, delete it there.\n\n\
              -- \nSent by dropleaf at {host}\n"
         );
-        Email { id: self.minter.nonce(), written_at: self.now(), to, subject, text }
+        Email { id: self.minter.nonce(), written_at: self.now(), to, subject, text, unsubscribe: None }
     }
 }

@@ -9,10 +9,10 @@ use dropleaf_core::{Result, oauth, takedown};
 use dropleaf_store::blobs::SweepLimits;
 use dropleaf_store::site_upkeep::EndedBefore;
 use dropleaf_store::{
-    DbError, anonymous_usage, appeals, blobs, counters, custom_domains, device_logins, email_codes, feedback,
-    idempotency, leases, mcp_answers as answer_rows, mcp_sessions as mcp_rows, oauth_clients, oauth_grants,
-    oauth_requests, owner_tickets, passkeys, payments, reports, sessions, share_tokens, sign_ins,
-    site_upkeep, slugs, wallet_challenges, webhook_deliveries, webhook_endpoints,
+    DbError, anonymous_usage, appeals, blobs, counters, custom_domains, device_logins, email_codes,
+    email_notices, feedback, idempotency, leases, mcp_answers as answer_rows, mcp_sessions as mcp_rows,
+    oauth_clients, oauth_grants, oauth_requests, owner_tickets, passkeys, payments, reports, sessions,
+    share_tokens, sign_ins, site_upkeep, slugs, wallet_challenges, webhook_deliveries, webhook_endpoints,
 };
 
 const BATCH: i64 = 500;
@@ -85,6 +85,7 @@ impl App {
         let now = self.now();
         let keep = self.settings.retention;
         self.announce_expiring_sites().await?;
+        self.queue_expiry_emails().await?;
         let expired = self.expire_sites(self.store.list_expired(now, BATCH).await?).await?;
         self.finish_takedowns().await?;
         self.erase_old_evidence().await?;
@@ -130,6 +131,7 @@ impl App {
         old.extend(oauth_grants::delete_ended(now, now - oauth::UNUSED_SECONDS));
         old.push(oauth_clients::delete_unused(now - oauth::UNUSED_SECONDS, now - oauth::GRANT_SECONDS));
         old.extend(webhook_endpoints::delete_ended(now));
+        old.extend(email_notices::delete_old(now));
         old.extend(webhook_deliveries::delete_old(now - self.settings.webhooks.kept, FINISHED_DELIVERIES));
         self.store.commit(old).await?;
         self.store.commit(anonymous_usage::recount().into()).await?;

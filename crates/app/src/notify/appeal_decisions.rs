@@ -126,7 +126,7 @@ impl App {
              -- \nSent by dropleaf at {host}\n"
         );
         let subject = subject.to_owned();
-        Email { id: self.minter.nonce(), written_at: self.now(), to, subject, text }
+        Email { id: self.minter.nonce(), written_at: self.now(), to, subject, text, unsubscribe: None }
     }
 }
 

@@ -11,7 +11,8 @@ const QUEUE_LENGTH: usize = 256;
 const CONCURRENT_SENDS: usize = 4;
 const SEND_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// An email to one person. It never contains untrusted input; it may contain text by operators.
+/// An email to one person. It never contains untrusted input; it may contain text by operators, and titles of the
+/// recipient's own pages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Email {
     /// Unique id of the email.
@@ -21,6 +22,8 @@ pub struct Email {
     pub to: String,
     pub subject: String,
     pub text: String,
+    /// Where its recipient ends emails of this kind, for those that were not requested one by one.
+    pub unsubscribe: Option<String>,
 }
 
 /// Why an email was not sent. Contains no address, because it is logged.

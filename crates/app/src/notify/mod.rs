@@ -3,6 +3,7 @@
 pub(crate) mod appeal_decisions;
 pub(crate) mod mail;
 pub(crate) mod operator_notifications;
+pub(crate) mod owner_emails;
 pub(crate) mod owner_notices;
 pub(crate) mod webhooks;
 

@@ -92,7 +92,7 @@ impl App {
             summarize(all)
         );
         let subject = format!("New on {host}: {}", summarize(new));
-        Email { id: self.minter.nonce(), written_at: self.now(), to, subject, text }
+        Email { id: self.minter.nonce(), written_at: self.now(), to, subject, text, unsubscribe: None }
     }
 }
 

@@ -3,8 +3,8 @@
 
 use super::TransferProgress;
 use super::format::{
-    AccountRecord, BodyRecord, Digest, DomainRecord, FORMAT, FORMAT_VERSION, FileRecord, MANIFEST, Manifest,
-    PageRecord, ShareLinkRecord, VersionRecord, body_name, page_name,
+    AccountRecord, BodyRecord, Digest, DomainRecord, FORMAT, FORMAT_VERSION, FileRecord, MANIFEST,
+    MakerRecord, Manifest, PageRecord, ShareLinkRecord, VersionRecord, body_name, page_name,
 };
 use crate::app::App;
 use crate::infra::body_source::BodySource;
@@ -99,6 +99,7 @@ impl App {
                 primary: domain.is_primary,
             });
         exported.bodies = writer.written.len() as u64;
+        let notify = self.store.find_chosen_notify_mode(&account.id).await?;
         let manifest = Manifest {
             format: FORMAT.to_owned(),
             version: FORMAT_VERSION,
@@ -108,6 +109,7 @@ impl App {
                 email: account.email.clone(),
                 plan: account.plan.clone(),
                 created_at: account.created_at,
+                notify: notify.map(|mode| mode.as_str().to_owned()),
             },
             domains: domains.collect(),
             files: Vec::new(),
@@ -200,6 +202,9 @@ impl App {
             file_name: bundle.file_name.clone(),
             spa: bundle.addressing.spa,
             restored_from: version.restored_from,
+            made_by: version
+                .maker
+                .map(|maker| MakerRecord { kind: maker.kind.as_str().to_owned(), name: maker.name }),
             created_at: version.created_at,
             files: files.iter().map(body).collect(),
         })

@@ -48,6 +48,9 @@ pub(super) struct AccountRecord {
     pub(super) email: Option<String>,
     pub(super) plan: String,
     pub(super) created_at: i64,
+    /// Which emails the owner chose; left out if there was no choice, so that older servers can import the rest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) notify: Option<String>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -110,9 +113,21 @@ pub(super) struct VersionRecord {
     pub(super) file_name: Option<String>,
     pub(super) spa: bool,
     pub(super) restored_from: Option<i64>,
+    /// Left out for versions made before makers were recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) made_by: Option<MakerRecord>,
     pub(super) created_at: i64,
     /// What was uploaded: one file, or all files of an archive.
     pub(super) files: Vec<BodyRecord>,
+}
+
+/// Who or what made a version. The ID of the key or program does not travel: it means nothing elsewhere.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MakerRecord {
+    pub(super) kind: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) name: Option<String>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]

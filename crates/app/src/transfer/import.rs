@@ -11,9 +11,11 @@ use dropleaf_core::account::Account;
 use dropleaf_core::audit::AuditAction;
 use dropleaf_core::custom_domain::CustomDomain;
 use dropleaf_core::hostname::Hostname;
+use dropleaf_core::notification::NotifyMode;
 use dropleaf_core::plan::Plan;
 use dropleaf_core::{Code, Error, Result, email};
 use dropleaf_store::account_transfer::{self, IMPORT_LEASE};
+use dropleaf_store::email_settings::set_notify_mode;
 use dropleaf_store::{DbError, Stmt, accounts, custom_domains, leases};
 use std::collections::HashMap;
 use std::fs::File;
@@ -190,10 +192,15 @@ impl App {
         progress(TransferProgress { done: total, total });
         let account = import.target.clone().unwrap_or_else(|| new_account.clone());
         let domains = self.imported_domains(import, &account, &imported_ids).await?;
+        let notify =
+            lock(&import.archive).manifest.account.notify.as_deref().map(NotifyMode::read).transpose()?;
         let mut stmts = vec![import.renew_lease(self.now())];
         match &import.target {
             Some(target) => stmts.push(accounts::require_active(&target.id)),
-            None => stmts.push(accounts::insert(&new_account)),
+            None => {
+                stmts.push(accounts::insert(&new_account));
+                stmts.extend(notify.into_iter().flat_map(|mode| set_notify_mode(&new_account.id, mode)));
+            }
         }
         stmts.extend(account_transfer::adopt_pages(&import.staging_id, &account.id));
         let most = self.settings.domains_per_account;

@@ -257,7 +257,12 @@ impl App {
     }
 }
 
+/// A version that does not say who made it was made by the import.
 fn version_row(site: &Site, version: &VersionRecord, file_count: i64) -> SiteVersion {
+    let maker = version.made_by.as_ref().and_then(|maker| {
+        let kind = MakerKind::parse(&maker.kind)?;
+        Some(VersionMaker { kind, id: None, name: maker.name.clone() })
+    });
     SiteVersion {
         site_id: site.id.clone(),
         version: version.version,
@@ -267,7 +272,7 @@ fn version_row(site: &Site, version: &VersionRecord, file_count: i64) -> SiteVer
         file_count,
         e2e: site.e2e,
         restored_from: version.restored_from,
-        maker: Some(VersionMaker::unnamed(MakerKind::Import)),
+        maker: Some(maker.unwrap_or(VersionMaker::unnamed(MakerKind::Import))),
         created_at: version.created_at,
     }
 }

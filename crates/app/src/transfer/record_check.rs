@@ -1,12 +1,13 @@
 //! Checks the record of a page as untrusted input, with the rules of the API, and turns it into the types of `core`.
 
 use super::feedback_record::{self, ImportedThread};
-use super::format::{PageRecord, ShareLinkRecord, VersionRecord};
+use super::format::{MakerRecord, PageRecord, ShareLinkRecord, VersionRecord};
 use dropleaf_content::{BundleKind, Limits, clean_file_name};
 use dropleaf_core::feedback_thread::FeedbackVisible;
 use dropleaf_core::share_token::{self, ShareToken, ShareTokenRequest};
 use dropleaf_core::site::{self, Visibility};
 use dropleaf_core::slug::Slug;
+use dropleaf_core::version_maker::MakerKind;
 use dropleaf_core::{Code, Error, Minter, Result, email};
 use std::collections::HashSet;
 
@@ -17,6 +18,8 @@ const LATEST: i64 = 253_402_300_799;
 const MOST_VERSION: i64 = 1_000_000_000;
 const MOST_VIEWS: i64 = 1_000_000_000_000;
 const TITLE_CHARACTERS: usize = 1000;
+/// Longer than the name of any key or program.
+const MAKER_CHARACTERS: usize = 200;
 
 /// The checked settings of a page.
 #[derive(Debug)]
@@ -96,6 +99,9 @@ fn check_version(version: &VersionRecord, limits: &Limits, now: i64) -> Result<(
     if version.file_name.as_deref().is_some_and(|name| clean_file_name(name).as_deref() != Some(name)) {
         return Err(Error::field("file_name", "is not a file name"));
     }
+    if let Some(maker) = &version.made_by {
+        check_maker(maker)?;
+    }
     let files = version.files.len();
     if files == 0 || (kind != BundleKind::Zip && files != 1) {
         return Err(Error::field("files", "must be one file, or the files of an archive"));
@@ -108,6 +114,22 @@ fn check_version(version: &VersionRecord, limits: &Limits, now: i64) -> Result<(
     if size > limits.unpacked_bytes {
         let why = format!("A version has {size} bytes; the limit is {}.", limits.unpacked_bytes);
         return Err(Error::new(Code::TooLarge, why));
+    }
+    Ok(())
+}
+
+fn check_maker(maker: &MakerRecord) -> Result<()> {
+    if MakerKind::parse(&maker.kind).is_none() {
+        let known: Vec<&str> = MakerKind::ALL.iter().map(|kind| kind.as_str()).collect();
+        return Err(Error::field("made_by", format!("must have one of the kinds {}", known.join(", "))));
+    }
+    let is_name =
+        |name: &str| name.chars().count() <= MAKER_CHARACTERS && !name.chars().any(char::is_control);
+    if maker.name.as_deref().is_some_and(|name| !is_name(name)) {
+        return Err(Error::field(
+            "made_by",
+            format!("must have a name of at most {MAKER_CHARACTERS} characters"),
+        ));
     }
     Ok(())
 }

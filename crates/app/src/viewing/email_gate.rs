@@ -115,6 +115,6 @@ impl App {
             self.hosts.base.host
         );
         let subject = format!("{shown} is your code");
-        Email { id: self.minter.nonce(), written_at: now, to, subject, text }
+        Email { id: self.minter.nonce(), written_at: now, to, subject, text, unsubscribe: None }
     }
 }

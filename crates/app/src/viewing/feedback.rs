@@ -9,6 +9,7 @@ use dropleaf_core::feedback::{self, Feedback, FeedbackContent};
 use dropleaf_core::feedback_filter::StateFilter;
 use dropleaf_core::feedback_list::{self, Cursor, FeedbackQuery};
 use dropleaf_core::feedback_thread::{Author, LISTED_REPLIES};
+use dropleaf_core::notification::NotificationKind;
 use dropleaf_core::rate::{Rate, RateLimitStatus};
 use dropleaf_core::site::Site;
 use dropleaf_core::webhook::EventType;
@@ -60,6 +61,7 @@ impl App {
             stmts.extend(rates.iter().map(|(rate, key)| dropleaf_store::counters::take(key, rate, now)));
         }
         stmts.push(rows::insert(&item));
+        stmts.extend(self.feedback_email_stmt(NotificationKind::Comment, site, &item.id));
         stmts.extend(self.feedback_stmts(EventType::FeedbackCreated, site, &item.id));
         let notice =
             Notice::new(site.account_id.as_deref().unwrap_or(NO_ACCOUNT), &site.id, NoticeKind::Feedback);
@@ -176,8 +178,9 @@ impl App {
         let note = feedback::note(note)?;
         check_id(id)?;
         let open_on = self.store.find_site_of_open_feedback(&account.id, id).await?;
-        let mut stmts: Vec<_> =
-            open_on.iter().flat_map(|site_id| self.resolving_stmts(&account.id, site_id, id)).collect();
+        // The page is locked first, as by everything that writes comments, so that two such transactions cannot deadlock.
+        let mut stmts: Vec<_> = open_on.iter().map(|site_id| sites::lock(site_id)).collect();
+        stmts.extend(open_on.iter().flat_map(|site_id| self.resolving_stmts(&account.id, site_id, id)));
         stmts.push(rows::resolve(&account.id, id, note.as_deref(), by, self.now()));
         match self.commit_for_account(&account.id, stmts).await {
             Ok(outcomes) => {

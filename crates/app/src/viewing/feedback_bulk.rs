@@ -51,6 +51,9 @@ impl App {
         };
         let now = self.now();
         let mut stmts = vec![sites::lock(&site.id)];
+        if self.has_webhooks(account).await? {
+            stmts.extend(ids.iter().flat_map(|id| self.resolving_stmts(&account.id, &site.id, id)));
+        }
         for part in ids.chunks(IDS_AT_ONCE) {
             let part: Vec<&str> = part.iter().map(String::as_str).collect();
             stmts.push(feedback_states::resolve_all(&site.id, &part, note.as_deref(), by, now));
@@ -77,11 +80,17 @@ impl App {
         let ids = different(ids)?;
         let site = self.get_site(account, name).await?;
         let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-        let stmts = vec![sites::lock(&site.id), feedback_states::undo_resolve(&site.id, &ids, resolved_at)];
+        let mut stmts =
+            vec![sites::lock(&site.id), feedback_states::undo_resolve(&site.id, &ids, resolved_at)];
+        if self.has_webhooks(account).await? {
+            let found = self.store.list_feedback_by_id(&site.id, &ids).await?;
+            let undone = found.iter().filter(|item| item.resolved_at == Some(resolved_at));
+            stmts.extend(undone.flat_map(|item| self.undoing_stmts(&account.id, &site.id, &item.id)));
+        }
         match self.commit_for_account(&account.id, stmts).await {
             Ok(outcomes) => {
                 self.notify_of_threads(&site.id).await;
-                Ok(outcomes.last().map_or(0, |outcome| outcome.affected))
+                Ok(outcomes.get(1).map_or(0, |outcome| outcome.affected))
             }
             Err(error) => Err(self.guard_error(error, None)),
         }

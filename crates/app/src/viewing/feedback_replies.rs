@@ -6,8 +6,10 @@ use crate::publish::idempotency::{FirstOrReplay, IdempotentRequest, IdempotentRe
 use dropleaf_core::account::Account;
 use dropleaf_core::feedback::Feedback;
 use dropleaf_core::feedback_thread::{Author, FeedbackVisible, Reply, ReplyContent, ViewerTokens};
+use dropleaf_core::notification::NotificationKind;
 use dropleaf_core::rate::RateLimitStatus;
 use dropleaf_core::site::Site;
+use dropleaf_core::webhook::EventType;
 use dropleaf_core::{Code, Error, Result};
 use dropleaf_store::{
     DbError, Stmt, counters, feedback, feedback_replies, feedback_states, idempotency, sites,
@@ -83,6 +85,9 @@ impl App {
             stmts.push(feedback_states::reopen(&site.id, &found.id, Author::Viewer, now));
         }
         stmts.push(feedback_replies::insert(&reply));
+        let kind = if reply.reopens { NotificationKind::Reopened } else { NotificationKind::Reply };
+        stmts.extend(self.feedback_email_stmt(kind, site, &found.id));
+        stmts.extend(self.reply_event_stmts(site, &reply));
         let notice =
             Notice::new(site.account_id.as_deref().unwrap_or(NO_ACCOUNT), &site.id, NoticeKind::Feedback);
         self.commit_and_notify(stmts, notice).await.map_err(|error| self.reply_error(error))?;
@@ -124,8 +129,10 @@ impl App {
         if let Some(once) = once {
             stmts.push(self.store_response(once, StoredOutcome::Created, &render(&replied))?);
         }
+        stmts.extend(self.reply_event_stmts(&site, &reply));
         match sent.effect {
             ReplyEffect::Resolve => {
+                stmts.extend(self.resolving_stmts(&account.id, &site.id, &found.id));
                 stmts.push(feedback::resolve(&account.id, &found.id, None, sent.author, now));
             }
             ReplyEffect::Reopen if reply.reopens => {
@@ -159,10 +166,20 @@ impl App {
             self.commit_thread(account, Vec::new()).await?;
             return Ok(found);
         }
-        let stmts = vec![sites::lock(&site.id), feedback_states::reopen(&site.id, id, by, self.now())];
+        let mut stmts = vec![sites::lock(&site.id), feedback_states::reopen(&site.id, id, by, self.now())];
+        stmts.extend(self.feedback_stmts(EventType::FeedbackReopened, &site, id));
         self.commit_thread(account, stmts).await?;
         self.notify_of_threads(&site.id).await;
         self.get_feedback_of(&site, id).await
+    }
+
+    /// The events of a reply. Their order is that of the changes: the comment got a reply, and by it was reopened.
+    fn reply_event_stmts(&self, site: &Site, reply: &Reply) -> Vec<Stmt> {
+        let mut stmts = self.feedback_stmts(EventType::FeedbackReplied, site, &reply.feedback_id);
+        if reply.reopens {
+            stmts.extend(self.feedback_stmts(EventType::FeedbackReopened, site, &reply.feedback_id));
+        }
+        stmts
     }
 
     async fn commit_thread(&self, account: &Account, stmts: Vec<Stmt>) -> Result<()> {

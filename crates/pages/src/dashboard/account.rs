@@ -1,10 +1,11 @@
-//! `/dashboard/account`: the account, its balance, the limits of its plan, its sessions and passkeys.
+//! `/dashboard/account`: the account, its balance, the limits of its plan, its emails, sessions and passkeys.
 
 use super::figures::{size, span};
 use super::{Section, Shell};
 use crate::assets::PASSKEY_JS;
 use crate::{Html, Moment};
 use askama::Template;
+use dropleaf_core::notification::NotifyMode;
 use dropleaf_core::plan::Plan;
 
 /// What the page shows.
@@ -25,6 +26,8 @@ pub struct AccountPage<'a> {
     pub unlocks: Vec<UnlockRow>,
     pub max_upload_bytes: u64,
     pub sessions: Vec<SessionRow>,
+    /// Which emails the owner gets; `None` without an address or a mail server.
+    pub notify: Option<NotifyMode>,
     /// `None` if passkeys cannot work at this address.
     pub passkeys: Option<Passkeys>,
 }
@@ -113,6 +116,19 @@ pub fn account(shell: Shell<'_>, page: &AccountPage<'_>) -> Html {
 impl AccountPage<'_> {
     fn has_others(&self) -> bool {
         self.sessions.len() > 1
+    }
+
+    /// The choices of emails: the value, its name, what it means, and whether it is chosen.
+    fn email_choices(&self) -> Vec<(&'static str, &'static str, &'static str, bool)> {
+        let choice = |mode: &NotifyMode| {
+            let (name, meaning) = match mode {
+                NotifyMode::Off => ("Off", "No emails about your pages."),
+                NotifyMode::Instant => ("Right away", "At most one email every 10 minutes for each page."),
+                NotifyMode::Daily => ("Daily digest", "One email a day, at 07:00 UTC."),
+            };
+            (mode.as_str(), name, meaning, self.notify == Some(*mode))
+        };
+        [NotifyMode::Instant, NotifyMode::Daily, NotifyMode::Off].iter().map(choice).collect()
     }
 
     fn limits(&self) -> Vec<LimitRow> {

@@ -141,6 +141,7 @@ done! {
     WebhookPaused = "webhook-paused" in "webhook": "Webhook paused. Events that wait are kept.";
     DeliveryRetried = "delivery-retried" in "deliveries": "The delivery is sent again.";
     AppRevoked = "app-revoked" in "apps": "Access revoked.";
+    NotifySaved = "notify-saved" in "account-notifications": "Saved.";
     SessionEnded = "session-ended" in "account-sessions": "That browser was signed out.";
     SessionsEnded = "sessions-ended" in "account-sessions": "All other browsers were signed out.";
     PasskeyAdded = "passkey-added" in "account-passkeys": "Passkey added. You can use it the next time you sign in.";

@@ -86,6 +86,8 @@ pub(super) enum AccountCommand {
     Logout(remote::Logout),
     /// Show who is signed in, and where
     Whoami(remote::Whoami),
+    /// Show or choose which emails you get about comments and pages that expire soon
+    Notifications(remote::Notifications),
     /// Pay by card for an API key, prepaid balance or an unlock: prints a link and a QR code, and waits for the payment
     Pay(remote::Pay),
     /// Offer a server's MCP tools over standard input and output; `mcp install` adds it to MCP clients
@@ -207,6 +209,7 @@ impl AccountCommand {
             Self::Login(login) => remote::block_on(login.run(&environment)),
             Self::Logout(logout) => remote::block_on(logout.run(&environment)),
             Self::Whoami(whoami) => remote::block_on(whoami.run(&environment)),
+            Self::Notifications(notifications) => remote::block_on(notifications.run(&environment)),
             Self::Pay(pay) => remote::block_on(pay.run(&environment)),
             Self::Mcp(mcp) => remote::block_on(mcp.run(&environment, env)),
             Self::Completions(completions) => completions.run(),

@@ -60,7 +60,7 @@ const NAMES: [(&str, &str); 39] = [
 /// The other arguments with a value, each with the commands that lead to it. None of them takes a token: files, numbers, free
 /// text, URLs (which start with their scheme), and the ids of several appeals. Those start with `app_`, and a list that
 /// accepted words with hyphens would swallow the options after it.
-const OTHERS: [&str; 149] = [
+const OTHERS: [&str; 151] = [
     "account create plan",
     "account key name",
     "account plan plan",
@@ -118,6 +118,8 @@ const OTHERS: [&str; 149] = [
     "login name",
     "logout url",
     "whoami server",
+    "notifications mode",
+    "notifications server",
     "publish paths",
     "publish server",
     "publish file_name",

@@ -39,6 +39,7 @@ impl Doctor {
             text: format!(
                 "This email shows that the server at {url} can send email.\n\nIt was requested with `dropleaf doctor`.\n"
             ),
+            unsubscribe: None,
         };
         mailer.send(&email).await.map_err(|error| match error {
             MailError::Permanent(why) | MailError::Temporary(why) | MailError::Ambiguous(why) => why,

@@ -21,7 +21,7 @@ const MCP: &str = "/mcp";
 const SIGN_IN: [&str; 2] = ["/oauth/", "/device/"];
 /// Routes where a key is no credential for a web page: paid routes, which ignore it beside a proof of payment, and those
 /// with the credential in the path or in a signature.
-const KEYLESS: [&str; 5] = ["/publish", "/provision", "/wallet-auth/", "/uploads/", "/webhooks/"];
+const KEYLESS: [&str; 5] = ["/publish", "/provision", "/wallet-auth/", "/uploads/", "/webhooks/stripe"];
 /// Routes where a payment is the credential.
 const PAID: [&str; 3] = ["/publish", "/provision", "/unlock"];
 /// Minimum length after the prefix of an upload ticket; a sealed ticket is longer.

@@ -6,7 +6,7 @@ use super::{
     address, agent_files, anonymous_upload, api, dashboard, foreign_origin, guides, mcp, oauth, operator,
     pay, pay_link, reference, sign_in, web,
 };
-use axum::routing::{any, get};
+use axum::routing::get;
 use axum::{Router, middleware};
 use utoipa_axum::router::OpenApiRouter;
 
@@ -30,12 +30,13 @@ pub(super) fn documented() -> OpenApiRouter<ApiState> {
     always().merge(while_selling())
 }
 
-/// Paths that browsers and crawlers request by convention; not part of the API.
+/// Paths that browsers, crawlers and mail programs request by convention; not part of the API.
 pub(super) fn conventions() -> Router<ApiState> {
     Router::new()
         .route("/favicon.svg", get(api::favicon))
         .route("/favicon.ico", get(api::favicon))
         .route("/robots.txt", get(api::robots))
+        .merge(api::mail_links())
 }
 
 /// The pages for people, who are identified by a session cookie or, at a pay link, by its address.
@@ -54,10 +55,11 @@ pub(super) fn people(sells: bool) -> Router<ApiState> {
 /// The API with its middleware.
 fn for_programs(state: ApiState) -> Router {
     let sells = state.app.require_payments().is_ok();
-    let routes = if sells { documented() } else { always() };
-    let routes = routes.split_for_parts().0;
-    // Otherwise `/webhooks/{id}` would answer for the card processor's address, with 405.
-    let routes = if sells { routes } else { routes.route("/webhooks/stripe", any(api::not_found)) };
+    let routes = if sells {
+        documented().split_for_parts().0
+    } else {
+        always().split_for_parts().0.merge(pay::absent())
+    };
     routes
         .merge(mcp::routes(&state))
         .merge(conventions())

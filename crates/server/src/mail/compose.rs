@@ -18,7 +18,7 @@ pub(super) fn message(email: &Email, from: &Sender) -> Result<(Envelope, Vec<u8>
     let good = |line: &str| line.len() <= LINE && line.bytes().all(|b| b == b' ' || b.is_ascii_graphic());
     let is_plain = email.text.lines().all(good);
     let coding = if is_plain { "7bit" } else { "quoted-printable" };
-    let headers = [
+    let mut headers = vec![
         ("From", from.to_string()),
         ("To", to.to_string()),
         ("Subject", email.subject.clone()),
@@ -30,6 +30,13 @@ pub(super) fn message(email: &Email, from: &Sender) -> Result<(Envelope, Vec<u8>
         ("Content-Type", "text/plain; charset=utf-8".into()),
         ("Content-Transfer-Encoding", coding.into()),
     ];
+    if let Some(url) = &email.unsubscribe {
+        headers.push(("List-Unsubscribe", format!("<{url}>")));
+        // One click without a page (RFC 8058), which is defined for https alone.
+        if url.starts_with("https://") {
+            headers.push(("List-Unsubscribe-Post", "List-Unsubscribe=One-Click".into()));
+        }
+    }
     let mut out = String::new();
     for (name, value) in &headers {
         if !good(value) {
@@ -98,6 +105,7 @@ mod tests {
             to: "ann@example.org".into(),
             subject: "1234 5678 is your code".into(),
             text: "Your code is 1234 5678\n\nBye\n".into(),
+            unsubscribe: None,
         };
         let from: Sender = "dropleaf <mail@drop.example>".parse().unwrap();
         let (envelope, bytes) = message(&email, &from).unwrap();
@@ -128,6 +136,7 @@ mod tests {
             to: "ann@example.org".into(),
             subject: "Hello".into(),
             text: words,
+            unsubscribe: None,
         };
         let from: Sender = "mail@drop.example".parse().unwrap();
         let text = String::from_utf8(message(&email, &from).unwrap().1).unwrap();
@@ -142,6 +151,28 @@ mod tests {
             )
         );
         assert!(body.lines().all(|line| line.len() <= 76));
+    }
+
+    #[test]
+    fn a_subscription_is_ended_with_one_click_over_https() {
+        let email = |url: &str| Email {
+            id: "0123".into(),
+            written_at: 0,
+            to: "ann@example.org".into(),
+            subject: "News".into(),
+            text: "News\n".into(),
+            unsubscribe: Some(url.into()),
+        };
+        let from: Sender = "mail@drop.example".parse().unwrap();
+        let text = |url: &str| String::from_utf8(message(&email(url), &from).unwrap().1).unwrap();
+        let secure = text("https://drop.example/unsubscribe/x");
+        assert!(
+            secure.contains("\r\nList-Unsubscribe: <https://drop.example/unsubscribe/x>\r\n"),
+            "{secure}"
+        );
+        assert!(secure.contains("\r\nList-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n"), "{secure}");
+        let plain = text("http://localhost:8080/unsubscribe/x");
+        assert!(plain.contains("List-Unsubscribe: <") && !plain.contains("List-Unsubscribe-Post"), "{plain}");
     }
 
     #[test]

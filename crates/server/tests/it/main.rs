@@ -12,6 +12,7 @@ mod domains;
 mod harness;
 mod mcp;
 mod moderation;
+mod notifications;
 mod oauth;
 mod pay;
 mod repository;

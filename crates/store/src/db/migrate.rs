@@ -53,6 +53,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     both!("0013_feedback_threads"),
     both!("0014_live_pages"),
     both!("0015_webhooks"),
+    both!("0016_notifications"),
 ];
 
 pub(super) const TABLE: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (

@@ -8,6 +8,7 @@ mod bodies;
 mod certificates;
 mod custom_domains;
 mod disk_full;
+mod email_notices;
 mod feedback_threads;
 mod harness;
 mod ledger;

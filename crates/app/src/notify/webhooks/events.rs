@@ -1,6 +1,8 @@
 //! Statements that write events, for the transaction of the change they tell of.
 
 use crate::app::App;
+use dropleaf_core::Result;
+use dropleaf_core::account::Account;
 use dropleaf_core::custom_domain::CustomDomain;
 use dropleaf_core::payment::Payment;
 use dropleaf_core::site::{Site, State};
@@ -57,6 +59,18 @@ impl App {
         let subject = Subject::Feedback { site_id, id: feedback_id };
         let event = Event { event_type: EventType::FeedbackResolved, account_id, subject };
         self.event_stmts_if(&event, OutboxCondition::Unresolved(feedback_id))
+    }
+
+    /// The event of a comment whose resolution was undone, if it is open now. Goes after that change.
+    pub(crate) fn undoing_stmts(&self, account_id: &str, site_id: &str, feedback_id: &str) -> [Stmt; 2] {
+        let subject = Subject::Feedback { site_id, id: feedback_id };
+        let event = Event { event_type: EventType::FeedbackReopened, account_id, subject };
+        self.event_stmts_if(&event, OutboxCondition::Unresolved(feedback_id))
+    }
+
+    /// Whether the account has an endpoint, for changes with so many events that their statements are left out otherwise.
+    pub(crate) async fn has_webhooks(&self, account: &Account) -> Result<bool> {
+        Ok(!self.store.list_webhooks(&account.id, None).await?.is_empty())
     }
 
     /// The event of a page's first view, unless it was viewed before. Goes before the views are added, with the row of the

@@ -22,6 +22,7 @@ mod site_json;
 mod site_lifecycle;
 mod sites;
 mod tls_allow;
+mod unsubscribe;
 mod uploads;
 mod version_diff;
 mod webhook_deliveries;
@@ -53,8 +54,15 @@ pub(super) use sites::{list_query, publish};
 pub(super) use tls_allow::PATH as TLS_ALLOW_PATH;
 
 use super::state::ApiState;
+use axum::Router;
+use axum::routing::get;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+
+/// The addresses in our emails, which mail programs call too (RFC 8058): they send no cookie, no key and no origin.
+pub(super) fn mail_links() -> Router<ApiState> {
+    Router::new().route("/unsubscribe/{token}", get(unsubscribe::show).post(unsubscribe::change))
+}
 
 /// The API operations with their OpenAPI documentation; paid ones are in `http::pay`.
 pub(super) fn operations() -> OpenApiRouter<ApiState> {
@@ -89,7 +97,7 @@ pub(super) fn operations() -> OpenApiRouter<ApiState> {
         .routes(routes!(webhook_deliveries::retry))
         .routes(routes!(webhook_deliveries::test))
         .routes(routes!(webhook_deliveries::receive))
-        .routes(routes!(account::me))
+        .routes(routes!(account::me, account::change))
         .routes(routes!(check::check))
         .routes(routes!(appeals::create))
         .routes(routes!(appeals::read))

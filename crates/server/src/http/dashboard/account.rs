@@ -1,8 +1,8 @@
-//! Serves `/dashboard/account`: the account's email, plan, usage, balance, passkeys and sessions.
+//! Serves `/dashboard/account`: the account's email, plan, usage, balance, email notifications, passkeys and sessions.
 
 use crate::http::sign_in;
 use crate::http::state::ApiState;
-use crate::http::web::{Person, Query, RemovalForm, WebError, page, see_other};
+use crate::http::web::{Person, Query, RemovalForm, SignedForm, WebError, page, see_other};
 use axum::Router;
 use axum::extract::{Path, State};
 use axum::response::Response;
@@ -10,6 +10,7 @@ use axum::routing::{get, post};
 use dropleaf_app::{Movement, MovementList, MovementQuery};
 use dropleaf_core::account::Account;
 use dropleaf_core::ledger::{MovementKind, Unit};
+use dropleaf_core::notification::NotifyMode;
 use dropleaf_core::passkey::Passkey;
 use dropleaf_core::session::{Session, SignInMethod};
 use dropleaf_core::unlock::Sku;
@@ -27,6 +28,7 @@ const MOVEMENTS: i64 = 10;
 pub(super) fn routes() -> Router<ApiState> {
     Router::new()
         .route(HERE, get(show))
+        .route("/dashboard/account/notifications", post(set_notify))
         .route("/dashboard/account/sessions/end-others", post(end_others))
         .route("/dashboard/account/sessions/{id}/end", post(end_session))
 }
@@ -50,10 +52,25 @@ async fn show(State(state): State<ApiState>, person: Person, query: Query) -> Re
             older_movements,
             unlocks: unlocks(&state, &me.account),
             max_upload_bytes: state.resolved.config.limits.upload_bytes,
+            notify: notify(&state, &person.account).await?,
             sessions: sessions.into_iter().map(|session| row(session, &person.session)).collect(),
             passkeys: passkeys(&state, &person).await?,
         },
     )))
+}
+
+/// Which emails the account gets; `None` where none can be sent.
+async fn notify(state: &ApiState, account: &Account) -> Result<Option<NotifyMode>, WebError> {
+    if account.email.is_none() || !state.app.has_mail() {
+        return Ok(None);
+    }
+    Ok(Some(state.app.notify_mode(account).await?))
+}
+
+async fn set_notify(State(state): State<ApiState>, form: SignedForm) -> Result<Response, WebError> {
+    let mode = NotifyMode::read(form.fields.text("notify"))?;
+    state.app.set_notify_mode(&form.person.account, mode).await?;
+    Ok(done(Done::NotifySaved))
 }
 
 /// The passkeys shown on the account page; `None` where passkeys cannot work.

@@ -12,7 +12,7 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use dropleaf_app::{DeliveryQuery, WebhookChange};
 use dropleaf_core::site_change::Field;
-use dropleaf_core::webhook::Endpoint;
+use dropleaf_core::webhook::{Endpoint, WebhookUrl};
 use dropleaf_core::{Code, Error, Result, number};
 use dropleaf_pages::dashboard::{Attempt, Done, RefusedForm, Section, WebhookPage, webhook as render};
 use http::StatusCode;
@@ -74,6 +74,11 @@ pub(super) async fn change(
         events: Some(events.clone().unwrap_or_else(|| vec!["*".to_owned()])),
         enabled: None,
     };
+    let leads_elsewhere =
+        change.url.as_deref().is_some_and(|url| before.url.as_ref().map(WebhookUrl::as_str) != Some(url));
+    if leads_elsewhere {
+        person.require_recent(&state, HERE)?;
+    }
     match state.app.change_webhook(&person.account, None, &id, change).await {
         Err(error) if error.code == Code::InvalidField => {
             let attempt = problem::refused("change", &error, fields.typed());

@@ -16,6 +16,9 @@ pub(super) struct ErrorJson {
     /// With `conflict`: the current `updated_at` of the site.
     #[schema(nullable = false)]
     updated_at: Option<i64>,
+    /// With `not_found` of comments to resolve: the IDs that do not exist, separated by spaces.
+    #[schema(nullable = false)]
+    not_found: Option<String>,
     /// With `insufficient_scope`: the scope that is missing.
     #[schema(nullable = false)]
     scope: Option<String>,

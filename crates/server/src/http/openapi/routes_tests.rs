@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const BEFORE_THE_ROUTER: [&str; 2] = ["/healthz", "/readyz"];
 /// Served by the router of pages for people, but called by programs.
 const AMONG_PAGES: &str = "/oauth/authorize";
-/// Paths that browsers and crawlers request by convention.
-const CONVENTIONS: [&str; 3] = ["/favicon.ico", "/favicon.svg", "/robots.txt"];
+/// Paths that browsers, crawlers and mail programs request by convention.
+const CONVENTIONS: [&str; 4] = ["/favicon.ico", "/favicon.svg", "/robots.txt", "/unsubscribe/{token}"];
 /// Pages for people: these addresses, and in `BELOW` the prefixes of others.
 const PAGES: [&str; 5] = ["/", "/device", "/drop", "/logout", "/oauth/consent"];
 const BELOW: [&str; 6] = ["/assets", "/claim", "/dashboard", "/login", "/operator", "/pay"];

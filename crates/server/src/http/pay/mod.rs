@@ -25,6 +25,8 @@ mod wallet;
 pub(super) use agents_host::api_uri;
 
 use crate::http::state::ApiState;
+use axum::Router;
+use axum::routing::any;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -46,6 +48,11 @@ pub(super) fn operations() -> OpenApiRouter<ApiState> {
 /// The operations that remain when payments are disabled.
 pub(super) fn kept() -> OpenApiRouter<ApiState> {
     OpenApiRouter::new().routes(routes!(wallet::challenge))
+}
+
+/// Answers the processor's address with 404 when payments are disabled: otherwise it would name one of the owner's webhooks.
+pub(super) fn absent() -> Router<ApiState> {
+    Router::new().route("/webhooks/stripe", any(crate::http::api::not_found))
 }
 
 /// The documents that describe them.

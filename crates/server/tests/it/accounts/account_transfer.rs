@@ -52,6 +52,7 @@ async fn populate(node: &Node) -> (String, Vec<Value>) {
     node.post(&format!("{thread}/reopen")).key(&key).send().await.expect(200);
     let link = node.post(&format!("{}/share-tokens", site_path(&sites[1]))).key(&key);
     link.json(&json!({"note": "for Ann", "max_uses": 3})).send().await.expect(201);
+    node.patch("/me").key(&key).json(&json!({"notify": "daily"})).send().await.expect(200);
     let gone = node.publish_as(&key, Form::file("gone.html", page("Gone"))).await;
     node.delete(&site_path(&gone)).key(&key).send().await.expect(200);
     (key, sites)
@@ -143,6 +144,7 @@ async fn moves(from: Setup, to: Setup) {
     assert_eq!(imported.account.active_pages, 9);
     let new_key = key_of(&to, &imported).await;
     compare(&from, &key, &to, &new_key, &sites).await;
+    assert_eq!(to.get("/me").key(&new_key).send().await.expect(200).json()["notify"], "daily");
     let old_feedback =
         from.get(&format!("{}/feedback", site_path(&sites[0]))).key(&key).send().await.expect(200).json();
     let feedback =
@@ -325,6 +327,14 @@ const FORGERIES: &[(&str, &str, Forgery)] = &[
     ("a missing field", "invalid_archive", |files| {
         change_page(files, |page| {
             page.as_object_mut().unwrap().remove("has_password");
+        });
+    }),
+    ("an unknown maker", "invalid_field", |files| {
+        change_page(files, |page| page["versions"][0]["made_by"] = json!({"kind": "robot"}));
+    }),
+    ("a maker with a name of several lines", "invalid_field", |files| {
+        change_page(files, |page| {
+            page["versions"][0]["made_by"] = json!({"kind": "api_key", "name": "a\nb"})
         });
     }),
     ("an unknown kind", "invalid_field", |files| {

@@ -6,5 +6,5 @@ mod api_keys;
 mod passkeys;
 mod plans;
 mod sessions;
-mod sign_in;
+pub(crate) mod sign_in;
 mod sign_in_guarded;

@@ -233,7 +233,7 @@ async fn unprotected_operations_are_publishing_and_paying_alone() {
         .collect();
     let uploads = ["POST /uploads/upl_aaaaaaaaaaaaaaaaaaaa", "PUT /uploads/upl_aaaaaaaaaaaaaaaaaaaa/a.html"];
     let (paid, open): (Vec<_>, Vec<_>) = open.into_iter().partition(|operation| {
-        ["/publish", "/provision", "/unlock", "/wallet-auth", "/pay/sessions", "/webhooks/"]
+        ["/publish", "/provision", "/unlock", "/wallet-auth", "/pay/sessions", "/webhooks/stripe"]
             .iter()
             .any(|path| operation.contains(path))
     });

@@ -14,6 +14,7 @@ use dropleaf_core::pay_session::Feature;
 use dropleaf_core::scope::Scopes;
 use dropleaf_core::session::SignInMethod;
 use dropleaf_core::share_token::ShareTokenRequest;
+use dropleaf_core::site_change::Field;
 use dropleaf_core::unlock::Sku;
 use dropleaf_core::version_maker::{MakerKind, VersionMaker};
 use reqwest::Method;
@@ -81,6 +82,7 @@ async fn operations(node: &Node, key: &str) -> Vec<(&'static str, Box<dyn Fn() -
         ("post /publish", with(post.clone(), "/publish".into(), Some(json!({"html": page("Bought")})))),
         ("post /provision", with(post.clone(), "/provision".into(), Some(json!({})))),
         ("post /pay/sessions", with(post.clone(), "/pay/sessions".into(), Some(json!({"feature": "topup"})))),
+        ("patch /me", with(Method::PATCH, "/me".into(), Some(json!({"notify": "daily"})))),
         ("post /api-keys", with(post.clone(), "/api-keys".into(), Some(json!({"name": "x"})))),
         ("delete /api-keys/{id}", with(delete.clone(), format!("/api-keys/{spare}"), None)),
         ("post /custom-domains", with(post.clone(), "/custom-domains".into(), Some(add))),

@@ -132,43 +132,46 @@ async fn resolved_comment_is_reopened_by_choice_and_is_unread_again() {
 
 #[tokio::test]
 async fn replies_have_the_checks_limits_and_rates_of_comments() {
-    on_each_database(Setup::new, async |node| {
-        let site = annotated(node).await;
-        let made = left(node, &site, json!({"comment": "x"})).await;
-        for bad in [
-            json!({}),
-            json!({"text": " "}),
-            json!({"text": "x".repeat(4001)}),
-            json!({"text": "x", "name": "n".repeat(61)}),
-        ] {
-            reply(node, &site, &made, &bad).send().await.refused(400, "invalid_field");
-        }
-        let plain = post(node, &endpoint(&site, &format!("/{}/replies", text(&made, "id"))))
-            .header("content-type", "text/plain");
-        plain.send().await.refused(400, "invalid_request");
-        for _ in 0..19 {
-            reply(node, &site, &made, &json!({"text": "x"})).send().await.expect(201);
-        }
-        reply(node, &site, &made, &json!({"text": "x"})).send().await.refused(429, "rate_limited");
-        node.clock.advance(HOUR);
-        let path = format!("/{}/replies", text(&made, "id"));
-        for _ in 0..31 {
-            own(node, &site, &path, &json!({"text": "x", "author": "owner"})).send().await.expect(201);
-        }
-        own(node, &site, &path, &json!({"text": "x"})).send().await.refused(409, "too_many");
-        own(node, &site, &path, &json!({"text": "x", "author": "viewer"}))
-            .send()
-            .await
-            .refused(400, "invalid_field");
-        let item = &listed(node, &site, "").await[0];
-        assert_eq!((&item["reply_count"], item["replies"].as_array().unwrap().len()), (&json!(50), 5));
-        node.delete(&format!("/feedback/{}", text(&made, "id"))).key(&node.key).send().await.expect(200);
-        assert_eq!(
-            node.count("SELECT COUNT(*) FROM feedback_replies").await,
-            0,
-            "replies go with their comment"
-        );
-    })
+    on_each_database(
+        || Setup::new().with_rates(),
+        async |node| {
+            let site = annotated(node).await;
+            let made = left(node, &site, json!({"comment": "x"})).await;
+            for bad in [
+                json!({}),
+                json!({"text": " "}),
+                json!({"text": "x".repeat(4001)}),
+                json!({"text": "x", "name": "n".repeat(61)}),
+            ] {
+                reply(node, &site, &made, &bad).send().await.refused(400, "invalid_field");
+            }
+            let plain = post(node, &endpoint(&site, &format!("/{}/replies", text(&made, "id"))))
+                .header("content-type", "text/plain");
+            plain.send().await.refused(400, "invalid_request");
+            for _ in 0..19 {
+                reply(node, &site, &made, &json!({"text": "x"})).send().await.expect(201);
+            }
+            reply(node, &site, &made, &json!({"text": "x"})).send().await.refused(429, "rate_limited");
+            node.clock.advance(HOUR);
+            let path = format!("/{}/replies", text(&made, "id"));
+            for _ in 0..31 {
+                own(node, &site, &path, &json!({"text": "x", "author": "owner"})).send().await.expect(201);
+            }
+            own(node, &site, &path, &json!({"text": "x"})).send().await.refused(409, "too_many");
+            own(node, &site, &path, &json!({"text": "x", "author": "viewer"}))
+                .send()
+                .await
+                .refused(400, "invalid_field");
+            let item = &listed(node, &site, "").await[0];
+            assert_eq!((&item["reply_count"], item["replies"].as_array().unwrap().len()), (&json!(50), 5));
+            node.delete(&format!("/feedback/{}", text(&made, "id"))).key(&node.key).send().await.expect(200);
+            assert_eq!(
+                node.count("SELECT COUNT(*) FROM feedback_replies").await,
+                0,
+                "replies go with their comment"
+            );
+        },
+    )
     .await;
 }
 

@@ -55,6 +55,65 @@ async fn views_comments_burns_takedowns_and_expiries_are_events() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn replies_reopenings_and_bulk_changes_of_comments_are_events() {
+    on_each_database(setup, async |node| {
+        let receiver = WebhookReceiver::start().await;
+        let body = json!({"url": receiver.url(), "events": ["feedback.replied", "feedback.reopened", "feedback.resolved"]});
+        node.post("/webhooks").key(&node.key).json(&body).send().await.expect(201);
+        let site = publish(node).await;
+        let path = format!("{}_dropleaf/feedback", site["url"].as_str().unwrap());
+        let made = node.post(&path).json(&json!({"comment": "A private remark"})).send().await.expect(201).json();
+        let (id, token) = (made["id"].as_str().unwrap(), made["viewer_token"].as_str().unwrap());
+        let own = async |rest: &str, body: serde_json::Value| {
+            let path = format!("{}/feedback{rest}", site_path(&site));
+            node.post(&path).key(&node.key).json(&body).send().await
+        };
+        own(&format!("/{id}/replies"), json!({"text": "A private answer", "resolve": true})).await.expect(201);
+        let reply = async |reopens: bool| {
+            let ask = node.post(&format!("{path}/{id}/replies")).header("feedback-tokens", &format!("{id}:{token}"));
+            ask.json(&json!({"text": "Private", "still_a_problem": reopens})).send().await.expect(201);
+        };
+        reply(false).await;
+        reply(true).await;
+        own("/resolve", json!({"ids": [id]})).await.expect(200);
+        own("/resolve", json!({"ids": [id]})).await.expect(200);
+        own(&format!("/{id}/reopen"), json!({})).await.expect(200);
+        own(&format!("/{id}/reopen"), json!({})).await.expect(200);
+        let other = comment(node, &site).await;
+        let done = own("/resolve", json!({"ids": [id, other]})).await.expect(200).json();
+        let account = node.app().get_account_by_email("operator@localhost").await.unwrap();
+        let (ids, at) = (vec![id.to_owned(), other.clone()], done["resolved_at"].as_i64().unwrap());
+        let undone = node.app().undo_resolve_feedback(&account, site["id"].as_str().unwrap(), ids, at).await;
+        assert_eq!(undone.unwrap(), 2);
+        // Refused, so there is no event either.
+        own("/resolve", json!({"ids": [id, "fb_00000000000000000000"]})).await.refused(404, "not_found");
+        let received = receiver.wait_for(11).await;
+        let types: Vec<String> = received.iter().map(|it| it.event_type()).collect();
+        let expected = [
+            "feedback.replied",
+            "feedback.resolved",
+            "feedback.replied",
+            "feedback.replied",
+            "feedback.reopened",
+            "feedback.resolved",
+            "feedback.reopened",
+            "feedback.resolved",
+            "feedback.resolved",
+            "feedback.reopened",
+            "feedback.reopened",
+        ];
+        assert_eq!(types, expected);
+        for message in &received {
+            let data = &message.json()["data"];
+            assert_eq!(data["site_id"], site["id"]);
+            assert!(data["feedback_id"] == id || data["feedback_id"] == other.as_str(), "{data}");
+            assert!(!message.body.to_lowercase().contains("private"), "{}", message.body);
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_webhook_of_one_page_hears_of_that_page_only() {
     on_each_database(setup, async |node| {
         let receiver = WebhookReceiver::start().await;
