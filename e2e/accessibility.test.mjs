@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { assertAccessible } from './axe.mjs';
 import { launch, openPage } from './browser.mjs';
-import { api, multipart, publish, request } from './http.mjs';
+import { api, multipart, publish, request, upload } from './http.mjs';
 import { writePayments } from './money.mjs';
 import { askForCode, sessionCookie, signIn, takeCookie } from './people.mjs';
 import { assertReadable, examine } from './readable.mjs';
@@ -37,6 +37,8 @@ const OPERATOR = {
   'ended pages': '/dashboard?show=ended',
   upload: '/dashboard/upload',
   'page detail': (made) => `/dashboard/pages/${made.locked.id}`,
+  changes: (made) => `/dashboard/pages/${made.changed.id}/changes`,
+  'changes, none': (made) => `/dashboard/pages/${made.changed.id}/changes?from=2&to=2`,
   'deleted page': (made) => `/dashboard/pages/${made.deleted.id}`,
   'taken-down page': (made) => `/dashboard/pages/${made.down.id}`,
   feedback: (made) => `/dashboard/pages/${made.discussed.id}/feedback?state=all`,
@@ -79,13 +81,16 @@ const VIEWER = {
   reveal: (made) => made.burning.url,
   report: (made) => new URL('_dropleaf/report', made.plain.url).href,
   'report sent': (made) => new URL('_dropleaf/report?sent', made.plain.url).href,
+  'what changed': (made) => new URL('_dropleaf/changes', made.changed.url).href,
+  'what changed, first version': (made) => new URL('_dropleaf/changes', made.first.url).href,
+  'what changed, unknown version': (made) => new URL('_dropleaf/changes?from=9', made.changed.url).href,
   'encrypted page': (made) => made.encrypted.url,
   'notice 404': (made) => `${made.site}/p/${'A'.repeat(22)}/`,
   'notice 410 deleted': (made) => made.deleted.url,
   'notice 410 taken down': (made) => made.down.url,
 };
 // Pages that show an error by design; every other address must answer 200.
-const STATUS = { 'sign-in link, dead': 410, 'not found': 404, 'password gate': 401, 'e-mail gate': 401, 'notice 404': 404, 'notice 410 deleted': 410, 'notice 410 taken down': 410 };
+const STATUS = { 'what changed, unknown version': 404, 'sign-in link, dead': 410, 'not found': 404, 'password gate': 401, 'e-mail gate': 401, 'notice 404': 404, 'notice 410 deleted': 410, 'notice 410 taken down': 410 };
 
 const VERIFIER = 'a-verifier-that-is-long-enough-to-be-one-0123456789';
 
@@ -104,6 +109,9 @@ before(async () => {
   made.gated = await page('Gated', { email_gate_domain: 'example.org' });
   made.burning = await page('Burning', { burn_after_read: 'true' });
   made.encrypted = await publish(server, { name: 'page.bin', bytes: Buffer.from(Array.from({ length: 64 }, (_, n) => (n * 167 + 13) % 256)), fields: { e2e: 'true' }, key });
+  made.first = await page('First', { show_changes: 'true' });
+  made.changed = await page('Changed', { show_changes: 'true' });
+  await upload(server, { name: 'page.html', bytes: samples.html('Changed again'), key, to: made.changed.id });
   await call('POST', '/custom-domains', { hostname: 'reports.example.com', site_id: made.locked.id });
   await discuss(call, page);
   made.deleted = await page('Deleted');

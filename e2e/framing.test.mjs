@@ -23,7 +23,7 @@ before(async () => {
   cookie = await sessionOf(browser, server);
   foreign = await startForeignSite();
   const made = (title, fields) => publish(server, { name: 'page.html', bytes: samples.html(title), fields, key });
-  control = await made('Anyone may frame this', { agentation: 'true' });
+  control = await made('Anyone may frame this', { agentation: 'true', show_changes: 'true' });
   await api(server, key)('POST', '/custom-domains', { hostname: 'reports.example.com', site_id: control.id });
   const hook = await api(server, key)('POST', '/webhooks', { url: 'https://hooks.example.com/', events: ['payment.received'] });
   const gated = await made('Gated', { password: 'correct horse' });
@@ -52,6 +52,7 @@ before(async () => {
     own(await made('By mail', { email_gate_domain: 'example.org' })),
     own(await made('Read once', { visibility: 'burn' })),
     own(control, '_dropleaf/report'),
+    own(control, '_dropleaf/changes'),
     own(gated, '_dropleaf/report'),
     own({ path: '/p/AAAAAAAAAAAAAAAAAAAAAA/' }),
   ];

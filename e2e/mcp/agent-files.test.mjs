@@ -1,11 +1,12 @@
-// The files that a server writes for agents, held against the validators of their makers: agentskills (pinned in
-// scripts/requirements.txt); where DROPLEAF_TEST_CLAUDE names the program, `claude plugin validate`; and where
+// The files that a server writes for agents, held against validators: agentskills, the tool of the skills' format, and skillsaw,
+// which has the released schemas of Agent Plugins, of the MCP registry and of Claude's plugins (both pinned in
+// scripts/requirements.txt). Where DROPLEAF_TEST_CLAUDE names the program, `claude plugin validate` too, and where
 // DROPLEAF_TEST_SCHEMAS names a folder with the official JSON schemas (server.schema.json of 2025-12-11, plugin.schema.json,
-// mcp.schema.json, server-card.schema.json), these. No package has them, and tests use no network.
+// mcp.schema.json, server-card.schema.json), these.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
@@ -17,6 +18,7 @@ import { ROOT, startServer, tempDir } from '../server.mjs';
 
 const run = promisify(execFile);
 const AGENTSKILLS = path.join(ROOT, '.test/venv/bin/agentskills');
+const SKILLSAW = path.join(ROOT, '.test/venv/bin/skillsaw');
 const PYTHON = path.join(ROOT, '.test/venv/bin/python');
 const CLAUDE = process.env.DROPLEAF_TEST_CLAUDE;
 const SCHEMAS = process.env.DROPLEAF_TEST_SCHEMAS;
@@ -57,7 +59,40 @@ test('agentskills reads what the index says', async () => {
   assert.deepEqual([index.skills[0].name, index.skills[0].description], [name, description]);
 });
 
-test('claude accepts the plugin, by the rules of its directory too', { skip: !CLAUDE && 'DROPLEAF_TEST_CLAUDE names no program' }, async () => {
+/** Rejects with what is wrong in the folder. */
+function skillsaw(folder, type) {
+  return run(SKILLSAW, ['lint', '--strict', '--no-progress', '--no-plugins', '--no-custom-rules', '--type', type, folder]);
+}
+
+test('skillsaw accepts the plugin of both kinds of clients, and refuses one with another member', async () => {
+  await skillsaw(plugin, 'agent-plugin');
+  await skillsaw(plugin, 'single-plugin');
+  const spoilt = path.join(dir, 'spoilt');
+  await cp(plugin, spoilt, { recursive: true });
+  const manifest = JSON.parse(await readFile(path.join(spoilt, 'plugin.json'), 'utf8'));
+  await writeFile(path.join(spoilt, 'plugin.json'), JSON.stringify({ ...manifest, name: 'Not a name' }));
+  await assert.rejects(skillsaw(spoilt, 'agent-plugin'), /name/);
+});
+
+for (const base of [undefined, 'https://drop.example.org']) {
+  test(`skillsaw accepts the registry entry of ${base ?? 'a server on this machine'}, and refuses another version`, async () => {
+    const own = base ? await startServer({ env: { DROPLEAF_BASE_URL: base } }) : server;
+    try {
+      const entry = (await request(own, { path: '/server.json', host: base && new URL(base).host })).json();
+      const folder = path.join(dir, base ? 'public-entry' : 'local-entry');
+      await mkdir(folder);
+      const write = (document) => writeFile(path.join(folder, 'server.json'), JSON.stringify(document));
+      await write(entry);
+      await skillsaw(folder, 'mcp-registry');
+      await write({ ...entry, version: 'latest' });
+      await assert.rejects(skillsaw(folder, 'mcp-registry'), /version/);
+    } finally {
+      if (base) await own.stop();
+    }
+  });
+}
+
+if (CLAUDE) test('claude accepts the plugin, by the rules of its directory too', async () => {
   const env = { PATH: process.env.PATH, HOME: dir, DISABLE_AUTOUPDATER: '1', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' };
   const { stdout, stderr } = await run(CLAUDE, ['plugin', 'validate', '--profile', 'directory', plugin], { env });
   assert.match(stdout, /passed/i, stdout + stderr);
@@ -74,8 +109,8 @@ async function official(file, definition) {
   return ajv.getSchema(id + (definition ?? ''));
 }
 
-for (const base of [undefined, 'https://drop.example.org']) {
-  test(`documents of ${base ?? 'a server on this machine'} fit the official schemas`, { skip: !SCHEMAS && 'DROPLEAF_TEST_SCHEMAS names no folder' }, async () => {
+for (const base of SCHEMAS ? [undefined, 'https://drop.example.org'] : []) {
+  test(`documents of ${base ?? 'a server on this machine'} fit the official schemas`, async () => {
     const own = base ? await startServer({ env: { DROPLEAF_BASE_URL: base } }) : server;
     try {
       for (const [address, definition] of DOCUMENTS) {

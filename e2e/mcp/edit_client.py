@@ -1,9 +1,11 @@
 """The official Python MCP client edits one word of a large page; says what it saw, one JSON line each.
 
-Arguments: the address of the service, the page's ID, and its `updated_at`. DROPLEAF_KEY is the key.
+Arguments: the address of the service, the page's ID, its `updated_at`, and edits that are refused, by their code, as JSON.
+DROPLEAF_KEY is the key.
 """
 
 import asyncio
+import json
 import os
 import sys
 import warnings
@@ -18,7 +20,7 @@ from person_client import say
 
 warnings.simplefilter("ignore")
 
-BASE, SITE, SEEN = sys.argv[1:4]
+BASE, SITE, SEEN, REFUSED = sys.argv[1:5]
 
 
 async def main():
@@ -42,8 +44,12 @@ async def main():
             again = [{"find": "thread", "replace": "rope"}]
             conflict = await client.call_tool("edit_site", {"site": SITE, "edits": again, "expected_updated_at": int(SEEN)})
             say(conflict=conflict.is_error and conflict.content[0].text)
-            twice = await client.call_tool("edit_site", {"site": SITE, "edits": [{"find": "<p>", "replace": "<b>"}]})
-            say(twice=twice.is_error and twice.content[0].text)
+            refused = {}
+            for code, edits in json.loads(REFUSED).items():
+                answer = await client.call_tool("edit_site", {"site": SITE, "edits": edits})
+                refused[code] = answer.is_error and answer.content[0].text
+            latest = await client.call_tool("get_site", {"site": SITE})
+            say(refused=refused, latest=latest.structured_content["version"])
             read = await client.call_tool("read_site", {"site": SITE, "start_line": 3, "end_line": 3})
             say(read=read.structured_content["text"])
 

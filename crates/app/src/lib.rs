@@ -83,6 +83,7 @@ pub use viewing::feedback_bulk::{BulkSelection, ResolvedFeedback};
 pub use viewing::feedback_replies::{OwnerReply, ReplyEffect, ViewerReply};
 pub use viewing::feedback_threads::{FeedbackThread, ShownThread};
 pub use viewing::live_pages::{LiveStream, PageSignal};
+pub use viewing::page_changes::{ComparedPage, EarlierVersion, PageChanges};
 pub use viewing::pages::{
     AnnotatedDocument, Body, ContentCoding, FileStream, INSERTION_WINDOW, Insertion, PageKey, PageView,
     ServedBundle, ServedFile, encode,

@@ -21,6 +21,7 @@ pub struct UploadOptions {
     pub csp_strict: Option<bool>,
     pub agentation: Option<bool>,
     pub live: Option<bool>,
+    pub show_changes: Option<bool>,
     /// Whether navigations to unknown paths get `index.html`; `None` decides by the content.
     pub spa: Option<bool>,
     pub email_gate_domain: Option<String>,
@@ -79,6 +80,7 @@ impl UploadOptions {
             "csp_strict" => self.csp_strict = Some(flag(name, value)?),
             "agentation" => self.agentation = Some(flag(name, value)?),
             "live" => self.live = Some(flag(name, value)?),
+            "show_changes" => self.show_changes = Some(flag(name, value)?),
             "spa" => self.spa = Some(flag(name, value)?),
             "email_gate_domain" => self.email_gate_domain = Some(email::gate_domain(value)?),
             "title" => self.title = Some(site_change::title(value)?),
@@ -108,6 +110,7 @@ impl UploadOptions {
             csp_strict,
             agentation,
             live,
+            show_changes,
             email_gate_domain,
             title,
             // Named one by one, so that a new option is not left out unnoticed.
@@ -125,6 +128,7 @@ impl UploadOptions {
             || csp_strict.is_some()
             || agentation.is_some()
             || live.is_some()
+            || show_changes.is_some()
             || email_gate_domain.is_some()
             || title.is_some()
     }
@@ -241,7 +245,7 @@ mod tests {
         for name in upload_option::NAMES.into_iter().chain(upload_option::aliases().map(|(alias, _)| alias)) {
             for value in ["", " ", "\t\n", "\u{a0}"] {
                 let parsed = UploadOptions::parse([(name, value)]);
-                if ["agentation", "live", "spa", "title"].contains(&name) {
+                if ["agentation", "live", "show_changes", "spa", "title"].contains(&name) {
                     assert_eq!(parsed.unwrap(), UploadOptions::default(), "{name}");
                 } else {
                     let error = parsed.expect_err(name);

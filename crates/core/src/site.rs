@@ -86,6 +86,8 @@ pub struct Site {
     pub agentation: bool,
     /// Open pages update when a new version is published.
     pub live: bool,
+    /// The first version whose text viewers may compare with later ones; `None` if they may not.
+    pub changes_since: Option<i64>,
     pub csp_strict: bool,
     pub e2e: bool,
     /// Navigations to unknown paths get `index.html`; derived from the content.
@@ -147,6 +149,7 @@ impl Site {
             expires_at: None,
             agentation: false,
             live: false,
+            changes_since: None,
             csp_strict: false,
             e2e: false,
             spa: new.spa,
@@ -195,6 +198,11 @@ impl Site {
     /// Whether open pages follow new versions. A burn-after-read page is never loaded twice.
     pub fn updates_live(&self) -> bool {
         self.live && self.visibility != Visibility::Burn
+    }
+
+    /// Whether viewers can see what changed between versions. A burn-after-read page is read once.
+    pub fn shows_changes(&self) -> bool {
+        self.changes_since.is_some() && self.visibility != Visibility::Burn
     }
 
     /// The timestamp for a change made now: strictly later than the previous one, so that `expected_updated_at` is a reliable

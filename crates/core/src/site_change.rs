@@ -59,6 +59,8 @@ pub struct SiteChange {
     pub email_gate_domain: Field<String>,
     pub agentation: Option<bool>,
     pub live: Option<bool>,
+    /// Whether viewers can see what changed between versions.
+    pub show_changes: Option<bool>,
     pub csp_strict: Option<bool>,
     pub feedback_visible: Option<FeedbackVisible>,
     /// Null: the title follows the content again, from the next update.
@@ -72,9 +74,20 @@ impl SiteChange {
         *self == Self::default()
     }
 
+    /// Whether viewers may compare only versions from now on: the setting is turned on, or the page gets other viewers, who
+    /// must not see what it said before they could open it.
+    pub fn restarts_changes(&self, site: &Site) -> bool {
+        let is_turned_on = self.show_changes == Some(true) && site.changes_since.is_none();
+        let is_gate_changed = !self.password_hash.is_absent() || !self.email_gate_domain.is_absent();
+        let is_moved = self.visibility.is_some_and(|visibility| visibility != site.visibility);
+        let is_named = matches!(self.slug, Field::Value(_)) && site.visibility == Visibility::Unlisted;
+        is_turned_on || is_gate_changed || is_moved || is_named
+    }
+
     /// The site after the change. `plan` is the owner's; on a site without an owner only the content can change.
     pub fn apply(self, site: &Site, plan: &Plan, now: i64) -> Result<(Site, Vec<String>)> {
         let mut next = site.clone();
+        let restarts_changes = self.restarts_changes(site);
         let mut warnings = Vec::new();
         let slug_sent = !self.slug.is_absent();
         let names_slug = matches!(self.slug, Field::Value(_));
@@ -109,6 +122,9 @@ impl SiteChange {
         }
         next.agentation = self.agentation.unwrap_or(site.agentation);
         next.live = self.live.unwrap_or(site.live);
+        let changes_since = if restarts_changes { Some(site.version) } else { site.changes_since };
+        let is_shown = self.show_changes.unwrap_or(site.changes_since.is_some());
+        next.changes_since = changes_since.filter(|_| is_shown);
         next.csp_strict = self.csp_strict.unwrap_or(site.csp_strict);
         next.title_set = match &self.title {
             Field::Absent => site.title_set,
@@ -231,6 +247,28 @@ pub(crate) mod tests {
         assert!(kept.title_set);
         let (cleared, _) = titled(Field::Null).apply(&set, &pro(), 102).unwrap();
         assert_eq!((cleared.title.as_str(), cleared.title_set), ("Mine", false), "until the next update");
+    }
+
+    #[test]
+    fn viewers_compare_versions_from_the_time_they_may() {
+        let at = |version, changes_since| Site { version, changes_since, ..site() };
+        let since =
+            |change: SiteChange, site: &Site| change.apply(site, &pro(), 100).unwrap().0.changes_since;
+        let show = |show| SiteChange { show_changes: Some(show), ..SiteChange::default() };
+        assert_eq!(since(show(true), &at(4, None)), Some(4), "the versions before stay the owner's");
+        assert_eq!(since(show(true), &at(4, Some(2))), Some(2), "it was on already");
+        assert_eq!(since(show(false), &at(4, Some(2))), None);
+        let title = || SiteChange { title: Field::Value("B".into()), ..SiteChange::default() };
+        assert_eq!(since(title(), &at(4, Some(2))), Some(2));
+        assert_eq!(since(title(), &at(4, None)), None);
+        for other_viewers in [
+            SiteChange { password_hash: Field::Null, ..SiteChange::default() },
+            SiteChange { email_gate_domain: Field::Value("a.example".into()), ..SiteChange::default() },
+            SiteChange { slug: Field::Value(Slug::parse("report").unwrap()), ..SiteChange::default() },
+            SiteChange { visibility: Some(Visibility::Burn), ..SiteChange::default() },
+        ] {
+            assert_eq!(since(other_viewers, &at(4, Some(2))), Some(4));
+        }
     }
 
     #[test]

@@ -24,7 +24,7 @@ const fn option(name: &'static str, kind: OptionKind) -> UploadOption {
     UploadOption { name, alias: None, kind, may_be_empty: false }
 }
 
-pub const UPLOAD_OPTIONS: [UploadOption; 14] = [
+pub const UPLOAD_OPTIONS: [UploadOption; 15] = [
     UploadOption { alias: Some("public_slug"), ..option("slug", OptionKind::Text) },
     option("password", OptionKind::Text),
     option("expires_in_hours", OptionKind::Hours),
@@ -33,6 +33,7 @@ pub const UPLOAD_OPTIONS: [UploadOption; 14] = [
     option("csp_strict", OptionKind::Flag),
     UploadOption { may_be_empty: true, ..option("agentation", OptionKind::Flag) },
     UploadOption { may_be_empty: true, ..option("live", OptionKind::Flag) },
+    UploadOption { may_be_empty: true, ..option("show_changes", OptionKind::Flag) },
     UploadOption { may_be_empty: true, ..option("spa", OptionKind::Flag) },
     UploadOption { alias: Some("allowed_email_domain"), ..option("email_gate_domain", OptionKind::Text) },
     UploadOption { may_be_empty: true, ..option("title", OptionKind::Text) },

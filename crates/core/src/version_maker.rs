@@ -14,7 +14,7 @@ pub enum MakerKind {
     /// An upload without a credential.
     Anonymous,
     /// A paid upload without an account.
-    Payment,
+    Purchase,
     /// The import of an account.
     Import,
 }
@@ -27,7 +27,7 @@ impl MakerKind {
         Self::ClaimToken,
         Self::Wallet,
         Self::Anonymous,
-        Self::Payment,
+        Self::Purchase,
         Self::Import,
     ];
 
@@ -39,7 +39,7 @@ impl MakerKind {
             Self::ClaimToken => "claim_token",
             Self::Wallet => "wallet",
             Self::Anonymous => "anonymous",
-            Self::Payment => "paid_upload",
+            Self::Purchase => "purchase",
             Self::Import => "import",
         }
     }
@@ -57,7 +57,7 @@ impl MakerKind {
             Self::ClaimToken => "Claim token",
             Self::Wallet => "Wallet",
             Self::Anonymous => "Anonymous upload",
-            Self::Payment => "Paid upload",
+            Self::Purchase => "Paid upload",
             Self::Import => "Import",
         }
     }

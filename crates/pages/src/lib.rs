@@ -5,12 +5,14 @@
 mod anonymous_upload;
 mod appeal;
 mod assets;
+mod changes;
 pub mod dashboard;
 mod docs;
 mod error_text;
 mod gate;
 mod guides;
 mod landing;
+mod line_diff;
 mod moment;
 mod notice;
 pub mod operator;
@@ -30,6 +32,7 @@ pub use anonymous_upload::{
 };
 pub use appeal::appeal_status;
 pub use assets::{Asset, asset};
+pub use changes::{Changes, ChangesState, OtherVersion, changes};
 pub use docs::docs;
 pub use error_text::{error_text, owner_error_text};
 pub use gate::{Gate, Step, gate};
@@ -37,6 +40,7 @@ pub use guides::{
     Guide, GuideFacts, PayFacts, PlanFacts, RailFacts, auth_md, design_guide, guide, llms_txt, skill_md,
 };
 pub use landing::{Landing, landing};
+pub use line_diff::{ChangedFile, ChangedLine, ChangedLines};
 pub use moment::{Count, Elapsed, Moment, Size};
 pub use notice::{Notice, notice};
 pub use preview::{Preview, preview};

@@ -9,6 +9,7 @@
   const [make, findAll] = ['createElement', 'querySelectorAll'].map((name) => Document.prototype[name].bind(document));
   const script = currentScript();
   const VERSION = Number(script?.getAttribute('data-version'));
+  const CHANGES = script?.hasAttribute('data-changes') ? new URL(`changes?from=${VERSION}`, script.src).href : null;
   if (!script?.src || !Number.isInteger(VERSION) || !window.EventSource) return;
   // Loaded twice: the first script does the work.
   for (const other of allScripts()) if (other.src === script.src) { if (other !== script) return; break; }
@@ -174,7 +175,8 @@
     const show = element('button', { type: 'button', className: 'show', textContent: 'Show' });
     const hide = element('button', { type: 'button', className: 'hide', textContent: '\u00d7', title: 'Hide this message' });
     hide.setAttribute('aria-label', 'Hide this message');
-    const box = element('div', { className: 'bar' }, words, show, hide);
+    const changes = CHANGES ? [element('a', { href: CHANGES, target: '_blank', rel: 'noopener', textContent: 'What changed' })] : [];
+    const box = element('div', { className: 'bar' }, words, ...changes, show, hide);
     box.setAttribute('role', 'region');
     box.setAttribute('aria-label', 'New version');
     show.addEventListener('click', reload);
@@ -214,13 +216,14 @@
   color: #13201a; box-shadow: 0 4px 18px rgb(0 0 0 / .16); font: 400 15px/1.4 system-ui, "Liberation Sans", sans-serif; direction: ltr; text-align: left;
   color-scheme: light; }
 p { margin: 0; min-height: 1.4em; }
+a { color: #17633f; text-underline-offset: .2em; border-radius: 3px; }
 button { flex: none; min-width: 38px; height: 38px; border: 0; border-radius: 19px; background: none; color: inherit; font: inherit; cursor: pointer; }
 .show { padding: 0 18px; background: #17633f; color: #fff; font-weight: 600; }
 .hide { font-size: 20px; line-height: 1; }
 .hide:hover { background: rgb(128 128 128 / .16); }
 :focus-visible { outline: 3px solid #17633f; outline-offset: 2px; }
 @media (prefers-color-scheme: dark) { .bar { background: #141d19; color: #e7eee8; border-color: #35463c; color-scheme: dark; }
-  .show { background: #83d3a5; color: #0b1a12; } :focus-visible { outline-color: #83d3a5; } }
+  .show { background: #83d3a5; color: #0b1a12; } a { color: #83d3a5; } :focus-visible { outline-color: #83d3a5; } }
 @media print { :host { display: none !important; } }`;
 
   /** document.open() removes every listener; adding one that is still there does nothing. */

@@ -3,3 +3,6 @@
 ALTER TABLE site_versions ADD COLUMN maker_kind TEXT;
 ALTER TABLE site_versions ADD COLUMN maker_id TEXT;
 ALTER TABLE site_versions ADD COLUMN maker_name TEXT;
+
+-- The first version whose text viewers may compare with later ones; null if the owner does not show changes.
+ALTER TABLE sites ADD COLUMN changes_since BIGINT;

@@ -14,7 +14,7 @@ columns! {
     id, token, host_label, account_id, slug, visibility, state, title, version, bundle_id, byte_size, created_at,
     updated_at, expires_at, agentation, csp_strict, e2e, password_hash, email_gate_domain, gate_version, claim_hash,
     claimed_at, counted, ended_at, purged_at, view_count, last_viewed_at, payment_id, wallet, spa,
-    primary_domain, title_set, feedback_visible, live,
+    primary_domain, title_set, feedback_visible, live, changes_since,
 }
 
 macro_rules! select {
@@ -57,6 +57,7 @@ pub(crate) fn row(row: &Row<'_>) -> Result<Site, DbError> {
         expires_at: row.opt_int(COLUMN.expires_at)?,
         agentation: row.flag(COLUMN.agentation)?,
         live: row.flag(COLUMN.live)?,
+        changes_since: row.opt_int(COLUMN.changes_since)?,
         csp_strict: row.flag(COLUMN.csp_strict)?,
         e2e: row.flag(COLUMN.e2e)?,
         password_hash: row.opt_string(COLUMN.password_hash)?,
@@ -198,14 +199,15 @@ pub fn insert(site: &Site) -> Stmt {
         site.title_set.into(),
         feedback_visible(site).into(),
         site.live.into(),
+        site.changes_since.into(),
     ];
     Stmt::new(
         "INSERT INTO sites (id, token, host_label, account_id, slug, visibility, state, title, version, bundle_id, \
          byte_size, created_at, updated_at, expires_at, agentation, csp_strict, e2e, password_hash, email_gate_domain, \
          gate_version, claim_hash, claimed_at, counted, payment_id, wallet, search_text, spa, title_set, feedback_visible, live, \
-         ended_at, purged_at, view_count, last_viewed_at) \
+         changes_since, ended_at, purged_at, view_count, last_viewed_at) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, \
-         $24, $25, $26, $27, $28, $29, $30, NULL, NULL, 0, NULL)",
+         $24, $25, $26, $27, $28, $29, $30, $31, NULL, NULL, 0, NULL)",
         args,
     )
 }
@@ -241,6 +243,7 @@ pub fn update(before: &Site, after: &Site) -> Stmt {
         after.title_set.into(),
         feedback_visible(after).into(),
         after.live.into(),
+        after.changes_since.into(),
         before.id.as_str().into(),
         before.updated_at.into(),
     ];
@@ -249,7 +252,7 @@ pub fn update(before: &Site, after: &Site) -> Stmt {
          bundle_id = $7, byte_size = $8, updated_at = $9, expires_at = $10, agentation = $11, csp_strict = $12, e2e = $13, \
          password_hash = $14, email_gate_domain = $15, gate_version = $16, claim_hash = $17, claimed_at = $18, counted = $19, \
          ended_at = $20, purged_at = $21, wallet = $22, search_text = $23, spa = $24, title_set = $25, feedback_visible = $26, \
-         live = $27 WHERE id = $28 AND updated_at = $29",
+         live = $27, changes_since = $28 WHERE id = $29 AND updated_at = $30",
         args,
     )
     .one(CHANGED)

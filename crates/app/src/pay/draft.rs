@@ -80,7 +80,7 @@ impl PageDraft {
             file_count: self.file_count,
             e2e: false,
             restored_from: None,
-            maker: Some(VersionMaker::unnamed(MakerKind::Payment)),
+            maker: Some(VersionMaker::unnamed(MakerKind::Purchase)),
             created_at: payment.created_at,
         }
     }

@@ -1,4 +1,4 @@
-//! Edits the content of a page in place: `PATCH /sites/{idOrSlug}/content`. The result is a replacement: it passes the same
+//! Edits the content of a page in place: `PATCH /sites/{idOrSlug}/content`, `PUT` and `DELETE …/files/{path}`. The result is a replacement: it passes the same
 //! checks, limits and counters, and becomes a new version.
 
 use super::replace::{Replacement, UpdatedSite, WritableSite};
@@ -42,6 +42,8 @@ pub struct ContentEdit {
     pub pii_check: Option<PiiCheck>,
     /// Checks everything and changes nothing.
     pub dry_run: bool,
+    /// Content that is the same is no error, as for a file that is sent again.
+    pub may_be_same: bool,
     /// The limit of an edited file.
     pub most_bytes: usize,
     pub warnings: Vec<String>,
@@ -107,8 +109,17 @@ impl App {
             return Err(Error::new(Code::NotEditable, detail));
         }
         let options = edit.options(&site);
-        let dry_run = edit.dry_run;
-        let edited = self.build_edited(&site, edit).await?;
+        let (dry_run, may_be_same) = (edit.dry_run, edit.may_be_same);
+        let Some(edited) = self.build_edited(&site, edit).await? else {
+            if !may_be_same {
+                return Err(Error::field("edits", "changes nothing: the content would be the same"));
+            }
+            let mut warnings = options.warnings;
+            warnings.push("The content is the same, so nothing was changed.".to_owned());
+            let updated = UpdatedSite { site, warnings };
+            let diff = ContentDiff::default();
+            return Ok(IdempotentResult::New(EditedSite { updated, diff, dry_run }));
+        };
         if dry_run {
             let prepare_options = self.replace_options(writer, &site, &options);
             let (prepared, scan) = self.scan_for_dry_run(edited.upload, prepare_options).await?;

@@ -144,6 +144,7 @@ impl App {
             expires_at,
             agentation: options.agentation.unwrap_or(false),
             live: options.live.unwrap_or(false),
+            changes_since: options.show_changes.unwrap_or(false).then_some(1),
             csp_strict: options.csp_strict.unwrap_or(false),
             e2e: options.e2e,
             title_set: options.title.is_some(),

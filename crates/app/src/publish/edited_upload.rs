@@ -52,7 +52,8 @@ struct ChangedFile {
 }
 
 impl App {
-    pub(super) async fn build_edited(&self, site: &Site, edit: ContentEdit) -> Result<EditedUpload> {
+    /// The page with the changes, or `None` if its content would be the same.
+    pub(super) async fn build_edited(&self, site: &Site, edit: ContentEdit) -> Result<Option<EditedUpload>> {
         let bundle_id = editable_bundle(site)?;
         let sources = self.source_files(bundle_id).await?;
         check_kind(&sources)?;
@@ -78,14 +79,14 @@ impl App {
             let room = room_for(&sources, &changed, limits.unpacked_bytes);
             let (contents, diff) = apply(changed, most_bytes, room)?;
             if contents.iter().all(|(path, new)| is_unchanged(&sources, path, new.as_ref())) {
-                return Err(Error::field("edits", "changes nothing: the content would be the same"));
+                return Ok(None);
             }
             let upload = if sources.is_archive() {
                 archive_upload(&sources, contents, &bodies, &limits, &spool, &title)?
             } else {
                 single_upload(&sources, contents, &spool)?
             };
-            Ok(EditedUpload { upload, diff })
+            Ok(Some(EditedUpload { upload, diff }))
         };
         run_blocking_with_permit(permit, work).await
     }
@@ -124,9 +125,9 @@ fn changes_by_path(sources: &SourceFiles, edit: ContentEdit) -> Result<BTreeMap<
     for (number, FileChange { path, content }) in edit.files.into_iter().enumerate() {
         let field = format!("files[{number}].path");
         if !sources.is_archive() {
-            let why =
-                "works only for pages that were uploaded as an archive. Use `edits`, or replace the page";
-            return Err(Error::field("files", why));
+            let detail = "The page is one file, not an archive. Edit its text with `edits`, or replace it with \
+                          PUT /sites/{idOrSlug}.";
+            return Err(Error::new(Code::NotEditable, detail));
         }
         check_path(sources, &field, &path)?;
         let change = match content {
@@ -168,7 +169,9 @@ fn check_path(sources: &SourceFiles, field: &str, path: &str) -> Result<()> {
             "must be the path of the file inside the archive, with `/` between folders",
         ));
     }
-    if content::is_excluded(path) {
+    // The archive reader refuses a path that leads out of the archive, with its own code.
+    let leads_out = path.starts_with('/') || path.split('/').any(|part| part == "..");
+    if !leads_out && content::is_excluded(path) {
         return Err(Error::field(field, "names a hidden or system file, which is never published"));
     }
     Ok(())

@@ -35,6 +35,7 @@ pub use read::{ListQuery, SiteContent, SiteDocument, SiteList};
 pub use replace::{UpdatedSite, WritableSite};
 pub use site_search::SiteSearch;
 pub use source_read::FoundSource;
+pub(crate) use text_diff::DiffBudget;
 pub use text_diff::{ContentDiff, DiffLine, FileDiff, FileStatus, Hunk, LineKind};
 
 pub use version_diff::VersionDiff;

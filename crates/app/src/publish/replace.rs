@@ -150,6 +150,9 @@ impl App {
                 return Err(self.guard_error(DbError::Guard(sites::CHANGED), Some(&plan)));
             }
             set_content(&mut next, &staged, options.e2e);
+            if next.changes_since.is_some() && change.restarts_changes(&site) {
+                next.changes_since = Some(next.version);
+            }
             self.check_changed_slug(&site, &next)?;
             let mut stmts: Vec<Stmt> = match writer {
                 // Revisions of a paid page are free. Spec §8.
@@ -260,6 +263,7 @@ impl App {
             email_gate_domain: options.email_gate_domain.clone().map_or(Field::Absent, Field::Value),
             agentation: options.agentation,
             live: options.live,
+            show_changes: options.show_changes,
             csp_strict: options.csp_strict,
             feedback_visible: None,
             title: options.title.clone().map_or(Field::Absent, Field::Value),

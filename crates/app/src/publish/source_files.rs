@@ -101,7 +101,7 @@ impl App {
     }
 
     /// The pages of an archive that were generated from its documents.
-    async fn find_generated(&self, bundle: &ServedBundle) -> Result<Vec<GeneratedPage>> {
+    pub(crate) async fn find_generated(&self, bundle: &ServedBundle) -> Result<Vec<GeneratedPage>> {
         let paths: Vec<&str> = bundle.files().map(|file| file.path.as_str()).collect();
         let find = async {
             let mut ours = HashSet::new();

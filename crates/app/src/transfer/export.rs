@@ -177,6 +177,7 @@ impl App {
             expires_at: site.expires_at,
             agentation: site.agentation,
             live: site.live,
+            changes_since: site.changes_since,
             csp_strict: site.csp_strict,
             email_gate_domain: site.email_gate_domain,
             view_count: site.view_count,

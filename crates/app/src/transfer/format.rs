@@ -89,6 +89,9 @@ pub(super) struct PageRecord {
     /// Left out for the default, so that an older program can import the page.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) live: bool,
+    /// Left out unless viewers see changes, so that an older program can import the page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) changes_since: Option<i64>,
     pub(super) csp_strict: bool,
     /// Left out for the default, so that an older program can import the page.
     #[serde(default, skip_serializing_if = "Option::is_none")]

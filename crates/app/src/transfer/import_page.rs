@@ -179,6 +179,7 @@ impl App {
             expires_at,
             agentation: page.agentation,
             live: page.live,
+            changes_since: page.changes_since,
             csp_strict: page.csp_strict,
             title_set: page.title_set,
             feedback_visible: checked.feedback_visible,

@@ -9,6 +9,7 @@ pub(crate) mod feedback_threads;
 pub(crate) mod hash_budget;
 pub(crate) mod live_pages;
 pub(crate) mod owner_tickets;
+pub(crate) mod page_changes;
 pub(crate) mod pages;
 pub(crate) mod password_gate;
 pub(crate) mod password_hasher;

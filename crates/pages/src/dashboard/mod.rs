@@ -31,7 +31,7 @@ pub use account::{
 pub use appeal::{AppealView, appeal};
 pub use apps::{Consent, apps, consent};
 pub use billing::{BillingPage, BillingProblem, Bought, TopUpLimits, UnlockOffer, UnlockState, billing};
-pub use changes::{ChangedFile, ChangedLine, ChangedLines, ChangesPage, ComparedVersion, changes};
+pub use changes::{ChangesPage, ComparedVersion, changes};
 pub use claim::{Claim, claim};
 pub use device::{DeviceAnswer, device_ask, device_confirm, device_end};
 pub use domain::{DomainPage, domain};

@@ -44,6 +44,7 @@ pub(crate) fn site(state: State) -> Site {
         expires_at: Some(NOW + 7200),
         agentation: true,
         live: true,
+        changes_since: Some(1),
         csp_strict: true,
         e2e: true,
         spa: false,

@@ -9,6 +9,7 @@ mod api_error;
 mod body;
 mod body_budget;
 mod challenge;
+mod changed_file;
 mod client_documents;
 mod cookie;
 mod dashboard;

@@ -17,6 +17,7 @@ pub use script_insertion::{Insertion, WINDOW as INSERTION_WINDOW};
 use crate::app::{ALL_CHANGED, App, DOMAINS_CHANGED};
 use crate::infra::row_cache::{ReadMark, RowCache};
 use crate::viewing::live_pages::LivePages;
+use crate::viewing::page_changes::ChangesCache;
 use body_cache::BodyCache;
 use bundle_cache::BundleCache;
 use dropleaf_core::Result;
@@ -73,6 +74,7 @@ pub(crate) struct PageCaches {
     bodies: BodyCache,
     /// The open streams of pages that update in the browser; they hear of every change that evicts a row.
     pub(crate) live: Arc<LivePages>,
+    pub(crate) changes: ChangesCache,
 }
 
 impl PageCaches {
@@ -82,6 +84,7 @@ impl PageCaches {
             bundles: bundle_cache::cache(cache_bytes / 4),
             bodies: body_cache::cache(cache_bytes),
             live: Arc::default(),
+            changes: ChangesCache::new(),
         }
     }
 

@@ -154,6 +154,7 @@ pub(in crate::http) fn parse_content_edit(fields: &mut Fields, limit: u64) -> Re
         spa,
         pii_check: parse_pii_check(pii_check.as_deref())?,
         dry_run: dry_run.unwrap_or_default(),
+        may_be_same: false,
         most_bytes: usize::try_from(limit).unwrap_or(usize::MAX),
         warnings,
     })

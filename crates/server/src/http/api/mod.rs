@@ -17,6 +17,7 @@ mod share_tokens;
 mod site_change;
 mod site_content;
 mod site_download;
+mod site_files;
 mod site_form;
 mod site_json;
 mod site_lifecycle;
@@ -73,6 +74,7 @@ pub(super) fn operations() -> OpenApiRouter<ApiState> {
         .routes(routes!(site_download::download))
         .routes(routes!(site_lifecycle::claim))
         .routes(routes!(site_lifecycle::restore))
+        .routes(routes!(site_files::put, site_files::delete))
         .routes(routes!(site_content::versions))
         .routes(routes!(site_content::version))
         .routes(routes!(version_diff::diff))

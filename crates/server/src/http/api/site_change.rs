@@ -56,6 +56,9 @@ pub(in crate::http) struct PatchBody {
     /// Open pages update when a new version is published.
     #[schema(nullable = false)]
     pub live: Option<bool>,
+    /// Viewers can see what changes from the current version on, including text that is removed.
+    #[schema(nullable = false)]
+    pub show_changes: Option<bool>,
     #[schema(nullable = false)]
     pub csp_strict: Option<bool>,
     /// Which viewers see replies and resolved comments: only their `author`, or `everyone` who can open the page.
@@ -154,6 +157,7 @@ impl PatchBody {
             email_gate_domain,
             agentation: self.agentation,
             live: self.live,
+            show_changes: self.show_changes,
             csp_strict: self.csp_strict,
             feedback_visible: self.feedback_visible.as_deref().map(FeedbackVisible::read).transpose()?,
             title,

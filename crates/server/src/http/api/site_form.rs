@@ -49,6 +49,9 @@ pub(super) struct SiteUpload {
     /// `true` updates open pages within a second of a new version.
     #[schema(nullable = false, pattern = "^(true|false)$", example = "true")]
     live: Option<String>,
+    /// `true` lets viewers see what changes from this version on, including text that is removed.
+    #[schema(nullable = false, pattern = "^(true|false)$", example = "true")]
+    show_changes: Option<String>,
     /// `true` answers navigations to unknown paths with `index.html`, as apps with client-side routes need, and shows
     /// the page at the root of its host; `false` answers them with 404. If not sent, it is detected from the content.
     #[schema(nullable = false, pattern = "^(true|false)$", example = "true")]

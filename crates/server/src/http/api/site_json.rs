@@ -34,7 +34,7 @@ fn state() -> Object {
     "url": "http://localhost:8080/p/0Qm1Yv2nT3uW4xZ5aB6cD7/", "created_at": 1_794_706_860, "updated_at": 1_794_706_860,
     "expires_at": null, "expires_at_iso": null, "byte_size": 5120, "email_gate": null,
     "unlisted_token": "0Qm1Yv2nT3uW4xZ5aB6cD7", "title": "Weekly report", "version": 1, "state": "live",
-    "agentation": false, "feedback_visible": "author", "live": false, "csp_strict": false, "e2e": false, "spa": false, "password_protected": false,
+    "agentation": false, "feedback_visible": "author", "live": false, "show_changes": false, "csp_strict": false, "e2e": false, "spa": false, "password_protected": false,
     "view_count": 0, "last_viewed_at": null, "warnings": []
 }))]
 pub(in crate::http) struct SiteJson {
@@ -71,6 +71,8 @@ pub(in crate::http) struct SiteJson {
     feedback_visible: String,
     /// Open pages update when a new version is published.
     live: bool,
+    /// Viewers can see what changed between versions, at `_dropleaf/changes` below the page's URL.
+    show_changes: bool,
     csp_strict: bool,
     e2e: bool,
     /// Unknown paths of the page are answered with its `index.html`: requested with `spa`, or detected from the
@@ -156,6 +158,7 @@ impl SiteJson {
             agentation: site.agentation,
             feedback_visible: site.feedback_visible.as_str().to_owned(),
             live: site.live,
+            show_changes: site.changes_since.is_some(),
             csp_strict: site.csp_strict,
             e2e: site.e2e,
             spa: site.spa,

@@ -162,6 +162,7 @@ pub(super) async fn options(
         Ok(PatchRequest {
             agentation: Some(fields.is_checked("agentation")),
             live: Some(fields.is_checked("live")),
+            show_changes: Some(fields.is_checked("show_changes")),
             csp_strict: Some(fields.is_checked("csp_strict")),
             feedback_visible: Some(if fields.is_checked("feedback_everyone") {
                 FeedbackVisible::Everyone

@@ -46,6 +46,9 @@ pub(in crate::http) struct UploadArguments {
     /// Open pages follow new versions.
     #[schema(nullable = false)]
     live: Option<bool>,
+    /// Viewers can see what changes; only `set_live` describes it.
+    #[schema(ignore)]
+    show_changes: Option<bool>,
     /// Unknown paths get `index.html`; usually detected.
     #[schema(nullable = false)]
     spa: Option<bool>,
@@ -79,6 +82,7 @@ impl UploadArguments {
             ("csp_strict", flag(self.csp_strict)),
             ("agentation", flag(self.agentation)),
             ("live", flag(self.live)),
+            ("show_changes", flag(self.show_changes)),
             ("spa", flag(self.spa)),
             ("e2e", flag(self.e2e)),
             ("expires_in_hours", hours),

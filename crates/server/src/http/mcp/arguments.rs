@@ -13,10 +13,12 @@ const NAME_CHARACTERS: usize = 60;
 const SIMILAR: f64 = 0.55;
 
 /// Arguments that a tool accepts without listing them: its input type has them.
-const UNLISTED: [(&str, &str); 4] = [
+const UNLISTED: [(&str, &str); 6] = [
     ("create_share_link", "expires_in_hours"),
     ("publish_html", "e2e"),
     ("create_upload", "e2e"),
+    ("publish_html", "show_changes"),
+    ("create_upload", "show_changes"),
     ("list_feedback", "include_resolved"),
 ];
 

@@ -19,6 +19,24 @@ pub(super) struct ErrorJson {
     /// With `not_found` of comments to resolve: the IDs that do not exist, separated by spaces.
     #[schema(nullable = false)]
     not_found: Option<String>,
+    /// With `edit_no_match`, `edit_not_unique` and `edit_overlap`: the position of the edit in the request, from 0.
+    #[schema(nullable = false, minimum = 0)]
+    edit: Option<i64>,
+    /// With `edit_overlap`: the position of the other edit.
+    #[schema(nullable = false, minimum = 0)]
+    other_edit: Option<i64>,
+    /// With `edit`, and with `too_large` if an edited file would be: the file.
+    #[schema(nullable = false)]
+    path: Option<String>,
+    /// With `edit_no_match` and `edit_not_unique`: how often the text occurs.
+    #[schema(nullable = false, minimum = 0)]
+    matches: Option<i64>,
+    /// With `edit_not_unique` and `edit_overlap`: the lines of the first matches, from 1.
+    #[schema(nullable = false)]
+    lines: Option<Vec<i64>>,
+    /// With `edit_no_match`: a line that is similar to the text, if there is one.
+    #[schema(nullable = false, minimum = 1)]
+    nearest_line: Option<i64>,
     /// With `insufficient_scope`: the scope that is missing.
     #[schema(nullable = false)]
     scope: Option<String>,

@@ -88,6 +88,8 @@ fn complete(document: &mut Value) {
     document["components"]["schemas"]["Error"] =
         serde_json::to_value(error_json::ErrorJson::schema()).unwrap_or_default();
     let Some(paths) = document["paths"].as_object_mut() else { return };
+    // The router writes `{*path}` for a parameter that may contain slashes; the format has no such mark.
+    *paths = std::mem::take(paths).into_iter().map(|(path, item)| (path.replace("{*", "{"), item)).collect();
     for (path, item) in paths {
         for (method, operation) in item.as_object_mut().into_iter().flatten() {
             security::add_oauth(method, operation);

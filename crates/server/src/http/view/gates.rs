@@ -5,7 +5,7 @@ use super::cookies::{Cookie, is_owner};
 use super::page_address::RESERVED_PREFIX;
 use super::page_request::PageRequest;
 use super::share::{self, ShareLink};
-use super::{form, redirect, report, wants, without_body};
+use super::{changes, form, redirect, report, wants, without_body};
 use crate::http::OutBody;
 use crate::http::error::{self, Wants};
 use base64::Engine;
@@ -229,7 +229,13 @@ fn current_address(request: &PageRequest<'_>) -> String {
 /// `to` if it is an address of this page that is safe to redirect to; otherwise the page's root.
 pub(super) fn return_address(request: &PageRequest<'_>, to: Option<&str>) -> String {
     let root = request.root();
-    let good = to.filter(|to| path::below(&root, to).is_some_and(|tail| !tail.starts_with(RESERVED_PREFIX)));
+    let good = to.filter(|to| {
+        path::below(&root, to).is_some_and(|tail| match tail.strip_prefix(RESERVED_PREFIX) {
+            // The only page of ours that a viewer comes to see.
+            Some(name) => name.split('?').next() == Some(changes::NAME),
+            None => true,
+        })
+    });
     good.map_or(root.clone(), str::to_owned)
 }
 

@@ -2,6 +2,7 @@
 
 mod admission;
 mod burn;
+mod changes;
 mod cookies;
 mod disposition;
 mod email_gate;

@@ -106,8 +106,14 @@ pub(super) fn tags(request: &PageRequest<'_>, file: &ServedFile) -> String {
         tags += &format!("<script src={quote}{}{quote} {defer}></script>", TOOLBAR.address(request));
     }
     if site.updates_live() {
+        // The bar of a new version then links to what changed.
+        let changes = match (site.shows_changes(), is_html) {
+            (false, _) => "",
+            (true, true) => " data-changes",
+            (true, false) => " data-changes=\"\"",
+        };
         tags += &format!(
-            "<script src={quote}{}{quote} data-version={quote}{}{quote} {defer}></script>",
+            "<script src={quote}{}{quote} data-version={quote}{}{quote}{changes} {defer}></script>",
             LIVE.address(request),
             site.version
         );

@@ -1,8 +1,9 @@
-//! Dispatches the addresses below `_dropleaf/` of a page: gates, reveal, feedback, live updates, reports.
+//! Dispatches the addresses below `_dropleaf/` of a page: gates, reveal, feedback, changes, live updates,
+//! reports.
 
 use super::page_request::PageRequest;
 use super::{
-    admission, burn, email_gate, feedback, frame, gates, live, nothing_here, owner, redirect, report,
+    admission, burn, changes, email_gate, feedback, frame, gates, live, nothing_here, owner, redirect, report,
 };
 use crate::http::OutBody;
 use dropleaf_core::site::Visibility;
@@ -30,6 +31,7 @@ pub(super) async fn answer(
         "reveal" => burn::reveal(request, body).await,
         "feedback" => feedback::answer(request, None, body).await,
         "toolbar.js" => feedback::toolbar(request),
+        changes::NAME => changes::answer(request).await,
         "live" => live::answer(request).await,
         "live.js" => live::script(request),
         "report" => report::answer(request, body).await,

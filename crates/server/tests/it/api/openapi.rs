@@ -9,6 +9,9 @@ fn operations(document: &Value) -> Vec<(String, String, Value)> {
     for (path, item) in document["paths"].as_object().unwrap() {
         let filled = path
             .replace("{idOrSlug}", "site_aaaaaaaaaaaaaaaaaaaa")
+            .replace("{version}", "1")
+            .replace("{deliveryId}", "evt_aaaaaaaaaaaaaaaaaaaa")
+            .replace("{path}", "css/style.css")
             .replace("{tokenId}", "share_aaaaaaaaaaaaaaaaaaaa")
             .replace("{id}", "key_aaaaaaaaaaaaaaaaaaaa")
             .replace("{ticket}", "upl_aaaaaaaaaaaaaaaaaaaa")

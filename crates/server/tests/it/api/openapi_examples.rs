@@ -50,6 +50,7 @@ const REFUSED: &[(&str, u16)] = &[
     ("createWalletChallenge", 404),
     ("provisionKey", 402),
     ("publishPaid", 402),
+    ("putFile", 422),
     ("receiveCardEvent", 400),
     ("receiveWebhookEvents", 404),
     ("replyToFeedback", 404),
@@ -62,7 +63,8 @@ async fn filled(node: &Node, path: &str, site: &Value) -> String {
         .replace("{idOrSlug}", site["id"].as_str().unwrap())
         .replace("{id}", "fb_aaaaaaaaaaaaaaaaaaaa")
         .replace("{hostname}", "reports.customer.example")
-        .replace("{filename}", "a.html");
+        .replace("{filename}", "a.html")
+        .replace("{path}", "css/style.css");
     if path.contains("{ticket}") {
         let made = node.mcp_modern(&node.key).give("create_upload", json!({})).await;
         let url = made["upload_url"].as_str().unwrap().trim_end_matches('/');

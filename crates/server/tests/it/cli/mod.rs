@@ -8,6 +8,7 @@ mod doctor_services;
 mod doctor_storage;
 mod doctor_world;
 mod download_cli;
+mod edit_cli;
 mod facilitator_cli;
 mod generate_cli;
 mod healthcheck_cli;

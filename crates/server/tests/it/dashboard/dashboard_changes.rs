@@ -24,7 +24,8 @@ async fn the_owner_sees_what_changed_as_text_and_who_made_it() {
     for query in ["", "?to=2", "?from=1&to=2"] {
         let shown = tab.get(&at(&site, query)).await.expect(200).text();
         assert!(!shown.contains("<script>alert"), "never the page's script");
-        for part in ["alert(&#39;old&#39;)", "alert(&#39;new&#39;)", "<del>", "<ins>", "a.html"] {
+        for part in ["alert(&#39;<b>old</b>&#39;)", "alert(&#39;<b>new</b>&#39;)", "<del>", "<ins>", "a.html"]
+        {
             assert!(shown.contains(part), "{part}: {shown}");
         }
     }

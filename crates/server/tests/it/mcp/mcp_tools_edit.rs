@@ -1,6 +1,6 @@
 //! `edit_site` and `read_site`: an agent changes a word and reads a part, without the rest of the page.
 
-use crate::harness::{Form, HARVEST, Node, page, pdf, zip};
+use crate::harness::{Form, HARVEST, Node, Setup, on_each_database, page, pdf, zip};
 use serde_json::{Value, json};
 
 #[tokio::test]
@@ -26,6 +26,55 @@ async fn an_agent_reads_a_line_edits_it_and_reads_it_back() {
     client.refused("edit_site", edit("Friday", "Sunday"), "conflict").await;
     let read = client.give("read_site", json!({"site": site["id"], "version": 1})).await;
     assert_eq!(read["text"], html);
+}
+
+#[tokio::test]
+async fn edits_that_cannot_be_right_are_refused_and_change_nothing() {
+    on_each_database(Setup::new, async |node| {
+        let client = node.mcp_modern(&node.key);
+        let html = "<!doctype html>\n<title>é</title>\n<p>one</p>\n<p>two, one</p>\n";
+        let site = client.give("publish_html", json!({"html": html})).await;
+        let good = json!({"find": "two", "replace": "2"});
+        for (bad, code) in [
+            (json!({"find": "one", "replace": "1"}), "edit_not_unique"),
+            (json!({"find": "three", "replace": "3"}), "edit_no_match"),
+            (json!({"find": "o, o", "replace": "x"}), "edit_overlap"),
+            // The first byte of "é" is that of "Ã" in Latin-1.
+            (json!({"find": "Ã", "replace": "A"}), "edit_no_match"),
+            (json!({"find": "$&", "replace": "x"}), "edit_no_match"),
+            (json!({"find": "<title>é</title>", "replace": HARVEST}), "phishing_blocked"),
+        ] {
+            let call = json!({"site": site["id"], "edits": [good, bad]});
+            client.refused("edit_site", call, code).await;
+        }
+        let now = client.give("get_site", json!({"site": site["id"]})).await;
+        assert_eq!((&now["version"], &now["updated_at"]), (&site["version"], &site["updated_at"]));
+        assert_eq!(client.give("read_site", json!({"site": site["id"]})).await["text"], html);
+        let edits = json!([{"find": "two", "replace": "$& $1 \\0"}]);
+        client.give("edit_site", json!({"site": site["id"], "edits": edits})).await;
+        let read = client.give("read_site", json!({"site": site["id"]})).await;
+        assert_eq!(read["text"], html.replace("two", "$& $1 \\0"), "it is literal text");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn of_calls_at_the_same_time_one_wins() {
+    on_each_database(Setup::new, async |node| {
+        let client = node.mcp_modern(&node.key);
+        let site = client.give("publish_html", json!({"html": page("Word")})).await;
+        let calls = (0..6).map(|n| {
+            let edits = json!([{"find": "<title>Word", "replace": format!("<title>Other {n}")}]);
+            let seen = &site["updated_at"];
+            client.call("edit_site", json!({"site": site["id"], "edits": edits, "expected_updated_at": seen}))
+        });
+        let results = futures_util::future::join_all(calls).await;
+        let failed = results.iter().filter(|result| result["isError"] == true);
+        assert!(failed.clone().all(|result| result.to_string().contains("conflict")));
+        assert_eq!(failed.count(), 5);
+        assert_eq!(client.give("get_site", json!({"site": site["id"]})).await["version"], 2);
+    })
+    .await;
 }
 
 #[tokio::test]

@@ -80,7 +80,7 @@ async fn every_operation_that_writes_is_403_and_reading_goes_on() {
     let key = key_of(&node, &person).await;
     let app = let_in(&person, "").await;
     let site = node.publish_as(&key, Form::file("a.html", page("Mine"))).await;
-    let second = Form::file("a.html", page("Mine, again"));
+    let second = Form::file("a.html", page("Mine again"));
     node.put(&site_path(&site)).key(&key).form(second).send().await.expect(200);
     let domain = json!({"hostname": DOMAIN, "site_id": site["id"]});
     node.post("/custom-domains").key(&key).json(&domain).send().await.expect(201);
@@ -92,9 +92,10 @@ async fn every_operation_that_writes_is_403_and_reading_goes_on() {
     for (path, item) in document["paths"].as_object().unwrap() {
         let at = path
             .replace("{idOrSlug}", site["id"].as_str().unwrap())
+            .replace("{version}", "1")
+            .replace("{path}", "a.css")
             .replace("{tokenId}", "share_aaaaaaaaaaaaaaaaaaaa")
             .replace("{hostname}", DOMAIN)
-            .replace("{version}", "1")
             .replace("/webhooks/{id}", &format!("/webhooks/{}", webhook["id"].as_str().unwrap()))
             .replace("{deliveryId}", "evt_aaaaaaaaaaaaaaaaaaaa")
             .replace("{id}", "key_aaaaaaaaaaaaaaaaaaaa");

@@ -1,6 +1,8 @@
 //! An account suspended during a request: a request that was already authorized writes nothing afterwards.
 
-use crate::harness::{Ask, DnsServer, Form, Node, Person, Setup, harvest, on_each_database, page, site_path};
+use crate::harness::{
+    Ask, DnsServer, Form, Node, Person, Setup, harvest, on_each_database, page, site_path, zip,
+};
 use crate::moderation::suspension::key_of;
 use dropleaf_app::{
     Caller, DevicePollResult, DeviceRequest, GrantedClient, NewPasskey, NewPaySession, PatchRequest, Upload,
@@ -52,6 +54,8 @@ async fn operations(node: &Node, key: &str) -> Vec<(&'static str, Box<dyn Fn() -
     node.put(&at).key(&key).form(Form::file("a.html", page("Two"))).send().await.expect(200);
     let gone = site_path(&node.publish_as(&key, Form::file("a.html", page("Gone"))).await);
     node.delete(&gone).key(&key).send().await.expect(200);
+    let files = zip(&[("index.html", page("Archive").as_str()), ("a.json", "{}")]);
+    let archive = site_path(&node.publish_as(&key, Form::file("site.zip", files)).await);
     let unowned = node.publish_anonymously().await;
     let links = format!("{at}/share-tokens");
     let link = node.post(&links).key(&key).json(&json!({})).send().await.expect(201).json();
@@ -112,7 +116,7 @@ async fn operations(node: &Node, key: &str) -> Vec<(&'static str, Box<dyn Fn() -
         ),
         ("post /feedback/{id}/resolve", with(post.clone(), format!("{comment}/resolve"), Some(json!({})))),
         ("delete /feedback/{id}", with(delete.clone(), comment, None)),
-        ("delete /share-tokens/{tokenId}", with(delete, format!("/share-tokens/{link}"), None)),
+        ("delete /share-tokens/{tokenId}", with(delete.clone(), format!("/share-tokens/{link}"), None)),
         ("post /sites", form(post.clone(), "/sites".into(), page("New"))),
         ("patch /sites/{idOrSlug}", with(Method::PATCH, at.clone(), Some(json!({"title": "Other"})))),
         (
@@ -122,6 +126,14 @@ async fn operations(node: &Node, key: &str) -> Vec<(&'static str, Box<dyn Fn() -
                 format!("{at}/content"),
                 Some(json!({"edits": [{"find": "<title>", "replace": "<title>New "}]})),
             ),
+        ),
+        (
+            "put /sites/{idOrSlug}/files/{path}",
+            with(Method::PUT, format!("{archive}/files/a.json"), Some(json!({"a": 1}))),
+        ),
+        (
+            "delete /sites/{idOrSlug}/files/{path}",
+            with(delete.clone(), format!("{archive}/files/a.json"), None),
         ),
         ("put /sites/{idOrSlug}", form(Method::PUT, at.clone(), page("Three"))),
         (

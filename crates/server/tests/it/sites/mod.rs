@@ -7,6 +7,7 @@ mod site_delete;
 mod site_diff;
 mod site_download;
 mod site_edit;
+mod site_files;
 mod site_patch;
 mod site_put;
 mod site_title;

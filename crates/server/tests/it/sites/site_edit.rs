@@ -66,10 +66,16 @@ async fn edits_that_do_not_match_exactly_once_are_refused_and_change_nothing() {
             // The first byte of "é" is that of "Ã" in Latin-1.
             (json!({"find": "Ã", "replace": "A"}), "edit_no_match"),
             (json!({"find": "two.*", "replace": "x"}), "edit_no_match"),
+            (json!({"find": "$&", "replace": "x"}), "edit_no_match"),
         ] {
             let answer = edit(node, &site, json!({"edits": [good, bad]})).await.refused(422, code).json();
             assert_eq!((&answer["edit"], &answer["path"]), (&json!(1), &json!("a.html")), "{answer}");
         }
+        // Half of a character in UTF-16 is no text.
+        let half = r#"{"edits": [{"find": "\ud83d", "replace": "x"}]}"#;
+        let path = format!("{}/content", site_path(&site));
+        let half = node.patch(&path).key(&node.key).body("application/json", half);
+        half.send().await.refused(400, "invalid_request");
         let answer = edit(node, &site, one("one", "1")).await.refused(422, "edit_not_unique").json();
         assert_eq!((&answer["matches"], &answer["lines"]), (&json!(2), &json!([3, 4])));
         let answer = edit(node, &site, one("<p>One</p>", "x")).await.refused(422, "edit_no_match").json();
@@ -91,12 +97,14 @@ async fn malformed_edits_are_400() {
         json!({"edits": [{"find": "Plain"}]}),
         json!({"edits": "Plain"}),
         json!({"edits": [{"find": "Plain", "replace": "x", "path": "other.html"}]}),
-        json!({"files": [{"path": "a.css", "content": "x"}]}),
+        json!({"files": [{"path": "a.css", "content": "x", "delete": true}]}),
         json!({"edits": [{"find": "Plain", "replace": "x"}], "expected_updated_at": "now"}),
         json!({"edits": [{"find": "Plain", "replace": "x"}], "passwd": "x"}),
     ] {
         edit(&node, &site, body.clone()).await.refused(400, "invalid_field");
     }
+    let file = json!({"files": [{"path": "a.css", "content": "x"}]});
+    edit(&node, &site, file).await.refused(422, "not_editable");
     unchanged(&node, &site, &page("Plain")).await;
 }
 

@@ -1,6 +1,7 @@
 //! Tests published pages as viewers get them, and the feedback that viewers leave.
 
 mod addresses;
+mod changes;
 mod encrypted;
 mod feedback;
 mod feedback_hostile;

@@ -186,6 +186,9 @@ struct SetLive {
     site: String,
     /// Whether open pages update.
     live: bool,
+    /// Whether viewers see what changes, also removed text.
+    #[schema(nullable = false)]
+    show_changes: Option<bool>,
 }
 
 pub(super) static SET_LIVE: Tool = Tool {
@@ -200,6 +203,6 @@ pub(super) static SET_LIVE: Tool = Tool {
 };
 
 async fn set_live(mut call: Call) -> Result<ToolOutput> {
-    let SetLive { site, live } = call.fields.take()?;
-    change(call, site, PatchBody { live: Some(live), ..PatchBody::default() }).await
+    let SetLive { site, live, show_changes } = call.fields.take()?;
+    change(call, site, PatchBody { live: Some(live), show_changes, ..PatchBody::default() }).await
 }

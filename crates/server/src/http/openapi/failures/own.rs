@@ -77,6 +77,37 @@ const OWN: &[(&[&str], &[&[Code]])] = &[
         ],
     ),
     (
+        &["putFile"],
+        &[
+            &[
+                Code::Conflict,
+                Code::Expired,
+                Code::NotEditable,
+                Code::AnonymousStorageFull,
+                Code::ExecutableRefused,
+                Code::PlanDailyLimit,
+            ],
+            PAGE,
+            JUDGED,
+        ],
+    ),
+    (
+        &["deleteFile"],
+        &[
+            &[
+                Code::InvalidField,
+                Code::Conflict,
+                Code::Expired,
+                Code::NotEditable,
+                Code::MissingIndex,
+                Code::AnonymousStorageFull,
+                Code::ExecutableRefused,
+                Code::PlanDailyLimit,
+            ],
+            JUDGED,
+        ],
+    ),
+    (
         &["putUpload", "postUpload"],
         &[
             &[
