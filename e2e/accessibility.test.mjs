@@ -253,16 +253,16 @@ describe('signed in as the operator', () => {
     judge('apps with an app', made.consent, {
       signedIn: true,
       prepare: async (page) => {
-        // The program itself is not there to hear the answer.
-        await page.route('http://127.0.0.1/callback**', (route) => route.fulfill({ status: 200, body: 'ok' }));
+        // The program itself is not there to take the answer: the browser asks for its address in vain.
+        const asked = page.waitForRequest(/127\.0\.0\.1\/callback/);
         await page.getByRole('button', { name: 'Allow access' }).click();
-        await page.waitForURL(/127\.0\.0\.1\/callback/);
         const { client_id, redirect_uri } = Object.fromEntries(new URL(made.consent, server.url).searchParams);
-        const code = new URL(page.url()).searchParams.get('code');
+        const code = new URL((await asked).url()).searchParams.get('code');
         const trade = { grant_type: 'authorization_code', client_id, redirect_uri, code, code_verifier: VERIFIER };
         const headers = { 'content-type': 'application/x-www-form-urlencoded' };
         const traded = await request(server, { method: 'POST', path: '/oauth/token', headers, body: `${new URLSearchParams(trade)}` });
         assert.equal(traded.status, 200);
+        await page.waitForURL('chrome-error://chromewebdata/');
         await page.goto(new URL('/dashboard/apps', server.url).href);
         await page.getByRole('heading', { name: 'Report Writer' }).waitFor();
       },

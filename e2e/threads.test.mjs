@@ -111,7 +111,7 @@ test('300 comments open in under two seconds, and working them off keeps the pla
     const at = page.locator('.thread:not(.resolved)').nth(150);
     await at.scrollIntoViewIfNeeded();
     const id = await at.getAttribute('id');
-    const button = page.locator(`#${id} .thread-actions button:has-text("Resolve")`);
+    const button = page.locator(`#${id} .thread-actions button[aria-label^="Resolve:"]`);
     await button.scrollIntoViewIfNeeded();
     const topOf = () => page.evaluate((one) => document.getElementById(one).getBoundingClientRect().top, id);
     const top = await topOf();

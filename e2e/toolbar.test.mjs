@@ -850,7 +850,7 @@ describe('threads', () => {
     await bar.click('.thread .send');
     await until('the reply', () => bar.run((root) => root.querySelectorAll('.reply').length === 3));
     assert.deepEqual(server.posted, [{ text: 'Thank you.', name: 'Grace', still_a_problem: false }]);
-    assert.match(await bar.run((root) => root.querySelector('[role=status]').textContent), /Reply sent\./);
+    await until('it is announced', () => bar.run((root) => /Reply sent\./.test(root.querySelector('[role=status]').textContent)));
     await page.keyboard.press('Escape');
     await bar.says('.item .link', /3 replies/);
     assert.equal(await page.evaluate(() => document.querySelectorAll('img[src=x]').length), 0);
@@ -972,7 +972,7 @@ describe('markers', () => {
     await bar.says('.item.current', /Comment 2/);
     await page.screenshot({ path: pictureFile('toolbar-cluster-desktop-light') });
     await bar.click('[aria-label="Close feedback"]');
-    assert.equal(await bar.count('.dot'), 0);
+    await until('no marker', async () => (await bar.count('.dot')) === 0);
   });
 });
 

@@ -71,26 +71,25 @@ test('skillsaw accepts the plugin of both kinds of clients, and refuses one with
   await cp(plugin, spoilt, { recursive: true });
   const manifest = JSON.parse(await readFile(path.join(spoilt, 'plugin.json'), 'utf8'));
   await writeFile(path.join(spoilt, 'plugin.json'), JSON.stringify({ ...manifest, name: 'Not a name' }));
-  await assert.rejects(skillsaw(spoilt, 'agent-plugin'), /name/);
+  await assert.rejects(skillsaw(spoilt, 'agent-plugin'), (error) => /name/.test(error.stdout));
 });
 
-for (const base of [undefined, 'https://drop.example.org']) {
-  test(`skillsaw accepts the registry entry of ${base ?? 'a server on this machine'}, and refuses another version`, async () => {
-    const own = base ? await startServer({ env: { DROPLEAF_BASE_URL: base } }) : server;
-    try {
-      const entry = (await request(own, { path: '/server.json', host: base && new URL(base).host })).json();
-      const folder = path.join(dir, base ? 'public-entry' : 'local-entry');
-      await mkdir(folder);
-      const write = (document) => writeFile(path.join(folder, 'server.json'), JSON.stringify(document));
-      await write(entry);
-      await skillsaw(folder, 'mcp-registry');
-      await write({ ...entry, version: 'latest' });
-      await assert.rejects(skillsaw(folder, 'mcp-registry'), /version/);
-    } finally {
-      if (base) await own.stop();
-    }
-  });
-}
+test('skillsaw accepts the registry entry of a public server, and refuses one without an exact version', async () => {
+  const base = 'https://drop.example.org';
+  const own = await startServer({ env: { DROPLEAF_BASE_URL: base } });
+  try {
+    const entry = (await request(own, { path: '/server.json', host: new URL(base).host })).json();
+    const folder = path.join(dir, 'registry');
+    await mkdir(folder);
+    const write = (document) => writeFile(path.join(folder, 'server.json'), JSON.stringify(document));
+    await write(entry);
+    await skillsaw(folder, 'mcp-registry');
+    await write({ ...entry, version: 'latest' });
+    await assert.rejects(skillsaw(folder, 'mcp-registry'), (error) => /version/.test(error.stdout));
+  } finally {
+    await own.stop();
+  }
+});
 
 if (CLAUDE) test('claude accepts the plugin, by the rules of its directory too', async () => {
   const env = { PATH: process.env.PATH, HOME: dir, DISABLE_AUTOUPDATER: '1', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' };

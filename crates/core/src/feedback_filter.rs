@@ -34,7 +34,7 @@ impl FeedbackFilter {
         match name {
             "state" => {
                 self.state =
-                    word(name, value, StateFilter::ALL, StateFilter::as_str)?.unwrap_or(StateFilter::All)
+                    word(name, value, StateFilter::ALL, StateFilter::as_str)?.unwrap_or(StateFilter::All);
             }
             "severity" => self.severity = word(name, value, Severity::ALL, Severity::as_str)?,
             "intent" => self.intent = word(name, value, Intent::ALL, Intent::as_str)?,

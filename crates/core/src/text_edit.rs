@@ -126,21 +126,20 @@ fn add_matches<'a>(text: &str, edit: &'a TextEdit, matches: &mut Vec<Match<'a>>)
 
 fn no_match(text: &str, edit: &TextEdit) -> Error {
     let index = edit.index;
-    let mut detail = format!("edits[{index}]: the text to find does not occur. ");
     let nearest = nearest_line(text, &edit.find);
-    match nearest {
-        Some(Nearest::LineEnds(line)) => detail.push_str(&format!(
+    let hint = match nearest {
+        Some(Nearest::LineEnds(line)) => format!(
             "It would match at line {line} if its line ends were the same: the file ends lines with CR LF (\\r\\n) where \
              `find` has LF, or the reverse. Send a part without line ends."
-        )),
-        Some(Nearest::Line(line)) => detail.push_str(&format!(
-            "Line {line} is similar. Read the current source and copy the text exactly, with its spaces and line ends."
-        )),
-        None => detail.push_str(
-            "Read the current source and copy the text exactly. Escapes such as &amp; are not decoded, and for a page made from \
-             Markdown or data the uploaded file is edited.",
         ),
-    }
+        Some(Nearest::Line(line)) => format!(
+            "Line {line} is similar. Read the current source and copy the text exactly, with its spaces and line ends."
+        ),
+        None => "Read the current source and copy the text exactly. Escapes such as &amp; are not decoded, and for a page made \
+                 from Markdown or data the uploaded file is edited."
+            .to_owned(),
+    };
+    let detail = format!("edits[{index}]: the text to find does not occur. {hint}");
     let error = edit.error(Code::EditNoMatch, detail).with_fact("matches", Fact::Int(0));
     match nearest {
         Some(Nearest::LineEnds(line) | Nearest::Line(line)) => {

@@ -25,7 +25,28 @@
   }
   threads?.addEventListener('change', (event) => { if (event.target.name === 'ids') countSelected(); });
 
-  const parse = (text) => new DOMParser().parseFromString(text, 'text/html');
+  /**
+   * Sends a request; a page comes as a document that runs no script, and no text is parsed as markup here. A redirect, to the
+   * sign-in for example, is no answer.
+   */
+  const load = (method, address, body) =>
+    new Promise((resolve, reject) => {
+      const { origin, pathname, search } = new URL(address, location.href);
+      const url = origin + pathname + search;
+      const request = new XMLHttpRequest();
+      request.open(method, url);
+      request.setRequestHeader('accept', 'text/html');
+      const is = (type) => request.getResponseHeader('content-type')?.startsWith(type);
+      request.addEventListener('readystatechange', () => {
+        if (request.readyState === XMLHttpRequest.HEADERS_RECEIVED && is('text/html')) request.responseType = 'document';
+      });
+      request.addEventListener('loadend', () => {
+        if (request.status === 0 || request.responseURL !== url) return reject(new Error('no answer'));
+        const page = request.responseType === 'document' ? request.response : null;
+        resolve({ page: request.status < 300 ? page : null, problem: is('text/plain') ? request.responseText : null });
+      });
+      request.send(body);
+    });
 
   const complain = (text) => {
     const problem = document.createElement('p');
@@ -89,14 +110,13 @@
     body.set('fragment', 'yes');
     form.setAttribute('aria-busy', 'true');
     try {
-      const response = await fetch(button?.getAttribute('formaction') ?? form.getAttribute('action'), { method: 'POST', body, redirect: 'error', headers: { accept: 'text/html' } });
-      const text = await response.text();
-      if (response.ok) {
-        keepPlace(form.closest('.thread'), () => putInPlace(parse(text), form));
+      const { page, problem } = await load('POST', button?.getAttribute('formaction') ?? form.getAttribute('action'), body);
+      if (page) {
+        keepPlace(form.closest('.thread'), () => putInPlace(page, form));
         if (form === bulk) form.reset();
         countSelected();
       } else {
-        keepPlace(form.closest('.thread'), () => complain(response.headers.get('content-type')?.startsWith('text/plain') ? text : 'That did not work. Reload the page and try again.'));
+        keepPlace(form.closest('.thread'), () => complain(problem ?? 'That did not work. Reload the page and try again.'));
       }
     } catch {
       keepPlace(form.closest('.thread'), () => complain('The server could not be reached. Nothing was changed. Try again.'));
@@ -111,9 +131,8 @@
     if (link.getAttribute('aria-busy') === 'true') return;
     link.setAttribute('aria-busy', 'true');
     try {
-      const response = await fetch(link.href, { headers: { accept: 'text/html' } });
-      if (!response.ok) throw new Error(String(response.status));
-      const page = parse(await response.text());
+      const { page } = await load('GET', link.href);
+      if (!page) throw new Error('no page');
       const added = [...page.querySelectorAll('#threads > li')].filter((item) => !document.getElementById(item.id)).map((item) => document.importNode(item, true));
       threads.append(...added);
       added.forEach(showLocalTimes);

@@ -34,7 +34,7 @@
     name[0] === '.' ? getOwnPropertyDescriptor(type.prototype, name.slice(1)).get
       : name.endsWith('=') ? getOwnPropertyDescriptor(type.prototype, name.slice(0, -1)).set
         : type.prototype[name]));
-  const [sort] = take(Array, 'sort');
+  const [sort, join, includes, slice] = take(Array, 'sort join includes slice');
   const [listen] = take(EventTarget, 'addEventListener');
   const [make, makeNS, find, findAll, atPoint, walker] = take(Document, 'createElement createElementNS querySelector querySelectorAll elementsFromPoint createTreeWalker').map((act) => act.bind(null, document));
   const [nextNode, previousNode, upperNode, lowerNode, setCurrent] = take(TreeWalker, 'nextNode previousNode parentNode firstChild currentNode=');
@@ -225,15 +225,15 @@
     try { kept = parse(getItem(storage, KEY)); } catch { /* no storage, or not ours */ }
     if (!kept || typeof kept !== 'object') return;
     if (typeof kept.name === 'string') mine.name = cut(kept.name, LIMITS.name);
-    each(`${kept.tokens}`.split(' '), (pair) => { if (/^fb_[a-z0-9]{20}:[\w-]{1,64}$/.test(pair) && !mine.tokens.includes(pair)) mine.tokens[mine.tokens.length] = pair; });
+    each(`${kept.tokens}`.split(' '), (pair) => { if (/^fb_[a-z0-9]{20}:[\w-]{1,64}$/.test(pair) && !includes(mine.tokens, pair)) mine.tokens[mine.tokens.length] = pair; });
     mine.tokens.length = min(mine.tokens.length, MOST_TOKENS);
   };
   const remember = (id, token) => {
     const name = mine.name;
     recall(); // another tab may have added some
     mine.name = name;
-    if (token) mine.tokens = [`${id}:${token}`].concat(mine.tokens).slice(0, MOST_TOKENS);
-    try { setItem(storage, KEY, stringify({ name: mine.name, tokens: mine.tokens.join(' ') })); } catch { /* kept for this page only */ }
+    if (token) mine.tokens = slice([`${id}:${token}`, ...mine.tokens], 0, MOST_TOKENS);
+    try { setItem(storage, KEY, stringify({ name: mine.name, tokens: join(mine.tokens, ' ') })); } catch { /* kept for this page only */ }
   };
 
   const ask = async (init, path = '') => {
@@ -241,7 +241,7 @@
     const timer = later(() => control.abort(), 15000);
     const answer = { status: 0, body: null, wait: 0 };
     try {
-      if (mine.tokens.length) init.headers['feedback-tokens'] = mine.tokens.join(' ');
+      if (mine.tokens.length) init.headers['feedback-tokens'] = join(mine.tokens, ' ');
       const response = await fetch(ENDPOINT + path, { mode: 'same-origin', credentials: 'same-origin', referrerPolicy: 'same-origin', cache: 'no-store', redirect: 'error', signal: control.signal, ...init });
       answer.status = response.status;
       const wait = response.headers.get('retry-after');

@@ -61,7 +61,7 @@ impl App {
         let changes = changes_by_path(&sources, edit)?;
         // Taken before the files are read, to bound how many are in memory.
         let permit = self.acquire_upload_permit().await?;
-        let mut changed = Vec::with_capacity(changes.len());
+        let mut files = Vec::with_capacity(changes.len());
         for (path, change) in changes {
             let known = sources.files.iter().find(|file| file.path == path);
             let old = match known {
@@ -70,19 +70,19 @@ impl App {
                 }
                 _ => None,
             };
-            changed.push(ChangedFile { path, exists: known.is_some(), old, change });
+            files.push(ChangedFile { path, exists: known.is_some(), old, change });
         }
         let bodies = BodySource { store: self.store.clone(), runtime: Handle::current() };
         let (limits, spool) = (self.settings.content.clone(), self.settings.spool_dir.clone());
         let title = site.title.clone();
         let work = move || {
-            let room = room_for(&sources, &changed, limits.unpacked_bytes);
-            let (contents, diff) = apply(changed, most_bytes, room)?;
+            let room = room_for(&sources, &files, limits.unpacked_bytes);
+            let (contents, diff) = apply(files, most_bytes, room)?;
             if contents.iter().all(|(path, new)| is_unchanged(&sources, path, new.as_ref())) {
                 return Ok(None);
             }
             let upload = if sources.is_archive() {
-                archive_upload(&sources, contents, &bodies, &limits, &spool, &title)?
+                archive_upload(&sources, &contents, &bodies, &limits, &spool, &title)?
             } else {
                 single_upload(&sources, contents, &spool)?
             };
@@ -130,12 +130,11 @@ fn changes_by_path(sources: &SourceFiles, edit: ContentEdit) -> Result<BTreeMap<
             return Err(Error::new(Code::NotEditable, detail));
         }
         check_path(sources, &field, &path)?;
-        let change = match content {
-            Some(content) => Change::Put(content),
-            None => {
-                sources.get(&field, Some(&path))?;
-                Change::Delete
-            }
+        let change = if let Some(content) = content {
+            Change::Put(content)
+        } else {
+            sources.get(&field, Some(&path))?;
+            Change::Delete
         };
         if changes.insert(path, change).is_some() {
             return Err(Error::field(&field, "is named twice"));
@@ -255,7 +254,7 @@ fn single_upload(sources: &SourceFiles, contents: Contents, spool: &Path) -> Res
 /// one of its own.
 fn archive_upload(
     sources: &SourceFiles,
-    contents: Contents,
+    contents: &Contents,
     bodies: &BodySource,
     limits: &Limits,
     spool: &Path,

@@ -256,12 +256,11 @@ fn differing_lines(old: &str, new: &str) -> (usize, usize, usize) {
     let mut end = 0;
     let tail = &rest_a[rest_a.len() - same..];
     for _ in 0..=CONTEXT_LINES {
-        match memchr::memchr(b'\n', &tail[end..]) {
-            Some(at) => end += at + 1,
-            None => {
-                end = tail.len();
-                break;
-            }
+        if let Some(at) = memchr::memchr(b'\n', &tail[end..]) {
+            end += at + 1;
+        } else {
+            end = tail.len();
+            break;
         }
     }
     let dropped = tail.len() - end;
@@ -324,7 +323,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn budget() -> DiffBudget {
-        DiffBudget::new(100_000, 100, Duration::from_secs(60))
+        DiffBudget::new(100_000, 100, Duration::from_mins(1))
     }
 
     fn changed(old: &str, new: &str) -> ContentDiff {
@@ -385,7 +384,7 @@ mod tests {
     fn no_more_than_the_budget_is_shown() {
         let (old, new) = ("a\n".repeat(10_000), "b\n".repeat(10_000));
         let mut diff = ContentDiff::default();
-        let mut budget = DiffBudget::new(1000, 2, Duration::from_secs(60));
+        let mut budget = DiffBudget::new(1000, 2, Duration::from_mins(1));
         for path in ["1", "2", "3"] {
             diff.add(path, FileStatus::Changed, Some(old.as_bytes()), Some(new.as_bytes()), &mut budget);
         }

@@ -22,8 +22,8 @@ impl App {
         feedback: Vec<Feedback>,
     ) -> Result<Vec<FeedbackRecord>> {
         let mut replies: HashMap<String, Vec<ReplyRecord>> = HashMap::new();
-        let replied = self.store.count_replies(site_id).await?;
-        let ids: Vec<&str> = replied.iter().map(|(id, _)| id.as_str()).collect();
+        let counts = self.store.count_replies(site_id).await?;
+        let ids: Vec<&str> = counts.iter().map(|(id, _)| id.as_str()).collect();
         for part in ids.chunks(THREADS_AT_ONCE) {
             for reply in self.store.list_replies(site_id, part, MOST_REPLIES).await? {
                 replies.entry(reply.feedback_id.clone()).or_default().push(reply_record(reply));

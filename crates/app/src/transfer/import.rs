@@ -195,12 +195,11 @@ impl App {
         let notify =
             lock(&import.archive).manifest.account.notify.as_deref().map(NotifyMode::read).transpose()?;
         let mut stmts = vec![import.renew_lease(self.now())];
-        match &import.target {
-            Some(target) => stmts.push(accounts::require_active(&target.id)),
-            None => {
-                stmts.push(accounts::insert(&new_account));
-                stmts.extend(notify.into_iter().flat_map(|mode| set_notify_mode(&new_account.id, mode)));
-            }
+        if let Some(target) = &import.target {
+            stmts.push(accounts::require_active(&target.id));
+        } else {
+            stmts.push(accounts::insert(&new_account));
+            stmts.extend(notify.into_iter().flat_map(|mode| set_notify_mode(&new_account.id, mode)));
         }
         stmts.extend(account_transfer::adopt_pages(&import.staging_id, &account.id));
         let most = self.settings.domains_per_account;

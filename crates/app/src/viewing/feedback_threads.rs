@@ -90,7 +90,9 @@ impl App {
                 }
             }
         }
-        threads.values_mut().for_each(|thread| thread.replies.reverse());
+        for thread in threads.values_mut() {
+            thread.replies.reverse();
+        }
         Ok(threads)
     }
 

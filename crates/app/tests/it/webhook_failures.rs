@@ -162,8 +162,8 @@ async fn program_whose_access_was_revoked_gets_nothing_that_waits() {
     let (app, account) = (&fixture.app, &fixture.accounts[0]);
     let client = GrantedClient { id: "client_1", name: "A program" };
     app.grant_access(client, &account.id, Scopes::ALL, "http://localhost:8080/mcp").await.unwrap();
-    let grant = app.list_grants(account).await.unwrap().remove(0).id;
-    let grant = Some(grant.as_str());
+    let grant_id = app.list_grants(account).await.unwrap().remove(0).id;
+    let grant = Some(grant_id.as_str());
     let (sent_to, _) = hook(&fixture, grant, URL).await;
     let (fetched, _) = hook(&fixture, grant, None).await;
     let (own, _) = hook(&fixture, None, URL).await;
@@ -172,10 +172,10 @@ async fn program_whose_access_was_revoked_gets_nothing_that_waits() {
     }
     let listen = async || app.listen_to_webhook(account, grant, &fetched, None, Duration::ZERO).await;
     assert_eq!(listen().await.unwrap().len(), 1);
-    app.revoke_grant(account, grant.unwrap()).await.unwrap();
+    app.revoke_grant(account, &grant_id).await.unwrap();
     app.send_due_webhooks().await.unwrap();
-    let received = receiver.take();
-    assert!(received.len() == 1 && received[0].body.contains(&own), "{received:?}");
+    let messages = receiver.take();
+    assert!(messages.len() == 1 && messages[0].body.contains(&own), "{messages:?}");
     // A request that was accepted before the access ended.
     assert_eq!(listen().await.unwrap_err().code, Code::NotFound);
     app.sweep().await.unwrap();

@@ -2,6 +2,7 @@
 //! because the bundle does not record which files were uploaded.
 
 use std::collections::HashSet;
+use std::hash::BuildHasher;
 
 use super::archive::{ArchivePages, is_start_document};
 use crate::paths::{INDEX, Paths};
@@ -45,7 +46,10 @@ pub fn generated_candidates(paths: &[&str]) -> Vec<String> {
 }
 
 /// The generated pages among the files of an archive, given the candidates that begin like one.
-pub fn generated_pages(paths: &[&str], begin_like_one: &HashSet<String>) -> Vec<GeneratedPage> {
+pub fn generated_pages(
+    paths: &[&str],
+    begin_like_one: &HashSet<String, impl BuildHasher>,
+) -> Vec<GeneratedPage> {
     if !begin_like_one.contains(INDEX) {
         return Vec::new();
     }

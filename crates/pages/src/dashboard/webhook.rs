@@ -45,10 +45,7 @@ impl WebhookPage<'_> {
         self.webhook.state == EndpointState::Enabled
     }
 
-    fn events(&self) -> &'static [EventType] {
-        EventType::ALL
-    }
-
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates hand over references")]
     fn is_event_checked(&self, event: &EventType) -> bool {
         self.checked.contains(&event.as_str())
     }

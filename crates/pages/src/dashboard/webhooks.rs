@@ -36,10 +36,7 @@ pub fn webhooks(page: &WebhooksPage<'_>) -> Html {
 }
 
 impl WebhooksPage<'_> {
-    fn events(&self) -> &'static [EventType] {
-        EventType::ALL
-    }
-
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates hand over references")]
     fn is_event_checked(&self, event: &EventType) -> bool {
         self.checked.contains(&event.as_str())
     }

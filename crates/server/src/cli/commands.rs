@@ -67,7 +67,7 @@ pub(super) enum PagesCommand {
     /// Save the files of a page; prints where
     Download(remote::Download),
     /// Read or resolve the comments of viewers on a page
-    Feedback(remote::Feedback),
+    Feedback(Box<remote::Feedback>),
     /// Create, list or revoke links that open a page without its password
     Share(remote::Share),
     /// Manage webhooks, or show events in this terminal
@@ -272,7 +272,7 @@ impl ModerationCommand {
                 operate(storage, env, async |config| appeals::run(command, config).await)
             }
             Self::Takedown(Operator { command, storage }) => {
-                operate(storage, env, async |config| command.run(config).await)
+                operate(storage, env, async |config| Box::pin(command.run(config)).await)
             }
             Self::Evidence(Operator { command, storage }) => {
                 operate(storage, env, async |config| command.run(config).await)

@@ -93,7 +93,7 @@ fn listed(news: &[SiteNews], base: &str) -> String {
 
 fn push_rest(text: &mut String, all: usize) {
     if let Some(rest) = all.checked_sub(LISTED).filter(|rest| *rest > 0) {
-        let _ = write!(text, "and {} more\n\n", number(rest, "page"));
+        let _ = write!(text, "and {}\n\n", number(rest, "more page"));
     }
 }
 

@@ -22,15 +22,15 @@ fn site_of(number: usize, account_id: Option<String>) -> Site {
     Site { account_id, ..site }
 }
 
-fn network(number: usize) -> Option<ClientNetworks> {
+fn network(number: usize) -> ClientNetworks {
     let ip = format!("10.0.{}.{}", number / 256, number % 256);
-    Some(ClientNetworks::of(Some(ip.parse().unwrap())))
+    ClientNetworks::of(Some(ip.parse().unwrap()))
 }
 
 #[test]
 fn only_the_streams_of_the_changed_page_are_woken() {
     let pages = Arc::new(LivePages::default());
-    let mut streams = [0, 1].map(|number| pages.subscribe(&site(number), network(1)).unwrap());
+    let mut streams = [0, 1].map(|number| pages.subscribe(&site(number), Some(network(1))).unwrap());
     pages.page_changed("t:token00000000000000001");
     pages.page_changed("s:token00000000000000000");
     pages.feedback_changed("site_0");
@@ -44,16 +44,16 @@ fn only_the_streams_of_the_changed_page_are_woken() {
 fn a_network_a_page_and_a_node_hold_so_many_and_no_more() {
     let pages = Arc::new(LivePages::default());
     let held: Vec<_> =
-        (0..NETWORK_MOST).map(|number| pages.subscribe(&site(number), network(1)).unwrap()).collect();
-    assert_eq!(pages.subscribe(&site(0), network(1)).unwrap_err().code, Code::RateLimited);
-    pages.subscribe(&site(0), network(2)).unwrap();
+        (0..NETWORK_MOST).map(|number| pages.subscribe(&site(number), Some(network(1))).unwrap()).collect();
+    assert_eq!(pages.subscribe(&site(0), Some(network(1))).unwrap_err().code, Code::RateLimited);
+    pages.subscribe(&site(0), Some(network(2))).unwrap();
     pages.subscribe(&site(0), None).unwrap();
     drop(held);
     let held: Vec<_> =
-        (0..PAGE_MOST).map(|number| pages.subscribe(&site(0), network(number)).unwrap()).collect();
-    assert_eq!(pages.subscribe(&site(0), network(9)).unwrap_err().code, Code::Overloaded);
+        (0..PAGE_MOST).map(|number| pages.subscribe(&site(0), Some(network(number))).unwrap()).collect();
+    assert_eq!(pages.subscribe(&site(0), Some(network(9))).unwrap_err().code, Code::Overloaded);
     let others: Vec<_> = (PAGE_MOST..NODE_MOST)
-        .map(|number| pages.subscribe(&site(number), network(number)).unwrap())
+        .map(|number| pages.subscribe(&site(number), Some(network(number))).unwrap())
         .collect();
     assert_eq!(pages.subscribe(&site(1), None).unwrap_err().code, Code::Overloaded);
     drop((held, others));
@@ -87,10 +87,10 @@ fn pages_of_one_account_leave_room_for_others_and_so_do_those_without_one() {
         let pages = Arc::new(LivePages::default());
         let busy = |number: usize| site_of(number, owner.clone());
         let held: Vec<_> = (0..ACCOUNT_MOST)
-            .map(|number| pages.subscribe(&busy(number % 4), network(number)).unwrap())
+            .map(|number| pages.subscribe(&busy(number % 4), Some(network(number))).unwrap())
             .collect();
         assert_eq!(pages.subscribe(&busy(5), None).unwrap_err().code, Code::Overloaded);
-        pages.subscribe(&site(6), network(9)).unwrap();
+        pages.subscribe(&site(6), Some(network(9))).unwrap();
         drop(held);
         pages.subscribe(&busy(5), None).unwrap();
         assert!(pages.open().by_account.is_empty());
@@ -102,7 +102,7 @@ async fn nothing_is_looked_for_while_no_stream_is_open() {
     let pages = Arc::new(LivePages::default());
     let minute = Duration::from_mins(1);
     assert!(tokio::time::timeout(minute, pages.next_look()).await.is_err());
-    let stream = pages.subscribe(&site(0), network(1)).unwrap();
+    let stream = pages.subscribe(&site(0), Some(network(1))).unwrap();
     tokio::time::timeout(LOOK_EVERY, pages.next_look()).await.unwrap();
     drop(stream);
     assert!(tokio::time::timeout(minute, pages.next_look()).await.is_err());
@@ -111,7 +111,7 @@ async fn nothing_is_looked_for_while_no_stream_is_open() {
 #[tokio::test]
 async fn a_change_before_the_first_wait_is_not_missed() {
     let pages = Arc::new(LivePages::default());
-    let mut stream = pages.subscribe(&site(0), network(1)).unwrap();
+    let mut stream = pages.subscribe(&site(0), Some(network(1))).unwrap();
     let before = stream.signal();
     pages.page_changed("t:token00000000000000000");
     stream.changed().await;

@@ -35,7 +35,7 @@ pub(crate) struct Sold {
 /// Runs a test on SQLite, then on PostgreSQL.
 pub(crate) async fn at_each_card_till(test: impl AsyncFn(&CardTill)) {
     for database in [Database::Sqlite, Database::postgres().await] {
-        let till = CardTill::open(&database).await;
+        let till = Box::pin(CardTill::open(&database)).await;
         Box::pin(test(&till)).await;
         till.till.app.close().await;
         till.store.db.close().await;

@@ -71,7 +71,7 @@ impl Backup {
 }
 
 async fn into_folder(dir: &Path, config: Config, json: bool) -> Result<()> {
-    let (store, now) = open(config).await?;
+    let (store, now) = Box::pin(open(config)).await?;
     let done = backup::backup(&store.db, &store.blobs, dir, now, &show).await;
     clear_progress();
     store.db.close().await;

@@ -35,7 +35,7 @@ impl Restore {
         tls::install_provider();
         match Place::to_read(&given(self.from, &config)?, &config)? {
             Place::Folder(dir) => {
-                let (store, now) = open(config).await?;
+                let (store, now) = Box::pin(open(config)).await?;
                 let done = backup::restore(&store.db, &store.blobs, &dir, self.replace, now, &show).await;
                 clear_progress();
                 store.db.close().await;
@@ -50,7 +50,7 @@ impl Restore {
                 let repository =
                     Repository::open_existing(&destination)?.accept_unencrypted(self.unencrypted);
                 let info = choose(&repository, self.at.as_deref()).await?;
-                let (store, now) = open(config.clone()).await?;
+                let (store, now) = Box::pin(open(config.clone())).await?;
                 let work = temporary_folder(&config)?;
                 let from = (&repository, &info);
                 let done = backup::restore_from(

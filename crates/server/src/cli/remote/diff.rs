@@ -79,8 +79,8 @@ impl Diff {
 
     fn print(&self, changes: &[Change], sides: &Sides) -> Result<()> {
         if self.page.server.json {
-            let changed: Vec<_> = changes.iter().map(|change| change_json(&change.path, change)).collect();
-            return print_json(&json!({"from": sides.old, "to": sides.new, "files": changed}));
+            let files: Vec<_> = changes.iter().map(|change| change_json(&change.path, change)).collect();
+            return print_json(&json!({"from": sides.old, "to": sides.new, "files": files}));
         }
         changes.iter().try_for_each(print_change)
     }

@@ -126,16 +126,14 @@ impl ServerFacts<'_> {
     /// What a person who finds the plugin should know first.
     fn readme(&self) -> String {
         let base = self.origin.url();
-        let mut text = format!(
+        let privacy_policy =
+            self.privacy_policy_url.map(|url| format!("\nPrivacy policy: {url}\n")).unwrap_or_default();
+        format!(
             "# dropleaf\n\n{DESCRIPTION}\n\nThis plugin belongs to the server {base}. It has one skill, which tells an agent when and \
              how to publish a page, change it at the same link and work off viewers' comments, and the MCP endpoint {base}/mcp \
              with the same operations as tools.\n\nThe client signs in with OAuth in your browser the first time. Pages can \
-             also be published without an account. How to get access: {base}/auth.md\n"
-        );
-        if let Some(url) = self.privacy_policy_url {
-            text += &format!("\nPrivacy policy: {url}\n");
-        }
-        text
+             also be published without an account. How to get access: {base}/auth.md\n{privacy_policy}"
+        )
     }
 
     /// The files of the plugin, for both kinds of clients.

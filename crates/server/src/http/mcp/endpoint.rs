@@ -91,8 +91,9 @@ async fn handle(mcp: &Mcp, request: Request) -> std::result::Result<Response, Ap
         let subscription = Subscription::new(state, holder(&who, None), place, peek.resources()).await?;
         handler = handler.subscription(subscription);
     }
-    // Only tools that write change something; anything else can simply be sent again.
-    let writes = peek.tool().and_then(tools::find).is_some_and(|tool| !tool.hints.read_only);
+    // Only tools that write change something; a call of another can simply be sent again.
+    let reads = |name: &str| tools::find(name).is_some_and(|tool| tool.hints.read_only);
+    let writes = peek.tool().is_some_and(|name| !reads(name));
     let resumable = writes && can_resume(&parts.headers);
     let id = peek.id;
     let answer_id = id.as_ref().filter(|_| resumable).and_then(|id| AnswerId::new(&state.app, id));

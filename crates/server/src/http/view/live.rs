@@ -183,11 +183,11 @@ impl ViewerStream {
             event += RETRY;
         }
         if self.sent.version.replace(version) != Some(version) {
-            event += &format!("event: version\ndata: {{\"version\":{version}}}\n\n");
+            event += &version_event(version);
         }
         if self.sent.feedback != signal.feedback {
             self.sent.feedback = signal.feedback;
-            event += &format!("event: feedback\ndata: {{\"change\":{}}}\n\n", signal.feedback);
+            event += &feedback_event(signal.feedback);
         }
         (!event.is_empty()).then(|| Bytes::from(event))
     }
@@ -222,6 +222,14 @@ impl ViewerStream {
         admission::require_inside(&request).await?;
         Ok(page)
     }
+}
+
+fn version_event(version: i64) -> String {
+    format!("event: version\ndata: {{\"version\":{version}}}\n\n")
+}
+
+fn feedback_event(change: u64) -> String {
+    format!("event: feedback\ndata: {{\"change\":{change}}}\n\n")
 }
 
 /// The last event: the viewer would not get the page any more.

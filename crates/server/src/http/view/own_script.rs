@@ -101,22 +101,25 @@ pub(super) fn tags(request: &PageRequest<'_>, file: &ServedFile) -> String {
     // Only XML needs quotes. Without them a tag cannot end an attribute value of the page, wherever it is inserted.
     let is_html = file.mime.starts_with(b"text/html");
     let (quote, defer) = if is_html { ("", "defer") } else { ("\"", "defer=\"\"") };
-    let mut tags = String::new();
-    if site.takes_feedback() {
-        tags += &format!("<script src={quote}{}{quote} {defer}></script>", TOOLBAR.address(request));
-    }
-    if site.updates_live() {
+    let toolbar = if site.takes_feedback() {
+        format!("<script src={quote}{}{quote} {defer}></script>", TOOLBAR.address(request))
+    } else {
+        String::new()
+    };
+    let live = if site.updates_live() {
         // The bar of a new version then links to what changed.
         let changes = match (site.shows_changes(), is_html) {
             (false, _) => "",
             (true, true) => " data-changes",
             (true, false) => " data-changes=\"\"",
         };
-        tags += &format!(
+        format!(
             "<script src={quote}{}{quote} data-version={quote}{}{quote}{changes} {defer}></script>",
             LIVE.address(request),
             site.version
-        );
-    }
-    tags
+        )
+    } else {
+        String::new()
+    };
+    toolbar + &live
 }

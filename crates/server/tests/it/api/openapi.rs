@@ -258,7 +258,8 @@ async fn codes_of_paying_stand_only_where_something_is_paid_or_signed() {
         assert_eq!(failed["error"], "internal", "{method} {path}");
         assert_eq!(said("500").contains("`paid_not_saved`"), paying, "{method} {path}");
         assert_eq!(said("409").contains("`payment_used`"), paying, "{method} {path}");
-        let signed = method == "PUT" && path.starts_with("/sites/site_");
+        let edits = path.contains("/files/") || (method == "PATCH" && path.ends_with("/content"));
+        let signed = path.starts_with("/sites/site_") && (method == "PUT" || edits);
         assert_eq!(said("403").contains("`bad_signature`"), signed, "{method} {path}");
         let asking = path == "/wallet-auth/challenge";
         assert_eq!(said("404").contains("`unknown_wallet`"), asking, "{method} {path}");

@@ -47,7 +47,7 @@ async fn files_of_archives_are_named_and_refusals_have_their_exit_codes() {
     let files = [("index.html", index.as_str()), ("a.css", "p { color: red; fill: red }\n")];
     let site = node.publish(Form::file("s.zip", zip(&files))).await;
     let id = text(&site, "id");
-    let edit = |more: &[&str]| dropleaf.run(&[&["edit", id], more].concat());
+    let edit = |more: &[&str]| dropleaf.run(&[&["edit", id][..], more].concat());
     let twice = edit(&["--file", "a.css", "--find", "red", "--replace", "green"]);
     assert_eq!(twice.status.code(), Some(1), "{twice:?}");
     assert!(String::from_utf8_lossy(&twice.stderr).contains("occurs 2 times"), "{twice:?}");

@@ -21,9 +21,9 @@ async fn a_webhook_is_added_tested_paused_and_enabled() {
     let id = text(&added, "id");
     let tested = dropleaf.prints(&["webhooks", "test", id]);
     assert!(tested.contains(&format!("dropleaf webhooks deliveries {id}")), "{tested}");
-    let received = receiver.wait_for(1).await.remove(0);
-    assert!(received.is_signed_by(text(&added, "secret"), node.app().now()));
-    assert!(tested.contains(received.header("webhook-id")), "{tested}");
+    let message = receiver.wait_for(1).await.remove(0);
+    assert!(message.is_signed_by(text(&added, "secret"), node.app().now()));
+    assert!(tested.contains(message.header("webhook-id")), "{tested}");
     assert_eq!(dropleaf.prints(&["webhooks", "disable", id]), format!("{id} is disabled.\n"));
     assert_eq!(dropleaf.run(&["webhooks", "test", id]).status.code(), Some(1), "paused");
     assert_eq!(dropleaf.prints(&["webhooks", "enable", id]), format!("{id} is enabled.\n"));
@@ -66,8 +66,8 @@ async fn webhooks_are_added_listed_rotated_retried_and_deleted() {
     let delivery = text(&deliveries["deliveries"][0], "id").to_owned();
     assert!(dropleaf.prints(&["webhooks", "deliveries", id]).contains(&delivery));
     dropleaf.prints(&["webhooks", "retry", id, &delivery]);
-    let received = receiver.wait_for(2).await;
-    assert!(received.iter().all(|message| message.header("webhook-id") == delivery));
+    let messages = receiver.wait_for(2).await;
+    assert!(messages.iter().all(|message| message.header("webhook-id") == delivery));
     let rotated: Value =
         serde_json::from_str(&dropleaf.prints(&["webhooks", "rotate", id, "--json"])).unwrap();
     assert_ne!(rotated["secret"], made["secret"]);
@@ -99,7 +99,7 @@ async fn listen_prints_verified_events_and_forwards_them() {
     let secret = line.trim().rsplit(' ').next().unwrap().to_owned();
     assert!(line.starts_with("Listening to ") && secret.starts_with("whsec_"), "{line}");
     let ids = [comment(&node, &site).await, comment(&node, &site).await];
-    let received = receiver.wait_for(2).await;
+    let messages = receiver.wait_for(2).await;
     let (mut printed, mut rest) = (String::new(), String::new());
     child.stdout.take().unwrap().read_to_string(&mut printed).unwrap();
     said.read_to_string(&mut rest).unwrap();
@@ -111,7 +111,7 @@ async fn listen_prints_verified_events_and_forwards_them() {
     }
     assert_eq!(printed.lines().count(), 2, "{printed}");
     let now = dropleaf_core::Clock::now(&dropleaf_core::SystemClock::default());
-    assert!(received.iter().all(|message| message.is_signed_by(&secret, now)));
+    assert!(messages.iter().all(|message| message.is_signed_by(&secret, now)));
     let left = node.count("SELECT COUNT(*) FROM webhook_endpoints").await;
     assert_eq!(left, 0, "it is deleted at the end");
 }

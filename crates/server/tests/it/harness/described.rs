@@ -14,9 +14,8 @@ fn operation(method: &str, path: &str) -> Option<&'static Value> {
         let (mut known, mut sent) = (template.split('/'), path.split('/'));
         loop {
             match (known.next(), sent.next()) {
-                (None, None) => return true,
                 // The path of a file may contain slashes.
-                (Some("{path}"), Some(_)) => return true,
+                (None, None) | (Some("{path}"), Some(_)) => return true,
                 (Some(known), Some(sent)) if known == sent || known.starts_with('{') => {}
                 _ => return false,
             }

@@ -43,6 +43,9 @@ fn at(root: &Value, schema: &Value, value: &Value, place: &str) -> Result<(), St
             "maxLength" => value
                 .as_str()
                 .is_none_or(|text| says.as_u64().is_some_and(|most| text.chars().count() as u64 <= most)),
+            "minItems" => value
+                .as_array()
+                .is_none_or(|items| says.as_u64().is_some_and(|least| items.len() as u64 >= least)),
             "required" => value.as_object().is_none_or(|object| {
                 says.as_array().is_some_and(|names| {
                     names.iter().all(|name| name.as_str().is_some_and(|name| object.contains_key(name)))

@@ -158,13 +158,15 @@ async fn answers_are_kept_for_five_minutes_and_so_many_of_an_account() {
     on_each_database(Setup::new, async |node| {
         let session = begin(node, &node.key).await;
         let client = node.mcp_in(&node.key, &session);
-        let old = cut(node, &node.key, &session, "get_me", json!({})).await;
+        let site = node.publish_page("Changed often").await;
+        let change = || json!({"site": site["id"], "live": true});
+        let old = cut(node, &node.key, &session, "set_live", change()).await;
         resumed(node, &node.key, &session, &old).await;
         for _ in 0..210 {
-            client.give("get_me", json!({})).await;
+            client.give("set_live", change()).await;
         }
         assert_eq!(node.count(ANSWERS).await, 200);
-        let last = cut(node, &node.key, &session, "get_me", json!({})).await;
+        let last = cut(node, &node.key, &session, "set_live", change()).await;
         resumed(node, &node.key, &session, &last).await;
         node.clock.advance(301);
         let gone = resumed(node, &node.key, &session, &last).await;
@@ -189,16 +191,20 @@ async fn stream_that_ended_with_an_error_is_not_resumed_for_ever() {
 }
 
 #[tokio::test]
-async fn only_calls_of_tools_by_clients_that_can_resume_are_offered_it() {
+async fn only_tools_that_write_and_clients_that_can_resume_are_offered_it() {
     let node = Node::start().await;
     let session = begin(&node, &node.key).await;
-    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "get_me", "arguments": {}}});
+    let params = json!({"name": "publish_html", "arguments": {"html": page("Old client")}});
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
     for version in ["2025-03-26", "2025-06-18"] {
         let ask = node.post("/mcp").key(&node.key).header("accept", BOTH).header("mcp-session-id", &session);
         let text = ask.header("mcp-protocol-version", version).json(&call).send().await.expect(200).text();
         assert!(text.starts_with("event: message\ndata: {"), "{text}");
         assert!(!text.contains("\nid:") && !text.contains("retry:"), "{text}");
     }
+    let reads = json!({"name": "get_me", "arguments": {}});
+    let text = say(&node, &node.key, &session, "tools/call", &reads).send().await.expect(200).text();
+    assert!(text.starts_with("event: message\ndata: {"), "it can be called again: {text}");
     let list = say(&node, &node.key, &session, "tools/list", &json!({})).send().await.expect(200).text();
     assert!(list.starts_with("event: message\ndata: {"), "{list}");
     let modern =

@@ -198,21 +198,30 @@ async fn bad_arguments_are_refused_with_a_code_and_what_to_do() {
 }
 
 #[tokio::test]
-async fn unknown_arguments_are_refused_by_every_tool_before_anything_changes() {
+async fn misspelt_arguments_are_refused_by_every_tool_before_anything_changes() {
     let node = Node::start().await;
     let client = node.mcp_modern(&node.key);
     let site = node.publish_page("Mine").await;
     let pages = "SELECT COUNT(*) FROM sites";
     for (tool, mut arguments) in calls(&site) {
-        let takes_nothing = arguments.as_object().unwrap().is_empty() && tool != "list_sites";
-        arguments["colour"] = json!("red");
-        if takes_nothing {
-            let given = client.give(tool, arguments).await;
-            assert!(given["warnings"][0].as_str().unwrap().contains("`colour`"), "{tool}: {given}");
-        } else {
-            let said = client.refused(tool, arguments, "invalid_field").await;
-            assert!(said.contains("`colour` is not a known field"), "{tool}: {said}");
-        }
+        let first = arguments.as_object().unwrap().keys().next().cloned();
+        let misspelt = match first {
+            Some(name) => format!("{name}x"),
+            None if tool == "list_sites" => "limitx".to_owned(),
+            None => continue,
+        };
+        arguments[&misspelt] = json!("red");
+        let said = client.refused(tool, arguments, "invalid_field").await;
+        assert!(said.contains(&format!("`{misspelt}` is not a known field")), "{tool}: {said}");
+    }
+    // What is like nothing that the tool has may be what another client sends to every tool.
+    for (tool, arguments) in [
+        ("get_me", json!({"colour": "red"})),
+        ("get_site", json!({"site": site["id"], "colour": "red"})),
+        ("list_sites", json!({"colour": "red"})),
+    ] {
+        let given = client.give(tool, arguments).await;
+        assert!(given["warnings"][0].as_str().unwrap().contains("`colour`"), "{tool}: {given}");
     }
     assert_eq!(node.read_site(&site).await["updated_at"], site["updated_at"]);
     assert_eq!(node.count(pages).await, 1);

@@ -88,8 +88,8 @@ async fn new_comment_is_mentioned_while_the_others_are_worked_off() {
         }
         let list = client.give("list_feedback", json!({"site": site["id"]})).await;
         assert_eq!(list["feedback"].as_array().unwrap().len(), 1);
-        let last = json!({"feedback_id": list["feedback"][0]["id"]});
-        assert_eq!(mentions(&client.call("resolve_feedback", last).await), 0);
+        let remaining = json!({"feedback_id": list["feedback"][0]["id"]});
+        assert_eq!(mentions(&client.call("resolve_feedback", remaining).await), 0);
     })
     .await;
 }

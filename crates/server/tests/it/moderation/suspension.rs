@@ -79,13 +79,21 @@ async fn every_operation_that_writes_is_403_and_reading_goes_on() {
     let person = node.newcomer_on("pro").await;
     let key = key_of(&node, &person).await;
     let app = let_in(&person, "").await;
-    let site = node.publish_as(&key, Form::file("a.html", page("Mine"))).await;
+    let form = Form::file("a.html", page("Mine")).field("agentation", "true");
+    let site = node.publish_as(&key, form).await;
+    let comment = crate::webhooks::comment(&node, &site).await;
     let second = Form::file("a.html", page("Mine again"));
     node.put(&site_path(&site)).key(&key).form(second).send().await.expect(200);
     let domain = json!({"hostname": DOMAIN, "site_id": site["id"]});
     node.post("/custom-domains").key(&key).json(&domain).send().await.expect(201);
-    let webhook = json!({"url": "https://hooks.example.com/"});
-    let webhook: Value = node.post("/webhooks").key(&key).json(&webhook).send().await.expect(201).json();
+    // A program sees its own webhooks only.
+    let mut webhooks = Vec::new();
+    for credential in [&key, &app.access] {
+        let webhook = json!({"url": "https://hooks.example.com/"});
+        let made: Value =
+            node.post("/webhooks").key(credential).json(&webhook).send().await.expect(201).json();
+        webhooks.push((credential, made["id"].as_str().unwrap().to_owned()));
+    }
     suspend(&node, &person).await;
     let document: Value = node.get("/openapi.json").send().await.json();
     let mut written = 0;
@@ -96,9 +104,9 @@ async fn every_operation_that_writes_is_403_and_reading_goes_on() {
             .replace("{path}", "a.css")
             .replace("{tokenId}", "share_aaaaaaaaaaaaaaaaaaaa")
             .replace("{hostname}", DOMAIN)
-            .replace("/webhooks/{id}", &format!("/webhooks/{}", webhook["id"].as_str().unwrap()))
             .replace("{deliveryId}", "evt_aaaaaaaaaaaaaaaaaaaa")
-            .replace("{id}", "key_aaaaaaaaaaaaaaaaaaaa");
+            .replace("/feedback/{id}", &format!("/feedback/{comment}"))
+            .replace("/api-keys/{id}", "/api-keys/key_aaaaaaaaaaaaaaaaaaaa");
         for (method, operation) in item.as_object().unwrap() {
             let takes_a_key =
                 operation["security"].as_array().unwrap().iter().any(|way| way.get("api_key").is_some());
@@ -111,7 +119,8 @@ async fn every_operation_that_writes_is_403_and_reading_goes_on() {
             if !takes_a_key || always {
                 continue;
             }
-            for credential in [&key, &app.access] {
+            for (credential, webhook) in &webhooks {
+                let at = at.replace("{id}", webhook);
                 let answer = node.ask(method.to_uppercase().parse().unwrap(), &at).key(credential);
                 let answer = answer.send().await;
                 if method == "get" {
@@ -125,7 +134,7 @@ async fn every_operation_that_writes_is_403_and_reading_goes_on() {
     }
     assert!(written >= 22, "{written}");
     node.delete(&format!("/custom-domains/{DOMAIN}")).key(&key).send().await.expect(200);
-    let webhook = format!("/webhooks/{}", webhook["id"].as_str().unwrap());
+    let webhook = format!("/webhooks/{}", webhooks[0].1);
     node.delete(&webhook).key(&key).send().await.expect(200);
     node.delete(&site_path(&site)).key(&key).send().await.expect(200);
     node.post(&format!("{}/restore", site_path(&site))).key(&key).send().await.refused(403, CODE);

@@ -41,6 +41,7 @@ async fn new_key(node: &Node, key: &str) -> Value {
 }
 
 /// Each operation that writes, by its name in the document, as a request that would succeed.
+#[expect(clippy::too_many_lines, reason = "a list")]
 async fn operations(node: &Node, key: &str) -> Vec<(&'static str, Box<dyn Fn() -> Ask>)> {
     let client = node.client.clone();
     let base = format!("http://127.0.0.1:{}", node.port);

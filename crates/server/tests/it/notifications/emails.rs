@@ -154,7 +154,7 @@ async fn what_waits_outlives_a_restart_and_what_did_not_leave_is_sent_later() {
     let mail = MailServer::start(Mood::IsBusy).await;
     let node = with_mail(&mail).start().await;
     choose(&node, "instant").await;
-    let site = publish(&node, "One").await;
+    let (site, key) = (publish(&node, "One").await, node.key.clone());
     comment(&node, &site).await;
     let node = with_mail(&mail).start_in(node.stop().await).await;
     assert_eq!((sent(&node).await, sent(&node).await), (0, 0));
@@ -169,6 +169,8 @@ async fn what_waits_outlives_a_restart_and_what_did_not_leave_is_sent_later() {
 
     mail.becomes(Mood::Refuses);
     node.clock.advance(HOUR);
+    // The server listens on another port since it was restarted.
+    let site: Value = node.get(&site_path(&site)).key(&key).send().await.expect(200).json();
     comment(&node, &site).await;
     assert_eq!(sent(&node).await, 0);
     assert_eq!(mail.next().await, Seen::Refused { to: OPERATOR.into() });

@@ -190,7 +190,7 @@ async fn a_dry_run_shows_the_difference_and_changes_nothing() {
     body["dry_run"] = json!(true);
     let answer = edit(&node, &site, body).await.expect(200).json();
     assert_eq!((&answer["dry_run"], &answer["version"]), (&json!(true), &json!(1)));
-    assert!(answer["diff"].as_str().unwrap().contains("+"), "{answer}");
+    assert!(answer["diff"].as_str().unwrap().contains('+'), "{answer}");
     unchanged(&node, &site, &page("First")).await;
 }
 

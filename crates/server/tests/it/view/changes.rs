@@ -1,6 +1,6 @@
 //! `_dropleaf/changes`: what changed in a page, for its viewers, if its owner shows that.
 
-use crate::harness::{Answer, Form, Node, Setup, noise, on_each_database, page, pdf, site_path, zip};
+use crate::harness::{Answer, Ask, Form, Node, Setup, noise, on_each_database, page, pdf, site_path, zip};
 use serde_json::{Value, json};
 
 fn document(text: &str) -> String {
@@ -100,7 +100,8 @@ async fn it_is_behind_the_gates_and_the_state_of_the_page() {
         replace(node, &site, form("two")).await;
         let root = own_root(node, &site).await;
         let path = format!("{root}_dropleaf/changes?from=1");
-        node.get(&path).send().await.refused(401, "password_required");
+        let json = |ask: Ask| ask.header("accept", "application/json");
+        json(node.get(&path)).send().await.refused(401, "password_required");
         let asked = node.get(&path).browser().send().await.expect(401).text();
         assert!(asked.contains("_dropleaf/changes?from=1") && !asked.contains("two"), "{asked}");
         let to = path.split_once("/p/").map(|(_, rest)| format!("/p/{rest}")).unwrap();
@@ -110,11 +111,11 @@ async fn it_is_behind_the_gates_and_the_state_of_the_page() {
         let cookie = passed.cookie();
         let shown = node.get(&path).cookie(&cookie).send().await.expect(200).text();
         assert!(shown.contains("-one\n+two"), "{shown}");
-        node.post(&path).cookie(&cookie).send().await.refused(405, "method_not_allowed");
+        json(node.post(&path)).cookie(&cookie).send().await.refused(405, "method_not_allowed");
         let head = node.head(&path).cookie(&cookie).send().await.expect(200);
         assert!(head.body.is_empty());
         node.delete(&site_path(&site)).key(&node.key).send().await.expect(200);
-        node.get(&path).cookie(&cookie).send().await.refused(410, "deleted");
+        json(node.get(&path)).cookie(&cookie).send().await.refused(410, "deleted");
     })
     .await;
 }
@@ -148,7 +149,7 @@ async fn rendered_pages_and_archives_are_compared_as_viewers_see_them() {
     assert!(text.contains("-On Monday.\n+On Friday.") && !text.contains("note"), "{text}");
     let files = |style: &str, more: &str| {
         let readme = format!("# Guide\n\n{more}\n");
-        zip(&[("README.md", &readme), ("a.css", style), ("pic.png", more), ("same.txt", "same\n")])
+        zip(&[("README.md", readme.as_str()), ("a.css", style), ("pic.png", more), ("same.txt", "same\n")])
     };
     let site = shown_page(&node, Form::file("s.zip", files("p{}\n", "first"))).await;
     replace(&node, &site, Form::file("s.zip", files("b{}\n", "second"))).await;

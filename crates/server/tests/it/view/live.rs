@@ -45,12 +45,14 @@ async fn event(line: &mut Line) -> Option<(String, Value)> {
 
 #[track_caller]
 fn is_version(event: Option<(String, Value)>, version: i64) {
-    assert_eq!(event, Some(("version".to_owned(), json!({ "version": version }))));
+    let (name, data) = event.unwrap();
+    assert_eq!((name.as_str(), data), ("version", json!({ "version": version })));
 }
 
 #[track_caller]
 fn is_gone(event: Option<(String, Value)>, reason: &str) {
-    assert_eq!(event, Some(("gone".to_owned(), json!({ "reason": reason }))));
+    let (name, data) = event.unwrap();
+    assert_eq!((name.as_str(), data), ("gone", json!({ "reason": reason })));
 }
 
 #[tokio::test]
@@ -169,13 +171,14 @@ async fn stream_is_behind_the_gates_and_ends_when_one_is_added() {
     is_gone(event(&mut line).await, "password_required");
     assert_eq!(line.block().await, None);
     // A share link that is revoked opens it no longer.
-    let link = node.post(&format!("{}/share-tokens", site_path(&site))).key(&node.key).json(&json!({}));
-    let link = link.send().await.expect(201).json();
-    let opened = node.get(&format!("{root}?t={}", link["token"].as_str().unwrap())).browser().send().await;
+    let share_link = node.post(&format!("{}/share-tokens", site_path(&site))).key(&node.key).json(&json!({}));
+    let share_link = share_link.send().await.expect(201).json();
+    let opened =
+        node.get(&format!("{root}?t={}", share_link["token"].as_str().unwrap())).browser().send().await;
     let pass = opened.expect(303).cookie();
     let mut line = Line::new(node.get(&stream).cookie(&pass).begin().await);
     is_version(event(&mut line).await, 2);
-    let path = format!("/share-tokens/{}", link["id"].as_str().unwrap());
+    let path = format!("/share-tokens/{}", share_link["id"].as_str().unwrap());
     node.delete(&path).key(&node.key).send().await.expect(200);
     replace(&node, &site, "Three").await;
     is_gone(event(&mut line).await, "password_required");

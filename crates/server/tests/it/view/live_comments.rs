@@ -101,7 +101,8 @@ async fn share_link_opens_the_page_and_its_cookie_the_stream() {
     let stream = format!("{root}_dropleaf/live");
     let with_token = format!("{stream}?t={}", made["token"].as_str().unwrap());
     for _ in 0..3 {
-        node.get(&with_token).send().await.refused(400, "invalid_field");
+        let refused = node.get(&with_token).header("accept", "application/json").send().await;
+        refused.refused(400, "invalid_field");
         node.head(&with_token).send().await.expect(400);
     }
     let listed: Value = node.get(&links).key(&node.key).send().await.expect(200).json();

@@ -27,10 +27,10 @@ async fn a_person_adds_tests_rotates_and_deletes_a_webhook() {
         assert!(!ada.get(&here).await.expect(200).text().contains("whsec_"), "shown once");
         let tested = ada.submit(&format!("{here}/test"), &[]).await.expect(303);
         assert_eq!(tested.header("location"), format!("{here}?done=webhook-tested#outcome"));
-        let received = receiver.wait_for(1).await.remove(0);
-        assert!(received.is_signed_by(&secret, node.app().now()));
+        let message = receiver.wait_for(1).await.remove(0);
+        assert!(message.is_signed_by(&secret, node.app().now()));
         assert!(ada.get(&here).await.expect(200).text().contains("webhook.test"));
-        let delivery = received.header("webhook-id").to_owned();
+        let delivery = message.header("webhook-id").to_owned();
         crate::harness::in_time("the record", async {
             while !ada.get(&here).await.expect(200).text().contains("Delivered") {
                 tokio::time::sleep(std::time::Duration::from_millis(20)).await;

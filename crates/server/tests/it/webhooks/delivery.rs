@@ -55,12 +55,12 @@ async fn a_receiver_that_was_down_for_an_hour_gets_everything_in_order() {
         assert_eq!(receiver.received().len(), 4, "only the first one was tried");
         receiver.answer(200);
         node.clock.advance(3 * HOUR);
-        let received = receiver.wait_for(8).await;
-        assert_eq!(feedback_ids(&received[4..]), made);
+        let messages = receiver.wait_for(8).await;
+        assert_eq!(feedback_ids(&messages[4..]), made);
         let all_delivered = |found: &[Value]| found.iter().all(|it| it["state"] == "delivered");
         until(node, &webhook, "the records", all_delivered).await;
         assert_eq!(receiver.received().len(), 8, "nothing twice");
-        for message in &received {
+        for message in &messages {
             assert!(!message.body.contains("private remark"));
         }
     })
@@ -82,8 +82,8 @@ async fn a_delivery_can_be_retried_and_a_redirect_is_a_failure() {
         assert_eq!((&found[0]["attempts"], &found[0]["error"]), (&json!(2), &Value::Null));
         // Also a delivered one can be sent again, with the same id.
         node.post(&retry).key(&node.key).send().await.expect(200);
-        let received = receiver.wait_for(3).await;
-        assert!(received.iter().all(|it| it.header("webhook-id") == sent["id"]));
+        let messages = receiver.wait_for(3).await;
+        assert!(messages.iter().all(|it| it.header("webhook-id") == sent["id"]));
         until(node, &webhook, "the second delivery", |found| found[0]["state"] == "delivered").await;
         assert_eq!(deliveries(node, &webhook, "?state=dead").await.len(), 0);
         let unknown = path(&webhook, "/deliveries/evt_aaaaaaaaaaaaaaaaaaaa/retry");

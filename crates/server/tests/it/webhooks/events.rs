@@ -38,14 +38,14 @@ async fn views_comments_burns_takedowns_and_expiries_are_events() {
         node.clock.advance(3 * DAY);
         node.app().sweep().await.unwrap();
         let is_short = |it: &ReceivedMessage| it.json()["data"]["site_id"] == short["id"];
-        let received = receiver.wait_until(|all| all.iter().filter(|it| is_short(it)).count() == 2).await;
-        let types: Vec<String> = received.iter().map(|it| it.event_type()).collect();
+        let messages = receiver.wait_until(|all| all.iter().filter(|it| is_short(it)).count() == 2).await;
+        let types: Vec<String> = messages.iter().map(ReceivedMessage::event_type).collect();
         let first =
             ["site.first_viewed", "feedback.created", "feedback.resolved", "site.taken_down", "site.burnt"];
         assert_eq!(types[..5], first);
-        let of_short: Vec<_> = received.iter().filter(|it| is_short(it)).collect();
+        let of_short: Vec<_> = messages.iter().filter(|it| is_short(it)).collect();
         assert_eq!([of_short[0].event_type(), of_short[1].event_type()], ["site.expiring", "site.expired"]);
-        for message in &received {
+        for message in &messages {
             for hidden in ["private remark", site["unlisted_token"].as_str().unwrap(), "http", "@"] {
                 assert!(!message.body.contains(hidden), "{}", message.body);
             }
@@ -87,8 +87,8 @@ async fn replies_reopenings_and_bulk_changes_of_comments_are_events() {
         assert_eq!(undone.unwrap(), 2);
         // Refused, so there is no event either.
         own("/resolve", json!({"ids": [id, "fb_00000000000000000000"]})).await.refused(404, "not_found");
-        let received = receiver.wait_for(11).await;
-        let types: Vec<String> = received.iter().map(|it| it.event_type()).collect();
+        let messages = receiver.wait_for(11).await;
+        let types: Vec<String> = messages.iter().map(ReceivedMessage::event_type).collect();
         let expected = [
             "feedback.replied",
             "feedback.resolved",
@@ -103,7 +103,7 @@ async fn replies_reopenings_and_bulk_changes_of_comments_are_events() {
             "feedback.reopened",
         ];
         assert_eq!(types, expected);
-        for message in &received {
+        for message in &messages {
             let data = &message.json()["data"];
             assert_eq!(data["site_id"], site["id"]);
             assert!(data["feedback_id"] == id || data["feedback_id"] == other.as_str(), "{data}");
@@ -123,10 +123,10 @@ async fn a_webhook_of_one_page_hears_of_that_page_only() {
         comment(node, &other).await;
         node.delete(&site_path(&other)).key(&node.key).send().await.expect(200);
         let id = comment(node, &one).await;
-        let received = receiver.wait_for(1).await;
-        assert_eq!(received[0].json()["data"]["feedback_id"], json!(id));
-        assert_eq!(received[0].json()["data"]["site_id"], one["id"]);
-        assert_eq!(received.len(), 1);
+        let messages = receiver.wait_for(1).await;
+        assert_eq!(messages[0].json()["data"]["feedback_id"], json!(id));
+        assert_eq!(messages[0].json()["data"]["site_id"], one["id"]);
+        assert_eq!(messages.len(), 1);
     })
     .await;
 }
