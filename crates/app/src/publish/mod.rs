@@ -1,10 +1,12 @@
 //! Operations on sites: publish, read, replace, change, end, claim, and roll back to an older version.
 
 mod claim;
+mod content_diff;
 mod content_edit;
 mod create;
 pub(crate) mod download;
 mod edit;
+mod edited_files;
 mod edited_upload;
 mod guard_errors;
 pub(crate) mod idempotency;
@@ -25,6 +27,8 @@ pub(crate) mod upload_tickets;
 mod version_diff;
 mod versions;
 
+pub(crate) use content_diff::DiffBudget;
+pub use content_diff::{ContentDiff, DiffLine, FileDiff, FileStatus, Hunk, LineKind};
 pub use content_edit::{ContentEdit, EditedSite, FileChange, FileEdit, MOST_CHANGED_FILES};
 pub use create::CreatedSite;
 pub(crate) use create::first_version;
@@ -35,8 +39,6 @@ pub use read::{ListQuery, SiteContent, SiteDocument, SiteList};
 pub use replace::{UpdatedSite, WritableSite};
 pub use site_search::SiteSearch;
 pub use source_read::FoundSource;
-pub(crate) use text_diff::DiffBudget;
-pub use text_diff::{ContentDiff, DiffLine, FileDiff, FileStatus, Hunk, LineKind};
 
 pub use version_diff::VersionDiff;
 

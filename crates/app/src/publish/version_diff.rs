@@ -1,9 +1,9 @@
 //! Compares two versions of a site: `GET /sites/{idOrSlug}/diff`. What was uploaded is compared, not what was rendered from
 //! it. Bounded in size and time; what does not fit is named without its lines.
 
+use super::content_diff::{ContentDiff, DiffBudget, FileStatus};
 use super::source_files::{SourceFile, SourceFiles};
 use super::staging::overloaded;
-use super::text_diff::{ContentDiff, DiffBudget, FileStatus};
 use crate::app::App;
 use dropleaf_content as content;
 use dropleaf_core::account::Account;

@@ -8,6 +8,7 @@ mod feedback;
 mod lifecycle;
 mod publish;
 mod read;
+mod read_range;
 mod settings;
 mod share_links;
 mod site_list;
