@@ -16,11 +16,14 @@ import { startProcessor } from '../stripe/processor.mjs';
 import { cardSettings, liveCards, sandboxCards } from './cards.mjs';
 import { unfilled, vacuum } from './database.mjs';
 import { customDomains } from './domains.mjs';
+import { anotherExpiry, dailyEmails, earlierRun, emailed } from './notifications.mjs';
 import { livePayments, liveSettings, prepaid, sandboxPayments, startFailingFacilitator } from './payments.mjs';
-import { mcpSession, operatorOverview, ownerTicket, people } from './people.mjs';
+import { mcpSession, operatorOverview, ownerTicket, people, programPage } from './people.mjs';
 import { anonymousPages, ownedPages, secondKey } from './publishing.mjs';
 import { decideAppeals, moderation, openAppeals, unsealedTakedown } from './safety.mjs';
+import { threads } from './threads.mjs';
 import { burn, viewers } from './viewers.mjs';
+import { listenedWebhook, programWebhook, startReceiver, webhooks, webhookSettings } from './webhooks.mjs';
 
 const EMAIL = 'owner@example.org';
 const SETTINGS = {
@@ -35,13 +38,11 @@ const SETTINGS = {
 };
 
 /** Everything that needs a server with the defaults. */
-async function firstRun(server, browser) {
+async function firstRun(server, browser, key) {
   const operator = await operatorKey(server);
-  const key = await command(server, 'account', 'create', EMAIL);
   const pages = { ...(await ownedPages(server, key)), ...(await anonymousPages(server, key)) };
   await secondKey(server, key);
   const seen = await viewers(server, browser, key, pages);
-  await mcpSession(server, key, pages.comments);
   const paid = await sandboxPayments(server, key);
   await sandboxCards(server);
   const unwanted = await moderation(server);
@@ -51,14 +52,22 @@ async function firstRun(server, browser) {
 }
 
 /** Everything that must still be open when the server stops, or that needs other settings. `repair` is called after that. */
-async function secondRun(server, browser, { key, pages }, { facilitator, processor }) {
-  const { page, accessToken } = await people(server, browser);
+async function secondRun(server, browser, { key, pages }, { facilitator, processor, receiver }) {
+  await webhooks(server, receiver, key);
   await operatorOverview(server, browser);
   await livePayments(server, facilitator);
   await prepaid(server, EMAIL, key);
   await liveCards(server, processor, key);
+  await emailed(server);
+  const { page, accessToken } = await people(server, browser);
+  pages.program = await programPage(server, page, accessToken);
+  await programWebhook(server, receiver, accessToken, pages.program);
+  await mcpSession(server, key, pages.comments, await threads(server, key, pages.comments));
+  await anotherExpiry(server, key, pages.soon);
   const repair = await unsealedTakedown(server, key);
   const annKey = await command(server, 'account', 'key', 'ann@example.org');
+  await listenedWebhook(server, annKey);
+  await dailyEmails(server, annKey);
   await ownerTicket(server, page, await publish(server, { name: 'page.html', bytes: samples.html('Of Ann'), key: annKey }));
   await burn(server, browser, pages.burnt);
   return { repair, session_cookie: await sessionCookie(page), access_token: accessToken };
@@ -67,16 +76,19 @@ async function secondRun(server, browser, { key, pages }, { facilitator, process
 async function populate(dataDir) {
   const browser = await launch();
   const facilitator = await startFailingFacilitator();
+  const receiver = await startReceiver();
   let server, processor;
   try {
-    server = await startServer({ dataDir, env: SETTINGS });
-    const contents = await firstRun(server, browser);
+    const { port, key, page } = await earlierRun(dataDir, SETTINGS, EMAIL);
+    server = await startServer({ dataDir, port, env: SETTINGS });
+    const contents = await firstRun(server, browser, key);
+    contents.pages.soon = page;
     await server.stop();
     processor = await startProcessor({ url: `${server.url}/webhooks/stripe` });
     const live = { ...SETTINGS, ...liveSettings(facilitator), ...cardSettings(processor) };
-    const env = { ...live, DROPLEAF_SWEEP__EVERY_SECONDS: '1', DROPLEAF_OAUTH__REFRESH_REUSE: 'tolerate_lost' };
+    const env = { ...live, ...webhookSettings, DROPLEAF_SWEEP__EVERY_SECONDS: '1', DROPLEAF_OAUTH__REFRESH_REUSE: 'tolerate_lost' };
     server = await startServer({ dataDir, port: server.port, env });
-    const { repair, ...secrets } = await secondRun(server, browser, contents, { facilitator, processor });
+    const { repair, ...secrets } = await secondRun(server, browser, contents, { facilitator, processor, receiver });
     await server.stop();
     // After the second run, which would check these names again, and before the repair, so that the takedown stays unfinished.
     contents.pages.domain = await customDomains(server, live, contents.key);
@@ -86,6 +98,7 @@ async function populate(dataDir) {
   } finally {
     await server?.stop();
     await facilitator.stop();
+    await receiver.stop();
     await processor?.stop();
     await browser.close();
   }

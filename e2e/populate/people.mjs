@@ -5,7 +5,9 @@ import { createHash } from 'node:crypto';
 import { openPage } from '../browser.mjs';
 import { answerDevice, asked, callback, consent } from '../oauth/person.mjs';
 import { askForCode, sessionCookie, signIn } from '../people.mjs';
-import { request } from '../http.mjs';
+import { publish, request, upload } from '../http.mjs';
+import * as samples from '../samples.mjs';
+import { record } from './publishing.mjs';
 
 const EMAIL = 'ann@example.org';
 const VERIFIER = 'a-verifier-that-is-long-enough-to-be-one-0123456789';
@@ -160,8 +162,20 @@ async function devices(server, page) {
   await succeeded(await post(server, '/device/token', { device_code }));
 }
 
-/** A session of an older MCP revision that watches a page. */
-export async function mcpSession(server, key, page) {
+/** A page with two versions by a program, of which the person restores the first in the dashboard. */
+export async function programPage(server, page, accessToken) {
+  const bytes = samples.html('Report of a program');
+  const site = await publish(server, { name: 'page.html', bytes, key: accessToken });
+  const replaced = await upload(server, { to: site.id, name: 'page.html', bytes: samples.html('Worse report'), key: accessToken });
+  assert.equal(replaced.status, 200, replaced.text());
+  await page.goto(`${server.url}/dashboard/pages/${site.id}`);
+  await page.click('button[aria-label="Restore version 1"]');
+  await page.waitForSelector('.done:has-text("Version restored")');
+  return record({ ...site, version: 3 }, bytes);
+}
+
+/** A session of an older MCP revision that watches a page, and has replied to a comment. */
+export async function mcpSession(server, key, page, commentId) {
   const version = '2025-11-25';
   const headers = { ...json, accept: 'application/json, text/event-stream', 'mcp-protocol-version': version };
   const send = (message, more) =>
@@ -173,6 +187,9 @@ export async function mcpSession(server, key, page) {
   await send({ method: 'notifications/initialized' }, session);
   const watched = await send({ id: 2, method: 'resources/subscribe', params: { uri: `dropleaf://sites/${page.id}` } }, session);
   assert.equal(watched.status, 200, watched.text());
+  const reply = { name: 'reply_to_feedback', arguments: { id: commentId, text: 'Corrected below, too.' } };
+  const replied = await send({ id: 3, method: 'tools/call', params: reply }, session);
+  assert.match(replied.text(), /"isError":false/);
 }
 
 /** The operator opens the overview, for which the server counts. */

@@ -66,6 +66,7 @@ export async function ownedPages(server, key) {
   const files = await publish(server, { name: 'site.zip', bytes: archive, fields: { spa: 'true' }, key });
   pages.archive = { ...record(files, ARCHIVE_INDEX), site: files };
   pages.versions = await versions(server, key, call);
+  pages.live = await livePage(server, key);
   await call('DELETE', `/sites/${pages.deleted.id}`);
   await call('DELETE', `/sites/${pages.purged.id}?purge=true`);
   await idempotent(server, key);
@@ -85,6 +86,17 @@ async function versions(server, key, call) {
   return { ...record({ ...first.site, ...site }, draft(3)), site: first.site };
 }
 
+/** A page that updates in the browser and shows its changes, with a title that its new version does not change. */
+async function livePage(server, key) {
+  const fields = { live: 'true', show_changes: 'true', title: 'Harvest, live' };
+  const first = await page(server, key, 'page.html', samples.html('Ten baskets'), fields);
+  const bytes = samples.html('Twelve baskets');
+  const answer = await upload(server, { to: first.id, name: 'page.html', bytes, key });
+  assert.equal(answer.status, 200, answer.text());
+  assert.equal(answer.json().title, fields.title);
+  return { ...record({ ...first.site, version: 2 }, bytes), site: first.site };
+}
+
 /** A request with an Idempotency-Key, sent twice. */
 async function idempotent(server, key) {
   const options = { name: 'page.html', bytes: samples.html('Sent twice'), key, headers: { 'idempotency-key': 'a-key-of-the-fixture' } };
@@ -93,16 +105,19 @@ async function idempotent(server, key) {
   assert.equal(second.json().id, first.json().id);
 }
 
-/** Pages without an account: one unclaimed, one that the owner has claimed. */
+/** Pages without an account: one unclaimed, one that was replaced with its claim token and that the owner has claimed. */
 export async function anonymousPages(server, key) {
   const bytes = samples.html('Anonymous');
   const unclaimed = await publish(server, { name: 'page.html', bytes });
+  const claimed = await publish(server, { name: 'page.html', bytes: samples.html('Not claimed yet') });
   const other = samples.html('Claimed');
-  const claimed = await publish(server, { name: 'page.html', bytes: other });
+  const headers = { authorization: `Claim ${claimed.claim_token}` };
+  const replaced = await upload(server, { to: claimed.id, name: 'page.html', bytes: other, headers });
+  assert.equal(replaced.status, 200, replaced.text());
   await api(server, key)('POST', `/sites/${claimed.id}/claim`, { claim_token: claimed.claim_token });
   return {
     anonymous: { ...record(unclaimed, bytes, { claim_token: unclaimed.claim_token }), site: unclaimed },
-    claimed: { ...record(claimed, other), site: claimed },
+    claimed: { ...record({ ...claimed, version: 2 }, other), site: claimed },
   };
 }
 

@@ -6,7 +6,8 @@ ALTER TABLE accounts ADD COLUMN notify TEXT;
 ALTER TABLE accounts ADD COLUMN email_confirmed_at BIGINT;
 -- The expiry that the owner was emailed about; a later change of the expiry is announced again.
 ALTER TABLE sites ADD COLUMN expiry_emailed BIGINT;
-CREATE INDEX sites_to_email ON sites(expires_at) WHERE state = 'live' AND expires_at IS NOT NULL AND account_id IS NOT NULL;
+CREATE INDEX sites_to_email ON sites(expires_at) WHERE state = 'live' AND expires_at IS NOT NULL AND account_id IS NOT NULL
+  AND (expiry_emailed IS NULL OR expiry_emailed <> expires_at);
 
 -- What waits to be emailed. A row is deleted before the email is sent, so that nothing is sent twice.
 CREATE TABLE email_notices (

@@ -13,7 +13,7 @@ use crate::db::{Db, DbError, Engine, migrate};
 
 /// Rows that are not restored. Sessions and tokens may have been revoked since the backup was taken, which it cannot know:
 /// people sign in again, and programs ask for access again.
-const FORGOTTEN: [&str; 11] = [
+const FORGOTTEN: [&str; 12] = [
     "DELETE FROM sign_ins",
     "DELETE FROM sessions",
     "DELETE FROM mcp_answers",
@@ -26,6 +26,8 @@ const FORGOTTEN: [&str; 11] = [
     // API keys that OAuth clients created for themselves go with their grants.
     "DELETE FROM api_keys WHERE grant_id IS NOT NULL",
     "DELETE FROM oauth_grants",
+    // The original server may have sent them.
+    "DELETE FROM email_notices",
 ];
 
 /// A restored copy sends nothing by itself: the original server may still run, or have sent the same events. Owners enable
