@@ -18,6 +18,9 @@ pub const RETRY_PAUSE: i64 = 900;
 pub const EXPIRY_LEAD: i64 = 3 * DAY;
 /// Pages that live shorter are not announced, in seconds.
 pub const SHORTEST_LIFE: i64 = DAY;
+/// How long before its end a page is at the latest in the list of the next digest: a digest comes once a day, and listing and
+/// sending take a while.
+pub const DIGEST_LEAD: i64 = DAY + 6 * 3600;
 /// Things that may wait for one account; further ones are not emailed about.
 pub const MOST_WAITING: i64 = 1000;
 /// What was not sent for so long is not sent any more, in seconds.

@@ -91,13 +91,14 @@ impl Store {
     }
 }
 
-/// Writes a notice, if the account has an address, wants emails, and not too much waits.
+/// Writes a notice, if the account has an address, wants emails, and not too much waits. That a page expires is always written,
+/// because it is written once.
 pub fn enqueue(notice: &EmailNotice) -> Stmt {
     let sql = "INSERT INTO email_notices (id, account_id, site_id, lane, kind, feedback_id, expires_at, created_at) \
          SELECT $1, a.id, $2, $3, $4, CAST($5 AS TEXT), CAST($6 AS BIGINT), CAST($7 AS BIGINT) FROM accounts a \
          WHERE a.id = $8 AND a.email IS NOT NULL AND a.suspended_at IS NULL \
          AND COALESCE(a.notify, CASE WHEN a.email_confirmed_at IS NULL THEN 'off' ELSE 'instant' END) <> 'off' \
-         AND (SELECT COUNT(*) FROM email_notices n WHERE n.account_id = $8) < $9";
+         AND ($4 = 'expiring' OR (SELECT COUNT(*) FROM email_notices n WHERE n.account_id = $8) < $9)";
     Stmt::new(
         sql,
         vec![

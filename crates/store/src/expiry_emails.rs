@@ -4,7 +4,7 @@ use crate::db::{DbError, Stmt};
 use crate::email_settings::notify_mode;
 use crate::expiry_announcements::{CHANGED, ExpiringSite};
 use crate::store::Store;
-use dropleaf_core::notification::{EXPIRY_LEAD, SHORTEST_LIFE};
+use dropleaf_core::notification::{DIGEST_LEAD, EXPIRY_LEAD, SHORTEST_LIFE};
 
 impl Store {
     /// Live pages whose owner is to be emailed now: three days before the end or in the last quarter of a shorter life, and
@@ -20,13 +20,21 @@ impl Store {
              AND (s.expiry_emailed IS NULL OR s.expiry_emailed <> s.expires_at) \
              AND a.email IS NOT NULL AND a.suspended_at IS NULL AND a.mode <> 'off' \
              AND (4 * (s.expires_at - CAST($1 AS BIGINT)) <= s.expires_at - s.created_at \
-             OR (a.mode = 'daily' AND s.expires_at - CAST($1 AS BIGINT) <= CAST($3 AS BIGINT))) \
-             ORDER BY s.expires_at, s.id LIMIT $4"
+             OR (a.mode = 'daily' AND s.expires_at - CAST($1 AS BIGINT) <= CAST($4 AS BIGINT))) \
+             ORDER BY s.expires_at, s.id LIMIT $5"
         );
         self.db
-            .list(sql, vec![now.into(), EXPIRY_LEAD.into(), SHORTEST_LIFE.into(), limit.into()], |row| {
-                Ok(ExpiringSite { id: row.string(0)?, account_id: row.string(1)?, expires_at: row.int(2)? })
-            })
+            .list(
+                sql,
+                vec![now.into(), EXPIRY_LEAD.into(), SHORTEST_LIFE.into(), DIGEST_LEAD.into(), limit.into()],
+                |row| {
+                    Ok(ExpiringSite {
+                        id: row.string(0)?,
+                        account_id: row.string(1)?,
+                        expires_at: row.int(2)?,
+                    })
+                },
+            )
             .await
     }
 }

@@ -94,3 +94,22 @@ impl Store {
         self.db.list(sql, args, row).await
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn placeholders_are_numbered_in_order_of_first_appearance() {
+        for sql in [NEWEST_FIRST, OLDEST_FIRST] {
+            let mut highest = 0;
+            for rest in sql.split('$').skip(1) {
+                let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+                let number: u32 = digits.parse().unwrap();
+                assert!(number <= highest + 1, "${number} in {sql}");
+                highest = highest.max(number);
+            }
+            assert_eq!(highest, 14);
+        }
+    }
+}

@@ -269,6 +269,14 @@ pub fn lock(id: &str) -> Stmt {
     Stmt::new("UPDATE sites SET view_count = view_count WHERE id = $1", [id.into()])
 }
 
+/// Lets viewers compare only the current version and later ones, if they may compare versions at all.
+pub fn restart_changes(id: &str) -> Stmt {
+    Stmt::new(
+        "UPDATE sites SET changes_since = version WHERE id = $1 AND changes_since IS NOT NULL",
+        [id.into()],
+    )
+}
+
 /// Adds views that were counted in memory. Does not count as a change of the site: `updated_at` stays.
 pub fn add_views(id: &str, views: i64, last_at: i64) -> Stmt {
     Stmt::new(

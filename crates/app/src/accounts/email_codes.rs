@@ -31,9 +31,18 @@ impl App {
 
     /// Counts one email to an address. The address itself is not stored, only its keyed hash.
     pub(crate) fn count_email_to(&self, rate: &Rate, address: &str, now: i64) -> Stmt {
+        counters::take(&self.mailbox_key(rate, address), rate, now)
+    }
+
+    /// Takes back the count of an email that was not sent.
+    pub(crate) fn uncount_email_to(&self, rate: &Rate, address: &str, now: i64) -> Stmt {
+        counters::give_back(&self.mailbox_key(rate, address), rate, now)
+    }
+
+    fn mailbox_key(&self, rate: &Rate, address: &str) -> String {
         let mailbox = &self.keys.mac("mailbox", address.as_bytes())[..12];
         let mailbox = mailbox.iter().fold(String::new(), |text, b| format!("{text}{b:02x}"));
-        counters::take(&format!("{}:{mailbox}", rate.name), rate, now)
+        format!("{}:{mailbox}", rate.name)
     }
 }
 

@@ -36,6 +36,8 @@ impl App {
         stmts.push(revisions::advance(revisions::DOMAINS));
         stmts.extend(own);
         stmts.extend(site_ids.iter().map(|id| custom_domains::refresh_primary(id)));
+        // Other viewers may come by another name: they see only what changes from now on.
+        stmts.extend(site_ids.iter().map(|id| sites::restart_changes(id)));
         let names = cache_names(changed.iter());
         let notifications = names.iter().cloned().chain([DOMAINS_CHANGED.to_owned()]).collect();
         let changing = self.caches.pages.changing();

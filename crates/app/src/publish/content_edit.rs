@@ -1,11 +1,11 @@
 //! Edits the content of a page in place: `PATCH /sites/{idOrSlug}/content`, `PUT` and `DELETE …/files/{path}`. The result is a replacement: it passes the same
 //! checks, limits and counters, and becomes a new version.
 
+use super::content_diff::ContentDiff;
 use super::replace::{Replacement, UpdatedSite, WritableSite};
-use super::text_diff::ContentDiff;
 use crate::accounts::caller::Writer;
 use crate::app::App;
-use crate::publish::idempotency::{FirstOrReplay, IdempotentRequest, IdempotentResult};
+use crate::publish::idempotency::{FirstOrReplay, IdempotentRequest, IdempotentResult, StoredOutcome};
 use crate::publish::staging::executable_refused;
 use bytes::Bytes;
 use dropleaf_core::options::UploadOptions;
@@ -13,6 +13,7 @@ use dropleaf_core::safety::PiiCheck;
 use dropleaf_core::site::Site;
 use dropleaf_core::text_edit::{MOST_EDITS, TextEdit};
 use dropleaf_core::{Code, Error, Result};
+use dropleaf_store::{DbError, idempotency};
 
 /// How many files one request adds, replaces or deletes.
 pub const MOST_CHANGED_FILES: usize = 100;
@@ -117,8 +118,15 @@ impl App {
             let mut warnings = options.warnings;
             warnings.push("The content is the same, so nothing was changed.".to_owned());
             let updated = UpdatedSite { site, warnings };
-            let diff = ContentDiff::default();
-            return Ok(IdempotentResult::New(EditedSite { updated, diff, dry_run }));
+            let same = EditedSite { updated, diff: ContentDiff::default(), dry_run };
+            let Some(once) = once else { return Ok(IdempotentResult::New(same)) };
+            // Kept like any other response, so that a retry does not write over what was changed in between.
+            let stmts = vec![self.store_response(once, StoredOutcome::Updated, &render(&same))?];
+            return match self.store.commit(stmts).await {
+                Ok(_) => Ok(IdempotentResult::New(same)),
+                Err(DbError::Guard(idempotency::ANSWERED)) => self.replay_response(once).await,
+                Err(error) => Err(error.into()),
+            };
         };
         if dry_run {
             let prepare_options = self.replace_options(writer, &site, &options);

@@ -182,6 +182,8 @@ impl App {
         progress: impl Fn(TransferProgress),
     ) -> Result<Imported> {
         let ids = lock(&import.archive).page_ids.clone();
+        let notify =
+            lock(&import.archive).manifest.account.notify.as_deref().map(NotifyMode::read).transpose()?;
         let total = ids.len() as u64;
         let mut imported_ids = HashMap::with_capacity(ids.len());
         for (done, id) in (0..).zip(ids) {
@@ -192,8 +194,6 @@ impl App {
         progress(TransferProgress { done: total, total });
         let account = import.target.clone().unwrap_or_else(|| new_account.clone());
         let domains = self.imported_domains(import, &account, &imported_ids).await?;
-        let notify =
-            lock(&import.archive).manifest.account.notify.as_deref().map(NotifyMode::read).transpose()?;
         let mut stmts = vec![import.renew_lease(self.now())];
         if let Some(target) = &import.target {
             stmts.push(accounts::require_active(&target.id));

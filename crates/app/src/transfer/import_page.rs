@@ -179,7 +179,7 @@ impl App {
             expires_at,
             agentation: page.agentation,
             live: page.live,
-            changes_since: page.changes_since,
+            changes_since: page.changes_since.map(|since| since.clamp(1, page.version)),
             csp_strict: page.csp_strict,
             title_set: page.title_set,
             feedback_visible: checked.feedback_visible,

@@ -131,7 +131,8 @@ impl App {
     async fn compare_for_viewers(&self, old: &str, new: &str) -> Result<Arc<ContentDiff>> {
         let changes = &self.caches.pages.changes;
         let pair = (old.to_owned(), new.to_owned());
-        changes
+        let mut ran_late = false;
+        let compared = changes
             .compared
             .get_or_insert_async(&pair, async {
                 let permit = changes.queue.acquire().await.ok_or_else(overloaded)?;
@@ -170,9 +171,15 @@ impl App {
                     };
                     held = tokio::task::spawn_blocking(work).await.map_err(Error::internal)?;
                 }
-                Ok(Arc::new(held.2))
+                ran_late = held.1.is_late();
+                Ok::<_, Error>(Arc::new(held.2))
             })
-            .await
+            .await?;
+        if ran_late {
+            // Storage or the machine was slow: the next viewer may get all of it.
+            changes.compared.remove(&pair);
+        }
+        Ok(compared)
     }
 
     /// The files that viewers can open, without the documents that they see as generated pages.

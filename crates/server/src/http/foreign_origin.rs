@@ -63,13 +63,22 @@ async fn check(state: &ApiState, parts: &Parts) -> Result<(), ApiError> {
     }
 }
 
-/// Whether the request replaces a page with its claim token or a wallet signature, which the operation verifies.
+/// Whether the request replaces a page or a file of it with its claim token or a wallet signature, which the operation
+/// verifies.
 fn is_claimed_or_signed(parts: &Parts) -> bool {
-    let page = parts.uri.path().strip_prefix("/sites/").is_some_and(|name| !name.contains('/'));
+    let below = parts.uri.path().strip_prefix("/sites/").map(|rest| rest.split_once('/'));
+    let writes = match below {
+        Some(None) => parts.method == Method::PUT,
+        Some(Some((_, rest))) => {
+            (rest.starts_with("files/") && matches!(parts.method, Method::PUT | Method::DELETE))
+                || (rest == "content" && parts.method == Method::PATCH)
+        }
+        None => false,
+    };
     let scheme =
         parts.headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()?.split_once(' '));
     let named = |scheme: &str| ["claim", "wallet"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
-    parts.method == Method::PUT && page && scheme.is_some_and(|(scheme, _)| named(scheme))
+    writes && scheme.is_some_and(|(scheme, _)| named(scheme))
 }
 
 /// Whether a payment is the credential here: without one the response is the terms and nothing is created. In the

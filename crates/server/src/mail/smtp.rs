@@ -7,12 +7,12 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use lettre::transport::smtp::{AsyncSmtpTransportBuilder, Error};
 use lettre::{AsyncSmtpTransport, AsyncTransport, Tokio1Executor};
-use std::error::Error as _;
-use std::io::{self, ErrorKind};
 use std::time::Duration;
 
 /// Timeout for each step of the conversation.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// A login is required or has failed (RFC 4954): there was no email yet, and the operator has to correct the settings.
+const LOGIN_FAILED: [&str; 4] = ["530", "534", "535", "538"];
 
 #[derive(Debug)]
 pub struct Smtp {
@@ -71,29 +71,98 @@ impl Mailer for Smtp {
 /// What went wrong, without the server's own text, which may contain the address.
 fn failure(error: &Error) -> MailError {
     if let Some(status) = error.status() {
+        if LOGIN_FAILED.contains(&status.to_string().as_str()) {
+            return MailError::Temporary("the mail server refused the login".into());
+        }
         let why = format!("the mail server rejected it with status {status}");
         return if error.is_permanent() { MailError::Permanent(why) } else { MailError::Temporary(why) };
-    }
-    if error.is_timeout() {
-        return MailError::Ambiguous("the mail server took too long".into());
     }
     if error.is_tls() {
         return MailError::Temporary("the mail server could not be reached securely".into());
     }
     let why = "the mail server could not be reached".into();
-    if never_connected(error) { MailError::Temporary(why) } else { MailError::Ambiguous(why) }
+    if never_connected(error) {
+        return MailError::Temporary(why);
+    }
+    if error.is_timeout() {
+        return MailError::Ambiguous("the mail server took too long".into());
+    }
+    MailError::Ambiguous(why)
 }
 
-/// Whether there was no connection at all, so the email has certainly not been accepted.
+/// Whether there was no connection, so the email has certainly not been accepted: its name was not found, nothing answered, or
+/// the server refused. The library tells this apart only in its text; a connection that breaks later is a "network error".
 fn never_connected(error: &Error) -> bool {
-    let mut source = error.source();
-    while let Some(inner) = source {
-        if let Some(io) = inner.downcast_ref::<io::Error>() {
-            let known =
-                [ErrorKind::ConnectionRefused, ErrorKind::HostUnreachable, ErrorKind::NetworkUnreachable];
-            return known.contains(&io.kind());
-        }
-        source = inner.source();
+    error.to_string().starts_with("Connection error")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+    use tokio::net::{TcpListener, TcpSocket, TcpStream};
+
+    async fn refused(url: &str) -> MailError {
+        crate::tls::install_provider();
+        let from: Sender = "dropleaf <dropleaf@example.org>".parse().unwrap();
+        let email = Email {
+            id: "letter_1".into(),
+            written_at: 1_700_000_000,
+            to: "ann@example.org".into(),
+            subject: "News".into(),
+            text: "There is a comment.\n".into(),
+            unsubscribe: None,
+        };
+        Smtp::new(url, from).unwrap().send(&email).await.unwrap_err()
     }
-    false
+
+    /// Answers each line by its first word; what it does not know ends the connection.
+    async fn talk(stream: TcpStream, answers: &[(&str, &str)]) {
+        let (reader, mut writer) = stream.into_split();
+        writer.write_all(b"220 test\r\n").await.unwrap();
+        let mut lines = BufReader::new(reader).lines();
+        while let Ok(Some(line)) = lines.next_line().await {
+            let Some((_, answer)) = answers.iter().find(|(verb, _)| line.starts_with(verb)) else { return };
+            writer.write_all(answer.as_bytes()).await.unwrap();
+        }
+    }
+
+    #[tokio::test]
+    async fn what_was_certainly_not_taken_is_tried_again() {
+        // Bound but not listening, so that no one else gets the port.
+        let reserved = TcpSocket::new_v4().unwrap();
+        reserved.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let address = reserved.local_addr().unwrap();
+        let error = refused(&format!("smtp://{address}")).await;
+        assert!(matches!(error, MailError::Temporary(_)), "nothing listens: {error:?}");
+
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let server = async {
+            let login = [
+                ("EHLO", "250-test\r\n250 AUTH PLAIN\r\n"),
+                ("AUTH", "535 wrong\r\n"),
+                ("QUIT", "221 bye\r\n"),
+            ];
+            talk(listener.accept().await.unwrap().0, &login).await;
+        };
+        let url = format!("smtp://user:old@{address}");
+        let (error, ()) = tokio::join!(refused(&url), server);
+        assert!(matches!(error, MailError::Temporary(_)), "the login failed: {error:?}");
+
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let server = async {
+            let cut = [
+                ("EHLO", "250 test\r\n"),
+                ("MAIL", "250 fine\r\n"),
+                ("RCPT", "250 fine\r\n"),
+                ("DATA", "354 go on\r\n"),
+            ];
+            talk(listener.accept().await.unwrap().0, &cut).await;
+        };
+        let url = format!("smtp://{address}");
+        let (error, ()) = tokio::join!(refused(&url), server);
+        assert!(matches!(error, MailError::Ambiguous(_)), "cut while it was sent: {error:?}");
+    }
 }

@@ -49,6 +49,9 @@ fn in_order(sql: &str) -> bool {
     })
 }
 
+/// Files whose statements are composed of parts with placeholders; a test beside them checks the whole statements.
+const COMPOSED: [&str; 1] = ["feedback_search.rs"];
+
 /// The source with the placeholder of the macro before the literal that continues its text.
 fn with_macros(source: &str) -> String {
     let mut parts = source.split("with_given_ids!(),");
@@ -76,6 +79,9 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
 fn placeholders_are_numbered_in_order_of_first_appearance() {
     let mut seen = 0;
     for path in sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src")) {
+        if COMPOSED.iter().any(|name| path.ends_with(name)) {
+            continue;
+        }
         for sql in literals(&with_macros(&std::fs::read_to_string(&path).unwrap())) {
             if !placeholders(&sql).is_empty() {
                 seen += 1;

@@ -66,20 +66,41 @@ impl App {
             }
             Err(error) => return Err(error.into()),
         };
-        let news = self.owner_news(&account.id, &notices).await?;
+        let news = match self.owner_news(&account.id, &notices).await {
+            Ok(news) => news,
+            Err(error) => {
+                self.put_back(account, &lanes, &notices, now).await?;
+                return Err(error);
+            }
+        };
         if news.is_empty() {
+            self.store.commit(vec![self.uncount_email_to(&PER_ADDRESS, &account.email, now)]).await?;
             return Ok(false);
         }
         match self.send_email(&self.owner_email(account, &news)).await {
             Ok(()) => Ok(true),
             Err(MailError::Temporary(_)) => {
-                let fresh = notices.iter().filter(|notice| notice.created_at > now - KEPT_SECONDS);
-                self.store.commit(fresh.map(rows::enqueue).collect()).await?;
-                self.postpone(&lanes, now + RETRY_PAUSE).await?;
+                self.put_back(account, &lanes, &notices, now).await?;
                 Ok(false)
             }
             Err(MailError::Permanent(_) | MailError::Ambiguous(_)) => Ok(false),
         }
+    }
+
+    /// Writes back what was taken for an email that was certainly not sent; it is tried again after a pause.
+    async fn put_back(
+        &self,
+        account: &DueAccount,
+        lanes: &[String],
+        notices: &[EmailNotice],
+        now: i64,
+    ) -> Result<()> {
+        let fresh = notices.iter().filter(|notice| notice.created_at > now - KEPT_SECONDS);
+        let mut stmts: Vec<_> = fresh.map(rows::enqueue).collect();
+        stmts.push(self.uncount_email_to(&PER_ADDRESS, &account.email, now));
+        stmts.extend(lanes.iter().map(|lane| rows::set_pause(lane, now + RETRY_PAUSE)));
+        self.store.commit(stmts).await?;
+        Ok(())
     }
 
     async fn postpone(&self, lanes: &[String], until: i64) -> Result<()> {

@@ -90,7 +90,10 @@ fn nothing(
     match wants(&request.head.headers) {
         Wants::Page => page(request, status, ChangesState::Nothing(why), earlier, false),
         Wants::Json => {
-            let body = json!({"to": request.page.site.version, "diff": null, "reason": why});
+            let mut body = json!({"to": request.page.site.version, "diff": null, "reason": why});
+            if status == StatusCode::NOT_FOUND {
+                body = json!({"error": Code::NotFound.as_str(), "error_description": why});
+            }
             plain(request, status, "application/json", body.to_string())
         }
         Wants::Text => plain(request, status, "text/plain; charset=utf-8", format!("{why}\n")),

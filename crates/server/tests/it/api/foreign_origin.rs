@@ -100,6 +100,9 @@ async fn our_own_pages_programs_and_keys_go_on() {
     let site = node.publish_anonymously().await;
     let put = node.put(&format!("/sites/{}", site["id"].as_str().unwrap())).header("origin", EVIL);
     put.claim(site["claim_token"].as_str().unwrap()).json(&json!({"html": "<p>x"})).send().await.expect(200);
+    let edit = node.patch(&format!("/sites/{}/content", site["id"].as_str().unwrap())).header("origin", EVIL);
+    let edits = json!({"edits": [{"find": "<p>x", "replace": "<p>y"}]});
+    edit.claim(site["claim_token"].as_str().unwrap()).json(&edits).send().await.expect(200);
     // A claim token opens nothing else.
     let made = node.post("/sites").header("origin", EVIL).claim(site["claim_token"].as_str().unwrap());
     made.form(Form::file("a.html", page("x"))).send().await.refused(403, "cross_site");
