@@ -41,7 +41,7 @@ async function host(document) {
   return { page, transport, load, frame: () => page.frames()[1] };
 }
 
-test('only a client that negotiates the extension is told of the card', async () => {
+test('only a client that negotiates the extension gets the card', async () => {
   const plain = await connect({});
   const { tools } = await plain.listTools();
   assert.deepEqual(tools.filter((tool) => tool._meta), []);

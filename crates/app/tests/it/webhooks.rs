@@ -287,7 +287,7 @@ async fn an_endpoint_that_fails_for_days_or_is_gone_is_disabled() {
     assert!(receiver.take().is_empty(), "nothing is written for it");
     let refused = fixture.app.retry_webhook_delivery(account, None, &id, &all[0].id).await.unwrap_err();
     assert_eq!(refused.code, Code::Conflict);
-    // Enabled again, it starts anew.
+    // Enabled again, it starts from the beginning.
     let change = WebhookChange { enabled: Some(true), ..WebhookChange::default() };
     fixture.app.change_webhook(account, None, &id, change).await.unwrap();
     receiver.be(Mood::Answers(410));

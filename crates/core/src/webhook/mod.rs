@@ -1,4 +1,4 @@
-//! Webhooks: the events that an owner's program is told of, how messages are signed and when they are sent again. Follows
+//! Webhooks: the events that are sent to an owner's program, how messages are signed and when they are sent again. Follows
 //! Standard Webhooks. Sending and storing them is left to others.
 
 use crate::rate::Rate;

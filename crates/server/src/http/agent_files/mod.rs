@@ -153,7 +153,7 @@ async fn skill(State(state): State<ApiState>, headers: HeaderMap) -> Response {
 
 /// Get the entry for the MCP registry
 ///
-/// `server.json` of schema 2025-12-11, ready to be published by whoever controls the domain.
+/// `server.json` of schema 2025-12-11, ready to be published by the one who controls the domain.
 #[utoipa::path(
     get, path = "/server.json", tag = "Documents", operation_id = "getRegistryEntry",
     responses(
