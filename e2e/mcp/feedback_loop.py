@@ -8,7 +8,6 @@ import asyncio
 import os
 import sys
 import warnings
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import httpx2
@@ -18,6 +17,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "oauth"))
 from person_client import hear, say
+from watched_page import watching
 
 # The calls of the older era are deprecated, and what is tested here.
 warnings.simplefilter("ignore")
@@ -28,20 +28,6 @@ BASE, ERA, PAGE = sys.argv[1:4]
 async def wait_for(what, **facts):
     say(do=what, **facts)
     await hear()
-
-
-@asynccontextmanager
-async def watching(client, updated, uri):
-    """Gives a function that waits for the next change."""
-    if client.protocol_version >= "2026":
-        async with client.listen(resource_subscriptions=[uri]) as news:
-            async def first():
-                return (await anext(news)).uri
-            yield first
-    else:
-        await client.subscribe_resource(uri)
-        yield updated.get
-        await client.unsubscribe_resource(uri)
 
 
 async def main():

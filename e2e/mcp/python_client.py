@@ -10,7 +10,6 @@ import json
 import os
 import sys
 import warnings
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import httpx2
@@ -20,6 +19,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "oauth"))
 from person_client import Memory, hear, provider, say
+from watched_page import watching
 
 # The calls of the older era are deprecated, and what is tested here.
 warnings.simplefilter("ignore")
@@ -40,20 +40,6 @@ def http():
         return httpx2.AsyncClient(headers={"Authorization": f"Bearer {KEY}"}, trust_env=False, timeout=timeout)
     auth = provider(f"{BASE}/mcp", "Python agent", REDIRECT, Memory())
     return httpx2.AsyncClient(auth=auth, trust_env=False, timeout=timeout)
-
-
-@asynccontextmanager
-async def watching(client, updated, uri):
-    """Gives a function that waits for the next change."""
-    if client.protocol_version >= "2026":
-        async with client.listen(resource_subscriptions=[uri]) as news:
-            async def first():
-                return (await anext(news)).uri
-            yield first
-    else:
-        await client.subscribe_resource(uri)
-        yield updated.get
-        await client.unsubscribe_resource(uri)
 
 
 async def main():
