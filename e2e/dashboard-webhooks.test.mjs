@@ -42,6 +42,13 @@ async function owner(view) {
   return page;
 }
 
+/** Presses a button and waits for the page that answers; loading another one before that would give up the form. */
+async function press(page, button) {
+  const loaded = page.waitForEvent('load');
+  await page.click(button);
+  await loaded;
+}
+
 /** Reloads the page until the newest delivery says this. */
 const newest = (page, words) => until(`the delivery to say ${words}`, async () => {
   await page.reload();
@@ -63,28 +70,28 @@ test('a person adds a webhook, tries it, works off a failure, changes and delete
   await page.goto(`${server.url}/dashboard/webhooks`);
   await page.fill('#url', 'http://hooks.example.com/');
   await page.check('input[value="feedback.created"]');
-  await page.click('button:has-text("Add webhook")');
+  await press(page, 'button:has-text("Add webhook")');
   assert.match(await page.textContent('#outcome'), /must begin with https/);
   assert.ok(await page.isChecked('input[value="feedback.created"]'), 'what was chosen is kept');
   await page.fill('#url', address('/first'));
   await page.fill('#description', 'Build server');
-  await page.click('button:has-text("Add webhook")');
+  await press(page, 'button:has-text("Add webhook")');
   assert.match(await page.textContent('#new-secret'), /^whsec_/);
   await judge(page, 'webhook-secret');
-  await page.click('a:has-text("I\'ve saved it")');
+  await press(page, 'a:has-text("I\'ve saved it")');
   assert.equal(await page.locator('#new-secret').count(), 0);
 
-  await page.click('button:has-text("Send test event")');
+  await press(page, 'button:has-text("Send test event")');
   await page.waitForSelector('#deliveries .done');
   await until('the message', () => received.length === 1);
   assert.equal(received[0].type, 'webhook.test');
   await newest(page, 'Delivered');
   status = 500;
-  await page.click('button:has-text("Send test event")');
+  await press(page, 'button:has-text("Send test event")');
   await newest(page, 'Retrying');
   await judge(page, 'webhook-deliveries');
   status = 204;
-  await page.click('#deliveries .rows > li:first-child button:has-text("Retry")');
+  await press(page, '#deliveries .rows > li:first-child button:has-text("Retry")');
   await newest(page, 'Delivered');
   assert.equal(received.at(-1).id, received.at(-2).id, 'it is the same message');
 
@@ -94,10 +101,10 @@ test('a person adds a webhook, tries it, works off a failure, changes and delete
   await page.click('#webhook button:has-text("Save")');
   await page.waitForSelector('#webhook .done');
   assert.match(await page.textContent('#webhook .facts'), /feedback\.created, site\.expiring/);
-  await page.click('button:has-text("Send test event")');
+  await press(page, 'button:has-text("Send test event")');
   await until('the message at the other address', () => received.at(-1).path === '/second');
 
-  await page.click('button:has-text("Rotate secret")');
+  await press(page, 'button:has-text("Rotate secret")');
   await page.waitForSelector('#new-secret');
   await page.goto(page.url().replace(/\/rotate.*/, ''));
   await page.click('button:has-text("Pause")');
@@ -107,7 +114,7 @@ test('a person adds a webhook, tries it, works off a failure, changes and delete
   assert.match(await page.textContent('#webhooks .rows'), /Paused/);
   await judge(page, 'webhooks');
   await page.click('#webhooks a:has-text("Manage")');
-  await page.click('button:has-text("Delete webhook")');
+  await press(page, 'button:has-text("Delete webhook")');
   await page.waitForSelector('#webhooks .done');
   assert.match(await page.textContent('#webhooks'), /No webhooks yet/);
   assert.deepEqual(page.complaints.filter((text) => !/400/.test(text)), []);
@@ -118,11 +125,11 @@ test('without a script everything works too', async () => {
   const count = received.length;
   await page.goto(`${server.url}/dashboard/webhooks`);
   await page.fill('#url', address('/plain'));
-  await page.click('button:has-text("Add webhook")');
+  await press(page, 'button:has-text("Add webhook")');
   assert.match(await page.textContent('#new-secret'), /^whsec_/);
-  await page.click('button:has-text("Send test event")');
+  await press(page, 'button:has-text("Send test event")');
   await until('the message', () => received.length > count);
   await newest(page, 'Delivered');
-  await page.click('button:has-text("Delete webhook")');
+  await press(page, 'button:has-text("Delete webhook")');
   assert.match(await page.textContent('#webhooks'), /Webhook deleted\./);
 });
