@@ -1,6 +1,6 @@
 //! SQL for `accounts`, including the counter of active pages that enforces plan limits.
 
-use crate::db::{DbError, Row, Stmt, Val, columns};
+use crate::db::{DbError, FenceKind, Row, Stmt, Val, columns};
 use crate::store::Store;
 use dropleaf_core::account::{Account, Suspension};
 use dropleaf_core::unlock::{Sku, Unlocks};
@@ -179,14 +179,22 @@ pub fn set_unlocks(before: &Account, unlocks: &Unlocks) -> Stmt {
     .one(CHANGED)
 }
 
-/// Locks the account's row until the end of the batch and fails if the account is suspended, so a suspension takes effect
-/// before or after the whole batch, never in between.
+/// Fails if the account is suspended. A suspension takes effect before or after the whole batch, never in between. Locks the
+/// account's row until the end of the batch, so that what is counted in it cannot change either.
 pub fn require_active(id: &str) -> Stmt {
     Stmt::new(
         "UPDATE accounts SET active_pages = active_pages WHERE id = $1 AND suspended_at IS NULL",
         [id.into()],
     )
     .one(SUSPENDED)
+    .fence(id, FenceKind::Shared)
+}
+
+/// The same without locking the row, so that batches of one account run at the same time.
+pub fn require_active_shared(id: &str) -> Stmt {
+    Stmt::new("SELECT id FROM accounts WHERE id = $1 AND suspended_at IS NULL", [id.into()])
+        .one(SUSPENDED)
+        .fence(id, FenceKind::Shared)
 }
 
 /// Suspends an account that is neither suspended nor an operator's.
@@ -197,6 +205,7 @@ pub fn suspend(id: &str, reason: &str, now: i64) -> Stmt {
         vec![now.into(), reason.into(), id.into()],
     )
     .one(UNMOVED)
+    .fence(id, FenceKind::Alone)
 }
 
 pub fn lift_suspension(id: &str) -> Stmt {

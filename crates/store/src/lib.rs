@@ -80,5 +80,5 @@ pub mod webhook_endpoints;
 pub mod webhook_outbox;
 
 pub use blobs::{BlobError, Blobs};
-pub use db::{Db, DbError, Expect, Outcome, OwnedRow, Row, Stmt, Val};
+pub use db::{Db, DbError, Expect, FenceKind, Outcome, OwnedRow, PoolUse, Row, Stmt, Val};
 pub use store::Store;

@@ -142,3 +142,10 @@ pub(crate) fn require_active_account(account_id: Option<&str>, mut stmts: Vec<St
     stmts.splice(0..0, account_id.map(accounts::require_active));
     stmts
 }
+
+/// The same for changes of pages, without locking the account's row: an account may publish and change many pages at once.
+/// Everything that is counted in that row is changed by a statement with a guard of its own.
+pub(crate) fn require_active_owner(account_id: Option<&str>, mut stmts: Vec<Stmt>) -> Vec<Stmt> {
+    stmts.splice(0..0, account_id.map(accounts::require_active_shared));
+    stmts
+}

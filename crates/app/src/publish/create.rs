@@ -2,7 +2,7 @@
 
 use super::daily_quota_stmt;
 use crate::accounts::caller::Caller;
-use crate::accounts::suspension::require_active_account;
+use crate::accounts::suspension::require_active_owner;
 use crate::app::App;
 use crate::publish::idempotency::{FirstOrReplay, IdempotentRequest, IdempotentResult, StoredOutcome};
 use crate::publish::staging::{PrepareOptions, Staged};
@@ -65,11 +65,7 @@ impl App {
         let (site, claim_token) = self.new_site(caller, &options, &staged, expires_at).await?;
         let created = CreatedSite { site, claim_token, warnings };
 
-        let mut stmts = self.quota_stmts(caller, plan.as_ref())?;
-        if caller.account.is_none() {
-            stmts.extend(self.take_anonymous_storage(caller.ip, &created.site));
-        }
-        stmts.extend(staged.stmts);
+        let mut stmts = staged.stmts;
         stmts.push(sites::insert(&created.site));
         stmts.push(site_versions::insert(&first_version(&created.site, staged.file_count, caller.maker())));
         if let (Some(slug), Some(account)) = (&created.site.slug, &caller.account) {
@@ -77,6 +73,11 @@ impl App {
         }
         if let Some(once) = once {
             stmts.push(self.store_response(once, StoredOutcome::Created, &render(&created))?);
+        }
+        // Last, because these rows are shared by all uploads of the account or network, and locked until the commit.
+        stmts.extend(self.quota_stmts(caller, plan.as_ref())?);
+        if caller.account.is_none() {
+            stmts.extend(self.take_anonymous_storage(caller.ip, &created.site));
         }
         match (self.commit_new(stmts, &created.site, caller.account.as_ref(), plan.as_ref()).await, once) {
             (Ok(()), _) => Ok(IdempotentResult::New(created)),
@@ -195,7 +196,7 @@ impl App {
         if site.slug.is_some() {
             return self.write_site(stmts, None, site).await;
         }
-        self.store.commit(require_active_account(site.account_id.as_deref(), stmts)).await.map(|_| ())
+        self.store.commit(require_active_owner(site.account_id.as_deref(), stmts)).await.map(|_| ())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Finds sites by name and commits their changes, visible at once to the viewers of this node.
 
-use crate::accounts::suspension::require_active_account;
+use crate::accounts::suspension::require_active_owner;
 use crate::app::App;
 use crate::notify::owner_notices::{Notice, NoticeKind};
 use dropleaf_core::account::Account;
@@ -41,7 +41,7 @@ impl App {
         before: Option<&Site>,
         after: &Site,
     ) -> Result<(), DbError> {
-        let mut stmts = require_active_account(after.account_id.as_deref(), stmts);
+        let mut stmts = require_active_owner(after.account_id.as_deref(), stmts);
         let burns = |site: &Site| site.visibility == Visibility::Burn;
         if burns(after) && before.is_some_and(|before| !burns(before)) {
             // A burn-after-read page is erased without evidence, so a reported page must not become one.

@@ -66,8 +66,7 @@ impl From<tokio_postgres::Error> for DbError {
         use tokio_postgres::error::SqlState;
         let Some(state) = error.code() else {
             // No SQLSTATE: the server never answered, or a value did not match the requested type.
-            let io = matches!(error.source(), Some(source) if source.is::<std::io::Error>());
-            return if error.is_closed() || io || error.to_string().starts_with("error connecting") {
+            return if is_unanswered(&error) || error.to_string().starts_with("error connecting") {
                 DbError::Unavailable(Arc::new(error))
             } else {
                 DbError::Internal(Arc::new(error))
@@ -76,7 +75,8 @@ impl From<tokio_postgres::Error> for DbError {
         if *state == SqlState::DISK_FULL {
             return DbError::Full;
         }
-        if is_connection_lost(&error) || *state == SqlState::TOO_MANY_CONNECTIONS || is_retryable(&error) {
+        let is_busy = *state == SqlState::TOO_MANY_CONNECTIONS || *state == SqlState::LOCK_NOT_AVAILABLE;
+        if is_busy || is_connection_lost(&error) || is_retryable(&error) {
             DbError::Unavailable(Arc::new(error))
         } else {
             DbError::Internal(Arc::new(error))
@@ -97,10 +97,15 @@ impl From<deadpool_postgres::PoolError> for DbError {
     }
 }
 
-/// The server closed the connection, or is shutting down or starting up.
+/// The connection ended before the server answered.
+fn is_unanswered(error: &tokio_postgres::Error) -> bool {
+    error.is_closed() || matches!(error.source(), Some(source) if source.is::<std::io::Error>())
+}
+
+/// The connection ended, or the server closed it because it is shutting down or starting up.
 pub(crate) fn is_connection_lost(error: &tokio_postgres::Error) -> bool {
     use tokio_postgres::error::SqlState;
-    let code = error.code().map_or("", SqlState::code);
+    let Some(code) = error.code().map(SqlState::code) else { return is_unanswered(error) };
     code.starts_with("08") || code.starts_with("57P")
 }
 

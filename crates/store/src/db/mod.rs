@@ -9,7 +9,11 @@ pub(crate) mod migrate;
 mod pg;
 mod pg_batch;
 mod pg_listen;
+mod pg_pipeline;
+mod pg_pool;
+mod pg_receipt;
 mod pg_tls;
+mod pg_turns;
 mod pg_types;
 mod row;
 mod rows;
@@ -23,13 +27,15 @@ mod sqlite_writer;
 mod stmt;
 mod value;
 
+use pg_pool::Work;
 use rows::Mapped;
 use std::sync::Arc;
 
 pub(crate) use columns::{column_sql, columns};
 pub use error::{DbError, Source};
+pub use pg_pool::PoolUse;
 pub use row::Row;
-pub use stmt::{Expect, Outcome, OwnedRow, Stmt};
+pub use stmt::{Expect, FenceKind, Outcome, OwnedRow, Stmt};
 pub use value::Val;
 
 pub(crate) use pg::PgDb;
@@ -82,7 +88,7 @@ impl Db {
         let mut rows = Mapped::new(map, 1);
         match &self.0 {
             Engine::Sqlite(db) => db.read_here(sql, args, &mut rows)?,
-            Engine::Pg(db) => db.read(sql, args, &mut rows).await?,
+            Engine::Pg(db) => db.read(Work::Lookup, sql, args, &mut rows).await?,
         }
         Ok(rows.found.pop())
     }
@@ -98,7 +104,7 @@ impl Db {
         let mut rows = Box::new(Mapped::new(map, usize::MAX));
         match &self.0 {
             Engine::Sqlite(db) => rows = rows::downcast(db.read_blocking(sql, args, rows).await?)?,
-            Engine::Pg(db) => db.read(sql, &args, &mut *rows).await?,
+            Engine::Pg(db) => db.read(Work::List, sql, &args, &mut *rows).await?,
         }
         Ok(rows.found)
     }
@@ -130,7 +136,34 @@ impl Db {
 
     /// Checks that the database answers.
     pub async fn ping(&self) -> Result<(), DbError> {
-        self.get("SELECT 1", &[], |row| row.int(0)).await.map(|_| ())
+        match &self.0 {
+            Engine::Sqlite(_) => self.get("SELECT 1", &[], |row| row.int(0)).await.map(|_| ()),
+            Engine::Pg(db) => db.ping().await,
+        }
+    }
+
+    /// How the connections to PostgreSQL are used; nothing on SQLite.
+    pub fn pool_use(&self) -> Vec<PoolUse> {
+        match &self.0 {
+            Engine::Sqlite(_) => Vec::new(),
+            Engine::Pg(db) => db.pools.in_use(),
+        }
+    }
+
+    /// Batches that wait for others of the same account.
+    pub fn waiting_turns(&self) -> usize {
+        match &self.0 {
+            Engine::Sqlite(_) => 0,
+            Engine::Pg(db) => db.turns.waiting(),
+        }
+    }
+
+    /// Deletes what processes that are gone have left behind.
+    pub async fn forget_processes(&self) -> Result<(), DbError> {
+        match &self.0 {
+            Engine::Sqlite(_) => Ok(()),
+            Engine::Pg(db) => db.forget_receipts().await,
+        }
     }
 
     /// Removes deleted rows from all files of the database. SQLite overwrites them in the main file (`secure_delete`), but

@@ -1,24 +1,31 @@
-//! PostgreSQL: connection pool, settings, reads and migrations. Writes are in `pg_batch`.
+//! PostgreSQL: settings, reads and migrations. Connections are in `pg_pool`, writes in `pg_batch`.
 
 use std::time::Duration;
 
-use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
+use deadpool_postgres::Object;
 use futures_util::future::BoxFuture;
 use futures_util::{TryStreamExt, pin_mut};
 use tokio_postgres::error::SqlState;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::error::is_connection_lost;
+use super::pg_pool::{self, Pools, Work, within};
+use super::pg_receipt::{self, Receipts};
+use super::pg_turns::Turns;
 use super::rows::Rows;
 use super::{DbError, Row, Val, migrate, pg_tls};
 
-const TIMEOUT: Duration = Duration::from_secs(5);
-const CONNECTIONS: usize = 16;
+/// How long one read may take. The longest lists take a fraction of it.
+const READ: Duration = Duration::from_secs(10);
+/// A name that no other process has, and whether there are receipts yet.
+const OPENED: &str = "SELECT CAST(gen_random_uuid() AS TEXT), to_regclass('write_receipts') IS NOT NULL";
 /// An arbitrary number, the same in every process of this program.
 const MIGRATION_LOCK: &str = "SELECT pg_advisory_xact_lock(7241950283)";
 
 pub(crate) struct PgDb {
-    pub(super) pool: Pool,
+    pub(super) pools: Pools,
+    pub(super) receipts: Receipts,
+    pub(super) turns: Turns,
     pub(super) config: tokio_postgres::Config,
     pub(super) tls: MakeRustlsConnect,
 }
@@ -34,55 +41,39 @@ impl PgDb {
     pub(crate) async fn open(url: &str) -> Result<Self, DbError> {
         let mut config: tokio_postgres::Config =
             url.parse().map_err(|error| DbError::internal(format!("not a PostgreSQL URL: {error}")))?;
-        config.connect_timeout(TIMEOUT);
-        config.keepalives_idle(Duration::from_secs(30));
+        pg_pool::configure(&mut config);
         if config.get_application_name().is_none() {
             config.application_name("dropleaf");
         }
         let tls = pg_tls::connector(config.get_ssl_mode())?;
-        let recycle = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-        let pool = Pool::builder(Manager::from_config(config.clone(), tls.clone(), recycle))
-            .max_size(CONNECTIONS)
-            .runtime(Runtime::Tokio1)
-            .wait_timeout(Some(TIMEOUT))
-            .create_timeout(Some(TIMEOUT))
-            .recycle_timeout(Some(TIMEOUT))
-            .build()
-            .map_err(|error| DbError::internal(format!("cannot create the connection pool: {error}")))?;
-        let db = PgDb { pool, config, tls };
+        let pools = Pools::new(&config, &tls)?;
         // Reports a wrong address or password at start, not at the first request.
-        drop(db.client().await?);
-        Ok(db)
+        let client = pools.client(Work::Write).await?;
+        let about = within(READ, client.query_one(OPENED, &[])).await??;
+        let receipts = Receipts::new(about.try_get(0)?, about.try_get(1)?);
+        drop(client);
+        Ok(PgDb { pools, receipts, turns: Turns::default(), config, tls })
     }
 
+    /// A connection for long work; the caller limits its time.
     pub(crate) async fn client(&self) -> Result<Object, DbError> {
-        Ok(self.pool.get().await?)
-    }
-
-    /// Drops the idle connections: when one connection was cut, the others most likely were too.
-    pub(super) fn forget_idle(&self) {
-        self.pool.retain(|_, _| false);
+        self.pools.client(Work::Write).await
     }
 
     /// Boxed, so that it is compiled in this crate and once.
     pub(super) fn read<'a>(
         &'a self,
+        work: Work,
         sql: &'static str,
         args: &'a [Val],
         rows: &'a mut dyn Rows,
     ) -> BoxFuture<'a, Result<(), DbError>> {
         let read = async move {
-            let client = self.client().await?;
-            match read_with(&client, sql, args, rows).await {
-                Err(Failure::Driver(error))
-                    if client.is_closed() || is_connection_lost(&error) || is_statement_stale(&error) =>
-                {
+            match self.read_once(work, sql, args, rows).await {
+                Err(Failure::Lost(_)) => {
                     // The server restarted or the schema changed: a read can simply be repeated.
-                    drop(Object::take(client));
-                    self.forget_idle();
                     rows.clear();
-                    let client = self.client().await?;
-                    read_with(&client, sql, args, rows).await.map_err(Failure::into)
+                    self.read_once(work, sql, args, rows).await.map_err(Failure::into)
                 }
                 done => done.map_err(Failure::into),
             }
@@ -90,11 +81,42 @@ impl PgDb {
         Box::pin(read)
     }
 
+    async fn read_once(
+        &self,
+        work: Work,
+        sql: &'static str,
+        args: &[Val],
+        rows: &mut dyn Rows,
+    ) -> Result<(), Failure> {
+        let lease = self.pools.lease(work).await.map_err(Failure::Final)?;
+        let client = lease.client().map_err(Failure::Final)?;
+        let failure = match within(READ, read_with(client, sql, args, rows)).await {
+            Ok(Err(Failure::Driver(error))) if client.is_closed() || is_lost(&error) => Failure::Lost(error),
+            Ok(done) => {
+                lease.finish();
+                return done;
+            }
+            Err(late) => Failure::Final(late),
+        };
+        drop(lease);
+        self.pools.forget_idle();
+        Err(failure)
+    }
+
+    /// Checks that the database answers, over a connection of its own.
+    pub(super) async fn ping(&self) -> Result<(), DbError> {
+        let mut rows = super::rows::Mapped::new(|row| row.int(0), 1);
+        self.read(Work::Ping, "SELECT CAST(1 AS BIGINT)", &[], &mut rows).await
+    }
+
     pub(crate) async fn migrate(&self, now: i64) -> Result<(), DbError> {
         let mut client = self.client().await?;
         let transaction = client.transaction().await?;
         Self::apply_migrations(&transaction, migrate::latest(), now).await?;
-        Ok(transaction.commit().await?)
+        transaction.batch_execute(pg_receipt::TABLE).await?;
+        transaction.commit().await?;
+        self.receipts.table_created();
+        Ok(())
     }
 
     /// Runs the missing migrations up to a version, one process at a time.
@@ -116,7 +138,7 @@ impl PgDb {
     }
 
     pub(crate) fn close(&self) {
-        self.pool.close();
+        self.pools.close();
     }
 }
 
@@ -125,9 +147,16 @@ pub(super) fn is_statement_stale(error: &tokio_postgres::Error) -> bool {
     error.code() == Some(&SqlState::FEATURE_NOT_SUPPORTED)
 }
 
+/// The connection was lost, or has to be replaced by a new one.
+fn is_lost(error: &tokio_postgres::Error) -> bool {
+    is_connection_lost(error) || is_statement_stale(error)
+}
+
 enum Failure {
     Driver(tokio_postgres::Error),
-    Mapping(DbError),
+    /// Over another connection it may succeed.
+    Lost(tokio_postgres::Error),
+    Final(DbError),
 }
 
 impl From<tokio_postgres::Error> for Failure {
@@ -139,8 +168,8 @@ impl From<tokio_postgres::Error> for Failure {
 impl From<Failure> for DbError {
     fn from(failure: Failure) -> Self {
         match failure {
-            Failure::Driver(error) => error.into(),
-            Failure::Mapping(error) => error,
+            Failure::Driver(error) | Failure::Lost(error) => error.into(),
+            Failure::Final(error) => error,
         }
     }
 }
@@ -156,7 +185,7 @@ async fn read_with(
     pin_mut!(rows);
     while let Some(row) = rows.try_next().await? {
         if !found.is_full() {
-            found.push(&Row::pg(&row)).map_err(Failure::Mapping)?;
+            found.push(&Row::pg(&row)).map_err(Failure::Final)?;
         }
     }
     Ok(())

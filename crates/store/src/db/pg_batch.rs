@@ -1,22 +1,21 @@
 //! Writes to PostgreSQL: sends the statements of a batch together, in one transaction.
 //!
 //! A single statement without a guard needs no transaction. After a deadlock or a serialization failure the whole batch is
-//! retried. A caller that goes away leaves no open transaction in the pool.
+//! retried. A caller that goes away leaves no open transaction in the pool. If the answer to COMMIT is lost, `pg_receipt` finds
+//! out what became of the batch.
 
-use std::future::poll_fn;
-use std::pin::Pin;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::task::Poll;
 use std::time::Duration;
 
 use deadpool_postgres::Object;
-use futures_util::{TryStreamExt, pin_mut};
-use tokio_postgres::Statement;
 
 use super::error::{is_connection_lost, is_retryable};
 use super::pg::{PgDb, is_statement_stale};
-use super::pg_types::own;
-use super::{DbError, Expect, Outcome, OwnedRow, Stmt, Val};
+use super::pg_pipeline::{Failure, StatementResult, run_all, run_one};
+use super::pg_pool::{Work, within};
+use super::pg_receipt::{Fate, Receipt};
+use super::stmt::{Fence, FenceKind};
+use super::{DbError, Expect, Outcome, Stmt, Val};
 
 /// A deadlock aborts one of its two batches, so many conflicting ones need many attempts; each waits longer than the last.
 const ATTEMPTS: u32 = 12;
@@ -25,28 +24,33 @@ const ATTEMPTS: u32 = 12;
 static JITTER: AtomicU32 = AtomicU32::new(0);
 const NOTIFY: &str = "SELECT pg_notify('dropleaf_changed', $1)";
 
-/// Why a batch failed, with what is needed to decide whether to retry it.
-enum Failure {
-    Driver { error: tokio_postgres::Error, undone: bool },
+/// How long one attempt may take; waiting for a lock of another batch may take most of it.
+const BATCH: Duration = Duration::from_secs(12);
+/// The server gives up before we do, and ends transactions of a process that stopped answering: both would hold their locks.
+const BEGIN: &str =
+    "BEGIN; SET LOCAL lock_timeout = '8s'; SET LOCAL idle_in_transaction_session_timeout = '15s'";
+
+/// The fence of an account. Unlike the lock of a row, it lets those through first that came first, so batches that share it
+/// cannot keep one away that must be alone.
+const FENCE_SHARED: &str = "SELECT CAST(pg_advisory_xact_lock_shared(hashtextextended($1, 0)) AS TEXT)";
+const FENCE_ALONE: &str = "SELECT CAST(pg_advisory_xact_lock(hashtextextended($1, 0)) AS TEXT)";
+
+/// How far an attempt came, which decides what a lost connection means.
+enum Progress {
+    /// Nothing is committed.
+    Undone,
+    /// A statement without a transaction was sent.
+    Alone,
+    /// COMMIT was sent after these outcomes.
+    Committing(Vec<Outcome>),
+}
+
+/// How one attempt failed.
+enum Attempt {
+    /// Nothing happened, and it may succeed if repeated.
+    Undone(DbError),
+    /// Repeating does not help: nothing happened, or it is not known what.
     Final(DbError),
-}
-
-impl Failure {
-    /// Inside a transaction that is about to be rolled back, nothing has happened, whatever the error says.
-    fn undone(self) -> Self {
-        match self {
-            Failure::Driver { error, .. } => Failure::Driver { error, undone: true },
-            done @ Failure::Final(_) => done,
-        }
-    }
-}
-
-impl From<tokio_postgres::Error> for Failure {
-    fn from(error: tokio_postgres::Error) -> Self {
-        // An error response means that the server did not commit; no response, or a shutdown, means that we do not know.
-        let undone = error.code().is_some() && !is_connection_lost(&error);
-        Failure::Driver { error, undone }
-    }
 }
 
 impl PgDb {
@@ -54,161 +58,144 @@ impl PgDb {
         if stmts.is_empty() && changed.is_empty() {
             return Ok(Vec::new());
         }
-        let mut stmts: Vec<&Stmt> = stmts.iter().collect();
-        let wanted = stmts.len();
-        let notices: Vec<Stmt> = changed.iter().map(|what| Stmt::new(NOTIFY, [Val::from(what)])).collect();
-        stmts.extend(&notices);
+        let _turn = self.turns.take(stmts).await?;
         let mut attempt = 1;
         loop {
-            let mut connection = TransactionClient(Some(self.client().await?));
-            let Some(client) = connection.0.as_ref() else { return Err(DbError::internal("no connection")) };
-            let failure = match run(client, &stmts).await {
-                Ok(mut outcomes) => {
-                    connection.return_to_pool();
-                    outcomes.truncate(wanted);
-                    return Ok(outcomes);
-                }
-                Err(Failure::Final(error)) => {
-                    connection.return_to_pool();
-                    return Err(error);
-                }
-                Err(failure) => failure,
-            };
-            let Failure::Driver { error, undone } = failure else { continue };
-            let (lost, old) = (client.is_closed() || is_connection_lost(&error), is_statement_stale(&error));
-            if !lost && !old {
-                connection.return_to_pool();
-            }
-            drop(connection);
-            if lost || old {
-                self.forget_idle();
-            }
-            let again = undone && (is_retryable(&error) || lost || old);
-            if !again || attempt == ATTEMPTS {
-                return Err(error.into());
+            match self.attempt(stmts, changed).await {
+                Ok(outcomes) => return Ok(outcomes),
+                Err(Attempt::Final(error)) => return Err(error),
+                Err(Attempt::Undone(error)) if attempt == ATTEMPTS => return Err(error),
+                Err(Attempt::Undone(_)) => {}
             }
             let jitter = JITTER.fetch_add(1, Ordering::Relaxed) % 16;
             tokio::time::sleep(Duration::from_millis(u64::from(attempt * (attempt + jitter)) * 2)).await;
             attempt += 1;
         }
     }
-}
 
-/// A connection that may be inside a transaction. If dropped half-way, it is closed instead of returned to the pool.
-struct TransactionClient(Option<Object>);
-
-impl TransactionClient {
-    fn return_to_pool(&mut self) {
-        drop(self.0.take());
-    }
-}
-
-impl Drop for TransactionClient {
-    fn drop(&mut self) {
-        if let Some(client) = self.0.take() {
-            drop(Object::take(client));
+    /// Runs the batch once. If the answer to COMMIT was lost, asks what became of it.
+    async fn attempt(&self, stmts: &[Stmt], changed: &[String]) -> Result<Vec<Outcome>, Attempt> {
+        let lease = self.pools.lease(Work::Write).await.map_err(Attempt::Final)?;
+        let client = lease.client().map_err(Attempt::Final)?;
+        let receipt = self.receipts.take();
+        let mut progress = Progress::Undone;
+        let run = run(client, stmts, changed, receipt.as_ref(), &mut progress);
+        let (error, is_repeatable) = match within(BATCH, run).await {
+            Ok(Ok(outcomes)) => {
+                lease.finish();
+                self.receipts.give_back(receipt);
+                return Ok(outcomes);
+            }
+            Ok(Err(Failure::Driver(error))) if client.is_closed() || is_connection_lost(&error) => {
+                (DbError::from(error), true)
+            }
+            Ok(Err(failure)) => {
+                // The server answered, and has rolled back.
+                self.receipts.give_back(receipt);
+                return Err(match failure {
+                    Failure::Driver(error) if is_statement_stale(&error) => {
+                        drop(lease);
+                        self.pools.forget_idle();
+                        Attempt::Undone(error.into())
+                    }
+                    Failure::Driver(error) => {
+                        lease.finish();
+                        if is_retryable(&error) {
+                            Attempt::Undone(error.into())
+                        } else {
+                            Attempt::Final(error.into())
+                        }
+                    }
+                    Failure::Final(error) => {
+                        lease.finish();
+                        Attempt::Final(error)
+                    }
+                });
+            }
+            Err(late) => (late, false),
+        };
+        // The row of the receipt stays locked until the server has noticed, so no other batch uses it.
+        drop(lease);
+        self.pools.forget_idle();
+        match (progress, receipt) {
+            (Progress::Undone, _) if is_repeatable => Err(Attempt::Undone(error)),
+            (Progress::Committing(outcomes), Some(receipt)) => match self.fate(&receipt).await {
+                Ok(Fate::Committed) => Ok(outcomes),
+                Ok(Fate::RolledBack) => Err(Attempt::Undone(error)),
+                Err(_) => Err(Attempt::Final(error)),
+            },
+            _ => Err(Attempt::Final(error)),
         }
     }
 }
 
-async fn run(client: &Object, stmts: &[&Stmt]) -> Result<Vec<Outcome>, Failure> {
-    let before = |error| Failure::Driver { error, undone: true };
-    let mut prepared = Vec::with_capacity(stmts.len());
-    for stmt in stmts {
-        prepared.push(client.prepare_cached(stmt.sql).await.map_err(before)?);
-    }
-    if let ([stmt], [statement]) = (stmts, prepared.as_slice())
+async fn run(
+    client: &Object,
+    stmts: &[Stmt],
+    changed: &[String],
+    receipt: Option<&Receipt>,
+    progress: &mut Progress,
+) -> Result<Vec<Outcome>, Failure> {
+    if let ([stmt], []) = (stmts, changed)
         && stmt.expect == Expect::Any
     {
-        return Ok(vec![run_one(client, statement, stmt).await?]);
+        let statement = client.prepare_cached(stmt.sql).await?;
+        *progress = Progress::Alone;
+        return run_one(client, &statement, stmt).await.map(|outcome| vec![outcome]);
     }
+    let fences: Vec<Option<Stmt>> = stmts.iter().map(|stmt| stmt.fence.as_deref().map(fence)).collect();
+    let mut last: Vec<Stmt> = changed.iter().map(|what| Stmt::new(NOTIFY, [Val::from(what)])).collect();
+    last.extend(receipt.map(Receipt::stmt));
+    let mut all = Vec::with_capacity(stmts.len() + fences.len() + last.len());
+    for (stmt, fence) in stmts.iter().zip(&fences) {
+        all.extend(fence.as_ref().map(|fence| (fence, false)));
+        all.push((stmt, true));
+    }
+    all.extend(last.iter().map(|stmt| (stmt, false)));
 
-    let mut begin = Box::pin(client.batch_execute("BEGIN"));
-    let mut pending: Vec<_> = prepared
-        .iter()
-        .zip(stmts)
-        .map(|(statement, stmt)| PendingStatement::Running(Box::pin(run_one(client, statement, stmt))))
-        .collect();
-    let started = poll_fn(|cx| {
-        // The first poll of each future sends its message, so they are executed in the order of polling.
-        let ready = begin.as_mut().poll(cx);
-        for statement in &mut pending {
-            statement.advance(cx);
-        }
-        ready
-    });
-    started.await.map_err(before)?;
-    let outcomes = wait_for_all(pending).await;
-    match check_guards(outcomes, stmts) {
+    let mut prepared = Vec::with_capacity(all.len());
+    for (stmt, _) in &all {
+        prepared.push(client.prepare_cached(stmt.sql).await?);
+    }
+    let sent: Vec<_> = prepared.iter().zip(&all).map(|(statement, (stmt, _))| (statement, *stmt)).collect();
+    let results = run_all(client, BEGIN, &sent).await?;
+    match check_guards(results, &all) {
         Ok(outcomes) => {
+            *progress = Progress::Committing(outcomes);
             client.batch_execute("COMMIT").await?;
-            Ok(outcomes)
+            match std::mem::replace(progress, Progress::Undone) {
+                Progress::Committing(outcomes) => Ok(outcomes),
+                Progress::Undone | Progress::Alone => Ok(Vec::new()),
+            }
         }
         Err(failure) => {
-            client.batch_execute("ROLLBACK").await.map_err(before)?;
+            client.batch_execute("ROLLBACK").await?;
             Err(failure)
         }
     }
 }
 
-type StatementResult = Result<Outcome, Failure>;
-
-/// A statement that was sent. Type-erased, so that the compiler can see that a batch may move between threads.
-enum PendingStatement<'a> {
-    Running(Pin<Box<dyn Future<Output = StatementResult> + Send + 'a>>),
-    Done(Option<StatementResult>),
+fn fence(fence: &Fence) -> Stmt {
+    let sql = match fence.kind {
+        FenceKind::Shared => FENCE_SHARED,
+        FenceKind::Alone => FENCE_ALONE,
+    };
+    Stmt::new(sql, [Val::from(&fence.account)])
 }
 
-impl PendingStatement<'_> {
-    fn advance(&mut self, cx: &mut std::task::Context<'_>) -> bool {
-        if let PendingStatement::Running(future) = self {
-            match future.as_mut().poll(cx) {
-                Poll::Ready(result) => *self = PendingStatement::Done(Some(result)),
-                Poll::Pending => return false,
-            }
-        }
-        true
-    }
-}
-
-async fn wait_for_all(mut pending: Vec<PendingStatement<'_>>) -> Vec<StatementResult> {
-    poll_fn(|cx| {
-        let mut all = true;
-        for statement in &mut pending {
-            all &= statement.advance(cx);
-        }
-        if all { Poll::Ready(()) } else { Poll::Pending }
-    })
-    .await;
-    let results = pending.into_iter().filter_map(|statement| match statement {
-        PendingStatement::Done(result) => result,
-        PendingStatement::Running(_) => None,
-    });
-    results.collect()
-}
-
-/// The first statement that failed or broke its guard decides the error; failures of later ones only follow from it.
-fn check_guards(results: Vec<StatementResult>, stmts: &[&Stmt]) -> Result<Vec<Outcome>, Failure> {
+/// The outcomes of the batch's own statements. The first statement that failed or broke its guard decides the error; failures
+/// of later ones only follow from it.
+fn check_guards(results: Vec<StatementResult>, stmts: &[(&Stmt, bool)]) -> Result<Vec<Outcome>, Failure> {
     let mut outcomes = Vec::with_capacity(results.len());
-    for (result, stmt) in results.into_iter().zip(stmts) {
-        let outcome = result.map_err(Failure::undone)?;
+    for (result, (stmt, is_own)) in results.into_iter().zip(stmts) {
+        let outcome = result?;
         match stmt.expect {
             Expect::Rows(n, label) if n != outcome.affected => {
                 return Err(Failure::Final(DbError::Guard(label)));
             }
-            _ => outcomes.push(outcome),
+            _ if *is_own => outcomes.push(outcome),
+            _ => {}
         }
     }
     Ok(outcomes)
-}
-
-async fn run_one(client: &Object, statement: &Statement, stmt: &Stmt) -> StatementResult {
-    let rows = client.query_raw(statement, &stmt.args).await?;
-    pin_mut!(rows);
-    let mut found = Vec::new();
-    while let Some(row) = rows.try_next().await? {
-        found.push(OwnedRow(own(&row).map_err(Failure::Final)?));
-    }
-    let affected = rows.rows_affected().unwrap_or(found.len() as u64);
-    Ok(Outcome { affected, rows: found })
 }

@@ -8,12 +8,13 @@ use tokio_postgres::AsyncMessage;
 
 use super::DbError;
 use super::pg::PgDb;
+use super::pg_pool::within;
 
 const CHANNEL: &str = "LISTEN dropleaf_changed";
 const FIRST_WAIT: Duration = Duration::from_millis(100);
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 /// How often the connection is checked, because a dead one gives no sign by itself.
-const HEARTBEAT: Duration = Duration::from_secs(10);
+const HEARTBEAT: Duration = Duration::from_secs(3);
 
 impl PgDb {
     pub(super) fn listen<F>(self: &Arc<Self>, on_change: F) -> impl Future<Output = ()> + Send + use<F>
@@ -23,13 +24,15 @@ impl PgDb {
         let db = Arc::clone(self);
         async move {
             let mut wait = FIRST_WAIT;
-            while !db.pool.is_closed() {
+            while !db.pools.is_closed() {
                 let mut heard = false;
                 let ended = db.hear(&on_change, &mut heard).await;
                 if heard {
                     wait = FIRST_WAIT;
                 }
                 if let Err(error) = ended {
+                    // What has cut this connection has most likely cut those of the pools too.
+                    db.pools.forget_idle();
                     tracing::warn!(%error, "not receiving changes from other nodes; reconnecting");
                 }
                 tokio::time::sleep(wait).await;
@@ -40,7 +43,7 @@ impl PgDb {
 
     /// Runs one connection until it fails. `heard` is set once the server listens.
     async fn hear<F: Fn(&str)>(&self, on_change: &F, heard: &mut bool) -> Result<(), DbError> {
-        let (client, mut connection) = self.config.connect(self.tls.clone()).await?;
+        let (client, mut connection) = within(HEARTBEAT * 2, self.config.connect(self.tls.clone())).await??;
         let messages = async {
             while let Some(message) = poll_fn(|cx| connection.poll_message(cx)).await {
                 if let AsyncMessage::Notification(notice) = message? {
@@ -50,14 +53,13 @@ impl PgDb {
             Err(DbError::unavailable("the connection ended"))
         };
         let alive = async {
-            client.batch_execute(CHANNEL).await?;
+            within(HEARTBEAT, client.batch_execute(CHANNEL)).await??;
             // Notifications from before this moment were missed.
             on_change("*");
             *heard = true;
             loop {
                 tokio::time::sleep(HEARTBEAT).await;
-                let answer = tokio::time::timeout(HEARTBEAT, client.batch_execute("SELECT 1")).await;
-                answer.map_err(|_| DbError::unavailable("the server does not answer"))??;
+                within(HEARTBEAT, client.batch_execute("SELECT 1")).await??;
             }
         };
         tokio::select! {

@@ -19,17 +19,41 @@ pub struct Stmt {
     pub sql: &'static str,
     pub args: Vec<Val>,
     pub expect: Expect,
+    /// Boxed, because few statements have one.
+    pub(crate) fence: Option<Box<Fence>>,
+}
+
+/// What a batch may do beside others of the same account. SQLite runs one batch at a time and needs no fence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Fence {
+    pub(crate) account: String,
+    pub(crate) kind: FenceKind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FenceKind {
+    /// Beside other batches with a shared fence, until it commits.
+    Shared,
+    /// Beside no other batch with a fence of this account.
+    Alone,
 }
 
 impl Stmt {
     pub fn new(sql: &'static str, args: impl Into<Vec<Val>>) -> Self {
-        Stmt { sql, args: args.into(), expect: Expect::Any }
+        Stmt { sql, args: args.into(), expect: Expect::Any, fence: None }
     }
 
     /// Exactly one row, or the batch fails with this label.
     #[must_use]
     pub fn one(self, label: &'static str) -> Self {
         self.rows(1, label)
+    }
+
+    /// Takes the account's fence before this statement runs. It is held until the batch ends.
+    #[must_use]
+    pub fn fence(mut self, account: &str, kind: FenceKind) -> Self {
+        self.fence = Some(Box::new(Fence { account: account.to_owned(), kind }));
+        self
     }
 
     /// Exactly `n` rows, or the batch fails with this label.

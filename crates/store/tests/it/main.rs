@@ -15,6 +15,8 @@ mod ledger;
 mod mcp_answers;
 mod migrations;
 mod notices;
+mod pg_faults;
+mod pg_proxy;
 mod processes;
 mod reads;
 mod released_domains;

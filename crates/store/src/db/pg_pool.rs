@@ -1,0 +1,184 @@
+//! Connections to PostgreSQL: a pool for each kind of work, bounded queues, and leases.
+//!
+//! Writes wait for locks and lists may take long, so pages are looked up over connections of their own: however many writes
+//! wait, pages are served and the health check answers. A lease that is dropped before its call has finished closes the
+//! connection, because an answer may still be under way on it.
+
+use std::time::Duration;
+
+use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
+use tokio_postgres::Config;
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use super::DbError;
+
+/// How long a call waits for a free connection.
+pub(super) const WAIT: Duration = Duration::from_secs(5);
+/// How long connecting to one address may take, and altogether: a URL may name several.
+const CONNECT: Duration = Duration::from_secs(2);
+const CONNECT_ANY: Duration = Duration::from_secs(7);
+/// How long sent data may stay without an acknowledgement before the kernel gives the connection up. Without it, a
+/// connection that a firewall has forgotten blocks for a quarter of an hour.
+const UNACKNOWLEDGED: Duration = Duration::from_secs(4);
+/// An idle connection is probed after five seconds and given up after three probes, a second apart.
+const IDLE: Duration = Duration::from_secs(5);
+const PROBE: Duration = Duration::from_secs(1);
+const PROBES: u32 = 3;
+/// Calls that may wait for a connection in each pool; a further one is refused at once.
+const MAX_WAITING: usize = 512;
+
+/// What a connection is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Work {
+    /// Reads by a unique key, such as those of a view.
+    Lookup,
+    /// Reads that may take longer.
+    List,
+    Write,
+    /// Whether the database answers.
+    Ping,
+}
+
+impl Work {
+    const ALL: [Work; 4] = [Work::Lookup, Work::List, Work::Write, Work::Ping];
+
+    pub(super) const fn connections(self) -> usize {
+        match self {
+            Work::Lookup => 6,
+            Work::List => 4,
+            Work::Write => 10,
+            Work::Ping => 1,
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Work::Lookup => "lookup",
+            Work::List => "list",
+            Work::Write => "write",
+            Work::Ping => "ping",
+        }
+    }
+}
+
+pub(super) struct Pools([Pool; 4]);
+
+/// How many connections of a pool exist and are free, and how many calls wait for one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PoolUse {
+    /// `lookup`, `list`, `write` or `ping`.
+    pub work: &'static str,
+    pub open: usize,
+    pub idle: usize,
+    pub waiting: usize,
+    pub limit: usize,
+}
+
+/// Sets what finds dead connections in seconds.
+pub(super) fn configure(config: &mut Config) {
+    config.connect_timeout(CONNECT);
+    config.tcp_user_timeout(UNACKNOWLEDGED);
+    config.keepalives_idle(IDLE);
+    config.keepalives_interval(PROBE);
+    config.keepalives_retries(PROBES);
+}
+
+impl Pools {
+    pub(super) fn new(config: &Config, tls: &MakeRustlsConnect) -> Result<Self, DbError> {
+        let pool = |work: Work| {
+            let recycle = ManagerConfig { recycling_method: RecyclingMethod::Fast };
+            Pool::builder(Manager::from_config(config.clone(), tls.clone(), recycle))
+                .max_size(work.connections())
+                .runtime(Runtime::Tokio1)
+                .wait_timeout(Some(WAIT))
+                .create_timeout(Some(CONNECT_ANY))
+                .recycle_timeout(Some(WAIT))
+                .build()
+                .map_err(|error| DbError::internal(format!("cannot create the connection pool: {error}")))
+        };
+        let [lookup, list, write, ping] = Work::ALL;
+        Ok(Self([pool(lookup)?, pool(list)?, pool(write)?, pool(ping)?]))
+    }
+
+    const fn of(&self, work: Work) -> &Pool {
+        let [lookup, list, write, ping] = &self.0;
+        match work {
+            Work::Lookup => lookup,
+            Work::List => list,
+            Work::Write => write,
+            Work::Ping => ping,
+        }
+    }
+
+    pub(super) async fn client(&self, work: Work) -> Result<Object, DbError> {
+        let pool = self.of(work);
+        if pool.status().waiting >= MAX_WAITING {
+            return Err(DbError::Busy);
+        }
+        Ok(pool.get().await?)
+    }
+
+    pub(super) async fn lease(&self, work: Work) -> Result<Lease, DbError> {
+        self.client(work).await.map(|client| Lease(Some(client)))
+    }
+
+    /// Drops the idle connections: when one connection was cut, the others most likely were too.
+    pub(super) fn forget_idle(&self) {
+        for pool in &self.0 {
+            pool.retain(|_, _| false);
+        }
+    }
+
+    pub(super) fn close(&self) {
+        for pool in &self.0 {
+            pool.close();
+        }
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.of(Work::Write).is_closed()
+    }
+
+    pub(super) fn in_use(&self) -> Vec<PoolUse> {
+        let of = |work: Work| {
+            let status = self.of(work).status();
+            PoolUse {
+                work: work.name(),
+                open: status.size,
+                idle: status.available,
+                waiting: status.waiting,
+                limit: status.max_size,
+            }
+        };
+        Work::ALL.map(of).to_vec()
+    }
+}
+
+/// A connection whose call has not finished. Dropped before [`Lease::finish`], the connection is closed: it may be inside a
+/// transaction, or an answer may be under way.
+pub(super) struct Lease(Option<Object>);
+
+impl Lease {
+    pub(super) fn client(&self) -> Result<&Object, DbError> {
+        self.0.as_ref().ok_or_else(|| DbError::internal("no connection"))
+    }
+
+    /// Returns the connection to its pool.
+    pub(super) fn finish(mut self) {
+        drop(self.0.take());
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        if let Some(client) = self.0.take() {
+            drop(Object::take(client));
+        }
+    }
+}
+
+/// Ends a call that takes longer than `limit`. The caller drops its lease then, which closes the connection.
+pub(super) async fn within<T>(limit: Duration, call: impl Future<Output = T>) -> Result<T, DbError> {
+    let limited = tokio::time::timeout(limit, call).await;
+    limited.map_err(|_| DbError::unavailable(format!("no answer within {} seconds", limit.as_secs())))
+}

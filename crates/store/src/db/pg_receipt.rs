@@ -1,0 +1,133 @@
+//! Finds out whether a batch whose COMMIT was not answered was committed.
+//!
+//! Each batch writes its own number into a row of `write_receipts` that only one batch at a time uses. If the answer to
+//! COMMIT is lost, that row is locked and read: the lock waits until the lost transaction has ended, so afterwards the row
+//! says for certain whether it was committed. The number of a transaction (`pg_xact_status`) would not do, because a new
+//! primary may use it again for another one.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::time::Duration;
+
+use super::pg::PgDb;
+use super::pg_pool::{Work, within};
+use super::{DbError, Stmt, Val};
+
+/// Belongs to the connection, like the table of migrations, and not to the schema: its rows mean nothing later or elsewhere.
+pub(super) const TABLE: &str = "CREATE TABLE IF NOT EXISTS write_receipts (
+  slot TEXT PRIMARY KEY, batch BIGINT NOT NULL, written_at BIGINT NOT NULL) WITH (fillfactor = 50)";
+const FORGET: &str =
+    "DELETE FROM write_receipts WHERE written_at < CAST(EXTRACT(EPOCH FROM now()) AS BIGINT) - 86400";
+const WRITE: &str = "INSERT INTO write_receipts (slot, batch, written_at) \
+     VALUES ($1, $2, CAST(EXTRACT(EPOCH FROM now()) AS BIGINT)) \
+     ON CONFLICT (slot) DO UPDATE SET batch = excluded.batch, written_at = excluded.written_at";
+/// Waits for the transaction that has written the row, also if that has created it.
+const ASK: &str = "INSERT INTO write_receipts (slot, batch, written_at) \
+     VALUES ($1, 0, CAST(EXTRACT(EPOCH FROM now()) AS BIGINT)) \
+     ON CONFLICT (slot) DO UPDATE SET slot = excluded.slot RETURNING batch";
+/// How long it is asked; a new primary needs up to half a minute.
+const ASKING: Duration = Duration::from_secs(40);
+const ANSWER: Duration = Duration::from_secs(5);
+const PAUSE: Duration = Duration::from_millis(250);
+
+/// The rows of this process that no batch uses now.
+#[derive(Debug)]
+pub(super) struct Receipts {
+    /// Different in every process that uses the database.
+    process: String,
+    /// Whether the table exists: not before the first migration by a program that knows it.
+    has_table: AtomicBool,
+    free: Mutex<Vec<i64>>,
+    next_slot: AtomicI64,
+    next_batch: AtomicI64,
+}
+
+/// A row in use by one batch.
+#[derive(Debug)]
+pub(super) struct Receipt {
+    number: i64,
+    slot: String,
+    batch: i64,
+}
+
+/// What became of a batch.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    Committed,
+    RolledBack,
+}
+
+impl Receipts {
+    pub(super) fn new(process: String, has_table: bool) -> Self {
+        Self {
+            process,
+            has_table: AtomicBool::new(has_table),
+            free: Mutex::default(),
+            next_slot: AtomicI64::new(0),
+            next_batch: AtomicI64::new(1),
+        }
+    }
+
+    pub(super) fn table_created(&self) {
+        self.has_table.store(true, Ordering::Release);
+    }
+
+    /// A row for one attempt of a batch; `None` while there is no table.
+    pub(super) fn take(&self) -> Option<Receipt> {
+        if !self.has_table.load(Ordering::Acquire) {
+            return None;
+        }
+        let free = self.free.lock().ok().and_then(|mut free| free.pop());
+        let number = free.unwrap_or_else(|| self.next_slot.fetch_add(1, Ordering::Relaxed));
+        let batch = self.next_batch.fetch_add(1, Ordering::Relaxed);
+        Some(Receipt { number, slot: format!("{}-{number}", self.process), batch })
+    }
+
+    /// Lets other batches use the row, once the fate of this one is known. A row whose batch was abandoned is not used again.
+    pub(super) fn give_back(&self, receipt: Option<Receipt>) {
+        if let (Some(receipt), Ok(mut free)) = (receipt, self.free.lock()) {
+            free.push(receipt.number);
+        }
+    }
+}
+
+impl Receipt {
+    pub(super) fn stmt(&self) -> Stmt {
+        Stmt::new(WRITE, vec![Val::from(self.slot.as_str()), self.batch.into()])
+    }
+}
+
+impl PgDb {
+    /// Deletes the rows of processes that are gone.
+    pub(super) async fn forget_receipts(&self) -> Result<(), DbError> {
+        if self.receipts.has_table.load(Ordering::Acquire) {
+            self.batch(&[Stmt::new(FORGET, [])], &[]).await?;
+        }
+        Ok(())
+    }
+
+    /// Asks until the database answers; an error if it does not for long.
+    pub(super) async fn fate(&self, receipt: &Receipt) -> Result<Fate, DbError> {
+        let asking = async {
+            loop {
+                match within(ANSWER, self.ask(receipt)).await {
+                    Ok(Ok(fate)) => return fate,
+                    Ok(Err(error)) | Err(error) => {
+                        tracing::debug!(%error, "asking for the fate of a write again");
+                        self.pools.forget_idle();
+                    }
+                }
+                tokio::time::sleep(PAUSE).await;
+            }
+        };
+        within(ASKING, asking).await
+    }
+
+    async fn ask(&self, receipt: &Receipt) -> Result<Fate, DbError> {
+        let lease = self.pools.lease(Work::Write).await?;
+        let client = lease.client()?;
+        let found: i64 = client.query_one(ASK, &[&receipt.slot]).await?.try_get(0)?;
+        lease.finish();
+        Ok(if found == receipt.batch { Fate::Committed } else { Fate::RolledBack })
+    }
+}

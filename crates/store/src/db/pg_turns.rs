@@ -1,0 +1,126 @@
+//! Turns of accounts: no account uses more than a share of the connections for writes, however many requests it sends.
+//!
+//! Batches name the account they work for by a fence (`Stmt::fence`). Those of one account wait for each other here, before
+//! they wait for a connection, so other accounts' batches overtake them.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::pg_pool::WAIT;
+use super::{DbError, Stmt};
+
+/// Batches of one account that run at once, of the ten connections for writes.
+const AT_ONCE: usize = 4;
+/// Batches of one account that may wait; a further one is refused at once.
+const MAX_WAITING: usize = 256;
+
+type Queues = Arc<Mutex<HashMap<String, Queue>>>;
+
+/// The accounts that write now.
+#[derive(Debug, Default)]
+pub(super) struct Turns(Queues);
+
+#[derive(Debug)]
+struct Queue {
+    places: Arc<Semaphore>,
+    /// Batches that run or wait; the entry is removed with the last one.
+    batches: usize,
+}
+
+/// A place in the queue of an account, and then the permission to run.
+#[derive(Debug)]
+pub(super) struct Turn {
+    queues: Queues,
+    account: String,
+    permit: Option<OwnedSemaphorePermit>,
+}
+
+impl Turns {
+    /// Waits for the turn of this batch; `None` if it works for no account.
+    pub(super) async fn take(&self, stmts: &[Stmt]) -> Result<Option<Turn>, DbError> {
+        let Some(fence) = stmts.iter().find_map(|stmt| stmt.fence.as_ref()) else { return Ok(None) };
+        let (mut turn, places) = self.enter(&fence.account)?;
+        let permit = tokio::time::timeout(WAIT, places.acquire_owned()).await;
+        let permit =
+            permit.map_err(|_| DbError::unavailable("too many writes of one account are waiting"))?;
+        turn.permit = permit.ok();
+        Ok(Some(turn))
+    }
+
+    fn enter(&self, account: &str) -> Result<(Turn, Arc<Semaphore>), DbError> {
+        let mut queues = lock(&self.0);
+        let queue = queues
+            .entry(account.to_owned())
+            .or_insert_with(|| Queue { places: Arc::new(Semaphore::new(AT_ONCE)), batches: 0 });
+        if queue.batches >= AT_ONCE + MAX_WAITING {
+            return Err(DbError::Busy);
+        }
+        queue.batches += 1;
+        let places = Arc::clone(&queue.places);
+        drop(queues);
+        let turn = Turn { queues: Arc::clone(&self.0), account: account.to_owned(), permit: None };
+        Ok((turn, places))
+    }
+
+    /// Batches of all accounts that wait for others of the same account.
+    pub(super) fn waiting(&self) -> usize {
+        lock(&self.0).values().map(|queue| queue.batches.saturating_sub(AT_ONCE)).sum()
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let mut queues = lock(&self.queues);
+        if let Some(queue) = queues.get_mut(&self.account) {
+            queue.batches -= 1;
+            if queue.batches == 0 {
+                queues.remove(&self.account);
+            }
+        }
+    }
+}
+
+fn lock(queues: &Queues) -> MutexGuard<'_, HashMap<String, Queue>> {
+    queues.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::db::FenceKind;
+
+    fn batch(account: &str) -> Vec<Stmt> {
+        vec![Stmt::new("SELECT 1", []).fence(account, FenceKind::Shared)]
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn one_account_has_a_share_and_others_pass_it() {
+        let turns = Turns::default();
+        let mut taken = Vec::new();
+        for _ in 0..AT_ONCE {
+            taken.push(turns.take(&batch("a")).await.unwrap());
+        }
+        let late = turns.take(&batch("a")).await;
+        assert!(matches!(late, Err(DbError::Unavailable(_))), "waited in vain");
+        assert!(turns.take(&batch("b")).await.unwrap().is_some());
+        assert!(turns.take(&[Stmt::new("SELECT 1", [])]).await.unwrap().is_none());
+        let stmts = batch("a");
+        let waiting = turns.take(&stmts);
+        taken.pop();
+        assert!(waiting.await.unwrap().is_some());
+        taken.clear();
+        assert!(lock(&turns.0).is_empty(), "nothing is kept of accounts that do not write");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn queue_of_an_account_is_bounded() {
+        let turns = Turns::default();
+        let places: Vec<_> = (0..AT_ONCE + MAX_WAITING).map(|_| turns.enter("a").unwrap()).collect();
+        assert!(matches!(turns.take(&batch("a")).await, Err(DbError::Busy)));
+        assert_eq!(turns.waiting(), MAX_WAITING);
+        drop(places);
+        assert!(turns.take(&batch("a")).await.unwrap().is_some());
+    }
+}

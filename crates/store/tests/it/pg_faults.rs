@@ -1,0 +1,183 @@
+//! PostgreSQL under faults: answers that are lost, connections that go silent, writes that wait for a lock.
+
+use std::time::{Duration, Instant};
+
+use dropleaf_store::{Db, DbError, Stmt, accounts};
+use tokio_postgres::{Client, NoTls};
+
+use crate::harness::{NOW, TestDatabase, account};
+use crate::pg_proxy::{NextCommit, PgProxy};
+
+const EARN: &str = "UPDATE accounts SET balance_minor = balance_minor + 1 WHERE id = $1";
+
+fn earn() -> Stmt {
+    Stmt::new(EARN, ["a".into()]).one("no_account")
+}
+
+async fn balance(db: &Db) -> i64 {
+    let sql = "SELECT balance_minor FROM accounts WHERE id = 'a'";
+    db.get(sql, &[], |row| row.int(0)).await.unwrap().unwrap()
+}
+
+/// A connection beside the pools.
+async fn connect(url: &str) -> Client {
+    let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
+    tokio::spawn(connection);
+    client
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn batch_is_done_once_whatever_is_lost_of_its_commit() {
+    let database = TestDatabase::postgres().await;
+    database.open().await.exec(account("a")).await.unwrap();
+    let proxy = PgProxy::start(&database.url).await;
+    let db = Db::open(&proxy.url).await.unwrap();
+    let mut expected = 0;
+    for next in [NextCommit::LosesAnswer, NextCommit::IsLost, NextCommit::LosesAnswer, NextCommit::Passes] {
+        proxy.set_next_commit(next);
+        db.batch(vec![earn()]).await.unwrap();
+        expected += 1;
+        assert!(proxy.is_used_up(), "{next:?} was tried");
+        assert_eq!(balance(&db).await, expected, "{next:?}");
+    }
+    // A guard that fails only afterwards is not taken for the outcome of the lost commit.
+    proxy.set_next_commit(NextCommit::LosesAnswer);
+    let once = Stmt::new("UPDATE accounts SET plan = 'pro' WHERE id = 'a' AND plan = 'solo'", []).one("done");
+    db.batch(vec![once.clone()]).await.unwrap();
+    assert!(matches!(db.batch(vec![once]).await, Err(DbError::Guard("done"))));
+    db.close().await;
+    database.remove().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn silent_connections_are_given_up_and_replaced() {
+    let database = TestDatabase::postgres().await;
+    database.open().await.exec(account("a")).await.unwrap();
+    let proxy = PgProxy::start(&database.url).await;
+    let db = Db::open(&proxy.url).await.unwrap();
+    // Several connections in each pool.
+    let reads = futures_util::future::join_all((0..6).map(|_| balance(&db)));
+    let writes = futures_util::future::join_all((0..4).map(|_| db.batch(vec![earn()])));
+    tokio::join!(reads, writes);
+    proxy.strand_connections();
+    let begun = Instant::now();
+    let find =
+        async || db.get("SELECT balance_minor FROM accounts WHERE id = 'a'", &[], |row| row.int(0)).await;
+    let (first, second) = tokio::join!(find(), find());
+    assert!(
+        first.is_err() && second.is_err(),
+        "an answer that does not arrive is an error, not a wait for ever"
+    );
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+    // All other connections were given up with the first one.
+    let again = Instant::now();
+    assert_eq!(balance(&db).await, 4);
+    db.batch(vec![earn()]).await.unwrap();
+    db.ping().await.unwrap();
+    assert!(again.elapsed() < Duration::from_secs(5), "{:?}", again.elapsed());
+    db.close().await;
+    database.remove().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_are_found_while_writes_wait_for_a_lock() {
+    let database = TestDatabase::postgres().await;
+    let db = database.open().await;
+    db.exec(account("a")).await.unwrap();
+    let blocker = connect(&database.url).await;
+    blocker.batch_execute("BEGIN; UPDATE accounts SET plan = 'pro' WHERE id = 'a'").await.unwrap();
+    let mut waiting = tokio::task::JoinSet::new();
+    for _ in 0..600 {
+        let db = db.clone();
+        waiting.spawn(async move { db.batch(vec![earn()]).await.map(|_| ()) });
+    }
+    // The queue is bounded: some are refused at once, before the lock is free.
+    let refused = waiting.join_next().await.unwrap().unwrap();
+    assert!(matches!(refused, Err(DbError::Busy)), "{refused:?}");
+    let begun = Instant::now();
+    assert_eq!(balance(&db).await, 0);
+    db.ping().await.unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
+    let uses = db.pool_use();
+    let writes = uses.iter().find(|pool| pool.work == "write").unwrap();
+    assert!(writes.waiting > 100 && writes.open <= writes.limit, "{writes:?}");
+    blocker.batch_execute("COMMIT").await.unwrap();
+    let mut done = 0;
+    while let Some(answer) = waiting.join_next().await {
+        match answer.unwrap() {
+            Ok(()) => done += 1,
+            Err(DbError::Busy | DbError::Unavailable(_)) => {}
+            Err(error) => panic!("{error}"),
+        }
+    }
+    assert_eq!(balance(&db).await, done);
+    db.close().await;
+    database.remove().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn account_waits_for_its_own_turns_only() {
+    let database = TestDatabase::postgres().await;
+    let db = database.open().await;
+    db.batch(vec![account("a"), account("b")]).await.unwrap();
+    let blocker = connect(&database.url).await;
+    blocker.batch_execute("BEGIN; UPDATE accounts SET plan = 'pro' WHERE id = 'a'").await.unwrap();
+    let mut waiting = tokio::task::JoinSet::new();
+    for _ in 0..64 {
+        let db = db.clone();
+        waiting.spawn(async move { db.batch(vec![accounts::require_active("a"), earn()]).await });
+    }
+    while db.waiting_turns() < 60 {
+        tokio::task::yield_now().await;
+    }
+    let writes = |db: &Db| db.pool_use().into_iter().find(|pool| pool.work == "write").unwrap();
+    assert_eq!(writes(&db).waiting, 0, "no connection is waited for: {:?}", writes(&db));
+    let other = Stmt::new(EARN, ["b".into()]).one("no_account");
+    let begun = Instant::now();
+    db.batch(vec![accounts::require_active("b"), other]).await.unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
+    blocker.batch_execute("COMMIT").await.unwrap();
+    while let Some(answer) = waiting.join_next().await {
+        answer.unwrap().unwrap();
+    }
+    assert_eq!(balance(&db).await, 64);
+    db.close().await;
+    database.remove().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn suspension_waits_for_batches_of_the_account_and_stops_later_ones() {
+    let database = TestDatabase::postgres().await;
+    let db = database.open().await;
+    db.batch(vec![account("a")]).await.unwrap();
+    // A batch on another node that has passed the check and is not committed yet.
+    let other = connect(&database.url).await;
+    other
+        .batch_execute("BEGIN; SELECT pg_advisory_xact_lock_shared(hashtextextended('a', 0))")
+        .await
+        .unwrap();
+    // Batches do not wait for each other, although they work for one account.
+    db.batch(vec![accounts::require_active_shared("a"), account("c")]).await.unwrap();
+    let suspending = tokio::spawn({
+        let db = db.clone();
+        async move { db.batch(vec![accounts::suspend("a", "spam", NOW)]).await.map(|_| ()) }
+    });
+    let waits = "SELECT COUNT(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted \
+                 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+    while db.get(waits, &[], |row| row.int(0)).await.unwrap() != Some(1) {
+        tokio::task::yield_now().await;
+    }
+    // One that comes later does not pass the suspension.
+    let late = tokio::spawn({
+        let db = db.clone();
+        async move { db.batch(vec![accounts::require_active_shared("a"), account("d")]).await.map(|_| ()) }
+    });
+    while db.get(waits, &[], |row| row.int(0)).await.unwrap() != Some(2) {
+        tokio::task::yield_now().await;
+    }
+    other.batch_execute("COMMIT").await.unwrap();
+    suspending.await.unwrap().unwrap();
+    assert!(matches!(late.await.unwrap(), Err(DbError::Guard(accounts::SUSPENDED))));
+    db.close().await;
+    database.remove().await;
+}
