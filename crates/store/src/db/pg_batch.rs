@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use deadpool_postgres::Object;
+use futures_util::future::BoxFuture;
 
 use super::error::{is_connection_lost, is_retryable};
 use super::pg::{PgDb, is_statement_stale};
@@ -54,7 +55,16 @@ enum Attempt {
 }
 
 impl PgDb {
-    pub(crate) async fn batch(&self, stmts: &[Stmt], changed: &[String]) -> Result<Vec<Outcome>, DbError> {
+    /// Boxed, so that it is compiled in this crate and once.
+    pub(crate) fn batch<'a>(
+        &'a self,
+        stmts: &'a [Stmt],
+        changed: &'a [String],
+    ) -> BoxFuture<'a, Result<Vec<Outcome>, DbError>> {
+        Box::pin(self.repeat(stmts, changed))
+    }
+
+    async fn repeat(&self, stmts: &[Stmt], changed: &[String]) -> Result<Vec<Outcome>, DbError> {
         if stmts.is_empty() && changed.is_empty() {
             return Ok(Vec::new());
         }

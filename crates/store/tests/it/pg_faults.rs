@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use dropleaf_store::{Db, DbError, Stmt, accounts};
+use tokio::task::JoinSet;
 use tokio_postgres::{Client, NoTls};
 
 use crate::harness::{NOW, TestDatabase, account};
@@ -19,11 +20,12 @@ async fn balance(db: &Db) -> i64 {
     db.get(sql, &[], |row| row.int(0)).await.unwrap().unwrap()
 }
 
-/// A connection beside the pools.
-async fn connect(url: &str) -> Client {
+/// A connection beside the pools, which ends with the set.
+async fn connect(url: &str) -> (Client, JoinSet<()>) {
     let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
-    tokio::spawn(connection);
-    client
+    let mut tasks = JoinSet::new();
+    tasks.spawn(async move { connection.await.unwrap() });
+    (client, tasks)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -84,9 +86,9 @@ async fn pages_are_found_while_writes_wait_for_a_lock() {
     let database = TestDatabase::postgres().await;
     let db = database.open().await;
     db.exec(account("a")).await.unwrap();
-    let blocker = connect(&database.url).await;
+    let (blocker, _task) = connect(&database.url).await;
     blocker.batch_execute("BEGIN; UPDATE accounts SET plan = 'pro' WHERE id = 'a'").await.unwrap();
-    let mut waiting = tokio::task::JoinSet::new();
+    let mut waiting = JoinSet::new();
     for _ in 0..600 {
         let db = db.clone();
         waiting.spawn(async move { db.batch(vec![earn()]).await.map(|_| ()) });
@@ -120,9 +122,9 @@ async fn account_waits_for_its_own_turns_only() {
     let database = TestDatabase::postgres().await;
     let db = database.open().await;
     db.batch(vec![account("a"), account("b")]).await.unwrap();
-    let blocker = connect(&database.url).await;
+    let (blocker, _task) = connect(&database.url).await;
     blocker.batch_execute("BEGIN; UPDATE accounts SET plan = 'pro' WHERE id = 'a'").await.unwrap();
-    let mut waiting = tokio::task::JoinSet::new();
+    let mut waiting = JoinSet::new();
     for _ in 0..64 {
         let db = db.clone();
         waiting.spawn(async move { db.batch(vec![accounts::require_active("a"), earn()]).await });
@@ -151,14 +153,15 @@ async fn suspension_waits_for_batches_of_the_account_and_stops_later_ones() {
     let db = database.open().await;
     db.batch(vec![account("a")]).await.unwrap();
     // A batch on another node that has passed the check and is not committed yet.
-    let other = connect(&database.url).await;
+    let (other, _task) = connect(&database.url).await;
     other
         .batch_execute("BEGIN; SELECT pg_advisory_xact_lock_shared(hashtextextended('a', 0))")
         .await
         .unwrap();
     // Batches do not wait for each other, although they work for one account.
     db.batch(vec![accounts::require_active_shared("a"), account("c")]).await.unwrap();
-    let suspending = tokio::spawn({
+    let mut suspending = JoinSet::new();
+    suspending.spawn({
         let db = db.clone();
         async move { db.batch(vec![accounts::suspend("a", "spam", NOW)]).await.map(|_| ()) }
     });
@@ -168,7 +171,8 @@ async fn suspension_waits_for_batches_of_the_account_and_stops_later_ones() {
         tokio::task::yield_now().await;
     }
     // One that comes later does not pass the suspension.
-    let late = tokio::spawn({
+    let mut late = JoinSet::new();
+    late.spawn({
         let db = db.clone();
         async move { db.batch(vec![accounts::require_active_shared("a"), account("d")]).await.map(|_| ()) }
     });
@@ -176,8 +180,8 @@ async fn suspension_waits_for_batches_of_the_account_and_stops_later_ones() {
         tokio::task::yield_now().await;
     }
     other.batch_execute("COMMIT").await.unwrap();
-    suspending.await.unwrap().unwrap();
-    assert!(matches!(late.await.unwrap(), Err(DbError::Guard(accounts::SUSPENDED))));
+    suspending.join_next().await.unwrap().unwrap().unwrap();
+    assert!(matches!(late.join_next().await.unwrap().unwrap(), Err(DbError::Guard(accounts::SUSPENDED))));
     db.close().await;
     database.remove().await;
 }

@@ -1,11 +1,13 @@
 //! A TCP proxy before PostgreSQL that can lose the answer to a COMMIT, lose the COMMIT itself, or stop passing on anything.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
 
 /// A simple query `COMMIT`, as it is sent: its type, its length, its text and a NUL.
 const COMMIT: &[u8] = b"Q\0\0\0\x0bCOMMIT\0";
@@ -34,6 +36,8 @@ pub(crate) struct PgProxy {
     /// The URL of the database through the proxy.
     pub(crate) url: String,
     plan: Arc<Plan>,
+    /// Ends with the proxy.
+    _accepting: JoinSet<()>,
 }
 
 impl PgProxy {
@@ -44,20 +48,22 @@ impl PgProxy {
         let port = listener.local_addr().unwrap().port();
         let plan = Arc::new(Plan::default());
         let (server, shared) = (server.to_owned(), Arc::clone(&plan));
-        tokio::spawn(async move {
+        let mut accepting = JoinSet::new();
+        accepting.spawn(async move {
+            let mut passing = JoinSet::new();
             while let Ok((client, _)) = listener.accept().await {
                 let server = TcpStream::connect(&server).await.unwrap();
                 let number = shared.connections.fetch_add(1, Ordering::SeqCst) + 1;
                 let (from_client, to_client) = client.into_split();
                 let (from_server, to_server) = server.into_split();
-                let (up, down) = (Arc::clone(&shared), Arc::clone(&shared));
-                let ups = tokio::spawn(async move { up.pass_up(number, from_client, to_server).await });
-                tokio::spawn(async move {
-                    down.pass_down(number, from_server, to_client, ups).await;
+                let plan = Arc::clone(&shared);
+                passing.spawn(async move {
+                    let up = plan.pass_up(number, from_client, to_server);
+                    plan.pass_down(number, from_server, to_client, up).await;
                 });
             }
         });
-        PgProxy { url: format!("{head}@127.0.0.1:{port}/{database}"), plan }
+        PgProxy { url: format!("{head}@127.0.0.1:{port}/{database}"), plan, _accepting: accepting }
     }
 
     pub(crate) fn set_next_commit(&self, next: NextCommit) {
@@ -116,16 +122,16 @@ impl Plan {
         number: usize,
         mut from: OwnedReadHalf,
         mut to: OwnedWriteHalf,
-        mut ups: tokio::task::JoinHandle<Ended>,
+        up: impl Future<Output = Ended>,
     ) {
+        let mut up = pin!(up);
         let mut buffer = vec![0; 64 << 10];
         loop {
             tokio::select! {
-                biased;
-                ended = &mut ups => {
-                    if let Ok(Ended::BeforeAnswer(_still_open)) = ended {
+                ended = &mut up => {
+                    if let Ended::BeforeAnswer(_still_open) = ended {
                         // The answer proves that the commit is done.
-                        from.read(&mut buffer).await.unwrap();
+                        assert_ne!(from.read(&mut buffer).await.unwrap(), 0);
                     }
                     return;
                 }
