@@ -1,15 +1,20 @@
 //! Reads the facts about a database that the health checks judge. Changes nothing: a database is neither created nor migrated.
 
 use crate::db::migrate;
-use crate::db::{Db, DbError, Engine};
+use crate::db::{Db, DbError, Engine, PgDb, Row};
 use crate::store::Store;
 use dropleaf_core::health::{DatabaseFacts, Integrity, PostgresFacts, SqliteFacts};
 use rusqlite::{Connection, OpenFlags};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Connections of a node: the pool and the one that receives notifications.
-const POSTGRES_POOL: i64 = 17;
+/// Transactions that wait for a lock in PostgreSQL, of all nodes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LockWaits {
+    pub count: i64,
+    pub longest_milliseconds: i64,
+}
+
 /// How many steps of SQLite's engine pass between two looks at the time.
 const STEPS: i32 = 10_000;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
@@ -91,7 +96,7 @@ impl Db {
                 encoding: row.string(4)?,
                 max_connections: row.int(5)?,
                 others: row.int(6)?,
-                pool: POSTGRES_POOL,
+                pool: PgDb::CONNECTIONS,
                 now: row.int(7)?,
             })
         })
@@ -111,6 +116,18 @@ impl Db {
 }
 
 impl Store {
+    /// Who waits for a lock now. `None` on SQLite, which has none.
+    pub async fn find_lock_waits(&self) -> Result<Option<LockWaits>, DbError> {
+        const WAITS: &str = "SELECT COUNT(*), \
+             CAST(COALESCE(MAX(EXTRACT(EPOCH FROM clock_timestamp() - state_change)) * 1000, 0) AS BIGINT) \
+             FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+        if !self.db.is_shared() {
+            return Ok(None);
+        }
+        let waits = |row: &Row<'_>| Ok(LockWaits { count: row.int(0)?, longest_milliseconds: row.int(1)? });
+        self.db.get(WAITS, &[], waits).await
+    }
+
     /// 1 if a live page has an email gate, otherwise 0.
     pub async fn count_gated_pages(&self) -> Result<i64, DbError> {
         const COUNT: &str = "SELECT COUNT(*) FROM (SELECT 1 FROM sites WHERE state = 'live' \

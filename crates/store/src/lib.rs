@@ -81,4 +81,5 @@ pub mod webhook_outbox;
 
 pub use blobs::{BlobError, Blobs};
 pub use db::{Db, DbError, Expect, FenceKind, Outcome, OwnedRow, PoolUse, Row, Stmt, Val};
+pub use health::LockWaits;
 pub use store::Store;

@@ -135,6 +135,7 @@ impl App {
         old.extend(webhook_deliveries::delete_old(now - self.settings.webhooks.kept, FINISHED_DELIVERIES));
         self.store.commit(old).await?;
         self.store.commit(anonymous_usage::recount().into()).await?;
+        self.store.db.forget_processes().await?;
         Ok(Swept { expired, purged })
     }
 

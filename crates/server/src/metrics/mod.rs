@@ -1,6 +1,7 @@
 //! Prometheus metrics, counted with plain atomics and served on a separate listener. Figures that have to be looked up, such
 //! as free disk space, are refreshed in the background.
 
+mod database;
 mod latency;
 #[cfg(test)]
 mod monitoring_tests;
@@ -59,6 +60,7 @@ pub struct Metrics {
     emails_waiting: Gauge,
     webhooks: Family<OneLabel, Counter>,
     webhooks_waiting: Gauge,
+    database: database::DatabaseGauges,
     payments_open: Gauge,
     payments_unknown: Gauge,
     ledger_faults: OptionalGauge,
@@ -103,6 +105,7 @@ impl Default for Metrics {
         let help = "Webhook attempts by outcome: delivered, failed; and deliveries that were given up: dead";
         let webhooks = add(of, "webhooks", help);
         let webhooks_waiting = add(of, "webhooks_waiting", "Webhook deliveries that wait, on all nodes");
+        let database = database::DatabaseGauges::new(of);
         let payments_open = add(of, "payments_open", "Payments that are not decided yet, counted up to 1000");
         let help =
             "Payments whose outcome is unknown and that an operator may have to decide, counted up to 1000";
@@ -142,6 +145,7 @@ impl Default for Metrics {
             emails_waiting,
             webhooks,
             webhooks_waiting,
+            database,
             payments_open,
             payments_unknown,
             ledger_faults,

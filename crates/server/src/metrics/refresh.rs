@@ -1,4 +1,4 @@
-//! Looks up the figures that no request changes: emails, webhooks, payments, disk space.
+//! Looks up the figures that no request changes: emails, webhooks, payments, the database, disk space.
 
 use super::Metrics;
 use dropleaf_app::App;
@@ -30,6 +30,12 @@ async fn refresh_once(app: &App, metrics: &Metrics, data_dir: &Path) {
     match app.count_waiting_webhooks().await {
         Ok(waiting) => drop(metrics.webhooks_waiting.set(waiting)),
         Err(error) => tracing::debug!(%error, "webhooks not counted for the metrics"),
+    }
+    let parts = app.health_parts();
+    metrics.database.set_connections(&parts.store.db);
+    match parts.store.find_lock_waits().await {
+        Ok(waits) => drop(waits.map(|waits| metrics.database.set_lock_waits(waits))),
+        Err(error) => tracing::debug!(%error, "waits for locks not counted for the metrics"),
     }
     let data_dir = data_dir.to_owned();
     // A network file system can stall.

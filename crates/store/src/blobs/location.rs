@@ -52,10 +52,12 @@ fn bucket(rest: &str, credentials: Option<&Credentials>) -> Result<Arc<dyn Objec
     let (name, prefix) = bucket_path.split_once('/').unwrap_or((bucket_path, ""));
     // Viewers wait for these requests; the library's defaults are meant for batch work.
     let retry =
-        RetryConfig { max_retries: 3, retry_timeout: Duration::from_secs(20), ..RetryConfig::default() };
+        RetryConfig { max_retries: 3, retry_timeout: Duration::from_secs(10), ..RetryConfig::default() };
+    // No limit for a whole request: a large body may take as long as its viewer needs, if only each read goes on.
     let client = ClientOptions::new()
-        .with_connect_timeout(Duration::from_secs(5))
-        .with_timeout(Duration::from_mins(1));
+        .with_connect_timeout(Duration::from_secs(3))
+        .with_read_timeout(Duration::from_secs(20))
+        .with_timeout_disabled();
     let mut builder =
         AmazonS3Builder::new().with_bucket_name(name).with_retry(retry).with_client_options(client);
     if let Some(credentials) = credentials {

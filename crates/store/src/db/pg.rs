@@ -38,6 +38,9 @@ impl std::fmt::Debug for PgDb {
 }
 
 impl PgDb {
+    /// Connections of a node: those of the pools and the one that receives notifications.
+    pub(crate) const CONNECTIONS: i64 = 6 + 4 + 10 + 1 + 1;
+
     pub(crate) async fn open(url: &str) -> Result<Self, DbError> {
         let mut config: tokio_postgres::Config =
             url.parse().map_err(|error| DbError::internal(format!("not a PostgreSQL URL: {error}")))?;
@@ -189,4 +192,15 @@ async fn read_with(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn number_of_connections_is_that_of_the_pools() {
+        let pools: usize = Work::ALL.map(Work::connections).iter().sum();
+        assert_eq!(i64::try_from(pools + 1), Ok(PgDb::CONNECTIONS));
+    }
 }

@@ -40,7 +40,7 @@ pub(crate) enum Work {
 }
 
 impl Work {
-    const ALL: [Work; 4] = [Work::Lookup, Work::List, Work::Write, Work::Ping];
+    pub(super) const ALL: [Work; 4] = [Work::Lookup, Work::List, Work::Write, Work::Ping];
 
     pub(super) const fn connections(self) -> usize {
         match self {
