@@ -104,11 +104,22 @@ impl Caches {
 }
 
 /// Work that is held in memory until it is written or done.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct PendingWork {
     pub(crate) view_counts: ViewCounts,
     pub(crate) erasures: ErasureQueue,
     pub(crate) idempotent_requests: InFlight,
+}
+
+impl PendingWork {
+    /// `node` names this process among all that use the database.
+    fn new(node: String) -> Self {
+        Self {
+            view_counts: ViewCounts::new(node),
+            erasures: ErasureQueue::default(),
+            idempotent_requests: InFlight::default(),
+        }
+    }
 }
 
 impl App {
@@ -129,13 +140,14 @@ impl App {
             minter: &minter,
             hosts: &hosts,
         });
+        let node = minter.nonce();
         Self {
-            limits: Limits::new(&settings),
+            limits: Limits::new(&settings, store.db.is_shared()),
             caches: Caches::new(&settings),
-            pending: PendingWork::default(),
             payments,
             moderation: Moderation::new(parts.checker),
-            notify: Notify::new(mailer, parts.webhooks, minter.nonce()),
+            notify: Notify::new(mailer, parts.webhooks, node.clone()),
+            pending: PendingWork::new(node),
             certificates: Certificates::default(),
             backups: Backups::default(),
             dns: parts.dns,

@@ -95,7 +95,8 @@ impl Store {
     }
 }
 
-/// Adds a key unless the account has the maximum number. The limit is exact if the batch has locked the account's row.
+/// Adds a key unless the account has the maximum number. The limit is exact if `counters::lock_account`
+/// is earlier in the batch.
 pub fn insert(key: &ApiKey, hash: &[u8; 32]) -> Stmt {
     Stmt::new(
         "INSERT INTO api_keys (id, account_id, name, prefix, key_hash, created_at, last_used, grant_id, scopes) \

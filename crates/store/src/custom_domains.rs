@@ -142,7 +142,7 @@ impl Store {
     }
 }
 
-/// Adds a domain, unless the account has this name or the maximum number of names.
+/// Adds a domain, unless the account has this name or the maximum number of names. Call it after `counters::lock_account`.
 pub fn insert(domain: &CustomDomain, most: i64) -> [Stmt; 2] {
     let exists = Stmt::new(
         "UPDATE custom_domains SET hostname = hostname WHERE hostname = $1 AND account_id = $2",

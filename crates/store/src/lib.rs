@@ -74,6 +74,8 @@ pub mod site_versions;
 pub mod sites;
 pub mod slugs;
 pub mod store;
+pub mod token_buckets;
+pub mod view_flushes;
 pub mod wallet_challenges;
 pub mod webhook_deliveries;
 pub mod webhook_endpoints;

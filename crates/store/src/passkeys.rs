@@ -86,7 +86,8 @@ pub fn put_ceremony(hash: &[u8; 32], ceremony: &Ceremony, expires_at: i64) -> St
     )
 }
 
-/// Adds a passkey, unless the account has the maximum number or the credential is already registered.
+/// Adds a passkey, unless the account has the maximum number or the credential is already registered. Call it after
+/// `counters::lock_account`.
 pub fn insert(passkey: &Passkey) -> Stmt {
     Stmt::new(
         "INSERT INTO passkeys (id, account_id, credential_id, user_handle, credential, name, created_at, last_used_at) \

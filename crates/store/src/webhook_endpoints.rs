@@ -137,7 +137,7 @@ impl Store {
     }
 }
 
-/// Adds an endpoint, unless the account has the maximum number. Call it after the account's row is locked.
+/// Adds an endpoint, unless the account has the maximum number. Call it after `counters::lock_account`.
 pub fn insert(endpoint: &Endpoint, secret: &Bytes, most: i64) -> Stmt {
     Stmt::new(
         "INSERT INTO webhook_endpoints (id, account_id, grant_id, site_id, kind, url, description, events, secret, state, \

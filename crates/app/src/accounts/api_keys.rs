@@ -9,7 +9,7 @@ use dropleaf_core::account::Account;
 use dropleaf_core::api_key::{self, ApiKey};
 use dropleaf_core::scope::Scopes;
 use dropleaf_core::{Code, Error, Result, secret};
-use dropleaf_store::{DbError, Stmt, api_keys, idempotency, mcp_sessions, oauth_grants};
+use dropleaf_store::{DbError, Stmt, api_keys, counters, idempotency, mcp_sessions, oauth_grants};
 use std::fmt;
 use std::sync::Arc;
 use tokio::sync::broadcast::{self, error::RecvError};
@@ -175,6 +175,7 @@ impl App {
         // No key is created for an OAuth client whose grant is being revoked.
         let mut stmts: Vec<Stmt> =
             maker.grant_id.into_iter().map(|id| oauth_grants::require_live(id, key.created_at)).collect();
+        stmts.push(counters::lock_account(&account.id, key.created_at));
         stmts.push(api_keys::insert(&key, &secret::hash(&secret)));
         let new = NewKey { key, secret };
         if let Some(once) = once {

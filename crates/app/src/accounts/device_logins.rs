@@ -206,6 +206,7 @@ impl App {
                     grant_id: None,
                     scopes: login.scopes,
                 };
+                stmts.push(counters::lock_account(&key.account_id, now));
                 stmts.push(api_keys::insert(&key, &secret::hash(&secret)));
                 DevicePollResult::Key(Box::new(NewKey { key, secret }))
             }

@@ -6,7 +6,7 @@ use crate::app::App;
 use crate::publish::CONFLICT_RETRIES;
 use dropleaf_core::{Code, Error, Result};
 use dropleaf_store::mcp_sessions::{self as rows, McpSession};
-use dropleaf_store::{DbError, mcp_answers};
+use dropleaf_store::{DbError, counters, mcp_answers};
 
 /// A session is deleted after this long without use.
 pub(crate) const UNUSED_SECONDS: i64 = 30 * 86_400;
@@ -37,8 +37,11 @@ impl App {
             created_at: now,
             last_seen_at: now,
         };
-        let stmts =
-            vec![rows::insert(&session), rows::delete_beyond(&session.account_id, id, SESSIONS_MOST - 1)];
+        let stmts = vec![
+            counters::lock_account(&session.account_id, now),
+            rows::insert(&session),
+            rows::delete_beyond(&session.account_id, id, SESSIONS_MOST - 1),
+        ];
         let outcomes = self.store.commit(stmts).await?;
         Ok(outcomes.last().map(rows::deleted).transpose()?.unwrap_or_default())
     }

@@ -7,8 +7,8 @@ use dropleaf_core::account::Account;
 use dropleaf_core::passkey::{self, CEREMONY_SECONDS, Passkey};
 use dropleaf_core::session::{Session, SignInMethod};
 use dropleaf_core::{Code, Error, Result, secret};
-use dropleaf_store::DbError;
 use dropleaf_store::passkeys::{self, Ceremony};
+use dropleaf_store::{DbError, counters};
 use std::net::IpAddr;
 
 /// A verified new passkey.
@@ -47,8 +47,8 @@ impl App {
     }
 
     /// Counts a challenge for a visitor: each is a row, and anyone may request one.
-    pub fn take_ceremony_attempt(&self, ip: Option<IpAddr>) -> Result<()> {
-        self.take_attempt(ip)
+    pub async fn take_ceremony_attempt(&self, ip: Option<IpAddr>) -> Result<()> {
+        self.take_attempt(ip).await
     }
 
     /// Stores the state of a challenge until it is answered.
@@ -97,7 +97,8 @@ impl App {
             created_at: self.now(),
             last_used_at: None,
         };
-        match self.commit_for_account(&account.id, vec![passkeys::insert(&passkey)]).await {
+        let stmts = vec![counters::lock_account(&account.id, passkey.created_at), passkeys::insert(&passkey)];
+        match self.commit_for_account(&account.id, stmts).await {
             Ok(_) => Ok(()),
             Err(DbError::Guard(passkeys::REFUSED)) => {
                 let most = passkey::MOST;

@@ -95,7 +95,7 @@ impl App {
     /// Signs in with the code sent for this browser. It works once; a wrong code uses up an attempt.
     pub async fn sign_in_by_code(&self, visit: &str, typed: &str, browser: &Browser) -> Result<SignedIn> {
         let wrong = || Error::plain(Code::InvalidCode);
-        let guess = self.take_guess_from("sign_in", browser.ip)?;
+        let guess = self.take_guess_from("sign_in", browser.ip).await?;
         let code = codes::parse_code(typed).ok_or_else(wrong)?;
         let open = self.find_sign_in(visit).await?.ok_or_else(wrong)?;
         let hash = secret::hash(visit);
@@ -105,7 +105,7 @@ impl App {
             .complete_sign_in(proof, SignInKey::Visit(&hash), &hash, SignInMethod::Code, browser)
             .await?
             .ok_or_else(wrong)?;
-        self.refund_guess(&guess);
+        self.refund_guess(&guess).await;
         Ok(signed_in)
     }
 

@@ -25,7 +25,7 @@ pub struct NewChallenge {
 impl App {
     /// Issues a challenge for a wallet that has paid for a page that still exists; also where nothing is sold any more.
     pub async fn issue_challenge(&self, wallet: &str, ip: Option<IpAddr>) -> Result<NewChallenge> {
-        self.take_paid_attempt(ip)?;
+        self.take_paid_attempt(ip).await?;
         let wallet = match Address::parse(wallet.trim()) {
             Some(Address::Evm(address)) => address.to_lower(),
             // Solana wallets can pay, but their signatures are not supported here. Spec §5 rule 4.

@@ -10,7 +10,7 @@ use dropleaf_core::account::Account;
 use dropleaf_core::custom_domain::CustomDomain;
 use dropleaf_core::hostname::Hostname;
 use dropleaf_core::{Code, Error, Result};
-use dropleaf_store::{DbError, Stmt, custom_domains, idempotency};
+use dropleaf_store::{DbError, Stmt, counters, custom_domains, idempotency};
 use std::net::IpAddr;
 
 /// A domain to add.
@@ -48,7 +48,8 @@ impl App {
         let site = self.get_site(account, &new_domain.site).await?;
         self.require_domain_plan(account)?;
         let domain = CustomDomain::new(hostname, &account.id, &site.id, new_domain.primary, self.now());
-        let mut stmts: Vec<Stmt> = custom_domains::insert(&domain, self.settings.domains_per_account).into();
+        let mut stmts = vec![counters::lock_account(&account.id, domain.created_at)];
+        stmts.extend(custom_domains::insert(&domain, self.settings.domains_per_account));
         let view = self.domain_view(domain).await?;
         if let Some(once) = once {
             stmts.push(self.store_response(once, StoredOutcome::Created, &render(&view))?);

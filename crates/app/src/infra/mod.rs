@@ -5,6 +5,7 @@ pub(crate) mod fair_queue;
 pub(crate) mod health;
 pub(crate) mod permit_queue;
 pub(crate) mod rate_limits;
+pub(crate) mod request_limit;
 pub(crate) mod row_cache;
 pub(crate) mod sealing;
 pub(crate) mod service_stats;

@@ -3,6 +3,7 @@
 use crate::accounts::caller::Caller;
 use crate::accounts::oauth::Identity;
 use crate::app::App;
+use crate::infra::request_limit::RequestLimit;
 use crate::infra::settings::Settings;
 use crate::infra::throttle::{Throttle, rate_limited};
 use crate::viewing::password_gate::GuessLimiter;
@@ -18,14 +19,16 @@ use tokio::sync::Semaphore;
 /// A dry run counts once more per this many unpacked bytes (4 MiB).
 const BYTES_PER_DRY_RUN: u64 = 4 << 20;
 
-/// The limits that this node keeps in memory; those that hold across nodes are counters in the database.
+/// What this node keeps in memory of the limits. Those that protect people or money hold across nodes on a shared database:
+/// requests, and guesses. The others protect this machine. `docs/limits.md` lists all.
 #[derive(Debug)]
 pub(crate) struct Limits {
-    pub(crate) key_requests: Throttle,
-    pub(crate) account_requests: Throttle,
-    pub(crate) anonymous_attempts: Throttle,
-    pub(crate) paid_attempts: Throttle,
-    pub(crate) token_requests: Throttle,
+    pub(crate) key_requests: RequestLimit,
+    pub(crate) account_requests: RequestLimit,
+    pub(crate) anonymous_attempts: RequestLimit,
+    pub(crate) paid_attempts: RequestLimit,
+    pub(crate) token_requests: RequestLimit,
+    /// Protects the processor of this machine.
     pub(crate) dry_runs: Throttle,
     pub(crate) gate_guesses: GuessLimiter,
     pub(crate) password_hasher: PasswordHasher,
@@ -38,14 +41,16 @@ pub(crate) struct Limits {
 pub(crate) const EXTRA_BODIES: usize = 8;
 
 impl Limits {
-    pub(crate) fn new(settings: &Settings) -> Self {
+    /// `is_shared`: other nodes may use the same database.
+    pub(crate) fn new(settings: &Settings, is_shared: bool) -> Self {
         let rates = &settings.rates;
+        let requests = |rate: Rate| RequestLimit::new(rate, is_shared);
         Self {
-            key_requests: Throttle::new(rates.key_minute),
-            account_requests: Throttle::new(rates.account_minute),
-            anonymous_attempts: Throttle::new(rates.anonymous_attempts),
-            paid_attempts: Throttle::new(rates.paid_attempts),
-            token_requests: Throttle::new(oauth::TOKEN_REQUESTS),
+            key_requests: requests(rates.key_minute),
+            account_requests: requests(rates.account_minute),
+            anonymous_attempts: requests(rates.anonymous_attempts),
+            paid_attempts: requests(rates.paid_attempts),
+            token_requests: requests(oauth::TOKEN_REQUESTS),
             dry_runs: Throttle::new(rates.checks_minute),
             gate_guesses: GuessLimiter::new(rates.gate_site_minute),
             password_hasher: PasswordHasher::new(rates.password_hashes),
@@ -78,59 +83,65 @@ impl App {
 
     /// Counts one authenticated request against its key or grant and against the account, so that several keys do not
     /// multiply an account's limit. Returns the tighter of the two.
-    pub fn take_request(&self, who: &Identity, ip: Option<IpAddr>) -> Result<Option<RateLimitStatus>> {
+    pub async fn take_request(&self, who: &Identity, ip: Option<IpAddr>) -> Result<Option<RateLimitStatus>> {
         if self.is_exempt(ip) {
             return Ok(None);
         }
-        let now = self.clock.monotonic();
-        let of_key = self
-            .limits
-            .key_requests
-            .take(&who.rate_limit_key, now)
-            .map_err(|standing| rate_limited(&standing))?;
-        match self.limits.account_requests.take(&who.account.id, now) {
+        let Limits { key_requests, account_requests, .. } = &self.limits;
+        let of_key = key_requests.take(&self.store, &*self.clock, &who.rate_limit_key).await?;
+        match account_requests.take(&self.store, &*self.clock, &who.account.id).await {
             Ok(of_account) if of_account.remaining < of_key.remaining => Ok(Some(of_account)),
             Ok(_) => Ok(Some(of_key)),
-            Err(standing) => {
-                self.limits.key_requests.refund(&who.rate_limit_key);
-                Err(rate_limited(&standing))
+            Err(refusal) => {
+                key_requests.refund(&*self.clock, &who.rate_limit_key).await;
+                Err(refusal)
             }
         }
     }
 
     /// Counts an attempt by a client without an account, successful or not.
-    pub(crate) fn take_attempt(&self, ip: Option<IpAddr>) -> Result<()> {
-        if ip.is_none() { Ok(()) } else { self.take_attempt_even_without_ip(ip) }
+    pub(crate) async fn take_attempt(&self, ip: Option<IpAddr>) -> Result<()> {
+        if ip.is_none() { Ok(()) } else { self.take_attempt_even_without_ip(ip).await }
     }
 
     /// The same, but all clients with an unknown address are counted as one.
-    pub(crate) fn take_attempt_even_without_ip(&self, ip: Option<IpAddr>) -> Result<()> {
-        self.take_for_network(&self.limits.anonymous_attempts, ip)
+    pub(crate) async fn take_attempt_even_without_ip(&self, ip: Option<IpAddr>) -> Result<()> {
+        self.take_for_network(&self.limits.anonymous_attempts, ip).await
     }
 
     /// Reverts an attempt that turned out not to be a guess.
-    pub(crate) fn refund_attempt(&self, ip: Option<IpAddr>) {
-        if let Some(ip) = ip.filter(|ip| !self.is_exempt(Some(*ip))) {
-            self.limits.anonymous_attempts.refund(&network::client_network(ip));
+    pub(crate) async fn refund_attempt(&self, ip: Option<IpAddr>) {
+        if ip.is_some() && !self.is_exempt(ip) {
+            self.limits.anonymous_attempts.refund(&*self.clock, &self.network_name(ip)).await;
         }
     }
 
-    fn take_for_network(&self, throttle: &Throttle, ip: Option<IpAddr>) -> Result<()> {
+    async fn take_for_network(&self, limit: &RequestLimit, ip: Option<IpAddr>) -> Result<()> {
+        if self.is_exempt(ip) {
+            return Ok(());
+        }
+        limit.take(&self.store, &*self.clock, &self.network_name(ip)).await.map(|_| ())
+    }
+
+    /// The name that a network is counted under: a keyed hash if it is stored, as for anonymous quotas.
+    fn network_name(&self, ip: Option<IpAddr>) -> String {
+        let network = ip.map(network::client_network).unwrap_or_default();
+        if self.store.db.is_shared() { self.hash_client(&network) } else { network }
+    }
+
+    /// Counts an attempt to pay, or to use a purchase with a wallet signature.
+    pub async fn take_paid_attempt(&self, ip: Option<IpAddr>) -> Result<()> {
+        self.take_for_network(&self.limits.paid_attempts, ip).await
+    }
+
+    /// Counts a dry run of the checks, on this node; all clients with an unknown address are counted as one.
+    pub fn take_check(&self, ip: Option<IpAddr>) -> Result<()> {
         if self.is_exempt(ip) {
             return Ok(());
         }
         let who = ip.map(network::client_network).unwrap_or_default();
-        throttle.take(&who, self.clock.monotonic()).map(|_| ()).map_err(|standing| rate_limited(&standing))
-    }
-
-    /// Counts an attempt to pay, or to use a purchase with a wallet signature.
-    pub fn take_paid_attempt(&self, ip: Option<IpAddr>) -> Result<()> {
-        self.take_for_network(&self.limits.paid_attempts, ip)
-    }
-
-    /// Counts a dry run of the checks; all clients with an unknown address are counted as one.
-    pub fn take_check(&self, ip: Option<IpAddr>) -> Result<()> {
-        self.take_for_network(&self.limits.dry_runs, ip)
+        let taken = self.limits.dry_runs.take(&who, self.clock.monotonic());
+        taken.map(|_| ()).map_err(|standing| rate_limited(&standing))
     }
 
     /// Counts a large dry run as several, because its cost grows with its size.
@@ -142,8 +153,8 @@ impl App {
     }
 
     /// Counts a request to issue or revoke a token; all clients with an unknown address are counted as one.
-    pub fn take_token_request(&self, ip: Option<IpAddr>) -> Result<()> {
-        self.take_for_network(&self.limits.token_requests, ip)
+    pub async fn take_token_request(&self, ip: Option<IpAddr>) -> Result<()> {
+        self.take_for_network(&self.limits.token_requests, ip).await
     }
 
     /// Fails if the settings leave no quota for pages without an account, which turns them off.
@@ -162,7 +173,7 @@ impl App {
     /// if the request has an idempotency key.
     pub async fn check_anonymous(&self, caller: &Caller, repeats: bool) -> Result<Option<RateLimitStatus>> {
         let Some(ip) = caller.ip else { return Err(Error::plain(Code::NoClientIp)) };
-        self.take_attempt(Some(ip))?;
+        self.take_attempt(Some(ip)).await?;
         let Some(quota) = self.anonymous_quota(ip) else { return Ok(None) };
         let now = self.now();
         let mut tightest: Option<RateLimitStatus> = None;

@@ -1,4 +1,5 @@
-//! A token bucket per name, held in memory and in monotonic time. Throttles password and code guesses.
+//! A token bucket per name, held in memory and in monotonic time. Throttles password and code guesses on one node; on a shared
+//! database `viewing/shared_guesses.rs` counts those of all nodes.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -41,6 +42,15 @@ impl TokenBuckets {
         }
     }
 
+    /// Gives out no token for so long, because the nodes together have given out too many.
+    pub(crate) fn hold(&self, name: &str, now: Duration, wait: Duration) {
+        let mut full_at = self.full_at.lock().unwrap_or_else(PoisonError::into_inner);
+        let until = now + wait + self.refill * self.burst.saturating_sub(1);
+        if let Some(at) = full_at.get_mut(name) {
+            *at = until.max(*at);
+        }
+    }
+
     /// Returns a token that turned out not to be a guess.
     pub(crate) fn refund(&self, name: &str) {
         let mut full_at = self.full_at.lock().unwrap_or_else(PoisonError::into_inner);
@@ -71,6 +81,17 @@ mod tests {
             buckets.take("a", at(1000)).unwrap();
         }
         assert!(buckets.take("a", at(1000)).is_err());
+    }
+
+    #[test]
+    fn a_held_bucket_gives_out_nothing_until_the_wait_is_over() {
+        let buckets = TokenBuckets::new(5, Duration::from_secs(10));
+        let at = Duration::from_secs;
+        buckets.take("a", at(100)).unwrap();
+        buckets.hold("a", at(100), at(7));
+        assert_eq!(buckets.take("a", at(100)), Err(at(7)));
+        buckets.take("a", at(107)).unwrap();
+        assert_eq!(buckets.take("a", at(107)), Err(at(10)));
     }
 
     #[test]

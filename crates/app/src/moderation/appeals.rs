@@ -12,7 +12,10 @@ use dropleaf_core::appeal::{self, Appeal, AppealStatement, Decision, QueueSize, 
 use dropleaf_core::audit::AuditAction;
 use dropleaf_core::finding::Finding;
 use dropleaf_core::{Code, Error, Minter, Result, secret};
-use dropleaf_store::{DbError, allowed_content, appeals};
+use dropleaf_store::{DbError, allowed_content, appeals, counters};
+
+/// Held while an appeal is added, so that appeals sent at once do not exceed the size of the queue.
+const APPEALS_LOCK: &str = "appeal_queue";
 
 /// The outcome of sending an appeal.
 #[derive(Debug)]
@@ -34,7 +37,7 @@ impl App {
     /// Checks whether this client may appeal now, before its upload is read.
     pub async fn check_appeal_rate(&self, caller: &Caller) -> Result<()> {
         if caller.account.is_none() {
-            self.take_attempt_even_without_ip(caller.ip)?;
+            self.take_attempt_even_without_ip(caller.ip).await?;
         }
         if self.is_exempt(caller.ip) {
             return Ok(());
@@ -108,7 +111,7 @@ impl App {
             similar_site_id: similar_site_id.as_deref(),
         };
         let limit = QueueSize::limit_for_all(self.settings.appeals_bytes, sender.account_id.is_some());
-        let mut stmts = vec![appeals::insert(&new, limit)];
+        let mut stmts = vec![counters::lock(APPEALS_LOCK, now), appeals::insert(&new, limit)];
         stmts.extend(staged.stmts);
         match self.store.commit(require_active_account(sender.account_id.as_deref(), stmts)).await {
             Ok(_) => {

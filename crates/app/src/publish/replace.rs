@@ -209,8 +209,8 @@ impl App {
     ) -> Result<WritableSite> {
         match writer {
             Writer::Account(..) => {}
-            Writer::Claim(_) => self.take_attempt(ip)?,
-            Writer::Wallet(_) => self.take_paid_attempt(ip)?,
+            Writer::Claim(_) => self.take_attempt(ip).await?,
+            Writer::Wallet(_) => self.take_paid_attempt(ip).await?,
         }
         let at = self.clock.monotonic();
         Ok(WritableSite { site: self.get_writable(writer, name).await?, at })

@@ -16,7 +16,7 @@ use dropleaf_core::plan::Plan;
 use dropleaf_core::{Code, Error, Result, email};
 use dropleaf_store::account_transfer::{self, IMPORT_LEASE};
 use dropleaf_store::email_settings::set_notify_mode;
-use dropleaf_store::{DbError, Stmt, accounts, custom_domains, leases};
+use dropleaf_store::{DbError, Stmt, accounts, counters, custom_domains, leases};
 use std::collections::HashMap;
 use std::fs::File;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -203,6 +203,7 @@ impl App {
         }
         stmts.extend(account_transfer::adopt_pages(&import.staging_id, &account.id));
         let most = self.settings.domains_per_account;
+        stmts.push(counters::lock_account(&account.id, self.now()));
         stmts.extend(domains.iter().flat_map(|domain| custom_domains::insert(domain, most)));
         let reason = format!("{total} pages");
         stmts.push(self.audit_stmt(actor, AuditAction::ImportAccount, &account.id, Some(reason)));

@@ -57,12 +57,12 @@ impl App {
         ip: Option<IpAddr>,
     ) -> Result<bool> {
         let address = email::address(address)?;
-        let guess = self.take_guess("code", site, ip)?;
+        let guess = self.take_guess("code", site, ip).await?;
         let Some(code) = codes::parse_code(code) else { return Ok(false) };
         let (hash, mac) = (self.address_hash(site, &address), self.code_mac(site, &address, &code));
         let is_correct = self.store.take_code(&site.id, &hash, &mac, self.now()).await?;
         if is_correct {
-            self.refund_guess(&guess);
+            self.refund_guess(&guess).await;
         }
         Ok(is_correct)
     }

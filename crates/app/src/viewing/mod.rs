@@ -14,4 +14,5 @@ pub(crate) mod pages;
 pub(crate) mod password_gate;
 pub(crate) mod password_hasher;
 pub(crate) mod share_tokens;
+mod shared_guesses;
 pub(crate) mod view_counts;

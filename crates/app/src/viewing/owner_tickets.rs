@@ -51,10 +51,10 @@ impl App {
 
     /// Whether this ticket for this page exists. Read-only; a client with wrong tickets is throttled as guessing.
     pub async fn has_owner_ticket(&self, site: &Site, ticket: &str, ip: Option<IpAddr>) -> Result<bool> {
-        self.take_attempt(ip)?;
+        self.take_attempt(ip).await?;
         let found = self.store.has_owner_ticket(&secret::hash(ticket), &site.id, self.now()).await?;
         if found {
-            self.refund_attempt(ip);
+            self.refund_attempt(ip).await;
         }
         Ok(found)
     }

@@ -1,11 +1,12 @@
-//! The password gate: throttles guesses before anything is hashed, and issues a signed pass that the viewer keeps.
-//! Guesses are counted per node, in monotonic time.
+//! The password gate: throttles guesses before anything is hashed, and issues a signed pass that the viewer keeps. Guesses are
+//! counted in memory, in monotonic time, and on a shared database also for all nodes together (`shared_guesses.rs`).
 
 use crate::app::App;
 use crate::infra::throttle::{Throttle, rate_limited};
 use crate::infra::token_bucket::TokenBuckets;
 use crate::viewing::hash_budget::{HashRequester, too_many_attempts};
 use crate::viewing::password_hasher::HashRequest;
+use dropleaf_core::bucket::Bucket;
 use dropleaf_core::gate_pass::{GatePass, GatePassKind, frame_reader};
 use dropleaf_core::rate::Rate;
 use dropleaf_core::site::Site;
@@ -15,34 +16,37 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 /// Guesses per network and site: five at once, then one every ten seconds.
-const BURST: u32 = 5;
-const REFILL: Duration = Duration::from_secs(10);
+pub(super) const GUESSES: Bucket = Bucket { name: "gate_guesses", burst: 5, refill_seconds: 10 };
 /// How long a correct password is accepted from the same network without hashing it again.
 const VERIFIED_TTL: Duration = Duration::from_mins(10);
 const VERIFIED_MOST: usize = 10_000;
 
 #[derive(Debug)]
 pub(crate) struct GuessLimiter {
-    networks: TokenBuckets,
-    sites: Throttle,
+    pub(super) networks: TokenBuckets,
+    pub(super) sites: Throttle,
     /// Networks that sent the correct password, and until when that counts. The key is a keyed hash of both.
     verified: Cache<[u8; 32], Duration>,
 }
 
 impl GuessLimiter {
     pub(crate) fn new(site_minute: Rate) -> Self {
+        let refill = Duration::from_secs(GUESSES.refill_seconds.into());
         Self {
-            networks: TokenBuckets::new(BURST, REFILL),
+            networks: TokenBuckets::new(GUESSES.burst, refill),
             sites: Throttle::new(site_minute),
             verified: Cache::new(VERIFIED_MOST),
         }
     }
 }
 
-/// A guess that was counted.
+/// A guess that was counted: against a network unless it is exempt, and perhaps against a site.
+#[derive(Debug, Default)]
 pub(crate) struct CountedGuess {
-    network: Option<String>,
-    site: Option<String>,
+    pub(super) network: Option<String>,
+    pub(super) site: Option<String>,
+    /// When it was counted, by the wall clock.
+    pub(super) at: i64,
 }
 
 impl App {
@@ -103,12 +107,12 @@ impl App {
         password: &str,
         ip: Option<IpAddr>,
     ) -> Result<bool> {
-        let guess = self.take_guess("password", site, ip)?;
+        let guess = self.take_guess("password", site, ip).await?;
         let outcome =
             self.limits.password_hasher.verify(password, stored, self.client_hash_request(ip)).await;
         // Only a wrong password counts as a guess: not a correct one, nor one that was never checked.
         if !matches!(outcome, Ok(false)) {
-            self.refund_guess(&guess);
+            self.refund_guess(&guess).await;
         }
         outcome
     }
@@ -130,21 +134,34 @@ impl App {
     }
 
     /// Counts a guess at one of a site's gates. All clients with an unknown address count as one.
-    pub(crate) fn take_guess(&self, what: &str, site: &Site, ip: Option<IpAddr>) -> Result<CountedGuess> {
+    pub(crate) async fn take_guess(
+        &self,
+        what: &str,
+        site: &Site,
+        ip: Option<IpAddr>,
+    ) -> Result<CountedGuess> {
         let name = format!("{what}:{}", site.id);
-        let mut guess = self.take_guess_from(&name, ip)?;
+        let mut guess = self.take_local_guess(&name, ip)?;
         if guess.network.is_some() {
             let now = self.clock.monotonic();
             self.limits.gate_guesses.sites.take(&name, now).map_err(|standing| rate_limited(&standing))?;
             guess.site = Some(name);
         }
+        self.take_shared_guess(&guess).await?;
         Ok(guess)
     }
 
     /// Counts a guess against the network alone.
-    pub(crate) fn take_guess_from(&self, what: &str, ip: Option<IpAddr>) -> Result<CountedGuess> {
+    pub(crate) async fn take_guess_from(&self, what: &str, ip: Option<IpAddr>) -> Result<CountedGuess> {
+        let guess = self.take_local_guess(what, ip)?;
+        self.take_shared_guess(&guess).await?;
+        Ok(guess)
+    }
+
+    /// Refuses a flood without asking the database.
+    fn take_local_guess(&self, what: &str, ip: Option<IpAddr>) -> Result<CountedGuess> {
         if self.is_exempt(ip) {
-            return Ok(CountedGuess { network: None, site: None });
+            return Ok(CountedGuess::default());
         }
         let network = format!("{what}:{}", ip.map(network::client_network).unwrap_or_default());
         self.limits
@@ -152,17 +169,18 @@ impl App {
             .networks
             .take(&network, self.clock.monotonic())
             .map_err(too_many_attempts)?;
-        Ok(CountedGuess { network: Some(network), site: None })
+        Ok(CountedGuess { network: Some(network), site: None, at: self.now() })
     }
 
     /// Reverts a guess that was correct: many viewers of one office may open a page in one minute.
-    pub(crate) fn refund_guess(&self, guess: &CountedGuess) {
+    pub(crate) async fn refund_guess(&self, guess: &CountedGuess) {
         if let Some(network) = &guess.network {
             self.limits.gate_guesses.networks.refund(network);
         }
         if let Some(site) = &guess.site {
             self.limits.gate_guesses.sites.refund(site);
         }
+        self.refund_shared_guess(guess).await;
     }
 }
 

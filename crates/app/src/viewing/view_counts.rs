@@ -1,14 +1,15 @@
 //! View counts without tracking: numbers only, accumulated in memory and written periodically. A crash may lose the last
-//! few; a count is a statistic, not a guarantee.
+//! few, but none is written twice: a batch whose outcome is unknown is repeated with its number, which the database accepts
+//! once.
 
 use crate::app::App;
 use dropleaf_core::Result;
 use dropleaf_core::site::Site;
-use dropleaf_store::{Stmt, sites};
+use dropleaf_store::{DbError, Stmt, sites, view_flushes};
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use tokio::sync::Notify;
+use tokio::sync::{Mutex as AsyncMutex, Notify};
 
 const SHARDS: usize = 16;
 /// Pages per shard that trigger an early write.
@@ -25,16 +26,41 @@ struct Pending {
     first_for: Option<String>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct ViewCounts {
     shards: [Mutex<HashMap<String, Pending>>; SHARDS],
     hasher: RandomState,
     flush_soon: Notify,
     /// Pages whose first view was written: their cached rows say for a while that they were never viewed.
     viewed: Mutex<HashSet<String>>,
+    /// Names this process in the database.
+    node: String,
+    /// Locked while views are written, so that batches are written in the order of their numbers.
+    writer: AsyncMutex<BatchWriter>,
+}
+
+#[derive(Debug, Default)]
+struct BatchWriter {
+    /// The number of the last batch.
+    number: i64,
+    /// That batch, while it is not known to be written.
+    unfinished: Option<Vec<(String, Pending)>>,
+    /// What follows in later batches.
+    waiting: Vec<(String, Pending)>,
 }
 
 impl ViewCounts {
+    pub(crate) fn new(node: String) -> Self {
+        Self {
+            shards: std::array::from_fn(|_| Mutex::default()),
+            hasher: RandomState::new(),
+            flush_soon: Notify::new(),
+            viewed: Mutex::default(),
+            node,
+            writer: AsyncMutex::default(),
+        }
+    }
+
     fn shard(&self, id: &str) -> MutexGuard<'_, HashMap<String, Pending>> {
         #[expect(clippy::cast_possible_truncation, reason = "only the low bits choose the shard")]
         let at = self.hasher.hash_one(id) as usize % SHARDS;
@@ -62,6 +88,13 @@ impl ViewCounts {
             std::mem::take(&mut *shard.lock().unwrap_or_else(PoisonError::into_inner))
         };
         self.shards.iter().flat_map(take).collect()
+    }
+
+    /// Puts what no batch has begun to write back to the views that are accumulated.
+    fn put_back(&self, writer: &mut BatchWriter) {
+        for (id, pending) in std::mem::take(&mut writer.waiting) {
+            self.add(&id, pending.views, pending.last_at, pending.first_for.as_deref());
+        }
     }
 
     fn viewed(&self) -> MutexGuard<'_, HashSet<String>> {
@@ -111,22 +144,43 @@ impl App {
         self.pending.view_counts.flush_soon.notified().await;
     }
 
-    /// Writes the accumulated counts. What could not be written is kept for the next time.
+    /// Writes the accumulated counts. What could not be written is kept for the next time: the batch that failed unchanged,
+    /// because it may have been written, and the rest with the views that are added meanwhile.
     pub async fn flush_views(&self) -> Result<()> {
-        let mut pending = self.pending.view_counts.take_all();
-        self.pending.view_counts.unmark_viewed(&mut pending);
+        let counts = &self.pending.view_counts;
+        let mut writer = counts.writer.lock().await;
+        let writer = &mut *writer;
+        self.write_unfinished(writer).await?;
+        // Left by a call that was cancelled.
+        counts.put_back(writer);
+        writer.waiting = counts.take_all();
+        counts.unmark_viewed(&mut writer.waiting);
         // In the order of the index, so that neighbouring rows are found and written together.
-        pending.sort_unstable_by(|(one, _), (other, _)| other.cmp(one));
-        while !pending.is_empty() {
-            let batch = pending.split_off(pending.len().saturating_sub(BATCH));
-            if let Err(error) = self.store.commit(self.view_stmts(&batch)).await {
-                for (id, p) in batch.into_iter().chain(pending) {
-                    self.pending.view_counts.add(&id, p.views, p.last_at, p.first_for.as_deref());
-                }
-                return Err(error.into());
+        writer.waiting.sort_unstable_by(|(one, _), (other, _)| other.cmp(one));
+        while !writer.waiting.is_empty() {
+            let rest = writer.waiting.len().saturating_sub(BATCH);
+            writer.number += 1;
+            writer.unfinished = Some(writer.waiting.split_off(rest));
+            if let Err(error) = self.write_unfinished(writer).await {
+                counts.put_back(writer);
+                return Err(error);
             }
-            self.pending.view_counts.remember_viewed(&batch);
         }
+        Ok(())
+    }
+
+    /// Writes the batch under way, if there is one and no earlier attempt has written it.
+    async fn write_unfinished(&self, writer: &mut BatchWriter) -> Result<()> {
+        let Some(batch) = &writer.unfinished else { return Ok(()) };
+        let counts = &self.pending.view_counts;
+        let mut stmts = vec![view_flushes::record(&counts.node, writer.number, self.now())];
+        stmts.extend(self.view_stmts(batch));
+        match self.store.commit(stmts).await {
+            Ok(_) | Err(DbError::Guard(view_flushes::WRITTEN)) => {}
+            Err(error) => return Err(error.into()),
+        }
+        counts.remember_viewed(batch);
+        writer.unfinished = None;
         Ok(())
     }
 
@@ -166,7 +220,7 @@ mod tests {
 
     #[test]
     fn a_first_view_is_written_once_although_cached_rows_do_not_know_it() {
-        let counts = ViewCounts::default();
+        let counts = ViewCounts::new(String::new());
         let is_first = |pending: &[(String, Pending)]| -> Vec<bool> {
             pending.iter().map(|(_, pending)| pending.first_for.is_some()).collect()
         };
@@ -178,7 +232,7 @@ mod tests {
 
     #[test]
     fn only_so_many_pages_are_remembered() {
-        let counts = ViewCounts::default();
+        let counts = ViewCounts::new(String::new());
         let pending = Pending { views: 1, last_at: 5, first_for: Some("acct_1".into()) };
         let all: Vec<_> =
             (0..=VIEWED_MOST).map(|number| (format!("site_{number}"), pending.clone())).collect();

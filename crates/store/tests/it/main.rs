@@ -6,6 +6,7 @@ mod backups;
 mod batches;
 mod bodies;
 mod certificates;
+mod counters;
 mod custom_domains;
 mod disk_full;
 mod email_notices;

@@ -44,8 +44,8 @@ impl App {
     }
 
     /// Counts a client metadata document fetched for a caller; all clients with an unknown address are counted as one.
-    pub fn count_metadata_fetch(&self, ip: Option<IpAddr>) -> Result<()> {
-        self.take_attempt_even_without_ip(ip)
+    pub async fn count_metadata_fetch(&self, ip: Option<IpAddr>) -> Result<()> {
+        self.take_attempt_even_without_ip(ip).await
     }
 
     pub async fn find_client(&self, id: &str) -> Result<Option<Client>> {

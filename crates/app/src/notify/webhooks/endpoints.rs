@@ -13,7 +13,8 @@ use dropleaf_core::webhook::{
 use dropleaf_core::{Code, Error, Minter, Result};
 use dropleaf_store::webhook_endpoints::{EndpointChange, SealedSecrets};
 use dropleaf_store::{
-    DbError, Stmt, accounts, idempotency, oauth_grants, webhook_deliveries, webhook_endpoints as rows,
+    DbError, Stmt, accounts, counters, idempotency, oauth_grants, webhook_deliveries,
+    webhook_endpoints as rows,
 };
 
 /// An endpoint to add.
@@ -106,6 +107,7 @@ impl App {
         let sealed = self.seal_webhook_secret(&endpoint.id, &secret)?;
         let mut stmts: Vec<Stmt> =
             grant_id.into_iter().map(|id| oauth_grants::require_live(id, now)).collect();
+        stmts.push(counters::lock_account(&account.id, now));
         stmts.push(rows::insert(&endpoint, &sealed, self.settings.webhooks.endpoints));
         let made = WebhookWithSecret { endpoint, secret };
         if let Some(once) = once {

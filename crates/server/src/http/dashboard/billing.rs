@@ -67,7 +67,7 @@ pub(super) async fn pay_by_card(
     amount_minor: Option<i64>,
 ) -> Result<Response, Error> {
     let ip = client_ip(parts, state);
-    state.app.take_paid_attempt(ip)?;
+    state.app.take_paid_attempt(ip).await?;
     let new = NewPaySession { feature, amount_minor, account: Some(&person.account), ip };
     let created = state.app.create_pay_session(new).await?;
     Ok(see_other(&pay_path(&created.slug)))

@@ -111,7 +111,7 @@ pub(in crate::http) async fn bearer(parts: &Parts, state: &ApiState) -> Result<O
         }
         Credential::Bearer(bearer) => {
             let identity = state.app.authenticate_bearer(bearer).await?;
-            let standing = state.app.take_request(&identity, client_ip(parts, state))?;
+            let standing = state.app.take_request(&identity, client_ip(parts, state)).await?;
             if let (Some(standing), Some(exchange)) = (standing, parts.extensions.get::<Exchange>()) {
                 exchange.note_standing(standing);
             }

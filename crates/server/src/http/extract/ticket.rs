@@ -27,7 +27,7 @@ impl FromRequestParts<ApiState> for TicketHolder {
         let ticketed = state.app.open_ticket(ticket.ok_or_else(bad)?).await?;
         let ip = client_ip(parts, state);
         // Counts as a request of the key or grant that created the ticket.
-        let standing = state.app.take_request(&ticketed.who, ip)?;
+        let standing = state.app.take_request(&ticketed.who, ip).await?;
         if let (Some(standing), Some(exchange)) = (standing, parts.extensions.get::<Exchange>()) {
             exchange.note_standing(standing);
         }

@@ -50,7 +50,7 @@ pub(super) async fn fetch(
     ip: Option<IpAddr>,
 ) -> Result<Result<Client, String>> {
     // Anyone can make this server send requests, so this is rate limited.
-    state.app.count_metadata_fetch(ip)?;
+    state.app.count_metadata_fetch(ip).await?;
     let document = match state.documents.fetcher.fetch(id, asker).await {
         Ok(document) => document,
         Err(why) => return Ok(Err(format!("The app's metadata document cannot be read: {why}."))),

@@ -141,7 +141,7 @@ pub(super) async fn key_token(
     request: Request,
 ) -> Result<Response, EndpointError> {
     let (ip, mut fields) = read(&state, request).await?;
-    state.app.take_token_request(ip)?;
+    state.app.take_token_request(ip).await?;
     let DeviceTokenBody { device_code } = fields.take()?;
     let Some(code) = device_code.value() else {
         return Err(OAuthError::new(OAuthCode::InvalidRequest, "device_code is missing.").into());

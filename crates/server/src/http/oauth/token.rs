@@ -30,7 +30,7 @@ pub(super) async fn token(
     request: Request,
 ) -> Result<Response, EndpointError> {
     let (parts, body) = request.into_parts();
-    state.app.take_token_request(client_ip(&parts, &state))?;
+    state.app.take_token_request(client_ip(&parts, &state)).await?;
     let params = params::read(&parts.headers, body).await?;
     let client_id = client_auth::authenticate(&state, &parts.headers, &params).await?;
     let tokens = match params.required("grant_type")? {
@@ -92,7 +92,7 @@ pub(super) async fn revoke(
     request: Request,
 ) -> Result<StatusCode, EndpointError> {
     let (parts, body) = request.into_parts();
-    state.app.take_token_request(client_ip(&parts, &state))?;
+    state.app.take_token_request(client_ip(&parts, &state)).await?;
     let params = params::read(&parts.headers, body).await?;
     // `token_type_hint` only says where to look first, and there is one place.
     let token = params.required("token")?;

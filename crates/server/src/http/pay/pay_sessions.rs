@@ -112,7 +112,7 @@ pub(super) async fn create(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
-    state.app.take_paid_attempt(ip)?;
+    state.app.take_paid_attempt(ip).await?;
     let incoming = Incoming { state: &state, headers: &headers, body };
     let (bytes, _share) = incoming.bytes(BODY_BYTES, || too_large(BODY_BYTES)).await?;
     let mut fields = Fields::new(json_object(&bytes)?);

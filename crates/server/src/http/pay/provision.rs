@@ -126,7 +126,7 @@ pub(super) async fn provision(
     let ip = client_ip(&parts, &state);
     // An account has the rate limit of its key instead.
     if payer.0.is_none() {
-        state.app.take_paid_attempt(ip)?;
+        state.app.take_paid_attempt(ip).await?;
     }
     let incoming = Incoming { state: &state, headers: &parts.headers, body };
     let (bytes, share) = incoming.bytes(BODY_BYTES, || too_large(BODY_BYTES)).await?;

@@ -115,7 +115,7 @@ pub(super) async fn publish(
     let ip = client_ip(&parts, &state);
     // An account has the rate limit of its key instead.
     if payer.0.is_none() {
-        state.app.take_paid_attempt(ip)?;
+        state.app.take_paid_attempt(ip).await?;
     }
     let (page, share) = read(&state, &parts.headers, body).await?;
     let Some(page) = page else {

@@ -151,7 +151,7 @@ pub(super) async fn unlock(
     let sku = feature(parts.uri.query().unwrap_or_default())?;
     state.app.require_payments()?;
     if has_proof(headers) {
-        state.app.take_paid_attempt(client_ip(&parts, &state))?;
+        state.app.take_paid_attempt(client_ip(&parts, &state)).await?;
     }
     let request_hash =
         RequestHash::new("unlock").field("account", &account.id).field("sku", sku.as_str()).finish();

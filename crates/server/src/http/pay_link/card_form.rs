@@ -33,7 +33,7 @@ pub(super) async fn submit(
     Path(checkout): Path<String>,
     LinkForm { fields, ip }: LinkForm,
 ) -> Result<Response, WebError> {
-    state.app.take_paid_attempt(ip)?;
+    state.app.take_paid_attempt(ip).await?;
     let form = find(&state, &checkout).await?;
     let typed = typed(&fields);
     let card = CardDetails { number: typed.number, expiry: typed.expiry, cvc: typed.cvc };

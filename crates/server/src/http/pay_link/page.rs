@@ -35,7 +35,7 @@ pub(super) async fn begin(
     person: MaybePerson,
     LinkForm { ip, .. }: LinkForm,
 ) -> Result<Response, WebError> {
-    state.app.take_paid_attempt(ip)?;
+    state.app.take_paid_attempt(ip).await?;
     let session = state.app.find_pay_page(&slug).await?;
     match state.app.open_checkout(&session, &pay_url(&state, &slug)).await {
         Ok(form) => Ok(see_other(&form)),

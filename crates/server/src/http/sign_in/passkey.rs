@@ -20,7 +20,7 @@ pub(super) async fn begin(
     Client(browser): Client,
     sent: VisitJson,
 ) -> Result<Response, WebError> {
-    state.app.take_ceremony_attempt(browser.ip)?;
+    state.app.take_ceremony_attempt(browser.ip).await?;
     let question = passkeys(&state)?.ask_any().map_err(Error::internal)?;
     state.app.store_ceremony(ChallengeBinding::Visit(&sent.visit.name), question.state).await?;
     Ok(Json(question.options).into_response())
