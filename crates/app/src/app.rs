@@ -94,7 +94,7 @@ pub(crate) struct Caches {
 impl Caches {
     pub(crate) fn new(settings: &Settings) -> Self {
         Self {
-            pages: PageCaches::new(settings.cache_bytes),
+            pages: PageCaches::new(settings.cache_bytes, settings.stale_limit),
             api_keys: KeyCache::new(CREDENTIAL_CACHE_ENTRIES),
             access_tokens: AccessTokenCache::new(CREDENTIAL_CACHE_ENTRIES),
             credential_changes: broadcast::Sender::new(CREDENTIAL_CHANGES_BUFFERED),
@@ -194,13 +194,21 @@ impl App {
             if changed.starts_with(DOMAINS_CHANGED) {
                 return app.caches.served_domains.request_check();
             }
-            if changed == ALL_CHANGED {
+            if changed == ALL_CHANGED || changed == dropleaf_store::LISTENING {
                 app.certificates_changed();
                 app.evict_credentials("");
                 app.caches.served_domains.request_check();
             }
+            if changed == dropleaf_store::LISTENING {
+                return app.caches.pages.evict_unconfirmed();
+            }
             app.caches.pages.evict_named(changed);
         })
+    }
+
+    /// Finds out how current the replicas of the database are, without end. None if there are none.
+    pub fn watch_replicas(&self) -> Option<impl Future<Output = ()> + Send + use<>> {
+        self.store.db.watch_replicas()
     }
 
     /// Writes out what is held only in memory and closes the database.

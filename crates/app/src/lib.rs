@@ -36,6 +36,7 @@ pub use certificates::{
 pub use domains::served::ServedSite;
 pub use domains::{DnsFailure, DnsLookup, DomainChange, DomainView, NewDomain};
 pub use infra::health::HealthParts;
+pub use infra::node_secret::NODE_SECRET_RENEWAL;
 pub use infra::service_stats::{OpenReports, ServiceStats};
 pub use infra::settings::{Rates, Retention, Settings, TlsMode};
 pub use infra::sweep::Swept;
@@ -85,8 +86,8 @@ pub use viewing::feedback_threads::{FeedbackThread, ShownThread};
 pub use viewing::live_pages::{LiveStream, PageSignal};
 pub use viewing::page_changes::{ComparedPage, EarlierVersion, PageChanges};
 pub use viewing::pages::{
-    AnnotatedDocument, Body, ContentCoding, FileStream, INSERTION_WINDOW, Insertion, PageKey, PageView,
-    ServedBundle, ServedFile, encode,
+    AnnotatedDocument, Body, ContentCoding, FileStream, INSERTION_WINDOW, Insertion, OpenedPage, PageKey,
+    PageView, ServedBundle, ServedFile, Staleness, encode,
 };
 pub use viewing::share_tokens::{SharePass, ShareTokenWithSecret};
 

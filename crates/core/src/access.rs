@@ -48,6 +48,12 @@ impl AccessRules {
     pub const fn is_gated(&self) -> bool {
         self.has_password || self.has_email_gate
     }
+
+    /// Whether any viewer gets the page, without passing a gate and without ending it. Only such a page may be shown from an
+    /// old row when the current one cannot be read.
+    pub fn is_open_to_all(&self, now: i64) -> bool {
+        decide(self, Passes::default(), now) == Access::Serve
+    }
 }
 
 pub fn decide(rules: &AccessRules, passes: Passes, now: i64) -> Access {
@@ -134,6 +140,27 @@ mod tests {
         assert_eq!(ask(false, true), Access::Ask(Gate::Password));
         assert_eq!(ask(true, false), Access::Ask(Gate::Email));
         assert_eq!(ask(true, true), Access::Reveal);
+    }
+
+    #[test]
+    fn only_a_live_page_without_gates_that_stays_is_open_to_all() {
+        assert!(OPEN.is_open_to_all(10));
+        assert!(
+            AccessRules { visibility: Visibility::Public, expires_at: Some(11), ..OPEN }.is_open_to_all(10)
+        );
+        for closed in [
+            AccessRules { visibility: Visibility::Burn, ..OPEN },
+            AccessRules { has_password: true, ..OPEN },
+            AccessRules { has_email_gate: true, ..OPEN },
+            AccessRules { is_suspended: true, ..OPEN },
+            AccessRules { expires_at: Some(10), ..OPEN },
+            AccessRules { state: State::Deleted, ..OPEN },
+            AccessRules { state: State::Burnt, ..OPEN },
+            AccessRules { state: State::TakenDown, ..OPEN },
+            AccessRules { state: State::Expired, ..OPEN },
+        ] {
+            assert!(!closed.is_open_to_all(10), "{closed:?}");
+        }
     }
 
     #[test]

@@ -112,6 +112,7 @@ codes! {
     AnonymousStorageFull = "anonymous_storage_full": "The storage for anonymous pages on this server or from this network is full. Nothing was stored. Try again later or publish with an account.";
     StorageUnavailable = "storage_unavailable": "The server cannot reach its storage. The change may or may not have been made. Check, then try again shortly.";
     Overloaded = "overloaded": "The server is busy. Nothing was changed. Try again shortly.";
+    NotReady = "not_ready": "The server is starting or stopping. Nothing was changed. Send the request to another node, or try again shortly.";
     TimedOut = "timed_out": "The request timed out. The change may still be applied. Check first, or send it again with the same Idempotency-Key.";
     Internal = "internal": "An internal error occurred. The operator can find it in the log by the request ID.";
 }

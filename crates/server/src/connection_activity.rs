@@ -21,6 +21,8 @@ pub struct ConnectionActivity {
     /// Body bytes that were written to the client, and all bytes received from it.
     sent: AtomicU64,
     received: AtomicU64,
+    /// The bytes received until the last request ended; more than that begins another one.
+    received_for_requests: AtomicU64,
     /// Charged body bytes that wait to be written, and how often they dropped to zero.
     held: AtomicU64,
     emptied: AtomicU64,
@@ -42,6 +44,8 @@ impl Drop for Busy {
     fn drop(&mut self) {
         let last = u64::try_from(self.0.start.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.0.last.store(last.max(1), Ordering::Relaxed);
+        let received = self.0.received.load(Ordering::Relaxed);
+        self.0.received_for_requests.store(received, Ordering::Relaxed);
         self.0.under_way.fetch_sub(1, Ordering::Release);
     }
 }
@@ -89,6 +93,7 @@ impl ConnectionActivity {
             http2: AtomicBool::new(false),
             sent: AtomicU64::new(0),
             received: AtomicU64::new(0),
+            received_for_requests: AtomicU64::new(0),
             held: AtomicU64::new(0),
             emptied: AtomicU64::new(0),
             empty: Notify::new(),
@@ -118,6 +123,11 @@ impl ConnectionActivity {
 
     pub fn is_http2(&self) -> bool {
         self.http2.load(Ordering::Relaxed)
+    }
+
+    /// The client has begun to speak HTTP/2.
+    pub fn set_http2(&self) {
+        self.http2.store(true, Ordering::Relaxed);
     }
 
     /// Adds to the body bytes written.
@@ -190,6 +200,40 @@ impl ConnectionActivity {
     /// Whether no complete request has arrived yet.
     pub fn is_untouched(&self) -> bool {
         self.under_way.load(Ordering::Acquire) == 0 && self.last.load(Ordering::Relaxed) == 0
+    }
+
+    /// Whether part of a request head of HTTP/1.1 may have arrived.
+    fn has_begun_head(&self) -> bool {
+        let of_requests = self.received_for_requests.load(Ordering::Relaxed);
+        self.expects_head() && !self.is_http2() && self.received.load(Ordering::Relaxed) != of_requests
+    }
+
+    /// Completes when no request head is arriving. What the client has sent already gets the time `grace` to be read, and a
+    /// head that has begun gets `headers`.
+    pub async fn head_settled(&self, grace: Duration, headers: Duration) {
+        if self.is_busy() || self.is_http2() {
+            return;
+        }
+        let end = Instant::now() + headers;
+        loop {
+            tokio::time::sleep(grace).await;
+            if !self.has_begun_head() || Instant::now() >= end {
+                return;
+            }
+        }
+    }
+
+    /// Completes when a connection that was used can be shut down without losing a request: on HTTP/2 at once, because the
+    /// client learns which requests are served; on HTTP/1.1 when for `pause` nothing arrived and nothing was under way.
+    pub async fn unused(&self, pause: Duration) {
+        while !self.is_http2() || self.requests() == 0 {
+            let before = self.received.load(Ordering::Relaxed);
+            tokio::time::sleep(pause).await;
+            let is_silent = self.received.load(Ordering::Relaxed) == before && !self.has_begun_head();
+            if is_silent && !self.is_busy() && self.held() == 0 && !self.is_untouched() {
+                return;
+            }
+        }
     }
 
     /// Completes when the client receives responses more slowly than `pace`. For an event stream any progress is enough,

@@ -111,6 +111,7 @@ impl HeadMeter {
                 }
                 bytes = &bytes[part..];
                 self.protocol = Protocol::Http2(Frames::default());
+                activity.set_http2();
             } else {
                 // The bytes before were the start of a line.
                 let line = if *seen > 0 { Line::Filled } else { Line::First };

@@ -1,11 +1,12 @@
 //! The sockets that the server listens on: `listen`, and with TLS also `tls.listen` and `tls.http_listen`.
 
 use crate::config::{Config, Listen, Resolved};
+use crate::http::readiness::Readiness;
 use crate::metrics::Metrics;
 use crate::tls::{Redirect, ServedCertificates, TlsHandshake};
 use crate::wire::Protocol;
 use anyhow::{Context, Result};
-use dropleaf_app::App;
+use dropleaf_app::TlsMode;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use tokio::net::TcpListener;
@@ -37,10 +38,18 @@ impl Listeners {
         Ok(listener.context("no address to listen on")?.local_addr()?.port())
     }
 
+    /// Each listener, and whether it speaks plain HTTP.
+    pub(crate) fn all(&self, tls_mode: TlsMode) -> impl Iterator<Item = (&TcpListener, bool)> {
+        let is_main_plain = tls_mode == TlsMode::Off || !self.https.is_empty();
+        let main = self.main.iter().map(move |listener| (listener, is_main_plain));
+        let https = self.https.iter().map(|listener| (listener, false));
+        main.chain(https).chain(self.redirect.iter().map(|listener| (listener, true)))
+    }
+
     /// Each listener with what it speaks.
     pub(crate) fn protocols(
         self,
-        app: &Arc<App>,
+        readiness: &Arc<Readiness>,
         resolved: &Resolved,
         certificates: Option<&Arc<ServedCertificates>>,
         metrics: &Arc<Metrics>,
@@ -52,7 +61,7 @@ impl Listeners {
         let encrypted = Protocol::Https(TlsHandshake::new(Arc::clone(certificates), Arc::clone(metrics)));
         let of_main = if https.is_empty() { encrypted.clone() } else { Protocol::Http };
         let redirects =
-            Protocol::Redirect(Arc::new(Redirect::new(app, &resolved.hosts, certificates, metrics)));
+            Protocol::Redirect(Arc::new(Redirect::new(readiness, &resolved.hosts, certificates, metrics)));
         [(main, of_main), (https, encrypted), (redirect, redirects)]
             .into_iter()
             .flat_map(|(listeners, protocol)| listeners.into_iter().map(move |it| (it, protocol.clone())))

@@ -2,6 +2,7 @@
 
 use crate::acme::Acme;
 use crate::config::{Config, Listen, Resolved, missing_chains};
+use crate::database_wait;
 use crate::http::Dispatcher;
 use crate::listeners::Listeners;
 use crate::lists::Lists;
@@ -14,7 +15,7 @@ use crate::tasks::{Every, Tasks};
 use crate::tls::{self, ServedCertificates};
 use crate::welcome;
 use crate::wire::Wire;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use dropleaf_app::{App, TlsMode};
 use std::sync::Arc;
 use std::time::Duration;
@@ -46,11 +47,20 @@ pub struct Running {
 }
 
 impl Running {
+    /// Announces the stop: the server is not ready from now on and asks clients to use other connections, but goes on
+    /// serving until [`Running::stop`].
+    pub fn begin_drain(&self) {
+        self.tasks.drain.begin();
+    }
+
+    /// How long payments in flight may take when the server stops: two settle requests, and the work before and after.
+    fn settling(&self) -> Duration {
+        Duration::from_secs(self.resolved.config.payments.settle_timeout_seconds) * 2 + PATIENCE
+    }
+
     /// Stops accepting requests, lets those under way finish, writes out what is in memory.
     pub async fn stop(self) {
-        // Two settle requests of a payment, and the work before and after.
-        let settling =
-            Duration::from_secs(self.resolved.config.payments.settle_timeout_seconds) * 2 + PATIENCE;
+        let settling = self.settling();
         self.tasks.finish_all(PATIENCE, settling, || self.app.has_payments_in_flight()).await;
         self.app.close().await;
         drop(self.lock);
@@ -59,18 +69,33 @@ impl Running {
 
 /// Binds, opens the storage and starts serving.
 pub async fn start(config: Config) -> Result<Running> {
+    let running = start_unless(config, &ServiceManager::default(), std::future::pending()).await?;
+    running.context("the start was interrupted")
+}
+
+/// The same. `None` if `stop` completes while the server waits for its database.
+async fn start_unless(
+    config: Config,
+    manager: &ServiceManager,
+    stop: impl Future<Output = ()>,
+) -> Result<Option<Running>> {
     tls::install_provider();
     raise_file_limit();
     let listeners = Listeners::bind(&config).await?;
     let resolved = Arc::new(config.resolve(listeners.public_port()?)?);
     let lock = ServeLock::take(&resolved.data_dir, &resolved.database_url)?;
     startup::empty_spool(&resolved.settings.spool_dir)?;
-    let app = Arc::new(startup::open_app(&resolved).await?);
-    Ok(Running { lock: Some(lock), ..start_with(resolved, app, listeners).await? })
+    // Boxed because it is large and only needed here.
+    let opened = Box::pin(database_wait::open_app(&resolved, &listeners, manager, stop)).await?;
+    let Some(app) = opened else { return Ok(None) };
+    let running = start_with(resolved, Arc::new(app), listeners).await?;
+    Ok(Some(Running { lock: Some(lock), ..running }))
 }
 
 /// Serves an app that is already open.
 pub async fn start_with(resolved: Arc<Resolved>, app: Arc<App>, listeners: Listeners) -> Result<Running> {
+    // Before anything is written with the wrong key.
+    app.claim_node_secret().await?;
     let (first_key, first_link) = match app.ensure_operator(&resolved.config.operator.email).await? {
         Some((operator, key)) => (Some(key), Some(app.create_sign_in_link(&operator).await?)),
         None => (None, None),
@@ -92,8 +117,9 @@ pub async fn start_with(resolved: Arc<Resolved>, app: Arc<App>, listeners: Liste
         Arc::clone(&metrics),
         tasks.clone(),
     ));
+    let readiness = Arc::clone(&dispatcher.readiness);
     let wire = Arc::new(Wire::new(&resolved, dispatcher, tasks.clone()));
-    for (listener, protocol) in listeners.protocols(&app, &resolved, certificates.as_ref(), &metrics) {
+    for (listener, protocol) in listeners.protocols(&readiness, &resolved, certificates.as_ref(), &metrics) {
         tasks.spawn(Arc::clone(&wire).accept(listener, protocol));
     }
     if let Some(certificates) = &certificates {
@@ -131,8 +157,12 @@ pub async fn start_with(resolved: Arc<Resolved>, app: Arc<App>, listeners: Liste
 
 /// Runs until a signal stops the process.
 pub async fn run(config: Config, manager: &ServiceManager) -> Result<()> {
-    let running = start(config).await?;
+    // From now on signals wait until they are handled, so that one does not end the first start before its key is shown.
     let mut signals = Signals::listen()?;
+    let Some(running) = start_unless(config, manager, signals.stop()).await? else {
+        tracing::info!("stopped while waiting for the database");
+        return Ok(());
+    };
     if let Some(warning) = running.resolved.mail.warning() {
         tracing::warn!("{warning}");
     }
@@ -171,6 +201,16 @@ pub async fn run(config: Config, manager: &ServiceManager) -> Result<()> {
         }
     }
     manager.stopping();
+    let drain = Duration::from_secs(running.resolved.config.shutdown.drain_seconds);
+    manager.extend(drain + PATIENCE + running.settling());
+    running.begin_drain();
+    if !drain.is_zero() {
+        tracing::info!(seconds = drain.as_secs(), "draining; not ready, and still serving");
+        tokio::select! {
+            () = tokio::time::sleep(drain) => {}
+            () = signals.stop() => tracing::info!("second signal received, the drain ends"),
+        }
+    }
     tracing::info!("stopping; waiting for requests in progress");
     running.stop().await;
     Ok(())

@@ -2,6 +2,7 @@
 //! `NOTIFY_SOCKET` (`Type=notify` in a unit). Without that variable nothing is sent.
 
 use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::time::Duration;
 
 #[derive(Debug, Default)]
 pub struct ServiceManager {
@@ -22,6 +23,11 @@ impl ServiceManager {
     /// The server lets requests in progress finish.
     pub(crate) fn stopping(&self) {
         self.send("STOPPING=1");
+    }
+
+    /// Starting or stopping takes this much longer, counted from now.
+    pub(crate) fn extend(&self, by: Duration) {
+        self.send(&format!("EXTEND_TIMEOUT_USEC={}", by.as_micros()));
     }
 
     /// A manager that cannot be reached must not stop the server, but then it may: its timeout says why.
@@ -67,6 +73,8 @@ mod tests {
         assert_eq!(received(&listener), "READY=1");
         manager.stopping();
         assert_eq!(received(&listener), "STOPPING=1");
+        manager.extend(Duration::from_millis(1500));
+        assert_eq!(received(&listener), "EXTEND_TIMEOUT_USEC=1500000");
     }
 
     #[cfg(target_os = "linux")]

@@ -38,6 +38,11 @@ impl Signals {
         }
     }
 
+    /// Waits until the server should stop. Until then there is nothing to reload.
+    pub(crate) async fn stop(&mut self) {
+        while self.next().await != SignalAction::Stop {}
+    }
+
     /// SIGHUP is also sent when the terminal is closed, which stops the server.
     fn hung_up(&self) -> SignalAction {
         if self.had_terminal && !has_terminal() { SignalAction::Stop } else { SignalAction::Reload }

@@ -9,7 +9,8 @@ use dropleaf_core::{Clock, Minter, SystemClock};
 use dropleaf_store::blobs::{Blobs, Credentials};
 use dropleaf_store::{Db, Store};
 use std::fs;
-use std::io::Write;
+use std::hash::{BuildHasher, RandomState};
+use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
@@ -17,7 +18,8 @@ use std::sync::Arc;
 /// Opens the storage and migrates it.
 pub async fn open_store(resolved: &Resolved, now: i64) -> Result<Store> {
     make_private_dir(&resolved.data_dir)?;
-    let db = Db::open(&resolved.database_url).await.context("cannot open the database")?;
+    let db = Db::open_with(&resolved.database_url, &resolved.database_options).await;
+    let db = db.context("cannot open the database")?;
     db.migrate(now).await.context("cannot migrate the database")?;
     Ok(Store::new(db, open_blobs(resolved)?))
 }
@@ -90,21 +92,37 @@ fn keys(config: &Config, data_dir: &Path, minter: &Minter) -> Result<Keys> {
     let path = data_dir.join("secret.key");
     match fs::read_to_string(&path) {
         Ok(text) => parse_key(text.trim()).with_context(|| format!("{} is damaged", path.display())),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
             let master = minter.bytes::<32>();
             let text = master.iter().fold(String::new(), |text, b| format!("{text}{b:02x}"));
-            // Written to a temporary file and renamed, so that a crash never leaves half a secret.
-            let fresh = data_dir.join("secret.key.new");
-            let mut file =
-                fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&fresh)?;
-            file.write_all(text.as_bytes())?;
-            file.sync_all()?;
-            fs::rename(&fresh, &path)?;
-            fs::File::open(data_dir)?.sync_all()?;
-            Ok(Keys::new(master))
+            let stored = store_secret(data_dir, &path, text)
+                .with_context(|| format!("cannot write {}", path.display()))?;
+            parse_key(stored.trim()).with_context(|| format!("{} is damaged", path.display()))
         }
         Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
     }
+}
+
+/// Stores a new secret, unless another node that shares the folder has just stored one; returns the one that is stored.
+fn store_secret(data_dir: &Path, path: &Path, text: String) -> std::io::Result<String> {
+    // Written to a file of its own and linked when it is complete, so that a crash never leaves half a secret. Two containers
+    // may have the same process id, so its name has a random part.
+    let random = RandomState::new().hash_one(std::process::id());
+    let fresh = data_dir.join(format!("secret.key.{random:016x}.new"));
+    let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&fresh)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    match fs::hard_link(&fresh, path) {
+        Ok(()) => fs::remove_file(&fresh)?,
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            fs::remove_file(&fresh)?;
+            return fs::read_to_string(path);
+        }
+        // A file system without links.
+        Err(_) => fs::rename(&fresh, path)?,
+    }
+    fs::File::open(data_dir)?.sync_all()?;
+    Ok(text)
 }
 
 fn parse_key(text: &str) -> Option<Keys> {
@@ -136,4 +154,19 @@ pub(crate) fn empty_spool(dir: &Path) -> Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secret_that_another_node_stored_first_is_used() {
+        let dir = tempfile::TempDir::new().unwrap();
+        let path = dir.path().join("secret.key");
+        assert_eq!(store_secret(dir.path(), &path, "first".into()).unwrap(), "first");
+        assert_eq!(store_secret(dir.path(), &path, "second".into()).unwrap(), "first");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "first");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing else is left");
+    }
 }

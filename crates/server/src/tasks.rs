@@ -2,10 +2,11 @@
 //! certificates, backups, recovery of unfinished payments, ledger audits, webhooks, emails to operators, appellants and owners.
 
 use crate::acme::Acme;
+use crate::drain::Drain;
 use crate::lists::Lists;
 use crate::metrics::{self, Metrics};
 use crate::tls::ServedCertificates;
-use dropleaf_app::{App, BackupOutcome, Swept};
+use dropleaf_app::{App, BackupOutcome, NODE_SECRET_RENEWAL, Swept};
 use std::future::Future;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -41,6 +42,8 @@ pub struct Every {
 #[derive(Debug, Clone, Default)]
 pub struct Tasks {
     pub stopping: CancellationToken,
+    /// Begins before the server stops.
+    pub drain: Arc<Drain>,
     tracker: TaskTracker,
 }
 
@@ -63,8 +66,20 @@ impl Tasks {
         if let Some(follow) = app.follow_changes() {
             self.spawn_until_stop(follow);
         }
+        if let Some(watch) = app.watch_replicas() {
+            self.spawn_until_stop(watch);
+        }
         let rows = Arc::clone(app);
         self.spawn_until_stop(async move { rows.confirm_rows().await });
+        let node = Arc::clone(app);
+        self.spawn_until_stop(async move {
+            loop {
+                tokio::time::sleep(NODE_SECRET_RENEWAL).await;
+                if let Err(error) = node.claim_node_secret().await {
+                    tracing::warn!(%error, "secret key not compared with that of other nodes");
+                }
+            }
+        });
         let domains = Arc::clone(app);
         self.spawn_until_stop(async move { domains.follow_served_domains().await });
         let views = Arc::clone(app);
@@ -263,6 +278,7 @@ impl Tasks {
 
     /// The same, and waits longer while something is under way that should not be interrupted.
     pub async fn finish_all(&self, patience: Duration, longer: Duration, under_way: impl Fn() -> bool) {
+        self.drain.begin();
         self.stopping.cancel();
         self.tracker.close();
         if tokio::time::timeout(patience, self.tracker.wait()).await.is_ok() {

@@ -11,7 +11,7 @@ use crate::send_budget::SendBudget;
 use crate::tasks::Tasks;
 use crate::tls::{Encrypted, Redirect, TlsHandshake};
 use crate::watched_stream::WatchedStream;
-use http::{Request, Response};
+use http::{HeaderValue, Request, Response, Version, header};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -29,6 +29,13 @@ use tokio::sync::Semaphore;
 /// minutes, and clients that read nothing would fill the kernel's memory. Linux asks for more when half of it is left, so
 /// that the slowest allowed pace makes progress in every measured period.
 const UNSENT_BYTES: u32 = 32 * 1024;
+
+/// How many connections that wait when the server stops are still accepted: as many as the kernel holds.
+const LATE_CONNECTIONS: usize = 4096;
+/// How long a connection may be unused before a drain closes it: a request that is on its way should arrive.
+const UNUSED: Duration = Duration::from_secs(1);
+/// How long bytes that have reached this machine may take to be read when the server stops.
+const READ_GRACE: Duration = Duration::from_millis(50);
 
 /// Everything a connection needs.
 pub(crate) struct Wire {
@@ -69,9 +76,12 @@ struct Client<'a> {
 }
 
 /// Why this side ends a connection.
+#[derive(Clone, Copy)]
 enum End {
     /// The server is stopping.
     Stopping,
+    /// The server will stop, and the connection is not in use.
+    Drained,
     Silent(Silence),
     /// The client does not receive its responses.
     Starved,
@@ -108,18 +118,23 @@ impl Wire {
         Self { dispatcher, builder, slots, networks, large_heads, header_time, idle, pace, tasks }
     }
 
-    /// Accepts connections until the server stops. All listeners share the limits.
+    /// Accepts connections until the server stops, and then those that wait already: closing the listener would reset them.
+    /// All listeners share the limits.
     pub(crate) async fn accept(self: Arc<Self>, listener: TcpListener, protocol: Protocol) {
-        loop {
+        let mut late = 0;
+        while late < LATE_CONNECTIONS {
             let slot = tokio::select! {
-                () = self.tasks.stopping.cancelled() => return,
+                biased;
                 slot = Arc::clone(&self.slots).acquire_owned() => slot,
+                () = self.tasks.stopping.cancelled() => return,
             };
             let Ok(slot) = slot else { return };
             let accepted = tokio::select! {
-                () = self.tasks.stopping.cancelled() => return,
+                biased;
                 accepted = listener.accept() => accepted,
+                () = self.tasks.stopping.cancelled() => return,
             };
+            late += usize::from(self.tasks.stopping.is_cancelled());
             match accepted {
                 Ok((stream, peer)) => {
                     let Some(counted) = self.networks.count(peer.ip()) else {
@@ -175,6 +190,12 @@ impl Wire {
         }
     }
 
+    /// Completes during a drain, once the connection can be shut down.
+    async fn unused(&self, activity: &ConnectionActivity) {
+        self.tasks.drain.begun().await;
+        activity.unused(UNUSED).await;
+    }
+
     async fn serve(
         &self,
         builder: &auto::Builder<TokioExecutor>,
@@ -188,11 +209,17 @@ impl Wire {
         let activity = ConnectionActivity::new();
         let request_activity = Arc::clone(&activity);
         let connection = Connection::new(peer, server_name, Arc::clone(&activity), counted.share.clone());
+        let drain = Arc::clone(&self.tasks.drain);
         let service = service_fn(move |request: Request<_>| {
-            let (answerer, busy) = (Arc::clone(&answerer), request_activity.begin(request.version()));
-            let connection = Arc::clone(&connection);
+            let version = request.version();
+            let (answerer, busy) = (Arc::clone(&answerer), request_activity.begin(version));
+            let (connection, drain) = (Arc::clone(&connection), Arc::clone(&drain));
             async move {
-                let response = answerer.answer(request, &connection).await;
+                let mut response = answerer.answer(request, &connection).await;
+                if drain.has_begun() && version < Version::HTTP_2 {
+                    // So that the client makes its next request on another connection, and this one ends.
+                    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+                }
                 drop(busy);
                 Ok::<_, Infallible>(response)
             }
@@ -204,6 +231,7 @@ impl Wire {
         let mut end = LazyPoll::new(async {
             tokio::select! {
                 () = self.tasks.stopping.cancelled() => End::Stopping,
+                () = self.unused(&activity) => End::Drained,
                 silence = activity.stopped(self.header_time, self.idle) => End::Silent(silence),
                 () = activity.starved(self.pace) => End::Starved,
             }
@@ -211,20 +239,39 @@ impl Wire {
         let outcome = tokio::select! {
             biased;
             outcome = connection.as_mut() => outcome,
-            end = &mut end => match end {
-                // No complete request arrived, so no response is owed; hyper would wait for the rest of the headers.
-                End::Silent(Silence::FromTheStart) | End::Starved => return,
-                End::Stopping if activity.is_untouched() => return,
-                End::Silent(Silence::Since) | End::Stopping => {
-                    connection.as_mut().graceful_shutdown();
-                    // A response that is being sent may take as long as it makes progress; one that the client has stopped
-                    // reading may not.
-                    tokio::select! {
-                        outcome = connection => outcome,
-                        () = activity.stalled(self.pace) => return,
+            end = &mut end => {
+                let finished = match end {
+                    // No complete request arrived, so no response is owed; hyper would wait for the rest of the headers.
+                    End::Silent(Silence::FromTheStart) | End::Starved => return,
+                    // A request that has begun to arrive is answered; hyper would drop it.
+                    End::Stopping => tokio::select! {
+                        biased;
+                        outcome = connection.as_mut() => Some(outcome),
+                        () = activity.head_settled(READ_GRACE, self.header_time) => None,
+                    },
+                    End::Silent(Silence::Since) | End::Drained => None,
+                };
+                match finished {
+                    Some(outcome) => outcome,
+                    None if activity.is_untouched() && !activity.is_http2() => return,
+                    None => {
+                        connection.as_mut().graceful_shutdown();
+                        // A response that is being sent may take as long as it makes progress; one that the client has
+                        // stopped reading may not. An event stream may be silent until the server stops.
+                        let stalled = async {
+                            if matches!(end, End::Drained) {
+                                self.tasks.stopping.cancelled().await;
+                            }
+                            activity.stalled(self.pace).await;
+                        };
+                        tokio::select! {
+                            outcome = connection => outcome,
+                            () = stalled => return,
+                            () = activity.starved(self.pace) => return,
+                        }
                     }
                 }
-            },
+            }
         };
         if let Err(error) = outcome {
             tracing::debug!(%error, "connection closed early");

@@ -115,6 +115,25 @@ pub fn insert(account: &Account) -> Stmt {
     .one(EMAIL_TAKEN)
 }
 
+/// Creates the operator account of a new installation, unless there is an operator already.
+pub fn insert_first_operator(account: &Account) -> Stmt {
+    let args: Vec<Val> = vec![
+        account.id.as_str().into(),
+        account.email.as_deref().into(),
+        account.plan.as_str().into(),
+        account.balance_minor.into(),
+        account.active_pages.into(),
+        account.created_at.into(),
+    ];
+    Stmt::new(
+        "INSERT INTO accounts (id, email, plan, is_operator, balance_minor, active_pages, created_at) \
+         SELECT $1, $2, $3, 1, $4, $5, $6 WHERE NOT EXISTS (SELECT 1 FROM accounts WHERE is_operator = 1) \
+         ON CONFLICT (email) DO NOTHING",
+        args,
+    )
+    .one(EMAIL_TAKEN)
+}
+
 pub fn set_plan(id: &str, plan: &str) -> Stmt {
     Stmt::new("UPDATE accounts SET plan = $1 WHERE id = $2", vec![plan.into(), id.into()]).one(UNKNOWN)
 }

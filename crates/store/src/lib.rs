@@ -82,6 +82,8 @@ pub mod webhook_endpoints;
 pub mod webhook_outbox;
 
 pub use blobs::{BlobError, Blobs};
-pub use db::{Db, DbError, Expect, FenceKind, Outcome, OwnedRow, PoolUse, Row, Stmt, Val};
+pub use db::{
+    Db, DbError, Expect, FenceKind, LISTENING, Outcome, OwnedRow, PgOptions, PoolUse, Row, Stmt, Val,
+};
 pub use health::LockWaits;
 pub use store::Store;

@@ -3,6 +3,7 @@
 
 use crate::blobs::Blobs;
 use crate::db::{Db, DbError, Outcome, Stmt};
+use std::time::Duration;
 
 #[derive(Clone, Debug)]
 pub struct Store {
@@ -27,6 +28,12 @@ impl Store {
         changed: Vec<String>,
     ) -> Result<Vec<Outcome>, DbError> {
         self.db.batch_notify(stmts, changed).await
+    }
+
+    /// The same over a replica; see [`Db::find_replica`]. Only for reads.
+    pub fn on_replica(&self, name: &str, max_age: Option<Duration>) -> Option<(Store, Duration)> {
+        let (db, age) = self.db.find_replica(name, max_age)?;
+        Some((Self { db, blobs: self.blobs.clone() }, age))
     }
 
     /// Only notifies the other nodes.

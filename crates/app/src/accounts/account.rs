@@ -1,11 +1,14 @@
 //! Creates the operator account at first start, manages accounts and plans, and builds the reply of `GET /me`.
 
+use crate::accounts::api_keys::KeyCreator;
 use crate::app::App;
 use dropleaf_core::account::Account;
+use dropleaf_core::api_key;
 use dropleaf_core::audit::AuditAction;
 use dropleaf_core::plan::Plan;
-use dropleaf_core::{Code, Error, Result, email};
-use dropleaf_store::{DbError, accounts, custom_domains};
+use dropleaf_core::scope::Scopes;
+use dropleaf_core::{Code, Error, Result, email, secret};
+use dropleaf_store::{DbError, accounts, api_keys, custom_domains, leases};
 
 /// The reply of `GET /me`.
 #[derive(Debug, Clone)]
@@ -24,18 +27,39 @@ pub struct AccountList {
 
 /// Accounts per page of that list.
 const ACCOUNTS_PER_PAGE: i64 = 50;
+/// The plan of the account that is created at the first start.
+const OPERATOR_PLAN: &str = "pro";
+/// The lease under which that account is created.
+const FIRST_START: &str = "first_start";
 
 impl App {
-    /// Creates the operator account if none exists yet. The secret of its API key is returned only here.
+    /// Creates the operator account and its API key, both or neither, if there is no operator yet. The secret of the key
+    /// is returned only here. Of several nodes that start on an empty database, one creates them; the others get `None`.
     pub async fn ensure_operator(&self, address: &str) -> Result<Option<(Account, String)>> {
         if self.store.find_operator().await?.is_some() {
             return Ok(None);
         }
-        let account = self.create_account(address, Some("pro"), true).await?;
-        let key = self.create_key(&account, Some("operator"), None, |_| Vec::new()).await?;
-        match key {
-            crate::IdempotentResult::New(new) => Ok(Some((account, new.secret))),
-            crate::IdempotentResult::Replayed { .. } => Ok(None),
+        self.check_plan(OPERATOR_PLAN)?;
+        let email = Some(email::address(address)?);
+        let new = Account::new(self.minter.id("acct"), OPERATOR_PLAN.to_owned(), self.now());
+        let account = Account { email, is_operator: true, ..new };
+        let owner = KeyCreator { grant_id: None, scopes: Scopes::ALL };
+        let new = self.mint_key(&account.id, owner, api_key::name(Some("operator"))?);
+        let stmts = vec![
+            // A row that only one node at a time can write: the others wait here and then find the operator. It has ended
+            // already, so that it blocks nothing if it stays.
+            leases::take(FIRST_START, &account.id, 0, self.now()),
+            accounts::insert_first_operator(&account),
+            api_keys::insert(&new.key, &secret::hash(&new.secret)),
+            leases::release(FIRST_START, &account.id),
+        ];
+        let Err(error) = self.store.commit(stmts).await else { return Ok(Some((account, new.secret))) };
+        match (self.store.find_operator().await?, error) {
+            // The connection was lost after the commit: this key exists, and nothing else will show it.
+            (Some(found), _) if found.id == account.id => Ok(Some((account, new.secret))),
+            (Some(_), _) => Ok(None),
+            (None, DbError::Guard(accounts::EMAIL_TAKEN)) => Err(email_taken()),
+            (None, error) => Err(error.into()),
         }
     }
 
@@ -52,9 +76,7 @@ impl App {
         let account = Account { email, is_operator, ..new };
         match self.store.commit(vec![accounts::insert(&account)]).await {
             Ok(_) => Ok(account),
-            Err(DbError::Guard(accounts::EMAIL_TAKEN)) => {
-                Err(Error::new(Code::Conflict, "An account with this email address already exists."))
-            }
+            Err(DbError::Guard(accounts::EMAIL_TAKEN)) => Err(email_taken()),
             Err(error) => Err(error.into()),
         }
     }
@@ -119,4 +141,8 @@ impl App {
         let publishes_today = self.store.count_used(&key, &day, self.now()).await?;
         Ok(Me { account, plan, publishes_today })
     }
+}
+
+fn email_taken() -> Error {
+    Error::new(Code::Conflict, "An account with this email address already exists.")
 }

@@ -161,23 +161,12 @@ impl App {
             FirstOrReplay::Replay(outcome, body) => return Ok(IdempotentResult::Replayed { outcome, body }),
             FirstOrReplay::First(guard) => guard,
         };
-        let secret = self.minter.api_key();
-        let key = ApiKey {
-            id: self.minter.id("key"),
-            account_id: account.id.clone(),
-            name,
-            prefix: secret::shown_prefix(&secret).to_owned(),
-            created_at: self.now(),
-            last_used: None,
-            grant_id: maker.grant_id.map(str::to_owned),
-            scopes: maker.scopes,
-        };
+        let new = self.mint_key(&account.id, maker, name);
         // No key is created for an OAuth client whose grant is being revoked.
         let mut stmts: Vec<Stmt> =
-            maker.grant_id.into_iter().map(|id| oauth_grants::require_live(id, key.created_at)).collect();
-        stmts.push(counters::lock_account(&account.id, key.created_at));
-        stmts.push(api_keys::insert(&key, &secret::hash(&secret)));
-        let new = NewKey { key, secret };
+            maker.grant_id.into_iter().map(|id| oauth_grants::require_live(id, new.key.created_at)).collect();
+        stmts.push(counters::lock_account(&account.id, new.key.created_at));
+        stmts.push(api_keys::insert(&new.key, &secret::hash(&new.secret)));
         if let Some(once) = once {
             stmts.push(self.store_response(once, StoredOutcome::Created, &render(&new))?);
         }
@@ -188,6 +177,22 @@ impl App {
             (Err(DbError::Guard(api_keys::FULL)), _) => Err(api_key::too_many()),
             (Err(error), _) => Err(error.into()),
         }
+    }
+
+    /// A key with a new secret, which is not stored yet.
+    pub(crate) fn mint_key(&self, account_id: &str, maker: KeyCreator<'_>, name: String) -> NewKey {
+        let secret = self.minter.api_key();
+        let key = ApiKey {
+            id: self.minter.id("key"),
+            account_id: account_id.to_owned(),
+            name,
+            prefix: secret::shown_prefix(&secret).to_owned(),
+            created_at: self.now(),
+            last_used: None,
+            grant_id: maker.grant_id.map(str::to_owned),
+            scopes: maker.scopes,
+        };
+        NewKey { key, secret }
     }
 
     /// The account's keys, or only those created by one OAuth client.

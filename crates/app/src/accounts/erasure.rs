@@ -90,9 +90,10 @@ impl App {
         let tombstones = if actor.is_some() { Tombstones::Kept { slugs_until } } else { Tombstones::Deleted };
         let email = account.email.as_deref();
         stmts.extend(account_erasure::erase(&account.id, email, tombstones, self.now()));
-        let changing = self.caches.pages.changing();
-        let outcome = self.store.commit_changed(stmts, vec![ALL_CHANGED.to_owned()]).await;
-        changing.done(&[ALL_CHANGED.to_owned()]);
+        let all = vec![ALL_CHANGED.to_owned()];
+        let changing = self.caches.pages.changing(&all);
+        let outcome = self.store.commit_changed(stmts, all.clone()).await;
+        changing.done();
         self.evict_credentials(&account.id);
         let outcome = outcome.map_err(|error| match error {
             DbError::Guard(account_erasure::UNSETTLED) => {
@@ -117,9 +118,10 @@ impl App {
     /// From here on the account can neither publish nor change anything, on any node.
     async fn suspend_for_erasure(&self, account: &Account) -> Result<()> {
         let stmt = accounts::suspend(&account.id, SUSPENDED_REASON, self.now());
-        let changing = self.caches.pages.changing();
-        let outcome = self.store.commit_changed(vec![stmt], vec![ALL_CHANGED.to_owned()]).await;
-        changing.done(&[ALL_CHANGED.to_owned()]);
+        let all = vec![ALL_CHANGED.to_owned()];
+        let changing = self.caches.pages.changing(&all);
+        let outcome = self.store.commit_changed(vec![stmt], all.clone()).await;
+        changing.done();
         self.evict_credentials(&account.id);
         match outcome {
             Ok(_) | Err(DbError::Guard(accounts::UNMOVED)) => Ok(()),

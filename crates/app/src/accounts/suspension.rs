@@ -100,9 +100,10 @@ impl App {
     ) -> Result<SuspensionResult> {
         let stmts = vec![stmt, self.audit_stmt(actor, act, &account.id, Some(reason))];
         // An account may have more pages than can be named in a notification; it is rare enough to evict all of them.
-        let changing = self.caches.pages.changing();
-        let outcome = self.store.commit_changed(stmts, vec![ALL_CHANGED.to_owned()]).await;
-        changing.done(&[ALL_CHANGED.to_owned()]);
+        let all = vec![ALL_CHANGED.to_owned()];
+        let changing = self.caches.pages.changing(&all);
+        let outcome = self.store.commit_changed(stmts, all.clone()).await;
+        changing.done();
         self.evict_credentials(&account.id);
         let already = match outcome {
             Ok(_) => false,

@@ -40,10 +40,10 @@ impl App {
         stmts.extend(site_ids.iter().map(|id| sites::restart_changes(id)));
         let names = cache_names(changed.iter());
         let notifications = names.iter().cloned().chain([DOMAINS_CHANGED.to_owned()]).collect();
-        let changing = self.caches.pages.changing();
+        let changing = self.caches.pages.changing(&names);
         let outcome = self.store.commit_changed(stmts, notifications).await;
         // Also after a failure: if the connection was lost, the commit may have succeeded.
-        changing.done(&names);
+        changing.done();
         if let Err(error) = self.served_domains_changed().await {
             tracing::warn!(%error, "custom domains not reloaded, will retry");
         }

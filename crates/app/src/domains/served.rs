@@ -11,6 +11,7 @@ use dropleaf_store::revisions;
 use std::borrow::Borrow;
 use std::collections::HashSet;
 use std::hash::{Hash, Hasher};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 use tokio::sync::{Mutex, Notify};
@@ -62,6 +63,8 @@ pub(crate) struct ServedDomains {
     /// The revision of the names. Locked while they are reloaded, so that an older state never replaces a newer one.
     revision: Mutex<Option<i64>>,
     changed: Notify,
+    /// Milliseconds of monotonic time at which the names were last known to be complete.
+    confirmed: AtomicU64,
 }
 
 impl ServedDomains {
@@ -80,6 +83,15 @@ impl ServedDomains {
         let name = std::str::from_utf8(name).ok()?;
         let names = self.names.read().unwrap_or_else(PoisonError::into_inner);
         names.get(name).map(|entry| Arc::clone(&entry.0))
+    }
+
+    /// Monotonic time at which the names were last known to be complete.
+    pub(crate) fn confirmed_at(&self) -> Duration {
+        Duration::from_millis(self.confirmed.load(Ordering::SeqCst))
+    }
+
+    fn confirm(&self, at: Duration) {
+        self.confirmed.fetch_max(u64::try_from(at.as_millis()).unwrap_or_default(), Ordering::SeqCst);
     }
 
     fn replace(&self, names: HashSet<Entry>) {
@@ -129,6 +141,7 @@ impl App {
     pub async fn served_domains_changed(&self) -> Result<()> {
         let domains = &self.caches.served_domains;
         let mut known = domains.revision.lock().await;
+        let at = self.clock.monotonic();
         // Read before the names: what changes in between is noticed by the next check.
         let revision = self.store.find_revision(revisions::DOMAINS).await?;
         if *known != Some(revision) {
@@ -138,6 +151,7 @@ impl App {
             *known = Some(revision);
             self.order_certificates_soon();
         }
+        domains.confirm(at);
         Ok(())
     }
 

@@ -3,8 +3,10 @@
 pub(crate) mod body_source;
 pub(crate) mod fair_queue;
 pub(crate) mod health;
+pub(crate) mod node_secret;
 pub(crate) mod permit_queue;
 pub(crate) mod rate_limits;
+pub(crate) mod replica_read;
 pub(crate) mod request_limit;
 pub(crate) mod row_cache;
 pub(crate) mod sealing;

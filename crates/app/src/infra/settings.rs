@@ -12,6 +12,7 @@ use dropleaf_core::sign_up::SignUp;
 use dropleaf_store::anonymous_usage::UsageLimits;
 use ipnet::IpNet;
 use std::path::PathBuf;
+use std::time::Duration;
 
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -39,6 +40,9 @@ pub struct Settings {
     pub versions_kept: i64,
     pub count_views: bool,
     pub cache_bytes: u64,
+    /// How long after it was last read the row of a page without gates may be used if the database does not answer. Zero:
+    /// never.
+    pub stale_limit: Duration,
     /// A refresh token may be used again as long as none of the tokens issued for it was used, in case the response was
     /// lost.
     pub tolerates_lost_refresh: bool,

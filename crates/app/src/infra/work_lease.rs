@@ -1,11 +1,13 @@
-//! Leases on background work that one node at a time does, such as placing orders of certificates.
+//! Leases on background work that one node at a time does, such as placing orders of certificates. A node that was stopped
+//! for longer than its lease notices before it goes on.
 
 use crate::app::App;
-use dropleaf_core::Result;
-use dropleaf_store::{DbError, leases};
+use dropleaf_core::{Clock, Result};
+use dropleaf_store::{DbError, Stmt, leases};
+use std::future::poll_fn;
 use std::pin::pin;
+use std::task::Poll;
 use std::time::Duration;
-use tokio::time::Instant;
 
 const CERTIFICATES: &str = "certificates";
 /// How long other nodes wait after a node died, and how often the lease is renewed while work goes on.
@@ -14,6 +16,26 @@ const LEASE_RENEWAL: Duration = Duration::from_secs(30);
 const LEASE_RETRY: Duration = Duration::from_secs(5);
 /// How long the lease is taken to be held without renewal, with a margin before it ends.
 const LEASE_HELD: Duration = Duration::from_secs(100);
+const HELD_SECONDS: i64 = 100;
+
+/// When a lease was taken or renewed, by both clocks: the wall clock goes on while the machine is suspended, and the monotonic
+/// one cannot be set back.
+#[derive(Debug, Clone, Copy)]
+struct HeldLease {
+    at: i64,
+    since: Duration,
+}
+
+impl HeldLease {
+    fn begin(clock: &dyn Clock) -> Self {
+        Self { at: clock.now(), since: clock.monotonic() }
+    }
+
+    fn is_valid(self, clock: &dyn Clock) -> bool {
+        let is_fresh = clock.monotonic().saturating_sub(self.since) < LEASE_HELD;
+        is_fresh && clock.now() < self.at + HELD_SECONDS
+    }
+}
 
 impl App {
     /// Places orders on one node at a time; see [`App::with_work_lease`].
@@ -33,22 +55,28 @@ impl App {
         work: impl Future<Output = T>,
         stop: impl FnOnce(),
     ) -> Result<Option<T>> {
-        let holder = self.minter.nonce();
-        if !self.take_work_lease(lease, &holder).await? {
+        let (holder, clock) = (self.minter.nonce(), &*self.clock);
+        let mut held = HeldLease::begin(clock);
+        if !self.commit_lease(leases::take(lease, &holder, held.at + LEASE_SECONDS, held.at)).await? {
             return Ok(None);
         }
         let mut work = pin!(work);
-        let (mut held_since, mut pause) = (Instant::now(), LEASE_RENEWAL);
+        let mut pause = LEASE_RENEWAL;
         loop {
-            if let Ok(done) = tokio::time::timeout(pause, &mut work).await {
+            // Not continued once the lease may have ended: another node may have begun the same work.
+            let guarded = poll_fn(|context| {
+                if held.is_valid(clock) { work.as_mut().poll(context).map(Some) } else { Poll::Ready(None) }
+            });
+            if let Ok(Some(done)) = tokio::time::timeout(pause, guarded).await {
                 self.store.commit(vec![leases::release(lease, &holder)]).await?;
                 return Ok(Some(done));
             }
-            let renewed_at = Instant::now();
-            match self.take_work_lease(lease, &holder).await {
-                Ok(true) => (held_since, pause) = (renewed_at, LEASE_RENEWAL),
+            let renewed = HeldLease::begin(clock);
+            let renewal = leases::renew(lease, &holder, renewed.at + LEASE_SECONDS, renewed.at);
+            match self.commit_lease(renewal).await {
+                Ok(true) => (held, pause) = (renewed, LEASE_RENEWAL),
                 // The lease is still ours while the database does not answer.
-                Err(error) if held_since.elapsed() < LEASE_HELD => {
+                Err(error) if held.is_valid(clock) => {
                     tracing::warn!(%error, lease, "lease on background work not renewed, will retry");
                     pause = LEASE_RETRY;
                 }
@@ -60,9 +88,9 @@ impl App {
         Ok(Some(work.await))
     }
 
-    async fn take_work_lease(&self, lease: &str, holder: &str) -> Result<bool> {
-        let now = self.now();
-        match self.store.commit(vec![leases::take(lease, holder, now + LEASE_SECONDS, now)]).await {
+    /// Whether the lease is held now.
+    async fn commit_lease(&self, stmt: Stmt) -> Result<bool> {
+        match self.store.commit(vec![stmt]).await {
             Ok(_) => Ok(true),
             Err(DbError::Guard(leases::HELD)) => Ok(false),
             Err(error) => Err(error.into()),

@@ -48,6 +48,13 @@ impl App {
             self.store.commit(vec![leases::release(LEASE, &holder)]).await?;
             return Ok(false);
         }
+        // If this node was stopped meanwhile, another one may have sent the email.
+        let renewal = leases::renew(LEASE, &holder, now + OPERATOR_EMAIL_INTERVAL, self.now());
+        match self.store.commit(vec![renewal]).await {
+            Ok(_) => {}
+            Err(DbError::Guard(leases::HELD)) => return Ok(false),
+            Err(error) => return Err(error.into()),
+        }
         let (mut has_left, mut try_soon) = (false, false);
         for to in receivers {
             match self.send_email(&self.operator_email(to, new, all)).await {

@@ -151,9 +151,9 @@ impl App {
         }
         // Only the statement knows which pages it changes; it is rare enough to evict them all, on every node.
         let all = vec![ALL_CHANGED.to_owned()];
-        let changing = self.caches.pages.changing();
+        let changing = self.caches.pages.changing(&all);
         let outcome = self.store.commit_changed(stmts, all.clone()).await;
-        changing.done(&all);
+        changing.done();
         self.evict_credentials(account_id);
         outcome.map(|_| ())
     }

@@ -2,12 +2,14 @@
 
 use super::site_search::search_text;
 use crate::app::App;
+use crate::infra::replica_read::from_replica;
 use crate::viewing::pages::ServedFile;
 use bytes::Bytes;
 use dropleaf_core::account::Account;
 use dropleaf_core::site::{Site, State, Visibility};
 use dropleaf_core::{Code, Error, Minter, Result};
 use dropleaf_store::sites::Before;
+use dropleaf_store::{DbError, Store};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -71,6 +73,22 @@ impl SiteContent {
     }
 }
 
+async fn list_in(
+    store: &Store,
+    account_id: &str,
+    state: State,
+    words: &str,
+    now: i64,
+    before: Option<Before>,
+    limit: i64,
+) -> Result<Vec<Site>, DbError> {
+    if words.is_empty() {
+        store.list_sites(account_id, state, now, before, limit).await
+    } else {
+        store.list_matching_sites(account_id, state, words, now, before, limit).await
+    }
+}
+
 impl App {
     /// The canonical URL of a page: its primary custom domain, its slug while it is public, or its token.
     pub fn canonical_url(&self, site: &Site) -> String {
@@ -128,10 +146,15 @@ impl App {
             query.before.map(|updated_at| Before { updated_at, id: query.before_id.unwrap_or_default() });
         let words = search_text(&query.words);
         let (now, limit) = (self.now(), query.limit + 1);
-        let mut sites = if words.is_empty() {
-            self.store.list_sites(&account.id, query.state, now, before, limit).await?
-        } else {
-            self.store.list_matching_sites(&account.id, query.state, &words, now, before, limit).await?
+        let found = match self.replica_for(&account.id) {
+            Some(it) => {
+                from_replica(list_in(&it, &account.id, query.state, &words, now, before.clone(), limit)).await
+            }
+            None => None,
+        };
+        let mut sites = match found {
+            Some(sites) => sites,
+            None => list_in(&self.store, &account.id, query.state, &words, now, before, limit).await?,
         };
         let has_more = i64::try_from(sites.len()).is_ok_and(|n| n > query.limit);
         sites.truncate(usize::try_from(query.limit).unwrap_or_default());

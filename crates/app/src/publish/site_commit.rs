@@ -76,10 +76,13 @@ impl App {
         let news = owner.map(|owner| Notice::new(owner, &after.id, NoticeKind::Change));
         let notifications =
             changed.iter().cloned().chain(news.as_ref().map(|news| self.encode_for_nodes(news))).collect();
-        let changing = self.caches.pages.changing();
+        let changing = self.caches.pages.changing(&changed);
         let outcome = self.store.commit_changed(stmts, notifications).await;
         // Also after a failure: if the connection was lost, the commit may have succeeded.
-        changing.done(&changed);
+        changing.done();
+        for account in before.into_iter().chain([after]).filter_map(|site| site.account_id.as_deref()) {
+            self.store.db.mark_changed(account);
+        }
         outcome?;
         self.notify_listeners(news);
         Ok(())

@@ -2,6 +2,7 @@
 
 use super::SiteList;
 use crate::app::App;
+use crate::infra::replica_read::from_replica;
 use crate::viewing::pages::ContentCoding;
 use dropleaf_content::thumbnail;
 use dropleaf_core::account::Account;
@@ -36,10 +37,17 @@ impl App {
     pub async fn search_sites(&self, account: &Account, search: SiteSearch) -> Result<SiteList> {
         let words = search_text(&search.words);
         let before = search.before.map(|(updated_at, id)| Before { updated_at, id });
-        let mut sites = self
-            .store
-            .search_sites(&account.id, search.filter, &words, self.now(), before, SEARCH_PAGE + 1)
-            .await?;
+        let (filter, now, limit) = (search.filter, self.now(), SEARCH_PAGE + 1);
+        let found = match self.replica_for(&account.id) {
+            Some(it) => {
+                from_replica(it.search_sites(&account.id, filter, &words, now, before.clone(), limit)).await
+            }
+            None => None,
+        };
+        let mut sites = match found {
+            Some(sites) => sites,
+            None => self.store.search_sites(&account.id, filter, &words, now, before, limit).await?,
+        };
         let has_more = i64::try_from(sites.len()).is_ok_and(|n| n > SEARCH_PAGE);
         sites.truncate(usize::try_from(SEARCH_PAGE).unwrap_or_default());
         for site in &mut sites {

@@ -77,9 +77,9 @@ impl RunningImport {
         self.target.as_ref().map_or(&self.staging_id, |target| &target.id)
     }
 
-    /// Fails the transaction if another import has begun because this one took too long.
+    /// Fails the transaction if this import took too long: another one may have begun, or the sweep may be undoing this one.
     pub(super) fn renew_lease(&self, now: i64) -> Stmt {
-        leases::take(IMPORT_LEASE, &self.staging_id, now + LEASE_SECONDS, now)
+        leases::renew(IMPORT_LEASE, &self.staging_id, now + LEASE_SECONDS, now)
     }
 
     /// The hash of a random password that is not kept: the gate stays shut until the owner sets a new one.
@@ -163,7 +163,7 @@ impl App {
         let now = self.now();
         let staging = Account::new(import.staging_id.clone(), plan.to_owned(), now);
         let stmts = vec![
-            import.renew_lease(now),
+            leases::take(IMPORT_LEASE, &import.staging_id, now + LEASE_SECONDS, now),
             accounts::insert(&staging),
             accounts::suspend(&staging.id, STAGING_REASON, now),
         ];
@@ -208,9 +208,10 @@ impl App {
         let reason = format!("{total} pages");
         stmts.push(self.audit_stmt(actor, AuditAction::ImportAccount, &account.id, Some(reason)));
         stmts.push(leases::release(IMPORT_LEASE, &import.staging_id));
-        let changing = self.caches.pages.changing();
-        let outcome = self.store.commit_changed(stmts, vec![ALL_CHANGED.to_owned()]).await;
-        changing.done(&[ALL_CHANGED.to_owned()]);
+        let all = vec![ALL_CHANGED.to_owned()];
+        let changing = self.caches.pages.changing(&all);
+        let outcome = self.store.commit_changed(stmts, all.clone()).await;
+        changing.done();
         match outcome {
             Err(DbError::Guard(accounts::EMAIL_TAKEN)) => {
                 return Err(Error::new(
@@ -292,7 +293,9 @@ fn about_page(mut error: Error, id: &str) -> Error {
     error
 }
 
-/// Another import holds the lease.
+/// Another import holds the lease, or this one has lost it.
 pub(super) fn superseded() -> Error {
-    Error::new(Code::Conflict, "Another import is in progress on this server. Wait for it, then try again.")
+    let detail = "Another import is in progress on this server, or this one was paused for too long. Wait for the other one, \
+                  then try again.";
+    Error::new(Code::Conflict, detail)
 }

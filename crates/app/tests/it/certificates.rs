@@ -5,6 +5,8 @@ use dropleaf_app::{NewCertificate, OrderFailure};
 use dropleaf_core::certificate::{CertificateState, ChallengeKind, RenewalWindow};
 use dropleaf_store::Db;
 use dropleaf_store::certificates::{self, Issued};
+use std::sync::atomic::{AtomicBool, Ordering};
+use tokio::sync::Notify;
 
 const NAME: &str = "drop.example";
 
@@ -60,6 +62,29 @@ async fn one_worker_at_a_time_orders() {
     assert!(app.list_due_certificates(9).await.unwrap().is_empty());
     app.abandon_certificate_order(NAME).await.unwrap();
     assert_eq!(app.list_due_certificates(9).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn node_that_was_stopped_for_longer_than_its_lease_does_not_go_on() {
+    let fixture = open().await;
+    let app = &fixture.app;
+    let (begun, wake, is_lost) = (Notify::new(), Notify::new(), AtomicBool::new(false));
+    let work = async {
+        begun.notify_one();
+        wake.notified().await;
+        is_lost.load(Ordering::Relaxed)
+    };
+    let node = app.with_certificate_lease(work, || is_lost.store(true, Ordering::Relaxed));
+    let meanwhile = async {
+        begun.notified().await;
+        fixture.clock.advance(121);
+        let other = app.with_certificate_lease(async {}, || ()).await.unwrap();
+        assert!(other.is_some(), "another node did the work, and has released the lease");
+        wake.notify_one();
+    };
+    let (outcome, ()) = futures_util::future::join(node, meanwhile).await;
+    assert_eq!(outcome.unwrap(), Some(true), "it learns of the loss before it goes on");
+    assert!(app.with_certificate_lease(async {}, || ()).await.unwrap().is_some());
 }
 
 #[tokio::test]

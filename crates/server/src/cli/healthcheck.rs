@@ -62,7 +62,9 @@ async fn probe(client: &reqwest::Client, url: &str) -> Result<()> {
     let response = client.get(url).send().await.map_err(|error| anyhow!("{url} does not answer: {error}"))?;
     match response.status().as_u16() {
         200 => Ok(()),
-        503 => bail!("{url} answers 503: the server runs, but its database does not respond"),
+        503 => bail!(
+            "{url} answers 503: the server runs, but it is starting or stopping, or its database does not respond"
+        ),
         status => bail!("{url} answers {status}; another program may be listening there"),
     }
 }

@@ -9,8 +9,9 @@ use toml::{Table, Value};
 /// Variables with our prefix that are not settings.
 const NOT_SETTINGS: [&str; 6] = ["CONFIG", "BIN", "API_KEY", "PAGE_PASSWORD", "URL", "TEST_"];
 /// Never shown; the URL of a JSON-RPC server often contains its key.
-const SECRET: [&str; 10] = [
+const SECRET: [&str; 11] = [
     "secret_key",
+    "database.read_urls",
     "stripe.secret_key",
     "stripe.webhook_secret",
     "s3.secret_access_key",

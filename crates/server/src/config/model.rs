@@ -17,6 +17,7 @@ pub struct Config {
     pub blobs_url: String,
     pub secret_key: String,
     pub trusted_proxies: Vec<String>,
+    pub database: Database,
     pub tls: Tls,
     pub dns: Dns,
     pub s3: S3,
@@ -40,6 +41,7 @@ pub struct Config {
     pub sweep: Sweep,
     pub log: Log,
     pub metrics: Metrics,
+    pub shutdown: Shutdown,
     pub runtime: Runtime,
 }
 
@@ -51,6 +53,7 @@ macro_rules! section {
     };
 }
 
+section!(Database { wait_seconds: u64, read_urls: Vec<String>, max_lag_ms: u64, listen_url: String });
 section!(Tls {
     mode: String,
     cert_file: String,
@@ -148,10 +151,11 @@ section!(Safety {
     checker_failure: String,
     notify: Vec<String>,
 });
-section!(Views { count: bool });
+section!(Views { count: bool, stale_seconds: u64 });
 section!(Sweep { every_seconds: u64, collect_every_minutes: u64 });
 section!(Log { format: String, level: String });
 section!(Metrics { listen: String });
+section!(Shutdown { drain_seconds: u64 });
 section!(Runtime { workers: usize });
 section!(Storage { inline_bytes: usize, versions_kept: i64, cache_bytes: u64 });
 section!(Retention {

@@ -11,12 +11,18 @@ use dropleaf_core::number;
 use dropleaf_core::plan::{Plan, Plans};
 use dropleaf_core::rate::Rate;
 use dropleaf_core::sign_up::{AllowListEntry, SignUp};
+use dropleaf_store::PgOptions;
 use ipnet::IpNet;
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// Credentials expire without a notification, and another process may have revoked one.
 const MCP_CHECK_EVERY: Duration = Duration::from_secs(10);
+
+/// How long a start or a stop may be configured to take.
+const LONGEST_WAIT_SECONDS: u64 = 3600;
+/// The longest time that a page may be shown without having been read again.
+const MAX_STALE_SECONDS: u64 = 3600;
 
 /// Where to listen: a host name or address, and a port.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,6 +58,8 @@ pub struct Resolved {
     pub hosts: Hosts,
     pub data_dir: PathBuf,
     pub database_url: String,
+    /// Its replicas and its address for notifications.
+    pub database_options: PgOptions,
     pub blobs_url: String,
     pub trusted_proxies: Vec<IpNet>,
     /// Web pages of other origins that may write without a credential.
@@ -90,6 +98,7 @@ impl Config {
                 || database_url.starts_with("postgresql://"),
             "`database_url` must begin with sqlite: or postgres://"
         );
+        let database_options = self.database_options(&database_url)?;
         ensure!(
             blobs_url.starts_with("file:") || blobs_url.starts_with("s3://"),
             "`blobs_url` must begin with file: or s3://"
@@ -108,6 +117,12 @@ impl Config {
             matches!(self.oauth.refresh_reuse.as_str(), "strict" | "tolerate_lost"),
             "`oauth.refresh_reuse` must be strict or tolerate_lost"
         );
+        for (key, seconds) in [
+            ("database.wait_seconds", self.database.wait_seconds),
+            ("shutdown.drain_seconds", self.shutdown.drain_seconds),
+        ] {
+            ensure!(seconds <= LONGEST_WAIT_SECONDS, "`{key}` must be at most {LONGEST_WAIT_SECONDS}");
+        }
         ensure!(self.limits.upload_bytes > 0, "`limits.upload_bytes` must be more than 0");
         ensure!(
             self.limits.password_hashes_per_minute > 0,
@@ -143,6 +158,7 @@ impl Config {
             hosts,
             data_dir,
             database_url,
+            database_options,
             blobs_url,
             trusted_proxies,
             anonymous_origins,
@@ -218,6 +234,36 @@ impl Config {
         })
     }
 
+    fn database_options(&self, database_url: &str) -> Result<PgOptions> {
+        let database = &self.database;
+        let is_postgres = |url: &str| url.starts_with("postgres://") || url.starts_with("postgresql://");
+        ensure!(
+            database.read_urls.iter().all(|url| is_postgres(url)),
+            "`database.read_urls` must contain postgres:// addresses"
+        );
+        ensure!(
+            database.listen_url.is_empty() || is_postgres(&database.listen_url),
+            "`database.listen_url` must begin with postgres://"
+        );
+        let is_used = !database.read_urls.is_empty() || !database.listen_url.is_empty();
+        ensure!(
+            !is_used || is_postgres(database_url),
+            "`database.read_urls` and `database.listen_url` need a PostgreSQL database in `database_url`"
+        );
+        ensure!(database.max_lag_ms >= 100, "`database.max_lag_ms` must be at least 100");
+        Ok(PgOptions {
+            read_urls: database.read_urls.clone(),
+            max_lag: Duration::from_millis(database.max_lag_ms),
+            listen_url: Some(database.listen_url.clone()).filter(|url| !url.is_empty()),
+        })
+    }
+
+    fn stale_limit(&self) -> Result<Duration> {
+        let seconds = self.views.stale_seconds;
+        ensure!(seconds <= MAX_STALE_SECONDS, "`views.stale_seconds` must be at most {MAX_STALE_SECONDS}");
+        Ok(Duration::from_secs(seconds))
+    }
+
     pub(crate) fn content_limits(&self) -> Limits {
         let limits = &self.limits;
         Limits {
@@ -288,6 +334,7 @@ impl Config {
             versions_kept: self.storage.versions_kept,
             count_views: self.views.count,
             cache_bytes: self.storage.cache_bytes,
+            stale_limit: self.stale_limit()?,
             tolerates_lost_refresh: self.oauth.refresh_reuse == "tolerate_lost",
             parallel_uploads: limits.parallel_uploads,
             domains_per_account: limits.custom_domains,

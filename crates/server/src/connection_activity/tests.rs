@@ -125,3 +125,55 @@ async fn one_that_is_being_answered_is_left_alone() {
     drop(busy);
     assert_eq!(stops_after(&activity).await, (310, Silence::Since));
 }
+
+const GRACE: Duration = Duration::from_millis(50);
+
+async fn settles_after(activity: &ConnectionActivity) -> u128 {
+    let start = Instant::now();
+    activity.head_settled(GRACE, HEADERS).await;
+    start.elapsed().as_millis()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_head_that_has_begun_is_waited_for_and_no_other() {
+    let activity = ConnectionActivity::new();
+    assert_eq!(settles_after(&activity).await, 50, "nothing arrived");
+    activity.received(10);
+    assert_eq!(settles_after(&activity).await, 10_000, "not for ever");
+    let busy = activity.begin(Version::HTTP_11);
+    assert_eq!(settles_after(&activity).await, 0, "a request is under way");
+    drop(busy);
+    assert_eq!(settles_after(&activity).await, 50, "what arrived was the request");
+    activity.received(1);
+    let rest = async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        activity.begin(Version::HTTP_11)
+    };
+    let (settled, _busy) = futures_util::future::join(settles_after(&activity), rest).await;
+    assert!((1000..=1050).contains(&settled), "{settled}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_drain_shuts_down_what_was_used_and_is_silent() {
+    const PAUSE: Duration = Duration::from_secs(1);
+    let seconds = async |activity: &ConnectionActivity| {
+        let start = Instant::now();
+        match tokio::time::timeout(Duration::from_mins(1), activity.unused(PAUSE)).await {
+            Ok(()) => Some(start.elapsed().as_secs()),
+            Err(_) => None,
+        }
+    };
+    let activity = ConnectionActivity::new();
+    assert_eq!(seconds(&activity).await, None, "its first request may be on its way");
+    let busy = activity.begin(Version::HTTP_11);
+    assert_eq!(seconds(&activity).await, None, "a request is under way");
+    drop(busy);
+    assert_eq!(seconds(&activity).await, Some(1));
+    activity.received(3);
+    assert_eq!(seconds(&activity).await, None, "a request has begun");
+    let activity = ConnectionActivity::new();
+    activity.set_http2();
+    assert_eq!(seconds(&activity).await, None, "its first request may be on its way");
+    drop(activity.begin(Version::HTTP_2));
+    assert_eq!(seconds(&activity).await, Some(0), "the client learns which requests are served");
+}

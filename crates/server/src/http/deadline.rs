@@ -13,11 +13,17 @@ use tokio::time::Instant;
 
 /// `Retry-After` of a request that timed out.
 const RETRY_SECONDS: i64 = 5;
+/// A body above this size is an upload: its content is unpacked, checked and stored, which may take twice as long.
+const UPLOAD_BYTES: usize = 64 * 1024;
+const UPLOAD_FACTOR: u32 = 2;
+/// How much longer work may take that loses something if it is given up: a secret that is shown once, or the only view of a
+/// page.
+pub(in crate::http) const LONG_FACTOR: u32 = 4;
 
 /// The time limit of one request.
 #[derive(Debug)]
 pub(in crate::http) struct Deadline {
-    seconds: Duration,
+    limit: Duration,
     progress: Arc<Mutex<Progress>>,
 }
 
@@ -27,6 +33,8 @@ struct Progress {
     at: Instant,
     /// The handler is waiting for more of the body.
     waits_for_client: bool,
+    /// How much of the body has arrived.
+    bytes: usize,
 }
 
 /// Why a request timed out.
@@ -39,9 +47,9 @@ pub(in crate::http) enum Late {
 }
 
 impl Deadline {
-    pub(in crate::http) fn new(seconds: u64) -> Self {
-        let progress = Progress { at: Instant::now(), waits_for_client: false };
-        Self { seconds: Duration::from_secs(seconds.max(1)), progress: Arc::new(Mutex::new(progress)) }
+    pub(in crate::http) fn new(limit: Duration) -> Self {
+        let progress = Progress { at: Instant::now(), waits_for_client: false, bytes: 0 };
+        Self { limit, progress: Arc::new(Mutex::new(progress)) }
     }
 
     /// Wraps the body; every chunk that arrives moves the deadline.
@@ -53,15 +61,18 @@ impl Deadline {
     pub(in crate::http) async fn limit<T>(&self, work: impl Future<Output = T>) -> Result<T, Late> {
         let mut work = pin!(work);
         loop {
-            let until = read(&self.progress).at + self.seconds;
-            if let Ok(done) = tokio::time::timeout_at(until, &mut work).await {
+            if let Ok(done) = tokio::time::timeout_at(self.end(read(&self.progress)), &mut work).await {
                 return Ok(done);
             }
             let now = read(&self.progress);
-            if now.at + self.seconds <= Instant::now() {
+            if self.end(now) <= Instant::now() {
                 return Err(if now.waits_for_client { Late::Client } else { Late::Server });
             }
         }
+    }
+
+    fn end(&self, progress: Progress) -> Instant {
+        progress.at + if progress.bytes > UPLOAD_BYTES { self.limit * UPLOAD_FACTOR } else { self.limit }
     }
 }
 
@@ -96,8 +107,11 @@ impl HttpBody for WatchedBody {
         let polled = Pin::new(&mut self.body).poll_frame(context);
         let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
         progress.waits_for_client = polled.is_pending();
-        if polled.is_ready() {
+        if let Poll::Ready(frame) = &polled {
             progress.at = Instant::now();
+            if let Some(Ok(frame)) = frame {
+                progress.bytes = progress.bytes.saturating_add(frame.data_ref().map_or(0, Bytes::len));
+            }
         }
         drop(progress);
         polled
@@ -120,6 +134,8 @@ mod tests {
     use std::convert::Infallible;
     use std::future::pending;
 
+    const MINUTE: Duration = Duration::from_mins(1);
+
     /// A body of `pieces` chunks, one every ten seconds, which then ends or stalls.
     fn slow(pieces: u32, ends: bool) -> Body {
         Body::from_stream(stream::unfold(0, move |sent| async move {
@@ -134,7 +150,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn work_is_given_its_time_from_the_last_byte_on() {
-        let deadline = Deadline::new(60);
+        let deadline = Deadline::new(MINUTE);
         let (begun, body) = (Instant::now(), deadline.watch(slow(30, true)));
         let late = deadline.limit(async { (body.collect().await, pending::<()>().await) }).await;
         assert_eq!(late.map(|_| ()), Err(Late::Server));
@@ -142,8 +158,19 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn upload_may_take_twice_as_long_to_be_processed() {
+        for (bytes, seconds) in [(UPLOAD_BYTES, 60), (UPLOAD_BYTES + 1, 120)] {
+            let deadline = Deadline::new(MINUTE);
+            let (begun, body) = (Instant::now(), deadline.watch(Body::from(vec![0_u8; bytes])));
+            let late = deadline.limit(async { (body.collect().await, pending::<()>().await) }).await;
+            assert_eq!(late.map(|_| ()), Err(Late::Server));
+            assert_eq!(begun.elapsed().as_secs(), seconds, "{bytes} bytes");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn body_that_stops_arriving_is_the_clients_delay() {
-        let deadline = Deadline::new(60);
+        let deadline = Deadline::new(MINUTE);
         let (begun, body) = (Instant::now(), deadline.watch(slow(3, false)));
         let late = deadline.limit(body.collect()).await.map(|_| ());
         assert_eq!((late, begun.elapsed().as_secs()), (Err(Late::Client), 30 + 60));
@@ -152,10 +179,10 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn work_without_a_body_is_over_in_time_or_refused() {
-        let deadline = Deadline::new(60);
+        let deadline = Deadline::new(MINUTE);
         let slept = deadline.limit(tokio::time::sleep(Duration::from_secs(59))).await;
         assert_eq!(slept, Ok(()));
-        let deadline = Deadline::new(60);
+        let deadline = Deadline::new(MINUTE);
         assert_eq!(deadline.limit(pending::<()>()).await, Err(Late::Server));
         let (read, changed) = (refusal(Late::Server, true), refusal(Late::Server, false));
         assert_eq!((read.code, changed.code), (Code::Overloaded, Code::TimedOut));

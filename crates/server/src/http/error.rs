@@ -95,6 +95,7 @@ pub const fn status(code: Code) -> StatusCode {
         }
         Code::StorageUnavailable
         | Code::Overloaded
+        | Code::NotReady
         | Code::TimedOut
         | Code::MailNotConfigured
         | Code::CheckUnavailable => StatusCode::SERVICE_UNAVAILABLE,
@@ -156,8 +157,10 @@ fn answer(
     page: impl FnOnce(StatusCode) -> pages::Rendered,
 ) -> Response<OutBody> {
     let status = status(error.code);
-    if error.code == Code::FacilitatorUnavailable && error.source.is_none() {
-        // Already logged where the facilitator is called; any client can cause this response as often as it likes.
+    let is_logged_elsewhere = error.code == Code::FacilitatorUnavailable && error.source.is_none();
+    if is_logged_elsewhere || error.code == Code::NotReady {
+        // The facilitator's failure where it is called, the stop of the server once; any client can cause this response as
+        // often as it likes.
         tracing::debug!(code = error.code.as_str(), "request failed");
     } else if status.is_server_error() {
         let source = error.source.as_deref().map(ToString::to_string).unwrap_or_default();

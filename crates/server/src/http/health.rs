@@ -1,12 +1,14 @@
-//! Serves `/healthz` (the process responds) and `/readyz` (its storage does too), on every host.
+//! Serves `/healthz` (the process responds) and `/readyz` (it should get requests, see `readiness`), on every host.
 
+use super::readiness::Readiness;
 use super::{OutBody, error};
-use dropleaf_app::App;
 use dropleaf_core::{Code, Error};
 use http::{HeaderValue, Response, header};
 use serde::Serialize;
-use std::time::Duration;
 use utoipa::ToSchema;
+
+/// `Retry-After` while the server starts.
+const RETRY_SECONDS: i64 = 2;
 
 /// The response of a successful health check.
 #[derive(Debug, Serialize, ToSchema)]
@@ -37,23 +39,29 @@ fn healthz() -> Response<OutBody> {
 
 /// Check whether the server is ready
 ///
-/// Also checks the storage, for two seconds at most. On every host.
+/// Also checks the database, for two seconds at most. A server that is about to stop is not ready. On every host.
 #[utoipa::path(
     get, path = "/readyz", tag = "Documents", operation_id = "getReadiness",
     responses((status = 200, description = "The server is ready", body = HealthJson)),
     security(()),
 )]
-async fn readyz(app: &App) -> Response<OutBody> {
-    let ready = match tokio::time::timeout(Duration::from_secs(2), app.ping()).await {
-        Ok(outcome) => outcome,
-        Err(_) => Err(Error::plain(Code::StorageUnavailable).retry_after(5)),
-    };
-    match ready {
+async fn readyz(readiness: &Readiness) -> Response<OutBody> {
+    match readiness.check().await {
         Ok(()) => healthz(),
         Err(error) => error::respond(&error, error::Wants::Json),
     }
 }
 
-pub(crate) async fn answer(app: &App, path: &str) -> Response<OutBody> {
-    if path == "/readyz" { readyz(app).await } else { healthz() }
+pub(crate) async fn answer(readiness: &Readiness, path: &str) -> Response<OutBody> {
+    if path == "/readyz" { readyz(readiness).await } else { healthz() }
+}
+
+/// The response to any request while the server waits for its database: the process runs, and is not ready.
+pub(crate) fn answer_at_start(path: &str) -> Response<OutBody> {
+    if path == "/healthz" {
+        return healthz();
+    }
+    let detail = "This server is starting: its database is not available yet. Send requests to another node.";
+    let error = Error::new(Code::NotReady, detail).retry_after(RETRY_SECONDS);
+    error::respond(&error, error::Wants::Json)
 }

@@ -2,9 +2,10 @@
 //! `web/layer.rs` add the response headers.
 
 use super::api_error::ApiError;
-use super::deadline::{self, Deadline};
+use super::deadline::{self, Deadline, LONG_FACTOR};
 use super::error;
 use super::state::ApiState;
+use crate::config::Config;
 use axum::body::Body;
 use axum::extract::{MatchedPath, Request};
 use axum::middleware::Next;
@@ -15,6 +16,7 @@ use futures_util::FutureExt;
 use http::{HeaderValue, Method};
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use tracing::Instrument;
 
 /// Routes that settle a payment or, for operators, query its state.
@@ -75,11 +77,9 @@ pub(in crate::http) async fn run_handler(
     let route = request.extensions().get::<MatchedPath>().map_or("(none)", MatchedPath::as_str).to_owned();
     let head = method == Method::HEAD;
     let span = tracing::info_span!("request", id, %method, route);
-    let deadline = Deadline::new(state.resolved.config.limits.request_seconds);
+    let deadline = Deadline::new(time_limit(&state.resolved.config, &method, &route));
     let request = request.map(|body| Body::new(deadline.watch(body)));
-    let is_exempt = is_exempt(&method, &route);
-    let work = AssertUnwindSafe(next.run(request)).catch_unwind();
-    let work = async { if is_exempt { Ok(work.await) } else { deadline.limit(work).await } };
+    let work = deadline.limit(AssertUnwindSafe(next.run(request)).catch_unwind());
     let response = match work.instrument(span.clone()).await {
         Ok(Ok(response)) => response,
         Ok(Err(_)) => ApiError(Error::internal("handler panicked")).into_response(),
@@ -90,29 +90,40 @@ pub(in crate::http) async fn run_handler(
     HandlerResponse { response, id, exchange, head }
 }
 
-/// Whether a request has no time limit. A request that settles a payment is bounded by the timeouts of the facilitator
-/// and the chain, and only it can report what happened to the money.
-fn is_exempt(method: &Method, route: &str) -> bool {
-    let is_paid = PAID_ROUTES.iter().any(|paid| route.starts_with(paid));
-    let is_write = method == Method::POST && (is_paid || HANDOUT_ROUTES.contains(&route));
-    is_write || (method == Method::GET && route == POLL_ROUTE)
+/// The time limit of a request.
+fn time_limit(config: &Config, method: &Method, route: &str) -> Duration {
+    let ordinary = Duration::from_secs(config.limits.request_seconds.max(1));
+    let long = ordinary * LONG_FACTOR;
+    if method == Method::POST && PAID_ROUTES.iter().any(|paid| route.starts_with(paid)) {
+        // Only it can report what happened to the money, so it may take as long as the facilitator and the chain, which have
+        // time limits of their own.
+        let payments = &config.payments;
+        return long
+            + Duration::from_secs(payments.verify_timeout_seconds + 2 * payments.settle_timeout_seconds);
+    }
+    let is_handout = method == Method::POST && HANDOUT_ROUTES.contains(&route);
+    if is_handout || (method == Method::GET && route == POLL_ROUTE) { long } else { ordinary }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::{Layers, Sources};
 
     #[test]
-    fn what_is_paid_for_or_handed_out_once_has_no_time_limit() {
+    fn what_is_paid_for_or_handed_out_once_gets_more_time() {
+        let config = Layers::load(&Sources::default()).unwrap().config().unwrap();
+        let seconds = |method, route| time_limit(&config, &method, route).as_secs();
         let document: serde_json::Value = serde_json::from_str(&crate::http::openapi::text()).unwrap();
         for route in HANDOUT_ROUTES {
             assert!(document["paths"][route]["post"].is_object(), "{route}");
-            assert!(is_exempt(&Method::POST, route) && !is_exempt(&Method::GET, route), "{route}");
+            assert_eq!((seconds(Method::POST, route), seconds(Method::GET, route)), (120, 30), "{route}");
         }
-        assert!(document["paths"][POLL_ROUTE]["get"].is_object() && is_exempt(&Method::GET, POLL_ROUTE));
-        assert!(is_exempt(&Method::POST, "/publish"));
+        assert!(document["paths"][POLL_ROUTE]["get"].is_object());
+        assert_eq!(seconds(Method::GET, POLL_ROUTE), 120);
+        assert_eq!(seconds(Method::POST, "/publish"), 120 + 10 + 2 * 75);
         for route in ["/sites", "/sites/{idOrSlug}", "/oauth/revoke", "/mcp", "(none)"] {
-            assert!(!is_exempt(&Method::POST, route), "{route}");
+            assert_eq!(seconds(Method::POST, route), 30, "{route}");
         }
     }
 }

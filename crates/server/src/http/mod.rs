@@ -32,6 +32,7 @@ mod operator;
 mod pay;
 mod pay_link;
 mod quality;
+pub(crate) mod readiness;
 mod reference;
 mod reference_cache;
 mod response_budget;
@@ -66,6 +67,7 @@ use error::Wants;
 use http::request::Parts;
 use http::{Request, Response, StatusCode, header};
 use hyper::body::Incoming;
+use readiness::Readiness;
 use reference_cache::ReferenceCache;
 use state::ApiState;
 use std::net::SocketAddr;
@@ -93,6 +95,7 @@ pub struct Dispatcher {
     pub tasks: Tasks,
     /// The requests of this server to itself that were answered.
     self_checks: Arc<self_check::SelfChecks>,
+    pub(crate) readiness: Arc<Readiness>,
     api: Router,
 }
 
@@ -120,7 +123,8 @@ impl Dispatcher {
             health: Arc::default(),
         };
         let api = routes::router(state);
-        Self { app, resolved, metrics, tasks, self_checks: Arc::default(), api }
+        let readiness = Arc::new(Readiness::new(Arc::clone(&app), Arc::clone(&tasks.drain)));
+        Self { app, resolved, metrics, tasks, self_checks: Arc::default(), readiness, api }
     }
 
     async fn dispatch(
@@ -149,7 +153,7 @@ impl Dispatcher {
             );
         }
         if path == "/healthz" || path == "/readyz" {
-            return (Surface::Other, Box::pin(health::answer(&self.app, path)).await);
+            return (Surface::Other, Box::pin(health::answer(&self.readiness, path)).await);
         }
         if let Some(refusal) = crate::tls::refuse_other_host(connection, &head, authority) {
             return (Surface::Other, refusal);
@@ -213,9 +217,23 @@ impl Dispatcher {
         if let Poll::Ready(done) = futures_util::poll!(&mut work) {
             return Ok(done);
         }
-        let limit = Duration::from_secs(self.resolved.config.limits.request_seconds.max(1));
         let late = || deadline::refusal(Late::Server, head.method.is_safe());
-        tokio::time::timeout_at(since + limit, work).await.map_err(|_| late())
+        tokio::time::timeout_at(since + self.time_limit(), work).await.map_err(|_| late())
+    }
+
+    /// The same for work that loses something if it is given up, such as the only view of a page: it gets more time.
+    async fn in_long_time<T>(
+        &self,
+        since: Instant,
+        work: impl Future<Output = T> + Unpin,
+    ) -> Result<T, Error> {
+        let end = since + self.time_limit() * deadline::LONG_FACTOR;
+        let late = || deadline::refusal(Late::Server, false);
+        tokio::time::timeout_at(end, work).await.map_err(|_| late())
+    }
+
+    fn time_limit(&self) -> Duration {
+        Duration::from_secs(self.resolved.config.limits.request_seconds.max(1))
     }
 
     async fn look(&self, head: &Parts, label: Option<&str>) -> Response<OutBody> {

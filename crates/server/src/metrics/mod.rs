@@ -49,6 +49,8 @@ pub struct Metrics {
     /// Open streams of live pages, and those refused because there are too many.
     pub live_streams: Gauge,
     pub live_streams_refused: Counter,
+    /// Views answered from the last known row, because the database did not answer.
+    pub stale_views: Counter,
     pub tls_refused: Counter,
     /// Empty while there is no certificate.
     certificate_expiry: Family<OneLabel, Gauge>,
@@ -90,6 +92,8 @@ impl Default for Metrics {
         let live_streams = add(of, "live_streams", "Open streams of live pages");
         let help = "Streams of live pages refused because there are too many";
         let live_streams_refused = add(of, "live_streams_refused", help);
+        let help = "Views answered from the last known row of a page, because the database did not answer";
+        let stale_views = add(of, "stale_views", help);
         let help = "TLS handshakes refused because the server has no certificate for the name";
         let tls_refused = add(of, "tls_handshakes_refused", help);
         let help = "When the first certificate expires, of the server's own names and of custom domains";
@@ -135,6 +139,7 @@ impl Default for Metrics {
             connections_refused,
             live_streams,
             live_streams_refused,
+            stale_views,
             tls_refused,
             certificate_expiry,
             certificate_failures,

@@ -6,10 +6,10 @@ use super::served::ServedCertificates;
 use super::server_name::normalize;
 use crate::connection::Connection;
 use crate::http::error::{self, Wants};
+use crate::http::readiness::Readiness;
 use crate::http::{OutBody, authority_of, health, refuse_large_head};
 use crate::metrics::{Metrics, Surface};
 use crate::wire::Answerer;
-use dropleaf_app::App;
 use dropleaf_core::certificate::ChallengeKind;
 use dropleaf_core::host::{HostRole, Hosts, Origin};
 use dropleaf_core::{Code, Error};
@@ -17,13 +17,16 @@ use http::request::Parts;
 use http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use hyper::body::Incoming;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::time::Instant;
 
 const CHALLENGE_PATH: &str = "/.well-known/acme-challenge/";
+/// How long the answer to a challenge may take to be found.
+const CHALLENGE_LIMIT: Duration = Duration::from_secs(10);
 
 #[derive(Debug)]
 pub(crate) struct Redirect {
-    app: Arc<App>,
+    readiness: Arc<Readiness>,
     hosts: Hosts,
     certificates: Arc<ServedCertificates>,
     challenges: Arc<Challenges>,
@@ -42,13 +45,13 @@ impl Answerer for Redirect {
 
 impl Redirect {
     pub(crate) fn new(
-        app: &Arc<App>,
+        readiness: &Arc<Readiness>,
         hosts: &Hosts,
         certificates: &Arc<ServedCertificates>,
         metrics: &Arc<Metrics>,
     ) -> Self {
         Self {
-            app: Arc::clone(app),
+            readiness: Arc::clone(readiness),
             hosts: hosts.clone(),
             certificates: Arc::clone(certificates),
             challenges: certificates.challenges(),
@@ -66,7 +69,7 @@ impl Redirect {
         };
         let path = head.uri.path();
         if path == "/healthz" || path == "/readyz" {
-            return health::answer(&self.app, path).await;
+            return health::answer(&self.readiness, path).await;
         }
         let name = normalize(authority.split_once(':').map_or(authority, |(host, _)| host));
         let Some(origin) = self.origin_of(&name) else {
@@ -111,7 +114,10 @@ impl Redirect {
         if head.method != Method::GET && head.method != Method::HEAD {
             return error::respond(&Error::plain(Code::MethodNotAllowed), Wants::Text);
         }
-        match self.challenges.find(ChallengeKind::Http01, token).await {
+        let found =
+            tokio::time::timeout(CHALLENGE_LIMIT, self.challenges.find(ChallengeKind::Http01, token)).await;
+        let found = found.unwrap_or_else(|_| Err(Error::plain(Code::StorageUnavailable).retry_after(5)));
+        match found {
             Ok(Some(key_authorization)) => {
                 let kind = "application/octet-stream";
                 error::bare(StatusCode::OK, kind, String::from_utf8_lossy(&key_authorization).into_owned())

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use futures_util::TryStreamExt;
 use object_store::ObjectStoreExt;
@@ -14,8 +14,9 @@ use super::{BlobError, Blobs, Collected, SweepLimits};
 use crate::db::{Db, DbError, Row};
 use crate::leases;
 
-const SWEEPER: &str = "sweep";
 const LEASE_SECONDS: i64 = 120;
+/// How often the lease is renewed.
+const RENEWED_EVERY: Duration = Duration::from_secs(20);
 
 /// Deletes objects that no row refers to, and half-written files.
 pub async fn sweep_orphans(db: &Db, blobs: &Blobs, limits: SweepLimits) -> Result<Collected, BlobError> {
@@ -24,18 +25,50 @@ pub async fn sweep_orphans(db: &Db, blobs: &Blobs, limits: SweepLimits) -> Resul
     let candidates = find_orphans(db, blobs, older_than, limit).await?;
     if !candidates.is_empty() {
         // A restore brings back objects under their old keys, so it must not run between the check and the deletion.
-        match db.exec(leases::take(leases::BACKUP, SWEEPER, now + LEASE_SECONDS, now)).await {
+        let holder = leases::holder(now);
+        match db.exec(leases::take(leases::BACKUP, &holder, now + LEASE_SECONDS, now)).await {
             Err(DbError::Guard(_)) => return Ok(Collected { held: true, ..collected }),
             taken => taken.map(|_| ())?,
         }
-        let removed = remove_orphans(db, blobs, candidates, older_than).await;
-        db.exec(leases::release(leases::BACKUP, SWEEPER)).await?;
-        collected.orphans = removed?;
+        let mut lease = SweepLease { db, holder, start: Instant::now(), now, renewed: Duration::ZERO };
+        let removed = remove_orphans(&mut lease, blobs, candidates, older_than).await;
+        db.exec(leases::release(leases::BACKUP, &lease.holder)).await?;
+        (collected.orphans, collected.held) = removed?;
     }
     if let Some(folder) = blobs.folder.clone() {
         collected.orphans += remove_torn_files(folder, older_than).await?;
     }
     Ok(collected)
+}
+
+/// The lease that keeps backups and restores away while objects are deleted.
+struct SweepLease<'a> {
+    db: &'a Db,
+    holder: String,
+    start: Instant,
+    /// The time at the start.
+    now: i64,
+    /// When it was renewed last, after the start.
+    renewed: Duration,
+}
+
+impl SweepLease<'_> {
+    /// Renews the lease if it is time. False if it was lost: the process was stopped for longer than it lasts.
+    async fn keep(&mut self) -> Result<bool, DbError> {
+        let elapsed = self.start.elapsed();
+        if elapsed < self.renewed + RENEWED_EVERY {
+            return Ok(true);
+        }
+        let now = self.now + i64::try_from(elapsed.as_secs()).unwrap_or(i64::MAX);
+        match self.db.exec(leases::renew(leases::BACKUP, &self.holder, now + LEASE_SECONDS, now)).await {
+            Ok(_) => {
+                self.renewed = elapsed;
+                Ok(true)
+            }
+            Err(DbError::Guard(_)) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
 }
 
 async fn find_orphans(db: &Db, blobs: &Blobs, older_than: i64, limit: i64) -> Result<Vec<Path>, BlobError> {
@@ -79,12 +112,13 @@ fn hash_of(path: &Path) -> Option<[u8; 32]> {
     Some(*blake3::Hash::from_hex(hex).ok()?.as_bytes())
 }
 
+/// Returns how many were removed, and whether the rest has to wait because the lease was lost.
 async fn remove_orphans(
-    db: &Db,
+    lease: &mut SweepLease<'_>,
     blobs: &Blobs,
     candidates: Vec<Path>,
     older_than: i64,
-) -> Result<u64, BlobError> {
+) -> Result<(u64, bool), BlobError> {
     const NAMED: &str = "SELECT object_key FROM blobs WHERE hash = $1 AND object_key IS NOT NULL";
     let mut removed = 0;
     for path in candidates {
@@ -94,13 +128,17 @@ async fn remove_orphans(
             Err(object_store::Error::NotFound { .. }) => false,
             Err(error) => return Err(error.into()),
         };
-        let named = db.get(NAMED, &[hash.into()], key).await?;
+        let named = lease.db.get(NAMED, &[hash.into()], key).await?;
         if still_old && named.as_deref() != Some(path.as_ref()) {
+            // Last, so that a restore that began while this process was stopped is noticed.
+            if !lease.keep().await? {
+                return Ok((removed, true));
+            }
             blobs.delete(path.as_ref()).await?;
             removed += 1;
         }
     }
-    Ok(removed)
+    Ok((removed, false))
 }
 
 /// Deletes half-written files of a process that died. The object store does not list them (`…#1`), so this reads the folder.

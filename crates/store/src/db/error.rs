@@ -32,6 +32,18 @@ pub enum DbError {
 pub(crate) struct Message(pub(crate) String);
 
 impl DbError {
+    /// Whether the same call may succeed later by itself. False for what the operator has to change first, such as a wrong
+    /// password or a database with a newer schema.
+    pub fn may_pass(&self) -> bool {
+        match self {
+            DbError::Busy => true,
+            DbError::Unavailable(source) => !is_login_refused(&**source),
+            // The server is a replica, and may be promoted.
+            DbError::Internal(source) => find_driver_error(&**source).is_some_and(is_read_only),
+            DbError::Guard(_) | DbError::Nul | DbError::Full => false,
+        }
+    }
+
     pub(crate) fn unavailable(message: impl Into<String>) -> Self {
         DbError::Unavailable(Arc::new(Message(message.into())))
     }
@@ -115,4 +127,23 @@ pub(crate) fn is_retryable(error: &tokio_postgres::Error) -> bool {
     error.code().is_some_and(|state| {
         *state == SqlState::T_R_SERIALIZATION_FAILURE || *state == SqlState::T_R_DEADLOCK_DETECTED
     })
+}
+
+fn find_driver_error<'a>(source: &'a (dyn Error + 'static)) -> Option<&'a tokio_postgres::Error> {
+    std::iter::successors(Some(source), |&error| error.source()).find_map(|error| error.downcast_ref())
+}
+
+/// The server does not accept this user, or this program cannot log in with these settings.
+fn is_login_refused(source: &(dyn Error + 'static)) -> bool {
+    find_driver_error(source).is_some_and(|error| {
+        if let Some(state) = error.code() {
+            return state.code().starts_with("28");
+        }
+        let text = error.to_string();
+        text.starts_with("invalid configuration") || text.starts_with("authentication error")
+    })
+}
+
+fn is_read_only(error: &tokio_postgres::Error) -> bool {
+    error.code() == Some(&tokio_postgres::error::SqlState::READ_ONLY_SQL_TRANSACTION)
 }

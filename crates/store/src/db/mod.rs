@@ -11,7 +11,9 @@ mod pg_batch;
 mod pg_listen;
 mod pg_pipeline;
 mod pg_pool;
+mod pg_pooler;
 mod pg_receipt;
+mod pg_replicas;
 mod pg_tls;
 mod pg_turns;
 mod pg_types;
@@ -30,9 +32,12 @@ mod value;
 use pg_pool::Work;
 use rows::Mapped;
 use std::sync::Arc;
+use std::time::Duration;
 
 pub(crate) use columns::{column_sql, columns};
 pub use error::{DbError, Source};
+pub use pg::PgOptions;
+pub use pg_listen::LISTENING;
 pub use pg_pool::PoolUse;
 pub use row::Row;
 pub use stmt::{Expect, FenceKind, Outcome, OwnedRow, Stmt};
@@ -55,12 +60,17 @@ pub(crate) enum Engine {
 impl Db {
     /// Opens `sqlite:PATH` or `postgres://…`. Creates a missing SQLite file, but no tables.
     pub async fn open(url: &str) -> Result<Db, DbError> {
+        Self::open_with(url, &PgOptions::default()).await
+    }
+
+    /// The same; the options are for PostgreSQL.
+    pub async fn open_with(url: &str, options: &PgOptions) -> Result<Db, DbError> {
         if let Some(path) = url.strip_prefix("sqlite:") {
             let path = path.strip_prefix("//").unwrap_or(path);
             return Ok(Db(Engine::Sqlite(SqliteDb::open(path).await?)));
         }
         if url.starts_with("postgres://") || url.starts_with("postgresql://") {
-            return Ok(Db(Engine::Pg(Arc::new(PgDb::open(url).await?))));
+            return Ok(Db(Engine::Pg(Arc::new(PgDb::open(url, options).await?))));
         }
         Err(DbError::internal("a database URL starts with sqlite: or postgres://"))
     }
@@ -130,7 +140,11 @@ impl Db {
         match &self.0 {
             Engine::Sqlite(_) if stmts.is_empty() => Ok(Vec::new()),
             Engine::Sqlite(db) => db.batch(stmts).await,
-            Engine::Pg(db) => db.batch(&stmts, &changed).await,
+            Engine::Pg(db) => {
+                let outcome = db.batch(&stmts, &changed).await;
+                db.replicas.mark_batch(&stmts, &changed);
+                outcome
+            }
         }
     }
 
@@ -198,8 +212,44 @@ impl Db {
         }
     }
 
+    /// A replica that holds every change of `name` that this process has made or was notified of, and everything that was
+    /// committed `max_age` ago; by default, the configured lag. It is read only. With the age of what it is known to hold.
+    pub fn find_replica(&self, name: &str, max_age: Option<Duration>) -> Option<(Db, Duration)> {
+        match &self.0 {
+            Engine::Sqlite(_) => None,
+            Engine::Pg(db) => db.replicas.find(name, max_age),
+        }
+    }
+
+    /// Any replica, however far behind; for what never changes under its key.
+    pub fn any_replica(&self) -> Option<Db> {
+        match &self.0 {
+            Engine::Sqlite(_) => None,
+            Engine::Pg(db) => db.replicas.any(),
+        }
+    }
+
+    pub fn has_replicas(&self) -> bool {
+        matches!(&self.0, Engine::Pg(db) if !db.replicas.is_empty())
+    }
+
+    /// Records a change by a name that its batch did not notify of, so that it is not read from a replica without it.
+    pub fn mark_changed(&self, name: &str) {
+        if let Engine::Pg(db) = &self.0 {
+            db.replicas.mark_changed(name);
+        }
+    }
+
+    /// Finds out how current the replicas are, without end; `None` if there are none. The caller runs the future.
+    pub fn watch_replicas(&self) -> Option<impl Future<Output = ()> + Send + use<>> {
+        match &self.0 {
+            Engine::Sqlite(_) => None,
+            Engine::Pg(db) => db.watch_replicas(),
+        }
+    }
+
     /// Receives the changes of other nodes; `None` on SQLite. The caller runs the future. It reconnects forever, and passes
-    /// `*` (anything may have changed) whenever it starts to listen.
+    /// [`LISTENING`] (anything may have changed) whenever it starts to listen.
     pub fn listen<F>(&self, on_change: F) -> Option<impl Future<Output = ()> + Send + use<F>>
     where
         F: Fn(&str) + Send + Sync + 'static,

@@ -11,9 +11,10 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use super::error::is_connection_lost;
 use super::pg_pool::{self, Pools, Work, within};
 use super::pg_receipt::{self, Receipts};
+use super::pg_replicas::Replicas;
 use super::pg_turns::Turns;
 use super::rows::Rows;
-use super::{DbError, Row, Val, migrate, pg_tls};
+use super::{DbError, Row, Val, migrate, pg_pooler, pg_tls};
 
 /// How long one read may take. The longest lists take a fraction of it.
 const READ: Duration = Duration::from_secs(10);
@@ -22,11 +23,31 @@ const OPENED: &str = "SELECT CAST(gen_random_uuid() AS TEXT), to_regclass('write
 /// An arbitrary number, the same in every process of this program.
 const MIGRATION_LOCK: &str = "SELECT pg_advisory_xact_lock(7241950283)";
 
+/// More about a PostgreSQL database than its URL.
+#[derive(Clone, Default)]
+pub struct PgOptions {
+    /// Replicas that may be read from.
+    pub read_urls: Vec<String>,
+    /// A replica that is further behind is not used.
+    pub max_lag: Duration,
+    /// Another address for LISTEN, if the URL is the one of a pooler.
+    pub listen_url: Option<String>,
+}
+
+impl std::fmt::Debug for PgOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // Omits the URLs: they hold passwords.
+        f.debug_struct("PgOptions").field("max_lag", &self.max_lag).finish_non_exhaustive()
+    }
+}
+
 pub(crate) struct PgDb {
     pub(super) pools: Pools,
+    pub(super) replicas: Replicas,
     pub(super) receipts: Receipts,
     pub(super) turns: Turns,
-    pub(super) config: tokio_postgres::Config,
+    /// Where changes are listened for.
+    pub(super) listen_config: tokio_postgres::Config,
     pub(super) tls: MakeRustlsConnect,
 }
 
@@ -41,21 +62,33 @@ impl PgDb {
     /// Connections of a node: those of the pools and the one that receives notifications.
     pub(crate) const CONNECTIONS: i64 = 6 + 4 + 10 + 1 + 1;
 
-    pub(crate) async fn open(url: &str) -> Result<Self, DbError> {
-        let mut config: tokio_postgres::Config =
-            url.parse().map_err(|error| DbError::internal(format!("not a PostgreSQL URL: {error}")))?;
-        pg_pool::configure(&mut config);
-        if config.get_application_name().is_none() {
-            config.application_name("dropleaf");
-        }
-        let tls = pg_tls::connector(config.get_ssl_mode())?;
-        let pools = Pools::new(&config, &tls)?;
+    pub(crate) async fn open(url: &str, options: &PgOptions) -> Result<Self, DbError> {
+        let mut db = Self::unconnected(url)?;
         // Reports a wrong address or password at start, not at the first request.
-        let client = pools.client(Work::Write).await?;
-        let about = within(READ, client.query_one(OPENED, &[])).await??;
-        let receipts = Receipts::new(about.try_get(0)?, about.try_get(1)?);
-        drop(client);
-        Ok(PgDb { pools, receipts, turns: Turns::default(), config, tls })
+        let client = db.pools.client(Work::Write).await?;
+        let about = within(READ, client.query_one(OPENED, &[])).await?.map_err(pg_pooler::explain)?;
+        let other = db.pools.client(Work::Lookup).await?;
+        within(READ, pg_pooler::check(&client, &other, options.listen_url.is_some())).await??;
+        drop((client, other));
+        db.receipts = Receipts::new(about.try_get(0)?, about.try_get(1)?);
+        db.replicas = Replicas::new(&options.read_urls, options.max_lag)?;
+        if let Some(url) = &options.listen_url {
+            (db.listen_config, db.tls) = configure(url)?;
+        }
+        Ok(db)
+    }
+
+    /// Connects with the first call.
+    pub(super) fn unconnected(url: &str) -> Result<Self, DbError> {
+        let (config, tls) = configure(url)?;
+        Ok(PgDb {
+            pools: Pools::new(&config, &tls)?,
+            replicas: Replicas::new(&[], Duration::ZERO)?,
+            receipts: Receipts::new(String::new(), false),
+            turns: Turns::default(),
+            listen_config: config,
+            tls,
+        })
     }
 
     /// A connection for long work; the caller limits its time.
@@ -141,8 +174,20 @@ impl PgDb {
     }
 
     pub(crate) fn close(&self) {
+        self.replicas.close();
         self.pools.close();
     }
+}
+
+fn configure(url: &str) -> Result<(tokio_postgres::Config, MakeRustlsConnect), DbError> {
+    let mut config: tokio_postgres::Config =
+        url.parse().map_err(|error| DbError::internal(format!("not a PostgreSQL URL: {error}")))?;
+    pg_pool::configure(&mut config);
+    if config.get_application_name().is_none() {
+        config.application_name("dropleaf");
+    }
+    let tls = pg_tls::connector(config.get_ssl_mode())?;
+    Ok((config, tls))
 }
 
 /// Whether the server no longer accepts a prepared statement, because the schema changed.

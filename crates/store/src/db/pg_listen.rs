@@ -10,6 +10,8 @@ use super::DbError;
 use super::pg::PgDb;
 use super::pg_pool::within;
 
+/// Passed on whenever listening begins: what has changed before is not known.
+pub const LISTENING: &str = "listening";
 const CHANNEL: &str = "LISTEN dropleaf_changed";
 const FIRST_WAIT: Duration = Duration::from_millis(100);
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
@@ -43,10 +45,12 @@ impl PgDb {
 
     /// Runs one connection until it fails. `heard` is set once the server listens.
     async fn hear<F: Fn(&str)>(&self, on_change: &F, heard: &mut bool) -> Result<(), DbError> {
-        let (client, mut connection) = within(HEARTBEAT * 2, self.config.connect(self.tls.clone())).await??;
+        let (client, mut connection) =
+            within(HEARTBEAT * 2, self.listen_config.connect(self.tls.clone())).await??;
         let messages = async {
             while let Some(message) = poll_fn(|cx| connection.poll_message(cx)).await {
                 if let AsyncMessage::Notification(notice) = message? {
+                    self.replicas.mark_changed(notice.payload());
                     on_change(notice.payload());
                 }
             }
@@ -55,7 +59,8 @@ impl PgDb {
         let alive = async {
             within(HEARTBEAT, client.batch_execute(CHANNEL)).await??;
             // Notifications from before this moment were missed.
-            on_change("*");
+            self.replicas.mark_changed("*");
+            on_change(LISTENING);
             *heard = true;
             loop {
                 tokio::time::sleep(HEARTBEAT).await;

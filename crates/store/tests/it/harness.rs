@@ -135,7 +135,7 @@ fn handed_over(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-fn install_crypto() {
+pub(crate) fn install_crypto() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| rustls::crypto::ring::default_provider().install_default().unwrap());
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dropleaf_store::{Db, DbError, Stmt};
+use dropleaf_store::{Db, DbError, LISTENING, Stmt};
 use tokio::sync::watch;
 
 use crate::harness::{TestDatabase, account};
@@ -32,7 +32,7 @@ async fn change_is_heard_on_another_node_after_its_commit() {
     let database = TestDatabase::postgres().await;
     let (here, there) = (database.open().await, database.open().await);
     let (heard, listener) = hear(&there);
-    wait_for(&heard, "*", 1).await;
+    wait_for(&heard, LISTENING, 1).await;
     let undone = here
         .batch_notify(
             vec![Stmt::new("DELETE FROM accounts WHERE id = $1", ["nobody".into()]).one("there")],
@@ -55,11 +55,11 @@ async fn listener_comes_back_after_its_connection_was_cut() {
     let database = TestDatabase::postgres().await;
     let db = database.open().await;
     let (heard, listener) = hear(&db);
-    wait_for(&heard, "*", 1).await;
+    wait_for(&heard, LISTENING, 1).await;
     let cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
                WHERE datname = current_database() AND query LIKE 'LISTEN%'";
     db.list(cut, vec![], |row| row.flag(0)).await.unwrap();
-    wait_for(&heard, "*", 2).await;
+    wait_for(&heard, LISTENING, 2).await;
     db.batch_notify(vec![], vec!["after".to_owned()]).await.unwrap();
     wait_for(&heard, "after", 1).await;
     drop(listener);

@@ -127,7 +127,7 @@ impl App {
             }
             count += 1;
             in_flight.add(&delivery.account_id.clone(), async move {
-                if let Err(error) = self.attempt_delivery(&delivery).await {
+                if let Err(error) = self.attempt_delivery(&delivery, now + LEASE_SECONDS).await {
                     // It is sent again when its lease ends.
                     let Delivery { id, endpoint_id, .. } = &delivery;
                     tracing::warn!(%error, delivery = id, webhook = endpoint_id, "webhook delivery not recorded");
@@ -139,10 +139,14 @@ impl App {
         Ok(count)
     }
 
-    async fn attempt_delivery(&self, delivery: &Delivery) -> Result<()> {
+    async fn attempt_delivery(&self, delivery: &Delivery, lease_until: i64) -> Result<()> {
         let Some(transport) = &self.notify.webhook_transport else { return Ok(()) };
         let found = self.store.find_webhook_with_secrets(&delivery.endpoint_id).await?;
         let Some((endpoint, sealed)) = found else { return Ok(()) };
+        if self.now() >= lease_until {
+            // This node was stopped for a while. Another one sends the delivery, and by now perhaps later ones.
+            return Ok(());
+        }
         // What cannot be sent is a failed attempt too: otherwise it would be taken again for ever.
         let answer = match (&endpoint.url, self.open_webhook_secrets(&endpoint, &sealed)) {
             (Some(url), Ok(secrets)) => {

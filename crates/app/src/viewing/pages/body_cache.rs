@@ -1,7 +1,7 @@
 //! The cache of response bodies, one per file and content coding, encoded once from the stored form.
 
 use super::ServedFile;
-use super::content_coding::{ContentCoding, encode};
+use super::content_coding::{ContentCoding, decode, encode};
 use super::script_insertion::{self, Insertion};
 use crate::app::App;
 use bytes::Bytes;
@@ -9,9 +9,12 @@ use dropleaf_core::{Error, Result, secret};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Larger bodies are encoded on a blocking thread.
 const INLINE_BYTES: usize = 32 * 1024;
+/// How long a replica may take.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 #[derive(Debug)]
 pub struct Body {
@@ -46,10 +49,34 @@ impl App {
             return Ok(body);
         }
         let load = async {
-            let plain = self.store.blobs.read(&self.store.db, &file.hash).await?;
+            let plain = match self.decode_cached(&file.hash).await? {
+                Some(plain) => plain,
+                None => self.read_body(&file.hash).await?,
+            };
             Ok(Arc::new(Body { bytes: encode_body(plain, coding).await? }))
         };
         Box::pin(self.caches.pages.bodies.get_or_insert_async(&key, load)).await
+    }
+
+    /// The bytes from storage. They never change, so any replica may have them while the primary is away.
+    async fn read_body(&self, hash: &[u8; 32]) -> Result<Bytes> {
+        if self.caches.pages.last_known.outage.is_on()
+            && let Some(replica) = self.store.db.any_replica()
+            && let Ok(Ok(bytes)) = tokio::time::timeout(PATIENCE, self.store.blobs.read(&replica, hash)).await
+        {
+            return Ok(bytes);
+        }
+        Ok(self.store.blobs.read(&self.store.db, hash).await?)
+    }
+
+    /// The plain bytes from any coding in the cache, so that a cached file is served in every coding, also while the storage
+    /// does not answer.
+    async fn decode_cached(&self, hash: &[u8; 32]) -> Result<Option<Bytes>> {
+        let cached = |coding| self.caches.pages.bodies.peek(&(*hash, coding)).map(|body| (body, coding));
+        match ContentCoding::ALL.into_iter().find_map(cached) {
+            Some((body, coding)) => decode_body(body.bytes.clone(), coding).await.map(Some),
+            None => Ok(None),
+        }
     }
 }
 
@@ -94,7 +121,13 @@ impl App {
             return Ok(body);
         }
         let load = async {
-            let plain = self.store.blobs.read(&self.store.db, &annotated.file.hash).await?;
+            if let Some(whole) = self.decode_cached(&annotated.key).await? {
+                return Ok(Arc::new(Body { bytes: encode_body(whole, coding).await? }));
+            }
+            let plain = match self.decode_cached(&annotated.file.hash).await? {
+                Some(plain) => plain,
+                None => self.read_body(&annotated.file.hash).await?,
+            };
             let whole = match annotated.insertion(&plain) {
                 Some(Insertion { at, bytes }) => [&plain[..at], &bytes, &plain[at..]].concat().into(),
                 None => plain,
@@ -112,5 +145,15 @@ async fn encode_body(plain: Bytes, coding: ContentCoding) -> Result<Bytes> {
         encode(&plain, coding)
     } else {
         tokio::task::spawn_blocking(move || encode(&plain, coding)).await.map_err(Error::internal)?
+    }
+}
+
+async fn decode_body(coded: Bytes, coding: ContentCoding) -> Result<Bytes> {
+    if coding == ContentCoding::Identity {
+        Ok(coded)
+    } else if coded.len() <= INLINE_BYTES {
+        decode(&coded, coding)
+    } else {
+        tokio::task::spawn_blocking(move || decode(&coded, coding)).await.map_err(Error::internal)?
     }
 }

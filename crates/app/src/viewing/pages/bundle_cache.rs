@@ -5,6 +5,7 @@ use crate::app::App;
 use bytes::Bytes;
 use dropleaf_content::Addressing;
 use dropleaf_core::{Error, Result};
+use dropleaf_store::Store;
 use dropleaf_store::bundles::Bundle;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
@@ -116,6 +117,11 @@ impl ServedBundle {
         self.find("_dropleaf/source.md").or_else(|| is_file.then(beside).flatten())
     }
 
+    /// An estimate of its memory in bytes.
+    pub(super) const fn weight(&self) -> u64 {
+        self.weight
+    }
+
     pub(crate) fn files(&self) -> impl Iterator<Item = &Arc<ServedFile>> {
         self.files.values()
     }
@@ -135,6 +141,16 @@ impl ServedBundle {
 
     pub fn find(&self, path: &str) -> Option<&Arc<ServedFile>> {
         self.files.get(path)
+    }
+
+    /// Loads the script sources of a strict page. They are written in the transaction that makes it strict.
+    pub(super) async fn load_script_sources(&self, store: &Store, id: &str) -> Result<()> {
+        if self.script_sources.get().is_none()
+            && let Some(sources) = store.find_script_sources(id).await?
+        {
+            let _ = self.script_sources.set(sources);
+        }
+        Ok(())
     }
 }
 
@@ -164,23 +180,18 @@ pub(super) fn cache(bytes: u64) -> BundleCache {
 }
 
 impl App {
-    /// Loads the script sources of a strict page. They are written in the transaction that makes it strict.
-    pub(crate) async fn load_script_sources(&self, id: &str, bundle: &ServedBundle) -> Result<()> {
-        if bundle.script_sources.get().is_none()
-            && let Some(sources) = self.store.find_script_sources(id).await?
-        {
-            let _ = bundle.script_sources.set(sources);
-        }
-        Ok(())
-    }
-
     /// The bundle with this id; loaded once for concurrent requests.
     pub(crate) async fn get_bundle(&self, id: &str) -> Result<Arc<ServedBundle>> {
+        self.get_bundle_in(&self.store, id).await
+    }
+
+    /// The same, loaded from this store.
+    pub(super) async fn get_bundle_in(&self, store: &Store, id: &str) -> Result<Arc<ServedBundle>> {
         self.caches
             .pages
             .bundles
             .get_or_insert_async(id, async {
-                let bundle = self.store.find_bundle(id).await?;
+                let bundle = store.find_bundle(id).await?;
                 let bundle = bundle.ok_or_else(|| Error::internal("site references a missing bundle"))?;
                 Ok(Arc::new(ServedBundle::new(bundle)))
             })

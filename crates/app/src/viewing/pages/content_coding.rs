@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use dropleaf_core::{Error, Result};
-use std::io::Write;
+use std::io::{Read, Write};
 
 /// A content coding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -56,10 +56,27 @@ pub fn encode(plain: &[u8], coding: ContentCoding) -> Result<Bytes> {
     Ok(coded.into())
 }
 
+/// Decodes a body that [`encode`] has encoded.
+pub(super) fn decode(coded: &[u8], coding: ContentCoding) -> Result<Bytes> {
+    let mut plain = Vec::new();
+    match coding {
+        ContentCoding::Identity => plain.extend_from_slice(coded),
+        ContentCoding::Gzip => {
+            flate2::read::GzDecoder::new(coded).read_to_end(&mut plain).map_err(Error::internal)?;
+        }
+        ContentCoding::Brotli => {
+            brotli::BrotliDecompress(&mut &*coded, &mut plain).map_err(Error::internal)?;
+        }
+        ContentCoding::Zstd => {
+            zstd::stream::copy_decode(coded, &mut plain).map_err(Error::internal)?;
+        }
+    }
+    Ok(plain.into())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Read;
 
     #[test]
     fn every_coding_can_be_read_back() {
@@ -77,5 +94,8 @@ mod tests {
         let zstd = encode(&plain, ContentCoding::Zstd).unwrap();
         assert_eq!(zstd::stream::decode_all(&*zstd).unwrap(), plain);
         assert_eq!(&*encode(&plain, ContentCoding::Identity).unwrap(), plain.as_slice());
+        for coding in ContentCoding::ALL {
+            assert_eq!(&*decode(&encode(&plain, coding).unwrap(), coding).unwrap(), plain.as_slice());
+        }
     }
 }

@@ -6,15 +6,20 @@ mod body_cache;
 mod bundle_cache;
 mod content_coding;
 mod file_stream;
+mod last_known;
 mod script_insertion;
+mod stale_view;
 
 pub use body_cache::{AnnotatedDocument, Body};
 pub use bundle_cache::{ServedBundle, ServedFile};
 pub use content_coding::{ContentCoding, encode};
 pub use file_stream::FileStream;
+pub use last_known::OpenedPage;
 pub use script_insertion::{Insertion, WINDOW as INSERTION_WINDOW};
+pub use stale_view::Staleness;
 
 use crate::app::{ALL_CHANGED, App, DOMAINS_CHANGED};
+use crate::infra::replica_read::from_replica;
 use crate::infra::row_cache::{ReadMark, RowCache};
 use crate::viewing::live_pages::LivePages;
 use crate::viewing::page_changes::ChangesCache;
@@ -23,7 +28,10 @@ use bundle_cache::BundleCache;
 use dropleaf_core::Result;
 use dropleaf_core::access::AccessRules;
 use dropleaf_core::site::{Site, Visibility};
+use dropleaf_store::{DbError, Store};
+use last_known::LastKnownPages;
 use std::sync::Arc;
+use std::time::Duration;
 
 const ROWS: usize = 20_000;
 
@@ -53,6 +61,11 @@ impl PageKey {
         Some(Self { slug, len: u8::try_from(name.len()).ok()?, text })
     }
 
+    /// Its name in notifications between nodes; see [`PageCaches::evict_named`].
+    fn change_name(&self) -> String {
+        format!("{}{}", if self.slug { "s:" } else { "t:" }, self.name())
+    }
+
     fn name(&self) -> &str {
         std::str::from_utf8(&self.text[..usize::from(self.len)]).unwrap_or_default()
     }
@@ -70,6 +83,7 @@ pub struct PageView {
 #[derive(Debug)]
 pub(crate) struct PageCaches {
     rows: RowCache<PageKey, PageView>,
+    last_known: LastKnownPages,
     bundles: BundleCache,
     bodies: BodyCache,
     /// The open streams of pages that update in the browser; they hear of every change that evicts a row.
@@ -78,9 +92,11 @@ pub(crate) struct PageCaches {
 }
 
 impl PageCaches {
-    pub(crate) fn new(cache_bytes: u64) -> Self {
+    /// For at most `stale_limit` after a row was read, it may be used if the database does not answer.
+    pub(crate) fn new(cache_bytes: u64, stale_limit: Duration) -> Self {
         Self {
             rows: RowCache::new(ROWS),
+            last_known: LastKnownPages::new(stale_limit, cache_bytes / 4),
             bundles: bundle_cache::cache(cache_bytes / 4),
             bodies: body_cache::cache(cache_bytes),
             live: Arc::default(),
@@ -88,8 +104,9 @@ impl PageCaches {
         }
     }
 
-    pub(crate) const fn changing(&self) -> PendingChange<'_> {
-        PendingChange(self)
+    /// For a change of what is cached under these names, as in [`PageCaches::evict_named`].
+    pub(crate) const fn changing<'a>(&'a self, names: &'a [String]) -> PendingChange<'a> {
+        PendingChange { caches: self, names }
     }
 
     /// Evicts a row by its name in notifications between nodes: `t:` and a token, `s:` and a slug, `*` for all. A change of
@@ -103,31 +120,49 @@ impl PageCaches {
             Some(("s:", slug)) => PageKey::slug(slug),
             _ => None,
         };
-        match key {
-            Some(key) => self.rows.evict(&key),
-            None => self.rows.clear(),
+        if let Some(key) = key {
+            self.rows.evict(&key);
+            self.last_known.forget(&key);
+        } else {
+            self.rows.clear();
+            self.last_known.forget_all();
         }
         // After the eviction, so that a stream that is woken reads the new row.
         self.live.page_changed(name);
     }
+
+    /// Evicts all rows because notifications may have been missed. Nothing is known to have changed, so the last known rows
+    /// stay, for the time that they may be used anyway: connections often come back for a moment before they come to stay.
+    pub(crate) fn evict_unconfirmed(&self) {
+        self.rows.clear();
+        self.live.page_changed(ALL_CHANGED);
+    }
 }
 
 /// Held while a change is being committed. If its task is cancelled in between, nothing would evict the rows it changed,
-/// so dropping it marks the cache as doubtful.
+/// so dropping it marks the cache as doubtful, and nothing of it may be shown from a last known row.
 #[derive(Debug)]
-pub(crate) struct PendingChange<'a>(&'a PageCaches);
+pub(crate) struct PendingChange<'a> {
+    caches: &'a PageCaches,
+    names: &'a [String],
+}
 
 impl Drop for PendingChange<'_> {
     fn drop(&mut self) {
-        self.0.rows.mark_uncertain();
+        self.caches.rows.mark_uncertain();
+        self.evict();
     }
 }
 
 impl PendingChange<'_> {
-    pub(crate) fn done(self, names: &[String]) {
-        for name in names {
-            self.0.evict_named(name);
+    fn evict(&self) {
+        for name in self.names {
+            self.caches.evict_named(name);
         }
+    }
+
+    pub(crate) fn done(self) {
+        self.evict();
         std::mem::forget(self);
     }
 }
@@ -159,6 +194,7 @@ impl App {
                 Ok(Some(version)) => {
                     if uncertain || known.replace(version) != Some(version) {
                         rows.clear();
+                        self.caches.pages.last_known.forget_all();
                         self.caches.pages.live.page_changed(ALL_CHANGED);
                     }
                     rows.confirm(at);
@@ -185,34 +221,46 @@ impl App {
             return Ok(Some(page));
         }
         // Boxed, because the future of the storage path is large and nearly every view ends above.
-        Box::pin(self.load_page(key, self.caches.pages.rows.read_mark(now))).await
+        Box::pin(self.load_page(key, self.caches.pages.rows.read_mark(now), RowSource::AnyCurrent)).await
     }
 
-    /// The same without the cache, for decisions that must not depend on a stale row.
+    /// The same from the primary and without the cache, for decisions that must not depend on a stale row.
     pub async fn open_page_uncached(&self, key: &PageKey) -> Result<Option<Arc<PageView>>> {
-        self.load_page(key, self.caches.pages.rows.read_mark(self.clock.monotonic())).await
+        let before = self.caches.pages.rows.read_mark(self.clock.monotonic());
+        self.load_page(key, before, RowSource::Primary).await
     }
 
-    /// The site, and whether its account is suspended.
-    async fn find_page(&self, key: &PageKey) -> Result<Option<(Site, bool)>> {
-        if !key.slug {
-            return Ok(self.store.find_viewable_by_token(key.name()).await?);
+    /// The site, and whether its account is suspended. A page that a replica does not have may be new.
+    async fn find_page(&self, key: &PageKey, source: RowSource) -> Result<Option<(Site, bool)>> {
+        if source == RowSource::AnyCurrent
+            && self.store.db.has_replicas()
+            && let Some(replica) = self.replica_for(&key.change_name())
+            && let Some(Some(found)) = from_replica(find_page_in(&replica, key)).await
+        {
+            return Ok(Some(found));
         }
-        let found = self.store.find_viewable_by_slug(key.name()).await?;
-        // A slug belongs to the site only while the site is public under it.
-        Ok(found.filter(|(site, _)| {
-            site.visibility == Visibility::Public && site.slug.as_deref() == Some(key.name())
-        }))
+        Ok(find_page_in(&self.store, key).await?)
     }
 
-    async fn load_page(&self, key: &PageKey, before: ReadMark) -> Result<Option<Arc<PageView>>> {
-        let Some((mut site, mut is_suspended)) = self.find_page(key).await? else { return Ok(None) };
+    async fn load_page(
+        &self,
+        key: &PageKey,
+        before: ReadMark,
+        source: RowSource,
+    ) -> Result<Option<Arc<PageView>>> {
+        let last_known = &self.caches.pages.last_known;
+        let changes = last_known.mark(key);
+        let Some((mut site, mut is_suspended)) = self.find_page(key, source).await? else {
+            last_known.forget(key);
+            return Ok(None);
+        };
         let bundle = loop {
             let Some(id) = &site.bundle_id else { break None };
             match self.get_bundle(id).await {
                 Ok(bundle) => break Some(bundle),
-                // The content may have been erased between the two reads; in that case the row has changed by now.
-                Err(error) => match self.find_page(key).await? {
+                // The content may have been erased between the two reads; in that case the row has changed by now. A replica
+                // may not have the change yet.
+                Err(error) => match self.find_page(key, RowSource::Primary).await? {
                     Some(now) if now.0.updated_at != site.updated_at => (site, is_suspended) = now,
                     Some(_) => return Err(error),
                     None => return Ok(None),
@@ -220,18 +268,41 @@ impl App {
             }
         };
         if let (true, Some(id), Some(bundle)) = (site.csp_strict, &site.bundle_id, &bundle) {
-            self.load_script_sources(id, bundle).await?;
+            bundle.load_script_sources(&self.store, id).await?;
         }
-        let access_rules = AccessRules {
-            state: site.state,
-            visibility: site.visibility,
-            expires_at: site.expires_at,
-            has_password: site.password_hash.is_some(),
-            has_email_gate: site.email_gate_domain.is_some(),
-            is_suspended,
-        };
-        let page = Arc::new(PageView { site, access_rules, bundle });
+        let page = Arc::new(PageView { access_rules: access_rules(&site, is_suspended), site, bundle });
         self.caches.pages.rows.insert(key, Arc::clone(&page), before);
+        last_known.record(key, &page, before.at(), changes, self.now());
         Ok(Some(page))
+    }
+}
+
+/// Where a row is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum RowSource {
+    Primary,
+    /// Also from a replica that is current enough.
+    AnyCurrent,
+}
+
+async fn find_page_in(store: &Store, key: &PageKey) -> Result<Option<(Site, bool)>, DbError> {
+    if !key.slug {
+        return store.find_viewable_by_token(key.name()).await;
+    }
+    let found = store.find_viewable_by_slug(key.name()).await?;
+    // A slug belongs to the site only while the site is public under it.
+    Ok(found.filter(|(site, _)| {
+        site.visibility == Visibility::Public && site.slug.as_deref() == Some(key.name())
+    }))
+}
+
+fn access_rules(site: &Site, is_suspended: bool) -> AccessRules {
+    AccessRules {
+        state: site.state,
+        visibility: site.visibility,
+        expires_at: site.expires_at,
+        has_password: site.password_hash.is_some(),
+        has_email_gate: site.email_gate_domain.is_some(),
+        is_suspended,
     }
 }

@@ -5,6 +5,7 @@ use dropleaf_content::Limits;
 use dropleaf_core::plan::{Plan, Plans};
 use dropleaf_core::rate::Rate;
 use std::path::Path;
+use std::time::Duration;
 
 const HOUR: i64 = 3600;
 const DAY: i64 = 86_400;
@@ -65,6 +66,7 @@ pub(crate) fn settings(spool_dir: &Path) -> Settings {
         versions_kept: i64::try_from(VERSIONS_KEPT).unwrap(),
         count_views: true,
         cache_bytes: 1 << 20,
+        stale_limit: Duration::ZERO,
         tolerates_lost_refresh: false,
         parallel_uploads: 1,
         domains_per_account: 5,

@@ -107,7 +107,8 @@ async fn open(resolved: &Resolved) -> Storage {
         Ok(blobs) => blobs,
         Err(error) => return Storage::Failed { database: None, bodies: Some(format!("{error:#}")) },
     };
-    match tokio::time::timeout(OPEN, Db::open(&resolved.database_url)).await {
+    match tokio::time::timeout(OPEN, Db::open_with(&resolved.database_url, &resolved.database_options)).await
+    {
         Ok(Ok(db)) => Storage::Open(Store::new(db, blobs)),
         Ok(Err(error)) => Storage::Failed { database: Some(error.to_string()), bodies: None },
         Err(_) => Storage::Failed { database: Some("it does not respond".to_owned()), bodies: None },

@@ -102,11 +102,36 @@ fn shown_settings_hide_secrets() {
         ("stripe.webhook_secret", "whsec_hunter2"),
         ("payments.solana_rpc_url", "https://sol.example.com/hunter2"),
         ("database_url", "postgres://u:hunter2@h/db"),
+        ("database.read_urls", "postgres://u:hunter2@r/db"),
+        ("database.listen_url", "postgres://u:hunter2@l/db"),
         ("blobs_url", "s3://b?endpoint=http://x&secret_access_key=hunter2"),
     ];
     let layers = with(&[], &flags).unwrap();
     for shown in [layers.show(), serde_json::to_string(&layers.shown()).unwrap()] {
         assert!(!shown.contains("hunter2") && !shown.contains("aa11"), "{shown}");
         assert!(shown.contains("postgres://u:(hidden)@h/db"), "{shown}");
+    }
+}
+
+#[test]
+fn settings_of_reads_are_checked() {
+    let resolve = |flags: &[(&str, &str)]| with(&[], flags).unwrap().config().unwrap().resolve(8080);
+    let replica = ("database.read_urls", "postgres://u@r/db");
+    let primary = ("database_url", "postgres://u@h/db");
+    let resolved = resolve(&[primary, replica, ("views.stale_seconds", "3600")]).unwrap();
+    assert_eq!(resolved.settings.stale_limit.as_secs(), 3600);
+    assert_eq!(resolved.database_options.read_urls, ["postgres://u@r/db"]);
+    assert_eq!(resolved.database_options.max_lag.as_millis(), 1000);
+    assert!(resolved.database_options.listen_url.is_none());
+    for (flags, named) in [
+        (&[("views.stale_seconds", "3601")][..], "views.stale_seconds"),
+        (&[replica], "database.read_urls"),
+        (&[primary, ("database.read_urls", "sqlite:x")], "database.read_urls"),
+        (&[("database.listen_url", "postgres://u@l/db")], "database.listen_url"),
+        (&[primary, ("database.listen_url", "l:5432")], "database.listen_url"),
+        (&[primary, ("database.max_lag_ms", "99")], "database.max_lag_ms"),
+    ] {
+        let error = resolve(flags).unwrap_err().to_string();
+        assert!(error.contains(named), "{flags:?}: {error}");
     }
 }

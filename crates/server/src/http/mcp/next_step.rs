@@ -141,6 +141,7 @@ pub(super) const fn next_step(code: Code) -> Option<&'static str> {
         | Code::ServiceWorkerRefused
         | Code::RangeNotSatisfiable
         | Code::RequestTimeout
+        | Code::NotReady
         | Code::HeadersTooLarge => return None,
     })
 }

@@ -5,6 +5,7 @@ use super::{PageAddress, disposition};
 use dropleaf_app::{PageView, ServedFile};
 use dropleaf_core::site::{State, Visibility};
 use http::{HeaderMap, HeaderName, HeaderValue, header};
+use std::time::Duration;
 
 pub(in crate::http) const HSTS: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
@@ -44,6 +45,7 @@ const OWN_CLUSTER: HeaderValue = HeaderValue::from_static("?1");
 const OPENER: HeaderValue = HeaderValue::from_static("same-origin-allow-popups");
 const PERMISSIONS: HeaderValue =
     HeaderValue::from_static("browsing-topics=(), join-ad-interest-group=(), run-ad-auction=()");
+const CACHE_STATUS: HeaderName = HeaderName::from_static("cache-status");
 const ROBOTS: HeaderName = HeaderName::from_static("x-robots-tag");
 const CLUSTER: HeaderName = HeaderName::from_static("origin-agent-cluster");
 const CORP: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
@@ -69,6 +71,16 @@ pub(super) fn events(headers: &mut HeaderMap) {
     private_data(headers);
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
+}
+
+/// For a page shown from its last known row, because the database does not answer (RFC 9211). No other cache keeps it, so
+/// that it becomes no older.
+pub(super) fn stale(headers: &mut HeaderMap, age: Duration) {
+    headers.insert(header::CACHE_CONTROL, NO_STORE);
+    let status = format!("dropleaf; hit; ttl=-{}; detail=stale-if-error", age.as_secs().max(1));
+    if let Ok(status) = HeaderValue::from_str(&status) {
+        headers.insert(CACHE_STATUS, status);
+    }
 }
 
 /// One of our scripts. With its version in the address it never changes.

@@ -42,7 +42,7 @@ use super::error::{self, Wants};
 use super::{Dispatcher, OutBody};
 use crate::connection::Connection;
 use admission::Admission;
-use dropleaf_app::ContentCoding;
+use dropleaf_app::{ContentCoding, OpenedPage, Staleness};
 use dropleaf_core::access::{self, Access};
 use dropleaf_core::site::Visibility;
 use dropleaf_core::{Code, Error};
@@ -159,7 +159,14 @@ async fn try_answer(
     if reserved_name.is_none() && !is_root_form && !matches!(head.method, Method::GET | Method::HEAD) {
         return Err(Error::plain(Code::MethodNotAllowed));
     }
-    let page = dispatcher.in_time(head, since, dispatcher.app.open_page(&key)).await??.ok_or_else(missing)?;
+    // Forms and what belongs to them always need the current row.
+    let staleness = match address {
+        _ if reserved_name.is_some() || is_root_form => Staleness::Refused,
+        PageAddress::Domain { .. } => Staleness::AcceptedForDomain,
+        _ => Staleness::Accepted,
+    };
+    let opened = dispatcher.in_time(head, since, dispatcher.app.view_page(&key, staleness)).await??;
+    let OpenedPage { page, stale_for } = opened.ok_or_else(missing)?;
     if !is_at(dispatcher, address, &page) {
         return Err(missing());
     }
@@ -175,10 +182,15 @@ async fn try_answer(
     };
     let answer = respond(&request, tail, reserved_name, is_root_form, body);
     if page.access_rules.visibility == Visibility::Burn {
-        // No time limit: the one view may already be claimed, and a dropped response would lose the page.
-        return Box::pin(answer).await;
+        // The one view may already be claimed, and a dropped response would lose the page.
+        return dispatcher.in_long_time(since, Box::pin(answer)).await?;
     }
-    dispatcher.in_time(head, since, answer).await?
+    let mut answer = dispatcher.in_time(head, since, answer).await?;
+    if let (Some(age), Ok(response)) = (stale_for, &mut answer) {
+        headers::stale(response.headers_mut(), age);
+        dispatcher.metrics.stale_views.inc();
+    }
+    answer
 }
 
 /// Whether the page may be shown at this address: a page's own host shows no other page, and its root only with the cookie.

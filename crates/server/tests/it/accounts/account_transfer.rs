@@ -70,10 +70,14 @@ async fn export(node: &Node) -> Vec<u8> {
 }
 
 async fn import(node: &Node, bytes: &[u8], target: &ImportTarget) -> Result<Imported, Error> {
+    node.app().import_account(COMMAND_LINE, file_of(bytes), target, |_| {}).await
+}
+
+fn file_of(bytes: &[u8]) -> File {
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(bytes).unwrap();
     file.rewind().unwrap();
-    node.app().import_account(COMMAND_LINE, file, target, |_| {}).await
+    file
 }
 
 /// A new account on the plan of the old one.
@@ -479,6 +483,28 @@ async fn an_import_that_was_killed_is_undone_by_the_sweep() {
     let again = import(&to, &bytes, &ImportTarget::default()).await.unwrap();
     assert_eq!(again.pages, 9);
     assert!(!again.warnings.iter().any(|warning| warning.contains("in use")), "{:?}", again.warnings);
+}
+
+#[tokio::test]
+async fn an_import_that_was_paused_beyond_its_lease_does_not_go_on() {
+    let from = Node::start().await;
+    populate(&from).await;
+    let bytes = export(&from).await;
+    let to = Node::start().await;
+    // As after the process was stopped: by now the sweep of another node may be undoing it.
+    let pause = |page: u64| {
+        if page == 4 {
+            to.clock.advance(901);
+        }
+    };
+    let (file, target) = (file_of(&bytes), ImportTarget::default());
+    let refused = to.app().import_account(COMMAND_LINE, file, &target, |progress| pause(progress.done)).await;
+    let error = refused.map(|it| it.pages).unwrap_err();
+    assert_eq!(error.code.as_str(), "conflict", "{}", error.detail);
+    assert!(error.detail.contains("paused for too long"), "{}", error.detail);
+    assert_eq!(to.count("SELECT COUNT(*) FROM blobs").await, 0);
+    assert_eq!(to.count("SELECT COUNT(*) FROM leases WHERE name = 'import'").await, 0);
+    assert_eq!(import(&to, &bytes, &target).await.unwrap().pages, 9);
 }
 
 #[tokio::test]

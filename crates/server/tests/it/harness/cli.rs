@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 #[derive(Debug)]
 pub(crate) struct Dropleaf {
@@ -70,5 +70,15 @@ impl Dropleaf {
         child.stdout.take().unwrap().read_to_end(&mut screen).unwrap();
         let code = child.wait().unwrap().code().unwrap();
         (code, String::from_utf8(screen).unwrap().replace("\r\n", "\n"))
+    }
+}
+
+/// A running program that a failed test does not leave behind.
+#[derive(Debug)]
+pub(crate) struct Background(pub(crate) Child);
+
+impl Drop for Background {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
     }
 }

@@ -14,18 +14,32 @@ pub(crate) enum Database {
 
 impl Database {
     pub(crate) async fn postgres() -> Self {
+        let database = Self::absent();
+        database.create().await;
+        database
+    }
+
+    /// A PostgreSQL database that does not exist yet.
+    pub(crate) fn absent() -> Self {
         let server = setting("DROPLEAF_TEST_POSTGRES");
         let name = unique("server_test");
-        admin(&server, format!("CREATE DATABASE {name} TEMPLATE template0")).await;
         let (head, options) = server.split_once('?').unwrap_or((&server, ""));
         let (host, _) = head.rsplit_once('/').unwrap();
         Self::Postgres(format!("{host}/{name}?{options}"))
     }
 
+    pub(crate) async fn create(&self) {
+        self.admin("CREATE DATABASE", "TEMPLATE template0").await;
+    }
+
     pub(crate) async fn remove(&self) {
+        self.admin("DROP DATABASE", "WITH (FORCE)").await;
+    }
+
+    async fn admin(&self, verb: &str, options: &str) {
         let Self::Postgres(url) = self else { return };
         let name = url.rsplit('/').next().unwrap().split('?').next().unwrap();
-        admin(&setting("DROPLEAF_TEST_POSTGRES"), format!("DROP DATABASE {name} WITH (FORCE)")).await;
+        admin(&setting("DROPLEAF_TEST_POSTGRES"), format!("{verb} {name} {options}")).await;
     }
 }
 

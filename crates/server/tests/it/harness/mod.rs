@@ -4,6 +4,7 @@ mod ask;
 mod checker;
 mod cli;
 mod database;
+mod database_proxy;
 pub(crate) mod described;
 mod dns_server;
 #[expect(dead_code, reason = "the tests of payment operations use the rest")]
@@ -22,6 +23,8 @@ mod pay_link;
 mod payments;
 pub(crate) mod pebble;
 mod person;
+#[path = "../../../../store/tests/it/pg_server.rs"]
+mod pg_server;
 mod phishing;
 pub(crate) mod pipe;
 mod port;
@@ -50,8 +53,9 @@ mod webhook_receiver;
 
 pub(crate) use ask::{Answer, Ask, Form};
 pub(crate) use checker::{FakeChecker, Says};
-pub(crate) use cli::Dropleaf;
+pub(crate) use cli::{Background, Dropleaf};
 pub(crate) use database::{Database, s3_url};
+pub(crate) use database_proxy::{DatabaseProxy, Link};
 pub(crate) use dns_server::{DnsFault, DnsServer};
 pub(crate) use facilitator::{Call, FakeFacilitator, Fault};
 pub(crate) use facilitator_server::FacilitatorServer;
@@ -61,6 +65,7 @@ pub(crate) use mandate_payer::MandateOffer;
 pub(crate) use node::{NOW, Node, Setup, on_each_database, site_path};
 pub(crate) use pay_link::{PayLink, VISA};
 pub(crate) use person::Person;
+pub(crate) use pg_server::PgServer;
 pub(crate) use phishing::{HARVEST, LEAK, harvest};
 pub(crate) use port::ReservedPort;
 pub(crate) use proxy::{Habit, Proxy};

@@ -7,10 +7,13 @@ use dropleaf::listeners::Listeners;
 use dropleaf::serve::{self, Running};
 use dropleaf::startup;
 use dropleaf_app::{App, IdempotentResult};
-use dropleaf_core::{Clock, ManualClock, SystemClock};
+use dropleaf_core::{Clock, ManualClock, SystemClock, secret};
 use dropleaf_store::{Db, DbError, Row, Stmt, Val};
 use reqwest::Method;
 use serde_json::Value;
+use std::fs::{DirBuilder, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -111,6 +114,7 @@ impl Setup {
         flags.push(("data_dir".into(), dir.path().join("data").display().to_string()));
         if let Database::Postgres(url) = &self.database {
             flags.push(("database_url".into(), url.clone()));
+            share_secret(&dir.path().join("data"), url);
         }
         let layers = Layers::load(&Sources { flags, ..Sources::default() }).unwrap();
         let config = layers.config().unwrap();
@@ -132,6 +136,20 @@ impl Setup {
         let key = running.first_key.clone().unwrap_or_default();
         Node { running, clock, key, port, client, dir, reserved: self.port }
     }
+}
+
+/// Gives all nodes on a database the same secret, unless the test sets another.
+fn share_secret(data_dir: &Path, database_url: &str) {
+    let path = data_dir.join("secret.key");
+    if path.exists() {
+        return;
+    }
+    DirBuilder::new().recursive(true).mode(0o700).create(data_dir).unwrap();
+    let hash = secret::hash(database_url);
+    let half = |bytes: &[u8]| u128::from_be_bytes(bytes.try_into().unwrap());
+    let digits = format!("{:032x}{:032x}", half(&hash[..16]), half(&hash[16..]));
+    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    file.unwrap().write_all(digits.as_bytes()).unwrap();
 }
 
 #[derive(Debug)]

@@ -24,3 +24,4 @@ mod view_fresh;
 mod view_headers;
 mod view_http;
 mod view_page;
+mod view_stale;

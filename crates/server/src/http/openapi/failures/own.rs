@@ -195,7 +195,8 @@ const OWN: &[(&[&str], &[&[Code]])] = &[
         &[&[Code::RateLimited]],
     ),
     (&["authorize"], &[&[Code::CrossSite, Code::RateLimited], STORED]),
-    (&["getReadiness", "getServiceRecord"], &[STORED]),
+    (&["getReadiness"], &[STORED, &[Code::NotReady]]),
+    (&["getServiceRecord"], &[STORED]),
     (&["allowCertificate"], &[&[Code::InvalidField, Code::NotFound]]),
     (
         &[
