@@ -1,6 +1,6 @@
 # Thin on purpose: scripts/ does the work.
 .DEFAULT_GOAL := help
-.PHONY: help run test check e2e domains compatibility torture fuzz bench packages reproducible release generate eval-phishing bench-phishing eval-honest
+.PHONY: help run test check e2e domains compatibility torture upgrade cluster fuzz bench packages reproducible release generate eval-phishing bench-phishing eval-honest
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -8,7 +8,7 @@ help: ## show this list
 run: ## start the server on http://localhost:8080, data in ./data
 	cargo run --profile quick --locked -p dropleaf -- serve
 
-test: ## everything, as CI runs it: lints, Rust, browser, custom domains, torture, OpenAPI, fuzzing
+test: ## everything, as CI runs it: lints, Rust, browser, custom domains, torture, a cluster under faults, OpenAPI, fuzzing
 	scripts/test
 
 check: ## formatting, lints, licenses and boundaries between crates
@@ -37,11 +37,21 @@ torture: ## the long torture tests: crashes, syncs, full disk, hostile clients a
 	cargo build --locked -p dropleaf
 	scripts/torture long
 
+upgrade: ## upgrades under traffic, also beside the program of the last release, which is built from git (long)
+	scripts/install-test-tools
+	cargo build --locked -p dropleaf
+	scripts/upgrade-test long
+
+cluster: ## the long tests of several nodes under faults of databases, S3 and the network (as root)
+	scripts/install-test-tools
+	cargo build --locked -p dropleaf
+	scripts/cluster test long
+
 fuzz: ## every fuzz target for ten minutes
 	scripts/install-test-tools
 	FUZZ_SEED=0 scripts/fuzz 600
 
-bench: ## benchmarks of viewing, TLS, publishing and scale, compared with nginx and wastebin, and of payments
+bench: ## benchmarks of viewing, TLS, publishing and scale, compared with nginx and wastebin, of payments and of several nodes
 	scripts/install-test-tools bench
 	cargo build --locked --release -p dropleaf --bins --example tls_load
 	scripts/bench

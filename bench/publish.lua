@@ -1,10 +1,12 @@
--- Publishes unique 10 KB pages: wrk -s publish.lua URL -- dropleaf KEY | wastebin
-local kind, key
+-- Publishes unique 10 KB pages: wrk -s publish.lua URL -- dropleaf KEY[,KEY…] | wastebin
+local kind
+local keys = {}
 local counter = 0
 local filler
 
 function init(args)
-  kind, key = args[1], args[2]
+  kind = args[1]
+  for key in string.gmatch(args[2] or "", "[^,]+") do keys[#keys + 1] = key end
   -- Different in every run, so that no body was seen before.
   math.randomseed(os.time() + math.floor(os.clock() * 1e6))
   counter = math.random(1, 1e6) * 1000000
@@ -28,6 +30,6 @@ function request()
   return wrk.format("POST", "/sites", {
     ["Host"] = wrk.headers["Host"],
     ["Content-Type"] = "multipart/form-data; boundary=cut",
-    ["Authorization"] = "Bearer " .. key,
+    ["Authorization"] = "Bearer " .. keys[counter % #keys + 1],
   }, body)
 end

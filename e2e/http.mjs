@@ -1,16 +1,16 @@
-// A plain HTTP client, not a browser: it always connects to loopback, whatever the Host header says, because names
-// under localhost resolve in browsers only.
+// A plain HTTP client, not a browser: it connects to loopback, or to the `address` of the server if it has one, whatever the
+// Host header says, because names under localhost resolve in browsers only.
 
 import http from 'node:http';
 
 /** Options: method, path, host (Host header), headers, body, key (API key), agent, timeout. */
 export function request(server, options = {}) {
   const { method = 'GET', path = '/', host, body, key, agent, timeout = 120_000 } = options;
-  const headers = { host: host ?? `localhost:${server.port}`, ...options.headers };
+  const headers = { host: host ?? server.host ?? `localhost:${server.port}`, ...options.headers };
   if (key) headers.authorization = `Bearer ${key}`;
   if (body !== undefined) headers['content-length'] = Buffer.byteLength(body);
   return new Promise((resolve, reject) => {
-    const call = http.request({ host: '127.0.0.1', port: server.port, method, path, headers, agent, timeout });
+    const call = http.request({ host: server.address ?? '127.0.0.1', port: server.port, method, path, headers, agent, timeout });
     call.once('timeout', () => call.destroy(new Error(`${method} ${path}: no answer in ${timeout} ms`)));
     call.once('error', reject);
     call.once('response', (response) => {

@@ -167,7 +167,8 @@ fn require_decided_payments(account_id: &str) -> Stmt {
 pub fn erase(account_id: &str, email: Option<&str>, tombstones: Tombstones, now: i64) -> Vec<Stmt> {
     let mut stmts = vec![
         Stmt::new("UPDATE accounts SET email = NULL WHERE id = $1", [account_id.into()])
-            .one(crate::accounts::UNKNOWN),
+            .one(crate::accounts::UNKNOWN)
+            .slow(),
         require_decided_payments(account_id),
         revisions::advance(revisions::DOMAINS),
     ];

@@ -80,7 +80,8 @@ pub fn adopt_pages(from: &str, to: &str) -> Vec<Stmt> {
             vec![from.into(), to.into()],
         )
         .one(crate::accounts::UNKNOWN),
-        Stmt::new("UPDATE sites SET account_id = $1 WHERE account_id = $2", vec![to.into(), from.into()]),
+        Stmt::new("UPDATE sites SET account_id = $1 WHERE account_id = $2", vec![to.into(), from.into()])
+            .slow(),
         Stmt::new("UPDATE slugs SET account_id = $1 WHERE account_id = $2", vec![to.into(), from.into()]),
         Stmt::new("DELETE FROM accounts WHERE id = $1", [from.into()]).one(crate::accounts::UNKNOWN),
     ]

@@ -74,7 +74,7 @@ pub fn take(site_id: &str, networks: &Networks, byte_size: i64, limits: UsageLim
 /// statement locks the overall total, so publishing without an account waits until the totals are right.
 pub fn recount() -> [Stmt; 6] {
     [
-        Stmt::new("UPDATE anonymous_usage SET bytes = bytes WHERE key = 'all'", []),
+        Stmt::new("UPDATE anonymous_usage SET bytes = bytes WHERE key = 'all'", []).slow(),
         Stmt::new(
             "DELETE FROM anonymous_sites WHERE NOT EXISTS (SELECT 1 FROM sites s \
              WHERE s.id = anonymous_sites.site_id AND s.account_id IS NULL AND s.purged_at IS NULL)",

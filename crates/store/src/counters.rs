@@ -3,7 +3,7 @@
 //! Nodes have different clocks. A window never moves backwards: a node whose clock is behind counts in the window that
 //! another one has begun, so different clocks cannot reset a count.
 
-use crate::db::{DbError, Stmt};
+use crate::db::{DbError, FenceKind, Stmt};
 use crate::store::Store;
 use dropleaf_core::portion::Reserved;
 use dropleaf_core::rate::Rate;
@@ -14,6 +14,9 @@ const KEPT_SECONDS: i64 = 3600;
 const FAR_SECONDS: i64 = 90 * 86_400;
 /// How long the row of a lock is kept after its last use.
 const LOCK_SECONDS: i64 = 60;
+
+/// Limits of requests and guesses share some of a node's connections, because anyone may cause them to be counted.
+pub(crate) const LIMITS: &str = "limits";
 
 impl Store {
     /// How many events were counted in the current window.
@@ -54,7 +57,8 @@ impl Store {
                 rate.ends_at(now).into(),
                 rate.limit.into(),
             ],
-        );
+        )
+        .fence(LIMITS, FenceKind::PermitOnly);
         let outcome = self.db.exec(stmt).await?;
         let reserved = outcome.rows.first().map(|found| {
             let row = found.as_row();

@@ -18,7 +18,9 @@ impl From<DbError> for Error {
             DbError::Busy => Self::plain(Code::Overloaded).retry_after(BUSY_RETRY),
             DbError::Nul => Self::new(Code::InvalidRequest, "Text must not contain the NUL character."),
             DbError::Unavailable(_) => Self::plain(Code::StorageUnavailable).retry_after(RETRY),
-            DbError::Guard(_) | DbError::Internal(_) => Self::plain(Code::Internal),
+            DbError::Guard(_) | DbError::NewerSchema { .. } | DbError::Internal(_) => {
+                Self::plain(Code::Internal)
+            }
         }
         .with_source(error)
     }

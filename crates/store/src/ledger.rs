@@ -3,6 +3,7 @@
 
 use crate::db::{DbError, Row, Stmt};
 use crate::store::Store;
+use dropleaf_core::account::Account;
 use dropleaf_core::ledger::{Book, Cause, Entry, Kind, Posting, Unit};
 use dropleaf_core::payment::Item;
 
@@ -10,6 +11,9 @@ use dropleaf_core::payment::Item;
 pub const POSTED: &str = "ledger_posted";
 /// The account would spend more than its balance.
 pub const OVERDRAWN: &str = "ledger_overdrawn";
+
+/// The balance changed while a purchase was prepared.
+pub const MOVED: &str = "ledger_moved";
 
 /// An amount that cannot be posted.
 pub const UNSOUND: &str = "ledger_unsound";
@@ -158,6 +162,17 @@ pub fn post(id: &str, posting: &Posting, now: i64) -> Vec<Stmt> {
     .one(POSTED);
     let lines = posting.entries().iter().zip(0..).flat_map(|(entry, position)| book(id, entry, position));
     std::iter::once(head).chain(lines).collect()
+}
+
+/// Fails a batch after whose postings the account's balances are not these: the response to a purchase states what is left.
+/// Comes after the postings, which lock the row.
+pub fn require_balance(account: &Account) -> Stmt {
+    Stmt::new(
+        "UPDATE accounts SET balance_minor = balance_minor \
+         WHERE id = $1 AND balance_minor = $2 AND sandbox_balance_minor = $3",
+        vec![account.id.as_str().into(), account.balance_minor.into(), account.sandbox_balance_minor.into()],
+    )
+    .one(MOVED)
 }
 
 /// Fails a batch whose money cannot be posted.

@@ -69,6 +69,7 @@ pub fn lift_expiry(account_id: &str, longest_life: i64, now: i64) -> Stmt {
          WHERE account_id = $2 AND state = 'live' AND expires_at > $1 AND expires_at = created_at + $3",
         vec![now.into(), account_id.into(), longest_life.into()],
     )
+    .slow()
 }
 
 /// Deletes sites whose bytes were erased long ago; until then their links return 410 instead of 404.

@@ -1,7 +1,8 @@
 //! SQL for token buckets that hold across nodes. A bucket is a row of `counters` whose `ends_at` is the time at which it will be
 //! full again; a full bucket needs no row, so the sweep deletes it like any counter that has ended.
 
-use crate::db::{DbError, Stmt};
+use crate::counters::LIMITS;
+use crate::db::{DbError, FenceKind, Stmt};
 use crate::store::Store;
 use dropleaf_core::bucket::Bucket;
 
@@ -30,6 +31,7 @@ pub fn take(key: &str, bucket: &Bucket, now: i64) -> Stmt {
         ],
     )
     .one(bucket.name)
+    .fence(LIMITS, FenceKind::PermitOnly)
 }
 
 /// Returns a token that turned out not to be a guess.

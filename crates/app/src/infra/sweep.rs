@@ -101,7 +101,7 @@ impl App {
         };
         let purged = self.purge_sites(self.store.list_purgeable(ended, BATCH).await?, ended.reported).await?;
         let mut old = vec![
-            counters::delete_ended(now),
+            counters::delete_ended(now).slow(),
             email_codes::delete_expired(now),
             sign_ins::delete_expired(now),
             sessions::delete_expired(now),

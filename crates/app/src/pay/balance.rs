@@ -88,7 +88,7 @@ impl App {
         let _alone = self.payments.locks.lock(&balance_lock(&account.id)).await;
         // Checked before the content is stored, and again with each attempt to commit.
         if !self.can_buy(account, Item::Publish).await? {
-            return Ok(None);
+            return self.repeat_or_none(once).await;
         }
         let staged = self.stage_prepared(page.prepared).await?;
         let now = self.now();
@@ -135,7 +135,7 @@ impl App {
         };
         let _alone = self.payments.locks.lock(&balance_lock(&buyer.id)).await;
         if !self.can_buy(buyer, Item::Provision).await? {
-            return Ok(None);
+            return self.repeat_or_none(once).await;
         }
         let now = self.now();
         let account = provisioned_account(self.minter.id("acct"), now);
@@ -158,6 +158,17 @@ impl App {
         self.charge_balance(buyer, delivery, once, render).await
     }
 
+    /// The result of a request for which the balance does not suffice: the first response again if another node has handled the
+    /// same request in the meantime, because then this purchase itself used the balance up.
+    pub(super) async fn repeat_or_none<T>(
+        &self,
+        once: Option<&IdempotentRequest>,
+    ) -> Result<Option<IdempotentResult<T>>> {
+        let Some(once) = once else { return Ok(None) };
+        let stored = self.find_stored_response(once).await?;
+        Ok(stored.map(|(outcome, body)| IdempotentResult::Replayed { outcome, body }))
+    }
+
     async fn can_buy(&self, account: &Account, item: Item) -> Result<bool> {
         let sold = self.require_payments()?;
         let account = self.get_account(&account.id).await?;
@@ -178,12 +189,13 @@ impl App {
         for _ in 0..CONFLICT_RETRIES {
             let before = self.get_account(&account.id).await?;
             let Some(charge) = before.charge(sold.prices.cents_of(item), sold.is_sandbox()) else {
-                return Ok(None);
+                return self.repeat_or_none(once).await;
             };
             let spend = Posting::spend(&txn_id, &before.id, item, charge);
             bought.buyer = before.charged(charge);
             let mut stmts = delivery_stmts.clone();
             stmts.extend(self.posting_stmts_as(&txn_id, spend));
+            stmts.push(ledger::require_balance(&bought.buyer));
             if let Some(once) = once {
                 stmts.push(self.store_response(once, outcome, &render(&bought))?);
             }
@@ -202,7 +214,7 @@ impl App {
                     return self.replay_response(once).await.map(Some);
                 }
                 // Something else was bought concurrently: read the balance again.
-                (Err(DbError::Guard(ledger::OVERDRAWN)), _) => {}
+                (Err(DbError::Guard(ledger::OVERDRAWN | ledger::MOVED)), _) => {}
                 (Err(error), _) => return Err(self.guard_error(error, None)),
             }
         }

@@ -94,7 +94,9 @@ impl App {
                 let unlocked = UnlockResult { account: before, sku, until, charged_minor: 0, already: true };
                 return Ok(Some(IdempotentResult::New(unlocked)));
             }
-            let Some(charge) = before.charge(price, sold.is_sandbox()) else { return Ok(None) };
+            let Some(charge) = before.charge(price, sold.is_sandbox()) else {
+                return self.repeat_or_none(once).await;
+            };
             let unlocked = unlock_preview(&before, sku, charge, now);
             let mut stmts = single_purchase_stmts(&before.id, sku, "");
             stmts.push(accounts::set_unlocks(&before, &unlocked.account.unlocks));
@@ -102,6 +104,7 @@ impl App {
             stmts.extend(check_domains_stmt(&before, sku, now));
             let spend = Posting::spend(&self.minter.nonce(), &before.id, Item::Unlock(sku), charge);
             stmts.extend(self.posting_stmts(spend));
+            stmts.push(ledger::require_balance(&unlocked.account));
             if let Some(once) = once {
                 stmts.push(self.store_response(once, StoredOutcome::Updated, &render(&unlocked))?);
             }
@@ -112,7 +115,7 @@ impl App {
                     return self.replay_response(once).await.map(Some);
                 }
                 // Something was bought or credited concurrently: read the account again.
-                (Err(DbError::Guard(accounts::CHANGED | ledger::OVERDRAWN)), _) => {}
+                (Err(DbError::Guard(accounts::CHANGED | ledger::OVERDRAWN | ledger::MOVED)), _) => {}
                 (Err(DbError::Guard(payments::BOUGHT)), _) => {
                     if !self.is_unlocked(&before.id, sku).await? {
                         return Err(already_unlocked());

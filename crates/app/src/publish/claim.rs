@@ -29,7 +29,11 @@ impl App {
                 Some(_) => return Err(Error::plain(Code::AlreadyClaimed)),
                 None => {}
             }
-            let site = self.get_claimable(name, token).await?;
+            // Decided on the same row as the owner: a row read again could have been claimed in between, and the loser of a
+            // race would be told that its token is wrong.
+            if !is_claimable(&site, token) {
+                return Err(Error::plain(Code::InvalidClaimToken));
+            }
             let now = self.now();
             let next = Site {
                 account_id: Some(account.id.clone()),
@@ -58,9 +62,12 @@ impl App {
     /// The unowned site with this claim token.
     pub(crate) async fn get_claimable(&self, name: &str, token: &str) -> Result<Site> {
         let site = self.find_site_by_name(name).await?.ok_or_else(|| Error::not_found("site"))?;
-        let good = secret::is_well_formed(secret::CLAIM_PREFIX, token)
-            && site.account_id.is_none()
-            && site.claim_hash == Some(secret::hash(token));
-        if good { Ok(site) } else { Err(Error::plain(Code::InvalidClaimToken)) }
+        if is_claimable(&site, token) { Ok(site) } else { Err(Error::plain(Code::InvalidClaimToken)) }
     }
+}
+
+fn is_claimable(site: &Site, token: &str) -> bool {
+    secret::is_well_formed(secret::CLAIM_PREFIX, token)
+        && site.account_id.is_none()
+        && site.claim_hash == Some(secret::hash(token))
 }

@@ -4,6 +4,7 @@ use super::output::visible;
 use super::{check, doctor, ledger, remote};
 use dropleaf_client::ClientError;
 use dropleaf_core::{Code, Error};
+use dropleaf_store::DbError;
 use dropleaf_store::backup::BackupError;
 use std::fmt;
 use std::process::ExitCode;
@@ -18,12 +19,20 @@ enum Exit {
     Found = 3,
     NotAllowed = 4,
     Unreachable = 5,
+    NewerSchema = 6,
 }
 
 impl Exit {
     #[cfg(test)]
-    const ALL: [Self; 6] =
-        [Self::Done, Self::Failed, Self::WrongUse, Self::Found, Self::NotAllowed, Self::Unreachable];
+    const ALL: [Self; 7] = [
+        Self::Done,
+        Self::Failed,
+        Self::WrongUse,
+        Self::Found,
+        Self::NotAllowed,
+        Self::Unreachable,
+        Self::NewerSchema,
+    ];
 
     /// The sentence in docs/cli.md.
     #[cfg(test)]
@@ -35,6 +44,7 @@ impl Exit {
             Self::Found => "Refused by the content check, or a check found a problem.",
             Self::NotAllowed => "Not signed in, or not allowed.",
             Self::Unreachable => "The server cannot be reached.",
+            Self::NewerSchema => "A newer version of the program has upgraded the database.",
         }
     }
 }
@@ -102,7 +112,11 @@ fn exit_of(error: &anyhow::Error) -> Exit {
     if error.is::<NotSignedIn>() {
         return Exit::NotAllowed;
     }
+    if matches!(error.downcast_ref::<DbError>(), Some(DbError::NewerSchema { .. })) {
+        return Exit::NewerSchema;
+    }
     match error.downcast_ref::<BackupError>() {
+        Some(BackupError::Db(DbError::NewerSchema { .. })) => return Exit::NewerSchema,
         Some(BackupError::Refused(_)) => return Exit::WrongUse,
         Some(BackupError::Damaged(_)) => return Exit::Found,
         Some(BackupError::NotAllowed(_)) => return Exit::NotAllowed,
@@ -157,7 +171,8 @@ mod tests {
             ClientError::Refused { status, code, description, retry_after: None, reasons, body }.into()
         };
         let away = ClientError::Unreachable { server: "x".into(), why: "y".into() };
-        let cases: [(anyhow::Error, Exit); 9] = [
+        let newer = || DbError::NewerSchema { found: 2, known: 1 };
+        let cases: [(anyhow::Error, Exit); 11] = [
             (anyhow::anyhow!("x"), Exit::Failed),
             (WrongUse("x".into()).into(), Exit::WrongUse),
             (ClientError::Address("x".into()).into(), Exit::WrongUse),
@@ -167,6 +182,8 @@ mod tests {
             (refused(403, serde_json::json!([])), Exit::NotAllowed),
             (NotSignedIn("x".into()).into(), Exit::NotAllowed),
             (anyhow::Error::from(away).context("was not published"), Exit::Unreachable),
+            (anyhow::Error::from(newer()).context("cannot migrate the database"), Exit::NewerSchema),
+            (BackupError::from(newer()).into(), Exit::NewerSchema),
         ];
         for (error, exit) in cases {
             assert_eq!(exit_of(&error), exit, "{error:#}");

@@ -12,18 +12,51 @@ const RENEWED_EVERY: Duration = Duration::from_secs(20);
 const WAIT_FOR_SWEEP: Duration = Duration::from_millis(500);
 const WAITS: u32 = 20;
 
-/// Runs `work` under the lease. If the lease is lost, the work is aborted, because objects may have been deleted by then.
+/// Runs a backup under the lease. If the lease is lost, the work is aborted, because objects may have been deleted by then.
 pub(super) async fn hold<T>(
     db: &Db,
     now: i64,
     work: impl Future<Output = Result<T, BackupError>>,
 ) -> Result<T, BackupError> {
+    let (holder, started) = (leases::holder(now), Instant::now());
+    let done = hold_as(db, now, &holder, started, work).await;
+    // The work counts only if the lease was held until its end: a process that was stopped may have lost it.
+    let done = match done {
+        Ok(done) => renew(db, &holder, time(now, started)).await.map(|()| done),
+        failed => failed,
+    };
+    // If the release fails, the lease expires by itself.
+    let _ = db.exec(leases::release(leases::BACKUP, &holder)).await;
+    done
+}
+
+/// Runs a restore under the lease. It ends by replacing all rows, those of leases too.
+pub(super) async fn hold_until_replaced<T>(
+    db: &Db,
+    now: i64,
+    work: impl Future<Output = Result<T, BackupError>>,
+) -> Result<T, BackupError> {
     let holder = leases::holder(now);
-    let started = Instant::now();
-    let clock = || now + i64::try_from(started.elapsed().as_secs()).unwrap_or(0);
+    let done = hold_as(db, now, &holder, Instant::now(), work).await;
+    let _ = db.exec(leases::release(leases::BACKUP, &holder)).await;
+    done
+}
+
+fn time(now: i64, started: Instant) -> i64 {
+    now + i64::try_from(started.elapsed().as_secs()).unwrap_or(0)
+}
+
+async fn hold_as<T>(
+    db: &Db,
+    now: i64,
+    holder: &str,
+    started: Instant,
+    work: impl Future<Output = Result<T, BackupError>>,
+) -> Result<T, BackupError> {
+    let clock = || time(now, started);
     let mut waits = 0;
     loop {
-        match take(db, &holder, clock()).await {
+        match take(db, holder, clock()).await {
             Err(DbError::Guard(_)) if waits < WAITS => waits += 1,
             Err(DbError::Guard(_)) => {
                 return Err(BackupError::Refused(format!(
@@ -37,24 +70,16 @@ pub(super) async fn hold<T>(
     let renewal = async {
         loop {
             tokio::time::sleep(RENEWED_EVERY).await;
-            if let Err(error) = renew(db, &holder, clock()).await {
+            if let Err(error) = renew(db, holder, clock()).await {
                 return error;
             }
         }
     };
-    let done = tokio::select! {
+    tokio::select! {
         biased;
         error = renewal => Err(error),
         done = work => done,
-    };
-    // The work counts only if the lease was held until its end: a process that was stopped may have lost it.
-    let done = match done {
-        Ok(done) => renew(db, &holder, clock()).await.map(|()| done),
-        failed => failed,
-    };
-    // If the release fails, the lease expires by itself.
-    let _ = db.exec(leases::release(leases::BACKUP, &holder)).await;
-    done
+    }
 }
 
 async fn renew(db: &Db, holder: &str, now: i64) -> Result<(), BackupError> {

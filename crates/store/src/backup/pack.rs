@@ -45,7 +45,7 @@ pub async fn backup_to(
     stop: impl Future<Output = ()>,
     progress: OnProgress<'_>,
 ) -> Result<BackupInfo, BackupError> {
-    take::check_not_empty(db).await?;
+    take::check_source(db).await?;
     let now = new.clock.now();
     let moment: String = iso::format(now).chars().filter(|c| !"-:".contains(*c)).collect();
     let id = format!("{moment}-{}", hex::encode(&new.minter.bytes::<3>()));

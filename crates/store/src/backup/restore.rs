@@ -57,7 +57,7 @@ pub async fn restore(
         progress(Progress::Database);
         target::load_rows(db, file, manifest.schema, &manifest.report, now).await
     };
-    lease::hold(db, now, work).await?;
+    lease::hold_until_replaced(db, now, work).await?;
     Ok(manifest.report)
 }
 
@@ -146,7 +146,7 @@ pub async fn restore_from(
         progress(Progress::Database);
         target::load_rows(db, file.clone(), info.schema, &info.report, now).await
     };
-    lease::hold(db, now, work).await
+    lease::hold_until_replaced(db, now, work).await
 }
 
 async fn copy_back(

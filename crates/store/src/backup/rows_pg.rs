@@ -45,18 +45,9 @@ fn torn() -> DbError {
     DbError::internal("the other side of the copy failed")
 }
 
-pub(super) async fn schema(db: &PgDb) -> Result<i64, DbError> {
-    let client = db.client().await?;
-    let found = client.query_one("SELECT to_regclass('schema_migrations') IS NOT NULL", &[]).await?;
-    if !found.try_get::<_, bool>(0)? {
-        return Ok(0);
-    }
-    Ok(client.query_one(migrate::CURRENT, &[]).await?.try_get(0)?)
-}
-
 pub(super) async fn is_empty(db: &PgDb) -> Result<bool, DbError> {
     let client = db.client().await?;
-    for table in tables(schema(db).await?) {
+    for table in tables(db.schema().await?) {
         if super::KEPT_TABLES.contains(&table) {
             continue;
         }
@@ -74,6 +65,8 @@ pub(super) async fn save(db: &PgDb, path: PathBuf) -> Result<(), BackupError> {
     let snapshot = client.build_transaction().isolation_level(IsolationLevel::RepeatableRead).read_only(true);
     let snapshot = snapshot.start().await?;
     let schema: i64 = snapshot.query_one(migrate::CURRENT, &[]).await?.try_get(0)?;
+    // A newer program may have upgraded the database since the backup began.
+    migrate::check_known(schema)?;
     let (send, inbox) = channel(GROUPS);
     let writing = tokio::task::spawn_blocking(move || write_file(&path, schema, inbox));
     let sending = async {

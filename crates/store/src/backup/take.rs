@@ -11,7 +11,7 @@ use super::rows_sqlite::{self, ObjectRow};
 use super::{BackupError, DATABASE, OnProgress, Progress, Report, files, lease, rows_pg};
 use crate::blobs::{BlobError, Blobs};
 use crate::db::sqlite::blocking;
-use crate::db::{Db, Engine};
+use crate::db::{Db, Engine, migrate};
 
 /// Objects copied at the same time.
 const TOGETHER: usize = 8;
@@ -24,7 +24,7 @@ pub async fn backup(
     now: i64,
     progress: OnProgress<'_>,
 ) -> Result<Report, BackupError> {
-    check_not_empty(db).await?;
+    check_source(db).await?;
     let partial = files::begin(dir)?;
     match lease::hold(db, now, fill(db, blobs, &partial, now, progress)).await {
         Ok(report) => {
@@ -38,17 +38,19 @@ pub async fn backup(
     }
 }
 
-/// Refuses a database without a schema.
-pub(super) async fn check_not_empty(db: &Db) -> Result<(), BackupError> {
+/// Refuses a database without a schema, and one that a newer program has upgraded since this one started: its backup would
+/// lack what the newer migrations added.
+pub(super) async fn check_source(db: &Db) -> Result<(), BackupError> {
     let schema = match &db.0 {
         Engine::Sqlite(sqlite) => {
             sqlite.writer().run_exclusive(|connection| rows_sqlite::schema(connection)).await?
         }
-        Engine::Pg(pg) => rows_pg::schema(pg).await?,
+        Engine::Pg(pg) => pg.schema().await?,
     };
     if schema == 0 {
         return Err(BackupError::Refused("the database is empty: there is nothing to back up".to_owned()));
     }
+    migrate::check_known(schema)?;
     Ok(())
 }
 

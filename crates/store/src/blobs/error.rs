@@ -34,7 +34,9 @@ impl From<DbError> for BlobError {
             DbError::Unavailable(source) => BlobError::Unavailable(source),
             DbError::Internal(source) => BlobError::Internal(source),
             busy @ DbError::Busy => BlobError::Unavailable(Arc::new(busy)),
-            own @ (DbError::Guard(_) | DbError::Nul) => BlobError::Internal(Arc::new(own)),
+            own @ (DbError::Guard(_) | DbError::Nul | DbError::NewerSchema { .. }) => {
+                BlobError::Internal(Arc::new(own))
+            }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The six kinds of database errors that a caller can tell apart.
+//! The seven kinds of database errors that a caller can tell apart.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -22,6 +22,12 @@ pub enum DbError {
     /// Connection lost, database busy or closed: the same call may succeed later.
     #[error("the database is not available: {0}")]
     Unavailable(#[source] Source),
+    /// A newer program has upgraded the database.
+    #[error(
+        "the database has schema version {found}, and this program knows versions up to {known}: start the newer program, \
+         or restore a backup from before the upgrade into an empty database"
+    )]
+    NewerSchema { found: i64, known: i64 },
     #[error("database error: {0}")]
     Internal(#[source] Source),
 }
@@ -40,7 +46,7 @@ impl DbError {
             DbError::Unavailable(source) => !is_login_refused(&**source),
             // The server is a replica, and may be promoted.
             DbError::Internal(source) => find_driver_error(&**source).is_some_and(is_read_only),
-            DbError::Guard(_) | DbError::Nul | DbError::Full => false,
+            DbError::Guard(_) | DbError::Nul | DbError::Full | DbError::NewerSchema { .. } => false,
         }
     }
 
@@ -114,11 +120,11 @@ fn is_unanswered(error: &tokio_postgres::Error) -> bool {
     error.is_closed() || matches!(error.source(), Some(source) if source.is::<std::io::Error>())
 }
 
-/// The connection ended, or the server closed it because it is shutting down or starting up.
+/// The connection ended, the server closed it because it is shutting down or starting up, or another server is the primary now.
 pub(crate) fn is_connection_lost(error: &tokio_postgres::Error) -> bool {
     use tokio_postgres::error::SqlState;
     let Some(code) = error.code().map(SqlState::code) else { return is_unanswered(error) };
-    code.starts_with("08") || code.starts_with("57P")
+    code.starts_with("08") || code.starts_with("57P") || is_read_only(error)
 }
 
 /// Serialization failure or deadlock: the transaction was rolled back and can be retried.

@@ -67,6 +67,12 @@ pub(crate) fn latest() -> i64 {
     i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)
 }
 
+/// Refuses a database that a newer program has upgraded.
+pub(crate) fn check_known(found: i64) -> Result<(), DbError> {
+    let known = latest();
+    if found > known { Err(DbError::NewerSchema { found, known }) } else { Ok(()) }
+}
+
 /// A migration that has to run.
 pub(super) struct Pending {
     pub(super) version: i64,
@@ -89,12 +95,7 @@ impl Pending {
 
 /// The migrations after version `found`, up to `wanted`.
 pub(super) fn pending(found: i64, wanted: i64) -> Result<Vec<Pending>, DbError> {
-    if found > latest() {
-        return Err(DbError::internal(format!(
-            "the database has schema version {found}, but this version of dropleaf supports only up to {}: use a newer version",
-            latest()
-        )));
-    }
+    check_known(found)?;
     let numbered = (1..).zip(MIGRATIONS).map(|(version, migration)| Pending { version, migration });
     Ok(numbered.filter(|step| step.version > found && step.version <= wanted).collect())
 }

@@ -9,6 +9,7 @@ pub(crate) mod migrate;
 mod pg;
 mod pg_batch;
 mod pg_listen;
+mod pg_migrate;
 mod pg_pipeline;
 mod pg_pool;
 mod pg_pooler;

@@ -1,4 +1,4 @@
-//! PostgreSQL: settings, reads and migrations. Connections are in `pg_pool`, writes in `pg_batch`.
+//! PostgreSQL: settings and reads. Connections are in `pg_pool`, writes in `pg_batch`, migrations in `pg_migrate`.
 
 use std::time::Duration;
 
@@ -10,18 +10,16 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::error::is_connection_lost;
 use super::pg_pool::{self, Pools, Work, within};
-use super::pg_receipt::{self, Receipts};
+use super::pg_receipt::Receipts;
 use super::pg_replicas::Replicas;
 use super::pg_turns::Turns;
 use super::rows::Rows;
-use super::{DbError, Row, Val, migrate, pg_pooler, pg_tls};
+use super::{DbError, Row, Val, pg_pooler, pg_tls};
 
 /// How long one read may take. The longest lists take a fraction of it.
 const READ: Duration = Duration::from_secs(10);
 /// A name that no other process has, and whether there are receipts yet.
 const OPENED: &str = "SELECT CAST(gen_random_uuid() AS TEXT), to_regclass('write_receipts') IS NOT NULL";
-/// An arbitrary number, the same in every process of this program.
-const MIGRATION_LOCK: &str = "SELECT pg_advisory_xact_lock(7241950283)";
 
 /// More about a PostgreSQL database than its URL.
 #[derive(Clone, Default)]
@@ -126,49 +124,35 @@ impl PgDb {
     ) -> Result<(), Failure> {
         let lease = self.pools.lease(work).await.map_err(Failure::Final)?;
         let client = lease.client().map_err(Failure::Final)?;
-        let failure = match within(READ, read_with(client, sql, args, rows)).await {
-            Ok(Err(Failure::Driver(error))) if client.is_closed() || is_lost(&error) => Failure::Lost(error),
+        match within(READ, read_with(client, sql, args, rows)).await {
+            Ok(Err(Failure::Driver(error))) if client.is_closed() || is_lost(&error) => {
+                lease.close();
+                self.pools.forget_idle();
+                Err(Failure::Lost(error))
+            }
             Ok(done) => {
                 lease.finish();
-                return done;
+                done
             }
-            Err(late) => Failure::Final(late),
-        };
-        drop(lease);
-        self.pools.forget_idle();
-        Err(failure)
+            Err(late) => {
+                lease.close();
+                // A list may just take long, but a lookup that is not answered means a dead connection.
+                if work != Work::List {
+                    self.pools.forget_idle();
+                }
+                Err(Failure::Final(late))
+            }
+        }
     }
 
-    /// Checks that the database answers, over a connection of its own.
+    /// Checks that the database answers and can be written to, over a connection of its own.
     pub(super) async fn ping(&self) -> Result<(), DbError> {
-        let mut rows = super::rows::Mapped::new(|row| row.int(0), 1);
-        self.read(Work::Ping, "SELECT CAST(1 AS BIGINT)", &[], &mut rows).await
-    }
-
-    pub(crate) async fn migrate(&self, now: i64) -> Result<(), DbError> {
-        let mut client = self.client().await?;
-        let transaction = client.transaction().await?;
-        Self::apply_migrations(&transaction, migrate::latest(), now).await?;
-        transaction.batch_execute(pg_receipt::TABLE).await?;
-        transaction.commit().await?;
-        self.receipts.table_created();
-        Ok(())
-    }
-
-    /// Runs the missing migrations up to a version, one process at a time.
-    pub(crate) async fn apply_migrations(
-        transaction: &tokio_postgres::Transaction<'_>,
-        wanted: i64,
-        now: i64,
-    ) -> Result<(), DbError> {
-        transaction.batch_execute(MIGRATION_LOCK).await?;
-        transaction.batch_execute(migrate::TABLE).await?;
-        let found: i64 = transaction.query_one(migrate::CURRENT, &[]).await?.try_get(0)?;
-        for step in migrate::pending(found, wanted)? {
-            for sql in step.for_postgres() {
-                transaction.batch_execute(sql).await?;
-            }
-            transaction.execute(migrate::RECORD, &[&step.version, &step.name(), &now]).await?;
+        const IS_REPLICA: &str = "SELECT CAST(CASE WHEN pg_is_in_recovery() THEN 1 ELSE 0 END AS BIGINT)";
+        let mut rows = super::rows::Mapped::new(|row| row.flag(0), 1);
+        self.read(Work::Ping, IS_REPLICA, &[], &mut rows).await?;
+        if rows.found.pop() == Some(true) {
+            self.pools.forget_idle();
+            return Err(DbError::unavailable("the server is a replica, to which nothing can be written"));
         }
         Ok(())
     }

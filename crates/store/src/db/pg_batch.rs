@@ -27,6 +27,8 @@ const NOTIFY: &str = "SELECT pg_notify('dropleaf_changed', $1)";
 
 /// How long one attempt may take; waiting for a lock of another batch may take most of it.
 const BATCH: Duration = Duration::from_secs(12);
+/// The same for batches that change all rows of something, such as a sweep.
+const SLOW_BATCH: Duration = Duration::from_mins(10);
 /// The server gives up before we do, and ends transactions of a process that stopped answering: both would hold their locks.
 const BEGIN: &str =
     "BEGIN; SET LOCAL lock_timeout = '8s'; SET LOCAL idle_in_transaction_session_timeout = '15s'";
@@ -90,25 +92,35 @@ impl PgDb {
         let receipt = self.receipts.take();
         let mut progress = Progress::Undone;
         let run = run(client, stmts, changed, receipt.as_ref(), &mut progress);
-        let (error, is_repeatable) = match within(BATCH, run).await {
+        let limit = if stmts.iter().any(|stmt| stmt.is_slow) { SLOW_BATCH } else { BATCH };
+        let (error, is_repeatable) = match within(limit, run).await {
             Ok(Ok(outcomes)) => {
                 lease.finish();
                 self.receipts.give_back(receipt);
                 return Ok(outcomes);
             }
-            Ok(Err(Failure::Driver(error))) if client.is_closed() || is_connection_lost(&error) => {
+            Ok(Err(Failure::Driver(error) | Failure::Begin(error)))
+                if client.is_closed() || is_connection_lost(&error) =>
+            {
+                lease.close();
+                self.pools.forget_idle();
                 (DbError::from(error), true)
+            }
+            Ok(Err(Failure::Begin(error))) => {
+                // The statements were sent with it, and it is not known in which transaction they have run.
+                lease.close();
+                return Err(Attempt::Final(error.into()));
             }
             Ok(Err(failure)) => {
                 // The server answered, and has rolled back.
                 self.receipts.give_back(receipt);
                 return Err(match failure {
-                    Failure::Driver(error) if is_statement_stale(&error) => {
-                        drop(lease);
+                    Failure::Driver(error) | Failure::Begin(error) if is_statement_stale(&error) => {
+                        lease.close();
                         self.pools.forget_idle();
                         Attempt::Undone(error.into())
                     }
-                    Failure::Driver(error) => {
+                    Failure::Driver(error) | Failure::Begin(error) => {
                         lease.finish();
                         if is_retryable(&error) {
                             Attempt::Undone(error.into())
@@ -122,11 +134,12 @@ impl PgDb {
                     }
                 });
             }
-            Err(late) => (late, false),
+            Err(late) => {
+                drop(lease);
+                (late, false)
+            }
         };
         // The row of the receipt stays locked until the server has noticed, so no other batch uses it.
-        drop(lease);
-        self.pools.forget_idle();
         match (progress, receipt) {
             (Progress::Undone, _) if is_repeatable => Err(Attempt::Undone(error)),
             (Progress::Committing(outcomes), Some(receipt)) => match self.fate(&receipt).await {
@@ -153,7 +166,7 @@ async fn run(
         *progress = Progress::Alone;
         return run_one(client, &statement, stmt).await.map(|outcome| vec![outcome]);
     }
-    let fences: Vec<Option<Stmt>> = stmts.iter().map(|stmt| stmt.fence.as_deref().map(fence)).collect();
+    let fences: Vec<Option<Stmt>> = stmts.iter().map(|stmt| stmt.fence.as_deref().and_then(fence)).collect();
     let mut last: Vec<Stmt> = changed.iter().map(|what| Stmt::new(NOTIFY, [Val::from(what)])).collect();
     last.extend(receipt.map(Receipt::stmt));
     let mut all = Vec::with_capacity(stmts.len() + fences.len() + last.len());
@@ -168,7 +181,7 @@ async fn run(
         prepared.push(client.prepare_cached(stmt.sql).await?);
     }
     let sent: Vec<_> = prepared.iter().zip(&all).map(|(statement, (stmt, _))| (statement, *stmt)).collect();
-    let results = run_all(client, BEGIN, &sent).await?;
+    let results = run_all(client, BEGIN, &sent).await.map_err(Failure::Begin)?;
     match check_guards(results, &all) {
         Ok(outcomes) => {
             *progress = Progress::Committing(outcomes);
@@ -185,12 +198,13 @@ async fn run(
     }
 }
 
-fn fence(fence: &Fence) -> Stmt {
+fn fence(fence: &Fence) -> Option<Stmt> {
     let sql = match fence.kind {
         FenceKind::Shared => FENCE_SHARED,
         FenceKind::Alone => FENCE_ALONE,
+        FenceKind::PermitOnly => return None,
     };
-    Stmt::new(sql, [Val::from(&fence.account)])
+    Some(Stmt::new(sql, [Val::from(&fence.account)]))
 }
 
 /// The outcomes of the batch's own statements. The first statement that failed or broke its guard decides the error; failures

@@ -14,6 +14,8 @@ use super::{DbError, Outcome, OwnedRow, Stmt};
 /// Why a statement failed.
 pub(super) enum Failure {
     Driver(tokio_postgres::Error),
+    /// The transaction did not begin.
+    Begin(tokio_postgres::Error),
     Final(DbError),
 }
 

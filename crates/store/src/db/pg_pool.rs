@@ -51,6 +51,15 @@ impl Work {
         }
     }
 
+    /// How long an abandoned call is given to end before its connection is closed. A COMMIT that waits for another server goes
+    /// on even if its connection is closed, so such connections are not replaced at once: there would be ever more of them.
+    const fn recovery(self) -> Duration {
+        match self {
+            Work::Write => Duration::from_mins(1),
+            Work::Lookup | Work::List | Work::Ping => Duration::from_secs(3),
+        }
+    }
+
     const fn name(self) -> &'static str {
         match self {
             Work::Lookup => "lookup",
@@ -119,7 +128,7 @@ impl Pools {
     }
 
     pub(super) async fn lease(&self, work: Work) -> Result<Lease, DbError> {
-        self.client(work).await.map(|client| Lease(Some(client)))
+        self.client(work).await.map(|client| Lease { client: Some(client), work })
     }
 
     /// Drops the idle connections: when one connection was cut, the others most likely were too.
@@ -154,30 +163,51 @@ impl Pools {
     }
 }
 
-/// A connection whose call has not finished. Dropped before [`Lease::finish`], the connection is closed: it may be inside a
-/// transaction, or an answer may be under way.
-pub(super) struct Lease(Option<Object>);
+/// A connection whose call has not finished. Dropped before [`Lease::finish`], because its caller went away, the connection
+/// may be inside a transaction, or an answer may be under way: it stays reserved until that has ended.
+pub(super) struct Lease {
+    client: Option<Object>,
+    work: Work,
+}
 
 impl Lease {
     pub(super) fn client(&self) -> Result<&Object, DbError> {
-        self.0.as_ref().ok_or_else(|| DbError::internal("no connection"))
+        self.client.as_ref().ok_or_else(|| DbError::internal("no connection"))
     }
 
     /// Returns the connection to its pool.
     pub(super) fn finish(mut self) {
-        drop(self.0.take());
+        drop(self.client.take());
     }
-}
 
-impl Drop for Lease {
-    fn drop(&mut self) {
-        if let Some(client) = self.0.take() {
+    /// Closes the connection.
+    pub(super) fn close(mut self) {
+        if let Some(client) = self.client.take() {
             drop(Object::take(client));
         }
     }
 }
 
-/// Ends a call that takes longer than `limit`. The caller drops its lease then, which closes the connection.
+impl Drop for Lease {
+    fn drop(&mut self) {
+        let Some(client) = self.client.take() else { return };
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else {
+            drop(Object::take(client));
+            return;
+        };
+        let limit = self.work.recovery();
+        #[expect(clippy::let_underscore_future, reason = "it ends by itself, at the latest after the limit")]
+        let _ = runtime.spawn(async move {
+            // Answered after everything before it; ends a transaction that is open.
+            let is_clean = tokio::time::timeout(limit, client.batch_execute("ROLLBACK")).await;
+            if !matches!(is_clean, Ok(Ok(()))) {
+                drop(Object::take(client));
+            }
+        });
+    }
+}
+
+/// Ends a call that takes longer than `limit`.
 pub(super) async fn within<T>(limit: Duration, call: impl Future<Output = T>) -> Result<T, DbError> {
     let limited = tokio::time::timeout(limit, call).await;
     limited.map_err(|_| DbError::unavailable(format!("no answer within {} seconds", limit.as_secs())))

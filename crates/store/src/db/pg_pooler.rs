@@ -9,6 +9,7 @@ use tokio_postgres::error::SqlState;
 use super::DbError;
 
 const PROCESS: &str = "SELECT pg_backend_pid()";
+const TRIES: u32 = 3;
 
 /// Fails with what to do if a pooler is in the way. `listens_directly`: there is another address for LISTEN.
 pub(super) async fn check(one: &Object, other: &Object, listens_directly: bool) -> Result<(), DbError> {
@@ -26,12 +27,18 @@ pub(super) async fn check(one: &Object, other: &Object, listens_directly: bool) 
 /// given its process to the other.
 async fn is_pooled(one: &Object, other: &Object) -> Result<bool, tokio_postgres::Error> {
     let statement = one.prepare(PROCESS).await?;
-    let before: i32 = one.query_one(&statement, &[]).await?.try_get(0)?;
-    other.batch_execute("BEGIN").await?;
-    let after = one.query_one(&statement, &[]).await;
-    other.batch_execute("ROLLBACK").await?;
-    let after: i32 = after?.try_get(0)?;
-    Ok(before != after)
+    // More than once: on a busy pooler the first connection may get its process back by chance.
+    for _ in 0..TRIES {
+        let before: i32 = one.query_one(&statement, &[]).await?.try_get(0)?;
+        other.batch_execute("BEGIN").await?;
+        let after = one.query_one(&statement, &[]).await;
+        other.batch_execute("ROLLBACK").await?;
+        let after: i32 = after?.try_get(0)?;
+        if before != after {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Says what a lost or foreign prepared statement means.

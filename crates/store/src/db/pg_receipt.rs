@@ -17,7 +17,7 @@ use super::{DbError, Stmt, Val};
 pub(super) const TABLE: &str = "CREATE TABLE IF NOT EXISTS write_receipts (
   slot TEXT PRIMARY KEY, batch BIGINT NOT NULL, written_at BIGINT NOT NULL) WITH (fillfactor = 50)";
 const FORGET: &str =
-    "DELETE FROM write_receipts WHERE written_at < CAST(EXTRACT(EPOCH FROM now()) AS BIGINT) - 86400";
+    "DELETE FROM write_receipts WHERE written_at < CAST(EXTRACT(EPOCH FROM now()) AS BIGINT) - 2592000";
 const WRITE: &str = "INSERT INTO write_receipts (slot, batch, written_at) \
      VALUES ($1, $2, CAST(EXTRACT(EPOCH FROM now()) AS BIGINT)) \
      ON CONFLICT (slot) DO UPDATE SET batch = excluded.batch, written_at = excluded.written_at";
@@ -28,6 +28,8 @@ const ASK: &str = "INSERT INTO write_receipts (slot, batch, written_at) \
 /// How long it is asked; a new primary needs up to half a minute.
 const ASKING: Duration = Duration::from_secs(40);
 const ANSWER: Duration = Duration::from_secs(5);
+/// The server gives up first, so that no process there goes on waiting for the row.
+const BEGIN_ASKING: &str = "BEGIN; SET LOCAL lock_timeout = '4s'";
 const PAUSE: Duration = Duration::from_millis(250);
 
 /// The rows of this process that no batch uses now.
@@ -68,13 +70,17 @@ impl Receipts {
         }
     }
 
+    pub(super) fn has_table(&self) -> bool {
+        self.has_table.load(Ordering::Acquire)
+    }
+
     pub(super) fn table_created(&self) {
         self.has_table.store(true, Ordering::Release);
     }
 
     /// A row for one attempt of a batch; `None` while there is no table.
     pub(super) fn take(&self) -> Option<Receipt> {
-        if !self.has_table.load(Ordering::Acquire) {
+        if !self.has_table() {
             return None;
         }
         let free = self.free.lock().ok().and_then(|mut free| free.pop());
@@ -100,7 +106,7 @@ impl Receipt {
 impl PgDb {
     /// Deletes the rows of processes that are gone.
     pub(super) async fn forget_receipts(&self) -> Result<(), DbError> {
-        if self.receipts.has_table.load(Ordering::Acquire) {
+        if self.receipts.has_table() {
             self.batch(&[Stmt::new(FORGET, [])], &[]).await?;
         }
         Ok(())
@@ -114,7 +120,6 @@ impl PgDb {
                     Ok(Ok(fate)) => return fate,
                     Ok(Err(error)) | Err(error) => {
                         tracing::debug!(%error, "asking for the fate of a write again");
-                        self.pools.forget_idle();
                     }
                 }
                 tokio::time::sleep(PAUSE).await;
@@ -126,7 +131,10 @@ impl PgDb {
     async fn ask(&self, receipt: &Receipt) -> Result<Fate, DbError> {
         let lease = self.pools.lease(Work::Write).await?;
         let client = lease.client()?;
+        client.batch_execute(BEGIN_ASKING).await?;
         let found: i64 = client.query_one(ASK, &[&receipt.slot]).await?.try_get(0)?;
+        // Answered when it is as durable as every other commit, and so what was read in it.
+        client.batch_execute("COMMIT").await?;
         lease.finish();
         Ok(if found == receipt.batch { Fate::Committed } else { Fate::RolledBack })
     }

@@ -21,6 +21,7 @@ pub struct Stmt {
     pub expect: Expect,
     /// Boxed, because few statements have one.
     pub(crate) fence: Option<Box<Fence>>,
+    pub(crate) is_slow: bool,
 }
 
 /// What a batch may do beside others of the same account. SQLite runs one batch at a time and needs no fence.
@@ -36,11 +37,13 @@ pub enum FenceKind {
     Shared,
     /// Beside no other batch with a fence of this account.
     Alone,
+    /// Beside all others; batches with the same name only share the connections of a node.
+    PermitOnly,
 }
 
 impl Stmt {
     pub fn new(sql: &'static str, args: impl Into<Vec<Val>>) -> Self {
-        Stmt { sql, args: args.into(), expect: Expect::Any, fence: None }
+        Stmt { sql, args: args.into(), expect: Expect::Any, fence: None, is_slow: false }
     }
 
     /// Exactly one row, or the batch fails with this label.
@@ -53,6 +56,13 @@ impl Stmt {
     #[must_use]
     pub fn fence(mut self, account: &str, kind: FenceKind) -> Self {
         self.fence = Some(Box::new(Fence { account: account.to_owned(), kind }));
+        self
+    }
+
+    /// May take minutes, because it changes all rows of something. The batch gets more time.
+    #[must_use]
+    pub const fn slow(mut self) -> Self {
+        self.is_slow = true;
         self
     }
 

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dropleaf_store::backup::{BackupError, Progress, Report, backup, restore};
-use dropleaf_store::{Blobs, Db, Stmt, Val, leases};
+use dropleaf_store::{Blobs, Db, DbError, Stmt, Val, leases};
 use tokio::sync::watch;
 
 use crate::harness::{
@@ -310,6 +310,22 @@ async fn missing_object_fails_the_backup_and_leaves_nothing() {
         assert!(!dir.exists() && !database.dir.path().join("copy.partial").exists());
         // The lease was released.
         db.exec(leases::take("backup", "next", NOW + 1, NOW)).await.unwrap();
+    })
+    .await;
+}
+
+/// A node of the previous release keeps running during an upgrade; its backup would lack the newer tables.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_with_a_newer_schema_is_not_backed_up() {
+    for_each_database(async |database| {
+        let (db, blobs) = (database.open().await, database.blobs());
+        let newer = "INSERT INTO schema_migrations (version, name, applied_at) VALUES (9999, 'future', 0)";
+        db.exec(Stmt::new(newer, vec![])).await.unwrap();
+        let dir = database.dir.path().join("backup");
+        let refused = take(&db, &blobs, &dir).await.unwrap_err();
+        assert!(matches!(refused, BackupError::Db(DbError::NewerSchema { found: 9999, .. })), "{refused}");
+        assert!(!dir.exists());
+        db.close().await;
     })
     .await;
 }

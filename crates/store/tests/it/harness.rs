@@ -9,6 +9,7 @@ use bytes::Bytes;
 use dropleaf_store::blobs::{Encoding, NewBlob, NewBody};
 use dropleaf_store::{Blobs, Db, DbError, Row, Stmt};
 use tempfile::TempDir;
+use tokio::task::JoinSet;
 
 /// The time of everything in these tests, unless a test changes it.
 pub(crate) const NOW: i64 = 1_800_000_000;
@@ -138,6 +139,28 @@ fn handed_over(name: &str) -> Option<String> {
 pub(crate) fn install_crypto() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| rustls::crypto::ring::default_provider().install_default().unwrap());
+}
+
+/// A connection to PostgreSQL besides those of the store, open until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    client: tokio_postgres::Client,
+    _running: JoinSet<()>,
+}
+
+impl std::ops::Deref for Connection {
+    type Target = tokio_postgres::Client;
+
+    fn deref(&self) -> &tokio_postgres::Client {
+        &self.client
+    }
+}
+
+pub(crate) async fn connect(url: &str) -> Connection {
+    let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await.unwrap();
+    let mut running = JoinSet::new();
+    running.spawn(async move { drop(connection.await) });
+    Connection { client, _running: running }
 }
 
 async fn admin(server: &str, sql: &str) {

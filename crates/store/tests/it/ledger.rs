@@ -1,6 +1,6 @@
 //! The ledger: posted once, never changed, never overdrawn, and audited.
 
-use dropleaf_core::account::Charge;
+use dropleaf_core::account::{Account, Charge};
 use dropleaf_core::ledger::Posting;
 use dropleaf_core::payment::Item;
 use dropleaf_core::unlock::Sku;
@@ -91,6 +91,33 @@ async fn what_fails_in_the_middle_leaves_nothing() {
         assert!(matches!(failed, DbError::Guard(ledger::UNSOUND)), "{failed}");
         assert_eq!(balance(&store).await, 500);
         assert_eq!(store.find_posted("spend:s").await.unwrap(), None);
+        assert_eq!(faults(&store).await, [""; 0]);
+    })
+    .await;
+}
+
+/// Spends 200 cents, if that leaves the balances of `after`.
+async fn buy(store: &Store, name: &str, after: &Account) -> Result<(), DbError> {
+    let mut stmts = ledger::post(name, &spend(name, 200), NOW);
+    stmts.push(ledger::require_balance(after));
+    store.commit(stmts).await.map(|_| ())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_purchases_that_expect_the_same_balance_one_is_booked() {
+    for_each_database(async |database| {
+        let store = open(database).await;
+        post(&store, "t", &grant("g", 900)).await.unwrap();
+        let before = store.find_account("a").await.unwrap().unwrap();
+        let after = before.charged(Charge { real: 200, sandbox: 0 });
+        let done = futures_util::future::join_all(
+            ["s1", "s2", "s3"].into_iter().map(|name| buy(&store, name, &after)),
+        )
+        .await;
+        assert_eq!(done.iter().filter(|done| done.is_ok()).count(), 1, "{done:?}");
+        let moved = done.iter().filter(|done| matches!(done, Err(DbError::Guard(ledger::MOVED))));
+        assert_eq!(moved.count(), 2, "{done:?}");
+        assert_eq!(balance(&store).await, 700);
         assert_eq!(faults(&store).await, [""; 0]);
     })
     .await;

@@ -15,6 +15,8 @@ mod harness;
 mod leases;
 mod ledger;
 mod mcp_answers;
+mod migration_locks;
+mod migration_rules;
 mod migrations;
 mod notices;
 mod pg_faults;

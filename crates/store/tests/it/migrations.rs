@@ -1,5 +1,6 @@
 //! The schema: created from nothing, once, and never downgraded.
 
+use dropleaf_store::health::latest_schema;
 use dropleaf_store::{DbError, Stmt};
 
 use crate::harness::{NOW, account, count_accounts, for_each_database};
@@ -39,8 +40,12 @@ async fn newer_schema_is_refused() {
         let newer = "INSERT INTO schema_migrations (version, name, applied_at) VALUES (9999, 'future', 0)";
         db.exec(Stmt::new(newer, vec![])).await.unwrap();
         let refused = db.migrate(NOW).await.unwrap_err();
-        assert!(matches!(refused, DbError::Internal(_)));
-        assert!(refused.to_string().contains("use a newer version"), "{refused}");
+        assert!(matches!(refused, DbError::NewerSchema { found: 9999, known } if known == latest_schema()));
+        let text = refused.to_string();
+        for part in ["schema version 9999", &format!("up to {}", latest_schema()), "newer program", "backup"]
+        {
+            assert!(text.contains(part), "{text}");
+        }
     })
     .await;
 }

@@ -125,12 +125,12 @@ async fn account_waits_for_its_own_turns_only() {
     let (blocker, _task) = connect(&database.url).await;
     blocker.batch_execute("BEGIN; UPDATE accounts SET plan = 'pro' WHERE id = 'a'").await.unwrap();
     let mut waiting = JoinSet::new();
-    for _ in 0..64 {
+    for _ in 0..16 {
         let db = db.clone();
         waiting.spawn(async move { db.batch(vec![accounts::require_active("a"), earn()]).await });
     }
-    while db.waiting_turns() < 60 {
-        tokio::task::yield_now().await;
+    while db.waiting_turns() < 12 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
     }
     let writes = |db: &Db| db.pool_use().into_iter().find(|pool| pool.work == "write").unwrap();
     assert_eq!(writes(&db).waiting, 0, "no connection is waited for: {:?}", writes(&db));
@@ -142,7 +142,7 @@ async fn account_waits_for_its_own_turns_only() {
     while let Some(answer) = waiting.join_next().await {
         answer.unwrap().unwrap();
     }
-    assert_eq!(balance(&db).await, 64);
+    assert_eq!(balance(&db).await, 16);
     db.close().await;
     database.remove().await;
 }
@@ -168,7 +168,7 @@ async fn suspension_waits_for_batches_of_the_account_and_stops_later_ones() {
     let waits = "SELECT COUNT(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted \
                  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
     while db.get(waits, &[], |row| row.int(0)).await.unwrap() != Some(1) {
-        tokio::task::yield_now().await;
+        tokio::time::sleep(Duration::from_millis(5)).await;
     }
     // One that comes later does not pass the suspension.
     let mut late = JoinSet::new();
@@ -177,11 +177,42 @@ async fn suspension_waits_for_batches_of_the_account_and_stops_later_ones() {
         async move { db.batch(vec![accounts::require_active_shared("a"), account("d")]).await.map(|_| ()) }
     });
     while db.get(waits, &[], |row| row.int(0)).await.unwrap() != Some(2) {
-        tokio::task::yield_now().await;
+        tokio::time::sleep(Duration::from_millis(5)).await;
     }
     other.batch_execute("COMMIT").await.unwrap();
     suspending.join_next().await.unwrap().unwrap().unwrap();
     assert!(matches!(late.join_next().await.unwrap().unwrap(), Err(DbError::Guard(accounts::SUSPENDED))));
+    db.close().await;
+    database.remove().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn caller_that_goes_away_costs_no_connection() {
+    let database = TestDatabase::postgres().await;
+    let db = database.open().await;
+    db.exec(account("a")).await.unwrap();
+    balance(&db).await;
+    let (admin, _task) = connect(&database.url).await;
+    let processes = async || {
+        let sql = "SELECT CAST(MAX(pid) AS BIGINT), COUNT(*) FROM pg_stat_activity WHERE datname = current_database()";
+        let row = admin.query_one(sql, &[]).await.unwrap();
+        (row.get::<_, i64>(0), row.get::<_, i64>(1))
+    };
+    let before = processes().await;
+    for _ in 0..50 {
+        // Polled once, so that the query is sent, and then dropped.
+        let read = db.get("SELECT balance_minor FROM accounts WHERE id = 'a'", &[], |row| row.int(0));
+        assert!(futures_util::FutureExt::now_or_never(read).is_none());
+        let write = db.batch(vec![earn()]);
+        assert!(futures_util::FutureExt::now_or_never(write).is_none());
+        balance(&db).await;
+        db.ping().await.unwrap();
+    }
+    let (newest, count) = processes().await;
+    assert!(count <= before.1 + 8, "{count} connections after {}", before.1);
+    assert!(newest < before.0 + 60, "connections were replaced again and again");
+    // Whatever became of the writes, no transaction is left open.
+    db.batch(vec![earn()]).await.unwrap();
     db.close().await;
     database.remove().await;
 }

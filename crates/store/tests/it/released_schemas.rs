@@ -226,18 +226,18 @@ async fn released_schemas_keep_what_viewers_and_operators_wrote() {
 }
 
 /// The released migrations: file name and SHA-256, as `sha256sum` writes them.
-fn released_migrations() -> Vec<(String, String)> {
+pub(crate) fn released_migrations() -> Vec<(String, String)> {
     let list = fs::read_to_string(migrations().join("RELEASED")).unwrap();
     let pair = |line: &str| line.split_once("  ").map(|(hash, name)| (name.to_owned(), hash.to_owned()));
     list.lines().map(|line| pair(line).unwrap()).collect()
 }
 
-fn migrations() -> &'static Path {
+pub(crate) fn migrations() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/migrations"))
 }
 
 /// The version in the name of a migration.
-fn version(name: &str) -> i64 {
+pub(crate) fn version(name: &str) -> i64 {
     name.split('_').next().unwrap().parse().unwrap()
 }
 

@@ -31,7 +31,12 @@ async fn five_passwords_are_tried_on_two_nodes_not_ten() {
     let site = locked(&nodes[0], "Nodes").await;
     let path = format!("/p/{}/", site["unlisted_token"].as_str().unwrap());
     let guess = async |node: &Node, password: &str, from: &str| {
-        node.get(&path).from(from).header("authorization", &basic(password)).send().await
+        node.get(&path)
+            .from(from)
+            .header("accept", "application/json")
+            .header("authorization", &basic(password))
+            .send()
+            .await
     };
     for n in 0..5 {
         guess(&nodes[n % 2], "wrong", "203.0.113.7").await.refused(401, "wrong_password");

@@ -13,6 +13,7 @@ mod facilitator_cli;
 mod generate_cli;
 mod healthcheck_cli;
 mod login_cli;
+mod newer_schema_cli;
 mod pages_cli;
 mod pay_cli;
 mod payments_cli;
