@@ -6,10 +6,11 @@ import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { publish } from '../e2e/http.mjs';
+import { psql } from '../e2e/postgres.mjs';
 import { sleep, startServer, tempDir, until } from '../e2e/server.mjs';
 import { BENCH, cpuSeconds, load, median, RELEASE, ROUNDS, SECONDS, tenKilobytes } from './measure.mjs';
 import { report } from './report.mjs';
-import { accounts, psql, startNodes, startStorage } from './services.mjs';
+import { accounts, startNodes, startStorage } from './services.mjs';
 
 const SIZES = (process.env.BENCH_PAGES ?? '10000,100000,1000000').split(',').map(Number);
 const MODELS = 200;

@@ -1,9 +1,9 @@
 // What the benchmarks on PostgreSQL and S3 share. They run under scripts/with-services, which turns syncs off for the tests; here
 // they are turned on, so that a publish is durable. Servers and load use all cores: see the CPU columns for who needs how much.
 
-import { execFile, execFileSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
-import { promisify } from 'node:util';
+import { createDatabase, psql } from '../e2e/postgres.mjs';
 import { command, operatorKey, startServer } from '../e2e/server.mjs';
 import { RELEASE } from './measure.mjs';
 
@@ -13,12 +13,6 @@ if (!SERVER || process.env.BENCH_CORES !== 'all') throw new Error('run it with s
 
 export const UNLIMITED = { DROPLEAF_LIMITS__EXEMPT: '127.0.0.0/8,::1/128' };
 
-/** Runs a statement; gives the rows as psql prints them, columns separated by `|`. */
-export async function psql(url, sql) {
-  const { stdout } = await promisify(execFile)('psql', [url, '-X', '-q', '-A', '-t', '-v', 'ON_ERROR_STOP=1', '-c', sql], { maxBuffer: 1e8 });
-  return stdout.trim();
-}
-
 /**
  * A new database and a new part of the bucket: `env` for every node, `url`, `cpu` of PostgreSQL so far, `drop`. With `quiet`,
  * PostgreSQL does no vacuum of its own, which would count as CPU time of what is measured.
@@ -27,19 +21,16 @@ export async function startStorage({ quiet = false } = {}) {
   for (const setting of ['fsync', 'full_page_writes']) await psql(SERVER, `ALTER SYSTEM SET ${setting} = on`);
   if (quiet) await psql(SERVER, 'ALTER SYSTEM SET autovacuum = off');
   await psql(SERVER, 'SELECT pg_reload_conf()');
-  const name = `bench_${process.pid}`;
-  await psql(SERVER, `CREATE DATABASE ${name}`);
-  const url = new URL(SERVER);
-  url.pathname = `/${name}`;
+  const { name, url, drop } = await createDatabase('bench');
   const [bucket, options] = process.env.DROPLEAF_TEST_S3.split('?');
-  if ((await psql(url.href, 'SHOW fsync')) !== 'on') throw new Error('PostgreSQL does not sync');
-  const writer = await psql(url.href, "SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'");
+  if ((await psql(url, 'SHOW fsync')) !== 'on') throw new Error('PostgreSQL does not sync');
+  const writer = await psql(url, "SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'");
   const [, postmaster] = await statOf(writer);
   return {
-    url: url.href,
-    env: { ...UNLIMITED, DROPLEAF_DATABASE_URL: url.href, DROPLEAF_BLOBS_URL: `${bucket}/${name}?${options}`, DROPLEAF_SECRET_KEY: '5eed'.repeat(16) },
+    url,
+    env: { ...UNLIMITED, DROPLEAF_DATABASE_URL: url, DROPLEAF_BLOBS_URL: `${bucket}/${name}?${options}`, DROPLEAF_SECRET_KEY: '5eed'.repeat(16) },
     cpu: () => serverCpu(postmaster),
-    drop: () => psql(SERVER, `DROP DATABASE ${name} WITH (FORCE)`),
+    drop,
   };
 }
 

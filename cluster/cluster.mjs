@@ -8,6 +8,7 @@ import { startEtcd } from './etcd.mjs';
 import { makeFaults } from './faults.mjs';
 import { makeFirewall } from './firewall.mjs';
 import { remove } from './leftovers.mjs';
+import { keepLogs } from './logs.mjs';
 import { openNetwork } from './network.mjs';
 import { makeNode, nodeSettings } from './nodes.mjs';
 import { startPatroni } from './patroni.mjs';
@@ -37,6 +38,10 @@ export async function startCluster({ nodes: count = 3, databases = 3, sync = dat
     const cluster = {
       network, folder, nodes, database, etcd: database.etcd, s3, proxy, proxyUrl: proxy.url, settings, firewall,
       apiKey: undefined,
+      /** Keeps the logs if the test with this context failed; for `afterEach`. */
+      keepLogs: ({ name, passed }) => {
+        if (!passed) console.error(`cluster: the logs of "${name}" are in ${keepLogs(folder, name)}`);
+      },
       /** Ends everything and removes it. */
       stop: async () => remove(network.id),
     };
@@ -46,6 +51,7 @@ export async function startCluster({ nodes: count = 3, databases = 3, sync = dat
     if (start) await startNodes(cluster);
     return cluster;
   } catch (error) {
+    console.error(`cluster: it did not start; its logs are in ${keepLogs(folder, 'start')}`);
     remove(network.id);
     throw error;
   }

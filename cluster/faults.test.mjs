@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, afterEach, before, test } from 'node:test';
 import { request } from '../e2e/http.mjs';
 import { ROOT, until } from '../e2e/server.mjs';
 import { startCluster } from './cluster.mjs';
@@ -19,6 +19,7 @@ before(async () => {
   node = cluster.nodes[0];
   leader = await cluster.database.leader();
 });
+afterEach((context) => cluster?.keepLogs(context));
 after(() => cluster?.stop());
 
 const LOST = 124;

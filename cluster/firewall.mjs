@@ -42,12 +42,19 @@ ${lines('replaced')}
   /** Adds rules to parts; gives the function that removes them. */
   async function add(rules) {
     const parts = new Set(rules.map((rule) => rule.part));
-    for (const rule of rules) tables.set(rule.part, (tables.get(rule.part) ?? new Set()).add(rule));
-    for (const part of parts) await load(part);
-    return async () => {
+    const undo = async () => {
       for (const rule of rules) tables.get(rule.part).delete(rule);
       for (const part of parts) await load(part);
     };
+    for (const rule of rules) tables.set(rule.part, (tables.get(rule.part) ?? new Set()).add(rule));
+    try {
+      for (const part of parts) await load(part);
+    } catch (error) {
+      // Those of some parts may be in place.
+      await undo().catch(() => {});
+      throw error;
+    }
+    return undo;
   }
 
   const drops = (from, to) => to.map((part) => ({ part, chain: 'arriving', text: `ip saddr ${from.address} counter drop` }));
@@ -61,9 +68,11 @@ ${lines('replaced')}
   return {
     /** Loses everything that a part sends to the others, in this direction only. */
     dropOneWay: (from, ...to) => add(drops(from, to)),
+    /** Loses everything that several parts send to one. */
+    dropFrom: (senders, to) => add(senders.flatMap((from) => drops(from, [to]))),
     /** Loses everything between a part and the others, in both directions. */
     drop: (one, ...others) => add([...drops(one, others), ...others.flatMap((other) => drops(other, [one]))]),
-    /** Cuts a part off from everything but this machine, without a word to either side. */
+    /** Drops all packets between a part and everything but this machine. */
     isolate: (part) => add([
       { part, chain: 'arriving', text: `ip saddr != ${network.machine} iifname "net" counter drop` },
       { part, chain: 'leaving', text: `ip daddr != ${network.machine} oifname "net" counter drop` },
@@ -82,7 +91,12 @@ ${lines('replaced')}
     async redirect(from, to, port, relayPort) {
       const text = `ip daddr ${to.address} tcp dport ${port} dnat to ${network.machine}:${relayPort}`;
       const undo = await add([{ part: from, chain: 'replaced', text }]);
-      await sh(...inside(from), 'ss', '-K', 'dst', to.address, 'dport', '=', `:${port}`);
+      try {
+        await sh(...inside(from), 'ss', '-K', 'dst', to.address, 'dport', '=', `:${port}`);
+      } catch (error) {
+        await undo();
+        throw error;
+      }
       return undo;
     },
     /** How many packets the rules of a part have dropped so far. */

@@ -8,7 +8,7 @@ import { startCluster } from './cluster.mjs';
 import { LONG, seconds, startLoad, tally, viewer } from './load.mjs';
 
 const REQUESTS = 10_000;
-const ROUNDS = LONG ? 20 : 5;
+const ROUNDS = LONG ? 20 : 3;
 /** Longer than the proxy needs to notice that a node is not ready: it asks twice a second. */
 const DRAIN_SECONDS = 3;
 
@@ -17,7 +17,10 @@ before(async () => {
   cluster = await startCluster({ databases: 1, start: false, env: { DROPLEAF_SHUTDOWN__DRAIN_SECONDS: String(DRAIN_SECONDS) } });
 });
 after(() => cluster?.stop());
-afterEach(() => Promise.all(cluster.nodes.map((node) => node.kill())));
+afterEach(async (context) => {
+  cluster?.keepLogs(context);
+  await Promise.all(cluster?.nodes.map((node) => node.kill()) ?? []);
+});
 
 test(`three nodes start at once on an empty database, ${ROUNDS} rounds`, async (t) => {
   const { database, nodes } = cluster;

@@ -6,11 +6,11 @@ import { request } from '../e2e/http.mjs';
 /** `make cluster` runs the long form; `make test` the short one. */
 export const LONG = process.env.CLUSTER === 'long';
 
-/** The time in which every request is answered, whatever happens behind the nodes: limits.request_seconds. */
-export const ANSWERED_WITHIN_MS = 30_000;
+/** What is asserted of a stated time: in the long form just that; in the short one some seconds more, because machines are busy. */
+export const limit = (ms) => (LONG ? ms : ms + 5_000);
 
-/** What a busy machine may add to a deadline. */
-export const SLACK_MS = 3_000;
+/** The time in which every request is answered, whatever happens behind the nodes: limits.request_seconds. */
+export const ANSWERED_WITHIN_MS = limit(30_000);
 
 /**
  * Starts workers. Each repeats `operation(worker, turn)`, which gives an answer or throws, and waits `pauseMs` in between.

@@ -38,8 +38,9 @@ export async function openNetwork() {
   await requireRights();
   removeOrphans();
   removeAtExit();
-  made += 1;
-  const id = `${OWNER}${made}-`;
+  // Two may be opened at the same time.
+  const number = (made += 1);
+  const id = `${OWNER}${number}-`;
   const bridge = `${id}switch`;
   try {
     await addNamespace(bridge);
@@ -49,11 +50,11 @@ export async function openNetwork() {
   const inBridge = (...args) => sh('ip', '-netns', bridge, ...args);
   await inBridge('link', 'add', 'bridge', 'type', 'bridge');
   await inBridge('link', 'set', 'bridge', 'up');
-  const outside = `dl${process.pid}x${made}`;
+  const outside = `dl${process.pid}x${number}`;
   await sh('ip', 'link', 'add', outside, 'type', 'veth', 'peer', 'name', 'machine', 'netns', bridge);
   await inBridge('link', 'set', 'machine', 'master', 'bridge', 'up');
   await sh('ip', 'link', 'set', outside, 'up');
-  const subnet = await takeSubnet(outside);
+  const subnet = await takeSubnet(outside, number);
 
   let last = 9;
   return {
@@ -84,9 +85,9 @@ async function addNamespace(name) {
 }
 
 /** Gives the interface an address of a subnet that no other interface of this machine has. */
-async function takeSubnet(device) {
+async function takeSubnet(device, number) {
   for (let tries = 0; tries < 512; tries += 1) {
-    const at = (process.pid + made * 131 + tries) % 512;
+    const at = (process.pid + number * 131 + tries) % 512;
     const subnet = `198.${18 + (at >> 8)}.${at & 255}`;
     const isTaken = async () => (await sh('ip', '-4', 'address')).split(`inet ${subnet}.1/24`).length > 1;
     if (await isTaken()) continue;

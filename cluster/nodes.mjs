@@ -18,7 +18,7 @@ export function nodeSettings({ network, proxy, databaseUrl, blobsUrl, env }) {
     DROPLEAF_BLOBS_URL: blobsUrl,
     DROPLEAF_SECRET_KEY: randomBytes(32).toString('hex'),
     DROPLEAF_TRUSTED_PROXIES: proxy.address,
-    // The load comes from this machine, so the limits that protect against strangers leave it alone.
+    // The load comes from this machine, so the limits for anonymous clients do not apply to it.
     DROPLEAF_LIMITS__EXEMPT: network.subnet,
     ...env,
   };

@@ -77,13 +77,14 @@ export async function makePart(network, folder, name, options = {}) {
     await part.exited;
   };
   /** SIGSTOP: connections stay open, nothing answers. Resolves when every thread has stopped, which takes a moment. */
-  part.stop = async () => {
+  part.pause = async () => {
     await until(`${name} to be paused`, () => {
       signal('SIGSTOP');
       return processesIn(place.namespace).every(isPaused);
     });
   };
-  part.cont = async () => signal('SIGCONT');
+  /** SIGCONT: it goes on where it was. */
+  part.resume = async () => signal('SIGCONT');
   /** SIGTERM to the main process; resolves with its end. */
   part.term = () => {
     const { child, exited } = part;

@@ -58,7 +58,6 @@ export async function startPatroni(network, folder, { etcd, members: count = 3, 
   };
   const database = {
     members,
-    member: (name) => members.find((member) => member.name === name) ?? fail(`no member ${name}`),
     /** The member that holds the leader's lease and accepts writes, or undefined while there is none. */
     async findLeader() {
       const answers = await Promise.all(members.map((member) => ask(member, '/primary')));
@@ -82,11 +81,9 @@ export async function startPatroni(network, folder, { etcd, members: count = 3, 
         return followers.length === members.length - 1 && (!sync || followers.some((member) => member.role === 'sync_standby'));
       }, { timeout: 180_000, every: 100 });
     },
-    /** kill -9 of Patroni and PostgreSQL of a member. */
-    kill: (name) => database.member(name).kill(),
     /** kill -9 of PostgreSQL only: Patroni starts it again on the same machine. */
-    async killPostgres(name) {
-      const file = path.join(database.member(name).home, 'data/postmaster.pid');
+    async killPostgres(member) {
+      const file = path.join(member.home, 'data/postmaster.pid');
       process.kill(Number((await readFile(file, 'utf8')).split('\n')[0]), 'SIGKILL');
     },
     /** A planned change of the leader; gives the new one. */
@@ -117,10 +114,6 @@ export async function startPatroni(network, folder, { etcd, members: count = 3, 
   await untilWorks(members[0], 'a leader', () => database.findLeader(), { every: 100 });
   await database.whole();
   return database;
-}
-
-function fail(message) {
-  throw new Error(message);
 }
 
 function settings(member, home, { bin, etcd, sync, subnet }) {

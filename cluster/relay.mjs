@@ -86,7 +86,6 @@ export async function startRelay(address, target) {
     heal: () => change({ delay: 0, up: true, down: true }),
     /** Resets all connections, in the middle of whatever they carry; new ones work. */
     cut: () => [...connections].forEach((connection) => connection.reset()),
-    connections: () => connections.size,
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));
       for (const connection of [...connections]) connection.end();

@@ -22,9 +22,9 @@ export async function startS3(network, folder) {
   const part = await makePart(network, folder, 's3', {
     cwd: home,
     // It puts sockets into /tmp, named by their ports, where another cluster would find them and nothing would remove them:
-    // hence /tmp is its own folder.
+    // hence /tmp is its own folder. The program is bound into it, because it may be below /tmp itself.
     command: () => [
-      'unshare', '--mount', '--', 'sh', '-c', 'mount --bind . /tmp && cd /tmp && exec "$0" "$@"',
+      'unshare', '--mount', '--', 'sh', '-c', 'touch weed && mount --bind "$0" weed && mount --rbind . /tmp && cd /tmp && exec ./weed "$@"',
       WEED, 'server', '-dir=/tmp', `-ip=${part.address}`, `-ip.bind=${part.address}`,
       '-master.volumeSizeLimitMB=64', '-volume.max=40', '-filer',
       '-s3', `-s3.port=${PORT}`, '-s3.port.iceberg=0', '-s3.port.lance=0', '-s3.localSocket=/tmp/s3.sock',

@@ -12,7 +12,8 @@ export function request(server, options = {}) {
   return new Promise((resolve, reject) => {
     const call = http.request({ host: server.address ?? '127.0.0.1', port: server.port, method, path, headers, agent, timeout });
     call.once('timeout', () => call.destroy(new Error(`${method} ${path}: no answer in ${timeout} ms`)));
-    call.once('error', reject);
+    call.on('error', reject);
+    ignoreLateErrors(call);
     call.once('response', (response) => {
       const chunks = [];
       response.on('data', (chunk) => chunks.push(chunk));
@@ -29,6 +30,15 @@ export function request(server, options = {}) {
       });
     });
     call.end(body);
+  });
+}
+
+const ignore = () => {};
+
+/** A server may answer and close while the body is being sent: the socket then fails after its request has let go of it. */
+export function ignoreLateErrors(call) {
+  call.once('socket', (socket) => {
+    if (!socket.listeners('error').includes(ignore)) socket.on('error', ignore);
   });
 }
 

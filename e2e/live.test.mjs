@@ -2,13 +2,12 @@
 // on a second node; a viewer in the middle of something is asked; nothing reloads twice.
 
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
-import { promisify } from 'node:util';
 import { assertAccessible } from './axe.mjs';
 import { launch, openPage, pictureFile, VIEWS } from './browser.mjs';
 import { api, publish, upload } from './http.mjs';
+import { createDatabase } from './postgres.mjs';
 import { FRAGMENT, seal } from './sealed.mjs';
 import { operatorKey, startServer, tempDir, until } from './server.mjs';
 import { pierce } from './shadow.mjs';
@@ -281,11 +280,9 @@ describe('an encrypted page', () => {
 });
 
 test('a page behind a password on a second node shows a version published on the first', POSTGRES, async (t) => {
-  const admin = process.env.DROPLEAF_TEST_POSTGRES;
-  const name = `live_${process.pid}`;
-  await promisify(execFile)('psql', ['-q', admin, '-c', `create database ${name} template template0 lc_collate 'C' lc_ctype 'C'`]);
+  const database = await createDatabase('live');
   const blobs = await tempDir('live-blobs');
-  const env = { ...EXEMPT, DROPLEAF_DATABASE_URL: admin.replace(/\/postgres(?=$|\?)/, `/${name}`), DROPLEAF_BLOBS_URL: `file:${blobs}`, DROPLEAF_SECRET_KEY: 'c0ffee'.padEnd(64, '0') };
+  const env = { ...EXEMPT, DROPLEAF_DATABASE_URL: database.url, DROPLEAF_BLOBS_URL: `file:${blobs}`, DROPLEAF_SECRET_KEY: 'c0ffee'.padEnd(64, '0') };
   const nodes = [await startServer({ env }), await startServer({ env })];
   try {
     const nodeKey = await operatorKey(nodes[0]);
@@ -304,7 +301,7 @@ test('a page behind a password on a second node shows a version published on the
     for (const page of pages) await page.context().close();
   } finally {
     for (const node of nodes) await node.stop();
-    await promisify(execFile)('psql', ['-q', admin, '-c', `drop database ${name}`]);
+    await database.drop();
     await rm(blobs, { recursive: true, force: true });
   }
 });

@@ -2,12 +2,11 @@
 // server is killed in the middle of it. However it goes, a page is seen in full by one of them at the most.
 
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import http from 'node:http';
 import { rm } from 'node:fs/promises';
 import { test } from 'node:test';
-import { promisify } from 'node:util';
 import { publish, request, siteHost } from '../e2e/http.mjs';
+import { createDatabase } from '../e2e/postgres.mjs';
 import { freePort, operatorKey, sleep, startServer, tempDir } from '../e2e/server.mjs';
 import { dice, isWhole, LONG, provenPage, seed, UNLIMITED } from './fixture.mjs';
 
@@ -94,15 +93,13 @@ async function kill(context, options) {
   context.diagnostic(`seed ${seed}: ${KILLS} kills, ${tally.seen} pages seen once, ${tally.lost} claimed and never seen, ${tally.cut} requests cut off`);
 }
 
-let databases = 0;
-
 async function withDatabase(work) {
-  const admin = process.env.DROPLEAF_TEST_POSTGRES;
-  assert.ok(admin, 'run it under scripts/with-services');
-  databases += 1;
-  const name = `burn_${process.pid}_${databases}`;
-  await promisify(execFile)('psql', ['-q', admin, '-c', `create database ${name} template template0 lc_collate 'C' lc_ctype 'C'`]);
-  await work({ DROPLEAF_DATABASE_URL: admin.replace(/\/postgres(?=$|\?)/, `/${name}`), DROPLEAF_SECRET_KEY: SECRET });
+  const database = await createDatabase('burn');
+  try {
+    await work({ DROPLEAF_DATABASE_URL: database.url, DROPLEAF_SECRET_KEY: SECRET });
+  } finally {
+    await database.drop();
+  }
 }
 
 const POSTGRES = { skip: !process.env.DROPLEAF_TEST_POSTGRES && 'no PostgreSQL: run it under scripts/with-services' };

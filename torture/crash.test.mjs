@@ -2,12 +2,11 @@
 // everything that was acknowledged is there with its exact bytes, everything deleted is gone, and nothing is torn.
 
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import http from 'node:http';
 import { rm } from 'node:fs/promises';
 import { test } from 'node:test';
-import { promisify } from 'node:util';
 import { request, siteHost, upload } from '../e2e/http.mjs';
+import { createDatabase } from '../e2e/postgres.mjs';
 import { freePort, operatorKey, sleep, startServer, tempDir, until } from '../e2e/server.mjs';
 import { dice, hash, isWhole, LONG, processorTime, provenPage, seed, UNLIMITED } from './fixture.mjs';
 
@@ -151,9 +150,6 @@ async function torture(context, kills, database) {
 test(`nothing acknowledged is lost over ${ON_SQLITE} kills on SQLite`, (context) => torture(context, ON_SQLITE));
 
 test(`nothing acknowledged is lost over ${ON_POSTGRES} kills on PostgreSQL`, async (context) => {
-  const admin = process.env.DROPLEAF_TEST_POSTGRES;
-  assert.ok(admin, 'run it under scripts/with-services');
-  const name = `crash_${process.pid}`;
-  await promisify(execFile)('psql', ['-q', admin, '-c', `create database ${name} template template0 lc_collate 'C' lc_ctype 'C'`]);
-  await torture(context, ON_POSTGRES, { DROPLEAF_DATABASE_URL: admin.replace(/\/postgres$/, `/${name}`) });
+  const database = await createDatabase('crash');
+  await torture(context, ON_POSTGRES, { DROPLEAF_DATABASE_URL: database.url });
 });

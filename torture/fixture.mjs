@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 /** `make torture` runs the long form; `make test` the short one. */
 export const LONG = process.env.TORTURE === 'long';
 
-/** The load comes from this machine, so the limits that protect against strangers leave it alone. */
+/** The load comes from this machine, so the limits for anonymous clients do not apply to it. */
 export const UNLIMITED = { DROPLEAF_LIMITS__EXEMPT: '127.0.0.0/8,::1/128' };
 
 /** The short form is the same in every run; the long one looks further. */

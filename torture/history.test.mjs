@@ -1,11 +1,10 @@
 // Three nodes on one PostgreSQL under kill -9: what clients of all nodes were told is checked against the models of cluster/history.
 
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { test } from 'node:test';
-import { promisify } from 'node:util';
 import { report, Workload } from '../cluster/history/workload.mjs';
+import { createDatabase } from '../e2e/postgres.mjs';
 import { command, freePort, sleep, startServer, tempDir } from '../e2e/server.mjs';
 import { dice, LONG, seed, UNLIMITED } from './fixture.mjs';
 
@@ -14,10 +13,7 @@ const SECONDS = Number(process.env.HISTORY_SECONDS ?? (LONG ? 600 : 20));
 const SECRET = 'cd'.repeat(32);
 
 test(`no history of ${SECONDS} s under kill -9 is outside its model`, async (context) => {
-  const admin = process.env.DROPLEAF_TEST_POSTGRES;
-  assert.ok(admin, 'run it under scripts/with-services');
-  const name = `history_${process.pid}`;
-  await promisify(execFile)('psql', ['-q', admin, '-c', `create database ${name} template template0 lc_collate 'C' lc_ctype 'C'`]);
+  const database = await createDatabase('history');
   const blobs = await tempDir('history-blobs');
   const places = [];
   for (let at = 1; at <= NODES; at += 1) places.push({ name: `node${at}`, port: await freePort(), dataDir: await tempDir('history') });
@@ -25,7 +21,7 @@ test(`no history of ${SECONDS} s under kill -9 is outside its model`, async (con
   const env = {
     ...UNLIMITED,
     DROPLEAF_BASE_URL: baseUrl,
-    DROPLEAF_DATABASE_URL: admin.replace(/\/postgres(?=$|\?)/, `/${name}`),
+    DROPLEAF_DATABASE_URL: database.url,
     DROPLEAF_BLOBS_URL: `file:${blobs}`,
     DROPLEAF_SECRET_KEY: SECRET,
   };

@@ -34,8 +34,7 @@ export async function startPostgres() {
   const start = () => program(dir, 'pg_ctl', '-D', dir, '-l', path.join(dir, 'server.log'), '-o', options, '-w', 'start');
   const pids = async () => {
     const main = Number((await readFile(path.join(dir, 'postmaster.pid'), 'utf8')).split('\n')[0]);
-    const children = await run('ps', ['--ppid', String(main), '-o', 'pid=']).catch(() => ({ stdout: '' }));
-    return [main, ...children.stdout.split('\n').map(Number).filter(Boolean)];
+    return [main, ...(await childrenOf(main))];
   };
   const signal = async (name) => {
     for (const pid of await pids()) {
@@ -52,7 +51,7 @@ export async function startPostgres() {
   return {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
     start,
-    /** Ends all its processes at once, without a word to the clients. */
+    /** Kills all its processes at once; connections are closed by the kernel. */
     async kill() {
       const all = await pids();
       await signal('SIGKILL');
@@ -67,6 +66,19 @@ export async function startPostgres() {
       await rm(dir, { recursive: true, force: true });
     },
   };
+}
+
+async function childrenOf(parent) {
+  const all = readdirSync('/proc').map(Number).filter(Boolean);
+  const parents = await Promise.all(all.map(parentOf));
+  return all.filter((_, at) => parents[at] === parent);
+}
+
+/** The parent of a process; undefined if it has ended. */
+async function parentOf(pid) {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  // After the name, which is in parentheses and may contain anything: the state, then the parent.
+  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]) || undefined;
 }
 
 function isAlive(pid) {

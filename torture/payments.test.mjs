@@ -2,10 +2,9 @@
 // was charged is delivered, once, and the ledger is consistent.
 
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { test } from 'node:test';
-import { promisify } from 'node:util';
+import { createDatabase } from '../e2e/postgres.mjs';
 import { command, sleep, tempDir } from '../e2e/server.mjs';
 import { dice, LONG, seed } from './fixture.mjs';
 import { KEY_PRICE, LINK_AMOUNT, LinkPurchase, MandatePurchase, MppPurchase, PAGE_PRICE, PagePurchase, TokenPurchase } from './purchases.mjs';
@@ -140,12 +139,9 @@ async function torture(context, nodes, env) {
 test('what was charged is delivered once after every kill on SQLite', (context) => torture(context, 1, {}));
 
 test('what was charged is delivered once by the other of two nodes on PostgreSQL', async (context) => {
-  const admin = process.env.DROPLEAF_TEST_POSTGRES;
-  assert.ok(admin, 'run it under scripts/with-services');
-  const name = `payments_${process.pid}`;
-  await promisify(execFile)('psql', ['-q', admin, '-c', `create database ${name} template template0 lc_collate 'C' lc_ctype 'C'`]);
+  const database = await createDatabase('payments');
   const blobs = await tempDir('payments-blobs');
-  const env = { DROPLEAF_DATABASE_URL: admin.replace(/\/postgres(?=$|\?)/, `/${name}`), DROPLEAF_BLOBS_URL: `file:${blobs}` };
+  const env = { DROPLEAF_DATABASE_URL: database.url, DROPLEAF_BLOBS_URL: `file:${blobs}` };
   try {
     await torture(context, 2, env);
   } finally {

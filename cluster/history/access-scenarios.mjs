@@ -17,7 +17,7 @@ export async function password(world) {
   const [owner] = world.accounts;
   const created = world.history.begin({ model: 'access', key, process: 'owner', call: { op: 'set', secret: 'one' } });
   const site = await world.publish(world.page(key), { key: owner.key, fields: { password: 'one' } });
-  // The page and its password were created together, so nobody knows an address that the password does not protect.
+  // The page and its password were created together, so no client knows an address that the password does not protect.
   if (!site) return void created.open('not published');
   created.answered({});
   const set = (node, secret) =>

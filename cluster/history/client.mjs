@@ -1,10 +1,11 @@
 // An HTTP client of one node with a deadline for every request, and a recorder that turns its answers into operations of a history.
 
 import http from 'node:http';
+import { ignoreLateErrors } from '../../e2e/http.mjs';
 import { ANSWERED, judgeAnswer, judgeError, REFUSED } from './outcome.mjs';
 
 /** Milliseconds after which a client gives up; the operation is open then. */
-export const DEADLINE = 6_000;
+const DEADLINE = 6_000;
 
 const CONNECTIONS = 64;
 
@@ -38,6 +39,7 @@ export class Client {
       const timer = setTimeout(() => call.destroy(new Error(`no answer in ${this.deadline} ms`)), this.deadline);
       // A connection can fail more than once, for example when a server answers and closes while the body is being sent.
       call.on('error', fail);
+      ignoreLateErrors(call);
       call.once('close', () => clearTimeout(timer));
       call.once('response', (response) => {
         const chunks = [];

@@ -2,8 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sleep } from '../../e2e/server.mjs';
 import { dice } from '../../torture/fixture.mjs';
-import { injectFaults } from './fault-plan.mjs';
+import { makeFault } from '../fault.mjs';
+import { injectFaults, plans } from './fault-plan.mjs';
 
 /** Faults that record what is done to them; the first healing of every third one fails. */
 function makeFaults() {
@@ -31,12 +33,12 @@ test('no part has two faults at once, every fault is healed, and the report is c
   const { faults, active, problems } = makeFaults();
   let injected = 0;
   const counting = faults.map((fault) => ({ ...fault, inject: () => ((injected += 1), fault.inject()) }));
-  const options = { lasts: [0, 3], calm: [0, 2], retry: 1, first: ['fault4', 'fault3'] };
+  const options = { lasts: [0, 3], calm: [0, 2], retry: 1, first: [{ name: 'fault4', lasts: 2 }, { name: 'fault3', lasts: 2 }] };
   const done = await injectFaults(counting, dice(1), () => injected >= 60, options);
   assert.deepEqual(problems, []);
   assert.equal(active.size, 0);
   assert.equal(done.length, injected);
-  assert.deepEqual(done.slice(0, 2).map(({ name }) => name).sort(), ['fault3', 'fault4']);
+  assert.deepEqual(new Set(done.slice(0, 2).map(({ name }) => name)), new Set(['fault3', 'fault4']));
   assert.ok(done.every(({ from, to }) => to >= from));
   assert.equal(new Set(done.map(({ name }) => name)).size, faults.length, 'every fault was injected');
 });
@@ -52,8 +54,70 @@ test('a fault that cannot be injected is healed, not counted, and the others go 
   assert.ok(lines.some((line) => line.includes('was not injected: no such part')));
 });
 
+/** The first steps of each stream. */
+const steps = (faults, seed, count) => plans(faults, dice(seed)).map((plan) =>
+  Array.from({ length: count }, () => plan.next().value).map(({ fault, calm, lasts }) => ({ name: fault.name, calm, lasts })));
+
+test('the same seed gives each stream the same faults, however long injecting and healing take', async () => {
+  const { faults } = makeFaults();
+  const planned = steps(faults, 5, 60);
+  assert.deepEqual(planned, steps(faults, 5, 60));
+  assert.notDeepEqual(planned, steps(faults, 6, 60));
+  assert.notDeepEqual(planned[0], planned[1]);
+  let injected = 0;
+  const slow = faults.map((fault) => ({ ...fault, inject: () => sleep(Math.random() * 4).then(() => ((injected += 1), fault.inject())) }));
+  const done = await injectFaults(slow, dice(5), () => injected >= 40, { lasts: [0, 1], calm: [0, 1], retry: 1 });
+  for (const stream of [0, 1]) {
+    const names = done.filter((entry) => entry.stream === stream).map(({ name }) => name);
+    assert.deepEqual(names, planned[stream].slice(0, names.length).map(({ name }) => name));
+  }
+});
+
 test('a fault that does not heal ends the plan', async () => {
   const { faults } = makeFaults();
   const stuck = [{ ...faults[0], heal: async () => Promise.reject(new Error('still broken')) }];
   await assert.rejects(injectFaults(stuck, dice(1), () => false, { lasts: [0, 1], calm: [0, 1], retry: 1, heals: 20 }), /fault0 to heal: still broken/);
+});
+
+/** A fault of two steps. `fails` says which step fails: of injecting (`first`, `second`) or of healing (`undo first`, `undo second`). */
+function twoSteps(fails) {
+  const inPlace = new Set();
+  const step = async (name, change) => {
+    if (fails.has(name)) throw new Error(`${name} failed`);
+    change();
+  };
+  const fault = makeFault('two steps', 'a fault', 'node1', async (onHeal) => {
+    for (const name of ['first', 'second']) {
+      await step(name, () => inPlace.add(name));
+      onHeal(() => step(`undo ${name}`, () => inPlace.delete(name)));
+    }
+  });
+  return { fault, inPlace };
+}
+
+test('a fault whose injection fails half-way is taken back at once', async () => {
+  const { fault, inPlace } = twoSteps(new Set(['second']));
+  await assert.rejects(fault.inject(), /second failed/);
+  assert.deepEqual([...inPlace], []);
+  assert.equal(fault.active(), false);
+});
+
+test('a healing that fails is tried again from where it failed, also that of a failed injection', async () => {
+  const fails = new Set(['undo first']);
+  const { fault, inPlace } = twoSteps(fails);
+  await fault.inject();
+  await assert.rejects(fault.heal(), /undo first failed/);
+  assert.deepEqual([...inPlace], ['first']);
+  await fault.inject();
+  assert.deepEqual([...inPlace], ['first'], 'still active: not injected twice');
+  fails.add('second').delete('undo first');
+  await fault.heal();
+  assert.deepEqual([...inPlace], []);
+
+  fails.add('undo first');
+  await assert.rejects(fault.inject(), /second failed/);
+  assert.equal(fault.active(), true);
+  fails.clear();
+  await fault.heal();
+  assert.deepEqual([...inPlace], []);
 });

@@ -5,7 +5,7 @@ import { counterexample } from './counterexample.mjs';
 import { OPEN, REFUSED } from './outcome.mjs';
 
 /** Placements that are tried for one key before the search gives up. */
-export const STEPS = 2_000_000;
+const STEPS = 2_000_000;
 
 export const POSSIBLE = 'possible';
 export const IMPOSSIBLE = 'impossible';
@@ -25,6 +25,23 @@ function prepare(operations, model) {
   return operations
     .filter(({ outcome, call }) => outcome !== REFUSED && !(outcome === OPEN && model.reads?.(call)))
     .map((operation) => ({ operation, from: operation.start - (model.staleness?.(operation.call) ?? 0), to: operation.outcome === OPEN ? Infinity : operation.end }));
+}
+
+/**
+ * For every open operation the one before it with the same call, by index. They can be exchanged for each other, because neither has an end
+ * and the earlier one may be placed wherever the later one may; so the later one is placed only after the earlier one. A client that
+ * repeats a request while nothing answers would otherwise double the number of orders each time.
+ */
+function twins(intervals) {
+  const last = new Map();
+  const before = [];
+  const open = [...intervals.keys()].filter((index) => intervals[index].to === Infinity);
+  for (const index of open.sort((a, b) => intervals[a].from - intervals[b].from)) {
+    const call = JSON.stringify(intervals[index].operation.call);
+    before[index] = last.get(call);
+    last.set(call, index);
+  }
+  return before;
 }
 
 /** Begins and ends in the order of time as a doubly linked list behind a head. At the same instant begins come first: they overlap. */
@@ -77,6 +94,8 @@ function lower(call) {
 export function search(operations, model, { steps: limit = STEPS } = {}) {
   const intervals = prepare(operations, model);
   const head = timeline(intervals);
+  const twin = twins(intervals);
+  const isWaiting = (index) => twin[index] !== undefined && (placed & (1n << BigInt(twin[index]))) === 0n;
   let remaining = intervals.filter(({ to }) => to !== Infinity).length;
   let state = model.init();
   let placed = 0n;
@@ -87,7 +106,9 @@ export function search(operations, model, { steps: limit = STEPS } = {}) {
   const order = () => stack.map(({ call }) => call.interval.operation);
   let event = head.next;
   while (remaining > 0) {
-    if (event?.isCall) {
+    if (event?.isCall && isWaiting(event.index)) {
+      event = event.next;
+    } else if (event?.isCall) {
       if ((steps += 1) > limit) return { verdict: UNDECIDED, steps, order: longest };
       const { operation } = event.interval;
       const next = model.step(state, operation.call, operation.outcome === OPEN ? undefined : operation.result);

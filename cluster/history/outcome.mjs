@@ -13,6 +13,7 @@ export const OPEN = 'open';
  */
 const NOTHING_CHANGED = new Set([
   'overloaded',
+  'not_ready',
   'check_unavailable',
   'mail_not_configured',
   'storage_full',
@@ -35,7 +36,7 @@ const NOT_TRIED = new Set([
 const NOT_SENT = new Set(['ECONNREFUSED', 'ENETUNREACH', 'EHOSTUNREACH', 'EADDRNOTAVAIL']);
 
 /** The code of an error answer, or null. Viewers that accept text get a line that is no JSON. */
-export function codeOf(answer) {
+function codeOf(answer) {
   try {
     const { error } = JSON.parse(answer.text());
     return typeof error === 'string' ? error : null;

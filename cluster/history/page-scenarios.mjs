@@ -15,7 +15,7 @@ export async function durablePage(world, options = {}) {
     return done?.answer.json();
   };
   const site = await world.persist(publish, options);
-  // Without an answer there may be a page whose address nobody knows; sending the request again at the end tells.
+  // Without an answer there may be a page whose address no client knows; sending the request again at the end tells.
   world.pages.push({ key, site, owner, bytes, publish });
   if (site) await world.together(2, (by) => readPage(world, world.node(), { key, site, owner }, by));
 }

@@ -1,5 +1,7 @@
 // Writes histories for tests: who did what from when to when, and what came of it.
 
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
 import { describe as describeOperation } from './history.mjs';
 import { check } from './linearizable.mjs';
 import { MODELS } from './models.mjs';
@@ -26,11 +28,17 @@ export function faults(model, rows, options) {
   return check(model, operations(model, rows), MODELS[model], options).faults;
 }
 
-/** Calls `test` for every valid history and every planted fault of a table {model: {valid: {name: rows}, faults: {name: rows}}}. */
-export function eachPlanted(table, test) {
+/** A test for every valid history and every planted fault of a table {model: {valid: {name: rows}, faults: {name: rows}}}. */
+export function testPlanted(table) {
+  const add = (name, model, rows, isFault) =>
+    test(name, () => {
+      const found = faults(model, rows);
+      assert.equal(found.length, isFault ? 1 : 0, found.map(({ text }) => text).join('\n'));
+      if (isFault) assert.equal(found[0].verdict, 'impossible');
+    });
   for (const [model, { valid, faults: planted }] of Object.entries(table)) {
-    for (const [name, rows] of Object.entries(valid)) test(`${model}: ${name}`, model, rows, false);
-    for (const [name, rows] of Object.entries(planted)) test(`${model}: caught: ${name}`, model, rows, true);
+    for (const [name, rows] of Object.entries(valid)) add(`${model}: ${name}`, model, rows, false);
+    for (const [name, rows] of Object.entries(planted)) add(`${model}: caught: ${name}`, model, rows, true);
   }
 }
 

@@ -164,6 +164,17 @@ test('a search that takes too long is undecided, and that is a fault', () => {
   assert.match(fault.text, /undecided after 1001 steps over 13 operations/);
 });
 
+test('requests that are repeated while nothing answers do not make the search give up', () => {
+  const buy = (once) => ({ op: 'buy', once, amount: 50 });
+  const rows = [[0, 1, 'o', { op: 'credit', amount: 1_000 }, {}]];
+  for (let n = 0; n < 5; n += 1) for (const by of ['a', 'b', 'c']) rows.push([2 + n, 3 + n, by, buy(`p${n}`), TIMED_OUT]);
+  // Three of five took effect; nothing says which.
+  rows.push([100, 101, 'r', { op: 'read' }, { left: 850 }]);
+  assert.deepEqual(faults('balance', rows, { steps: 10_000 }), []);
+  rows.push([102, 103, 'r', { op: 'read' }, { left: 875 }]);
+  assert.equal(faults('balance', rows, { steps: 10_000 })[0].verdict, IMPOSSIBLE);
+});
+
 test('a counter-example is the shortest impossible beginning without what is not needed', () => {
   const rows = [
     ...Array.from({ length: 40 }, (_, n) => [n, n + 0.5, 'r', { op: 'read', by: 'ann' }, { mine: false }]),

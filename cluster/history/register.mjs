@@ -1,6 +1,5 @@
 // The model of a page as a compare-and-set register: PUT with `expected_updated_at`, rollback, and reads of the row and of the bytes.
 
-import { createHash } from 'node:crypto';
 import { viewStaleness } from './staleness.mjs';
 
 /**
@@ -69,5 +68,3 @@ export const register = {
   settles: ({ op }, result) => op === 'put' && result.conflict === true,
   staleness: viewStaleness,
 };
-
-export const digest = (bytes) => createHash('sha256').update(bytes).digest('hex').slice(0, 16);

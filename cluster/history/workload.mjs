@@ -44,7 +44,7 @@ export class Workload {
     return this.world.history;
   }
 
-  async prepare({ buyers = 6 } = {}) {
+  async prepare({ buyers = 16 } = {}) {
     await this.world.prepare({ buyers });
   }
 

@@ -12,8 +12,10 @@ export const digest = (bytes) => createHash('sha256').update(bytes).digest('hex'
 /** Size of pages above the limit for bodies in the database: they are stored in S3. */
 const LARGE = 200_000;
 
-/** Credit of each account that buys, in cents, and purchases that it makes at most. */
-export const CREDIT = 1_000;
+/** Credit of each account that buys, in cents: four purchases, so that the history of an account is short enough to be decided. */
+export const CREDIT = 200;
+/** Commands of dropleaf that prepare accounts at a time. */
+const AT_ONCE = 4;
 
 export class World {
   #labels = 0;
@@ -52,15 +54,19 @@ export class World {
       const made = JSON.parse(await this.run('account', 'create', `${name}@example.org`, '--plan', 'pro', '--json'));
       this.accounts.push({ name, id: made.id, key: made.api_key });
     }
-    for (let at = 1; at <= buyers; at += 1) {
-      const name = `buyer${at}`;
-      const made = JSON.parse(await this.run('account', 'create', `${name}@example.org`, '--plan', 'pro', '--json'));
-      const credit = this.history.begin({ model: 'balance', key: name, process: 'operator', call: { op: 'credit', amount: CREDIT } });
-      await this.run('account', 'credit', `${name}@example.org`, '--amount', (CREDIT / 100).toFixed(2), '--reason', 'history');
-      credit.answered({});
-      this.buyers.push({ name, key: made.api_key, purchases: 0 });
-    }
+    const names = Array.from({ length: buyers }, (_, at) => `buyer${at + 1}`);
+    await this.together(AT_ONCE, async () => {
+      for (let name = names.shift(); name; name = names.shift()) await this.#addBuyer(name);
+    });
     this.cookie = await this.#signIn(`${this.accounts[0].name}@example.org`);
+  }
+
+  async #addBuyer(name) {
+    const made = JSON.parse(await this.run('account', 'create', `${name}@example.org`, '--plan', 'pro', '--json'));
+    const credit = this.history.begin({ model: 'balance', key: name, process: 'operator', call: { op: 'credit', amount: CREDIT } });
+    await this.run('account', 'credit', `${name}@example.org`, '--amount', (CREDIT / 100).toFixed(2), '--reason', 'history');
+    credit.answered({});
+    this.buyers.push({ name, key: made.api_key, purchases: 0 });
   }
 
   async #signIn(email) {

@@ -166,6 +166,9 @@ class Visitor:
 
 def publish_and_view(services, folder):
     caddy, nodes = services["caddy"], [services["node-a"], services["node-b"]]
+    for node in nodes:
+        waited = node.execute("/usr/bin/dropleaf", "healthcheck", "--wait", "60")
+        expect(waited.returncode == 0, f"{node.name} is ready", waited.stderr)
     made = services["node-a"].execute("/usr/bin/dropleaf", "account", "key", EMAIL)
     key = made.stdout.strip()
     expect(key.startswith("stk_live_"), "`docker compose exec node-a /usr/bin/dropleaf account key` prints a key", made.stderr)

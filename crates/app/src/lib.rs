@@ -19,6 +19,7 @@ pub use accounts::api_keys::{CredentialChanges, KeyCreator, NewKey};
 pub use accounts::caller::{Caller, Writer};
 pub use accounts::device_logins::{DevicePollResult, DeviceRequest, NewDeviceLogin};
 pub use accounts::erasure::ErasedAccount;
+pub use accounts::first_operator::NewOperator;
 pub use accounts::mcp_answers::{ANSWER_BYTES, ANSWER_SECONDS};
 pub use accounts::mcp_sessions::{PARAMS_BYTES, WATCHED_MOST};
 pub use accounts::oauth::{CodeExchange, ConsentAnswer, GrantedClient, Identity, NewClient, Tokens};
@@ -36,7 +37,7 @@ pub use certificates::{
 pub use domains::served::ServedSite;
 pub use domains::{DnsFailure, DnsLookup, DomainChange, DomainView, NewDomain};
 pub use infra::health::HealthParts;
-pub use infra::node_secret::NODE_SECRET_RENEWAL;
+pub use infra::node_secret::{NODE_SECRET_RENEWAL, NODE_SECRET_WAIT};
 pub use infra::service_stats::{OpenReports, ServiceStats};
 pub use infra::settings::{Rates, Retention, Settings, TlsMode};
 pub use infra::sweep::Swept;

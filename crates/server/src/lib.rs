@@ -21,6 +21,7 @@ pub mod metrics;
 mod networks;
 mod outbound;
 pub mod passkey;
+mod preparation;
 mod send_budget;
 pub mod serve;
 mod serve_lock;

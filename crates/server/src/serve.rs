@@ -7,6 +7,7 @@ use crate::http::Dispatcher;
 use crate::listeners::Listeners;
 use crate::lists::Lists;
 use crate::metrics::Metrics;
+use crate::preparation::{Preparation, Prepared};
 use crate::serve_lock::ServeLock;
 use crate::service_manager::ServiceManager;
 use crate::signals::{SignalAction, Signals};
@@ -24,8 +25,6 @@ pub use crate::listeners::bind;
 
 /// How long requests under way may take when the server stops.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// How long the start waits for the facilitator's supported networks.
-const FACILITATOR_PATIENCE: Duration = Duration::from_secs(3);
 
 /// A server that is up.
 #[derive(Debug)]
@@ -86,29 +85,37 @@ async fn start_unless(
     let lock = ServeLock::take(&resolved.data_dir, &resolved.database_url)?;
     startup::empty_spool(&resolved.settings.spool_dir)?;
     // Boxed because it is large and only needed here.
-    let opened = Box::pin(database_wait::open_app(&resolved, &listeners, manager, stop)).await?;
-    let Some(app) = opened else { return Ok(None) };
-    let running = start_with(resolved, Arc::new(app), listeners).await?;
-    Ok(Some(Running { lock: Some(lock), ..running }))
+    let started = Box::pin(database_wait::start_app(&resolved, &listeners, manager, stop)).await?;
+    let Some((app, prepared)) = started else { return Ok(None) };
+    let first_key = prepared.first_key.clone();
+    match serve_app(Arc::clone(&resolved), app, listeners, prepared).await {
+        Ok(running) => Ok(Some(Running { lock: Some(lock), ..running })),
+        Err(error) => {
+            // It exists, and the next start will not show it.
+            if let Some(key) = first_key {
+                welcome::print_key(&resolved, &key);
+            }
+            Err(error)
+        }
+    }
 }
 
 /// Serves an app that is already open.
 pub async fn start_with(resolved: Arc<Resolved>, app: Arc<App>, listeners: Listeners) -> Result<Running> {
-    // Before anything is written with the wrong key.
-    app.claim_node_secret().await?;
-    let (first_key, first_link) = match app.ensure_operator(&resolved.config.operator.email).await? {
-        Some((operator, key)) => (Some(key), Some(app.create_sign_in_link(&operator).await?)),
-        None => (None, None),
-    };
+    let prepared = Preparation::default().attempt(&resolved, &app).await?;
+    serve_app(resolved, app, listeners, prepared).await
+}
+
+async fn serve_app(
+    resolved: Arc<Resolved>,
+    app: Arc<App>,
+    listeners: Listeners,
+    prepared: Prepared,
+) -> Result<Running> {
     let certificates = match resolved.settings.tls_mode {
         TlsMode::Off => None,
         TlsMode::Files | TlsMode::Acme => Some(Arc::new(ServedCertificates::new(&resolved, &app)?)),
     };
-    // An unresponsive facilitator must not keep the pages from being served.
-    let known = tokio::time::timeout(FACILITATOR_PATIENCE, app.refresh_listings()).await.unwrap_or(false);
-    app.release_payment_leases().await?;
-    // Before the first request: a verified name must never be answered as an unknown one.
-    app.served_domains_changed().await?;
     let metrics = Arc::new(Metrics::default());
     let tasks = Tasks::default();
     let dispatcher = Arc::new(Dispatcher::new(
@@ -148,10 +155,11 @@ pub async fn start_with(resolved: Arc<Resolved>, app: Arc<App>, listeners: Liste
         collect: Duration::from_secs(resolved.config.sweep.collect_every_minutes.max(1) * 60),
     };
     tasks.start_all(&app, &metrics, every);
-    tasks.start_payments(&app, known);
+    tasks.start_payments(&app, prepared.knows_networks);
     tasks.start_backups(&app, &metrics, every);
     let lists = Lists::new(&resolved.config, app.settings().safety.rules.clone());
     tasks.start_watching(&lists);
+    let Prepared { first_key, first_link, .. } = prepared;
     Ok(Running { app, resolved, metrics, first_key, first_link, lists, certificates, tasks, lock: None })
 }
 

@@ -10,6 +10,12 @@ pub(crate) fn print(resolved: &Resolved, first_key: Option<&str>, first_link: Op
     let _ = out.write_all(text(resolved, first_key, first_link).as_bytes()).and_then(|()| out.flush());
 }
 
+/// Prints only the key of a first start that was not completed.
+pub(crate) fn print_key(resolved: &Resolved, key: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(key_text(resolved, key).as_bytes()).and_then(|()| out.flush());
+}
+
 fn text(resolved: &Resolved, first_key: Option<&str>, first_link: Option<&str>) -> String {
     let base = resolved.hosts.base.url();
     let mut out = format!(
@@ -21,11 +27,10 @@ fn text(resolved: &Resolved, first_key: Option<&str>, first_link: Option<&str>) 
         resolved.data_dir.display()
     );
     if let Some(key) = first_key {
-        let email = &resolved.config.operator.email;
+        out.push_str(&key_text(resolved, key));
         let _ = write!(
             out,
-            "\nFirst start: created the account {email}. API key (shown only once):\n\n  {key}\n\n\
-             Publish a page:\n\n  echo '<h1>Hello</h1>' > hello.html\n  \
+            "Publish a page:\n\n  echo '<h1>Hello</h1>' > hello.html\n  \
              curl -H 'Authorization: Bearer {key}' -F file=@hello.html {base}/sites\n\n"
         );
     }
@@ -37,6 +42,11 @@ fn text(resolved: &Resolved, first_key: Option<&str>, first_link: Option<&str>) 
         );
     }
     out
+}
+
+fn key_text(resolved: &Resolved, key: &str) -> String {
+    let email = &resolved.config.operator.email;
+    format!("\nFirst start: created the account {email}. API key (shown only once):\n\n  {key}\n\n")
 }
 
 /// Shown so that no operator learns the payment mode from a bill, or from a missing one.

@@ -3,7 +3,7 @@
 use crate::db::migrate;
 use crate::db::{Db, DbError, Engine, PgDb, Row};
 use crate::store::Store;
-use dropleaf_core::health::{DatabaseFacts, Integrity, PostgresFacts, SqliteFacts};
+use dropleaf_core::health::{DatabaseFacts, Integrity, PostgresFacts, ServerState, SqliteFacts};
 use rusqlite::{Connection, OpenFlags};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -12,12 +12,22 @@ use std::time::{Duration, Instant};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LockWaits {
     pub count: i64,
-    pub longest_milliseconds: i64,
+    pub longest: Duration,
 }
 
 /// How many steps of SQLite's engine pass between two looks at the time.
 const STEPS: i32 = 10_000;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
+/// How often a replica is asked whether it has caught up.
+const REPLICA_POLL: Duration = Duration::from_millis(20);
+
+/// Which PostgreSQL database a server holds, and up to where in its log.
+struct Position {
+    system: i64,
+    database: String,
+    is_replica: bool,
+    bytes: i64,
+}
 
 /// The schema version that this program needs.
 pub fn latest_schema() -> i64 {
@@ -103,6 +113,59 @@ impl Db {
         .await
     }
 
+    /// What the server at another address is to this PostgreSQL database. Waits up to `limit` for a replica to catch up.
+    pub async fn inspect_server(&self, url: &str, limit: Duration) -> ServerState {
+        let compared = async {
+            let other = Db::postgres_at(url)?;
+            let state = self.compare(&other, limit).await;
+            other.close().await;
+            state
+        };
+        compared.await.unwrap_or_else(|error: DbError| ServerState::Failed(error.to_string()))
+    }
+
+    async fn compare(&self, other: &Db, limit: Duration) -> Result<ServerState, DbError> {
+        // Connects, so that the time of this is not taken for a lag.
+        other.position().await?;
+        let own = self.position().await?;
+        let begun = Instant::now();
+        loop {
+            let found = other.position().await?;
+            let lag = begun.elapsed();
+            if (found.system, &found.database) != (own.system, &own.database) {
+                return Ok(ServerState::Foreign);
+            }
+            if !found.is_replica {
+                return Ok(ServerState::Primary);
+            }
+            if found.bytes >= own.bytes {
+                return Ok(ServerState::Replica(Some(lag)));
+            }
+            if lag > limit {
+                return Ok(ServerState::Replica(None));
+            }
+            tokio::time::sleep(REPLICA_POLL).await;
+        }
+    }
+
+    async fn position(&self) -> Result<Position, DbError> {
+        const READ: &str = "SELECT (SELECT system_identifier FROM pg_control_system()), \
+             CAST(current_database() AS TEXT), CAST(CASE WHEN pg_is_in_recovery() THEN 1 ELSE 0 END AS BIGINT), \
+             CAST(pg_wal_lsn_diff(CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() \
+             ELSE pg_current_wal_lsn() END, '0/0') AS BIGINT)";
+        let read = |row: &Row<'_>| {
+            Ok(Position {
+                system: row.int(0)?,
+                database: row.string(1)?,
+                is_replica: row.flag(2)?,
+                bytes: row.int(3)?,
+            })
+        };
+        self.get(READ, &[], read)
+            .await?
+            .ok_or_else(|| DbError::internal("the server did not say where it is"))
+    }
+
     /// The schema version of a PostgreSQL database; 0 if it is empty.
     pub async fn postgres_schema(&self) -> Result<i64, DbError> {
         const EXISTS: &str =
@@ -124,7 +187,10 @@ impl Store {
         if !self.db.is_shared() {
             return Ok(None);
         }
-        let waits = |row: &Row<'_>| Ok(LockWaits { count: row.int(0)?, longest_milliseconds: row.int(1)? });
+        let waits = |row: &Row<'_>| {
+            let longest = Duration::from_millis(u64::try_from(row.int(1)?).unwrap_or_default());
+            Ok(LockWaits { count: row.int(0)?, longest })
+        };
         self.db.get(WAITS, &[], waits).await
     }
 

@@ -1,14 +1,11 @@
-//! Creates the operator account at first start, manages accounts and plans, and builds the reply of `GET /me`.
+//! Manages accounts and plans, and builds the reply of `GET /me`.
 
-use crate::accounts::api_keys::KeyCreator;
 use crate::app::App;
 use dropleaf_core::account::Account;
-use dropleaf_core::api_key;
 use dropleaf_core::audit::AuditAction;
 use dropleaf_core::plan::Plan;
-use dropleaf_core::scope::Scopes;
-use dropleaf_core::{Code, Error, Result, email, secret};
-use dropleaf_store::{DbError, accounts, api_keys, custom_domains, leases};
+use dropleaf_core::{Code, Error, Result, email};
+use dropleaf_store::{DbError, accounts, custom_domains};
 
 /// The reply of `GET /me`.
 #[derive(Debug, Clone)]
@@ -27,42 +24,8 @@ pub struct AccountList {
 
 /// Accounts per page of that list.
 const ACCOUNTS_PER_PAGE: i64 = 50;
-/// The plan of the account that is created at the first start.
-const OPERATOR_PLAN: &str = "pro";
-/// The lease under which that account is created.
-const FIRST_START: &str = "first_start";
 
 impl App {
-    /// Creates the operator account and its API key, both or neither, if there is no operator yet. The secret of the key
-    /// is returned only here. Of several nodes that start on an empty database, one creates them; the others get `None`.
-    pub async fn ensure_operator(&self, address: &str) -> Result<Option<(Account, String)>> {
-        if self.store.find_operator().await?.is_some() {
-            return Ok(None);
-        }
-        self.check_plan(OPERATOR_PLAN)?;
-        let email = Some(email::address(address)?);
-        let new = Account::new(self.minter.id("acct"), OPERATOR_PLAN.to_owned(), self.now());
-        let account = Account { email, is_operator: true, ..new };
-        let owner = KeyCreator { grant_id: None, scopes: Scopes::ALL };
-        let new = self.mint_key(&account.id, owner, api_key::name(Some("operator"))?);
-        let stmts = vec![
-            // A row that only one node at a time can write: the others wait here and then find the operator. It has ended
-            // already, so that it blocks nothing if it stays.
-            leases::take(FIRST_START, &account.id, 0, self.now()),
-            accounts::insert_first_operator(&account),
-            api_keys::insert(&new.key, &secret::hash(&new.secret)),
-            leases::release(FIRST_START, &account.id),
-        ];
-        let Err(error) = self.store.commit(stmts).await else { return Ok(Some((account, new.secret))) };
-        match (self.store.find_operator().await?, error) {
-            // The connection was lost after the commit: this key exists, and nothing else will show it.
-            (Some(found), _) if found.id == account.id => Ok(Some((account, new.secret))),
-            (Some(_), _) => Ok(None),
-            (None, DbError::Guard(accounts::EMAIL_TAKEN)) => Err(email_taken()),
-            (None, error) => Err(error.into()),
-        }
-    }
-
     pub async fn create_account(
         &self,
         address: &str,
@@ -143,6 +106,6 @@ impl App {
     }
 }
 
-fn email_taken() -> Error {
+pub(super) fn email_taken() -> Error {
     Error::new(Code::Conflict, "An account with this email address already exists.")
 }

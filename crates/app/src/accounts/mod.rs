@@ -6,6 +6,7 @@ pub(crate) mod caller;
 pub(crate) mod device_logins;
 pub(crate) mod email_codes;
 pub(crate) mod erasure;
+pub(crate) mod first_operator;
 pub(crate) mod mcp_answers;
 pub(crate) mod mcp_sessions;
 pub(crate) mod oauth;

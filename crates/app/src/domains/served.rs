@@ -3,6 +3,7 @@
 //! checked after every local change, on notification by another node, and every two seconds.
 
 use crate::app::App;
+use crate::infra::moment::Moment;
 use crate::viewing::pages::PageKey;
 use dropleaf_core::Result;
 use dropleaf_core::host::Hosts;
@@ -11,7 +12,6 @@ use dropleaf_store::revisions;
 use std::borrow::Borrow;
 use std::collections::HashSet;
 use std::hash::{Hash, Hasher};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 use tokio::sync::{Mutex, Notify};
@@ -63,8 +63,8 @@ pub(crate) struct ServedDomains {
     /// The revision of the names. Locked while they are reloaded, so that an older state never replaces a newer one.
     revision: Mutex<Option<i64>>,
     changed: Notify,
-    /// Milliseconds of monotonic time at which the names were last known to be complete.
-    confirmed: AtomicU64,
+    /// When the names were last known to be complete.
+    confirmed: RwLock<Option<Moment>>,
 }
 
 impl ServedDomains {
@@ -85,13 +85,13 @@ impl ServedDomains {
         names.get(name).map(|entry| Arc::clone(&entry.0))
     }
 
-    /// Monotonic time at which the names were last known to be complete.
-    pub(crate) fn confirmed_at(&self) -> Duration {
-        Duration::from_millis(self.confirmed.load(Ordering::SeqCst))
+    /// When the names were last known to be complete, and so the database answered. Checked every two seconds.
+    pub(crate) fn confirmed_at(&self) -> Option<Moment> {
+        *self.confirmed.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn confirm(&self, at: Duration) {
-        self.confirmed.fetch_max(u64::try_from(at.as_millis()).unwrap_or_default(), Ordering::SeqCst);
+    fn confirm(&self, at: Moment) {
+        *self.confirmed.write().unwrap_or_else(PoisonError::into_inner) = Some(at);
     }
 
     fn replace(&self, names: HashSet<Entry>) {
@@ -141,7 +141,7 @@ impl App {
     pub async fn served_domains_changed(&self) -> Result<()> {
         let domains = &self.caches.served_domains;
         let mut known = domains.revision.lock().await;
-        let at = self.clock.monotonic();
+        let at = Moment::now(&*self.clock);
         // Read before the names: what changes in between is noticed by the next check.
         let revision = self.store.find_revision(revisions::DOMAINS).await?;
         if *known != Some(revision) {

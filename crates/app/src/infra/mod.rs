@@ -3,6 +3,7 @@
 pub(crate) mod body_source;
 pub(crate) mod fair_queue;
 pub(crate) mod health;
+pub(crate) mod moment;
 pub(crate) mod node_secret;
 pub(crate) mod permit_queue;
 pub(crate) mod rate_limits;

@@ -10,9 +10,11 @@ const LEASE: &str = "secret_key";
 const LEASE_SECONDS: i64 = 60;
 /// How often a running node renews it.
 pub const NODE_SECRET_RENEWAL: Duration = Duration::from_secs(20);
+/// After this, a lease of nodes that have stopped has ended, also if their clocks were ahead by a few seconds.
+pub const NODE_SECRET_WAIT: Duration = Duration::from_secs(70);
 
 impl App {
-    /// Fails if a node with another secret key runs on this database, or did so within the last minute.
+    /// Fails with [`Code::Conflict`] if a node with another secret key runs on this database, or did so within the last minute.
     pub async fn claim_node_secret(&self) -> Result<()> {
         if !self.store.db.is_shared() {
             return Ok(());
@@ -23,8 +25,8 @@ impl App {
             Err(DbError::Guard(leases::HELD)) => Err(Error::new(
                 Code::Conflict,
                 format!(
-                    "Another node uses this database with another `secret_key`. Give all nodes the same one. To change it, stop \
-                     all nodes and wait {LEASE_SECONDS} seconds."
+                    "Another node uses this database with another `secret_key`, or did so in the last {LEASE_SECONDS} seconds. \
+                     Give all nodes the same one. To change it, stop all nodes first."
                 ),
             )),
             Err(error) => Err(error.into()),

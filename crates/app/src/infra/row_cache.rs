@@ -34,13 +34,6 @@ pub(crate) struct ReadMark {
     epoch: u64,
 }
 
-impl ReadMark {
-    /// Monotonic time before the row was read.
-    pub(crate) const fn at(&self) -> Duration {
-        self.at
-    }
-}
-
 impl<K: Hash + Eq + Clone, V> RowCache<K, V> {
     pub(crate) fn new(rows: usize) -> Self {
         Self {

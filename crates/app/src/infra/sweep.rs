@@ -53,7 +53,8 @@ impl App {
             let now = self.now();
             let limits =
                 SweepLimits { now, older_than: now - self.settings.retention.orphan, limit: COLLECT_BATCH };
-            let found = blobs::collect_garbage(&self.store.db, &self.store.blobs, limits).await?;
+            let found =
+                blobs::collect_garbage(&self.store.db, &self.store.blobs, limits, &*self.clock).await?;
             // The one task that may take long: a service too large to be counted while its operator waits is counted
             // here.
             self.compute_service_stats(usize::MAX).await?;

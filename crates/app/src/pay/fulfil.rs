@@ -101,6 +101,11 @@ impl App {
                 (Item::Topup, Some(account)) => self.commit_credential_change(account, stmts).await,
                 _ => self.store.commit(stmts).await.map(|_| ()),
             };
+            // Also after a failure, since the commit may have succeeded: lists of the account's pages are not read from a
+            // replica without this one.
+            if let Some(account) = &done.account_id {
+                self.store.db.mark_changed(account);
+            }
             match outcome {
                 Ok(()) => return Ok(done),
                 Err(DbError::Guard(label)) if label != payments::MOVED && tries < COMMIT_ATTEMPTS => {}

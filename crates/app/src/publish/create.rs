@@ -68,9 +68,6 @@ impl App {
         let mut stmts = staged.stmts;
         stmts.push(sites::insert(&created.site));
         stmts.push(site_versions::insert(&first_version(&created.site, staged.file_count, caller.maker())));
-        if let (Some(slug), Some(account)) = (&created.site.slug, &caller.account) {
-            stmts.push(slugs::take(slug, &created.site.id, &account.id, created.site.created_at));
-        }
         if let Some(once) = once {
             stmts.push(self.store_response(once, StoredOutcome::Created, &render(&created))?);
         }
@@ -78,6 +75,9 @@ impl App {
         stmts.extend(self.quota_stmts(caller, plan.as_ref())?);
         if caller.account.is_none() {
             stmts.extend(self.take_anonymous_storage(caller.ip, &created.site));
+        }
+        if let (Some(slug), Some(account)) = (&created.site.slug, &caller.account) {
+            stmts.push(slugs::take(slug, &created.site.id, &account.id, created.site.created_at));
         }
         match (self.commit_new(stmts, &created.site, caller.account.as_ref(), plan.as_ref()).await, once) {
             (Ok(()), _) => Ok(IdempotentResult::New(created)),

@@ -74,6 +74,7 @@ checks! {
     Database = "database", "Database", Storage;
     Schema = "schema", "Database schema", Storage;
     DatabaseSettings = "database_settings", "Database settings", Storage;
+    DatabaseServers = "database_servers", "Other database servers", Storage;
     Integrity = "integrity", "Database integrity", Storage;
     Bodies = "bodies", "File storage", Storage;
     DataDir = "data_dir", "Data folder", Storage;

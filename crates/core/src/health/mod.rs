@@ -7,6 +7,7 @@ mod certificates;
 mod check;
 mod client_address;
 mod database;
+mod database_servers;
 mod finding;
 mod machine;
 mod mail;
@@ -25,6 +26,7 @@ pub use database::{
     DatabaseFacts, Integrity, POSTGRES_TESTED, PostgresFacts, SchemaFacts, SqliteFacts, database,
     database_settings, integrity, schema,
 };
+pub use database_servers::{OtherServer, ServerState, database_servers};
 pub use finding::{Finding, Report, Status};
 pub use machine::{ClockFacts, MemoryFacts, clock, file_limit, memory};
 pub use mail::{MailFacts, mail};

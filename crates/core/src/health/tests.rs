@@ -101,7 +101,7 @@ fn postgres() -> PostgresFacts {
         encoding: "UTF8".into(),
         max_connections: 100,
         others: 0,
-        pool: 17,
+        pool: 22,
         now: NOW,
     }
 }
@@ -122,7 +122,7 @@ fn a_database_that_may_lose_data() {
         "synchronous_commit = on",
     );
     is(&judge(PostgresFacts { encoding: "SQL_ASCII".into(), ..postgres() }), Status::Problem, "UTF8");
-    is(&judge(PostgresFacts { max_connections: 19, ..postgres() }), Status::Problem, "max_connections");
+    is(&judge(PostgresFacts { max_connections: 24, ..postgres() }), Status::Problem, "max_connections");
     is(&judge(PostgresFacts { others: 90, ..postgres() }), Status::Warning, "max_connections");
     let old = PostgresFacts { version_number: 120_000, ..postgres() };
     is(&database(&DatabaseFacts::Postgres(old), true), Status::Warning, "PostgreSQL 15");

@@ -1,5 +1,5 @@
-//! `dropleaf healthcheck`: asks the server of this machine whether it is ready, at the address in its settings. For containers
-//! and service managers, which otherwise would need an HTTP client beside the binary.
+//! `dropleaf healthcheck`: asks the server of this machine whether it is ready, or only whether it responds, at the address in
+//! its settings. For containers and service managers, which otherwise would need an HTTP client beside the binary.
 
 use super::output::{print_json, print_line};
 use crate::config::{Config, Listen};
@@ -21,16 +21,21 @@ pub(super) struct Healthcheck {
     /// Try again until the server is ready, for at most this long
     #[arg(long, value_name = "SECONDS", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=3600))]
     wait: u64,
+    /// Only check that the process responds, whatever its database does. Use this where a failure restarts the server
+    #[arg(long)]
+    live: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
 impl Healthcheck {
-    /// Succeeds if the server is ready; the exit code is 1 otherwise, the only other one that container engines define.
+    /// Succeeds if the server is ready, or with `--live` if it responds; the exit code is 1 otherwise, the only other one that container engines define.
     pub(super) async fn run(&self, config: &Config) -> Result<()> {
         tls::install_provider();
-        let url = probe_url(config)?;
+        let (path, key, good) =
+            if self.live { ("/healthz", "live", "alive") } else { ("/readyz", "ready", "ready") };
+        let url = probe_url(config, path)?;
         let client = reqwest::Client::builder()
             .no_proxy()
             .redirect(reqwest::redirect::Policy::none())
@@ -47,10 +52,10 @@ impl Healthcheck {
             }
         };
         match &outcome {
-            Ok(()) if self.json => print_json(&json!({"url": url, "ready": true}))?,
-            Ok(()) => print_line(&format!("ready: {url}"))?,
+            Ok(()) if self.json => print_json(&json!({"url": url, key: true}))?,
+            Ok(()) => print_line(&format!("{good}: {url}"))?,
             Err(error) if self.json => {
-                print_json(&json!({"url": url, "ready": false, "error": error.to_string()}))?;
+                print_json(&json!({"url": url, key: false, "error": error.to_string()}))?;
             }
             Err(_) => {}
         }
@@ -70,12 +75,12 @@ async fn probe(client: &reqwest::Client, url: &str) -> Result<()> {
 }
 
 /// Where the server answers on this machine: the plain listener if there is one, otherwise HTTPS.
-fn probe_url(config: &Config) -> Result<String> {
+fn probe_url(config: &Config, path: &str) -> Result<String> {
     let listen = Listen::parse(&config.listen).context("in `listen`")?;
     ensure!(listen.port != 0, "`listen` has port 0, so the server's port is not known; set a fixed port");
     let is_tls = config.tls_mode()? != TlsMode::Off && config.tls.listen.is_empty();
     let scheme = if is_tls { "https" } else { "http" };
-    Ok(format!("{scheme}://{}/readyz", listen.local_authority()))
+    Ok(format!("{scheme}://{}{path}", listen.local_authority()))
 }
 
 #[cfg(test)]
@@ -85,7 +90,7 @@ mod tests {
     fn url(settings: &[(&str, &str)]) -> Result<String> {
         let flags = settings.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
         let sources = crate::config::Sources { file: None, env: Vec::new(), flags };
-        probe_url(&crate::config::Layers::load(&sources)?.config()?)
+        probe_url(&crate::config::Layers::load(&sources)?.config()?, "/readyz")
     }
 
     #[test]

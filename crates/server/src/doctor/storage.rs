@@ -6,16 +6,19 @@ use crate::serve_lock;
 use dropleaf_app::{BackupSettings, TlsMode};
 use dropleaf_core::health::{
     self, BackupFacts, BodiesFacts, Check, DatabaseFacts, Finding, Integrity, ManagedCertificates,
-    ScheduledBackups, SchemaFacts,
+    OtherServer, ScheduledBackups, SchemaFacts,
 };
 use dropleaf_store::Store;
 use dropleaf_store::backup_state::{BackupState, destination_id};
 use dropleaf_store::health::{latest_schema, read_sqlite};
+use futures_util::future::join_all;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How long SQLite may check itself.
 const INTEGRITY: Duration = Duration::from_secs(5);
+/// How long a replica may need to show what the primary holds.
+const CATCH_UP: Duration = Duration::from_secs(3);
 
 /// The storage, as far as it could be opened.
 #[derive(Debug)]
@@ -52,15 +55,16 @@ impl Read {
 
 impl Doctor {
     pub(super) async fn check_storage(&self, is_running: bool) -> Vec<Finding> {
-        let (mut database, files, bodies, acme, backup) = tokio::join!(
+        let (mut database, servers, files, bodies, acme, backup) = tokio::join!(
             self.check_database(is_running),
+            in_time(Check::DatabaseServers, self.check_servers()),
             self.check_files(),
             in_time(Check::Bodies, self.check_bodies()),
             in_time(Check::Acme, self.check_orders()),
             in_time(Check::Backup, self.check_backups()),
         );
         database.extend(files);
-        database.extend([bodies, acme, backup]);
+        database.extend([servers, bodies, acme, backup]);
         database
     }
 
@@ -114,6 +118,23 @@ impl Doctor {
                 }
             }
         }
+    }
+
+    /// The replicas, and the server for notifications.
+    async fn check_servers(&self) -> Finding {
+        let options = &self.resolved.database_options;
+        let replicas = options.read_urls.iter().zip(1..).map(|(url, number)| (url, Some(number)));
+        let urls: Vec<_> = replicas.chain(options.listen_url.iter().map(|url| (url, None))).collect();
+        if urls.is_empty() {
+            return health::database_servers(&[], options.max_lag);
+        }
+        let Some(store) = self.storage.store() else {
+            return Finding::not_checked(Check::DatabaseServers, "The database cannot be used.");
+        };
+        let servers = urls.into_iter().map(|(url, replica)| async move {
+            OtherServer { replica, state: store.db.inspect_server(url, CATCH_UP).await }
+        });
+        health::database_servers(&join_all(servers).await, options.max_lag)
     }
 
     async fn check_bodies(&self) -> Finding {

@@ -1,9 +1,9 @@
 //! Serves `/healthz` (the process responds) and `/readyz` (it should get requests, see `readiness`), on every host.
 
-use super::readiness::Readiness;
+use super::readiness::{Readiness, ReadyFor};
 use super::{OutBody, error};
 use dropleaf_core::{Code, Error};
-use http::{HeaderValue, Response, header};
+use http::{HeaderValue, Response, Uri, header};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -42,18 +42,24 @@ fn healthz() -> Response<OutBody> {
 /// Also checks the database, for two seconds at most. A server that is about to stop is not ready. On every host.
 #[utoipa::path(
     get, path = "/readyz", tag = "Documents", operation_id = "getReadiness",
+    params(("for" = Option<String>, Query, description = "`views`: also ready while the database is away and pages can be shown \
+        from their last known rows.")),
     responses((status = 200, description = "The server is ready", body = HealthJson)),
     security(()),
 )]
-async fn readyz(readiness: &Readiness) -> Response<OutBody> {
-    match readiness.check().await {
+async fn readyz(readiness: &Readiness, requests: ReadyFor) -> Response<OutBody> {
+    match readiness.check(requests).await {
         Ok(()) => healthz(),
         Err(error) => error::respond(&error, error::Wants::Json),
     }
 }
 
-pub(crate) async fn answer(readiness: &Readiness, path: &str) -> Response<OutBody> {
-    if path == "/readyz" { readyz(readiness).await } else { healthz() }
+pub(crate) async fn answer(readiness: &Readiness, uri: &Uri) -> Response<OutBody> {
+    if uri.path() != "/readyz" {
+        return healthz();
+    }
+    let is_for_views = uri.query().is_some_and(|query| query.split('&').any(|pair| pair == "for=views"));
+    readyz(readiness, if is_for_views { ReadyFor::Views } else { ReadyFor::Everything }).await
 }
 
 /// The response to any request while the server waits for its database: the process runs, and is not ready.

@@ -153,7 +153,7 @@ impl Dispatcher {
             );
         }
         if path == "/healthz" || path == "/readyz" {
-            return (Surface::Other, Box::pin(health::answer(&self.readiness, path)).await);
+            return (Surface::Other, Box::pin(health::answer(&self.readiness, &head.uri)).await);
         }
         if let Some(refusal) = crate::tls::refuse_other_host(connection, &head, authority) {
             return (Surface::Other, refusal);

@@ -18,6 +18,14 @@ const KEPT: Duration = Duration::from_secs(1);
 /// `Retry-After` of a node that is not ready.
 const RETRY_SECONDS: i64 = 5;
 
+/// The requests that a node may be asked about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ReadyFor {
+    Everything,
+    /// Views of pages, which may go on for a while without the database.
+    Views,
+}
+
 #[derive(Debug)]
 pub(crate) struct Readiness {
     app: Arc<App>,
@@ -38,13 +46,14 @@ impl Readiness {
     }
 
     /// Fails with the reason if the node is not ready.
-    pub(super) async fn check(&self) -> Result<()> {
+    pub(super) async fn check(&self, requests: ReadyFor) -> Result<()> {
         if self.drain.has_begun() {
             let detail = "This server is stopping. Send requests to another node.";
             return Err(Error::new(Code::NotReady, detail).retry_after(RETRY_SECONDS));
         }
         match timeout(CHECK_LIMIT, self.is_database_available()).await {
             Ok(true) => Ok(()),
+            Ok(false) | Err(_) if requests == ReadyFor::Views && self.app.can_show_stale_pages() => Ok(()),
             Ok(false) | Err(_) => Err(Error::plain(Code::StorageUnavailable).retry_after(RETRY_SECONDS)),
         }
     }

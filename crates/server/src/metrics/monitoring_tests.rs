@@ -2,6 +2,7 @@
 
 use super::{Metrics, Surface};
 use dropleaf_app::MailCounts;
+use dropleaf_store::{LockWaits, PoolUse};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
@@ -22,6 +23,11 @@ fn exported() -> String {
     metrics.set_certificate_expiry(Some(1), Some(1));
     metrics.set_emails(MailCounts { sent: 1, failed: 1, dropped: 1, waiting: 1 });
     metrics.set_webhooks(dropleaf_app::WebhookCounts { delivered: 1, failed: 1, dead: 1 });
+    let pool = |work| PoolUse { work, open: 2, idle: 1, waiting: 1, limit: 6 };
+    metrics.database.set_connections(&["lookup", "list", "write", "ping"].map(pool));
+    metrics.database.set_account_writes_waiting(1);
+    metrics.database.set_lock_waits(LockWaits { count: 1, longest: Duration::from_secs(1) });
+    metrics.database.set_replicas(&[Some(true), Some(false)]);
     metrics.set_swept(1);
     metrics.set_ledger_audit(0, 1);
     metrics.set_disk(Some((1, 2)));

@@ -32,7 +32,12 @@ async fn refresh_once(app: &App, metrics: &Metrics, data_dir: &Path) {
         Err(error) => tracing::debug!(%error, "webhooks not counted for the metrics"),
     }
     let parts = app.health_parts();
-    metrics.database.set_connections(&parts.store.db);
+    let db = &parts.store.db;
+    metrics.database.set_connections(&db.pool_use());
+    metrics.database.set_replicas(&db.replicas_current());
+    if db.is_shared() {
+        metrics.database.set_account_writes_waiting(db.waiting_account_writes());
+    }
     match parts.store.find_lock_waits().await {
         Ok(waits) => drop(waits.map(|waits| metrics.database.set_lock_waits(waits))),
         Err(error) => tracing::debug!(%error, "waits for locks not counted for the metrics"),

@@ -69,7 +69,7 @@ impl Redirect {
         };
         let path = head.uri.path();
         if path == "/healthz" || path == "/readyz" {
-            return health::answer(&self.readiness, path).await;
+            return health::answer(&self.readiness, &head.uri).await;
         }
         let name = normalize(authority.split_once(':').map_or(authority, |(host, _)| host));
         let Some(origin) = self.origin_of(&name) else {

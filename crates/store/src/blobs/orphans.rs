@@ -4,8 +4,9 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant, UNIX_EPOCH};
+use std::time::{Duration, UNIX_EPOCH};
 
+use dropleaf_core::Clock;
 use futures_util::TryStreamExt;
 use object_store::ObjectStoreExt;
 use object_store::path::Path;
@@ -19,7 +20,12 @@ const LEASE_SECONDS: i64 = 120;
 const RENEWED_EVERY: Duration = Duration::from_secs(20);
 
 /// Deletes objects that no row refers to, and half-written files.
-pub async fn sweep_orphans(db: &Db, blobs: &Blobs, limits: SweepLimits) -> Result<Collected, BlobError> {
+pub async fn sweep_orphans(
+    db: &Db,
+    blobs: &Blobs,
+    limits: SweepLimits,
+    clock: &dyn Clock,
+) -> Result<Collected, BlobError> {
     let SweepLimits { now, older_than, limit } = limits;
     let mut collected = Collected::default();
     let candidates = find_orphans(db, blobs, older_than, limit).await?;
@@ -30,7 +36,8 @@ pub async fn sweep_orphans(db: &Db, blobs: &Blobs, limits: SweepLimits) -> Resul
             Err(DbError::Guard(_)) => return Ok(Collected { held: true, ..collected }),
             taken => taken.map(|_| ())?,
         }
-        let mut lease = SweepLease { db, holder, start: Instant::now(), now, renewed: Duration::ZERO };
+        let start = (clock.now(), clock.monotonic());
+        let mut lease = SweepLease { db, holder, clock, start, now, renewed: Duration::ZERO };
         let removed = remove_orphans(&mut lease, blobs, candidates, older_than).await;
         db.exec(leases::release(leases::BACKUP, &lease.holder)).await?;
         (collected.orphans, collected.held) = removed?;
@@ -45,7 +52,9 @@ pub async fn sweep_orphans(db: &Db, blobs: &Blobs, limits: SweepLimits) -> Resul
 struct SweepLease<'a> {
     db: &'a Db,
     holder: String,
-    start: Instant,
+    clock: &'a dyn Clock,
+    /// Both clocks at the start.
+    start: (i64, Duration),
     /// The time at the start.
     now: i64,
     /// When it was renewed last, after the start.
@@ -53,9 +62,16 @@ struct SweepLease<'a> {
 }
 
 impl SweepLease<'_> {
+    /// The time since the start. The monotonic clock may stand still while the machine is suspended.
+    fn elapsed(&self) -> Duration {
+        let (wall, monotonic) = self.start;
+        let by_wall = u64::try_from(self.clock.now().saturating_sub(wall)).unwrap_or_default();
+        self.clock.monotonic().saturating_sub(monotonic).max(Duration::from_secs(by_wall))
+    }
+
     /// Renews the lease if it is time. False if it was lost: the process was stopped for longer than it lasts.
     async fn keep(&mut self) -> Result<bool, DbError> {
-        let elapsed = self.start.elapsed();
+        let elapsed = self.elapsed();
         if elapsed < self.renewed + RENEWED_EVERY {
             return Ok(true);
         }
@@ -165,4 +181,45 @@ async fn remove_torn_files(folder: PathBuf, older_than: i64) -> Result<u64, Blob
     };
     let done = tokio::task::spawn_blocking(walk).await.map_err(|lost| BlobError::Internal(Arc::new(lost)))?;
     Ok(done?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicI64, Ordering};
+
+    const NOW: i64 = 1_794_873_600;
+
+    /// The clock of a machine that is suspended: its monotonic time stands still.
+    #[derive(Debug)]
+    struct SuspendedClock(AtomicI64);
+
+    impl Clock for SuspendedClock {
+        fn now(&self) -> i64 {
+            self.0.load(Ordering::SeqCst)
+        }
+
+        fn monotonic(&self) -> Duration {
+            Duration::ZERO
+        }
+    }
+
+    #[tokio::test]
+    async fn a_lease_that_another_process_took_while_the_machine_was_suspended_is_lost() {
+        let folder = tempfile::tempdir().unwrap();
+        let db = Db::open(&format!("sqlite:{}", folder.path().join("a.db").display())).await.unwrap();
+        db.migrate(NOW).await.unwrap();
+        let clock = SuspendedClock(AtomicI64::new(NOW));
+        let holder = leases::holder(NOW);
+        db.exec(leases::take(leases::BACKUP, &holder, NOW + LEASE_SECONDS, NOW)).await.unwrap();
+        let start = (clock.now(), clock.monotonic());
+        let mut lease =
+            SweepLease { db: &db, holder, clock: &clock, start, now: NOW, renewed: Duration::ZERO };
+        assert!(lease.keep().await.unwrap());
+        let later = NOW + LEASE_SECONDS;
+        clock.0.store(later, Ordering::SeqCst);
+        db.exec(leases::take(leases::BACKUP, "restore", later + 60, later)).await.unwrap();
+        assert!(!lease.keep().await.unwrap());
+        db.close().await;
+    }
 }

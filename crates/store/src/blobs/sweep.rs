@@ -3,6 +3,7 @@
 //! Every deletion checks again, in the statement that deletes, that the thing is still unused and was not touched since
 //! `SweepLimits::older_than`. Nothing is deleted while a backup or a restore holds its lease. Run one sweep at a time.
 
+use dropleaf_core::Clock;
 use futures_util::{StreamExt, TryStreamExt, stream};
 
 use super::{BlobError, Blobs, sweep_orphans};
@@ -46,10 +47,15 @@ pub struct Collected {
 }
 
 /// Deletes unused rows, then objects without a row.
-pub async fn collect_garbage(db: &Db, blobs: &Blobs, limits: SweepLimits) -> Result<Collected, BlobError> {
+pub async fn collect_garbage(
+    db: &Db,
+    blobs: &Blobs,
+    limits: SweepLimits,
+    clock: &dyn Clock,
+) -> Result<Collected, BlobError> {
     let mut collected = collect_rows(db, blobs, limits).await?;
     if !collected.held {
-        let swept = sweep_orphans(db, blobs, limits).await?;
+        let swept = sweep_orphans(db, blobs, limits, clock).await?;
         collected.orphans = swept.orphans;
         collected.held = swept.held;
     }

@@ -7,6 +7,7 @@ mod columns;
 mod error;
 pub(crate) mod migrate;
 mod pg;
+mod pg_account_permits;
 mod pg_batch;
 mod pg_listen;
 mod pg_migrate;
@@ -16,7 +17,6 @@ mod pg_pooler;
 mod pg_receipt;
 mod pg_replicas;
 mod pg_tls;
-mod pg_turns;
 mod pg_types;
 mod row;
 mod rows;
@@ -74,6 +74,11 @@ impl Db {
             return Ok(Db(Engine::Pg(Arc::new(PgDb::open(url, options).await?))));
         }
         Err(DbError::internal("a database URL starts with sqlite: or postgres://"))
+    }
+
+    /// Another PostgreSQL server, without any check. Connects with the first call.
+    pub(crate) fn postgres_at(url: &str) -> Result<Db, DbError> {
+        Ok(Db(Engine::Pg(Arc::new(PgDb::unconnected(url)?))))
     }
 
     /// Migrates the schema to the latest version; safe to call from several processes at once.
@@ -166,10 +171,19 @@ impl Db {
     }
 
     /// Batches that wait for others of the same account.
-    pub fn waiting_turns(&self) -> usize {
+    pub fn waiting_account_writes(&self) -> usize {
         match &self.0 {
             Engine::Sqlite(_) => 0,
-            Engine::Pg(db) => db.turns.waiting(),
+            Engine::Pg(db) => db.account_permits.waiting(),
+        }
+    }
+
+    /// Whether each replica answers and is current, in the order of the settings. `None` for one that was not measured yet:
+    /// replicas are measured while they are read from.
+    pub fn replicas_current(&self) -> Vec<Option<bool>> {
+        match &self.0 {
+            Engine::Sqlite(_) => Vec::new(),
+            Engine::Pg(db) => db.replicas.current(),
         }
     }
 

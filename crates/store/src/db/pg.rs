@@ -9,10 +9,10 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::error::is_connection_lost;
+use super::pg_account_permits::AccountPermits;
 use super::pg_pool::{self, Pools, Work, within};
 use super::pg_receipt::Receipts;
 use super::pg_replicas::Replicas;
-use super::pg_turns::Turns;
 use super::rows::Rows;
 use super::{DbError, Row, Val, pg_pooler, pg_tls};
 
@@ -43,7 +43,7 @@ pub(crate) struct PgDb {
     pub(super) pools: Pools,
     pub(super) replicas: Replicas,
     pub(super) receipts: Receipts,
-    pub(super) turns: Turns,
+    pub(super) account_permits: AccountPermits,
     /// Where changes are listened for.
     pub(super) listen_config: tokio_postgres::Config,
     pub(super) tls: MakeRustlsConnect,
@@ -83,7 +83,7 @@ impl PgDb {
             pools: Pools::new(&config, &tls)?,
             replicas: Replicas::new(&[], Duration::ZERO)?,
             receipts: Receipts::new(String::new(), false),
-            turns: Turns::default(),
+            account_permits: AccountPermits::default(),
             listen_config: config,
             tls,
         })

@@ -14,7 +14,7 @@ use super::error::{is_connection_lost, is_retryable};
 use super::pg::{PgDb, is_statement_stale};
 use super::pg_pipeline::{Failure, StatementResult, run_all, run_one};
 use super::pg_pool::{Work, within};
-use super::pg_receipt::{Fate, Receipt};
+use super::pg_receipt::{CommitOutcome, Receipt};
 use super::stmt::{Fence, FenceKind};
 use super::{DbError, Expect, Outcome, Stmt, Val};
 
@@ -70,7 +70,7 @@ impl PgDb {
         if stmts.is_empty() && changed.is_empty() {
             return Ok(Vec::new());
         }
-        let _turn = self.turns.take(stmts).await?;
+        let _account_permit = self.account_permits.take(stmts).await?;
         let mut attempt = 1;
         loop {
             match self.attempt(stmts, changed).await {
@@ -142,9 +142,9 @@ impl PgDb {
         // The row of the receipt stays locked until the server has noticed, so no other batch uses it.
         match (progress, receipt) {
             (Progress::Undone, _) if is_repeatable => Err(Attempt::Undone(error)),
-            (Progress::Committing(outcomes), Some(receipt)) => match self.fate(&receipt).await {
-                Ok(Fate::Committed) => Ok(outcomes),
-                Ok(Fate::RolledBack) => Err(Attempt::Undone(error)),
+            (Progress::Committing(outcomes), Some(receipt)) => match self.commit_outcome(&receipt).await {
+                Ok(CommitOutcome::Committed) => Ok(outcomes),
+                Ok(CommitOutcome::RolledBack) => Err(Attempt::Undone(error)),
                 Err(_) => Err(Attempt::Final(error)),
             },
             _ => Err(Attempt::Final(error)),

@@ -27,9 +27,9 @@ impl PgDb {
         async move {
             let mut wait = FIRST_WAIT;
             while !db.pools.is_closed() {
-                let mut heard = false;
-                let ended = db.hear(&on_change, &mut heard).await;
-                if heard {
+                let mut is_listening = false;
+                let ended = db.listen_once(&on_change, &mut is_listening).await;
+                if is_listening {
                     wait = FIRST_WAIT;
                 }
                 if let Err(error) = ended {
@@ -43,8 +43,8 @@ impl PgDb {
         }
     }
 
-    /// Runs one connection until it fails. `heard` is set once the server listens.
-    async fn hear<F: Fn(&str)>(&self, on_change: &F, heard: &mut bool) -> Result<(), DbError> {
+    /// Runs one connection until it fails. `is_listening` is set once the server listens.
+    async fn listen_once<F: Fn(&str)>(&self, on_change: &F, is_listening: &mut bool) -> Result<(), DbError> {
         let (client, mut connection) =
             within(HEARTBEAT * 2, self.listen_config.connect(self.tls.clone())).await??;
         let messages = async {
@@ -61,7 +61,7 @@ impl PgDb {
             // Notifications from before this moment were missed.
             self.replicas.mark_changed("*");
             on_change(LISTENING);
-            *heard = true;
+            *is_listening = true;
             loop {
                 tokio::time::sleep(HEARTBEAT).await;
                 within(HEARTBEAT, client.batch_execute("SELECT 1")).await??;

@@ -5,14 +5,26 @@
 
 use std::time::Duration;
 
-use tokio_postgres::Transaction;
 use tokio_postgres::error::SqlState;
+use tokio_postgres::{Client, Transaction};
 
 use super::migrate::{self, Pending};
+use super::pg_pool::{Work, within};
 use super::{DbError, PgDb, pg_receipt};
 
-/// An arbitrary number, the same in every process of this program. Waits until no other node migrates.
-const MIGRATION_LOCK: &str = "SELECT pg_advisory_xact_lock(7241950283)";
+/// An arbitrary number, the same in every process of this program: one node at a time migrates.
+const TRY_LOCK: &str = "SELECT pg_try_advisory_xact_lock(7241950283)";
+/// The connection that holds that lock, which PostgreSQL lists as two halves.
+const LOCK_HOLDER: &str = "SELECT l.pid, COALESCE(host(a.client_addr), '') FROM pg_locks l \
+     LEFT JOIN pg_stat_activity a ON a.pid = l.pid \
+     WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1 \
+     AND l.classid = CAST(7241950283 >> 32 AS OID) AND l.objid = CAST(7241950283 & 4294967295 AS OID) \
+     AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()) LIMIT 1";
+/// How often the lock is tried, and after how many attempts a wait is logged (again).
+const LOCK_PAUSE: Duration = Duration::from_millis(250);
+const LOGGED_ATTEMPTS: u32 = 40;
+/// How long a statement may take that only looks something up or waits for no other transaction.
+const ANSWER: Duration = Duration::from_secs(10);
 /// How long a statement of a migration waits for a lock, and so keeps others waiting; and after which time the server ends
 /// the transaction of a process that was paused in the middle of one.
 const GIVE_WAY: &str = "SET LOCAL lock_timeout = '1s'; SET LOCAL idle_in_transaction_session_timeout = '30s'";
@@ -33,23 +45,22 @@ enum Attempt {
 impl PgDb {
     /// The schema version; 0 if the database is empty.
     pub(crate) async fn schema(&self) -> Result<i64, DbError> {
-        let client = self.client().await?;
-        let found = client.query_one(EXISTS, &[]).await?;
-        if !found.try_get::<_, bool>(0)? {
-            return Ok(0);
-        }
-        Ok(client.query_one(migrate::CURRENT, &[]).await?.try_get(0)?)
+        let lease = self.pools.lease(Work::Write).await?;
+        let version = within(ANSWER, read_version(lease.client()?)).await??;
+        lease.finish();
+        Ok(version)
     }
 
     /// Migrates to the latest version. A node that finds nothing to do takes no lock.
     pub(crate) async fn migrate(&self, now: i64) -> Result<(), DbError> {
         self.migrate_schema(now).await?;
         if !self.receipts.has_table() {
-            let mut client = self.client().await?;
-            let transaction = client.transaction().await?;
-            transaction.batch_execute(MIGRATION_LOCK).await?;
-            transaction.batch_execute(pg_receipt::TABLE).await?;
-            transaction.commit().await?;
+            let mut lease = self.pools.lease(Work::Write).await?;
+            let transaction = within(ANSWER, lease.client_mut()?.transaction()).await??;
+            lock(&transaction).await?;
+            within(ANSWER, transaction.batch_execute(pg_receipt::TABLE)).await??;
+            within(ANSWER, transaction.commit()).await??;
+            lease.finish();
             self.receipts.table_created();
         }
         Ok(())
@@ -76,7 +87,8 @@ impl PgDb {
                     tokio::time::sleep(PAUSE).await;
                 }
                 Attempt::Blocked(name) => {
-                    return Err(DbError::unavailable(format!(
+                    // Waiting at the start does not help: it has been tried long enough.
+                    return Err(DbError::internal(format!(
                         "migration {name} did not get its locks in {ATTEMPTS} attempts: end the long transactions that \
                          pg_stat_activity lists, then start again; nothing of this migration was changed"
                     )));
@@ -86,29 +98,34 @@ impl PgDb {
     }
 
     async fn migrate_next(&self, now: i64) -> Result<Attempt, DbError> {
-        let mut client = self.client().await?;
-        let transaction = client.transaction().await?;
-        // Before the time limit for locks: another node may migrate for longer.
-        transaction.batch_execute(MIGRATION_LOCK).await?;
-        transaction.batch_execute(GIVE_WAY).await?;
-        transaction.batch_execute(migrate::TABLE).await?;
-        let found: i64 = transaction.query_one(migrate::CURRENT, &[]).await?.try_get(0)?;
-        let Some(step) = migrate::pending(found, migrate::latest())?.into_iter().next() else {
-            transaction.commit().await?;
-            return Ok(Attempt::NothingLeft);
+        let mut lease = self.pools.lease(Work::Write).await?;
+        let transaction = within(ANSWER, lease.client_mut()?.transaction()).await??;
+        lock(&transaction).await?;
+        within(ANSWER, transaction.batch_execute(GIVE_WAY)).await??;
+        within(ANSWER, transaction.batch_execute(migrate::TABLE)).await??;
+        let found = within(ANSWER, transaction.query_one(migrate::CURRENT, &[])).await??;
+        let next = migrate::pending(found.try_get(0)?, migrate::latest())?.into_iter().next();
+        let attempt = match next {
+            None => {
+                within(ANSWER, transaction.commit()).await??;
+                Attempt::NothingLeft
+            }
+            // Without a limit of its own: it may build an index. A lost connection ends it.
+            Some(step) => match run(&transaction, &step, now).await {
+                Ok(()) => {
+                    transaction.commit().await?;
+                    tracing::info!(migration = step.name(), "migration applied");
+                    Attempt::Applied
+                }
+                Err(error) if is_blocked(&error) => {
+                    within(ANSWER, transaction.rollback()).await??;
+                    Attempt::Blocked(step.name())
+                }
+                Err(error) => return Err(error.into()),
+            },
         };
-        match run(&transaction, &step, now).await {
-            Ok(()) => {
-                transaction.commit().await?;
-                tracing::info!(migration = step.name(), "migration applied");
-                Ok(Attempt::Applied)
-            }
-            Err(error) if is_blocked(&error) => {
-                transaction.rollback().await?;
-                Ok(Attempt::Blocked(step.name()))
-            }
-            Err(error) => Err(error.into()),
-        }
+        lease.finish();
+        Ok(attempt)
     }
 
     /// Runs the missing migrations up to a version in the caller's transaction, one process at a time.
@@ -117,7 +134,7 @@ impl PgDb {
         wanted: i64,
         now: i64,
     ) -> Result<(), DbError> {
-        transaction.batch_execute(MIGRATION_LOCK).await?;
+        lock(transaction).await?;
         transaction.batch_execute(migrate::TABLE).await?;
         let found: i64 = transaction.query_one(migrate::CURRENT, &[]).await?.try_get(0)?;
         for step in migrate::pending(found, wanted)? {
@@ -125,6 +142,38 @@ impl PgDb {
         }
         Ok(())
     }
+}
+
+async fn read_version(client: &Client) -> Result<i64, tokio_postgres::Error> {
+    let found = client.query_one(EXISTS, &[]).await?;
+    if !found.try_get::<_, bool>(0)? {
+        return Ok(0);
+    }
+    client.query_one(migrate::CURRENT, &[]).await?.try_get(0)
+}
+
+/// Waits until no other process migrates, however long that takes, and says so in the log. Each attempt is a statement of its
+/// own: one that waits in the server could not tell a dead connection from a long migration.
+async fn lock(transaction: &Transaction<'_>) -> Result<(), DbError> {
+    for attempt in 0_u32.. {
+        if within(ANSWER, transaction.query_one(TRY_LOCK, &[])).await??.try_get(0)? {
+            return Ok(());
+        }
+        if attempt.is_multiple_of(LOGGED_ATTEMPTS) {
+            let holder = within(ANSWER, transaction.query_opt(LOCK_HOLDER, &[])).await??;
+            let (pid, address) = match &holder {
+                Some(row) => (row.try_get::<_, Option<i32>>(0)?, row.try_get::<_, String>(1)?),
+                None => (None, String::new()),
+            };
+            tracing::warn!(
+                backend_pid = pid,
+                address,
+                "waiting for another process that migrates the database, will retry"
+            );
+        }
+        tokio::time::sleep(LOCK_PAUSE).await;
+    }
+    Err(DbError::unavailable("another process migrates the database"))
 }
 
 async fn run(transaction: &Transaction<'_>, step: &Pending, now: i64) -> Result<(), tokio_postgres::Error> {

@@ -175,6 +175,11 @@ impl Lease {
         self.client.as_ref().ok_or_else(|| DbError::internal("no connection"))
     }
 
+    /// For a transaction.
+    pub(super) fn client_mut(&mut self) -> Result<&mut Object, DbError> {
+        self.client.as_mut().ok_or_else(|| DbError::internal("no connection"))
+    }
+
     /// Returns the connection to its pool.
     pub(super) fn finish(mut self) {
         drop(self.client.take());

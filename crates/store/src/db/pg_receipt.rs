@@ -54,7 +54,7 @@ pub(super) struct Receipt {
 
 /// What became of a batch.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(super) enum CommitOutcome {
     Committed,
     RolledBack,
 }
@@ -89,7 +89,7 @@ impl Receipts {
         Some(Receipt { number, slot: format!("{}-{number}", self.process), batch })
     }
 
-    /// Lets other batches use the row, once the fate of this one is known. A row whose batch was abandoned is not used again.
+    /// Lets other batches use the row, once the outcome of this one is known. A row whose batch was abandoned is not used again.
     pub(super) fn give_back(&self, receipt: Option<Receipt>) {
         if let (Some(receipt), Ok(mut free)) = (receipt, self.free.lock()) {
             free.push(receipt.number);
@@ -113,13 +113,13 @@ impl PgDb {
     }
 
     /// Asks until the database answers; an error if it does not for long.
-    pub(super) async fn fate(&self, receipt: &Receipt) -> Result<Fate, DbError> {
+    pub(super) async fn commit_outcome(&self, receipt: &Receipt) -> Result<CommitOutcome, DbError> {
         let asking = async {
             loop {
                 match within(ANSWER, self.ask(receipt)).await {
-                    Ok(Ok(fate)) => return fate,
+                    Ok(Ok(outcome)) => return outcome,
                     Ok(Err(error)) | Err(error) => {
-                        tracing::debug!(%error, "asking for the fate of a write again");
+                        tracing::debug!(%error, "outcome of a write not known yet; asking again");
                     }
                 }
                 tokio::time::sleep(PAUSE).await;
@@ -128,7 +128,7 @@ impl PgDb {
         within(ASKING, asking).await
     }
 
-    async fn ask(&self, receipt: &Receipt) -> Result<Fate, DbError> {
+    async fn ask(&self, receipt: &Receipt) -> Result<CommitOutcome, DbError> {
         let lease = self.pools.lease(Work::Write).await?;
         let client = lease.client()?;
         client.batch_execute(BEGIN_ASKING).await?;
@@ -136,6 +136,6 @@ impl PgDb {
         // Answered when it is as durable as every other commit, and so what was read in it.
         client.batch_execute("COMMIT").await?;
         lease.finish();
-        Ok(if found == receipt.batch { Fate::Committed } else { Fate::RolledBack })
+        Ok(if found == receipt.batch { CommitOutcome::Committed } else { CommitOutcome::RolledBack })
     }
 }

@@ -1,8 +1,8 @@
 //! Replicas of a PostgreSQL database, for reads that may be slightly old.
 //!
-//! A beat is a value written on the primary. A replica that shows it holds everything that was committed before the beat
-//! began, on the same history of the database. A replica is used only while its last beat is recent, and for a page or an
-//! account only if that beat began after the last change of it that this process knows of.
+//! A lag probe is a value written on the primary. A replica that shows it holds everything that was committed before the probe
+//! began, on the same history of the database. A replica is used only while its last probe is recent, and for a page or an
+//! account only if that probe began after the last change of it that this process knows of.
 
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
@@ -22,21 +22,21 @@ use super::{Db, DbError, Engine, Stmt};
 const STRIPES: usize = 1024;
 /// The notification that anything may have changed, and what is passed on when listening begins.
 const ALL: &str = "*";
-/// The name of the beats among the revisions.
-const BEAT: &str = "replicas";
-/// Microseconds of the primary's clock, so that a server that was left behind by a failover never shows a later beat.
-const WRITE_BEAT: &str = "INSERT INTO revisions (name, value) \
+/// The name of the probes among the revisions.
+const LAG_PROBE: &str = "replicas";
+/// Microseconds of the primary's clock, so that a server that was left behind by a failover never shows a later probe.
+const WRITE_LAG_PROBE: &str = "INSERT INTO revisions (name, value) \
      VALUES ($1, CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)) \
      ON CONFLICT (name) DO UPDATE SET value = GREATEST(revisions.value + 1, EXCLUDED.value) RETURNING value";
-const READ_BEAT: &str = "SELECT value FROM revisions WHERE name = $1";
-/// Beats in the time that a replica may be behind, and the shortest time between two.
-const BEATS_PER_LAG: u32 = 4;
+const READ_LAG_PROBE: &str = "SELECT value FROM revisions WHERE name = $1";
+/// Probes in the time that a replica may be behind, and the shortest time between two.
+const LAG_PROBES_PER_LAG: u32 = 4;
 const SHORTEST_PAUSE: Duration = Duration::from_millis(50);
 /// A replica that has not shown the last so many is too far behind anyway.
-const BEATS_KEPT: usize = 16;
+const LAG_PROBES_KEPT: usize = 16;
 
-/// The last beats: the value, and when it began.
-type Beats = VecDeque<(i64, u64)>;
+/// The last probes: the value, and when it began.
+type LagProbes = VecDeque<(i64, u64)>;
 
 #[derive(Debug)]
 pub(super) struct Replicas {
@@ -45,7 +45,7 @@ pub(super) struct Replicas {
     next: AtomicUsize,
     changes: Vec<AtomicU64>,
     hasher: RandomState,
-    /// Wakes the task that writes beats. Without reads there are none.
+    /// Wakes the task that writes probes. Without reads there are none.
     wanted: Notify,
     /// The times here are microseconds since this moment.
     start: Instant,
@@ -56,7 +56,7 @@ struct Replica {
     /// For the log: a URL holds a password.
     number: usize,
     db: Db,
-    /// When the last beat began that it has shown; zero if none.
+    /// When the last probe began that it has shown; zero if none.
     current_to: AtomicU64,
     is_behind: AtomicBool,
 }
@@ -146,6 +146,15 @@ impl Replicas {
         self.members.get(first.checked_rem(self.members.len())?).map(|replica| replica.db.clone())
     }
 
+    /// Whether each was current when it was last measured; `None` before that.
+    pub(super) fn current(&self) -> Vec<Option<bool>> {
+        let is_current = |replica: &Replica| {
+            let is_behind = replica.is_behind.load(Ordering::Relaxed);
+            (is_behind || replica.current_to.load(Ordering::SeqCst) > 0).then_some(!is_behind)
+        };
+        self.members.iter().map(is_current).collect()
+    }
+
     pub(super) fn close(&self) {
         for replica in &self.members {
             if let Engine::Pg(db) = &replica.db.0 {
@@ -156,10 +165,12 @@ impl Replicas {
 }
 
 impl Replica {
-    /// Asks which beats the replica shows.
-    async fn ask(&self, beats: &Beats, limit: Duration) -> Result<(), DbError> {
-        let shown = within(limit, self.db.get(READ_BEAT, &[BEAT.into()], |row| row.int(0))).await??;
-        let newest = beats.iter().rev().find(|(beat, _)| shown.is_some_and(|shown| *beat <= shown));
+    /// Asks which probes the replica shows.
+    async fn ask(&self, lag_probes: &LagProbes, limit: Duration) -> Result<(), DbError> {
+        let shown =
+            within(limit, self.db.get(READ_LAG_PROBE, &[LAG_PROBE.into()], |row| row.int(0))).await??;
+        let newest =
+            lag_probes.iter().rev().find(|(lag_probe, _)| shown.is_some_and(|shown| *lag_probe <= shown));
         if let Some((_, began)) = newest {
             self.current_to.fetch_max(*began, Ordering::SeqCst);
         }
@@ -192,45 +203,45 @@ impl PgDb {
         }
         let db = Arc::clone(self);
         Some(async move {
-            let pause = (db.replicas.max_lag / BEATS_PER_LAG).max(SHORTEST_PAUSE);
-            let mut beats = Beats::new();
+            let pause = (db.replicas.max_lag / LAG_PROBES_PER_LAG).max(SHORTEST_PAUSE);
+            let mut lag_probes = LagProbes::new();
             while !db.pools.is_closed() {
                 let next = Instant::now() + pause;
-                db.beat(&mut beats, pause).await;
+                db.probe_lag(&mut lag_probes, pause).await;
                 tokio::time::sleep_until(next).await;
                 db.replicas.wanted.notified().await;
             }
         })
     }
 
-    async fn beat(&self, beats: &mut Beats, limit: Duration) {
+    async fn probe_lag(&self, lag_probes: &mut LagProbes, limit: Duration) {
         let replicas = &self.replicas;
         let began = replicas.now();
-        match within(replicas.max_lag, self.write_beat()).await {
-            Ok(Ok(beat)) => {
-                beats.push_back((beat, began));
-                if beats.len() > BEATS_KEPT {
-                    beats.pop_front();
+        match within(replicas.max_lag, self.write_lag_probe()).await {
+            Ok(Ok(lag_probe)) => {
+                lag_probes.push_back((lag_probe, began));
+                if lag_probes.len() > LAG_PROBES_KEPT {
+                    lag_probes.pop_front();
                 }
             }
             // Without the primary nothing new is known about its replicas; they are left out when that is too long ago.
-            Ok(Err(error)) | Err(error) => tracing::debug!(%error, "no beat for the replicas"),
+            Ok(Err(error)) | Err(error) => tracing::debug!(%error, "lag probe of the replicas not written"),
         }
-        let beats = &*beats;
-        let asked: Vec<_> = replicas.members.iter().map(|replica| replica.ask(beats, limit)).collect();
+        let lag_probes = &*lag_probes;
+        let asked: Vec<_> = replicas.members.iter().map(|replica| replica.ask(lag_probes, limit)).collect();
         let now = replicas.now();
         let is_due = |began: u64| Duration::from_micros(now.saturating_sub(began)) > replicas.max_lag;
         for (replica, outcome) in replicas.members.iter().zip(join_all(asked).await) {
             let current_to = replica.current_to.load(Ordering::SeqCst);
-            let misses = beats.iter().any(|(_, began)| *began > current_to && is_due(*began));
+            let misses = lag_probes.iter().any(|(_, began)| *began > current_to && is_due(*began));
             replica.log(misses || outcome.is_err(), outcome.as_ref().err());
         }
     }
 
-    async fn write_beat(&self) -> Result<i64, DbError> {
-        let outcomes = self.batch(&[Stmt::new(WRITE_BEAT, [BEAT.into()])], &[]).await?;
+    async fn write_lag_probe(&self) -> Result<i64, DbError> {
+        let outcomes = self.batch(&[Stmt::new(WRITE_LAG_PROBE, [LAG_PROBE.into()])], &[]).await?;
         let row = outcomes.first().and_then(|outcome| outcome.rows.first());
-        row.ok_or_else(|| DbError::internal("a beat returned no value"))?.as_row().int(0)
+        row.ok_or_else(|| DbError::internal("a lag probe returned no value"))?.as_row().int(0)
     }
 }
 
@@ -243,18 +254,21 @@ mod tests {
         Replicas::new(&[url.clone(), url], Duration::from_secs(1)).unwrap()
     }
 
-    /// Pretends that all replicas have shown a beat that begins now.
-    fn beat(replicas: &Replicas) {
+    /// Pretends that all replicas have shown a probe that begins now.
+    fn lag_probe(replicas: &Replicas) {
         // Later than any change before, also on a coarse clock.
         let now = replicas.now() + 1;
         replicas.members.iter().for_each(|it| it.current_to.store(now, Ordering::SeqCst));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_replica_is_used_while_its_last_beat_is_recent() {
+    async fn a_replica_is_used_while_its_last_lag_probe_is_recent() {
         let replicas = replicas();
         assert!(replicas.find("t:a", None).is_none(), "nothing is known yet");
-        beat(&replicas);
+        assert_eq!(replicas.current(), [None, None]);
+        lag_probe(&replicas);
+        replicas.members[1].log(true, None);
+        assert_eq!(replicas.current(), [Some(true), Some(false)]);
         tokio::time::advance(Duration::from_millis(999)).await;
         assert!(replicas.find("t:a", None).is_some());
         tokio::time::advance(Duration::from_millis(2)).await;
@@ -264,9 +278,9 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_change_is_read_from_the_primary_until_the_next_beat() {
+    async fn a_change_is_read_from_the_primary_until_the_next_lag_probe() {
         let replicas = replicas();
-        beat(&replicas);
+        lag_probe(&replicas);
         tokio::time::advance(Duration::from_millis(1)).await;
         let stmt = Stmt::new("SELECT 1", Vec::new()).fence("acct_1", super::super::FenceKind::Shared);
         replicas.mark_batch(&[stmt], &["t:a".to_owned()]);
@@ -275,7 +289,7 @@ mod tests {
         }
         let others = (0..100).filter(|n| replicas.find(&format!("t:{n}"), None).is_some()).count();
         assert!(others > 50, "only pages of the same groups are affected: {others}");
-        beat(&replicas);
+        lag_probe(&replicas);
         assert!(replicas.find("t:a", None).is_some());
         tokio::time::advance(Duration::from_millis(1)).await;
         replicas.mark_changed(ALL);

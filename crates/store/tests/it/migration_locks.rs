@@ -109,3 +109,27 @@ async fn a_database_that_is_up_to_date_is_opened_without_locks() {
     drop(holder);
     database.remove().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_tries_again_until_another_has_migrated() {
+    // Connections between two attempts to take the lock. A statement that waits inside the server would be `active`.
+    const TRYING: &str = "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() \
+         AND state = 'idle in transaction' AND query LIKE '%pg_try_advisory_xact_lock%'";
+    let database = TestDatabase::postgres().await;
+    let (holder, observer) = (connect(&database.url).await, connect(&database.url).await);
+    holder.batch_execute("BEGIN; SELECT pg_advisory_xact_lock(7241950283)").await.unwrap();
+    let db = database.open_bare().await;
+    let other = async {
+        while number(&observer, TRYING).await == 0 {
+            tokio::task::yield_now().await;
+        }
+        holder.batch_execute("COMMIT").await.unwrap();
+    };
+    let both = futures_util::future::join(db.migrate(NOW), other);
+    let (migrated, ()) = tokio::time::timeout(PATIENCE, both).await.unwrap();
+    migrated.unwrap();
+    assert_eq!(number(&observer, "SELECT MAX(version) FROM schema_migrations").await, latest_schema());
+    db.close().await;
+    drop((holder, observer));
+    database.remove().await;
+}

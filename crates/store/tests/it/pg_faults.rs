@@ -118,7 +118,7 @@ async fn pages_are_found_while_writes_wait_for_a_lock() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn account_waits_for_its_own_turns_only() {
+async fn account_waits_for_its_own_writes_only() {
     let database = TestDatabase::postgres().await;
     let db = database.open().await;
     db.batch(vec![account("a"), account("b")]).await.unwrap();
@@ -129,7 +129,7 @@ async fn account_waits_for_its_own_turns_only() {
         let db = db.clone();
         waiting.spawn(async move { db.batch(vec![accounts::require_active("a"), earn()]).await });
     }
-    while db.waiting_turns() < 12 {
+    while db.waiting_account_writes() < 12 {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     let writes = |db: &Db| db.pool_use().into_iter().find(|pool| pool.work == "write").unwrap();

@@ -1,43 +1,59 @@
-//! A TCP proxy before PostgreSQL that can lose the answer to a COMMIT, lose the COMMIT itself, or stop passing on anything.
+//! A TCP proxy before PostgreSQL. It can lose a COMMIT or the answer to it, let the connections of a moment go silent, and be
+//! taken away: like a server that was killed, or one behind a firewall that drops every packet.
 
-use std::pin::pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 
 /// A simple query `COMMIT`, as it is sent: its type, its length, its text and a NUL.
 const COMMIT: &[u8] = b"Q\0\0\0\x0bCOMMIT\0";
+/// What the answer to it contains.
+const COMMITTED: &[u8] = b"COMMIT\0";
 
-/// What happens to the next COMMIT.
+/// What happens to connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum NextCommit {
-    Passes = 0,
-    /// The server gets it, and the connection is cut before its answer.
-    LosesAnswer = 1,
-    /// The connection is cut before the server gets it.
-    IsLost = 2,
+pub(crate) enum Link {
+    Up,
+    /// All are closed, and new ones are closed at once.
+    Cut,
+    /// Nothing is passed on, and nothing is closed. They are closed when this ends.
+    Silent,
 }
 
-#[derive(Debug, Default)]
-struct Plan {
-    next_commit: AtomicU8,
-    /// Connections up to this number pass on nothing, as behind a firewall that has forgotten them.
-    stranded: AtomicUsize,
-    connections: AtomicUsize,
+/// What happens to the next COMMIT.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum NextCommit {
+    #[default]
+    Passes,
+    /// The server commits, and its answer is lost.
+    LosesAnswer,
+    /// The server does not get it, and rolls back.
+    IsLost,
 }
 
 #[derive(Debug)]
 pub(crate) struct PgProxy {
     /// The URL of the database through the proxy.
     pub(crate) url: String,
-    plan: Arc<Plan>,
+    faults: Arc<Faults>,
     /// Ends with the proxy.
     _accepting: JoinSet<()>,
+}
+
+#[derive(Debug)]
+struct Faults {
+    link: watch::Sender<Link>,
+    next_commit: Mutex<NextCommit>,
+    /// Whether a connection that has lost a COMMIT stays open, instead of being closed.
+    is_silent_after_commit: AtomicBool,
+    commit_lost: Notify,
+    /// Connections up to this number pass on nothing, as behind a firewall that has forgotten them.
+    stranded: AtomicUsize,
+    connections: AtomicUsize,
 }
 
 impl PgProxy {
@@ -46,103 +62,155 @@ impl PgProxy {
         let (server, database) = tail.split_once('/').unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
-        let plan = Arc::new(Plan::default());
-        let (server, shared) = (server.to_owned(), Arc::clone(&plan));
+        let faults = Arc::new(Faults {
+            link: watch::Sender::new(Link::Up),
+            next_commit: Mutex::default(),
+            is_silent_after_commit: AtomicBool::new(false),
+            commit_lost: Notify::new(),
+            stranded: AtomicUsize::new(0),
+            connections: AtomicUsize::new(0),
+        });
+        let (server, shared) = (server.to_owned(), Arc::clone(&faults));
         let mut accepting = JoinSet::new();
         accepting.spawn(async move {
             let mut passing = JoinSet::new();
             while let Ok((client, _)) = listener.accept().await {
-                let server = TcpStream::connect(&server).await.unwrap();
                 let number = shared.connections.fetch_add(1, Ordering::SeqCst) + 1;
-                let (from_client, to_client) = client.into_split();
-                let (from_server, to_server) = server.into_split();
-                let plan = Arc::clone(&shared);
-                passing.spawn(async move {
-                    let up = plan.pass_up(number, from_client, to_server);
-                    plan.pass_down(number, from_server, to_client, up).await;
-                });
+                let (server, faults) = (server.clone(), Arc::clone(&shared));
+                passing.spawn(async move { faults.serve(number, client, &server).await });
             }
         });
-        PgProxy { url: format!("{head}@127.0.0.1:{port}/{database}"), plan, _accepting: accepting }
+        PgProxy { url: format!("{head}@127.0.0.1:{port}/{database}"), faults, _accepting: accepting }
+    }
+
+    pub(crate) fn set_link(&self, link: Link) {
+        self.faults.link.send_replace(link);
     }
 
     pub(crate) fn set_next_commit(&self, next: NextCommit) {
-        self.plan.next_commit.store(next as u8, Ordering::SeqCst);
+        *self.faults.next_commit.lock().unwrap() = next;
+    }
+
+    /// Connections that lose a COMMIT stay open and silent.
+    pub(crate) fn stay_silent_after_commit(&self) {
+        self.faults.is_silent_after_commit.store(true, Ordering::SeqCst);
     }
 
     /// Whether the fault that was set has happened.
     pub(crate) fn is_used_up(&self) -> bool {
-        self.plan.next_commit.load(Ordering::SeqCst) == NextCommit::Passes as u8
+        *self.faults.next_commit.lock().unwrap() == NextCommit::Passes
+    }
+
+    /// Waits until a COMMIT or its answer was lost; in the second case it has taken effect.
+    pub(crate) async fn commit_lost(&self) {
+        self.faults.commit_lost.notified().await;
     }
 
     /// All connections of now go silent; new ones work.
     pub(crate) fn strand_connections(&self) {
-        let all = self.plan.connections.load(Ordering::SeqCst);
-        self.plan.stranded.store(all, Ordering::SeqCst);
+        let all = self.faults.connections.load(Ordering::SeqCst);
+        self.faults.stranded.store(all, Ordering::SeqCst);
     }
 }
 
-/// How the way to the server ended.
-enum Ended {
-    Closed,
-    /// The answer to what was sent last must not arrive.
-    BeforeAnswer(OwnedWriteHalf),
-}
-
-impl Plan {
-    async fn wait_if_stranded(&self, number: usize) {
-        if number <= self.stranded.load(Ordering::SeqCst) {
-            std::future::pending::<()>().await;
+impl Faults {
+    async fn serve(&self, number: usize, mut client: TcpStream, server: &str) {
+        let mut link = self.link.subscribe();
+        let state = *link.borrow();
+        if state == Link::Up {
+            let Ok(mut server) = TcpStream::connect(server).await else { return };
+            tokio::select! {
+                () = self.pass(number, &mut client, &mut server) => return,
+                () = until(&mut link, |state| state != Link::Up) => {}
+            }
+            // Both stay open.
+            until(&mut link, |state| state != Link::Silent).await;
+        } else {
+            until(&mut link, |state| state != Link::Silent).await;
         }
     }
 
-    async fn pass_up(&self, number: usize, mut from: OwnedReadHalf, mut to: OwnedWriteHalf) -> Ended {
+    async fn pass(&self, number: usize, client: &mut TcpStream, server: &mut TcpStream) {
+        let (from_client, to_client) = client.split();
+        let (from_server, to_server) = server.split();
+        let lost = tokio::select! {
+            lost = self.pass_up(number, from_client, to_server) => lost,
+            () = self.pass_down(number, from_server, to_client) => NextCommit::Passes,
+        };
+        match lost {
+            NextCommit::Passes => return,
+            NextCommit::LosesAnswer => swallow_commit(server).await,
+            NextCommit::IsLost => drop(server.shutdown().await),
+        }
+        self.commit_lost.notify_one();
+        if self.is_silent_after_commit.load(Ordering::SeqCst) {
+            // Until the client gives up.
+            let mut ignored = [0; 1024];
+            while client.read(&mut ignored).await.is_ok_and(|length| length > 0) {}
+        }
+    }
+
+    /// Ends with what became of a COMMIT, or with the connection.
+    async fn pass_up(
+        &self,
+        number: usize,
+        mut from: impl AsyncRead + Unpin,
+        mut to: impl AsyncWrite + Unpin,
+    ) -> NextCommit {
         let mut buffer = vec![0; 64 << 10];
-        while let Ok(len @ 1..) = from.read(&mut buffer).await {
+        while let Ok(length @ 1..) = from.read(&mut buffer).await {
             self.wait_if_stranded(number).await;
-            if &buffer[..len] == COMMIT {
-                let next = self.next_commit.swap(NextCommit::Passes as u8, Ordering::SeqCst);
-                if next == NextCommit::IsLost as u8 {
-                    return Ended::Closed;
-                }
-                if next == NextCommit::LosesAnswer as u8 {
-                    to.write_all(COMMIT).await.unwrap();
-                    return Ended::BeforeAnswer(to);
-                }
+            let message = &buffer[..length];
+            let next = if message.ends_with(COMMIT) { self.take_next_commit() } else { NextCommit::Passes };
+            if next == NextCommit::IsLost {
+                return next;
             }
-            if to.write_all(&buffer[..len]).await.is_err() {
+            if to.write_all(message).await.is_err() {
                 break;
             }
+            if next == NextCommit::LosesAnswer {
+                return next;
+            }
         }
-        Ended::Closed
+        NextCommit::Passes
     }
 
     async fn pass_down(
         &self,
         number: usize,
-        mut from: OwnedReadHalf,
-        mut to: OwnedWriteHalf,
-        up: impl Future<Output = Ended>,
+        mut from: impl AsyncRead + Unpin,
+        mut to: impl AsyncWrite + Unpin,
     ) {
-        let mut up = pin!(up);
         let mut buffer = vec![0; 64 << 10];
-        loop {
-            tokio::select! {
-                ended = &mut up => {
-                    if let Ended::BeforeAnswer(_still_open) = ended {
-                        // The answer proves that the commit is done.
-                        assert_ne!(from.read(&mut buffer).await.unwrap(), 0);
-                    }
-                    return;
-                }
-                read = from.read(&mut buffer) => {
-                    let Ok(len @ 1..) = read else { return };
-                    self.wait_if_stranded(number).await;
-                    if to.write_all(&buffer[..len]).await.is_err() {
-                        return;
-                    }
-                }
+        while let Ok(length @ 1..) = from.read(&mut buffer).await {
+            self.wait_if_stranded(number).await;
+            if to.write_all(&buffer[..length]).await.is_err() {
+                return;
             }
         }
     }
+
+    fn take_next_commit(&self) -> NextCommit {
+        std::mem::take(&mut *self.next_commit.lock().unwrap())
+    }
+
+    async fn wait_if_stranded(&self, number: usize) {
+        if number <= self.stranded.load(Ordering::SeqCst) {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+/// Reads until the database says that it has committed.
+async fn swallow_commit(server: &mut TcpStream) {
+    let (mut answer, mut part) = (Vec::new(), [0; 1024]);
+    while !answer.windows(COMMITTED.len()).any(|window| window == COMMITTED) {
+        let length = server.read(&mut part).await.unwrap();
+        assert_ne!(length, 0, "the database closed the connection");
+        answer.extend_from_slice(&part[..length]);
+    }
+}
+
+async fn until(link: &mut watch::Receiver<Link>, is_it: fn(Link) -> bool) {
+    let _ = link.wait_for(|state| is_it(*state)).await.map(|state| *state);
 }

@@ -1,9 +1,14 @@
 //! A PostgreSQL server of one test, and a streaming replica of it. Both end with their value.
 
+use std::hash::{BuildHasher, RandomState};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
+
+/// How often a start is tried, with another port each time.
+const ATTEMPTS: usize = 10;
 
 #[derive(Debug)]
 pub(crate) struct PgServer {
@@ -13,7 +18,7 @@ pub(crate) struct PgServer {
 
 impl PgServer {
     pub(crate) fn start() -> PgServer {
-        let server = Self::prepare();
+        let mut server = Self::prepare();
         let encoding = ["-E", "UTF8", "--locale=C.UTF-8", "-N"];
         let args = [&["-U", "postgres", "-A", "trust", "-D", server.data()][..], &encoding].concat();
         server.run("initdb", &args);
@@ -23,7 +28,7 @@ impl PgServer {
 
     /// A replica that follows this server.
     pub(crate) fn start_replica(&self) -> PgServer {
-        let replica = Self::prepare();
+        let mut replica = Self::prepare();
         let port = self.port.to_string();
         let from = ["-h", "127.0.0.1", "-p", &port, "-U", "postgres"];
         replica.run("pg_basebackup", &[&from[..], &["-R", "-c", "fast", "-D", replica.data()]].concat());
@@ -47,24 +52,34 @@ impl PgServer {
             // PostgreSQL refuses to run as root.
             execute(Command::new("chown").args(["postgres", folder]));
         }
-        // Free a moment ago.
-        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        PgServer { dir, port }
+        PgServer { dir, port: free_port() }
     }
 
     fn data(&self) -> &str {
         self.dir.path().to_str().unwrap()
     }
 
-    fn launch(&self) {
-        let options =
-            format!("-c listen_addresses=127.0.0.1 -c port={} -c unix_socket_directories=", self.port);
+    /// Another process may have taken the port meanwhile: then another one is tried.
+    fn launch(&mut self) {
         let log = self.dir.path().join("server.log");
         let log = log.to_str().unwrap();
-        self.run("pg_ctl", &["-D", self.data(), "-l", log, "-o", &options, "-w", "start"]);
+        for _ in 0..ATTEMPTS {
+            let options =
+                format!("-c listen_addresses=127.0.0.1 -c port={} -c unix_socket_directories=", self.port);
+            let args = ["-D", self.data(), "-l", log, "-o", &options, "-w", "start"];
+            if is_successful(&mut self.command("pg_ctl", &args)) {
+                return;
+            }
+            self.port = free_port();
+        }
+        panic!("PostgreSQL does not start: {}", std::fs::read_to_string(log).unwrap_or_default());
     }
 
     fn run(&self, program: &str, args: &[&str]) {
+        execute(&mut self.command(program, args));
+    }
+
+    fn command(&self, program: &str, args: &[&str]) -> Command {
         let program = programs().join(program);
         let mut command = if is_root() {
             let mut command = Command::new("runuser");
@@ -73,7 +88,8 @@ impl PgServer {
         } else {
             Command::new(program)
         };
-        execute(command.args(args).current_dir(self.dir.path()));
+        command.args(args).current_dir(self.dir.path());
+        command
     }
 }
 
@@ -86,9 +102,24 @@ impl Drop for PgServer {
 }
 
 fn execute(command: &mut Command) {
+    assert!(is_successful(command), "{command:?} failed");
+}
+
+fn is_successful(command: &mut Command) -> bool {
     // No pipe: the server would keep it open.
-    let done = command.stdin(Stdio::null()).stdout(Stdio::null()).status().unwrap();
-    assert!(done.success(), "{command:?}: {done}");
+    command.stdin(Stdio::null()).stdout(Stdio::null()).status().unwrap().success()
+}
+
+/// A port that is free now. It lies below the kernel's ephemeral range, so that no outgoing connection takes it before its
+/// server does.
+pub(crate) fn free_port() -> u16 {
+    loop {
+        let random = RandomState::new().hash_one(0) % 17_000;
+        let port = 15_000 + u16::try_from(random).unwrap();
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
 }
 
 fn is_root() -> bool {

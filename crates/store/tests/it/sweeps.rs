@@ -1,8 +1,9 @@
 //! The sweep deletes everything unreferenced, and nothing else.
 
 use bytes::Bytes;
+use dropleaf_core::ManualClock;
 use dropleaf_core::site_version::SiteVersion;
-use dropleaf_store::blobs::{self, Collected, SweepLimits, collect_garbage};
+use dropleaf_store::blobs::{self, Collected, SweepLimits};
 use dropleaf_store::bundles::{self, Bundle, BundleFile};
 use dropleaf_store::{BlobError, Blobs, Db, DbError, Stmt, leases, site_versions};
 
@@ -10,6 +11,10 @@ use crate::harness::{FAR, INLINE, NOW, body_stores, for_each_database, noise, pl
 
 /// Selects everything that is unreferenced.
 const ALL: SweepLimits = SweepLimits { now: NOW, older_than: FAR, limit: 100 };
+
+async fn collect_garbage(db: &Db, blobs: &Blobs, limits: SweepLimits) -> Result<Collected, BlobError> {
+    blobs::collect_garbage(db, blobs, limits, &ManualClock::at(limits.now)).await
+}
 
 /// Stores a body with one reference.
 async fn stage(db: &Db, blobs: &Blobs, bytes: &Bytes, nonce: &str, at: i64) -> [u8; 32] {

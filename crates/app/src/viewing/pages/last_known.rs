@@ -3,6 +3,7 @@
 //! page that this node makes or hears of.
 
 use super::{PageKey, PageView};
+use crate::infra::moment::Moment;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use std::hash::{BuildHasher, RandomState};
@@ -33,8 +34,8 @@ impl OpenedPage {
 #[derive(Debug, Clone)]
 struct RowWeighter;
 
-impl Weighter<PageKey, (Duration, Arc<PageView>)> for RowWeighter {
-    fn weight(&self, _: &PageKey, (_, page): &(Duration, Arc<PageView>)) -> u64 {
+impl Weighter<PageKey, (Moment, Arc<PageView>)> for RowWeighter {
+    fn weight(&self, _: &PageKey, (_, page): &(Moment, Arc<PageView>)) -> u64 {
         ROW_BYTES + page.bundle.as_ref().map_or(0, |bundle| bundle.weight())
     }
 }
@@ -43,7 +44,7 @@ impl Weighter<PageKey, (Duration, Arc<PageView>)> for RowWeighter {
 pub(super) struct LastKnownPages {
     /// Zero: off.
     limit: Duration,
-    rows: Cache<PageKey, (Duration, Arc<PageView>), RowWeighter>,
+    rows: Cache<PageKey, (Moment, Arc<PageView>), RowWeighter>,
     /// Incremented with every change, so that a row read before it is not recorded after it.
     changes: Vec<AtomicU64>,
     hasher: RandomState,
@@ -84,23 +85,16 @@ impl LastKnownPages {
         ChangeMark(if self.is_on() { self.stripe(key).load(Ordering::SeqCst) } else { 0 })
     }
 
-    /// Records a row that was read at `at`, monotonic time, or forgets the page if it is not open to all at `now`.
-    pub(super) fn record(
-        &self,
-        key: &PageKey,
-        page: &Arc<PageView>,
-        at: Duration,
-        before: ChangeMark,
-        now: i64,
-    ) {
+    /// Records a row that was read at `at`, or forgets the page if it is not open to all.
+    pub(super) fn record(&self, key: &PageKey, page: &Arc<PageView>, at: Moment, before: ChangeMark) {
         if !self.is_on() {
             return;
         }
-        if !page.access_rules.is_open_to_all(now) {
+        if !page.access_rules.is_open_to_all(at.wall) {
             return self.forget(key);
         }
         // A slower read must not replace the row of one that began later.
-        if self.rows.peek(key).is_none_or(|(known, _)| known <= at) {
+        if self.rows.peek(key).is_none_or(|(known, _)| known.monotonic <= at.monotonic) {
             self.rows.insert(*key, (at, Arc::clone(page)));
         }
         if self.mark(key) != before {
@@ -110,19 +104,13 @@ impl LastKnownPages {
 
     /// The page as it was last read, if that was recent enough and it is still open to all. An address that was last known to
     /// lead here at `address_at` counts like the row.
-    pub(super) fn find(
-        &self,
-        key: &PageKey,
-        at: Duration,
-        now: i64,
-        address_at: Option<Duration>,
-    ) -> Option<OpenedPage> {
+    pub(super) fn find(&self, key: &PageKey, now: Moment, address_at: Option<Moment>) -> Option<OpenedPage> {
         if !self.is_on() {
             return None;
         }
         let (read_at, page) = self.rows.get(key)?;
-        let stale_for = at.saturating_sub(address_at.map_or(read_at, |known| known.min(read_at)));
-        (stale_for < self.limit && page.access_rules.is_open_to_all(now))
+        let stale_for = now.since(read_at).max(address_at.map_or(Duration::ZERO, |known| now.since(known)));
+        (stale_for < self.limit && page.access_rules.is_open_to_all(now.wall))
             .then_some(OpenedPage { page, stale_for: Some(stale_for) })
     }
 

@@ -19,6 +19,7 @@ pub use script_insertion::{Insertion, WINDOW as INSERTION_WINDOW};
 pub use stale_view::Staleness;
 
 use crate::app::{ALL_CHANGED, App, DOMAINS_CHANGED};
+use crate::infra::moment::Moment;
 use crate::infra::replica_read::from_replica;
 use crate::infra::row_cache::{ReadMark, RowCache};
 use crate::viewing::live_pages::LivePages;
@@ -29,7 +30,7 @@ use dropleaf_core::Result;
 use dropleaf_core::access::AccessRules;
 use dropleaf_core::site::{Site, Visibility};
 use dropleaf_store::{DbError, Store};
-use last_known::LastKnownPages;
+use last_known::{ChangeMark, LastKnownPages};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -248,9 +249,26 @@ impl App {
         before: ReadMark,
         source: RowSource,
     ) -> Result<Option<Arc<PageView>>> {
+        let read = self.begin_read(key, before);
+        let found = self.find_page(key, source).await?;
+        self.load_content(key, found, read).await
+    }
+
+    /// Must be called before the database is queried.
+    fn begin_read(&self, key: &PageKey, before: ReadMark) -> PageRead {
+        let changes = self.caches.pages.last_known.mark(key);
+        PageRead { before, changes, at: Moment::now(&*self.clock) }
+    }
+
+    /// The page of a row, with what the row refers to.
+    async fn load_content(
+        &self,
+        key: &PageKey,
+        found: Option<(Site, bool)>,
+        read: PageRead,
+    ) -> Result<Option<Arc<PageView>>> {
         let last_known = &self.caches.pages.last_known;
-        let changes = last_known.mark(key);
-        let Some((mut site, mut is_suspended)) = self.find_page(key, source).await? else {
+        let Some((mut site, mut is_suspended)) = found else {
             last_known.forget(key);
             return Ok(None);
         };
@@ -271,10 +289,18 @@ impl App {
             bundle.load_script_sources(&self.store, id).await?;
         }
         let page = Arc::new(PageView { access_rules: access_rules(&site, is_suspended), site, bundle });
-        self.caches.pages.rows.insert(key, Arc::clone(&page), before);
-        last_known.record(key, &page, before.at(), changes, self.now());
+        self.caches.pages.rows.insert(key, Arc::clone(&page), read.before);
+        last_known.record(key, &page, read.at, read.changes);
         Ok(Some(page))
     }
+}
+
+/// The state of the caches and the time before a row was read.
+#[derive(Debug, Clone, Copy)]
+struct PageRead {
+    before: ReadMark,
+    changes: ChangeMark,
+    at: Moment,
 }
 
 /// Where a row is read.

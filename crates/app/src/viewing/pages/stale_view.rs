@@ -3,8 +3,12 @@
 
 use super::{OpenedPage, PageKey, PageView, RowSource, access_rules, find_page_in};
 use crate::app::App;
+use crate::infra::moment::Moment;
 use crate::infra::replica_read::from_replica;
+use dropleaf_core::access::AccessRules;
+use dropleaf_core::site::Site;
 use dropleaf_core::{Code, Error, Result};
+use dropleaf_store::DbError;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -47,9 +51,11 @@ impl App {
         now: Duration,
     ) -> Result<Option<OpenedPage>> {
         let known = &self.caches.pages.last_known;
-        let load = self.load_page(key, self.caches.pages.rows.read_mark(now), RowSource::AnyCurrent);
+        let read = self.begin_read(key, self.caches.pages.rows.read_mark(now));
+        let reading = self.find_page(key, RowSource::AnyCurrent);
         if !known.is_on() {
-            return Ok(load.await?.map(OpenedPage::current));
+            let found = reading.await?;
+            return Ok(self.load_content(key, found, read).await?.map(OpenedPage::current));
         }
         let mut stale = self.find_stale(key, staleness);
         if stale.is_none() && known.outage.is_on() {
@@ -58,37 +64,58 @@ impl App {
         if stale.is_some() && !known.outage.may_try(now) {
             return Ok(stale);
         }
-        let loaded = if stale.is_some() {
+        // Only the row has to be read in this time: a large page that is not cached may take longer.
+        let found = if stale.is_some() {
             let late = || Error::plain(Code::StorageUnavailable).retry_after(RETRY);
-            tokio::time::timeout(PATIENCE, load).await.unwrap_or_else(|_| Err(late()))
+            tokio::time::timeout(PATIENCE, reading).await.unwrap_or_else(|_| Err(late()))
         } else {
-            load.await
+            reading.await
         };
-        match loaded {
-            Err(error) if matches!(error.code, Code::StorageUnavailable | Code::Overloaded) => {
-                known.outage.failed(self.clock.monotonic());
-                // Looked up again: the page may have changed or expired while this view waited.
-                let stale = match self.find_stale(key, staleness) {
-                    None => Box::pin(self.find_in_replica(key, staleness)).await,
-                    stale => stale,
-                };
-                stale.map(Some).ok_or(error)
-            }
-            Err(error) => Err(error),
-            Ok(page) => {
+        let (row, error) = match found {
+            Ok(found) => {
                 known.outage.answered();
-                Ok(page.map(OpenedPage::current))
+                let row = found.as_ref().map(|(site, is_suspended)| CurrentRow::new(site, *is_suspended));
+                match self.load_content(key, found, read).await {
+                    Err(error) if is_away(&error) => {
+                        // The storage of bodies may be away by itself.
+                        if error.source.as_ref().is_some_and(|source| source.is::<DbError>()) {
+                            known.outage.failed(self.clock.monotonic());
+                        }
+                        (row, error)
+                    }
+                    loaded => return Ok(loaded?.map(OpenedPage::current)),
+                }
             }
-        }
+            Err(error) if is_away(&error) => {
+                known.outage.failed(self.clock.monotonic());
+                (None, error)
+            }
+            Err(error) => return Err(error),
+        };
+        // Looked up again: the page may have changed or expired while this view waited.
+        let stale = match self.find_stale(key, staleness) {
+            None => Box::pin(self.find_in_replica(key, staleness)).await,
+            stale => stale,
+        };
+        let is_shown =
+            |opened: &OpenedPage| row.as_ref().is_none_or(|row| row.allows(&opened.page, self.now()));
+        stale.filter(is_shown).map(Some).ok_or(error)
+    }
+
+    /// Whether the database has answered so recently that last known rows may be used.
+    pub fn can_show_stale_pages(&self) -> bool {
+        let known = &self.caches.pages.last_known;
+        let answered = self.caches.served_domains.confirmed_at();
+        known.is_on() && answered.is_some_and(|at| Moment::now(&*self.clock).since(at) < known.limit())
     }
 
     fn find_stale(&self, key: &PageKey, staleness: Staleness) -> Option<OpenedPage> {
         let address_at = match staleness {
             Staleness::Refused => return None,
             Staleness::Accepted => None,
-            Staleness::AcceptedForDomain => Some(self.caches.served_domains.confirmed_at()),
+            Staleness::AcceptedForDomain => Some(self.caches.served_domains.confirmed_at()?),
         };
-        self.caches.pages.last_known.find(key, self.clock.monotonic(), self.now(), address_at)
+        self.caches.pages.last_known.find(key, Moment::now(&*self.clock), address_at)
     }
 
     /// The page from a replica that is no further behind than a last known row may be.
@@ -97,7 +124,7 @@ impl App {
             return None;
         }
         let known = &self.caches.pages.last_known;
-        let (before, at) = (known.mark(key), self.clock.monotonic());
+        let (before, at) = (known.mark(key), Moment::now(&*self.clock));
         let (replica, age) = self.store.on_replica(&key.change_name(), Some(known.limit()))?;
         let (site, is_suspended) = from_replica(find_page_in(&replica, key)).await??;
         let access_rules = access_rules(&site, is_suspended);
@@ -113,7 +140,31 @@ impl App {
             bundle.load_script_sources(&replica, id).await.ok()?;
         }
         let page = Arc::new(PageView { site, access_rules, bundle });
-        known.record(key, &page, at.saturating_sub(age), before, self.now());
+        known.record(key, &page, at.before(age), before);
         self.find_stale(key, staleness)
     }
+}
+
+/// What a row says that was read although the rest of its page was not.
+struct CurrentRow {
+    updated_at: i64,
+    bundle_id: Option<String>,
+    access_rules: AccessRules,
+}
+
+impl CurrentRow {
+    fn new(site: &Site, is_suspended: bool) -> Self {
+        let access_rules = access_rules(site, is_suspended);
+        Self { updated_at: site.updated_at, bundle_id: site.bundle_id.clone(), access_rules }
+    }
+
+    /// Whether the page as it was last known is still the current one, and open to all.
+    fn allows(&self, page: &PageView, now: i64) -> bool {
+        let is_same = self.updated_at == page.site.updated_at && self.bundle_id == page.site.bundle_id;
+        is_same && self.access_rules.is_open_to_all(now)
+    }
+}
+
+fn is_away(error: &Error) -> bool {
+    matches!(error.code, Code::StorageUnavailable | Code::Overloaded)
 }

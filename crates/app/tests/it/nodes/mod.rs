@@ -2,8 +2,10 @@
 //! interrupted write of view counts is not repeated.
 
 mod caps;
-mod cut_proxy;
 mod guesses;
+#[expect(dead_code, reason = "the tests of the store and of the server use the rest")]
+#[path = "../../../../store/tests/it/pg_proxy.rs"]
+mod pg_proxy;
 mod requests;
 mod view_flushes;
 

@@ -1,6 +1,6 @@
 //! View counts are written once, even if the node does not learn whether a batch was committed.
 
-use super::cut_proxy::{Cut, CutProxy};
+use super::pg_proxy::{NextCommit, PgProxy};
 use super::{Cluster, Node};
 use dropleaf_core::options::UploadOptions;
 use dropleaf_core::site::Site;
@@ -17,22 +17,23 @@ fn view(node: &Node, site: &Site, times: usize) {
 
 #[tokio::test]
 async fn views_are_counted_once_whatever_became_of_the_commit() {
-    for cut in [Cut::Before, Cut::After] {
+    for next in [NextCommit::IsLost, NextCommit::LosesAnswer] {
         let cluster = Cluster::open(|_| {}).await;
-        let proxy = CutProxy::start(cluster.url()).await;
+        let proxy = PgProxy::start(cluster.url()).await;
+        proxy.stay_silent_after_commit();
         let node = cluster.node_at(&proxy.url, 0).await;
         let site = node.publish(&node.account().await, UploadOptions::default()).await;
         view(&node, &site, 3);
-        proxy.arm(cut);
+        proxy.set_next_commit(next);
         tokio::select! {
             written = node.app.flush_views() => panic!("the answer was lost: {written:?}"),
-            () = proxy.cut() => {}
+            () = proxy.commit_lost() => {}
         }
-        let expected = if cut == Cut::After { 3 } else { 0 };
-        assert_eq!(views(&cluster).await, expected, "{cut:?}");
+        let expected = if next == NextCommit::LosesAnswer { 3 } else { 0 };
+        assert_eq!(views(&cluster).await, expected, "{next:?}");
         view(&node, &site, 2);
         node.app.flush_views().await.unwrap();
-        assert_eq!(views(&cluster).await, 5, "{cut:?}");
+        assert_eq!(views(&cluster).await, 5, "{next:?}");
         node.app.flush_views().await.unwrap();
         assert_eq!(views(&cluster).await, 5, "nothing is left");
         cluster.remove([node]).await;

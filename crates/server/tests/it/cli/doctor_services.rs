@@ -1,7 +1,7 @@
 //! `dropleaf doctor` with a real PostgreSQL that does not sync its writes, and a real S3 server.
 
 use super::doctor_world::examine;
-use crate::harness::{Database, Dropleaf, Node, Setup, s3_url};
+use crate::harness::{Database, Dropleaf, Node, PgServer, Setup, s3_url};
 use tempfile::TempDir;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -25,6 +25,32 @@ async fn a_postgres_that_is_not_there() {
     let url = "postgres://ann:hush-hush@127.0.0.1:1/none";
     let found = examine(Dropleaf::in_dir(dir.path()), &[("database_url", url)]).await;
     found.finds("database", "database_url");
+    assert!(!found.text.contains("hush-hush"), "{}", found.text);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn servers_beside_the_primary_are_what_the_settings_say() {
+    let primary = PgServer::start();
+    let (replica, other) = (primary.start_replica(), PgServer::start());
+    let dir = TempDir::new().unwrap();
+    let url = primary.url();
+    let check = async |replica: &str, listen: &str| {
+        // No lag of a busy machine is too long.
+        let settings = [
+            ("database_url", url.as_str()),
+            ("database.read_urls", replica),
+            ("database.listen_url", listen),
+            ("database.max_lag_ms", "60000"),
+        ];
+        examine(Dropleaf::in_dir(dir.path()), &settings).await
+    };
+    let id = "database_servers";
+    check(&replica.url(), &url).await.is(id, "ok");
+    check(&url, &url).await.is(id, "warning");
+    check(&replica.url(), &replica.url()).await.finds(id, "database.listen_url");
+    check(&other.url(), &url).await.finds(id, "database.read_urls");
+    let found = check("postgres://ann:hush-hush@127.0.0.1:1/none", &url).await;
+    found.is(id, "warning");
     assert!(!found.text.contains("hush-hush"), "{}", found.text);
 }
 

@@ -1,6 +1,6 @@
 //! `dropleaf healthcheck` against a running server, with and without TLS, and against a port where nothing listens.
 
-use crate::harness::{Dropleaf, Node, ReservedPort, Setup};
+use crate::harness::{Database, Dropleaf, Link, Node, PgProxy, ReservedPort, Setup, in_time};
 use serde_json::{Value, json};
 use std::process::Output;
 use tempfile::TempDir;
@@ -34,6 +34,31 @@ async fn a_running_server_is_ready() {
     assert!(output.status.success(), "{output:?}");
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(report, json!({"url": format!("http://{}/readyz", address(&node)), "ready": true}));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_without_its_database_is_alive_and_not_ready() {
+    let database = Database::postgres().await;
+    let Database::Postgres(direct) = &database else { panic!("SQLite has no connections") };
+    let proxy = PgProxy::start(direct).await;
+    let node = Setup::new().database(Database::Postgres(proxy.url.clone())).start().await;
+    proxy.set_link(Link::Cut);
+    // The result of a check is kept for a second.
+    let noticed = async { while node.get("/readyz").send().await.status != 503 {} };
+    in_time("the outage to be noticed", noticed).await;
+    let listen = address(&node);
+    let settings = [("DROPLEAF_LISTEN", listen.as_str())];
+    assert_eq!(probe(&settings, &["healthcheck"]).await.status.code(), Some(1));
+    let output = probe(&settings, &["healthcheck", "--live"]).await;
+    assert!(output.status.success(), "{output:?}");
+    let url = format!("http://{listen}/healthz");
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), format!("alive: {url}\n"));
+    let output = probe(&settings, &["healthcheck", "--live", "--json"]).await;
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report, json!({"url": url, "live": true}));
+    proxy.set_link(Link::Up);
+    node.stop().await;
+    database.remove().await;
 }
 
 #[tokio::test]

@@ -4,7 +4,6 @@ mod ask;
 mod checker;
 mod cli;
 mod database;
-mod database_proxy;
 pub(crate) mod described;
 mod dns_server;
 #[expect(dead_code, reason = "the tests of payment operations use the rest")]
@@ -23,6 +22,9 @@ mod pay_link;
 mod payments;
 pub(crate) mod pebble;
 mod person;
+#[expect(dead_code, reason = "the tests of the store and of operations use the rest")]
+#[path = "../../../../store/tests/it/pg_proxy.rs"]
+mod pg_proxy;
 #[path = "../../../../store/tests/it/pg_server.rs"]
 mod pg_server;
 mod phishing;
@@ -55,7 +57,6 @@ pub(crate) use ask::{Answer, Ask, Form};
 pub(crate) use checker::{FakeChecker, Says};
 pub(crate) use cli::{Background, Dropleaf};
 pub(crate) use database::{Database, s3_url};
-pub(crate) use database_proxy::{DatabaseProxy, Link};
 pub(crate) use dns_server::{DnsFault, DnsServer};
 pub(crate) use facilitator::{Call, FakeFacilitator, Fault};
 pub(crate) use facilitator_server::FacilitatorServer;
@@ -65,7 +66,8 @@ pub(crate) use mandate_payer::MandateOffer;
 pub(crate) use node::{NOW, Node, Setup, on_each_database, site_path};
 pub(crate) use pay_link::{PayLink, VISA};
 pub(crate) use person::Person;
-pub(crate) use pg_server::PgServer;
+pub(crate) use pg_proxy::{Link, PgProxy};
+pub(crate) use pg_server::{PgServer, free_port};
 pub(crate) use phishing::{HARVEST, LEAK, harvest};
 pub(crate) use port::ReservedPort;
 pub(crate) use proxy::{Habit, Proxy};

@@ -221,18 +221,10 @@ async fn open_streams_do_not_hold_up_a_server_that_stops() {
     let session = begin(&node, &node.key).await;
     let mut old = Line::open(&node, &node.key, &session).await;
     let (mut new, _) = Line::listen(&node, &node.key, &[uri_of(&site)]).await;
-    // Timers do not advance while a blocking task runs: a server that waited for its timer to cut the streams would
-    // continue only after these two minutes, and then that timer has run.
-    tokio::time::pause();
-    let start = tokio::time::Instant::now();
-    let (stopped, until_stopped) = std::sync::mpsc::channel::<()>();
-    let still = tokio::task::spawn_blocking(move || until_stopped.recv_timeout(Duration::from_mins(2)));
+    // A server that waited for the streams would cut them after 20 seconds.
+    let start = std::time::Instant::now();
     node.stop().await;
-    let waited = start.elapsed();
-    tokio::time::resume();
-    drop(stopped);
-    still.await.unwrap().unwrap_err();
-    assert_eq!(waited, Duration::ZERO, "it waited for a timer");
+    assert!(start.elapsed() < Duration::from_secs(15), "it waited for the streams: {:?}", start.elapsed());
     assert_eq!(old.rest().await, Vec::<Value>::new());
     let last = new.next().await.expect("a subscription ends with a result");
     assert_eq!(last["id"], 1, "{last}");

@@ -53,6 +53,7 @@ async fn draining_server_is_not_ready_and_serves_each_connection_once_more() {
     node.running.begin_drain();
     let refused = node.get("/readyz").send().await.refused(503, "not_ready");
     assert_eq!(refused.header("retry-after"), "5");
+    node.get("/readyz?for=views").send().await.refused(503, "not_ready");
     assert!(refused.text().contains("stopping"), "{}", refused.text());
     assert!(is_last(&ask(&mut kept).await));
     assert!(is_closed(&mut kept).await);

@@ -1,13 +1,17 @@
-//! A server behind `PgBouncer`: session mode works, and transaction mode is refused at start with what to do. This version of
-//! `PgBouncer` keeps no prepared statements in transaction mode.
+//! A server behind `PgBouncer`: session mode works, and transaction mode without prepared statements is refused at start with
+//! what to do.
 
-use crate::harness::{Database, Setup, in_time};
+use crate::harness::{Database, Setup, free_port, in_time};
 use dropleaf_store::{Db, PgOptions};
+use std::fs::File;
 use std::process::Stdio;
 use std::time::Duration;
 use tempfile::TempDir;
-use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
+
+const PROGRAM: &str = "/usr/sbin/pgbouncer";
+/// The first version that can keep prepared statements in transaction mode.
+const KEEPS_STATEMENTS: (u32, u32) = (1, 21);
 
 struct PgBouncer {
     database: Database,
@@ -21,36 +25,62 @@ impl PgBouncer {
         let (user, tail) = url.rsplit_once('@').unwrap();
         let (server, name) = tail.split_once('/').unwrap();
         let (host, server_port) = server.split_once(':').unwrap();
-        // Free a moment ago.
-        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let dir = TempDir::new().unwrap();
-        let file = dir.path().join("pgbouncer.ini");
+        // An earlier version refuses settings that it does not know.
+        let statements = if version() >= KEEPS_STATEMENTS { "max_prepared_statements = 0\n" } else { "" };
         let settings = format!(
             "[databases]\n* = host={host} port={server_port} user=postgres\n[pgbouncer]\nlisten_addr = 127.0.0.1\n\
-             listen_port = {port}\nunix_socket_dir =\nauth_type = any\npool_mode = {pool_mode}\ndefault_pool_size = 60\n"
+             unix_socket_dir =\nauth_type = any\npool_mode = {pool_mode}\ndefault_pool_size = 60\n{statements}"
         );
-        std::fs::write(&file, settings).unwrap();
-        let mut command = Command::new("/usr/sbin/pgbouncer");
-        if std::process::Command::new("id").arg("-u").output().unwrap().stdout == b"0\n" {
-            // It refuses to run as root.
-            command.args(["-u", "postgres"]);
-        }
-        let child = command.arg(&file).stdout(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true).spawn();
-        let child = child.expect("pgbouncer is installed by scripts/install-test-tools");
         in_time("PgBouncer", async {
-            while TcpStream::connect(("127.0.0.1", port)).await.is_err() {
-                tokio::time::sleep(Duration::from_millis(10)).await;
+            loop {
+                let (dir, port) = (TempDir::new().unwrap(), free_port());
+                if let Some(child) = launch(&dir, &format!("{settings}listen_port = {port}\n")).await {
+                    let database = Database::Postgres(format!("{user}@127.0.0.1:{port}/{name}"));
+                    return Self { database, _child: child, _dir: dir };
+                }
             }
         })
-        .await;
-        let database = Database::Postgres(format!("{user}@127.0.0.1:{port}/{name}"));
-        Self { database, _child: child, _dir: dir }
+        .await
     }
 
     fn url(&self) -> &str {
         let Database::Postgres(url) = &self.database else { panic!("only for PostgreSQL") };
         url
     }
+}
+
+/// Waits until it listens; `None` if another process has taken the port meanwhile.
+async fn launch(dir: &TempDir, settings: &str) -> Option<Child> {
+    let (file, log) = (dir.path().join("pgbouncer.ini"), dir.path().join("log"));
+    std::fs::write(&file, settings).unwrap();
+    let mut command = Command::new(PROGRAM);
+    if std::process::Command::new("id").arg("-u").output().unwrap().stdout == b"0\n" {
+        // It refuses to run as root.
+        command.args(["-u", "postgres"]);
+    }
+    command.arg(&file).stdout(Stdio::null()).stderr(File::create(&log).unwrap()).kill_on_drop(true);
+    let mut child = command.spawn().expect("pgbouncer is installed by scripts/install-test-tools");
+    loop {
+        let is_over = child.try_wait().unwrap().is_some();
+        let said = std::fs::read_to_string(&log).unwrap();
+        if said.contains("LOG listening on ") {
+            return Some(child);
+        }
+        if is_over {
+            assert!(said.contains("listen on "), "{said}");
+            return None;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+/// Such as (1, 18).
+fn version() -> (u32, u32) {
+    let output = std::process::Command::new(PROGRAM).arg("--version").output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let number = text.split_whitespace().nth(1).unwrap();
+    let mut parts = number.split('.').map(|part| part.parse().unwrap());
+    (parts.next().unwrap(), parts.next().unwrap())
 }
 
 #[tokio::test(flavor = "multi_thread")]

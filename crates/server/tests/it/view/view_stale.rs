@@ -1,32 +1,33 @@
 //! Views while the database is away: with `views.stale_seconds`, pages that any viewer may see go on, and nothing else does.
 
-use crate::harness::{Answer, Database, DatabaseProxy, Form, HOUR, Link, Node, Setup, in_time, page};
+use crate::harness::{Answer, Database, Form, HOUR, Link, Node, PgProxy, Setup, in_time, page};
 use serde_json::{Value, json};
 
 const STALE_SECONDS: i64 = 60;
 
 struct Outage {
     node: Node,
-    proxy: DatabaseProxy,
+    proxy: PgProxy,
     database: Database,
 }
 
 impl Outage {
     async fn prepare(stale_seconds: i64) -> Self {
         let database = Database::postgres().await;
-        let proxy = DatabaseProxy::start(&database).await;
+        let Database::Postgres(url) = &database else { panic!("SQLite has no connections") };
+        let proxy = PgProxy::start(url).await;
         let setup = Setup::new().set("views.stale_seconds", stale_seconds.to_string());
-        Self { node: setup.database(proxy.database.clone()).start().await, proxy, database }
+        Self { node: setup.database(Database::Postgres(proxy.url.clone())).start().await, proxy, database }
     }
 
     /// Takes the database away, when the rows that were read before are no longer fresh.
     fn begin(&self, link: Link) {
-        self.proxy.set(link);
+        self.proxy.set_link(link);
         self.node.clock.advance(1);
     }
 
     async fn end(self) {
-        self.proxy.set(Link::Up);
+        self.proxy.set_link(Link::Up);
         self.node.stop().await;
         self.database.remove().await;
     }
@@ -69,7 +70,7 @@ async fn cached_pages_never_stop_while_the_database_is_away() {
             }
         }
         assert_eq!(outage.node.running.metrics.stale_views.get(), views);
-        outage.proxy.set(Link::Up);
+        outage.proxy.set_link(Link::Up);
         // The database is asked again after a second, and then rows are current.
         in_time("current rows", async {
             loop {
@@ -186,4 +187,22 @@ async fn without_the_setting_every_view_answers_503() {
     let answer = outage.view(&path(&site)).await.expect(503);
     assert!(!answer.header("retry-after").is_empty());
     outage.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn node_stays_ready_for_views_as_long_as_pages_can_be_shown() {
+    for (stale_seconds, expected) in [(STALE_SECONDS, 200), (0, 503)] {
+        let outage = Outage::prepare(stale_seconds).await;
+        outage.view("/readyz").await.expect(200);
+        outage.view("/readyz?for=views").await.expect(200);
+        outage.begin(Link::Cut);
+        // The result of a check is kept for a second.
+        in_time("the outage to be noticed", async { while outage.view("/readyz").await.status != 503 {} })
+            .await;
+        outage.view("/readyz?for=views").await.expect(expected);
+        outage.view("/readyz?for=everything").await.expect(503);
+        outage.node.clock.advance(STALE_SECONDS);
+        outage.view("/readyz?for=views").await.expect(503);
+        outage.end().await;
+    }
 }

@@ -7,6 +7,11 @@ use dropleaf_core::site::{NewSite, Site, State, Visibility};
 const AT: fn(u64) -> Duration = Duration::from_millis;
 const NOW: i64 = 1000;
 
+/// A moment so many milliseconds after the start, which was at `NOW`.
+fn at(millis: u64) -> Moment {
+    Moment { wall: NOW + i64::try_from(millis / 1000).unwrap(), monotonic: AT(millis) }
+}
+
 fn key(letter: char) -> PageKey {
     PageKey::token(&letter.to_string().repeat(22)).unwrap()
 }
@@ -38,27 +43,37 @@ fn known() -> LastKnownPages {
     LastKnownPages::new(Duration::from_secs(10), 1 << 20)
 }
 
-fn record(pages: &LastKnownPages, page: &Arc<PageView>, at: u64) {
-    pages.record(&key('a'), page, AT(at), pages.mark(&key('a')), NOW);
+fn record(pages: &LastKnownPages, page: &Arc<PageView>, millis: u64) {
+    pages.record(&key('a'), page, at(millis), pages.mark(&key('a')));
 }
 
 #[test]
 fn a_row_is_used_until_the_limit_after_it_was_read() {
     let pages = known();
     record(&pages, &page(|_| {}), 500);
-    let age = |at| pages.find(&key('a'), AT(at), NOW, None).and_then(|found| found.stale_for);
+    let age = |millis| pages.find(&key('a'), at(millis), None).and_then(|found| found.stale_for);
     assert_eq!(age(500), Some(Duration::ZERO));
     assert_eq!(age(10_499), Some(AT(9999)));
     assert_eq!(age(10_500), None);
-    assert!(pages.find(&key('b'), AT(500), NOW, None).is_none());
+    assert!(pages.find(&key('b'), at(500), None).is_none());
+}
+
+#[test]
+fn a_row_ages_while_the_machine_is_suspended() {
+    let pages = known();
+    record(&pages, &page(|_| {}), 500);
+    let resumed = |seconds| Moment { wall: NOW + seconds, monotonic: AT(600) };
+    assert!(pages.find(&key('a'), resumed(10), None).is_some());
+    assert!(pages.find(&key('a'), resumed(11), None).is_none());
 }
 
 #[test]
 fn an_address_that_was_confirmed_earlier_than_the_row_counts() {
     let pages = known();
     record(&pages, &page(|_| {}), 5000);
-    let age =
-        |at, address| pages.find(&key('a'), AT(at), NOW, Some(AT(address))).and_then(|found| found.stale_for);
+    let age = |millis, address| {
+        pages.find(&key('a'), at(millis), Some(at(address))).and_then(|found| found.stale_for)
+    };
     assert_eq!(age(6000, 4000), Some(AT(2000)));
     assert_eq!(age(6000, 5500), Some(AT(1000)));
     assert_eq!(age(14_000, 4000), None);
@@ -68,7 +83,7 @@ fn an_address_that_was_confirmed_earlier_than_the_row_counts() {
 fn nothing_is_recorded_while_it_is_off() {
     let pages = LastKnownPages::new(Duration::ZERO, 1 << 20);
     record(&pages, &page(|_| {}), 0);
-    assert!(pages.find(&key('a'), AT(0), NOW, None).is_none());
+    assert!(pages.find(&key('a'), at(0), None).is_none());
 }
 
 #[test]
@@ -85,9 +100,9 @@ fn only_pages_that_are_open_to_all_are_recorded_and_one_that_closes_is_forgotten
     for close in closing {
         let pages = known();
         record(&pages, &page(|_| {}), 0);
-        assert!(pages.find(&key('a'), AT(0), NOW, None).is_some());
+        assert!(pages.find(&key('a'), at(0), None).is_some());
         record(&pages, &page(close), 1);
-        assert!(pages.find(&key('a'), AT(1), NOW, None).is_none());
+        assert!(pages.find(&key('a'), at(1), None).is_none());
     }
 }
 
@@ -95,8 +110,8 @@ fn only_pages_that_are_open_to_all_are_recorded_and_one_that_closes_is_forgotten
 fn a_page_that_has_expired_since_is_not_found() {
     let pages = known();
     record(&pages, &page(|rules| rules.expires_at = Some(NOW + 2)), 0);
-    assert!(pages.find(&key('a'), AT(1000), NOW + 1, None).is_some());
-    assert!(pages.find(&key('a'), AT(2000), NOW + 2, None).is_none());
+    assert!(pages.find(&key('a'), at(1000), None).is_some());
+    assert!(pages.find(&key('a'), at(2000), None).is_none());
 }
 
 #[test]
@@ -106,11 +121,11 @@ fn a_row_read_before_a_change_is_not_recorded_after_it() {
         let pages = known();
         let before = pages.mark(&key('a'));
         forget(&pages);
-        pages.record(&key('a'), &page(|_| {}), AT(0), before, NOW);
-        assert!(pages.find(&key('a'), AT(0), NOW, None).is_none());
+        pages.record(&key('a'), &page(|_| {}), at(0), before);
+        assert!(pages.find(&key('a'), at(0), None).is_none());
         record(&pages, &page(|_| {}), 0);
         forget(&pages);
-        assert!(pages.find(&key('a'), AT(0), NOW, None).is_none());
+        assert!(pages.find(&key('a'), at(0), None).is_none());
     }
 }
 
@@ -120,7 +135,7 @@ fn a_slower_read_does_not_replace_a_later_one() {
     let later = page(|_| {});
     record(&pages, &later, 2000);
     record(&pages, &page(|_| {}), 1000);
-    let found = pages.find(&key('a'), AT(2000), NOW, None).unwrap();
+    let found = pages.find(&key('a'), at(2000), None).unwrap();
     assert!(Arc::ptr_eq(&found.page, &later));
 }
 
@@ -129,7 +144,7 @@ fn the_rows_have_a_bound() {
     let pages = known();
     for number in 0..10_000_u64 {
         let key = PageKey::token(&format!("{number:022}")).unwrap();
-        pages.record(&key, &page(|_| {}), AT(0), pages.mark(&key), NOW);
+        pages.record(&key, &page(|_| {}), at(0), pages.mark(&key));
     }
     assert!(pages.rows.weight() <= 1 << 20);
 }

@@ -7,6 +7,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { startClock } from '../e2e/domains/clock.mjs';
+import { createDatabase } from '../e2e/postgres.mjs';
 import { ROOT, tempDir } from '../e2e/server.mjs';
 
 const RELEASED = path.join(ROOT, 'crates/store/tests/released');
@@ -19,18 +20,11 @@ export async function releasedSchemas() {
   return names.map((name) => Number(name.split('-')[1])).sort((a, b) => a - b);
 }
 
-/** Runs a statement; gives the rows as psql prints them. */
-export async function psql(url, sql) {
-  return (await run('psql', [url, '-X', '-q', '-A', '-t', '-v', 'ON_ERROR_STOP=1', '-c', sql])).stdout.trim();
-}
-
-let databases = 0;
-
 /**
  * A copy of the store of a schema: `contents` (see e2e/populate), `env` of every node, `dataDir(n)` of the nth node, `cleanUp`.
- * `postgres` is the URL of a server on which a database is made; without it the store is SQLite, for one node at a time.
+ * With `postgres` it is in a new database on PostgreSQL; otherwise the store is SQLite, for one node at a time.
  */
-export async function releasedStore(schema, { postgres } = {}) {
+export async function releasedStore(schema, { postgres = false } = {}) {
   const from = path.join(RELEASED, `schema-${schema}`);
   const dir = await tempDir(`schema-${schema}`);
   const json = async (name) => JSON.parse(await readFile(path.join(from, name), 'utf8'));
@@ -53,14 +47,11 @@ export async function releasedStore(schema, { postgres } = {}) {
   };
   let drop = async () => {};
   if (postgres) {
-    const name = `upgrade_${process.pid}_${(databases += 1)}`;
-    await psql(postgres, `CREATE DATABASE ${name}`);
-    drop = () => psql(postgres, `DROP DATABASE ${name} WITH (FORCE)`);
-    const url = new URL(postgres);
-    url.pathname = `/${name}`;
-    await load(file, url.href);
+    const database = await createDatabase('upgrade');
+    ({ drop } = database);
+    await load(file, database.url);
     await rm(file);
-    Object.assign(env, { DROPLEAF_DATABASE_URL: url.href, DROPLEAF_BLOBS_URL: `file:${path.join(data, 'blobs')}` });
+    Object.assign(env, { DROPLEAF_DATABASE_URL: database.url, DROPLEAF_BLOBS_URL: `file:${path.join(data, 'blobs')}` });
   }
   const cleanUp = async () => {
     await drop();
@@ -71,7 +62,7 @@ export async function releasedStore(schema, { postgres } = {}) {
 }
 
 async function load(file, url) {
-  const { stdout } = await run('python3', [path.join(ROOT, 'cluster/load_rows.py'), file, MIGRATIONS], { maxBuffer: 1e8 });
+  const { stdout } = await run('python3', [path.join(ROOT, 'upgrade/load_rows.py'), file, MIGRATIONS], { maxBuffer: 1e8 });
   const child = execFile('psql', [url, '-X', '-q'], { maxBuffer: 1e7 });
   let said = '';
   child.stderr.on('data', (text) => (said += text));

@@ -5,14 +5,16 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { postgresServer, psql } from '../e2e/postgres.mjs';
 import { BINARY, command, startServer } from '../e2e/server.mjs';
-import { psql, releasedStore } from './upgrade-store.mjs';
-import { Traffic } from './upgrade-traffic.mjs';
+import { releasedStore } from './store.mjs';
+import { Traffic } from './traffic.mjs';
 
 const OLD = process.env.UPGRADE_OLD;
 const SCHEMA = Number(process.env.UPGRADE_SCHEMA);
 const ROUNDS = Number(process.env.UPGRADE_ROUNDS ?? 20);
 assert.ok(OLD && SCHEMA, 'run scripts/upgrade-test long');
+postgresServer();
 
 const ledgerIsSound = async (node) => {
   const audit = await command(node, 'ledger', 'audit', '--json');
@@ -27,7 +29,7 @@ async function oldIsRefused(env, cwd) {
 }
 
 test(`nodes of schema ${SCHEMA} and of this version work side by side on PostgreSQL`, async () => {
-  const store = await releasedStore(SCHEMA, { postgres: process.env.DROPLEAF_TEST_POSTGRES });
+  const store = await releasedStore(SCHEMA, { postgres: true });
   const version = () => psql(store.databaseUrl, 'SELECT MAX(version) FROM schema_migrations');
   const nodes = [];
   const traffic = new Traffic(store, nodes);

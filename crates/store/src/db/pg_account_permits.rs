@@ -1,4 +1,4 @@
-//! Turns of accounts: no account uses more than a share of the connections for writes, however many requests it sends.
+//! Permits to write: no account uses more than a share of the connections, however many requests it sends.
 //!
 //! Batches name the account they work for by a fence (`Stmt::fence`). Those of one account wait for each other here, before
 //! they wait for a connection, so other accounts' batches overtake them.
@@ -20,7 +20,7 @@ type Queues = Arc<Mutex<HashMap<String, Queue>>>;
 
 /// The accounts that write now.
 #[derive(Debug, Default)]
-pub(super) struct Turns(Queues);
+pub(super) struct AccountPermits(Queues);
 
 #[derive(Debug)]
 struct Queue {
@@ -31,25 +31,25 @@ struct Queue {
 
 /// A place in the queue of an account, and then the permission to run.
 #[derive(Debug)]
-pub(super) struct Turn {
+pub(super) struct AccountPermit {
     queues: Queues,
     account: String,
     permit: Option<OwnedSemaphorePermit>,
 }
 
-impl Turns {
-    /// Waits for the turn of this batch; `None` if it works for no account.
-    pub(super) async fn take(&self, stmts: &[Stmt]) -> Result<Option<Turn>, DbError> {
+impl AccountPermits {
+    /// Waits until this batch may run; `None` if it works for no account.
+    pub(super) async fn take(&self, stmts: &[Stmt]) -> Result<Option<AccountPermit>, DbError> {
         let Some(fence) = stmts.iter().find_map(|stmt| stmt.fence.as_ref()) else { return Ok(None) };
-        let (mut turn, places) = self.enter(&fence.account)?;
+        let (mut account_permit, places) = self.enter(&fence.account)?;
         let permit = tokio::time::timeout(WAIT, places.acquire_owned()).await;
         let permit =
             permit.map_err(|_| DbError::unavailable("too many writes of one account are waiting"))?;
-        turn.permit = permit.ok();
-        Ok(Some(turn))
+        account_permit.permit = permit.ok();
+        Ok(Some(account_permit))
     }
 
-    fn enter(&self, account: &str) -> Result<(Turn, Arc<Semaphore>), DbError> {
+    fn enter(&self, account: &str) -> Result<(AccountPermit, Arc<Semaphore>), DbError> {
         let mut queues = lock(&self.0);
         let queue = queues
             .entry(account.to_owned())
@@ -60,8 +60,9 @@ impl Turns {
         queue.batches += 1;
         let places = Arc::clone(&queue.places);
         drop(queues);
-        let turn = Turn { queues: Arc::clone(&self.0), account: account.to_owned(), permit: None };
-        Ok((turn, places))
+        let account_permit =
+            AccountPermit { queues: Arc::clone(&self.0), account: account.to_owned(), permit: None };
+        Ok((account_permit, places))
     }
 
     /// Batches of all accounts that wait for others of the same account.
@@ -70,7 +71,7 @@ impl Turns {
     }
 }
 
-impl Drop for Turn {
+impl Drop for AccountPermit {
     fn drop(&mut self) {
         let mut queues = lock(&self.queues);
         if let Some(queue) = queues.get_mut(&self.account) {
@@ -97,30 +98,30 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn one_account_has_a_share_and_others_pass_it() {
-        let turns = Turns::default();
+        let permits = AccountPermits::default();
         let mut taken = Vec::new();
         for _ in 0..AT_ONCE {
-            taken.push(turns.take(&batch("a")).await.unwrap());
+            taken.push(permits.take(&batch("a")).await.unwrap());
         }
-        let late = turns.take(&batch("a")).await;
+        let late = permits.take(&batch("a")).await;
         assert!(matches!(late, Err(DbError::Unavailable(_))), "waited in vain");
-        assert!(turns.take(&batch("b")).await.unwrap().is_some());
-        assert!(turns.take(&[Stmt::new("SELECT 1", [])]).await.unwrap().is_none());
+        assert!(permits.take(&batch("b")).await.unwrap().is_some());
+        assert!(permits.take(&[Stmt::new("SELECT 1", [])]).await.unwrap().is_none());
         let stmts = batch("a");
-        let waiting = turns.take(&stmts);
+        let waiting = permits.take(&stmts);
         taken.pop();
         assert!(waiting.await.unwrap().is_some());
         taken.clear();
-        assert!(lock(&turns.0).is_empty(), "nothing is kept of accounts that do not write");
+        assert!(lock(&permits.0).is_empty(), "nothing is kept of accounts that do not write");
     }
 
     #[tokio::test(start_paused = true)]
     async fn queue_of_an_account_is_bounded() {
-        let turns = Turns::default();
-        let places: Vec<_> = (0..AT_ONCE + MAX_WAITING).map(|_| turns.enter("a").unwrap()).collect();
-        assert!(matches!(turns.take(&batch("a")).await, Err(DbError::Busy)));
-        assert_eq!(turns.waiting(), MAX_WAITING);
+        let permits = AccountPermits::default();
+        let places: Vec<_> = (0..AT_ONCE + MAX_WAITING).map(|_| permits.enter("a").unwrap()).collect();
+        assert!(matches!(permits.take(&batch("a")).await, Err(DbError::Busy)));
+        assert_eq!(permits.waiting(), MAX_WAITING);
         drop(places);
-        assert!(turns.take(&batch("a")).await.unwrap().is_some());
+        assert!(permits.take(&batch("a")).await.unwrap().is_some());
     }
 }

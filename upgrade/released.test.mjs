@@ -5,11 +5,13 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { test } from 'node:test';
+import { postgresServer, psql } from '../e2e/postgres.mjs';
 import { command, freePort, HANGS, startServer } from '../e2e/server.mjs';
-import { psql, releasedSchemas, releasedStore } from './upgrade-store.mjs';
-import { Traffic } from './upgrade-traffic.mjs';
+import { releasedSchemas, releasedStore } from './store.mjs';
+import { Traffic } from './traffic.mjs';
 
 const ROUNDS = process.env.UPGRADE === 'long' ? 20 : 5;
+postgresServer();
 
 async function start(store, n, port) {
   return startServer({ port, env: store.env, dataDir: await store.dataDir(n) });
@@ -57,7 +59,7 @@ async function migrateFurther(url) {
 }
 
 test('nodes go on when a later version migrates the database, and take no backup', async () => {
-  const store = await releasedStore((await releasedSchemas()).at(-1), { postgres: process.env.DROPLEAF_TEST_POSTGRES });
+  const store = await releasedStore((await releasedSchemas()).at(-1), { postgres: true });
   const nodes = [];
   const traffic = new Traffic(store, nodes);
   try {
@@ -90,5 +92,5 @@ function refusal({ binary, env, dataDir }, args) {
 
 for (const schema of await releasedSchemas()) {
   test(`schema ${schema} is upgraded under traffic on SQLite`, () => upgrade(schema));
-  test(`schema ${schema} is upgraded under traffic on PostgreSQL`, () => upgrade(schema, process.env.DROPLEAF_TEST_POSTGRES));
+  test(`schema ${schema} is upgraded under traffic on PostgreSQL`, () => upgrade(schema, true));
 }
