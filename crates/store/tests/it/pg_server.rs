@@ -1,7 +1,9 @@
 //! A PostgreSQL server of one test, and a streaming replica of it. Both end with their value.
 
+use std::fs::Permissions;
 use std::hash::{BuildHasher, RandomState};
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -47,6 +49,8 @@ impl PgServer {
 
     fn prepare() -> PgServer {
         let dir = TempDir::new().unwrap();
+        // Not all programs of PostgreSQL set the mode that its server requires.
+        std::fs::set_permissions(dir.path(), Permissions::from_mode(0o700)).unwrap();
         let folder = dir.path().to_str().unwrap();
         if is_root() {
             // PostgreSQL refuses to run as root.
