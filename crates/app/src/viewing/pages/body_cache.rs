@@ -6,6 +6,7 @@ use super::script_insertion::{self, Insertion};
 use crate::app::App;
 use bytes::Bytes;
 use dropleaf_core::{Error, Result, secret};
+use dropleaf_store::BlobError;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use std::sync::Arc;
@@ -60,13 +61,23 @@ impl App {
 
     /// The bytes from storage. They never change, so any replica may have them while the primary is away.
     async fn read_body(&self, hash: &[u8; 32]) -> Result<Bytes> {
-        if self.caches.pages.last_known.outage.is_on()
-            && let Some(replica) = self.store.db.any_replica()
-            && let Ok(Ok(bytes)) = tokio::time::timeout(PATIENCE, self.store.blobs.read(&replica, hash)).await
-        {
+        let is_away = self.caches.pages.last_known.outage.is_on();
+        if is_away && let Some(bytes) = self.read_body_in_replica(hash).await {
             return Ok(bytes);
         }
-        Ok(self.store.blobs.read(&self.store.db, hash).await?)
+        match self.store.blobs.read(&self.store.db, hash).await {
+            // The row may have come from a replica just before the primary went away.
+            Err(error @ BlobError::Unavailable(_)) if !is_away => {
+                self.read_body_in_replica(hash).await.ok_or_else(|| error.into())
+            }
+            read => Ok(read?),
+        }
+    }
+
+    async fn read_body_in_replica(&self, hash: &[u8; 32]) -> Option<Bytes> {
+        let replica = self.store.db.any_replica()?;
+        let read = self.store.blobs.read(&replica, hash);
+        tokio::time::timeout(PATIENCE, read).await.ok()?.ok()
     }
 
     /// The plain bytes from any coding in the cache, so that a cached file is served in every coding, also while the storage
