@@ -153,7 +153,7 @@ function settings(member, home, { bin, etcd, sync, subnet }) {
       parameters: { unix_socket_directories: home },
       authentication: { superuser: { username: 'postgres' }, replication: { username: 'postgres' }, rewind: { username: 'postgres' } },
       pg_hba: ['local all all trust', `host all all ${subnet} trust`, `host replication all ${subnet} trust`],
-      // A member that comes back after a failover and cannot be rewound is copied anew.
+      // A member that comes back after a failover and cannot be rewound is copied again.
       remove_data_directory_on_diverged_timelines: true,
       remove_data_directory_on_rewind_failure: true,
     },

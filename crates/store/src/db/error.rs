@@ -43,10 +43,13 @@ impl DbError {
     pub fn may_pass(&self) -> bool {
         match self {
             DbError::Busy => true,
+            // Also while the server is a replica, which may be promoted.
             DbError::Unavailable(source) => !is_login_refused(&**source),
-            // The server is a replica, and may be promoted.
-            DbError::Internal(source) => find_driver_error(&**source).is_some_and(is_read_only),
-            DbError::Guard(_) | DbError::Nul | DbError::Full | DbError::NewerSchema { .. } => false,
+            DbError::Guard(_)
+            | DbError::Nul
+            | DbError::Full
+            | DbError::NewerSchema { .. }
+            | DbError::Internal(_) => false,
         }
     }
 

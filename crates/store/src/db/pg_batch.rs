@@ -111,28 +111,27 @@ impl PgDb {
                 lease.close();
                 return Err(Attempt::Final(error.into()));
             }
-            Ok(Err(failure)) => {
-                // The server answered, and has rolled back.
+            // In the next two the server has answered, and rolled back.
+            Ok(Err(Failure::Driver(error))) => {
                 self.receipts.give_back(receipt);
-                return Err(match failure {
-                    Failure::Driver(error) | Failure::Begin(error) if is_statement_stale(&error) => {
-                        lease.close();
-                        self.pools.forget_idle();
-                        Attempt::Undone(error.into())
-                    }
-                    Failure::Driver(error) | Failure::Begin(error) => {
-                        lease.finish();
-                        if is_retryable(&error) {
-                            Attempt::Undone(error.into())
-                        } else {
-                            Attempt::Final(error.into())
-                        }
-                    }
-                    Failure::Final(error) => {
-                        lease.finish();
-                        Attempt::Final(error)
-                    }
+                let is_stale = is_statement_stale(&error);
+                if is_stale {
+                    lease.close();
+                    self.pools.forget_idle();
+                } else {
+                    lease.finish();
+                }
+                let is_repeatable = is_stale || is_retryable(&error);
+                return Err(if is_repeatable {
+                    Attempt::Undone(error.into())
+                } else {
+                    Attempt::Final(error.into())
                 });
+            }
+            Ok(Err(Failure::Final(error))) => {
+                self.receipts.give_back(receipt);
+                lease.finish();
+                return Err(Attempt::Final(error));
             }
             Err(late) => {
                 drop(lease);

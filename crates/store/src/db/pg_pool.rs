@@ -1,8 +1,8 @@
 //! Connections to PostgreSQL: a pool for each kind of work, bounded queues, and leases.
 //!
 //! Writes wait for locks and lists may take long, so pages are looked up over connections of their own: however many writes
-//! wait, pages are served and the health check answers. A lease that is dropped before its call has finished closes the
-//! connection, because an answer may still be under way on it.
+//! wait, pages are served and the health check answers. If a lease is dropped before its call has finished, its connection stays
+//! reserved until the server has answered, because that answer may still be under way.
 
 use std::time::Duration;
 
