@@ -16,7 +16,8 @@ const KEYS = 60;
 const CALLS = LONG ? 20_000 : 6_600;
 const ACCOUNTS = LONG ? 60 : 25; // each has 100 sessions: more together than a node holds in memory
 const TOGETHER = 16;
-const MOST_MIB = 150;
+/** Beside what the process needs without sessions, which depends on how it was built. Kept whole, the parameters would be 400 MB. */
+const MOST_GROWN_MIB = 80;
 const MOST_DATABASE_MIB = 32;
 /** Only so many requests a minute are allowed by default; every other bound stays as it is. */
 const MANY = { DROPLEAF_LIMITS__KEY_PER_MINUTE: '1000000', DROPLEAF_LIMITS__ACCOUNT_PER_MINUTE: '1000000' };
@@ -77,7 +78,7 @@ async function attack(context, keys, calls) {
   const grown = (await databaseMib()) - before;
   context.diagnostic(`${Math.round(baseline)} MiB before, ${Math.round(peak)} at most, ${Math.round(now)} now`);
   context.diagnostic(`the database grew by ${grown.toFixed(1)} MiB`);
-  assert.ok(peak < MOST_MIB, `${Math.round(peak)} MiB`);
+  assert.ok(peak - baseline < MOST_GROWN_MIB, `${Math.round(peak)} MiB after ${Math.round(baseline)}`);
   assert.ok(grown < MOST_DATABASE_MIB, `${grown} MiB`);
 }
 
