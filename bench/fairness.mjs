@@ -1,5 +1,5 @@
 // What the publishers of one account cost everyone else: views of other people's pages and /readyz on the same node, idle and
-// with 64 and more publishers of one account. BENCH_PUBLISHERS=64,512 chooses how many.
+// with 64 and more publishers of one account. BENCH_PUBLISHERS=64,256 chooses how many.
 
 import { rm, writeFile } from 'node:fs/promises';
 import http from 'node:http';
@@ -10,7 +10,7 @@ import { load, median, ROUNDS, SECONDS, tenKilobytes } from './measure.mjs';
 import { report } from './report.mjs';
 import { accounts, startNodes, startStorage } from './services.mjs';
 
-const PUBLISHERS = (process.env.BENCH_PUBLISHERS ?? '64,512').split(',').map(Number);
+const PUBLISHERS = (process.env.BENCH_PUBLISHERS ?? '64,256').split(',').map(Number);
 const PAGES = 2_000;
 const VIEWERS = 8;
 /** Milliseconds between two views of one viewer, on average. */

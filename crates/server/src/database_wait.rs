@@ -133,8 +133,47 @@ impl AppStart<'_> {
             let since = *self.other_secret_since.get_or_insert_with(Instant::now);
             return Some(since + NODE_SECRET_WAIT);
         }
-        self.other_secret_since = None;
+        if self.other_secret_since.take().is_some() {
+            // The database was available all that time.
+            self.since = Instant::now();
+        }
         let cause = error.chain().find_map(|cause| cause.downcast_ref::<DbError>());
         cause.is_some_and(DbError::may_pass).then(|| self.since + Duration::from_secs(limit))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Layers, Sources};
+    use tempfile::TempDir;
+
+    #[tokio::test(start_paused = true)]
+    async fn waiting_for_another_secret_does_not_count_as_waiting_for_the_database() {
+        let dir = TempDir::new().unwrap();
+        let flags = [
+            ("data_dir", dir.path().display().to_string()),
+            ("database_url", "postgres://nobody@127.0.0.1:1/none".to_owned()),
+            ("database.wait_seconds", "10".to_owned()),
+        ];
+        let flags = flags.map(|(key, value)| (key.to_owned(), value)).to_vec();
+        let config = Layers::load(&Sources { flags, ..Sources::default() }).unwrap().config().unwrap();
+        let resolved = config.resolve(8080).unwrap();
+        let mut start = AppStart {
+            resolved: &resolved,
+            app: None,
+            preparation: Preparation::default(),
+            since: Instant::now(),
+            other_secret_since: None,
+        };
+        let away = anyhow::Error::from(DbError::Busy);
+        start.preparation.is_other_secret = true;
+        assert_eq!(start.waits_until(&away), Some(Instant::now() + NODE_SECRET_WAIT));
+        tokio::time::advance(Duration::from_mins(1)).await;
+        start.preparation.is_other_secret = false;
+        let whole = Instant::now() + Duration::from_secs(10);
+        assert_eq!(start.waits_until(&away), Some(whole));
+        tokio::time::advance(Duration::from_secs(4)).await;
+        assert_eq!(start.waits_until(&away), Some(whole), "only once");
     }
 }

@@ -70,7 +70,8 @@ impl Preparation {
                     return Err(error.into());
                 }
             }
-            prepared.first_key = Some(operator.key.secret.clone());
+            // After an attempt that failed it is shown already, and not a second time.
+            prepared.first_key = (self.first_key == FirstKey::Created).then(|| operator.key.secret.clone());
         }
         Ok(prepared)
     }
@@ -113,6 +114,7 @@ mod tests {
     use super::*;
     use crate::config::{Layers, Sources};
     use crate::{startup, tls};
+    use dropleaf_store::{Db, Stmt};
     use tempfile::TempDir;
 
     #[tokio::test(flavor = "multi_thread")]
@@ -130,6 +132,27 @@ mod tests {
         assert_eq!(first.first_key, second.first_key);
         let later = Preparation::default().attempt(&resolved, &app).await.unwrap();
         assert_eq!((later.first_key, later.first_link), (None, None));
+        app.close().await;
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn key_that_a_failed_attempt_has_shown_is_not_shown_again() {
+        tls::install_provider();
+        let dir = TempDir::new().unwrap();
+        let flags = vec![("data_dir".to_owned(), dir.path().display().to_string())];
+        let config = Layers::load(&Sources { flags, ..Sources::default() }).unwrap().config().unwrap();
+        let resolved = config.resolve(8080).unwrap();
+        let app = startup::open_app(&resolved).await.unwrap();
+        let db = Db::open(&resolved.database_url).await.unwrap();
+        // Fails after the operator was created.
+        db.exec(Stmt::new("ALTER TABLE sign_ins RENAME TO sign_ins_away", [])).await.unwrap();
+        let mut preparation = Preparation::default();
+        preparation.attempt(&resolved, &app).await.unwrap_err();
+        assert_eq!(preparation.first_key, FirstKey::Shown);
+        db.exec(Stmt::new("ALTER TABLE sign_ins_away RENAME TO sign_ins", [])).await.unwrap();
+        let prepared = preparation.attempt(&resolved, &app).await.unwrap();
+        assert!(prepared.first_key.is_none() && prepared.first_link.is_some());
+        db.close().await;
         app.close().await;
     }
 }

@@ -62,15 +62,14 @@ impl Store {
     }
 }
 
-/// Statements whose counts are reported, in the order of the fields of [`ErasedRows`].
-fn counted(account_id: &str, tombstones: Tombstones) -> [Stmt; 6] {
+/// Statements whose counts are reported by [`erased`]; the domains are deleted later.
+fn counted(account_id: &str, tombstones: Tombstones) -> [Stmt; 5] {
     let of = |sql| Stmt::new(sql, [account_id.into()]);
     [
         of("DELETE FROM api_keys WHERE account_id = $1"),
         of("DELETE FROM sessions WHERE account_id = $1"),
         of("DELETE FROM passkeys WHERE account_id = $1"),
         of("DELETE FROM oauth_grants WHERE account_id = $1"),
-        of("DELETE FROM custom_domains WHERE account_id = $1"),
         of(match tombstones {
             Tombstones::Kept { .. } => {
                 "UPDATE sites SET account_id = NULL, slug = NULL, title = '', search_text = '', password_hash = NULL, \
@@ -170,28 +169,56 @@ pub fn erase(account_id: &str, email: Option<&str>, tombstones: Tombstones, now:
             .one(crate::accounts::UNKNOWN)
             .slow(),
         require_decided_payments(account_id),
-        revisions::advance(revisions::DOMAINS),
     ];
     stmts.extend(email.into_iter().flat_map(by_address));
     stmts.extend(by_account(account_id, tombstones, now));
     stmts.extend(counted(account_id, tombstones));
     let delete = "DELETE FROM accounts WHERE id = $1 AND balance_minor = 0 AND sandbox_balance_minor = 0";
     stmts.push(Stmt::new(delete, [account_id.into()]).one(UNSETTLED));
+    // Last: every change of a verified name waits for this row. Before the domains, as in all batches that change them.
+    stmts.push(revisions::advance(revisions::DOMAINS));
+    stmts.push(Stmt::new("DELETE FROM custom_domains WHERE account_id = $1", [account_id.into()]));
     stmts
 }
 
 /// What the statements of [`erase`] deleted, from their outcomes.
 pub fn erased(outcomes: &[crate::Outcome]) -> ErasedRows {
-    let end = outcomes.len().saturating_sub(1);
-    let rows: Vec<u64> =
-        outcomes[end.saturating_sub(6)..end].iter().map(|outcome| outcome.affected).collect();
-    let at = |index: usize| rows.get(index).copied().unwrap_or_default();
+    // The last ones are [`counted`], the account, the revision and the domains.
+    let from_end = |index: usize| outcomes.iter().rev().nth(index).map_or(0, |outcome| outcome.affected);
     ErasedRows {
-        api_keys: at(0),
-        sessions: at(1),
-        passkeys: at(2),
-        app_grants: at(3),
-        custom_domains: at(4),
-        tombstones: at(5),
+        api_keys: from_end(7),
+        sessions: from_end(6),
+        passkeys: from_end(5),
+        app_grants: from_end(4),
+        tombstones: from_end(3),
+        custom_domains: from_end(0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Outcome;
+
+    #[test]
+    fn changes_of_domains_wait_only_for_the_last_statements() {
+        let stmts = erase("a", None, Tombstones::Deleted, 0);
+        let advances = stmts.iter().rev().position(|stmt| stmt.sql.contains("revisions"));
+        assert_eq!(advances, Some(1));
+        let numbered: Vec<Outcome> =
+            (0..).zip(&stmts).map(|(affected, _)| Outcome { affected, ..Outcome::default() }).collect();
+        let found = erased(&numbered);
+        let tables = [
+            (found.api_keys, "FROM api_keys "),
+            (found.sessions, "FROM sessions "),
+            (found.passkeys, "FROM passkeys "),
+            (found.app_grants, "FROM oauth_grants "),
+            (found.custom_domains, "FROM custom_domains "),
+            (found.tombstones, "FROM sites "),
+        ];
+        for (number, table) in tables {
+            let sql = stmts[usize::try_from(number).unwrap()].sql;
+            assert!(sql.starts_with("DELETE ") && sql.contains(table), "{sql}");
+        }
     }
 }

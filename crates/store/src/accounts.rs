@@ -97,8 +97,19 @@ impl Store {
     }
 }
 
-pub fn insert(account: &Account) -> Stmt {
-    let args: Vec<Val> = vec![
+macro_rules! insert {
+    ($row:literal) => {
+        concat!(
+            "INSERT INTO accounts (id, email, plan, is_operator, balance_minor, active_pages, created_at) ",
+            $row,
+            " ON CONFLICT (email) DO NOTHING"
+        )
+    };
+}
+
+/// The values of a new row, in the order of the columns.
+fn new_row(account: &Account) -> Vec<Val> {
+    vec![
         account.id.as_str().into(),
         account.email.as_deref().into(),
         account.plan.as_str().into(),
@@ -106,32 +117,19 @@ pub fn insert(account: &Account) -> Stmt {
         account.balance_minor.into(),
         account.active_pages.into(),
         account.created_at.into(),
-    ];
-    Stmt::new(
-        "INSERT INTO accounts (id, email, plan, is_operator, balance_minor, active_pages, created_at) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (email) DO NOTHING",
-        args,
-    )
-    .one(EMAIL_TAKEN)
+    ]
+}
+
+pub fn insert(account: &Account) -> Stmt {
+    Stmt::new(insert!("VALUES ($1, $2, $3, $4, $5, $6, $7)"), new_row(account)).one(EMAIL_TAKEN)
 }
 
 /// Creates the operator account of a new installation, unless there is an operator already.
 pub fn insert_first_operator(account: &Account) -> Stmt {
-    let args: Vec<Val> = vec![
-        account.id.as_str().into(),
-        account.email.as_deref().into(),
-        account.plan.as_str().into(),
-        account.balance_minor.into(),
-        account.active_pages.into(),
-        account.created_at.into(),
-    ];
-    Stmt::new(
-        "INSERT INTO accounts (id, email, plan, is_operator, balance_minor, active_pages, created_at) \
-         SELECT $1, $2, $3, 1, $4, $5, $6 WHERE NOT EXISTS (SELECT 1 FROM accounts WHERE is_operator = 1) \
-         ON CONFLICT (email) DO NOTHING",
-        args,
-    )
-    .one(EMAIL_TAKEN)
+    let sql = insert!(
+        "SELECT $1, $2, $3, $4, $5, $6, $7 WHERE NOT EXISTS (SELECT 1 FROM accounts WHERE is_operator = 1)"
+    );
+    Stmt::new(sql, new_row(account)).one(EMAIL_TAKEN)
 }
 
 pub fn set_plan(id: &str, plan: &str) -> Stmt {

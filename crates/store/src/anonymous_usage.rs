@@ -1,8 +1,8 @@
 //! SQL for `anonymous_sites` and `anonymous_usage`: the storage used by pages without an account, per network, per wider
 //! network (IPv6 /48) and in total. Publishing adds to the totals only while they stay within their limits; the sweep
-//! recounts them.
+//! recounts them (`anonymous_recount`).
 
-use crate::db::{DbError, Row, Stmt};
+use crate::db::{DbError, FenceKind, Row, Stmt};
 use crate::store::Store;
 
 /// All networks together have used up their limit; `NETWORK_FULL`: this network has.
@@ -11,7 +11,9 @@ pub const NETWORK_FULL: &str = "anonymous_network_full";
 /// The key of the total over all networks. The keys of networks are hashes, so they cannot collide with it.
 const ALL: &str = "all";
 /// Bytes that a version counts in addition to its content, for its rows.
-const VERSION_BYTES: i64 = 4096;
+pub(crate) const VERSION_BYTES: i64 = 4096;
+/// Publishing without an account shares some of a node's connections: all of it waits for one row.
+const ANONYMOUS: &str = "anonymous";
 /// An IPv6 /48, which may belong to one customer or to many, may use this many times the bytes of a /64.
 const WIDE: i64 = 4;
 
@@ -60,7 +62,7 @@ pub fn take(site_id: &str, networks: &Networks, byte_size: i64, limits: UsageLim
         vec![site_id.into(), networks.own.as_str().into(), networks.wide.as_str().into(), bytes.into()],
     );
     let mut stmts = vec![
-        total(ALL, limits.server_bytes, SERVER_FULL),
+        total(ALL, limits.server_bytes, SERVER_FULL).fence(ANONYMOUS, FenceKind::PermitOnly),
         total(&networks.own, limits.network_bytes, NETWORK_FULL),
     ];
     if networks.wide != networks.own {
@@ -68,38 +70,4 @@ pub fn take(site_id: &str, networks: &Networks, byte_size: i64, limits: UsageLim
     }
     stmts.push(site);
     stmts
-}
-
-/// Recounts the totals: claimed pages, pages whose content is erased and deleted versions no longer count. The first
-/// statement locks the overall total, so publishing without an account waits until the totals are right.
-pub fn recount() -> [Stmt; 6] {
-    [
-        Stmt::new("UPDATE anonymous_usage SET bytes = bytes WHERE key = 'all'", []).slow(),
-        Stmt::new(
-            "DELETE FROM anonymous_sites WHERE NOT EXISTS (SELECT 1 FROM sites s \
-             WHERE s.id = anonymous_sites.site_id AND s.account_id IS NULL AND s.purged_at IS NULL)",
-            [],
-        ),
-        Stmt::new(
-            "UPDATE anonymous_sites SET bytes = (SELECT COALESCE(SUM(v.byte_size + CAST($1 AS BIGINT)), 0) \
-             FROM site_versions v WHERE v.site_id = anonymous_sites.site_id) \
-             WHERE bytes <> (SELECT COALESCE(SUM(v.byte_size + CAST($1 AS BIGINT)), 0) \
-             FROM site_versions v WHERE v.site_id = anonymous_sites.site_id)",
-            [VERSION_BYTES.into()],
-        ),
-        Stmt::new(
-            "DELETE FROM anonymous_usage WHERE key <> 'all' AND NOT EXISTS \
-             (SELECT 1 FROM anonymous_sites a WHERE a.network = anonymous_usage.key OR a.wide = anonymous_usage.key)",
-            [],
-        ),
-        Stmt::new(
-            "UPDATE anonymous_usage SET bytes = (SELECT COALESCE(SUM(a.bytes), 0) FROM anonymous_sites a \
-             WHERE a.network = anonymous_usage.key OR a.wide = anonymous_usage.key) WHERE key <> 'all'",
-            [],
-        ),
-        Stmt::new(
-            "UPDATE anonymous_usage SET bytes = (SELECT COALESCE(SUM(bytes), 0) FROM anonymous_sites) WHERE key = 'all'",
-            [],
-        ),
-    ]
 }

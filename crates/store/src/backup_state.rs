@@ -8,6 +8,8 @@ const DESTINATION: &str = "backup_destination";
 const SUCCEEDED: &str = "backup_succeeded";
 const FAILED: &str = "backup_failed";
 const WARNED: &str = "backup_warned";
+/// Backups go there already.
+pub const UNCHANGED: &str = "backup_destination_unchanged";
 
 /// What is recorded about scheduled backups.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -56,6 +58,19 @@ pub fn destination_id(name: &str) -> i64 {
 pub fn set_destination(destination: i64, now: i64) -> Vec<Stmt> {
     let mut stmts = vec![set(DESTINATION, destination, now)];
     stmts.extend([SUCCEEDED, FAILED, WARNED].map(delete));
+    stmts
+}
+
+/// The same, unless it is the destination already: somebody else may have started over meanwhile, and recorded a failure.
+pub fn change_destination(destination: i64, now: i64) -> Vec<Stmt> {
+    let mut stmts = set_destination(destination, now);
+    stmts[0] = Stmt::new(
+        "INSERT INTO figures (name, value, at) VALUES ($1, $2, $3) \
+         ON CONFLICT (name) DO UPDATE SET value = excluded.value, at = excluded.at \
+         WHERE figures.value <> excluded.value",
+        vec![DESTINATION.into(), destination.into(), now.into()],
+    )
+    .one(UNCHANGED);
     stmts
 }
 

@@ -16,7 +16,7 @@ const FAR_SECONDS: i64 = 90 * 86_400;
 const LOCK_SECONDS: i64 = 60;
 
 /// Limits of requests and guesses share some of a node's connections, because anyone may cause them to be counted.
-pub(crate) const LIMITS: &str = "limits";
+pub const LIMITS_SHARE: &str = "limits";
 
 impl Store {
     /// How many events were counted in the current window.
@@ -33,13 +33,15 @@ impl Store {
     }
 
     /// Reserves up to `asked` operations of the window for this node, as many as the limit leaves; `None` if none are left.
-    /// One statement without a transaction. If its outcome is unknown, what it reserved is lost, which never exceeds the limit.
+    /// `share` is whose share of the connections it uses. If its outcome is unknown, what it reserved is lost, which never exceeds
+    /// the limit.
     pub async fn reserve_portion(
         &self,
         key: &str,
         rate: &Rate,
         asked: i64,
         now: i64,
+        share: &str,
     ) -> Result<Option<Reserved>, DbError> {
         let stmt = Stmt::new(
             "INSERT INTO counters (key, window_at, used, ends_at) VALUES ($1, $2, $3, $4) \
@@ -58,7 +60,7 @@ impl Store {
                 rate.limit.into(),
             ],
         )
-        .fence(LIMITS, FenceKind::PermitOnly);
+        .fence(share, FenceKind::PermitOnly);
         let outcome = self.db.exec(stmt).await?;
         let reserved = outcome.rows.first().map(|found| {
             let row = found.as_row();

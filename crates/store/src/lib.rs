@@ -12,6 +12,7 @@ pub mod accounts;
 pub mod acme_accounts;
 pub mod acme_challenges;
 pub mod allowed_content;
+mod anonymous_recount;
 pub mod anonymous_usage;
 pub mod api_keys;
 pub mod appeal_decisions;

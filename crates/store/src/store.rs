@@ -21,13 +21,9 @@ impl Store {
         self.db.batch(stmts).await
     }
 
-    /// The same, and notifies the other nodes that these pages changed.
-    pub async fn commit_changed(
-        &self,
-        stmts: Vec<Stmt>,
-        changed: Vec<String>,
-    ) -> Result<Vec<Outcome>, DbError> {
-        self.db.batch_notify(stmts, changed).await
+    /// The same for a caller that needs no outcomes, and notifies the other nodes that these pages changed.
+    pub async fn commit_changed(&self, stmts: Vec<Stmt>, changed: Vec<String>) -> Result<(), DbError> {
+        self.db.batch_without_outcomes(stmts, changed).await
     }
 
     /// The same over a replica; see [`Db::find_replica`]. Only for reads.

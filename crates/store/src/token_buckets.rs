@@ -1,7 +1,7 @@
 //! SQL for token buckets that hold across nodes. A bucket is a row of `counters` whose `ends_at` is the time at which it will be
 //! full again; a full bucket needs no row, so the sweep deletes it like any counter that has ended.
 
-use crate::counters::LIMITS;
+use crate::counters::LIMITS_SHARE;
 use crate::db::{DbError, FenceKind, Stmt};
 use crate::store::Store;
 use dropleaf_core::bucket::Bucket;
@@ -31,7 +31,7 @@ pub fn take(key: &str, bucket: &Bucket, now: i64) -> Stmt {
         ],
     )
     .one(bucket.name)
-    .fence(LIMITS, FenceKind::PermitOnly)
+    .fence(LIMITS_SHARE, FenceKind::PermitOnly)
 }
 
 /// Returns a token that turned out not to be a guess.

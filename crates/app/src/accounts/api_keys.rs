@@ -107,7 +107,7 @@ impl App {
             .await;
         // Also after a failure: if the connection was lost, the commit may have succeeded.
         self.evict_credentials(credential_id);
-        outcome.map(|_| ())
+        outcome
     }
 
     /// `credential_id` as in `commit_credential_change`; empty if any credential may have changed.

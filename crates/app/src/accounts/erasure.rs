@@ -92,7 +92,7 @@ impl App {
         stmts.extend(account_erasure::erase(&account.id, email, tombstones, self.now()));
         let all = vec![ALL_CHANGED.to_owned()];
         let changing = self.caches.pages.changing(&all);
-        let outcome = self.store.commit_changed(stmts, all.clone()).await;
+        let outcome = self.store.db.batch_notify(stmts, all.clone()).await;
         changing.done();
         self.evict_credentials(&account.id);
         let outcome = outcome.map_err(|error| match error {
@@ -124,7 +124,7 @@ impl App {
         changing.done();
         self.evict_credentials(&account.id);
         match outcome {
-            Ok(_) | Err(DbError::Guard(accounts::UNMOVED)) => Ok(()),
+            Ok(()) | Err(DbError::Guard(accounts::UNMOVED)) => Ok(()),
             Err(error) => Err(error.into()),
         }
     }

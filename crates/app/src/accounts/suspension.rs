@@ -106,7 +106,7 @@ impl App {
         changing.done();
         self.evict_credentials(&account.id);
         let already = match outcome {
-            Ok(_) => false,
+            Ok(()) => false,
             Err(DbError::Guard(accounts::UNMOVED)) => true,
             Err(error) => return Err(error.into()),
         };

@@ -3,6 +3,7 @@
 use super::BackupSettings;
 use crate::app::App;
 use dropleaf_core::Result;
+use dropleaf_store::DbError;
 use dropleaf_store::backup_state::{self as rows, BackupState};
 
 /// What operators see of scheduled backups.
@@ -45,7 +46,11 @@ impl App {
             return Ok(state);
         }
         let now = self.now();
-        self.store.commit(rows::set_destination(id, now)).await?;
+        match self.store.commit(rows::change_destination(id, now)).await {
+            Ok(_) => {}
+            Err(DbError::Guard(rows::UNCHANGED)) => return Ok(self.store.find_backup_state().await?),
+            Err(error) => return Err(error.into()),
+        }
         Ok(BackupState { destination: Some(id), since: Some(now), ..BackupState::default() })
     }
 }

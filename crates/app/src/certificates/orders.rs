@@ -116,7 +116,7 @@ impl App {
         };
         let stmts = vec![rows::record_issued(&issued, now), revisions::advance(revisions::CERTIFICATES)];
         match self.store.commit_changed(stmts, vec![CERTIFICATES_CHANGED.to_owned()]).await {
-            Ok(_) => self.certificates_changed(),
+            Ok(()) => self.certificates_changed(),
             // The name was removed meanwhile.
             Err(DbError::Guard(UNKNOWN)) => {}
             Err(error) => return Err(error.into()),

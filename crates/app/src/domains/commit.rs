@@ -47,7 +47,7 @@ impl App {
         if let Err(error) = self.served_domains_changed().await {
             tracing::warn!(%error, "custom domains not reloaded, will retry");
         }
-        outcome.map(|_| ())
+        outcome
     }
 
     /// Commits the result of a check, if the domain has not changed since `before` was read.

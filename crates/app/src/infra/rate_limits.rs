@@ -3,7 +3,7 @@
 use crate::accounts::caller::Caller;
 use crate::accounts::oauth::Identity;
 use crate::app::App;
-use crate::infra::request_limit::RequestLimit;
+use crate::infra::request_limit::{Callers, RequestLimit};
 use crate::infra::settings::Settings;
 use crate::infra::throttle::{Throttle, rate_limited};
 use crate::viewing::password_gate::GuessLimiter;
@@ -44,13 +44,13 @@ impl Limits {
     /// `is_shared`: other nodes may use the same database.
     pub(crate) fn new(settings: &Settings, is_shared: bool) -> Self {
         let rates = &settings.rates;
-        let requests = |rate: Rate| RequestLimit::new(rate, is_shared);
+        let requests = |rate: Rate, callers: Callers| RequestLimit::new(rate, callers, is_shared);
         Self {
-            key_requests: requests(rates.key_minute),
-            account_requests: requests(rates.account_minute),
-            anonymous_attempts: requests(rates.anonymous_attempts),
-            paid_attempts: requests(rates.paid_attempts),
-            token_requests: requests(oauth::TOKEN_REQUESTS),
+            key_requests: requests(rates.key_minute, Callers::SignedIn),
+            account_requests: requests(rates.account_minute, Callers::SignedIn),
+            anonymous_attempts: requests(rates.anonymous_attempts, Callers::Anonymous),
+            paid_attempts: requests(rates.paid_attempts, Callers::Anonymous),
+            token_requests: requests(oauth::TOKEN_REQUESTS, Callers::Anonymous),
             dry_runs: Throttle::new(rates.checks_minute),
             gate_guesses: GuessLimiter::new(rates.gate_site_minute),
             password_hasher: PasswordHasher::new(rates.password_hashes),

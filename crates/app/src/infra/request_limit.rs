@@ -6,12 +6,12 @@ use crate::infra::throttle::{Throttle, rate_limited};
 use dropleaf_core::portion::{Portion, Spending};
 use dropleaf_core::rate::{Rate, RateLimitStatus};
 use dropleaf_core::{Clock, Result};
-use dropleaf_store::Store;
+use dropleaf_store::{Store, counters};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Mutex as AsyncMutex;
 
-/// Above this many callers in one window the table is reset, which bounds its size. Unspent portions are lost with it.
+/// Callers in one window whose portions are kept, which bounds the table. Those after them reserve single operations.
 const MAX_CALLERS: usize = 100_000;
 
 #[derive(Debug)]
@@ -22,9 +22,9 @@ pub(crate) enum RequestLimit {
 
 impl RequestLimit {
     /// A limit for this node alone, or for all nodes that use the database.
-    pub(crate) fn new(rate: Rate, is_shared: bool) -> Self {
+    pub(crate) fn new(rate: Rate, callers: Callers, is_shared: bool) -> Self {
         if is_shared {
-            Self::Shared(SharedLimit { rate, window: Mutex::default() })
+            Self::Shared(SharedLimit { rate, callers, window: Mutex::default() })
         } else {
             Self::Local(Throttle::new(rate))
         }
@@ -50,9 +50,19 @@ impl RequestLimit {
     }
 }
 
+/// Whose requests a limit counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Callers {
+    /// Each waits only for itself.
+    SignedIn,
+    /// All of them share some of this node's connections, because anyone can have many addresses.
+    Anonymous,
+}
+
 #[derive(Debug)]
 pub(crate) struct SharedLimit {
     rate: Rate,
+    callers: Callers,
     window: Mutex<Window>,
 }
 
@@ -64,7 +74,7 @@ struct Window {
 
 impl SharedLimit {
     async fn take(&self, store: &Store, now: i64, who: &str) -> Result<RateLimitStatus> {
-        let portion = self.portion(now, who);
+        let (portion, is_kept) = self.portion(now, who);
         // Held while a portion is reserved: other requests of this caller would only reserve too.
         let mut portion = portion.lock().await;
         loop {
@@ -72,8 +82,14 @@ impl SharedLimit {
                 Spending::Spent(standing) => return Ok(standing),
                 Spending::Refused(standing) => return Err(rate_limited(&standing)),
                 Spending::Empty { reserve } => {
+                    // The rest of a portion that is not kept would be lost to the caller.
+                    let reserve = if is_kept { reserve } else { 1 };
                     let key = format!("{}:{who}", self.rate.name);
-                    let reserved = store.reserve_portion(&key, &self.rate, reserve, now).await?;
+                    let share = match self.callers {
+                        Callers::SignedIn => key.as_str(),
+                        Callers::Anonymous => counters::LIMITS_SHARE,
+                    };
+                    let reserved = store.reserve_portion(&key, &self.rate, reserve, now, share).await?;
                     portion.add(&self.rate, reserve, reserved);
                 }
             }
@@ -81,20 +97,43 @@ impl SharedLimit {
     }
 
     async fn refund(&self, now: i64, who: &str) {
-        let portion = self.portion(now, who);
+        let (portion, _) = self.portion(now, who);
         portion.lock().await.refund(&self.rate, now);
     }
 
-    /// What this node has reserved for the caller. Portions of earlier windows are dropped.
-    fn portion(&self, now: i64, who: &str) -> Arc<AsyncMutex<Portion>> {
+    /// What this node has reserved for the caller, and whether it is kept. Portions of earlier windows are dropped.
+    fn portion(&self, now: i64, who: &str) -> (Arc<AsyncMutex<Portion>>, bool) {
         let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
         let at = self.rate.window_at(now);
-        if at > window.at || window.portions.len() >= MAX_CALLERS {
-            *window = Window { at: at.max(window.at), portions: HashMap::new() };
+        if at > window.at {
+            *window = Window { at, portions: HashMap::new() };
         }
         if let Some(portion) = window.portions.get(who) {
-            return Arc::clone(portion);
+            return (Arc::clone(portion), true);
         }
-        Arc::clone(window.portions.entry(who.to_owned()).or_default())
+        if window.portions.len() >= MAX_CALLERS {
+            return (Arc::default(), false);
+        }
+        (Arc::clone(window.portions.entry(who.to_owned()).or_default()), true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_callers_do_not_cost_others_what_is_reserved_for_them() {
+        let rate = Rate { name: "minute", limit: 120, window_seconds: 60 };
+        let limit = SharedLimit { rate, callers: Callers::Anonymous, window: Mutex::default() };
+        let (first, is_kept) = limit.portion(600, "a");
+        assert!(is_kept);
+        for n in 1..MAX_CALLERS {
+            limit.portion(601, &n.to_string());
+        }
+        assert!(!limit.portion(602, "late").1);
+        assert_eq!(limit.window.lock().unwrap().portions.len(), MAX_CALLERS);
+        assert!(Arc::ptr_eq(&limit.portion(603, "a").0, &first));
+        assert!(limit.portion(660, "late").1, "the next window");
     }
 }

@@ -9,10 +9,10 @@ use dropleaf_core::{Result, oauth, takedown};
 use dropleaf_store::blobs::SweepLimits;
 use dropleaf_store::site_upkeep::EndedBefore;
 use dropleaf_store::{
-    DbError, anonymous_usage, appeals, blobs, counters, custom_domains, device_logins, email_codes,
-    email_notices, feedback, idempotency, leases, mcp_answers as answer_rows, mcp_sessions as mcp_rows,
-    oauth_clients, oauth_grants, oauth_requests, owner_tickets, passkeys, payments, reports, sessions,
-    share_tokens, sign_ins, site_upkeep, slugs, wallet_challenges, webhook_deliveries, webhook_endpoints,
+    DbError, appeals, blobs, counters, custom_domains, device_logins, email_codes, email_notices, feedback,
+    idempotency, leases, mcp_answers as answer_rows, mcp_sessions as mcp_rows, oauth_clients, oauth_grants,
+    oauth_requests, owner_tickets, passkeys, payments, reports, sessions, share_tokens, sign_ins,
+    site_upkeep, slugs, wallet_challenges, webhook_deliveries, webhook_endpoints,
 };
 
 const BATCH: i64 = 500;
@@ -101,9 +101,10 @@ impl App {
             reported: now - keep.restore.max(keep.evidence),
         };
         let purged = self.purge_sites(self.store.list_purgeable(ended, BATCH).await?, ended.reported).await?;
+        // By itself: callers that come back wait for the rows of theirs that are being deleted.
+        self.store.commit(vec![counters::delete_ended(now).slow()]).await?;
         let mut old = vec![
-            counters::delete_ended(now).slow(),
-            email_codes::delete_expired(now),
+            email_codes::delete_expired(now).slow(),
             sign_ins::delete_expired(now),
             sessions::delete_expired(now),
             passkeys::delete_expired_ceremonies(now),
@@ -135,7 +136,7 @@ impl App {
         old.extend(email_notices::delete_old(now));
         old.extend(webhook_deliveries::delete_old(now - self.settings.webhooks.kept, FINISHED_DELIVERIES));
         self.store.commit(old).await?;
-        self.store.commit(anonymous_usage::recount().into()).await?;
+        self.store.recount_anonymous_usage().await?;
         self.store.db.forget_processes().await?;
         Ok(Swept { expired, purged })
     }

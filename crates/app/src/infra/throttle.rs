@@ -4,11 +4,14 @@
 use dropleaf_core::rate::{Rate, RateLimitStatus};
 use dropleaf_core::{Code, Error};
 use std::collections::HashMap;
+use std::hash::BuildHasher;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Above this many callers in one window the table is reset, which bounds its size.
+/// Callers that are counted one by one in a window, which bounds the table. Those after them share the counts of so many
+/// groups: nobody gets a second allowance, however many callers there are.
 const MAX_CALLERS: usize = 100_000;
+const GROUPS: usize = 1024;
 
 #[derive(Debug)]
 pub(crate) struct Throttle {
@@ -16,15 +19,32 @@ pub(crate) struct Throttle {
     window: Mutex<Window>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Window {
     at: i64,
     used: HashMap<String, i64>,
+    /// What the callers have used that are not in the table.
+    used_by_groups: Vec<i64>,
+}
+
+impl Window {
+    fn new(at: i64) -> Self {
+        Self { at, used: HashMap::new(), used_by_groups: vec![0; GROUPS] }
+    }
+
+    /// The count of a caller; `None` if it was not counted in this window.
+    fn used(&mut self, who: &str) -> Option<&mut i64> {
+        if self.used.len() >= MAX_CALLERS && !self.used.contains_key(who) {
+            let hash = usize::try_from(self.used.hasher().hash_one(who) >> 32).unwrap_or_default();
+            return self.used_by_groups.get_mut(hash % GROUPS);
+        }
+        self.used.get_mut(who)
+    }
 }
 
 impl Throttle {
     pub(crate) fn new(rate: Rate) -> Self {
-        Self { rate, window: Mutex::default() }
+        Self { rate, window: Mutex::new(Window::new(0)) }
     }
 
     /// Counts one operation. `Err` if the window is full; both return the caller's standing.
@@ -32,14 +52,13 @@ impl Throttle {
         let now = i64::try_from(monotonic.as_secs()).unwrap_or(i64::MAX);
         let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
         let at = self.rate.window_at(now);
-        if window.at != at || window.used.len() > MAX_CALLERS {
-            *window = Window { at, used: HashMap::new() };
+        if window.at != at {
+            *window = Window::new(at);
         }
-        let used = if let Some(used) = window.used.get_mut(who) {
-            used
-        } else {
-            window.used.entry(who.to_owned()).or_default()
-        };
+        if window.used.len() < MAX_CALLERS && !window.used.contains_key(who) {
+            window.used.insert(who.to_owned(), 0);
+        }
+        let Some(used) = window.used(who) else { return Err(self.rate.status(self.rate.limit, now)) };
         if *used >= self.rate.limit {
             return Err(self.rate.status(*used, now));
         }
@@ -50,7 +69,7 @@ impl Throttle {
     /// Charges more for an operation that turned out to be large. The next one is refused if the limit is exceeded.
     pub(crate) fn charge(&self, who: &str, more: i64) {
         let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(used) = window.used.get_mut(who) {
+        if let Some(used) = window.used(who) {
             *used = used.saturating_add(more);
         }
     }
@@ -58,7 +77,7 @@ impl Throttle {
     /// Reverts one operation, if it was counted in this window.
     pub(crate) fn refund(&self, who: &str) {
         let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(used) = window.used.get_mut(who) {
+        if let Some(used) = window.used(who) {
             *used = used.saturating_sub(1).max(0);
         }
     }
@@ -103,5 +122,24 @@ mod tests {
         assert!(throttle.take("a", at(60)).is_ok());
         throttle.charge("a", 5);
         assert_eq!(throttle.take("a", at(61)).unwrap_err().remaining, 0);
+    }
+
+    #[test]
+    fn many_callers_give_nobody_a_new_allowance() {
+        let throttle = Throttle::new(Rate { name: "minute", limit: 2, window_seconds: 60 });
+        let at = Duration::from_secs;
+        assert!(throttle.take("a", at(0)).is_ok() && throttle.take("a", at(0)).is_ok());
+        for n in 1..MAX_CALLERS {
+            throttle.take(&n.to_string(), at(1)).unwrap();
+        }
+        assert!(throttle.take("late", at(2)).is_ok(), "who comes later is still served");
+        assert!(throttle.take("late", at(2)).is_ok());
+        assert!(throttle.take("late", at(2)).is_err());
+        throttle.refund("late");
+        assert!(throttle.take("late", at(2)).is_ok());
+        assert!(throttle.take("a", at(2)).is_err());
+        let table = throttle.window.lock().unwrap().used.len();
+        assert_eq!(table, MAX_CALLERS);
+        assert!(throttle.take("a", at(60)).is_ok(), "the next window");
     }
 }

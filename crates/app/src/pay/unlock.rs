@@ -158,7 +158,7 @@ impl App {
         let outcome = self.store.commit_changed(stmts, all.clone()).await;
         changing.done();
         self.evict_credentials(account_id);
-        outcome.map(|_| ())
+        outcome
     }
 }
 

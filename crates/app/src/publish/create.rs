@@ -196,7 +196,8 @@ impl App {
         if site.slug.is_some() {
             return self.write_site(stmts, None, site).await;
         }
-        self.store.commit(require_active_owner(site.account_id.as_deref(), stmts)).await.map(|_| ())
+        // No node knows the page yet, so none is notified.
+        self.store.commit_changed(require_active_owner(site.account_id.as_deref(), stmts), Vec::new()).await
     }
 }
 

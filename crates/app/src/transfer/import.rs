@@ -220,7 +220,7 @@ impl App {
                 ));
             }
             outcome => outcome.map_err(import_error)?,
-        };
+        }
         self.evict_credentials(&account.id);
         Self::log_operation(actor, AuditAction::ImportAccount, &account.id);
         Ok(Imported {

@@ -1,13 +1,17 @@
 //! Holds the lease that blocks the sweep while a backup or restore runs.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use dropleaf_core::{Clock, SystemClock};
 
 use super::BackupError;
 use crate::db::{Db, DbError};
 use crate::leases;
 
 const HELD_SECONDS: i64 = 90;
-const RENEWED_EVERY: Duration = Duration::from_secs(20);
+const RENEWED_SECONDS: i64 = 20;
+/// How often it is checked whether to renew it. A timer alone does not count the time of a suspended machine.
+const CHECKED_EVERY: Duration = Duration::from_secs(1);
 /// Pause between attempts; a sweep holds the lease only briefly.
 const WAIT_FOR_SWEEP: Duration = Duration::from_millis(500);
 const WAITS: u32 = 20;
@@ -16,13 +20,14 @@ const WAITS: u32 = 20;
 pub(super) async fn hold<T>(
     db: &Db,
     now: i64,
+    clock: &dyn Clock,
     work: impl Future<Output = Result<T, BackupError>>,
 ) -> Result<T, BackupError> {
-    let (holder, started) = (leases::holder(now), Instant::now());
-    let done = hold_as(db, now, &holder, started, work).await;
+    let (holder, time) = (leases::holder(now), LeaseTime::start(now, clock));
+    let done = hold_as(db, &holder, &time, work).await;
     // The work counts only if the lease was held until its end: a process that was stopped may have lost it.
     let done = match done {
-        Ok(done) => renew(db, &holder, time(now, started)).await.map(|()| done),
+        Ok(done) => renew(db, &holder, time.now()).await.map(|()| done),
         failed => failed,
     };
     // If the release fails, the lease expires by itself.
@@ -36,27 +41,44 @@ pub(super) async fn hold_until_replaced<T>(
     now: i64,
     work: impl Future<Output = Result<T, BackupError>>,
 ) -> Result<T, BackupError> {
-    let holder = leases::holder(now);
-    let done = hold_as(db, now, &holder, Instant::now(), work).await;
+    let clock = SystemClock::default();
+    let (holder, time) = (leases::holder(now), LeaseTime::start(now, &clock));
+    let done = hold_as(db, &holder, &time, work).await;
     let _ = db.exec(leases::release(leases::BACKUP, &holder)).await;
     done
 }
 
-fn time(now: i64, started: Instant) -> i64 {
-    now + i64::try_from(started.elapsed().as_secs()).unwrap_or(0)
+/// The time by both clocks: the monotonic one may stand still while the machine is suspended, and the wall clock may be set
+/// back. The one that has gone on further counts.
+struct LeaseTime<'a> {
+    now: i64,
+    clock: &'a dyn Clock,
+    /// Both clocks at the start.
+    wall: i64,
+    monotonic: Duration,
+}
+
+impl<'a> LeaseTime<'a> {
+    fn start(now: i64, clock: &'a dyn Clock) -> Self {
+        Self { now, clock, wall: clock.now(), monotonic: clock.monotonic() }
+    }
+
+    fn now(&self) -> i64 {
+        let by_wall = self.clock.now().saturating_sub(self.wall).max(0);
+        let by_monotonic = self.clock.monotonic().saturating_sub(self.monotonic).as_secs();
+        self.now.saturating_add(by_wall.max(i64::try_from(by_monotonic).unwrap_or(i64::MAX)))
+    }
 }
 
 async fn hold_as<T>(
     db: &Db,
-    now: i64,
     holder: &str,
-    started: Instant,
+    time: &LeaseTime<'_>,
     work: impl Future<Output = Result<T, BackupError>>,
 ) -> Result<T, BackupError> {
-    let clock = || time(now, started);
     let mut waits = 0;
     loop {
-        match take(db, holder, clock()).await {
+        match take(db, holder, time.now()).await {
             Err(DbError::Guard(_)) if waits < WAITS => waits += 1,
             Err(DbError::Guard(_)) => {
                 return Err(BackupError::Refused(format!(
@@ -68,11 +90,17 @@ async fn hold_as<T>(
         tokio::time::sleep(WAIT_FOR_SWEEP).await;
     }
     let renewal = async {
+        let mut renewed = time.now();
         loop {
-            tokio::time::sleep(RENEWED_EVERY).await;
-            if let Err(error) = renew(db, holder, clock()).await {
+            tokio::time::sleep(CHECKED_EVERY).await;
+            let now = time.now();
+            if now < renewed.saturating_add(RENEWED_SECONDS) {
+                continue;
+            }
+            if let Err(error) = renew(db, holder, now).await {
                 return error;
             }
+            renewed = now;
         }
     };
     tokio::select! {
@@ -101,16 +129,38 @@ async fn take(db: &Db, holder: &str, now: i64) -> Result<(), DbError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dropleaf_core::ManualClock;
+    use std::sync::atomic::{AtomicI64, Ordering};
 
     const NOW: i64 = 1_794_873_600;
+
+    /// The clock of a machine that is suspended: its monotonic time stands still.
+    #[derive(Debug)]
+    struct SuspendedClock(AtomicI64);
+
+    impl Clock for SuspendedClock {
+        fn now(&self) -> i64 {
+            self.0.load(Ordering::SeqCst)
+        }
+
+        fn monotonic(&self) -> Duration {
+            Duration::ZERO
+        }
+    }
+
+    async fn open(folder: &tempfile::TempDir) -> Db {
+        let db = Db::open(&format!("sqlite:{}", folder.path().join("a.db").display())).await.unwrap();
+        db.migrate(NOW).await.unwrap();
+        db
+    }
 
     #[tokio::test]
     async fn work_counts_only_if_the_lease_was_held_to_the_end() {
         let folder = tempfile::tempdir().unwrap();
-        let db = Db::open(&format!("sqlite:{}", folder.path().join("a.db").display())).await.unwrap();
-        db.migrate(NOW).await.unwrap();
-        assert_eq!(hold(&db, NOW, async { Ok(1) }).await.unwrap(), 1);
-        let taken_over = hold(&db, NOW, async {
+        let db = open(&folder).await;
+        let clock = ManualClock::at(NOW);
+        assert_eq!(hold(&db, NOW, &clock, async { Ok(1) }).await.unwrap(), 1);
+        let taken_over = hold(&db, NOW, &clock, async {
             // As seen by another process, after this one was stopped.
             let later = NOW + HELD_SECONDS + 1;
             db.exec(leases::take(leases::BACKUP, "another", later + 60, later)).await?;
@@ -118,13 +168,38 @@ mod tests {
             Ok(2)
         });
         assert!(matches!(taken_over.await, Err(BackupError::Refused(_))));
-        let ended = hold(&db, NOW, async {
+        let ended = hold(&db, NOW, &clock, async {
             let end = "UPDATE leases SET until = $1";
             db.exec(crate::db::Stmt::new(end, vec![NOW.into()])).await?;
             Ok(3)
         });
         assert!(matches!(ended.await, Err(BackupError::Refused(_))), "the sweep may have deleted something");
-        assert_eq!(hold(&db, NOW + 1, async { Ok(4) }).await.unwrap(), 4, "nothing is left behind");
+        let next = hold(&db, NOW + 1, &clock, async { Ok(4) });
+        assert_eq!(next.await.unwrap(), 4, "nothing is left behind");
+        db.close().await;
+    }
+
+    #[tokio::test]
+    async fn lease_that_ends_while_the_machine_is_suspended_is_lost() {
+        let folder = tempfile::tempdir().unwrap();
+        let db = open(&folder).await;
+        let clock = SuspendedClock(AtomicI64::new(NOW));
+        let short = hold(&db, NOW, &clock, async {
+            clock.0.fetch_add(HELD_SECONDS - 1, Ordering::SeqCst);
+            Ok(())
+        });
+        short.await.unwrap();
+        let long = hold(&db, NOW, &clock, async {
+            clock.0.fetch_add(HELD_SECONDS, Ordering::SeqCst);
+            Ok(())
+        });
+        assert!(matches!(long.await, Err(BackupError::Refused(_))));
+        // Noticed while the work goes on, too.
+        let endless = hold(&db, NOW, &clock, async {
+            clock.0.fetch_add(HELD_SECONDS, Ordering::SeqCst);
+            std::future::pending::<Result<(), BackupError>>().await
+        });
+        assert!(matches!(endless.await, Err(BackupError::Refused(_))));
         db.close().await;
     }
 }

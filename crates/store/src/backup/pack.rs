@@ -68,7 +68,7 @@ pub async fn backup_to(
         }
         done
     });
-    lease::hold(db, now, work).await
+    lease::hold(db, now, new.clock, work).await
 }
 
 struct Packing<'a> {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use dropleaf_core::SystemClock;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use tokio::io::AsyncWriteExt;
 
@@ -26,7 +27,8 @@ pub async fn backup(
 ) -> Result<Report, BackupError> {
     check_source(db).await?;
     let partial = files::begin(dir)?;
-    match lease::hold(db, now, fill(db, blobs, &partial, now, progress)).await {
+    let clock = SystemClock::default();
+    match lease::hold(db, now, &clock, fill(db, blobs, &partial, now, progress)).await {
         Ok(report) => {
             files::finish(&partial, dir)?;
             Ok(report)

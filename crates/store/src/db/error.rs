@@ -153,6 +153,6 @@ fn is_login_refused(source: &(dyn Error + 'static)) -> bool {
     })
 }
 
-fn is_read_only(error: &tokio_postgres::Error) -> bool {
+pub(crate) fn is_read_only(error: &tokio_postgres::Error) -> bool {
     error.code() == Some(&tokio_postgres::error::SqlState::READ_ONLY_SQL_TRANSACTION)
 }

@@ -9,6 +9,8 @@ pub(crate) mod migrate;
 mod pg;
 mod pg_account_permits;
 mod pg_batch;
+mod pg_guard;
+mod pg_lag_probes;
 mod pg_listen;
 mod pg_migrate;
 mod pg_pipeline;
@@ -16,8 +18,11 @@ mod pg_pool;
 mod pg_pooler;
 mod pg_receipt;
 mod pg_replicas;
+mod pg_servers;
 mod pg_tls;
+mod pg_transaction;
 mod pg_types;
+mod replicated;
 mod row;
 mod rows;
 pub(crate) mod sqlite;
@@ -31,9 +36,9 @@ mod stmt;
 mod value;
 
 use pg_pool::Work;
+use pg_transaction::Needs;
 use rows::Mapped;
 use std::sync::Arc;
-use std::time::Duration;
 
 pub(crate) use columns::{column_sql, columns};
 pub use error::{DbError, Source};
@@ -146,11 +151,21 @@ impl Db {
         match &self.0 {
             Engine::Sqlite(_) if stmts.is_empty() => Ok(Vec::new()),
             Engine::Sqlite(db) => db.batch(stmts).await,
-            Engine::Pg(db) => {
-                let outcome = db.batch(&stmts, &changed).await;
-                db.replicas.mark_batch(&stmts, &changed);
-                outcome
-            }
+            Engine::Pg(db) => db.batch(&stmts, &changed, Needs::Outcomes).await,
+        }
+    }
+
+    /// The same for a caller that needs no outcomes: PostgreSQL gets COMMIT together with the statements.
+    pub async fn batch_without_outcomes(
+        &self,
+        stmts: Vec<Stmt>,
+        changed: Vec<String>,
+    ) -> Result<(), DbError> {
+        stmts.iter().try_for_each(|stmt| require_storable(&stmt.args))?;
+        match &self.0 {
+            Engine::Sqlite(_) if stmts.is_empty() => Ok(()),
+            Engine::Sqlite(db) => db.batch(stmts).await.map(|_| ()),
+            Engine::Pg(db) => db.batch(&stmts, &changed, Needs::Commit).await.map(|_| ()),
         }
     }
 
@@ -175,15 +190,6 @@ impl Db {
         match &self.0 {
             Engine::Sqlite(_) => 0,
             Engine::Pg(db) => db.account_permits.waiting(),
-        }
-    }
-
-    /// Whether each replica answers and is current, in the order of the settings. `None` for one that was not measured yet:
-    /// replicas are measured while they are read from.
-    pub fn replicas_current(&self) -> Vec<Option<bool>> {
-        match &self.0 {
-            Engine::Sqlite(_) => Vec::new(),
-            Engine::Pg(db) => db.replicas.current(),
         }
     }
 
@@ -224,54 +230,6 @@ impl Db {
         match &self.0 {
             Engine::Sqlite(db) => db.close().await,
             Engine::Pg(db) => db.close(),
-        }
-    }
-
-    /// A replica that holds every change of `name` that this process has made or was notified of, and everything that was
-    /// committed `max_age` ago; by default, the configured lag. It is read only. With the age of what it is known to hold.
-    pub fn find_replica(&self, name: &str, max_age: Option<Duration>) -> Option<(Db, Duration)> {
-        match &self.0 {
-            Engine::Sqlite(_) => None,
-            Engine::Pg(db) => db.replicas.find(name, max_age),
-        }
-    }
-
-    /// Any replica, however far behind; for what never changes under its key.
-    pub fn any_replica(&self) -> Option<Db> {
-        match &self.0 {
-            Engine::Sqlite(_) => None,
-            Engine::Pg(db) => db.replicas.any(),
-        }
-    }
-
-    pub fn has_replicas(&self) -> bool {
-        matches!(&self.0, Engine::Pg(db) if !db.replicas.is_empty())
-    }
-
-    /// Records a change by a name that its batch did not notify of, so that it is not read from a replica without it.
-    pub fn mark_changed(&self, name: &str) {
-        if let Engine::Pg(db) = &self.0 {
-            db.replicas.mark_changed(name);
-        }
-    }
-
-    /// Finds out how current the replicas are, without end; `None` if there are none. The caller runs the future.
-    pub fn watch_replicas(&self) -> Option<impl Future<Output = ()> + Send + use<>> {
-        match &self.0 {
-            Engine::Sqlite(_) => None,
-            Engine::Pg(db) => db.watch_replicas(),
-        }
-    }
-
-    /// Receives the changes of other nodes; `None` on SQLite. The caller runs the future. It reconnects forever, and passes
-    /// [`LISTENING`] (anything may have changed) whenever it starts to listen.
-    pub fn listen<F>(&self, on_change: F) -> Option<impl Future<Output = ()> + Send + use<F>>
-    where
-        F: Fn(&str) + Send + Sync + 'static,
-    {
-        match &self.0 {
-            Engine::Sqlite(_) => None,
-            Engine::Pg(db) => Some(db.listen(on_change)),
         }
     }
 }

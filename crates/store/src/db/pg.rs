@@ -1,20 +1,22 @@
 //! PostgreSQL: settings and reads. Connections are in `pg_pool`, writes in `pg_batch`, migrations in `pg_migrate`.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use deadpool_postgres::Object;
 use futures_util::future::BoxFuture;
 use futures_util::{TryStreamExt, pin_mut};
 use tokio_postgres::error::SqlState;
-use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::error::is_connection_lost;
 use super::pg_account_permits::AccountPermits;
-use super::pg_pool::{self, Pools, Work, within};
+use super::pg_pool::{Pools, Work, within};
 use super::pg_receipt::Receipts;
 use super::pg_replicas::Replicas;
+use super::pg_servers::Servers;
 use super::rows::Rows;
-use super::{DbError, Row, Val, pg_pooler, pg_tls};
+use super::{DbError, Row, Val, pg_pooler};
 
 /// How long one read may take. The longest lists take a fraction of it.
 const READ: Duration = Duration::from_secs(10);
@@ -41,12 +43,13 @@ impl std::fmt::Debug for PgOptions {
 
 pub(crate) struct PgDb {
     pub(super) pools: Pools,
-    pub(super) replicas: Replicas,
+    pub(super) replicas: Arc<Replicas>,
     pub(super) receipts: Receipts,
     pub(super) account_permits: AccountPermits,
     /// Where changes are listened for.
-    pub(super) listen_config: tokio_postgres::Config,
-    pub(super) tls: MakeRustlsConnect,
+    pub(super) listen_servers: Servers,
+    /// Whether the server has become a replica, so that nothing that is read there can be trusted to be new.
+    pub(super) is_demoted: AtomicBool,
 }
 
 impl std::fmt::Debug for PgDb {
@@ -69,23 +72,23 @@ impl PgDb {
         within(READ, pg_pooler::check(&client, &other, options.listen_url.is_some())).await??;
         drop((client, other));
         db.receipts = Receipts::new(about.try_get(0)?, about.try_get(1)?);
-        db.replicas = Replicas::new(&options.read_urls, options.max_lag)?;
+        db.replicas = Arc::new(Replicas::new(&options.read_urls, options.max_lag)?);
         if let Some(url) = &options.listen_url {
-            (db.listen_config, db.tls) = configure(url)?;
+            db.listen_servers = Servers::parse(url)?;
         }
         Ok(db)
     }
 
     /// Connects with the first call.
     pub(super) fn unconnected(url: &str) -> Result<Self, DbError> {
-        let (config, tls) = configure(url)?;
+        let servers = Servers::parse(url)?;
         Ok(PgDb {
-            pools: Pools::new(&config, &tls)?,
-            replicas: Replicas::new(&[], Duration::ZERO)?,
+            pools: Pools::new(&servers)?,
+            replicas: Arc::new(Replicas::new(&[], Duration::ZERO)?),
             receipts: Receipts::new(String::new(), false),
             account_permits: AccountPermits::default(),
-            listen_config: config,
-            tls,
+            listen_servers: servers,
+            is_demoted: AtomicBool::new(false),
         })
     }
 
@@ -122,6 +125,11 @@ impl PgDb {
         args: &[Val],
         rows: &mut dyn Rows,
     ) -> Result<(), Failure> {
+        if self.is_demoted.load(Ordering::Relaxed) && work != Work::Ping {
+            return Err(Failure::Final(DbError::unavailable(
+                "the server is a replica, and what it has may be old",
+            )));
+        }
         let lease = self.pools.lease(work).await.map_err(Failure::Final)?;
         let client = lease.client().map_err(Failure::Final)?;
         match within(READ, read_with(client, sql, args, rows)).await {
@@ -145,33 +153,28 @@ impl PgDb {
         }
     }
 
-    /// Checks that the database answers and can be written to, over a connection of its own.
+    /// Checks that the database answers and can be written to.
     pub(super) async fn ping(&self) -> Result<(), DbError> {
-        const IS_REPLICA: &str = "SELECT CAST(CASE WHEN pg_is_in_recovery() THEN 1 ELSE 0 END AS BIGINT)";
-        let mut rows = super::rows::Mapped::new(|row| row.flag(0), 1);
-        self.read(Work::Ping, IS_REPLICA, &[], &mut rows).await?;
-        if rows.found.pop() == Some(true) {
+        if self.is_read_only().await? {
             self.pools.forget_idle();
-            return Err(DbError::unavailable("the server is a replica, to which nothing can be written"));
+            return Err(DbError::unavailable("the server accepts no writes"));
         }
+        self.is_demoted.store(false, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// Whether the server accepts no writes, asked over a connection of its own.
+    pub(super) async fn is_read_only(&self) -> Result<bool, DbError> {
+        const IS_READ_ONLY: &str = "SELECT CAST(CASE WHEN current_setting('transaction_read_only') = 'on' THEN 1 ELSE 0 END AS BIGINT)";
+        let mut rows = super::rows::Mapped::new(|row| row.flag(0), 1);
+        self.read(Work::Ping, IS_READ_ONLY, &[], &mut rows).await?;
+        Ok(rows.found.pop() == Some(true))
     }
 
     pub(crate) fn close(&self) {
         self.replicas.close();
         self.pools.close();
     }
-}
-
-fn configure(url: &str) -> Result<(tokio_postgres::Config, MakeRustlsConnect), DbError> {
-    let mut config: tokio_postgres::Config =
-        url.parse().map_err(|error| DbError::internal(format!("not a PostgreSQL URL: {error}")))?;
-    pg_pool::configure(&mut config);
-    if config.get_application_name().is_none() {
-        config.application_name("dropleaf");
-    }
-    let tls = pg_tls::connector(config.get_ssl_mode())?;
-    Ok((config, tls))
 }
 
 /// Whether the server no longer accepts a prepared statement, because the schema changed.

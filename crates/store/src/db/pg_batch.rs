@@ -1,52 +1,33 @@
-//! Writes to PostgreSQL: sends the statements of a batch together, in one transaction.
+//! Writes to PostgreSQL: runs a batch until it is certain what became of it. `pg_transaction` sends it.
 //!
 //! A single statement without a guard needs no transaction. After a deadlock or a serialization failure the whole batch is
 //! retried. A caller that goes away leaves no open transaction in the pool. If the answer to COMMIT is lost, `pg_receipt` finds
 //! out what became of the batch.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use deadpool_postgres::Object;
 use futures_util::future::BoxFuture;
 
-use super::error::{is_connection_lost, is_retryable};
+use super::error::{is_connection_lost, is_read_only, is_retryable};
 use super::pg::{PgDb, is_statement_stale};
-use super::pg_pipeline::{Failure, StatementResult, run_all, run_one};
-use super::pg_pool::{Work, within};
-use super::pg_receipt::{CommitOutcome, Receipt};
-use super::stmt::{Fence, FenceKind};
-use super::{DbError, Expect, Outcome, Stmt, Val};
+use super::pg_pipeline::Failure;
+use super::pg_pool::{Kept, Work, within};
+use super::pg_receipt::CommitOutcome;
+use super::pg_transaction::{Batch, Needs, Progress};
+use super::{DbError, Outcome, Stmt};
 
 /// A deadlock aborts one of its two batches, so many conflicting ones need many attempts; each waits longer than the last.
 const ATTEMPTS: u32 = 12;
 
 /// Varies the delay of batches that failed together, so that they do not conflict again.
 static JITTER: AtomicU32 = AtomicU32::new(0);
-const NOTIFY: &str = "SELECT pg_notify('dropleaf_changed', $1)";
 
 /// How long one attempt may take; waiting for a lock of another batch may take most of it.
 const BATCH: Duration = Duration::from_secs(12);
 /// The same for batches that change all rows of something, such as a sweep.
 const SLOW_BATCH: Duration = Duration::from_mins(10);
-/// The server gives up before we do, and ends transactions of a process that stopped answering: both would hold their locks.
-const BEGIN: &str =
-    "BEGIN; SET LOCAL lock_timeout = '8s'; SET LOCAL idle_in_transaction_session_timeout = '15s'";
-
-/// The fence of an account. Unlike the lock of a row, it lets those through first that came first, so batches that share it
-/// cannot keep one away that must be alone.
-const FENCE_SHARED: &str = "SELECT CAST(pg_advisory_xact_lock_shared(hashtextextended($1, 0)) AS TEXT)";
-const FENCE_ALONE: &str = "SELECT CAST(pg_advisory_xact_lock(hashtextextended($1, 0)) AS TEXT)";
-
-/// How far an attempt came, which decides what a lost connection means.
-enum Progress {
-    /// Nothing is committed.
-    Undone,
-    /// A statement without a transaction was sent.
-    Alone,
-    /// COMMIT was sent after these outcomes.
-    Committing(Vec<Outcome>),
-}
 
 /// How one attempt failed.
 enum Attempt {
@@ -58,22 +39,32 @@ enum Attempt {
 
 impl PgDb {
     /// Boxed, so that it is compiled in this crate and once.
-    pub(crate) fn batch<'a>(
+    pub(super) fn batch<'a>(
         &'a self,
         stmts: &'a [Stmt],
         changed: &'a [String],
+        needs: Needs,
     ) -> BoxFuture<'a, Result<Vec<Outcome>, DbError>> {
-        Box::pin(self.repeat(stmts, changed))
+        Box::pin(self.run_batch(Batch { stmts, changed, needs }))
     }
 
-    async fn repeat(&self, stmts: &[Stmt], changed: &[String]) -> Result<Vec<Outcome>, DbError> {
+    async fn run_batch(&self, batch: Batch<'_>) -> Result<Vec<Outcome>, DbError> {
+        let Batch { stmts, changed, .. } = batch;
         if stmts.is_empty() && changed.is_empty() {
             return Ok(Vec::new());
         }
-        let _account_permit = self.account_permits.take(stmts).await?;
+        let permit = self.account_permits.take(stmts).await?;
+        let kept = Arc::new(Kept { _permit: permit, changes: self.replicas.changes(stmts, changed) });
+        let outcome = self.repeat(batch, &kept).await;
+        // Also after a failure: it may have been committed.
+        kept.changes.mark();
+        outcome
+    }
+
+    async fn repeat(&self, batch: Batch<'_>, kept: &Arc<Kept>) -> Result<Vec<Outcome>, DbError> {
         let mut attempt = 1;
         loop {
-            match self.attempt(stmts, changed).await {
+            match self.attempt(batch, kept).await {
                 Ok(outcomes) => return Ok(outcomes),
                 Err(Attempt::Final(error)) => return Err(error),
                 Err(Attempt::Undone(error)) if attempt == ATTEMPTS => return Err(error),
@@ -86,13 +77,14 @@ impl PgDb {
     }
 
     /// Runs the batch once. If the answer to COMMIT was lost, asks what became of it.
-    async fn attempt(&self, stmts: &[Stmt], changed: &[String]) -> Result<Vec<Outcome>, Attempt> {
-        let lease = self.pools.lease(Work::Write).await.map_err(Attempt::Final)?;
+    async fn attempt(&self, batch: Batch<'_>, kept: &Arc<Kept>) -> Result<Vec<Outcome>, Attempt> {
+        let mut lease = self.pools.lease(Work::Write).await.map_err(Attempt::Final)?;
+        lease.keep(kept);
         let client = lease.client().map_err(Attempt::Final)?;
         let receipt = self.receipts.take();
         let mut progress = Progress::Undone;
-        let run = run(client, stmts, changed, receipt.as_ref(), &mut progress);
-        let limit = if stmts.iter().any(|stmt| stmt.is_slow) { SLOW_BATCH } else { BATCH };
+        let run = batch.run(client, receipt.as_ref(), &mut progress);
+        let limit = if batch.stmts.iter().any(|stmt| stmt.is_slow) { SLOW_BATCH } else { BATCH };
         let (error, is_repeatable) = match within(limit, run).await {
             Ok(Ok(outcomes)) => {
                 lease.finish();
@@ -104,7 +96,9 @@ impl PgDb {
             {
                 lease.close();
                 self.pools.forget_idle();
-                (DbError::from(error), true)
+                // Another server is the primary now; the next call finds it, and trying it twelve times would only cost connections.
+                let is_repeatable = !is_read_only(&error);
+                (DbError::from(error), is_repeatable)
             }
             Ok(Err(Failure::Begin(error))) => {
                 // The statements were sent with it, and it is not known in which transaction they have run.
@@ -142,83 +136,18 @@ impl PgDb {
         match (progress, receipt) {
             (Progress::Undone, _) if is_repeatable => Err(Attempt::Undone(error)),
             (Progress::Committing(outcomes), Some(receipt)) => match self.commit_outcome(&receipt).await {
-                Ok(CommitOutcome::Committed) => Ok(outcomes),
-                Ok(CommitOutcome::RolledBack) => Err(Attempt::Undone(error)),
+                // The row is free again: the answer has waited for the lost transaction.
+                Ok(CommitOutcome::Committed) => {
+                    self.receipts.give_back(Some(receipt));
+                    Ok(outcomes)
+                }
+                Ok(CommitOutcome::RolledBack) => {
+                    self.receipts.give_back(Some(receipt));
+                    Err(if is_repeatable { Attempt::Undone(error) } else { Attempt::Final(error) })
+                }
                 Err(_) => Err(Attempt::Final(error)),
             },
             _ => Err(Attempt::Final(error)),
         }
     }
-}
-
-async fn run(
-    client: &Object,
-    stmts: &[Stmt],
-    changed: &[String],
-    receipt: Option<&Receipt>,
-    progress: &mut Progress,
-) -> Result<Vec<Outcome>, Failure> {
-    if let ([stmt], []) = (stmts, changed)
-        && stmt.expect == Expect::Any
-    {
-        let statement = client.prepare_cached(stmt.sql).await?;
-        *progress = Progress::Alone;
-        return run_one(client, &statement, stmt).await.map(|outcome| vec![outcome]);
-    }
-    let fences: Vec<Option<Stmt>> = stmts.iter().map(|stmt| stmt.fence.as_deref().and_then(fence)).collect();
-    let mut last: Vec<Stmt> = changed.iter().map(|what| Stmt::new(NOTIFY, [Val::from(what)])).collect();
-    last.extend(receipt.map(Receipt::stmt));
-    let mut all = Vec::with_capacity(stmts.len() + fences.len() + last.len());
-    for (stmt, fence) in stmts.iter().zip(&fences) {
-        all.extend(fence.as_ref().map(|fence| (fence, false)));
-        all.push((stmt, true));
-    }
-    all.extend(last.iter().map(|stmt| (stmt, false)));
-
-    let mut prepared = Vec::with_capacity(all.len());
-    for (stmt, _) in &all {
-        prepared.push(client.prepare_cached(stmt.sql).await?);
-    }
-    let sent: Vec<_> = prepared.iter().zip(&all).map(|(statement, (stmt, _))| (statement, *stmt)).collect();
-    let results = run_all(client, BEGIN, &sent).await.map_err(Failure::Begin)?;
-    match check_guards(results, &all) {
-        Ok(outcomes) => {
-            *progress = Progress::Committing(outcomes);
-            client.batch_execute("COMMIT").await?;
-            match std::mem::replace(progress, Progress::Undone) {
-                Progress::Committing(outcomes) => Ok(outcomes),
-                Progress::Undone | Progress::Alone => Ok(Vec::new()),
-            }
-        }
-        Err(failure) => {
-            client.batch_execute("ROLLBACK").await?;
-            Err(failure)
-        }
-    }
-}
-
-fn fence(fence: &Fence) -> Option<Stmt> {
-    let sql = match fence.kind {
-        FenceKind::Shared => FENCE_SHARED,
-        FenceKind::Alone => FENCE_ALONE,
-        FenceKind::PermitOnly => return None,
-    };
-    Some(Stmt::new(sql, [Val::from(&fence.account)]))
-}
-
-/// The outcomes of the batch's own statements. The first statement that failed or broke its guard decides the error; failures
-/// of later ones only follow from it.
-fn check_guards(results: Vec<StatementResult>, stmts: &[(&Stmt, bool)]) -> Result<Vec<Outcome>, Failure> {
-    let mut outcomes = Vec::with_capacity(results.len());
-    for (result, (stmt, is_own)) in results.into_iter().zip(stmts) {
-        let outcome = result?;
-        match stmt.expect {
-            Expect::Rows(n, label) if n != outcome.affected => {
-                return Err(Failure::Final(DbError::Guard(label)));
-            }
-            _ if *is_own => outcomes.push(outcome),
-            _ => {}
-        }
-    }
-    Ok(outcomes)
 }

@@ -2,11 +2,13 @@
 
 use std::future::poll_fn;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tokio_postgres::AsyncMessage;
 
 use super::DbError;
+use super::error::is_read_only;
 use super::pg::PgDb;
 use super::pg_pool::within;
 
@@ -46,7 +48,7 @@ impl PgDb {
     /// Runs one connection until it fails. `is_listening` is set once the server listens.
     async fn listen_once<F: Fn(&str)>(&self, on_change: &F, is_listening: &mut bool) -> Result<(), DbError> {
         let (client, mut connection) =
-            within(HEARTBEAT * 2, self.listen_config.connect(self.tls.clone())).await??;
+            within(self.listen_servers.limit(), self.listen_servers.open()).await??;
         let messages = async {
             while let Some(message) = poll_fn(|cx| connection.poll_message(cx)).await {
                 if let AsyncMessage::Notification(notice) = message? {
@@ -57,7 +59,12 @@ impl PgDb {
             Err(DbError::unavailable("the connection ended"))
         };
         let alive = async {
-            within(HEARTBEAT, client.batch_execute(CHANNEL)).await??;
+            let listening = within(HEARTBEAT, client.batch_execute(CHANNEL)).await?;
+            // A replica refuses it. Asked again over the pools, because changes may be listened for at another address.
+            let is_refused = listening.as_ref().is_err_and(is_read_only);
+            let is_demoted = is_refused && self.is_read_only().await.unwrap_or(false);
+            self.is_demoted.store(is_demoted, Ordering::Relaxed);
+            listening?;
             // Notifications from before this moment were missed.
             self.replicas.mark_changed("*");
             on_change(LISTENING);

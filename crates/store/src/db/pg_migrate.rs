@@ -38,6 +38,8 @@ const EXISTS: &str = "SELECT to_regclass('schema_migrations') IS NOT NULL";
 enum Attempt {
     NothingLeft,
     Applied,
+    /// Another process migrates; nothing was changed.
+    Waiting,
     /// Another transaction holds a lock that the named migration needs; nothing was changed.
     Blocked(&'static str),
 }
@@ -54,16 +56,29 @@ impl PgDb {
     /// Migrates to the latest version. A node that finds nothing to do takes no lock.
     pub(crate) async fn migrate(&self, now: i64) -> Result<(), DbError> {
         self.migrate_schema(now).await?;
-        if !self.receipts.has_table() {
-            let mut lease = self.pools.lease(Work::Write).await?;
-            let transaction = within(ANSWER, lease.client_mut()?.transaction()).await??;
-            lock(&transaction).await?;
-            within(ANSWER, transaction.batch_execute(pg_receipt::TABLE)).await??;
-            within(ANSWER, transaction.commit()).await??;
-            lease.finish();
-            self.receipts.table_created();
+        let mut waits = 0;
+        while !self.receipts.has_table() && !self.create_receipts(waits).await? {
+            tokio::time::sleep(LOCK_PAUSE).await;
+            waits += 1;
         }
         Ok(())
+    }
+
+    /// False if another process migrates.
+    async fn create_receipts(&self, waits: u32) -> Result<bool, DbError> {
+        let mut lease = self.pools.lease(Work::Write).await?;
+        let transaction = within(ANSWER, lease.client_mut()?.transaction()).await??;
+        within(ANSWER, transaction.batch_execute(GIVE_WAY)).await??;
+        let is_locked = try_lock(&transaction, waits).await?;
+        if is_locked {
+            within(ANSWER, transaction.batch_execute(pg_receipt::TABLE)).await??;
+            within(ANSWER, transaction.commit()).await??;
+            self.receipts.table_created();
+        } else {
+            within(ANSWER, transaction.rollback()).await??;
+        }
+        lease.finish();
+        Ok(is_locked)
     }
 
     async fn migrate_schema(&self, now: i64) -> Result<(), DbError> {
@@ -72,11 +87,15 @@ impl PgDb {
         if found == migrate::latest() {
             return Ok(());
         }
-        let mut blocked = 0;
+        let (mut blocked, mut waits) = (0, 0);
         loop {
-            match self.migrate_next(now).await? {
+            match self.migrate_next(now, waits).await? {
                 Attempt::NothingLeft => return Ok(()),
-                Attempt::Applied => blocked = 0,
+                Attempt::Applied => (blocked, waits) = (0, 0),
+                Attempt::Waiting => {
+                    tokio::time::sleep(LOCK_PAUSE).await;
+                    waits += 1;
+                }
                 Attempt::Blocked(name) if blocked < ATTEMPTS => {
                     blocked += 1;
                     tracing::warn!(
@@ -97,11 +116,17 @@ impl PgDb {
         }
     }
 
-    async fn migrate_next(&self, now: i64) -> Result<Attempt, DbError> {
+    /// One transaction for each attempt to get the lock: one that stayed open between them could be ended by the server.
+    async fn migrate_next(&self, now: i64, waits: u32) -> Result<Attempt, DbError> {
         let mut lease = self.pools.lease(Work::Write).await?;
         let transaction = within(ANSWER, lease.client_mut()?.transaction()).await??;
-        lock(&transaction).await?;
+        // Before the lock, so that a process that is paused never holds it without this limit.
         within(ANSWER, transaction.batch_execute(GIVE_WAY)).await??;
+        if !try_lock(&transaction, waits).await? {
+            within(ANSWER, transaction.rollback()).await??;
+            lease.finish();
+            return Ok(Attempt::Waiting);
+        }
         within(ANSWER, transaction.batch_execute(migrate::TABLE)).await??;
         let found = within(ANSWER, transaction.query_one(migrate::CURRENT, &[])).await??;
         let next = migrate::pending(found.try_get(0)?, migrate::latest())?.into_iter().next();
@@ -152,28 +177,35 @@ async fn read_version(client: &Client) -> Result<i64, tokio_postgres::Error> {
     client.query_one(migrate::CURRENT, &[]).await?.try_get(0)
 }
 
-/// Waits until no other process migrates, however long that takes, and says so in the log. Each attempt is a statement of its
-/// own: one that waits in the server could not tell a dead connection from a long migration.
+/// Waits until no other process migrates, however long that takes.
 async fn lock(transaction: &Transaction<'_>) -> Result<(), DbError> {
-    for attempt in 0_u32.. {
-        if within(ANSWER, transaction.query_one(TRY_LOCK, &[])).await??.try_get(0)? {
-            return Ok(());
-        }
-        if attempt.is_multiple_of(LOGGED_ATTEMPTS) {
-            let holder = within(ANSWER, transaction.query_opt(LOCK_HOLDER, &[])).await??;
-            let (pid, address) = match &holder {
-                Some(row) => (row.try_get::<_, Option<i32>>(0)?, row.try_get::<_, String>(1)?),
-                None => (None, String::new()),
-            };
-            tracing::warn!(
-                backend_pid = pid,
-                address,
-                "waiting for another process that migrates the database, will retry"
-            );
-        }
+    let mut waits = 0;
+    while !try_lock(transaction, waits).await? {
         tokio::time::sleep(LOCK_PAUSE).await;
+        waits += 1;
     }
-    Err(DbError::unavailable("another process migrates the database"))
+    Ok(())
+}
+
+/// False if another process migrates, which is logged now and then. Each attempt is a statement of its own: one that waits in
+/// the server could not tell a dead connection from a long migration.
+async fn try_lock(transaction: &Transaction<'_>, waits: u32) -> Result<bool, DbError> {
+    if within(ANSWER, transaction.query_one(TRY_LOCK, &[])).await??.try_get(0)? {
+        return Ok(true);
+    }
+    if waits.is_multiple_of(LOGGED_ATTEMPTS) {
+        let holder = within(ANSWER, transaction.query_opt(LOCK_HOLDER, &[])).await??;
+        let (pid, address) = match &holder {
+            Some(row) => (row.try_get::<_, Option<i32>>(0)?, row.try_get::<_, String>(1)?),
+            None => (None, String::new()),
+        };
+        tracing::warn!(
+            backend_pid = pid,
+            address,
+            "waiting for another process that migrates the database, will retry"
+        );
+    }
+    Ok(false)
 }
 
 async fn run(transaction: &Transaction<'_>, step: &Pending, now: i64) -> Result<(), tokio_postgres::Error> {

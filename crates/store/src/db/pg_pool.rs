@@ -4,19 +4,23 @@
 //! wait, pages are served and the health check answers. If a lease is dropped before its call has finished, its connection stays
 //! reserved until the server has answered, because that answer may still be under way.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
+use tokio::sync::watch;
 use tokio_postgres::Config;
-use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::DbError;
+use super::pg_account_permits::AccountPermit;
+use super::pg_replicas::Changes;
+use super::pg_servers::Servers;
 
 /// How long a call waits for a free connection.
 pub(super) const WAIT: Duration = Duration::from_secs(5);
-/// How long connecting to one address may take, and altogether: a URL may name several.
-const CONNECT: Duration = Duration::from_secs(2);
-const CONNECT_ANY: Duration = Duration::from_secs(7);
+/// How long connecting to one address may take, and at least altogether: a URL may name several.
+pub(super) const CONNECT: Duration = Duration::from_secs(2);
+pub(super) const CONNECT_ANY: Duration = Duration::from_secs(7);
 /// How long sent data may stay without an acknowledgement before the kernel gives the connection up. Without it, a
 /// connection that a firewall has forgotten blocks for a quarter of an hour.
 const UNACKNOWLEDGED: Duration = Duration::from_secs(4);
@@ -70,7 +74,11 @@ impl Work {
     }
 }
 
-pub(super) struct Pools([Pool; 4]);
+pub(super) struct Pools {
+    pools: [Pool; 4],
+    /// Changes when idle connections are forgotten: those that are being recovered are then closed too.
+    forgotten: watch::Sender<u64>,
+}
 
 /// How many connections of a pool exist and are free, and how many calls wait for one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,24 +101,25 @@ pub(super) fn configure(config: &mut Config) {
 }
 
 impl Pools {
-    pub(super) fn new(config: &Config, tls: &MakeRustlsConnect) -> Result<Self, DbError> {
+    pub(super) fn new(servers: &Servers) -> Result<Self, DbError> {
         let pool = |work: Work| {
             let recycle = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-            Pool::builder(Manager::from_config(config.clone(), tls.clone(), recycle))
+            Pool::builder(Manager::from_connect(Config::new(), servers.clone(), recycle))
                 .max_size(work.connections())
                 .runtime(Runtime::Tokio1)
                 .wait_timeout(Some(WAIT))
-                .create_timeout(Some(CONNECT_ANY))
+                .create_timeout(Some(servers.limit()))
                 .recycle_timeout(Some(WAIT))
                 .build()
                 .map_err(|error| DbError::internal(format!("cannot create the connection pool: {error}")))
         };
         let [lookup, list, write, ping] = Work::ALL;
-        Ok(Self([pool(lookup)?, pool(list)?, pool(write)?, pool(ping)?]))
+        let pools = [pool(lookup)?, pool(list)?, pool(write)?, pool(ping)?];
+        Ok(Self { pools, forgotten: watch::Sender::new(0) })
     }
 
     const fn of(&self, work: Work) -> &Pool {
-        let [lookup, list, write, ping] = &self.0;
+        let [lookup, list, write, ping] = &self.pools;
         match work {
             Work::Lookup => lookup,
             Work::List => list,
@@ -128,18 +137,21 @@ impl Pools {
     }
 
     pub(super) async fn lease(&self, work: Work) -> Result<Lease, DbError> {
-        self.client(work).await.map(|client| Lease { client: Some(client), work })
+        // Subscribed before the call, so that no change during it is missed.
+        let forgotten = self.forgotten.subscribe();
+        self.client(work).await.map(|client| Lease { client: Some(client), work, forgotten, kept: None })
     }
 
     /// Drops the idle connections: when one connection was cut, the others most likely were too.
     pub(super) fn forget_idle(&self) {
-        for pool in &self.0 {
+        for pool in &self.pools {
             pool.retain(|_, _| false);
         }
+        self.forgotten.send_modify(|times| *times += 1);
     }
 
     pub(super) fn close(&self) {
-        for pool in &self.0 {
+        for pool in &self.pools {
             pool.close();
         }
     }
@@ -168,9 +180,22 @@ impl Pools {
 pub(super) struct Lease {
     client: Option<Object>,
     work: Work,
+    forgotten: watch::Receiver<u64>,
+    kept: Option<Arc<Kept>>,
+}
+
+/// What a batch keeps until its connection is clean or closed, also if its caller goes away.
+pub(super) struct Kept {
+    /// The share of an account.
+    pub(super) _permit: Option<AccountPermit>,
+    pub(super) changes: Changes,
 }
 
 impl Lease {
+    pub(super) fn keep(&mut self, kept: &Arc<Kept>) {
+        self.kept = Some(Arc::clone(kept));
+    }
+
     pub(super) fn client(&self) -> Result<&Object, DbError> {
         self.client.as_ref().ok_or_else(|| DbError::internal("no connection"))
     }
@@ -200,14 +225,19 @@ impl Drop for Lease {
             drop(Object::take(client));
             return;
         };
-        let limit = self.work.recovery();
+        let (limit, mut forgotten, kept) = (self.work.recovery(), self.forgotten.clone(), self.kept.take());
         #[expect(clippy::let_underscore_future, reason = "it ends by itself, at the latest after the limit")]
         let _ = runtime.spawn(async move {
             // Answered after everything before it; ends a transaction that is open.
-            let is_clean = tokio::time::timeout(limit, client.batch_execute("ROLLBACK")).await;
-            if !matches!(is_clean, Ok(Ok(()))) {
+            let is_clean = tokio::select! {
+                ended = tokio::time::timeout(limit, client.batch_execute("ROLLBACK")) => matches!(ended, Ok(Ok(()))),
+                // Other connections were found dead: this one will hardly be answered.
+                _ = forgotten.changed() => false,
+            };
+            if !is_clean {
                 drop(Object::take(client));
             }
+            drop(kept);
         });
     }
 }

@@ -1,8 +1,8 @@
 //! Finds out whether a batch whose COMMIT was not answered was committed.
 //!
 //! Each batch writes its own number into a row of `write_receipts` that only one batch at a time uses. If the answer to
-//! COMMIT is lost, that row is locked and read: the lock waits until the lost transaction has ended, so afterwards the row
-//! says for certain whether it was committed. The number of a transaction (`pg_xact_status`) would not do, because a new
+//! COMMIT is lost, that row is locked, read and sealed: the lock waits for a transaction that has written the row, and one that
+//! comes to it later fails. So afterwards the row says for certain whether the batch was committed. The number of a transaction (`pg_xact_status`) would not do, because a new
 //! primary may use it again for another one.
 
 use std::sync::Mutex;
@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use super::pg::PgDb;
 use super::pg_pool::{Work, within};
+use super::pg_transaction::Needs;
 use super::{DbError, Stmt, Val};
 
 /// Belongs to the connection, like the table of migrations, and not to the schema: its rows mean nothing later or elsewhere.
@@ -20,11 +21,16 @@ const FORGET: &str =
     "DELETE FROM write_receipts WHERE written_at < CAST(EXTRACT(EPOCH FROM now()) AS BIGINT) - 2592000";
 const WRITE: &str = "INSERT INTO write_receipts (slot, batch, written_at) \
      VALUES ($1, $2, CAST(EXTRACT(EPOCH FROM now()) AS BIGINT)) \
-     ON CONFLICT (slot) DO UPDATE SET batch = excluded.batch, written_at = excluded.written_at";
-/// Waits for the transaction that has written the row, also if that has created it.
+     ON CONFLICT (slot) DO UPDATE SET batch = excluded.batch, written_at = excluded.written_at \
+     WHERE ABS(write_receipts.batch) < excluded.batch";
+/// The row says something else than when the batch was sent: its outcome was asked for before it came this far.
+const SEALED: &str = "receipt_sealed";
+/// Waits for the transaction that has written the row, also if that has created it. The negative number seals the row against
+/// this batch: the server may still have its statements to run.
 const ASK: &str = "INSERT INTO write_receipts (slot, batch, written_at) \
-     VALUES ($1, 0, CAST(EXTRACT(EPOCH FROM now()) AS BIGINT)) \
-     ON CONFLICT (slot) DO UPDATE SET slot = excluded.slot RETURNING batch";
+     VALUES ($1, -CAST($2 AS BIGINT), CAST(EXTRACT(EPOCH FROM now()) AS BIGINT)) \
+     ON CONFLICT (slot) DO UPDATE SET batch = CASE WHEN write_receipts.batch = CAST($2 AS BIGINT) \
+     THEN write_receipts.batch ELSE excluded.batch END RETURNING batch";
 /// How long it is asked; a new primary needs up to half a minute.
 const ASKING: Duration = Duration::from_secs(40);
 const ANSWER: Duration = Duration::from_secs(5);
@@ -99,7 +105,7 @@ impl Receipts {
 
 impl Receipt {
     pub(super) fn stmt(&self) -> Stmt {
-        Stmt::new(WRITE, vec![Val::from(self.slot.as_str()), self.batch.into()])
+        Stmt::new(WRITE, vec![Val::from(self.slot.as_str()), self.batch.into()]).one(SEALED)
     }
 }
 
@@ -107,7 +113,7 @@ impl PgDb {
     /// Deletes the rows of processes that are gone.
     pub(super) async fn forget_receipts(&self) -> Result<(), DbError> {
         if self.receipts.has_table() {
-            self.batch(&[Stmt::new(FORGET, [])], &[]).await?;
+            self.batch(&[Stmt::new(FORGET, [])], &[], Needs::Outcomes).await?;
         }
         Ok(())
     }
@@ -132,7 +138,7 @@ impl PgDb {
         let lease = self.pools.lease(Work::Write).await?;
         let client = lease.client()?;
         client.batch_execute(BEGIN_ASKING).await?;
-        let found: i64 = client.query_one(ASK, &[&receipt.slot]).await?.try_get(0)?;
+        let found: i64 = client.query_one(ASK, &[&receipt.slot, &receipt.batch]).await?.try_get(0)?;
         // Answered when it is as durable as every other commit, and so what was read in it.
         client.batch_execute("COMMIT").await?;
         lease.finish();

@@ -1,64 +1,46 @@
 //! Replicas of a PostgreSQL database, for reads that may be slightly old.
 //!
-//! A lag probe is a value written on the primary. A replica that shows it holds everything that was committed before the probe
-//! began, on the same history of the database. A replica is used only while its last probe is recent, and for a page or an
-//! account only if that probe began after the last change of it that this process knows of.
+//! A replica is used only while its last lag probe (`pg_lag_probes`) is recent, and for a page or an account only if that probe
+//! began after the last change of it that this process knows of.
 
-use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use futures_util::future::join_all;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::pg::PgDb;
-use super::pg_pool::within;
+use super::stmt::FenceKind;
 use super::{Db, DbError, Engine, Stmt};
 
 /// Changes are remembered for so many groups of names. A name shares its group's last change.
 const STRIPES: usize = 1024;
 /// The notification that anything may have changed, and what is passed on when listening begins.
 const ALL: &str = "*";
-/// The name of the probes among the revisions.
-const LAG_PROBE: &str = "replicas";
-/// Microseconds of the primary's clock, so that a server that was left behind by a failover never shows a later probe.
-const WRITE_LAG_PROBE: &str = "INSERT INTO revisions (name, value) \
-     VALUES ($1, CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)) \
-     ON CONFLICT (name) DO UPDATE SET value = GREATEST(revisions.value + 1, EXCLUDED.value) RETURNING value";
-const READ_LAG_PROBE: &str = "SELECT value FROM revisions WHERE name = $1";
-/// Probes in the time that a replica may be behind, and the shortest time between two.
-const LAG_PROBES_PER_LAG: u32 = 4;
-const SHORTEST_PAUSE: Duration = Duration::from_millis(50);
-/// A replica that has not shown the last so many is too far behind anyway.
-const LAG_PROBES_KEPT: usize = 16;
-
-/// The last probes: the value, and when it began.
-type LagProbes = VecDeque<(i64, u64)>;
 
 #[derive(Debug)]
 pub(super) struct Replicas {
-    members: Vec<Replica>,
-    max_lag: Duration,
+    pub(super) members: Vec<Replica>,
+    pub(super) max_lag: Duration,
     next: AtomicUsize,
     changes: Vec<AtomicU64>,
     hasher: RandomState,
     /// Wakes the task that writes probes. Without reads there are none.
-    wanted: Notify,
+    pub(super) wanted: Notify,
     /// The times here are microseconds since this moment.
     start: Instant,
 }
 
 #[derive(Debug)]
-struct Replica {
+pub(super) struct Replica {
     /// For the log: a URL holds a password.
-    number: usize,
-    db: Db,
+    pub(super) number: usize,
+    pub(super) db: Db,
     /// When the last probe began that it has shown; zero if none.
-    current_to: AtomicU64,
-    is_behind: AtomicBool,
+    pub(super) current_to: AtomicU64,
+    pub(super) is_behind: AtomicBool,
 }
 
 impl Replicas {
@@ -86,7 +68,7 @@ impl Replicas {
         self.members.is_empty()
     }
 
-    fn now(&self) -> u64 {
+    pub(super) fn now(&self) -> u64 {
         u64::try_from(self.start.elapsed().as_micros()).unwrap_or(u64::MAX)
     }
 
@@ -110,17 +92,21 @@ impl Replicas {
         }
     }
 
-    /// Records what a batch has changed, and for which account. Also after a failure: it may have been committed.
-    pub(super) fn mark_batch(&self, stmts: &[Stmt], changed: &[String]) {
-        if self.is_empty() {
-            return;
+    /// What a batch may change, and for which account.
+    pub(super) fn changes(self: &Arc<Self>, stmts: &[Stmt], changed: &[String]) -> Changes {
+        let mut names = Vec::new();
+        if !self.is_empty() {
+            names.extend_from_slice(changed);
+            names.extend(
+                stmts
+                    .iter()
+                    .filter_map(|stmt| stmt.fence.as_ref())
+                    // A share of the connections is no account.
+                    .filter(|fence| fence.kind != FenceKind::PermitOnly)
+                    .map(|fence| fence.account.clone()),
+            );
         }
-        for name in changed {
-            self.mark_changed(name);
-        }
-        for fence in stmts.iter().filter_map(|stmt| stmt.fence.as_ref()) {
-            self.mark_changed(&fence.account);
-        }
+        Changes { replicas: Arc::clone(self), names }
     }
 
     /// A replica that holds every change of `name` that this process knows of, and everything that was committed `max_age`
@@ -164,84 +150,25 @@ impl Replicas {
     }
 }
 
-impl Replica {
-    /// Asks which probes the replica shows.
-    async fn ask(&self, lag_probes: &LagProbes, limit: Duration) -> Result<(), DbError> {
-        let shown =
-            within(limit, self.db.get(READ_LAG_PROBE, &[LAG_PROBE.into()], |row| row.int(0))).await??;
-        let newest =
-            lag_probes.iter().rev().find(|(lag_probe, _)| shown.is_some_and(|shown| *lag_probe <= shown));
-        if let Some((_, began)) = newest {
-            self.current_to.fetch_max(*began, Ordering::SeqCst);
-        }
-        Ok(())
-    }
+/// What a batch may change. It is marked when it has ended, and again when this is dropped: the server may still commit a batch
+/// whose caller went away.
+#[derive(Debug)]
+pub(super) struct Changes {
+    replicas: Arc<Replicas>,
+    names: Vec<String>,
+}
 
-    /// Logs when the replica begins or ceases to be used.
-    fn log(&self, is_behind: bool, failure: Option<&DbError>) {
-        if self.is_behind.swap(is_behind, Ordering::Relaxed) == is_behind {
-            return;
-        }
-        let (replica, error) = (self.number, failure.map(tracing::field::display));
-        if is_behind {
-            tracing::warn!(
-                replica,
-                error,
-                "replica does not answer or is too far behind; reading from the primary"
-            );
-        } else {
-            tracing::info!(replica, "replica is current again");
+impl Changes {
+    pub(super) fn mark(&self) {
+        for name in &self.names {
+            self.replicas.mark_changed(name);
         }
     }
 }
 
-impl PgDb {
-    /// Keeps finding out how current the replicas are; `None` if there are none. The caller runs the future.
-    pub(super) fn watch_replicas(self: &Arc<Self>) -> Option<impl Future<Output = ()> + Send + use<>> {
-        if self.replicas.is_empty() {
-            return None;
-        }
-        let db = Arc::clone(self);
-        Some(async move {
-            let pause = (db.replicas.max_lag / LAG_PROBES_PER_LAG).max(SHORTEST_PAUSE);
-            let mut lag_probes = LagProbes::new();
-            while !db.pools.is_closed() {
-                let next = Instant::now() + pause;
-                db.probe_lag(&mut lag_probes, pause).await;
-                tokio::time::sleep_until(next).await;
-                db.replicas.wanted.notified().await;
-            }
-        })
-    }
-
-    async fn probe_lag(&self, lag_probes: &mut LagProbes, limit: Duration) {
-        let replicas = &self.replicas;
-        let began = replicas.now();
-        match within(replicas.max_lag, self.write_lag_probe()).await {
-            Ok(Ok(lag_probe)) => {
-                lag_probes.push_back((lag_probe, began));
-                if lag_probes.len() > LAG_PROBES_KEPT {
-                    lag_probes.pop_front();
-                }
-            }
-            // Without the primary nothing new is known about its replicas; they are left out when that is too long ago.
-            Ok(Err(error)) | Err(error) => tracing::debug!(%error, "lag probe of the replicas not written"),
-        }
-        let lag_probes = &*lag_probes;
-        let asked: Vec<_> = replicas.members.iter().map(|replica| replica.ask(lag_probes, limit)).collect();
-        let now = replicas.now();
-        let is_due = |began: u64| Duration::from_micros(now.saturating_sub(began)) > replicas.max_lag;
-        for (replica, outcome) in replicas.members.iter().zip(join_all(asked).await) {
-            let current_to = replica.current_to.load(Ordering::SeqCst);
-            let misses = lag_probes.iter().any(|(_, began)| *began > current_to && is_due(*began));
-            replica.log(misses || outcome.is_err(), outcome.as_ref().err());
-        }
-    }
-
-    async fn write_lag_probe(&self) -> Result<i64, DbError> {
-        let outcomes = self.batch(&[Stmt::new(WRITE_LAG_PROBE, [LAG_PROBE.into()])], &[]).await?;
-        let row = outcomes.first().and_then(|outcome| outcome.rows.first());
-        row.ok_or_else(|| DbError::internal("a lag probe returned no value"))?.as_row().int(0)
+impl Drop for Changes {
+    fn drop(&mut self) {
+        self.mark();
     }
 }
 
@@ -249,9 +176,9 @@ impl PgDb {
 mod tests {
     use super::*;
 
-    fn replicas() -> Replicas {
+    fn replicas() -> Arc<Replicas> {
         let url = "postgres://nobody@127.0.0.1:1/none?sslmode=disable".to_owned();
-        Replicas::new(&[url.clone(), url], Duration::from_secs(1)).unwrap()
+        Arc::new(Replicas::new(&[url.clone(), url], Duration::from_secs(1)).unwrap())
     }
 
     /// Pretends that all replicas have shown a probe that begins now.
@@ -283,7 +210,9 @@ mod tests {
         lag_probe(&replicas);
         tokio::time::advance(Duration::from_millis(1)).await;
         let stmt = Stmt::new("SELECT 1", Vec::new()).fence("acct_1", super::super::FenceKind::Shared);
-        replicas.mark_batch(&[stmt], &["t:a".to_owned()]);
+        let changes = replicas.changes(&[stmt], &["t:a".to_owned()]);
+        assert!(replicas.find("t:a", None).is_some(), "nothing has changed yet");
+        changes.mark();
         for name in ["t:a", "acct_1"] {
             assert!(replicas.find(name, Some(Duration::from_mins(1))).is_none());
         }
@@ -292,6 +221,8 @@ mod tests {
         lag_probe(&replicas);
         assert!(replicas.find("t:a", None).is_some());
         tokio::time::advance(Duration::from_millis(1)).await;
+        drop(changes);
+        assert!(replicas.find("t:a", None).is_none(), "it may have been committed only now");
         replicas.mark_changed(ALL);
         assert!((0..100).all(|n| replicas.find(&format!("t:{n}"), None).is_none()));
     }

@@ -103,7 +103,7 @@ async fn portions_add_up_to_the_limit() {
         let db = database.open().await;
         let store = store(database, &db);
         let ten = Rate { name: "ten", limit: 10, window_seconds: 60 };
-        let reserve = async |asked, now| store.reserve_portion("p", &ten, asked, now).await.unwrap();
+        let reserve = async |asked, now| store.reserve_portion("p", &ten, asked, now, "p").await.unwrap();
         let reserved = |used| Some(Reserved { window_at: START, used });
         assert_eq!(reserve(4, START).await, reserved(4));
         assert_eq!(reserve(4, START + 1).await, reserved(8));

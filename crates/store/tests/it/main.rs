@@ -1,7 +1,9 @@
 //! Contract tests of the store, on both databases and both kinds of object storage.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test says what went wrong by failing")]
+mod anonymous_usage;
 mod audit;
+mod backup_state;
 mod backups;
 mod batches;
 mod bodies;
@@ -23,6 +25,8 @@ mod pg_faults;
 #[expect(dead_code, reason = "the tests of operations and of the server use the rest")]
 mod pg_proxy;
 mod pg_server;
+mod pg_servers;
+mod pg_shares;
 mod processes;
 mod reads;
 mod released_domains;

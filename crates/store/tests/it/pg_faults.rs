@@ -52,6 +52,95 @@ async fn batch_is_done_once_whatever_is_lost_of_its_commit() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn commit_sent_with_its_statements_is_done_once_whatever_is_lost() {
+    let database = TestDatabase::postgres().await;
+    database.open().await.exec(account("a")).await.unwrap();
+    let proxy = PgProxy::start(&database.url).await;
+    let db = Db::open(&proxy.url).await.unwrap();
+    let changed = || vec!["page".to_owned()];
+    let mut expected = 0;
+    for next in [
+        NextCommit::LosesAnswer,
+        NextCommit::IsLost,
+        NextCommit::IsForgotten,
+        NextCommit::LosesAnswer,
+        NextCommit::Passes,
+    ] {
+        proxy.set_next_commit(next);
+        db.batch_without_outcomes(vec![earn()], changed()).await.unwrap();
+        expected += 1;
+        assert!(proxy.is_used_up(), "{next:?} was tried");
+        assert_eq!(balance(&db).await, expected, "{next:?}");
+    }
+    // The first guard that fails decides, and nothing of the batch is done, whichever statement it belongs to.
+    let none = |label| Stmt::new("DELETE FROM accounts WHERE id = 'b'", []).one(label);
+    let returning =
+        |label| Stmt::new("UPDATE accounts SET plan = 'pro' WHERE id = 'a' RETURNING id", []).rows(2, label);
+    let found = |label| Stmt::new("SELECT id FROM accounts WHERE id = 'a' FOR UPDATE", []).rows(0, label);
+    for (batch, label) in [
+        (vec![none("first"), earn(), none("second")], "first"),
+        (vec![earn(), none("last")], "last"),
+        (vec![earn(), returning("two")], "two"),
+        (vec![found("found"), earn()], "found"),
+    ] {
+        let refused = db.batch_without_outcomes(batch, changed()).await;
+        assert!(matches!(refused, Err(DbError::Guard(failed)) if failed == label), "{refused:?}");
+        assert_eq!(balance(&db).await, expected, "{label}");
+    }
+    // Guards that hold, of every kind of statement.
+    let with = "WITH all_of AS (SELECT 'a' AS id) UPDATE accounts SET plan = 'pro' WHERE id IN (SELECT id FROM all_of)";
+    let select = Stmt::new("SELECT id FROM accounts WHERE id = 'a' FOR UPDATE", []).one("found");
+    let update = Stmt::new("UPDATE accounts SET plan = 'solo' WHERE id = 'a' RETURNING id", []).one("one");
+    let batch = vec![select, Stmt::new(with, []).one("with"), update, earn()];
+    db.batch_without_outcomes(batch, changed()).await.unwrap();
+    assert_eq!(balance(&db).await, expected + 1);
+    // A statement that cannot be sent, because its argument is of another type: the others are not committed without it.
+    let unsent = Stmt::new("UPDATE accounts SET plan = 'pro' WHERE id = $1", [1_i64.into()]);
+    assert!(matches!(
+        db.batch_without_outcomes(vec![earn(), unsent], changed()).await,
+        Err(DbError::Internal(_))
+    ));
+    let refused = Stmt::new("UPDATE accounts SET balance_minor = NULL WHERE id = 'a'", []);
+    assert!(matches!(
+        db.batch_without_outcomes(vec![earn(), refused], changed()).await,
+        Err(DbError::Internal(_))
+    ));
+    assert_eq!(balance(&db).await, expected + 1);
+    db.close().await;
+    database.remove().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn batch_that_the_server_runs_after_it_was_given_up_is_not_committed() {
+    let database = TestDatabase::postgres().await;
+    database.open().await.exec(account("a")).await.unwrap();
+    let proxy = PgProxy::start(&database.url).await;
+    let db = Db::open(&proxy.url).await.unwrap();
+    let (blocker, _task) = connect(&database.url).await;
+    blocker.batch_execute("BEGIN; UPDATE accounts SET plan = 'pro' WHERE id = 'a'").await.unwrap();
+    proxy.set_next_commit(NextCommit::IsForgotten);
+    let mut earning = JoinSet::new();
+    earning.spawn({
+        let db = db.clone();
+        async move { db.batch_without_outcomes(vec![earn()], vec!["page".to_owned()]).await }
+    });
+    // The server still has everything to run, COMMIT included, when the batch is repeated.
+    let waits = "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() \
+                 AND wait_event_type = 'Lock' AND query LIKE '%balance_minor + 1%'";
+    while db.get(waits, &[], |row| row.int(0)).await.unwrap() != Some(2) {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    blocker.batch_execute("COMMIT").await.unwrap();
+    earning.join_next().await.unwrap().unwrap().unwrap();
+    // The lost transaction waited first, so it has ended.
+    assert_eq!(balance(&db).await, 1);
+    db.batch_without_outcomes(vec![earn()], Vec::new()).await.unwrap();
+    assert_eq!(balance(&db).await, 2);
+    db.close().await;
+    database.remove().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn silent_connections_are_given_up_and_replaced() {
     let database = TestDatabase::postgres().await;
     database.open().await.exec(account("a")).await.unwrap();

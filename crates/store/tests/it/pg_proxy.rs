@@ -1,5 +1,6 @@
 //! A TCP proxy before PostgreSQL. It can lose a COMMIT or the answer to it, let the connections of a moment go silent, and be
-//! taken away: like a server that was killed, or one behind a firewall that drops every packet.
+//! taken away: like a server that was killed, or one behind a firewall that drops every packet. Another server can take its
+//! place at the same address.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -33,6 +34,8 @@ pub(crate) enum NextCommit {
     LosesAnswer,
     /// The server does not get it, and rolls back.
     IsLost,
+    /// The server gets it, and does not notice that the client is gone.
+    IsForgotten,
 }
 
 #[derive(Debug)]
@@ -46,6 +49,8 @@ pub(crate) struct PgProxy {
 
 #[derive(Debug)]
 struct Faults {
+    /// The address of the server.
+    server: watch::Sender<String>,
     link: watch::Sender<Link>,
     next_commit: Mutex<NextCommit>,
     /// Whether a connection that has lost a COMMIT stays open, instead of being closed.
@@ -58,11 +63,11 @@ struct Faults {
 
 impl PgProxy {
     pub(crate) async fn start(url: &str) -> PgProxy {
-        let (head, tail) = url.rsplit_once('@').unwrap();
-        let (server, database) = tail.split_once('/').unwrap();
+        let (head, server, database) = split(url);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let faults = Arc::new(Faults {
+            server: watch::Sender::new(server.to_owned()),
             link: watch::Sender::new(Link::Up),
             next_commit: Mutex::default(),
             is_silent_after_commit: AtomicBool::new(false),
@@ -70,17 +75,27 @@ impl PgProxy {
             stranded: AtomicUsize::new(0),
             connections: AtomicUsize::new(0),
         });
-        let (server, shared) = (server.to_owned(), Arc::clone(&faults));
+        let shared = Arc::clone(&faults);
         let mut accepting = JoinSet::new();
         accepting.spawn(async move {
             let mut passing = JoinSet::new();
             while let Ok((client, _)) = listener.accept().await {
                 let number = shared.connections.fetch_add(1, Ordering::SeqCst) + 1;
-                let (server, faults) = (server.clone(), Arc::clone(&shared));
-                passing.spawn(async move { faults.serve(number, client, &server).await });
+                let faults = Arc::clone(&shared);
+                passing.spawn(async move { faults.serve(number, client).await });
             }
         });
         PgProxy { url: format!("{head}@127.0.0.1:{port}/{database}"), faults, _accepting: accepting }
+    }
+
+    /// Connects to the server of this URL from now on, and cuts the connections to the last one.
+    pub(crate) fn set_server(&self, url: &str) {
+        self.faults.server.send_replace(split(url).1.to_owned());
+    }
+
+    /// The host and port of the proxy.
+    pub(crate) fn address(&self) -> &str {
+        split(&self.url).1
     }
 
     pub(crate) fn set_link(&self, link: Link) {
@@ -114,7 +129,9 @@ impl PgProxy {
 }
 
 impl Faults {
-    async fn serve(&self, number: usize, mut client: TcpStream, server: &str) {
+    async fn serve(&self, number: usize, mut client: TcpStream) {
+        let mut address = self.server.subscribe();
+        let server = address.borrow_and_update().clone();
         let mut link = self.link.subscribe();
         let state = *link.borrow();
         if state == Link::Up {
@@ -122,6 +139,7 @@ impl Faults {
             tokio::select! {
                 () = self.pass(number, &mut client, &mut server) => return,
                 () = until(&mut link, |state| state != Link::Up) => {}
+                _ = address.changed() => return,
             }
             // Both stay open.
             until(&mut link, |state| state != Link::Silent).await;
@@ -141,6 +159,13 @@ impl Faults {
             NextCommit::Passes => return,
             NextCommit::LosesAnswer => swallow_commit(server).await,
             NextCommit::IsLost => drop(server.shutdown().await),
+            NextCommit::IsForgotten => {
+                drop(client.shutdown().await);
+                self.commit_lost.notify_one();
+                let mut ignored = [0; 1024];
+                while server.read(&mut ignored).await.is_ok_and(|length| length > 0) {}
+                return;
+            }
         }
         self.commit_lost.notify_one();
         if self.is_silent_after_commit.load(Ordering::SeqCst) {
@@ -168,7 +193,7 @@ impl Faults {
             if to.write_all(message).await.is_err() {
                 break;
             }
-            if next == NextCommit::LosesAnswer {
+            if next != NextCommit::Passes {
                 return next;
             }
         }
@@ -199,6 +224,13 @@ impl Faults {
             std::future::pending::<()>().await;
         }
     }
+}
+
+/// The user, the address and the database of a URL.
+fn split(url: &str) -> (&str, &str, &str) {
+    let (head, tail) = url.rsplit_once('@').unwrap();
+    let (server, database) = tail.split_once('/').unwrap();
+    (head, server, database)
 }
 
 /// Reads until the database says that it has committed.

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use dropleaf_store::{Db, PgOptions};
+use dropleaf_store::{Db, PgOptions, Stmt};
 use tokio::task::JoinSet;
 
-use crate::harness::{NOW, account, count_accounts, install_crypto};
+use crate::harness::{NOW, account, connect, count_accounts, install_crypto};
 use crate::pg_server::PgServer;
 
 /// Everything here takes less, unless it hangs.
@@ -117,4 +117,37 @@ async fn without_the_primary_a_replica_is_read_only_by_those_who_accept_its_age(
     assert!(age > Duration::from_millis(300));
     assert_eq!(count_accounts(&replica).await, 1);
     assert!(replicated.db.get("SELECT 1", &[], |_| Ok(())).await.is_err());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn change_of_a_caller_that_went_away_is_not_missed() {
+    let replicated = Replicated::start(Duration::from_secs(1)).await;
+    let db = &replicated.db;
+    db.exec(account("a")).await.unwrap();
+    replicated.replica("t:a").await;
+    replicated.pause(true).await;
+    let blocker = connect(&replicated.primary.url()).await;
+    blocker.batch_execute("BEGIN; UPDATE accounts SET plan = 'pro' WHERE id = 'a'").await.unwrap();
+    let mut writing = JoinSet::new();
+    writing.spawn({
+        let db = db.clone();
+        let stmt = Stmt::new("UPDATE accounts SET balance_minor = 1 WHERE id = 'a'", []);
+        async move { db.batch_notify(vec![stmt], vec!["t:a".to_owned()]).await }
+    });
+    let waits = "SELECT COUNT(*) FROM pg_locks WHERE NOT granted";
+    while db.get(waits, &[], |row| row.int(0)).await.unwrap() != Some(1) {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert!(db.find_replica("t:a", LONG).is_some());
+    writing.shutdown().await;
+    blocker.batch_execute("COMMIT").await.unwrap();
+    // When the server has answered, the batch counts as done, whatever has become of it.
+    let marked = async {
+        while db.find_replica("t:a", LONG).is_some() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(HANGS, marked).await.unwrap();
+    replicated.pause(false).await;
+    replicated.replica("t:a").await;
 }

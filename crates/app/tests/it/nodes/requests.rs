@@ -3,11 +3,15 @@
 use super::{Cluster, Node, viewer};
 use dropleaf_app::Identity;
 use dropleaf_core::account::Account;
+use dropleaf_core::network::client_network;
 use dropleaf_core::rate::Rate;
 use dropleaf_core::scope::Scopes;
 use dropleaf_core::version_maker::VersionMaker;
 use dropleaf_core::{Code, Error};
+use dropleaf_store::{Db, Stmt};
 use futures_util::future::join_all;
+use std::time::{Duration, Instant};
+use tokio::task::JoinSet;
 
 const TWENTY: Rate = Rate { name: "key_minute", limit: 20, window_seconds: 60 };
 
@@ -100,4 +104,65 @@ async fn what_is_reserved_is_spent_without_the_database_and_no_more() {
     assert_eq!(take(&node, &who).await, Some(18));
     let error = node.app.take_request(&who, viewer(1)).await.unwrap_err();
     assert_eq!(error.code, Code::StorageUnavailable);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn anonymous_callers_do_not_hold_up_those_that_are_signed_in() {
+    let attempts = Rate { name: "paid_attempts", limit: 20, window_seconds: 60 };
+    let cluster = Cluster::open(|settings| {
+        settings.rates.key_minute = TWENTY;
+        settings.rates.paid_attempts = attempts;
+    })
+    .await;
+    let node = cluster.node(0).await;
+    let who = identity(&node.account().await, "key_a");
+    // Rows of four networks that are not committed, so that counting their requests waits.
+    let mut stmts: Vec<Stmt> = (0..4)
+        .map(|n| {
+            let network = node.app.hash_client(&client_network(viewer(n).unwrap()));
+            let key = format!("{}:{network}", attempts.name);
+            let sql = "INSERT INTO counters (key, window_at, used, ends_at) VALUES ($1, 0, 0, 0)";
+            Stmt::new(sql, [key.into()])
+        })
+        .collect();
+    stmts.push(Stmt::new("SELECT CAST(pg_sleep(600) AS TEXT)", []).slow());
+    let observer = Db::open(cluster.url()).await.unwrap();
+    let wait_for = async |sql: &'static str, expected: i64| {
+        while observer.get(sql, &[], |row| row.int(0)).await.unwrap() != Some(expected) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    let mut blocker = JoinSet::new();
+    blocker.spawn({
+        let db = Db::open(cluster.url()).await.unwrap();
+        async move { db.batch(stmts).await.map(|_| ()) }
+    });
+    wait_for(
+        "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'",
+        1,
+    )
+    .await;
+    let flood = join_all((0..12).map(|n| node.app.take_paid_attempt(viewer(n))));
+    let signed_in = async {
+        wait_for(
+            "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+            4,
+        )
+        .await;
+        let begun = Instant::now();
+        assert_eq!(take(&node, &who).await, Some(19));
+        assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
+        // Not repeated when its connection is lost.
+        blocker.shutdown().await;
+        wait_for(
+            "SELECT COUNT(pg_terminate_backend(pid)) FROM pg_stat_activity \
+             WHERE datname = current_database() AND wait_event = 'PgSleep'",
+            0,
+        )
+        .await;
+    };
+    let (answers, ()) = tokio::join!(flood, signed_in);
+    assert!(answers.iter().any(Result::is_ok), "they are served when the rows are free");
+    observer.close().await;
+    cluster.remove([node]).await;
 }

@@ -1,0 +1,149 @@
+//! One transaction on PostgreSQL: fences, the statements of a batch, notifications and the receipt, sent together.
+
+use deadpool_postgres::Object;
+
+use super::pg_guard::guarded;
+use super::pg_pipeline::{Ending, Failure, check_guards, check_results, run_all, run_one};
+use super::pg_receipt::Receipt;
+use super::stmt::{Fence, FenceKind};
+use super::{Expect, Outcome, Stmt, Val};
+
+const NOTIFY: &str = "SELECT pg_notify('dropleaf_changed', $1)";
+
+/// The server gives up before we do, and ends transactions of a process that stopped answering: both would hold their locks.
+const BEGIN: &str =
+    "BEGIN; SET LOCAL lock_timeout = '8s'; SET LOCAL idle_in_transaction_session_timeout = '15s'";
+
+/// The fence of an account. Unlike the lock of a row, it lets those through first that came first, so batches that share it
+/// cannot keep one away that must be alone.
+const FENCE_SHARED: &str = "SELECT CAST(pg_advisory_xact_lock_shared(hashtextextended($1, 0)) AS TEXT)";
+const FENCE_ALONE: &str = "SELECT CAST(pg_advisory_xact_lock(hashtextextended($1, 0)) AS TEXT)";
+
+/// What the caller needs to know of a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Needs {
+    /// What each statement did.
+    Outcomes,
+    /// Only that all of it is committed. COMMIT is sent with the statements, and there are no outcomes: they could be lost
+    /// although it was committed.
+    Commit,
+}
+
+/// How far an attempt came, which decides what a lost connection means.
+pub(super) enum Progress {
+    /// Nothing is committed.
+    Undone,
+    /// A statement without a transaction was sent.
+    Alone,
+    /// COMMIT was sent after these outcomes, or with statements whose outcomes nobody needs.
+    Committing(Vec<Outcome>),
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Batch<'a> {
+    pub(super) stmts: &'a [Stmt],
+    /// What the other nodes are notified of.
+    pub(super) changed: &'a [String],
+    pub(super) needs: Needs,
+}
+
+impl Batch<'_> {
+    pub(super) async fn run(
+        self,
+        client: &Object,
+        receipt: Option<&Receipt>,
+        progress: &mut Progress,
+    ) -> Result<Vec<Outcome>, Failure> {
+        if let ([stmt], []) = (self.stmts, self.changed)
+            && stmt.expect == Expect::Any
+            && stmt.fence.is_none()
+        {
+            let statement = client.prepare_cached(stmt.sql).await?;
+            *progress = Progress::Alone;
+            return run_one(client, &statement, stmt).await.map(|outcome| vec![outcome]);
+        }
+        let fences: Vec<Option<Stmt>> =
+            self.stmts.iter().map(|stmt| stmt.fence.as_deref().and_then(fence)).collect();
+        let mut last: Vec<Stmt> =
+            self.changed.iter().map(|what| Stmt::new(NOTIFY, [Val::from(what)])).collect();
+        last.extend(receipt.map(Receipt::stmt));
+        let mut all = Vec::with_capacity(self.stmts.len() + fences.len() + last.len());
+        for (stmt, fence) in self.stmts.iter().zip(&fences) {
+            all.extend(fence.as_ref().map(|fence| (fence, false)));
+            all.push((stmt, true));
+        }
+        all.extend(last.iter().map(|stmt| (stmt, false)));
+        match self.needs {
+            // Without a receipt nobody could tell what became of it.
+            Needs::Commit if receipt.is_some() => run_with_commit(client, &all, progress).await,
+            Needs::Commit | Needs::Outcomes => run_then_commit(client, &all, progress).await,
+        }
+    }
+}
+
+/// Sends COMMIT with the statements, whose guards the server checks.
+async fn run_with_commit(
+    client: &Object,
+    all: &[(&Stmt, bool)],
+    progress: &mut Progress,
+) -> Result<Vec<Outcome>, Failure> {
+    let mut prepared = Vec::with_capacity(all.len());
+    for (stmt, _) in all {
+        prepared.push(client.prepare_cached(&guarded(stmt)).await?);
+    }
+    let sent: Vec<_> = prepared.iter().zip(all).map(|(statement, (stmt, _))| (statement, *stmt)).collect();
+    *progress = Progress::Committing(Vec::new());
+    let mut results = run_all(client, BEGIN, &sent, Ending::Commit).await.map_err(Failure::Begin)?;
+    let committed = (results.len() > sent.len()).then(|| results.pop()).flatten();
+    if let Err(failure) = check_results(results, all) {
+        // A COMMIT after a failed statement has rolled back.
+        if failure.is_answer() || committed.is_none() {
+            *progress = Progress::Undone;
+        }
+        if committed.is_none() {
+            client.batch_execute("ROLLBACK").await?;
+        }
+        return Err(failure);
+    }
+    if let Some(Err(failure)) = committed {
+        return Err(failure);
+    }
+    Ok(Vec::new())
+}
+
+/// Sends COMMIT once the outcomes are known and their guards hold.
+async fn run_then_commit(
+    client: &Object,
+    all: &[(&Stmt, bool)],
+    progress: &mut Progress,
+) -> Result<Vec<Outcome>, Failure> {
+    let mut prepared = Vec::with_capacity(all.len());
+    for (stmt, _) in all {
+        prepared.push(client.prepare_cached(stmt.sql).await?);
+    }
+    let sent: Vec<_> = prepared.iter().zip(all).map(|(statement, (stmt, _))| (statement, *stmt)).collect();
+    let results = run_all(client, BEGIN, &sent, Ending::Open).await.map_err(Failure::Begin)?;
+    match check_guards(results, all) {
+        Ok(outcomes) => {
+            *progress = Progress::Committing(outcomes);
+            client.batch_execute("COMMIT").await?;
+            match std::mem::replace(progress, Progress::Undone) {
+                Progress::Committing(outcomes) => Ok(outcomes),
+                Progress::Undone | Progress::Alone => Ok(Vec::new()),
+            }
+        }
+        Err(failure) => {
+            client.batch_execute("ROLLBACK").await?;
+            Err(failure)
+        }
+    }
+}
+
+fn fence(fence: &Fence) -> Option<Stmt> {
+    let sql = match fence.kind {
+        FenceKind::Shared => FENCE_SHARED,
+        FenceKind::Alone => FENCE_ALONE,
+        FenceKind::PermitOnly => return None,
+    };
+    Some(Stmt::new(sql, [Val::from(&fence.account)]))
+}
