@@ -1,5 +1,6 @@
 //! Databases for one test: a SQLite file in its folder, or a separate PostgreSQL database.
 
+use super::{NOW, pg_template};
 use dropleaf_store::Db;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,13 +14,12 @@ pub(crate) enum Database {
 }
 
 impl Database {
+    /// A PostgreSQL database with the current schema.
     pub(crate) async fn postgres() -> Self {
         let server = server();
         let name = format!("app_test_{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-        admin(&server, format!("CREATE DATABASE {name} TEMPLATE template0")).await;
-        let (head, options) = server.split_once('?').unwrap_or((&server, ""));
-        let (host, _) = head.rsplit_once('/').unwrap();
-        Self::Postgres(format!("{host}/{name}?{options}"))
+        pg_template::create_migrated(&server, &name, NOW).await;
+        Self::Postgres(pg_template::url_of(&server, &name))
     }
 
     pub(crate) async fn remove(&self) {

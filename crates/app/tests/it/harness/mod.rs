@@ -7,6 +7,7 @@ mod database;
 mod facilitator;
 mod fake_processor;
 pub(crate) mod mandate_signer;
+mod pg_template;
 mod purse;
 mod sample_payment;
 mod seed;

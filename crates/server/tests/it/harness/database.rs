@@ -1,5 +1,6 @@
 //! Databases and buckets for one test: a SQLite file in its folder, or a separate PostgreSQL database.
 
+use super::{NOW, pg_template};
 use dropleaf_store::Db;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,19 +14,17 @@ pub(crate) enum Database {
 }
 
 impl Database {
+    /// A PostgreSQL database with the current schema.
     pub(crate) async fn postgres() -> Self {
-        let database = Self::absent();
-        database.create().await;
-        database
+        dropleaf::tls::install_provider();
+        let (server, name) = (setting("DROPLEAF_TEST_POSTGRES"), unique("server_test"));
+        pg_template::create_migrated(&server, &name, NOW).await;
+        Self::Postgres(pg_template::url_of(&server, &name))
     }
 
     /// A PostgreSQL database that does not exist yet.
     pub(crate) fn absent() -> Self {
-        let server = setting("DROPLEAF_TEST_POSTGRES");
-        let name = unique("server_test");
-        let (head, options) = server.split_once('?').unwrap_or((&server, ""));
-        let (host, _) = head.rsplit_once('/').unwrap();
-        Self::Postgres(format!("{host}/{name}?{options}"))
+        Self::Postgres(pg_template::url_of(&setting("DROPLEAF_TEST_POSTGRES"), &unique("server_test")))
     }
 
     pub(crate) async fn create(&self) {

@@ -27,6 +27,8 @@ mod person;
 mod pg_proxy;
 #[path = "../../../../store/tests/it/pg_server.rs"]
 mod pg_server;
+#[path = "../../../../app/tests/it/harness/pg_template.rs"]
+mod pg_template;
 mod phishing;
 pub(crate) mod pipe;
 mod port;
