@@ -55,7 +55,8 @@ ${notes.map((note, index) => `${index + 1}. ${note}`).join('\n')}
 ## Run it again
 
 \`\`\`sh
-scripts/compatibility          # the kept outputs, part of make test
+scripts/compatibility          # the kept outputs in all modes
+scripts/compatibility --short  # the kept outputs, each in some of the modes: part of make test
 scripts/compatibility vite     # outputs whose name contains "vite"
 make compatibility             # rebuilds everything with the pinned tools, then compares all outputs
 \`\`\`
