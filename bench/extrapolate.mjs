@@ -1,4 +1,4 @@
-// What the measured figures of bench/pages.mjs and bench/nodes.mjs mean for 10⁶, 10⁸ and 10¹⁰ pages: node bench/extrapolate.mjs
+// What the measured figures of bench/pages.mjs mean for 10⁶, 10⁸ and 10¹⁰ pages: node bench/extrapolate.mjs
 // Assumes that bytes per page, CPU per publish and the pace of the sweep stay as they are at the largest size that was measured.
 
 import { readFile, writeFile } from 'node:fs/promises';
@@ -7,15 +7,13 @@ import { BENCH, table } from './measure.mjs';
 
 const read = async (name) => JSON.parse(await readFile(path.join(BENCH, 'output', `${name}.json`), 'utf8'));
 const { seen, expired, storedBytes } = await read('pages');
-const { tables } = await read('nodes');
 const largest = seen.at(-1);
 const YEAR = 365 * 86_400;
 
 const bytes = largest.sizes.reduce((sum, each) => sum + each.table + each.indexes, 0);
 // Entries in a block of 8 KiB of the index on tokens.
 const fanout = 8192 / largest.tokenBytes;
-const publishes = Object.entries(tables).find(([title]) => title.startsWith('publish, 16 accounts'))[1];
-const cpu = publishes[0]['CPU ms of PostgreSQL, each'];
+const cpu = largest.publish.cpu;
 const pace = expired / largest.sweep.seconds;
 const round = (value) => (value >= 100 ? Math.round(value).toLocaleString('en-US') : value >= 10 ? value.toFixed(0) : value.toPrecision(2));
 

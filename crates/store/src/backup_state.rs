@@ -61,7 +61,7 @@ pub fn set_destination(destination: i64, now: i64) -> Vec<Stmt> {
     stmts
 }
 
-/// The same, unless it is the destination already: somebody else may have started over meanwhile, and recorded a failure.
+/// The same, unless it is the destination already: another node may have changed it in the meantime and recorded a failure.
 pub fn change_destination(destination: i64, now: i64) -> Vec<Stmt> {
     let mut stmts = set_destination(destination, now);
     stmts[0] = Stmt::new(

@@ -101,7 +101,7 @@ impl App {
             reported: now - keep.restore.max(keep.evidence),
         };
         let purged = self.purge_sites(self.store.list_purgeable(ended, BATCH).await?, ended.reported).await?;
-        // By itself: callers that come back wait for the rows of theirs that are being deleted.
+        // A separate transaction, because it locks counters that requests may update.
         self.store.commit(vec![counters::delete_ended(now).slow()]).await?;
         let mut old = vec![
             email_codes::delete_expired(now).slow(),

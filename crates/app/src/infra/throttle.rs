@@ -8,9 +8,9 @@ use std::hash::BuildHasher;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Callers that are counted one by one in a window, which bounds the table. Those after them share the counts of so many
-/// groups: nobody gets a second allowance, however many callers there are.
+/// Callers that are counted one by one in a window, which bounds the table.
 const MAX_CALLERS: usize = 100_000;
+/// Counts that later callers share: nobody gets a second allowance, however many callers there are.
 const GROUPS: usize = 1024;
 
 #[derive(Debug)]

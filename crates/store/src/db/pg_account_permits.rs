@@ -44,7 +44,7 @@ impl AccountPermits {
         let (mut account_permit, places) = self.enter(&fence.account)?;
         let permit = tokio::time::timeout(WAIT, places.acquire_owned()).await;
         let permit =
-            permit.map_err(|_| DbError::unavailable("too many writes of one account are waiting"))?;
+            permit.map_err(|_| DbError::unavailable("too many writes of this account or kind are waiting"))?;
         account_permit.permit = permit.ok();
         Ok(Some(account_permit))
     }
