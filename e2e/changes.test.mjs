@@ -145,7 +145,7 @@ test('the setting is in the dashboard and turns it off again', async () => {
     await page.getByText('Comments and security').click();
     await page.getByLabel('Show what changed').setChecked(isOn);
     await page.locator('form[action*="/options"] button').click();
-    await page.waitForURL(/#outcome|done=/);
+    await page.getByText('Saved.').waitFor();
     return (await api(server, key)('GET', `/sites/${site.id}`)).show_changes;
   };
   assert.equal(await set(true), true);
