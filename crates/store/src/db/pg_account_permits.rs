@@ -43,8 +43,8 @@ impl AccountPermits {
         let Some(fence) = stmts.iter().find_map(|stmt| stmt.fence.as_ref()) else { return Ok(None) };
         let (mut account_permit, places) = self.enter(&fence.account)?;
         let permit = tokio::time::timeout(WAIT, places.acquire_owned()).await;
-        let permit =
-            permit.map_err(|_| DbError::unavailable("too many writes of this account or kind are waiting"))?;
+        let permit = permit
+            .map_err(|_| DbError::unavailable("too many writes of this account or kind are waiting"))?;
         account_permit.permit = permit.ok();
         Ok(Some(account_permit))
     }

@@ -60,10 +60,14 @@ impl PgDb {
         };
         let alive = async {
             let listening = within(HEARTBEAT, client.batch_execute(CHANNEL)).await?;
-            // A replica refuses it. Asked again over the pools, because changes may be listened for at another address.
-            let is_refused = listening.as_ref().is_err_and(is_read_only);
-            let is_demoted = is_refused && self.is_read_only().await.unwrap_or(false);
-            self.is_demoted.store(is_demoted, Ordering::Relaxed);
+            // A replica refuses it. Asked again over the pools, because changes may be listened for at another address. Until
+            // there is a clear answer, what is known stays in force; a refusal without one counts as a replica.
+            if listening.is_ok() {
+                self.is_demoted.store(false, Ordering::Relaxed);
+            } else if listening.as_ref().is_err_and(is_read_only) {
+                let is_demoted = self.is_read_only().await.unwrap_or(true);
+                self.is_demoted.store(is_demoted, Ordering::Relaxed);
+            }
             listening?;
             // Notifications from before this moment were missed.
             self.replicas.mark_changed("*");

@@ -23,7 +23,7 @@ const WRITE: &str = "INSERT INTO write_receipts (slot, batch, written_at) \
      VALUES ($1, $2, CAST(EXTRACT(EPOCH FROM now()) AS BIGINT)) \
      ON CONFLICT (slot) DO UPDATE SET batch = excluded.batch, written_at = excluded.written_at \
      WHERE ABS(write_receipts.batch) < excluded.batch";
-/// The row says something else than when the batch was sent: its outcome was asked for before it came this far.
+/// The receipt was sealed before this batch wrote it, so the batch must not commit.
 const SEALED: &str = "receipt_sealed";
 /// Waits for the transaction that has written the row, also if that has created it. The negative number seals the row against
 /// this batch: the server may still have its statements to run.
@@ -35,7 +35,7 @@ const ASK: &str = "INSERT INTO write_receipts (slot, batch, written_at) \
 const ASKING: Duration = Duration::from_secs(40);
 const ANSWER: Duration = Duration::from_secs(5);
 /// The server gives up first, so that no process there goes on waiting for the row.
-const BEGIN_ASKING: &str = "BEGIN; SET LOCAL lock_timeout = '4s'";
+const BEGIN_ASKING: &str = "BEGIN; SET LOCAL lock_timeout = '4s'; SET LOCAL idle_in_transaction_session_timeout = '15s'";
 const PAUSE: Duration = Duration::from_millis(250);
 
 /// The rows of this process that no batch uses now.

@@ -100,14 +100,15 @@ fn configure(url: &str) -> Result<Config, DbError> {
 /// The same URL once for each of its servers. One whose parameters concern all servers together stays as it is.
 fn each_server(url: &str) -> Vec<String> {
     let Some((scheme, rest)) = url.split_once("://") else { return vec![url.to_owned()] };
+    // The user and the password end at the first @, as the driver reads them; they may contain any other character.
+    let (user, rest) = rest.split_once('@').map_or(("", rest), |(user, rest)| (user, rest));
     let end = rest.find(['/', '?']).unwrap_or(rest.len());
-    let (authority, tail) = rest.split_at(end);
+    let (hosts, tail) = rest.split_at(end);
     let parameters = tail.split_once('?').map_or("", |(_, parameters)| parameters).split('&');
     let mut names = parameters.map(|parameter| parameter.split('=').next().unwrap_or_default());
     if names.any(|name| ["host", "hostaddr", "port", "load_balance_hosts"].contains(&name)) {
         return vec![url.to_owned()];
     }
-    let (user, hosts) = authority.rsplit_once('@').map_or(("", authority), |(user, hosts)| (user, hosts));
     let at = if user.is_empty() { "" } else { "@" };
     hosts.split(',').map(|host| format!("{scheme}://{user}{at}{host}{tail}")).collect()
 }
@@ -122,6 +123,8 @@ mod tests {
         let tail = "/db?target_session_attrs=read-write";
         let expected = ["a:1", "b", "[::1]:3"].map(|host| format!("postgres://me:p%40ss@{host}{tail}"));
         assert_eq!(each_server(url), expected);
+        let odd = ["a", "b"].map(|host| format!("postgres://me:a,b/c@{host}/db"));
+        assert_eq!(each_server("postgres://me:a,b/c@a,b/db"), odd);
         for whole in [
             "postgres://localhost",
             "postgres:///db?host=/run",

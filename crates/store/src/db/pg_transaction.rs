@@ -56,7 +56,7 @@ impl Batch<'_> {
     ) -> Result<Vec<Outcome>, Failure> {
         if let ([stmt], []) = (self.stmts, self.changed)
             && stmt.expect == Expect::Any
-            && stmt.fence.is_none()
+            && stmt.fence.as_deref().is_none_or(|fence| fence.kind == FenceKind::PermitOnly)
         {
             let statement = client.prepare_cached(stmt.sql).await?;
             *progress = Progress::Alone;
