@@ -71,8 +71,9 @@ release: ## make the files of a release: make release TAG=v0.1.0
 generate: ## rewrite openapi/openapi.json, docs/errors.md, docs/configuration.md
 	UPDATE_GENERATED=1 cargo nextest run --locked --workspace --all-features drift
 
-eval-phishing: ## recall, false positives and speed of the phishing check; PHISHING_FACTS=FILE adds labeled facts
-	cargo run --release --locked -q -p dropleaf-inspect --example eval_phishing -- --facts "$(PHISHING_FACTS)"
+eval-phishing: ## recall, false positives, evasions and speed of the phishing check; PHISHING_FACTS=FILE and PHISHING_CORPUS=DIR add labeled pages
+	cargo run --release --locked -q -p dropleaf-inspect --example eval_phishing -- --facts "$(PHISHING_FACTS)" --corpus "$(PHISHING_CORPUS)" --log "$(PHISHING_LOG)" --commit "$$(git describe --always --dirty)"
+	scripts/phishing-weights "$(PHISHING_FACTS)" "$(PHISHING_CORPUS)"
 	cargo run --release --locked -q -p dropleaf-inspect --example bench_phishing -- --brief
 
 bench-phishing: ## how the time of the phishing check grows with the size of the input, on input made to be slow
@@ -81,4 +82,4 @@ bench-phishing: ## how the time of the phishing check grows with the size of the
 HONEST_PAGES ?= target/honest-pages
 eval-honest: ## the phishing check on legitimate pages made with common tools (several minutes, needs the package registries)
 	scripts/phishing-tool-pages $(HONEST_PAGES)
-	cargo run --release --locked -q -p dropleaf-inspect --example eval_phishing -- --argued docs/phishing.md --check $(HONEST_PAGES)/pages/*
+	cargo run --release --locked -q -p dropleaf-inspect --example eval_phishing -- --argued docs/phishing-figures.md --check $(HONEST_PAGES)/pages/*

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::Sample;
+use crate::{Sample, sources};
 
 pub(crate) fn read(path: &Path) -> io::Result<Vec<Sample>> {
     let text = match std::fs::read_to_string(path) {
@@ -18,21 +18,25 @@ pub(crate) fn read(path: &Path) -> io::Result<Vec<Sample>> {
         }
         Err(error) => return Err(error),
     };
-    let mut samples = Vec::new();
-    for line in text.lines().filter(|line| !line.trim().is_empty()) {
-        let fact: Value = serde_json::from_str(line)?;
-        let label = fact["label"].as_str().unwrap_or_default();
-        if !matches!(label, "phish" | "honest") {
-            continue;
-        }
-        samples.push(Sample {
-            name: fact["id"].as_str().unwrap_or_default().to_owned(),
-            category: fact["category"].as_str().unwrap_or_default().to_owned(),
-            harvest: label == "phish",
-            files: vec![("index.html".to_owned(), page(&fact))],
-        });
-    }
-    Ok(samples)
+    let facts = text.lines().filter(|line| !line.trim().is_empty()).map(serde_json::from_str);
+    let facts: Vec<Value> = facts.collect::<Result<_, _>>()?;
+    let labelled = |fact: &&Value| matches!(fact["label"].as_str(), Some("phish" | "honest"));
+    let facts: Vec<Value> = facts.iter().filter(labelled).cloned().collect();
+    let word = |fact: &Value, name: &str| fact[name].as_str().unwrap_or_default().to_owned();
+    let samples = facts.iter().zip(sources::of(&facts)).map(|(fact, source)| Sample {
+        name: word(fact, "id"),
+        category: word(fact, "category"),
+        source,
+        language: word(fact, "lang")
+            .to_lowercase()
+            .chars()
+            .take_while(char::is_ascii_alphabetic)
+            .take(2)
+            .collect(),
+        harvest: fact["label"] == "phish",
+        files: vec![("index.html".to_owned(), page(fact))],
+    });
+    Ok(samples.collect())
 }
 
 fn escaped(text: &str) -> String {

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use crate::Sample;
+use crate::{Sample, corpus};
 
 pub(crate) fn read(folder: &Path) -> io::Result<Vec<Sample>> {
     let mut samples = Vec::new();
@@ -15,7 +15,8 @@ pub(crate) fn read(folder: &Path) -> io::Result<Vec<Sample>> {
             let category = name.split('-').next().unwrap_or_default().to_owned();
             let mut files = Vec::new();
             collect(&entry.path(), "", &mut files)?;
-            samples.push(Sample { name, category, harvest, files });
+            let language = corpus::language_of(&files[0].1);
+            samples.push(Sample { source: name.clone(), name, category, language, harvest, files });
         }
     }
     Ok(samples)

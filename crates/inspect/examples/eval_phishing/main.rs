@@ -1,14 +1,21 @@
-//! Measures the phishing check: `eval_phishing [--facts FILE] [--fixtures DIR] [--list] [--hits]`. Prints recall and
-//! false positives per category, with and without the rules about destinations. For speed see `bench_phishing`.
+//! Measures the phishing check: `eval_phishing [--facts FILE] [--corpus DIR] [--fixtures DIR] [--list] [--hits]`. Prints recall
+//! and false positives per kind and language, with and without the rules about destinations, and what changes of refused
+//! pages get them accepted; `--log FILE --commit NAME` adds the figures to a file. For speed see `bench_phishing`.
 //!
 //! `eval_phishing [--blind] [--every] [--argued FILE] --check PATH…` checks the pages of files and folders instead,
 //! and fails on a refusal that FILE does not justify; `--blind` leaves out the rules about destinations.
 
+mod corpus;
+mod evasions;
 mod facts;
 mod fixtures;
+mod interval;
 mod paths;
+mod sources;
 mod tally;
 
+use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -17,9 +24,14 @@ use dropleaf_inspect::phishing::{File, Rules, Verdict, check};
 use tally::Tally;
 
 /// A labelled page.
+#[derive(Clone)]
 pub(crate) struct Sample {
     pub(crate) name: String,
     pub(crate) category: String,
+    /// Pages of one source were made by the same people.
+    pub(crate) source: String,
+    /// Two letters, if the page states its language.
+    pub(crate) language: String,
     pub(crate) harvest: bool,
     pub(crate) files: Vec<(String, String)>,
 }
@@ -34,7 +46,11 @@ impl Sample {
 #[derive(Default)]
 struct Options {
     facts: Option<PathBuf>,
+    corpus: Option<PathBuf>,
     fixtures: Option<PathBuf>,
+    /// A file to which a line with the figures is added, and the commit that they are of.
+    log: Option<PathBuf>,
+    commit: String,
     list: bool,
     hits: bool,
     blind: bool,
@@ -49,7 +65,12 @@ fn options() -> Options {
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--facts" => options.facts = arguments.next().filter(|path| !path.is_empty()).map(PathBuf::from),
+            "--corpus" => {
+                options.corpus = arguments.next().filter(|path| !path.is_empty()).map(PathBuf::from);
+            }
             "--fixtures" => options.fixtures = arguments.next().map(PathBuf::from),
+            "--log" => options.log = arguments.next().filter(|path| !path.is_empty()).map(PathBuf::from),
+            "--commit" => options.commit = arguments.next().unwrap_or_default(),
             "--list" => options.list = true,
             "--hits" => options.hits = true,
             "--blind" => options.blind = true,
@@ -82,10 +103,12 @@ fn measure(options: &Options) -> std::io::Result<()> {
         println!("No labelled facts: pass --facts FILE, or PHISHING_FACTS=FILE make eval-phishing.");
         Vec::new()
     };
+    let corpus = options.corpus.as_deref().map(corpus::read).transpose()?.unwrap_or_default();
     let all = Rules::builtin();
     let blind = Rules::builtin().without('B');
-    for (title, samples) in [("facts", &facts), ("fixtures", &fixtures)] {
-        if samples.is_empty() {
+    let mut log = String::new();
+    for (title, samples) in [("facts", &facts), ("corpus", &corpus), ("fixtures", &fixtures)] {
+        if samples.is_empty() || options.hits {
             continue;
         }
         for (how, rules) in [("all rules", &all), ("destination rules off", &blind)] {
@@ -106,14 +129,22 @@ fn measure(options: &Options) -> std::io::Result<()> {
                 tally.add(sample, verdict.refused);
             }
             tally.print();
+            let _ = writeln!(log, "{}\t{title}, {how}\t{}", options.commit, tally.summary());
         }
+        println!("\n{title}, evasions");
+        let (accepted, tried) = evasions::print(samples, &all);
+        let _ = writeln!(log, "{}\t{title}, evasions accepted\t{accepted}/{tried}\t", options.commit);
+    }
+    if let Some(path) = &options.log {
+        std::fs::OpenOptions::new().create(true).append(true).open(path)?.write_all(log.as_bytes())?;
     }
     if options.hits {
-        for sample in facts.iter().chain(&fixtures) {
+        for sample in facts.iter().chain(&corpus).chain(&fixtures) {
             let verdict = sample.judge(&all);
             let hits: Vec<&str> = verdict.reasons.iter().map(|reason| reason.rule).collect();
             let (harvest, refused) = (u8::from(sample.harvest), u8::from(verdict.refused));
-            println!("hits\t{}\t{}\t{harvest}\t{refused}\t{}", sample.name, sample.category, hits.join(" "));
+            let Sample { name, category, source, .. } = sample;
+            println!("hits\t{name}\t{category}\t{source}\t{harvest}\t{refused}\t{}", hits.join(" "));
         }
     }
     Ok(())

@@ -73,7 +73,8 @@ fn argued_in(text: &str) -> BTreeSet<String> {
         .collect()
 }
 
-fn judge(page: &Path, rules: &Rules) -> io::Result<(Verdict, usize)> {
+/// A page, and the scripts beside it that it loads.
+pub(crate) fn files_of(page: &Path) -> io::Result<Vec<(String, String)>> {
     let text = read(page)?;
     let folder = page.parent().unwrap_or(Path::new(""));
     let name = page.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -85,6 +86,11 @@ fn judge(page: &Path, rules: &Rules) -> io::Result<(Verdict, usize)> {
             files.push((source, read(&path)?));
         }
     }
+    Ok(files)
+}
+
+fn judge(page: &Path, rules: &Rules) -> io::Result<(Verdict, usize)> {
+    let files = files_of(page)?;
     let bytes = files.iter().map(|(_, text)| text.len()).sum();
     let files: Vec<File<'_>> = files.iter().map(|(path, text)| File { path, text }).collect();
     Ok((check(&files, rules), bytes))
@@ -111,7 +117,7 @@ fn read(path: &Path) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes[..bytes.len().min(MOST_BYTES)]).into_owned())
 }
 
-fn collect(path: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
+pub(crate) fn collect(path: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
     if path.is_dir() {
         for entry in std::fs::read_dir(path)? {
             let entry = entry?;
