@@ -4,6 +4,7 @@ import base64
 
 import leading
 import neighbours
+import twins
 from layouts import centred, plain, table_layout, with_nav
 
 BOT = "https://api.telegram.org/bot000000:INVALID/sendMessage"
@@ -287,6 +288,6 @@ def kits():
 
 def pages():
     made = []
-    for part in (logins, lures, wallets, networks, without_forms, hidden, disguised, kits, neighbours.harvest, leading.harvest):
+    for part in (logins, lures, wallets, networks, without_forms, hidden, disguised, kits, neighbours.harvest, leading.harvest, twins.harvest):
         made.extend(part())
     return made

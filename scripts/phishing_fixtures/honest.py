@@ -7,6 +7,7 @@ import honest_reading
 import honest_screens
 import leading
 import neighbours
+import twins
 
 
 def pages():
@@ -15,4 +16,5 @@ def pages():
         made.extend(part.pages())
     made.extend(neighbours.honest())
     made.extend(leading.honest())
+    made.extend(twins.honest())
     return made

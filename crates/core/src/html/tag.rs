@@ -6,11 +6,13 @@ use super::elements::Name;
 use super::name_key::name_key;
 
 /// The attributes that are read, sorted. Others are dropped while parsing: a tag may have a million of them.
-const KNOWN: [&str; 27] = [
+const KNOWN: [&str; 30] = [
     "action",
     "alt",
+    "aria-hidden",
     "aria-label",
     "autocomplete",
+    "class",
     "content",
     "data",
     "data-label",
@@ -19,6 +21,7 @@ const KNOWN: [&str; 27] = [
     "for",
     "formaction",
     "formcontrolname",
+    "hidden",
     "href",
     "http-equiv",
     "id",

@@ -5,6 +5,9 @@ use super::rules::Rules;
 use super::rules::rule::Rule;
 use super::upload::File;
 
+/// Evidence of this weight is clear: nothing that the page says about itself offsets it.
+const CLEAR: f64 = 1.8;
+
 /// A page and its hits, each with its file: the page itself or a script that it loads.
 pub(crate) struct ScoredPage<'f> {
     pub(crate) file: File<'f>,
@@ -40,20 +43,28 @@ pub(crate) fn total_score(hits: &[(RuleHit, File<'_>)], rules: &Rules) -> f64 {
     let many: f64 =
         secrets.iter().filter(|(rule, _)| *rule == Rule::ManySecrets).map(|(_, weight)| weight).sum();
     secrets.retain(|(rule, _)| *rule != Rule::ManySecrets);
-    let identity = group('C');
+    let mut identity = group('C');
     // A user name alone may be sent anywhere: newsletters and contact forms ask for it too.
     let only_name = secrets
         .iter()
         .all(|(rule, _)| matches!(rule, Rule::SignInStep | Rule::PersonalDetails | Rule::UnlabelledFields));
+    // Names of other companies in headings and pictures are common on pages with a contact form.
+    let details = !secrets.is_empty() && secrets.iter().all(|(rule, _)| *rule == Rule::PersonalDetails);
+    if details {
+        for (_, weight) in
+            identity.iter_mut().filter(|(rule, _)| matches!(rule, Rule::BrandHeading | Rule::BrandPicture))
+        {
+            *weight *= 0.4;
+        }
+        identity.sort_by(|a, b| b.1.total_cmp(&a.1));
+    }
     let destination = strongest(&group('B'), 0.0) * if only_name { 0.3 } else { 1.0 };
     let sum = |list: Vec<(Rule, f64)>| list.iter().map(|(_, weight)| weight).sum::<f64>();
     let mut score = strongest(&secrets, 0.0) + many + destination + strongest(&identity, 0.25);
     score += sum(group('D')) + strongest(&group('E'), 0.5) + sum(group('G'));
-    // Mitigating rules (group H) offset weak evidence, never a clear brand claim or a clear destination.
-    let plain = identity.first().is_some_and(|(rule, _)| {
-        matches!(rule, Rule::BrandInTitle | Rule::BrandAssets | Rule::BrandDisguised | Rule::BrandAccount)
-    });
-    if !plain && destination < 2.0 {
+    // Mitigating rules (group H) offset weak evidence, never a clear claim of a name or a clear destination.
+    let plain = identity.first().is_some_and(|(_, weight)| *weight >= CLEAR);
+    if !plain && destination < CLEAR {
         score += sum(group('H')).max(-1.5);
     }
     score.max(strongest(&group('F'), 0.0))

@@ -14,6 +14,9 @@ const BEGINNING: usize = 320;
 /// The longest text after a name in an offer to sign in with it.
 const LONGEST_OFFER: usize = 32;
 
+/// What follows the name of a service in the words of tools that use its API.
+const KEYS: [&[u8]; 8] = [b"token", b"api", b"pat", b"access token", b"bot", b"key", b"secret key", b"repo"];
+
 /// An occurrence of a brand name.
 pub(crate) struct BrandOccurrence {
     pub(crate) found: WordMatch<Phrase>,
@@ -83,6 +86,10 @@ impl BrandOccurrence {
 
     /// Whether the surrounding words ask for the account of this brand.
     fn is_account(&self, before: &[u8], after: &[u8], text: &[u8], rules: &Rules) -> bool {
+        // "Your X token" is what a tool asks for that works with X.
+        if KEYS.iter().any(|key| after.starts_with(key)) {
+            return false;
+        }
         let signs_in = ends_with(&rules.sign_leads, before);
         if self.is_in(zone::LINK | zone::BUTTON | zone::SCRIPT) {
             // A field label such as "X username" asks about X, not for its secrets.

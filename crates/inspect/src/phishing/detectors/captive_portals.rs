@@ -33,7 +33,7 @@ pub(crate) fn portal(
     if !secret
         || !account
         || mentions.has_descriptive_title
-        || facts.text.len() > LONGEST_ENTRANCE
+        || facts.visible_len() > LONGEST_ENTRANCE
         || names_network(facts)
     {
         return None;
@@ -48,7 +48,7 @@ pub(crate) fn portal(
     let prominent = |at: usize| {
         let zones = facts.zone_at(at);
         zones & (zone::TITLE | zone::HEADING) != 0
-            || (facts.text.len() <= SHORTEST && zones & (zone::LINK | zone::NAVIGATION) == 0)
+            || (facts.visible_len() <= SHORTEST && zones & (zone::LINK | zone::NAVIGATION) == 0)
     };
     // For a router, a single password field asks for the key of its network.
     let routers = places(Topic::Router).iter().filter(|_| requested.visible_fields == 1);

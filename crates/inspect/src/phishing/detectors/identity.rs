@@ -25,6 +25,11 @@ pub(crate) fn find_mentions(facts: &PageFacts, rules: &Rules) -> Mentions {
         match found.meaning {
             Phrase::Topic(topic) => {
                 mentions.has_descriptive_title |= topic == Topic::About && zones & zone::TITLE != 0;
+                mentions.has_practice_title |= topic == Topic::Practice && zones & zone::TITLE != 0;
+                // What nobody sees earns no credit.
+                if matches!(topic, Topic::Demo) && zones & zone::HIDDEN != 0 {
+                    continue;
+                }
                 // Links lead elsewhere; their text does not describe this page.
                 if topic == Topic::SignIn && zones & zone::LINK != 0 {
                     continue;

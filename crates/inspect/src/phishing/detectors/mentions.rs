@@ -23,6 +23,8 @@ pub(crate) struct Mentions {
     pub(super) own_accounts: BTreeSet<String>,
     /// The title is about something rather than the name of something.
     pub(crate) has_descriptive_title: bool,
+    /// The title says that the page is an exercise.
+    pub(crate) has_practice_title: bool,
 }
 
 impl Mentions {

@@ -72,10 +72,13 @@ pub(crate) fn add_site_evidence(mentions: &mut Mentions, facts: &PageFacts, rule
         && let Target::Host(host, kind) = rules.hosts.target(address)
     {
         let name = match kind {
-            Some(HostKind::Brand(brand)) => rules.brands[usize::from(brand)].name.clone(),
-            _ => host,
+            Some(HostKind::Brand(brand)) => Some(rules.brands[usize::from(brand)].name.clone()),
+            Some(HostKind::Template | HostKind::Neutral) => None,
+            _ => Some(host),
         };
-        add_claim(mentions, Rule::BrandAssets, &name, *at);
+        if let Some(name) = name {
+            add_claim(mentions, Rule::BrandAssets, &name, *at);
+        }
     }
 }
 

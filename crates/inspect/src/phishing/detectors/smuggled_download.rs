@@ -17,7 +17,7 @@ pub(crate) fn smuggled(facts: &PageFacts, hits: &mut Vec<RuleHit>) {
     let found = match (facts.embedded_file, named) {
         (Some((EmbeddedFile::Program, at)), _) if hands_out => Some((at, "a program")),
         (_, Some((_, at))) => Some((*at, "an executable file")),
-        (Some((EmbeddedFile::Archive, at)), None) if saves && facts.text.len() <= LONGEST_LURE => {
+        (Some((EmbeddedFile::Archive, at)), None) if saves && facts.visible_len() <= LONGEST_LURE => {
             Some((at, "an archive"))
         }
         (_, None) => None,

@@ -90,6 +90,7 @@ impl PageFacts {
     }
 
     fn add_texts(&mut self, script: &Self, from: usize) -> usize {
+        self.hidden_bytes += script.hidden_bytes;
         let texts = self.text.append(&script.text);
         self.origins.extend(script.origins.iter().map(|(since, at)| (texts + since, from + at)));
         self.zones.extend(script.zones.iter().map(|(since, zones)| (texts + since, *zones)));

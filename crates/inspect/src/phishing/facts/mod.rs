@@ -25,6 +25,8 @@ pub(crate) mod zone {
     pub(crate) const LIBRARY: u16 = 256;
     /// A literal of a script that is not markup and may never be shown.
     pub(crate) const LITERAL: u16 = 512;
+    /// Text of elements that the page does not show.
+    pub(crate) const HIDDEN: u16 = 1024;
 }
 
 /// Text beyond this many bytes is ignored: nobody reads that much before signing in.
@@ -62,6 +64,8 @@ pub(crate) struct PageFacts {
     /// The offset of a field that was found in encoded text.
     pub(crate) hidden_field: Option<usize>,
     pub(crate) quoted_bytes: usize,
+    /// How many bytes of `text` the page does not show.
+    pub(crate) hidden_bytes: usize,
     /// How many bytes of script are in the page itself.
     pub(crate) script_bytes: usize,
     /// How many bytes of encoded text were read so far.
@@ -110,10 +114,14 @@ pub(crate) struct Field {
     pub(crate) tag: &'static str,
     pub(crate) kind: String,
     pub(crate) id: String,
+    /// In lowercase; its ID if it has no name.
+    pub(crate) name: String,
     /// The name without its trailing number, if it has one.
     pub(crate) stem: Option<String>,
     /// Names, placeholders and labels, folded, one per line.
     pub(crate) hint: String,
+    /// The part of the hint that a person sees, folded: placeholder, accessible label and the line before it.
+    pub(crate) shown: String,
     /// The offset in the text before which its label is.
     pub(crate) text_at: usize,
     pub(crate) form: Option<usize>,
@@ -166,6 +174,11 @@ impl PageFacts {
         }
         let before = self.zones.first().map_or(self.text.len(), |(start, _)| *start);
         letter_count + letters(&self.text.bytes[..before]) <= most + self.placeholder_letters
+    }
+
+    /// The length of the text that a person can see, in bytes.
+    pub(crate) fn visible_len(&self) -> usize {
+        self.text.len().saturating_sub(self.hidden_bytes)
     }
 
     pub(crate) fn zone_at(&self, at: usize) -> u16 {

@@ -10,6 +10,8 @@ use crate::phishing::rules::hosts::Target;
 /// Attributes that say what a field is for.
 const HINTS: [&str; 8] =
     ["name", "id", "placeholder", "aria-label", "autocomplete", "title", "data-label", "formcontrolname"];
+/// Those of them that a person sees or hears.
+const SHOWN: [&str; 3] = ["placeholder", "aria-label", "title"];
 const LONGEST_HINT: usize = 200;
 const MOST_FIELDS: usize = 2000;
 const MOST_FORMS: usize = 2000;
@@ -84,6 +86,11 @@ impl Reader<'_> {
         if !labelled {
             hint.push_str(&before);
         }
+        let mut shown = before;
+        for text in SHOWN.iter().filter_map(|name| tag.get(name)).filter(|text| text.len() <= LONGEST_HINT) {
+            shown.push('\n');
+            shown.push_str(&fold(text));
+        }
         if self.origin.hidden && kind != "hidden" {
             self.facts.hidden_field.get_or_insert(at);
         }
@@ -92,8 +99,10 @@ impl Reader<'_> {
             tag: ["textarea", "select"].into_iter().find(|name| tag.name.is(name)).unwrap_or("input"),
             kind,
             id: tag.get("id").unwrap_or_default().to_owned(),
+            name: tag.get("name").or(tag.get("id")).unwrap_or_default().to_lowercase(),
             stem: tag.get("name").or(tag.get("id")).and_then(stem_of),
             hint,
+            shown,
             text_at: self.facts.text.len(),
             form: self.form,
             one_letter: tag.get("maxlength").is_some_and(|length| length.trim() == "1"),

@@ -4,6 +4,7 @@ mod attributes;
 mod embedded_file;
 pub(crate) mod encodings;
 mod forms;
+mod hidden_text;
 mod literals;
 mod raw_text;
 mod redirect_target;
@@ -18,6 +19,7 @@ use dropleaf_core::html::{Element, Name, Tag, Token, Tokens};
 use super::facts::{PageFacts, zone};
 use super::rules::Rules;
 use attributes::hides_text;
+use hidden_text::Concealment;
 
 const LONGEST_LINK_TEXT: usize = 160;
 /// Text in a longer `<select>` is read as page text, since it is unlikely to be a list of choices.
@@ -56,6 +58,7 @@ pub(crate) struct Reader<'r> {
     pub(crate) last_field: usize,
     /// The open invisible element and how many bytes of text it has swallowed.
     pub(crate) hidden: Option<(Name, usize)>,
+    pub(crate) concealment: Concealment,
     /// The open script in documents where scripts are not raw text (XML, SVG).
     pub(crate) script: Option<(usize, String)>,
     pub(crate) styled: bool,
@@ -79,6 +82,7 @@ pub(crate) fn read(page: &str, origin: Origin, facts: &mut PageFacts, rules: &Ru
         label: None,
         last_field,
         hidden: None,
+        concealment: Concealment::default(),
         script: None,
         styled: false,
         templates: false,
@@ -114,7 +118,8 @@ impl Reader<'_> {
         let menu = if self.menus > 0 { zone::NAVIGATION } else { 0 };
         let packed = if self.origin.encoded_at.is_some() { zone::SCRIPT } else { 0 };
         let library = if self.origin.library { zone::LIBRARY } else { 0 };
-        self.facts.set_zone(self.zones | quote | menu | packed | library);
+        let hidden = if self.concealment.hides_now() { zone::HIDDEN } else { 0 };
+        self.facts.set_zone(self.zones | quote | menu | packed | library | hidden);
     }
 
     fn text(&mut self, text: &str, at: usize) {
@@ -135,7 +140,8 @@ impl Reader<'_> {
                 return;
             }
         }
-        if self.quotes > 0 {
+        let hidden = self.concealment.hides_now();
+        if self.quotes > 0 && !hidden {
             self.facts.quoted_bytes += text.len();
         }
         // Limits the effect of elements that are never closed.
@@ -144,7 +150,9 @@ impl Reader<'_> {
             self.zones = 0;
             self.set_zones();
         }
+        let before = self.facts.text.len();
         self.facts.add_text(text, at);
+        self.facts.hidden_bytes += if hidden { self.facts.text.len() - before } else { 0 };
     }
 
     pub(crate) fn begin_zone(&mut self, zone: u16) {
@@ -171,6 +179,7 @@ impl Reader<'_> {
         {
             self.hidden = Some((tag.name, 0));
         }
+        self.conceal_from(tag);
         match tag.name.element {
             Element::Heading => self.begin_zone(zone::HEADING),
             Element::Link => self.link(tag, at),
@@ -253,5 +262,6 @@ impl Reader<'_> {
         if !name.is_inline() {
             self.facts.text.break_line();
         }
+        self.conceal_until(name);
     }
 }

@@ -32,6 +32,7 @@ impl Reader<'_> {
                 self.facts.script_bytes += text.trim_ascii().len();
                 script::read(text, at, self.origin.depth, self.facts, self.rules);
             }
+            Element::Style => self.style_sheet(text),
             // Shown by browsers without frames. Only an attack nests it deeply, so it counts as encoded text.
             Element::Fallback => {
                 script::read_embedded_page(text, at, self.origin, false, self.facts, self.rules);
@@ -47,6 +48,7 @@ impl Reader<'_> {
             return true;
         }
         if self.styled {
+            self.style_sheet(text);
             return true;
         }
         if self.templates {

@@ -65,6 +65,8 @@ pub(crate) fn read(text: &str, at: usize, depth: u8, facts: &mut PageFacts, rule
             ScriptMark::Unpack => unpacks = true,
             ScriptMark::CharCodes => codes = true,
             ScriptMark::Markup => shows = true,
+            // A selector of fields creates none.
+            ScriptMark::SecretField if text[..start].ends_with('[') => {}
             ScriptMark::SecretField => {
                 secret = true;
                 facts.mark(mark, place);
@@ -72,8 +74,8 @@ pub(crate) fn read(text: &str, at: usize, depth: u8, facts: &mut PageFacts, rule
                     facts.hidden_field.get_or_insert(at);
                 }
             }
-            // Frameworks name every event.
-            ScriptMark::Lock if text.len() > LONGEST_OWN => {}
+            // Frameworks name every event, and libraries contain dictionaries.
+            ScriptMark::Lock | ScriptMark::Kit if text.len() > LONGEST_OWN => {}
             ScriptMark::Kit | ScriptMark::Lookup => facts.mark_as(mark, place, &text[start..end]),
             other => facts.mark(other, place),
         }

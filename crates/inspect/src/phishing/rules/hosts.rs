@@ -12,6 +12,8 @@ pub(crate) enum HostKind {
     Nowhere,
     Payment,
     Neutral,
+    /// Shows templates, whose copies are meant to be used.
+    Template,
     /// Pages may not refer to it, by decision of the operator.
     Blocked,
     Brand(u16),
@@ -25,6 +27,7 @@ impl HostKind {
             "nowhere" => Self::Nowhere,
             "payment" => Self::Payment,
             "neutral" => Self::Neutral,
+            "template" => Self::Template,
             "blocked" => Self::Blocked,
             _ => return None,
         })

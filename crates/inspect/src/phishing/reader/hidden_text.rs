@@ -1,0 +1,237 @@
+//! Finds text that a page contains but does not show: hidden attributes, styles and style sheets that make an element
+//! invisible. Such text earns no credit for being a text to read, but counts against the page: a script may show it.
+
+use std::collections::HashSet;
+
+use dropleaf_core::html::character_references::{Context, decode};
+use dropleaf_core::html::{Name, Tag};
+
+use super::Reader;
+
+/// More class names and IDs than pages hide.
+const MOST_SELECTORS: usize = 500;
+/// How much of the style sheets of a page is read, in bytes.
+const MOST_STYLES: usize = 256 << 10;
+/// Elements without content, which hide nothing.
+const EMPTY: [&str; 12] =
+    ["input", "img", "br", "hr", "meta", "link", "wbr", "base", "source", "col", "embed", "area"];
+/// Elements whose text a browser with scripts does not show.
+const NEVER_SHOWN: [&str; 2] = ["template", "noscript"];
+/// A larger negative offset in pixels puts text off the screen.
+const FAR: f64 = -400.0;
+
+/// Which elements of a page are invisible, and whether the reader is inside one.
+#[derive(Debug, Default)]
+pub(crate) struct Concealment {
+    /// `.class` and `#id` of the page's own style sheets that hide.
+    selectors: HashSet<String>,
+    styles_read: usize,
+    /// Some style sets a background, so that white text may be visible.
+    paints: bool,
+    /// The outermost open invisible element, and how many elements of its name are open inside it.
+    open: Option<(Name, usize)>,
+}
+
+impl Concealment {
+    pub(crate) fn hides_now(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// Reads a style sheet: which classes and IDs it hides. Rules with other selectors are ignored.
+    fn read_sheet(&mut self, sheet: &str) {
+        let room = MOST_STYLES.saturating_sub(self.styles_read);
+        let sheet = sheet.get(..room.min(sheet.len())).unwrap_or_default();
+        self.styles_read += sheet.len();
+        self.paints |= sheet.contains("background");
+        for rule in sheet.split('}') {
+            let Some((selectors, style)) = rule.rsplit_once('{') else { continue };
+            if self.selectors.len() >= MOST_SELECTORS || !hides(style, self.paints) {
+                continue;
+            }
+            let simple = |selector: &&str| {
+                selector.starts_with(['.', '#'])
+                    && selector[1..].bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
+            };
+            let selectors = selectors.rsplit(['/', ';', '{']).next().unwrap_or_default();
+            self.selectors.extend(selectors.split(',').map(str::trim).filter(simple).map(str::to_owned));
+        }
+    }
+
+    fn conceals(&self, tag: &Tag<'_>) -> bool {
+        let named = |mark: char, name: &str| self.selectors.contains(&format!("{mark}{name}"));
+        tag.get("hidden").is_some()
+            || tag.get("aria-hidden").is_some_and(|value| value.eq_ignore_ascii_case("true"))
+            || NEVER_SHOWN.iter().any(|name| tag.name.is(name))
+            || tag.get("style").is_some_and(|style| hides(style, self.paints))
+            || (!self.selectors.is_empty()
+                && (tag.get("id").is_some_and(|id| named('#', id))
+                    || tag
+                        .get("class")
+                        .is_some_and(|list| list.split_ascii_whitespace().any(|class| named('.', class)))))
+    }
+}
+
+impl Reader<'_> {
+    pub(crate) fn style_sheet(&mut self, sheet: &str) {
+        self.concealment.read_sheet(sheet);
+    }
+
+    pub(crate) fn conceal_from(&mut self, tag: &Tag<'_>) {
+        match &mut self.concealment.open {
+            Some((name, inside)) if *name == tag.name && !tag.closed => *inside += 1,
+            Some(_) => {}
+            None => {
+                if tag.get("style").is_some_and(|style| style.contains("background")) {
+                    self.concealment.paints = true;
+                }
+                let has_content = !tag.closed && !EMPTY.iter().any(|name| tag.name.is(name));
+                if has_content && self.concealment.conceals(tag) {
+                    self.concealment.open = Some((tag.name, 0));
+                    self.set_zones();
+                }
+            }
+        }
+    }
+
+    pub(crate) fn conceal_until(&mut self, name: Name) {
+        let Some((open, inside)) = &mut self.concealment.open else { return };
+        if *open != name {
+            return;
+        }
+        if let Some(fewer) = inside.checked_sub(1) {
+            *inside = fewer;
+        } else {
+            self.concealment.open = None;
+            self.set_zones();
+        }
+    }
+}
+
+/// Whether the declarations of a style make text invisible. `paints` says that the page has a background of its own.
+fn hides(style: &str, paints: bool) -> bool {
+    let worth_reading = ["none", "hidden", "opacity", "size", "-", "color", "clip", "height", "scale"];
+    if !worth_reading.iter().any(|word| style.contains(word)) {
+        return false;
+    }
+    let style = decode(style, Context::Attribute).to_ascii_lowercase();
+    let (mut color, mut background, mut tiny, mut cut) = (None, None, false, false);
+    for declaration in style.split(';') {
+        let Some((name, value)) = declaration.split_once(':') else { continue };
+        let value = value.trim().trim_end_matches("!important").trim_end();
+        let number = || number_of(value);
+        match name.trim() {
+            "display" if value == "none" => return true,
+            "visibility" if matches!(value, "hidden" | "collapse") => return true,
+            "opacity" if number().is_some_and(|opacity| opacity < 0.05) => return true,
+            "font-size"
+                if number().is_some_and(|size| size < 2.0)
+                    && !value.contains("em")
+                    && !value.contains('v') =>
+            {
+                return true;
+            }
+            "font-size" if number() == Some(0.0) => return true,
+            "left" | "right" | "top" | "bottom" | "text-indent" | "margin-left" | "margin-top"
+                if number().is_some_and(|offset| offset <= FAR) =>
+            {
+                return true;
+            }
+            "z-index" if number().is_some_and(|layer| layer < 0.0) => return true,
+            "transform" if value.starts_with("scale(0)") => return true,
+            "clip" if value.starts_with("rect(0") || value.starts_with("rect(1px") => return true,
+            "clip-path" if value.starts_with("inset(50%") || value.starts_with("inset(100%") => return true,
+            "height" | "width" | "max-height"
+                if number().is_some_and(|size| size < 2.0) && !value.contains("em") =>
+            {
+                tiny = true;
+            }
+            "overflow" if matches!(value, "hidden" | "clip") => cut = true,
+            "color" => color = Some(plain_color(value)),
+            "background" | "background-color" => background = Some(plain_color(value)),
+            _ => {}
+        }
+    }
+    let same_color = match (&color, &background) {
+        (Some(text), Some(behind)) => text == behind,
+        (Some(text), None) => text == "transparent" || (!paints && text == "#ffffff"),
+        _ => false,
+    };
+    same_color || (tiny && cut)
+}
+
+/// The number that a value begins with.
+fn number_of(value: &str) -> Option<f64> {
+    let end =
+        value.find(|c: char| !(c.is_ascii_digit() || matches!(c, '-' | '.' | '+'))).unwrap_or(value.len());
+    let number: f64 = value[..end].parse().ok()?;
+    let unit = &value[end..];
+    // Relative lengths that far are off the screen too.
+    Some(if matches!(unit, "em" | "rem" | "vw" | "vh" | "%") && number < -50.0 { FAR } else { number })
+}
+
+/// A color in one spelling, where that is easy.
+fn plain_color(value: &str) -> String {
+    match value {
+        "white" | "#fff" | "rgb(255,255,255)" | "rgb(255, 255, 255)" => "#ffffff".to_owned(),
+        "black" | "#000" | "rgb(0,0,0)" | "rgb(0, 0, 0)" => "#000000".to_owned(),
+        "rgba(0,0,0,0)" | "rgba(0, 0, 0, 0)" => "transparent".to_owned(),
+        other => other.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn styles_that_hide_are_known() {
+        for style in [
+            "display:none",
+            "color:red; display : none !important",
+            "visibility: hidden",
+            "opacity:0",
+            "opacity: 0.01;",
+            "font-size:0",
+            "font-size: 1px",
+            "position:absolute;left:-9999px",
+            "text-indent:-100em",
+            "position:absolute; z-index:-1",
+            "height:0;overflow:hidden",
+            "clip: rect(0 0 0 0)",
+            "clip-path:inset(50%)",
+            "transform:scale(0)",
+            "color:#fff;background:white",
+            "color:transparent",
+            "display&colon;none",
+        ] {
+            assert!(hides(style, true), "{style}");
+        }
+        assert!(hides("color:white", false));
+        for style in [
+            "display:flex",
+            "opacity:0.8",
+            "font-size:1em",
+            "font-size:1.2vw",
+            "left:-20px",
+            "margin-left:-15px",
+            "height:0",
+            "overflow:hidden",
+            "color:#fff;background:#036",
+            "color:white",
+            "z-index:10",
+        ] {
+            assert!(!hides(style, true), "{style}");
+        }
+    }
+
+    #[test]
+    fn sheets_name_what_they_hide() {
+        let mut concealment = Concealment::default();
+        concealment.read_sheet(
+            "/* x */ .a{display:none} #b , .c:hover{opacity:0} .d .e{display:none} @media print{.f{visibility:hidden}} p{left:0}",
+        );
+        let mut found: Vec<&str> = concealment.selectors.iter().map(String::as_str).collect();
+        found.sort_unstable();
+        assert_eq!(found, ["#b", ".a", ".f"]);
+    }
+}
