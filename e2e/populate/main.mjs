@@ -20,7 +20,7 @@ import { anotherExpiry, dailyEmails, earlierRun, emailed } from './notifications
 import { livePayments, liveSettings, prepaid, sandboxPayments, startFailingFacilitator } from './payments.mjs';
 import { mcpSession, operatorOverview, ownerTicket, people, programPage } from './people.mjs';
 import { anonymousPages, ownedPages, secondKey } from './publishing.mjs';
-import { decideAppeals, moderation, openAppeals, unsealedTakedown } from './safety.mjs';
+import { decideAppeals, moderation, openAppeals, signals, unsealedTakedown } from './safety.mjs';
 import { threads } from './threads.mjs';
 import { burn, viewers } from './viewers.mjs';
 import { listenedWebhook, programWebhook, startReceiver, webhooks, webhookSettings } from './webhooks.mjs';
@@ -70,6 +70,7 @@ async function secondRun(server, browser, { key, pages }, { facilitator, process
   await dailyEmails(server, annKey);
   await ownerTicket(server, page, await publish(server, { name: 'page.html', bytes: samples.html('Of Ann'), key: annKey }));
   await burn(server, browser, pages.burnt);
+  await signals(server);
   return { repair, session_cookie: await sessionCookie(page), access_token: accessToken };
 }
 
@@ -86,7 +87,8 @@ async function populate(dataDir) {
     await server.stop();
     processor = await startProcessor({ url: `${server.url}/webhooks/stripe` });
     const live = { ...SETTINGS, ...liveSettings(facilitator), ...cardSettings(processor) };
-    const env = { ...live, ...webhookSettings, DROPLEAF_SWEEP__EVERY_SECONDS: '1', DROPLEAF_OAUTH__REFRESH_REUSE: 'tolerate_lost' };
+    const attention = { DROPLEAF_SAFETY__ATTENTION: 'interstitial', DROPLEAF_SAFETY__ATTENTION_COPIES: '2' };
+    const env = { ...live, ...webhookSettings, ...attention, DROPLEAF_SWEEP__EVERY_SECONDS: '1', DROPLEAF_OAUTH__REFRESH_REUSE: 'tolerate_lost' };
     server = await startServer({ dataDir, port: server.port, env });
     const { repair, ...secrets } = await secondRun(server, browser, contents, { facilitator, processor, receiver });
     await server.stop();

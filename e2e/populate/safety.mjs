@@ -1,7 +1,8 @@
-// Fills the tables of content safety: reports, takedowns with evidence, blocked content, appeals and a suspended account.
+// Fills the tables of content safety: reports, signals, takedowns with evidence, blocked content, appeals and a suspended account.
 
 import assert from 'node:assert/strict';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import http from 'node:http';
 import path from 'node:path';
 import { createHash } from 'node:crypto';
 import { multipart, publish, request } from '../http.mjs';
@@ -40,6 +41,19 @@ export async function moderation(server) {
   await command(server, 'reports', 'dismiss', dismissed.id, '--reason', 'harmless');
   await command(server, 'account', 'suspend', 'spammer@example.org', '--reason', 'fraud');
   return samples.html('Win a prize', `<h1>Win a prize</h1><p>Win a prize. ${words}</p>`);
+}
+
+/** A document that two networks published without an account: the signal about one copy is dismissed, the other has a warning. */
+export async function signals(server) {
+  const bytes = samples.html('Copied', '<h1>Copied</h1><p>The same from two networks.</p>');
+  const copies = [];
+  for (const localAddress of ['127.0.0.1', '127.0.0.2']) {
+    const agent = new http.Agent({ localAddress });
+    copies.push(await publish(server, { name: 'page.html', bytes, agent }));
+    agent.destroy();
+  }
+  await until('two signals', async () => (await query(server, 'SELECT COUNT(*) FROM reports WHERE signal IS NOT NULL')) === '2', { every: 200 });
+  await command(server, 'reports', 'dismiss', copies[0].id, '--reason', 'an example');
 }
 
 async function send(server, to, bytes, fields, key) {

@@ -15,6 +15,8 @@ pub const LIFE: i64 = 12 * 3600;
 const OWNER_LIFE: i64 = 1800;
 /// How long the root of a page's own host stays open to a browser that followed the page's link. The link itself never expires.
 const ROOT_LIFE: i64 = 30 * 86_400;
+/// How long a viewer who continued past a warning is not warned again.
+const WARNING_LIFE: i64 = 1800;
 
 const EXPIRY_BYTES: usize = 8;
 const PROOF_BYTES: usize = 32;
@@ -32,6 +34,8 @@ pub enum GatePassKind {
     Root,
     /// What a sandboxed frame of the page loads. Scripts in the frame can read it, so it is bound to the viewer's network.
     Frame,
+    /// The warning before a page for which a signal fired.
+    Warning,
 }
 
 impl GatePassKind {
@@ -41,6 +45,7 @@ impl GatePassKind {
             Self::Password | Self::Email => LIFE,
             Self::Owner | Self::Preview | Self::Frame => OWNER_LIFE,
             Self::Root => ROOT_LIFE,
+            Self::Warning => WARNING_LIFE,
         }
     }
 
@@ -53,6 +58,7 @@ impl GatePassKind {
             Self::Preview => ("owner_preview", "p1"),
             Self::Root => ("root_pass", "r1"),
             Self::Frame => ("frame_pass", "f1"),
+            Self::Warning => ("warning_pass", "w1"),
         }
     }
 }
@@ -136,6 +142,7 @@ mod tests {
             GatePass { kind: GatePassKind::Preview, ..GATE },
             GatePass { kind: GatePassKind::Root, ..GATE },
             GatePass { kind: GatePassKind::Frame, ..GATE },
+            GatePass { kind: GatePassKind::Warning, ..GATE },
             GatePass { reader: Some("192.0.2.1"), ..GATE },
             GatePass { site_id: "site_b", ..GATE },
             GatePass { gate_version: 4, ..GATE },
@@ -165,6 +172,15 @@ mod tests {
         {
             assert!(!GatePass { kind, ..GATE }.admits(&keys(), &pass, 1000), "{kind:?}");
         }
+    }
+
+    #[test]
+    fn a_pass_beyond_the_warning_is_good_for_half_an_hour_and_opens_no_gate() {
+        let warning = GatePass { kind: GatePassKind::Warning, ..GATE };
+        let pass = warning.issue(&keys(), 1000);
+        assert!(warning.admits(&keys(), &pass, 1000 + WARNING_LIFE - 1));
+        assert!(!warning.admits(&keys(), &pass, 1000 + WARNING_LIFE));
+        assert!(!GATE.admits(&keys(), &pass, 1000));
     }
 
     #[test]

@@ -6,6 +6,7 @@ pub mod account;
 pub mod allowed_origins;
 pub mod api_key;
 pub mod appeal;
+pub mod attention;
 pub mod audit;
 pub mod backup_schedule;
 pub mod balance_purchase;

@@ -1,5 +1,6 @@
-//! A viewer's report about a page, for the server's operator.
+//! A report about a page for the server's operator, by a viewer or because of a signal.
 
+use crate::attention::Signal;
 use crate::feedback::string_enum;
 use crate::rate::Rate;
 use crate::{Error, Result, plain_text};
@@ -68,9 +69,16 @@ pub struct Report {
     pub created_at: i64,
     /// `None` while the report is open.
     pub closed: Option<ReportClosure>,
+    /// The signal, if the server itself put the page before the operator.
+    pub signal: Option<Signal>,
 }
 
 impl Report {
+    /// What it is about, as a heading.
+    pub fn title(&self) -> &'static str {
+        self.signal.map_or_else(|| self.content.reason.title(), Signal::title)
+    }
+
     /// The status in a word or two.
     pub fn status(&self) -> &'static str {
         match self.closed {

@@ -113,6 +113,8 @@ pub struct Site {
     pub primary_domain: Option<String>,
     /// Which viewers see replies and resolved comments.
     pub feedback_visible: FeedbackVisible,
+    /// Since when viewers get a warning before the page, because a signal fired; see [`crate::attention`].
+    pub warned_at: Option<i64>,
 }
 
 /// What every new site needs; see [`Site::new`].
@@ -167,6 +169,7 @@ impl Site {
             wallet: None,
             primary_domain: None,
             feedback_visible: FeedbackVisible::default(),
+            warned_at: None,
         }
     }
 

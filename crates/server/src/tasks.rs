@@ -125,7 +125,9 @@ impl Tasks {
                 match outcome {
                     Ok(swept) if swept != Swept::default() => {
                         counters.swept_pages.inc_by((swept.expired + swept.purged) as u64);
-                        tracing::info!(expired = swept.expired, purged = swept.purged, "sweep finished");
+                        counters.raised_pages.inc_by(swept.raised as u64);
+                        let Swept { expired, purged, raised } = swept;
+                        tracing::info!(expired, purged, raised, "sweep finished");
                     }
                     Ok(_) => {}
                     Err(error) => tracing::warn!(%error, "sweep failed"),

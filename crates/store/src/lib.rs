@@ -18,6 +18,7 @@ pub mod api_keys;
 pub mod appeal_decisions;
 pub mod appeal_queue;
 pub mod appeals;
+pub mod attention;
 pub mod audit;
 pub mod backup_state;
 pub mod balance_purchases;

@@ -3,46 +3,62 @@
 use crate::db::{DbError, Row, Stmt, columns};
 use crate::store::Store;
 
-/// Open reports and appeals.
+/// Open reports, signals and appeals.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct OperatorQueue {
+    /// Reports by viewers, and the number of distinct pages among them.
     pub reports: i64,
-    /// The number of distinct pages among the reports.
     pub pages: i64,
+    /// Pages with a signal.
+    pub signals: i64,
     pub appeals: i64,
-    /// When the oldest of them arrived.
+    /// When the oldest of all arrived.
     pub since: Option<i64>,
 }
 
 impl OperatorQueue {
     pub const fn is_empty(&self) -> bool {
-        self.reports == 0 && self.appeals == 0
+        self.reports == 0 && self.signals == 0 && self.appeals == 0
     }
 }
 
 columns! {
     QueueColumns, queue_columns:
-    reports = "r.many", pages = "r.pages", reports_since = "r.since", appeals = "a.many", appeals_since = "a.since",
+    reports = "r.many", pages = "r.pages", signals = "r.signals", reports_since = "r.since", appeals = "a.many", appeals_since = "a.since",
+}
+
+macro_rules! report_counts {
+    () => {
+        "COUNT(CASE WHEN signal IS NULL THEN 1 END) AS many, \
+         COUNT(DISTINCT CASE WHEN signal IS NULL THEN site_id END) AS pages, \
+         COUNT(DISTINCT CASE WHEN signal IS NOT NULL THEN site_id END) AS signals, MIN(created_at) AS since"
+    };
 }
 
 const UNNOTIFIED: &str = concat!(
     "SELECT ",
     queue_columns!(),
-    " FROM (SELECT COUNT(*) AS many, COUNT(DISTINCT site_id) AS pages, MIN(created_at) AS since FROM reports \
+    " FROM (SELECT ",
+    report_counts!(),
+    " FROM reports \
       WHERE closed_at IS NULL AND told < 2) AS r, \
      (SELECT COUNT(*) AS many, MIN(created_at) AS since FROM appeals WHERE state = 'open' AND told < 2) AS a"
 );
 const ALL: &str = concat!(
     "SELECT ",
     queue_columns!(),
-    " FROM (SELECT COUNT(*) AS many, COUNT(DISTINCT site_id) AS pages, MIN(created_at) AS since FROM reports \
+    " FROM (SELECT ",
+    report_counts!(),
+    " FROM reports \
       WHERE closed_at IS NULL) AS r, \
      (SELECT COUNT(*) AS many, MIN(created_at) AS since FROM appeals WHERE state = 'open') AS a"
 );
 const IN_NOTIFICATION: &str = concat!(
     "SELECT ",
     queue_columns!(),
-    " FROM (SELECT COUNT(*) AS many, COUNT(DISTINCT site_id) AS pages, MIN(created_at) AS since FROM reports \
+    " FROM (SELECT ",
+    report_counts!(),
+    " FROM reports \
       WHERE closed_at IS NULL AND told = 1) AS r, \
      (SELECT COUNT(*) AS many, MIN(created_at) AS since FROM appeals WHERE state = 'open' AND told = 1) AS a"
 );
@@ -54,6 +70,7 @@ fn queue(row: &Row<'_>) -> Result<OperatorQueue, DbError> {
     Ok(OperatorQueue {
         reports: row.int(COLUMN.reports)?,
         pages: row.int(COLUMN.pages)?,
+        signals: row.int(COLUMN.signals)?,
         appeals: row.int(COLUMN.appeals)?,
         since,
     })

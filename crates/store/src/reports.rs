@@ -1,8 +1,9 @@
-//! SQL for `reports`: viewers' reports about pages, for the operator.
+//! SQL for `reports`: reports about pages for the operator, by viewers or because of a signal.
 
 use crate::db::{DbError, Row, Stmt, columns};
 use crate::sites::{self, SiteColumns, site_columns};
 use crate::store::Store;
+use dropleaf_core::attention::Signal;
 use dropleaf_core::report::{Outcome, Reason, Report, ReportClosure, ReportContent};
 use dropleaf_core::site::{Site, State};
 
@@ -10,6 +11,8 @@ use dropleaf_core::site::{Site, State};
 pub const NONE_OPEN: &str = "no_open_report";
 /// The page has an open report.
 pub const WAITING: &str = "report_waiting";
+/// The same signal about this version of the page was reported before.
+pub const FIRED: &str = "signal_fired";
 
 /// A report with the page it is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,7 +42,7 @@ pub struct PageWithReports {
 
 columns! {
     ReportColumns, report_columns, "r.":
-    id, site_id, reason, comment, contact, created_at, closed_at, outcome, version,
+    id, site_id, reason, comment, contact, created_at, closed_at, outcome, version, signal,
 }
 
 columns! { PageColumns, page_columns, "s.": token, state, account_id }
@@ -110,6 +113,7 @@ fn report(row: &Row<'_>) -> Result<Report, DbError> {
         version: row.opt_int(COLUMN.version)?,
         created_at: row.int(COLUMN.created_at)?,
         closed: row.opt_int(COLUMN.closed_at)?.map(|at| ReportClosure { at, outcome }),
+        signal: row.opt_text(COLUMN.signal)?.and_then(Signal::parse),
     })
 }
 
@@ -135,13 +139,14 @@ impl Store {
         self.db.list(sql, vec![first_at.into(), site_id.into(), limit.into()], page_with_reports).await
     }
 
-    /// The reasons in the open reports about the pages of [`Self::list_pages_with_reports`], each page's most frequent first.
+    /// The reasons in viewers' open reports about the pages of [`Self::list_pages_with_reports`], each page's most frequent
+    /// first.
     pub async fn list_reasons_of_pages(
         &self,
         after: Option<(i64, &str)>,
         limit: i64,
     ) -> Result<Vec<(String, Reason, i64)>, DbError> {
-        let sql = "SELECT site_id, reason, COUNT(*) FROM reports WHERE closed_at IS NULL AND site_id IN \
+        let sql = "SELECT site_id, reason, COUNT(*) FROM reports WHERE closed_at IS NULL AND signal IS NULL AND site_id IN \
                    (SELECT site_id FROM reports WHERE closed_at IS NULL GROUP BY site_id \
                    HAVING (MIN(created_at), site_id) > ($1, $2) ORDER BY MIN(created_at), site_id LIMIT $3) \
                    GROUP BY site_id, reason ORDER BY site_id, COUNT(*) DESC, reason";
@@ -150,7 +155,7 @@ impl Store {
         self.db.list(sql, vec![first_at.into(), site_id.into(), limit.into()], counted).await
     }
 
-    /// The newest open reports about each of these pages, at most `most` per page.
+    /// The newest open reports about each of these pages, those of signals first, at most `most` per page.
     pub async fn list_newest_of_pages(
         &self,
         after: Option<(i64, &str)>,
@@ -159,20 +164,21 @@ impl Store {
     ) -> Result<Vec<Report>, DbError> {
         let sql = select!(
             "WHERE r.id IN (SELECT id FROM (SELECT id, \
-             ROW_NUMBER() OVER (PARTITION BY site_id ORDER BY created_at DESC, id DESC) AS place \
+             ROW_NUMBER() OVER (PARTITION BY site_id \
+             ORDER BY CASE WHEN signal IS NULL THEN 1 ELSE 0 END, created_at DESC, id DESC) AS place \
              FROM reports WHERE closed_at IS NULL AND site_id IN \
              (SELECT site_id FROM reports WHERE closed_at IS NULL GROUP BY site_id \
              HAVING (MIN(created_at), site_id) > ($1, $2) ORDER BY MIN(created_at), site_id LIMIT $3)) AS words \
-             WHERE place <= $4) ORDER BY r.site_id, r.created_at DESC, r.id DESC"
+             WHERE place <= $4) ORDER BY r.site_id, CASE WHEN r.signal IS NULL THEN 1 ELSE 0 END, r.created_at DESC, r.id DESC"
         );
         let (first_at, site_id) = after.unwrap_or((i64::MIN, ""));
         let args = vec![first_at.into(), site_id.into(), limit.into(), most.into()];
         self.db.list(sql, args, report).await
     }
 
-    /// The reasons in the open reports about a page, the most frequent first.
+    /// The reasons in viewers' open reports about a page, the most frequent first.
     pub async fn count_open_reasons(&self, site_id: &str) -> Result<Vec<(Reason, i64)>, DbError> {
-        let sql = "SELECT reason, COUNT(*) FROM reports WHERE site_id = $1 AND closed_at IS NULL \
+        let sql = "SELECT reason, COUNT(*) FROM reports WHERE site_id = $1 AND closed_at IS NULL AND signal IS NULL \
                    GROUP BY reason ORDER BY COUNT(*) DESC, reason";
         let counted = |row: &Row<'_>| Ok((reason(row, 0)?, row.int(1)?));
         self.db.list(sql, vec![site_id.into()], counted).await
@@ -197,13 +203,20 @@ impl Store {
         Ok(self.db.get(sql, &[site_id.into()], |row| row.int(0)).await?.is_some())
     }
 
-    /// Reports about one page: open ones first, then closed ones, each newest first.
+    /// Reports about one page: open ones first, beginning with those of signals, then closed ones, each newest first.
     pub async fn list_reports_of(&self, site_id: &str, limit: i64) -> Result<Vec<Report>, DbError> {
         let sql = select!(
-            "WHERE r.site_id = $1 ORDER BY CASE WHEN r.closed_at IS NULL THEN 0 ELSE 1 END, r.created_at DESC, r.id DESC \
-             LIMIT $2"
+            "WHERE r.site_id = $1 ORDER BY CASE WHEN r.closed_at IS NOT NULL THEN 2 WHEN r.signal IS NULL THEN 1 ELSE 0 END, \
+             r.created_at DESC, r.id DESC LIMIT $2"
         );
         self.db.list(sql, vec![site_id.into(), limit.into()], report).await
+    }
+
+    /// The open reports of signals about one page.
+    pub async fn list_open_signals(&self, site_id: &str) -> Result<Vec<Report>, DbError> {
+        let sql =
+            select!("WHERE r.site_id = $1 AND r.closed_at IS NULL AND r.signal IS NOT NULL ORDER BY r.id");
+        self.db.list(sql, vec![site_id.into()], report).await
     }
 
     /// The newest reports about all pages; only open ones, or all.
@@ -225,12 +238,13 @@ impl Store {
     }
 }
 
-/// Inserts a report. If the version it names has been deleted meanwhile, it is about the newest one. The site's row must be
-/// locked.
-pub fn insert(report: &Report) -> Stmt {
+/// Inserts a viewer's report, with a keyed hash of the network that it came from and the page. If the version it names has
+/// been deleted meanwhile, it is about the newest one. The site's row must be locked.
+pub fn insert(report: &Report, network: Option<&str>) -> Stmt {
     Stmt::new(
-        "INSERT INTO reports (id, site_id, reason, comment, contact, created_at, version) VALUES ($1, $2, $3, $4, $5, $6, \
-         COALESCE((SELECT version FROM site_versions WHERE site_versions.site_id = $2 AND site_versions.version = $7), \
+        "INSERT INTO reports (id, site_id, reason, comment, contact, created_at, network, version) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, \
+         COALESCE((SELECT version FROM site_versions WHERE site_versions.site_id = $2 AND site_versions.version = $8), \
          (SELECT version FROM sites WHERE sites.id = $2)))",
         vec![
             report.id.as_str().into(),
@@ -239,8 +253,37 @@ pub fn insert(report: &Report) -> Stmt {
             report.content.comment.as_deref().into(),
             report.content.contact.as_deref().into(),
             report.created_at.into(),
+            network.into(),
             report.version.into(),
         ],
+    )
+}
+
+/// Inserts the report of a signal; fails if the same signal about this version of the page was reported before, even if it
+/// was dismissed. The site's row must be locked.
+pub fn insert_signal(report: &Report) -> Stmt {
+    Stmt::new(
+        "INSERT INTO reports (id, site_id, reason, comment, created_at, version, signal) \
+         SELECT $1, $2, $3, $4, CAST($5 AS BIGINT), CAST($6 AS BIGINT), $7 WHERE NOT EXISTS (SELECT 1 FROM reports \
+         WHERE reports.site_id = $2 AND reports.version = $6 AND reports.signal = $7)",
+        vec![
+            report.id.as_str().into(),
+            report.site_id.as_str().into(),
+            report.content.reason.as_str().into(),
+            report.content.comment.as_deref().into(),
+            report.created_at.into(),
+            report.version.into(),
+            report.signal.map(Signal::as_str).into(),
+        ],
+    )
+    .one(FIRED)
+}
+
+/// Forgets the networks of reports that were closed since, in case the previous version of the program closed them.
+pub fn forget_networks(closed_since: i64) -> Stmt {
+    Stmt::new(
+        "UPDATE reports SET network = NULL WHERE closed_at >= $1 AND network IS NOT NULL",
+        vec![closed_since.into()],
     )
 }
 
@@ -257,7 +300,7 @@ pub fn require_none(site_id: &str) -> Stmt {
 /// Closes every open report about a page.
 pub fn close(site_id: &str, outcome: Outcome, now: i64) -> Stmt {
     Stmt::new(
-        "UPDATE reports SET closed_at = $1, outcome = $2 WHERE site_id = $3 AND closed_at IS NULL",
+        "UPDATE reports SET closed_at = $1, outcome = $2, network = NULL WHERE site_id = $3 AND closed_at IS NULL",
         vec![now.into(), outcome.as_str().into(), site_id.into()],
     )
 }
@@ -265,7 +308,7 @@ pub fn close(site_id: &str, outcome: Outcome, now: i64) -> Stmt {
 /// Closes the first open report; fails if there is none, so that of two concurrent operators one succeeds.
 pub fn close_first(site_id: &str, outcome: Outcome, now: i64) -> Stmt {
     Stmt::new(
-        "UPDATE reports SET closed_at = $1, outcome = $2 WHERE closed_at IS NULL \
+        "UPDATE reports SET closed_at = $1, outcome = $2, network = NULL WHERE closed_at IS NULL \
          AND id = (SELECT MIN(id) FROM reports WHERE site_id = $3 AND closed_at IS NULL)",
         vec![now.into(), outcome.as_str().into(), site_id.into()],
     )

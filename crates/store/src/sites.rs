@@ -14,7 +14,7 @@ columns! {
     id, token, host_label, account_id, slug, visibility, state, title, version, bundle_id, byte_size, created_at,
     updated_at, expires_at, agentation, csp_strict, e2e, password_hash, email_gate_domain, gate_version, claim_hash,
     claimed_at, counted, ended_at, purged_at, view_count, last_viewed_at, payment_id, wallet, spa,
-    primary_domain, title_set, feedback_visible, live, changes_since,
+    primary_domain, title_set, feedback_visible, live, changes_since, warned_at,
 }
 
 macro_rules! select {
@@ -79,6 +79,7 @@ pub(crate) fn row(row: &Row<'_>) -> Result<Site, DbError> {
             .opt_text(COLUMN.feedback_visible)?
             .and_then(FeedbackVisible::parse)
             .unwrap_or_default(),
+        warned_at: row.opt_int(COLUMN.warned_at)?,
     })
 }
 
@@ -212,8 +213,8 @@ pub fn insert(site: &Site) -> Stmt {
     )
 }
 
-/// Writes all mutable columns of a site, if it is still as `before`, except those that change without the site: its views
-/// and its primary domain, which [`crate::custom_domains::refresh_primary`] keeps.
+/// Writes all mutable columns of a site, if it is still as `before`, except those that change without the site: its views,
+/// the warning before it ([`crate::attention`]) and its primary domain, which [`crate::custom_domains::refresh_primary`] keeps.
 pub fn update(before: &Site, after: &Site) -> Stmt {
     let args: Vec<Val> = vec![
         after.account_id.as_deref().into(),

@@ -34,6 +34,8 @@ const FINISHED_DELIVERIES: i64 = 5000;
 pub struct Swept {
     pub expired: usize,
     pub purged: usize,
+    /// Pages that a signal put before the operator.
+    pub raised: usize,
 }
 
 impl App {
@@ -89,6 +91,10 @@ impl App {
         self.queue_expiry_emails().await?;
         let expired = self.expire_sites(self.store.list_expired(now, BATCH).await?).await?;
         self.finish_takedowns().await?;
+        let raised = self.check_attention().await.unwrap_or_else(|error| {
+            tracing::warn!(%error, "signals not checked, will retry");
+            0
+        });
         self.erase_old_evidence().await?;
         self.expire_appeals().await?;
         if let Err(error) = self.undo_interrupted_import().await {
@@ -138,7 +144,7 @@ impl App {
         self.store.commit(old).await?;
         self.store.recount_anonymous_usage().await?;
         self.store.db.forget_processes().await?;
-        Ok(Swept { expired, purged })
+        Ok(Swept { expired, purged, raised })
     }
 
     /// Erases ended sites. Those that ended after `reported_before` are kept if they were reported meanwhile.

@@ -23,11 +23,11 @@ pub struct CaseFile {
     pub url: String,
     /// The owner; none if it was published anonymously.
     pub account: Option<Account>,
-    /// Open reports, then the others, newest first; truncated if there are very many.
+    /// Open reports, beginning with those of signals, then the others, newest first; truncated if there are very many.
     pub reports: Vec<Report>,
     /// All reports, open or not.
     pub reports_total: i64,
-    /// How often each reason occurs in open reports, most frequent first.
+    /// How often each reason occurs in viewers' open reports, most frequent first.
     pub open_reasons: Vec<(Reason, i64)>,
     /// Audit entries about the page and its account, newest first.
     pub audit_entries: Vec<AuditEntry>,
@@ -46,6 +46,7 @@ pub struct CaseFile {
 }
 
 impl CaseFile {
+    /// Open reports by viewers.
     pub fn open_reports(&self) -> i64 {
         self.open_reasons.iter().map(|(_, count)| count).sum()
     }

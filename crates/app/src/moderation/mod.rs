@@ -1,7 +1,8 @@
-//! Moderation: content checks, reports, appeals, takedowns, evidence and the audit log.
+//! Moderation: content checks, reports, signals after publishing, appeals, takedowns, evidence and the audit log.
 
 pub(crate) mod appeal_queue;
 pub(crate) mod appeals;
+pub(crate) mod attention;
 pub(crate) mod audit;
 pub(crate) mod case_file;
 pub(crate) mod evidence;

@@ -61,6 +61,7 @@ impl App {
             version: Some(site.version),
             created_at: now,
             closed: None,
+            signal: None,
         };
         let mut stmts = Vec::new();
         if !self.is_exempt(ip) {
@@ -70,7 +71,9 @@ impl App {
             stmts.push(counters::take(&network, &PER_NETWORK, now));
         }
         stmts.push(sites::lock(&site.id));
-        stmts.push(reports::insert(&report));
+        let network = self.hash_reporter(&site.id, ip);
+        stmts.push(reports::insert(&report, network.as_deref()));
+        stmts.extend(self.note_report(&site.id));
         self.store.commit(stmts).await.map_err(|error| self.guard_error(error, None))?;
         tracing::info!(site = site.id, reason = report.content.reason.as_str(), "page reported");
         Ok(report)
@@ -125,7 +128,8 @@ impl App {
         Ok(pages.into_iter().map(case).collect())
     }
 
-    /// Closes the open reports about a page that may stay, named by its id, slug, token or URL. The reason is optional.
+    /// Closes the open reports about a page that may stay, named by its id, slug, token or URL, and ends the warning before it.
+    /// The reason is optional.
     pub async fn dismiss_reports(&self, actor: &str, name: &str, reason: &str) -> Result<DismissedReports> {
         let now = self.now();
         let reason = plain_text::optional("reason", Some(reason.to_owned()), REASON_CHARACTERS)?;
@@ -138,12 +142,18 @@ impl App {
             reports::close(&site.id, Outcome::Dismissed, now),
             self.audit_stmt(actor, AuditAction::DismissReports, &site.id, reason),
         ];
+        stmts.extend(self.dismiss_copies_stmts(&site).await?);
         // Trims versions that were kept only for this decision.
         let kept = self.settings.versions_kept;
         stmts.extend(site_versions::trim(&site.id, site.version - kept, kept, now));
         match self.store.commit(stmts).await {
             Ok(closed) => {
                 Self::log_operation(actor, AuditAction::DismissReports, &site.id);
+                if site.warned_at.is_some()
+                    && let Err(error) = self.end_warning(&site).await
+                {
+                    tracing::warn!(%error, site = site.id, "warning not ended, will retry");
+                }
                 let count = closed.iter().skip(1).take(2).map(|outcome| outcome.affected).sum();
                 Ok(DismissedReports { url: self.canonical_url(&site), site, count })
             }

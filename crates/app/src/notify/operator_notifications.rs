@@ -1,4 +1,4 @@
-//! Emails the operators that new reports or appeals are waiting, at most once an hour. Quotes no untrusted input: reported
+//! Emails the operators that new reports, signals or appeals are waiting, at most once an hour. Quotes no untrusted input: reported
 //! content is hostile.
 
 use crate::app::App;
@@ -86,6 +86,7 @@ impl App {
         let (base, host) = (self.hosts.base.url(), &self.hosts.base.host);
         let lines = [
             (new.reports > 0).then(|| format!("{}: {base}/operator/reports\n", reports(new))),
+            (new.signals > 0).then(|| format!("{}: {base}/operator/reports\n", signals(new))),
             (new.appeals > 0).then(|| format!("{}: {base}/operator/appeals\n", appeals(new))),
         ];
         let lines: String = lines.into_iter().flatten().collect();
@@ -114,11 +115,21 @@ fn appeals(queue: OperatorQueue) -> String {
     if queue.appeals == 1 { "1 appeal".to_owned() } else { format!("{} appeals", queue.appeals) }
 }
 
+fn signals(queue: OperatorQueue) -> String {
+    let pages = if queue.signals == 1 { "1 page".to_owned() } else { format!("{} pages", queue.signals) };
+    format!("{pages} noticed by the server")
+}
+
 fn summarize(queue: OperatorQueue) -> String {
-    match (queue.reports, queue.appeals) {
-        (0, _) => appeals(queue),
-        (_, 0) => reports(queue),
-        _ => format!("{} and {}", reports(queue), appeals(queue)),
+    let parts = [
+        (queue.reports > 0).then(|| reports(queue)),
+        (queue.signals > 0).then(|| signals(queue)),
+        (queue.appeals > 0).then(|| appeals(queue)),
+    ];
+    match parts.into_iter().flatten().collect::<Vec<_>>().as_slice() {
+        [] => appeals(queue),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
 }
 
@@ -128,10 +139,17 @@ mod tests {
 
     #[test]
     fn counts_are_said_as_people_say_them() {
-        let queue =
-            |reports, pages, appeals| summarize(OperatorQueue { reports, pages, appeals, since: None });
+        let queue = |reports, pages, appeals| {
+            summarize(OperatorQueue { reports, pages, appeals, ..OperatorQueue::default() })
+        };
         assert_eq!(queue(1, 1, 0), "1 report about 1 page");
         assert_eq!(queue(3, 2, 1), "3 reports about 2 pages and 1 appeal");
         assert_eq!(queue(0, 0, 2), "2 appeals");
+        let all = OperatorQueue { reports: 1, pages: 1, signals: 2, appeals: 1, since: None };
+        assert_eq!(summarize(all), "1 report about 1 page, 2 pages noticed by the server and 1 appeal");
+        assert_eq!(
+            summarize(OperatorQueue { signals: 1, ..OperatorQueue::default() }),
+            "1 page noticed by the server"
+        );
     }
 }

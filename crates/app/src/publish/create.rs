@@ -65,7 +65,9 @@ impl App {
         let (site, claim_token) = self.new_site(caller, &options, &staged, expires_at).await?;
         let created = CreatedSite { site, claim_token, warnings };
 
+        let copied = self.note_copy(&staged).filter(|_| caller.account.is_none());
         let mut stmts = staged.stmts;
+        stmts.extend(copied);
         stmts.push(sites::insert(&created.site));
         stmts.push(site_versions::insert(&first_version(&created.site, staged.file_count, caller.maker())));
         if let Some(once) = once {

@@ -164,6 +164,7 @@ impl App {
                 Writer::Wallet(credential) => vec![self.take_challenge(credential)],
             };
             stmts.extend(staged.stmts.iter().cloned());
+            stmts.extend(self.note_copy(&staged).filter(|_| next.account_id.is_none()));
             stmts.extend(self.new_version(&site, &next, staged.file_count, None, writer.maker()));
             let warnings = [warnings.as_slice(), &more].concat();
             let mut updated = UpdatedSite { site: next.clone(), warnings };

@@ -62,6 +62,8 @@ pub(crate) struct Staged {
     pub(crate) spa: bool,
     pub(crate) warnings: Vec<String>,
     pub(crate) stmts: Vec<Stmt>,
+    /// The hash of its main document.
+    pub(crate) document: Option<[u8; 32]>,
     /// Whether it is prepared for a strict content security policy.
     pub(crate) strict: bool,
 }
@@ -96,6 +98,7 @@ impl App {
                 })
                 .collect(),
         };
+        let document = row.files.iter().find(|file| file.path == row.entry).map(|file| file.blob_hash);
         let mut stmts = self.stage_bodies(bundle.files, now).await?;
         let file_count = row.files.iter().filter(|file| !file.path.starts_with("_dropleaf/")).count();
         stmts.extend(bundles::insert(&row, now));
@@ -112,6 +115,7 @@ impl App {
             spa: row.spa,
             warnings,
             stmts,
+            document,
             strict,
         })
     }

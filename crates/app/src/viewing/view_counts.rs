@@ -24,6 +24,8 @@ struct Pending {
     last_at: i64,
     /// The owner, if these may be the first views of the page.
     first_for: Option<String>,
+    /// Many views of it would be a signal for the operator.
+    is_watched: bool,
 }
 
 #[derive(Debug)]
@@ -67,7 +69,7 @@ impl ViewCounts {
         self.shards[at].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn add(&self, id: &str, views: i64, at: i64, first_for: Option<&str>) {
+    fn add(&self, id: &str, views: i64, at: i64, first_for: Option<&str>, is_watched: bool) {
         let mut shard = self.shard(id);
         let pending = match shard.get_mut(id) {
             Some(pending) => pending,
@@ -76,6 +78,7 @@ impl ViewCounts {
         if pending.first_for.is_none() {
             pending.first_for = first_for.map(str::to_owned);
         }
+        pending.is_watched |= is_watched;
         pending.views += views;
         pending.last_at = pending.last_at.max(at);
         if shard.len() >= FLUSH_SOON_PAGES {
@@ -93,7 +96,7 @@ impl ViewCounts {
     /// Puts what no batch has begun to write back to the views that are accumulated.
     fn put_back(&self, writer: &mut BatchWriter) {
         for (id, pending) in std::mem::take(&mut writer.waiting) {
-            self.add(&id, pending.views, pending.last_at, pending.first_for.as_deref());
+            self.add(&id, pending.views, pending.last_at, pending.first_for.as_deref(), pending.is_watched);
         }
     }
 
@@ -127,7 +130,9 @@ impl App {
         if self.settings.count_views {
             // The row may be a second old; whether it is the first view is decided when it is written.
             let first_for = site.account_id.as_deref().filter(|_| site.view_count == 0);
-            self.pending.view_counts.add(&site.id, 1, self.now(), first_for);
+            let now = self.now();
+            let is_watched = self.settings.safety.attention.watches_views(site, now);
+            self.pending.view_counts.add(&site.id, 1, now, first_for, is_watched);
         }
     }
 
@@ -195,6 +200,7 @@ impl App {
                 firsts.push((owner, id, pending));
             } else {
                 stmts.push(add(id, pending));
+                stmts.extend(pending.is_watched.then(|| self.note_views(id)).flatten());
             }
         }
         firsts.sort_by_key(|(owner, ..)| *owner);
@@ -210,7 +216,7 @@ mod tests {
 
     fn counted(counts: &ViewCounts) -> Vec<(String, Pending)> {
         for id in ["site_1", "site_2"] {
-            counts.add(id, 1, 5, Some("acct_1"));
+            counts.add(id, 1, 5, Some("acct_1"), false);
         }
         let mut pending = counts.take_all();
         counts.unmark_viewed(&mut pending);
@@ -233,7 +239,7 @@ mod tests {
     #[test]
     fn only_so_many_pages_are_remembered() {
         let counts = ViewCounts::new(String::new());
-        let pending = Pending { views: 1, last_at: 5, first_for: Some("acct_1".into()) };
+        let pending = Pending { views: 1, last_at: 5, first_for: Some("acct_1".into()), is_watched: false };
         let all: Vec<_> =
             (0..=VIEWED_MOST).map(|number| (format!("site_{number}"), pending.clone())).collect();
         counts.remember_viewed(&all);

@@ -2,7 +2,7 @@
 
 use crate::harness::settings::settings;
 pub(crate) use crate::harness::settings::{PLACES, VERSIONS_KEPT};
-use dropleaf_app::{App, Caller, Dependencies, IdempotentResult, Upload, WebhookTransport};
+use dropleaf_app::{App, Caller, Dependencies, IdempotentResult, Settings, Upload, WebhookTransport};
 use dropleaf_core::account::Account;
 use dropleaf_core::host::{Hosts, Origin};
 use dropleaf_core::secret::Keys;
@@ -33,14 +33,29 @@ impl Fixture {
         Self::open_with(address, None).await
     }
 
+    /// With other settings.
+    pub(crate) async fn open_where(change: impl FnOnce(&mut Settings)) -> Self {
+        Box::pin(Self::start("http://localhost:8080", None, change)).await
+    }
+
     /// With something that receives webhooks.
     pub(crate) async fn open_with(address: &str, webhooks: Option<Arc<dyn WebhookTransport>>) -> Self {
+        Box::pin(Self::start(address, webhooks, |_| {})).await
+    }
+
+    async fn start(
+        address: &str,
+        webhooks: Option<Arc<dyn WebhookTransport>>,
+        change: impl FnOnce(&mut Settings),
+    ) -> Self {
         let dir = TempDir::new().unwrap();
         let url = format!("sqlite:{}", dir.path().join("dropleaf.db").display());
         let db = Db::open(&url).await.unwrap();
         db.migrate(NOW).await.unwrap();
         let blobs = Blobs::open(&format!("file:{}", dir.path().join("blobs").display()), 64 << 10).unwrap();
         let clock = Arc::new(ManualClock::at(NOW));
+        let mut settings = settings(dir.path());
+        change(&mut settings);
         let origin = Origin::parse(address).unwrap();
         let site_host = origin.host.clone();
         let app = App::new(Dependencies {
@@ -52,7 +67,7 @@ impl Fixture {
             minter: Minter::seeded(7),
             keys: Keys::new([7; 32]),
             hosts: Hosts::new(origin.clone(), origin, site_host, true),
-            settings: settings(dir.path()),
+            settings,
             mailer: None,
             facilitator: None,
             card_processor: None,

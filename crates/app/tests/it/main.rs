@@ -2,6 +2,7 @@
 //! fails; and several nodes on one database.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test says what went wrong by failing")]
+mod attention;
 mod certificates;
 mod fixture;
 mod harness;

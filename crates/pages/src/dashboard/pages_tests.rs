@@ -62,6 +62,7 @@ pub(crate) fn site(state: State) -> Site {
         wallet: None,
         primary_domain: None,
         feedback_visible: dropleaf_core::feedback_thread::FeedbackVisible::Author,
+        warned_at: None,
     }
 }
 

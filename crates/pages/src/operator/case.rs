@@ -2,11 +2,12 @@
 
 use super::audit::about;
 use super::safe_preview::SafePreview;
-use super::{at, size, stylesheet, title, visibility_label};
+use super::{at, size, stylesheet, title, visibility_label, waiting_text};
 use crate::Html;
 use crate::dashboard::{Section, Shell};
 use askama::Template;
 use dropleaf_core::account::Account;
+use dropleaf_core::attention::Signal;
 use dropleaf_core::audit::AuditEntry;
 use dropleaf_core::report::{Reason, Report};
 use dropleaf_core::site::{Site, State, Visibility};
@@ -18,12 +19,12 @@ pub struct CaseView<'a> {
     pub url: &'a str,
     /// The owner; `None` if it was published anonymously.
     pub account: Option<&'a Account>,
-    /// Open reports, then the others, newest first.
+    /// Open reports, beginning with those of signals, then the others, newest first.
     pub reports: &'a [Report],
     /// The number of reports that are not listed.
     pub more_reports: i64,
+    /// Viewers' open reports, and how often each reason occurs in them, most frequent first.
     pub open_reports: i64,
-    /// How often each reason occurs in open reports, most frequent first.
     pub open_reasons: &'a [(Reason, i64)],
     /// Audit entries about the page and its account, newest first.
     pub audit_entries: &'a [AuditEntry],
@@ -93,6 +94,21 @@ impl CasePage<'_> {
 
     fn is_down(&self) -> bool {
         self.case.site.state == State::TakenDown
+    }
+
+    /// The signals that put the page before the operator.
+    fn signals(&self) -> Vec<Signal> {
+        let open = self.case.reports.iter().filter(|report| report.closed.is_none());
+        open.filter_map(|report| report.signal).collect()
+    }
+
+    fn is_waiting(&self) -> bool {
+        self.case.open_reports > 0 || !self.signals().is_empty()
+    }
+
+    /// What waits, in words.
+    fn waiting(&self) -> String {
+        waiting_text(self.case.open_reports, i64::try_from(self.signals().len()).unwrap_or_default())
     }
 
     /// Whether this version was current when a still open report was made.

@@ -44,5 +44,17 @@ fn visibility_label(site: &Site) -> &'static str {
     }
 }
 
+/// What waits about a page: viewers' reports, signals of the server.
+fn waiting_text(reports: i64, signals: i64) -> String {
+    let count = |count, one: &str| {
+        if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
+    };
+    match (reports, signals) {
+        (_, 0) => count(reports, "report"),
+        (0, _) => count(signals, "signal"),
+        _ => format!("{} and {}", count(reports, "report"), count(signals, "signal")),
+    }
+}
+
 #[cfg(test)]
 mod operator_tests;

@@ -9,6 +9,7 @@ use super::safe_preview::{
     Destination, FormField, Inventory, PhishingVerdict, PreviewFile, PreviewFrame, SafePreview, SourceLine,
     SourceView,
 };
+use super::waiting_text;
 use crate::dashboard::pages_tests::{NOW, assert_sound, hostile_finding, shell, site};
 use crate::tests::HOSTILE;
 use crate::{Elapsed, Moment, Size};
@@ -76,6 +77,12 @@ fn case_of<'a>(site: &'a Site, entries: &'a [AuditEntry]) -> CaseView<'a> {
         evidence: Some(CaseEvidence { size_bytes: 10, erase_after: NOW, erased_at: None }),
         refused_since: Some(NOW),
     }
+}
+
+#[test]
+fn what_waits_is_counted_in_words() {
+    let texts = [(1, 0), (3, 0), (0, 1), (3, 2)].map(|(reports, signals)| waiting_text(reports, signals));
+    assert_eq!(texts, ["1 report", "3 reports", "1 signal", "3 reports and 2 signals"]);
 }
 
 #[test]

@@ -1,9 +1,10 @@
-//! Viewers' reports, grouped by page.
+//! Reports by viewers and because of signals, grouped by page.
 
-use super::{at, size, stylesheet, title, visibility_label};
+use super::{at, size, stylesheet, title, visibility_label, waiting_text};
 use crate::Html;
 use crate::dashboard::{Section, Shell};
 use askama::Template;
+use dropleaf_core::attention::Signal;
 use dropleaf_core::report::{Reason, Report};
 use dropleaf_core::site::{Site, State, Visibility};
 
@@ -25,9 +26,9 @@ pub struct ReportCaseView<'a> {
     pub count: i64,
     pub first_at: i64,
     pub last_at: i64,
-    /// How often each reason is given, most frequent first.
+    /// How often each reason is given by viewers, most frequent first.
     pub reasons: &'a [(Reason, i64)],
-    /// The newest open reports.
+    /// The newest open reports, those of signals first.
     pub reports: &'a [Report],
 }
 
@@ -35,6 +36,16 @@ impl ReportCaseView<'_> {
     /// Open reports that are not listed.
     fn more(&self) -> i64 {
         self.count.saturating_sub(i64::try_from(self.reports.len()).unwrap_or(i64::MAX))
+    }
+
+    fn signals(&self) -> Vec<Signal> {
+        self.reports.iter().filter_map(|report| report.signal).collect()
+    }
+
+    /// What waits, in words.
+    fn waiting(&self) -> String {
+        let signals = i64::try_from(self.signals().len()).unwrap_or_default();
+        waiting_text(self.count.saturating_sub(signals), signals)
     }
 
     fn is_live(&self) -> bool {

@@ -1,4 +1,4 @@
-//! `dropleaf reports`: lists viewers' reports about pages and closes them. Works while the server runs.
+//! `dropleaf reports`: lists reports about pages, by viewers and because of signals, and closes them. Works while the server runs.
 
 use super::output::{Column, Now, Table, print_json, print_line, shortened};
 use super::{name, with_app};
@@ -6,6 +6,7 @@ use crate::config::Config;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use dropleaf_app::{App, COMMAND_LINE, DismissedReports, ReportedPage};
+use dropleaf_core::attention::Signal;
 use dropleaf_core::report::Outcome;
 use serde_json::json;
 
@@ -88,6 +89,7 @@ fn as_json(page: &ReportedPage) -> serde_json::Value {
         "state": state,
         "account_id": account_id,
         "reason": report.content.reason.as_str(),
+        "signal": report.signal.map(Signal::as_str),
         "comment": report.content.comment,
         "contact": report.content.contact,
         "created_at": report.created_at,
@@ -112,7 +114,7 @@ fn table(found: &[ReportedPage], open: bool) -> String {
     for ReportedPage { report, state, .. } in found {
         table.row([
             now.short(report.created_at).into(),
-            report.content.reason.as_str().into(),
+            report.signal.map_or(report.content.reason.as_str(), Signal::as_str).into(),
             report.site_id.as_str().into(),
             (*state).into(),
             report.status().into(),

@@ -149,6 +149,11 @@ section!(Safety {
     checker_sends: String,
     checker_timeout_seconds: u64,
     checker_failure: String,
+    attention: String,
+    attention_reports: u32,
+    attention_views: u32,
+    attention_views_hours: u32,
+    attention_copies: u32,
     notify: Vec<String>,
 });
 section!(Views { count: bool, stale_seconds: u64 });

@@ -1,9 +1,10 @@
-//! The checks before content is published, from `[safety]`.
+//! The checks before content is published, and the signals after it, from `[safety]`.
 
 use super::facilitator::outside;
 use super::{Config, OutboundEndpoint};
 use anyhow::{Context, Result, bail, ensure};
 use dropleaf_app::{CheckerSettings, NotificationRecipients, RuleBook, SafetySettings};
+use dropleaf_core::attention::{AttentionRules, OnSignal};
 use dropleaf_core::email;
 use dropleaf_core::safety::{OnFailure, PiiCheck};
 use dropleaf_inspect::phishing::OwnLists;
@@ -34,6 +35,29 @@ impl Config {
             pii_check,
             rules: self.rule_book()?,
             checker: (!set.checker_url.is_empty()).then_some(checker),
+            attention: self.attention()?,
+        })
+    }
+
+    /// What happens to pages that need attention after they were published.
+    fn attention(&self) -> Result<AttentionRules> {
+        let set = &self.safety;
+        let on_signal = OnSignal::parse(&set.attention)
+            .context("`safety.attention` must be off, operator or interstitial")?;
+        ensure!(
+            (1..=720).contains(&set.attention_views_hours),
+            "`safety.attention_views_hours` must be 1 to 720"
+        );
+        let count = |name: &str, count: u32, least: u32| {
+            ensure!(count == 0 || count >= least, "`safety.{name}` must be 0 or at least {least}");
+            Ok(i64::from(count))
+        };
+        Ok(AttentionRules {
+            on_signal,
+            reports: count("attention_reports", set.attention_reports, 2)?,
+            views: count("attention_views", set.attention_views, 1)?,
+            views_seconds: i64::from(set.attention_views_hours) * 3600,
+            copies: count("attention_copies", set.attention_copies, 2)?,
         })
     }
 

@@ -57,6 +57,8 @@ pub struct Metrics {
     pub certificate_failures: Counter,
     pub swept_pages: Counter,
     pub swept_bodies: Counter,
+    /// Pages that a signal put before the operator.
+    pub raised_pages: Counter,
     swept_at: OptionalGauge,
     emails: Family<OneLabel, Counter>,
     emails_waiting: Gauge,
@@ -101,6 +103,7 @@ impl Default for Metrics {
         let certificate_failures = add(of, "certificate_failures", "Orders of certificates that failed");
         let swept_pages = add(of, "swept_pages", "Pages expired or erased by the sweep");
         let swept_bodies = add(of, "swept_bodies", "Bodies collected by the sweep");
+        let raised_pages = add(of, "raised_pages", "Pages that a signal put before the operator");
         let help = "When a sweep last succeeded, on this node or by leaving it to another";
         let swept_at = add(of, "sweep_last_success_timestamp_seconds", help);
         let help = "Emails by outcome: sent (or written to the outbox), failed, dropped because too many were waiting";
@@ -145,6 +148,7 @@ impl Default for Metrics {
             certificate_failures,
             swept_pages,
             swept_bodies,
+            raised_pages,
             swept_at,
             emails,
             emails_waiting,

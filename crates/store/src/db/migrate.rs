@@ -54,6 +54,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     both!("0014_live_pages"),
     both!("0015_webhooks"),
     both!("0016_notifications"),
+    both!("0017_attention"),
 ];
 
 pub(super) const TABLE: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test says what went wrong by failing")]
 mod anonymous_usage;
+mod attention;
 mod audit;
 mod backup_state;
 mod backups;

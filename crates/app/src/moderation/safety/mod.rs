@@ -9,8 +9,9 @@ mod dry_run;
 mod external_check;
 mod fingerprints;
 mod offline;
+pub(crate) mod requested_secret;
 mod rule_book;
-mod stored_content;
+pub(crate) mod stored_content;
 
 pub(crate) use blocklist::BlocklistCache;
 pub use checker::{Checker, CheckerSettings};
@@ -22,6 +23,7 @@ pub use rule_book::RuleBook;
 
 use crate::app::App;
 use dropleaf_core::appeal;
+use dropleaf_core::attention::AttentionRules;
 use dropleaf_core::error::Fact;
 use dropleaf_core::finding::Finding;
 use dropleaf_core::safety::PiiCheck;
@@ -38,11 +40,19 @@ pub struct SafetySettings {
     pub rules: RuleBook,
     /// None: there is no external checker.
     pub checker: Option<CheckerSettings>,
+    /// What happens to pages that need attention after they were published.
+    pub attention: AttentionRules,
 }
 
 impl Default for SafetySettings {
     fn default() -> Self {
-        Self { phishing_check: true, pii_check: PiiCheck::Warn, rules: RuleBook::default(), checker: None }
+        Self {
+            phishing_check: true,
+            pii_check: PiiCheck::Warn,
+            rules: RuleBook::default(),
+            checker: None,
+            attention: AttentionRules::default(),
+        }
     }
 }
 

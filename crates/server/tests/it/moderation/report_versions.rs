@@ -206,10 +206,11 @@ async fn erasure_waits_for_a_report_that_is_being_written() {
         version: Some(1),
         created_at: NOW,
         closed: None,
+        signal: None,
     };
     let stmts = vec![
         sites::lock(&told.site_id),
-        reports::insert(&told),
+        reports::insert(&told, None),
         Stmt::new("SELECT pg_advisory_xact_lock(7)", []),
     ];
     let purge = async {
