@@ -26,6 +26,7 @@ mod risky;
 mod subscription;
 mod viewer;
 mod viewer_script;
+mod warning;
 
 pub use anonymous_upload::{
     PublishedPage, REVIEW, UploadLimits, UploadProblem, upload_published, upload_refused,
@@ -50,6 +51,7 @@ pub use risky::{RiskyFile, risky};
 pub use subscription::{Subscription, subscription};
 pub use viewer::{Viewer, ViewerPage, viewer};
 pub use viewer_script::ViewerScript;
+pub use warning::{Warning, warning};
 
 /// The logo, for `/favicon.svg`.
 pub const FAVICON_SVG: &str = include_str!("../assets/favicon.svg");

@@ -1,8 +1,9 @@
-//! Decides whether a viewer gets the page: redeems tickets and share links, and asks for the gates that are not passed yet.
+//! Decides whether a viewer gets the page: redeems tickets and share links, asks for the gates that are not passed yet, and
+//! shows the warning before the page.
 
 use super::cookies::is_owner;
 use super::page_request::PageRequest;
-use super::{gates, owner, share};
+use super::{gates, owner, share, warning};
 use crate::http::OutBody;
 use dropleaf_core::access::{self, Access, Passes};
 use dropleaf_core::{Error, owner_ticket};
@@ -14,11 +15,11 @@ pub(super) enum Admission {
     Serve,
     /// The page, if this request may burn it; otherwise the reveal page.
     Reveal,
-    /// Another response first, such as a gate.
+    /// Another response first, such as a gate or a warning.
     Instead(Response<OutBody>),
 }
 
-/// Checks what comes before the page: a ticket of its owner, share links, gates.
+/// Checks what comes before the page: a ticket of its owner, share links, gates, the warning.
 pub(super) async fn admit(request: &PageRequest<'_>, tail: &str) -> Result<Admission, Error> {
     if let Some(found) = owner_ticket::in_query(request.head.uri.query())
         && let Some(response) = Box::pin(owner::redeem_ticket(request, &found)).await?
@@ -38,7 +39,7 @@ pub(super) async fn admit(request: &PageRequest<'_>, tail: &str) -> Result<Admis
         Passes::default()
     };
     match access::decide(&request.page.access_rules, passes, request.dispatcher.app.now()) {
-        Access::Serve => Ok(Admission::Serve),
+        Access::Serve => Ok(warning::ask_first(request).map_or(Admission::Serve, Admission::Instead)),
         Access::Gone(code) => Err(Error::plain(code)),
         Access::Ask(gate) => gates::ask(request, gate).map(Admission::Instead),
         Access::Reveal if tail.is_empty() && is_owner(request) => {

@@ -1,4 +1,4 @@
-//! The cookies of a page's host: a passed gate, an opened share link, a burn view, an owner coming from the dashboard,
+//! The cookies of a page's host: a passed gate or warning, an opened share link, a burn view, an owner coming from the dashboard,
 //! and a page whose files are at the root of its host.
 //! Where many sites share a host, the cookie's name includes the site.
 
@@ -17,6 +17,7 @@ pub(super) enum Cookie {
     Owner,
     /// The page's token; see `root_cookie`.
     Root,
+    Warning,
 }
 
 impl Cookie {
@@ -28,6 +29,7 @@ impl Cookie {
             Self::View => "v",
             Self::Owner => "o",
             Self::Root => "r",
+            Self::Warning => "w",
         }
     }
 

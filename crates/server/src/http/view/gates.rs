@@ -215,7 +215,7 @@ fn span(seconds: i64) -> String {
 }
 
 /// The requested address, to return to after the gate, without a share token.
-fn current_address(request: &PageRequest<'_>) -> String {
+pub(super) fn current_address(request: &PageRequest<'_>) -> String {
     let uri = &request.head.uri;
     let kept = uri.query().unwrap_or_default().split('&').filter(|part| {
         let name = part.split('=').next().unwrap_or_default();

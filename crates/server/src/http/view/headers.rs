@@ -118,7 +118,9 @@ pub(super) fn page(
     if own_only {
         headers.insert(CORP, SAME_ORIGIN);
     }
+    // A shared cache would show a page without its warning.
     let public = page.site.visibility == Visibility::Public
+        && page.site.warned_at.is_none()
         && matches!(
             address,
             PageAddress::Slug { .. } | PageAddress::SharedSlug { .. } | PageAddress::Domain { .. }
@@ -336,7 +338,7 @@ pub(super) fn common(headers: &mut HeaderMap) {
     headers.insert(header::REFERRER_POLICY, NO_REFERRER);
 }
 
-/// For responses shown before the page itself: the button of a burn page, the question before a risky file.
+/// For responses shown before the page itself: the button of a burn page, the question before a risky file, a warning.
 pub(super) fn interstitial(headers: &mut HeaderMap) {
     headers.insert(header::CACHE_CONTROL, NO_STORE);
     headers.insert(header::ACCEPT_RANGES, NO_RANGES);

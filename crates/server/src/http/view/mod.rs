@@ -30,6 +30,7 @@ pub(super) mod sending;
 mod share;
 mod toolbar;
 mod visitor;
+mod warning;
 
 pub(super) use disposition::attachment;
 pub(super) use headers::HSTS;

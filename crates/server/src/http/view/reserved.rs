@@ -1,9 +1,10 @@
-//! Dispatches the addresses below `_dropleaf/` of a page: gates, reveal, feedback, changes, live updates,
+//! Dispatches the addresses below `_dropleaf/` of a page: gates, reveal, warning, feedback, changes, live updates,
 //! reports.
 
 use super::page_request::PageRequest;
 use super::{
-    admission, burn, changes, email_gate, feedback, frame, gates, live, nothing_here, owner, redirect, report,
+    admission, burn, changes, email_gate, feedback, frame, gates, live, nothing_here, owner, redirect,
+    report, warning,
 };
 use crate::http::OutBody;
 use dropleaf_core::site::Visibility;
@@ -29,6 +30,7 @@ pub(super) async fn answer(
         "gate" => gates::submit(request, body).await,
         "code" => email_gate::submit(request, body).await,
         "reveal" => burn::reveal(request, body).await,
+        warning::NAME => warning::submit(request, body).await,
         "feedback" => feedback::answer(request, None, body).await,
         "toolbar.js" => feedback::toolbar(request),
         changes::NAME => changes::answer(request).await,
@@ -39,8 +41,8 @@ pub(super) async fn answer(
     }
 }
 
-/// Handles forms posted to a page's root, which keeps the fragment of its address: a gate's form or the reveal button. A
-/// burn page answers OPTIONS like HEAD.
+/// Handles forms posted to a page's root, which keeps the fragment of its address: a gate's form, the reveal button or the
+/// button of the warning. A burn page answers OPTIONS like HEAD.
 pub(super) async fn answer_at_root(
     request: &PageRequest<'_>,
     body: Incoming,
@@ -52,6 +54,7 @@ pub(super) async fn answer_at_root(
         (&Method::POST, Err(Code::PasswordRequired)) => gates::submit(request, body).await,
         (&Method::POST, Err(Code::EmailRequired)) => email_gate::submit(request, body).await,
         (&Method::POST, _) if burns => burn::reveal(request, body).await,
+        (&Method::POST, Ok(())) if warning::is_on(request) => warning::submit(request, body).await,
         // The gate was passed in another tab in the meantime.
         (&Method::POST, Ok(())) if rules.is_gated() => redirect(StatusCode::SEE_OTHER, &request.root()),
         (&Method::POST, Err(code)) if rules.is_gated() => Err(Error::plain(code)),

@@ -2,6 +2,7 @@
 
 mod appeal_queue;
 mod appeals;
+mod attention;
 mod evidence;
 mod operator;
 mod operator_appeals;
