@@ -35,7 +35,8 @@ const ASK: &str = "INSERT INTO write_receipts (slot, batch, written_at) \
 const ASKING: Duration = Duration::from_secs(40);
 const ANSWER: Duration = Duration::from_secs(5);
 /// The server gives up first, so that no process there goes on waiting for the row.
-const BEGIN_ASKING: &str = "BEGIN; SET LOCAL lock_timeout = '4s'; SET LOCAL idle_in_transaction_session_timeout = '15s'";
+const BEGIN_ASKING: &str =
+    "BEGIN; SET LOCAL lock_timeout = '4s'; SET LOCAL idle_in_transaction_session_timeout = '15s'";
 const PAUSE: Duration = Duration::from_millis(250);
 
 /// The rows of this process that no batch uses now.

@@ -65,8 +65,8 @@ pub(crate) fn read(text: &str, at: usize, depth: u8, facts: &mut PageFacts, rule
             ScriptMark::Unpack => unpacks = true,
             ScriptMark::CharCodes => codes = true,
             ScriptMark::Markup => shows = true,
-            // A selector of fields creates none.
-            ScriptMark::SecretField if text[..start].ends_with('[') => {}
+            // In a list of selectors, as libraries have them, it means no particular field.
+            ScriptMark::SecretField if is_in_list(text, start) => {}
             ScriptMark::SecretField => {
                 secret = true;
                 facts.mark(mark, place);
@@ -122,6 +122,12 @@ pub(crate) fn read(text: &str, at: usize, depth: u8, facts: &mut PageFacts, rule
             facts.add_separate_text(&literal.text, place, zone::SCRIPT | zone::LITERAL);
         }
     }
+}
+
+/// Whether an attribute stands in a list of selectors: `:text, [type=password], select`.
+fn is_in_list(text: &str, start: usize) -> bool {
+    let selector = text[..start].strip_suffix('[');
+    selector.is_some_and(|before| before.ends_with([' ', ',']))
 }
 
 /// Handles a redirect or a download: the literal or list of numbers after it says where to or what.
