@@ -22,15 +22,21 @@ impl Store {
             None => Ok(None),
         }
     }
+
+    /// Whether this response took the key of the payment.
+    pub async fn is_key_taken_by(&self, id: &str, by: &str) -> Result<bool, DbError> {
+        let sql = "SELECT 1 FROM payments WHERE id = $1 AND delivered_by = $2";
+        Ok(self.db.get(sql, &[id.into(), by.into()], |row| row.int(0)).await?.is_some())
+    }
 }
 
-/// Takes the key of a new account: the first caller may show it, every other fails with [`DELIVERED`]. The draft is erased
-/// later, with those of other delivered keys.
-pub fn take_key(id: &str, now: i64) -> Stmt {
+/// Takes the key of a new account: the first response may show it, every other fails with [`DELIVERED`]. `by` is an ID of the
+/// response. The draft is erased later, with those of other delivered keys.
+pub fn take_key(id: &str, by: &str, now: i64) -> Stmt {
     Stmt::new(
-        "UPDATE payments SET delivered_at = $1 WHERE id = $2 AND item = 'provision' AND state = 'fulfilled' \
-         AND delivered_at IS NULL AND draft IS NOT NULL",
-        vec![now.into(), id.into()],
+        "UPDATE payments SET delivered_at = $1, delivered_by = $2 WHERE id = $3 AND item = 'provision' \
+         AND state = 'fulfilled' AND delivered_at IS NULL AND draft IS NOT NULL",
+        vec![now.into(), by.into(), id.into()],
     )
     .one(DELIVERED)
 }

@@ -55,6 +55,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     both!("0015_webhooks"),
     both!("0016_notifications"),
     both!("0017_attention"),
+    both!("0018_key_delivery"),
 ];
 
 pub(super) const TABLE: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (

@@ -15,6 +15,7 @@ mod disk_full;
 mod email_notices;
 mod feedback_threads;
 mod harness;
+mod key_delivery;
 mod leases;
 mod ledger;
 mod mcp_answers;

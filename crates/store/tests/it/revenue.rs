@@ -22,7 +22,7 @@ fn at(time: &str) -> i64 {
     iso::parse(time).unwrap()
 }
 
-fn payment(id: &str, rail: Rail, sandbox: bool, amount: i64) -> Payment {
+pub(crate) fn payment(id: &str, rail: Rail, sandbox: bool, amount: i64) -> Payment {
     Payment {
         id: id.into(),
         key: format!("key of {id}"),

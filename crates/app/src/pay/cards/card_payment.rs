@@ -152,12 +152,14 @@ impl App {
         let Draft::Key(draft) = self.open_draft(&payment)? else { return Ok(None) };
         let (new, now) = (draft.key(&payment), self.now());
         let key = DeliveredKey { secret: new.secret, prefix: new.key.prefix };
-        match self.store.commit(vec![card_payments::take_key(payment_id, now)]).await {
+        let by = self.minter.ordered_id("take", now);
+        match self.store.commit(vec![card_payments::take_key(payment_id, &by, now)]).await {
             Ok(_) => Ok(Some(key)),
             Err(DbError::Guard(card_payments::DELIVERED)) => Ok(None),
-            // The commit may have succeeded: then the key is this response's to deliver.
+            // The commit may have succeeded: then the key is this response's to deliver. Another poll may have taken it at the
+            // same time, so when it was taken proves nothing.
             Err(error @ DbError::Unavailable(_)) => {
-                let taken = self.get_payment(payment_id).await?.delivered_at.is_some_and(|at| at >= now);
+                let taken = self.store.is_key_taken_by(payment_id, &by).await?;
                 if taken { Ok(Some(key)) } else { Err(error.into()) }
             }
             Err(error) => Err(error.into()),
