@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use dropleaf_core::html::character_references::{Context, decode};
-use dropleaf_core::html::{Name, Tag};
+use dropleaf_core::html::{Element, Name, Tag};
 
 use super::Reader;
 
@@ -57,17 +57,21 @@ impl Concealment {
         }
     }
 
+    /// Whether this element is invisible. Most have no attribute that could make it so.
     fn conceals(&self, tag: &Tag<'_>) -> bool {
         let named = |mark: char, name: &str| self.selectors.contains(&format!("{mark}{name}"));
-        tag.get("hidden").is_some()
-            || tag.get("aria-hidden").is_some_and(|value| value.eq_ignore_ascii_case("true"))
-            || NEVER_SHOWN.iter().any(|name| tag.name.is(name))
-            || tag.get("style").is_some_and(|style| hides(style, self.paints))
-            || (!self.selectors.is_empty()
-                && (tag.get("id").is_some_and(|id| named('#', id))
-                    || tag
-                        .get("class")
-                        .is_some_and(|list| list.split_ascii_whitespace().any(|class| named('.', class)))))
+        let by_attribute = |(name, value): &(&str, &str)| match name.len() {
+            2 if name.eq_ignore_ascii_case("id") => !self.selectors.is_empty() && named('#', value),
+            5 if name.eq_ignore_ascii_case("style") => hides(value, self.paints),
+            5 if name.eq_ignore_ascii_case("class") => {
+                !self.selectors.is_empty() && value.split_ascii_whitespace().any(|class| named('.', class))
+            }
+            6 => name.eq_ignore_ascii_case("hidden"),
+            11 => name.eq_ignore_ascii_case("aria-hidden") && value.eq_ignore_ascii_case("true"),
+            _ => false,
+        };
+        tag.attributes.iter().any(by_attribute)
+            || (tag.name.element == Element::Other && NEVER_SHOWN.iter().any(|name| tag.name.is(name)))
     }
 }
 
@@ -81,11 +85,14 @@ impl Reader<'_> {
             Some((name, inside)) if *name == tag.name && !tag.closed => *inside += 1,
             Some(_) => {}
             None => {
-                if tag.get("style").is_some_and(|style| style.contains("background")) {
+                if !self.concealment.paints
+                    && tag.get("style").is_some_and(|style| style.contains("background"))
+                {
                     self.concealment.paints = true;
                 }
-                let has_content = !tag.closed && !EMPTY.iter().any(|name| tag.name.is(name));
-                if has_content && self.concealment.conceals(tag) {
+                let has_content =
+                    || !tag.closed && !tag.name.has_raw_text() && !EMPTY.iter().any(|name| tag.name.is(name));
+                if self.concealment.conceals(tag) && has_content() {
                     self.concealment.open = Some((tag.name, 0));
                     self.set_zones();
                 }
