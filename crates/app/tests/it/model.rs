@@ -181,7 +181,11 @@ impl Model {
         if names_slug && is_private && after.slug != before.slug {
             return Err(Code::InvalidField);
         }
-        after.visibility = visibility.unwrap_or(before.visibility);
+        after.visibility = match (visibility, before.visibility) {
+            // As when a page is published with a slug.
+            (None, Visibility::Unlisted) if names_slug => Visibility::Public,
+            (sent, before) => sent.unwrap_or(before),
+        };
         if after.visibility == Visibility::Public && after.slug.is_none() {
             if !slug_sent || visibility.is_some() {
                 return Err(Code::SlugRequired);
