@@ -217,7 +217,7 @@ mod tests {
             (found.tombstones, "FROM sites "),
         ];
         for (number, table) in tables {
-            let sql = stmts[usize::try_from(number).unwrap()].sql;
+            let sql = &*stmts[usize::try_from(number).unwrap()].sql;
             assert!(sql.starts_with("DELETE ") && sql.contains(table), "{sql}");
         }
     }

@@ -139,10 +139,11 @@ pub fn set_plan(id: &str, plan: &str) -> Stmt {
 /// Counts one more active page, unless the cap is reached. No cap is bound as -1.
 pub fn take_page(id: &str, cap: Option<i64>) -> Stmt {
     Stmt::new(
-        "UPDATE accounts SET active_pages = active_pages + 1 \
-         WHERE id = $1 AND (CAST($2 AS BIGINT) < 0 OR active_pages < $2)",
-        vec![id.into(), cap.unwrap_or(-1).into()],
+        "UPDATE accounts SET active_pages = active_pages + $1 \
+         WHERE id = $2 AND (CAST($3 AS BIGINT) < 0 OR active_pages + $1 <= $3)",
+        vec![1_i64.into(), id.into(), cap.unwrap_or(-1).into()],
     )
+    .amount(0)
     .one(PAGE_LIMIT)
 }
 

@@ -26,23 +26,23 @@ fn row(row: &Row<'_>) -> Result<StoredResponse, DbError> {
 }
 
 impl Store {
+    /// A response that is repeated says that its effect is there, so it must be durable. Most keys are new, and cost a plain read.
     pub async fn find_response(
         &self,
         scope: &str,
         key_hash: &[u8; 32],
         not_before: i64,
     ) -> Result<Option<StoredResponse>, DbError> {
-        self.db
-            .get(
-                concat!(
-                    "SELECT ",
-                    response_columns!(),
-                    " FROM idempotency WHERE scope = $1 AND key_hash = $2 AND created_at > $3"
-                ),
-                &[scope.into(), (*key_hash).into(), not_before.into()],
-                row,
-            )
-            .await
+        const FIND: &str = concat!(
+            "SELECT ",
+            response_columns!(),
+            " FROM idempotency WHERE scope = $1 AND key_hash = $2 AND created_at > $3"
+        );
+        let args = [scope.into(), (*key_hash).into(), not_before.into()];
+        match self.db.get(FIND, &args, row).await? {
+            Some(_) => self.db.get_durable(FIND, &args, row).await,
+            None => Ok(None),
+        }
     }
 }
 

@@ -116,6 +116,11 @@ impl Store {
         self.db.get(select!("WHERE id = $1"), &[id.into()], row).await
     }
 
+    /// The same for an answer that says what was paid for: it must be durable.
+    pub async fn find_durable_payment(&self, id: &str) -> Result<Option<Payment>, DbError> {
+        self.db.get_durable(select!("WHERE id = $1"), &[id.into()], row).await
+    }
+
     pub async fn find_payment_by_key(&self, key: &str) -> Result<Option<Payment>, DbError> {
         self.db.get(select!("WHERE payment_key = $1"), &[key.into()], row).await
     }

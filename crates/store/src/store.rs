@@ -26,6 +26,11 @@ impl Store {
         self.db.batch_without_outcomes(stmts, changed).await
     }
 
+    /// The same for what inserts new rows and then only counts; see [`Db::batch_in_group`].
+    pub async fn commit_new(&self, stmts: Vec<Stmt>) -> Result<(), DbError> {
+        self.db.batch_in_group(stmts).await
+    }
+
     /// The same over a replica; see [`Db::find_replica`]. Only for reads.
     pub fn on_replica(&self, name: &str, max_age: Option<Duration>) -> Option<(Store, Duration)> {
         let (db, age) = self.db.find_replica(name, max_age)?;

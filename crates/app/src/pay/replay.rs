@@ -57,6 +57,11 @@ impl App {
         to_sender: bool,
     ) -> Result<PurchaseResult, PayError> {
         let now = self.now();
+        // The response says that the purchase is complete.
+        let payment = match self.store.find_durable_payment(&payment.id).await? {
+            Some(payment) if payment.state == PaymentState::Fulfilled => payment,
+            _ => return Err(payment_in_flight(1)),
+        };
         let shown = match payment.item {
             Item::Publish => Some(self.settings.retention.idempotency),
             Item::Provision => Some(KEY_SHOWN_SECONDS),

@@ -199,7 +199,11 @@ impl App {
             return self.write_site(stmts, None, site).await;
         }
         // No node knows the page yet, so none is notified.
-        self.store.commit_changed(require_active_owner(site.account_id.as_deref(), stmts), Vec::new()).await
+        let stmts = require_active_owner(site.account_id.as_deref(), stmts);
+        if site.account_id.is_some() {
+            return self.store.commit_new(stmts).await;
+        }
+        self.store.commit_changed(stmts, Vec::new()).await
     }
 }
 

@@ -155,11 +155,7 @@ impl App {
             }
             self.check_changed_slug(&site, &next)?;
             let mut stmts: Vec<Stmt> = match writer {
-                // Revisions of a paid page are free. Spec §8.
-                Writer::Account(..) if site.is_paid() => Vec::new(),
-                Writer::Account(account, _) => {
-                    daily_quota_stmt(account, &plan, self.now()).into_iter().collect()
-                }
+                Writer::Account(..) => Vec::new(),
                 Writer::Claim(_) => self.take_more_anonymous_storage(&next).await?,
                 Writer::Wallet(credential) => vec![self.take_challenge(credential)],
             };
@@ -171,6 +167,12 @@ impl App {
             self.add_pending_views(&mut updated.site);
             if let Some(once) = once {
                 stmts.push(self.store_response(once, StoredOutcome::Updated, &render(&updated))?);
+            }
+            // Counters come last, as when a page is created. Revisions of a paid page are free. Spec §8.
+            if let Writer::Account(account, _) = writer
+                && !site.is_paid()
+            {
+                stmts.extend(daily_quota_stmt(account, &plan, self.now()));
             }
             match (self.write_site(stmts, Some(&site), &next).await, once) {
                 (Ok(()), _) => return Ok(IdempotentResult::New(updated)),

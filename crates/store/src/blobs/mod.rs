@@ -129,7 +129,7 @@ impl Blobs {
         } else {
             let touched = db.exec(Stmt::new(TOUCH, vec![now.into(), blob.hash.into()])).await?;
             if touched.affected == 1 {
-                return Ok(Stmt::new(HOLD, [blob.hash.into()]).one(GONE));
+                return Ok(Stmt::new(HOLD, [blob.hash.into()]).one(GONE).alone());
             }
             let key = object_key(&blob.hash, nonce);
             upload::put(self.store.as_ref(), &key, blob.body).await?;

@@ -9,9 +9,12 @@ pub(crate) mod migrate;
 mod pg;
 mod pg_account_permits;
 mod pg_batch;
+mod pg_group_commit;
+mod pg_groups;
 mod pg_guard;
 mod pg_lag_probes;
 mod pg_listen;
+mod pg_merge;
 mod pg_migrate;
 mod pg_pipeline;
 mod pg_pool;
@@ -114,6 +117,21 @@ impl Db {
         Ok(rows.found.pop())
     }
 
+    /// The first row, if any, once it is as durable as an acknowledged write. For answers that claim that a write was done:
+    /// on PostgreSQL with synchronous replicas, a plain read may see a write that no replica has.
+    pub async fn get_durable<T: Send + 'static>(
+        &self,
+        sql: &'static str,
+        args: &[Val],
+        map: fn(&Row<'_>) -> Result<T, DbError>,
+    ) -> Result<Option<T>, DbError> {
+        let Engine::Pg(db) = &self.0 else { return self.get(sql, args, map).await };
+        require_storable(args)?;
+        let outcomes = db.batch(&[Stmt::new(sql, args)], &[], Needs::Proof).await?;
+        let row = outcomes.first().and_then(|outcome| outcome.rows.first());
+        row.map(|row| map(&row.as_row())).transpose()
+    }
+
     /// All rows. For reads that may take longer.
     pub async fn list<T: Send + 'static>(
         &self,
@@ -169,6 +187,17 @@ impl Db {
         }
     }
 
+    /// The same for a batch that reads no row that others of its account change, and locks shared rows last: PostgreSQL may
+    /// commit it together with others of the account. SQLite does so with every batch.
+    pub async fn batch_in_group(&self, stmts: Vec<Stmt>) -> Result<(), DbError> {
+        stmts.iter().try_for_each(|stmt| require_storable(&stmt.args))?;
+        match &self.0 {
+            Engine::Sqlite(_) if stmts.is_empty() => Ok(()),
+            Engine::Sqlite(db) => db.batch(stmts).await.map(|_| ()),
+            Engine::Pg(db) => db.batch_in_group(stmts).await,
+        }
+    }
+
     /// Checks that the database answers.
     pub async fn ping(&self) -> Result<(), DbError> {
         match &self.0 {
@@ -189,7 +218,7 @@ impl Db {
     pub fn waiting_account_writes(&self) -> usize {
         match &self.0 {
             Engine::Sqlite(_) => 0,
-            Engine::Pg(db) => db.account_permits.waiting(),
+            Engine::Pg(db) => db.account_permits.waiting() + db.groups.waiting(),
         }
     }
 

@@ -11,6 +11,7 @@ use tokio_postgres::error::SqlState;
 
 use super::error::is_connection_lost;
 use super::pg_account_permits::AccountPermits;
+use super::pg_groups::Groups;
 use super::pg_pool::{Pools, Work, within};
 use super::pg_receipt::Receipts;
 use super::pg_replicas::Replicas;
@@ -46,6 +47,7 @@ pub(crate) struct PgDb {
     pub(super) replicas: Arc<Replicas>,
     pub(super) receipts: Receipts,
     pub(super) account_permits: AccountPermits,
+    pub(super) groups: Groups,
     /// Where changes are listened for.
     pub(super) listen_servers: Servers,
     /// Whether the server has become a replica, so that nothing that is read there can be trusted to be new.
@@ -87,6 +89,7 @@ impl PgDb {
             replicas: Arc::new(Replicas::new(&[], Duration::ZERO)?),
             receipts: Receipts::new(String::new(), false),
             account_permits: AccountPermits::default(),
+            groups: Groups::default(),
             listen_servers: servers,
             is_demoted: AtomicBool::new(false),
         })

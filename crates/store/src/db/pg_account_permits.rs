@@ -14,7 +14,7 @@ use super::{DbError, Stmt};
 /// Batches of one account that run at once, of the ten connections for writes.
 const AT_ONCE: usize = 4;
 /// Batches of one account that may wait; a further one is refused at once.
-const MAX_WAITING: usize = 256;
+pub(super) const MAX_WAITING: usize = 256;
 
 type Queues = Arc<Mutex<HashMap<String, Queue>>>;
 
@@ -37,16 +37,28 @@ pub(super) struct AccountPermit {
     permit: Option<OwnedSemaphorePermit>,
 }
 
+/// The account, or the share of the connections, that a batch works for.
+pub(super) fn account_of(stmts: &[Stmt]) -> Option<&str> {
+    stmts.iter().find_map(|stmt| stmt.fence.as_ref()).map(|fence| fence.account.as_str())
+}
+
 impl AccountPermits {
     /// Waits until this batch may run; `None` if it works for no account.
     pub(super) async fn take(&self, stmts: &[Stmt]) -> Result<Option<AccountPermit>, DbError> {
-        let Some(fence) = stmts.iter().find_map(|stmt| stmt.fence.as_ref()) else { return Ok(None) };
-        let (mut account_permit, places) = self.enter(&fence.account)?;
+        match account_of(stmts) {
+            Some(account) => self.take_for(account).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The same for a batch of this account.
+    pub(super) async fn take_for(&self, account: &str) -> Result<AccountPermit, DbError> {
+        let (mut account_permit, places) = self.enter(account)?;
         let permit = tokio::time::timeout(WAIT, places.acquire_owned()).await;
         let permit = permit
             .map_err(|_| DbError::unavailable("too many writes of this account or kind are waiting"))?;
         account_permit.permit = permit.ok();
-        Ok(Some(account_permit))
+        Ok(account_permit)
     }
 
     fn enter(&self, account: &str) -> Result<(AccountPermit, Arc<Semaphore>), DbError> {

@@ -13,7 +13,7 @@ use futures_util::future::BoxFuture;
 use super::error::{is_connection_lost, is_read_only, is_retryable};
 use super::pg::{PgDb, is_statement_stale};
 use super::pg_pipeline::Failure;
-use super::pg_pool::{Kept, Work, within};
+use super::pg_pool::{Kept, Lease, Work, within};
 use super::pg_receipt::CommitOutcome;
 use super::pg_transaction::{Batch, Needs, Progress};
 use super::{DbError, Outcome, Stmt};
@@ -30,9 +30,11 @@ const BATCH: Duration = Duration::from_secs(12);
 const SLOW_BATCH: Duration = Duration::from_mins(10);
 
 /// How one attempt failed.
-enum Attempt {
+pub(super) enum Attempt {
     /// Nothing happened, and it may succeed if repeated.
     Undone(DbError),
+    /// Nothing happened: the server has answered that it rolled back, and would do so again.
+    Refused(DbError),
     /// Repeating does not help: nothing happened, or it is not known what.
     Final(DbError),
 }
@@ -66,7 +68,7 @@ impl PgDb {
         loop {
             match self.attempt(batch, kept).await {
                 Ok(outcomes) => return Ok(outcomes),
-                Err(Attempt::Final(error)) => return Err(error),
+                Err(Attempt::Refused(error) | Attempt::Final(error)) => return Err(error),
                 Err(Attempt::Undone(error)) if attempt == ATTEMPTS => return Err(error),
                 Err(Attempt::Undone(_)) => {}
             }
@@ -78,7 +80,16 @@ impl PgDb {
 
     /// Runs the batch once. If the answer to COMMIT was lost, asks what became of it.
     async fn attempt(&self, batch: Batch<'_>, kept: &Arc<Kept>) -> Result<Vec<Outcome>, Attempt> {
-        let mut lease = self.pools.lease(Work::Write).await.map_err(Attempt::Final)?;
+        let lease = self.pools.lease(Work::Write).await.map_err(Attempt::Final)?;
+        self.attempt_over(lease, batch, kept).await
+    }
+
+    pub(super) async fn attempt_over(
+        &self,
+        mut lease: Lease,
+        batch: Batch<'_>,
+        kept: &Arc<Kept>,
+    ) -> Result<Vec<Outcome>, Attempt> {
         lease.keep(kept);
         let client = lease.client().map_err(Attempt::Final)?;
         let receipt = self.receipts.take();
@@ -119,13 +130,13 @@ impl PgDb {
                 return Err(if is_repeatable {
                     Attempt::Undone(error.into())
                 } else {
-                    Attempt::Final(error.into())
+                    Attempt::Refused(error.into())
                 });
             }
             Ok(Err(Failure::Final(error))) => {
                 self.receipts.give_back(receipt);
                 lease.finish();
-                return Err(Attempt::Final(error));
+                return Err(Attempt::Refused(error));
             }
             Err(late) => {
                 drop(lease);

@@ -11,9 +11,9 @@ use tokio_postgres::error::SqlState;
 use super::{DbError, Expect, Stmt};
 
 /// The statement's text, so that it fails with a division by zero if its guard does. It returns nothing of use.
-pub(super) fn guarded(stmt: &Stmt) -> Cow<'static, str> {
-    let Expect::Rows(rows, _) = stmt.expect else { return Cow::Borrowed(stmt.sql) };
-    let sql = stmt.sql;
+pub(super) fn guarded(stmt: &Stmt) -> Cow<'_, str> {
+    let Expect::Rows(rows, _) = stmt.expect else { return Cow::Borrowed(&stmt.sql) };
+    let sql = &stmt.sql;
     let has_rows = sql.contains("RETURNING") || sql.trim_start().starts_with("SELECT");
     let returning = if has_rows { "" } else { " RETURNING 1" };
     Cow::Owned(format!(
@@ -40,13 +40,13 @@ mod tests {
     fn guard_is_part_of_the_text() {
         let any = Stmt::new("DELETE FROM a", []);
         assert_eq!(guarded(&any), "DELETE FROM a");
-        let one = guarded(&any.one("gone"));
+        let one = guarded(&any.one("gone")).into_owned();
         assert!(one.starts_with("WITH done AS (DELETE FROM a RETURNING 1) SELECT 1 / ("), "{one}");
         assert!(one.contains("COUNT(*) = 1 "), "{one}");
-        let returning = guarded(&Stmt::new("DELETE FROM a RETURNING b", []).rows(2, "two"));
+        let returning = guarded(&Stmt::new("DELETE FROM a RETURNING b", []).rows(2, "two")).into_owned();
         assert!(returning.starts_with("WITH done AS (DELETE FROM a RETURNING b) "), "{returning}");
         assert!(returning.contains("COUNT(*) = 2 "), "{returning}");
-        let select = guarded(&Stmt::new("SELECT b FROM a FOR UPDATE", []).one("found"));
+        let select = guarded(&Stmt::new("SELECT b FROM a FOR UPDATE", []).one("found")).into_owned();
         assert!(select.starts_with("WITH done AS (SELECT b FROM a FOR UPDATE) "), "{select}");
     }
 }

@@ -6,9 +6,18 @@ use super::pg_guard::guarded;
 use super::pg_pipeline::{Ending, Failure, check_guards, check_results, run_all, run_one};
 use super::pg_receipt::Receipt;
 use super::stmt::{Fence, FenceKind};
-use super::{Expect, Outcome, Stmt, Val};
+use super::{DbError, Expect, Outcome, Stmt, Val};
 
 const NOTIFY: &str = "SELECT pg_notify('dropleaf_changed', $1)";
+
+/// A transaction that writes nothing of ours, and so is answered when everything its connection has seen is as durable as an
+/// acknowledged write.
+///
+/// Without it, that is not so: a server that shuts down while a commit waits for a replica gives the wait up, and others see
+/// the commit for a moment, although the next primary may not have it. An answer that follows from such a commit ("the key
+/// was used", with the response of that use) would be wrong.
+const CONFIRM: &str = "SELECT pg_logical_emit_message(true, 'dropleaf', '')";
+const ROLLBACK_AND_CONFIRM: &str = "ROLLBACK; SELECT pg_logical_emit_message(true, 'dropleaf', '')";
 
 /// The server gives up before we do, and ends transactions of a process that stopped answering: both would hold their locks.
 const BEGIN: &str =
@@ -27,6 +36,8 @@ pub(super) enum Needs {
     /// Only that all of it is committed. COMMIT is sent with the statements, and there are no outcomes: they could be lost
     /// although it was committed.
     Commit,
+    /// What each statement found, once all that it saw is durable: for reads that prove a write.
+    Proof,
 }
 
 /// How far an attempt came, which decides what a lost connection means.
@@ -58,9 +69,15 @@ impl Batch<'_> {
             && stmt.expect == Expect::Any
             && stmt.fence.as_deref().is_none_or(|fence| fence.kind == FenceKind::PermitOnly)
         {
-            let statement = client.prepare_cached(stmt.sql).await?;
+            let statement = client.prepare_cached(&stmt.sql).await?;
             *progress = Progress::Alone;
-            return run_one(client, &statement, stmt).await.map(|outcome| vec![outcome]);
+            let outcome = run_one(client, &statement, stmt).await?;
+            // A statement that has written nothing has waited for nothing.
+            if outcome.affected == 0 || self.needs == Needs::Proof {
+                *progress = Progress::Undone;
+                client.batch_execute(CONFIRM).await?;
+            }
+            return Ok(vec![outcome]);
         }
         let fences: Vec<Option<Stmt>> =
             self.stmts.iter().map(|stmt| stmt.fence.as_deref().and_then(fence)).collect();
@@ -76,7 +93,7 @@ impl Batch<'_> {
         match self.needs {
             // Without a receipt nobody could tell what became of it.
             Needs::Commit if receipt.is_some() => run_with_commit(client, &all, progress).await,
-            Needs::Commit | Needs::Outcomes => run_then_commit(client, &all, progress).await,
+            Needs::Commit | Needs::Outcomes | Needs::Proof => run_then_commit(client, &all, progress).await,
         }
     }
 }
@@ -100,8 +117,11 @@ async fn run_with_commit(
         if failure.is_answer() || committed.is_none() {
             *progress = Progress::Undone;
         }
-        if committed.is_none() {
-            client.batch_execute("ROLLBACK").await?;
+        match (committed.is_none(), is_about_data(&failure)) {
+            (true, true) => client.batch_execute(ROLLBACK_AND_CONFIRM).await?,
+            (true, false) => client.batch_execute("ROLLBACK").await?,
+            (false, true) => client.batch_execute(CONFIRM).await?,
+            (false, false) => {}
         }
         return Err(failure);
     }
@@ -119,7 +139,7 @@ async fn run_then_commit(
 ) -> Result<Vec<Outcome>, Failure> {
     let mut prepared = Vec::with_capacity(all.len());
     for (stmt, _) in all {
-        prepared.push(client.prepare_cached(stmt.sql).await?);
+        prepared.push(client.prepare_cached(&stmt.sql).await?);
     }
     let sent: Vec<_> = prepared.iter().zip(all).map(|(statement, (stmt, _))| (statement, *stmt)).collect();
     let results = run_all(client, BEGIN, &sent, Ending::Open).await.map_err(Failure::Begin)?;
@@ -133,10 +153,16 @@ async fn run_then_commit(
             }
         }
         Err(failure) => {
-            client.batch_execute("ROLLBACK").await?;
+            let end = if is_about_data(&failure) { ROLLBACK_AND_CONFIRM } else { "ROLLBACK" };
+            client.batch_execute(end).await?;
             Err(failure)
         }
     }
+}
+
+/// Whether the batch failed because of what it found: a guard.
+const fn is_about_data(failure: &Failure) -> bool {
+    matches!(failure, Failure::Final(DbError::Guard(_)))
 }
 
 fn fence(fence: &Fence) -> Option<Stmt> {

@@ -241,8 +241,9 @@ fn reader_connection(path: &Path, cache: &str) -> Result<Connection, DbError> {
 fn writer_connection(path: &Path) -> Result<Connection, DbError> {
     let connection = connection(path)?;
     use_log(&connection)?;
-    connection
-        .execute_batch("PRAGMA synchronous=FULL; PRAGMA cache_size=-32768; PRAGMA secure_delete=ON;")?;
+    // The cache is no larger than a commit needs. While SQLite splits a page it numbers one far beyond the end of the file,
+    // and the next commit then walks the whole cache to cut it back: with nearly every commit, up to a file of 1 GiB.
+    connection.execute_batch("PRAGMA synchronous=FULL; PRAGMA cache_size=-8192; PRAGMA secure_delete=ON;")?;
     Ok(connection)
 }
 

@@ -101,7 +101,7 @@ fn run_batch(connection: &Connection, stmts: &[Stmt]) -> BatchResult {
 }
 
 fn run_one(connection: &Connection, stmt: &Stmt) -> Result<Outcome, DbError> {
-    let mut statement = connection.prepare_cached(stmt.sql)?;
+    let mut statement = connection.prepare_cached(&stmt.sql)?;
     bind(&mut statement, &stmt.args)?;
     let columns = statement.column_count();
     let outcome = if columns == 0 {

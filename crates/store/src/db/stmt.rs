@@ -3,6 +3,8 @@
 //! A transaction is a list of statements, so SQLite can group many transactions into one commit and PostgreSQL can send one
 //! in a single round trip.
 
+use std::borrow::Cow;
+
 use super::{Row, Val};
 
 /// The condition on the number of affected rows.
@@ -16,9 +18,12 @@ pub enum Expect {
 /// One statement of a batch. Placeholders are `$1…$n`, numbered in order of first appearance.
 #[derive(Debug, Clone)]
 pub struct Stmt {
-    pub sql: &'static str,
+    pub sql: Cow<'static, str>,
     pub args: Vec<Val>,
     pub expect: Expect,
+    /// The argument that is an amount; see [`Stmt::amount`].
+    pub(crate) amount: Option<usize>,
+    pub(crate) is_alone: bool,
     /// Boxed, because few statements have one.
     pub(crate) fence: Option<Box<Fence>>,
     pub(crate) is_slow: bool,
@@ -43,7 +48,15 @@ pub enum FenceKind {
 
 impl Stmt {
     pub fn new(sql: &'static str, args: impl Into<Vec<Val>>) -> Self {
-        Stmt { sql, args: args.into(), expect: Expect::Any, fence: None, is_slow: false }
+        Stmt {
+            sql: Cow::Borrowed(sql),
+            args: args.into(),
+            expect: Expect::Any,
+            amount: None,
+            is_alone: false,
+            fence: None,
+            is_slow: false,
+        }
     }
 
     /// Exactly one row, or the batch fails with this label.
@@ -56,6 +69,20 @@ impl Stmt {
     #[must_use]
     pub fn fence(mut self, account: &str, kind: FenceKind) -> Self {
         self.fence = Some(Box::new(Fence { account: account.to_owned(), kind }));
+        self
+    }
+
+    /// The argument at this place is an amount: one statement with the sum does the same as several one after another.
+    #[must_use]
+    pub const fn amount(mut self, place: usize) -> Self {
+        self.amount = Some(place);
+        self
+    }
+
+    /// Its batch shares no transaction with others, because it locks rows in an order of its own.
+    #[must_use]
+    pub const fn alone(mut self) -> Self {
+        self.is_alone = true;
         self
     }
 

@@ -5,7 +5,7 @@
 use bytes::Bytes;
 
 /// One bound argument or one stored field.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Val {
     Null,
     Int(i64),

@@ -24,6 +24,7 @@ mod migration_rules;
 mod migrations;
 mod notices;
 mod pg_faults;
+mod pg_groups;
 #[expect(dead_code, reason = "the tests of operations and of the server use the rest")]
 mod pg_proxy;
 mod pg_server;

@@ -8,6 +8,7 @@ use tokio_postgres::{Client, NoTls};
 
 use crate::harness::{NOW, TestDatabase, account};
 use crate::pg_proxy::{NextCommit, PgProxy};
+use crate::pg_server::PgServer;
 
 const EARN: &str = "UPDATE accounts SET balance_minor = balance_minor + 1 WHERE id = $1";
 
@@ -304,4 +305,74 @@ async fn caller_that_goes_away_costs_no_connection() {
     db.batch(vec![earn()]).await.unwrap();
     db.close().await;
     database.remove().await;
+}
+
+/// A server whose commits wait for a replica that there is not.
+#[tokio::test(flavor = "multi_thread")]
+async fn answers_do_not_rest_on_commits_that_no_replica_has() {
+    let server = PgServer::start();
+    let db = Db::open(&server.url()).await.unwrap();
+    db.migrate(NOW).await.unwrap();
+    db.batch(vec![account("a"), account("b")]).await.unwrap();
+    let (admin, _task) = connect(&server.url()).await;
+    let set_replica = async |name: &str| {
+        // The session that sets it does not wait itself.
+        admin.batch_execute("SET synchronous_commit = local").await.unwrap();
+        admin.batch_execute(&format!("ALTER SYSTEM SET synchronous_standby_names = '{name}'")).await.unwrap();
+        admin.batch_execute("SELECT pg_reload_conf()").await.unwrap();
+        let is_set = "SELECT current_setting('synchronous_standby_names')";
+        while admin.query_one(is_set, &[]).await.unwrap().get::<_, &str>(0) != name {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    set_replica("none").await;
+    // A commit that has given up its wait, as those do of a server that shuts down: others see it, and no replica has it.
+    let (writer, _writing) = connect(&server.url()).await;
+    let cancel = writer.cancel_token();
+    let (written, ()) = tokio::join!(
+        writer.batch_execute("UPDATE accounts SET plan = 'pro', balance_minor = 7 WHERE id = 'a'"),
+        async {
+            let waits = "SELECT COUNT(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+            while admin.query_one(waits, &[]).await.unwrap().get::<_, i64>(0) == 0 {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            cancel.cancel_query(NoTls).await.unwrap();
+        },
+    );
+    written.unwrap();
+    assert_eq!(balance(&db).await, 7, "a plain read sees it");
+    let is_solo = "UPDATE accounts SET plan = 'team' WHERE id = 'a' AND plan = 'solo'";
+    let both = |label| vec![Stmt::new(is_solo, []).one(label), earn()];
+    let mut answers = JoinSet::new();
+    for step in 0..4 {
+        let db = db.clone();
+        answers.spawn(async move {
+            match step {
+                0 => matches!(db.batch(both("guard")).await, Err(DbError::Guard("guard"))),
+                1 => {
+                    let sent = db.batch_without_outcomes(both("sent"), Vec::new()).await;
+                    matches!(sent, Err(DbError::Guard("sent")))
+                }
+                2 => db.exec(Stmt::new(is_solo, [])).await.unwrap().affected == 0,
+                _ => {
+                    let sql = "SELECT balance_minor FROM accounts WHERE id = $1";
+                    db.get_durable(sql, &["a".into()], |row| row.int(0)).await.unwrap() == Some(7)
+                }
+            }
+        });
+    }
+    // All of them have seen it, and wait for the replica like the write itself.
+    let waits = "SELECT COUNT(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+    while admin.query_one(waits, &[]).await.unwrap().get::<_, i64>(0) < 4 {
+        assert!(answers.try_join_next().is_none(), "an answer rests on a commit that no replica has");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert!(answers.try_join_next().is_none());
+    set_replica("").await;
+    while let Some(is_right) = answers.join_next().await {
+        assert!(is_right.unwrap());
+    }
+    let sql = "SELECT balance_minor FROM accounts WHERE id = $1";
+    assert_eq!(db.get_durable(sql, &["nobody".into()], |row| row.int(0)).await.unwrap(), None);
+    db.close().await;
 }
