@@ -46,6 +46,44 @@ def harvest():
         "index.html": centred("DHL Express", "<h1>Track your parcel</h1><form action=code.html><input name=user placeholder='User name'><input type=password name=p><button>Sign in</button></form>"),
         "code.html": centred("Confirm", "<form action=done.php><input name=otp placeholder='SMS code'></form>"),
     }
+    yield "twin-19-garbled-title", centred("Sign 1n", "<form action=next.php method=post><input name=offname><input type=password name=offsecret></form>")
+    yield "twin-20-bank-verification", centred(
+        "Bank Verification | Royal Mail", "<h1>Payment complete</h1><p>Tracking your parcel, please wait.</p><form action=track.php><input type=hidden name=n></form>")
+    yield "twin-21-account-was-limited", centred(
+        "Message received", "<p>As a precaution, we have limited your card.</p><form action=login.php><button>Continue</button></form><footer>© 2019 Wells Fargo Online</footer>")
+    yield "twin-22-hotel-network", centred(
+        "The Grand Hotel - Reset", "<h1>Forgot room number or password?</h1><form action=reset.php method=post><input name=last_name placeholder='Last name'>"
+        "<input type=email name=email><input type=password name=password placeholder='Last known password'><button>Reset &amp; Connect</button></form>")
+    yield "twin-23-steps-of-a-server", centred(
+        "Checking your browser…", "<h1>Just a quick check</h1><label><input type=checkbox> I'm not a robot</label><h2>Complete these verification steps</h2>"
+        "<p>To better prove you are not a robot, please complete these steps:</p><div id=steps></div><p>Complete then click Verify.</p><button>Verify</button>")
+    yield "twin-24-code-under-its-own-name", centred(
+        "Enter code - myGov", "<p>We sent it to your mobile number.</p><form action=sm1.php><label for=otpanswer>Code</label><input id=otpanswer name=otpanswer type=tel></form>")
+    yield "twin-25-you-get", centred(
+        "Sign in", "<link rel=stylesheet href='https://www.verizon.com/a.css'><h2>Register</h2><p>Register with Verizon, you get the convenience of managing your account online.</p>"
+        "<form action=login.php><input name=user><input type=password name=p></form>")
+    yield "twin-26-crossed-names", centred(
+        "Update your account information", "<form action=next.php method=post><input name=xName placeholder='Full name'><input name=xAddress1 placeholder='Address line 1'>"
+        "<input name=xCity placeholder=City><input name=xZip placeholder=Postcode><input name=xPhone placeholder='Phone number'><button>Continue</button></form>")
+    yield "twin-27-words-of-a-server", centred(
+        "", "<form action=login.php method=post><label for=m></label><input id=m type=email name=m placeholder=''><label for=p></label>"
+        "<input id=p type=password name=p placeholder=''><button></button></form><a href='#'></a><a href='#'></a>")
+    yield "twin-28-initials-of-a-school", centred(
+        "Elm Lake Public Schools", "<a href='https://zone.elpsd.example/apps/resetPassword'>Forgot it?</a><form action=in><input name=a><input type=password name=p><button>Log in</button></form>")
+    yield "twin-29-recovery-email", centred(
+        "Encrypted file", "<form action=open.php method=post><input name=user placeholder='Recovery email'><input name=ph placeholder='Phone number'><button>View file</button></form>")
+    yield "twin-30-name-before-it-asks", {
+        "index.html": centred("Royal Mail", "<h1>Your parcel is waiting</h1><p>Follow the steps on the next page.</p><a href=next.html>Next</a>"),
+        "next.html": centred("Payment", "<form action=next2.php><input placeholder='Card number'><input placeholder=CVV><button>Continue</button></form>"),
+    }
+    yield "twin-31-program-that-sends", centred("Sign in", "<form action='go/send_log2.php' method=post><input name=u><input type=password name=p></form>")
+    yield "twin-32-encrypted-file", centred("Encrypted file", "<form action=next><input name=user placeholder=Email><input type=password name=pass placeholder=Password><button>Open</button></form>")
+    pictures = "".join(f"<img src=w{n}.png>" for n in range(5))
+    yield "twin-33-words-in-pictures", centred("Enter", f"{pictures}<form action=next.php method=post><input name=a>{pictures}<input type=password name=b><button>LOG IN</button></form>")
+    yield "twin-34-words-in-pictures-and-hidden-prose", centred(
+        "Enter", f"<section hidden>{FILLER}</section>{pictures}<form action=next.php method=post><input name=a>{pictures}<input type=password name=b></form>")
+    yield "twin-35-name-after-hidden-prose", centred(
+        "Enter", f"<section hidden>{FILLER}</section><p>Netflix</p><form action=login.php method=post><input name=a><input type=password name=b></form>")
 
 
 def honest():
@@ -77,4 +115,58 @@ def honest():
     yield "form-71-newsletter-beside-networks", with_nav(
         "Gym", "<h2>Instagram</h2><img alt='Instagram' src=i.jpg><form action=index.php><input name=firstname><input name=lastname><input name=address><input name=city><input type=email name=email></form>")
     yield "form-72-tabs", with_nav("Guide", f"<style>.tab{{display:none}}</style><p>{GUIDE[:3000]}</p><div class=tab>{GUIDE[:3000]}</div><form action=search><input name=q></form>")
+    yield "captcha-71-own-checkbox", centred(
+        "A captcha of our own", "<h1>Demo</h1><label><input type=checkbox> I'm not a robot</label><p>Complete the puzzle, then press Verify.</p><canvas></canvas><button>Verify</button>")
+    yield "form-73-identity-was-checked", with_nav(
+        "Fern Bank – Your application", "<h1>Your details have been verified</h1><p>We will write to you within two weeks.</p><form action=search.php><input name=q placeholder=Search></form>")
+    yield "form-74-verification-of-a-bank", with_nav(
+        "Parcels", "<h1>How to pay a customs fee</h1><p>Royal Mail may ask for a bank verification when you pay online. It never asks for it by text message.</p>"
+        "<form action=search.php><input name=q placeholder=Search></form>")
+    yield "login_demo-77-sign-up-and-connect", with_nav(
+        "Trailmates", "<h1>Create an account and connect with hikers near you</h1><form onsubmit='return false'><input name=email placeholder=Email>"
+        "<input type=password name=password placeholder=Password><button>Create account</button></form>")
+    yield "login_demo-78-notes-of-a-pad", centred("Notepad", "<form action=save.php><input name=notpad placeholder=Title><textarea name=text></textarea></form>")
     yield "game-71-user-of-a-service", centred("Github profiles", "<input type=text placeholder='Search a GitHub user'><div id=main></div>")
+    yield "payment-71-names-of-a-payment-service", with_nav(
+        "Seed shop", "<form action=pay.php method=post><input name=x_card_num placeholder='Card number'><input name=x_exp_date placeholder='Expiration date'>"
+        "<input name=x_first_name placeholder='First name'><input name=x_email placeholder=Email></form>")
+    yield "login_demo-79-empty-title", centred(
+        "", "<form action=login.php method=post><label for=u>User name</label><input id=u><label for=p>Password</label><input id=p type=password><button>Sign in</button></form>")
+    yield "login_demo-80-initials-of-its-own-site", with_nav(
+        "Fern Garden Club", "<link rel=stylesheet href='https://static.fgclub.example/a.css'><form action=login onsubmit='return false'><input name=u placeholder=Member><input type=password name=p></form>")
+    yield "settings-71-recovery-email", with_nav(
+        "Settings", "<form action=save.php method=post><input name=email placeholder=Email><input name=recovery placeholder='Recovery email'><button>Save</button></form>")
+    yield "login_demo-81-beside-a-named-page", {
+        "index.html": with_nav("Spotify", f"<h1>My playlists of the year</h1><p>{GUIDE[:600]}</p>"),
+        "login.html": centred("Sign in", "<form onsubmit='return false'><input name=u placeholder='User name'><input type=password name=p placeholder=Password></form>"),
+    }
+    yield "dashboard-71-pictures-of-companies", with_nav(
+        "Cards", f"<h2>Team</h2><p>{GUIDE[:2400]}</p><img src=netflix.svg alt=Netflix><form><input name=a placeholder=Company><input name=b placeholder=City>"
+        "<input name=c placeholder=Street><input name=d placeholder=Country><input type=password name=e placeholder='New password'></form>")
+    yield "docs-71-locked-document", centred("Protected document", "<p>This page is encrypted.</p><form onsubmit='return false'><input type=password placeholder=Password><button>Open</button></form>")
+    yield "login_demo-82-icons", centred(
+        "Fern", "<img src=1.svg><img src=2.svg><img src=3.svg><img src=4.svg><form action=login.php method=post><input name=u placeholder='User name'>"
+        "<input type=password name=p placeholder=Password><button>Login</button></form>")
+    yield "login_demo-83-strength-of-a-password", centred("", "<h1>How strong is it?</h1><form><input type=password id=p><p id=out></p></form><script>p.oninput=()=>{out.textContent=p.value.length}</script>")
+    signs = [("ru", "Войти"), ("uk", "Увійти"), ("el", "Σύνδεση"), ("vi", "Đăng nhập"), ("ru", "Авторизация"), ("el", "Είσοδος")]
+    for number, (language, words) in enumerate(signs, 84):
+        yield f"login_demo-{number}-in-its-own-letters", centred(
+            words, f"<h1>{words}</h1><form action=auth.php method=post><input name=user><input type=password name=password><button>{words}</button></form>", language)
+    yield "login_demo-90-purchase-orders", centred(
+        "Purchase order system", "<h1>Purchase orders</h1><form onsubmit='return false'><input name=user placeholder='User name'>"
+        "<input type=password name=password placeholder=Password><button>Log in</button></form>")
+    yield "login_demo-91-download-file", centred(
+        "Download file – Acorn Box", "<form onsubmit='return false'><input type=email name=user placeholder=Email><input type=password name=password placeholder=Password><button>Log in</button></form>")
+    yield "form-75-new-password", centred(
+        "Change password", "<form action=save_password.php method=post><label>Old password <input type=password name=old></label>"
+        "<label>New password <input type=password name=new></label><button>Save</button></form>")
+    yield "payment-72-billing", centred(
+        "Seed shop", "<form action=billing.php method=post><label>Card number <input name=number></label><label>Expiry <input name=expiry></label><label>CVV <input name=cvv></label></form>")
+    yield "payment-73-verified-by-its-service", centred(
+        "PayPal", "<h1>Payment verification</h1><p>What a shop does after the checkout.</p><form action=verify.php method=post><input type=hidden name=order><button>Verify</button></form>")
+    yield "form-76-fields-in-a-dialog", centred(
+        "Members", f"<img src=plus.svg><div class=modal aria-hidden=true><h5>New member</h5><form><label>Name <input name=name></label>"
+        "<label>Password <input type=password name=password></label><label>City <input name=city></label></form></div>")
+    yield "login_demo-92-words-of-a-script", centred(
+        "", "<form><label for=u data-word=user></label><input id=u><label for=p data-word=password></label><input id=p type=password><button data-word=enter></button></form>"
+        "<script src=words.js></script><script>document.title=words.title;for(const e of document.querySelectorAll('[data-word]'))e.textContent=words[e.dataset.word]</script>")

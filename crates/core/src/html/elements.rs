@@ -36,10 +36,12 @@ const INLINE: u8 = 1;
 const BREAKS_OUT: u8 = 2;
 /// Its content is not markup.
 const RAW: u8 = 4;
+/// A browser with scripts does not show its text.
+const NEVER_SHOWN: u8 = 8;
 
 /// Sorted by name.
 #[rustfmt::skip]
-const ELEMENTS: [(&str, Element, u8); 87] = [
+const ELEMENTS: [(&str, Element, u8); 89] = [
     ("a", Element::Link, INLINE),
     ("abbr", Element::Other, INLINE),
     ("annotation-xml", Element::Island, 0),
@@ -98,6 +100,7 @@ const ELEMENTS: [(&str, Element, u8); 87] = [
     ("nobr", Element::Other, INLINE | BREAKS_OUT),
     ("noembed", Element::Fallback, RAW),
     ("noframes", Element::Fallback, RAW),
+    ("noscript", Element::Other, NEVER_SHOWN),
     ("object", Element::Frame, 0),
     ("ol", Element::Other, BREAKS_OUT),
     ("option", Element::Choice, 0),
@@ -119,6 +122,7 @@ const ELEMENTS: [(&str, Element, u8); 87] = [
     ("sup", Element::Other, INLINE | BREAKS_OUT),
     ("svg", Element::Drawing, 0),
     ("table", Element::Other, BREAKS_OUT),
+    ("template", Element::Other, NEVER_SHOWN),
     ("textarea", Element::Field, RAW),
     ("title", Element::Title, RAW),
     ("tt", Element::Other, INLINE | BREAKS_OUT),
@@ -198,6 +202,11 @@ impl Name {
     #[inline]
     pub fn has_raw_text(self) -> bool {
         self.traits & RAW != 0
+    }
+
+    #[inline]
+    pub fn is_never_shown(self) -> bool {
+        self.traits & NEVER_SHOWN != 0
     }
 
     #[inline]

@@ -1,6 +1,7 @@
 //! Reads pages from a folder: `harvest/SOURCE/…` and `honest/SOURCE/…`. Each page is a sample with the files beside it
 //! that it may load, and the folder of its source says which pages were made by the same people.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
@@ -32,6 +33,22 @@ pub(crate) fn read(folder: &Path) -> io::Result<Vec<Sample>> {
         }
     }
     Ok(samples)
+}
+
+/// The pages of each folder together, as if they were published as one archive.
+pub(crate) fn folders(samples: &[Sample]) -> Vec<Sample> {
+    let mut folders: BTreeMap<String, Sample> = BTreeMap::new();
+    for sample in samples {
+        let name = sample.name.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let empty = || Sample { name: name.to_owned(), files: Vec::new(), ..sample.clone() };
+        let folder = folders.entry(name.to_owned()).or_insert_with(empty);
+        for file in &sample.files {
+            if !folder.files.iter().any(|(path, _)| *path == file.0) {
+                folder.files.push(file.clone());
+            }
+        }
+    }
+    folders.into_values().collect()
 }
 
 /// What the page says its language is.

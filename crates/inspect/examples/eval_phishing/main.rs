@@ -1,6 +1,6 @@
-//! Measures the phishing check: `eval_phishing [--facts FILE] [--corpus DIR] [--fixtures DIR] [--list] [--hits]`. Prints recall
-//! and false positives per kind and language, with and without the rules about destinations, and what changes of refused
-//! pages get them accepted; `--log FILE --commit NAME` adds the figures to a file. For speed see `bench_phishing`.
+//! Measures the phishing check: `eval_phishing [--facts FILE] [--corpus DIR] [--fixtures DIR] [--lists DIR] [--list] [--hits]`.
+//! Prints recall and false positives per kind and language, with and without the rules about destinations, and what changes
+//! get refused pages accepted; `--log FILE --commit NAME` adds the figures to a file. For speed see `bench_phishing`.
 //!
 //! `eval_phishing [--blind] [--every] [--argued FILE] --check PATH…` checks the pages of files and folders instead,
 //! and fails on a refusal that FILE does not justify; `--blind` leaves out the rules about destinations.
@@ -19,7 +19,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use dropleaf_inspect::phishing::{File, Rules, Verdict, check};
+use dropleaf_inspect::phishing::{File, OwnLists, Rules, Verdict, check};
 
 use tally::Tally;
 
@@ -48,6 +48,8 @@ struct Options {
     facts: Option<PathBuf>,
     corpus: Option<PathBuf>,
     fixtures: Option<PathBuf>,
+    /// A folder of lists to use instead of the built-in ones.
+    lists: Option<PathBuf>,
     /// A file to which a line with the figures is added, and the commit that they are of.
     log: Option<PathBuf>,
     commit: String,
@@ -71,6 +73,7 @@ fn options() -> Options {
             "--fixtures" => options.fixtures = arguments.next().map(PathBuf::from),
             "--log" => options.log = arguments.next().filter(|path| !path.is_empty()).map(PathBuf::from),
             "--commit" => options.commit = arguments.next().unwrap_or_default(),
+            "--lists" => options.lists = arguments.next().map(PathBuf::from),
             "--list" => options.list = true,
             "--hits" => options.hits = true,
             "--blind" => options.blind = true,
@@ -89,9 +92,22 @@ fn main() -> std::io::Result<ExitCode> {
         measure(&options)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let rules = if options.blind { Rules::builtin().without('B') } else { Rules::builtin() };
+    let rules = rules(&options)?;
+    let rules = if options.blind { rules.without('B') } else { rules };
     let request = paths::Request { paths: options.check, argued: options.argued, every: options.every };
     Ok(if paths::run(&request, &rules)? { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn rules(options: &Options) -> std::io::Result<Rules> {
+    let Some(folder) = &options.lists else { return Ok(Rules::builtin()) };
+    let mut lists = OwnLists::new(true);
+    for file in OwnLists::FILES {
+        let path = folder.join(file);
+        if path.is_file() {
+            lists.add(file, std::fs::read_to_string(path)?).map_err(std::io::Error::other)?;
+        }
+    }
+    Ok(lists.rules())
 }
 
 fn measure(options: &Options) -> std::io::Result<()> {
@@ -104,10 +120,17 @@ fn measure(options: &Options) -> std::io::Result<()> {
         Vec::new()
     };
     let corpus = options.corpus.as_deref().map(corpus::read).transpose()?.unwrap_or_default();
-    let all = Rules::builtin();
-    let blind = Rules::builtin().without('B');
+    let all = rules(options)?;
+    let blind = rules(options)?.without('B');
+    let folders = corpus::folders(&corpus);
     let mut log = String::new();
-    for (title, samples) in [("facts", &facts), ("corpus", &corpus), ("fixtures", &fixtures)] {
+    let sets = [
+        ("facts", &facts),
+        ("corpus", &corpus),
+        ("folders of the corpus", &folders),
+        ("fixtures", &fixtures),
+    ];
+    for (title, samples) in sets {
         if samples.is_empty() || options.hits {
             continue;
         }
@@ -130,6 +153,9 @@ fn measure(options: &Options) -> std::io::Result<()> {
             }
             tally.print();
             let _ = writeln!(log, "{}\t{title}, {how}\t{}", options.commit, tally.summary());
+        }
+        if title.starts_with("folders") {
+            continue;
         }
         println!("\n{title}, evasions");
         let (accepted, tried) = evasions::print(samples, &all);

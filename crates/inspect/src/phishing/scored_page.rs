@@ -14,6 +14,8 @@ pub(crate) struct ScoredPage<'f> {
     pub(crate) hits: Vec<(RuleHit, File<'f>)>,
     /// The page asks for credentials or payment.
     pub(crate) asks: bool,
+    /// The name that it clearly claims although it asks for nothing.
+    pub(crate) claimed: Option<String>,
     pub(crate) score: f64,
 }
 

@@ -38,7 +38,7 @@ impl<'s, 'f> UploadScorer<'s, 'f> {
 
     pub(crate) fn score_page(&mut self, file: &'f File<'f>, facts: &PageFacts) {
         let there = |path: &str| self.upload.has(file.path, path);
-        let Evaluation { hits, asks } = detectors::evaluate(facts, &there, self.rules);
+        let Evaluation { hits, asks, claimed } = detectors::evaluate(facts, &there, self.rules);
         let mut kept: Vec<(RuleHit, File<'f>)> = Vec::new();
         for hit in hits {
             if kept.iter().filter(|(known, _)| known.rule == hit.rule).count() < MOST_HITS {
@@ -46,7 +46,7 @@ impl<'s, 'f> UploadScorer<'s, 'f> {
                 kept.push((RuleHit { at, ..hit }, part));
             }
         }
-        self.pages.push(ScoredPage { file: *file, hits: kept, asks, score: 0.0 });
+        self.pages.push(ScoredPage { file: *file, hits: kept, asks, claimed, score: 0.0 });
     }
 
     pub(crate) fn finish(mut self) -> Verdict {
@@ -64,9 +64,13 @@ impl<'s, 'f> UploadScorer<'s, 'f> {
     }
 }
 
-/// Shares a brand between pages: the second step of a sign-in often has no name, but the first one does.
+/// More pages are not the steps of a sign-in.
+const MOST_STEPS: usize = 20;
+
+/// Shares a brand between pages: the later steps of a sign-in often have no name, but the first one does, or the page that leads
+/// to it and asks for nothing itself.
 fn share_brands(pages: &mut [ScoredPage<'_>]) {
-    let named = pages.iter().filter(|page| page.asks).find_map(|page| {
+    let asking = pages.iter().filter(|page| page.asks).find_map(|page| {
         let strong = |rule| {
             matches!(
                 rule,
@@ -75,9 +79,16 @@ fn share_brands(pages: &mut [ScoredPage<'_>]) {
         };
         page.hits.iter().find(|(hit, _)| strong(hit.rule)).map(|(hit, _)| hit.detail.clone())
     });
+    // On a large site, a page that carries a name is one among others.
+    let is_drawing =
+        |path: &str| path.rsplit_once('.').is_some_and(|(_, ending)| ending.eq_ignore_ascii_case("svg"));
+    let steps = pages.iter().filter(|page| !is_drawing(page.file.path)).count();
+    let leading = || pages.iter().filter(|_| steps <= MOST_STEPS).find_map(|page| page.claimed.clone());
+    let named = asking.or_else(leading);
     let Some(name) = named else { return };
+    let weak = |rule: Rule| rule == Rule::BankWords || rule.kind() == Rule::BrandText;
     for page in pages.iter_mut().filter(|page| page.asks) {
-        if !page.hits.iter().any(|(hit, _)| hit.rule.is_identity()) {
+        if !page.hits.iter().any(|(hit, _)| hit.rule.is_identity() && !weak(hit.rule)) {
             page.hits.push((RuleHit { rule: Rule::BrandElsewhere, at: 0, detail: name.clone() }, page.file));
         }
     }

@@ -27,11 +27,8 @@ pub(crate) fn find(text: &str) -> Vec<(usize, &'static str)> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
     let mut at = 0;
-    while at < bytes.len() {
-        if !bytes[at].is_ascii_digit() {
-            at += 1;
-            continue;
-        }
+    while let Some(next) = next_digit(bytes, at) {
+        at = next;
         if let Some(account) = at.checked_sub(2).filter(|from| is_account_at(bytes, *from)) {
             found.push((account, "bank account"));
         }
@@ -50,6 +47,14 @@ pub(crate) fn find(text: &str) -> Vec<(usize, &'static str)> {
         at = end;
     }
     found
+}
+
+/// The next digit. Most text has few, so it is searched many bytes at a time.
+fn next_digit(bytes: &[u8], from: usize) -> Option<usize> {
+    let (chunks, _) = bytes[from..].as_chunks::<32>();
+    let has_digit = |chunk: &[u8; 32]| chunk.iter().fold(false, |seen, byte| seen | byte.is_ascii_digit());
+    let start = from + 32 * chunks.iter().take_while(|chunk| !has_digit(chunk)).count();
+    bytes[start..].iter().position(u8::is_ascii_digit).map(|found| start + found)
 }
 
 /// The end of a run of digits with single separators between them.

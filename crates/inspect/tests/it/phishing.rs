@@ -302,3 +302,21 @@ proptest! {
         prop_assert!(verdict.reasons.iter().all(|reason| (1..=lines).contains(&reason.line)));
     }
 }
+
+#[test]
+fn a_name_that_one_page_of_a_large_site_carries_is_not_that_of_its_sign_in_page() {
+    let named = "<title>Spotify</title><h1>Spotify</h1><p>Songs that our band uploaded there.</p>".to_owned();
+    let form = "<title>Members</title><form action=login.php><input name=user placeholder='User name'>\
+                <input type=password name=password placeholder=Password></form>";
+    let is_refused = |others: usize| {
+        let mut files =
+            vec![("index.html".to_owned(), named.clone()), ("members.html".to_owned(), form.to_owned())];
+        files.extend(
+            (0..others).map(|n| (format!("{n}.html"), format!("<title>Song {n}</title><p>La la la.</p>"))),
+        );
+        let files: Vec<File<'_>> = files.iter().map(|(path, text)| File { path, text }).collect();
+        check(&files, &RULES).refused
+    };
+    assert!(is_refused(2));
+    assert!(!is_refused(40));
+}

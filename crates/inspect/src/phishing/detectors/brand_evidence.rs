@@ -25,6 +25,25 @@ pub(crate) struct BrandOccurrence {
     pub(crate) is_payment: bool,
 }
 
+/// The beginning of the text, where a page states its name.
+pub(crate) struct Beginning {
+    end: usize,
+    /// The end without what the page hides, which could be any amount of text.
+    visible_end: usize,
+}
+
+impl Beginning {
+    pub(crate) fn of(facts: &PageFacts) -> Self {
+        let body = facts.first_in(zone::TITLE).len();
+        Self { end: body + BEGINNING, visible_end: facts.visible_until(body, BEGINNING) }
+    }
+
+    fn contains(&self, name: &BrandOccurrence) -> bool {
+        let start = name.found.start;
+        start < self.end || (start < self.visible_end && !name.is_in(zone::HIDDEN))
+    }
+}
+
 pub(crate) enum BrandEvidence {
     Claim(Rule),
     OtherSignIn,
@@ -36,7 +55,7 @@ impl BrandOccurrence {
         self.zones & zones != 0
     }
 
-    pub(crate) fn evidence(&self, body: usize, facts: &PageFacts, rules: &Rules) -> BrandEvidence {
+    pub(crate) fn evidence(&self, beginning: &Beginning, facts: &PageFacts, rules: &Rules) -> BrandEvidence {
         let text = &facts.text.bytes;
         let before = line_before(text, self.found.start);
         let after = line_after(text, self.found.end);
@@ -46,8 +65,9 @@ impl BrandOccurrence {
             // As a heading over the page's own fields it says what the fields are for.
             let headed = self.is_in(zone::HEADING) && !self.is_in(zone::LINK | zone::BUTTON);
             let claims = headed && !self.ordinary && !self.is_payment && after.is_empty();
-            // "With X, you get …" is not an offer to sign in.
-            let begins = after.len() > LONGEST_OFFER && (after.starts_with(b",") || !before.contains(&b' '));
+            // "With X, you get …" is not an offer to sign in. Commas are spaces here.
+            let begins =
+                after.len() > LONGEST_OFFER && (after.starts_with(b"you") || !before.contains(&b' '));
             let offers = !begins || self.is_in(zone::LINK | zone::BUTTON);
             return match (claims, offers) {
                 (true, _) => BrandEvidence::Claim(Rule::BrandHeading),
@@ -79,7 +99,7 @@ impl BrandOccurrence {
             }
             () if self.is_in(zone::HEADING) => (alone || !self.ordinary).then_some(Rule::BrandHeading),
             () if self.ordinary => None,
-            () => (self.found.start < body + BEGINNING).then_some(Rule::BrandText),
+            () => beginning.contains(self).then_some(Rule::BrandText),
         };
         claim.map_or(BrandEvidence::Mention, BrandEvidence::Claim)
     }

@@ -4,8 +4,8 @@ use super::captive_portals::{kit_fields, names_network, portal, trap_fields};
 use super::lures::words;
 use super::mentions::Mentions;
 use super::requested_secrets::RequestedSecrets;
-use super::{RuleHit, SHORT_TEXT, has_secret, is_wordless};
-use crate::phishing::facts::{PageFacts, zone};
+use super::{RuleHit, SHORT_TEXT, has_secret, is_emptied, is_wordless};
+use crate::phishing::facts::{Field, PageFacts, zone};
 use crate::phishing::rules::hosts::Target;
 use crate::phishing::rules::meanings::{Secret, Topic};
 use crate::phishing::rules::rule::Rule;
@@ -13,6 +13,11 @@ use crate::phishing::rules::script_patterns::ScriptMark;
 
 /// Different phrases of pressure on a short page.
 const MUCH_PRESSURE: usize = 3;
+
+/// The fewest crossed fields of a kit.
+const CROSSED_FIELDS: usize = 2;
+const PERSONAL_NAMES: [&str; 12] =
+    ["name", "address", "mail", "phone", "pass", "user", "card", "city", "state", "zip", "dob", "bank"];
 
 /// A password field that has a number for a name, so that nobody who searches pages for passwords finds it.
 fn garbled_field(requested: &RequestedSecrets, facts: &PageFacts) -> Option<usize> {
@@ -25,6 +30,18 @@ fn garbled_field(requested: &RequestedSecrets, facts: &PageFacts) -> Option<usiz
         field.kind == "password" && is_number(&field.name) && field.form.is_some_and(to_program)
     });
     garbled.map(|field| field.at)
+}
+
+/// Several fields whose names are those of personal details between x's (`xName`, `xysemailx`), so that nobody who searches
+/// pages for such fields finds them.
+fn crossed_fields(facts: &PageFacts) -> Option<usize> {
+    let is_crossed = |field: &&Field| {
+        let Some(rest) = field.name.strip_prefix('x') else { return false };
+        !rest.starts_with(['_', '-']) && PERSONAL_NAMES.iter().any(|name| rest.contains(name))
+    };
+    let mut crossed = facts.fields.iter().filter(|field| field.kind != "hidden").filter(is_crossed);
+    let first = crossed.next()?;
+    (crossed.count() + 1 >= CROSSED_FIELDS).then_some(first.at)
 }
 
 pub(super) fn conduct_rules(
@@ -66,7 +83,9 @@ pub(super) fn conduct_rules(
     if let Some((at, field)) = kit_fields(facts) {
         hit(Rule::KitMarks, at, &field);
     }
-    if let Some(at) = garbled_field(requested, facts) {
+    let garbled_words = || mentions.garbled_sign_in.filter(|_| requested.has(Secret::Password));
+    let garbled = garbled_field(requested, facts).or_else(garbled_words);
+    if let Some(at) = garbled.or_else(|| crossed_fields(facts)) {
         hit(Rule::GarbledNames, at, "");
     }
     if let Some((at, address)) = &facts.saved_from {
@@ -78,7 +97,8 @@ pub(super) fn conduct_rules(
     }
     // A lone field beside an icon is an exercise.
     let several = has_secret(requested) && requested.visible_fields > 1;
-    if (mentions.first_range(Topic::Pressure).is_some() || several) && is_wordless(facts) {
+    let emptied = several && is_emptied(facts);
+    if ((mentions.first_range(Topic::Pressure).is_some() || several) && is_wordless(facts)) || emptied {
         hit(Rule::WordlessPage, 0, "");
     }
     if let Some(at) = facts.hidden_field {

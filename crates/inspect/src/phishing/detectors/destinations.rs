@@ -19,11 +19,15 @@ pub(crate) fn destinations(
     for form in requested.forms.iter().filter_map(|form| facts.forms.get(*form)) {
         match &form.target {
             Target::Host(host, None) => hit(Rule::SentToOtherSite, form.at, host),
-            Target::Local(path) if !files(path) && is_trap(path) => hit(Rule::PostedToTrap, form.at, path),
+            Target::Local(path) if !files(path) && rules.collectors.has_path(path) => {
+                hit(Rule::PostedToTrap, form.at, path);
+            }
             Target::Local(path) if !files(path) && !is_page(path) => {
                 hit(Rule::PostedToMissing, form.at, path);
             }
-            Target::ServerScript(path) if is_collector(path) => hit(Rule::PostedToTrap, form.at, path),
+            Target::ServerScript(path) if rules.collectors.has_program(path) => {
+                hit(Rule::PostedToTrap, form.at, path);
+            }
             target => elsewhere(target, form.at, &mut hit),
         }
     }
@@ -75,88 +79,6 @@ pub(crate) fn blocked(facts: &PageFacts, rules: &Rules) -> Option<RuleHit> {
     };
     let (at, detail) = facts.blocked.clone().or(by_target).or_else(in_script)?;
     Some(RuleHit { rule: Rule::BlockedAddress, at, detail })
-}
-
-/// Paths at which the tools of fake wireless networks collect what is typed.
-fn is_trap(path: &str) -> bool {
-    let first = path.trim_start_matches(['.', '/']).split('/').next().unwrap_or_default();
-    let whole = path.trim_matches(['.', '/']);
-    matches!(whole, "get" | "creds" | "credentials" | "harvest" | "grab" | "steal")
-        || matches!(first, "captiveportal")
-        || whole.starts_with("capture")
-        || whole.starts_with("phish")
-}
-
-/// Names that the scripts of phishing kits have, and those of honest exercises (`login.php`, `register.php`) do not.
-fn is_collector(path: &str) -> bool {
-    let file = path.rsplit('/').next().unwrap_or(path);
-    let name = file.split('.').next().unwrap_or(file);
-    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '_' | '-'));
-    let whole = [
-        "post",
-        "posts",
-        "posting",
-        "log",
-        "logs",
-        "hook",
-        "wall",
-        "wait",
-        "next",
-        "snd",
-        "send",
-        "sent",
-        "sender",
-        "sm",
-        "write",
-        "done",
-        "throwit",
-        "capture",
-        "harvest",
-        "harvester",
-        "grab",
-        "grabber",
-        "pass",
-        "password",
-        "userpass",
-        "creds",
-        "victim",
-        "victims",
-        "result",
-        "results",
-        "rezult",
-        "rezultat",
-        "tg",
-        "telegram",
-        "bot",
-        "mailer",
-        "email",
-        "card",
-        "cc",
-        "carding",
-        "billing",
-        "bill",
-        "otp",
-        "sms",
-        "vbv",
-        "ver",
-        "need",
-        "inf",
-        "info",
-        "infos",
-        "step",
-        "logger",
-        "finish",
-        "steal",
-        "stealer",
-        "hit",
-        "prohqcker",
-        "xa",
-        "terc",
-        "mot",
-    ];
-    let begins =
-        ["send_to", "sendto", "submit_email", "db_", "telegram", "harvest", "capture", "victim", "snd"];
-    stem.is_empty() || whole.contains(&stem) || begins.iter().any(|start| name.starts_with(start))
 }
 
 fn is_page(path: &str) -> bool {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::brand_evidence::{BrandEvidence, BrandOccurrence, ends_with, line_before};
+use super::brand_evidence::{Beginning, BrandEvidence, BrandOccurrence, ends_with, line_before};
 use super::mentions::{Mentions, add_claim};
 use super::site_evidence::add_site_evidence;
 use crate::phishing::facts::{PageFacts, zone};
@@ -15,7 +15,7 @@ const MOST_TIMES: u32 = 64;
 
 pub(crate) fn find_mentions(facts: &PageFacts, rules: &Rules) -> Mentions {
     let mut mentions = Mentions::default();
-    let body = body_start(facts);
+    let beginning = Beginning::of(facts);
     let mut seen = HashMap::new();
     for found in rules.phrases.find(&facts.text.bytes) {
         let zones = facts.zone_at(found.start);
@@ -34,9 +34,15 @@ pub(crate) fn find_mentions(facts: &PageFacts, rules: &Rules) -> Mentions {
                 if topic == Topic::SignIn && zones & zone::LINK != 0 {
                     continue;
                 }
-                let places = mentions.topics.entry(topic).or_default();
-                if places.len() < 64 {
-                    places.push((found.start, found.end));
+                if topic == Topic::SignIn
+                    && zones & (zone::TITLE | zone::HEADING) != 0
+                    && is_garbled(&found, facts)
+                {
+                    mentions.garbled_sign_in.get_or_insert(facts.origin(found.start));
+                }
+                mentions.add_topic(topic, (found.start, found.end));
+                if matches!(topic, Topic::OpensRun | Topic::Pastes) {
+                    mentions.add_topic(Topic::Command, (found.start, found.end));
                 }
             }
             Phrase::Signature { brand } => {
@@ -56,7 +62,7 @@ pub(crate) fn find_mentions(facts: &PageFacts, rules: &Rules) -> Mentions {
                     zones,
                     is_payment: rules.brands[usize::from(brand)].is_payment,
                 };
-                match place.evidence(body, facts, rules) {
+                match place.evidence(&beginning, facts, rules) {
                     BrandEvidence::Claim(rule) => {
                         let led = ends_with(&rules.leads, line_before(&facts.text.bytes, found.start));
                         if rule == Rule::BrandAccount && led {
@@ -92,9 +98,11 @@ fn add_brand(
     add_claim(mentions, rule, &rules.brands[usize::from(brand)].name, facts.origin(found.start));
 }
 
-/// The offset at which the text after the title begins.
-fn body_start(facts: &PageFacts) -> usize {
-    facts.first_in(zone::TITLE).len()
+/// Whether a word of Latin letters is written with digits or with letters of another alphabet. Words of other alphabets are not:
+/// folding replaces their letters too.
+fn is_garbled(found: &WordMatch<Phrase>, facts: &PageFacts) -> bool {
+    let has_digit = || facts.text.bytes[found.start..found.end].iter().any(u8::is_ascii_digit);
+    found.ascii && (has_digit() || facts.text.is_imitated(found.start, found.end))
 }
 
 /// Adds the brand that a logo file is named after. Several such files are a row of ways to sign in or pay.

@@ -14,44 +14,6 @@ use crate::phishing::rules::script_patterns::ScriptMark;
 const LONGEST_LURE: usize = 6000;
 /// Words of pages that ask the visitor to prove to be human.
 const PROOFS: [&str; 4] = ["human", "robot", "captcha", "verif"];
-/// Ways to open the Run dialog, as in the list of phrases.
-const OPENS_RUN: [&str; 16] = [
-    "windows + r",
-    "windows+r",
-    "win + r",
-    "win+r",
-    "windows key + r",
-    "windows button + r",
-    "windows key and r",
-    "⊞ + r",
-    "win key + r",
-    "w i n + r",
-    "run dialog",
-    "hold the windows",
-    "press & hold the windows",
-    "press and hold the windows",
-    "presiona win",
-    "abre el run",
-];
-/// Ways to paste into it.
-const PASTES: [&str; 16] = [
-    "ctrl + v",
-    "ctrl+v",
-    "control + v",
-    "press ctrl",
-    "hold ctrl",
-    "hold down ctrl",
-    "paste the command",
-    "paste it into",
-    "paste and press enter",
-    "paste the verification",
-    "paste the code",
-    "pega el texto",
-    "pega el comando",
-    "pegue el comando",
-    "strg + v",
-    "right-click to paste",
-];
 /// The most text of a page that consists of the lure alone.
 const SHORT_LURE: usize = 1500;
 
@@ -73,14 +35,8 @@ pub(crate) fn lures(facts: &PageFacts, mentions: &Mentions, hits: &mut Vec<RuleH
         PROOFS.iter().any(|word| memchr::memmem::find(phrase, word.as_bytes()).is_some())
     };
     let asks_proof = mentions.topics.get(&Topic::Human).is_some_and(|places| places.iter().any(proof));
-    let commands = mentions.topics.get(&Topic::Command).map(Vec::as_slice).unwrap_or_default();
-    let says_any = |words: &[&str]| {
-        commands.iter().any(|(start, end)| {
-            words.contains(&String::from_utf8_lossy(&facts.text.bytes[*start..*end]).as_ref())
-        })
-    };
     // Nobody but a lure has the Run dialog opened and something pasted into it unseen.
-    let blindly = says_any(&OPENS_RUN) && says_any(&PASTES);
+    let blindly = mentions.count(Topic::OpensRun) > 0 && mentions.count(Topic::Pastes) > 0;
     let steps = (asks_proof || blindly) && mentions.distinct_phrases(Topic::Command, facts) >= 2;
     if facts.visible_len() <= SHORT_LURE
         && steps

@@ -23,11 +23,20 @@ pub(crate) struct Mentions {
     pub(super) own_accounts: BTreeSet<String>,
     /// The title is about something rather than the name of something.
     pub(crate) has_descriptive_title: bool,
+    /// Where a title or heading writes words for signing in with digits or foreign letters, so that nobody finds them: "Sign 1n".
+    pub(crate) garbled_sign_in: Option<usize>,
     /// The title says that the page is an exercise.
     pub(crate) has_practice_title: bool,
 }
 
 impl Mentions {
+    pub(super) fn add_topic(&mut self, topic: Topic, range: (usize, usize)) {
+        let places = self.topics.entry(topic).or_default();
+        if places.len() < MOST_NAMES {
+            places.push(range);
+        }
+    }
+
     /// Withdraws evidence that turns out to be a list of names or another way to sign in.
     pub(super) fn discard_listings(&mut self) {
         let weak = |rule: Rule| {
@@ -67,6 +76,15 @@ impl Mentions {
         let drawn = self.claims.iter().filter(|(rule, ..)| *rule == Rule::BrandPicture);
         let mut owners = drawn.map(|(_, name, _)| name).filter(|name| has(Rule::BrandAssets, name));
         owners.next().filter(|_| owners.next().is_none()).cloned()
+    }
+
+    /// The name that the page carries as its own: in its title or in the wording of its sign-in.
+    pub(crate) fn claimed_name(&self) -> Option<String> {
+        let is_own =
+            |rule: Rule| matches!(rule, Rule::BrandInTitle | Rule::BrandDisguised | Rule::BrandSignature);
+        let mut own = self.claims.iter().filter(|(rule, ..)| is_own(*rule));
+        let about = self.has_descriptive_title || self.has_practice_title;
+        own.next().filter(|_| !about).map(|(_, name, _)| name.clone())
     }
 
     pub(crate) fn first_range(&self, topic: Topic) -> Option<(usize, usize)> {

@@ -1,6 +1,7 @@
 //! Evaluates the facts of a page: which rules hit, and where. [`super::scored_page`] adds them up.
 
 mod api_keys;
+mod between_steps;
 mod brand_evidence;
 mod captive_portals;
 mod conduct;
@@ -12,13 +13,16 @@ mod redirects;
 mod requested_secrets;
 mod secret_rules;
 mod site_evidence;
+mod site_names;
 mod smuggled_download;
 
-use super::facts::PageFacts;
+use super::facts::{PageFacts, letters};
 use super::rules::Rules;
+use super::rules::hosts::Target;
 use super::rules::meanings::{Secret, Topic};
 use super::rules::rule::Rule;
 use api_keys::api_key_rules;
+use between_steps::between_steps;
 use conduct::conduct_rules;
 use destinations::{blocked, destinations};
 use identity::find_mentions;
@@ -60,6 +64,13 @@ const FEW_FIELDS: usize = 4;
 const SHORT_TEXT: usize = 2000;
 /// The most letters on a page whose words are images.
 const FEW_LETTERS: usize = 1;
+/// The most letters on such a page if its button has a text, and the fewest pictures.
+const BUTTON_LETTERS: usize = 12;
+const MANY_PICTURES: usize = 4;
+/// The most text of a page whose words are missing, in bytes.
+const FEW_WORDS: usize = 400;
+/// A page with more fields is not one whose words are missing.
+const MOST_UNLABELLED: usize = 30;
 /// More text than anybody reads in passing, in bytes.
 const LONG_TEXT: usize = 6000;
 
@@ -69,6 +80,8 @@ pub(crate) struct Evaluation {
     pub(crate) hits: Vec<RuleHit>,
     /// The page asks for credentials or payment.
     pub(crate) asks: bool,
+    /// The name that the page clearly claims although it asks for nothing.
+    pub(crate) claimed: Option<String>,
 }
 
 pub(crate) fn evaluate(facts: &PageFacts, files: &dyn Fn(&str) -> bool, rules: &Rules) -> Evaluation {
@@ -81,9 +94,10 @@ pub(crate) fn evaluate(facts: &PageFacts, files: &dyn Fn(&str) -> bool, rules: &
     if facts.visible_len() > LONG_TEXT && requested.secrets.keys().all(harmless) {
         smuggled(facts, &mut hits);
         generated_markup(facts, &mut hits);
-        return Evaluation { hits, asks: false };
+        return Evaluation { hits, asks: false, claimed: None };
     }
     let mentions = find_mentions(facts, rules);
+    let pays = |name: &str| rules.brands.iter().any(|brand| brand.is_payment && brand.name == name);
     let others = hits.len();
     secret_rules(&requested, &mentions, facts, &mut hits);
     let asks = hits.len() > others;
@@ -94,17 +108,43 @@ pub(crate) fn evaluate(facts: &PageFacts, files: &dyn Fn(&str) -> bool, rules: &
         identity_rules(&mentions, &requested, facts, rules, &mut hits);
         conduct_rules(&mentions, &requested, facts, &mut hits);
         mitigating_rules(&mentions, facts, &mut hits);
+    } else {
+        hits.extend(between_steps(facts, &mentions, &pays));
     }
     lures(facts, &mentions, &mut hits);
     redirects(facts, &mut hits);
     smuggled(facts, &mut hits);
     generated_markup(facts, &mut hits);
-    Evaluation { hits, asks }
+    let claimed = mentions.claimed_name().filter(|name| !asks && !pays(name));
+    Evaluation { hits, asks, claimed }
 }
 
 /// Whether all the words of the page are in images.
 fn is_wordless(facts: &PageFacts) -> bool {
-    facts.pictures > 0 && facts.has_at_most_letters(FEW_LETTERS)
+    let drawn = facts.pictures >= MANY_PICTURES && facts.has_at_most_letters(BUTTON_LETTERS);
+    (facts.pictures > 0 && facts.has_at_most_letters(FEW_LETTERS)) || (drawn && has_no_labels(facts))
+}
+
+/// Whether the page has an empty title and none of its fields a label: its words are missing, because a server adds them. A page
+/// that sends nothing to a server may get them from its script, as translated ones do.
+fn is_emptied(facts: &PageFacts) -> bool {
+    let by_server =
+        !facts.has_script || facts.forms.iter().any(|form| matches!(form.target, Target::ServerScript(_)));
+    by_server && facts.empty_title == Some(true) && facts.visible_len() < FEW_WORDS && has_no_labels(facts)
+}
+
+/// Whether the page has fields to type in and none of them a label.
+fn has_no_labels(facts: &PageFacts) -> bool {
+    if facts.fields.len() > MOST_UNLABELLED {
+        return false;
+    }
+    let typed = |kind: &str| matches!(kind, "" | "text" | "password" | "email" | "tel" | "number");
+    let mut fields =
+        facts.fields.iter().filter(|field| field.tag == "input" && typed(&field.kind)).peekable();
+    let label = |id: &str| facts.labels.iter().find(|(of, _)| of == id).map_or("", |(_, text)| text.as_str());
+    fields.peek().is_some()
+        && fields
+            .all(|field| letters(field.shown.as_bytes()) == 0 && letters(label(&field.id).as_bytes()) == 0)
 }
 
 fn has_secret(requested: &RequestedSecrets) -> bool {
@@ -151,6 +191,14 @@ fn identity_rules(
                 if requested.visible_fields > FEW_FIELDS || facts.visible_len() > SHORT_TEXT =>
             {
                 Rule::BrandHeading
+            }
+            // A picture on a page that is not for signing in shows a customer or a product.
+            Rule::BrandPicture
+                if !signs_in(mentions, facts)
+                    && requested.visible_fields > FEW_FIELDS
+                    && facts.visible_len() > SHORT_TEXT =>
+            {
+                Rule::BrandText
             }
             rule => *rule,
         };

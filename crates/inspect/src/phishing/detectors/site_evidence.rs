@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::mentions::{Mentions, add_claim};
+use super::site_names::{
+    is_in_title, is_initials, is_institution, is_word_of_names, letters_and_digits, registrable_domain,
+};
 use crate::phishing::facts::{PageFacts, ReferenceKind, zone};
 use crate::phishing::rules::Rules;
 use crate::phishing::rules::hosts::{HostKind, Target};
@@ -93,7 +96,7 @@ fn add_named_sites(mentions: &mut Mentions, usages: &BTreeMap<&str, SiteUsage>, 
             .entry(registrable_domain(host))
             .or_insert(SiteUsage { at: usage.at, ..SiteUsage::default() });
         site.add(usage);
-        site.in_title |= is_in_title(host, &title);
+        site.in_title |= is_in_title(host, &title) || is_initials(host, facts.first_in(zone::TITLE));
         site.in_names |= is_word_of_names(host, &words);
     }
     for (site, usage) in &whole {
@@ -128,111 +131,4 @@ fn page_names(facts: &PageFacts) -> String {
         names.push(' ');
     }
     names
-}
-
-fn letters_and_digits(text: &str) -> String {
-    text.chars().filter(|c| c.is_alphanumeric()).collect()
-}
-
-/// The registered label of a host name: `site` of `www.site.co.uk`.
-fn registered_label(host: &str) -> Option<&str> {
-    host.contains('.').then(|| registrable_domain(host).split('.').next()).flatten()
-}
-
-/// The registrable domain of a host name: `site.co.uk` of `www.site.co.uk`.
-fn registrable_domain(host: &str) -> &str {
-    let mut dots = host.rmatch_indices('.').map(|(at, _)| at);
-    let (Some(last), second, third) = (dots.next(), dots.next(), dots.next()) else { return host };
-    let Some(second) = second else { return host };
-    let (ending, before) = (&host[last + 1..], &host[second + 1..last]);
-    if ending.len() != 2 || !(is_public(before) || is_common(before)) {
-        return &host[second + 1..];
-    }
-    third.map_or(host, |third| &host[third + 1..])
-}
-
-/// Whether the registered label of a host occurs in a title.
-fn is_in_title(host: &str, title: &str) -> bool {
-    let main = registered_label(host).map(letters_and_digits).unwrap_or_default();
-    main.len() >= 4 && title.contains(&main)
-}
-
-/// Whether the registered label of a host, or for a school any label, is a word of a title, a heading or an image name.
-fn is_word_of_names(host: &str, names: &str) -> bool {
-    let is_word = |part: &str| part.len() >= 3 && names.contains(&format!(" {part} "));
-    registered_label(host).is_some_and(is_word)
-        || (is_institution(host)
-            && host.split('.').any(|part| part.len() >= 4 && !is_general(part) && is_word(part)))
-}
-
-/// Labels that say what a host is for, not whose it is.
-fn is_general(part: &str) -> bool {
-    matches!(
-        part,
-        "login" | "portal" | "mail" | "webmail" | "account" | "secure" | "student" | "students" | "auth"
-    )
-}
-
-/// Second-level domains open to everybody, such as `co` in `co.uk`.
-fn is_common(second: &str) -> bool {
-    matches!(second, "co" | "com" | "net" | "org" | "or" | "ne" | "nom" | "web" | "in")
-}
-
-fn is_public(second: &str) -> bool {
-    matches!(
-        second,
-        "edu"
-            | "ac"
-            | "gov"
-            | "gob"
-            | "gouv"
-            | "gv"
-            | "go"
-            | "govt"
-            | "mil"
-            | "k12"
-            | "sch"
-            | "gub"
-            | "schule"
-    )
-}
-
-/// Schools, universities and public offices, by domains reserved for them.
-fn is_institution(host: &str) -> bool {
-    let mut labels = host.rsplit('.');
-    let (last, second) = (labels.next().unwrap_or_default(), labels.next().unwrap_or_default());
-    matches!(last, "edu" | "gov" | "mil") || (last.len() == 2 && is_public(second) && labels.next().is_some())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn schools_and_offices_are_known_by_their_names() {
-        assert!(is_institution("www.college.edu") && is_institution("login.univ.ac.uk"));
-        assert!(is_institution("simak.kampus.ac.id") && is_institution("impots.gouv.fr"));
-        assert!(!is_institution("edu.com") && !is_institution("ac.uk") && !is_institution("go.dev"));
-    }
-
-    #[test]
-    fn the_hosts_of_a_site_are_one() {
-        assert_eq!(registrable_domain("www.college.edu"), "college.edu");
-        assert_eq!(registrable_domain("a.login.univ.ac.uk"), "univ.ac.uk");
-        assert_eq!(
-            (registrable_domain("univ.ac.uk"), registrable_domain("site.org"), registrable_domain("host")),
-            ("univ.ac.uk", "site.org", "host")
-        );
-    }
-
-    #[test]
-    fn a_page_wears_the_name_of_a_site_as_a_word() {
-        assert!(is_word_of_names("portal.riu.com", " riu employees "));
-        assert!(!is_word_of_names("portal.riu.com", " trium portal "));
-        assert!(
-            is_word_of_names("sigedin.itp.edu.co", " sigedin login ")
-                && !is_word_of_names("portal.itp.edu.co", " portal ")
-        );
-        assert!(is_in_title("www.fernway.example.com", "exampleshop") && !is_in_title("www.fern.org", "oak"));
-    }
 }

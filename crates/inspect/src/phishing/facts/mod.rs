@@ -81,6 +81,8 @@ pub(crate) struct PageFacts {
     /// A field is inside quoted code, so the code is not really quoted.
     pub(crate) has_field_in_quote: bool,
     pub(crate) has_script: bool,
+    /// Whether the page's title, the first one, contains no letters.
+    pub(crate) empty_title: Option<bool>,
     pub(crate) pictures: usize,
     /// Letters of placeholders, which are part of the text too.
     pub(crate) placeholder_letters: usize,
@@ -127,6 +129,8 @@ pub(crate) struct Field {
     pub(crate) form: Option<usize>,
     pub(crate) one_letter: bool,
     pub(crate) disabled: bool,
+    /// The field is in an element that the page does not show.
+    pub(crate) concealed: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -160,11 +164,15 @@ pub(crate) fn letters(text: &[u8]) -> usize {
 }
 
 impl PageFacts {
-    /// Whether the page has at most this many letters, not counting its title and its placeholders.
+    /// Whether the page has at most this many letters, not counting its title, its placeholders and what it hides.
     pub(crate) fn has_at_most_letters(&self, most: usize) -> bool {
+        let mut uncounted = zone::TITLE | zone::LITERAL;
+        if !self.hides_its_fields() {
+            uncounted |= zone::HIDDEN;
+        }
         let mut letter_count = 0;
         for (place, (start, zones)) in self.zones.iter().enumerate() {
-            if zones & (zone::TITLE | zone::LITERAL) == 0 {
+            if zones & uncounted == 0 {
                 let end = self.zones.get(place + 1).map_or(self.text.len(), |(end, _)| *end);
                 letter_count += letters(&self.text.bytes[*start..end]);
                 if letter_count > most + self.placeholder_letters {
@@ -176,6 +184,12 @@ impl PageFacts {
         letter_count + letters(&self.text.bytes[..before]) <= most + self.placeholder_letters
     }
 
+    /// Whether most fields are in hidden elements: then a script shows these, with their text.
+    fn hides_its_fields(&self) -> bool {
+        let typed = || self.fields.iter().filter(|field| field.kind != "hidden");
+        2 * typed().filter(|field| field.concealed).count() > typed().count()
+    }
+
     /// The length of the text that a person can see, in bytes.
     pub(crate) fn visible_len(&self) -> usize {
         self.text.len().saturating_sub(self.hidden_bytes)
@@ -184,6 +198,23 @@ impl PageFacts {
     pub(crate) fn zone_at(&self, at: usize) -> u16 {
         let after = self.zones.partition_point(|(since, _)| *since <= at);
         after.checked_sub(1).map_or(0, |last| self.zones[last].1)
+    }
+
+    /// The offset in the text before which this many bytes after `from` are visible.
+    pub(crate) fn visible_until(&self, from: usize, mut bytes: usize) -> usize {
+        let first = self.zones.partition_point(|(since, _)| *since <= from).saturating_sub(1);
+        let mut at = from;
+        for (place, (_, zones)) in self.zones.iter().enumerate().skip(first) {
+            let end = self.zones.get(place + 1).map_or(self.text.len(), |(end, _)| *end).max(at);
+            if zones & zone::HIDDEN == 0 {
+                if end - at >= bytes {
+                    break;
+                }
+                bytes -= end - at;
+            }
+            at = end;
+        }
+        at + bytes
     }
 
     /// The offset in the file that an offset in the text comes from.

@@ -107,6 +107,7 @@ impl Reader<'_> {
             form: self.form,
             one_letter: tag.get("maxlength").is_some_and(|length| length.trim() == "1"),
             disabled: tag.get("disabled").is_some() || tag.get("readonly").is_some(),
+            concealed: self.concealment.hides_now(),
         });
         self.last_field = self.facts.text.len();
     }

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use dropleaf_core::html::character_references::{Context, decode};
-use dropleaf_core::html::{Element, Name, Tag};
+use dropleaf_core::html::{Name, Tag};
 
 use super::Reader;
 
@@ -15,8 +15,6 @@ const MOST_STYLES: usize = 256 << 10;
 /// Elements without content, which hide nothing.
 const EMPTY: [&str; 12] =
     ["input", "img", "br", "hr", "meta", "link", "wbr", "base", "source", "col", "embed", "area"];
-/// Elements whose text a browser with scripts does not show.
-const NEVER_SHOWN: [&str; 2] = ["template", "noscript"];
 /// A larger negative offset in pixels puts text off the screen.
 const FAR: f64 = -400.0;
 
@@ -38,7 +36,7 @@ impl Concealment {
     }
 
     /// Reads a style sheet: which classes and IDs it hides. Rules with other selectors are ignored.
-    fn read_sheet(&mut self, sheet: &str) {
+    pub(super) fn read_sheet(&mut self, sheet: &str) {
         let room = MOST_STYLES.saturating_sub(self.styles_read);
         let sheet = sheet.get(..room.min(sheet.len())).unwrap_or_default();
         self.styles_read += sheet.len();
@@ -57,8 +55,15 @@ impl Concealment {
         }
     }
 
+    /// Notices a background that a tag sets.
+    pub(super) fn note_background(&mut self, tag: &Tag<'_>) {
+        if !self.paints && tag.get("style").is_some_and(|style| style.contains("background")) {
+            self.paints = true;
+        }
+    }
+
     /// Whether this element is invisible. Most have no attribute that could make it so.
-    fn conceals(&self, tag: &Tag<'_>) -> bool {
+    pub(super) fn conceals(&self, tag: &Tag<'_>) -> bool {
         let named = |mark: char, name: &str| self.selectors.contains(&format!("{mark}{name}"));
         let by_attribute = |(name, value): &(&str, &str)| match name.len() {
             2 if name.eq_ignore_ascii_case("id") => !self.selectors.is_empty() && named('#', value),
@@ -70,8 +75,7 @@ impl Concealment {
             11 => name.eq_ignore_ascii_case("aria-hidden") && value.eq_ignore_ascii_case("true"),
             _ => false,
         };
-        tag.attributes.iter().any(by_attribute)
-            || (tag.name.element == Element::Other && NEVER_SHOWN.iter().any(|name| tag.name.is(name)))
+        tag.attributes.iter().any(by_attribute) || tag.name.is_never_shown()
     }
 }
 
@@ -85,11 +89,7 @@ impl Reader<'_> {
             Some((name, inside)) if *name == tag.name && !tag.closed => *inside += 1,
             Some(_) => {}
             None => {
-                if !self.concealment.paints
-                    && tag.get("style").is_some_and(|style| style.contains("background"))
-                {
-                    self.concealment.paints = true;
-                }
+                self.concealment.note_background(tag);
                 let has_content =
                     || !tag.closed && !tag.name.has_raw_text() && !EMPTY.iter().any(|name| tag.name.is(name));
                 if self.concealment.conceals(tag) && has_content() {

@@ -24,6 +24,7 @@ impl Reader<'_> {
                 self.zones = 0;
                 self.begin_zone(zone::TITLE);
                 self.facts.add_text(text, at);
+                self.facts.empty_title.get_or_insert(!text.chars().any(char::is_alphabetic));
                 self.end_zone(zone::TITLE);
             }
             Element::Script => {

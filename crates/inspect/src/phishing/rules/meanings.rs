@@ -43,6 +43,10 @@ pub(crate) enum Topic {
     Claim,
     Human,
     Command,
+    /// Opens the Run dialog. A command too.
+    OpensRun,
+    /// Pastes something unseen. A command too.
+    Pastes,
     Alarm,
     Scan,
     Wallet,
@@ -52,6 +56,8 @@ pub(crate) enum Topic {
     SignIn,
     Kit,
     IdPhoto,
+    /// Something of the visitor's is being checked, or has been.
+    Checked,
 }
 
 pub(crate) fn secret_of(name: &str) -> Option<Secret> {
@@ -87,6 +93,8 @@ pub(crate) fn topic_of(name: &str) -> Option<Topic> {
         "claim" => Topic::Claim,
         "human" => Topic::Human,
         "command" => Topic::Command,
+        "opens-run" => Topic::OpensRun,
+        "pastes" => Topic::Pastes,
         "alarm" => Topic::Alarm,
         "scan" => Topic::Scan,
         "wallet" => Topic::Wallet,
@@ -96,6 +104,7 @@ pub(crate) fn topic_of(name: &str) -> Option<Topic> {
         "sign-in" => Topic::SignIn,
         "kit" => Topic::Kit,
         "id-photo" => Topic::IdPhoto,
+        "checked" => Topic::Checked,
         _ => return None,
     })
 }

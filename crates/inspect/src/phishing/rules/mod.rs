@@ -1,5 +1,6 @@
 //! The rule data of the check: weights, brands, words and hosts, parsed from lists that an operator can extend.
 
+pub(crate) mod collector_names;
 pub(crate) mod hosts;
 mod list_format;
 pub(crate) mod meanings;
@@ -11,6 +12,7 @@ pub(crate) mod word_matcher;
 use std::collections::HashMap;
 
 use super::fold::fold;
+use collector_names::CollectorNames;
 use hosts::{HostKind, Hosts};
 use list_format::{Section, sections};
 use meanings::{Phrase, Secret, secret_of, topic_of};
@@ -76,6 +78,7 @@ pub struct Rules {
     pub(crate) sign_leads: WordMatcher<()>,
     pub(crate) account_tails: WordMatcher<()>,
     pub(crate) hosts: Hosts,
+    pub(crate) collectors: CollectorNames,
     pub(crate) script: ScriptPatterns,
 }
 
@@ -109,7 +112,9 @@ impl Rules {
         }
         let mut hosts = Hosts::default();
         let mut script_hosts = Vec::new();
+        let mut collectors = CollectorNames::default();
         for section in all.iter().flat_map(|lists| sections(lists.hosts)) {
+            section.lines.iter().for_each(|line| collectors.add(section.name, line));
             let Some(kind) = HostKind::parse(section.name) else { continue };
             for line in section.lines {
                 hosts.add(line, kind);
@@ -155,6 +160,7 @@ impl Rules {
             sign_leads: words_around("sign-lead"),
             account_tails: words_around("account-tail"),
             hosts,
+            collectors,
             script: ScriptPatterns::new(all.iter().map(|lists| lists.scripts), &script_hosts),
         }
     }

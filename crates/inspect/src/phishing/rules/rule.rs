@@ -76,6 +76,7 @@ rules! {
     SmuggledDownload = "smuggled-download",
     BlockedAddress = "blocked-address",
     HiddenForm = "hidden-form",
+    BetweenSteps = "between-steps",
     BuiltMarkup = "built-markup",
     WordlessPage = "wordless-page",
     KitMarks = "kit-marks",

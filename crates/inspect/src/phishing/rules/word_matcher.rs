@@ -1,6 +1,8 @@
 //! Finds all words of a list in folded text in one pass.
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use std::collections::BTreeMap;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 
 use crate::phishing::fold::fold;
 
@@ -9,7 +11,18 @@ use crate::phishing::fold::fold;
 #[derive(Debug)]
 pub(crate) struct WordMatcher<T> {
     automaton: Option<AhoCorasick>,
+    words: Vec<Word<T>>,
+    /// Some words may begin inside others.
+    begins_anywhere: bool,
+}
+
+/// The letters of a word. Some are listed several times, with stars in other places.
+#[derive(Debug)]
+struct Word<T> {
     meanings: Vec<Meaning<T>>,
+    /// The words with which this one begins, the longest first.
+    beginnings: Vec<usize>,
+    length: usize,
 }
 
 #[derive(Debug)]
@@ -31,44 +44,83 @@ pub(crate) struct WordMatch<T> {
 
 impl<T: Copy> WordMatcher<T> {
     pub(crate) fn new(words: impl Iterator<Item = (String, T)>) -> Self {
-        let mut patterns = Vec::new();
-        let mut meanings = Vec::new();
+        let mut listed: BTreeMap<String, Vec<Meaning<T>>> = BTreeMap::new();
         for (word, of) in words {
             let (open_start, rest) =
                 word.strip_prefix('*').map_or((false, word.as_str()), |rest| (true, rest));
             let (open_end, rest) = rest.strip_suffix('*').map_or((false, rest), |rest| (true, rest));
             let folded = fold(rest);
             if !folded.is_empty() {
-                meanings.push(Meaning { of, open_start, open_end, ascii: rest.is_ascii() });
-                patterns.push(folded);
+                let meaning = Meaning { of, open_start, open_end, ascii: rest.is_ascii() };
+                listed.entry(folded).or_default().push(meaning);
             }
         }
+        let (patterns, meanings): (Vec<String>, Vec<_>) = listed.into_iter().unzip();
         let automaton = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostLongest)
             .kind(Some(AhoCorasickKind::ContiguousNFA))
             .build(&patterns);
+        let words = meanings.into_iter().zip(&patterns).map(|(meanings, pattern)| {
+            let shorter = (1..pattern.len()).rev().filter_map(|end| pattern.get(..end));
+            let known =
+                shorter.filter_map(|shorter| patterns.binary_search_by(|it| (**it).cmp(shorter)).ok());
+            Word { meanings, beginnings: known.collect(), length: pattern.len() }
+        });
+        let words: Vec<_> = words.collect();
+        let begins_anywhere = words.iter().flat_map(|word| &word.meanings).any(|meaning| meaning.open_start);
         // Building fails only when the patterns exceed the limits of the automaton; then nothing is found.
-        Self { automaton: automaton.ok(), meanings }
+        Self { automaton: automaton.ok(), words, begins_anywhere }
     }
 
+    /// The words of a text from left to right, the longest of those that begin in one place. They do not overlap.
     pub(crate) fn find<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = WordMatch<T>> + 'a {
-        self.automaton.iter().flat_map(move |automaton| automaton.find_iter(text)).filter_map(|found| {
-            let meaning = &self.meanings[found.pattern().as_usize()];
-            // A letter or digit next to the match makes it part of another word. Scripts without spaces have no such boundary.
-            let alone = |open: bool, inside: Option<&u8>, outside: Option<&u8>| {
-                open || !(inside.is_some_and(u8::is_ascii_alphanumeric)
-                    && outside.is_some_and(u8::is_ascii_alphanumeric))
-            };
-            let before = found.start().checked_sub(1).and_then(|at| text.get(at));
-            let stands = alone(meaning.open_start, text.get(found.start()), before)
-                && alone(meaning.open_end, text.get(found.end() - 1), text.get(found.end()));
-            stands.then_some(WordMatch {
-                meaning: meaning.of,
-                start: found.start(),
-                end: found.end(),
-                ascii: meaning.ascii,
-            })
+        let mut from = 0;
+        std::iter::from_fn(move || {
+            let automaton = self.automaton.as_ref()?;
+            loop {
+                let found = automaton.find(Input::new(text).range(from..))?;
+                let longest = found.pattern().as_usize();
+                let begun = std::iter::once(longest).chain(self.words[longest].beginnings.iter().copied());
+                let mut standing = begun.filter_map(|word| self.words[word].at(found.start(), text));
+                if let Some(found) = standing.next() {
+                    from = found.end;
+                    return Some(found);
+                }
+                from = self.next_beginning(found.start() + 1, text);
+            }
         })
+    }
+}
+
+impl<T> WordMatcher<T> {
+    /// The next place at which a word may begin.
+    fn next_beginning(&self, mut at: usize, text: &[u8]) -> usize {
+        let inside = |at: usize| {
+            text.get(at).is_some_and(u8::is_ascii_alphanumeric) && text[at - 1].is_ascii_alphanumeric()
+        };
+        while !self.begins_anywhere && inside(at) {
+            at += 1;
+        }
+        at
+    }
+}
+
+impl<T: Copy> Word<T> {
+    /// The word at this place, unless it is part of another one there.
+    fn at(&self, start: usize, text: &[u8]) -> Option<WordMatch<T>> {
+        let end = start + self.length;
+        // A letter or digit next to the match makes it part of another word. Scripts without spaces have no such boundary.
+        let joined = |inside: Option<&u8>, outside: Option<&u8>| {
+            inside.is_some_and(u8::is_ascii_alphanumeric) && outside.is_some_and(u8::is_ascii_alphanumeric)
+        };
+        let before = start.checked_sub(1).and_then(|at| text.get(at));
+        let (joins_before, joins_after) =
+            (joined(text.get(start), before), joined(text.get(end - 1), text.get(end)));
+        let fits = |meaning: &&Meaning<T>| {
+            (meaning.open_start || !joins_before) && (meaning.open_end || !joins_after)
+        };
+        let Meaning { of, ascii, .. } = self.meanings.iter().find(fits)?;
+        Some(WordMatch { meaning: *of, start, end, ascii: *ascii })
     }
 }
 
@@ -94,5 +146,16 @@ mod tests {
     #[test]
     fn the_longest_word_wins() {
         assert_eq!(found(&["bank", "bank of america"], "bank of america, bank"), [1, 0]);
+    }
+
+    #[test]
+    fn a_word_may_have_its_stars_in_several_places() {
+        assert_eq!(found(&["otp", "otp*", "*otp"], "otp otpanswer smsotp notpad"), [0, 1, 2]);
+    }
+
+    #[test]
+    fn a_longer_word_that_does_not_stand_hides_no_shorter_one() {
+        assert_eq!(found(&["sign in", "sign in to", "gather"], "sign in together, gather"), [0, 2]);
+        assert_eq!(found(&["my card", "card*"], "my cards"), [1]);
     }
 }

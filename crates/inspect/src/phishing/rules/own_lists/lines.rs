@@ -1,6 +1,7 @@
 //! Validates the lines of an operator's list, and says what is wrong with an invalid one.
 
 use super::List::{self, Brands, Hosts, Phrases, Scripts, Secrets, Weights};
+use crate::phishing::rules::collector_names;
 use crate::phishing::rules::hosts::HostKind;
 use crate::phishing::rules::list_format::Section;
 use crate::phishing::rules::meanings::{secret_of, topic_of};
@@ -57,7 +58,10 @@ fn known(list: List, name: &str) -> Result<(), String> {
         Weights => (name == "threshold" || Rule::parse(name).is_some(), "rule"),
         Secrets => (secret_of(name).is_some(), "kind of secret"),
         Phrases => (topic_of(name).is_some() || AROUND.contains(&name), "kind of phrase"),
-        Hosts => (HostKind::parse(name).is_some(), "kind of host"),
+        Hosts => {
+            let is_known = HostKind::parse(name).is_some() || collector_names::SECTIONS.contains(&name);
+            (is_known, "kind of host")
+        }
         Scripts => (mark_of_section(name).is_some(), "kind of call"),
     };
     if is_known {
@@ -86,6 +90,7 @@ fn entry<'a>(list: List, section: &str, line: &'a str, keys: &mut Vec<&'a str>) 
     match list {
         Weights => keys.push(weight(section, line)?),
         Brands => brand(line)?,
+        Hosts if collector_names::SECTIONS.contains(&section) => file_name(line)?,
         Hosts => host(line)?,
         // Words such as "z" or "+" count only next to a name.
         Phrases if AROUND.contains(&section) => {}
@@ -146,6 +151,16 @@ fn host(entry: &str) -> Result<(), String> {
         return Ok(());
     }
     Err(format!("`{entry}` is not a host such as example.com or example.com/path; write one per line"))
+}
+
+/// `send` or `send*`
+fn file_name(entry: &str) -> Result<(), String> {
+    let bare = entry.strip_suffix('*').unwrap_or(entry);
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '/');
+    if bare.len() >= 2 && bare.chars().all(plain) {
+        return Ok(());
+    }
+    Err(format!("`{entry}` is not a file name such as send or send*; write one per line, without its ending"))
 }
 
 /// `de: Kennwort, Passwort*`

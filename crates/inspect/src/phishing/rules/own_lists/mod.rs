@@ -119,6 +119,7 @@ mod tests {
                 "hosts.txt, line 1: there is no kind of host named `bots`; did you mean [bot]?",
             ),
             ("hosts.txt", "x.example", "hosts.txt, line 1: this line is before the first [section]"),
+            ("hosts.txt", "[collector]\nsend it", "hosts.txt, line 2: `send it` is not a file name"),
             ("hosts.txt", "# mine\n[blocked]\nhttps://x.example/", "hosts.txt, line 3: write"),
             (
                 "hosts.txt",
