@@ -87,6 +87,8 @@ pub struct File {
     /// Size of the identity bytes.
     pub size_bytes: u64,
     pub body: Body,
+    /// The identity bytes of a small file that is stored compressed, so that the checks need not unpack it.
+    pub plain: Option<Bytes>,
 }
 
 #[derive(Debug)]
@@ -142,6 +144,13 @@ impl Bundle {
         }
     }
 
+    /// Frees what only the checks read.
+    pub fn drop_plain(&mut self) {
+        for file in &mut self.files {
+            file.plain = None;
+        }
+    }
+
     /// The first file that is a program for the viewer's computer, if any. Files below `_dropleaf/` are not served to viewers.
     pub fn program(&self) -> Option<&File> {
         self.files.iter().find(|file| file.mime == PROGRAM && !is_reserved(&file.path))
@@ -179,7 +188,7 @@ mod tests {
 
     fn file(path: &str, size_bytes: u64) -> File {
         let body = Body::Packed { encoding: Encoding::Identity, bytes: Bytes::new() };
-        File { path: path.to_owned(), mime: "text/plain", hash: [0; 32], size_bytes, body }
+        File { path: path.to_owned(), mime: "text/plain", hash: [0; 32], size_bytes, body, plain: None }
     }
 
     fn bundle(entry: &str, files: Vec<File>) -> Bundle {

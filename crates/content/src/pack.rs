@@ -16,6 +16,9 @@ const HELD_FILE_BYTES: u64 = 4 << 20;
 /// Identity bytes kept in memory for one bundle. Beyond this even files of incompressible types are compressed if that helps:
 /// a forged archive of zeros named `.png` must not fill memory.
 const HELD_IDENTITY_BYTES: u64 = 24 << 20;
+/// Identity bytes of compressed files that are kept for the checks, of one file and of one bundle.
+const PLAIN_FILE_BYTES: usize = 64 << 10;
+const PLAIN_BYTES: usize = 1 << 20;
 const WORTH_COMPRESSING_BYTES: usize = 512;
 /// Favours speed over size: what viewers receive is compressed separately, once, with more effort.
 const LEVEL: i32 = 1;
@@ -32,6 +35,7 @@ thread_local! {
 pub(crate) struct Packer<'a> {
     spool_dir: &'a Path,
     held_identity_bytes: u64,
+    plain_bytes: usize,
     compressor: Option<zstd::bulk::Compressor<'static>>,
 }
 
@@ -53,7 +57,7 @@ enum SinkBody {
 
 impl<'a> Packer<'a> {
     pub(crate) fn new(spool_dir: &'a Path) -> Self {
-        Self { spool_dir, held_identity_bytes: 0, compressor: None }
+        Self { spool_dir, held_identity_bytes: 0, plain_bytes: 0, compressor: None }
     }
 
     /// `size` must be the exact number of bytes that will be written.
@@ -82,15 +86,15 @@ impl<'a> Packer<'a> {
     }
 
     pub(crate) fn finish(&mut self, sink: Sink) -> io::Result<File> {
-        let body = match sink.body {
+        let (body, plain) = match sink.body {
             SinkBody::Held(bytes) => self.hold(bytes, is_compressible(sink.mime))?,
-            SinkBody::Spooled(writer) => spooled(writer, Encoding::Identity)?,
-            SinkBody::SpooledZstd(encoder) => spooled(encoder.finish()?, Encoding::Zstd)?,
+            SinkBody::Spooled(writer) => (spooled(writer, Encoding::Identity)?, None),
+            SinkBody::SpooledZstd(encoder) => (spooled(encoder.finish()?, Encoding::Zstd)?, None),
         };
         let hash = *sink.hasher.finalize().as_bytes();
         // A program is never displayed, whatever its name says.
         let mime = if sink.sniffer.is_program(&sink.path) { PROGRAM } else { sink.mime };
-        Ok(File { path: sink.path, mime, hash, size_bytes: sink.written, body })
+        Ok(File { path: sink.path, mime, hash, size_bytes: sink.written, body, plain })
     }
 
     /// Packs bytes that are already complete.
@@ -100,16 +104,26 @@ impl<'a> Packer<'a> {
         self.finish(sink)
     }
 
-    fn hold(&mut self, bytes: Vec<u8>, compressible: bool) -> io::Result<Body> {
+    /// The body, and the identity bytes if they are kept beside it.
+    fn hold(&mut self, bytes: Vec<u8>, compressible: bool) -> io::Result<(Body, Option<Bytes>)> {
         let crowded = self.held_identity_bytes + bytes.len() as u64 > HELD_IDENTITY_BYTES;
         if bytes.len() >= WORTH_COMPRESSING_BYTES && (compressible || crowded) {
             let packed = self.compress(&bytes)?;
             if packed.len() * 10 <= bytes.len() * 9 {
-                return Ok(Body::Packed { encoding: Encoding::Zstd, bytes: packed.into() });
+                let body = Body::Packed { encoding: Encoding::Zstd, bytes: packed.into() };
+                return Ok((body, self.keep_plain(bytes)));
             }
         }
         self.held_identity_bytes += bytes.len() as u64;
-        Ok(Body::Packed { encoding: Encoding::Identity, bytes: Bytes::from(bytes) })
+        Ok((Body::Packed { encoding: Encoding::Identity, bytes: Bytes::from(bytes) }, None))
+    }
+
+    fn keep_plain(&mut self, bytes: Vec<u8>) -> Option<Bytes> {
+        let fits = bytes.len() <= PLAIN_FILE_BYTES && self.plain_bytes + bytes.len() <= PLAIN_BYTES;
+        fits.then(|| {
+            self.plain_bytes += bytes.len();
+            bytes.into()
+        })
     }
 
     fn compress(&mut self, bytes: &[u8]) -> io::Result<Vec<u8>> {
@@ -216,6 +230,26 @@ mod tests {
         assert_eq!(packed("text/plain", &[b'a'; 511]).body.encoding(), Encoding::Identity);
         assert_eq!(packed("text/plain", &noise(4096)).body.encoding(), Encoding::Identity);
         assert_eq!(packed("image/png", &[b'a'; 4096]).body.encoding(), Encoding::Identity);
+    }
+
+    #[test]
+    fn small_files_keep_what_was_sent_beside_what_is_stored_within_limits() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut packer = Packer::new(dir.path());
+        let text = b"0123456789abcdef".repeat(4096);
+        let mut kept = 0;
+        for _ in 0..20 {
+            let file = packer.pack("x", "text/plain", &text).unwrap();
+            assert_eq!(file.body.encoding(), Encoding::Zstd);
+            if let Some(plain) = file.plain {
+                assert_eq!(plain, text);
+                kept += plain.len();
+            }
+        }
+        assert_eq!(kept, PLAIN_BYTES);
+        let longer = [&text[..], b"!"].concat();
+        assert_eq!(packed("text/plain", &longer).plain, None);
+        assert_eq!(packed("text/plain", b"short").plain, None, "it is stored as it is");
     }
 
     #[test]

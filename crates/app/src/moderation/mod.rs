@@ -12,7 +12,7 @@ pub(crate) mod safety;
 pub(crate) mod takedown;
 
 use crate::infra::permit_queue::PermitQueue;
-use safety::{BlocklistCache, Checker, ExternalCheck};
+use safety::{BlocklistCache, Checker, CleanContent, ExternalCheck};
 use std::sync::Arc;
 
 /// Dry runs and appeals that are read concurrently, and those that may wait. Small pages bypass this queue.
@@ -25,6 +25,7 @@ const APPEALS_WAITING: usize = 8;
 pub(crate) struct Moderation {
     pub(crate) external_check: ExternalCheck,
     pub(crate) blocklist: BlocklistCache,
+    pub(crate) clean_content: Arc<CleanContent>,
     /// For dry runs and appeals, so that they never delay publishers.
     pub(crate) check_queue: PermitQueue,
     /// For appeals whose content is being stored.
@@ -36,6 +37,7 @@ impl Moderation {
         Self {
             external_check: ExternalCheck::new(checker),
             blocklist: BlocklistCache::default(),
+            clean_content: Arc::default(),
             check_queue: PermitQueue::new(CHECKS, CHECKS_WAITING),
             appeal_queue: PermitQueue::new(1, APPEALS_WAITING),
         }

@@ -185,6 +185,7 @@ impl App {
         let limits = self.settings.content.clone();
         let spool = self.settings.spool_dir.clone();
         let is_isolated = self.hosts.isolated;
+        let clean = Arc::clone(&self.moderation.clean_content);
         move || {
             let source = match upload.body {
                 UploadBody::Memory(bytes) => content::Source::Memory(bytes),
@@ -212,7 +213,8 @@ impl App {
                 let found = content::StrictCsp::of(&bundle).map_err(Error::internal)?;
                 StrictPolicy::of(&found, e2e)
             });
-            let scan = ContentScan::scan_and_compare(&bundle, &safety, pii_check, blocklist.as_deref())?;
+            let scan = ContentScan::scan_and_compare(&bundle, &safety, pii_check, blocklist, &clean)?;
+            bundle.drop_plain();
             Ok((Prepared { bundle, policy: policy.transpose()?, strict }, scan))
         }
     }

@@ -17,6 +17,7 @@ use lol_html::{AsciiCompatibleEncoding, HtmlRewriter, MemorySettings, Settings, 
 
 use crate::bundle::{Body, Bundle, Encoding};
 use crate::mime::{charset_in, is_html, is_script};
+use crate::text::file_text::held;
 use blocked::{Blocked, BlockedKind};
 use code_scan::CodeScan;
 use script_hash::{ScriptHasher, is_controlled_by_policy};
@@ -41,6 +42,10 @@ impl StrictCsp {
             // Publishers know a single file by the name they uploaded it with.
             let sent_as = bundle.file_name.as_deref().filter(|_| file.path == bundle.entry);
             let path = sent_as.unwrap_or(&file.path);
+            if let Some(bytes) = held(file) {
+                strict.read(path, file.mime, bytes)?;
+                continue;
+            }
             match &file.body {
                 Body::Packed { encoding, bytes } => {
                     strict.read(path, file.mime, decoded(*encoding, &bytes[..])?)?;

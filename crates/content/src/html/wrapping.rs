@@ -18,11 +18,19 @@ const OBJECT: &str = "The page looks like a JSON object that contains the HTML. 
 
 /// The warning about what is around a page, if anything is.
 pub(super) fn warning(input: &mut Input) -> Result<Option<&'static str>, Refusal> {
+    if input.whole().is_some_and(is_plain) {
+        return Ok(None);
+    }
     let head = input.head(HEAD_BYTES)?;
     let length = input.len();
     let mut tail = Vec::new();
     input.region(length.saturating_sub(TAIL_BYTES), length).read_to_end(&mut tail)?;
     Ok(warning_about(&String::from_utf8_lossy(&head), &String::from_utf8_lossy(&tail)))
+}
+
+/// Whether a page begins with a tag and escapes nothing, as most do.
+fn is_plain(page: &[u8]) -> bool {
+    page.starts_with(b"<") && memchr::memchr(b'\\', &page[..page.len().min(HEAD_BYTES)]).is_none()
 }
 
 fn warning_about(head: &str, tail: &str) -> Option<&'static str> {
@@ -67,6 +75,7 @@ mod tests {
             (r#"{"html": "<!doctype html>\n<p>Hi</p>"}"#, OBJECT),
         ] {
             assert_eq!(warning_about(text, text), Some(says), "{text}");
+            assert!(!is_plain(text.as_bytes()), "{text}");
         }
     }
 

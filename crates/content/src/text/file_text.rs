@@ -21,7 +21,7 @@ pub(crate) fn text_of(
     file: &File,
     pages: impl FnOnce() -> io::Result<Option<&'static encoding_rs::Encoding>>,
 ) -> io::Result<Cow<'_, str>> {
-    if let Body::Packed { encoding: Encoding::Identity, bytes } = &file.body
+    if let Some(bytes) = held(file)
         && let Ok(text) = std::str::from_utf8(bytes)
     {
         return Ok(Cow::Borrowed(text));
@@ -45,7 +45,18 @@ pub(crate) fn charset_of_pages(files: &[File]) -> io::Result<Option<&'static enc
     Ok(None)
 }
 
+/// The identity bytes of a file, if they are in memory.
+pub(crate) fn held(file: &File) -> Option<&[u8]> {
+    match &file.body {
+        Body::Packed { encoding: Encoding::Identity, bytes } => Some(bytes),
+        Body::Packed { .. } | Body::Spooled { .. } => file.plain.as_deref(),
+    }
+}
+
 fn bytes_of(file: &File) -> io::Result<Vec<u8>> {
+    if let Some(bytes) = held(file) {
+        return Ok(bytes.to_vec());
+    }
     let mut bytes = Vec::new();
     match &file.body {
         Body::Packed { encoding: Encoding::Zstd, bytes: packed } if file.size_bytes <= SMALL_BYTES => {

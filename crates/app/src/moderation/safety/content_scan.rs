@@ -2,6 +2,7 @@
 
 use super::SafetySettings;
 use super::checker::build_request;
+use super::clean_content::{self, CleanContent, Standard};
 use bytes::Bytes;
 use dropleaf_content::{Bundle, BundleKind, BundleTexts, source_lines};
 use dropleaf_core::finding::Finding;
@@ -9,6 +10,7 @@ use dropleaf_core::safety::PiiCheck;
 use dropleaf_core::{Error, Result, hex};
 use dropleaf_inspect::similarity::{self, Blocklist, Match};
 use dropleaf_inspect::{UploadFile, UploadTexts, phishing, secrets};
+use std::sync::Arc;
 
 /// Where a Markdown page keeps its source, and the name shown to its publisher.
 const SOURCE: &str = "_dropleaf/source.md";
@@ -34,15 +36,17 @@ pub(crate) struct ContentScan {
 impl ContentScan {
     /// Reads a bundle. Encrypted content cannot be read.
     pub(crate) fn scan(bundle: &Bundle, settings: &SafetySettings, asked: Option<PiiCheck>) -> Result<Self> {
-        Self::scan_and_compare(bundle, settings, asked, None)
+        Self::scan_and_compare(bundle, settings, asked, None, &CleanContent::default())
     }
 
-    /// The same, and compares it with the blocklist in one pass over its pages.
+    /// The same, and compares it with the blocklist in one pass over its pages. Content in which nothing was found before is
+    /// not read.
     pub(crate) fn scan_and_compare(
         bundle: &Bundle,
         settings: &SafetySettings,
         asked: Option<PiiCheck>,
-        blocklist: Option<&Blocklist>,
+        blocklist: Option<Arc<Blocklist>>,
+        clean: &CleanContent,
     ) -> Result<Self> {
         let pii = settings.pii_check.or(asked);
         let mut scan = Self { digest: bundle.digest(), pii, ..Self::default() };
@@ -56,21 +60,26 @@ impl ContentScan {
         if !checks && !reads_secrets && blocklist.is_none() {
             return Ok(scan);
         }
-        let rules = settings.rules.rules();
+        let standard = Standard { rules: settings.rules.rules(), blocklist };
+        let key = clean_content::key(bundle, &scan.digest, checks, reads_secrets);
+        if clean.knows(&standard, &key) {
+            return Ok(scan);
+        }
+        let Standard { rules, blocklist } = &standard;
         // Read once for all checks.
         let texts = if reads_secrets { BundleTexts::of(bundle) } else { BundleTexts::of_pages(bundle) };
         let texts = texts.map_err(Error::internal)?;
         let texts = for_inspection(&texts);
         match (blocklist, checks) {
             (Some(blocklist), true) => {
-                let (verdict, fingerprints) = similarity::check_and_fingerprint(&texts, &rules);
+                let (verdict, fingerprints) = similarity::check_and_fingerprint(&texts, rules);
                 scan.set_phishing(verdict);
                 scan.blocked = blocklist.find(&fingerprints);
             }
             (Some(blocklist), false) => {
-                scan.blocked = blocklist.find(&similarity::fingerprint(&texts, &rules));
+                scan.blocked = blocklist.find(&similarity::fingerprint(&texts, rules));
             }
-            (None, true) => scan.set_phishing(phishing::check(&texts.files(), &rules)),
+            (None, true) => scan.set_phishing(phishing::check(&texts.files(), rules)),
             (None, false) => {}
         }
         if reads_secrets {
@@ -78,6 +87,9 @@ impl ContentScan {
         }
         if bundle.kind == BundleKind::Markdown {
             scan.map_to_source(&texts, &bundle.entry);
+        }
+        if scan.phishing.is_empty() && scan.secrets.is_empty() && scan.blocked.is_none() {
+            clean.remember(standard, key);
         }
         Ok(scan)
     }
@@ -157,17 +169,16 @@ mod tests {
     use super::*;
     use dropleaf_content::{Body, Encoding, File};
 
-    #[test]
-    fn nothing_is_unpacked_when_nobody_asks() {
-        let bytes = Bytes::from_static(b"this is not packed at all");
+    fn page(encoding: Encoding, bytes: &'static [u8]) -> Bundle {
         let file = File {
             path: "index.html".to_owned(),
             mime: "text/html",
             hash: [7; 32],
             size_bytes: 25,
-            body: Body::Packed { encoding: Encoding::Zstd, bytes },
+            body: Body::Packed { encoding, bytes: Bytes::from_static(bytes) },
+            plain: None,
         };
-        let bundle = Bundle {
+        Bundle {
             kind: BundleKind::Html,
             title: String::new(),
             entry: "index.html".to_owned(),
@@ -178,10 +189,71 @@ mod tests {
             file_name: None,
             address_warnings: dropleaf_content::AddressWarnings::default(),
             toolbar_warning: None,
-        };
+        }
+    }
+
+    /// Cannot be read.
+    fn broken_page() -> Bundle {
+        page(Encoding::Zstd, b"this is not packed at all")
+    }
+
+    #[test]
+    fn nothing_is_unpacked_when_nobody_asks() {
+        let bundle = broken_page();
         let off =
             SafetySettings { phishing_check: false, pii_check: PiiCheck::Off, ..SafetySettings::default() };
         assert!(ContentScan::scan(&bundle, &off, None).is_ok());
         assert!(ContentScan::scan(&bundle, &SafetySettings { phishing_check: true, ..off }, None).is_err());
+    }
+
+    #[test]
+    fn clean_content_is_read_once_for_each_setting_list_and_blocklist() {
+        let (clean, settings) = (CleanContent::default(), SafetySettings::default());
+        let scan = |bundle: &Bundle, settings: &SafetySettings, asked, blocklist: Option<&Arc<Blocklist>>| {
+            ContentScan::scan_and_compare(bundle, settings, asked, blocklist.cloned(), &clean)
+        };
+        let readable = page(Encoding::Identity, b"<p>There is nothing here.");
+        assert!(scan(&broken_page(), &settings, None, None).is_err());
+        scan(&readable, &settings, None, None).unwrap();
+        let again = scan(&broken_page(), &settings, None, None).unwrap();
+        assert_eq!(again.digest, readable.digest());
+
+        let other_type = |mut bundle: Bundle| {
+            bundle.files[0].mime = "text/html; charset=windows-1252";
+            bundle
+        };
+        assert!(scan(&other_type(broken_page()), &settings, None, None).is_err());
+        let renamed = |mut bundle: Bundle| {
+            bundle.files[0].path = "other.html".to_owned();
+            bundle
+        };
+        assert!(scan(&renamed(broken_page()), &settings, None, None).is_err());
+        let unchecked = SafetySettings { phishing_check: false, ..settings.clone() };
+        assert!(scan(&broken_page(), &unchecked, None, None).is_err());
+        let without_secrets = SafetySettings { pii_check: PiiCheck::Off, ..settings.clone() };
+        assert!(scan(&broken_page(), &without_secrets, None, None).is_err());
+        // The same texts are read, so it is the same result.
+        assert!(scan(&broken_page(), &settings, Some(PiiCheck::Block), None).is_ok());
+        let other_rules = SafetySettings { rules: settings.rules.without('A'), ..settings.clone() };
+        assert!(scan(&broken_page(), &other_rules, None, None).is_err());
+
+        let blocklist = Arc::new(Blocklist::new([("one".to_owned(), vec![[1; 32]], Vec::new())]));
+        assert!(scan(&broken_page(), &settings, None, Some(&blocklist)).is_err());
+        scan(&readable, &settings, None, Some(&blocklist)).unwrap();
+        assert!(scan(&broken_page(), &settings, None, Some(&blocklist)).is_ok());
+        let longer = Arc::new(Blocklist::new([("one".to_owned(), vec![[1; 32], [2; 32]], Vec::new())]));
+        assert!(scan(&broken_page(), &settings, None, Some(&longer)).is_err());
+        assert!(scan(&broken_page(), &settings, None, None).is_err(), "a shorter list is another one too");
+    }
+
+    #[test]
+    fn content_with_a_finding_is_read_each_time() {
+        let (clean, settings) = (CleanContent::default(), SafetySettings::default());
+        let scan = |bundle: &Bundle| ContentScan::scan_and_compare(bundle, &settings, None, None, &clean);
+        for _ in 0..2 {
+            let found = scan(&page(Encoding::Identity, b"key = AKIAIOSFODNN7EXAMPLQ")).unwrap();
+            assert_eq!(found.secrets.len(), 1);
+        }
+        assert!(scan(&broken_page()).is_err());
     }
 }

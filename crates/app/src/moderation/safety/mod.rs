@@ -4,6 +4,7 @@
 mod allowed_content;
 mod blocklist;
 mod checker;
+mod clean_content;
 mod content_scan;
 mod dry_run;
 mod external_check;
@@ -15,6 +16,7 @@ pub(crate) mod stored_content;
 
 pub(crate) use blocklist::BlocklistCache;
 pub use checker::{Checker, CheckerSettings};
+pub(crate) use clean_content::CleanContent;
 pub(crate) use content_scan::{ContentScan, finding};
 pub use dry_run::DryRun;
 pub(crate) use external_check::ExternalCheck;

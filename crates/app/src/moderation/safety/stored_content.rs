@@ -9,6 +9,7 @@ use dropleaf_content::{self as content, Body, BundleKind, Encoding};
 use dropleaf_core::plan::Plan;
 use dropleaf_core::{Error, Result};
 use dropleaf_store::blobs::BlobError;
+use std::sync::Arc;
 
 /// How a lost body is treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,7 +67,8 @@ impl App {
     pub(crate) async fn scan_stored(&self, bundle_id: &str) -> Result<ContentScan> {
         let safety = self.settings.safety.clone();
         let blocklist = self.blocklist().await?;
-        let read = move |bundle| ContentScan::scan_and_compare(&bundle, &safety, None, blocklist.as_deref());
+        let clean = Arc::clone(&self.moderation.clean_content);
+        let read = move |bundle| ContentScan::scan_and_compare(&bundle, &safety, None, blocklist, &clean);
         self.with_stored(bundle_id, OnMissingBody::Fails, read).await
     }
 
@@ -104,6 +106,7 @@ impl App {
                 hash: file.blob_hash,
                 size_bytes: u64::try_from(file.size_bytes).unwrap_or_default(),
                 body: Body::Packed { encoding: Encoding::Identity, bytes },
+                plain: None,
                 path: file.path,
             });
         }
