@@ -3,27 +3,36 @@
 use crate::config::Resolved;
 use crate::connection::Connection;
 use crate::connection_activity::{ConnectionActivity, Pace, Silence};
+use crate::fast_path::{FastPath, FastRequest, FastResponse};
 use crate::http::{Dispatcher, HEAD_BYTES, HEAD_READ_BYTES, OutBody};
+use crate::http_version::{Builders, HttpVersion};
 use crate::large_heads::LargeHeads;
 use crate::lazy_poll::LazyPoll;
 use crate::networks::{CountedConnection, Networks};
+use crate::replayed_stream::ReplayedStream;
 use crate::send_budget::SendBudget;
 use crate::tasks::Tasks;
 use crate::tls::{Encrypted, Redirect, TlsHandshake};
 use crate::watched_stream::WatchedStream;
+use bytes::Bytes;
+use dropleaf_app::PageKey;
 use http::{HeaderValue, Request, Response, Version, header};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto;
+use hyper_util::rt::TokioIo;
 use socket2::SockRef;
 use std::convert::Infallible;
+use std::future::poll_fn;
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
+use tokio::time::Instant;
 
 /// How much unsent data the kernel may buffer for a connection. With more, a slow reader would seem to stand still for
 /// minutes, and clients that read nothing would fill the kernel's memory. Linux asks for more when half of it is left, so
@@ -40,7 +49,7 @@ const READ_GRACE: Duration = Duration::from_millis(50);
 /// Everything a connection needs.
 pub(crate) struct Wire {
     dispatcher: Arc<Dispatcher>,
-    builder: auto::Builder<TokioExecutor>,
+    builders: Builders,
     slots: Arc<Semaphore>,
     networks: Arc<Networks>,
     large_heads: Arc<LargeHeads>,
@@ -66,6 +75,21 @@ pub(crate) trait Answerer: Send + Sync + 'static {
         request: Request<Incoming>,
         connection: &Arc<Connection>,
     ) -> impl Future<Output = Response<OutBody>> + Send;
+
+    /// Whether it can answer requests without hyper.
+    fn has_fast_path(&self) -> bool {
+        false
+    }
+
+    /// Prepares the response to a request that arrived at this time, if it needs no waiting. Otherwise nothing has happened.
+    fn answer_fast(&self, _: &FastRequest<'_>, _: Instant, _: &Connection, _: &mut FastResponse) -> bool {
+        false
+    }
+
+    /// Reads the row of a page into memory.
+    fn reload(&self, _: &PageKey) -> impl Future<Output = ()> + Send {
+        std::future::ready(())
+    }
 }
 
 /// Where a connection comes from.
@@ -92,19 +116,6 @@ impl Wire {
         let limits = &resolved.config.limits;
         let header_time = Duration::from_secs(limits.header_seconds.max(1));
         let idle = Duration::from_secs(limits.idle_seconds.max(1));
-        let mut builder = auto::Builder::new(TokioExecutor::new());
-        // hyper limits requests to 100 headers by default. Letting it flush pipelined responses together would copy every
-        // body, and its header timeout would set a timer for every request: `connection_activity` does that with two stores.
-        builder.http1().header_read_timeout(None).max_buf_size(HEAD_READ_BYTES);
-        builder
-            .http2()
-            .timer(TokioTimer::new())
-            .max_concurrent_streams(100)
-            .max_header_list_size(u32::try_from(HEAD_READ_BYTES).unwrap_or(u32::MAX))
-            .max_pending_accept_reset_streams(Some(20))
-            .max_local_error_reset_streams(Some(100))
-            .keep_alive_interval(Some(idle))
-            .keep_alive_timeout(header_time);
         let slots = Arc::new(Semaphore::new(limits.connections.max(1)));
         let uncapped = [&resolved.trusted_proxies[..], &dispatcher.app.settings().exempt].concat();
         let networks = Networks::new(
@@ -115,7 +126,8 @@ impl Wire {
         // More bytes than are read of a head belong to something else.
         let large_heads = LargeHeads::new(HEAD_BYTES, HEAD_READ_BYTES + HEAD_BYTES);
         let pace = Pace { over: idle, bytes_per_second: limits.download_bytes_per_second };
-        Self { dispatcher, builder, slots, networks, large_heads, header_time, idle, pace, tasks }
+        let builders = Builders::new(header_time, idle);
+        Self { dispatcher, builders, slots, networks, large_heads, header_time, idle, pace, tasks }
     }
 
     /// Accepts connections until the server stops, and then those that wait already: closing the listener would reset them.
@@ -171,17 +183,13 @@ impl Wire {
         let _ = SockRef::from(&stream).set_tcp_notsent_lowat(UNSENT_BYTES);
         let client = Client { peer, server_name: None, counted };
         match protocol {
-            Protocol::Http => self.serve(&self.builder, false, stream, client, &self.dispatcher).await,
-            Protocol::Redirect(redirect) => self.serve(&self.builder, false, stream, client, &redirect).await,
+            Protocol::Http => self.serve(HttpVersion::Any, stream, client, &self.dispatcher).await,
+            Protocol::Redirect(redirect) => self.serve(HttpVersion::Any, stream, client, &redirect).await,
             Protocol::Https(tls) => match tokio::time::timeout(self.header_time, tls.accept(stream)).await {
                 Ok(Ok(Some(Encrypted { stream, server_name, is_http2 }))) => {
-                    let builder = if is_http2 {
-                        self.builder.clone().http2_only()
-                    } else {
-                        self.builder.clone().http1_only()
-                    };
+                    let version = if is_http2 { HttpVersion::Http2 } else { HttpVersion::Http1 };
                     let client = Client { server_name, ..client };
-                    self.serve(&builder, !is_http2, stream, client, &self.dispatcher).await;
+                    self.serve(version, stream, client, &self.dispatcher).await;
                 }
                 Ok(Ok(None)) => {}
                 Ok(Err(error)) => tracing::debug!(%error, "TLS handshake failed"),
@@ -198,8 +206,7 @@ impl Wire {
 
     async fn serve(
         &self,
-        builder: &auto::Builder<TokioExecutor>,
-        is_http1: bool,
+        version: HttpVersion,
         stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
         client: Client<'_>,
         answerer: &Arc<impl Answerer>,
@@ -207,26 +214,58 @@ impl Wire {
         let Client { peer, server_name, counted } = client;
         let answerer = Arc::clone(answerer);
         let activity = ConnectionActivity::new();
-        let request_activity = Arc::clone(&activity);
-        let connection = Connection::new(peer, server_name, Arc::clone(&activity), counted.share.clone());
+        let client = Connection::new(peer, server_name, Arc::clone(&activity), counted.share.clone());
         let drain = Arc::clone(&self.tasks.drain);
-        let service = service_fn(move |request: Request<_>| {
+        let service = service_fn(|request: Request<_>| {
             let version = request.version();
-            let (answerer, busy) = (Arc::clone(&answerer), request_activity.begin(version));
-            let (connection, drain) = (Arc::clone(&connection), Arc::clone(&drain));
+            let (answerer, busy) = (Arc::clone(&answerer), activity.begin(version));
+            let (connection, drain) = (Arc::clone(&client), Arc::clone(&drain));
             async move {
                 let mut response = answerer.answer(request, &connection).await;
-                if drain.has_begun() && version < Version::HTTP_2 {
-                    // So that the client makes its next request on another connection, and this one ends.
-                    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
-                }
+                announce_end(&mut response, drain.has_begun() && version < Version::HTTP_2);
                 drop(busy);
                 Ok::<_, Infallible>(response)
             }
         });
-        let heads = self.large_heads.meter(counted.large_heads.clone(), is_http1);
-        let stream = WatchedStream::new(stream, heads, Arc::clone(&activity));
-        let connection = builder.serve_connection(TokioIo::new(stream), service);
+        let heads = self.large_heads.meter(counted.large_heads.clone(), version == HttpVersion::Http1);
+        let mut stream = WatchedStream::new(stream, heads, Arc::clone(&activity));
+        let is_closing = AtomicBool::new(false);
+        let connection = async {
+            let (mut version, mut read, mut answered_fast) = (version, Bytes::new(), None);
+            if version != HttpVersion::Http2 && answerer.has_fast_path() {
+                let fast_path = FastPath {
+                    stream: &mut stream,
+                    answerer: &*answerer,
+                    connection: &client,
+                    activity: &activity,
+                    drain: &drain,
+                    is_closing: &is_closing,
+                };
+                let Some(rest) = fast_path.serve().await? else { return Ok(()) };
+                // The preface of HTTP/2 is valid only at the start.
+                if rest.is_http1 {
+                    version = HttpVersion::Http1;
+                    answered_fast = Some(activity.requests());
+                }
+                read = rest.bytes;
+            }
+            let stream = TokioIo::new(ReplayedStream::new(read, stream));
+            let mut connection = pin!(self.builders.of(version).serve_connection(stream, service));
+            poll_fn(|cx| {
+                let polled = connection.as_mut().poll(cx);
+                // Only after the first poll: until then hyper does not know of a request that was handed over.
+                if polled.is_pending() && is_closing.swap(false, Ordering::AcqRel) {
+                    // All responses are written, and hyper would wait for the rest of a request that has only begun.
+                    if answered_fast == Some(activity.requests()) {
+                        return Poll::Ready(Ok(()));
+                    }
+                    connection.as_mut().graceful_shutdown();
+                    return connection.as_mut().poll(cx);
+                }
+                polled
+            })
+            .await
+        };
         tokio::pin!(connection);
         let mut end = LazyPoll::new(async {
             tokio::select! {
@@ -255,7 +294,7 @@ impl Wire {
                     Some(outcome) => outcome,
                     None if activity.is_untouched() && !activity.is_http2() => return,
                     None => {
-                        connection.as_mut().graceful_shutdown();
+                        is_closing.store(true, Ordering::Release);
                         // A response that is being sent may take as long as it makes progress; one that the client has
                         // stopped reading may not. An event stream may be silent until the server stops.
                         let stalled = async {
@@ -288,5 +327,12 @@ fn connections_per_network(all: usize, setting: usize) -> usize {
 impl std::fmt::Debug for Wire {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Wire").finish_non_exhaustive()
+    }
+}
+
+/// So that the client makes its next request on another connection, and this one ends, if it is to end.
+fn announce_end(response: &mut Response<OutBody>, is_ending: bool) {
+    if is_ending {
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
 }

@@ -2,6 +2,7 @@
 //! node evicts what it changes before it acknowledges the change.
 
 use quick_cache::sync::Cache;
+use quick_cache::{UnitWeighter, Weighter};
 use std::hash::Hash;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -15,9 +16,13 @@ const CONFIRM_AFTER: Duration = Duration::from_millis(300);
 /// However often it is confirmed, a row is reloaded after this.
 const MAX_ROW_AGE: Duration = Duration::from_mins(1);
 
+/// When a row was read, and the row.
+type ReadRow<V> = (Duration, Arc<V>);
+
+/// Limited by a number of rows, or by what `W` says that they weigh.
 #[derive(Debug)]
-pub(crate) struct RowCache<K, V> {
-    rows: Cache<K, (Duration, Arc<V>)>,
+pub(crate) struct RowCache<K, V, W = UnitWeighter> {
+    rows: Cache<K, ReadRow<V>, W>,
     /// Incremented with every eviction, so that a row read before a change is not cached after it.
     epoch: AtomicU64,
     /// Milliseconds of monotonic time: writes by other processes before this moment are reflected in all rows here.
@@ -36,8 +41,15 @@ pub(crate) struct ReadMark {
 
 impl<K: Hash + Eq + Clone, V> RowCache<K, V> {
     pub(crate) fn new(rows: usize) -> Self {
+        Self::over(Cache::new(rows))
+    }
+}
+
+impl<K: Hash + Eq + Clone, V, W: Weighter<K, ReadRow<V>> + Clone> RowCache<K, V, W> {
+    /// Rows in a cache with limits of its own.
+    pub(crate) fn over(rows: Cache<K, ReadRow<V>, W>) -> Self {
         Self {
-            rows: Cache::new(rows),
+            rows,
             epoch: AtomicU64::new(0),
             confirmed: AtomicU64::new(0),
             uncertain: AtomicBool::new(false),
@@ -139,6 +151,24 @@ mod tests {
         }
         rows.confirm(AT(60_100));
         assert_eq!(rows.find(&1, AT(60_100)), None);
+    }
+
+    #[test]
+    fn rows_are_limited_by_their_weight() {
+        #[derive(Debug, Clone)]
+        struct Length;
+        impl Weighter<u64, ReadRow<Vec<u8>>> for Length {
+            fn weight(&self, _: &u64, (_, row): &ReadRow<Vec<u8>>) -> u64 {
+                row.len() as u64
+            }
+        }
+        let rows = RowCache::over(Cache::with_weighter(1000, 1 << 20, Length));
+        let mark = rows.read_mark(AT(0));
+        for key in 0..5000 {
+            rows.insert(&key, Arc::new(vec![0; 1 << 10]), mark);
+        }
+        let kept = (0..5000).filter(|key| rows.find(key, AT(0)).is_some()).count();
+        assert!((500..=1024).contains(&kept), "{kept} rows of 1 KiB in 1 MiB");
     }
 
     #[test]

@@ -14,6 +14,8 @@ use dropleaf_core::sign_up::{AllowListEntry, SignUp};
 use dropleaf_store::PgOptions;
 use ipnet::IpNet;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// Credentials expire without a notification, and another process may have revoked one.
@@ -68,6 +70,8 @@ pub struct Resolved {
     pub mcp_origins: Vec<String>,
     /// How often an open MCP stream checks its credential when no change was notified. No setting: tests make it longer.
     pub mcp_check_every: Duration,
+    /// Whether views may be answered without hyper. No setting: tests compare both ways.
+    pub fast_path: Arc<AtomicBool>,
     pub mail: MailSettings,
     /// The facilitator of live payments.
     pub facilitator: Option<Box<FacilitatorSettings>>,
@@ -164,6 +168,7 @@ impl Config {
             anonymous_origins,
             mcp_origins,
             mcp_check_every: MCP_CHECK_EVERY,
+            fast_path: Arc::new(AtomicBool::new(true)),
             mail,
             facilitator,
             stripe,

@@ -14,10 +14,12 @@ mod client_documents;
 mod cookie;
 mod dashboard;
 mod deadline;
+mod destination;
 pub mod error;
 mod error_body;
 pub mod error_reference;
 mod extract;
+mod fast_dispatch;
 mod foreign_origin;
 mod guides;
 mod head_size;
@@ -54,13 +56,15 @@ pub(crate) use self_check::{PAUSE as SELF_CHECK_PAUSE, SelfCheckJson};
 
 use crate::config::Resolved;
 use crate::connection::Connection;
+use crate::fast_path::{FastRequest, FastResponse};
 use crate::metrics::{Metrics, Surface};
 use crate::tasks::Tasks;
 use crate::wire::Answerer;
 use axum::Router;
 use client_documents::ClientDocuments;
 use deadline::Late;
-use dropleaf_app::App;
+use destination::Destination;
+use dropleaf_app::{App, PageKey, ServedSite};
 use dropleaf_core::host::HostRole;
 use dropleaf_core::{Code, Error, network};
 use error::Wants;
@@ -73,6 +77,7 @@ use state::ApiState;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::task::Poll;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -96,6 +101,7 @@ pub struct Dispatcher {
     /// The requests of this server to itself that were answered.
     self_checks: Arc<self_check::SelfChecks>,
     pub(crate) readiness: Arc<Readiness>,
+    plain_heads: Arc<view::PlainHeads>,
     api: Router,
 }
 
@@ -104,10 +110,32 @@ impl Answerer for Dispatcher {
         let start = Instant::now();
         let (surface, mut response) = self.dispatch(request, connection).await;
         self.metrics.count(surface, response.status().as_u16(), start.elapsed());
-        if self.resolved.hosts.base.scheme == "https" {
+        if self.is_secure() {
             response.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, view::HSTS);
         }
         response
+    }
+
+    fn has_fast_path(&self) -> bool {
+        self.resolved.fast_path.load(Ordering::Relaxed)
+    }
+
+    fn answer_fast(
+        &self,
+        request: &FastRequest<'_>,
+        since: Instant,
+        connection: &Connection,
+        response: &mut FastResponse,
+    ) -> bool {
+        let status = self.dispatch_fast(request, connection, response);
+        if let Some(status) = status {
+            self.metrics.count(Surface::Page, status, since.elapsed());
+        }
+        status.is_some()
+    }
+
+    async fn reload(&self, key: &PageKey) {
+        self.app.reload_page(key).await;
     }
 }
 
@@ -124,7 +152,8 @@ impl Dispatcher {
         };
         let api = routes::router(state);
         let readiness = Arc::new(Readiness::new(Arc::clone(&app), Arc::clone(&tasks.drain)));
-        Self { app, resolved, metrics, tasks, self_checks: Arc::default(), readiness, api }
+        let (self_checks, plain_heads) = (Arc::default(), Arc::default());
+        Self { app, resolved, metrics, tasks, self_checks, readiness, plain_heads, api }
     }
 
     async fn dispatch(
@@ -152,57 +181,53 @@ impl Dispatcher {
                 Box::pin(self_check::answer(self, &nonce, authority, &head, body, connection)).await,
             );
         }
-        if path == "/healthz" || path == "/readyz" {
+        if destination::is_health_check(path) {
             return (Surface::Other, Box::pin(health::answer(&self.readiness, &head.uri)).await);
         }
         if let Some(refusal) = crate::tls::refuse_other_host(connection, &head, authority) {
             return (Surface::Other, refusal);
         }
-        let face = self.resolved.hosts.role_of(authority);
-        let shows_pages = matches!(face, HostRole::Api { pages: true } | HostRole::Pages);
-        if shows_pages && !self.resolved.hosts.isolated && path.starts_with(view::SAFE_PREVIEW_PATH) {
-            return (Surface::Page, Box::pin(self.look(&head, None)).await);
-        }
         let domain;
-        let place = match face {
-            HostRole::Api { pages } => {
-                let place = shared_place(path, pages, self.resolved.hosts.isolated);
-                if place.is_none() {
-                    let request = Request::from_parts(head, body);
-                    // Boxed, so that the future of a page view is not larger because of it.
-                    return (Surface::Api, Box::pin(self.call_api(request, connection)).await);
-                }
-                place
+        let (address, is_own_host) = match Destination::of(&self.resolved.hosts, authority, path) {
+            Destination::Api => {
+                let request = Request::from_parts(head, body);
+                // Boxed, so that the future of a page view is not larger because of it.
+                return (Surface::Api, Box::pin(self.call_api(request, connection)).await);
             }
-            HostRole::Agents => {
+            Destination::Agents => {
                 let request = Request::from_parts(head, body);
                 return (Surface::Api, Box::pin(self.call_agents(request, connection)).await);
             }
-            HostRole::Pages => shared_place(path, true, self.resolved.hosts.isolated),
-            HostRole::Isolated(label) if path.starts_with(view::SAFE_PREVIEW_PATH) => {
-                return (Surface::Page, Box::pin(self.look(&head, Some(label))).await);
+            Destination::SafePreview(label) => {
+                return (Surface::Page, Box::pin(self.look(&head, label)).await);
             }
-            HostRole::Isolated(label) => match path.strip_prefix("/p/") {
-                Some(rest) => Some(PageAddress::Isolated { label, rest }),
-                None => view::find_root_address(&self.resolved.hosts.site, &head, label),
-            },
-            HostRole::Slug(slug) => {
-                Some(PageAddress::Slug { slug, rest: path.strip_prefix('/').unwrap_or(path) })
+            Destination::Page(address) => (Some(address), false),
+            Destination::OwnRoot(label) => {
+                (view::find_root_address(&self.resolved.hosts.site, &head, label), true)
             }
-            HostRole::Unknown => {
-                let host = self.resolved.hosts.domain_of(authority);
-                let Some(found) = host.and_then(|host| self.app.served_domain(host)) else {
+            Destination::NoPage => (None, false),
+            Destination::OtherHost => {
+                let Some(found) = self.find_domain(authority) else {
                     return Box::pin(self.answer_unknown(Request::from_parts(head, body), connection)).await;
                 };
                 domain = found;
-                Some(PageAddress::Domain { domain: &domain, rest: path.strip_prefix('/').unwrap_or(path) })
+                let rest = destination::below_root(path);
+                (Some(PageAddress::Domain { domain: &domain, rest }), false)
             }
         };
-        let response = match place {
-            Some(place) => view::answer(self, &head, body, connection, place).await,
-            None => view::other(&head, matches!(face, HostRole::Isolated(_))),
+        let response = match address {
+            Some(address) => view::answer(self, &head, body, connection, address).await,
+            None => view::other(&head, is_own_host),
         };
         (Surface::Page, response)
+    }
+
+    fn is_secure(&self) -> bool {
+        self.resolved.hosts.base.scheme == "https"
+    }
+
+    fn find_domain(&self, authority: &str) -> Option<Arc<ServedSite>> {
+        self.app.served_domain(self.resolved.hosts.domain_of(authority)?)
     }
 
     /// Runs work within the time limit of a request that arrived at `since`. Work that is ready at once, such as a
@@ -330,21 +355,6 @@ pub(crate) fn authority_of(head: &Parts) -> Option<&str> {
         (Some(host), None) => host.to_str().ok(),
         _ => None,
     }
-}
-
-/// A page at the shared address, if the path is one.
-fn shared_place(path: &str, pages: bool, isolated: bool) -> Option<PageAddress<'_>> {
-    if !pages {
-        return None;
-    }
-    if let Some(rest) = path.strip_prefix("/p/") {
-        return Some(PageAddress::Shared { rest });
-    }
-    // Where sites cannot have their own hosts, public ones are below /s/.
-    if isolated {
-        return None;
-    }
-    path.strip_prefix("/s/").map(|rest| PageAddress::SharedSlug { rest })
 }
 
 /// An empty response with this status.

@@ -17,7 +17,7 @@ pub(crate) use handshake::{Encrypted, TlsHandshake};
 pub(crate) use names::CertificateNames;
 pub(crate) use redirect::Redirect;
 pub use served::ServedCertificates;
-pub(crate) use server_name::refuse_other_host;
+pub(crate) use server_name::{is_other_host, refuse_other_host};
 
 /// Makes ring the provider for all TLS in this process.
 pub fn install_provider() {

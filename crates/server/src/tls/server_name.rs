@@ -19,8 +19,7 @@ pub(crate) fn refuse_other_host(
     head: &Parts,
     authority: &str,
 ) -> Option<Response<OutBody>> {
-    let name = connection.server_name.as_deref()?;
-    if is_host(authority, name) {
+    if !is_other_host(connection, authority) {
         return None;
     }
     let detail = "This connection was opened for another host name. Open a new connection for this one.";
@@ -29,6 +28,11 @@ pub(crate) fn refuse_other_host(
         Wants::Json | Wants::Text => Wants::Json,
     };
     Some(error::respond(&Error::new(Code::MisdirectedHost, detail), wants))
+}
+
+/// Whether a request for this authority has to be refused.
+pub(crate) fn is_other_host(connection: &Connection, authority: &str) -> bool {
+    connection.server_name.as_deref().is_some_and(|name| !is_host(authority, name))
 }
 
 /// Whether an authority names this host, on any port. A server name is never an IP address.

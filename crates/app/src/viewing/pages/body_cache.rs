@@ -1,6 +1,7 @@
 //! The cache of response bodies, one per file and content coding, encoded once from the stored form.
 
 use super::ServedFile;
+use super::bundle_cache::sharded;
 use super::content_coding::{ContentCoding, decode, encode};
 use super::script_insertion::{self, Insertion};
 use crate::app::App;
@@ -34,7 +35,7 @@ impl Weighter<([u8; 32], ContentCoding), Arc<Body>> for BodyWeighter {
 pub(super) type BodyCache = Cache<([u8; 32], ContentCoding), Arc<Body>, BodyWeighter>;
 
 pub(super) fn cache(bytes: u64) -> BodyCache {
-    Cache::with_weighter(4096, bytes.max(1 << 20), BodyWeighter)
+    sharded(bytes, BodyWeighter)
 }
 
 impl App {

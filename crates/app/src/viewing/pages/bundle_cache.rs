@@ -7,14 +7,18 @@ use dropleaf_content::Addressing;
 use dropleaf_core::{Error, Result};
 use dropleaf_store::Store;
 use dropleaf_store::bundles::Bundle;
-use quick_cache::Weighter;
-use quick_cache::sync::Cache;
+use quick_cache::sync::{Cache, DefaultLifecycle};
+use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
 use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 use std::sync::{Arc, OnceLock};
 use tokio::sync::OnceCell;
 
 /// Larger files are streamed from storage instead.
 const LARGEST_CACHED: u64 = 4 << 20;
+/// A body may have 4 MiB, and a bundle of 2,000 files weighs about 1.2 MB.
+const SHARD_BYTES: u64 = 8 << 20;
+const MOST_SHARDS: usize = 64;
 
 /// A file as served.
 #[derive(Debug)]
@@ -176,7 +180,26 @@ impl Weighter<String, Arc<ServedBundle>> for BundleWeighter {
 pub(super) type BundleCache = Cache<String, Arc<ServedBundle>, BundleWeighter>;
 
 pub(super) fn cache(bytes: u64) -> BundleCache {
-    Cache::with_weighter(4096, bytes.max(1 << 20), BundleWeighter)
+    sharded(bytes, BundleWeighter)
+}
+
+/// A cache of bundles, of rows that hold them, or of bodies. Its shards are large enough for each of them, whatever the number
+/// of processors: what does not fit into a shard is never kept.
+pub(super) fn sharded<K: Hash + Eq, V: Clone, W: Weighter<K, V> + Clone>(
+    bytes: u64,
+    weighter: W,
+) -> Cache<K, V, W> {
+    let bytes = bytes.max(1 << 20);
+    let shards = usize::try_from(bytes / SHARD_BYTES).unwrap_or(MOST_SHARDS).clamp(1, MOST_SHARDS);
+    let options =
+        OptionsBuilder::new().shards(shards).estimated_items_capacity(4096).weight_capacity(bytes).build();
+    match options {
+        Ok(options) => {
+            Cache::with_options(options, weighter, DefaultHashBuilder::default(), DefaultLifecycle::default())
+        }
+        // Not reached: all that it needs is set.
+        Err(_) => Cache::with_weighter(4096, bytes, weighter),
+    }
 }
 
 impl App {
@@ -196,5 +219,26 @@ impl App {
                 Ok(Arc::new(ServedBundle::new(bundle)))
             })
             .await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Clone)]
+    struct Length;
+
+    impl Weighter<u8, Vec<u8>> for Length {
+        fn weight(&self, _: &u8, value: &Vec<u8>) -> u64 {
+            value.len() as u64
+        }
+    }
+
+    #[test]
+    fn one_entry_may_take_most_of_a_small_cache_on_any_number_of_processors() {
+        let cache = sharded(1 << 20, Length);
+        cache.insert(1, vec![0; 900_000]);
+        assert!(cache.get(&1).is_some());
     }
 }

@@ -31,10 +31,12 @@ use dropleaf_core::access::AccessRules;
 use dropleaf_core::site::{Site, Visibility};
 use dropleaf_store::{DbError, Store};
 use last_known::{ChangeMark, LastKnownPages};
+use quick_cache::Weighter;
 use std::sync::Arc;
 use std::time::Duration;
 
-const ROWS: usize = 20_000;
+/// Memory of a row without its texts and its bundle: the row, its key, and what the cache needs for them.
+const ROW_BYTES: u64 = size_of::<PageView>() as u64 + size_of::<PageKey>() as u64 + 128;
 
 /// A viewer's name for a page: its token or its slug. Small and flat, so that a lookup does not allocate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -81,9 +83,34 @@ pub struct PageView {
     pub bundle: Option<Arc<ServedBundle>>,
 }
 
+/// Memory of cached rows, as an estimate. A bundle that several rows share is counted for each of them.
+#[derive(Debug, Clone)]
+struct PageWeighter;
+
+impl Weighter<PageKey, (Duration, Arc<PageView>)> for PageWeighter {
+    fn weight(&self, _: &PageKey, (_, page): &(Duration, Arc<PageView>)) -> u64 {
+        let site = &page.site;
+        let always = [&site.id, &site.token, &site.host_label, &site.title];
+        let options = [
+            &site.account_id,
+            &site.slug,
+            &site.bundle_id,
+            &site.password_hash,
+            &site.email_gate_domain,
+            &site.payment_id,
+            &site.wallet,
+            &site.primary_domain,
+        ];
+        let texts = always.into_iter().chain(options.into_iter().flatten());
+        // What the allocator needs for each is about half of a short text.
+        let texts: usize = texts.map(|text| text.capacity() + 16).sum();
+        ROW_BYTES + texts as u64 + page.bundle.as_ref().map_or(0, |bundle| bundle.weight())
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct PageCaches {
-    rows: RowCache<PageKey, PageView>,
+    rows: RowCache<PageKey, PageView, PageWeighter>,
     last_known: LastKnownPages,
     bundles: BundleCache,
     bodies: BodyCache,
@@ -96,7 +123,7 @@ impl PageCaches {
     /// For at most `stale_limit` after a row was read, it may be used if the database does not answer.
     pub(crate) fn new(cache_bytes: u64, stale_limit: Duration) -> Self {
         Self {
-            rows: RowCache::new(ROWS),
+            rows: RowCache::over(bundle_cache::sharded(cache_bytes, PageWeighter)),
             last_known: LastKnownPages::new(stale_limit, cache_bytes / 4),
             bundles: bundle_cache::cache(cache_bytes / 4),
             bodies: body_cache::cache(cache_bytes),
@@ -214,11 +241,20 @@ impl App {
         }
     }
 
+    /// The page with this name, if its row is in memory and current.
+    pub fn cached_page(&self, key: &PageKey) -> Option<Arc<PageView>> {
+        self.find_cached(key, self.clock.monotonic())
+    }
+
+    fn find_cached(&self, key: &PageKey, now: Duration) -> Option<Arc<PageView>> {
+        self.caches.pages.rows.request_confirmation(now);
+        self.caches.pages.rows.find(key, now)
+    }
+
     /// The page with this name and its current row. None if there never was one.
     pub async fn open_page(&self, key: &PageKey) -> Result<Option<Arc<PageView>>> {
         let now = self.clock.monotonic();
-        self.caches.pages.rows.request_confirmation(now);
-        if let Some(page) = self.caches.pages.rows.find(key, now) {
+        if let Some(page) = self.find_cached(key, now) {
             return Ok(Some(page));
         }
         // Boxed, because the future of the storage path is large and nearly every view ends above.

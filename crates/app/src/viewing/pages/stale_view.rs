@@ -31,12 +31,19 @@ impl App {
     /// allows it, the page as it was last read.
     pub async fn view_page(&self, key: &PageKey, staleness: Staleness) -> Result<Option<OpenedPage>> {
         let now = self.clock.monotonic();
-        self.caches.pages.rows.request_confirmation(now);
-        if let Some(page) = self.caches.pages.rows.find(key, now) {
+        if let Some(page) = self.find_cached(key, now) {
             return Ok(Some(OpenedPage::current(page)));
         }
         // Boxed, because the future of the storage path is large and nearly every view ends above.
         Box::pin(self.load_or_stale(key, staleness, now)).await
+    }
+
+    /// Reads the row of a page into memory, unless the database is known not to answer.
+    pub async fn reload_page(&self, key: &PageKey) {
+        if !self.caches.pages.last_known.outage.is_on() {
+            // An error is left to the view that follows.
+            let _ = self.open_page(key).await;
+        }
     }
 
     /// Whether a replica of the database is current and holds every change of the page that this node knows of.

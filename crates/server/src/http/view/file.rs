@@ -9,6 +9,7 @@ use axum::body::Body;
 use bytes::Bytes;
 use dropleaf_app::{ContentCoding, PageView, ServedFile};
 use dropleaf_core::site::{State, Visibility};
+use dropleaf_core::visitor::Visitor;
 use dropleaf_core::{Code, Error};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, header};
 use std::ops::Range;
@@ -131,11 +132,15 @@ async fn send_large(
 
 /// Counts the request if it is a view.
 pub(super) fn count_view(request: &PageRequest<'_>, file: &ServedFile, status: StatusCode) {
-    let looked_at = counts(request.page, file) && !request.visitor.prefetch;
-    let is_view = looked_at && request.head.method == Method::GET && status == StatusCode::OK;
-    if is_view && !is_owner(request) {
+    let is_get = request.head.method == Method::GET && status == StatusCode::OK;
+    if is_get && is_view(request.page, file, request.visitor) && !is_owner(request) {
         request.dispatcher.app.count_view(&request.page.site);
     }
+}
+
+/// Whether a GET of this file is a view of the page, unless it is its owner's.
+pub(super) fn is_view(page: &PageView, file: &ServedFile, visitor: Visitor) -> bool {
+    counts(page, file) && !visitor.prefetch
 }
 
 /// Whether this file counts as a view of the page: its main document, and every other page of an archive.

@@ -1,13 +1,15 @@
 //! Sets the headers of every page response. What each kind of response sends is decided only here.
 //! The reasons are in docs/security.md.
 
+use super::file_traits::FileTraits;
 use super::{PageAddress, disposition};
 use dropleaf_app::{PageView, ServedFile};
-use dropleaf_core::site::{State, Visibility};
+use dropleaf_core::site::Visibility;
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 use std::time::Duration;
 
-pub(in crate::http) const HSTS: HeaderValue = HeaderValue::from_static("max-age=31536000");
+pub(in crate::http) const HSTS: HeaderValue = HeaderValue::from_static(HSTS_TEXT);
+pub(super) const HSTS_TEXT: &str = "max-age=31536000";
 
 const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 const NO_REFERRER: HeaderValue = HeaderValue::from_static("no-referrer");
@@ -101,72 +103,74 @@ pub(super) fn page(
     file: &ServedFile,
     browser: bool,
 ) {
+    let traits = FileTraits::of(address, page, file, browser);
+    let disposition = || disposition::inline(name_of(page, file));
+    write_file(headers, traits, disposition, || strict(page, address));
+}
+
+/// The same for a file that is neither a PDF nor of a strict page: its headers depend only on its traits.
+pub(super) fn plain_file(headers: &mut HeaderMap, traits: FileTraits) {
+    write_file(headers, traits, || HeaderValue::from_static("inline"), || SANDBOX);
+}
+
+fn write_file(
+    headers: &mut HeaderMap,
+    traits: FileTraits,
+    disposition: impl FnOnce() -> HeaderValue,
+    strict: impl FnOnce() -> HeaderValue,
+) {
     common(headers);
-    refer(headers, page);
-    if file.mime == "application/pdf" {
-        headers.insert(header::CONTENT_DISPOSITION, disposition::inline(name_of(page, file)));
+    refer(headers, traits.is_strict, traits.is_encrypted);
+    if traits.is_pdf {
+        headers.insert(header::CONTENT_DISPOSITION, disposition());
     }
     headers.insert(ROBOTS, NOINDEX);
-    let burns = page.site.visibility == Visibility::Burn;
     // Until the one view is decided, no ranges are served.
-    let is_whole = burns && page.site.state != State::Burnt;
-    headers.insert(header::ACCEPT_RANGES, if is_whole { NO_RANGES } else { ACCEPT_RANGES });
+    headers.insert(header::ACCEPT_RANGES, if traits.is_unburnt { NO_RANGES } else { ACCEPT_RANGES });
     // Restricted or shown once: not cacheable, not embeddable by other origins.
-    let guarded = burns || page.access_rules.is_gated();
-    // What a cookie opens must not be embedded by sibling pages either, whose requests carry the cookie.
-    let own_only = guarded || matches!(address, PageAddress::Root { .. });
-    if own_only {
+    if traits.is_own_only {
         headers.insert(CORP, SAME_ORIGIN);
     }
-    // A shared cache would show a page without its warning.
-    let public = page.site.visibility == Visibility::Public
-        && page.site.warned_at.is_none()
-        && matches!(
-            address,
-            PageAddress::Slug { .. } | PageAddress::SharedSlug { .. } | PageAddress::Domain { .. }
-        );
     headers.insert(
         header::CACHE_CONTROL,
-        match (page.site.e2e || guarded, public) {
+        match (traits.is_encrypted || traits.is_guarded, traits.is_public) {
             (true, _) => NO_STORE,
-            (false, true) if page.site.live => REVALIDATED,
+            (false, true) if traits.is_live => REVALIDATED,
             (false, true) => PUBLIC,
             (false, false) => PRIVATE,
         },
     );
-    if address.is_shared() {
+    if traits.is_shared {
         headers.insert(header::VARY, VARY_SHARED);
-        if !guarded {
+        if !traits.is_guarded {
             headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, ANY);
         }
         // A PDF cannot run code in our origin, and browsers do not show a PDF in a sandbox.
-        if !browser || file.mime != "application/pdf" {
-            headers.insert(
-                header::CONTENT_SECURITY_POLICY,
-                if page.site.csp_strict { strict(page, address) } else { SANDBOX },
-            );
+        if !traits.is_shown_pdf {
+            headers
+                .insert(header::CONTENT_SECURITY_POLICY, if traits.is_strict { strict() } else { SANDBOX });
         }
         return;
     }
     headers.insert(header::VARY, VARY_OWN);
-    if own_only {
+    if traits.is_own_only {
         headers.insert(header::CONTENT_SECURITY_POLICY, FRAMED_BY_SELF);
     }
-    if file.is_document {
+    if traits.is_document {
         headers.insert(CLUSTER, OWN_CLUSTER);
         headers.insert(COOP, OPENER);
         headers.insert(PERMISSIONS_POLICY, PERMISSIONS);
     }
     // On its scripts too: a worker is bound by the policy of its own file, not of the page that started it.
-    if page.site.csp_strict && file.mime != "application/pdf" {
-        headers.insert(header::CONTENT_SECURITY_POLICY, strict(page, address));
+    if traits.is_strict && !traits.is_pdf {
+        headers.insert(header::CONTENT_SECURITY_POLICY, strict());
     }
 }
 
 /// The referrer policy of the page's own requests. A strict page can contact no other host, and the address of an
 /// encrypted page is not disclosed.
-fn refer(headers: &mut HeaderMap, page: &PageView) {
-    if !page.site.csp_strict && !page.site.e2e {
+fn refer(headers: &mut HeaderMap, is_strict: bool, is_encrypted: bool) {
+    if !is_strict && !is_encrypted {
         headers.insert(header::REFERRER_POLICY, STRICT_ORIGIN);
     }
 }
@@ -225,7 +229,7 @@ pub(super) fn viewer(
 /// our buttons nor reach the viewer's browser storage for the page; its own files are cross-origin to it.
 pub(super) fn preview(headers: &mut HeaderMap, page: &PageView, is_sandboxed: bool) {
     common(headers);
-    refer(headers, page);
+    refer(headers, page.site.csp_strict, page.site.e2e);
     headers.insert(ROBOTS, NOINDEX);
     headers.insert(header::CACHE_CONTROL, NO_STORE);
     headers.insert(header::ACCEPT_RANGES, NO_RANGES);

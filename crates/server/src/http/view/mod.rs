@@ -8,8 +8,10 @@ mod disposition;
 mod email_gate;
 mod encrypted;
 mod executable;
+mod fast;
 mod feedback;
 mod file;
+mod file_traits;
 mod form;
 mod frame;
 mod gates;
@@ -33,6 +35,8 @@ mod visitor;
 mod warning;
 
 pub(super) use disposition::attachment;
+pub(super) use fast::answer as answer_fast;
+pub(super) use file_traits::PlainHeads;
 pub(super) use headers::HSTS;
 pub(super) use negotiate::matches;
 pub(super) use page_address::PageAddress;
@@ -196,11 +200,15 @@ async fn try_answer(
 
 /// Whether the page may be shown at this address: a page's own host shows no other page, and its root only with the cookie.
 fn is_at(dispatcher: &Dispatcher, address: PageAddress<'_>, page: &dropleaf_app::PageView) -> bool {
-    let is_own = address.own_label().is_none_or(|label| page.site.host_label.eq_ignore_ascii_case(label));
+    let is_own = is_on_host(address, page);
     match address {
         PageAddress::Root { pass, .. } => is_own && root_cookie::admits(&dispatcher.app, page, pass),
         _ => is_own,
     }
+}
+
+fn is_on_host(address: PageAddress<'_>, page: &dropleaf_app::PageView) -> bool {
+    address.own_label().is_none_or(|label| page.site.host_label.eq_ignore_ascii_case(label))
 }
 
 /// The response for a page that was found.

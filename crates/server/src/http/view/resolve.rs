@@ -103,7 +103,8 @@ async fn send(
     file: &Arc<ServedFile>,
     status: StatusCode,
 ) -> Result<Response<OutBody>, Error> {
-    if request.page.site.visibility != Visibility::Burn && toolbar::belongs(request, file) {
+    let takes_scripts = request.page.site.visibility != Visibility::Burn && !request.in_sandboxed_frame;
+    if takes_scripts && toolbar::belongs(request.page, request.address, file) {
         return Box::pin(toolbar::send(request, file, status)).await;
     }
     file::send(request, file, status).await

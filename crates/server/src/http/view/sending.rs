@@ -31,13 +31,17 @@ pub(super) async fn whole(
 ) -> Result<Option<Bytes>> {
     let app = &request.dispatcher.app;
     if let Some(body) = app.cached_body(file, coding) {
-        let charge = request.connection.try_charge(body.bytes.len() as u64);
-        return Ok(charge.map(|charge| charge.attach(body.bytes.clone())));
+        return Ok(charge_whole(request.connection, &body.bytes));
     }
     let Some(mut charge) = request.connection.try_charge(file.size_bytes) else { return Ok(None) };
     let bytes = app.file_body(file, coding).await?.bytes.clone();
     charge.shrink_to(bytes.len() as u64);
     Ok(Some(charge.attach(bytes)))
+}
+
+/// A body in memory, charged to the connection; None if that has no room for it now.
+pub(super) fn charge_whole(connection: &Connection, body: &Bytes) -> Option<Bytes> {
+    connection.try_charge(body.len() as u64).map(|charge| charge.attach(body.clone()))
 }
 
 /// A range of a small file, uncoded, in chunks: each is copied from memory when it is needed, so the response holds

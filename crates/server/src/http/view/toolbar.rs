@@ -2,11 +2,12 @@
 //! page's own host only. Other pages are not affected.
 
 use super::file::{count_view, mark, ready};
+use super::page_address::PageAddress;
 use super::page_request::PageRequest;
 use super::{OutBody, headers, negotiate, own_script, sending, without_body};
 use axum::body::Body;
 use bytes::{Bytes, BytesMut};
-use dropleaf_app::{AnnotatedDocument, ContentCoding, INSERTION_WINDOW, Insertion, ServedFile};
+use dropleaf_app::{AnnotatedDocument, ContentCoding, INSERTION_WINDOW, Insertion, PageView, ServedFile};
 use dropleaf_core::Error;
 use futures_util::{StreamExt, stream};
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
@@ -19,12 +20,9 @@ pub(super) fn script(request: &PageRequest<'_>) -> Result<Response<OutBody>, Err
 
 /// Whether one of our scripts is added to this document. Not at the shared address, where the page has no origin to post
 /// from or to listen at.
-pub(super) fn belongs(request: &PageRequest<'_>, file: &ServedFile) -> bool {
+pub(super) fn belongs(page: &PageView, address: PageAddress<'_>, file: &ServedFile) -> bool {
     let is_page = file.mime.starts_with(b"text/html") || file.mime.starts_with(b"application/xhtml+xml");
-    (request.page.site.takes_feedback() || request.page.site.updates_live())
-        && !request.address.is_shared()
-        && !request.in_sandboxed_frame
-        && is_page
+    (page.site.takes_feedback() || page.site.updates_live()) && !address.is_shared() && is_page
 }
 
 /// Sends a document with our scripts in its head; ranges are not supported.

@@ -3,6 +3,7 @@
 mod addresses;
 mod changes;
 mod encrypted;
+mod fast_path;
 mod feedback;
 mod feedback_hostile;
 mod feedback_list;
