@@ -1,6 +1,6 @@
 # Thin on purpose: scripts/ does the work.
 .DEFAULT_GOAL := help
-.PHONY: help run test check e2e domains compatibility torture upgrade cluster fuzz bench packages reproducible release generate eval-phishing bench-phishing eval-honest
+.PHONY: help run test check e2e domains compatibility torture upgrade cluster fuzz bench bench-guard packages reproducible release generate eval-phishing bench-phishing eval-honest
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,6 +55,11 @@ bench: ## benchmarks of viewing, TLS, publishing and scale, compared with nginx 
 	scripts/install-test-tools bench
 	cargo build --locked --release -p dropleaf --bins --example tls_load
 	scripts/bench
+
+bench-guard: ## short benchmarks against the recorded ratios; fails on a regression of more than 25 % in three measurements
+	scripts/install-test-tools bench
+	cargo build --locked --release -p dropleaf
+	scripts/bench guard
 
 packages: ## make the packages and try them out as root: Debian package, image, compose file, tarball (long)
 	scripts/install-test-tools packages
