@@ -57,7 +57,12 @@ impl Listen {
     }
 
     async fn listen(&self, client: &Client, id: &str, secret: &Secret) -> Result<()> {
-        let http = reqwest::Client::builder().no_proxy().timeout(FORWARD_TIMEOUT).build()?;
+        let http = reqwest::Client::builder()
+            .no_proxy()
+            .timeout(FORWARD_TIMEOUT)
+            // A program that closes its idle connections would lose an event that is sent at that moment.
+            .pool_max_idle_per_host(0)
+            .build()?;
         let (mut received, mut count) = (None, 0);
         loop {
             let fetched = match client.receive_webhook_events(id, received, WAIT_SECONDS).await {
