@@ -33,6 +33,9 @@ pub(crate) struct Limits {
     pub(crate) gate_guesses: GuessLimiter,
     pub(crate) password_hasher: PasswordHasher,
     pub(crate) upload_permits: Arc<Semaphore>,
+    /// For small pages, which are checked where requests are answered: as many as there are processors. Others wait here and not
+    /// in the queue of the runtime, where views would wait behind all of them.
+    pub(crate) inline_permits: Semaphore,
     pub(crate) extra_bodies: Semaphore,
 }
 
@@ -55,6 +58,7 @@ impl Limits {
             gate_guesses: GuessLimiter::new(rates.gate_site_minute),
             password_hasher: PasswordHasher::new(rates.password_hashes),
             upload_permits: Arc::new(Semaphore::new(settings.parallel_uploads.max(1))),
+            inline_permits: Semaphore::new(std::thread::available_parallelism().map_or(1, usize::from)),
             extra_bodies: Semaphore::new(EXTRA_BODIES),
         }
     }

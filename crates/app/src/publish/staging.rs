@@ -140,7 +140,7 @@ impl App {
         let quick = upload.is_checked_inline();
         let work = self.scan_work(upload, options, self.blocklist().await?);
         if quick {
-            return work();
+            return self.run_inline(work).await;
         }
         run_blocking_with_permit(self.acquire_upload_permit().await?, work).await
     }
@@ -159,10 +159,17 @@ impl App {
             Ok((prepared, scan))
         };
         if quick {
-            return work();
+            return self.run_inline(work).await;
         }
         let permit = self.moderation.check_queue.acquire().await.ok_or_else(overloaded)?;
         run_blocking_with_permit(permit, work).await
+    }
+
+    /// Runs work that takes less time than handing it to another thread.
+    async fn run_inline<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        let permit = self.limits.inline_permits.acquire().await;
+        let _held = permit.map_err(|_| Error::plain(Code::Overloaded))?;
+        work()
     }
 
     /// Waits for a permit; they bound the number of uploads in memory.

@@ -4,6 +4,7 @@
 pub(crate) mod detectors;
 pub(crate) mod facts;
 mod fold;
+mod harmless;
 #[cfg(test)]
 mod linear_tests;
 mod reader;
@@ -13,6 +14,7 @@ mod scored_page;
 pub(crate) mod upload;
 pub(crate) mod verdict;
 
+pub use harmless::is_harmless;
 pub use rules::own_lists::{Change, Fault, OwnLists};
 pub use rules::{Lists, Rules};
 pub use upload::File;

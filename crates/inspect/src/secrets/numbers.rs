@@ -1,5 +1,7 @@
 //! Finds card, account and personal identification numbers by format and checksum. Well-known sample numbers are exempt.
 
+use std::ops::Range;
+
 use super::{checks, drawing};
 
 /// Test card numbers that payment providers publish.
@@ -25,50 +27,75 @@ const FEWEST: usize = 9;
 
 pub(crate) fn find(text: &str) -> Vec<(usize, &'static str)> {
     let bytes = text.as_bytes();
-    let mut found = Vec::new();
-    let mut at = 0;
-    while let Some(next) = next_digit(bytes, at) {
-        at = next;
-        if let Some(account) = at.checked_sub(2).filter(|from| is_account_at(bytes, *from)) {
-            found.push((account, "bank account"));
-        }
-        let end = run_end(bytes, at);
-        let before = at.checked_sub(1).map(|before| bytes[before]);
-        let after = bytes.get(end).copied();
+    let mut found = accounts(bytes);
+    let mut from = 0;
+    while let Some(run) = next_run(bytes, from) {
+        from = run.end;
+        let before = run.start.checked_sub(1).map(|before| bytes[before]);
+        let after = bytes.get(run.end).copied();
         let inside = |byte: Option<u8>| {
             byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'/' | b'#'))
         };
         let after_letter =
             after.is_some_and(|byte| byte.is_ascii_alphanumeric() && !matches!(byte, b'X' | b'x'));
-        if (FEWEST..=LONGEST).contains(&(end - at)) && !inside(before) && !after_letter {
-            let kind = kind_of(&bytes[at..end], after);
-            found.extend(kind.filter(|_| !drawing::is_no_number(bytes, at..end)).map(|kind| (at, kind)));
+        if (FEWEST..=LONGEST).contains(&run.len()) && !inside(before) && !after_letter {
+            let kind = kind_of(&bytes[run.clone()], after);
+            found.extend(
+                kind.filter(|_| !drawing::is_no_number(bytes, run.clone())).map(|kind| (run.start, kind)),
+            );
         }
-        at = end;
     }
     found
 }
 
-/// The next digit. Most text has few, so it is searched many bytes at a time.
-fn next_digit(bytes: &[u8], from: usize) -> Option<usize> {
-    let (chunks, _) = bytes[from..].as_chunks::<32>();
-    let has_digit = |chunk: &[u8; 32]| chunk.iter().fold(false, |seen, byte| seen | byte.is_ascii_digit());
-    let start = from + 32 * chunks.iter().take_while(|chunk| !has_digit(chunk)).count();
-    bytes[start..].iter().position(u8::is_ascii_digit).map(|found| start + found)
-}
-
-/// The end of a run of digits with single separators between them.
-fn run_end(bytes: &[u8], from: usize) -> usize {
-    let mut end = from;
-    while end < bytes.len() {
-        let separates =
-            matches!(bytes[end], b' ' | b'-' | b'.') && bytes.get(end + 1).is_some_and(u8::is_ascii_digit);
-        if !bytes[end].is_ascii_digit() && !separates {
-            break;
-        }
+/// The next run of digits with single separators between them, if it has the fewest characters or nearly so. Most text has none,
+/// so one byte in eight is examined: a longer run has one of these.
+fn next_run(bytes: &[u8], from: usize) -> Option<Range<usize>> {
+    let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
+    let separates =
+        |at: usize| matches!(bytes[at], b' ' | b'-' | b'.') && is_digit(at + 1) && at > 0 && is_digit(at - 1);
+    let probe = (from.next_multiple_of(FEWEST - 1)..bytes.len())
+        .step_by(FEWEST - 1)
+        .find(|at| is_digit(*at) || separates(*at))?;
+    let (mut start, mut end) = (probe, probe + 1);
+    while start > from && (is_digit(start - 1) || separates(start - 1)) {
+        start -= 1;
+    }
+    while end < bytes.len() && (is_digit(end) || separates(end)) {
         end += 1;
     }
-    end
+    Some(start..end)
+}
+
+/// How many places are examined at once for the start of a bank account.
+const AT_ONCE: usize = 32;
+
+/// The bank accounts of a text.
+fn accounts(bytes: &[u8]) -> Vec<(usize, &'static str)> {
+    let mut found = Vec::new();
+    for from in (0..bytes.len()).step_by(AT_ONCE) {
+        let starts = &bytes[from..bytes.len().min(from + AT_ONCE + 3)];
+        if starts.first_chunk().is_none_or(may_begin_account) {
+            let places = from..bytes.len().min(from + AT_ONCE);
+            found.extend(places.filter(|at| is_account_at(bytes, *at)).map(|at| (at, "bank account")));
+        }
+    }
+    found
+}
+
+/// Whether two capital letters and two digits begin at one of these places. Few texts have that, so it is written such that the
+/// compiler examines many places with one instruction.
+fn may_begin_account(starts: &[u8; AT_ONCE + 3]) -> bool {
+    let is_capital = |byte: u8| u8::from(byte.is_ascii_uppercase());
+    let is_digit = |byte: u8| u8::from(byte.is_ascii_digit());
+    let mut some = 0;
+    for at in 0..AT_ONCE {
+        some |= is_capital(starts[at])
+            & is_capital(starts[at + 1])
+            & is_digit(starts[at + 2])
+            & is_digit(starts[at + 3]);
+    }
+    some != 0
 }
 
 fn kind_of(run: &[u8], after: Option<u8>) -> Option<&'static str> {
@@ -139,11 +166,12 @@ fn is_date(tens: u8, month: u8, day_tens: u8, day: u8) -> bool {
     (1..=12).contains(&(tens * 10 + month)) && (1..=31).contains(&(day_tens * 10 + day))
 }
 
-/// IBAN: two letters, two digits, then up to thirty characters in groups of four or in one piece.
+/// IBAN: two capital letters, two digits, then up to thirty characters in groups of four or in one piece.
 fn is_account_at(bytes: &[u8], at: usize) -> bool {
     let begins = bytes[at..].len() > 14
         && bytes[at].is_ascii_uppercase()
         && bytes[at + 1].is_ascii_uppercase()
+        && bytes[at + 2].is_ascii_digit()
         && bytes[at + 3].is_ascii_digit();
     if !begins || (at > 0 && bytes[at - 1].is_ascii_alphanumeric()) {
         return false;
@@ -191,6 +219,23 @@ mod tests {
         ] {
             assert_eq!(kinds(text), [kind], "{text}");
         }
+    }
+
+    #[test]
+    fn numbers_are_found_at_any_place() {
+        let kinds_in = |before: usize, number: &str| {
+            let text = format!("{}{number}{}", "x ".repeat(before), " 12 y".repeat(9));
+            kinds(&text[before..])
+        };
+        for before in 0..40 {
+            assert_eq!(kinds_in(before, "536-22-8726 y"), ["social security number"], "{before}");
+            assert_eq!(kinds_in(before, "4556 7375 8689 9855 y"), ["card number"], "{before}");
+            assert_eq!(kinds_in(before, "GB82WEST12345698765432 y"), ["bank account"], "{before}");
+        }
+        assert_eq!(kinds("536-22-8726"), ["social security number"]);
+        assert_eq!(kinds("y GB82WEST12345698765432"), ["bank account"]);
+        // Neither is a separator where two are side by side.
+        assert_eq!(kinds("1 - 536-22-8726 - 1 y"), ["social security number"]);
     }
 
     #[test]

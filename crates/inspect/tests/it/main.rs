@@ -4,6 +4,7 @@
 
 mod api_keys;
 mod disguises;
+mod harmless;
 mod hidden;
 mod phishing;
 mod reasons;

@@ -79,7 +79,12 @@ impl ContentScan {
             (Some(blocklist), false) => {
                 scan.blocked = blocklist.find(&similarity::fingerprint(&texts, rules));
             }
-            (None, true) => scan.set_phishing(phishing::check(&texts.files(), rules)),
+            (None, true) => {
+                let files = texts.files();
+                if !phishing::is_harmless(&files, rules) {
+                    scan.set_phishing(phishing::check(&files, rules));
+                }
+            }
             (None, false) => {}
         }
         if reads_secrets {

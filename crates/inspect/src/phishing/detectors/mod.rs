@@ -72,7 +72,7 @@ const FEW_WORDS: usize = 400;
 /// A page with more fields is not one whose words are missing.
 const MOST_UNLABELLED: usize = 30;
 /// More text than anybody reads in passing, in bytes.
-const LONG_TEXT: usize = 6000;
+pub(crate) const LONG_TEXT: usize = 6000;
 
 /// The result of evaluating a page.
 #[derive(Debug)]

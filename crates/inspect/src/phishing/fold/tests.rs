@@ -37,6 +37,18 @@ fn space_is_single_and_other_scripts_stay() {
 }
 
 #[test]
+fn it_does_not_matter_where_a_word_begins() {
+    let text = "PayPaI and micr0soft  are\n names, of [Acorn]\u{200b}s; AT&amp;T too, 10 & 1 I";
+    let folded = fold(text);
+    assert_eq!(folded, "paypal and microsoft are names of [acorn]s; at&t too 10 & 1 i");
+    for before in 1..40 {
+        let lead = "y".repeat(before);
+        assert_eq!(fold(&format!("{lead} {text} ")), format!("{lead} {folded}"), "{before}");
+        assert_eq!(fold(&format!("{lead}\n {text}")), format!("{lead} {folded}"), "{before}");
+    }
+}
+
+#[test]
 fn imitations_are_remembered_by_place() {
     let mut folded = Folded::default();
     folded.add("ok P\u{430}ypal");

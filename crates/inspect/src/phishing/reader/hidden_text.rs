@@ -21,8 +21,9 @@ const FAR: f64 = -400.0;
 /// Which elements of a page are invisible, and whether the reader is inside one.
 #[derive(Debug, Default)]
 pub(crate) struct Concealment {
-    /// `.class` and `#id` of the page's own style sheets that hide.
-    selectors: HashSet<String>,
+    /// The classes and IDs that the page's own style sheets hide.
+    classes: HashSet<String>,
+    ids: HashSet<String>,
     styles_read: usize,
     /// Some style sets a background, so that white text may be visible.
     paints: bool,
@@ -36,40 +37,44 @@ impl Concealment {
     }
 
     /// Reads a style sheet: which classes and IDs it hides. Rules with other selectors are ignored.
-    pub(super) fn read_sheet(&mut self, sheet: &str) {
+    pub(crate) fn read_sheet(&mut self, sheet: &str) {
         let room = MOST_STYLES.saturating_sub(self.styles_read);
         let sheet = sheet.get(..room.min(sheet.len())).unwrap_or_default();
         self.styles_read += sheet.len();
         self.paints |= sheet.contains("background");
         for rule in sheet.split('}') {
             let Some((selectors, style)) = rule.rsplit_once('{') else { continue };
-            if self.selectors.len() >= MOST_SELECTORS || !hides(style, self.paints) {
+            if self.classes.len() + self.ids.len() >= MOST_SELECTORS || !hides(style, self.paints) {
                 continue;
             }
-            let simple = |selector: &&str| {
-                selector.starts_with(['.', '#'])
-                    && selector[1..].bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
-            };
             let selectors = selectors.rsplit(['/', ';', '{']).next().unwrap_or_default();
-            self.selectors.extend(selectors.split(',').map(str::trim).filter(simple).map(str::to_owned));
+            for selector in selectors.split(',').map(str::trim) {
+                let Some((mark, name)) = selector.split_at_checked(1) else { continue };
+                let is_simple = name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
+                match mark {
+                    "." if is_simple => self.classes.insert(name.to_owned()),
+                    "#" if is_simple => self.ids.insert(name.to_owned()),
+                    _ => false,
+                };
+            }
         }
     }
 
     /// Notices a background that a tag sets.
-    pub(super) fn note_background(&mut self, tag: &Tag<'_>) {
+    pub(crate) fn note_background(&mut self, tag: &Tag<'_>) {
         if !self.paints && tag.get("style").is_some_and(|style| style.contains("background")) {
             self.paints = true;
         }
     }
 
     /// Whether this element is invisible. Most have no attribute that could make it so.
-    pub(super) fn conceals(&self, tag: &Tag<'_>) -> bool {
-        let named = |mark: char, name: &str| self.selectors.contains(&format!("{mark}{name}"));
+    pub(crate) fn conceals(&self, tag: &Tag<'_>) -> bool {
         let by_attribute = |(name, value): &(&str, &str)| match name.len() {
-            2 if name.eq_ignore_ascii_case("id") => !self.selectors.is_empty() && named('#', value),
+            2 if name.eq_ignore_ascii_case("id") => !self.ids.is_empty() && self.ids.contains(*value),
             5 if name.eq_ignore_ascii_case("style") => hides(value, self.paints),
             5 if name.eq_ignore_ascii_case("class") => {
-                !self.selectors.is_empty() && value.split_ascii_whitespace().any(|class| named('.', class))
+                !self.classes.is_empty()
+                    && value.split_ascii_whitespace().any(|class| self.classes.contains(class))
             }
             6 => name.eq_ignore_ascii_case("hidden"),
             11 => name.eq_ignore_ascii_case("aria-hidden") && value.eq_ignore_ascii_case("true"),
@@ -114,56 +119,74 @@ impl Reader<'_> {
     }
 }
 
+/// The longest name of a property that may hide text.
+const LONGEST_PROPERTY: usize = 16;
+
 /// Whether the declarations of a style make text invisible. `paints` says that the page has a background of its own.
 fn hides(style: &str, paints: bool) -> bool {
-    let worth_reading = ["none", "hidden", "opacity", "size", "-", "color", "clip", "height", "scale"];
-    if !worth_reading.iter().any(|word| style.contains(word)) {
-        return false;
-    }
-    let style = decode(style, Context::Attribute).to_ascii_lowercase();
+    let style = decode(style, Context::Attribute);
     let (mut color, mut background, mut tiny, mut cut) = (None, None, false, false);
     for declaration in style.split(';') {
         let Some((name, value)) = declaration.split_once(':') else { continue };
-        let value = value.trim().trim_end_matches("!important").trim_end();
-        let number = || number_of(value);
-        match name.trim() {
-            "display" if value == "none" => return true,
-            "visibility" if matches!(value, "hidden" | "collapse") => return true,
-            "opacity" if number().is_some_and(|opacity| opacity < 0.05) => return true,
-            "font-size"
-                if number().is_some_and(|size| size < 2.0)
-                    && !value.contains("em")
-                    && !value.contains('v') =>
+        let name = name.trim();
+        let mut lower = [0; LONGEST_PROPERTY];
+        let Some(lower) = lower.get_mut(..name.len()) else { continue };
+        lower.copy_from_slice(name.as_bytes());
+        lower.make_ascii_lowercase();
+        let value = || {
+            let value = value.trim();
+            let end = value.len().saturating_sub(IMPORTANT.len());
+            let is_important = value.get(end..).is_some_and(|end| end.eq_ignore_ascii_case(IMPORTANT));
+            if is_important { value[..end].trim_end() } else { value }
+        };
+        let is = |word: &str| value().eq_ignore_ascii_case(word);
+        let begins =
+            |start: &str| value().get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start));
+        let number = || number_of(value());
+        let is_relative = || has_unit(value(), "em");
+        match &*lower {
+            b"display" if is("none") => return true,
+            b"visibility" if is("hidden") || is("collapse") => return true,
+            b"opacity" if number().is_some_and(|opacity| opacity < 0.05) => return true,
+            b"font-size"
+                if number().is_some_and(|size| size < 2.0) && !is_relative() && !has_unit(value(), "v") =>
             {
                 return true;
             }
-            "font-size" if number() == Some(0.0) => return true,
-            "left" | "right" | "top" | "bottom" | "text-indent" | "margin-left" | "margin-top"
+            b"font-size" if number() == Some(0.0) => return true,
+            b"left" | b"right" | b"top" | b"bottom" | b"text-indent" | b"margin-left" | b"margin-top"
                 if number().is_some_and(|offset| offset <= FAR) =>
             {
                 return true;
             }
-            "z-index" if number().is_some_and(|layer| layer < 0.0) => return true,
-            "transform" if value.starts_with("scale(0)") => return true,
-            "clip" if value.starts_with("rect(0") || value.starts_with("rect(1px") => return true,
-            "clip-path" if value.starts_with("inset(50%") || value.starts_with("inset(100%") => return true,
-            "height" | "width" | "max-height"
-                if number().is_some_and(|size| size < 2.0) && !value.contains("em") =>
+            b"z-index" if number().is_some_and(|layer| layer < 0.0) => return true,
+            b"transform" if begins("scale(0)") => return true,
+            b"clip" if begins("rect(0") || begins("rect(1px") => return true,
+            b"clip-path" if begins("inset(50%") || begins("inset(100%") => return true,
+            b"height" | b"width" | b"max-height"
+                if number().is_some_and(|size| size < 2.0) && !is_relative() =>
             {
                 tiny = true;
             }
-            "overflow" if matches!(value, "hidden" | "clip") => cut = true,
-            "color" => color = Some(plain_color(value)),
-            "background" | "background-color" => background = Some(plain_color(value)),
+            b"overflow" if is("hidden") || is("clip") => cut = true,
+            b"color" => color = Some(plain_color(value())),
+            b"background" | b"background-color" => background = Some(plain_color(value())),
             _ => {}
         }
     }
-    let same_color = match (&color, &background) {
-        (Some(text), Some(behind)) => text == behind,
+    let same_color = match (color, background) {
+        (Some(text), Some(behind)) => text.eq_ignore_ascii_case(behind),
         (Some(text), None) => text == "transparent" || (!paints && text == "#ffffff"),
         _ => false,
     };
     same_color || (tiny && cut)
+}
+
+const IMPORTANT: &str = "!important";
+
+/// Whether a value contains these letters, in any case.
+fn has_unit(value: &str, unit: &str) -> bool {
+    value.as_bytes().windows(unit.len()).any(|part| part.eq_ignore_ascii_case(unit.as_bytes()))
 }
 
 /// The number that a value begins with.
@@ -172,18 +195,20 @@ fn number_of(value: &str) -> Option<f64> {
         value.find(|c: char| !(c.is_ascii_digit() || matches!(c, '-' | '.' | '+'))).unwrap_or(value.len());
     let number: f64 = value[..end].parse().ok()?;
     let unit = &value[end..];
+    let is_relative = ["em", "rem", "vw", "vh", "%"].iter().any(|it| unit.eq_ignore_ascii_case(it));
     // Relative lengths that far are off the screen too.
-    Some(if matches!(unit, "em" | "rem" | "vw" | "vh" | "%") && number < -50.0 { FAR } else { number })
+    Some(if is_relative && number < -50.0 { FAR } else { number })
 }
 
 /// A color in one spelling, where that is easy.
-fn plain_color(value: &str) -> String {
-    match value {
-        "white" | "#fff" | "rgb(255,255,255)" | "rgb(255, 255, 255)" => "#ffffff".to_owned(),
-        "black" | "#000" | "rgb(0,0,0)" | "rgb(0, 0, 0)" => "#000000".to_owned(),
-        "rgba(0,0,0,0)" | "rgba(0, 0, 0, 0)" => "transparent".to_owned(),
-        other => other.to_owned(),
-    }
+fn plain_color(value: &str) -> &str {
+    const SPELLINGS: [(&str, &[&str]); 3] = [
+        ("#ffffff", &["white", "#fff", "#ffffff", "rgb(255,255,255)", "rgb(255, 255, 255)"]),
+        ("#000000", &["black", "#000", "#000000", "rgb(0,0,0)", "rgb(0, 0, 0)"]),
+        ("transparent", &["transparent", "rgba(0,0,0,0)", "rgba(0, 0, 0, 0)"]),
+    ];
+    let spelled = |all: &[&str]| all.iter().any(|it| value.eq_ignore_ascii_case(it));
+    SPELLINGS.iter().find(|(_, all)| spelled(all)).map_or(value, |(plain, _)| plain)
 }
 
 #[cfg(test)]
@@ -237,8 +262,9 @@ mod tests {
         concealment.read_sheet(
             "/* x */ .a{display:none} #b , .c:hover{opacity:0} .d .e{display:none} @media print{.f{visibility:hidden}} p{left:0}",
         );
-        let mut found: Vec<&str> = concealment.selectors.iter().map(String::as_str).collect();
-        found.sort_unstable();
-        assert_eq!(found, ["#b", ".a", ".f"]);
+        let mut classes: Vec<&str> = concealment.classes.iter().map(String::as_str).collect();
+        classes.sort_unstable();
+        assert_eq!(classes, ["a", "f"]);
+        assert_eq!(concealment.ids.iter().collect::<Vec<_>>(), ["b"]);
     }
 }

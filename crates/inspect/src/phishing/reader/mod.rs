@@ -1,10 +1,10 @@
 //! Reads a page once and collects its facts: what a person would see, what they could fill in, and where it would be sent.
 
-mod attributes;
+pub(super) mod attributes;
 mod embedded_file;
 pub(crate) mod encodings;
 mod forms;
-mod hidden_text;
+pub(super) mod hidden_text;
 mod literals;
 mod raw_text;
 mod redirect_target;

@@ -83,6 +83,11 @@ impl Hosts {
         }
     }
 
+    /// Whether the operator blocks any host.
+    pub(crate) fn has_blocked(&self) -> bool {
+        !self.blocked.is_empty()
+    }
+
     /// The most specific entry for a host and path.
     pub(crate) fn kind(&self, host: &str, path: &str) -> Option<HostKind> {
         let path = path.trim_start_matches('/').as_bytes();

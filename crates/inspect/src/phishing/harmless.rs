@@ -1,0 +1,332 @@
+//! Proves of most pages that are only read that [`super::check`] would not refuse them, much faster than the check itself.
+//!
+//! Such a page has nothing to fill in, no script, no frame and no redirect, so only rules for lures without a form could refuse it;
+//! those are for pages with little text, or with a telephone number on one of medium length. Whatever is not proven is checked.
+
+use dropleaf_core::html::character_references::{Context, decode};
+use dropleaf_core::html::{Element, Tag, Token, Tokens};
+use dropleaf_core::mime::{is_html, mime_of};
+
+use super::detectors::LONG_TEXT;
+use super::reader::attributes::hides_text;
+use super::reader::hidden_text::Concealment;
+use super::rules::Rules;
+use super::upload::{File, FileKind, kind};
+
+/// A page with more visible text does not consist of a lure, in bytes.
+const SHORT_LURE: usize = 1500;
+/// The fewest digits of a telephone number, and among how many characters they are.
+const PHONE_DIGITS: usize = 9;
+const PHONE_BYTES: usize = 16;
+/// How much of a text is read to see how a number goes on.
+const LOOKAHEAD: usize = 64;
+
+/// Whether the check cannot refuse an upload of these files. False means only that it is not proven.
+pub fn is_harmless(files: &[File<'_>], rules: &Rules) -> bool {
+    !rules.hosts.has_blocked()
+        && rules.refuse_at > 1.0
+        && files.iter().all(|file| match kind(file.path) {
+            FileKind::Page => is_html(mime_of(file.path)) && is_harmless_page(file.text),
+            FileKind::Script => false,
+            FileKind::Source | FileKind::Other => true,
+        })
+}
+
+fn is_harmless_page(page: &str) -> bool {
+    let mut concealment = Concealment::default();
+    let mut text = VisibleText::default();
+    let mut is_styled = false;
+    let mut tokens = Tokens::new(page, false);
+    while let Some(token) = tokens.next() {
+        match token {
+            // A style sheet in a drawing.
+            Token::Text(_) if is_styled => return false,
+            Token::Text(content) => text.add(content),
+            Token::Open => {
+                let tag = &tokens.tag;
+                if !is_plain(tag, &mut concealment) {
+                    return false;
+                }
+                is_styled = tag.name.element == Element::Style;
+                text.pass(tag.name.is_inline());
+                if matches!(tag.name.element, Element::Image | Element::Meta) {
+                    ["alt", "title", "content"]
+                        .iter()
+                        .filter_map(|name| tag.get(name))
+                        .for_each(|it| text.add_hint(it));
+                }
+            }
+            Token::Close(name) => {
+                is_styled = false;
+                text.pass(name.is_inline());
+            }
+            Token::Comment(_) => {}
+            Token::Raw(name, content) => match name.element {
+                Element::Title => text.add(content),
+                Element::Style => concealment.read_sheet(content),
+                _ => return false,
+            },
+        }
+    }
+    text.bytes > LONG_TEXT || (text.bytes > SHORT_LURE && !text.may_have_phone)
+}
+
+/// Whether an element neither asks, runs, frames, redirects nor hides anything.
+fn is_plain(tag: &Tag<'_>, concealment: &mut Concealment) -> bool {
+    let is_known = match tag.name.element {
+        Element::Other
+        | Element::Heading
+        | Element::Quote
+        | Element::Navigation
+        | Element::Image
+        | Element::Picture
+        | Element::Drawing
+        | Element::Style
+        | Element::Title
+        | Element::Reference => !tag.name.is_never_shown(),
+        Element::Link => tag.get("href").is_none_or(is_plain_address),
+        Element::Meta => tag.get("http-equiv").is_none(),
+        Element::Button
+        | Element::Choice
+        | Element::Form
+        | Element::Field
+        | Element::Label
+        | Element::Script
+        | Element::Frame
+        | Element::Fallback
+        | Element::Formula
+        | Element::Island => false,
+    };
+    if !is_known || tag.attributes.is_empty() {
+        return is_known;
+    }
+    concealment.note_background(tag);
+    let is_handler = |name: &str| name.get(..2).is_some_and(|start| start.eq_ignore_ascii_case("on"));
+    !tag.attributes.iter().any(|(name, _)| is_handler(name))
+        && !concealment.conceals(tag)
+        && !tag.get("style").is_some_and(hides_text)
+}
+
+/// Whether a link leads to a page: it contains no file, runs nothing and calls no number.
+fn is_plain_address(address: &str) -> bool {
+    let begins = ["https://", "http://", "mailto:", "#", "/", "./", "../"];
+    begins.iter().any(|start| address.starts_with(start))
+        || address
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/'))
+}
+
+/// How much text the page shows at least, and whether a toll-free number may be in it.
+#[derive(Debug, Default)]
+struct VisibleText {
+    bytes: usize,
+    may_have_phone: bool,
+    /// The end of the last text, if a number began there that may go on.
+    open_number: Vec<u8>,
+}
+
+impl VisibleText {
+    fn add(&mut self, text: &str) {
+        let decoded = decode(text, Context::Text);
+        // Each of these is one byte of what the check reads.
+        self.bytes += decoded.bytes().filter(|byte| byte.is_ascii_graphic() && *byte != b',').count();
+        if !self.may_have_phone && !decoded.is_empty() {
+            self.may_have_phone = (!decoded.is_ascii() && decoded.chars().any(may_be_digit))
+                || self.finds_phone(decoded.as_bytes());
+        }
+    }
+
+    /// Text that the page shows only in place of something, which is not counted.
+    fn add_hint(&mut self, text: &str) {
+        self.open_number.clear();
+        let before = self.bytes;
+        self.add(text);
+        self.bytes = before;
+        self.open_number.clear();
+    }
+
+    /// A tag: text of different blocks does not belong together.
+    fn pass(&mut self, is_inline: bool) {
+        if !is_inline {
+            self.open_number.clear();
+        }
+    }
+
+    /// Whether a number is in this text, or begins in the last one and ends here.
+    fn finds_phone(&mut self, text: &[u8]) -> bool {
+        let open = std::mem::take(&mut self.open_number);
+        if !open.is_empty() {
+            let joined = [&open[..], &text[..text.len().min(LOOKAHEAD)]].concat();
+            for at in memchr::memchr_iter(b'8', &open) {
+                match begins_phone(&joined[at..]) {
+                    Number::Open if text.len() <= LOOKAHEAD => self.keep_open(&joined[at..]),
+                    Number::Open | Number::Phone => return true,
+                    Number::Other => {}
+                }
+            }
+        }
+        for at in memchr::memchr_iter(b'8', text) {
+            match begins_phone(&text[at..]) {
+                Number::Phone => return true,
+                Number::Open => self.keep_open(&text[at..]),
+                Number::Other => {}
+            }
+        }
+        false
+    }
+
+    /// A number that began earlier and is still open contains this one.
+    fn keep_open(&mut self, number: &[u8]) {
+        if self.open_number.is_empty() {
+            self.open_number.extend_from_slice(number);
+        }
+    }
+}
+
+enum Number {
+    Other,
+    Phone,
+    /// The text ends before it is known.
+    Open,
+}
+
+/// What a text that begins with an 8 is.
+fn begins_phone(text: &[u8]) -> Number {
+    let start = |place: usize| text.get(place).copied();
+    let fits = match (start(1), start(2)) {
+        (Some(b'0'), Some(third)) => matches!(third, b'0' | b'5' | b'8') || !third.is_ascii(),
+        (Some(second @ b'3'..=b'8'), Some(third)) => third == second || !third.is_ascii(),
+        (None, _) | (Some(b'0' | b'3'..=b'8'), None) => return Number::Open,
+        (Some(second), _) => !second.is_ascii(),
+    };
+    if !fits {
+        return Number::Other;
+    }
+    // White space counts once, however much of it there is.
+    let (mut digits, mut seen, mut is_space) = (0, 0, false);
+    for byte in text {
+        if !continues(*byte) {
+            return Number::Other;
+        }
+        let space = byte.is_ascii_whitespace() || *byte == b',';
+        seen += usize::from(!(space && is_space));
+        is_space = space;
+        digits += usize::from(!byte.is_ascii() || byte.is_ascii_digit());
+        if digits >= PHONE_DIGITS {
+            return Number::Phone;
+        }
+        if seen >= PHONE_BYTES {
+            return Number::Other;
+        }
+    }
+    Number::Open
+}
+
+/// Whether a byte may be part of a number. Characters that are not ASCII may be digits, or nothing.
+fn continues(byte: u8) -> bool {
+    !byte.is_ascii() || byte.is_ascii_digit() || byte.is_ascii_whitespace() || b",-().".contains(&byte)
+}
+
+/// Whether a character that is not ASCII may be read as a digit: all but the letters and signs of common writing.
+fn may_be_digit(c: char) -> bool {
+    !(c.is_ascii()
+        || matches!(u32::from(c),
+            0xa0..=0x24f | 0x370..=0x52f | 0x590..=0x6ff | 0x2010..=0x2027 | 0x20a0..=0x20bf | 0x2190..=0x21ff
+            | 0x2500..=0x27bf | 0x3000..=0x30ff | 0x4e00..=0x9fff | 0xac00..=0xd7a3 | 0xfe0f | 0x1f300..=0x1faff))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn harmless(page: &str) -> bool {
+        is_harmless(&[File { path: "index.html", text: page }], &Rules::builtin())
+    }
+
+    /// A report of this many paragraphs of about 90 visible bytes, with something in the middle.
+    fn report(paragraphs: usize, inside: &str) -> String {
+        let line = "<p class=line>The quarterly figures of the northern region grew by 12 % &amp; more.</p>\
+                    <ul><li>Sales of 1800 units at 4.50 each, returned: 18</ul>\n";
+        let half = line.repeat(paragraphs / 2);
+        format!(
+            "<!doctype html><html lang=en><head><meta charset=utf-8><title>Report</title><style>p{{margin:0}}</style>\
+             </head><body><h1>Report</h1>{half}{inside}{half}<a href=https://acorn.example/>More</a></body></html>"
+        )
+    }
+
+    #[test]
+    fn pages_that_are_only_read_are_proven() {
+        assert!(harmless(&report(60, "")));
+        assert!(harmless(&report(
+            60,
+            "<table><tr><td>800<td>555<td>1234567</table><img src=a.png alt=Chart>"
+        )));
+        assert!(
+            harmless(&report(200, "Call 1-800-555-0199 now.")),
+            "on a long page a number is nothing special"
+        );
+        assert!(harmless(&report(60, "<b>1800</b> units, <b>8</b>, 80, <i>88</i> 3, <b>800</b>")));
+        assert!(harmless(&report(60, "<b>Größe</b> – „äöü“ 数 ✓")));
+    }
+
+    #[test]
+    fn what_could_be_refused_is_not_proven() {
+        for inside in [
+            "<form action=x.php>",
+            "<input name=q>",
+            "<textarea></textarea>",
+            "<button>Go</button>",
+            "<script>1</script>",
+            "<p onclick=go()>",
+            "<iframe src=https://acorn.example></iframe>",
+            "<meta http-equiv=refresh content='0;url=https://acorn.example'>",
+            "<a href=javascript:go()>",
+            "<a href=' javascript:go()'>",
+            "<a href='java&#115;cript:go()'>",
+            "<a href='data:text/html,x' download>",
+            "<a href=tel:+18005550199>",
+            "<div hidden>x",
+            "<div style='display:none'>x",
+            "<span style='font-size:0'>x</span>",
+            "<style>.line{display:none}</style><p class=line>",
+            "<template>x</template>",
+            "<noscript>x</noscript>",
+            "<svg><script>1</script></svg>",
+            "Call 1-800-555-0199 now.",
+            "Call 8<b>00</b> 555 0199 44.",
+            "Call 80<b>0</b>5550199 44.",
+            "Call 800<b> 555 0199 44</b>.",
+            "Call 8<b>0<i>0</i> 5</b>55 0199 44.",
+            "<img alt='Call 800 555 0199 44' src=a.png>",
+            "<meta name=application-name content='800 555 0199 44'>",
+            "<svg><style>p{}</style></svg>",
+            "Call &#56;00 555 0199 44.",
+            "Call ８00 555 0199 44.",
+            "Call 8\u{200b}00 555 0199 44.",
+            "Call 8\u{ad}00 555 0199 44.",
+            "Call 800,\n\t   555,   \n\n  0199 44.",
+        ] {
+            assert!(!harmless(&report(60, inside)), "{inside}");
+        }
+        assert!(!harmless(&report(6, "")), "short pages are checked");
+        let hidden = format!("<p>{}</p>", "&zwnj;".repeat(3000));
+        assert!(!harmless(&hidden), "references may stand for nothing");
+    }
+
+    #[test]
+    fn every_page_must_be_harmless_and_scripts_are_checked() {
+        let rules = Rules::builtin();
+        let (page, script) = (report(60, ""), "let a = 1");
+        let of = |path, text| File { path, text };
+        assert!(is_harmless(
+            &[of("a.html", &page), of("b.html", &page), of("c.css", ""), of("d.md", "")],
+            &rules
+        ));
+        for other in [of("b.html", "<input>"), of("b.js", script), of("b.svg", &page)] {
+            assert!(!is_harmless(&[of("a.html", &page), other], &rules), "{}", other.path);
+        }
+        let blocked =
+            Rules::with(crate::phishing::Lists { hosts: "[blocked]\nacorn.example\n", ..Default::default() });
+        assert!(!is_harmless(&[of("a.html", &page)], &blocked));
+    }
+}
