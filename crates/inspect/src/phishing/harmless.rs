@@ -33,6 +33,9 @@ pub fn is_harmless(files: &[File<'_>], rules: &Rules) -> bool {
 }
 
 fn is_harmless_page(page: &str) -> bool {
+    if page.len() <= SHORT_LURE {
+        return false;
+    }
     let mut concealment = Concealment::default();
     let mut text = VisibleText::default();
     let mut is_styled = false;
@@ -127,9 +130,18 @@ struct VisibleText {
 
 impl VisibleText {
     fn add(&mut self, text: &str) {
+        // Most texts are short, and have nothing in them that needs a closer look.
+        let (mut shown, mut is_plain) = (0, true);
+        for byte in text.bytes() {
+            shown += usize::from(is_shown(byte));
+            is_plain &= byte.is_ascii() && byte != b'&' && byte != b'8';
+        }
+        if is_plain && self.open_number.is_empty() {
+            self.bytes += shown;
+            return;
+        }
         let decoded = decode(text, Context::Text);
-        // Each of these is one byte of what the check reads.
-        self.bytes += decoded.bytes().filter(|byte| byte.is_ascii_graphic() && *byte != b',').count();
+        self.bytes += decoded.bytes().filter(|byte| is_shown(*byte)).count();
         if !self.may_have_phone && !decoded.is_empty() {
             self.may_have_phone = (!decoded.is_ascii() && decoded.chars().any(may_be_digit))
                 || self.finds_phone(decoded.as_bytes());
@@ -220,6 +232,11 @@ fn begins_phone(text: &[u8]) -> Number {
         }
     }
     Number::Open
+}
+
+/// Whether a byte is one of what the check reads.
+const fn is_shown(byte: u8) -> bool {
+    byte.is_ascii_graphic() && byte != b','
 }
 
 /// Whether a byte may be part of a number. Characters that are not ASCII may be digits, or nothing.
