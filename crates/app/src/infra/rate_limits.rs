@@ -33,8 +33,8 @@ pub(crate) struct Limits {
     pub(crate) gate_guesses: GuessLimiter,
     pub(crate) password_hasher: PasswordHasher,
     pub(crate) upload_permits: Arc<Semaphore>,
-    /// For small pages, which are checked where requests are answered: as many as there are processors. Others wait here and not
-    /// in the queue of the runtime, where views would wait behind all of them.
+    /// For small pages, which are checked where requests are answered: one fewer than there are threads for that, so that one is left
+    /// for views however many publish.
     pub(crate) inline_permits: Semaphore,
     pub(crate) extra_bodies: Semaphore,
 }
@@ -58,10 +58,15 @@ impl Limits {
             gate_guesses: GuessLimiter::new(rates.gate_site_minute),
             password_hasher: PasswordHasher::new(rates.password_hashes),
             upload_permits: Arc::new(Semaphore::new(settings.parallel_uploads.max(1))),
-            inline_permits: Semaphore::new(std::thread::available_parallelism().map_or(1, usize::from)),
+            inline_permits: Semaphore::new(inline_permits()),
             extra_bodies: Semaphore::new(EXTRA_BODIES),
         }
     }
+}
+
+fn inline_permits() -> usize {
+    let threads = tokio::runtime::Handle::try_current().map_or(1, |runtime| runtime.metrics().num_workers());
+    threads.saturating_sub(1).max(1)
 }
 
 /// The counters of one anonymous publish.

@@ -159,7 +159,7 @@ impl App {
             Ok((prepared, scan))
         };
         if quick {
-            return self.run_inline(work).await;
+            return work();
         }
         let permit = self.moderation.check_queue.acquire().await.ok_or_else(overloaded)?;
         run_blocking_with_permit(permit, work).await

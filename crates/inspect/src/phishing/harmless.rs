@@ -8,17 +8,13 @@ use dropleaf_core::html::{Element, Tag, Token, Tokens};
 use dropleaf_core::mime::{is_html, mime_of};
 
 use super::detectors::LONG_TEXT;
+use super::detectors::lures::{PHONE_BYTES, PHONE_DIGITS, SHORT_LURE};
 use super::reader::attributes::hides_text;
 use super::reader::hidden_text::Concealment;
 use super::rules::Rules;
 use super::upload::{File, FileKind, kind};
 
-/// A page with more visible text does not consist of a lure, in bytes.
-const SHORT_LURE: usize = 1500;
-/// The fewest digits of a telephone number, and among how many characters they are.
-const PHONE_DIGITS: usize = 9;
-const PHONE_BYTES: usize = 16;
-/// How much of a text is read to see how a number goes on.
+/// How much of a text is read to see how a number goes on. A longer one counts as a telephone number.
 const LOOKAHEAD: usize = 64;
 
 /// Whether the check cannot refuse an upload of these files. False means only that it is not proven.
@@ -171,7 +167,7 @@ impl VisibleText {
             let joined = [&open[..], &text[..text.len().min(LOOKAHEAD)]].concat();
             for at in memchr::memchr_iter(b'8', &open) {
                 match begins_phone(&joined[at..]) {
-                    Number::Open if text.len() <= LOOKAHEAD => self.keep_open(&joined[at..]),
+                    Number::Open if joined.len() - at <= LOOKAHEAD => self.keep_open(&joined[at..]),
                     Number::Open | Number::Phone => return true,
                     Number::Other => {}
                 }
@@ -179,8 +175,8 @@ impl VisibleText {
         }
         for at in memchr::memchr_iter(b'8', text) {
             match begins_phone(&text[at..]) {
-                Number::Phone => return true,
-                Number::Open => self.keep_open(&text[at..]),
+                Number::Open if text.len() - at <= LOOKAHEAD => self.keep_open(&text[at..]),
+                Number::Open | Number::Phone => return true,
                 Number::Other => {}
             }
         }
@@ -217,13 +213,17 @@ fn begins_phone(text: &[u8]) -> Number {
     // White space counts once, however much of it there is.
     let (mut digits, mut seen, mut is_space) = (0, 0, false);
     for byte in text {
+        // It may stand for a digit, for a space or for nothing.
+        if !byte.is_ascii() {
+            return Number::Phone;
+        }
         if !continues(*byte) {
             return Number::Other;
         }
-        let space = byte.is_ascii_whitespace() || *byte == b',';
+        let space = separates_words(*byte);
         seen += usize::from(!(space && is_space));
         is_space = space;
-        digits += usize::from(!byte.is_ascii() || byte.is_ascii_digit());
+        digits += usize::from(byte.is_ascii_digit());
         if digits >= PHONE_DIGITS {
             return Number::Phone;
         }
@@ -239,9 +239,14 @@ const fn is_shown(byte: u8) -> bool {
     byte.is_ascii_graphic() && byte != b','
 }
 
-/// Whether a byte may be part of a number. Characters that are not ASCII may be digits, or nothing.
+/// Whether a byte may be part of a number.
 fn continues(byte: u8) -> bool {
-    !byte.is_ascii() || byte.is_ascii_digit() || byte.is_ascii_whitespace() || b",-().".contains(&byte)
+    !byte.is_ascii() || byte.is_ascii_digit() || separates_words(byte) || b"-().".contains(&byte)
+}
+
+/// What the check reads as a space: also control characters, which references can stand for.
+const fn separates_words(byte: u8) -> bool {
+    byte == b' ' || byte == b',' || byte.is_ascii_control()
 }
 
 /// Whether a character that is not ASCII may be read as a digit: all but the letters and signs of common writing.
@@ -322,12 +327,25 @@ mod tests {
             "Call 8\u{200b}00 555 0199 44.",
             "Call 8\u{ad}00 555 0199 44.",
             "Call 800,\n\t   555,   \n\n  0199 44.",
+            "Call 800&#1;555&#31;0199&#127;44.",
+            "Call 800 &nbsp; &nbsp; -----5550199.",
+            "Call 800 &shy; ------555019.",
         ] {
             assert!(!harmless(&report(60, inside)), "{inside}");
         }
         assert!(!harmless(&report(6, "")), "short pages are checked");
         let hidden = format!("<p>{}</p>", "&zwnj;".repeat(3000));
         assert!(!harmless(&hidden), "references may stand for nothing");
+    }
+
+    #[test]
+    fn an_endless_number_takes_no_longer_than_other_text() {
+        for part in [" <b>", " <!---->", ", </b>", "<i>8</i>", " 8<b> "] {
+            // Quadratic time would take minutes.
+            let page = report(60, &format!("<p>800{}", part.repeat(200_000)));
+            let is_long_text = part.contains('8');
+            assert_eq!(harmless(&page), is_long_text, "{part}");
+        }
     }
 
     #[test]

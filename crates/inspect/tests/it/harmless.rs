@@ -57,6 +57,12 @@ const PARTS: [&str; 44] = [
     "<template>",
 ];
 
+/// Parts of a number, and what may be between them.
+const PIECES: [&str; 26] = [
+    "800", "855", "88", "8", "0", "555", "0199", "5550199", "44", " ", "  ", "-", "--", "(", ")", ".", ",",
+    "\n", "&nbsp;", "&shy;", "&#1;", "&#56;", "\u{200b}", "<b>", "</b>", "<!---->",
+];
+
 fn parts(most: usize) -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(&PARTS[..]), 0..most).prop_map(|parts| parts.concat())
 }
@@ -83,6 +89,16 @@ fn an_alarm_with_a_number_is_refused_and_not_proven() {
         assert_eq!(is_proven_and_refused(&page), (false, true), "{number}");
     }
     assert_eq!(is_proven_and_refused(&format!("{text}{alarms}")), (true, false));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3000))]
+
+    #[test]
+    fn no_number_beside_alarms_is_overlooked(number in prop::collection::vec(prop::sample::select(&PIECES[..]), 1..14)) {
+        let page = format!("{}{}<p>Call {}.</p>", PARTS[0].repeat(25), PARTS[2..6].concat(), number.concat());
+        prop_assert_ne!(is_proven_and_refused(&page), (true, true), "{}", page);
+    }
 }
 
 proptest! {

@@ -15,7 +15,10 @@ const LONGEST_LURE: usize = 6000;
 /// Words of pages that ask the visitor to prove to be human.
 const PROOFS: [&str; 4] = ["human", "robot", "captcha", "verif"];
 /// The most text of a page that consists of the lure alone.
-const SHORT_LURE: usize = 1500;
+pub(crate) const SHORT_LURE: usize = 1500;
+/// The fewest digits of a telephone number, and among how many bytes they are.
+pub(crate) const PHONE_DIGITS: usize = 9;
+pub(crate) const PHONE_BYTES: usize = 16;
 
 pub(crate) fn lures(facts: &PageFacts, mentions: &Mentions, hits: &mut Vec<RuleHit>) {
     let short = facts.visible_len() <= LONGEST_LURE;
@@ -65,7 +68,7 @@ pub(crate) fn lures(facts: &PageFacts, mentions: &Mentions, hits: &mut Vec<RuleH
     }
     let weak = |rule: Rule| matches!(rule, Rule::BrandText | Rule::SiteInTitle | Rule::BankWords);
     let named = mentions.claims.iter().find(|(rule, ..)| rule.is_identity() && !weak(*rule));
-    if facts.visible_len() <= 1500
+    if facts.visible_len() <= SHORT_LURE
         && let (Some(at), Some((_, name, _))) = (place(Topic::Scan), named)
         && facts.pictures > 0
         && mentions.first_range(Topic::Pressure).is_some()
@@ -98,8 +101,9 @@ fn phone_in(facts: &PageFacts) -> Option<usize> {
         let toll_free = [&b"800"[..], b"833", b"844", b"855", b"866", b"877", b"888", b"808", b"805"];
         let begins = toll_free.iter().any(|start| text[at..].starts_with(start));
         let before = at.checked_sub(1).map_or(b' ', |before| text[before]);
-        let digits = text[at..].iter().take(16).take_while(|b| b.is_ascii_digit() || b" -().".contains(b));
-        let enough = digits.filter(|byte| byte.is_ascii_digit()).count() >= 9;
+        let digits =
+            text[at..].iter().take(PHONE_BYTES).take_while(|b| b.is_ascii_digit() || b" -().".contains(b));
+        let enough = digits.filter(|byte| byte.is_ascii_digit()).count() >= PHONE_DIGITS;
         (begins && enough && !before.is_ascii_alphabetic()).then(|| facts.origin(at))
     })
 }

@@ -7,7 +7,7 @@ mod captive_portals;
 mod conduct;
 mod destinations;
 mod identity;
-mod lures;
+pub(crate) mod lures;
 mod mentions;
 mod redirects;
 mod requested_secrets;

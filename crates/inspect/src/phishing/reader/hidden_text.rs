@@ -235,6 +235,8 @@ mod tests {
             "color:#fff;background:white",
             "color:transparent",
             "display&colon;none",
+            "DISPLAY:NONE !IMPORTANT",
+            "top:&#45;9999px",
         ] {
             assert!(hides(style, true), "{style}");
         }
