@@ -10,7 +10,8 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { publish, request } from '../e2e/http.mjs';
 import { freePort, operatorKey, sleep, startServer, tempDir, until } from '../e2e/server.mjs';
-import { contest, cpuSeconds, load, onLoadCore, onServerCore, ratio, RELEASE, ROUNDS, save, SETTINGS, startPeer, table, tenKilobytes } from './measure.mjs';
+import { contest, cpuSeconds, load, onLoadCore, onServerCore, ratio, RELEASE, ROUNDS, save, SETTINGS, table, tenKilobytes } from './measure.mjs';
+import { startNginx } from './nginx.mjs';
 
 const TOOL = path.join(path.dirname(RELEASE), 'examples/tls_load');
 const SIZES = { few: 10, many: Number(process.env.BENCH_DOMAINS ?? 10_000) };
@@ -59,40 +60,7 @@ const server = await startServer({
 const site = await publish(server, { name: 'ten.html', bytes: html, key: await operatorKey(server), headers: { host } });
 const model = await request(server, { path: site.path, host });
 assert.equal(model.status, 200);
-const nginx = await startNginx(model.headers);
-
-async function startNginx(modelHeaders) {
-  const port = await freePort();
-  const folder = path.join(dir, 'root', site.path);
-  await mkdir(folder, { recursive: true });
-  await writeFile(path.join(folder, 'index.html'), html);
-  const own = ['date', 'server', 'content-type', 'content-length', 'etag', 'last-modified', 'connection', 'accept-ranges', 'keep-alive', 'transfer-encoding'];
-  const headers = Object.entries(modelHeaders).filter(([name]) => !own.includes(name));
-  const config = `
-    ${process.getuid() === 0 ? 'user root;' : ''} worker_processes 1; daemon off; pid ${dir}/pid; error_log ${dir}/error.log;
-    events { worker_connections 1024; }
-    http {
-      access_log off; server_tokens off; sendfile on; tcp_nopush on; tcp_nodelay on;
-      keepalive_requests 1000000000; keepalive_timeout 60s;
-      open_file_cache max=1000 inactive=60s; open_file_cache_valid 60s; open_file_cache_min_uses 1;
-      types { text/html html; } default_type application/octet-stream; charset utf-8;
-      client_body_temp_path ${dir}/body; proxy_temp_path ${dir}/proxy; fastcgi_temp_path ${dir}/fastcgi;
-      uwsgi_temp_path ${dir}/uwsgi; scgi_temp_path ${dir}/scgi;
-      ssl_certificate ${cert}; ssl_certificate_key ${key}; ssl_protocols TLSv1.2 TLSv1.3; ssl_prefer_server_ciphers on;
-      server {
-        listen 127.0.0.1:${port} ssl; root ${dir}/root; index index.html;
-        ${headers.map(([name, value]) => `add_header ${name} "${value.replaceAll('"', '\\"')}" always;`).join('\n        ')}
-      }
-    }`;
-  await writeFile(path.join(dir, 'nginx.conf'), config);
-  const child = startPeer('nginx', ['-p', dir, '-e', `${dir}/error.log`, '-c', path.join(dir, 'nginx.conf')]);
-  await until('nginx', async () => {
-    if (child.exitCode !== null) throw new Error(child.log);
-    return run('curl', ['-skf', '-o', '/dev/null', `https://127.0.0.1:${port}${site.path}`]).then(() => true, () => false);
-  });
-  const pids = (await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')).trim().split(' ').map(Number);
-  return { port, pids, stop: () => child.kill('SIGTERM') };
-}
+const nginx = await startNginx({ html, path: site.path, like: model, tls: { cert, key } });
 
 const at = (port) => `https://localhost:${port}${site.path}`;
 const view = await contest({
@@ -114,7 +82,7 @@ for (const [what, seen] of Object.entries({ 'view, 10 KB, kept alive': view, 'fu
 table('HTTPS with an ECDSA P-256 certificate, one core (medians; ratio = dropleaf / nginx)', rows);
 check('view over TLS / nginx, per CPU-second', against['view, 10 KB, kept alive'].ratio.perCpu, against['view, 10 KB, kept alive'].ratio.perCpu >= GOALS.view);
 check('handshakes / nginx, per CPU-second', against['full handshake'].ratio.perCpu, against['full handshake'].ratio.perCpu >= GOALS.handshake);
-nginx.stop();
+await nginx.stop();
 await server.stop();
 
 // 2. Few custom domains against many.
