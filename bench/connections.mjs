@@ -29,6 +29,8 @@ const paths = [];
 for (let n = 0; n < 200; n += 1) paths.push((await publish(node, { name: 'page.html', bytes: page.replace('Ten kilobytes', `Page ${n}`), key })).path);
 // Compressible text, so that the slow readers get a body that does not fit into the buffers of their sockets.
 const large = await publish(node, { name: 'large.html', bytes: `<!doctype html><title>Large</title>${'<p>leaf</p>'.repeat(MEBIBYTE / 4)}`, key });
+const [small] = paths;
+const idleAlone = await memory();
 const dir = await tempDir('bench-connections');
 const file = path.join(dir, 'paths');
 await writeFile(file, paths.map((each) => `${each}\n`).join(''));
@@ -37,13 +39,14 @@ const view = () => load({
   url: `http://127.0.0.1:${node.port}/`, pids: [node.pid], headers: { Host: `localhost:${node.port}` },
   script: 'paths.lua', args: [file, String(PAUSE)], connections: VIEWERS, seconds: SECONDS,
 });
+/** Without the parts of the program file that are in memory. */
 async function memory() {
   const status = await readFile(`/proc/${node.pid}/status`, 'utf8');
-  return Number(status.match(/VmRSS:\s+(\d+) kB/)[1]) * 1024;
+  return Number(status.match(/RssAnon:\s+(\d+) kB/)[1]) * 1024;
 }
 /** Starts the clients; gives what is open now, and a function that ends them and gives what is open then. */
 async function hold(idle, slow) {
-  const child = spawn('python3', [path.join(BENCH, 'connections.py'), String(node.port), String(idle), String(slow), large.path], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn('python3', [path.join(BENCH, 'connections.py'), String(node.port), String(idle), String(slow), small, large.path], { stdio: ['pipe', 'pipe', 'inherit'] });
   process.on('exit', () => child.kill('SIGKILL'));
   const lines = readline.createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const next = async () => {
@@ -80,11 +83,11 @@ const rows = Object.keys(HELD).map((name) => ({
   'p50 ms': middle(name, 'p50'),
   'p99 ms': middle(name, 'p99'),
   'p99, times none': middle(name, 'p99') / middle('none', 'p99'),
-  'memory MiB': middle(name, 'memory') / MEBIBYTE,
+  'own memory MiB': middle(name, 'memory') / MEBIBYTE,
   'open at the end of the last round': left[name] ? shown(left[name]) : '–',
 }));
 const perConnection = (middle(`${IDLE} idle`, 'memory') - middle('none', 'memory')) / IDLE;
-await report('connections', { [`One node, ${VIEWERS} viewers, a view every ${PAUSE} ms each`]: rows }, { bytesPerIdleConnection: perConnection });
-console.log(`an idle connection takes ${(perConnection / 1024).toFixed(1)} KiB`);
+await report('connections', { [`One node, ${VIEWERS} viewers, a view every ${PAUSE} ms each`]: rows }, { bytesPerIdleConnection: perConnection, bytesBefore: idleAlone });
+console.log(`the process had ${(idleAlone / MEBIBYTE).toFixed(1)} MiB of its own before the load; an idle connection takes ${(perConnection / 1024).toFixed(1)} KiB`);
 await node.stop();
 await rm(dir, { recursive: true, force: true });

@@ -1,6 +1,6 @@
-"""Holds connections open: connections.py PORT IDLE SLOW LARGE_PATH
+"""Holds connections open: connections.py PORT IDLE SLOW SMALL_PATH LARGE_PATH
 
-IDLE connections ask once for /healthz and stay open. Half of the SLOW ones send a request a byte at a time, the others read
+IDLE connections ask once for SMALL_PATH and stay open. Half of the SLOW ones send a request a byte at a time, the others read
 LARGE_PATH slowly. They come from many addresses of loopback. Prints a line of JSON when all are open, and another with how many
 still are after a line arrives on standard input. A connection that its server closes while it waits is opened again.
 """
@@ -10,7 +10,7 @@ import json
 import resource
 import sys
 
-PORT, IDLE, SLOW, LARGE = int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+PORT, IDLE, SLOW, SMALL, LARGE = int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4], sys.argv[5]
 HOST = f"localhost:{PORT}"
 # Connections from one address; the server may count them by address.
 PER_ADDRESS = 1000
@@ -19,7 +19,7 @@ AGAIN = 45
 # Seconds between two bytes of a slow request, and between two reads of 4 KiB of a slow response.
 SEND_EVERY = 3
 READ_EVERY = 2
-REQUEST = f"GET /healthz HTTP/1.1\r\nHost: {HOST}\r\n\r\n".encode()
+REQUEST = f"GET {SMALL} HTTP/1.1\r\nHost: {HOST}\r\n\r\n".encode()
 
 counts = {"idle": 0, "sending": 0, "reading": 0, "reopened": 0}
 everyone = asyncio.Event()
