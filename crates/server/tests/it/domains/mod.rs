@@ -6,7 +6,7 @@ mod plan;
 mod refusals;
 mod served_gates;
 mod served_hosts;
-mod served_names;
+pub(crate) mod served_names;
 mod served_nodes;
 mod served_pages;
 mod takeover;

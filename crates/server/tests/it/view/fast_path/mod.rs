@@ -2,6 +2,7 @@
 //! compared. Only the date tells a test which path answered: the fast path has the clock of the test.
 
 mod connection;
+mod other_servers;
 mod random_requests;
 mod request_variants;
 mod same_bytes;
