@@ -3,7 +3,7 @@
 use crate::config::Resolved;
 use crate::connection::Connection;
 use crate::connection_activity::{ConnectionActivity, Pace, Silence};
-use crate::fast_path::{FastPath, FastRequest, FastResponse};
+use crate::fast_path::{FastPath, FastRequest, FastResponse, Missing};
 use crate::http::{Dispatcher, HEAD_BYTES, HEAD_READ_BYTES, OutBody};
 use crate::http_version::{Builders, HttpVersion};
 use crate::large_heads::LargeHeads;
@@ -15,7 +15,6 @@ use crate::tasks::Tasks;
 use crate::tls::{Encrypted, Redirect, TlsHandshake};
 use crate::watched_stream::WatchedStream;
 use bytes::Bytes;
-use dropleaf_app::PageKey;
 use http::{HeaderValue, Request, Response, Version, header};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
@@ -24,7 +23,6 @@ use socket2::SockRef;
 use std::convert::Infallible;
 use std::future::poll_fn;
 use std::net::SocketAddr;
-use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
@@ -86,8 +84,8 @@ pub(crate) trait Answerer: Send + Sync + 'static {
         false
     }
 
-    /// Reads the row of a page into memory.
-    fn reload(&self, _: &PageKey) -> impl Future<Output = ()> + Send {
+    /// Reads into memory what was missing there, if that is quick and the connection may use the memory.
+    fn load(&self, _: &Missing, _: &Connection) -> impl Future<Output = ()> + Send {
         std::future::ready(())
     }
 }
@@ -220,12 +218,13 @@ impl Wire {
             let version = request.version();
             let (answerer, busy) = (Arc::clone(&answerer), activity.begin(version));
             let (connection, drain) = (Arc::clone(&client), Arc::clone(&drain));
-            async move {
+            // Boxed, because hyper keeps space for it between requests, and it is large.
+            Box::pin(async move {
                 let mut response = answerer.answer(request, &connection).await;
                 announce_end(&mut response, drain.has_begun() && version < Version::HTTP_2);
                 drop(busy);
                 Ok::<_, Infallible>(response)
-            }
+            })
         });
         let heads = self.large_heads.meter(counted.large_heads.clone(), version == HttpVersion::Http1);
         let mut stream = WatchedStream::new(stream, heads, Arc::clone(&activity));
@@ -250,7 +249,8 @@ impl Wire {
                 read = rest.bytes;
             }
             let stream = TokioIo::new(ReplayedStream::new(read, stream));
-            let mut connection = pin!(self.builders.of(version).serve_connection(stream, service));
+            // Boxed, so that a connection that only the fast path serves does not have space for it.
+            let mut connection = Box::pin(self.builders.of(version).serve_connection(stream, service));
             poll_fn(|cx| {
                 let polled = connection.as_mut().poll(cx);
                 // Only after the first poll: until then hyper does not know of a request that was handed over.

@@ -6,14 +6,13 @@ mod request;
 mod response;
 
 pub(crate) use request::FastRequest;
-pub(crate) use response::{FastHead, FastResponse};
+pub(crate) use response::{FastHead, FastResponse, Missing};
 
 use crate::connection::Connection;
 use crate::connection_activity::ConnectionActivity;
 use crate::drain::Drain;
 use crate::wire::Answerer;
 use bytes::Bytes;
-use dropleaf_app::PageKey;
 use http::Version;
 use std::future::poll_fn;
 use std::io;
@@ -24,12 +23,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, timeout_at};
 
 /// The most that is read at once. A request that is longer is left to hyper.
 const READ_BYTES: usize = 4096;
-/// How long a row may take to be read. After that hyper gets the request, for which it is read again.
-const RELOAD_TIME: Duration = Duration::from_millis(300);
+/// How long a row and a body may take to be read. After that hyper gets the request, for which they are read again.
+const LOAD_TIME: Duration = Duration::from_millis(300);
+/// A row, and then a body.
+const LOADS: u32 = 2;
 /// After so many responses in a row others get their turn: time limits of this connection, and other connections.
 const RESPONSES_IN_A_ROW: u32 = 16;
 
@@ -74,12 +75,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin, A: Answerer> FastPath<'_, S, A> {
                 [] => poll_fn(|cx| self.poll_read(cx, &mut response)).await?,
                 bytes => self.answer(bytes, Instant::now(), &mut response),
             };
-            if is_http1
-                && let Step::HandOver(bytes) = &step
-                && let Some(key) = response.take_missing()
+            if let Step::HandOver(bytes) = &step
+                && let Some(missing) = response.take_missing()
             {
                 let bytes = bytes.clone();
-                step = self.answer_after_reload(bytes, &key, &mut response).await;
+                step = self.answer_after_loading(bytes, missing, &mut response).await;
             }
             match step {
                 Step::Write(rest) => {
@@ -131,18 +131,28 @@ impl<S: AsyncRead + AsyncWrite + Unpin, A: Answerer> FastPath<'_, S, A> {
         }
     }
 
-    /// The same after the row of the page was read again. Rows expire often, and a connection that hyper has got does not
-    /// come back.
-    async fn answer_after_reload(
+    /// The same after what was missing in memory was read. Rows expire often, and a connection that hyper has got does not come
+    /// back.
+    async fn answer_after_loading(
         &mut self,
         bytes: Bytes,
-        key: &PageKey,
+        missing: Missing,
         response: &mut FastResponse,
     ) -> Step {
         let since = Instant::now();
-        let working = self.activity.work();
-        let in_time = timeout(RELOAD_TIME, self.answerer.reload(key)).await.is_ok();
-        drop(working);
-        if in_time { self.answer(&bytes, since, response) } else { Step::HandOver(bytes) }
+        let _working = self.activity.work();
+        let mut missing = Some(missing);
+        for _ in 0..LOADS {
+            let Some(missing_now) = missing.take() else { break };
+            let loading = self.answerer.load(&missing_now, self.connection);
+            if timeout_at(since + LOAD_TIME, loading).await.is_err() {
+                break;
+            }
+            match self.answer(&bytes, since, response) {
+                Step::HandOver(_) => missing = response.take_missing(),
+                answered => return answered,
+            }
+        }
+        Step::HandOver(bytes)
     }
 }

@@ -3,9 +3,10 @@
 
 use super::date::DateHeader;
 use bytes::{Buf, Bytes};
-use dropleaf_app::PageKey;
+use dropleaf_app::{ContentCoding, PageKey, ServedFile};
 use std::io::{self, IoSlice, Write};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use tokio::io::AsyncWrite;
 
@@ -20,8 +21,15 @@ pub(crate) struct FastResponse {
     /// What has not been written of the body. Holds its charge until then.
     body: Bytes,
     date: DateHeader,
-    /// The page of the last request, if only its row was missing in memory.
-    missing: Option<PageKey>,
+    /// What was missing in memory to answer the last request.
+    missing: Option<Missing>,
+}
+
+/// What a request could be answered with, if it was in memory.
+#[derive(Debug)]
+pub(crate) enum Missing {
+    Row(PageKey),
+    Body(Arc<ServedFile>, ContentCoding),
 }
 
 /// What a head consists of. The lines end with CRLF.
@@ -71,12 +79,12 @@ impl FastResponse {
         self.body = body;
     }
 
-    /// The request could be answered if the row of this page was in memory.
-    pub(crate) fn set_missing(&mut self, key: PageKey) {
-        self.missing = Some(key);
+    /// The request could be answered if this was in memory.
+    pub(crate) fn set_missing(&mut self, missing: Missing) {
+        self.missing = Some(missing);
     }
 
-    pub(super) fn take_missing(&mut self) -> Option<PageKey> {
+    pub(super) fn take_missing(&mut self) -> Option<Missing> {
         self.missing.take()
     }
 

@@ -56,7 +56,7 @@ pub(crate) use self_check::{PAUSE as SELF_CHECK_PAUSE, SelfCheckJson};
 
 use crate::config::Resolved;
 use crate::connection::Connection;
-use crate::fast_path::{FastRequest, FastResponse};
+use crate::fast_path::{FastRequest, FastResponse, Missing};
 use crate::metrics::{Metrics, Surface};
 use crate::tasks::Tasks;
 use crate::wire::Answerer;
@@ -64,7 +64,7 @@ use axum::Router;
 use client_documents::ClientDocuments;
 use deadline::Late;
 use destination::Destination;
-use dropleaf_app::{App, PageKey, ServedSite};
+use dropleaf_app::{App, ServedSite};
 use dropleaf_core::host::HostRole;
 use dropleaf_core::{Code, Error, network};
 use error::Wants;
@@ -134,8 +134,16 @@ impl Answerer for Dispatcher {
         status.is_some()
     }
 
-    async fn reload(&self, key: &PageKey) {
-        self.app.reload_page(key).await;
+    async fn load(&self, missing: &Missing, connection: &Connection) {
+        match missing {
+            Missing::Row(key) => self.app.reload_page(key).await,
+            Missing::Body(file, coding) => {
+                let charge = connection.try_charge(file.size_bytes);
+                if charge.is_some() {
+                    self.app.load_inline_body(file, *coding).await;
+                }
+            }
+        }
     }
 }
 

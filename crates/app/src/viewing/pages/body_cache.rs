@@ -60,6 +60,13 @@ impl App {
         Box::pin(self.caches.pages.bodies.get_or_insert_async(&key, load)).await
     }
 
+    /// Reads a body into memory, if it is in the database. An error is left to the view that follows.
+    pub async fn load_inline_body(&self, file: &ServedFile, coding: ContentCoding) {
+        if self.store.blobs.goes_inline(file.size_bytes) && !self.caches.pages.last_known.outage.is_on() {
+            let _ = self.file_body(file, coding).await;
+        }
+    }
+
     /// The bytes from storage. They never change, so any replica may have them while the primary is away.
     async fn read_body(&self, hash: &[u8; 32]) -> Result<Bytes> {
         let is_away = self.caches.pages.last_known.outage.is_on();

@@ -9,13 +9,14 @@ use super::page_address::{PageAddress, RESERVED_PREFIX};
 use super::resolve::{ResolvedPath, resolve_path};
 use super::{is_on_host, negotiate, sending, toolbar};
 use crate::connection::Connection;
-use crate::fast_path::{FastHead, FastRequest, FastResponse};
+use crate::fast_path::{FastHead, FastRequest, FastResponse, Missing};
 use crate::http::Dispatcher;
 use bytes::Bytes;
 use dropleaf_app::{App, ContentCoding, PageView};
 use dropleaf_core::access::{self, Access, Passes};
 use dropleaf_core::visitor::{Visitor, VisitorHeaders};
 use http::HeaderValue;
+use std::sync::Arc;
 
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\n";
 const NOT_MODIFIED: &[u8] = b"HTTP/1.1 304 Not Modified\r\n";
@@ -36,7 +37,7 @@ pub(in crate::http) fn answer(
     }
     let app = &dispatcher.app;
     let Some(page) = app.cached_page(&key) else {
-        response.set_missing(key);
+        response.set_missing(Missing::Row(key));
         return None;
     };
     let now = app.now();
@@ -63,7 +64,11 @@ pub(in crate::http) fn answer(
     let body = if is_known {
         Bytes::new()
     } else {
-        sending::charge_whole(connection, &app.cached_body(file, coding)?.bytes)?
+        let Some(body) = app.cached_body(file, coding) else {
+            response.set_missing(Missing::Body(Arc::clone(file), coding));
+            return None;
+        };
+        sending::charge_whole(connection, &body.bytes)?
     };
     // From here on the request is answered.
     if is_view(&page, file, visitor) {

@@ -86,6 +86,39 @@ async fn a_row_that_is_too_old_is_read_again_and_the_connection_stays_fast() {
 }
 
 #[tokio::test]
+async fn a_connection_begins_fast_although_nothing_is_in_memory() {
+    on_each_database(Setup::new, async |node| {
+        let _still = StillTime::new();
+        let (small, large) = (page("Cold"), format!("<!doctype html>{}", "<p>cold</p>".repeat(30_000)));
+        for (text, is_fast) in [(small, true), (large, false)] {
+            let site = node.publish(Form::file("a.html", text)).await;
+            let request = plain(&(format!("localhost:{}", node.port), path_of(&site)));
+            for lines in ["Accept: text/html", "Accept-Encoding: gzip"] {
+                let asked = String::from_utf8(with(&request, lines)).unwrap();
+                let head = ask(&mut connect(node).await, &asked).await;
+                assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+                // A body in the bucket may take long.
+                assert_eq!(head.contains(FAST), is_fast, "{lines}: {head}");
+                let again = ask(&mut connect(node).await, &asked).await;
+                assert!(again.contains(FAST), "{lines}: {again}");
+            }
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_page_that_does_not_exist_leaves_the_fast_path() {
+    let node = Node::start().await;
+    let (mut stream, request) = fast_connection(&node, &node.publish_page("Open").await).await;
+    let none = plain(&(format!("localhost:{}", node.port), "/p/AAAAAAAAAAAAAAAAAAAAAA/".to_owned()));
+    for asked in [none, request] {
+        let head = ask(&mut stream, &asked).await;
+        assert!(!head.contains(FAST), "{head}");
+    }
+}
+
+#[tokio::test]
 async fn gates_and_single_views_are_never_answered_on_the_fast_path() {
     let node = Node::start().await;
     for form in [Form::file("a.html", page("Gated")).field("password", "hunter2"), burning("Once")] {
