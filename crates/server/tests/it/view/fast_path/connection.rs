@@ -111,8 +111,8 @@ async fn a_connection_begins_fast_although_nothing_is_in_memory() {
 async fn a_page_that_does_not_exist_leaves_the_fast_path() {
     let node = Node::start().await;
     let (mut stream, request) = fast_connection(&node, &node.publish_page("Open").await).await;
-    let none = plain(&(format!("localhost:{}", node.port), "/p/AAAAAAAAAAAAAAAAAAAAAA/".to_owned()));
-    for asked in [none, request] {
+    let missing = plain(&(format!("localhost:{}", node.port), "/p/AAAAAAAAAAAAAAAAAAAAAA/".to_owned()));
+    for asked in [missing, request] {
         let head = ask(&mut stream, &asked).await;
         assert!(!head.contains(FAST), "{head}");
     }
