@@ -10,9 +10,11 @@ mod pg;
 mod pg_account_permits;
 mod pg_batch;
 mod pg_group_commit;
+mod pg_group_runner;
 mod pg_groups;
 mod pg_guard;
 mod pg_lag_probes;
+mod pg_lanes;
 mod pg_listen;
 mod pg_merge;
 mod pg_migrate;
@@ -187,8 +189,8 @@ impl Db {
         }
     }
 
-    /// The same for a batch that reads no row that others of its account change, and locks shared rows last: PostgreSQL may
-    /// commit it together with others of the account. SQLite does so with every batch.
+    /// The same for a batch that reads no row that others change, and locks shared rows last: PostgreSQL may commit it together
+    /// with others, also of other accounts. SQLite does so with every batch.
     pub async fn batch_in_group(&self, stmts: Vec<Stmt>) -> Result<(), DbError> {
         stmts.iter().try_for_each(|stmt| require_storable(&stmt.args))?;
         match &self.0 {

@@ -15,7 +15,7 @@ use super::pg::{PgDb, is_statement_stale};
 use super::pg_pipeline::Failure;
 use super::pg_pool::{Kept, Lease, Work, within};
 use super::pg_receipt::CommitOutcome;
-use super::pg_transaction::{Batch, Needs, Progress};
+use super::pg_transaction::{Batch, LockWait, Needs, Progress};
 use super::{DbError, Outcome, Stmt};
 
 /// A deadlock aborts one of its two batches, so many conflicting ones need many attempts; each waits longer than the last.
@@ -47,7 +47,7 @@ impl PgDb {
         changed: &'a [String],
         needs: Needs,
     ) -> BoxFuture<'a, Result<Vec<Outcome>, DbError>> {
-        Box::pin(self.run_batch(Batch { stmts, changed, needs }))
+        Box::pin(self.run_batch(Batch { stmts, changed, needs, lock_wait: LockWait::Usual }))
     }
 
     async fn run_batch(&self, batch: Batch<'_>) -> Result<Vec<Outcome>, DbError> {

@@ -1,20 +1,23 @@
-//! Commits batches of one account in groups on PostgreSQL: many publishes share a transaction, its round trip and its sync.
-//! `pg_groups` has the queues, `pg_merge` puts the statements together.
+//! Commits batches in groups on PostgreSQL: many publishes share a transaction, its round trip and its sync. `pg_groups` has
+//! the queues, `pg_group_runner` takes them out, `pg_merge` puts the statements together.
 //!
 //! A group is one transaction with one receipt, so an unclear COMMIT is resolved for all of its batches at once. If the server
-//! refuses it, nothing of it has happened, and each caller runs its batch alone.
+//! refuses it, nothing of it has happened, and each caller runs its batch alone. A group of several accounts waits only shortly
+//! for a lock: then its accounts are kept apart, and only the one whose lock it is goes on waiting.
 
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
 use super::pg::PgDb;
 use super::pg_account_permits::{AccountPermit, account_of};
 use super::pg_batch::Attempt;
-use super::pg_groups::{Ended, Group, Runner};
-use super::pg_pool::{Kept, Lease, WAIT, Work, within};
-use super::pg_transaction::{Batch, Needs};
+use super::pg_group_runner::{Group, Runner};
+use super::pg_groups::{Ended, Ticket};
+use super::pg_lanes::Lane;
+use super::pg_pool::{Kept, Lease, WAIT, Work};
+use super::pg_transaction::{Batch, LockWait, Needs, SHORT_LOCK_WAIT};
 use super::{DbError, Stmt};
 
 impl PgDb {
@@ -23,29 +26,41 @@ impl PgDb {
         Box::pin(self.run_in_group(stmts))
     }
 
-    async fn run_in_group(self: &Arc<Self>, stmts: Vec<Stmt>) -> Result<(), DbError> {
+    async fn run_in_group(self: &Arc<Self>, mut stmts: Vec<Stmt>) -> Result<(), DbError> {
         // Without a receipt nobody could tell what became of the others.
         let Some(account) = account_of(&stmts).filter(|_| self.receipts.has_table()).map(str::to_owned)
         else {
             return self.batch(&stmts, &[], Needs::Commit).await.map(|_| ());
         };
-        let (mut ticket, runner) = self.groups.push(&account, stmts)?;
-        if let Some(runner) = runner {
-            self.start(runner);
-        }
-        let ended = match within(WAIT, &mut ticket.ended).await {
-            Ok(ended) => ended,
-            Err(_) if self.groups.withdraw(&account, &ticket) => {
-                return Err(DbError::unavailable("too many writes of this account are waiting"));
+        let by = Instant::now() + WAIT;
+        loop {
+            let (mut ticket, runner) = self.groups.push(&account, stmts)?;
+            if let Some(runner) = runner {
+                self.start(runner);
             }
-            // A group has it, and ends within its own limits.
-            Err(_) => ticket.ended.await,
-        };
-        match ended {
-            Ok(Ended::Done(outcome)) => outcome,
-            Ok(Ended::Alone(stmts)) => self.batch(&stmts, &[], Needs::Commit).await.map(|_| ()),
-            Err(_) => Err(DbError::unavailable("the write was interrupted")),
+            let ended = match timeout_at(by, &mut ticket.ended).await {
+                Ok(ended) => ended,
+                Err(_) if self.groups.withdraw(&ticket) => {
+                    return Err(DbError::unavailable("too many writes of this account are waiting"));
+                }
+                // A group has it, and ends within its own limits.
+                Err(_) => (&mut ticket.ended).await,
+            };
+            match ended {
+                Ok(Ended::Done(outcome)) => return outcome,
+                Ok(Ended::Alone(alone)) => return self.run_alone(&account, &ticket, &alone).await,
+                Ok(Ended::Again(again)) => stmts = again,
+                Err(_) => return Err(DbError::unavailable("the write was interrupted")),
+            }
         }
+    }
+
+    async fn run_alone(&self, account: &str, ticket: &Ticket, stmts: &[Stmt]) -> Result<(), DbError> {
+        let outcome = self.batch(stmts, &[], Needs::Commit).await;
+        if outcome.is_err() && ticket.is_in_shared_lane() {
+            self.groups.was_refused(account);
+        }
+        outcome.map(|_| ())
     }
 
     fn start(self: &Arc<Self>, runner: Runner) {
@@ -57,7 +72,7 @@ impl PgDb {
         while !runner.has_ended() {
             let start = Instant::now();
             // A connection first: meanwhile more batches join the group.
-            match self.get_ready(runner.account()).await {
+            match self.get_ready(runner.lane()).await {
                 Ok((permit, lease)) => match runner.take() {
                     Some(group) => self.commit_group(&runner, group, permit, lease).await,
                     None => lease.finish(),
@@ -73,16 +88,23 @@ impl PgDb {
         }
     }
 
-    async fn get_ready(&self, account: &str) -> Result<(AccountPermit, Lease), DbError> {
-        let permit = self.account_permits.take_for(account).await?;
+    /// A shared lane needs no permit: it has few transactions at once, whoever writes in it.
+    async fn get_ready(&self, lane: &Lane) -> Result<(Option<AccountPermit>, Lease), DbError> {
+        let permit = match lane {
+            Lane::Own(account) => Some(self.account_permits.take_for(account).await?),
+            Lane::Shared(_) => None,
+        };
         Ok((permit, self.pools.lease(Work::Write).await?))
     }
 
-    async fn commit_group(&self, runner: &Runner, group: Group, permit: AccountPermit, lease: Lease) {
+    async fn commit_group(&self, runner: &Runner, group: Group, permit: Option<AccountPermit>, lease: Lease) {
         let stmts = group.stmts();
         let changes = self.replicas.changes(&stmts, &[]);
-        let kept = Arc::new(Kept { _permit: Some(permit), changes });
-        let batch = Batch { stmts: &stmts, changed: &[], needs: Needs::Commit };
+        let kept = Arc::new(Kept { _permit: permit, changes });
+        let is_shared = runner.lane().is_shared();
+        let lock_wait = if is_shared { LockWait::Short } else { LockWait::Usual };
+        let batch = Batch { stmts: &stmts, changed: &[], needs: Needs::Commit, lock_wait };
+        let start = Instant::now();
         let attempt = self.attempt_over(lease, batch, &kept).await;
         // Also after a failure: it may have been committed.
         kept.changes.mark();
@@ -90,9 +112,14 @@ impl PgDb {
         match attempt {
             Ok(_) => {
                 runner.record(true);
+                if start.elapsed() < SHORT_LOCK_WAIT {
+                    runner.was_quick();
+                }
                 group.end(&Ok(()));
             }
-            // Nothing of it has happened.
+            // Nothing of it has happened. In a shared lane, this is what waiting for a lock comes to.
+            Err(Attempt::Refused(DbError::Unavailable(_))) if is_shared => runner.separate(group),
+            // Nor here.
             Err(Attempt::Undone(_)) if group.len() == 1 => group.disband(),
             Err(Attempt::Refused(error)) if group.len() == 1 || matches!(error, DbError::Full) => {
                 group.end(&Err(error));

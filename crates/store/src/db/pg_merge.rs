@@ -81,7 +81,8 @@ fn is_equal(one: &Stmt, other: &Stmt) -> bool {
     one.args == other.args && one.expect == other.expect && one.fence == other.fence
 }
 
-/// One statement for all that differ in their amounts only.
+/// One statement for all that differ in their amounts only, in the order of their other arguments: every group locks the rows in
+/// the same order.
 fn add_up(same: &[&Stmt], place: usize) -> Vec<Stmt> {
     let mut sums: Vec<Stmt> = Vec::new();
     for stmt in same {
@@ -100,6 +101,10 @@ fn add_up(same: &[&Stmt], place: usize) -> Vec<Stmt> {
             sums.push((*stmt).clone());
         }
     }
+    let without_amount = |sum: &Stmt| -> Vec<Val> {
+        sum.args.iter().enumerate().filter(|(at, _)| *at != place).map(|(_, arg)| arg.clone()).collect()
+    };
+    sums.sort_by_cached_key(without_amount);
     sums
 }
 

@@ -1,5 +1,7 @@
 //! One transaction on PostgreSQL: fences, the statements of a batch, notifications and the receipt, sent together.
 
+use std::time::Duration;
+
 use deadpool_postgres::Object;
 
 use super::pg_guard::guarded;
@@ -23,6 +25,12 @@ const ROLLBACK_AND_CONFIRM: &str = "ROLLBACK; SELECT pg_logical_emit_message(tru
 const BEGIN: &str =
     "BEGIN; SET LOCAL lock_timeout = '8s'; SET LOCAL idle_in_transaction_session_timeout = '15s'";
 
+/// For transactions of several accounts, which must not wait long for the lock of one of them. Shorter than the second after
+/// which PostgreSQL looks for deadlocks.
+const BEGIN_SHORT: &str =
+    "BEGIN; SET LOCAL lock_timeout = '250ms'; SET LOCAL idle_in_transaction_session_timeout = '15s'";
+pub(super) const SHORT_LOCK_WAIT: Duration = Duration::from_millis(250);
+
 /// The fence of an account. Unlike the lock of a row, it lets those through first that came first, so batches that share it
 /// cannot keep one away that must be alone.
 const FENCE_SHARED: &str = "SELECT CAST(pg_advisory_xact_lock_shared(hashtextextended($1, 0)) AS TEXT)";
@@ -38,6 +46,22 @@ pub(super) enum Needs {
     Commit,
     /// What each statement found, once all that it saw is durable: for reads that prove a write.
     Proof,
+}
+
+/// How long the server lets a transaction wait for a lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LockWait {
+    Usual,
+    Short,
+}
+
+impl LockWait {
+    const fn begin(self) -> &'static str {
+        match self {
+            LockWait::Usual => BEGIN,
+            LockWait::Short => BEGIN_SHORT,
+        }
+    }
 }
 
 /// How far an attempt came, which decides what a lost connection means.
@@ -56,6 +80,7 @@ pub(super) struct Batch<'a> {
     /// What the other nodes are notified of.
     pub(super) changed: &'a [String],
     pub(super) needs: Needs,
+    pub(super) lock_wait: LockWait,
 }
 
 impl Batch<'_> {
@@ -90,10 +115,13 @@ impl Batch<'_> {
             all.push((stmt, true));
         }
         all.extend(last.iter().map(|stmt| (stmt, false)));
+        let begin = self.lock_wait.begin();
         match self.needs {
             // Without a receipt nobody could tell what became of it.
-            Needs::Commit if receipt.is_some() => run_with_commit(client, &all, progress).await,
-            Needs::Commit | Needs::Outcomes | Needs::Proof => run_then_commit(client, &all, progress).await,
+            Needs::Commit if receipt.is_some() => run_with_commit(client, begin, &all, progress).await,
+            Needs::Commit | Needs::Outcomes | Needs::Proof => {
+                run_then_commit(client, begin, &all, progress).await
+            }
         }
     }
 }
@@ -101,6 +129,7 @@ impl Batch<'_> {
 /// Sends COMMIT with the statements, whose guards the server checks.
 async fn run_with_commit(
     client: &Object,
+    begin: &str,
     all: &[(&Stmt, bool)],
     progress: &mut Progress,
 ) -> Result<Vec<Outcome>, Failure> {
@@ -110,7 +139,7 @@ async fn run_with_commit(
     }
     let sent: Vec<_> = prepared.iter().zip(all).map(|(statement, (stmt, _))| (statement, *stmt)).collect();
     *progress = Progress::Committing(Vec::new());
-    let mut results = run_all(client, BEGIN, &sent, Ending::Commit).await.map_err(Failure::Begin)?;
+    let mut results = run_all(client, begin, &sent, Ending::Commit).await.map_err(Failure::Begin)?;
     let committed = (results.len() > sent.len()).then(|| results.pop()).flatten();
     if let Err(failure) = check_results(results, all) {
         // A COMMIT after a failed statement has rolled back.
@@ -134,6 +163,7 @@ async fn run_with_commit(
 /// Sends COMMIT once the outcomes are known and their guards hold.
 async fn run_then_commit(
     client: &Object,
+    begin: &str,
     all: &[(&Stmt, bool)],
     progress: &mut Progress,
 ) -> Result<Vec<Outcome>, Failure> {
@@ -142,7 +172,7 @@ async fn run_then_commit(
         prepared.push(client.prepare_cached(&stmt.sql).await?);
     }
     let sent: Vec<_> = prepared.iter().zip(all).map(|(statement, (stmt, _))| (statement, *stmt)).collect();
-    let results = run_all(client, BEGIN, &sent, Ending::Open).await.map_err(Failure::Begin)?;
+    let results = run_all(client, begin, &sent, Ending::Open).await.map_err(Failure::Begin)?;
     match check_guards(results, all) {
         Ok(outcomes) => {
             *progress = Progress::Committing(outcomes);

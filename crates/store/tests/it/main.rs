@@ -25,6 +25,7 @@ mod migrations;
 mod notices;
 mod pg_faults;
 mod pg_groups;
+mod pg_lanes;
 #[expect(dead_code, reason = "the tests of operations and of the server use the rest")]
 mod pg_proxy;
 mod pg_server;

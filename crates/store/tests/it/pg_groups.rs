@@ -1,4 +1,5 @@
 //! Batches of one account that share a transaction: each is committed once or not at all, whatever happens to the others.
+//! `pg_lanes` has those of several accounts.
 
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use crate::pg_proxy::{NextCommit, PgProxy};
 const PAGES: &str = "SELECT active_pages FROM accounts WHERE id = $1";
 
 /// What a publish does: a new row, and the counter of its account last.
-fn publish(owner: &str, id: &str, cap: i64) -> Vec<Stmt> {
+pub(crate) fn publish(owner: &str, id: &str, cap: i64) -> Vec<Stmt> {
     let insert = Stmt::new(
         "INSERT INTO accounts (id, plan, is_operator, balance_minor, active_pages, created_at) VALUES ($1, $2, 0, 0, 0, 0)",
         [id.into(), "solo".into()],
@@ -19,7 +20,7 @@ fn publish(owner: &str, id: &str, cap: i64) -> Vec<Stmt> {
     vec![accounts::require_active_shared(owner), insert, accounts::take_page(owner, Some(cap))]
 }
 
-async fn pages(db: &Db, owner: &str) -> i64 {
+pub(crate) async fn pages(db: &Db, owner: &str) -> i64 {
     db.get(PAGES, &[owner.into()], |row| row.int(0)).await.unwrap().unwrap()
 }
 
@@ -29,12 +30,12 @@ fn start(tasks: &mut JoinSet<Result<(), DbError>>, db: &Db, stmts: Vec<Stmt>) {
 }
 
 /// Locks the row that the account's publishes count in, until `COMMIT`.
-async fn block(blocker: &Connection, owner: &str) {
+pub(crate) async fn block(blocker: &Connection, owner: &str) {
     let sql = format!("BEGIN; UPDATE accounts SET plan = 'pro' WHERE id = '{owner}'");
     blocker.batch_execute(&sql).await.unwrap();
 }
 
-async fn wait_until(mut is_so: impl AsyncFnMut() -> bool) {
+pub(crate) async fn wait_until(mut is_so: impl AsyncFnMut() -> bool) {
     let waiting = async {
         while !is_so().await {
             tokio::time::sleep(Duration::from_millis(5)).await;
@@ -44,8 +45,15 @@ async fn wait_until(mut is_so: impl AsyncFnMut() -> bool) {
 }
 
 /// Transactions of the store that wait for a lock.
-async fn blocked(observer: &Connection) -> i64 {
+pub(crate) async fn blocked(observer: &Connection) -> i64 {
     let sql = "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    observer.query_one(sql, &[]).await.unwrap().get(0)
+}
+
+/// The same of those that wait for longer than a shared lane does: the account has a lane of its own.
+pub(crate) async fn blocked_long(observer: &Connection) -> i64 {
+    let sql = "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' \
+               AND clock_timestamp() - query_start > INTERVAL '1 second'";
     observer.query_one(sql, &[]).await.unwrap().get(0)
 }
 
@@ -103,7 +111,7 @@ async fn batches_that_wait_share_a_transaction_and_other_accounts_do_not_wait() 
     block(&blocker, "a").await;
     let mut tasks = JoinSet::new();
     start(&mut tasks, &db, publish("a", "new0", 1000));
-    wait_until(async || blocked(&observer).await == 1).await;
+    wait_until(async || blocked_long(&observer).await == 1).await;
     for n in 1..40 {
         start(&mut tasks, &db, publish("a", &format!("new{n}"), 1000));
     }
@@ -142,7 +150,7 @@ async fn whole_group_is_done_once_whatever_is_lost_of_its_commit() {
         block(&blocker, "a").await;
         let mut tasks = JoinSet::new();
         start(&mut tasks, &db, publish("a", &format!("first{round}"), 1000));
-        wait_until(async || blocked(&observer).await == 1).await;
+        wait_until(async || blocked_long(&observer).await == 1).await;
         proxy.set_next_commit(next);
         for n in 0..7 {
             start(&mut tasks, &db, publish("a", &format!("new{round}-{n}"), 1000));
@@ -171,7 +179,7 @@ async fn suspension_stops_a_whole_group_and_nothing_of_it_is_done() {
     block(&blocker, "a").await;
     let mut tasks = JoinSet::new();
     start(&mut tasks, &db, publish("a", "first", 1000));
-    wait_until(async || blocked(&observer).await == 1).await;
+    wait_until(async || blocked_long(&observer).await == 1).await;
     for n in 0..7 {
         start(&mut tasks, &db, publish("a", &format!("new{n}"), 1000));
     }
@@ -209,7 +217,7 @@ async fn caller_that_goes_away_does_not_stop_its_group() {
     // Its transaction runs already: it is done although nobody waits for it.
     let mut gone = JoinSet::new();
     start(&mut gone, &db, publish("a", "running", 1000));
-    wait_until(async || blocked(&observer).await == 1).await;
+    wait_until(async || blocked_long(&observer).await == 1).await;
     start(&mut gone, &db, publish("a", "waiting", 1000));
     wait_until(async || db.waiting_account_writes() == 1).await;
     gone.shutdown().await;
