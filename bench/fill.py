@@ -37,7 +37,8 @@ def like(model, rng):
     alphabet = "abcdefghijklmnopqrstuvwxyz234567" if model.islower() or not model.isalnum() else (
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
     )
-    return "".join(c if c in "-_" else rng.choice(alphabet) for c in model)
+    drawn = iter(rng.choices(alphabet, k=len(model)))
+    return "".join(c if c in "-_" else next(drawn) for c in model)
 
 
 def main(database, total, token_file, id_file, all_file):

@@ -1,17 +1,20 @@
 // A store with a million sites against one with a thousand: view, update and list of random sites, interleaved, and the
 // memory of the idle process. BENCH_SITES changes the million. Views are measured twice: of 20,000 pages picked at random,
-// whose rows fit into memory, and of all, where nearly every view reads the database.
+// whose rows fit into memory, and of all, where nearly every view reads the database. Then what sweeps cost on both.
 
 import { execFile } from 'node:child_process';
 import { mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { publish, request } from '../e2e/http.mjs';
-import { operatorKey, ROOT, sleep, startServer } from '../e2e/server.mjs';
-import { contest, load, onServerCore, ratio, RELEASE, save, SETTINGS, table, tenKilobytes } from './measure.mjs';
+import { operatorKey, ROOT, sleep, startServer, until } from '../e2e/server.mjs';
+import { contest, cpuSeconds, load, onServerCore, ratio, RELEASE, save, SETTINGS, table, tenKilobytes } from './measure.mjs';
 
 const SIZES = { small: 1_000, large: Number(process.env.BENCH_SITES ?? 1_000_000) };
 const MODELS = 200;
+const EXPIRED = 5_000;
+/** How long a process is watched with a sweep every second, and without. */
+const WATCHED_SECONDS = 20;
 const disk = path.join(ROOT, '.test/bench-scale');
 await rm(disk, { recursive: true, force: true });
 
@@ -40,14 +43,39 @@ async function prepare(name, total) {
   const ids = path.join(disk, `${name}.ids`);
   const all = path.join(disk, `${name}.all`);
   const started = Date.now();
-  await promisify(execFile)('python3', [path.join(ROOT, 'bench/fill.py'), await databaseIn(dataDir), String(total), paths, ids, all]);
+  await python('fill.py', await databaseIn(dataDir), String(total), paths, ids, all);
   console.log(`${name}: ${total} sites, filled in ${Math.round((Date.now() - started) / 1000)} s`);
-  server = await startServer(options);
+  server = await startServer({ ...options, env: { ...SETTINGS, DROPLEAF_SWEEP__EVERY_SECONDS: '86400' } });
   await sleep(2_000);
   const memory = await memoryOf(server.pid);
   const listed = (await request(server, { path: '/sites?limit=100', key })).json();
   if (listed.sites.length !== 100) throw new Error(`${name}: ${listed.sites.length} sites listed`);
-  return { server, key, paths, ids, all, memory, startMs: server.readyAfterMs };
+  return { server, key, paths, ids, all, memory, dataDir, startMs: server.readyAfterMs };
+}
+
+const python = async (script, ...args) => (await promisify(execFile)('python3', [path.join(ROOT, 'bench', script), ...args])).stdout.trim();
+
+/** CPU milliseconds of a sweep that finds nothing to do, and seconds until many pages that end at once are expired. */
+async function sweepOf({ dataDir }) {
+  const database = await databaseIn(dataDir);
+  const watch = async (every) => {
+    const server = await startServer({ binary: RELEASE, wrap: onServerCore, env: { ...SETTINGS, DROPLEAF_SWEEP__EVERY_SECONDS: every }, dataDir });
+    await sleep(3_000);
+    const before = await cpuSeconds([server.pid]);
+    await sleep(WATCHED_SECONDS * 1000);
+    return { server, cpu: ((await cpuSeconds([server.pid])) - before) / WATCHED_SECONDS };
+  };
+  const without = await watch('86400');
+  await without.server.stop();
+  const { server, cpu } = await watch('1');
+  await server.stop();
+  await python('expire.py', database, String(EXPIRED));
+  const sweeper = await startServer({ binary: RELEASE, wrap: onServerCore, env: { ...SETTINGS, DROPLEAF_SWEEP__EVERY_SECONDS: '1' }, dataDir });
+  const started = performance.now();
+  await until('the sweep', async () => (await python('expire.py', database)) === '0', { timeout: 300_000, every: 100 });
+  const seconds = (performance.now() - started) / 1000;
+  await sweeper.stop();
+  return { idleMs: (cpu - without.cpu) * 1000, seconds };
 }
 
 async function memoryOf(pid) {
@@ -122,6 +150,13 @@ table('Memory in MiB', Object.entries(memory).map(([name, m]) => ({
   'after load, own': m.afterLoad.anonymousMiB,
   'start ms': m.startMs,
 })));
-await save('scale', { sizes: SIZES, waits, acts: results, memory });
 for (const store of Object.values(stores)) await store.server.stop();
+const sweeps = {};
+for (const [name, store] of Object.entries(stores)) sweeps[name] = await sweepOf(store);
+table('Sweep', Object.entries(sweeps).map(([store, { idleMs, seconds }]) => ({
+  store,
+  'CPU ms of a sweep without work': idleMs,
+  [`s until ${Math.min(EXPIRED, SIZES[store])} pages are expired`]: seconds,
+})));
+await save('scale', { sizes: SIZES, waits, acts: results, memory, sweeps });
 await rm(disk, { recursive: true, force: true });

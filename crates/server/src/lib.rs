@@ -18,6 +18,7 @@ mod lazy_poll;
 pub mod listeners;
 pub mod lists;
 pub mod logging;
+mod machine_memory;
 pub mod mail;
 pub mod metrics;
 mod networks;

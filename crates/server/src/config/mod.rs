@@ -4,6 +4,7 @@
 mod acme;
 mod ap2;
 mod backup;
+mod cache;
 mod dns;
 mod facilitator;
 mod layers;

@@ -338,7 +338,7 @@ impl Config {
             spool_dir: data_dir.join("spool"),
             versions_kept: self.storage.versions_kept,
             count_views: self.views.count,
-            cache_bytes: self.storage.cache_bytes,
+            cache_bytes: self.storage.cache_bytes(),
             stale_limit: self.stale_limit()?,
             tolerates_lost_refresh: self.oauth.refresh_reuse == "tolerate_lost",
             parallel_uploads: limits.parallel_uploads,

@@ -2,9 +2,9 @@
 
 use super::{Doctor, EACH};
 use crate::config::Resolved;
+use crate::machine_memory::Memory;
 use dropleaf_core::health::{self, Check, DiskFacts, Finding, MemoryFacts};
 use rustix::fs::{Access, access, statfs, statvfs};
-use std::fs;
 use std::path::Path;
 
 /// File systems on a network, by the number that Linux gives them.
@@ -52,8 +52,8 @@ pub(super) fn disk(resolved: &Resolved) -> Option<DiskFacts> {
 
 impl Doctor {
     pub(super) async fn check_machine(&self) -> Vec<Finding> {
-        let config = &self.resolved.config;
-        let budget = config.storage.cache_bytes.saturating_add(config.limits.unsent_bytes);
+        let resolved = &self.resolved;
+        let budget = resolved.settings.cache_bytes.saturating_add(resolved.config.limits.unsent_bytes);
         let work = tokio::task::spawn_blocking(move || memory(budget));
         vec![match tokio::time::timeout(EACH, work).await {
             Ok(Ok(facts)) => health::memory(facts),
@@ -63,26 +63,6 @@ impl Doctor {
 }
 
 fn memory(budget_bytes: u64) -> Option<MemoryFacts> {
-    let info = fs::read_to_string("/proc/meminfo").ok()?;
-    let line = |name: &str| {
-        let rest = info.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
-        rest.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok().map(|kib| kib << 10)
-    };
-    let (total, available) = (line("MemTotal")?, line("MemAvailable")?);
-    let (total_bytes, available_bytes) = match control_group() {
-        Some((limit, used)) if limit < total => (limit, available.min(limit.saturating_sub(used))),
-        _ => (total, available),
-    };
+    let Memory { total_bytes, available_bytes } = Memory::read()?;
     Some(MemoryFacts { total_bytes, available_bytes, budget_bytes })
-}
-
-/// The limit and the use of the control group that this process is in (version 2).
-fn control_group() -> Option<(u64, u64)> {
-    let own = fs::read_to_string("/proc/self/cgroup").ok()?;
-    let path = own.lines().find_map(|line| line.strip_prefix("0::"))?.trim_start_matches('/').to_owned();
-    let number = |name: &str| {
-        let at = Path::new("/sys/fs/cgroup").join(&path).join(name);
-        fs::read_to_string(at).ok()?.trim().parse::<u64>().ok()
-    };
-    Some((number("memory.max")?, number("memory.current")?))
 }
