@@ -32,7 +32,8 @@ impl DatabaseGauges {
         let busy = add(of, "database_connections_busy", help);
         let help = "Calls that wait for a connection to PostgreSQL";
         let waiting = add(of, "database_calls_waiting", help);
-        let help = "Writes that wait for other writes of the same account";
+        let help =
+            "Writes that wait for other writes of the same account, or for the next transaction of new pages";
         let account_writes_waiting = add(of, "database_account_writes_waiting", help);
         let help = "Transactions of all nodes that wait for a lock in PostgreSQL";
         let lock_waits = add(of, "database_lock_waits", help);

@@ -53,6 +53,13 @@ impl DbError {
         }
     }
 
+    /// Whether the server gave up waiting for a lock.
+    pub(crate) fn is_lock_timeout(&self) -> bool {
+        let DbError::Unavailable(source) = self else { return false };
+        find_driver_error(&**source).and_then(tokio_postgres::Error::code)
+            == Some(&tokio_postgres::error::SqlState::LOCK_NOT_AVAILABLE)
+    }
+
     pub(crate) fn unavailable(message: impl Into<String>) -> Self {
         DbError::Unavailable(Arc::new(Message(message.into())))
     }

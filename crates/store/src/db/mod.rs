@@ -10,6 +10,7 @@ mod pg;
 mod pg_account_permits;
 mod pg_batch;
 mod pg_group_commit;
+mod pg_group_queue;
 mod pg_group_runner;
 mod pg_groups;
 mod pg_guard;
@@ -216,7 +217,7 @@ impl Db {
         }
     }
 
-    /// Batches that wait for others of the same account.
+    /// Batches that wait for others: of the same account, or in the queue of new pages.
     pub fn waiting_account_writes(&self) -> usize {
         match &self.0 {
             Engine::Sqlite(_) => 0,

@@ -1,7 +1,8 @@
 //! Permits to write: no account uses more than a share of the connections, however many requests it sends.
 //!
 //! Batches name the account they work for by a fence (`Stmt::fence`). Those of one account wait for each other here, before
-//! they wait for a connection, so other accounts' batches overtake them.
+//! they wait for a connection, so other accounts' batches overtake them. New pages that share a transaction with other accounts
+//! need no permit: `pg_group_queue` lets an account be in one such transaction at a time.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -6,6 +6,7 @@
 //! for a lock: then its accounts are kept apart, and only the one whose lock it is goes on waiting.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use tokio::time::{Instant, timeout_at};
@@ -20,8 +21,11 @@ use super::pg_pool::{Kept, Lease, WAIT, Work};
 use super::pg_transaction::{Batch, LockWait, Needs, SHORT_LOCK_WAIT};
 use super::{DbError, Stmt};
 
+/// A batch that has waited so long although a transaction could take it gets another runner.
+const OVERDUE: Duration = Duration::from_millis(250);
+
 impl PgDb {
-    /// Commits a batch, perhaps with others of its account. A caller that goes away does not stop it.
+    /// Commits a batch, perhaps with others. A caller that goes away does not stop it.
     pub(super) fn batch_in_group(self: &Arc<Self>, stmts: Vec<Stmt>) -> BoxFuture<'_, Result<(), DbError>> {
         Box::pin(self.run_in_group(stmts))
     }
@@ -33,43 +37,57 @@ impl PgDb {
             return self.batch(&stmts, &[], Needs::Commit).await.map(|_| ());
         };
         let by = Instant::now() + WAIT;
+        let mut apart = false;
         loop {
-            let (mut ticket, runner) = self.groups.push(&account, stmts)?;
-            if let Some(runner) = runner {
-                self.start(runner);
-            }
-            let ended = match timeout_at(by, &mut ticket.ended).await {
-                Ok(ended) => ended,
-                Err(_) if self.groups.withdraw(&ticket) => {
-                    return Err(DbError::unavailable("too many writes of this account are waiting"));
-                }
-                // A group has it, and ends within its own limits.
-                Err(_) => (&mut ticket.ended).await,
-            };
-            match ended {
-                Ok(Ended::Done(outcome)) => return outcome,
-                Ok(Ended::Alone(alone)) => return self.run_alone(&account, &ticket, &alone).await,
-                Ok(Ended::Again(again)) => stmts = again,
-                Err(_) => return Err(DbError::unavailable("the write was interrupted")),
+            let (mut ticket, runner) = self.groups.push(&account, stmts, apart)?;
+            self.start(runner);
+            match self.end_of(&mut ticket, by).await? {
+                Ended::Done(outcome) => return outcome,
+                Ended::Alone(alone) => return self.run_alone(&account, &ticket, &alone).await,
+                Ended::Requeue(again) => (stmts, apart) = (again, true),
             }
         }
     }
 
+    /// Waits until the batch has ended; an error if no group has taken it by then.
+    async fn end_of(self: &Arc<Self>, ticket: &mut Ticket, by: Instant) -> Result<Ended, DbError> {
+        let ended = loop {
+            if let Ok(ended) = timeout_at(by.min(Instant::now() + OVERDUE), &mut ticket.ended).await {
+                break ended;
+            }
+            if Instant::now() < by {
+                self.start(ticket.another_runner());
+            } else if ticket.withdraw() {
+                return Err(DbError::unavailable("too many writes are waiting"));
+            } else {
+                // A group has it, and ends within its own limits.
+                break (&mut ticket.ended).await;
+            }
+        };
+        ended.map_err(|_| DbError::unavailable("the write was interrupted"))
+    }
+
     async fn run_alone(&self, account: &str, ticket: &Ticket, stmts: &[Stmt]) -> Result<(), DbError> {
         let outcome = self.batch(stmts, &[], Needs::Commit).await;
-        if outcome.is_err() && ticket.is_in_shared_lane() {
+        // Not if the database is to blame.
+        if matches!(outcome, Err(DbError::Guard(_) | DbError::Internal(_))) && ticket.is_in_shared_lane() {
             self.groups.was_refused(account);
         }
         outcome.map(|_| ())
     }
 
-    fn start(self: &Arc<Self>, runner: Runner) {
-        #[expect(clippy::let_underscore_future, reason = "it ends by itself when no batch waits")]
-        let _ = tokio::runtime::Handle::current().spawn(Arc::clone(self).run_groups(runner));
+    fn start(self: &Arc<Self>, runner: Option<Runner>) {
+        if let Some(runner) = runner {
+            #[expect(
+                clippy::let_underscore_future,
+                reason = "it ends by itself when it is not needed any more"
+            )]
+            let _ = tokio::runtime::Handle::current().spawn(Arc::clone(self).run_groups(runner));
+        }
     }
 
     async fn run_groups(self: Arc<Self>, mut runner: Runner) {
-        while !runner.has_ended() {
+        loop {
             let start = Instant::now();
             // A connection first: meanwhile more batches join the group.
             match self.get_ready(runner.lane()).await {
@@ -85,14 +103,17 @@ impl PgDb {
                     }
                 }
             }
+            if runner.has_ended() {
+                return;
+            }
         }
     }
 
-    /// A shared lane needs no permit: it has few transactions at once, whoever writes in it.
+    /// The shared lane needs no permit: it has few transactions at once, whoever writes in it.
     async fn get_ready(&self, lane: &Lane) -> Result<(Option<AccountPermit>, Lease), DbError> {
         let permit = match lane {
             Lane::Own(account) => Some(self.account_permits.take_for(account).await?),
-            Lane::Shared(_) => None,
+            Lane::Shared => None,
         };
         Ok((permit, self.pools.lease(Work::Write).await?))
     }
@@ -117,8 +138,8 @@ impl PgDb {
                 }
                 group.end(&Ok(()));
             }
-            // Nothing of it has happened. In a shared lane, this is what waiting for a lock comes to.
-            Err(Attempt::Refused(DbError::Unavailable(_))) if is_shared => runner.separate(group),
+            // Nothing of it has happened.
+            Err(Attempt::Refused(error)) if is_shared && error.is_lock_timeout() => runner.separate(group),
             // Nor here.
             Err(Attempt::Undone(_)) if group.len() == 1 => group.disband(),
             Err(Attempt::Refused(error)) if group.len() == 1 || matches!(error, DbError::Full) => {

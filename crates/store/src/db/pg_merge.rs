@@ -1,5 +1,5 @@
 //! Puts the statements of several batches into one transaction: those with the same text come together, and become one
-//! statement where that does the same. Which batches share a transaction is decided in `pg_groups`.
+//! statement where that does the same. Which batches share a transaction is decided in `pg_group_runner`.
 
 use std::borrow::Cow;
 use std::fmt::Write;

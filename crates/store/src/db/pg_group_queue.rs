@@ -1,0 +1,300 @@
+//! The batches of one lane that wait for a transaction, of each account in turn.
+//!
+//! An account is in one transaction of a lane at a time: two would wait for each other, because both count its pages.
+
+use std::collections::{HashMap, VecDeque};
+
+use tokio::sync::oneshot;
+
+use super::pg_account_permits::MAX_WAITING;
+use super::pg_groups::Ended;
+use super::{DbError, Stmt};
+
+/// So many batches must be ready for the first transaction at a time, the second, and so on. While one waits for the disk,
+/// another one runs its statements; with fewer batches, it would only take from the first what that waits for.
+const READY_FOR: [usize; 4] = [1, 8, 32, 64];
+/// Transactions of a lane at a time.
+const MAX_RUNNERS: usize = READY_FOR.len();
+pub(super) const MAX_BATCHES: usize = 32;
+/// Batches of all accounts together that may wait; a further one is refused at once.
+const MAX_WAITING_IN_LANE: usize = 4096;
+
+#[derive(Debug)]
+pub(super) struct Queue {
+    accounts: HashMap<String, Account>,
+    /// The accounts with batches that a transaction may take, the next one first.
+    turns: VecDeque<String>,
+    waiting: usize,
+    /// Those of them that a transaction may take.
+    ready: usize,
+    runners: usize,
+    /// How many batches a group may have: one after a group was refused, then ever more again.
+    max_batches: usize,
+}
+
+#[derive(Debug, Default)]
+struct Account {
+    batches: VecDeque<WaitingBatch>,
+    is_in_transaction: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct WaitingBatch {
+    pub(super) number: u64,
+    pub(super) account: String,
+    pub(super) stmts: Vec<Stmt>,
+    pub(super) bytes: usize,
+    pub(super) reply: oneshot::Sender<Ended>,
+}
+
+impl Queue {
+    pub(super) fn new() -> Self {
+        Self {
+            accounts: HashMap::new(),
+            turns: VecDeque::new(),
+            waiting: 0,
+            ready: 0,
+            runners: 0,
+            max_batches: MAX_BATCHES,
+        }
+    }
+
+    pub(super) fn push(&mut self, batch: WaitingBatch) -> Result<(), DbError> {
+        if self.waiting >= MAX_WAITING_IN_LANE {
+            return Err(DbError::Busy);
+        }
+        let account = self.accounts.entry(batch.account.clone()).or_default();
+        if account.batches.len() >= MAX_WAITING {
+            return Err(DbError::Busy);
+        }
+        if !account.is_in_transaction {
+            if account.batches.is_empty() {
+                self.turns.push_back(batch.account.clone());
+            }
+            self.ready += 1;
+        }
+        self.waiting += 1;
+        account.batches.push_back(batch);
+        Ok(())
+    }
+
+    /// The batch that [`Self::pop`] would take.
+    pub(super) fn next(&self) -> Option<&WaitingBatch> {
+        self.accounts.get(self.turns.front()?)?.batches.front()
+    }
+
+    /// Takes the next batch. The account's other batches come after those of all other accounts.
+    pub(super) fn pop(&mut self) -> Option<WaitingBatch> {
+        let name = self.turns.pop_front()?;
+        let account = self.accounts.get_mut(&name)?;
+        let batch = account.batches.pop_front()?;
+        self.waiting -= 1;
+        self.ready -= 1;
+        if account.batches.is_empty() {
+            self.accounts.remove(&name);
+        } else {
+            self.turns.push_back(name);
+        }
+        Some(batch)
+    }
+
+    /// A transaction with batches of these accounts begins; their other batches wait until it has ended.
+    pub(super) fn begin(&mut self, accounts: &[String]) {
+        for name in accounts {
+            let account = self.accounts.entry(name.clone()).or_default();
+            if !account.is_in_transaction {
+                account.is_in_transaction = true;
+                self.ready -= account.batches.len();
+            }
+        }
+        self.turns.retain(|name| self.accounts.get(name).is_some_and(|account| !account.is_in_transaction));
+    }
+
+    pub(super) fn end(&mut self, accounts: &[String]) {
+        for name in accounts {
+            let Some(account) = self.accounts.get_mut(name).filter(|account| account.is_in_transaction)
+            else {
+                continue;
+            };
+            account.is_in_transaction = false;
+            if account.batches.is_empty() {
+                self.accounts.remove(name);
+            } else {
+                self.ready += account.batches.len();
+                self.turns.push_back(name.clone());
+            }
+        }
+    }
+
+    /// Takes out those batches of an account that are meant.
+    pub(super) fn take_out(
+        &mut self,
+        name: &str,
+        is_meant: impl Fn(&WaitingBatch) -> bool,
+    ) -> VecDeque<WaitingBatch> {
+        let Some(account) = self.accounts.get_mut(name) else { return VecDeque::new() };
+        if !account.batches.iter().any(&is_meant) {
+            return VecDeque::new();
+        }
+        let (taken, kept): (VecDeque<_>, VecDeque<_>) = account.batches.drain(..).partition(is_meant);
+        account.batches = kept;
+        self.waiting -= taken.len();
+        if account.is_in_transaction {
+            return taken;
+        }
+        self.ready -= taken.len();
+        if account.batches.is_empty() {
+            self.accounts.remove(name);
+            self.turns.retain(|turn| turn != name);
+        }
+        taken
+    }
+
+    pub(super) const fn waiting(&self) -> usize {
+        self.waiting
+    }
+
+    pub(super) const fn max_batches(&self) -> usize {
+        self.max_batches
+    }
+
+    /// Whether a batch could be taken, if there were one more transaction.
+    pub(super) fn could_run(&self, account: &str, number: u64) -> bool {
+        let is_ready = |account: &&Account| !account.is_in_transaction;
+        self.runners < MAX_RUNNERS
+            && self
+                .accounts
+                .get(account)
+                .filter(is_ready)
+                .is_some_and(|it| it.batches.iter().any(|batch| batch.number == number))
+    }
+
+    /// Whether so many batches are ready that one more runner is needed.
+    pub(super) fn needs_another_runner(&self) -> bool {
+        READY_FOR.get(self.runners).is_some_and(|enough| self.ready >= *enough)
+    }
+
+    /// Whether so many are ready that all runners are needed, when one of them has nothing to do.
+    pub(super) fn needs_all_runners(&self) -> bool {
+        self.ready >= READY_FOR[self.runners.clamp(1, MAX_RUNNERS) - 1]
+    }
+
+    pub(super) const fn add_runner(&mut self) {
+        self.runners += 1;
+    }
+
+    /// Whether the last runner has ended.
+    pub(super) const fn remove_runner(&mut self) -> bool {
+        self.runners = self.runners.saturating_sub(1);
+        self.runners == 0
+    }
+
+    /// Some failing batches would make every group run in vain.
+    pub(super) fn record(&mut self, is_committed: bool) {
+        self.max_batches = if is_committed { (self.max_batches * 2).min(MAX_BATCHES) } else { 1 };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn batch(account: &str, number: u64) -> WaitingBatch {
+        let (reply, _) = oneshot::channel();
+        WaitingBatch { number, account: account.to_owned(), stmts: Vec::new(), bytes: 0, reply }
+    }
+
+    fn queue(batches: &[(&str, u64)]) -> Queue {
+        let mut queue = Queue::new();
+        for (account, number) in batches {
+            queue.push(batch(account, *number)).unwrap();
+        }
+        queue
+    }
+
+    fn all(queue: &mut Queue) -> Vec<u64> {
+        std::iter::from_fn(|| queue.pop()).map(|batch| batch.number).collect()
+    }
+
+    #[test]
+    fn each_account_has_its_turn() {
+        let mut queue = queue(&[("a", 1), ("a", 2), ("a", 3), ("b", 4), ("c", 5), ("b", 6)]);
+        assert_eq!(queue.next().unwrap().number, 1);
+        assert_eq!(all(&mut queue), [1, 4, 5, 2, 6, 3]);
+        assert!(queue.accounts.is_empty() && queue.waiting == 0 && queue.ready == 0);
+    }
+
+    #[test]
+    fn an_account_in_a_transaction_waits_until_it_has_ended() {
+        let mut queue = queue(&[("a", 1), ("a", 2), ("b", 3)]);
+        assert_eq!(queue.pop().unwrap().number, 1);
+        let in_transaction = ["a".to_owned(), "c".to_owned()];
+        queue.begin(&in_transaction);
+        queue.push(batch("a", 4)).unwrap();
+        queue.push(batch("c", 5)).unwrap();
+        assert_eq!((queue.waiting, queue.ready), (4, 1));
+        assert!(queue.could_run("b", 3) && !queue.could_run("a", 2));
+        assert_eq!(all(&mut queue), [3]);
+        queue.end(&in_transaction);
+        queue.end(&in_transaction);
+        assert!(queue.could_run("a", 2) && !queue.could_run("a", 1));
+        assert_eq!((queue.waiting, queue.ready), (3, 3));
+        assert_eq!(all(&mut queue), [2, 5, 4]);
+        queue.begin(&in_transaction);
+        queue.end(&in_transaction);
+        assert!(queue.accounts.is_empty());
+    }
+
+    #[test]
+    fn batches_are_taken_out_wherever_their_account_is() {
+        let mut queue = queue(&[("a", 1), ("a", 2), ("b", 3)]);
+        let numbers =
+            |taken: VecDeque<WaitingBatch>| taken.iter().map(|batch| batch.number).collect::<Vec<_>>();
+        assert_eq!(numbers(queue.take_out("a", |batch| batch.number == 2)), [2]);
+        assert!(queue.take_out("a", |batch| batch.number == 2).is_empty());
+        queue.begin(&["b".to_owned()]);
+        assert_eq!(numbers(queue.take_out("b", |_| true)), [3]);
+        queue.end(&["b".to_owned()]);
+        assert_eq!(numbers(queue.take_out("a", |_| true)), [1]);
+        assert!(queue.take_out("c", |_| true).is_empty());
+        assert!(queue.accounts.is_empty() && queue.turns.is_empty());
+        assert_eq!((queue.waiting, queue.ready), (0, 0));
+    }
+
+    #[test]
+    fn more_runners_are_needed_for_more_batches_and_only_as_long() {
+        let mut queue = Queue::new();
+        let mut started = Vec::new();
+        for number in 0..100 {
+            queue.push(batch(&format!("account{number}"), number)).unwrap();
+            if queue.needs_another_runner() {
+                queue.add_runner();
+                started.push(queue.ready);
+            }
+        }
+        assert_eq!(started, [1, 8, 32, 64]);
+        assert!(!queue.could_run("account99", 99), "there are enough");
+        let mut ended = Vec::new();
+        while queue.pop().is_some() {
+            if !queue.needs_all_runners() {
+                ended.push(queue.ready);
+                queue.remove_runner();
+            }
+        }
+        assert_eq!(ended, [63, 31, 7, 0]);
+    }
+
+    #[test]
+    fn it_is_bounded() {
+        let mut queue = Queue::new();
+        let mut pushed = 0;
+        for account in 0..17 {
+            for _ in 0..MAX_WAITING {
+                pushed += u64::from(queue.push(batch(&format!("account{account}"), pushed)).is_ok());
+            }
+            let further = queue.push(batch(&format!("account{account}"), pushed));
+            assert!(matches!(further, Err(DbError::Busy)));
+        }
+        assert_eq!(queue.waiting(), MAX_WAITING_IN_LANE);
+    }
+}
