@@ -44,11 +44,12 @@ async function memory() {
   const status = await readFile(`/proc/${node.pid}/status`, 'utf8');
   return Number(status.match(/RssAnon:\s+(\d+) kB/)[1]) * 1024;
 }
+let clients;
+process.on('exit', () => clients?.kill('SIGKILL'));
 /** Starts the clients; gives what is open now, and a function that ends them and gives what is open then. */
 async function hold(idle, slow) {
-  const child = spawn('python3', [path.join(BENCH, 'connections.py'), String(node.port), String(idle), String(slow), small, large.path], { stdio: ['pipe', 'pipe', 'inherit'] });
-  process.on('exit', () => child.kill('SIGKILL'));
-  const lines = readline.createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  clients = spawn('python3', [path.join(BENCH, 'connections.py'), String(node.port), String(idle), String(slow), small, large.path], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const lines = readline.createInterface({ input: clients.stdout })[Symbol.asyncIterator]();
   const next = async () => {
     const { value } = await lines.next();
     if (value === undefined) throw new Error('the clients ended');
@@ -56,9 +57,9 @@ async function hold(idle, slow) {
   };
   const open = await next();
   const end = async () => {
-    child.stdin.write('\n');
+    clients.stdin.write('\n');
     const left = await next();
-    child.kill('SIGKILL');
+    clients.kill('SIGKILL');
     await sleep(1_000);
     return left;
   };

@@ -1,11 +1,11 @@
 // Archives and documents made to exhaust memory or time, over HTTP, several at once: each is refused with a reason and
-// the process grows by less than 300 MiB.
+// the process grows by less than 300 MiB. Soon afterwards it has at most 50 MiB more than before.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { constants, deflateRawSync } from 'node:zlib';
 import { publish, request, siteHost, upload } from '../e2e/http.mjs';
-import { operatorKey, startServer } from '../e2e/server.mjs';
+import { operatorKey, startServer, until } from '../e2e/server.mjs';
 import { zip } from '../e2e/zip.mjs';
 import { LONG, memory, processorTime, UNLIMITED } from './fixture.mjs';
 
@@ -61,7 +61,7 @@ before(async () => {
   server = await startServer({ env: UNLIMITED });
   key = await operatorKey(server);
   page = await publish(server, { name: 'page.html', bytes: '<p>here</p>', key });
-  baseline = (await memory(server.pid)).now;
+  baseline = await memory(server.pid);
 });
 after(() => server?.stop());
 
@@ -91,9 +91,20 @@ for (const [name, [file, make]] of Object.entries(HEAVY)) {
 
 test('memory grew by less than 300 MiB, and the page next door is served', async (context) => {
   const { peak, now } = await memory(server.pid);
-  context.diagnostic(`${Math.round(baseline)} MiB before, ${Math.round(peak)} at most, ${Math.round(now)} now`);
-  assert.ok(peak - baseline < 300, `grew by ${Math.round(peak - baseline)} MiB`);
+  context.diagnostic(`${Math.round(baseline.now)} MiB before, ${Math.round(peak)} at most, ${Math.round(now)} now`);
+  assert.ok(peak - baseline.now < 300, `grew by ${Math.round(peak - baseline.now)} MiB`);
   const view = await request(server, { path: page.path, host: siteHost(server) });
   assert.equal(view.text(), '<p>here</p>');
   assert.equal(server.log.match(/.*panicked.*/)?.[0], undefined);
+});
+
+test('memory comes back to within 50 MiB of before', async (context) => {
+  const started = Date.now();
+  let own;
+  const isBack = async () => {
+    ({ own } = await memory(server.pid));
+    return own - baseline.own < 50;
+  };
+  await until('memory', isBack, { timeout: 60_000, every: 250 }).catch(() => assert.fail(`${Math.round(baseline.own)} MiB before, ${Math.round(own)} now`));
+  context.diagnostic(`${Math.round(baseline.own)} MiB of its own before, ${Math.round(own)} after ${((Date.now() - started) / 1000).toFixed(1)} s`);
 });

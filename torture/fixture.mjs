@@ -40,11 +40,11 @@ export function isWhole(page) {
 
 export const hash = (bytes) => createHash('sha256').update(bytes).digest('hex');
 
-/** Resident memory of a process now and at its highest, in MiB. */
+/** Resident memory of a process now and at its highest, and what of it is no part of a file, in MiB. */
 export async function memory(pid) {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   const read = (field) => Number(status.match(new RegExp(`${field}:\\s+(\\d+) kB`))[1]) / 1024;
-  return { now: read('VmRSS'), peak: read('VmHWM') };
+  return { now: read('VmRSS'), peak: read('VmHWM'), own: read('RssAnon') };
 }
 
 /** Processor time that a process has used so far, in seconds. Unlike time on the clock it does not grow while others work. */
