@@ -85,7 +85,7 @@ pub(crate) trait Answerer: Send + Sync + 'static {
     }
 
     /// Reads into memory what was missing there, if that is quick and the connection may use the memory.
-    fn load(&self, _: &Missing, _: &Connection) -> impl Future<Output = ()> + Send {
+    fn load(&self, _: Missing, _: &Connection) -> impl Future<Output = ()> + Send {
         std::future::ready(())
     }
 }

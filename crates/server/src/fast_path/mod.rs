@@ -27,10 +27,8 @@ use tokio::time::{Instant, timeout_at};
 
 /// The most that is read at once. A request that is longer is left to hyper.
 const READ_BYTES: usize = 4096;
-/// How long a row and a body may take to be read. After that hyper gets the request, for which they are read again.
-const LOAD_TIME: Duration = Duration::from_millis(300);
-/// A row, and then a body.
-const LOADS: u32 = 2;
+/// How long a row and a body may take to be read. After that hyper gets the request, and waits on.
+const LOAD_TIME: Duration = Duration::from_millis(100);
 /// After so many responses in a row others get their turn: time limits of this connection, and other connections.
 const RESPONSES_IN_A_ROW: u32 = 16;
 
@@ -141,15 +139,19 @@ impl<S: AsyncRead + AsyncWrite + Unpin, A: Answerer> FastPath<'_, S, A> {
     ) -> Step {
         let since = Instant::now();
         let _working = self.activity.work();
-        let mut missing = Some(missing);
-        for _ in 0..LOADS {
-            let Some(missing_now) = missing.take() else { break };
-            let loading = self.answerer.load(&missing_now, self.connection);
-            if timeout_at(since + LOAD_TIME, loading).await.is_err() {
+        let mut loading = Some(missing);
+        while let Some(missing) = loading.take() {
+            let is_row = matches!(missing, Missing::Row(_));
+            let loaded = self.answerer.load(missing, self.connection);
+            if timeout_at(since + LOAD_TIME, loaded).await.is_err() {
                 break;
             }
             match self.answer(&bytes, since, response) {
-                Step::HandOver(_) => missing = response.take_missing(),
+                // A row, and then a body. What is still missing does not exist.
+                Step::HandOver(_) => {
+                    loading =
+                        response.take_missing().filter(|next| is_row && matches!(next, Missing::Body(..)));
+                }
                 answered => return answered,
             }
         }

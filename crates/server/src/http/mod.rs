@@ -134,16 +134,22 @@ impl Answerer for Dispatcher {
         status.is_some()
     }
 
-    async fn load(&self, missing: &Missing, connection: &Connection) {
-        match missing {
-            Missing::Row(key) => self.app.reload_page(key).await,
+    #[expect(clippy::disallowed_methods, reason = "only reads; a shutdown may cut it off")]
+    async fn load(&self, missing: Missing, connection: &Connection) {
+        let app = Arc::clone(&self.app);
+        // A task, so that whoever stops waiting does not stop a read that others share.
+        let loading = match missing {
+            Missing::Row(key) => tokio::spawn(async move { app.reload_page(&key).await }),
             Missing::Body(file, coding) => {
-                let charge = connection.try_charge(file.size_bytes);
-                if charge.is_some() {
-                    self.app.load_inline_body(file, *coding).await;
-                }
+                let Some(charge) = connection.try_charge(file.size_bytes) else { return };
+                tokio::spawn(async move {
+                    app.load_inline_body(&file, coding).await;
+                    drop(charge);
+                })
             }
-        }
+        };
+        // If it fails, hyper gets the request.
+        let _ = loading.await;
     }
 }
 

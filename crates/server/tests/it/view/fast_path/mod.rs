@@ -7,7 +7,7 @@ mod random_requests;
 mod request_variants;
 mod same_bytes;
 
-use crate::harness::{Form, Node, in_time, noise, page, pdf, zip};
+use crate::harness::{Form, Node, StillTime, in_time, noise, page, pdf, zip};
 use futures_util::future::join_all;
 use serde_json::Value;
 use std::sync::atomic::Ordering;
@@ -78,6 +78,25 @@ async fn compare(node: &Node, sent: &[Vec<Vec<u8>>]) -> usize {
         assert_eq!(masked(ours), masked(theirs), "asked: {asked}");
     }
     count_fast(&ours)
+}
+
+/// The same one by one, with rows that are too old and must be read first.
+async fn compare_with_old_rows(node: &Node, sent: &[Vec<Vec<u8>>]) -> usize {
+    // Reading has a time limit.
+    let _still = StillTime::new();
+    let mut fast = 0;
+    for pieces in sent {
+        let mut answers = Vec::new();
+        for is_on in [false, true] {
+            set_fast(node, is_on);
+            node.clock.advance(70);
+            answers.push(converse(node, pieces).await);
+        }
+        let asked = String::from_utf8_lossy(&pieces.concat()).into_owned();
+        assert_eq!(masked(&answers[1]), masked(&answers[0]), "asked: {asked}");
+        fast += count_fast(&answers);
+    }
+    fast
 }
 
 /// Publishes pages of all kinds, and returns hosts and paths of requests. The first one is a document.

@@ -1,7 +1,7 @@
 //! Chosen conversations: every kind of request, requests cut and sent together, and attempts to hide one in another.
 
 use super::request_variants::{LINES, request_lines};
-use super::{BROWSER, compare, plain, publish, with};
+use super::{BROWSER, compare, compare_with_old_rows, plain, publish, with};
 use crate::harness::Node;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -37,6 +37,21 @@ async fn every_kind_of_request_gets_the_same_bytes_on_both_paths() {
     }
     let fast = compare(&node, &sent).await;
     assert!(fast > 60, "{fast} of {} responses came from the fast path", sent.len());
+}
+
+#[tokio::test]
+async fn rows_that_must_be_read_first_change_nothing() {
+    let node = Node::start().await;
+    let targets = publish(&node).await;
+    let requests: Vec<Vec<u8>> = targets.iter().map(|target| plain(target).into_bytes()).collect();
+    let alone = requests.iter().step_by(2).map(|request| vec![request.clone()]);
+    let from_browsers = targets.iter().skip(14).step_by(6).map(|target| vec![with(&plain(target), BROWSER)]);
+    let mut sent: Vec<Vec<Vec<u8>>> = alone.chain(from_browsers).collect();
+    sent.push(vec![with(&plain(&targets[0]), "If-None-Match: *")]);
+    sent.push(vec![requests.concat()]);
+    sent.push(vec![[requests[0].clone(), requests[1].clone(), requests[0].clone()].concat()]);
+    let fast = compare_with_old_rows(&node, &sent).await;
+    assert!(fast > 10, "{fast} of {} responses came from the fast path", sent.len());
 }
 
 #[tokio::test(flavor = "multi_thread")]
