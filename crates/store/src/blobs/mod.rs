@@ -105,13 +105,13 @@ const TOUCH: &str = "UPDATE blobs SET touched_at = CASE WHEN touched_at > $1 THE
      WHERE hash = $2";
 
 impl Blobs {
-    /// `file:PATH`, or `s3://bucket?endpoint=…&region=…&access_key_id=…&secret_access_key=…&allow_http=true`.
     /// Whether a body of this size goes into the database, whatever its stored form is.
     pub const fn goes_inline(&self, size_bytes: u64) -> bool {
         size_bytes <= self.inline_limit
     }
 
-    /// Stored forms of at most `inline_limit` bytes go into the database.
+    /// `file:PATH`, or `s3://bucket?endpoint=…&region=…&access_key_id=…&secret_access_key=…&allow_http=true`. Stored forms of at
+    /// most `inline_limit` bytes go into the database.
     pub fn open(url: &str, inline_limit: usize) -> Result<Blobs, BlobError> {
         Self::open_with(url, inline_limit, None)
     }

@@ -6,7 +6,6 @@
 //! for a lock: then its accounts are kept apart, and only the one whose lock it is goes on waiting.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use tokio::time::{Instant, timeout_at};
@@ -14,15 +13,13 @@ use tokio::time::{Instant, timeout_at};
 use super::pg::PgDb;
 use super::pg_account_permits::{AccountPermit, account_of};
 use super::pg_batch::Attempt;
+use super::pg_group_queue::OVERDUE;
 use super::pg_group_runner::{Group, Runner};
 use super::pg_groups::{Ended, Ticket};
 use super::pg_lanes::Lane;
 use super::pg_pool::{Kept, Lease, WAIT, Work};
 use super::pg_transaction::{Batch, LockWait, Needs, SHORT_LOCK_WAIT};
 use super::{DbError, Stmt};
-
-/// A batch that has waited so long although a transaction could take it gets another runner.
-const OVERDUE: Duration = Duration::from_millis(250);
 
 impl PgDb {
     /// Commits a batch, perhaps with others. A caller that goes away does not stop it.

@@ -3,21 +3,26 @@
 //! An account is in one transaction of a lane at a time: two would wait for each other, because both count its pages.
 
 use std::collections::{HashMap, VecDeque};
+use std::time::Duration;
 
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 
 use super::pg_account_permits::MAX_WAITING;
 use super::pg_groups::Ended;
+use super::pg_lanes::Lane;
 use super::{DbError, Stmt};
 
 /// So many batches must be ready for the first transaction at a time, the second, and so on. While one waits for the disk,
 /// another one runs its statements; with fewer batches, it would only take from the first what that waits for.
 const READY_FOR: [usize; 4] = [1, 8, 32, 64];
-/// Transactions of a lane at a time.
-const MAX_RUNNERS: usize = READY_FOR.len();
+/// A transaction that takes longer may be stuck, and no longer counts among these.
+pub(super) const OVERDUE: Duration = Duration::from_millis(250);
 pub(super) const MAX_BATCHES: usize = 32;
 /// Batches of all accounts together that may wait; a further one is refused at once.
 const MAX_WAITING_IN_LANE: usize = 4096;
+/// Of one account, once half of these places are taken.
+const MAX_WAITING_WHEN_BUSY: usize = 16;
 
 #[derive(Debug)]
 pub(super) struct Queue {
@@ -28,6 +33,10 @@ pub(super) struct Queue {
     /// Those of them that a transaction may take.
     ready: usize,
     runners: usize,
+    max_runners: usize,
+    /// When each of the transactions that are being run began, by their numbers.
+    transactions: Vec<(u64, Instant)>,
+    next_transaction: u64,
     /// How many batches a group may have: one after a group was refused, then ever more again.
     max_batches: usize,
 }
@@ -48,13 +57,17 @@ pub(super) struct WaitingBatch {
 }
 
 impl Queue {
-    pub(super) fn new() -> Self {
+    /// In an account's own lane, more than one runner would find nothing that it may take.
+    pub(super) fn new(lane: &Lane) -> Self {
         Self {
             accounts: HashMap::new(),
             turns: VecDeque::new(),
             waiting: 0,
             ready: 0,
             runners: 0,
+            max_runners: if lane.is_shared() { READY_FOR.len() } else { 1 },
+            transactions: Vec::new(),
+            next_transaction: 0,
             max_batches: MAX_BATCHES,
         }
     }
@@ -63,8 +76,10 @@ impl Queue {
         if self.waiting >= MAX_WAITING_IN_LANE {
             return Err(DbError::Busy);
         }
+        let is_busy = self.waiting >= MAX_WAITING_IN_LANE / 2;
+        let most = if is_busy { MAX_WAITING_WHEN_BUSY } else { MAX_WAITING };
         let account = self.accounts.entry(batch.account.clone()).or_default();
-        if account.batches.len() >= MAX_WAITING {
+        if account.batches.len() >= most {
             return Err(DbError::Busy);
         }
         if !account.is_in_transaction {
@@ -98,8 +113,8 @@ impl Queue {
         Some(batch)
     }
 
-    /// A transaction with batches of these accounts begins; their other batches wait until it has ended.
-    pub(super) fn begin(&mut self, accounts: &[String]) {
+    /// A transaction with batches of these accounts begins; their other batches wait until it has ended. Returns its number.
+    pub(super) fn begin(&mut self, accounts: &[String], now: Instant) -> u64 {
         for name in accounts {
             let account = self.accounts.entry(name.clone()).or_default();
             if !account.is_in_transaction {
@@ -108,9 +123,13 @@ impl Queue {
             }
         }
         self.turns.retain(|name| self.accounts.get(name).is_some_and(|account| !account.is_in_transaction));
+        self.next_transaction += 1;
+        self.transactions.push((self.next_transaction, now));
+        self.next_transaction
     }
 
-    pub(super) fn end(&mut self, accounts: &[String]) {
+    pub(super) fn end(&mut self, transaction: u64, accounts: &[String]) {
+        self.transactions.retain(|(number, _)| *number != transaction);
         for name in accounts {
             let Some(account) = self.accounts.get_mut(name).filter(|account| account.is_in_transaction)
             else {
@@ -161,7 +180,7 @@ impl Queue {
     /// Whether a batch could be taken, if there were one more transaction.
     pub(super) fn could_run(&self, account: &str, number: u64) -> bool {
         let is_ready = |account: &&Account| !account.is_in_transaction;
-        self.runners < MAX_RUNNERS
+        self.runners < self.max_runners
             && self
                 .accounts
                 .get(account)
@@ -170,13 +189,20 @@ impl Queue {
     }
 
     /// Whether so many batches are ready that one more runner is needed.
-    pub(super) fn needs_another_runner(&self) -> bool {
-        READY_FOR.get(self.runners).is_some_and(|enough| self.ready >= *enough)
+    pub(super) fn needs_another_runner(&self, now: Instant) -> bool {
+        self.runners < self.max_runners && self.ready >= READY_FOR[self.runners - self.overdue(now)]
     }
 
     /// Whether so many are ready that all runners are needed, when one of them has nothing to do.
-    pub(super) fn needs_all_runners(&self) -> bool {
-        self.ready >= READY_FOR[self.runners.clamp(1, MAX_RUNNERS) - 1]
+    pub(super) fn needs_all_runners(&self, now: Instant) -> bool {
+        let others = self.runners.saturating_sub(1);
+        self.ready >= READY_FOR[others - self.overdue(now).min(others)]
+    }
+
+    /// Runners whose transaction may be stuck.
+    fn overdue(&self, now: Instant) -> usize {
+        let is_overdue = |(_, begun): &&(u64, Instant)| now.duration_since(*begun) >= OVERDUE;
+        self.transactions.iter().filter(is_overdue).count().min(self.runners)
     }
 
     pub(super) const fn add_runner(&mut self) {
@@ -205,7 +231,7 @@ mod tests {
     }
 
     fn queue(batches: &[(&str, u64)]) -> Queue {
-        let mut queue = Queue::new();
+        let mut queue = Queue::new(&Lane::Shared);
         for (account, number) in batches {
             queue.push(batch(account, *number)).unwrap();
         }
@@ -229,20 +255,20 @@ mod tests {
         let mut queue = queue(&[("a", 1), ("a", 2), ("b", 3)]);
         assert_eq!(queue.pop().unwrap().number, 1);
         let in_transaction = ["a".to_owned(), "c".to_owned()];
-        queue.begin(&in_transaction);
+        let transaction = queue.begin(&in_transaction, Instant::now());
         queue.push(batch("a", 4)).unwrap();
         queue.push(batch("c", 5)).unwrap();
         assert_eq!((queue.waiting, queue.ready), (4, 1));
         assert!(queue.could_run("b", 3) && !queue.could_run("a", 2));
         assert_eq!(all(&mut queue), [3]);
-        queue.end(&in_transaction);
-        queue.end(&in_transaction);
+        queue.end(transaction, &in_transaction);
+        queue.end(transaction, &in_transaction);
         assert!(queue.could_run("a", 2) && !queue.could_run("a", 1));
         assert_eq!((queue.waiting, queue.ready), (3, 3));
         assert_eq!(all(&mut queue), [2, 5, 4]);
-        queue.begin(&in_transaction);
-        queue.end(&in_transaction);
-        assert!(queue.accounts.is_empty());
+        let transaction = queue.begin(&in_transaction, Instant::now());
+        queue.end(transaction, &in_transaction);
+        assert!(queue.accounts.is_empty() && queue.transactions.is_empty());
     }
 
     #[test]
@@ -252,9 +278,9 @@ mod tests {
             |taken: VecDeque<WaitingBatch>| taken.iter().map(|batch| batch.number).collect::<Vec<_>>();
         assert_eq!(numbers(queue.take_out("a", |batch| batch.number == 2)), [2]);
         assert!(queue.take_out("a", |batch| batch.number == 2).is_empty());
-        queue.begin(&["b".to_owned()]);
+        let transaction = queue.begin(&["b".to_owned()], Instant::now());
         assert_eq!(numbers(queue.take_out("b", |_| true)), [3]);
-        queue.end(&["b".to_owned()]);
+        queue.end(transaction, &["b".to_owned()]);
         assert_eq!(numbers(queue.take_out("a", |_| true)), [1]);
         assert!(queue.take_out("c", |_| true).is_empty());
         assert!(queue.accounts.is_empty() && queue.turns.is_empty());
@@ -263,11 +289,11 @@ mod tests {
 
     #[test]
     fn more_runners_are_needed_for_more_batches_and_only_as_long() {
-        let mut queue = Queue::new();
+        let (mut queue, now) = (Queue::new(&Lane::Shared), Instant::now());
         let mut started = Vec::new();
         for number in 0..100 {
             queue.push(batch(&format!("account{number}"), number)).unwrap();
-            if queue.needs_another_runner() {
+            if queue.needs_another_runner(now) {
                 queue.add_runner();
                 started.push(queue.ready);
             }
@@ -276,7 +302,7 @@ mod tests {
         assert!(!queue.could_run("account99", 99), "there are enough");
         let mut ended = Vec::new();
         while queue.pop().is_some() {
-            if !queue.needs_all_runners() {
+            if !queue.needs_all_runners(now) {
                 ended.push(queue.ready);
                 queue.remove_runner();
             }
@@ -285,16 +311,48 @@ mod tests {
     }
 
     #[test]
-    fn it_is_bounded() {
-        let mut queue = Queue::new();
-        let mut pushed = 0;
-        for account in 0..17 {
-            for _ in 0..MAX_WAITING {
-                pushed += u64::from(queue.push(batch(&format!("account{account}"), pushed)).is_ok());
+    fn a_runner_that_may_be_stuck_does_not_count() {
+        let (mut queue, now) = (queue(&[("a", 1)]), Instant::now());
+        queue.add_runner();
+        queue.pop();
+        let transaction = queue.begin(&["a".to_owned()], now);
+        queue.push(batch("b", 2)).unwrap();
+        assert!(!queue.needs_another_runner(now));
+        let late = now + OVERDUE;
+        assert!(queue.needs_another_runner(late));
+        queue.add_runner();
+        assert!(queue.needs_all_runners(late) && !queue.needs_all_runners(now));
+        assert!(!queue.needs_another_runner(late), "it has one");
+        queue.end(transaction, &["a".to_owned()]);
+        assert!(!queue.needs_all_runners(late));
+    }
+
+    #[test]
+    fn an_account_of_its_own_lane_has_one_runner() {
+        let mut queue = Queue::new(&Lane::Own("a".to_owned()));
+        for number in 0..100 {
+            queue.push(batch("a", number)).unwrap();
+            assert_eq!(queue.needs_another_runner(Instant::now()), number == 0);
+            if number == 0 {
+                queue.add_runner();
             }
-            let further = queue.push(batch(&format!("account{account}"), pushed));
-            assert!(matches!(further, Err(DbError::Busy)));
         }
+        assert!(!queue.could_run("a", 99));
+    }
+
+    #[test]
+    fn it_is_bounded_and_some_accounts_leave_room_for_others() {
+        let mut queue = Queue::new(&Lane::Shared);
+        let mut push_many = |account: &str, count: u64| {
+            (0..count).filter(|number| queue.push(batch(account, *number)).is_ok()).count()
+        };
+        for account in 0..8 {
+            assert_eq!(push_many(&format!("busy{account}"), 300), MAX_WAITING);
+        }
+        for account in 0..128 {
+            assert_eq!(push_many(&format!("other{account}"), 20), MAX_WAITING_WHEN_BUSY);
+        }
+        assert_eq!(push_many("further", 20), 0);
         assert_eq!(queue.waiting(), MAX_WAITING_IN_LANE);
     }
 }

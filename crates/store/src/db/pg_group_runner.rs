@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use tokio::time::Instant;
 
-use super::pg_group_queue::{Queue, WaitingBatch};
+use super::pg_group_queue::WaitingBatch;
 use super::pg_groups::{Ended, Queues, lock, requeue};
 use super::pg_lanes::{Lane, SeparationReason};
 use super::pg_merge::TextOrder;
@@ -36,6 +36,8 @@ struct GroupAccounts {
     queues: Arc<Mutex<Queues>>,
     lane: Lane,
     names: Vec<String>,
+    /// Of their transaction.
+    number: u64,
 }
 
 impl Runner {
@@ -51,8 +53,10 @@ impl Runner {
     /// Whether it has ended, because the other runners suffice for what waits. If it was the only one, a later batch gets a new
     /// one.
     pub(super) fn has_ended(&mut self) -> bool {
+        let now = Instant::now();
         let mut queues = lock(&self.queues);
-        let is_needed = queues.of_lanes.get(&self.lane).is_some_and(Queue::needs_all_runners);
+        let queue = queues.of_lanes.get(&self.lane);
+        let is_needed = queue.is_some_and(|queue| queue.needs_all_runners(now));
         if !is_needed {
             self.is_counted = false;
             queues.release(&self.lane);
@@ -82,9 +86,10 @@ impl Runner {
         }
         let names: BTreeSet<String> = batches.iter().map(|batch| batch.account.clone()).collect();
         let names: Vec<String> = names.into_iter().collect();
-        queue.begin(&names);
+        let number = queue.begin(&names, Instant::now());
         drop(queues);
-        let accounts = GroupAccounts { queues: Arc::clone(&self.queues), lane: self.lane.clone(), names };
+        let accounts =
+            GroupAccounts { queues: Arc::clone(&self.queues), lane: self.lane.clone(), names, number };
         Some(Group { batches, order, is_mergeable, accounts })
     }
 
@@ -128,7 +133,7 @@ impl Drop for Runner {
 impl Drop for GroupAccounts {
     fn drop(&mut self) {
         if let Some(queue) = lock(&self.queues).of_lanes.get_mut(&self.lane) {
-            queue.end(&self.names);
+            queue.end(self.number, &self.names);
         }
     }
 }

@@ -57,17 +57,18 @@ impl Groups {
     ) -> Result<(Ticket, Option<Runner>), DbError> {
         let bytes = stmts.iter().flat_map(|stmt| &stmt.args).map(Val::weight).sum();
         let account = account.to_owned();
+        let now = Instant::now();
         let mut queues = lock(&self.queues);
         let lane = if !apart && may_share_transaction(&stmts) {
-            queues.lanes.lane_of(&account, Instant::now())
+            queues.lanes.lane_of(&account, now)
         } else {
             Lane::Own(account.clone())
         };
-        let queue = queues.of_lanes.entry(lane.clone()).or_insert_with(Queue::new);
+        let queue = queues.of_lanes.entry(lane.clone()).or_insert_with(|| Queue::new(&lane));
         let (reply, ended) = oneshot::channel();
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         queue.push(WaitingBatch { number, account: account.clone(), stmts, bytes, reply })?;
-        let runner = queue.needs_another_runner().then(|| {
+        let runner = queue.needs_another_runner(now).then(|| {
             queue.add_runner();
             Runner::new(Arc::clone(&self.queues), lane.clone())
         });
