@@ -19,12 +19,13 @@ impl Memory {
 
     /// What the control groups leave of it. The lowest limit counts, and may be that of a group around the process's own.
     fn limited(mut self, root: &Path, own: &str) -> Self {
-        for (folder, limit, used) in control_groups(root, own) {
+        for (folder, files) in control_groups(root, own) {
             let number = |name| fs::read_to_string(folder.join(name)).ok()?.trim().parse::<u64>().ok();
-            if let Some(limit) = number(limit) {
+            if let Some(limit) = number(files.limit) {
                 self.total_bytes = self.total_bytes.min(limit);
-                let left = limit.saturating_sub(number(used).unwrap_or_default());
-                self.available_bytes = self.available_bytes.min(left);
+                let used = number(files.used).unwrap_or_default();
+                let used = used.saturating_sub(freeable(&folder, files.freeable));
+                self.available_bytes = self.available_bytes.min(limit.saturating_sub(used));
             }
         }
         self
@@ -59,22 +60,42 @@ fn available() -> Option<u64> {
     rest.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok().map(|kib| kib << 10)
 }
 
-/// The folders of the control groups that this process is in, with the names of the files for limit and use: of version 2 and of
-/// version 1, its own and those around it. In a container, the kernel may tell a path that is only known outside of it.
-fn control_groups(root: &Path, own: &str) -> Vec<(PathBuf, &'static str, &'static str)> {
+/// What the kernel would free of a group's memory before it refuses any: parts of files that have not been read for a while.
+fn freeable(folder: &Path, name: &str) -> u64 {
+    let stat = fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();
+    let value = stat.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+    value.and_then(|value| value.trim().parse().ok()).unwrap_or_default()
+}
+
+/// What the files of a control group are called.
+#[derive(Debug, Clone, Copy)]
+struct Files {
+    limit: &'static str,
+    used: &'static str,
+    /// In `memory.stat`.
+    freeable: &'static str,
+}
+
+const VERSION_1: Files =
+    Files { limit: "memory.limit_in_bytes", used: "memory.usage_in_bytes", freeable: "total_inactive_file" };
+const VERSION_2: Files = Files { limit: "memory.max", used: "memory.current", freeable: "inactive_file" };
+
+/// The folders of the control groups that this process is in: its own and those around it. In a container, the kernel may tell a
+/// path that is only known outside of it.
+fn control_groups(root: &Path, own: &str) -> Vec<(PathBuf, Files)> {
     let mut found = Vec::new();
     for line in own.lines() {
         let mut parts = line.splitn(3, ':').skip(1);
         let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else { continue };
-        let (root, limit, used) = if controllers.is_empty() {
-            (root.to_owned(), "memory.max", "memory.current")
+        let (root, files) = if controllers.is_empty() {
+            (root.to_owned(), VERSION_2)
         } else if controllers.split(',').any(|name| name == "memory") {
-            (root.join("memory"), "memory.limit_in_bytes", "memory.usage_in_bytes")
+            (root.join("memory"), VERSION_1)
         } else {
             continue;
         };
         let path = Path::new(path.trim_start_matches('/'));
-        found.extend(path.ancestors().map(|group| (root.join(group), limit, used)));
+        found.extend(path.ancestors().map(|group| (root.join(group), files)));
     }
     found
 }
@@ -105,6 +126,8 @@ mod tests {
         let leaf = [("a.slice/b.service/memory.max", "500\n"), ("a.slice/b.service/memory.current", "100\n")];
         assert_eq!(of(&leaf), (500, 400));
         assert_eq!(of(&leaf[..1]), (500, 500), "its use cannot be read");
+        let stat = ("a.slice/b.service/memory.stat", "anon 20\ninactive_file 70\nactive_file 10\n");
+        assert_eq!(of(&[leaf[0], leaf[1], stat]), (500, 470));
         let around = [leaf[0], leaf[1], ("a.slice/memory.max", "300"), ("a.slice/memory.current", "290")];
         assert_eq!(of(&around), (300, 10));
         let higher = [("a.slice/memory.max", "2000"), ("a.slice/memory.current", "1900")];

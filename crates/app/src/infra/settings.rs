@@ -39,6 +39,7 @@ pub struct Settings {
     pub spool_dir: PathBuf,
     pub versions_kept: i64,
     pub count_views: bool,
+    /// Of each of the two largest caches of pages; see [`Settings::all_caches_bytes`].
     pub cache_bytes: u64,
     /// How long after it was last read the row of a page without gates may be used if the database does not answer. Zero:
     /// never.
@@ -56,6 +57,14 @@ pub struct Settings {
     pub tls_mode: TlsMode,
     /// None: no backups are scheduled.
     pub backups: Option<BackupSettings>,
+}
+
+impl Settings {
+    /// What the caches of pages may use together: bodies and rows, and a quarter of it for file lists and for the last known rows.
+    pub fn all_caches_bytes(&self) -> u64 {
+        let quarters = if self.stale_limit.is_zero() { 9 } else { 10 };
+        (self.cache_bytes / 4).saturating_mul(quarters)
+    }
 }
 
 /// Where the certificates of this server come from.

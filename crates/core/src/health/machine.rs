@@ -89,7 +89,7 @@ pub fn memory(facts: Option<MemoryFacts>) -> Finding {
         return Finding::warning(
             CHECK,
             format!(
-                "`storage.cache_bytes` and `limits.unsent_bytes` allow {budget}, more than half of the memory ({total})."
+                "The caches (`storage.cache_bytes`) and `limits.unsent_bytes` allow {budget}, more than half of the memory ({total})."
             ),
             "Lower `storage.cache_bytes` and `limits.unsent_bytes`, or add memory.",
         );

@@ -53,7 +53,7 @@ pub(super) fn disk(resolved: &Resolved) -> Option<DiskFacts> {
 impl Doctor {
     pub(super) async fn check_machine(&self) -> Vec<Finding> {
         let resolved = &self.resolved;
-        let budget = resolved.settings.cache_bytes.saturating_add(resolved.config.limits.unsent_bytes);
+        let budget = resolved.settings.all_caches_bytes().saturating_add(resolved.config.limits.unsent_bytes);
         let work = tokio::task::spawn_blocking(move || memory(budget));
         vec![match tokio::time::timeout(EACH, work).await {
             Ok(Ok(facts)) => health::memory(facts),

@@ -121,6 +121,7 @@ pub(crate) struct PageCaches {
 
 impl PageCaches {
     /// For at most `stale_limit` after a row was read, it may be used if the database does not answer.
+    /// [`crate::Settings::all_caches_bytes`] adds up the sizes.
     pub(crate) fn new(cache_bytes: u64, stale_limit: Duration) -> Self {
         Self {
             rows: RowCache::over(bundle_cache::sharded(cache_bytes, PageWeighter)),
