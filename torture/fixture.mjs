@@ -9,6 +9,9 @@ export const LONG = process.env.TORTURE === 'long';
 /** The load comes from this machine, so the limits for anonymous clients do not apply to it. */
 export const UNLIMITED = { DROPLEAF_LIMITS__EXEMPT: '127.0.0.0/8,::1/128' };
 
+/** The size of caches does not depend on the machine, so that memory in use can be told from memory that is kept. */
+export const SMALL_CACHES = { DROPLEAF_STORAGE__CACHE_BYTES: String(64 << 20) };
+
 /** The short form is the same in every run; the long one looks further. */
 export const seed = Number(process.env.TORTURE_SEED ?? (LONG ? Math.floor(Math.random() * 2 ** 31) : 1));
 

@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test';
 import { publish } from '../e2e/http.mjs';
 import { operatorKey, sleep, startServer, until } from '../e2e/server.mjs';
 import { zip } from '../e2e/zip.mjs';
-import { hash, LONG, memory } from './fixture.mjs';
+import { hash, LONG, memory, SMALL_CACHES } from './fixture.mjs';
 import { connect } from './http2.mjs';
 import { assertServed, measure, OTHER_NETWORK, say } from './others.mjs';
 
@@ -42,7 +42,7 @@ const open = [];
 
 before(async () => {
   // More than one network may store without an account, so that what is measured is the reading.
-  const env = { DROPLEAF_LIMITS__IDLE_SECONDS: `${IDLE_SECONDS}`, DROPLEAF_LIMITS__ANONYMOUS_NETWORK_BYTES: `${4096 * MIB}` };
+  const env = { ...SMALL_CACHES, DROPLEAF_LIMITS__IDLE_SECONDS: `${IDLE_SECONDS}`, DROPLEAF_LIMITS__ANONYMOUS_NETWORK_BYTES: `${4096 * MIB}` };
   [server, calm] = await Promise.all([startServer({ env }), startServer({ env })]);
   key = await operatorKey(server);
   pages = await Promise.all([server, calm].map(async (at) => ({ server: at, path: (await publish(at, { ...PAGE, key: await operatorKey(at) })).path })));
