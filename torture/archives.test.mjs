@@ -10,8 +10,8 @@ import { zip } from '../e2e/zip.mjs';
 import { LONG, memory, processorTime, SMALL_CACHES, UNLIMITED } from './fixture.mjs';
 
 const MIB = 1024 * 1024;
-/** In MiB. The goal is 50, and 45 to 70 are left: the allocator keeps some. */
-const MOST_LEFT = 100;
+/** In MiB. The goal is 50, and 45 to 85 are left: the allocator keeps some. */
+const MOST_LEFT = 120;
 const index = { name: 'index.html', bytes: '<title>t</title>' };
 
 /** `packed` bytes of deflate that unpack to about a thousand times as much: one block of zeros, over and over. */
