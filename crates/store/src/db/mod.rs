@@ -35,11 +35,11 @@ pub(crate) mod sqlite;
 mod sqlite_checkpoint;
 mod sqlite_commit;
 mod sqlite_group_size;
-mod sqlite_queue;
 mod sqlite_types;
 mod sqlite_writer;
 mod stmt;
 mod value;
+mod write_queue;
 
 use pg_pool::Work;
 use pg_transaction::Needs;
@@ -172,7 +172,10 @@ impl Db {
         match &self.0 {
             Engine::Sqlite(_) if stmts.is_empty() => Ok(Vec::new()),
             Engine::Sqlite(db) => db.batch(stmts).await,
-            Engine::Pg(db) => db.batch(&stmts, &changed, Needs::Outcomes).await,
+            Engine::Pg(db) => {
+                let _slot = db.reserve(&stmts)?;
+                db.batch(&stmts, &changed, Needs::Outcomes).await
+            }
         }
     }
 
@@ -186,7 +189,10 @@ impl Db {
         match &self.0 {
             Engine::Sqlite(_) if stmts.is_empty() => Ok(()),
             Engine::Sqlite(db) => db.batch(stmts).await.map(|_| ()),
-            Engine::Pg(db) => db.batch(&stmts, &changed, Needs::Commit).await.map(|_| ()),
+            Engine::Pg(db) => {
+                let _slot = db.reserve(&stmts)?;
+                db.batch(&stmts, &changed, Needs::Commit).await.map(|_| ())
+            }
         }
     }
 
@@ -197,7 +203,10 @@ impl Db {
         match &self.0 {
             Engine::Sqlite(_) if stmts.is_empty() => Ok(()),
             Engine::Sqlite(db) => db.batch(stmts).await.map(|_| ()),
-            Engine::Pg(db) => db.batch_in_group(stmts).await,
+            Engine::Pg(db) => {
+                let _slot = db.reserve(&stmts)?;
+                db.batch_in_group(stmts).await
+            }
         }
     }
 

@@ -17,7 +17,8 @@ use super::pg_receipt::Receipts;
 use super::pg_replicas::Replicas;
 use super::pg_servers::Servers;
 use super::rows::Rows;
-use super::{DbError, Row, Val, pg_pooler};
+use super::write_queue::{self, QueueSlot, WriteQueue};
+use super::{DbError, Row, Stmt, Val, pg_pooler};
 
 /// How long one read may take. The longest lists take a fraction of it.
 const READ: Duration = Duration::from_secs(10);
@@ -48,6 +49,7 @@ pub(crate) struct PgDb {
     pub(super) receipts: Receipts,
     pub(super) account_permits: AccountPermits,
     pub(super) groups: Groups,
+    write_queue: WriteQueue,
     /// Where changes are listened for.
     pub(super) listen_servers: Servers,
     /// Whether the server has become a replica, so that nothing that is read there can be trusted to be new.
@@ -90,9 +92,15 @@ impl PgDb {
             receipts: Receipts::new(String::new(), false),
             account_permits: AccountPermits::default(),
             groups: Groups::default(),
+            write_queue: WriteQueue::default(),
             listen_servers: servers,
             is_demoted: AtomicBool::new(false),
         })
+    }
+
+    /// A place for a write, for as long as its caller waits for it.
+    pub(super) fn reserve(&self, stmts: &[Stmt]) -> Result<QueueSlot, DbError> {
+        self.write_queue.reserve(write_queue::weight(stmts)).ok_or(DbError::Busy)
     }
 
     /// A connection for long work; the caller limits its time.

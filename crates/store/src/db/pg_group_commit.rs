@@ -33,9 +33,10 @@ impl PgDb {
         else {
             return self.batch(&stmts, &[], Needs::Commit).await.map(|_| ());
         };
-        let by = Instant::now() + WAIT;
         let mut apart = false;
         loop {
+            // Once more after it was queued again: it was others that it has waited for, and that happens once.
+            let by = Instant::now() + WAIT;
             let (mut ticket, runner) = self.groups.push(&account, stmts, apart)?;
             self.start(runner);
             match self.end_of(&mut ticket, by).await? {

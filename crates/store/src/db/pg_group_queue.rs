@@ -16,6 +16,8 @@ use super::{DbError, Stmt};
 /// So many batches must be ready for the first transaction at a time, the second, and so on. While one waits for the disk,
 /// another one runs its statements; with fewer batches, it would only take from the first what that waits for.
 const READY_FOR: [usize; 4] = [1, 8, 32, 64];
+/// Runners beside these, in place of others whose transactions may be stuck.
+const MAX_SPARE_RUNNERS: usize = 3;
 /// A transaction that takes longer may be stuck, and no longer counts among these.
 pub(super) const OVERDUE: Duration = Duration::from_millis(250);
 pub(super) const MAX_BATCHES: usize = 32;
@@ -178,9 +180,9 @@ impl Queue {
     }
 
     /// Whether a batch could be taken, if there were one more transaction.
-    pub(super) fn could_run(&self, account: &str, number: u64) -> bool {
+    pub(super) fn could_run(&self, account: &str, number: u64, now: Instant) -> bool {
         let is_ready = |account: &&Account| !account.is_in_transaction;
-        self.runners < self.max_runners
+        self.may_have_another_runner(now)
             && self
                 .accounts
                 .get(account)
@@ -190,13 +192,18 @@ impl Queue {
 
     /// Whether so many batches are ready that one more runner is needed.
     pub(super) fn needs_another_runner(&self, now: Instant) -> bool {
-        self.runners < self.max_runners && self.ready >= READY_FOR[self.runners - self.overdue(now)]
+        self.may_have_another_runner(now) && self.ready >= ready_for(self.runners - self.overdue(now))
     }
 
     /// Whether so many are ready that all runners are needed, when one of them has nothing to do.
     pub(super) fn needs_all_runners(&self, now: Instant) -> bool {
         let others = self.runners.saturating_sub(1);
-        self.ready >= READY_FOR[others - self.overdue(now).min(others)]
+        self.ready >= ready_for(others - self.overdue(now).min(others))
+    }
+
+    fn may_have_another_runner(&self, now: Instant) -> bool {
+        let spare = if self.max_runners > 1 { self.overdue(now).min(MAX_SPARE_RUNNERS) } else { 0 };
+        self.runners < self.max_runners + spare
     }
 
     /// Runners whose transaction may be stuck.
@@ -219,6 +226,11 @@ impl Queue {
     pub(super) fn record(&mut self, is_committed: bool) {
         self.max_batches = if is_committed { (self.max_batches * 2).min(MAX_BATCHES) } else { 1 };
     }
+}
+
+/// How many batches must be ready for one more transaction beside so many others.
+fn ready_for(others: usize) -> usize {
+    READY_FOR[others.min(READY_FOR.len() - 1)]
 }
 
 #[cfg(test)]
@@ -259,11 +271,11 @@ mod tests {
         queue.push(batch("a", 4)).unwrap();
         queue.push(batch("c", 5)).unwrap();
         assert_eq!((queue.waiting, queue.ready), (4, 1));
-        assert!(queue.could_run("b", 3) && !queue.could_run("a", 2));
+        assert!(queue.could_run("b", 3, Instant::now()) && !queue.could_run("a", 2, Instant::now()));
         assert_eq!(all(&mut queue), [3]);
         queue.end(transaction, &in_transaction);
         queue.end(transaction, &in_transaction);
-        assert!(queue.could_run("a", 2) && !queue.could_run("a", 1));
+        assert!(queue.could_run("a", 2, Instant::now()) && !queue.could_run("a", 1, Instant::now()));
         assert_eq!((queue.waiting, queue.ready), (3, 3));
         assert_eq!(all(&mut queue), [2, 5, 4]);
         let transaction = queue.begin(&in_transaction, Instant::now());
@@ -299,7 +311,7 @@ mod tests {
             }
         }
         assert_eq!(started, [1, 8, 32, 64]);
-        assert!(!queue.could_run("account99", 99), "there are enough");
+        assert!(!queue.could_run("account99", 99, now), "there are enough");
         let mut ended = Vec::new();
         while queue.pop().is_some() {
             if !queue.needs_all_runners(now) {
@@ -328,6 +340,25 @@ mod tests {
     }
 
     #[test]
+    fn while_all_runners_may_be_stuck_there_are_a_few_more() {
+        let (mut queue, now) = (Queue::new(&Lane::Shared), Instant::now());
+        for number in 0..4 {
+            let account = [format!("stuck{number}")];
+            queue.add_runner();
+            queue.begin(&account, now);
+        }
+        queue.push(batch("a", 1)).unwrap();
+        assert!(!queue.could_run("a", 1, now));
+        let late = now + OVERDUE;
+        for _ in 0..MAX_SPARE_RUNNERS {
+            assert!(queue.could_run("a", 1, late));
+            queue.add_runner();
+        }
+        assert!(!queue.could_run("a", 1, late), "so many, and no more");
+        assert!(!queue.needs_all_runners(now), "they end when the others are not stuck any more");
+    }
+
+    #[test]
     fn an_account_of_its_own_lane_has_one_runner() {
         let mut queue = Queue::new(&Lane::Own("a".to_owned()));
         for number in 0..100 {
@@ -337,7 +368,7 @@ mod tests {
                 queue.add_runner();
             }
         }
-        assert!(!queue.could_run("a", 99));
+        assert!(!queue.could_run("a", 99, Instant::now()));
     }
 
     #[test]

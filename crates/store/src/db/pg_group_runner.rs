@@ -11,7 +11,8 @@ use super::pg_lanes::{Lane, SeparationReason};
 use super::pg_merge::TextOrder;
 use super::{DbError, Stmt};
 
-const MAX_BYTES: usize = 1 << 20;
+/// Of a group. A larger batch would only keep others out.
+pub(super) const MAX_BYTES: usize = 1 << 20;
 
 /// Runs groups of one lane, one after the other, as long as enough batches wait.
 #[derive(Debug)]

@@ -10,10 +10,10 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::pg_group_queue::{Queue, WaitingBatch};
-use super::pg_group_runner::Runner;
+use super::pg_group_runner::{MAX_BYTES, Runner};
 use super::pg_lanes::{Lane, Lanes, SeparationReason};
 use super::stmt::{Fence, FenceKind};
-use super::{DbError, Stmt, Val};
+use super::{DbError, Stmt, write_queue};
 
 #[derive(Debug, Default)]
 pub(super) struct Groups {
@@ -55,11 +55,11 @@ impl Groups {
         stmts: Vec<Stmt>,
         apart: bool,
     ) -> Result<(Ticket, Option<Runner>), DbError> {
-        let bytes = stmts.iter().flat_map(|stmt| &stmt.args).map(Val::weight).sum();
+        let bytes = write_queue::weight(&stmts);
         let account = account.to_owned();
         let now = Instant::now();
         let mut queues = lock(&self.queues);
-        let lane = if !apart && may_share_transaction(&stmts) {
+        let lane = if !apart && bytes <= MAX_BYTES && may_share_transaction(&stmts) {
             queues.lanes.lane_of(&account, now)
         } else {
             Lane::Own(account.clone())
@@ -109,7 +109,7 @@ impl Ticket {
     pub(super) fn another_runner(&self) -> Option<Runner> {
         let mut queues = lock(&self.queues);
         let queue = queues.of_lanes.get_mut(&self.lane)?;
-        queue.could_run(&self.account, self.number).then(|| {
+        queue.could_run(&self.account, self.number, Instant::now()).then(|| {
             queue.add_runner();
             Runner::new(Arc::clone(&self.queues), self.lane.clone())
         })

@@ -28,7 +28,7 @@ const BEGIN: &str =
 /// For transactions of several accounts, which must not wait long for the lock of one of them. Shorter than the second after
 /// which PostgreSQL looks for deadlocks.
 const BEGIN_SHORT: &str =
-    "BEGIN; SET LOCAL lock_timeout = '250ms'; SET LOCAL idle_in_transaction_session_timeout = '15s'";
+    "BEGIN; SET LOCAL lock_timeout = '250ms'; SET LOCAL idle_in_transaction_session_timeout = '5s'";
 pub(super) const SHORT_LOCK_WAIT: Duration = Duration::from_millis(250);
 
 /// The fence of an account. Unlike the lock of a row, it lets those through first that came first, so batches that share it

@@ -1,7 +1,7 @@
 //! The one thread that writes to SQLite. It groups the batches of many callers into single commits.
 //!
 //! A caller gets its reply only after the commit that holds its batch has returned. A caller that goes away does not affect
-//! the writer. The queue is bounded (`sqlite_queue`); a batch beyond that is refused at once.
+//! the writer. The queue is bounded (`write_queue`); a batch beyond that is refused at once.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 use super::sqlite_checkpoint::Checkpointer;
 use super::sqlite_commit::{Batch, BatchResult, commit};
 use super::sqlite_group_size::GroupSize;
-use super::sqlite_queue::{Queue, QueueSlot};
+use super::write_queue::{QueueSlot, WriteQueue};
 use super::{DbError, Stmt};
 
 /// Small enough that the first batch of a group does not wait long.
@@ -34,7 +34,7 @@ enum Job {
 #[derive(Debug)]
 pub(crate) struct Writer {
     jobs: Sender<Job>,
-    queue: Queue,
+    queue: WriteQueue,
 }
 
 impl Writer {
@@ -46,7 +46,7 @@ impl Writer {
             .name("sqlite-writer".to_owned())
             .spawn(move || run(connection, checkpointer, &inbox))
             .map_err(|error| DbError::unavailable(format!("cannot start the writer: {error}")))?;
-        Ok(Writer { jobs, queue: Queue::default() })
+        Ok(Writer { jobs, queue: WriteQueue::default() })
     }
 
     pub(crate) async fn batch(&self, stmts: Vec<Stmt>) -> BatchResult {

@@ -1,7 +1,9 @@
-//! Limits the queue of SQLite's writer, by batches and by bytes. A batch that finds no place is refused before it is queued,
-//! so a refusal means that nothing of it happens; a queued batch is committed even if its caller has gone.
+//! Limits the batches that wait to be written, by number and by bytes. A batch that finds no place is refused before anything
+//! of it happens.
 
 use std::sync::{Arc, Mutex, PoisonError};
+
+use super::{Stmt, Val};
 
 /// Batches that are waiting or being committed. A fast disk commits this many in well under a second.
 pub(super) const BATCHES_MOST: usize = 4096;
@@ -9,7 +11,7 @@ pub(super) const BATCHES_MOST: usize = 4096;
 pub(super) const BYTES_MOST: usize = 64 << 20;
 
 #[derive(Debug, Default)]
-pub(super) struct Queue(Arc<Mutex<QueueUsage>>);
+pub(super) struct WriteQueue(Arc<Mutex<QueueUsage>>);
 
 #[derive(Debug, Default)]
 struct QueueUsage {
@@ -27,7 +29,7 @@ pub(super) struct QueueSlot {
     bytes: usize,
 }
 
-impl Queue {
+impl WriteQueue {
     /// Reserves a place for a batch of this size; `None` if the queue is full.
     pub(super) fn reserve(&self, bytes: usize) -> Option<QueueSlot> {
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -44,6 +46,11 @@ impl Queue {
         }
         Some(QueueSlot { queue: Arc::clone(&self.0), bytes })
     }
+}
+
+/// Bytes that statements bind.
+pub(super) fn weight(stmts: &[Stmt]) -> usize {
+    stmts.iter().flat_map(|stmt| &stmt.args).map(Val::weight).sum()
 }
 
 impl Drop for QueueSlot {
@@ -68,7 +75,7 @@ mod tests {
 
     #[test]
     fn places_are_counted_in_batches_and_in_bytes_and_given_back() {
-        let queue = Queue::default();
+        let queue = WriteQueue::default();
         let small = queue.reserve(BYTES_MOST).unwrap();
         let large = queue.reserve(BYTES_MOST * 3).expect("one batch may be of any size");
         assert!(queue.reserve(BYTES_MOST + 1).is_none(), "but only one");
