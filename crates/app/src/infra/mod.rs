@@ -13,6 +13,7 @@ pub(crate) mod row_cache;
 pub(crate) mod sealing;
 pub(crate) mod service_stats;
 pub(crate) mod settings;
+pub(crate) mod shared_reads;
 pub(crate) mod sweep;
 pub(crate) mod throttle;
 pub(crate) mod token_bucket;

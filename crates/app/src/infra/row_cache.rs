@@ -105,11 +105,19 @@ impl<K: Hash + Eq + Clone, V, W: Weighter<K, ReadRow<V>> + Clone> RowCache<K, V,
     }
 
     pub(crate) fn insert(&self, key: &K, value: Arc<V>, before: ReadMark) {
+        // Otherwise a change since the read would be hidden for up to a second.
+        if self.is_before_change(before) {
+            return;
+        }
         self.rows.insert(key.clone(), (before.at, value));
-        // Otherwise a change between the read and the insert would be hidden for up to a second.
-        if self.epoch.load(Ordering::SeqCst) != before.epoch {
+        // A change may have come between the two steps.
+        if self.is_before_change(before) {
             self.rows.remove(key);
         }
+    }
+
+    fn is_before_change(&self, mark: ReadMark) -> bool {
+        self.epoch.load(Ordering::SeqCst) != mark.epoch
     }
 
     pub(crate) fn evict(&self, key: &K) {

@@ -22,6 +22,7 @@ use crate::app::{ALL_CHANGED, App, DOMAINS_CHANGED};
 use crate::infra::moment::Moment;
 use crate::infra::replica_read::from_replica;
 use crate::infra::row_cache::{ReadMark, RowCache};
+use crate::infra::shared_reads::{SharedRead, SharedReads};
 use crate::viewing::live_pages::LivePages;
 use crate::viewing::page_changes::ChangesCache;
 use body_cache::BodyCache;
@@ -111,6 +112,7 @@ impl Weighter<PageKey, (Duration, Arc<PageView>)> for PageWeighter {
 #[derive(Debug)]
 pub(crate) struct PageCaches {
     rows: RowCache<PageKey, PageView, PageWeighter>,
+    reads: SharedReads<PageKey>,
     last_known: LastKnownPages,
     bundles: BundleCache,
     bodies: BodyCache,
@@ -125,6 +127,7 @@ impl PageCaches {
     pub(crate) fn new(cache_bytes: u64, stale_limit: Duration) -> Self {
         Self {
             rows: RowCache::over(bundle_cache::sharded(cache_bytes, PageWeighter)),
+            reads: SharedReads::new(),
             last_known: LastKnownPages::new(stale_limit, cache_bytes / 4),
             bundles: bundle_cache::cache(cache_bytes / 4),
             bodies: body_cache::cache(cache_bytes),
@@ -254,12 +257,32 @@ impl App {
 
     /// The page with this name and its current row. None if there never was one.
     pub async fn open_page(&self, key: &PageKey) -> Result<Option<Arc<PageView>>> {
-        let now = self.clock.monotonic();
-        if let Some(page) = self.find_cached(key, now) {
+        if let Some(page) = self.cached_page(key) {
             return Ok(Some(page));
         }
         // Boxed, because the future of the storage path is large and nearly every view ends above.
-        Box::pin(self.load_page(key, self.caches.pages.rows.read_mark(now), RowSource::AnyCurrent)).await
+        Box::pin(self.read_page(key)).await
+    }
+
+    async fn read_page(&self, key: &PageKey) -> Result<Option<Arc<PageView>>> {
+        let _read = match self.share_read(key).await {
+            Shared::Read(read) => read,
+            Shared::Found(page) => return Ok(Some(page)),
+        };
+        let before = self.caches.pages.rows.read_mark(self.clock.monotonic());
+        self.load_page(key, before, RowSource::AnyCurrent).await
+    }
+
+    /// Waits for another view that reads this row, because it may have many viewers when it expires. SQLite reads at once.
+    async fn share_read(&self, key: &PageKey) -> Shared<'_> {
+        if !self.store.db.is_shared() {
+            return Shared::Read(None);
+        }
+        let read = self.caches.pages.reads.begin(key).await;
+        match self.cached_page(key).filter(|_| read.is_none()) {
+            Some(page) => Shared::Found(page),
+            None => Shared::Read(read),
+        }
     }
 
     /// The same from the primary and without the cache, for decisions that must not depend on a stale row.
@@ -338,6 +361,14 @@ struct PageRead {
     before: ReadMark,
     changes: ChangeMark,
     at: Moment,
+}
+
+/// What comes of sharing a read.
+enum Shared<'a> {
+    /// Another view has read the row meanwhile.
+    Found(Arc<PageView>),
+    /// The caller reads it. Held until then, if others may wait for it.
+    Read(Option<SharedRead<'a, PageKey>>),
 }
 
 /// Where a row is read.

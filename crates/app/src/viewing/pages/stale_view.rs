@@ -1,7 +1,7 @@
 //! Views while the database does not answer: pages that any viewer may see are shown from their last known row. Everything
 //! else fails as always, because nothing here can tell whether it may still be shown.
 
-use super::{OpenedPage, PageKey, PageView, RowSource, access_rules, find_page_in};
+use super::{OpenedPage, PageKey, PageView, RowSource, Shared, access_rules, find_page_in};
 use crate::app::App;
 use crate::infra::moment::Moment;
 use crate::infra::replica_read::from_replica;
@@ -30,12 +30,11 @@ impl App {
     /// The page with this name for a viewer. None if there never was one. If the database does not answer and the operator
     /// allows it, the page as it was last read.
     pub async fn view_page(&self, key: &PageKey, staleness: Staleness) -> Result<Option<OpenedPage>> {
-        let now = self.clock.monotonic();
-        if let Some(page) = self.find_cached(key, now) {
+        if let Some(page) = self.cached_page(key) {
             return Ok(Some(OpenedPage::current(page)));
         }
         // Boxed, because the future of the storage path is large and nearly every view ends above.
-        Box::pin(self.load_or_stale(key, staleness, now)).await
+        Box::pin(self.load_or_stale(key, staleness)).await
     }
 
     /// Reads the row of a page into memory, unless the database is known not to answer.
@@ -51,13 +50,15 @@ impl App {
         self.replica_for(&key.change_name()).is_some()
     }
 
-    async fn load_or_stale(
-        &self,
-        key: &PageKey,
-        staleness: Staleness,
-        now: Duration,
-    ) -> Result<Option<OpenedPage>> {
+    async fn load_or_stale(&self, key: &PageKey, staleness: Staleness) -> Result<Option<OpenedPage>> {
         let known = &self.caches.pages.last_known;
+        // Nobody waits for a read that is known to fail.
+        let shared = if known.outage.is_on() { Shared::Read(None) } else { self.share_read(key).await };
+        let _read = match shared {
+            Shared::Read(read) => read,
+            Shared::Found(page) => return Ok(Some(OpenedPage::current(page))),
+        };
+        let now = self.clock.monotonic();
         let read = self.begin_read(key, self.caches.pages.rows.read_mark(now));
         let reading = self.find_page(key, RowSource::AnyCurrent);
         if !known.is_on() {

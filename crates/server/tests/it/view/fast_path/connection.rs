@@ -108,6 +108,26 @@ async fn a_connection_begins_fast_although_nothing_is_in_memory() {
 }
 
 #[tokio::test]
+async fn many_viewers_of_a_row_that_expires_share_one_read() {
+    const VIEWERS: usize = 700;
+    on_each_database(Setup::new, async |node| {
+        let site = node.publish_page("Popular").await;
+        let _still = StillTime::new();
+        let mut open = Vec::new();
+        for _ in 0..VIEWERS {
+            open.push(fast_connection(node, &site).await);
+        }
+        // More than can read at a time and wait for it: without sharing, some would be refused.
+        node.clock.advance(100);
+        let answers = open.iter_mut().map(|(stream, request)| ask(stream, request));
+        for head in futures_util::future::join_all(answers).await {
+            assert!(head.starts_with("HTTP/1.1 200") && head.contains(FAST), "{head}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_page_that_does_not_exist_leaves_the_fast_path() {
     let node = Node::start().await;
     let (mut stream, request) = fast_connection(&node, &node.publish_page("Open").await).await;
